@@ -1,0 +1,147 @@
+// Package dispatch is the life of one tool call, from a name and arguments to
+// a result: bind, decide, ask, run, apply, redact, cut, record. Every effect,
+// whoever wants it, passes here. It knows no LSP.
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Request asks for one tool call.
+type Request struct {
+	Name      string
+	Arguments json.RawMessage // nil means {}
+	Session   string          // "" means the default session
+	CallID    string          // "" means that dispatch makes one
+	Emit      func(chunk string)
+}
+
+// Result is the envelope of a call: the ToolResult of docs/protocol.md.
+type Result struct {
+	CallID     string      `json:"callId"`
+	Tool       string      `json:"tool"`
+	OK         bool        `json:"ok"`
+	Content    string      `json:"content"`
+	Structured any         `json:"structured,omitempty"`
+	Error      *Failure    `json:"error,omitempty"`
+	Decision   Decision    `json:"decision"`
+	Changes    []ChangeRef `json:"changes,omitempty"`
+	DurationMs int64       `json:"durationMs"`
+	ApprovalMs int64       `json:"approvalMs"`
+	Attempts   int         `json:"attempts"`
+	Truncated  *Truncated  `json:"truncated,omitempty"`
+}
+
+// Failure is why a call failed.
+type Failure struct {
+	Code    tools.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// Decision is what was decided about a call, and by whom.
+type Decision struct {
+	Outcome string `json:"outcome"` // allow or deny
+	By      string `json:"by"`      // rule, user or mode
+	Rule    string `json:"rule,omitempty"`
+}
+
+// ChangeRef names a file that a call changed.
+type ChangeRef struct {
+	Path  string `json:"path"`
+	URI   string `json:"uri"`
+	Kind  string `json:"kind"`  // create, modify, delete or rename
+	State string `json:"state"` // applied or pending
+}
+
+// Truncated says how much of a result is shown and how to get the rest.
+type Truncated struct {
+	ShownBytes int    `json:"shownBytes"`
+	TotalBytes int    `json:"totalBytes"`
+	Cursor     string `json:"cursor"`
+}
+
+// Page is one part of a result that was too long to show at once.
+type Page struct {
+	Success    bool   `json:"success"`
+	Content    string `json:"content"`
+	HasMore    bool   `json:"hasMore"`
+	NextCursor string `json:"nextCursor,omitempty"`
+	TotalBytes int    `json:"totalBytes"`
+	Truncated  bool   `json:"truncated"`
+}
+
+// Explanation is what would be decided about a call; nothing is run.
+type Explanation struct {
+	Decision policy.Outcome `json:"decision"` // allow, ask or deny
+	Rule     string         `json:"rule"`
+	Reason   string         `json:"reason"`
+	Effects  EffectList     `json:"effects"`
+}
+
+// EffectList is what a call would touch.
+type EffectList struct {
+	Access  tools.Access `json:"access"`
+	Reads   []string     `json:"reads,omitempty"`
+	Writes  []string     `json:"writes,omitempty"`
+	Command string       `json:"command,omitempty"`
+	Hosts   []string     `json:"hosts,omitempty"`
+}
+
+// Ask is a question to a person: may this be done?
+type Ask struct {
+	ID            string // of the approval
+	CallID        string
+	Session       string
+	AgentPath     []string
+	Tool          string
+	Title         string
+	Detail        string          // redacted, with control characters made visible, uncut
+	Arguments     json.RawMessage // redacted, uncut
+	Diff          string          // of an edit, redacted
+	Effects       EffectList
+	Rule          string
+	Irrecoverable bool
+	Hash          string // of what is shown and would be done; an answer holds for it alone
+	Expires       time.Time
+}
+
+// Answer is a person's answer.
+type Answer struct {
+	Allow  bool
+	Scope  Scope
+	Reason string // told to the model
+	Typed  string // must be CONFIRM for what is irrecoverable
+}
+
+// Scope is how far an approval reaches.
+type Scope string
+
+// The scopes of an approval.
+const (
+	Once       Scope = "once"
+	ForSession Scope = "session"
+	Pattern    Scope = "pattern"
+)
+
+// Approver puts questions to a person. It returns an error when nobody can be
+// asked, which means no. It is given up on when ctx ends.
+type Approver interface {
+	Approve(ctx context.Context, a Ask) (Answer, error)
+}
+
+// Destinations are the views of one session.
+type Destinations interface {
+	// Live is what the user sees: open buffers over the session's root. What is
+	// applied to it reaches the editor or the disk.
+	Live() workspace.View
+	// Pending is the review queue over Live; what is applied to it waits there.
+	Pending(session, tool string) workspace.View
+	// PendingCount is how many edits wait, for the results of tools that see the disk.
+	PendingCount() int
+}

@@ -1,0 +1,105 @@
+// Package workspace is the files of a project as tools see them: a View that
+// is read through and applied to, layered from the disk upwards. It knows
+// neither tools nor LSP nor who asks.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+)
+
+// Files is the read side of a view. Names are slash-separated and relative to
+// the view (fs.ValidPath); with several roots the first segment is the name of
+// the root. Every method is safe for concurrent use.
+type Files interface {
+	fs.StatFS
+	fs.ReadFileFS
+	fs.ReadDirFS
+
+	// Walk visits the regular files below opts.Dir, each once, from several
+	// goroutines at a time and in no particular order. It returns the first
+	// error of visit (fs.SkipAll ends the walk without an error) or ctx.Err().
+	// What can't be read is skipped.
+	Walk(ctx context.Context, opts WalkOptions, visit func(*Entry) error) error
+
+	// Ignored reports whether the ignore rules leave name out of a walk.
+	Ignored(name string, dir bool) bool
+
+	// Resolve turns a path as a caller wrote it (relative, or absolute inside
+	// a root) into a name of this view. It fails with ErrOutside or, for a
+	// name that no file can have, fs.ErrInvalid.
+	Resolve(path string) (string, error)
+
+	// Abs returns the operating system's path of name, for URIs and for
+	// programs that are run; never for a model.
+	Abs(name string) string
+}
+
+// View is Files to which changes can be applied.
+type View interface {
+	Files
+
+	// Apply makes all changes or none. It fails with ErrConflict when a file
+	// is not as Change.Before says.
+	Apply(ctx context.Context, changes ...Change) error
+}
+
+// Change is one file's change as data.
+type Change struct {
+	Path   string      // the file's name in the view
+	From   string      // a move's old name; Before is then the text at From, and Path must not exist
+	Before []byte      // nil: Path must not exist
+	After  []byte      // nil: Path is deleted
+	Mode   fs.FileMode // permission bits of a file that is created; 0 means 0644 (a move keeps its mode)
+}
+
+// Kind names what a change does to its file: create, modify, delete or rename.
+func (c Change) Kind() string {
+	switch {
+	case c.From != "":
+		return "rename"
+	case c.Before == nil:
+		return "create"
+	case c.After == nil:
+		return "delete"
+	}
+	return "modify"
+}
+
+// WalkOptions choose what a walk visits.
+type WalkOptions struct {
+	Dir            string // where to start; "" and "." are the view's root; a file is visited alone
+	IncludeIgnored bool   // also what the ignore rules exclude (never .git)
+	Hidden         bool   // also names that begin with a dot
+	Workers        int    // goroutines; 0 means GOMAXPROCS
+
+	// Keep, when set, is asked for every file before it is visited, and for
+	// every directory before it is entered.
+	Keep func(name string, dir bool) bool
+}
+
+// Entry is a file met by a walk. It is valid during the visit only.
+type Entry struct {
+	Path   string // name in the view
+	Worker int    // index of the visiting goroutine, 0 ≤ Worker < number of workers
+
+	// Read appends the file's bytes to buf[:0] and returns the result, so that
+	// a worker can use one buffer for all its files. It fails with ErrTooLarge
+	// above MaxFileSize.
+	Read func(buf []byte) ([]byte, error)
+}
+
+// MaxFileSize bounds what is read into memory, in bytes.
+const MaxFileSize = 64 << 20
+
+// Errors that callers branch on. They come wrapped in an *fs.PathError.
+var (
+	ErrConflict  = errors.New("the file is not as it was when the change was made")
+	ErrOutside   = errors.New("the path leads out of the workspace")
+	ErrProtected = errors.New("the path is protected")
+	ErrSensitive = errors.New("the file may hold secrets")
+	ErrTooLarge  = errors.New("the file is too large")
+	ErrBinary    = errors.New("the file is binary")
+	ErrSpecial   = errors.New("not a regular file")
+)

@@ -1,0 +1,104 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Code says why a call failed. The list is closed: clients branch on it.
+type Code string
+
+// The error codes of a tool result.
+const (
+	UnknownTool      Code = "unknown_tool"
+	InvalidArguments Code = "invalid_arguments"
+	Disabled         Code = "tools_disabled"
+	Denied           Code = "denied"
+	NotApproved      Code = "not_approved"
+	OutsideWorkspace Code = "outside_workspace"
+	ProtectedPath    Code = "protected_path"
+	SensitivePath    Code = "sensitive_path"
+	NotFound         Code = "not_found"
+	AlreadyExists    Code = "already_exists"
+	NoMatch          Code = "no_match"
+	AmbiguousMatch   Code = "ambiguous_match"
+	Conflict         Code = "conflict"
+	BinaryFile       Code = "binary_file"
+	TooLarge         Code = "too_large"
+	CommandFailed    Code = "command_failed"
+	TestsFailed      Code = "tests_failed"
+	Timeout          Code = "timeout"
+	Cancelled        Code = "cancelled"
+	BudgetExceeded   Code = "budget_exceeded"
+	DepthExceeded    Code = "depth_exceeded"
+	Unavailable      Code = "unavailable"
+	ExpiredCursor    Code = "expired_cursor"
+	Internal         Code = "internal"
+)
+
+// Codes lists every error code.
+var Codes = [...]Code{
+	UnknownTool, InvalidArguments, Disabled, Denied, NotApproved, OutsideWorkspace, ProtectedPath, SensitivePath,
+	NotFound, AlreadyExists, NoMatch, AmbiguousMatch, Conflict, BinaryFile, TooLarge, CommandFailed, TestsFailed,
+	Timeout, Cancelled, BudgetExceeded, DepthExceeded, Unavailable, ExpiredCursor, Internal,
+}
+
+// Error is a failure that a model can act on: Message says what was wrong and
+// what to do next.
+type Error struct {
+	Code       Code
+	Message    string
+	Structured any // optional data for the result
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Errorf returns an *Error.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// AsError gives any error a code: an *Error is returned as it is, the errors
+// of workspace, fs and context get theirs, all others are Internal.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	for _, c := range [...]struct {
+		is   error
+		code Code
+		next string
+	}{
+		{context.Canceled, Cancelled, ""},
+		{context.DeadlineExceeded, Timeout, ""},
+		{workspace.ErrConflict, Conflict, "read the file again and redo the change"},
+		{workspace.ErrOutside, OutsideWorkspace, "use a path inside the workspace"},
+		{workspace.ErrProtected, ProtectedPath, "leave it to the user to change this file"},
+		{workspace.ErrSensitive, SensitivePath, "ask the user for what you need from it"},
+		{workspace.ErrTooLarge, TooLarge, "read a part of it with offset and limit, or use grep"},
+		{workspace.ErrBinary, BinaryFile, "only text files can be read and edited"},
+		{workspace.ErrSpecial, InvalidArguments, "name a regular file"},
+		{fs.ErrNotExist, NotFound, "check the path with list_directory or search_files"},
+		{fs.ErrExist, AlreadyExists, "choose another path or edit the file that is there"},
+		{fs.ErrInvalid, InvalidArguments, "give a workspace-relative path with / as separator"},
+		{fs.ErrPermission, Denied, "the operating system refuses this file to the server"},
+	} {
+		if errors.Is(err, c.is) {
+			msg := err.Error()
+			var pe *fs.PathError
+			if errors.As(err, &pe) {
+				msg = fmt.Sprintf("%s: %v", pe.Path, pe.Err)
+			}
+			if c.next != "" {
+				msg += "; " + c.next
+			}
+			return &Error{Code: c.code, Message: msg}
+		}
+	}
+	return &Error{Code: Internal, Message: err.Error()}
+}

@@ -1,0 +1,114 @@
+// Package tools says what a tool is: data, one function, and an access class
+// that follows from the constructor. It knows neither modes nor clients, and
+// nothing here runs a tool: that is dispatch's work.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Access is what a tool can do to the world.
+type Access string
+
+// The access classes.
+const (
+	Read Access = "read" // changes nothing
+	Edit Access = "edit" // changes files, returned as data
+	Exec Access = "exec" // changes anything else
+)
+
+// DefaultTimeout bounds a call whose tool names no other bound.
+const DefaultTimeout = 60 * time.Second
+
+// Def is the data of a tool.
+type Def struct {
+	Name        string // verb_object, lower snake case, at most 64 bytes
+	Title       string // for people
+	Description string // for models: what it does, when to use another tool
+	Category    string // files, search, …
+	Tags        []string
+	AlwaysAsk   bool          // a person is asked whatever the mode and the settings allow
+	Interactive bool          // waits for a person: no time-out but the approval's
+	Untrusted   bool          // output comes from outside (web, MCP): dispatch wraps it
+	Timeout     time.Duration // 0 means DefaultTimeout
+}
+
+// Call is what one call gives its tool besides the arguments.
+type Call struct {
+	ID      string
+	Session string
+	Files   workspace.Files // the view of the caller's session and mode
+	Emit    func(chunk string)
+}
+
+// Result is what reading and executing tools return.
+type Result struct {
+	Text       string // what the model reads
+	Structured any    // optional, JSON-encodable
+	Truncated  bool   // the tool itself left something out and says so in Text
+}
+
+// Effects are what one call would do, derived from its arguments, for the
+// policy and for the person who is asked. An argument struct may have the
+// method Effects() Effects.
+type Effects struct {
+	ReadOnly      bool     // this call changes nothing although its tool could
+	Command       string   // the line that would be run
+	Hosts         []string // network hosts that would be contacted
+	Paths         []string // files touched besides Changes
+	Irrecoverable string   // why it can't be undone, else ""
+}
+
+// Bound is a call whose arguments are valid: ready to be decided on and run.
+type Bound struct {
+	Args    any // the decoded argument struct (json.RawMessage for Raw tools)
+	Effects Effects
+	run     func(context.Context, *Call) (Result, []workspace.Change, error)
+}
+
+// Run runs the tool. Only an Edit tool returns changes; nothing is applied.
+func (b *Bound) Run(ctx context.Context, c *Call) (Result, []workspace.Change, error) {
+	return b.run(ctx, c)
+}
+
+// Source is where a tool came from.
+type Source struct {
+	Kind   SourceKind
+	Server string // the MCP server, for SourceMCP
+	Path   string // the plugin's manifest, for SourcePlugin
+}
+
+// SourceKind is builtin, mcp or plugin.
+type SourceKind string
+
+// The kinds of source.
+const (
+	SourceBuiltin SourceKind = "builtin"
+	SourceMCP     SourceKind = "mcp"
+	SourcePlugin  SourceKind = "plugin"
+)
+
+// Tool is a definition with its access class, source, schema and function.
+// Make one with NewRead, NewEdit, NewExec or Raw.
+type Tool struct {
+	Def
+	Access Access
+	Source Source
+
+	schema *jsonschema.Schema
+	json   json.RawMessage // schema, encoded once
+	bind   func(args json.RawMessage) (*Bound, error)
+}
+
+// InputSchema is the JSON schema (2020-12) of the arguments, encoded.
+func (t *Tool) InputSchema() json.RawMessage { return t.json }
+
+// Bind validates and decodes args. A failure is an *Error with the code
+// InvalidArguments that names the field and what was expected.
+func (t *Tool) Bind(args json.RawMessage) (*Bound, error) { return t.bind(args) }
