@@ -1,0 +1,138 @@
+// Package diff compares texts line by line: hunks to work with, and unified
+// diffs to read and to apply. It knows no files.
+package diff
+
+import "strings"
+
+// Hunk is one run of changed lines. Its indices count lines from zero; both
+// sides hold whole lines with their line ends and no context.
+type Hunk struct {
+	OldStart, OldLines int
+	NewStart, NewLines int
+	Old, New           []string
+}
+
+// Hunks returns what turns old into new, in order and not adjoining. Bytes that
+// are not UTF-8 are compared and kept as they are.
+func Hunks(old, new string) []Hunk {
+	if old == new {
+		return nil
+	}
+	// Only the part that differs is worth splitting.
+	start := sameStart(old, new)
+	end := sameEnd(old[start:], new[start:])
+	first := CountLines(old[:start])
+	hunks := Lines(SplitLines(old[start:len(old)-end]), SplitLines(new[start:len(new)-end]))
+	for i := range hunks {
+		hunks[i].OldStart += first
+		hunks[i].NewStart += first
+	}
+	return hunks
+}
+
+// sameStart is the length of the whole lines that both texts begin with. It
+// stops at a \n only, because what follows a \r may make it half a line end.
+func sameStart(a, b string) int {
+	const block = 256
+	n, least := 0, min(len(a), len(b))
+	for n+block <= least && a[n:n+block] == b[n:n+block] {
+		n += block
+	}
+	for n < least && a[n] == b[n] {
+		n++
+	}
+	return strings.LastIndexByte(a[:n], '\n') + 1
+}
+
+// sameEnd is the length of the whole lines that both texts end with, each after
+// a \n.
+func sameEnd(a, b string) int {
+	const block = 256
+	n, least := 0, min(len(a), len(b))
+	for n+block <= least && a[len(a)-n-block:len(a)-n] == b[len(b)-n-block:len(b)-n] {
+		n += block
+	}
+	for n < least && a[len(a)-n-1] == b[len(b)-n-1] {
+		n++
+	}
+	newline := strings.IndexByte(a[len(a)-n:], '\n')
+	if newline < 0 {
+		return 0
+	}
+	return n - newline - 1
+}
+
+// Lines is Hunks for texts that are split already. The hunks share the slices.
+func Lines(old, new []string) []Hunk {
+	var hunks []Hunk
+	changedOld, changedNew, prefix := changed(old, new)
+	i, j := prefix, prefix
+	endOld, endNew := prefix+len(changedOld), prefix+len(changedNew)
+	for i < endOld || j < endNew {
+		h := Hunk{OldStart: i, NewStart: j}
+		for i < endOld && changedOld[i-prefix] {
+			i++
+		}
+		for j < endNew && changedNew[j-prefix] {
+			j++
+		}
+		if i == h.OldStart && j == h.NewStart {
+			i, j = i+1, j+1 // the same line on both sides
+			continue
+		}
+		h.OldLines, h.NewLines = i-h.OldStart, j-h.NewStart
+		h.Old, h.New = old[h.OldStart:i:i], new[h.NewStart:j:j]
+		hunks = append(hunks, h)
+	}
+	return hunks
+}
+
+// SplitLines cuts s after each \n, \r\n and \r: the line ends of LSP. Only the
+// last line can be without one; the lines together are s.
+func SplitLines(s string) []string {
+	if strings.IndexByte(s, '\r') < 0 {
+		return splitNewlines(s)
+	}
+	lines := make([]string, 0, strings.Count(s, "\n")+1)
+	for s != "" {
+		end := strings.IndexByte(s, '\n') + 1
+		if end == 0 {
+			end = len(s)
+		}
+		if cr := strings.IndexByte(s[:end], '\r'); cr >= 0 && (cr != end-2 || s[end-1] != '\n') {
+			end = cr + 1
+		}
+		lines = append(lines, s[:end])
+		s = s[end:]
+	}
+	return lines
+}
+
+// CountLines is len(SplitLines(s)).
+func CountLines(s string) int {
+	if strings.IndexByte(s, '\r') >= 0 {
+		return len(SplitLines(s))
+	}
+	n := strings.Count(s, "\n")
+	if s != "" && s[len(s)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// splitNewlines cuts s after each \n, as git does.
+func splitNewlines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	lines := make([]string, 0, strings.Count(s, "\n")+1)
+	for s != "" {
+		end := strings.IndexByte(s, '\n') + 1
+		if end == 0 {
+			end = len(s)
+		}
+		lines = append(lines, s[:end])
+		s = s[end:]
+	}
+	return lines
+}
