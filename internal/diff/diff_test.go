@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -246,7 +247,7 @@ func FuzzHunks(f *testing.F) {
 				t.Fatalf("hunk out of order or with wrong counts: %+v", h)
 			}
 			last = h.OldStart + h.OldLines
-			if !cmp.Equal(oldLines[h.OldStart:last], h.Old) || !cmp.Equal(newLines[h.NewStart:h.NewStart+h.NewLines], h.New) {
+			if !slices.Equal(oldLines[h.OldStart:last], h.Old) || !slices.Equal(newLines[h.NewStart:h.NewStart+h.NewLines], h.New) {
 				t.Fatalf("hunk's lines are not those of the texts: %+v", h)
 			}
 		}
