@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Mode is a choice of view, destination and question. Whoever needs to know
+// what a mode means reads its fields; nobody compares its name.
+type Mode struct {
+	Name string
+	Help string // one sentence for people
+
+	SeesPending bool // tools see the review queue over the buffers, else the buffers alone
+	ToStore     bool // changes go to the review queue, else to the editor
+	Behaviour   Behaviour
+
+	// Permissions are a custom mode's own, by tool; they come before those of
+	// the settings, but no allow overrides a deny.
+	Permissions map[string]Outcome
+}
+
+// DefaultMode is the mode when none is named.
+const DefaultMode = "cautious"
+
+// Modes lists the built-in modes, from the loosest to the strictest.
+func Modes() []Mode {
+	return []Mode{
+		{
+			Name: "autonomous", Help: "Asks only about what can't be undone and what always asks.",
+			Behaviour: Behaviour{Name: "autonomous", Reads: Allow, Edits: Allow, Execs: Allow},
+		},
+		{
+			Name: "cautious", Help: "Asks before every edit, with the diff, and before everything that runs.",
+			Behaviour: Behaviour{Name: "cautious", Reads: Allow, Edits: Ask, Execs: Ask},
+		},
+		{
+			Name: "review", Help: "Keeps edits in a queue until they are accepted, and asks before everything that runs.",
+			SeesPending: true, ToStore: true,
+			Behaviour: Behaviour{Name: "review", Reads: Allow, Edits: Allow, Execs: Ask},
+		},
+		{
+			Name: "manual", Help: "Asks about everything, reads too.",
+			Behaviour: Behaviour{Name: "manual", Reads: Ask, Edits: Ask, Execs: Ask},
+		},
+	}
+}
+
+// Lookup returns the built-in mode with that name.
+func Lookup(name string) (Mode, bool) {
+	for _, m := range Modes() {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Mode{}, false
+}
+
+// Custom describes a mode that a user made from a built-in one.
+type Custom struct {
+	Name        string
+	Description string
+	Base        string // whose questions it asks: autonomous, cautious or manual; "" means cautious
+	Destination string // where its edits go: editor or review; "" means editor
+	Permissions map[string]Outcome
+}
+
+// Mode makes the row of c. It fails when a part of c is not as described, or
+// when c takes the name of a built-in mode.
+func (c Custom) Mode() (Mode, error) {
+	if c.Name == "" {
+		return Mode{}, fmt.Errorf("a custom mode needs a name")
+	}
+	if _, taken := Lookup(c.Name); taken {
+		return Mode{}, fmt.Errorf("custom mode %s: the name is that of a built-in mode", c.Name)
+	}
+	base, ok := Lookup(cmp.Or(c.Base, DefaultMode))
+	if !ok || base.ToStore {
+		return Mode{}, fmt.Errorf("custom mode %s: the base must be autonomous, cautious or manual, not %q", c.Name, c.Base)
+	}
+	m := Mode{Name: c.Name, Help: c.Description, Behaviour: base.Behaviour, Permissions: maps.Clone(c.Permissions)}
+	m.Behaviour.Name = c.Name
+	switch c.Destination {
+	case "", "editor":
+	case "review":
+		m.SeesPending, m.ToStore = true, true
+	default:
+		return Mode{}, fmt.Errorf("custom mode %s: the destination must be editor or review, not %q", c.Name, c.Destination)
+	}
+	for _, tool := range slices.Sorted(maps.Keys(c.Permissions)) {
+		if o := c.Permissions[tool]; o != Allow && o != Ask && o != Deny {
+			return Mode{}, fmt.Errorf("custom mode %s: %s must be allow, ask or deny, not %q", c.Name, tool, o)
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,105 @@
+// Package policy says whether a call may be made: facts in, allow, ask or deny
+// out, with the name of the rule that decided. It is pure: it reads no file,
+// knows no tool by name, and asks nobody.
+package policy
+
+// Outcome is what a decision comes to. Nobody to ask turns Ask into Deny, but
+// that is for the caller to do.
+type Outcome string
+
+// The outcomes. The empty outcome means that nothing was said.
+const (
+	Allow Outcome = "allow"
+	Ask   Outcome = "ask"
+	Deny  Outcome = "deny"
+)
+
+// The access classes of a call, as package tools names them.
+const (
+	read = "read"
+	edit = "edit"
+)
+
+// Facts are all that a decision depends on.
+type Facts struct {
+	Tool   string // for the reason only
+	Access string // read, edit or exec; anything else counts as exec
+
+	AlwaysAsk     bool // the tool asks in every mode
+	Irrecoverable bool // what would be done can't be undone
+	Never         bool // writes a path that nobody may write
+	Protected     bool // writes a path for which a person is always asked
+	ToStore       bool // an edit that waits in the review queue
+
+	Permission     Outcome   // what the settings say about the tool, strictest layer first
+	ModePermission Outcome   // what the mode itself says about the tool
+	Behaviour      Behaviour // the mode's own row; the zero row asks about everything
+
+	AllowedBefore bool // a person allowed exactly this for the session
+	Trusted       bool // the user trusts the workspace
+}
+
+// Behaviour is what a mode does when no rule has spoken. An empty outcome
+// asks.
+type Behaviour struct {
+	Name                string // of the mode
+	Reads, Edits, Execs Outcome
+}
+
+// Who decided.
+const (
+	ByRule = "rule" // a fixed rule or a setting
+	ByMode = "mode" // the row of the mode
+	ByUser = "user" // a person, earlier in this session
+)
+
+// Verdict is a decision and its reason.
+type Verdict struct {
+	Outcome Outcome
+	Rule    string // stable name of the rule, such as "path.never" or "mode.cautious.edits"
+	By      string // ByRule, ByMode or ByUser
+	Reason  string // a sentence without a full stop, for people and models
+
+	// Remember reports, for Ask, that the answer may hold for the session:
+	// AllowedBefore will then be heeded.
+	Remember bool
+}
+
+// Decide finds the first rule that speaks about f. A deny, wherever it comes
+// from, is found before any allow; what always asks is found before anything
+// that a person could have allowed in advance.
+func Decide(f Facts) Verdict {
+	for _, r := range rules {
+		if r.when(f) {
+			return Verdict{Outcome: r.outcome, Rule: r.name, By: r.by, Reason: r.reason(f), Remember: r.remember}
+		}
+	}
+	return byMode(f)
+}
+
+func byMode(f Facts) Verdict {
+	b := f.Behaviour
+	o, kind, what := b.Execs, "execs", "runs programs or changes things outside the files"
+	switch f.Access {
+	case read:
+		o, kind, what = b.Reads, "reads", "reads"
+	case edit:
+		o, kind, what = b.Edits, "edits", "edits files"
+	}
+	name := b.Name
+	if name == "" {
+		name = "unknown"
+	}
+	v := Verdict{Outcome: o, Rule: "mode." + name + "." + kind, By: ByMode}
+	does := "the mode " + name
+	switch o {
+	case Allow:
+		v.Reason = does + " allows a tool that " + what
+	case Deny:
+		v.Reason = does + " refuses a tool that " + what
+	default:
+		v.Outcome, v.Remember = Ask, true
+		v.Reason = does + " asks about a tool that " + what
+	}
+	return v
+}

@@ -1,0 +1,83 @@
+package policy
+
+// rule is one row of the order of decision.
+type rule struct {
+	name     string
+	outcome  Outcome
+	by       string
+	remember bool
+	when     func(Facts) bool
+	reason   func(Facts) string
+}
+
+func says(text string) func(Facts) string { return func(Facts) string { return text } }
+
+// rules are tried from the top; the mode's row comes after the last of them.
+var rules = [...]rule{
+	{
+		name: "path.never", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return f.Never && f.Access != read },
+		reason: says("the path is never written by a tool; leave it to the user"),
+	},
+	{
+		name: "permission.deny", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return f.Permission == Deny },
+		reason: func(f Facts) string { return "the settings deny " + f.Tool },
+	},
+	{
+		name: "permission.mode.deny", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return f.ModePermission == Deny },
+		reason: func(f Facts) string { return "the mode " + f.Behaviour.Name + " denies " + f.Tool },
+	},
+	{
+		name: "always-ask", outcome: Ask, by: ByRule,
+		when:   func(f Facts) bool { return f.AlwaysAsk },
+		reason: func(f Facts) string { return f.Tool + " asks in every mode" },
+	},
+	{
+		name: "path.protected", outcome: Ask, by: ByRule,
+		when:   func(f Facts) bool { return f.Protected && f.Access != read },
+		reason: says("the file may be run or obeyed by other programs, so a person is asked in every mode"),
+	},
+	{
+		name: "irrecoverable", outcome: Ask, by: ByRule,
+		when:   func(f Facts) bool { return f.Irrecoverable },
+		reason: says("what this does can't be undone, so a person is asked in every mode"),
+	},
+	{
+		name: "permission.mode.allow", outcome: Allow, by: ByRule,
+		when:   func(f Facts) bool { return f.ModePermission == Allow },
+		reason: func(f Facts) string { return "the mode " + f.Behaviour.Name + " allows " + f.Tool },
+	},
+	{
+		name: "permission.mode.ask", outcome: Ask, by: ByRule,
+		when:   func(f Facts) bool { return f.ModePermission == Ask },
+		reason: func(f Facts) string { return "the mode " + f.Behaviour.Name + " asks about " + f.Tool },
+	},
+	{
+		name: "permission.allow", outcome: Allow, by: ByRule,
+		when:   func(f Facts) bool { return f.Permission == Allow },
+		reason: func(f Facts) string { return "the settings allow " + f.Tool },
+	},
+	{
+		name: "permission.ask", outcome: Ask, by: ByRule,
+		when:   func(f Facts) bool { return f.Permission == Ask },
+		reason: func(f Facts) string { return "the settings ask about " + f.Tool },
+	},
+	{
+		name: "allowed-for-session", outcome: Allow, by: ByUser,
+		when:   func(f Facts) bool { return f.AllowedBefore },
+		reason: says("a person allowed this for the session"),
+	},
+	{
+		name: "workspace.untrusted", outcome: Ask, by: ByRule, remember: true,
+		when:   func(f Facts) bool { return !f.Trusted && f.Access != read && f.Access != edit },
+		reason: says("the workspace is not trusted, so nothing runs in it unasked"),
+	},
+	{
+		// The question comes later, when the edit is accepted.
+		name: "review-queue", outcome: Allow, by: ByMode,
+		when:   func(f Facts) bool { return f.ToStore && f.Access == edit },
+		reason: says("the edit waits in the review queue until a person accepts it"),
+	},
+}

@@ -1,0 +1,148 @@
+// Package session holds what belongs to one agent's run: its mode, its working
+// root, its budget, what it is to be told, and what a person allowed it. It
+// decides nothing and knows no tool.
+package session
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Registry says how a session is shown its tools.
+type Registry string
+
+// The ways to show tools.
+const (
+	Full Registry = "full" // all of them
+	Lazy Registry = "lazy" // a few, the others on demand
+)
+
+// Bounds of what a session keeps.
+const (
+	maxNotes     = 64
+	maxNoteBytes = 4 << 10
+	maxApprovals = 4096
+)
+
+// Session is one agent's run. It is safe for concurrent use.
+type Session struct {
+	ID       string
+	Root     string   // the working root: the main tree's or the shadow's directory
+	Shadow   string   // the shadow workspace it works in, or ""
+	Allow    []string // names of the only tools it may use; nil means all
+	Registry Registry
+	OpenedAt time.Time
+
+	store *Store
+	done  chan struct{} // closed when the session is
+
+	mu        sync.Mutex
+	mode      string // "" follows the setting
+	budget    Budget
+	calls     int64
+	tokens    int64 // used by settled calls
+	reserved  int64 // held by running calls
+	notes     []string
+	dropped   int // notes lost since they were last taken
+	approvals map[string]struct{}
+}
+
+// Mode returns the session's mode: the one that was set, else that of the
+// settings now.
+func (s *Session) Mode() string {
+	s.mu.Lock()
+	mode := s.mode
+	s.mu.Unlock()
+	if mode == "" {
+		return s.store.defaultMode()
+	}
+	return mode
+}
+
+// SetMode sets the mode. It fails with ErrMode for a name that no mode has.
+func (s *Session) SetMode(name string) error {
+	if err := s.store.checkMode(name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.mode = name
+	s.mu.Unlock()
+	return nil
+}
+
+// Allows reports whether the allow-list has the tool.
+func (s *Session) Allows(tool string) bool {
+	return s.Allow == nil || slices.Contains(s.Allow, tool)
+}
+
+// Done is closed when the session is closed.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Tell queues text for the agent's next result. When the queue is full the
+// oldest text is dropped, and the agent is told how many were.
+func (s *Session) Tell(text string) {
+	text = cut(text, maxNoteBytes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.notes) == maxNotes {
+		s.notes = slices.Delete(s.notes, 0, 1)
+		s.dropped++
+	}
+	s.notes = append(s.notes, text)
+}
+
+// TakeNotes returns what the agent is to be told, oldest first, and forgets it.
+func (s *Session) TakeNotes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	notes := s.notes
+	if s.dropped > 0 {
+		notes = slices.Insert(notes, 0, "("+strconv.Itoa(s.dropped)+" earlier notes were dropped)")
+	}
+	s.notes, s.dropped = nil, 0
+	return notes
+}
+
+// Remember keeps that a person allowed, for this session, what key stands for:
+// a hash of everything that was shown. A full memory keeps nothing more; the
+// person is then asked again.
+func (s *Session) Remember(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.approvals) < maxApprovals {
+		s.approvals[key] = struct{}{}
+	}
+}
+
+// Remembered reports whether a person allowed what key stands for.
+func (s *Session) Remembered(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.approvals[key]
+	return ok
+}
+
+// Info describes a session.
+type Info struct {
+	ID       string
+	Mode     string
+	Root     string
+	Shadow   string
+	Calls    int64
+	Tokens   int64
+	Budget   Budget
+	OpenedAt time.Time
+}
+
+// Info describes s now.
+func (s *Session) Info() Info {
+	mode := s.Mode()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Info{
+		ID: s.ID, Mode: mode, Root: s.Root, Shadow: s.Shadow,
+		Calls: s.calls, Tokens: s.tokens, Budget: s.budget, OpenedAt: s.OpenedAt,
+	}
+}

@@ -1,0 +1,231 @@
+package session
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Default is the session of whoever names none. It is always open.
+const Default = "default"
+
+// MaxSessions bounds how many sessions are open at a time.
+const MaxSessions = 1024
+
+// maxID bounds an identifier, in bytes.
+const maxID = 64
+
+// Errors that callers branch on. They come wrapped, with the next step.
+var (
+	ErrUnknown = errors.New("unknown session")
+	ErrExists  = errors.New("the session is open already")
+	ErrInvalid = errors.New("invalid session")
+	ErrMode    = errors.New("unknown mode")
+	ErrBudget  = errors.New("the budget is used up")
+)
+
+// Options are what a store needs to know. The zero value is useful.
+type Options struct {
+	DefaultMode func() string                       // the mode of the settings, asked each time; nil: cautious
+	ValidMode   func(name string) bool              // nil: every name is a mode
+	Root        func(shadow string) (string, error) // the directory of a shadow, or of the main tree for ""; nil: ""
+	Now         func() time.Time                    // nil: time.Now
+}
+
+// Store holds the open sessions. It is safe for concurrent use.
+type Store struct {
+	opts Options
+
+	mu       sync.Mutex
+	sessions map[string]*Session
+}
+
+// NewStore returns a store that holds the default session.
+func NewStore(opts Options) *Store {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	st := &Store{opts: opts, sessions: map[string]*Session{}}
+	st.sessions[Default] = st.fresh(OpenRequest{ID: Default}, st.root(""))
+	return st
+}
+
+// OpenRequest says what a session is to be.
+type OpenRequest struct {
+	ID       string   // "": one is made
+	Mode     string   // "": follows the setting
+	Shadow   string   // "": the main tree
+	Allow    []string // nil: all tools
+	Registry Registry // "": full
+	Budget   Budget
+}
+
+// Open opens a session. It fails with ErrInvalid, ErrMode or ErrExists, or
+// with the error of Options.Root for a shadow that is not there.
+func (st *Store) Open(r OpenRequest) (*Session, error) {
+	if r.ID != "" && !validID(r.ID) {
+		return nil, fmt.Errorf("%w: id %q: use at most %d letters, digits, '.', '_' and '-', beginning with a letter or digit", ErrInvalid, cut(r.ID, maxID), maxID)
+	}
+	if r.Mode != "" {
+		if err := st.checkMode(r.Mode); err != nil {
+			return nil, err
+		}
+	}
+	switch r.Registry {
+	case "":
+		r.Registry = Full
+	case Full, Lazy:
+	default:
+		return nil, fmt.Errorf("%w: registry: must be full or lazy, not %q", ErrInvalid, cut(string(r.Registry), maxID))
+	}
+	if r.Budget.Tokens < 0 || r.Budget.Calls < 0 {
+		return nil, fmt.Errorf("%w: budget: must not be negative; 0 means no bound", ErrInvalid)
+	}
+	root := st.root("")
+	if r.Shadow != "" && st.opts.Root != nil {
+		var err error
+		if root, err = st.opts.Root(r.Shadow); err != nil {
+			return nil, fmt.Errorf("shadow %s: %w", cut(r.Shadow, maxID), err)
+		}
+	}
+
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if r.ID == "" {
+		r.ID = st.newID()
+	}
+	if st.sessions[r.ID] != nil {
+		return nil, fmt.Errorf("%w: %s; use it, choose another id, or close it with sidecar.session.close", ErrExists, r.ID)
+	}
+	if len(st.sessions) >= MaxSessions {
+		return nil, fmt.Errorf("%w: %d sessions are open; close one with sidecar.session.close", ErrInvalid, len(st.sessions))
+	}
+	s := st.fresh(r, root)
+	st.sessions[s.ID] = s
+	return s, nil
+}
+
+// Get returns the session with that id; "" is the default session. It fails
+// with ErrUnknown.
+func (st *Store) Get(id string) (*Session, error) {
+	if id == "" {
+		id = Default
+	}
+	st.mu.Lock()
+	s := st.sessions[id]
+	st.mu.Unlock()
+	if s == nil {
+		return nil, unknown(id)
+	}
+	return s, nil
+}
+
+// Close closes a session; "" is the default session, which begins anew. It
+// fails with ErrUnknown.
+func (st *Store) Close(id string) error {
+	if id == "" {
+		id = Default
+	}
+	root := st.root("")
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s := st.sessions[id]
+	if s == nil {
+		return unknown(id)
+	}
+	delete(st.sessions, id)
+	close(s.done)
+	if id == Default {
+		st.sessions[Default] = st.fresh(OpenRequest{ID: Default}, root)
+	}
+	return nil
+}
+
+// List describes the open sessions, sorted by id.
+func (st *Store) List() []Info {
+	st.mu.Lock()
+	sessions := make([]*Session, 0, len(st.sessions))
+	for _, s := range st.sessions {
+		sessions = append(sessions, s)
+	}
+	st.mu.Unlock()
+	infos := make([]Info, len(sessions))
+	for i, s := range sessions {
+		infos[i] = s.Info()
+	}
+	slices.SortFunc(infos, func(a, b Info) int { return strings.Compare(a.ID, b.ID) })
+	return infos
+}
+
+func (st *Store) fresh(r OpenRequest, root string) *Session {
+	if r.Registry == "" {
+		r.Registry = Full
+	}
+	return &Session{
+		ID: r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry,
+		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),
+		mode: r.Mode, budget: r.Budget, approvals: map[string]struct{}{},
+	}
+}
+
+// root is the directory of the main tree, or "" when it is not known.
+func (st *Store) root(shadow string) string {
+	if st.opts.Root == nil {
+		return ""
+	}
+	dir, err := st.opts.Root(shadow)
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+func (st *Store) defaultMode() string {
+	if st.opts.DefaultMode != nil {
+		if mode := st.opts.DefaultMode(); mode != "" {
+			return mode
+		}
+	}
+	return "cautious"
+}
+
+func (st *Store) checkMode(name string) error {
+	if name == "" || st.opts.ValidMode != nil && !st.opts.ValidMode(name) {
+		return fmt.Errorf("%w %q; name a built-in mode or one of the setting customModes", ErrMode, cut(name, maxID))
+	}
+	return nil
+}
+
+// newID makes an id that no session had before, in this run or an earlier one:
+// pending edits outlive a session and carry its id.
+func (st *Store) newID() string {
+	for {
+		id := "s-" + strings.ToLower(rand.Text()[:10])
+		if st.sessions[id] == nil {
+			return id
+		}
+	}
+}
+
+func unknown(id string) error {
+	return fmt.Errorf("%w %q; open it with sidecar.session.open, or leave the session out for the default one", ErrUnknown, cut(id, maxID))
+}
+
+func validID(id string) bool {
+	for i, c := range []byte(id) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '.' || c == '_' || c == '-':
+			if i == 0 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}
