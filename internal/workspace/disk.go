@@ -1,0 +1,366 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Folder is a root of a workspace.
+type Folder struct {
+	Name string // first segment of names when there are several roots
+	Dir  string // absolute, clean path of the operating system
+}
+
+// DiskOptions has a useful zero value.
+type DiskOptions struct {
+	// StateDir is an absolute directory, outside of what tools may write, for
+	// the journal of changes under way. Without it each file is still changed
+	// atomically, but a crash may leave some of several files unchanged.
+	StateDir string
+
+	// Fail, when set, is called with the name of a step before and after it,
+	// and makes the step fail with the error it returns. It is for tests.
+	Fail func(point string) error
+}
+
+// Disk is the bottom View: the files of one or several roots. Nothing leads
+// out of a root, because every access goes through its os.Root.
+type Disk struct {
+	folders []folder
+	opts    DiskOptions
+
+	mu sync.Mutex // held by Apply and Recover
+}
+
+// folder is an open root.
+type folder struct {
+	Folder
+	real string // Dir with its links resolved
+	root *os.Root
+}
+
+// OpenDisk opens the roots. Their names must differ and be single segments;
+// the name of a sole root may be empty.
+func OpenDisk(folders []Folder, opts DiskOptions) (*Disk, error) {
+	if len(folders) == 0 {
+		return nil, errors.New("a workspace needs a folder")
+	}
+	d := &Disk{opts: opts}
+	for _, f := range folders {
+		if err := d.add(f); err != nil {
+			d.Close()
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *Disk) add(f Folder) error {
+	if !filepath.IsAbs(f.Dir) {
+		return fmt.Errorf("folder %q: its path must be absolute", f.Dir)
+	}
+	f.Dir = filepath.Clean(f.Dir)
+	taken := func(have folder) bool { return have.Name == f.Name }
+	if len(d.folders) > 0 && slices.ContainsFunc(d.folders, taken) {
+		return fmt.Errorf("folder %q: another one has the same name", f.Name)
+	}
+	if f.Name != "" && !segment(f.Name) || f.Name == "" && len(d.folders) > 0 {
+		return fmt.Errorf("folder %q: its name must be one path segment", f.Name)
+	}
+	real, err := filepath.EvalSymlinks(f.Dir)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return err
+	}
+	d.folders = append(d.folders, folder{Folder: f, real: real, root: root})
+	return nil
+}
+
+// segment reports whether name is one valid path segment.
+func segment(name string) bool {
+	return fs.ValidPath(name) && name != "." && !strings.Contains(name, "/")
+}
+
+// Close closes the roots. Files that are open stay readable.
+func (d *Disk) Close() error {
+	var errs []error
+	for _, f := range d.folders {
+		errs = append(errs, f.root.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Folders returns the roots in their order.
+func (d *Disk) Folders() []Folder {
+	out := make([]Folder, len(d.folders))
+	for i, f := range d.folders {
+		out[i] = f.Folder
+	}
+	return out
+}
+
+// locate returns the root that holds name, and name relative to that root.
+// With several roots, "." lies above them all: f is then nil.
+func (d *Disk) locate(name string) (f *folder, rel string, err error) {
+	if !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0 {
+		return nil, "", fs.ErrInvalid
+	}
+	if len(d.folders) == 1 {
+		return &d.folders[0], name, nil
+	}
+	if name == "." {
+		return nil, ".", nil
+	}
+	first, rest, _ := strings.Cut(name, "/")
+	for i := range d.folders {
+		if d.folders[i].Name == first {
+			if rest == "" {
+				rest = "."
+			}
+			return &d.folders[i], rest, nil
+		}
+	}
+	return nil, "", fs.ErrNotExist
+}
+
+// Abs returns the operating system's path of name.
+func (d *Disk) Abs(name string) string {
+	f, rel, err := d.locate(name)
+	if err != nil || f == nil {
+		return d.folders[0].Dir
+	}
+	return filepath.Join(f.Dir, filepath.FromSlash(rel))
+}
+
+// Open opens a regular file or a directory for reading. Anything else fails
+// with ErrSpecial, and opening never waits for the other end of a pipe.
+func (d *Disk) Open(name string) (fs.File, error) {
+	f, rel, err := d.locate(name)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
+	if f == nil {
+		return &rootsDir{entries: d.rootEntries()}, nil
+	}
+	file, info, err := openRead(f.root, rel)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
+	if info.IsDir() {
+		return dirFile{file, name}, nil
+	}
+	return file, nil
+}
+
+// openRead opens a regular file or directory without ever blocking.
+func openRead(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
+	file, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = ErrSpecial
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// ReadFile returns the content of a regular file, ErrTooLarge above
+// MaxFileSize.
+func (d *Disk) ReadFile(name string) ([]byte, error) {
+	f, rel, err := d.locate(name)
+	if err == nil && f == nil {
+		err = syscall.EISDIR
+	}
+	if err != nil {
+		return nil, pathError("read", name, err)
+	}
+	data, _, err := readRegular(f.root, rel)
+	if err != nil {
+		return nil, pathError("read", name, err)
+	}
+	return data, nil
+}
+
+// readRegular reads a whole file and what the open file itself says about it.
+func readRegular(root *os.Root, rel string) ([]byte, fs.FileInfo, error) {
+	file, info, err := openRead(root, rel)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	if info.IsDir() {
+		return nil, nil, syscall.EISDIR
+	}
+	data, err := readBounded(file, info.Size())
+	return data, info, err
+}
+
+// readBounded reads to the end of r. The size is a hint only: a file may grow
+// while it is read, and some say that they are empty.
+func readBounded(r io.Reader, size int64) ([]byte, error) {
+	if size > MaxFileSize {
+		return nil, ErrTooLarge
+	}
+	buf := make([]byte, 0, max(size, 0)+512)
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if len(buf) > MaxFileSize {
+			return nil, ErrTooLarge
+		}
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, min(cap(buf), MaxFileSize+1-len(buf)))
+		}
+	}
+}
+
+// Stat follows links that stay inside the root.
+func (d *Disk) Stat(name string) (fs.FileInfo, error) {
+	f, rel, err := d.locate(name)
+	if err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	if f == nil {
+		return virtualDir("."), nil
+	}
+	info, err := f.root.Stat(rel)
+	if err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	return named{info, path.Base(name)}, nil
+}
+
+// ReadDir lists a directory in the order of its names.
+func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) {
+	f, rel, err := d.locate(name)
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	if f == nil {
+		return d.rootEntries(), nil
+	}
+	file, err := f.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	defer file.Close()
+	entries, err := file.ReadDir(-1)
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	slices.SortFunc(entries, byName)
+	return entries, nil
+}
+
+func byName(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
+
+// rootEntries lists the roots as directories.
+func (d *Disk) rootEntries() []fs.DirEntry {
+	var out []fs.DirEntry
+	for _, f := range d.folders {
+		out = append(out, fs.FileInfoToDirEntry(virtualDir(f.Name)))
+	}
+	slices.SortFunc(out, byName)
+	return out
+}
+
+// pathError gives err the name that the caller used, and turns os.Root's
+// refusal, which has no name, into ErrOutside.
+func pathError(op, name string, err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		err = pe.Err
+	case errors.As(err, &le):
+		err = le.Err
+	}
+	if err.Error() == "path escapes from parent" {
+		err = ErrOutside
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// named is a FileInfo under the name it was asked for.
+type named struct {
+	fs.FileInfo
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+// dirFile is an open directory whose info has its name in the view.
+type dirFile struct {
+	*os.File
+	name string
+}
+
+func (f dirFile) Stat() (fs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if err != nil {
+		return nil, pathError("stat", f.name, err)
+	}
+	return named{info, path.Base(f.name)}, nil
+}
+
+// virtualDir is the info of a directory that only the view has.
+type virtualDir string
+
+func (v virtualDir) Name() string     { return string(v) }
+func (virtualDir) Size() int64        { return 0 }
+func (virtualDir) Mode() fs.FileMode  { return fs.ModeDir | 0o755 }
+func (virtualDir) ModTime() time.Time { return time.Time{} }
+func (virtualDir) IsDir() bool        { return true }
+func (virtualDir) Sys() any           { return nil }
+
+// rootsDir is the directory above several roots, opened.
+type rootsDir struct {
+	name    string
+	entries []fs.DirEntry
+	pos     int
+}
+
+func (r *rootsDir) Stat() (fs.FileInfo, error) {
+	if r.name == "" {
+		return virtualDir("."), nil
+	}
+	return virtualDir(r.name), nil
+}
+func (r *rootsDir) Close() error             { return nil }
+func (r *rootsDir) Read([]byte) (int, error) { return 0, syscall.EISDIR }
+
+func (r *rootsDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	rest := r.entries[r.pos:]
+	if n > 0 && len(rest) == 0 {
+		return nil, io.EOF
+	}
+	if n > 0 && n < len(rest) {
+		rest = rest[:n]
+	}
+	r.pos += len(rest)
+	return slices.Clone(rest), nil
+}
