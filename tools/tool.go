@@ -69,6 +69,7 @@ type Effects struct {
 type Bound struct {
 	Args    any // the decoded argument struct (json.RawMessage for Raw tools)
 	Effects Effects
+	Repairs []string // slips in the arguments that were put right, to be told to the model
 	run     func(context.Context, *Call) (Result, []workspace.Change, error)
 }
 
