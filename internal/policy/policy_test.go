@@ -1,0 +1,314 @@
+package policy
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// section is one part of the matrix: a change to plain facts, in words.
+type section struct {
+	title string
+	text  string
+	cases []circumstance
+}
+
+type circumstance struct {
+	name string
+	set  func(*Facts)
+}
+
+var sections = []section{
+	{"Plain calls", "Nothing is known but the mode and what the tool does. The workspace is trusted.", []circumstance{
+		{"trusted", func(*Facts) {}},
+	}},
+	{"Paths", "Some paths are written by nobody, some only after a question; reading them is a read like any other.", []circumstance{
+		{"never written", func(f *Facts) { f.Never = true }},
+		{"never written, allowed by the settings", func(f *Facts) { f.Never, f.Permission = true, Allow }},
+		{"protected", func(f *Facts) { f.Protected = true }},
+		{"protected, allowed by the settings", func(f *Facts) { f.Protected, f.Permission = true, Allow }},
+		{"protected, allowed for the session", func(f *Facts) { f.Protected, f.AllowedBefore = true, true }},
+	}},
+	{"What the settings say", "A deny holds in every mode, and over everything that would ask.", []circumstance{
+		{"deny", func(f *Facts) { f.Permission = Deny }},
+		{"deny, and the mode allows", func(f *Facts) { f.Permission, f.ModePermission = Deny, Allow }},
+		{"deny, and the tool always asks", func(f *Facts) { f.Permission, f.AlwaysAsk = Deny, true }},
+		{"deny, allowed for the session", func(f *Facts) { f.Permission, f.AllowedBefore = Deny, true }},
+		{"ask", func(f *Facts) { f.Permission = Ask }},
+		{"ask, allowed for the session", func(f *Facts) { f.Permission, f.AllowedBefore = Ask, true }},
+		{"allow", func(f *Facts) { f.Permission = Allow }},
+	}},
+	{"What the mode itself says", "A custom mode's own entry comes before that of the settings, but allows nothing that they deny.", []circumstance{
+		{"deny", func(f *Facts) { f.ModePermission = Deny }},
+		{"deny, and the settings allow", func(f *Facts) { f.ModePermission, f.Permission = Deny, Allow }},
+		{"ask, and the settings allow", func(f *Facts) { f.ModePermission, f.Permission = Ask, Allow }},
+		{"allow, and the settings ask", func(f *Facts) { f.ModePermission, f.Permission = Allow, Ask }},
+	}},
+	{"What always asks", "No mode, setting or earlier answer takes this question away.", []circumstance{
+		{"tool", func(f *Facts) { f.AlwaysAsk = true }},
+		{"tool, allowed by the settings", func(f *Facts) { f.AlwaysAsk, f.Permission = true, Allow }},
+		{"tool, allowed by the mode", func(f *Facts) { f.AlwaysAsk, f.ModePermission = true, Allow }},
+		{"tool, allowed for the session", func(f *Facts) { f.AlwaysAsk, f.AllowedBefore = true, true }},
+		{"can't be undone", func(f *Facts) { f.Irrecoverable = true }},
+		{"can't be undone, allowed by the settings", func(f *Facts) { f.Irrecoverable, f.Permission = true, Allow }},
+		{"can't be undone, allowed for the session", func(f *Facts) { f.Irrecoverable, f.AllowedBefore = true, true }},
+	}},
+	{"Allowed for the session", "A person's earlier answer takes away the mode's question.", []circumstance{
+		{"allowed for the session", func(f *Facts) { f.AllowedBefore = true }},
+	}},
+	{"A workspace that is not trusted", "Nothing runs in it unasked. What the user's own settings allow holds.", []circumstance{
+		{"not trusted", func(f *Facts) { f.Trusted = false }},
+		{"not trusted, allowed by the settings", func(f *Facts) { f.Trusted, f.Permission = false, Allow }},
+		{"not trusted, allowed for the session", func(f *Facts) { f.Trusted, f.AllowedBefore = false, true }},
+	}},
+}
+
+// rows are the modes of the matrix: the built-in ones, then custom ones.
+func rows(t *testing.T) []Mode {
+	modes := Modes()
+	for _, c := range []Custom{
+		{Name: "custom manual to review", Base: "manual", Destination: "review"},
+		{Name: "custom autonomous to review", Base: "autonomous", Destination: "review"},
+	} {
+		m, err := c.Mode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		modes = append(modes, m)
+	}
+	return append(modes, Mode{Name: "an unknown mode"})
+}
+
+func matrix(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# When a call is allowed, asked about, or denied\n\n" +
+		"The first rule that speaks decides. In this order:\n\n")
+	for i, r := range rules {
+		fmt.Fprintf(&b, "%3d. %-22s %s\n", i+1, r.name, r.outcome)
+	}
+	fmt.Fprintf(&b, "%3d. %-22s %s\n", len(rules)+1, "mode.<mode>.<access>", "as the mode says")
+	b.WriteString("\nAn asterisk marks a question whose answer may hold for the session.\n" +
+		"\n## Modes\nWhat tools see, where their changes go, and what is asked.\n\n")
+	table(&b, func(w *tabwriter.Writer) {
+		fmt.Fprintln(w, "mode\ttools see\tchanges go to\thelp")
+		for _, m := range Modes() {
+			see, to := "buffers", "editor"
+			if m.SeesPending {
+				see = "pending over buffers"
+			}
+			if m.ToStore {
+				to = "review queue"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, see, to, m.Help)
+		}
+	})
+	for _, s := range sections {
+		fmt.Fprintf(&b, "\n## %s\n%s\n", s.title, s.text)
+		b.WriteString("\n")
+		table(&b, func(w *tabwriter.Writer) {
+			fmt.Fprintln(w, "when\tmode\treads\tedits\texecs")
+			for _, c := range s.cases {
+				for _, line := range lines(t, c) {
+					fmt.Fprintf(w, "%s\t%s\n", c.name, line)
+				}
+			}
+		})
+	}
+	return b.String()
+}
+
+// lines are the outcomes of one circumstance; modes that do the same share a line.
+func lines(t *testing.T, c circumstance) []string {
+	var order []string
+	modes := map[string][]string{}
+	all := rows(t)
+	for _, m := range all {
+		key := cell(m, "read", c) + "\t" + cell(m, "edit", c) + "\t" + cell(m, "exec", c)
+		if modes[key] == nil {
+			order = append(order, key)
+		}
+		modes[key] = append(modes[key], m.Name)
+	}
+	for i, key := range order {
+		names := strings.Join(modes[key], ", ")
+		if len(modes[key]) == len(all) {
+			names = "every mode"
+		}
+		order[i] = names + "\t" + key
+	}
+	return order
+}
+
+func cell(m Mode, access string, c circumstance) string {
+	f := Facts{Tool: "a_tool", Access: access, ToStore: m.ToStore && access == "edit", Behaviour: m.Behaviour, Trusted: true}
+	c.set(&f)
+	v := Decide(f)
+	star := ""
+	if v.Remember {
+		star = "*"
+	}
+	rule := v.Rule
+	if strings.HasPrefix(rule, "mode.") {
+		rule = "mode" // its name is that of the row and the column
+	}
+	return fmt.Sprintf("%s%s (%s)", v.Outcome, star, rule)
+}
+
+func table(b *strings.Builder, fill func(*tabwriter.Writer)) {
+	var buf bytes.Buffer
+	w := tabwriter.NewWriter(&buf, 0, 0, 3, ' ', 0)
+	fill(w)
+	w.Flush()
+	for line := range strings.Lines(buf.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	const name = "testdata/matrix.txt"
+	got := matrix(t)
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the matrix changed; review it and run go test -update (-want +got):\n%s", diff)
+	}
+}
+
+// Whatever the other facts are, these hold.
+func TestInvariants(t *testing.T) {
+	outcomes := []Outcome{"", Allow, Ask, Deny}
+	bools := []bool{false, true}
+	seen := map[string]bool{}
+	for _, m := range rows(t) {
+		for _, access := range []string{"read", "edit", "exec", "something new"} {
+			for _, perm := range outcomes {
+				for _, own := range outcomes {
+					for bits := range 1 << 7 {
+						bit := func(i int) bool { return bools[bits>>i&1] }
+						f := Facts{
+							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
+							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
+							AllowedBefore: bit(5), Trusted: bit(6),
+						}
+						v := Decide(f)
+						seen[v.Rule] = true
+						if msg := broken(f, v); msg != "" {
+							t.Fatalf("%s\nfacts   %+v\nverdict %+v", msg, f, v)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, r := range rules {
+		if !seen[r.name] {
+			t.Errorf("rule %s decides nothing", r.name)
+		}
+	}
+}
+
+func broken(f Facts, v Verdict) string {
+	writes := f.Access != "read"
+	denied := f.Permission == Deny || f.ModePermission == Deny
+	asks := f.AlwaysAsk || f.Irrecoverable || f.Protected && writes
+	switch {
+	case v.Outcome != Allow && v.Outcome != Ask && v.Outcome != Deny:
+		return "no outcome"
+	case v.Rule == "" || v.Reason == "" || v.By == "":
+		return "no reason"
+	case (denied || f.Never && writes) != (v.Outcome == Deny):
+		return "denied, or not, against what was said"
+	case asks && v.Outcome == Allow:
+		return "allowed what always asks"
+	case asks && v.Remember:
+		return "an answer for the session to what always asks"
+	case v.Remember && v.Outcome != Ask:
+		return "nothing to remember"
+	case v.Outcome == Ask && v.Remember:
+		f.AllowedBefore = true
+		if Decide(f).Outcome != Allow {
+			return "the answer for the session is not heeded"
+		}
+	case v.Outcome == Allow && !f.Trusted && writes && f.Access != "edit" && v.By == ByMode:
+		return "a mode lets something run in a workspace that is not trusted"
+	}
+	return ""
+}
+
+func TestCustom(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		custom Custom
+		want   Mode
+		err    string
+	}{
+		{
+			name:   "all left out is cautious and to the editor",
+			custom: Custom{Name: "mine"},
+			want:   Mode{Name: "mine", Behaviour: Behaviour{Name: "mine", Reads: Allow, Edits: Ask, Execs: Ask}},
+		},
+		{
+			name: "everything said",
+			custom: Custom{Name: "docs", Description: "Writes documents.", Base: "manual", Destination: "review",
+				Permissions: map[string]Outcome{"run_command": Deny}},
+			want: Mode{Name: "docs", Help: "Writes documents.", SeesPending: true, ToStore: true,
+				Behaviour:   Behaviour{Name: "docs", Reads: Ask, Edits: Ask, Execs: Ask},
+				Permissions: map[string]Outcome{"run_command": Deny}},
+		},
+		{name: "no name", custom: Custom{Base: "manual"}, err: "a custom mode needs a name"},
+		{name: "a built-in name", custom: Custom{Name: "cautious"}, err: "custom mode cautious: the name is that of a built-in mode"},
+		{name: "a base that is no base", custom: Custom{Name: "m", Base: "yolo"}, err: `custom mode m: the base must be autonomous, cautious or manual, not "yolo"`},
+		{name: "review is a destination", custom: Custom{Name: "m", Base: "review"}, err: `custom mode m: the base must be autonomous, cautious or manual, not "review"`},
+		{name: "a destination that is none", custom: Custom{Name: "m", Destination: "disk"}, err: `custom mode m: the destination must be editor or review, not "disk"`},
+		{name: "a permission that is none", custom: Custom{Name: "m", Permissions: map[string]Outcome{"grep": "yes"}}, err: `custom mode m: grep must be allow, ask or deny, not "yes"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := c.custom.Mode()
+			if msg := fmt.Sprint(err); err != nil && msg != c.err || err == nil && c.err != "" {
+				t.Fatalf("got error %v, want %q", err, c.err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, m := range Modes() {
+		got, ok := Lookup(m.Name)
+		if !ok || got.Name != m.Name || m.Behaviour.Name != m.Name {
+			t.Errorf("%s: got %v, %v", m.Name, got, ok)
+		}
+	}
+	if _, ok := Lookup("Cautious"); ok {
+		t.Error("found a mode by a name in another case")
+	}
+	if _, ok := Lookup(DefaultMode); !ok {
+		t.Error("the default mode is not there")
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	m, _ := Lookup("cautious")
+	f := Facts{Tool: "edit_file", Access: "edit", Behaviour: m.Behaviour, Trusted: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		Decide(f)
+	}
+}
