@@ -1,0 +1,96 @@
+// Package pendingedits is the review queue: file changes that wait for a
+// person, hunk by hunk, while the files go on changing under them. It is itself
+// a view of the files, in which the changes are already made. It survives a
+// crash at any moment, and knows neither editors nor who decides.
+package pendingedits
+
+import "time"
+
+// State is how a hunk, or the worst hunk of a file, stands to the live text.
+type State string
+
+// The states of a hunk.
+const (
+	Clean    State = "clean"    // the text around it is as it was when it was proposed
+	Moved    State = "moved"    // the user's changes shifted it
+	Conflict State = "conflict" // the user changed the lines that it changes; it can't be accepted
+)
+
+// List is the queue at one moment.
+type List struct {
+	Revision int64
+	Edits    []Edit // sorted by Name
+}
+
+// Edit is what waits for one file.
+type Edit struct {
+	Name           string
+	From           string // of a rename: the name that the file still has
+	Kind           string // create, modify, delete or rename
+	Revision       int64  // of the store when this edit last changed
+	Added, Removed int    // lines
+	State          State
+	Session, Tool  string // who proposed last
+	UpdatedAt      time.Time
+	Hunks          []Hunk // never empty; exactly one, the whole file, unless a text is modified
+}
+
+// Hunk is a part of an Edit that can be accepted or rejected by itself.
+type Hunk struct {
+	ID string // unique in the store, and never used again for other content
+
+	// Lines count from one in the live and in the proposed text. As in unified
+	// diffs, a range of no lines starts at the line before it.
+	OldStart, OldLines int
+	NewStart, NewLines int
+
+	State State
+	Text  string // lines of a unified diff, without header and context
+}
+
+// Side is one of the two texts of an Edit.
+type Side string
+
+// The sides of an Edit.
+const (
+	Base     Side = "base"     // the live text
+	Proposed Side = "proposed" // the live text with every hunk that is not in conflict
+)
+
+// Selection chooses edits: the named files, and single hunks by id. An empty
+// one chooses all.
+type Selection struct {
+	Names []string
+	Hunks []string
+
+	// Revision is what the chooser had seen; 0 means that it isn't checked. An
+	// edit that changed since is not touched: the call fails with
+	// workspace.ErrConflict.
+	Revision int64
+}
+
+// Failure is why one file was left as it was.
+type Failure struct {
+	Name string
+	Err  error
+}
+
+// AcceptResult says what Accept did. A file is in one of the two lists.
+type AcceptResult struct {
+	Accepted []string // sorted
+	Failed   []Failure
+	Revision int64
+}
+
+// RejectResult says what Reject did.
+type RejectResult struct {
+	Rejected []string // sorted
+	Revision int64
+}
+
+// UndoResult says what Undo did. A file is in one of the two lists.
+type UndoResult struct {
+	Restored []string // sorted
+	Failed   []Failure
+	Revision int64
+}
