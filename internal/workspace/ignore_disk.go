@@ -1,0 +1,83 @@
+package workspace
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Ignored reports whether the ignore rules leave name, or a directory that it
+// is in, out of a walk. That a name is hidden is no such rule.
+func (d *Disk) Ignored(name string, dir bool) bool {
+	f, rel, err := d.locate(name)
+	if err != nil || f == nil || rel == "." {
+		return false
+	}
+	rules := f.rootRules()
+	at := "."
+	for {
+		f.addRules(at, &rules)
+		first, rest, deeper := strings.Cut(rel, "/")
+		if first == ".git" || rules.match([]byte(first), dir || deeper) == excluded {
+			return true
+		}
+		if !deeper {
+			return false
+		}
+		at, rel = path.Join(at, first), rest
+		rules = rules.enter([]byte(first))
+	}
+}
+
+// rulesAbove are the rules as they apply in the directory rel, without those
+// of its own ignore files.
+func (f *folder) rulesAbove(rel string) dirRules {
+	rules := f.rootRules()
+	if rel == "." {
+		return rules
+	}
+	at := "."
+	for elem := range strings.SplitSeq(rel, "/") {
+		f.addRules(at, &rules)
+		rules = rules.enter([]byte(elem))
+		at = path.Join(at, elem)
+	}
+	return rules
+}
+
+// rootRules are the rules of the user's own ignore file.
+func (f *folder) rootRules() dirRules {
+	var rules dirRules
+	if text, err := readUserIgnore(); err == nil {
+		rules.add(userRules, text)
+	}
+	return rules
+}
+
+// addRules puts the ignore files of the directory dir in force.
+func (f *folder) addRules(dir string, rules *dirRules) {
+	add := func(kind ruleKind, name string) {
+		if text, _, err := readRegular(f.root, path.Join(dir, name)); err == nil {
+			rules.add(kind, text)
+		}
+	}
+	for _, file := range ignoreFiles {
+		add(file.kind, file.name)
+	}
+	add(excludeRules, ".git/info/exclude")
+}
+
+// readUserIgnore reads the user's own ignore file where git looks for it by
+// default.
+func readUserIgnore() ([]byte, error) {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, err
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return os.ReadFile(filepath.Join(dir, "git", "ignore"))
+}

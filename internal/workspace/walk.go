@@ -1,0 +1,388 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Walk visits the regular files below opts.Dir. Symbolic links are not
+// followed, except in opts.Dir itself and inside its root. The rules of ignore
+// files between the root and opts.Dir hold, but don't exclude opts.Dir itself.
+func (d *Disk) Walk(ctx context.Context, opts WalkOptions, visit func(*Entry) error) error {
+	dir := opts.Dir
+	if dir == "" {
+		dir = "."
+	}
+	f, rel, err := d.locate(dir)
+	if err != nil {
+		return pathError("walk", dir, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w := newWalk(opts, visit)
+	if f != nil {
+		info, err := f.root.Stat(rel)
+		if err != nil {
+			return pathError("walk", dir, err)
+		}
+		if !info.IsDir() {
+			return d.visitOne(dir, info, w)
+		}
+		err = w.addRoot(f, rel, dir)
+		if err != nil {
+			return pathError("walk", dir, err)
+		}
+		return w.run(ctx)
+	}
+	for i := range d.folders {
+		f := &d.folders[i]
+		if opts.Keep != nil && !opts.Keep(f.Name, true) {
+			continue
+		}
+		if err := w.addRoot(f, ".", f.Name); err != nil {
+			continue // what can't be read is skipped
+		}
+	}
+	return w.run(ctx)
+}
+
+// visitOne visits the file that a walk was started at.
+func (d *Disk) visitOne(name string, info fs.FileInfo, w *walk) error {
+	if !info.Mode().IsRegular() {
+		return pathError("walk", name, ErrSpecial)
+	}
+	if w.opts.Keep != nil && !w.opts.Keep(name, false) {
+		return nil
+	}
+	err := w.visit(&Entry{Path: name, Read: func(buf []byte) ([]byte, error) {
+		data, err := d.ReadFile(name)
+		return append(buf[:0], data...), err
+	}})
+	if errors.Is(err, fs.SkipAll) {
+		return nil
+	}
+	return err
+}
+
+// walk is one walk: a stack of work shared by the workers. Directories are
+// taken from its top, so that few are open at a time.
+type walk struct {
+	opts  WalkOptions
+	visit func(*Entry) error
+	stop  atomic.Bool
+
+	mu     sync.Mutex
+	more   sync.Cond // there is work, or none is left
+	stack  []job
+	active int // workers that may still add work
+	idle   atomic.Int32
+	err    error
+}
+
+// job is a directory to be listed, or files of one to be visited.
+type job struct {
+	parent *openDir
+	name   []byte // of the directory, terminated by NUL; nil: parent itself
+	files  []byte // names to visit, each terminated by NUL
+	rules  dirRules
+}
+
+// openDir is a directory held open for the work that refers to it.
+type openDir struct {
+	handle dirHandle
+	path   string // in the view, with a slash at its end, "" for the root
+	refs   atomic.Int32
+}
+
+func (o *openDir) release() {
+	if o.refs.Add(-1) == 0 {
+		o.handle.close()
+	}
+}
+
+func newWalk(opts WalkOptions, visit func(*Entry) error) *walk {
+	w := &walk{opts: opts, visit: visit}
+	w.more.L = &w.mu
+	if w.opts.Workers <= 0 {
+		w.opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	return w
+}
+
+// addRoot makes the directory rel of f a start of the walk, under its name in
+// the view.
+func (w *walk) addRoot(f *folder, rel, name string) error {
+	handle, err := openRootDir(f.root, rel)
+	if err != nil {
+		return err
+	}
+	o := &openDir{handle: handle}
+	if name != "." {
+		o.path = name + "/"
+	}
+	o.refs.Store(1)
+	var rules dirRules
+	if !w.opts.IncludeIgnored {
+		rules = f.rulesAbove(rel)
+	}
+	w.stack = append(w.stack, job{parent: o, rules: rules})
+	return nil
+}
+
+// run works until nothing is left, visit fails, or ctx ends.
+func (w *walk) run(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { w.end(nil) })()
+	w.active = w.opts.Workers
+	var wg sync.WaitGroup
+	for i := 1; i < w.opts.Workers; i++ {
+		wg.Go(func() { w.work(i) })
+	}
+	w.work(0)
+	wg.Wait()
+	for _, j := range w.stack {
+		j.parent.release()
+	}
+	if w.err != nil {
+		if errors.Is(w.err, fs.SkipAll) {
+			return nil
+		}
+		return w.err
+	}
+	return ctx.Err()
+}
+
+// end makes all workers stop. The first error is kept.
+func (w *walk) end(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.mu.Unlock()
+	w.stop.Store(true)
+	w.more.Broadcast()
+}
+
+// push adds work.
+func (w *walk) push(jobs []job) {
+	if len(jobs) == 0 {
+		return
+	}
+	w.mu.Lock()
+	w.stack = append(w.stack, jobs...)
+	w.mu.Unlock()
+	if w.idle.Load() > 0 {
+		w.more.Broadcast()
+	}
+}
+
+// pop waits for work. It returns false when there will be none.
+func (w *walk) pop() (job, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.stack) == 0 && !w.stop.Load() {
+		if w.active--; w.active == 0 {
+			w.stop.Store(true)
+			w.more.Broadcast()
+			break
+		}
+		w.idle.Add(1)
+		w.more.Wait()
+		w.idle.Add(-1)
+		w.active++
+	}
+	if w.stop.Load() {
+		return job{}, false
+	}
+	j := w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
+	return j, true
+}
+
+// worker is what one goroutine of a walk uses again and again.
+type worker struct {
+	*walk
+	entry Entry
+	dir   *openDir
+	name  []byte // of the file being visited, terminated by NUL
+	list  []byte // a directory's entries
+	files [][]byte
+	dirs  []job
+}
+
+func (w *walk) work(i int) {
+	k := &worker{walk: w}
+	k.entry.Worker = i
+	k.entry.Read = k.read
+	for {
+		j, ok := w.pop()
+		if !ok {
+			return
+		}
+		k.do(j)
+		j.parent.release()
+	}
+}
+
+// do does one job.
+func (k *worker) do(j job) {
+	if j.files != nil {
+		for rest := j.files; len(rest) > 0; {
+			n := bytes.IndexByte(rest, 0) + 1
+			k.visitFile(j.parent, rest[:n])
+			rest = rest[n:]
+		}
+		return
+	}
+	if j.name == nil {
+		k.listDir(j.parent, j.rules)
+		return
+	}
+	handle, err := j.parent.handle.openDir(j.name)
+	if err != nil {
+		return
+	}
+	o := &openDir{handle: handle, path: j.parent.path + string(j.name[:len(j.name)-1]) + "/"}
+	o.refs.Store(1)
+	k.listDir(o, j.rules)
+	o.release()
+}
+
+// entryKind is what an entry of a directory is, as far as a walk cares.
+type entryKind uint8
+
+const (
+	otherKind entryKind = iota // a link, a device, …
+	fileKind
+	dirKind
+	unknownKind
+)
+
+// filesPerJob is how many files of one directory a worker keeps for itself.
+const filesPerJob = 256
+
+// listDir visits the files of a directory and puts its subdirectories on the
+// stack, first, so that other workers have something to do.
+func (k *worker) listDir(o *openDir, rules dirRules) {
+	var err error
+	if k.list, err = o.handle.list(k.list[:0]); err != nil {
+		return
+	}
+	if !k.opts.IncludeIgnored {
+		k.addRules(o, &rules)
+	}
+	k.dirs, k.files = k.dirs[:0], k.files[:0]
+	for e := (entries{k.list}); ; {
+		name, kind := e.next()
+		if name == nil {
+			break
+		}
+		bare := name[:len(name)-1]
+		if kind == unknownKind {
+			kind = o.handle.kind(name)
+		}
+		if kind == otherKind || !k.wanted(bare, kind == dirKind, &rules) {
+			continue
+		}
+		if k.opts.Keep != nil && kind == dirKind && !k.opts.Keep(o.path+string(bare), true) {
+			continue
+		}
+		if kind == fileKind {
+			k.files = append(k.files, name)
+			continue
+		}
+		k.dirs = append(k.dirs, job{parent: o, name: append([]byte(nil), name...), rules: rules.enter(bare)})
+	}
+	o.refs.Add(int32(len(k.dirs)))
+	k.push(k.dirs)
+	for len(k.files) > filesPerJob {
+		k.share(o)
+	}
+	for _, name := range k.files {
+		k.visitFile(o, name)
+	}
+}
+
+// share puts some of the files on the stack.
+func (k *worker) share(o *openDir) {
+	rest := len(k.files) - filesPerJob
+	var names []byte
+	for _, name := range k.files[rest:] {
+		names = append(names, name...)
+	}
+	k.files = k.files[:rest]
+	o.refs.Add(1)
+	k.push([]job{{parent: o, files: names}})
+}
+
+// wanted applies the rules that hold for all walks, then the ignore files.
+func (k *worker) wanted(name []byte, dir bool, rules *dirRules) bool {
+	v := rules.match(name, dir)
+	if v == excluded || name[0] == '.' && v != included && !k.opts.Hidden {
+		return false
+	}
+	return string(name) != ".git" && utf8.Valid(name)
+}
+
+// addRules puts the ignore files of the listed directory in force.
+func (k *worker) addRules(o *openDir, rules *dirRules) {
+	for e := (entries{k.list}); ; {
+		name, _ := e.next()
+		if name == nil {
+			return
+		}
+		if name[0] != '.' {
+			continue
+		}
+		for _, f := range ignoreFiles {
+			if string(name[:len(name)-1]) == f.name {
+				if text, err := o.handle.readFile(name, nil, maxIgnoreFile); err == nil {
+					rules.add(f.kind, text)
+				}
+			}
+		}
+		if string(name) == ".git\x00" {
+			if text, err := o.handle.readExclude(); err == nil {
+				rules.add(excludeRules, text)
+			}
+		}
+	}
+}
+
+// visitFile visits one file, unless the walk has ended.
+func (k *worker) visitFile(o *openDir, name []byte) {
+	if k.stop.Load() {
+		return
+	}
+	k.entry.Path = joinName(o.path, name[:len(name)-1])
+	if k.opts.Keep != nil && !k.opts.Keep(k.entry.Path, false) {
+		return
+	}
+	k.dir, k.name = o, name
+	if err := k.visit(&k.entry); err != nil {
+		k.end(err)
+	}
+}
+
+// joinName is dir + string(name) with one allocation.
+func joinName(dir string, name []byte) string {
+	b := make([]byte, len(dir)+len(name))
+	copy(b[copy(b, dir):], name)
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// read is Entry.Read of the file that is being visited.
+func (k *worker) read(buf []byte) ([]byte, error) {
+	data, err := k.dir.handle.readFile(k.name, buf, MaxFileSize)
+	if err != nil {
+		return data, pathError("read", k.entry.Path, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,170 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// On Linux a walk uses directory descriptors alone: every file is opened
+// relative to the directory it was listed in and without following links, so
+// that nothing that happens meanwhile leads out of the root. Names stay where
+// getdents wrote them, and a file costs three system calls.
+
+// dirHandle is a descriptor of a directory.
+type dirHandle int
+
+const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
+
+// openRootDir opens a directory inside root for a walk.
+func openRootDir(root *os.Root, rel string) (dirHandle, error) {
+	f, err := root.OpenFile(rel, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	return dirHandle(fd), err
+}
+
+func (h dirHandle) close() { unix.Close(int(h)) }
+
+// openDir opens a subdirectory. The name is terminated by NUL.
+func (h dirHandle) openDir(name []byte) (dirHandle, error) {
+	fd, err := h.openAt(name, openFlags|unix.O_DIRECTORY)
+	return dirHandle(fd), err
+}
+
+func (h dirHandle) openAt(name []byte, flags int) (int, error) {
+	for {
+		fd, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(h), uintptr(unsafe.Pointer(unsafe.SliceData(name))), uintptr(flags), 0, 0, 0)
+		switch errno {
+		case 0:
+			return int(fd), nil
+		case unix.EINTR:
+		default:
+			return -1, errno
+		}
+	}
+}
+
+// list appends the raw entries of the directory to buf.
+func (h dirHandle) list(buf []byte) ([]byte, error) {
+	for {
+		if cap(buf)-len(buf) < 16<<10 {
+			buf = slices.Grow(buf, max(32<<10, cap(buf)))
+		}
+		n, err := unix.Getdents(int(h), buf[len(buf):cap(buf)])
+		if err == unix.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return buf, err
+		}
+		buf = buf[:len(buf)+n]
+	}
+}
+
+// kind asks for the type of an entry that the file system didn't tell.
+func (h dirHandle) kind(name []byte) entryKind {
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(h), string(name[:len(name)-1]), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return otherKind
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return fileKind
+	case unix.S_IFDIR:
+		return dirKind
+	}
+	return otherKind
+}
+
+// readFile appends a file to buf[:0]. A read that doesn't fill the buffer has
+// met the end: regular files are read in full, and others, which can only be
+// here by exchange after listing, don't matter.
+func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
+	fd, err := h.openAt(name, openFlags)
+	if err != nil {
+		return buf[:0], err
+	}
+	defer unix.Close(fd)
+	buf = buf[:0]
+	if cap(buf) == 0 {
+		buf = make([]byte, 0, 128<<10)
+	}
+	for {
+		if len(buf) == cap(buf) {
+			var st unix.Stat_t
+			if err := unix.Fstat(fd, &st); err != nil {
+				return buf, err
+			}
+			if st.Size > int64(limit) {
+				return buf[:0], ErrTooLarge
+			}
+			buf = slices.Grow(buf, max(int(st.Size)-len(buf), len(buf)/2, 4<<10)+1)
+		}
+		free := buf[len(buf):cap(buf)]
+		n, err := unix.Read(fd, free)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return buf, err
+		}
+		buf = buf[:len(buf)+n]
+		if len(buf) > limit {
+			return buf[:0], ErrTooLarge
+		}
+		if n < len(free) {
+			return buf, nil
+		}
+	}
+}
+
+// readExclude reads .git/info/exclude of a repository with its own directory.
+func (h dirHandle) readExclude() ([]byte, error) {
+	git, err := h.openDir([]byte(".git\x00"))
+	if err != nil {
+		return nil, err
+	}
+	defer git.close()
+	info, err := git.openDir([]byte("info\x00"))
+	if err != nil {
+		return nil, err
+	}
+	defer info.close()
+	return info.readFile([]byte("exclude\x00"), nil, maxIgnoreFile)
+}
+
+// entries goes through what list returned.
+type entries struct{ raw []byte }
+
+// next returns the next name, terminated by NUL, or nil.
+func (e *entries) next() ([]byte, entryKind) {
+	const nameAt = 19 // in struct linux_dirent64, after inode, offset, length and type
+	for len(e.raw) > nameAt {
+		rec := e.raw
+		size := int(binary.NativeEndian.Uint16(rec[16:]))
+		e.raw = rec[size:]
+		name := rec[nameAt:size]
+		end := bytes.IndexByte(name, 0)
+		if name[0] == '.' && (end == 1 || end == 2 && name[1] == '.') {
+			continue
+		}
+		switch name = name[:end+1]; rec[18] {
+		case unix.DT_REG:
+			return name, fileKind
+		case unix.DT_DIR:
+			return name, dirKind
+		case unix.DT_UNKNOWN:
+			return name, unknownKind
+		}
+		return name, otherKind
+	}
+	return nil, otherKind
+}
