@@ -36,6 +36,7 @@ type Def struct {
 	AlwaysAsk   bool          // a person is asked whatever the mode and the settings allow
 	Interactive bool          // waits for a person: no time-out but the approval's
 	Untrusted   bool          // output comes from outside (web, MCP): dispatch wraps it
+	Override    bool          // stands in for a built-in tool of the same name
 	Timeout     time.Duration // 0 means DefaultTimeout
 }
 
@@ -82,6 +83,7 @@ func (b *Bound) Run(ctx context.Context, c *Call) (Result, []workspace.Change, e
 type Source struct {
 	Kind   SourceKind
 	Server string // the MCP server, for SourceMCP
+	Tool   string // the server's own name of the tool, for SourceMCP
 	Path   string // the plugin's manifest, for SourcePlugin
 }
 

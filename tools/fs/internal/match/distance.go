@@ -86,22 +86,8 @@ func distanceLong(a, b string) int {
 	return score
 }
 
-// within is the smallest distance of a to any part of b, for finding the line
-// that a fragment of a line is nearest to. It looks at 64 bytes of a.
-func within(a, b string) int {
-	if len(a) > 64 {
-		a = a[:64]
-	}
-	if len(a) == 0 {
-		return 0
-	}
-	var eq [256]uint64
-	for i := range len(a) {
-		eq[a[i]] |= 1 << i
-	}
-	return withinTable(&eq, len(a), b)
-}
-
+// withinTable is the smallest distance of a pattern to any part of b. The
+// pattern has n bytes, 1 to 64, and eq says where each of them occurs in it.
 func withinTable(eq *[256]uint64, n int, b string) int {
 	pv, mv := ^uint64(0), uint64(0)
 	shift := n - 1

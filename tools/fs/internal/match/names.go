@@ -18,19 +18,20 @@ func (b *block) otherNames(t *Text, best region) string {
 		}
 		strict := head || b.solid < longBlock || declares(t.Lines[i].Text)
 		was, is := words(b.lines[j]), words(t.Lines[i].Text)
+		if len(was) != len(is) {
+			if strict || distance(b.bare[j], bare(t.Lines[i].Text)) > 2 {
+				return "a line has other words"
+			}
+			continue
+		}
 		for n, w := range was {
-			if has(is, w) || len(w) < 3 && !strict {
-				continue
-			}
-			if len(w) >= 3 && containsWord(t.Body, w) {
+			switch {
+			case w == is[n]:
+			case len(w) >= 3 && containsWord(t.Body, w):
 				return "it differs in " + quote(w) + ", which occurs elsewhere"
-			}
-			if strict && !(len(was) == len(is) && slip(w, is[n])) {
+			case strict && !slip(w, is[n]), !mistyped(w, is[n]) && distance(w, is[n]) > max(len(w)/3, min(2, len(w)-3)):
 				return "it differs in " + quote(w)
 			}
-		}
-		if strict && len(was) != len(is) {
-			return "a line has other words"
 		}
 	}
 	return ""
@@ -45,15 +46,6 @@ func words(s string) []string {
 
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
-}
-
-func has(xs []string, x string) bool {
-	for _, y := range xs {
-		if x == y {
-			return true
-		}
-	}
-	return false
 }
 
 func containsWord(body, w string) bool {
@@ -82,13 +74,16 @@ func declares(line string) bool {
 	return false
 }
 
-// slip reports whether a is b mistyped: one letter too much, too few, wrong or
-// swapped with the next, inside a word. Digits and the ends of a word carry
-// meaning (x1 and x2, get and set).
+// slip reports whether a is b mistyped inside a word of some length. Digits,
+// case and the ends of a word carry meaning (x1 and x2, get and set).
 func slip(a, b string) bool {
-	if len(a) < 4 || len(b) < 4 || a[0] != b[0] || a[len(a)-1] != b[len(b)-1] || digits(a) != digits(b) || strings.EqualFold(a, b) {
-		return false
-	}
+	return len(a) >= 4 && len(b) >= 4 && a[0] == b[0] && a[len(a)-1] == b[len(b)-1] &&
+		digits(a) == digits(b) && !strings.EqualFold(a, b) && mistyped(a, b)
+}
+
+// mistyped reports whether one letter is too much, too few, wrong or swapped
+// with the next.
+func mistyped(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}

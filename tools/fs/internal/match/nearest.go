@@ -12,6 +12,8 @@ const (
 	nearBody  = 4 << 20 // bytes of text; in a longer one only equal lines lead to a region
 	nearLines = 3       // lines of the block that are looked for
 	nearScore = 0.4     // less similar is no help
+
+	minFragment = 0.6 // the same for a part of a line
 )
 
 // missing makes the error for a block that was not found, with the region that
@@ -53,7 +55,7 @@ func Nearest(ctx context.Context, t *Text, old []string) (*Near, error) {
 		return best.near(), ctx.Err()
 	}
 	if b.solid == 1 {
-		return b.fragment(t), ctx.Err()
+		return b.fragment(ctx, t)
 	}
 	return nil, ctx.Err()
 }
@@ -83,17 +85,16 @@ func (b *block) guesses(ctx context.Context, t *Text) ([]int, error) {
 }
 
 // fragment is the line that has something like the block's only line in it.
-func (b *block) fragment(t *Text) *Near {
-	for _, l := range b.lines {
-		if trim(l) == "" {
-			continue
-		}
-		at, score, err := nearestLine(context.Background(), t, trim(l))
-		if err == nil && score >= 2*nearScore-0.2 {
-			return &Near{at, at + 1, score}
-		}
+func (b *block) fragment(ctx context.Context, t *Text) (*Near, error) {
+	if len(t.Body) > nearBody {
+		return nil, ctx.Err()
 	}
-	return nil
+	only := strings.TrimSpace(strings.Join(b.lines, ""))
+	at, score, err := nearestLine(ctx, t, only)
+	if err != nil || score < minFragment {
+		return nil, err
+	}
+	return &Near{at, at + 1, score}, nil
 }
 
 // nearestLine returns the line that contains something most like s, and how

@@ -14,13 +14,15 @@ const (
 	minEqual     = 2    // lines that are equal but for white space and say something
 	maxDistance  = 0.10 // share of the block's bytes that differ
 	maxUnequal   = 4    // one line in so many may differ, be missing or be additional
-	leadFactor   = 3    // the runner-up must be so many times as far away …
+	leadFactor   = 2    // the runner-up must be so many times as far away …
 	leadMargin   = 0.03 // … and that much more
 	candidates   = 8    // regions that are compared closely
 	maxSlack     = 16   // lines by which a region may drift
 	commonLine   = 64   // a line that occurs more often votes for nothing
+	sparseBlock  = 8    // lines from which on a line may be left out
+	edgeLine     = 10   // bytes from which on a first or last line may differ
 	longBlock    = 10   // lines from which on a difference may be any slip
-	maxBlockSize = 2000 // lines; longer blocks must match better than by similarity
+	maxBlockSize = 1000 // lines; longer blocks must match better than by similarity
 )
 
 // region is a candidate, aligned with the block.
@@ -30,6 +32,7 @@ type region struct {
 	dist        float64
 	equal       int // telling lines that are equal but for white space
 	unequal     int // lines that differ, are missing or additional
+	lost, extra int // of these: lines that only the block has, that only the text has
 	weight      float64
 }
 
@@ -221,6 +224,12 @@ func (b *block) doubt(t *Text, best region, all []region) string {
 		return "too many lines of the nearest region differ"
 	case best.at[0] < 0 || best.at[len(best.at)-1] < 0:
 		return "its first or last line is not there"
+	case best.lost > 0:
+		return "a line of it is not there"
+	case b.differs(t, best, 0), b.differs(t, best, len(best.at)-1):
+		return "its first or last line differs"
+	case best.extra > 0 && b.solid < sparseBlock:
+		return "the nearest region has more lines"
 	}
 	for _, r := range all {
 		if r.first < best.last && best.first < r.last {
@@ -231,4 +240,10 @@ func (b *block) doubt(t *Text, best region, all []region) string {
 		}
 	}
 	return b.otherNames(t, best)
+}
+
+// differs reports whether a line at the edge differs and is too short for the
+// edge to be certain.
+func (b *block) differs(t *Text, r region, j int) bool {
+	return len(b.bare[j]) < edgeLine && b.keys[j] != t.keys[r.at[j]]
 }
