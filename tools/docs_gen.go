@@ -1,0 +1,71 @@
+package tools
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Markdown is docs/tools.md: all tools of list by category, from their
+// definitions.
+func Markdown(list []*Tool) string {
+	byCategory := map[string][]*Tool{}
+	for _, t := range list {
+		byCategory[t.Category] = append(byCategory[t.Category], t)
+	}
+	var b strings.Builder
+	b.WriteString("# Tools\n\nMade from the definitions of the tools; a test keeps it true and writes it anew with `-update`.\n\n" +
+		"*read* changes nothing, *edit* changes files of the workspace, *exec* changes anything else.\n")
+	for _, category := range sortedKeys(byCategory) {
+		list := byCategory[category]
+		slices.SortFunc(list, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
+		title := category
+		if title == "" {
+			title = "other"
+		}
+		fmt.Fprintf(&b, "\n## %s\n", title)
+		for _, t := range list {
+			fmt.Fprintf(&b, "\n### %s\n\n*%s*%s\n\n%s\n", t.Name, t.Access, markdownMarks(t), t.Description)
+			if n, _ := compile(t.schema); len(n.props) > 0 {
+				b.WriteString("\n| argument | type | meaning |\n|---|---|---|\n")
+				markdownRows(&b, t.schema, "")
+			}
+		}
+	}
+	return b.String()
+}
+
+func markdownMarks(t *Tool) string {
+	var marks string
+	if t.AlwaysAsk {
+		marks += ", always asks"
+	}
+	if t.Interactive {
+		marks += ", waits for a person"
+	}
+	if t.Untrusted {
+		marks += ", output from outside"
+	}
+	return marks
+}
+
+func markdownRows(b *strings.Builder, s *jsonschema.Schema, prefix string) {
+	n, _ := compile(s)
+	cell := strings.NewReplacer("|", "\\|", "\n", " ")
+	for _, p := range n.props {
+		sub := s.Properties[p.name]
+		if sub == nil {
+			sub = &jsonschema.Schema{}
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+p.name, cell.Replace(argumentNote(sub, p)), cell.Replace(sub.Description))
+		next := prefix + p.name + "."
+		if sub.Items != nil {
+			sub, next = sub.Items, prefix+p.name+"[]."
+		}
+		if strings.Count(next, ".") <= 3 {
+			markdownRows(b, sub, next)
+		}
+	}
+}

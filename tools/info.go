@@ -1,0 +1,229 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Info is the ToolInfo of docs/protocol.md.
+type Info struct {
+	Name                  string          `json:"name"`
+	Title                 string          `json:"title"`
+	Description           string          `json:"description"`
+	InputSchema           json.RawMessage `json:"inputSchema"`
+	Access                Access          `json:"access"`
+	Source                SourceKind      `json:"source"`
+	MCPServer             string          `json:"mcpServer,omitempty"`
+	RequiresApproval      bool            `json:"requiresApproval"` // by nature; the mode and the settings decide
+	AlwaysRequireApproval bool            `json:"alwaysRequireApproval"`
+	Category              string          `json:"category"`
+	Tags                  []string        `json:"tags,omitempty"`
+}
+
+// Info describes t for clients.
+func (t *Tool) Info() Info {
+	return Info{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.json,
+		Access: t.Access, Source: t.Source.Kind, MCPServer: t.Source.Server,
+		RequiresApproval: t.Access != Read || t.AlwaysAsk, AlwaysRequireApproval: t.AlwaysAsk,
+		Category: t.Category, Tags: t.Tags,
+	}
+}
+
+// Format is a form in which tools are listed.
+type Format string
+
+// The formats.
+const (
+	FormatInfo      Format = "info"
+	FormatMCP       Format = "mcp"
+	FormatOpenAI    Format = "openai"
+	FormatAnthropic Format = "anthropic"
+	FormatText      Format = "text" // for models without native calling: see Text
+)
+
+type mcpTool struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Annotations mcpHints        `json:"annotations"`
+}
+
+type mcpHints struct {
+	ReadOnly    bool `json:"readOnlyHint"`
+	Destructive bool `json:"destructiveHint"`
+	OpenWorld   bool `json:"openWorldHint"`
+}
+
+type openAITool struct {
+	Type     string         `json:"type"`
+	Function openAIFunction `json:"function"`
+}
+
+type openAIFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict,omitempty"`
+}
+
+type anthropicTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+// Encode is what sidecar.tools.list answers: {"tools": […]}, or {"text": …}
+// for FormatText. strict concerns FormatOpenAI alone; a tool whose schema
+// can't be made strict is listed without it.
+func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
+	entries := make([]any, 0, len(list))
+	for _, t := range list {
+		switch format {
+		case FormatInfo, "":
+			entries = append(entries, t.Info())
+		case FormatMCP:
+			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.json,
+				mcpHints{ReadOnly: t.Access == Read, Destructive: t.Access != Read, OpenWorld: t.Untrusted || t.Source.Kind == SourceMCP}})
+		case FormatOpenAI:
+			f := openAIFunction{Name: t.Name, Description: t.Description, Parameters: t.json}
+			if strict {
+				if p, ok := strictSchema(t.schema); ok {
+					f.Parameters, f.Strict = p, true
+				}
+			}
+			entries = append(entries, openAITool{"function", f})
+		case FormatAnthropic:
+			entries = append(entries, anthropicTool{t.Name, t.Description, t.json})
+		case FormatText:
+			return map[string]any{"text": Text(list)}, nil
+		default:
+			return nil, Errorf(InvalidArguments, "format: got %q, expected one of info, mcp, openai, anthropic, text", string(format))
+		}
+	}
+	return map[string]any{"tools": entries}, nil
+}
+
+// Cost is about how many tokens list takes in a model's context, every turn.
+func Cost(list []*Tool) int {
+	n := 0
+	for _, t := range list {
+		n += len(t.Name) + len(t.Description) + len(t.json) + len(`{"name":"","description":"","input_schema":},`)
+	}
+	return n / 4
+}
+
+// strictSchema turns s into what OpenAI's strict mode takes: objects are
+// closed and need all their members, what was optional may be null (which Bind
+// takes as absent), and bounds go into the text. It reports false for a schema
+// that has no such form.
+func strictSchema(s *jsonschema.Schema) (json.RawMessage, bool) {
+	c := s.CloneSchemas()
+	if !makeStrict(c) {
+		return nil, false
+	}
+	data, err := json.Marshal(c)
+	return data, err == nil
+}
+
+func makeStrict(s *jsonschema.Schema) bool {
+	if s.AllOf != nil || s.OneOf != nil || s.Not != nil || s.If != nil || s.PatternProperties != nil || s.PrefixItems != nil ||
+		s.ItemsArray != nil || s.DependentRequired != nil || s.DependentSchemas != nil || s.UnevaluatedProperties != nil || s.PropertyNames != nil {
+		return false
+	}
+	if s.Type == "" && s.Types == nil && s.Enum == nil && s.AnyOf == nil && s.Ref == "" {
+		return false // anything at all
+	}
+	limits(s)
+	s.Schema, s.ID = "", ""
+	subs := append([]*jsonschema.Schema{}, s.AnyOf...)
+	for _, name := range sortedKeys(s.Defs) {
+		subs = append(subs, s.Defs[name])
+	}
+	for _, name := range sortedKeys(s.Definitions) {
+		subs = append(subs, s.Definitions[name])
+	}
+	if s.Items != nil {
+		subs = append(subs, s.Items)
+	}
+	if s.Type == "object" {
+		if a := s.AdditionalProperties; a != nil && !isFalse(a) || a == nil && len(s.Properties) == 0 && s.PropertyOrder == nil {
+			return false // free members
+		}
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+		n, _ := compile(s)
+		s.Required = n.names()
+		for _, p := range n.props {
+			sub := s.Properties[p.name]
+			if sub == nil || !makeStrict(sub) {
+				return false
+			}
+			if !p.required {
+				s.Properties[p.name] = orNull(sub)
+			}
+		}
+	}
+	for _, sub := range subs {
+		if !makeStrict(sub) {
+			return false
+		}
+	}
+	return true
+}
+
+// limits moves the keywords that strict mode refuses into the description.
+func limits(s *jsonschema.Schema) {
+	n, _ := compile(s)
+	var note string
+	if n.min != nil || n.max != nil || n.minLen != nil || n.maxLen != nil || n.minItems != nil || n.maxItems != nil {
+		note = n.expected
+	}
+	if s.Default != nil {
+		note = joinNonEmpty("; ", note, "default "+string(bytes.TrimSpace(s.Default)))
+	}
+	if note != "" {
+		s.Description = joinNonEmpty(" ", s.Description, fmt.Sprintf("(%s)", note))
+	}
+	s.Default, s.Examples, s.Format, s.Pattern = nil, nil, "", ""
+	s.Minimum, s.Maximum, s.ExclusiveMinimum, s.ExclusiveMaximum, s.MultipleOf = nil, nil, nil, nil, nil
+	s.MinLength, s.MaxLength, s.MinItems, s.MaxItems, s.UniqueItems = nil, nil, nil, nil, false
+	s.MinProperties, s.MaxProperties = nil, nil
+}
+
+func orNull(s *jsonschema.Schema) *jsonschema.Schema {
+	switch {
+	case s.Type != "" && s.Type != "null":
+		s.Types, s.Type = []string{s.Type, "null"}, ""
+	case s.Types != nil:
+		for _, t := range s.Types {
+			if t == "null" {
+				return s
+			}
+		}
+		s.Types = append(append([]string{}, s.Types...), "null")
+	default:
+		return &jsonschema.Schema{Description: s.Description, AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
+	}
+	if s.Enum != nil {
+		s.Enum = append(append([]any{}, s.Enum...), nil)
+	}
+	return s
+}
+
+func joinNonEmpty(sep string, parts ...string) string {
+	out := ""
+	for _, p := range parts {
+		if p == "" {
+			continue
+		}
+		if out != "" {
+			out += sep
+		}
+		out += p
+	}
+	return out
+}
