@@ -1,0 +1,356 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var errNoShadow = errors.New("no such shadow")
+
+// store returns a store as the server makes it, and the setting it follows.
+func store() (*Store, *atomic.Value) {
+	var setting atomic.Value
+	setting.Store("cautious")
+	known := map[string]bool{"cautious": true, "manual": true, "autonomous": true, "docs": true}
+	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return NewStore(Options{
+		DefaultMode: func() string { return setting.Load().(string) },
+		ValidMode:   func(name string) bool { return known[name] },
+		Root: func(shadow string) (string, error) {
+			switch shadow {
+			case "":
+				return "/main", nil
+			case "one":
+				return "/shadows/one", nil
+			}
+			return "", errNoShadow
+		},
+		Now: func() time.Time { return clock },
+	}), &setting
+}
+
+func mustOpen(t *testing.T, st *Store, r OpenRequest) *Session {
+	t.Helper()
+	s, err := st.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestOpen(t *testing.T) {
+	long := strings.Repeat("x", maxID)
+	for _, c := range []struct {
+		name string
+		req  OpenRequest
+		err  error
+		text string // part of the error
+	}{
+		{name: "nothing asked for", req: OpenRequest{}},
+		{name: "everything asked for", req: OpenRequest{ID: "a-1_b.C", Mode: "manual", Shadow: "one", Allow: []string{"grep"}, Registry: Lazy, Budget: Budget{Tokens: 10, Calls: 2}}},
+		{name: "a custom mode", req: OpenRequest{Mode: "docs"}},
+		{name: "the longest id", req: OpenRequest{ID: long}},
+		{name: "an id too long", req: OpenRequest{ID: long + "x"}, err: ErrInvalid, text: "at most 64"},
+		{name: "an id with a slash", req: OpenRequest{ID: "a/b"}, err: ErrInvalid, text: `"a/b"`},
+		{name: "an id that is a directory", req: OpenRequest{ID: ".."}, err: ErrInvalid, text: `".."`},
+		{name: "an id like an option", req: OpenRequest{ID: "-x"}, err: ErrInvalid, text: `"-x"`},
+		{name: "an id beyond ASCII", req: OpenRequest{ID: "é"}, err: ErrInvalid, text: `"é"`},
+		{name: "an id with a line end", req: OpenRequest{ID: "a\nb"}, err: ErrInvalid, text: `"a\nb"`},
+		{name: "the default session", req: OpenRequest{ID: Default}, err: ErrExists, text: "default"},
+		{name: "one that is open", req: OpenRequest{ID: "there"}, err: ErrExists, text: "there; use it"},
+		{name: "an unknown mode", req: OpenRequest{Mode: "yolo"}, err: ErrMode, text: `"yolo"`},
+		{name: "an unknown shadow", req: OpenRequest{Shadow: "two"}, err: errNoShadow, text: "shadow two"},
+		{name: "an unknown registry", req: OpenRequest{Registry: "half"}, err: ErrInvalid, text: "full or lazy"},
+		{name: "a negative budget", req: OpenRequest{Budget: Budget{Calls: -1}}, err: ErrInvalid, text: "budget"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			st, _ := store()
+			mustOpen(t, st, OpenRequest{ID: "there"})
+			s, err := st.Open(c.req)
+			if !errors.Is(err, c.err) || err != nil && !strings.Contains(err.Error(), c.text) {
+				t.Fatalf("got %v, want %v with %q", err, c.err, c.text)
+			}
+			if err != nil {
+				if len(st.List()) != 2 {
+					t.Error("a session was opened nevertheless")
+				}
+				return
+			}
+			if got, err := st.Get(s.ID); got != s || err != nil {
+				t.Errorf("Get gives %v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestIDsAreMade(t *testing.T) {
+	st, _ := store()
+	a, b := mustOpen(t, st, OpenRequest{}), mustOpen(t, st, OpenRequest{})
+	if a.ID == b.ID || !validID(a.ID) || !validID(b.ID) {
+		t.Errorf("made %q and %q", a.ID, b.ID)
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	st, _ := store()
+	const want = `unknown session "nope"; open it with sidecar.session.open, or leave the session out for the default one`
+	if _, err := st.Get("nope"); !errors.Is(err, ErrUnknown) || err.Error() != want {
+		t.Errorf("Get: %v", err)
+	}
+	if err := st.Close("nope"); !errors.Is(err, ErrUnknown) || err.Error() != want {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+func TestDefault(t *testing.T) {
+	st, setting := store()
+	s, err := st.Get("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if named, _ := st.Get(Default); named != s {
+		t.Error("the default session has two faces")
+	}
+	setting.Store("autonomous")
+	if got := s.Mode(); got != "autonomous" {
+		t.Errorf("the mode is %s, not that of the setting", got)
+	}
+	if err := s.SetMode("manual"); err != nil {
+		t.Fatal(err)
+	}
+	setting.Store("cautious")
+	if got := s.Mode(); got != "manual" {
+		t.Errorf("the mode is %s after it was set to manual", got)
+	}
+	for _, name := range []string{"", "yolo"} {
+		if err := s.SetMode(name); !errors.Is(err, ErrMode) {
+			t.Errorf("SetMode(%q): %v", name, err)
+		}
+	}
+	if got := s.Mode(); got != "manual" {
+		t.Errorf("the mode is %s after refused ones", got)
+	}
+
+	s.Remember("key")
+	if err := st.Close(""); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.Done():
+	default:
+		t.Error("a closed session is not done")
+	}
+	fresh, err := st.Get("")
+	if err != nil || fresh == s || fresh.Mode() != "cautious" || fresh.Remembered("key") {
+		t.Errorf("after closing, the default session does not begin anew: %+v, %v", fresh, err)
+	}
+}
+
+func TestZeroOptions(t *testing.T) {
+	st := NewStore(Options{})
+	s, err := st.Get("")
+	if err != nil || s.Mode() != "cautious" || s.Root != "" || s.OpenedAt.IsZero() {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+func TestList(t *testing.T) {
+	st, _ := store()
+	mustOpen(t, st, OpenRequest{ID: "z", Mode: "manual"})
+	b := mustOpen(t, st, OpenRequest{ID: "b", Shadow: "one", Budget: Budget{Calls: 5}})
+	r, err := b.Reserve(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Settle(40)
+	at := st.opts.Now()
+	want := []Info{
+		{ID: "b", Mode: "cautious", Root: "/shadows/one", Shadow: "one", Calls: 1, Tokens: 40, Budget: Budget{Calls: 5}, OpenedAt: at},
+		{ID: "default", Mode: "cautious", Root: "/main", OpenedAt: at},
+		{ID: "z", Mode: "manual", Root: "/main", OpenedAt: at},
+	}
+	if diff := cmp.Diff(want, st.List()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := st.Close("b"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want[1:], st.List()); diff != "" {
+		t.Errorf("after closing (-want +got):\n%s", diff)
+	}
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	st, _ := store()
+	for range MaxSessions - 1 { // the default session is one
+		mustOpen(t, st, OpenRequest{})
+	}
+	if _, err := st.Open(OpenRequest{ID: "x"}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("one too many: %v", err)
+	}
+}
+
+func TestAllows(t *testing.T) {
+	st, _ := store()
+	for _, c := range []struct {
+		name  string
+		allow []string
+		want  bool
+	}{
+		{"no list", nil, true},
+		{"on the list", []string{"grep", "read_file"}, true},
+		{"not on the list", []string{"grep"}, false},
+		{"an empty list", []string{}, false},
+	} {
+		if got := mustOpen(t, st, OpenRequest{Allow: c.allow}).Allows("read_file"); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestBudget(t *testing.T) {
+	st, _ := store()
+	calls := mustOpen(t, st, OpenRequest{Budget: Budget{Calls: 2}})
+	for range 2 {
+		if _, err := calls.Reserve(1 << 40); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := calls.Reserve(0); !errors.Is(err, ErrBudget) {
+		t.Errorf("a third call of two: %v", err)
+	}
+
+	tokens := mustOpen(t, st, OpenRequest{ID: "t", Budget: Budget{Tokens: 100}})
+	a, err := tokens.Reserve(60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tokens.Reserve(60)
+	if want := "the budget is used up: session t has 40 of 100 tokens left; finish with what you have"; !errors.Is(err, ErrBudget) || err.Error() != want {
+		t.Errorf("more than is left while a call runs: %v", err)
+	}
+	a.Settle(10)
+	a.Settle(1000) // a second time does nothing
+	b, err := tokens.Reserve(90)
+	if err != nil {
+		t.Errorf("what was held is not given back: %v", err)
+	}
+	b.Settle(95) // more than was held
+	if _, err := tokens.Reserve(0); !errors.Is(err, ErrBudget) {
+		t.Errorf("a call with nothing left: %v", err)
+	}
+	if got := tokens.Info(); got.Tokens != 105 || got.Calls != 2 {
+		t.Errorf("counted %d tokens and %d calls", got.Tokens, got.Calls)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	st, _ := store()
+	s := mustOpen(t, st, OpenRequest{})
+	s.Tell("one")
+	s.Tell("two")
+	if diff := cmp.Diff([]string{"one", "two"}, s.TakeNotes()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := s.TakeNotes(); got != nil {
+		t.Errorf("told twice: %q", got)
+	}
+	for i := range maxNotes + 3 {
+		s.Tell(fmt.Sprint(i))
+	}
+	got := s.TakeNotes()
+	if len(got) != maxNotes+1 || got[0] != "(3 earlier notes were dropped)" || got[1] != "3" || got[maxNotes] != fmt.Sprint(maxNotes+2) {
+		t.Errorf("got %q", got)
+	}
+	s.Tell(strings.Repeat("é", maxNoteBytes))
+	if note := s.TakeNotes()[0]; len(note) > maxNoteBytes || !utf8.ValidString(note) || !strings.HasSuffix(note, "é…") {
+		t.Errorf("a long note is cut to %d bytes, ending with %q", len(note), note[len(note)-8:])
+	}
+}
+
+func TestRemember(t *testing.T) {
+	st, _ := store()
+	a, b := mustOpen(t, st, OpenRequest{}), mustOpen(t, st, OpenRequest{})
+	a.Remember("key")
+	if !a.Remembered("key") || a.Remembered("other") || b.Remembered("key") {
+		t.Error("an approval is lost, or holds for another key or session")
+	}
+	for i := range maxApprovals {
+		a.Remember(fmt.Sprint(i))
+	}
+	if !a.Remembered("key") || !a.Remembered("0") || a.Remembered(fmt.Sprint(maxApprovals-1)) {
+		t.Error("a full memory forgets, or grows")
+	}
+}
+
+// However many run at once, no more is spent than there is, and nothing is lost.
+func TestConcurrentUse(t *testing.T) {
+	st, setting := store()
+	s := mustOpen(t, st, OpenRequest{ID: "busy", Budget: Budget{Calls: 500, Tokens: 1000}})
+	var ok, refused atomic.Int64
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 100 {
+				if r, err := s.Reserve(2); err == nil {
+					r.Settle(2)
+					ok.Add(1)
+				} else {
+					refused.Add(1)
+				}
+				s.Tell("note")
+				s.Remember(fmt.Sprint(g, i))
+				s.Remembered("x")
+				s.SetMode("manual")
+				setting.Store("autonomous")
+				s.Mode()
+				st.List()
+				if i%10 == 0 {
+					s.TakeNotes()
+					id := fmt.Sprintf("s%d.%d", g, i)
+					if _, err := st.Open(OpenRequest{ID: id}); err != nil {
+						t.Error(err)
+					}
+					if err := st.Close(id); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if ok.Load() != 500 || refused.Load() != 300 {
+		t.Errorf("%d calls of 500 went through, %d were refused", ok.Load(), refused.Load())
+	}
+	if got := s.Info(); got.Tokens != 1000 || got.Calls != 500 {
+		t.Errorf("counted %d tokens and %d calls", got.Tokens, got.Calls)
+	}
+}
+
+// Of many who open the same id, one succeeds.
+func TestOpenRace(t *testing.T) {
+	st, _ := store()
+	var won atomic.Int64
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			if _, err := st.Open(OpenRequest{ID: "same"}); err == nil {
+				won.Add(1)
+			} else if !errors.Is(err, ErrExists) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d opened the same session", won.Load())
+	}
+}
