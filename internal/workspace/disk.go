@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // Folder is a root of a workspace.
@@ -74,7 +73,7 @@ func (d *Disk) add(f Folder) error {
 	if len(d.folders) > 0 && slices.ContainsFunc(d.folders, taken) {
 		return fmt.Errorf("folder %q: another one has the same name", f.Name)
 	}
-	if f.Name != "" && !segment(f.Name) || f.Name == "" && len(d.folders) > 0 {
+	if f.Name != "" && !validSegment(f.Name) || f.Name == "" && len(d.folders) > 0 {
 		return fmt.Errorf("folder %q: its name must be one path segment", f.Name)
 	}
 	real, err := filepath.EvalSymlinks(f.Dir)
@@ -89,8 +88,8 @@ func (d *Disk) add(f Folder) error {
 	return nil
 }
 
-// segment reports whether name is one valid path segment.
-func segment(name string) bool {
+// validSegment reports whether name is one valid path segment.
+func validSegment(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.Contains(name, "/")
 }
 
@@ -153,7 +152,7 @@ func (d *Disk) Open(name string) (fs.File, error) {
 		return nil, pathError("open", name, err)
 	}
 	if f == nil {
-		return &rootsDir{entries: d.rootEntries()}, nil
+		return &listedDir{info: virtualDir("."), entries: d.rootEntries()}, nil
 	}
 	file, info, err := openRead(f.root, rel)
 	if err != nil {
@@ -263,11 +262,14 @@ func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) {
 	if f == nil {
 		return d.rootEntries(), nil
 	}
-	file, err := f.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0)
+	file, info, err := openRead(f.root, rel)
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
 	defer file.Close()
+	if !info.IsDir() {
+		return nil, pathError("readdir", name, syscall.ENOTDIR)
+	}
 	entries, err := file.ReadDir(-1)
 	if err != nil {
 		return nil, pathError("readdir", name, err)
@@ -303,64 +305,4 @@ func pathError(op, name string, err error) error {
 		err = ErrOutside
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}
-}
-
-// named is a FileInfo under the name it was asked for.
-type named struct {
-	fs.FileInfo
-	name string
-}
-
-func (n named) Name() string { return n.name }
-
-// dirFile is an open directory whose info has its name in the view.
-type dirFile struct {
-	*os.File
-	name string
-}
-
-func (f dirFile) Stat() (fs.FileInfo, error) {
-	info, err := f.File.Stat()
-	if err != nil {
-		return nil, pathError("stat", f.name, err)
-	}
-	return named{info, path.Base(f.name)}, nil
-}
-
-// virtualDir is the info of a directory that only the view has.
-type virtualDir string
-
-func (v virtualDir) Name() string     { return string(v) }
-func (virtualDir) Size() int64        { return 0 }
-func (virtualDir) Mode() fs.FileMode  { return fs.ModeDir | 0o755 }
-func (virtualDir) ModTime() time.Time { return time.Time{} }
-func (virtualDir) IsDir() bool        { return true }
-func (virtualDir) Sys() any           { return nil }
-
-// rootsDir is the directory above several roots, opened.
-type rootsDir struct {
-	name    string
-	entries []fs.DirEntry
-	pos     int
-}
-
-func (r *rootsDir) Stat() (fs.FileInfo, error) {
-	if r.name == "" {
-		return virtualDir("."), nil
-	}
-	return virtualDir(r.name), nil
-}
-func (r *rootsDir) Close() error             { return nil }
-func (r *rootsDir) Read([]byte) (int, error) { return 0, syscall.EISDIR }
-
-func (r *rootsDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	rest := r.entries[r.pos:]
-	if n > 0 && len(rest) == 0 {
-		return nil, io.EOF
-	}
-	if n > 0 && n < len(rest) {
-		rest = rest[:n]
-	}
-	r.pos += len(rest)
-	return slices.Clone(rest), nil
 }

@@ -1,0 +1,84 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// maxLinks bounds the links on the way to a file.
+const maxLinks = 40
+
+// realName returns name with its links resolved, whether or not there is a
+// file at the end.
+func (d *Disk) realName(name string) (string, error) {
+	f, rel, err := d.locate(name)
+	if err != nil || f == nil {
+		return name, err
+	}
+	real, err := f.follow(rel)
+	if err != nil || real == rel {
+		return name, err
+	}
+	return d.viewName(f, real), nil
+}
+
+// viewName returns the name in the view of what lies at rel in f.
+func (d *Disk) viewName(f *folder, rel string) string {
+	if len(d.folders) == 1 {
+		return rel
+	}
+	return path.Join(f.Name, rel)
+}
+
+// follow resolves the links in rel. The answer is good for judging names; it
+// may be outdated at once, so acting on it needs a check of its own.
+func (f *folder) follow(rel string) (string, error) {
+	done, todo := ".", strings.Split(rel, "/")
+	for links := 0; len(todo) > 0; {
+		part := todo[0]
+		todo = todo[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			if done == "." {
+				return "", ErrOutside
+			}
+			done = path.Dir(done)
+			continue
+		}
+		next := path.Join(done, part)
+		info, err := f.root.Lstat(next)
+		if errors.Is(err, fs.ErrNotExist) {
+			rest := path.Join(append([]string{next}, todo...)...)
+			if !fs.ValidPath(rest) {
+				return "", ErrOutside
+			}
+			return rest, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			done = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", syscall.ELOOP
+		}
+		target, err := f.root.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) || path.IsAbs(target) {
+			return "", ErrOutside
+		}
+		todo = slices.Concat(strings.Split(filepath.ToSlash(target), "/"), todo)
+	}
+	return done, nil
+}
