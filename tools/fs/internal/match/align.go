@@ -46,7 +46,7 @@ func (b *block) align(t *Text, from, to int) (region, bool) {
 			row[i], how[j*(w+1)+i] = best, step
 		}
 	}
-	r := region{at: make([]int, n), first: -1}
+	r := region{at: make([]int, n), first: -1, cost: cost[n*(w+1)+w]}
 	for j, i := n, w; j > 0; {
 		switch how[j*(w+1)+i] {
 		case 0:

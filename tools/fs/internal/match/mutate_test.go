@@ -36,27 +36,32 @@ func sources(t testing.TB, n int) []*Text {
 // mutations are the slips that models make when they copy lines.
 var mutations = []struct {
 	name string
-	min  int // lines of the block
+	min  int     // lines of the block
+	rate float64 // share that must be found
 	do   func(r *rand.Rand, lines []string) []string
 }{
-	{"none", 3, func(_ *rand.Rand, l []string) []string { return l }},
-	{"tabs to spaces", 3, spaces},
-	{"trailing space", 3, func(r *rand.Rand, l []string) []string {
+	{"none", 3, 0.99, func(_ *rand.Rand, l []string) []string { return l }},
+	{"tabs to spaces", 3, 0.99, spaces},
+	{"trailing space", 3, 0.99, func(r *rand.Rand, l []string) []string {
 		i := r.IntN(len(l))
 		l[i] += "  "
 		return l
 	}},
-	{"indentation lost", 3, func(_ *rand.Rand, l []string) []string {
+	{"indentation lost", 3, 0.99, func(_ *rand.Rand, l []string) []string {
 		cut := Indent(l[0])
 		for i := range l {
 			l[i] = strings.TrimPrefix(l[i], cut)
 		}
 		return l
 	}},
-	{"one slip", 8, func(r *rand.Rand, l []string) []string { return slips(r, l, 1) }},
-	{"three slips", 16, func(r *rand.Rand, l []string) []string { return slips(r, l, 3) }},
-	{"line dropped", 12, dropped},
-	{"spaces, three slips, line dropped", 20, func(r *rand.Rand, l []string) []string {
+	{"one slip", 8, 0.99, func(r *rand.Rand, l []string) []string { return slips(r, l, 1) }},
+	{"three slips", 16, 0.99, func(r *rand.Rand, l []string) []string { return slips(r, l, 3) }},
+	{"line dropped", 12, 0.99, dropped},
+	{"three letters changed", 20, 0.97, func(r *rand.Rand, l []string) []string { return letters(r, l, 3) }},
+	{"spaces, three letters changed, line dropped", 20, 0.97, func(r *rand.Rand, l []string) []string {
+		return spaces(r, letters(r, dropped(r, l), 3))
+	}},
+	{"spaces, three slips, line dropped", 20, 0.99, func(r *rand.Rand, l []string) []string {
 		return spaces(r, slips(r, dropped(r, l), 3))
 	}},
 }
@@ -71,6 +76,7 @@ func spaces(_ *rand.Rand, l []string) []string {
 
 // slips mistypes letters inside of longer words.
 func slips(r *rand.Rand, l []string, n int) []string {
+	done := map[string]bool{}
 	for tries := 0; n > 0 && tries < 1000; tries++ {
 		i := r.IntN(len(l))
 		ws := words(l[i])
@@ -78,7 +84,7 @@ func slips(r *rand.Rand, l []string, n int) []string {
 			continue
 		}
 		w := ws[r.IntN(len(ws))]
-		if len(w) < 5 || strings.ContainsAny(w, "0123456789") {
+		if len(w) < 5 || strings.ContainsAny(w, "0123456789") || done[w] {
 			continue
 		}
 		at := 1 + r.IntN(len(w)-3)
@@ -94,7 +100,26 @@ func slips(r *rand.Rand, l []string, n int) []string {
 		if bad == w {
 			continue
 		}
+		done[w], done[bad] = true, true
 		l[i] = strings.Replace(l[i], w, bad, 1)
+		n--
+	}
+	return l
+}
+
+// letters changes letters anywhere. That can make one name of another, which
+// nobody can tell from a block that is meant for another place.
+func letters(r *rand.Rand, l []string, n int) []string {
+	for tries := 0; n > 0 && tries < 1000; tries++ {
+		i := r.IntN(len(l))
+		if len(l[i]) == 0 {
+			continue
+		}
+		at := r.IntN(len(l[i]))
+		if c := l[i][at] | 0x20; c < 'a' || c > 'z' {
+			continue
+		}
+		l[i] = l[i][:at] + string(rune('a'+r.IntN(26))) + l[i][at+1:]
 		n--
 	}
 	return l
@@ -136,15 +161,13 @@ func TestMutations(t *testing.T) {
 					if trim(block[0]) == "" || trim(block[size-1]) == "" || !recoverable(text, block) {
 						continue
 					}
-					p, err := Find(t.Context(), text, m.do(r, append([]string(nil), block...)), Options{})
+					mut := m.do(r, append([]string(nil), block...))
+					p, err := Find(t.Context(), text, mut, Options{})
 					switch {
 					case err != nil:
 						refused++
 						reasons[fmt.Sprintf("%T", err)]++
 						if miss, ok := err.(*Missing); ok {
-							if strings.Contains(miss.Reason, "first or last line is not") {
-								t.Logf("DEBUG %+v\n%s", miss.Nearest, strings.Join(block, "\n"))
-							}
 							reasons[miss.Reason]++
 						}
 					case p.First == first && p.Last == first+size:
@@ -157,7 +180,7 @@ func TestMutations(t *testing.T) {
 			}
 			total := right + refused + wrong
 			t.Logf("%d blocks: %.2f %% right, %d refused %v, %d wrong", total, 100*float64(right)/float64(total), refused, reasons, wrong)
-			if right*100 < total*99 {
+			if float64(right) < float64(total)*m.rate {
 				t.Errorf("only %d of %d blocks found", right, total)
 			}
 		})

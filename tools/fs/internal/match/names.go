@@ -6,32 +6,45 @@ import "strings"
 // of the writer is fine, another name is not, for then the block belongs
 // somewhere else. It returns the doubt in words, or nothing.
 func (b *block) otherNames(t *Text, best region) string {
-	first := true
+	seen := map[[2]string]bool{}
+	head := -1
 	for j, i := range best.at {
 		if b.keys[j] == 0 {
 			continue
 		}
-		head := first
-		first = false
-		if i < 0 || b.keys[j] == key(t.Lines[i].Text) {
+		if head < 0 {
+			head = j
+		}
+		if i < 0 || b.keys[j] == t.keys[i] {
 			continue
 		}
-		strict := head || b.solid < longBlock || declares(t.Lines[i].Text)
+		// Where a name is declared, and in a short block, less is forgiven.
+		same := anySlip
+		switch {
+		case b.solid < longBlock, j == head && declares(t.Lines[i].Text):
+			same = innerSlip
+		case j == head, declares(t.Lines[i].Text):
+			same = oneSlip
+		}
 		was, is := words(b.lines[j]), words(t.Lines[i].Text)
 		if len(was) != len(is) {
-			if strict || distance(b.bare[j], bare(t.Lines[i].Text)) > 2 {
+			if b.solid < longBlock || distance(b.bare[j], bare(t.Lines[i].Text)) > 2 {
 				return "a line has other words"
 			}
 			continue
 		}
 		for n, w := range was {
+			if w == is[n] {
+				continue
+			}
+			pair := [2]string{w, is[n]}
 			switch {
-			case w == is[n]:
 			case len(w) >= 3 && containsWord(t.Body, w):
 				return "it differs in " + quote(w) + ", which occurs elsewhere"
-			case strict && !slip(w, is[n]), !mistyped(w, is[n]) && distance(w, is[n]) > max(len(w)/3, min(2, len(w)-3)):
+			case seen[pair], !same(w, is[n]):
 				return "it differs in " + quote(w)
 			}
+			seen[pair] = true
 		}
 	}
 	return ""
@@ -62,28 +75,32 @@ func containsWord(body, w string) bool {
 	}
 }
 
-// declares reports whether a line names something by a keyword that most
-// languages use for it.
+// declares reports whether a line begins with a keyword by which most
+// languages name something.
 func declares(line string) bool {
-	for _, w := range words(line) {
+	ws := words(line)
+	for _, w := range ws[:min(3, len(ws))] {
 		switch w {
-		case "func", "def", "class", "fn", "function", "struct", "interface", "enum", "trait", "impl", "module", "sub", "case", "when":
+		case "func", "def", "class", "fn", "function", "struct", "interface", "enum", "trait", "impl", "module", "sub":
 			return true
 		}
 	}
 	return false
 }
 
-// slip reports whether a is b mistyped inside a word of some length. Digits,
-// case and the ends of a word carry meaning (x1 and x2, get and set).
-func slip(a, b string) bool {
+// innerSlip reports whether a is b with one slip inside a word of some length.
+// Digits, case and the ends of a word carry meaning (x1 and x2, get and set).
+func innerSlip(a, b string) bool {
 	return len(a) >= 4 && len(b) >= 4 && a[0] == b[0] && a[len(a)-1] == b[len(b)-1] &&
-		digits(a) == digits(b) && !strings.EqualFold(a, b) && mistyped(a, b)
+		!strings.EqualFold(a, b) && oneSlip(a, b)
 }
 
-// mistyped reports whether one letter is too much, too few, wrong or swapped
+// oneSlip reports whether one letter is too much, too few, wrong or swapped
 // with the next.
-func mistyped(a, b string) bool {
+func oneSlip(a, b string) bool {
+	if digits(a) != digits(b) {
+		return false
+	}
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
@@ -92,6 +109,9 @@ func mistyped(a, b string) bool {
 	}
 	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
+
+// anySlip reports whether two words are near enough to be the same.
+func anySlip(a, b string) bool { return distance(a, b) <= max(2, len(b)/3) }
 
 func digits(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -20,7 +20,7 @@ const (
 	maxSlack     = 16   // lines by which a region may drift
 	commonLine   = 64   // a line that occurs more often votes for nothing
 	sparseBlock  = 8    // lines from which on a line may be left out
-	edgeLine     = 10   // bytes from which on a first or last line may differ
+	edgeLine     = 5    // bytes from which on a first or last line may differ as well
 	longBlock    = 10   // lines from which on a difference may be any slip
 	maxBlockSize = 1000 // lines; longer blocks must match better than by similarity
 )
@@ -29,6 +29,7 @@ const (
 type region struct {
 	at          []int // per line of the block: line of the text, or -1
 	first, last int   // [first, last)
+	cost        int   // of the alignment
 	dist        float64
 	equal       int // telling lines that are equal but for white space
 	unequal     int // lines that differ, are missing or additional
@@ -163,7 +164,7 @@ func (b *block) regions(t *Text, from int) []region {
 		}
 	}
 	slices.SortStableFunc(out, func(a, c region) int {
-		return cmp.Or(cmp.Compare(a.dist, c.dist), cmp.Compare(a.first, c.first))
+		return cmp.Or(cmp.Compare(a.cost, c.cost), cmp.Compare(a.first, c.first))
 	})
 	return distinct(out)
 }
@@ -226,7 +227,7 @@ func (b *block) doubt(t *Text, best region, all []region) string {
 		return "its first or last line is not there"
 	case best.lost > 0:
 		return "a line of it is not there"
-	case b.differs(t, best, 0), b.differs(t, best, len(best.at)-1):
+	case best.extra > 0 && (b.differs(t, best, 0) || b.differs(t, best, len(best.at)-1)):
 		return "its first or last line differs"
 	case best.extra > 0 && b.solid < sparseBlock:
 		return "the nearest region has more lines"
@@ -243,7 +244,7 @@ func (b *block) doubt(t *Text, best region, all []region) string {
 }
 
 // differs reports whether a line at the edge differs and is too short for the
-// edge to be certain.
+// edge to be certain where lines are left out.
 func (b *block) differs(t *Text, r region, j int) bool {
 	return len(b.bare[j]) < edgeLine && b.keys[j] != t.keys[r.at[j]]
 }
