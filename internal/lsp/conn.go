@@ -1,10 +1,18 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"runtime/debug"
+	"sync"
 	"time"
+
+	"go.lsp.dev/jsonrpc2"
 )
 
 // Handler is what a connection calls for the messages of the peer.
@@ -23,10 +31,203 @@ type Handler interface {
 type Options struct {
 	Log          *slog.Logger                    // nil is silence
 	MaxFrame     int                             // bytes of a message, default 64 MiB
-	Concurrency  int                             // requests running at once, default 256
-	MaxQueued    int                             // bytes of waiting requests, default 256 MiB
+	Concurrency  int                             // requests working at once, default 256
+	MaxQueued    int                             // bytes of requests that wait for that, default 256 MiB
 	MaxUnsent    int                             // bytes not yet written before senders wait, default 16 MiB
-	WriteTimeout time.Duration                   // without any progress in writing, then the peer counts as gone; default 30 s
-	DrainTimeout time.Duration                   // how long Run waits for requests at the end, default 5 s
-	Trace        func(sent bool, message []byte) // sees every message body; must not keep it
+	WriteTimeout time.Duration                   // a write without progress, then the peer counts as gone; default 30 s
+	DrainTimeout time.Duration                   // how long Run waits for requests at its end, default 5 s
+	Trace        func(sent bool, message []byte) // sees every message body and must not keep it
+}
+
+// Conn is one end of a connection. Run reads it; everything else may be called
+// from any goroutine, also before Run.
+type Conn struct {
+	r      io.Reader
+	handle Handler
+	opts   Options
+	log    *slog.Logger
+	frames *frameReader
+	out    *writer
+	gone   chan struct{}   // closed when no more replies will come
+	base   context.Context // of all requests: that of Run, ended with the cause ErrPeerGone
+
+	handlers sync.WaitGroup
+	mu       sync.Mutex
+	closed   bool // guards handlers against additions during Wait
+	requests map[jsonrpc2.ID]*request
+	queue    []*request
+	queued   int // bytes in queue
+	working  int // requests that hold a slot
+	calls    map[int64]*Pending
+	lastCall int64
+}
+
+// NewConn makes a connection over a pair of byte streams. h may be nil when
+// Handle is called before Run.
+func NewConn(r io.Reader, w io.Writer, h Handler, opts Options) *Conn {
+	opts.MaxFrame = cmp.Or(opts.MaxFrame, 64<<20)
+	opts.Concurrency = cmp.Or(opts.Concurrency, 256)
+	opts.MaxQueued = cmp.Or(opts.MaxQueued, 256<<20)
+	opts.MaxUnsent = cmp.Or(opts.MaxUnsent, 16<<20)
+	opts.WriteTimeout = cmp.Or(opts.WriteTimeout, 30*time.Second)
+	opts.DrainTimeout = cmp.Or(opts.DrainTimeout, 5*time.Second)
+	log := opts.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Conn{
+		r: r, handle: h, opts: opts, log: log,
+		frames:   newFrameReader(r, opts.MaxFrame),
+		out:      newWriter(w, opts.MaxUnsent, opts.WriteTimeout),
+		gone:     make(chan struct{}),
+		requests: map[jsonrpc2.ID]*request{},
+		calls:    map[int64]*Pending{},
+	}
+}
+
+// Handle sets the handler. It must be called before Run.
+func (c *Conn) Handle(h Handler) { c.handle = h }
+
+// Run handles messages until the peer closes its end or sends exit, which are no
+// errors, until the stream is broken, the peer stops reading, or ctx ends. All
+// requests are then cancelled and waited for, at most DrainTimeout. A read that
+// is still blocked is ended by closing the reader, if it can be closed.
+func (c *Conn) Run(ctx context.Context) error {
+	base, cancel := context.WithCancelCause(ctx)
+	c.base = base
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		c.out.run()
+	}()
+	read := make(chan error, 1)
+	go func() { read <- c.read(base) }()
+
+	var err error
+	reading := true
+	select {
+	case err = <-read:
+		reading = false
+	case <-c.out.dead:
+		err = fmt.Errorf("writing to the client: %w", c.out.err)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	cancel(ErrPeerGone)
+	c.hangUp()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		c.handlers.Wait()
+		c.out.close()
+		<-written
+		if reading {
+			closeStream(c.r)
+			<-read
+		}
+	}()
+	timeout := time.NewTimer(c.opts.DrainTimeout)
+	defer timeout.Stop()
+	select {
+	case <-drained:
+	case <-timeout.C:
+		c.log.Warn("gave up waiting at the end of the connection", "after", c.opts.DrainTimeout)
+		c.out.fail(ErrPeerGone)
+		closeStream(c.out.w)
+		closeStream(c.r)
+	}
+	return err
+}
+
+// hangUp ends what waits for the peer and lets no more requests in.
+func (c *Conn) hangUp() {
+	c.mu.Lock()
+	c.closed = true
+	close(c.gone)
+	var waiting []jsonrpc2.ID
+	for r := c.next(); r != nil; r = c.next() {
+		delete(c.requests, r.id)
+		waiting = append(waiting, r.id)
+	}
+	c.mu.Unlock()
+	for _, id := range waiting {
+		c.reply(id, nil, Errorf(RequestCancelled, "the connection ended"), false)
+	}
+}
+
+func closeStream(stream any) {
+	if closer, ok := stream.(io.Closer); ok {
+		_ = closer.Close()
+	}
+}
+
+// read is the read loop.
+func (c *Conn) read(ctx context.Context) error {
+	for {
+		frame, err := c.frames.next()
+		if ctx.Err() != nil {
+			return nil
+		}
+		var header *headerError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &header):
+			c.log.Warn("bad frame, looking for the next", "error", header)
+			c.reply(jsonrpc2.ID{}, nil, Errorf(ParseError, "bad frame: %s", header), true)
+			continue
+		case err != nil:
+			return fmt.Errorf("reading from the client: %w", err)
+		}
+		if c.opts.Trace != nil {
+			c.opts.Trace(false, frame)
+		}
+		m, bad := parse(frame)
+		switch {
+		case m.kind == jsonrpc2.MessageViewResponseResult || m.kind == jsonrpc2.MessageViewResponseError:
+			if bad != nil {
+				m.err = bad
+			}
+			c.deliver(m)
+		case bad != nil:
+			c.log.Warn("bad message", "error", bad)
+			c.reply(m.id, nil, bad, true)
+		case m.kind == jsonrpc2.MessageViewCall:
+			c.request(m, len(frame))
+		case m.method == "$/cancelRequest":
+			c.cancel(m.params)
+		default:
+			c.notification(ctx, m)
+			if m.method == "exit" {
+				return nil
+			}
+		}
+	}
+}
+
+// notification hands one to the handler. A panic costs only this message.
+func (c *Conn) notification(ctx context.Context, m message) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("panic", "method", m.method, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	c.handle.Notification(ctx, m.method, m.params)
+}
+
+// reply sends one. The read loop doesn't wait for a slow peer until twice as much
+// is unsent: cancellations have to get through.
+func (c *Conn) reply(id jsonrpc2.ID, result json.RawMessage, err *Error, reading bool) {
+	limit := c.opts.MaxUnsent
+	if reading {
+		limit *= 2
+	}
+	_ = c.send(context.Background(), responseFrame(id, result, err), limit) // ends when the peer is gone
+}
+
+func (c *Conn) send(ctx context.Context, frame []byte, limit int) error {
+	if c.opts.Trace != nil {
+		c.opts.Trace(true, frame[headerRoom:])
+	}
+	return c.out.send(ctx, sealFrame(frame), limit)
 }

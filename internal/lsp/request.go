@@ -1,0 +1,254 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime/debug"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+// request is one of the peer's that has not been answered. All but the
+// constants is guarded by Conn.mu.
+type request struct {
+	conn   *Conn
+	id     jsonrpc2.ID
+	method string
+	params json.RawMessage
+	size   int // that it counts in Conn.queued
+
+	cancel    context.CancelCauseFunc // nil while it is queued
+	cancelled bool                    // while it was queued: it is answered already
+	slot      bool                    // holds, or would hold, one of the Concurrency slots
+	idle      int                     // how often Waiting is in effect
+}
+
+// Inline requests see the documents exactly as they are at their place in the
+// stream, and nothing behind them starts before they end.
+func inline(method string) bool { return method == "initialize" || method == "shutdown" }
+
+// request answers, starts or queues one. It never waits for others.
+func (c *Conn) request(m message, size int) {
+	if strings.HasPrefix(m.method, "$/") {
+		c.reply(m.id, nil, Errorf(MethodNotFound, "unknown method %q", m.method), true)
+		return
+	}
+	r := &request{conn: c, id: m.id, method: m.method, params: m.params, slot: !inline(m.method)}
+	switch c.admit(r, size) {
+	case refusedID:
+		c.reply(m.id, nil, Errorf(InvalidRequest, "the id is in use"), true)
+	case refusedLoad:
+		c.reply(m.id, nil, Errorf(ServerCancelled, "too many requests are waiting; try again later"), true)
+	case admitted:
+		if !r.slot {
+			c.serve(r)
+		}
+	}
+}
+
+type admission int
+
+const (
+	admitted admission = iota
+	refusedID
+	refusedLoad
+)
+
+// admit registers r and starts it or puts it into the queue.
+func (c *Conn) admit(r *request, size int) admission {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.requests[r.id] != nil {
+		return refusedID
+	}
+	if !r.slot {
+		c.requests[r.id] = r
+		return admitted
+	}
+	if c.working < c.opts.Concurrency && len(c.queue) == 0 {
+		c.requests[r.id] = r
+		c.start(r)
+		return admitted
+	}
+	const overhead = 512 // of the bookkeeping for one request
+	if r.size = size + overhead; c.queued+r.size > c.opts.MaxQueued {
+		return refusedLoad
+	}
+	c.requests[r.id] = r
+	c.queue = append(c.queue, r)
+	c.queued += r.size
+	return admitted
+}
+
+// start gives r a slot and a goroutine, which then takes from the queue. Needs mu.
+func (c *Conn) start(r *request) {
+	if c.closed {
+		return
+	}
+	c.working++
+	c.handlers.Add(1)
+	go func() {
+		defer c.handlers.Done()
+		for ; r != nil; r = c.finish() {
+			c.serve(r)
+		}
+	}()
+}
+
+// finish gives the slot to the next in the queue, or back.
+func (c *Conn) finish() *request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.working <= c.opts.Concurrency {
+		if r := c.next(); r != nil {
+			return r
+		}
+	}
+	c.working--
+	return nil
+}
+
+// next takes a request from the queue. Needs mu.
+func (c *Conn) next() *request {
+	for len(c.queue) > 0 {
+		r := c.queue[0]
+		c.queue[0] = nil
+		if c.queue = c.queue[1:]; len(c.queue) == 0 {
+			c.queue = nil
+		}
+		if !r.cancelled {
+			c.queued -= r.size
+			r.size = 0
+			return r
+		}
+	}
+	return nil
+}
+
+// cancel ends a request on the peer's word. One that is still queued is answered
+// at once.
+func (c *Conn) cancel(params json.RawMessage) {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if Unmarshal(params, &p) != nil {
+		return
+	}
+	var id jsonrpc2.ID
+	var number int64
+	var text string
+	switch {
+	case len(p.ID) == 0:
+		return
+	case p.ID[0] == '"' && Unmarshal(p.ID, &text) == nil:
+		id = jsonrpc2.NewStringID(text)
+	case p.ID[0] != '"' && Unmarshal(p.ID, &number) == nil:
+		id = jsonrpc2.NewNumberID(number)
+	default:
+		return
+	}
+	c.mu.Lock()
+	r := c.requests[id]
+	var stop context.CancelCauseFunc
+	if r != nil {
+		if stop = r.cancel; stop == nil && r.slot {
+			r.cancelled = true
+			c.queued -= r.size
+			r.params = nil
+			delete(c.requests, id)
+		}
+	}
+	c.mu.Unlock()
+	switch {
+	case stop != nil:
+		stop(ErrCancelled)
+	case r != nil && r.slot:
+		c.reply(id, nil, Errorf(RequestCancelled, "%s", ErrCancelled), true)
+	}
+}
+
+type requestKey struct{}
+
+// serve runs the handler for r and sends the one reply.
+func (c *Conn) serve(r *request) {
+	ctx, cancel := context.WithCancelCause(c.base)
+	defer cancel(nil)
+	c.mu.Lock()
+	if r.cancelled { // between the queue and here
+		c.mu.Unlock()
+		return
+	}
+	r.cancel = cancel
+	c.mu.Unlock()
+
+	result, err := c.call(context.WithValue(ctx, requestKey{}, r), r)
+	var raw json.RawMessage
+	if err == nil {
+		if raw, err = marshal(result); err != nil {
+			c.log.Error("result can't be encoded", "method", r.method, "error", err)
+			err = Errorf(InternalError, "the result of %s can't be encoded", r.method)
+		}
+	}
+	// The id is free before the peer can have seen the reply.
+	c.mu.Lock()
+	delete(c.requests, r.id)
+	c.mu.Unlock()
+	c.reply(r.id, raw, wireError(ctx, err), !r.slot)
+}
+
+// call is the one recover of a request.
+func (c *Conn) call(ctx context.Context, r *request) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("panic", "method", r.method, "panic", p, "stack", string(debug.Stack()))
+			err = Errorf(InternalError, "internal error in %s; the log has the details", r.method)
+		}
+	}()
+	return c.handle.Request(ctx, r.method, r.params)
+}
+
+// wireError makes the error of a reply from a handler's.
+func wireError(ctx context.Context, err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var own *Error
+	if errors.As(err, &own) && own.remote == "" {
+		return own
+	}
+	if errors.Is(context.Cause(ctx), ErrCancelled) || errors.Is(err, context.Canceled) {
+		return Errorf(RequestCancelled, "%s", ErrCancelled)
+	}
+	return Errorf(RequestFailed, "%s", err)
+}
+
+// Waiting tells the connection that the request of ctx only waits, for a person
+// or for another request: it gives up its slot until done is called, so that a
+// full house of such requests can't keep out the one that ends their waiting.
+// Call does it by itself. With any other context it does nothing.
+func Waiting(ctx context.Context) (done func()) {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	if r == nil || !r.slot {
+		return func() {}
+	}
+	r.conn.idle(r, +1)
+	return func() { r.conn.idle(r, -1) }
+}
+
+func (c *Conn) idle(r *request, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was := r.idle
+	r.idle += n
+	switch {
+	case was == 0 && r.idle == 1:
+		c.working--
+		if next := c.next(); next != nil {
+			c.start(next)
+		}
+	case was == 1 && r.idle == 0:
+		c.working++ // perhaps over the limit for a while: waking up never waits
+	}
+}
