@@ -1,0 +1,272 @@
+// Package tooltest tests tools from fixtures, and every tool's definition by
+// the same rules. It defines the flag -update, which writes what is wanted
+// anew; tests that import this package ask Update for it.
+package tooltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+var update = flag.Bool("update", false, "write what tests want anew")
+
+// Update reports whether the test was called with -update.
+func Update() bool { return *update }
+
+// Run runs every dir/*.txtar as a subtest. Such a file has prose, and then in
+// any order that reads well:
+//
+//	-- a.txt --         a file of the workspace
+//	-- call --          a tool's name, white space, its arguments as JSON
+//	-- want --          the text of the result; of a failure: error <code>: <message>
+//	-- structured --    optional: the structured result of the call before, as JSON
+//	-- after/a.txt --   a file that the calls have changed or made
+//	-- removed --       names of files that are gone, a line each
+//
+// Calls run in order, each on what the ones before have left. The content of a
+// file whose section is named "quote <name>" is written as Go strings, a line
+// each, for what can't be written plainly: carriage returns, a missing final
+// newline, a byte order mark.
+func Run(t *testing.T, dir string, list []*tools.Tool) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no fixtures in %s (%v)", dir, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runFile(t, file, list) })
+	}
+}
+
+func runFile(t *testing.T, file string, list []*tools.Tool) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Replay(t.Context(), t.TempDir(), data, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(string(data), string(got)); d != "" {
+		t.Errorf("%s (-update writes it anew) -want +got:\n%s", file, d)
+	}
+}
+
+// Replay runs the calls of a fixture in the empty directory dir and returns
+// the fixture with the results that it got.
+func Replay(ctx context.Context, dir string, fixture []byte, list []*tools.Tool) ([]byte, error) {
+	in := txtar.Parse(fixture)
+	before := map[string][]byte{}
+	out := &txtar.Archive{Comment: in.Comment}
+	for _, f := range in.Files {
+		name, data, err := plain(f)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case name == "call", name == "want", name == "structured", name == "removed", strings.HasPrefix(name, "after/"):
+			continue
+		}
+		before[name] = data
+		if err := write(dir, name, data, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "work", Dir: dir}}, workspace.DiskOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer disk.Close()
+
+	var last tools.Result
+	for _, f := range in.Files {
+		switch name, _, _ := plain(f); {
+		case name == "call":
+			r, err := call(ctx, disk, dir, list, f.Data)
+			last = r
+			text := r.Text
+			if err != nil {
+				e := tools.AsError(err)
+				text = fmt.Sprintf("error %s: %s", e.Code, e.Message)
+				last.Structured = e.Structured
+			}
+			out.Files = append(out.Files, f, section("want", []byte(strings.TrimSuffix(strings.ReplaceAll(text, dir, "$WORK"), "\n")+"\n")))
+		case name == "structured":
+			data, err := json.MarshalIndent(last.Structured, "", "  ")
+			if err != nil {
+				return nil, err
+			}
+			out.Files = append(out.Files, section("structured", append(data, '\n')))
+		case name == "want", name == "removed", strings.HasPrefix(name, "after/"):
+		default:
+			out.Files = append(out.Files, f)
+		}
+	}
+	after, err := effects(dir, before)
+	if err != nil {
+		return nil, err
+	}
+	out.Files = append(out.Files, after...)
+	return txtar.Format(out), nil
+}
+
+func call(ctx context.Context, files workspace.Files, dir string, list []*tools.Tool, line []byte) (tools.Result, error) {
+	line = bytes.TrimSpace(line)
+	end := bytes.IndexAny(line, " \t\n")
+	if end < 0 {
+		end = len(line)
+	}
+	i := slices.IndexFunc(list, func(t *tools.Tool) bool { return t.Name == string(line[:end]) })
+	if i < 0 {
+		return tools.Result{}, tools.Errorf(tools.UnknownTool, "there is no tool %q", line[:end])
+	}
+	b, err := list[i].Bind(line[end:])
+	if err != nil {
+		return tools.Result{}, err
+	}
+	r, changes, err := b.Run(ctx, &tools.Call{ID: "1", Session: "default", Files: files})
+	if err != nil {
+		return r, err
+	}
+	if len(changes) > 0 && list[i].Access != tools.Edit {
+		return r, errors.New("a tool that does not edit returned changes")
+	}
+	return r, apply(dir, changes)
+}
+
+// apply writes changes down after checking what they say about before.
+func apply(dir string, changes []workspace.Change) error {
+	for _, c := range changes {
+		from := c.Path
+		if c.From != "" {
+			from = c.From
+		}
+		cur, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(from)))
+		switch {
+		case c.Before == nil && !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("change of %s: there is a file already (%v)", c.Path, err)
+		case c.Before != nil && (err != nil || !bytes.Equal(cur, c.Before)):
+			return fmt.Errorf("change of %s: Before is not what the file has (%v)", c.Path, err)
+		}
+	}
+	for _, c := range changes {
+		if c.From != "" || c.After == nil {
+			from := c.Path
+			if c.From != "" {
+				from = c.From
+			}
+			if err := os.Remove(filepath.Join(dir, filepath.FromSlash(from))); err != nil {
+				return err
+			}
+		}
+		if c.After != nil {
+			mode := c.Mode
+			if mode == 0 {
+				mode = 0o644
+			}
+			if err := write(dir, c.Path, c.After, mode); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func write(dir, name string, data []byte, mode fs.FileMode) error {
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, mode)
+}
+
+// effects are the sections for what differs between before and dir.
+func effects(dir string, before map[string][]byte) ([]txtar.File, error) {
+	var out []txtar.File
+	seen := map[string]bool{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		seen[name] = true
+		if old, ok := before[name]; !ok || !bytes.Equal(old, data) {
+			out = append(out, section("after/"+name, data))
+		}
+		return nil
+	})
+	var removed []string
+	for name := range before {
+		if !seen[name] {
+			removed = append(removed, name)
+		}
+	}
+	if slices.Sort(removed); removed != nil {
+		out = append(out, section("removed", []byte(strings.Join(removed, "\n")+"\n")))
+	}
+	return out, err
+}
+
+// plain is the name and the bytes of a section.
+func plain(f txtar.File) (string, []byte, error) {
+	name, quoted := strings.CutPrefix(f.Name, "quote ")
+	if !quoted {
+		return name, f.Data, nil
+	}
+	data := []byte{}
+	for line := range strings.Lines(string(f.Data)) {
+		s, err := strconv.Unquote(strings.TrimSpace(line))
+		if err != nil {
+			return "", nil, fmt.Errorf("section %q: %s: %w", f.Name, line, err)
+		}
+		data = append(data, s...)
+	}
+	return name, data, nil
+}
+
+// section is the counterpart of plain.
+func section(name string, data []byte) txtar.File {
+	f := txtar.File{Name: name, Data: data}
+	again := txtar.Parse(txtar.Format(&txtar.Archive{Files: []txtar.File{f}}))
+	if utf8.Valid(data) && !bytes.ContainsAny(data, "\r\x00\ufeff") && len(again.Files) == 1 && bytes.Equal(again.Files[0].Data, data) {
+		return f
+	}
+	var b bytes.Buffer
+	for line := range strings.Lines(string(data)) {
+		fmt.Fprintf(&b, "%q\n", line)
+	}
+	return txtar.File{Name: "quote " + name, Data: b.Bytes()}
+}

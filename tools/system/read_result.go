@@ -1,0 +1,55 @@
+// Package system has the tools that concern the server itself.
+package system
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Pager keeps the whole text of results that were cut.
+type Pager interface {
+	// Page returns what follows cursor. It fails with tools.ExpiredCursor for a
+	// cursor that is unknown or too old.
+	Page(cursor string) (Page, error)
+}
+
+// Page is a part of a result.
+type Page struct {
+	Content    string
+	Next       string // cursor of the page that follows, "" at the end
+	LeftBytes  int    // how much follows this page
+	TotalBytes int    // of the whole result
+}
+
+// Tools are the tools of this family.
+func Tools(pager Pager) []*tools.Tool {
+	return []*tools.Tool{readResult(pager)}
+}
+
+//go:embed read_result.md
+var readResultText string
+
+type readResultIn struct {
+	Cursor string `json:"cursor" jsonschema:"cursor from a cut result or from the page before" minLength:"1" maxLength:"200"`
+}
+
+func readResult(pager Pager) *tools.Tool {
+	d := tools.Def{Name: "read_result", Title: "Read on in a result", Description: readResultText, Category: "system"}
+	return tools.NewRead(d, func(_ context.Context, _ *tools.Call, in readResultIn) (tools.Result, error) {
+		p, err := pager.Page(in.Cursor)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		text := p.Content
+		if p.Next != "" {
+			text += fmt.Sprintf("\n[%d of %d bytes follow; cursor %q reads on]", p.LeftBytes, p.TotalBytes, p.Next)
+		}
+		return tools.Result{
+			Text:       text,
+			Structured: map[string]any{"nextCursor": p.Next, "hasMore": p.Next != "", "totalBytes": p.TotalBytes},
+		}, nil
+	})
+}
