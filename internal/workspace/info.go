@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"io"
 	"io/fs"
 	"os"
@@ -67,3 +68,27 @@ func (d *listedDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	d.pos += len(rest)
 	return slices.Clone(rest), nil
 }
+
+// layered is the info of a file of a layer.
+type layered struct {
+	name string
+	size int64
+	mode fs.FileMode
+	time time.Time
+}
+
+func (l layered) Name() string       { return l.name }
+func (l layered) Size() int64        { return l.size }
+func (l layered) Mode() fs.FileMode  { return l.mode }
+func (l layered) ModTime() time.Time { return l.time }
+func (layered) IsDir() bool          { return false }
+func (layered) Sys() any             { return nil }
+
+// layeredFile is an open file of a layer.
+type layeredFile struct {
+	*bytes.Reader
+	info fs.FileInfo
+}
+
+func (f *layeredFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *layeredFile) Close() error               { return nil }
