@@ -1,0 +1,94 @@
+// Ours lists and searches files with the project's own packages and prints
+// like ripgrep, so that the two can be measured as processes:
+//
+//	ours files DIR
+//	ours grep [-i] PATTERN DIR
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools/search"
+)
+
+func main() {
+	if name := os.Getenv("CPUPROFILE"); name != "" {
+		f, err := os.Create(name)
+		if err == nil && pprof.StartCPUProfile(f) == nil {
+			defer pprof.StopCPUProfile()
+		}
+	}
+	out := bufio.NewWriterSize(os.Stdout, 64<<10)
+	err := run(out, os.Args[1:])
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		pprof.StopCPUProfile()
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(out *bufio.Writer, args []string) error {
+	if len(args) < 2 {
+		return errors.New("usage: ours files DIR | ours grep [-i] PATTERN DIR")
+	}
+	d, err := open(args[len(args)-1])
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	all := func(string) bool { return true }
+	if args[0] == "files" {
+		files, err := search.Files(context.Background(), d, workspace.WalkOptions{Workers: 2}, all)
+		for _, f := range files {
+			out.WriteString(f)
+			out.WriteByte('\n')
+		}
+		return err
+	}
+	q := search.Query{Pattern: args[len(args)-2], Fold: args[1] == "-i", Walk: workspace.WalkOptions{Workers: 2}}
+	m, err := q.Run(context.Background(), d)
+	if err != nil {
+		return err
+	}
+	return write(out, m)
+}
+
+func open(dir string) (*workspace.Disk, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
+}
+
+// write prints like rg -n --no-heading.
+func write(w io.Writer, m *search.Matches) error {
+	var buf []byte
+	for _, f := range m.Files {
+		buf = buf[:0]
+		for _, l := range f.Lines {
+			buf = append(buf, f.Path...)
+			buf = append(buf, ':')
+			buf = strconv.AppendInt(buf, int64(l.Number), 10)
+			buf = append(buf, ':')
+			buf = append(buf, f.Text(l)...)
+			buf = append(buf, '\n')
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,289 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// RE2 runs in linear time, but in time that grows with the pattern's size too,
+// so that size is bounded: in bytes as written and in instructions when its
+// repetitions are written out.
+const (
+	maxPattern = 4 << 10
+	maxProgram = 10_000
+)
+
+// pattern is what to look for in lines, compiled. It is shared by the workers.
+type pattern struct {
+	re      *regexp.Regexp // nil when every place of a needle is a match
+	size    int            // instructions of re
+	needles []needle       // one of them is in every match; nil when unknown
+	keepCR  bool           // the pattern speaks of \r itself
+}
+
+// compilePattern makes a pattern of an expression or plain text. A failure is
+// an *tools.Error with the place and what to do.
+func compilePattern(expr string, plain, fold bool) (*pattern, error) {
+	if len(expr) > maxPattern {
+		return nil, tools.Errorf(tools.InvalidArguments, "pattern: %d bytes long, at most %d are possible; search for a part of it", len(expr), maxPattern)
+	}
+	if plain && strings.ContainsAny(expr, "\n") {
+		return nil, tools.Errorf(tools.InvalidArguments, "pattern: lines are searched one by one, so it can't contain a line break; search for its most telling line")
+	}
+	p := &pattern{keepCR: strings.Contains(expr, "\r") || !plain && strings.Contains(expr, `\r`)}
+	if plain && !fold {
+		p.needles = []needle{{text: expr}}
+		return p, nil
+	}
+	source := expr
+	if plain {
+		source = regexp.QuoteMeta(expr)
+	}
+	if fold {
+		source = "(?i)" + source
+	}
+	tree, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return nil, patternError(expr, err)
+	}
+	if needsNewline(tree) {
+		return nil, tools.Errorf(tools.InvalidArguments, `pattern: lines are searched one by one, so \n never matches; search for one line of it and use context`)
+	}
+	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
+		p.needles = []needle{{text: string(tree.Rune)}}
+		return p, nil
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, patternError(expr, err)
+	}
+	if p.size = len(prog.Inst); p.size > maxProgram {
+		return nil, tools.Errorf(tools.InvalidArguments, "pattern: its repetitions make it too large (%d steps, at most %d are possible); use smaller counts, * or +", p.size, maxProgram)
+	}
+	if p.re, err = regexp.Compile(source); err != nil {
+		return nil, patternError(expr, err)
+	}
+	p.needles = required(tree)
+	if tree.Op == syntax.OpLiteral && len(p.needles) == 1 && len(p.needles[0].text) == len(string(tree.Rune)) {
+		p.re = nil
+	}
+	return p, nil
+}
+
+// needsNewline reports whether every match of re contains a line break.
+func needsNewline(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return strings.ContainsRune(string(re.Rune), '\n')
+	case syntax.OpCapture, syntax.OpPlus:
+		return needsNewline(re.Sub[0])
+	case syntax.OpRepeat:
+		return re.Min > 0 && needsNewline(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if needsNewline(sub) {
+				return true
+			}
+		}
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if !needsNewline(sub) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// patternError says where an expression is wrong.
+func patternError(expr string, err error) error {
+	var e *syntax.Error
+	if !errors.As(err, &e) {
+		return tools.Errorf(tools.InvalidArguments, "pattern: %v", err)
+	}
+	where := ""
+	if i := strings.Index(expr, e.Expr); i >= 0 && e.Expr != "" {
+		where = fmt.Sprintf(" in %q at character %d", e.Expr, utf8.RuneCountInString(expr[:i])+1)
+	}
+	hint := "set literal to true to search for it as plain text"
+	for _, look := range [...]string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if strings.Contains(expr, look) {
+			hint = "RE2 has no lookaround: match more and look at the lines, or " + hint
+			break
+		}
+	}
+	return tools.Errorf(tools.InvalidArguments, "pattern: %s%s; %s", e.Code, where, hint)
+}
+
+// hasUpper reports whether an expression has an upper-case letter that stands
+// for itself, which makes smart case sensitive.
+func hasUpper(expr string, plain bool) bool {
+	for i := 0; i < len(expr); {
+		r, n := utf8.DecodeRuneInString(expr[i:])
+		if !plain && r == '\\' {
+			i += escapeLen(expr[i:])
+			continue
+		}
+		if !plain && strings.HasPrefix(expr[i:], "(?") {
+			if end := strings.IndexAny(expr[i+2:], ":)>"); end >= 0 {
+				i += end + 3
+				continue
+			}
+		}
+		if !plain && strings.HasPrefix(expr[i:], "[[:") {
+			i += 3
+			continue
+		}
+		if unicode.IsUpper(r) {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// escapeLen returns the length of the escape that expr begins with.
+func escapeLen(expr string) int {
+	if len(expr) < 2 {
+		return len(expr)
+	}
+	_, n := utf8.DecodeRuneInString(expr[1:])
+	if c := expr[1]; c == 'p' || c == 'P' || c == 'x' {
+		if strings.HasPrefix(expr[2:], "{") {
+			if end := strings.IndexByte(expr, '}'); end >= 0 {
+				return end + 1
+			}
+		}
+		if c != 'x' {
+			n++
+		} else {
+			n += 2
+		}
+	}
+	return min(1+n, len(expr))
+}
+
+// matcher finds the lines of one text after another that match. Each worker
+// has its own.
+type matcher struct {
+	*pattern
+	ctx     context.Context
+	finders []*finder
+	data    []byte
+}
+
+func newMatcher(ctx context.Context, p *pattern) *matcher {
+	m := &matcher{pattern: p, ctx: ctx}
+	for _, n := range p.needles {
+		m.finders = append(m.finders, newFinder(n))
+	}
+	return m
+}
+
+func (m *matcher) reset(data []byte) {
+	m.data = data
+	for _, f := range m.finders {
+		f.reset(data)
+	}
+}
+
+// match is a line that matches.
+type match struct {
+	start, end int // of the line, without its line break
+	at         int // where in the text the match is, or near there
+}
+
+// checkEvery is after how many lines that don't match the deadline is looked at.
+const checkEvery = 256
+
+// next returns the first line that matches and begins at or after from, which
+// is the beginning of a line. It stops early when the context ends.
+func (m *matcher) next(from int) (match, bool) {
+	for tries := 1; from < len(m.data); tries++ {
+		at := from
+		if m.finders != nil {
+			if at = m.candidate(from); at == len(m.data) {
+				return match{}, false
+			}
+		}
+		l := match{at: at}
+		l.start = from + bytes.LastIndexByte(m.data[from:at], '\n') + 1
+		l.end = len(m.data)
+		if n := bytes.IndexByte(m.data[at:], '\n'); n >= 0 {
+			l.end = at + n
+		}
+		if m.matches(&l) {
+			return l, true
+		}
+		if tries%checkEvery == 0 && m.ctx.Err() != nil {
+			return match{}, false
+		}
+		from = l.end + 1
+	}
+	return match{}, false
+}
+
+// candidate returns where the first of the needles is.
+func (m *matcher) candidate(from int) int {
+	at := len(m.data)
+	for _, f := range m.finders {
+		at = min(at, f.index(from))
+	}
+	return at
+}
+
+// longRun is how many steps (instructions times bytes) an expression may take
+// without looking at the deadline.
+const longRun = 1 << 20
+
+func (m *matcher) matches(l *match) bool {
+	line := m.data[l.start:l.end]
+	if !m.keepCR {
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+	}
+	switch {
+	case m.re == nil:
+		return true
+	case len(line)*m.size < longRun:
+		return m.re.Match(line)
+	}
+	loc := m.re.FindReaderIndex(&endingReader{ctx: m.ctx, data: line})
+	if loc == nil || m.ctx.Err() != nil {
+		return false
+	}
+	if m.finders == nil {
+		l.at = l.start + loc[0]
+	}
+	return true
+}
+
+// endingReader reads runes until the context ends, which ends a search that
+// nothing else can end.
+type endingReader struct {
+	ctx  context.Context
+	data []byte
+	pos  int
+}
+
+func (r *endingReader) ReadRune() (rune, int, error) {
+	if r.pos%16 == 0 && r.ctx.Err() != nil || r.pos >= len(r.data) {
+		return 0, 0, io.EOF
+	}
+	c, n := rune(r.data[r.pos]), 1
+	if c >= utf8.RuneSelf {
+		c, n = utf8.DecodeRune(r.data[r.pos:])
+	}
+	r.pos += n
+	return c, n, nil
+}

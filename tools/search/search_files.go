@@ -1,0 +1,130 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+type searchFilesArgs struct {
+	Pattern string `json:"pattern" jsonschema:"glob: * ? [a-z] {a,b}, and ** for any directories"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most files to list" default:"200" minimum:"1" maximum:"10000"`
+}
+
+// searchFilesData is the structured part of a result.
+type searchFilesData struct {
+	Files []string `json:"files"`
+	Total int      `json:"total"`
+}
+
+func searchFiles() *tools.Tool {
+	return tools.NewRead(tools.Def{
+		Name:        "search_files",
+		Title:       "Find files",
+		Description: searchFilesText,
+		Category:    "search",
+		Tags:        []string{"glob", "path", "name", "find"},
+	}, runSearchFiles)
+}
+
+func runSearchFiles(ctx context.Context, c *tools.Call, in searchFilesArgs) (tools.Result, error) {
+	if strings.TrimSpace(in.Pattern) == "" {
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "pattern: it is empty; use ** for all files")
+	}
+	g, opts, err := fileQuery(c.Files, strings.TrimSpace(in.Pattern))
+	if err != nil {
+		return tools.Result{}, err
+	}
+	files, err := Files(ctx, c.Files, opts, g.match)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the directory that the pattern begins with
+	}
+	if err != nil {
+		return tools.Result{}, err
+	}
+	shown := files[:min(len(files), in.Limit)]
+	var b strings.Builder
+	for _, f := range shown {
+		b.WriteString(showPath(f))
+		b.WriteByte('\n')
+	}
+	switch {
+	case len(files) == 0:
+		fmt.Fprintf(&b, "no file matches %s; %s\n", in.Pattern, noFileHint(g))
+	case len(shown) < len(files):
+		fmt.Fprintf(&b, "… %d more of %d files; narrow the pattern\n", len(files)-len(shown), len(files))
+	}
+	return tools.Result{
+		Text:       b.String(),
+		Structured: searchFilesData{Files: shown, Total: len(files)},
+		Truncated:  len(shown) < len(files),
+	}, nil
+}
+
+// Files returns the names of the files of a walk that match, sorted.
+func Files(ctx context.Context, files workspace.Files, opts workspace.WalkOptions, match func(name string) bool) ([]string, error) {
+	if opts.Workers <= 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	found := make([][]string, opts.Workers)
+	err := files.Walk(ctx, opts, func(e *workspace.Entry) error {
+		if match(e.Path) {
+			found[e.Worker] = append(found[e.Worker], e.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return []string{}, err
+	}
+	all := slices.Concat(found...)
+	if all == nil {
+		all = []string{}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// fileQuery splits a pattern into the directory to begin at and the glob.
+func fileQuery(files workspace.Files, pattern string) (glob, workspace.WalkOptions, error) {
+	var opts workspace.WalkOptions
+	if strings.HasPrefix(pattern, "/") {
+		base, rest := doublestar.SplitPattern(pattern)
+		name, err := files.Resolve(base)
+		if err != nil {
+			return glob{}, opts, err
+		}
+		pattern = "/" + path.Join(name, rest)
+	}
+	g, err := parseGlob("pattern", pattern)
+	if err != nil {
+		return g, opts, err
+	}
+	opts.Hidden = globs{g}.hidden()
+	if g.base {
+		return g, opts, nil
+	}
+	base, _ := doublestar.SplitPattern(g.text)
+	if base != "." && fs.ValidPath(base) {
+		opts.Dir = base
+		opts.IncludeIgnored = files.Ignored(base, true)
+	}
+	return g, opts, nil
+}
+
+// noFileHint says what to try next.
+func noFileHint(g glob) string {
+	if !strings.ContainsAny(g.text, "*?[{") {
+		return "for a part of a name put * on both sides"
+	}
+	return "try **/ in front or fewer letters; ignored and hidden files are found only when the pattern names their directory"
+}
