@@ -74,6 +74,7 @@ type Page struct {
 	NextCursor string `json:"nextCursor,omitempty"`
 	TotalBytes int    `json:"totalBytes"`
 	Truncated  bool   `json:"truncated"`
+	LeftBytes  int    `json:"-"` // what follows this page
 }
 
 // Explanation is what would be decided about a call; nothing is run.

@@ -1,0 +1,233 @@
+package dispatch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// confirmWord is what a person types to allow what can't be undone.
+const confirmWord = "CONFIRM"
+
+// ErrNobody is an Approver's answer when no person can be reached.
+var ErrNobody = errors.New("nobody can be asked")
+
+// ask puts the call to a person, with its real effect, and returns nil only
+// when that person allowed exactly this.
+func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Change) error {
+	asked := c.d.o.Now()
+	defer func() { c.asked += c.d.o.Now().Sub(asked) }()
+	c.approvals++
+	a := c.question(v, changes)
+	c.publish(events.Event{Type: events.PermissionRequested, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(policy.Ask), Rule: v.Rule, Reason: v.Reason}})
+	answer, err := c.answer(ctx, a)
+	outcome := policy.Deny
+	if err == nil {
+		outcome = policy.Allow
+	}
+	c.res.Decision = Decision{Outcome: string(outcome), By: policy.ByUser, Rule: v.Rule}
+	c.publish(events.Event{Type: events.PermissionResolved, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(outcome), By: policy.ByUser, Rule: v.Rule, Scope: string(answer.Scope), Reason: c.d.o.Redact.Text(answer.Reason)}})
+	if err != nil {
+		return err
+	}
+	c.remember(answer.Scope, v, changes)
+	if answer.Reason != "" {
+		c.notes = append(c.notes, "The user allowed this and said: "+answer.Reason)
+	}
+	return nil
+}
+
+// answer waits for a person's answer to a. Every way but a clear yes is a no.
+func (c *call) answer(ctx context.Context, a Ask) (Answer, error) {
+	if c.d.o.Approver == nil {
+		return Answer{}, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, a.Rule)
+	}
+	wait, cancel := context.WithDeadline(ctx, a.Expires)
+	defer cancel()
+	ans, err := c.d.o.Approver.Approve(wait, a)
+	switch {
+	case ctx.Err() != nil:
+		return ans, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded) || wait.Err() != nil:
+		return ans, tools.Errorf(tools.NotApproved, "nobody answered within %v; %s was not run", c.set.ApprovalTimeout, c.tool.Name)
+	case err != nil:
+		return ans, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, a.Rule, err)
+	case !ans.Allow && ans.Reason != "":
+		return ans, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.tool.Name, ans.Reason)
+	case !ans.Allow:
+		return ans, tools.Errorf(tools.NotApproved, "the user did not allow %s; ask what to do instead, or go on without it", c.tool.Name)
+	case a.Irrecoverable && ans.Typed != confirmWord:
+		return ans, tools.Errorf(tools.NotApproved, "%s can't be undone and needs the typed word %s", c.tool.Name, confirmWord)
+	}
+	return ans, nil
+}
+
+// remember keeps an approval that was given for more than once. What always
+// asks is never remembered.
+func (c *call) remember(scope Scope, v policy.Verdict, changes []workspace.Change) {
+	if !v.Remember {
+		return
+	}
+	switch scope {
+	case ForSession:
+		c.session.Remember(c.tool.Name)
+	case Pattern:
+		for _, ch := range changes {
+			c.session.Remember(patternKey(c.tool.Name, ch.Path))
+		}
+	}
+}
+
+// question is what a person is shown. Its hash covers what would be done, not
+// only what is visible of it.
+func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
+	hide := func(s string) string { return c.d.o.Redact.Visible(c.d.o.Redact.Text(s)) }
+	a := Ask{
+		ID:            newID("ask_"),
+		CallID:        c.req.CallID,
+		Session:       c.session.ID,
+		AgentPath:     []string{c.session.ID},
+		Tool:          c.tool.Name,
+		Title:         hide(title(c.tool, changes, c.bound.Effects)),
+		Arguments:     redactedArguments(c.req.Arguments, hide),
+		Effects:       c.effects(changes),
+		Rule:          v.Rule,
+		Irrecoverable: c.bound.Effects.Irrecoverable != "",
+		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
+	}
+	for i, w := range a.Effects.Writes {
+		a.Effects.Writes[i] = hide(w)
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\x00%s\x00", c.tool.Name, c.req.Arguments)
+	var diffs strings.Builder
+	for _, ch := range changes {
+		hashChange(sum, ch)
+		diffs.WriteString(unified(ch))
+	}
+	a.Hash = hex.EncodeToString(sum.Sum(nil))
+	a.Diff = hide(diffs.String())
+	a.Detail = v.Reason
+	if a.Irrecoverable {
+		a.Detail += "\n" + hide(c.bound.Effects.Irrecoverable)
+	}
+	switch {
+	case a.Diff != "":
+		a.Detail += "\n\n" + a.Diff
+	case a.Effects.Command != "":
+		a.Detail += "\n\n" + hide(a.Effects.Command)
+	default:
+		a.Detail += "\n\n" + string(a.Arguments)
+	}
+	return a
+}
+
+// hashChange adds all of a change, each part with its length, so that no two
+// different changes hash alike.
+func hashChange(w io.Writer, ch workspace.Change) {
+	fmt.Fprintf(w, "%q %q %v %v %v %d %d\x00", ch.Path, ch.From, ch.Mode, ch.Before == nil, ch.After == nil, len(ch.Before), len(ch.After))
+	w.Write(ch.Before)
+	w.Write(ch.After)
+}
+
+// title says in one line what would be done.
+func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
+	name := t.Title
+	if name == "" {
+		name = t.Name
+	}
+	switch {
+	case e.Command != "":
+		line, _, more := strings.Cut(e.Command, "\n")
+		if more {
+			line += " …"
+		}
+		return name + ": " + line
+	case len(changes) == 1 && changes[0].From != "":
+		return fmt.Sprintf("%s: %s → %s", name, changes[0].From, changes[0].Path)
+	case len(changes) == 1:
+		return fmt.Sprintf("%s: %s %s", name, changes[0].Kind(), changes[0].Path)
+	case len(changes) > 1:
+		return fmt.Sprintf("%s: %d files", name, len(changes))
+	}
+	return name
+}
+
+// unified is a change as a unified diff; a file that is not text is named only.
+func unified(ch workspace.Change) string {
+	from := ch.Path
+	if ch.From != "" {
+		from = ch.From
+	}
+	oldName, newName := "a/"+from, "b/"+ch.Path
+	if ch.Before == nil {
+		oldName = "/dev/null"
+	}
+	if ch.After == nil {
+		newName = "/dev/null"
+	}
+	before, errBefore := workspace.DecodeText(ch.Before)
+	after, errAfter := workspace.DecodeText(ch.After)
+	if errBefore != nil || errAfter != nil {
+		return fmt.Sprintf("Binary files %s and %s differ (%d and %d bytes)\n", oldName, newName, len(ch.Before), len(ch.After))
+	}
+	d := diff.Unified(oldName, newName, before.Body, after.Body, 3)
+	if ch.From != "" {
+		d = fmt.Sprintf("rename from %s\nrename to %s\n", ch.From, ch.Path) + d
+	}
+	if d == "" {
+		d = fmt.Sprintf("%s %s\n", ch.Kind(), ch.Path)
+	}
+	return d
+}
+
+// effects lists what the call would touch.
+func (c *call) effects(changes []workspace.Change) EffectList {
+	e := EffectList{Access: c.access(), Reads: slices.Clone(c.bound.Effects.Paths), Command: c.d.o.Redact.Text(c.bound.Effects.Command), Hosts: c.bound.Effects.Hosts}
+	e.Writes = touched(changes)
+	return e
+}
+
+// redactedArguments hides secrets in a call's arguments, which stay JSON.
+func redactedArguments(args json.RawMessage, hide func(string) string) json.RawMessage {
+	if len(args) == 0 {
+		return json.RawMessage("{}")
+	}
+	var v any
+	if json.Unmarshal(args, &v) != nil {
+		return json.RawMessage("{}")
+	}
+	out, err := json.Marshal(hideStrings(v, hide))
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return out
+}
+
+func hideStrings(v any, hide func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return hide(v)
+	case []any:
+		for i := range v {
+			v[i] = hideStrings(v[i], hide)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = hideStrings(v[k], hide)
+		}
+	}
+	return v
+}

@@ -1,0 +1,381 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// call is one call on its way through the steps below.
+type call struct {
+	d   *Dispatcher
+	req Request
+	set *Settings
+	log *slog.Logger
+
+	session *session.Session
+	mode    policy.Mode
+	tool    *tools.Tool
+	bound   *tools.Bound
+	see     workspace.Files
+	to      workspace.View
+	dest    Destinations
+
+	spent     *session.Reservation
+	res       *Result
+	notes     []string // what the model is told besides the tool's own text
+	changes   []workspace.Change
+	asked     time.Duration // how long a person took
+	approvals int
+}
+
+// Call runs one tool call. Whatever goes wrong with the call is a Result that
+// is not OK; the error is ctx's, when the caller gave up.
+func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
+	start := d.o.Now()
+	if req.CallID == "" {
+		req.CallID = newID("call_")
+	}
+	c := &call{d: d, req: req, set: d.o.Settings(), res: &Result{CallID: req.CallID, Tool: req.Name, Attempts: 1}}
+	known := c.lookUp()
+	c.started()
+	out, err := c.guarded(ctx, known)
+	if err == nil {
+		err = ctx.Err()
+	}
+	c.finish(out, err)
+	took := d.o.Now().Sub(start)
+	c.res.DurationMs, c.res.ApprovalMs = took.Milliseconds(), c.asked.Milliseconds()
+	d.metrics.record(c.res.Tool, c.res, took-c.asked)
+	c.record(took)
+	return c.res, ctx.Err()
+}
+
+// guarded is steps with a crash turned into an error: a tool that panics ends
+// its call, not the server.
+func (c *call) guarded(ctx context.Context, known error) (out tools.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.d.o.Log.Error("call crashed", "tool", c.req.Name, "call", c.req.CallID, "panic", r, "stack", string(debug.Stack()))
+			err = crashed(c.req.Name, r)
+		}
+	}()
+	if known != nil {
+		return tools.Result{}, known
+	}
+	return c.steps(ctx)
+}
+
+func crashed(name string, r any) error {
+	return tools.Errorf(tools.Internal, "%s crashed (%v); the log has the details; try another way", name, r)
+}
+
+func (c *call) steps(ctx context.Context) (tools.Result, error) {
+	bound, err := c.tool.Bind(c.req.Arguments)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	c.bound = bound
+	for _, r := range bound.Repairs {
+		c.notes = append(c.notes, "Argument repaired: "+r)
+	}
+	if c.spent, err = c.session.Reserve(estimate(len(c.req.Arguments))); err != nil {
+		return tools.Result{}, tools.Errorf(tools.BudgetExceeded, "%v", err)
+	}
+	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.tool.Name, c.set)
+
+	if c.tool.Access == tools.Edit {
+		return c.edit(ctx)
+	}
+	v := c.decide(nil)
+	if err := c.settle(ctx, v, nil); err != nil {
+		return tools.Result{}, err
+	}
+	out, _, err := c.run(ctx)
+	if c.tool.Access == tools.Exec && c.mode.ToStore {
+		if n := c.dest.PendingCount(); n > 0 {
+			c.notes = append(c.notes, fmt.Sprintf("%d pending edits are not on disk, so this did not see them.", n))
+		}
+	}
+	return out, err
+}
+
+// lookUp finds the session, its mode and the tool.
+func (c *call) lookUp() error {
+	if !c.set.Enabled {
+		return tools.Errorf(tools.Disabled, "tools are switched off by the setting tools.enabled")
+	}
+	s, err := c.d.o.Sessions.Get(c.req.Session)
+	if err != nil {
+		return tools.Errorf(tools.InvalidArguments, "session: %v", err)
+	}
+	c.session = s
+	m, ok := c.d.mode(s.Mode(), c.set)
+	if !ok {
+		return tools.Errorf(tools.Unavailable, "the mode %q is no longer defined; set another one", s.Mode())
+	}
+	c.mode = m
+	t, repaired, ok := c.d.o.Registry.Lookup(c.req.Name)
+	if !ok {
+		return c.d.o.Registry.Unknown(c.req.Name)
+	}
+	if repaired != "" {
+		c.notes = append(c.notes, repaired)
+	}
+	c.tool, c.res.Tool = t, t.Name
+	if allow := s.Allow; allow != nil && !c.d.o.Registry.Matches(tools.Filter{Allow: allow}, t) {
+		return tools.Errorf(tools.Denied, "%s is not among the tools of this session; use another tool or finish with what you have", t.Name)
+	}
+	return nil
+}
+
+// decide asks the policy about the call, with the changes it would make.
+func (c *call) decide(changes []workspace.Change) policy.Verdict {
+	protected, never := protection(changes)
+	f := policy.Facts{
+		Tool:           c.tool.Name,
+		Access:         string(c.access()),
+		AlwaysAsk:      c.tool.AlwaysAsk,
+		Irrecoverable:  c.bound.Effects.Irrecoverable != "",
+		Permission:     c.set.Permissions[c.tool.Name],
+		ModePermission: c.mode.Permissions[c.tool.Name],
+		Behaviour:      c.mode.Behaviour,
+		Protected:      protected,
+		Never:          never,
+		ToStore:        c.mode.ToStore,
+		AllowedBefore:  c.remembered(changes),
+		Trusted:        c.set.Trusted,
+	}
+	v := policy.Decide(f)
+	c.res.Decision = Decision{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}
+	return v
+}
+
+// access is the tool's class, or read for a call that changes nothing.
+func (c *call) access() tools.Access {
+	if c.bound.Effects.ReadOnly {
+		return tools.Read
+	}
+	return c.tool.Access
+}
+
+// protection sums up the protected paths among changes.
+func protection(changes []workspace.Change) (ask, never bool) {
+	for _, ch := range changes {
+		for _, name := range []string{ch.Path, ch.From} {
+			switch workspace.Protected(name) {
+			case workspace.AskFirst:
+				ask = true
+			case workspace.Never:
+				never = true
+			}
+		}
+	}
+	return ask, never
+}
+
+// settle turns a verdict into permission to go on, asking where it says so.
+func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace.Change) error {
+	switch v.Outcome {
+	case policy.Allow:
+		return nil
+	case policy.Deny:
+		code := tools.Denied
+		if _, never := protection(changes); never {
+			code = tools.ProtectedPath
+		}
+		return tools.Errorf(code, "%s", v.Reason)
+	}
+	return c.ask(ctx, v, changes)
+}
+
+// run runs the tool under its time-out. A tool that does not stop when it is
+// told to is left behind: its call ends all the same.
+func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error) {
+	ctx, cancel := waitLimit(ctx, c.tool)
+	defer cancel()
+	type outcome struct {
+		res     tools.Result
+		changes []workspace.Change
+		err     error
+	}
+	done := make(chan outcome, 1)
+	tc := &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit}
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				c.d.o.Log.Error("tool crashed", "tool", c.tool.Name, "call", c.req.CallID, "panic", r, "stack", string(debug.Stack()))
+				done <- outcome{err: crashed(c.tool.Name, r)}
+			}
+		}()
+		res, changes, err := c.bound.Run(ctx, tc)
+		done <- outcome{res, changes, err}
+	}()
+	select {
+	case o := <-done:
+		return o.res, o.changes, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done: // it finished, or stopped in good order
+		return o.res, o.changes, o.err
+	case <-time.After(graceAfterCancel):
+		return tools.Result{}, nil, ctx.Err()
+	}
+}
+
+// graceAfterCancel is how long a tool has to stop once its context has ended.
+const graceAfterCancel = 50 * time.Millisecond
+
+func (c *call) emit(chunk string) {
+	chunk = c.d.o.Redact.Text(chunk)
+	c.publish(events.Event{Type: events.ToolOutput, Output: &events.Output{Chunk: chunk}})
+	if c.req.Emit != nil {
+		c.req.Emit(chunk)
+	}
+}
+
+// finish makes the envelope: failure or text, redacted, with what else the
+// model must know, and cut.
+func (c *call) finish(out tools.Result, err error) {
+	text := out.Text
+	if err != nil {
+		e := c.failure(err)
+		c.res.Error = &Failure{Code: e.Code, Message: c.d.o.Redact.Text(e.Message)}
+		c.res.Structured = e.Structured
+		text = e.Message
+	} else {
+		c.res.OK = true
+		c.res.Structured = out.Structured
+	}
+	if c.res.Decision.Outcome == "" || c.res.Decision.Outcome == string(policy.Ask) {
+		c.res.Decision.Outcome = string(policy.Deny)
+	}
+	if c.res.Decision.By == "" {
+		c.res.Decision.By = "rule"
+	}
+	if c.tool != nil && c.tool.Untrusted && err == nil {
+		text = envelope(c.tool.Name, c.d.o.Redact.Sanitize(text))
+	}
+	text = c.d.o.Redact.Text(text)
+	c.res.Structured = c.redactValue(c.res.Structured)
+	if c.session != nil {
+		for _, n := range c.session.TakeNotes() {
+			c.notes = append(c.notes, c.d.o.Redact.Text(n))
+		}
+	}
+	tail := ""
+	if len(c.notes) > 0 {
+		tail = "\n\n[" + strings.Join(c.notes, "]\n[") + "]"
+		if most := c.set.ResultBytes / 4; len(tail) > most {
+			tail = tail[:headEnd(tail, most)] + "…]"
+		}
+	}
+	c.res.Content, c.res.Truncated = c.d.pages.cut(text, c.set.ResultBytes-len(tail))
+	c.res.Content += tail
+	if c.spent != nil {
+		c.spent.Settle(estimate(len(c.req.Arguments) + len(c.res.Content)))
+	}
+}
+
+// estimate is the number of tokens in that many bytes, at four bytes a token.
+func estimate(bytes int) int64 { return int64(bytes+3) / 4 }
+
+// failure gives err its code. A time-out of the tool is not the caller's
+// cancellation, and the model is told which it was.
+func (c *call) failure(err error) *tools.Error {
+	e := tools.AsError(err)
+	switch {
+	case e.Code == tools.Timeout && errors.Is(err, context.DeadlineExceeded):
+		limit := tools.DefaultTimeout
+		if c.tool != nil && c.tool.Timeout != 0 {
+			limit = c.tool.Timeout
+		}
+		return tools.Errorf(tools.Timeout, "%s was stopped after %v; narrow the call", c.res.Tool, limit)
+	case e.Code == tools.Cancelled && errors.Is(err, context.Canceled):
+		return tools.Errorf(tools.Cancelled, "%s was cancelled", c.res.Tool)
+	}
+	return e
+}
+
+// redactValue hides secrets in structured data.
+func (c *call) redactValue(v any) any {
+	if v == nil {
+		return nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
+		return nil
+	}
+	if clean := c.d.o.Redact.Text(string(data)); clean != string(data) {
+		if json.Valid([]byte(clean)) {
+			return json.RawMessage(clean)
+		}
+		return nil // a marker broke the JSON: the text says all that may be said
+	}
+	return json.RawMessage(data)
+}
+
+// started publishes that the call has begun.
+func (c *call) started() {
+	if !c.d.o.Bus.Active() {
+		return
+	}
+	s := &events.Started{Arguments: redactedArguments(c.req.Arguments, c.d.o.Redact.Text)}
+	if c.tool != nil {
+		s.Access = string(c.tool.Access)
+	}
+	c.publish(events.Event{Type: events.ToolStarted, Started: s})
+}
+
+func (c *call) publish(e events.Event) {
+	e.Session, e.CallID, e.Tool = c.sessionID(), c.req.CallID, c.res.Tool
+	c.d.o.Bus.Publish(e)
+}
+
+func (c *call) sessionID() string {
+	if c.session != nil {
+		return c.session.ID
+	}
+	return c.req.Session
+}
+
+// record publishes the end of the call and writes its line in the log.
+func (c *call) record(took time.Duration) {
+	code := ""
+	if c.res.Error != nil {
+		code = string(c.res.Error.Code)
+	}
+	if c.d.o.Bus.Active() {
+		done := &events.Completed{OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs, Bytes: len(c.res.Content)}
+		if c.res.Error != nil {
+			done.Code, done.Message = code, c.res.Error.Message
+		}
+		for _, ch := range c.res.Changes {
+			done.Changes = append(done.Changes, events.Change{Path: ch.Path, Kind: ch.Kind, State: ch.State})
+		}
+		c.publish(events.Event{Type: events.ToolCompleted, Completed: done})
+	}
+	c.d.o.Log.Info("call", "tool", c.res.Tool, "id", c.res.CallID, "session", c.sessionID(), "ok", c.res.OK, "error", code,
+		"decision", c.res.Decision.Outcome, "by", c.res.Decision.By, "rule", c.res.Decision.Rule, "took", took, "bytes", len(c.res.Content))
+}
+
+// envelope wraps text from outside so that it can't pass for anything else:
+// the closing tag is made impossible inside.
+func envelope(tool, text string) string {
+	const name = "untrusted_output"
+	text = strings.ReplaceAll(text, "</"+name, "<\u2215"+name)
+	return fmt.Sprintf("<%s tool=%q>\n%s\n</%s>", name, tool, text, name)
+}

@@ -1,0 +1,161 @@
+package dispatch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Options are the parts a Dispatcher works with. Registry, Sessions and Views
+// are needed; every other field may be left out.
+type Options struct {
+	Registry *tools.Registry
+	Sessions *session.Store
+	Views    func(*session.Session) Destinations
+	Settings func() *Settings // nil means DefaultSettings
+	Approver Approver         // nil means that nobody can be asked
+	Redact   Redactor         // nil means that nothing is hidden
+	Bus      *events.Bus      // nil means that nobody listens
+	Log      *slog.Logger     // nil means silence
+	Now      func() time.Time
+}
+
+// Settings are what the user decided, as far as calls are concerned. A value
+// is never changed once it is handed out.
+type Settings struct {
+	Enabled         bool // false refuses every call
+	Trusted         bool // the user trusts the workspace
+	Permissions     map[string]policy.Outcome
+	Modes           map[string]policy.Mode // custom modes, by name
+	ResultBytes     int
+	ApprovalTimeout time.Duration
+	SensitiveOK     func(name string) bool // files that tools may read although their name says secret
+}
+
+// DefaultSettings are those of a user who set nothing.
+func DefaultSettings() *Settings {
+	return &Settings{Enabled: true, Trusted: true, ResultBytes: 16_000, ApprovalTimeout: 5 * time.Minute}
+}
+
+// Redactor keeps secrets out of what leaves the dispatcher.
+type Redactor interface {
+	Text(string) string     // secrets replaced by markers
+	Sanitize(string) string // without escape sequences and invisible characters, for text from outside
+	Visible(string) string  // invisible characters written out, for a person's eyes
+}
+
+// Dispatcher runs tool calls. It is safe for concurrent use.
+type Dispatcher struct {
+	o       Options
+	pages   *pages
+	metrics metrics
+	edits   sequence
+}
+
+// New returns a Dispatcher.
+func New(o Options) *Dispatcher {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Settings == nil {
+		s := DefaultSettings()
+		o.Settings = func() *Settings { return s }
+	}
+	if o.Redact == nil {
+		o.Redact = verbatim{}
+	}
+	if o.Bus == nil {
+		o.Bus = events.NewBus()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Dispatcher{o: o, pages: newPages(o.Now)}
+}
+
+type verbatim struct{}
+
+func (verbatim) Text(s string) string     { return s }
+func (verbatim) Sanitize(s string) string { return s }
+func (verbatim) Visible(s string) string  { return s }
+
+// Page returns the part of a cut result that follows a cursor.
+func (d *Dispatcher) Page(cursor string) (Page, error) {
+	return d.pages.page(cursor, d.o.Settings().ResultBytes)
+}
+
+// Metrics returns the counters of every tool that was called.
+func (d *Dispatcher) Metrics() map[string]Metric { return d.metrics.snapshot() }
+
+// List returns the tools that a session may call, sorted by name, and the
+// selectors that match none.
+func (d *Dispatcher) List(sessionID string, f tools.Filter) ([]*tools.Tool, []string, error) {
+	s, err := d.o.Sessions.Get(sessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, warnings := d.o.Registry.List(f)
+	if s.Allow == nil {
+		return list, warnings, nil
+	}
+	_, unmatched := d.o.Registry.List(tools.Filter{Allow: s.Allow})
+	list = slices.DeleteFunc(list, func(t *tools.Tool) bool { return !d.o.Registry.Matches(tools.Filter{Allow: s.Allow}, t) })
+	return list, append(warnings, unmatched...), nil
+}
+
+// mode returns the row of a session's mode.
+func (d *Dispatcher) mode(name string, set *Settings) (policy.Mode, bool) {
+	if m, ok := set.Modes[name]; ok {
+		return m, true
+	}
+	return policy.Lookup(name)
+}
+
+// views are what a call reads through and what its changes go to.
+func (d *Dispatcher) views(s *session.Session, m policy.Mode, tool string, set *Settings) (see workspace.Files, to workspace.View, dest Destinations) {
+	dest = d.o.Views(s)
+	live := dest.Live()
+	to, see = live, live
+	if m.SeesPending || m.ToStore {
+		pending := dest.Pending(s.ID, tool)
+		if m.SeesPending {
+			see = pending
+		}
+		if m.ToStore {
+			to = pending
+		}
+	}
+	allow := set.SensitiveOK
+	if allow == nil {
+		allow = func(string) bool { return false }
+	}
+	// The wrapper keeps a tool from reaching Apply by a type assertion.
+	return struct{ workspace.Files }{workspace.Guard(see, allow)}, to, dest
+}
+
+func newID(prefix string) string {
+	var b [8]byte
+	rand.Read(b[:])
+	return prefix + hex.EncodeToString(b[:])
+}
+
+// waitLimit is ctx bounded by the tool's own time-out.
+func waitLimit(ctx context.Context, t *tools.Tool) (context.Context, context.CancelFunc) {
+	if t.Interactive {
+		return context.WithCancel(ctx)
+	}
+	limit := t.Timeout
+	if limit == 0 {
+		limit = tools.DefaultTimeout
+	}
+	return context.WithTimeout(ctx, limit)
+}

@@ -1,0 +1,119 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// edit runs an editing tool: its changes are computed first, so that policy
+// and people judge the real effect, and applied last.
+func (c *call) edit(ctx context.Context) (tools.Result, error) {
+	if v := c.decide(nil); v.Outcome == policy.Deny {
+		return tools.Result{}, c.settle(ctx, v, nil)
+	}
+	turn := c.d.edits.enter()
+	defer c.d.edits.leave(turn)
+	out, changes, err := c.compute(ctx)
+	for {
+		waited, werr := c.d.edits.claim(ctx, turn, touched(changes))
+		if werr != nil {
+			return out, werr
+		}
+		if !waited {
+			break
+		}
+		// Earlier edits have been applied since: look again.
+		out, changes, err = c.compute(ctx)
+	}
+	if err != nil || len(changes) == 0 {
+		c.res.Decision.Outcome = string(policy.Allow)
+		return out, err
+	}
+	if err := c.settle(ctx, c.decide(changes), changes); err != nil {
+		return tools.Result{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return tools.Result{}, err
+	}
+	if err := c.to.Apply(ctx, changes...); err != nil {
+		if errors.Is(err, workspace.ErrConflict) && c.approvals > 0 {
+			return tools.Result{}, tools.Errorf(tools.Conflict, "%v: it changed while the approval was open; read it again and redo the edit", err)
+		}
+		return tools.Result{}, err
+	}
+	state := "applied"
+	if c.mode.ToStore {
+		state = "pending"
+		c.notes = append(c.notes, "Held for review: reads and searches show it, the disk does not have it yet.")
+	}
+	for _, ch := range changes {
+		c.res.Changes = append(c.res.Changes, ChangeRef{Path: ch.Path, URI: fileURI(c.to.Abs(ch.Path)), Kind: ch.Kind(), State: state})
+	}
+	return out, nil
+}
+
+// compute runs the tool and drops changes that change nothing.
+func (c *call) compute(ctx context.Context) (tools.Result, []workspace.Change, error) {
+	out, changes, err := c.run(ctx)
+	changes = slices.DeleteFunc(changes, func(ch workspace.Change) bool {
+		return ch.From == "" && ch.Before != nil && ch.After != nil && bytes.Equal(ch.Before, ch.After)
+	})
+	return out, changes, err
+}
+
+// touched lists the files of changes; nil when there are none.
+func touched(changes []workspace.Change) []string {
+	var names []string
+	for _, ch := range changes {
+		names = append(names, ch.Path)
+		if ch.From != "" {
+			names = append(names, ch.From)
+		}
+	}
+	return names
+}
+
+// remembered reports whether a person allowed the like of this call before,
+// in this session.
+func (c *call) remembered(changes []workspace.Change) bool {
+	if c.session.Remembered(c.tool.Name) {
+		return true
+	}
+	if len(changes) == 0 {
+		return false
+	}
+	for _, ch := range changes {
+		if !c.session.Remembered(patternKey(c.tool.Name, ch.Path)) {
+			return false
+		}
+	}
+	return true
+}
+
+// patternKey stands for a tool's edits in one directory.
+func patternKey(tool, name string) string { return tool + " " + path.Dir(name) }
+
+// fileURI is the URI of an absolute path.
+func fileURI(abs string) string {
+	const keep = "-._~/!$&'()*+,;=:@"
+	var b strings.Builder
+	b.WriteString("file://")
+	for i := 0; i < len(abs); i++ {
+		ch := abs[i]
+		if ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9' || strings.IndexByte(keep, ch) >= 0 {
+			b.WriteByte(ch)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", ch)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,41 @@
+package dispatch
+
+import (
+	"context"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Explain says what would be decided about a call, and why. Nothing is run
+// but an edit's computation, which changes nothing. A call that could not be
+// made at all (unknown tool, bad arguments) is denied with that reason.
+func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, error) {
+	c := &call{d: d, req: req, set: d.o.Settings(), res: &Result{Tool: req.Name}}
+	refuse := func(err error) (Explanation, error) {
+		if ctx.Err() != nil {
+			return Explanation{}, ctx.Err()
+		}
+		e := tools.AsError(err)
+		return Explanation{Decision: policy.Deny, Rule: string(e.Code), Reason: d.o.Redact.Text(e.Message)}, nil
+	}
+	if err := c.lookUp(); err != nil {
+		return refuse(err)
+	}
+	bound, err := c.tool.Bind(req.Arguments)
+	if err != nil {
+		return refuse(err)
+	}
+	c.bound = bound
+	c.see, c.to, c.dest = d.views(c.session, c.mode, c.tool.Name, c.set)
+	v := c.decide(nil)
+	if c.tool.Access != tools.Edit || v.Outcome == policy.Deny {
+		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil)}, nil
+	}
+	_, changes, err := c.compute(ctx)
+	if err != nil {
+		return refuse(err)
+	}
+	v = c.decide(changes)
+	return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(changes)}, nil
+}

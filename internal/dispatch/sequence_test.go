@@ -1,0 +1,71 @@
+package dispatch
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// claimed runs claim on its own and gives the channel that closes when it is through.
+func claimed(s *sequence, tu *turn, paths ...string) <-chan struct{} {
+	done := make(chan struct{})
+	go func() { s.claim(context.Background(), tu, paths); close(done) }()
+	return done
+}
+
+func passes(t *testing.T, what string, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(5 * time.Second):
+		t.Fatalf("%s: still waiting", what)
+	}
+}
+
+func TestSameFileInOrder(t *testing.T) {
+	var s sequence
+	a, b, c := s.enter(), s.enter(), s.enter()
+	passes(t, "first of x", claimed(&s, a, "x"))
+	other := claimed(&s, c, "y")
+	second := claimed(&s, b, "x")
+	select {
+	case <-second:
+		t.Fatal("the second edit of x went on while the first was under way")
+	default:
+	}
+	passes(t, "y, once its elders' files are known", other)
+	s.leave(a)
+	passes(t, "second of x", second)
+	s.leave(b)
+	s.leave(c)
+	if len(s.waiting) != 0 {
+		t.Fatalf("%d turns left over", len(s.waiting))
+	}
+}
+
+func TestUnknownFilesWaitForAllBefore(t *testing.T) {
+	var s sequence
+	a, b := s.enter(), s.enter()
+	passes(t, "x", claimed(&s, a, "x"))
+	unknown := make(chan struct{})
+	go func() { s.claim(context.Background(), b, nil); close(unknown) }()
+	select {
+	case <-unknown:
+		t.Fatal("an edit that failed did not wait for the edit before it")
+	default:
+	}
+	s.leave(a)
+	passes(t, "unknown", unknown)
+}
+
+func TestClaimEndsWithContext(t *testing.T) {
+	var s sequence
+	a, b := s.enter(), s.enter()
+	defer s.leave(a)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.claim(ctx, b, []string{"x"}); err != context.Canceled {
+		t.Fatalf("err = %v", err)
+	}
+	s.leave(b)
+}
