@@ -1,0 +1,52 @@
+# Two commands do everything on a fresh Debian machine with Go and gcc:
+#   make demo   builds the server and shows its main job on a sample repository
+#   make test   installs what the tests need and runs them all
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/sidecar-ls/sidecar-ls/internal/app.version=$(VERSION)
+LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
+
+.PHONY: build demo test quick lint bench fuzz generate install clean tools
+
+build: ## the server, in bin/
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
+
+demo: build ## the main job, in colour
+	$(GO) run ./internal/test/demo -server bin/sidecar-ls
+
+test: tools ## everything, with the race detector
+	$(GO) vet ./...
+	$(GO) test -race -timeout 15m ./...
+
+quick: ## the tests without the race detector and without installing anything
+	$(GO) test ./...
+
+tools: ## Debian's programs that the tests run: a real editor, and ripgrep to compare with
+	@missing=""; \
+	command -v nvim >/dev/null || missing="$$missing neovim"; \
+	command -v rg   >/dev/null || missing="$$missing ripgrep"; \
+	command -v git  >/dev/null || missing="$$missing git"; \
+	if [ -n "$$missing" ]; then \
+	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+
+lint: ## golangci-lint, at the version that this project is clean with
+	$(GO) run $(LINT) run ./...
+
+bench: build tools ## the figures of docs/benchmarks.md, each beside its anchor
+	$(GO) run ./bench
+
+generate: ## the files that are made from the code: docs and golden files
+	$(GO) test ./... -run 'Golden|Generated|Snapshot|Matrix' -update
+
+fuzz: ## each fuzz target for FUZZTIME
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	  echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-30s} $$p || exit 1; done; done
+
+install: ## into GOBIN
+	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/sidecar-ls
+
+clean:
+	rm -rf bin
