@@ -1,0 +1,507 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated files")
+
+func user(data string) Source   { return Source{Origin: User, Name: "user.json", Data: []byte(data)} }
+func client(data string) Source { return Source{Origin: Client, Data: []byte(data)} }
+func project(data string) Source {
+	return Source{Origin: Project, Name: "project.json", Data: []byte(data)}
+}
+func trusted(data string) Source {
+	s := project(data)
+	s.Trusted = true
+	return s
+}
+
+// dump is everything that differs from the defaults.
+func dump(s *Settings) map[string]any {
+	got := map[string]any{}
+	defaults, _ := Load()
+	for _, row := range Table() {
+		v, _ := s.Explain(row.Key)
+		d, _ := defaults.Explain(row.Key)
+		if !cmp.Equal(v.Value, d.Value) {
+			got[row.Key] = v.Value
+		}
+	}
+	return got
+}
+
+func messages(problems []Problem) []string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, p.String())
+	}
+	return all
+}
+
+type values = map[string]any
+
+func check(t *testing.T, want values, problems []string, sources ...Source) {
+	t.Helper()
+	s, got := Load(sources...)
+	if diff := cmp.Diff(want, dump(s)); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(problems, messages(got)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestForms(t *testing.T) {
+	want := values{"tools.enabled": false, "mode": "manual"}
+	for name, data := range map[string]string{
+		"dotted":            `{"tools.enabled": false, "mode": "manual"}`,
+		"nested":            `{"tools": {"enabled": false}, "mode": "manual"}`,
+		"prefixed":          `{"sidecar.tools.enabled": false, "sidecar.mode": "manual"}`,
+		"below the prefix":  `{"sidecar": {"tools": {"enabled": false}, "mode": "manual"}}`,
+		"dotted and nested": `{"sidecar.tools": {"enabled": false}, "sidecar": {"mode": "manual"}}`,
+		"a byte-order mark": "\xef\xbb\xbf" + `{"tools.enabled": false, "mode": "manual"}`,
+		"nulls set nothing": `{"tools.enabled": false, "mode": "manual", "log.level": null, "review": null, "nope": null}`,
+	} {
+		t.Run(name, func(t *testing.T) { check(t, want, nil, user(data)) })
+	}
+	for name, data := range map[string]string{"empty": "", "blank": " \n", "null": "null", "an object": "{}", "an empty group": `{"sidecar": {"tools": {}}}`} {
+		t.Run(name, func(t *testing.T) { check(t, values{}, nil, user(data)) })
+	}
+}
+
+func TestTypes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data string
+		want values
+		bad  []string // without the source
+	}{
+		{"a string of those there are", `{"log.level": "debug"}`, values{"log.level": "debug"}, nil},
+		{"another string", `{"log.level": "loud"}`, values{}, []string{`log.level: must be one of debug, info, warn, error, not "loud"`}},
+		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, manual, or a custom mode, not "Manual"`}},
+		{"a number for a string", `{"mode": 3}`, values{}, []string{`mode: it must be a string, not 3`}},
+		{"any string", `{"log.file": "/tmp/x\u0000"}`, values{"log.file": "/tmp/x\x00"}, nil},
+		{"a boolean", `{"tools.enabled": false}`, values{"tools.enabled": false}, nil},
+		{"a string for a boolean", `{"tools.enabled": "false"}`, values{}, []string{`tools.enabled: must be true or false, not "false"`}},
+		{"the least number", `{"approval.timeoutSeconds": 1}`, values{"approval.timeoutSeconds": 1}, nil},
+		{"the greatest number", `{"approval.timeoutSeconds": 86400}`, values{"approval.timeoutSeconds": 86400}, nil},
+		{"a number too small", `{"approval.timeoutSeconds": 0}`, values{}, []string{`approval.timeoutSeconds: must be a whole number from 1 to 86400, not 0`}},
+		{"a number too great", `{"approval.timeoutSeconds": 99999999999999999999}`, values{}, []string{`approval.timeoutSeconds: must be a whole number from 1 to 86400, not 99999999999999999999`}},
+		{"a fraction", `{"approval.timeoutSeconds": 1.5}`, values{}, []string{`approval.timeoutSeconds: must be a whole number from 1 to 86400, not 1.5`}},
+		{"a list of strings", `{"sensitive.allow": [".env.example", "x/**"]}`, values{"sensitive.allow": []string{".env.example", "x/**"}}, nil},
+		{"a list with a number", `{"sensitive.allow": ["a", 1]}`, values{}, []string{`sensitive.allow: each of it must be a string, not 1`}},
+		{"a string for a list", `{"sensitive.allow": "*"}`, values{}, []string{`sensitive.allow: it must be a list of strings, not "*"`}},
+		{
+			"permissions; a wrong one is left out", `{"toolPermissions": {"grep": "deny", "read_file": "yes", "run_command": 1}}`,
+			values{"toolPermissions": map[string]string{"grep": "deny"}},
+			[]string{`toolPermissions: read_file must be allow, ask or deny, not "yes"`, `toolPermissions: run_command must be a string, not 1`},
+		},
+		{"a list for permissions", `{"toolPermissions": ["grep"]}`, values{}, []string{`toolPermissions: must be an object of tool names, each allow, ask or deny, not ["grep"]`}},
+		{
+			"a custom mode and its use", `{"mode": "docs", "customModes": [{"name": "docs", "description": "d", "approvalBehavior": "manual", "destination": "review", "toolPermissions": {"grep": "allow"}}]}`,
+			values{"mode": "docs", "customModes": []CustomMode{{Name: "docs", Description: "d", Base: "manual", Destination: "review", Permissions: map[string]string{"grep": "allow"}}}}, nil,
+		},
+		{
+			"custom modes; wrong ones are left out",
+			`{"mode": "a", "customModes": [{"name": "a", "base": "yolo"}, {"base": "manual"}, 1, {"name": "review"}, {"name": "b", "color": "red"}, {"name": "b"}, {"name": "x\u0007"}]}`,
+			values{"customModes": []CustomMode{{Name: "b", Base: "cautious", Destination: "editor"}}},
+			[]string{
+				`customModes: mode 1: base must be one of cautious, autonomous, manual, not "yolo"`,
+				`customModes: mode 2: needs a name`,
+				`customModes: mode 3: must be an object, not 1`,
+				`customModes: mode 4: review is the name of a built-in mode`,
+				`customModes: mode 5: color is not known; known are approvalBehavior, base, description, destination, name, toolPermissions`,
+				`customModes: mode 6: there are two modes b`,
+				`customModes: mode 7: the name must be at most 64 printable bytes`,
+				`mode: must be one of autonomous, cautious, review, manual, or a custom mode, not "a"`,
+			},
+		},
+		{
+			"command rules; wrong ones are left out",
+			`{"commandRules": [{"prefix": ["go", "test"], "decision": "allow", "match": ["go test ./..."]}, {"prefix": [], "decision": "deny"}, {"prefix": ["rm"]}, {"prefix": "rm", "decision": "deny"}, {"prefix": ["rm"], "decision": "never"}]}`,
+			values{"commandRules": []CommandRule{{Prefix: []string{"go", "test"}, Decision: "allow", Match: []string{"go test ./..."}}}},
+			[]string{
+				`commandRules: rule 2: needs a prefix, the first words of the command`,
+				`commandRules: rule 3: needs a decision: allow, ask or deny`,
+				`commandRules: rule 4: prefix must be a list of strings, not "rm"`,
+				`commandRules: rule 5: decision must be one of allow, ask, deny, not "never"`,
+			},
+		},
+		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting; did you mean tools.enabled?`}},
+		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
+		{"a key like nothing", `{"whatever": {"mode": 1}}`, values{}, []string{`whatever: is no setting`}},
+		{"an empty key", `{"": {"mode": "manual"}}`, values{}, []string{`: is no setting`}},
+		{"a group that is none", `{"tools": true}`, values{}, []string{`tools: must be an object of settings, not true`}},
+		{"a key twice", `{"mode": "manual", "sidecar": {"mode": "review"}}`, values{"mode": "manual"}, []string{`mode: is set twice; line 1 holds`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var bad []string
+			for _, b := range c.bad {
+				bad = append(bad, "user.json:1: "+strings.TrimPrefix("sidecar."+b, "sidecar.: "))
+			}
+			check(t, c.want, bad, user(c.data))
+		})
+	}
+}
+
+func TestBroken(t *testing.T) {
+	for _, c := range []struct{ name, data, bad string }{
+		{"cut off", "{\n\"mode\": \"manual\",\n", "user.json:3: is not valid JSON"},
+		{"a comma too many", "{\n\"mode\": \"manual\",\n}", "user.json:2: is not valid JSON"},
+		{"a member twice", "{\"mode\": \"manual\",\n\"mode\": \"autonomous\"}", "user.json:2: is not valid JSON"},
+		{"a member twice, below", "{\"toolPermissions\": {\"grep\": \"deny\",\n\"grep\": \"allow\"}}", "user.json:2: is not valid JSON"},
+		{"more after the end", `{"mode": "manual"} {}`, "user.json: is not valid JSON"},
+		{"a list", `["mode"]`, "user.json:1: must be an object of settings"},
+		{"no JSON at all", "mode = manual", "user.json:1: is not valid JSON"},
+		{"bad UTF-8", "{\"log.file\": \"\xff\"}", "user.json:1: is not valid JSON"},
+		{"too long", `{"mode": "` + strings.Repeat("x", MaxSourceBytes) + `"}`, "user.json: is longer than 1048576 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, problems := Load(user(c.data), client(`{"log.level": "debug"}`))
+			if diff := cmp.Diff(values{"log.level": "debug"}, dump(s)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(problems) != 1 || !strings.HasPrefix(problems[0].String(), c.bad) {
+				t.Errorf("got %q, want %q", messages(problems), c.bad)
+			}
+		})
+	}
+}
+
+func TestLines(t *testing.T) {
+	check(t, values{}, []string{
+		`user.json:2: sidecar.mode: it must be a string, not 1`,
+		`user.json:4: sidecar.tools.enabled: must be true or false, not 2`,
+		`user.json:6: sidecar.nope: is no setting; did you mean mode?`,
+	}, user("{\n\"mode\": 1,\n\"tools\": {\n  \"enabled\": 2\n},\n\"nope\": 3}"))
+}
+
+func TestProblemsAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"x": 1`)
+	for i := range 60_000 {
+		fmt.Fprintf(&b, `,"k%d":1`, i)
+	}
+	b.WriteString("}")
+	_, problems := Load(user(b.String()))
+	if len(problems) != maxProblems+1 || problems[maxProblems].Message != "has 59951 more problems" {
+		t.Errorf("got %d problems, the last is %v", len(problems), problems[len(problems)-1])
+	}
+}
+
+func TestLayers(t *testing.T) {
+	t.Run("the editor is laid over the user's file, in whatever order they come", func(t *testing.T) {
+		check(t, values{"mode": "autonomous", "result.maxChars": 5000}, nil,
+			client(`{"mode": "autonomous"}`), user(`{"mode": "manual", "result.maxChars": 5000}`))
+	})
+	t.Run("permissions are laid over each other by tool, but a deny stays", func(t *testing.T) {
+		check(t, values{"toolPermissions": map[string]string{"a": "deny", "b": "allow", "c": "ask", "d": "deny"}}, nil,
+			user(`{"toolPermissions": {"a": "deny", "b": "ask", "d": "allow"}}`), client(`{"toolPermissions": {"a": "allow", "b": "allow", "c": "ask", "d": "deny"}}`))
+	})
+	t.Run("custom modes by name", func(t *testing.T) {
+		check(t, values{"mode": "a", "customModes": []CustomMode{
+			{Name: "a", Base: "manual", Destination: "editor"},
+			{Name: "b", Base: "cautious", Destination: "editor"},
+		}}, nil, user(`{"mode": "a", "customModes": [{"name": "a"}, {"name": "b"}]}`), client(`{"customModes": [{"name": "a", "base": "manual"}]}`))
+	})
+	t.Run("command rules add up", func(t *testing.T) {
+		check(t, values{"commandRules": []CommandRule{{Prefix: []string{"a"}, Decision: "deny"}, {Prefix: []string{"b"}, Decision: "allow"}}}, nil,
+			user(`{"commandRules": [{"prefix": ["a"], "decision": "deny"}]}`), client(`{"commandRules": [{"prefix": ["b"], "decision": "allow"}]}`))
+	})
+	t.Run("what is wrong lets the one before hold", func(t *testing.T) {
+		check(t, values{"result.maxChars": 5000}, []string{`client settings:1: sidecar.result.maxChars: must be a whole number from 1000 to 1000000, not 7`},
+			user(`{"result.maxChars": 5000}`), client(`{"result.maxChars": 7}`))
+	})
+	t.Run("the editor can't set what is for the user's file", func(t *testing.T) {
+		check(t, values{}, []string{
+			`client settings:1: sidecar.sensitive.allow: can only be set in the user's file`,
+			`client settings:1: sidecar.log.file: can only be set in the user's file`,
+		}, client(`{"sensitive.allow": ["**"], "log.file": "/etc/x"}`))
+		check(t, values{"sensitive.allow": []string{"**"}, "log.file": "/etc/x"}, nil, user(`{"sensitive.allow": ["**"], "log.file": "/etc/x"}`))
+	})
+}
+
+// What a project says holds when it is trusted; without trust only where it is
+// stricter. Each case has both.
+func TestProject(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		user, project string
+		want, control values // without trust, with trust
+		bad           []string
+	}{
+		{"a stricter mode", `{}`, `{"mode": "manual"}`, values{"mode": "manual"}, values{"mode": "manual"}, nil},
+		{"a stricter mode than the user's", `{"mode": "autonomous"}`, `{"mode": "cautious"}`, values{}, values{}, nil},
+		{"the same mode", `{"mode": "review"}`, `{"mode": "review"}`, values{"mode": "review"}, values{"mode": "review"}, nil},
+		{"a looser mode", `{}`, `{"mode": "autonomous"}`, values{}, values{"mode": "autonomous"},
+			[]string{`mode: a project that is not trusted can't loosen it from cautious to autonomous`}},
+		{"any mode over a custom one", `{"mode": "x", "customModes": [{"name": "x"}]}`, `{"mode": "manual"}`,
+			values{"mode": "x", "customModes": []CustomMode{{Name: "x", Base: "cautious", Destination: "editor"}}},
+			values{"mode": "manual", "customModes": []CustomMode{{Name: "x", Base: "cautious", Destination: "editor"}}},
+			[]string{`mode: a project that is not trusted can't change it from x to manual`}},
+		{"a mode of its own", `{}`, `{"mode": "x", "customModes": [{"name": "x", "base": "autonomous"}]}`, values{},
+			values{"mode": "x", "customModes": []CustomMode{{Name: "x", Base: "autonomous", Destination: "editor"}}},
+			[]string{
+				`customModes: can't be set by a project that is not trusted`,
+				`mode: must be one of autonomous, cautious, review, manual, or a custom mode, not "x"`,
+			}},
+		{"permissions", `{"toolPermissions": {"a": "allow", "b": "allow", "c": "ask", "d": "ask"}}`,
+			`{"toolPermissions": {"a": "ask", "b": "deny", "c": "allow", "d": "deny", "e": "allow", "f": "ask", "g": "deny"}}`,
+			values{"toolPermissions": map[string]string{"a": "ask", "b": "deny", "c": "ask", "d": "deny", "f": "ask", "g": "deny"}},
+			values{"toolPermissions": map[string]string{"a": "ask", "b": "deny", "c": "allow", "d": "deny", "e": "allow", "f": "ask", "g": "deny"}},
+			[]string{`toolPermissions: a project that is not trusted can't loosen c to allow`, `toolPermissions: a project that is not trusted can't loosen e to allow`}},
+		{"a permission that the user denied", `{"toolPermissions": {"a": "deny"}}`, `{"toolPermissions": {"a": "ask"}}`,
+			values{"toolPermissions": map[string]string{"a": "deny"}}, values{"toolPermissions": map[string]string{"a": "deny"}},
+			[]string{`toolPermissions: a project that is not trusted can't loosen a to ask`}},
+		{"command rules", `{}`, `{"commandRules": [{"prefix": ["a"], "decision": "allow"}, {"prefix": ["b"], "decision": "ask"}, {"prefix": ["c"], "decision": "deny"}]}`,
+			values{"commandRules": []CommandRule{{Prefix: []string{"b"}, Decision: "ask"}, {Prefix: []string{"c"}, Decision: "deny"}}},
+			values{"commandRules": []CommandRule{{Prefix: []string{"a"}, Decision: "allow"}, {Prefix: []string{"b"}, Decision: "ask"}, {Prefix: []string{"c"}, Decision: "deny"}}},
+			[]string{`commandRules: a project that is not trusted can't allow the command "a"`}},
+		{"tools off", `{}`, `{"tools.enabled": false}`, values{"tools.enabled": false}, values{"tools.enabled": false}, nil},
+		{"tools on", `{"tools.enabled": false}`, `{"tools.enabled": true}`, values{"tools.enabled": false}, values{},
+			[]string{`tools.enabled: a project that is not trusted can't turn it on`}},
+		{"a shorter time", `{}`, `{"approval.timeoutSeconds": 10}`, values{"approval.timeoutSeconds": 10}, values{"approval.timeoutSeconds": 10}, nil},
+		{"a longer time", `{}`, `{"approval.timeoutSeconds": 3000}`, values{}, values{"approval.timeoutSeconds": 3000},
+			[]string{`approval.timeoutSeconds: a project that is not trusted can't raise it from 300 to 3000`}},
+		{"what is harmless", `{}`, `{"tools.registryMode": "lazy"}`, values{"tools.registryMode": "lazy"}, values{"tools.registryMode": "lazy"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var bad []string
+			for _, b := range c.bad {
+				bad = append(bad, "project.json:1: sidecar."+b)
+			}
+			check(t, c.want, bad, user(c.user), project(c.project))
+			check(t, c.control, nil, user(c.user), trusted(c.project))
+		})
+	}
+	t.Run("what no project may set", func(t *testing.T) {
+		data := `{"sensitive.allow": ["**"], "log.file": "/etc/x", "log.level": "debug"}`
+		bad := []string{
+			`project.json:1: sidecar.sensitive.allow: can't be set by a project`,
+			`project.json:1: sidecar.log.level: can't be set by a project`,
+			`project.json:1: sidecar.log.file: can't be set by a project`,
+		}
+		check(t, values{}, bad, project(data))
+		check(t, values{}, bad, trusted(data))
+	})
+}
+
+func TestExplain(t *testing.T) {
+	s, _ := Load(user(`{"mode": "autonomous", "toolPermissions": {"a": "ask"}}`), client(`{"toolPermissions": {"b": "deny"}}`), project(`{"mode": "manual"}`))
+	for _, want := range []Explanation{
+		{Key: "mode", Value: "manual", Sources: []string{"user.json", "project.json"}},
+		{Key: "toolPermissions", Value: map[string]string{"a": "ask", "b": "deny"}, Sources: []string{"user.json", "client settings"}},
+		{Key: "log.level", Value: "info", Default: true},
+	} {
+		got, ok := s.Explain(want.Key)
+		if diff := cmp.Diff(want, got); diff != "" || !ok {
+			t.Errorf("%s: %v (-want +got):\n%s", want.Key, ok, diff)
+		}
+	}
+	if _, ok := s.Explain("nope"); ok {
+		t.Error("explains what is no setting")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	s, _ := Load(user(`{"customModes": [{"name": "docs"}]}`))
+	for _, c := range []struct{ key, value, want string }{
+		{"mode", `"manual"`, ""},
+		{"mode", ` "docs" `, ""},
+		{"mode", `"other"`, `mode: must be one of autonomous, cautious, review, manual, or a custom mode, not "other"`},
+		{"mode", `null`, `mode: it must be a string, not null`},
+		{"mode", `"manual`, `mode: the value is not valid JSON`},
+		{"toolPermissions", `{"a": "deny"}`, ""},
+		{"toolPermissions", `{"a": "deny", "b": 1}`, `toolPermissions: b must be a string, not 1`},
+		{"toolPermissions", `{"a": "deny", "a": "allow"}`, `toolPermissions: the value is not valid JSON`},
+		{"result.maxchars", `1`, `result.maxchars is no setting; did you mean result.maxChars?`},
+	} {
+		got := ""
+		if err := s.Check(c.key, []byte(c.value)); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s = %s: got %q, want %q", c.key, c.value, got, c.want)
+		}
+	}
+}
+
+// What a getter returns can be changed without changing the settings.
+func TestImmutable(t *testing.T) {
+	s, _ := Load(user(`{"toolPermissions": {"a": "deny"}, "sensitive.allow": ["x"], "customModes": [{"name": "m", "toolPermissions": {"a": "deny"}}], "commandRules": [{"prefix": ["rm"], "decision": "deny"}]}`))
+	before := dump(s)
+	s.Permissions()["a"] = "allow"
+	s.Strings("sensitive.allow")[0] = "**"
+	s.CustomModes()[0].Permissions["a"] = "allow"
+	s.CommandRules()[0].Prefix[0] = "ls"
+	if diff := cmp.Diff(before, dump(s)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+func TestGetters(t *testing.T) {
+	s, problems := Load()
+	if problems != nil {
+		t.Errorf("the defaults have problems: %v", problems)
+	}
+	if s.String("mode") != "cautious" || !s.Bool("tools.enabled") || s.Int("result.maxChars") != 16000 || s.Strings("sensitive.allow") != nil {
+		t.Errorf("the defaults are %v", s.values)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a getter of another type does not panic")
+		}
+	}()
+	s.Int("mode")
+}
+
+// Rules for every row.
+func TestTable(t *testing.T) {
+	for _, row := range Table() {
+		if row.Help == "" || !strings.HasSuffix(row.Help, ".") {
+			t.Errorf("%s: the help is no sentence", row.Key)
+		}
+		if kinds[row.Type].parse == nil {
+			t.Errorf("%s: unknown type %s", row.Key, row.Type)
+		}
+		if (row.Scope == ScopeProject) != (row.Project != "") {
+			t.Errorf("%s: scope %s and project %q", row.Key, row.Scope, row.Project)
+		}
+		if (row.Project == Tighten) != (row.tighten != nil) {
+			t.Errorf("%s: project %q, but tighten is or is not there", row.Key, row.Project)
+		}
+		if row.Type == Integer && row.Min >= row.Max {
+			t.Errorf("%s: no range", row.Key)
+		}
+		if got, ok := Lookup(row.Key); !ok || got.Key != row.Key {
+			t.Errorf("%s: not found", row.Key)
+		}
+		s, _ := Load()
+		if row.Default != nil {
+			if err := s.Check(row.Key, []byte(encode(row.Default))); err != nil {
+				t.Errorf("the default: %v", err)
+			}
+		}
+		if isGroup(prefix + "." + row.Key) {
+			t.Errorf("%s: a setting and a group", row.Key)
+		}
+	}
+	if i, j := slices.IndexFunc(table, func(s Setting) bool { return s.Key == "customModes" }),
+		slices.IndexFunc(table, func(s Setting) bool { return s.Custom }); i > j {
+		t.Error("mode is read before the custom modes")
+	}
+}
+
+func TestUserSource(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	src, err := UserSource()
+	if want := (Source{Origin: User, Name: filepath.Join(dir, "sidecar", "settings.json")}); err != nil || !cmp.Equal(src, want) {
+		t.Errorf("without a file: %+v, %v", src, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(src.Name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(src.Name, []byte(`{"mode": "manual"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if src, err = UserSource(); err != nil {
+		t.Fatal(err)
+	}
+	check(t, values{"mode": "manual"}, nil, src)
+}
+
+func TestMarkdown(t *testing.T) {
+	const name = "../../docs/settings.md"
+	golden(t, name, Markdown())
+}
+
+func TestVSCodeSchema(t *testing.T) {
+	golden(t, "testdata/vscode.json", string(VSCodeSchema()))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s is stale; run go test -update (-want +got):\n%s", name, diff)
+	}
+}
+
+// Whatever a project says, it never makes anything looser.
+func FuzzProject(f *testing.F) {
+	for _, seed := range []string{
+		`{"mode": "manual"}`, `{"mode": "autonomous"}`, `{"sidecar": {"tools": {"enabled": true}}}`, `{"toolPermissions": {"a": "allow", "b": "deny"}}`,
+		`{"customModes": [{"name": "x", "base": "autonomous"}], "mode": "x"}`, `{"commandRules": [{"prefix": ["rm"], "decision": "allow"}]}`,
+		`{"approval.timeoutSeconds": 9e9}`, `{"sensitive.allow": ["**"]}`, `{"a":{"b":[{}]}}`, "{\n", `[1,`, "null", "\xef\xbb\xbf{}",
+		`{"sidecar":{"sidecar":{"sidecar.mode":"manual"}}}`, `{"mode":"manual","sidecar.mode":"autonomous"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	mine := user(`{"mode": "cautious", "tools.enabled": false, "toolPermissions": {"a": "ask", "b": "deny"}, "commandRules": [{"prefix": ["rm"], "decision": "deny"}]}`)
+	before, problems := Load(mine)
+	if problems != nil {
+		f.Fatal(problems)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		src := project(string(data))
+		s, problems := Load(mine, src)
+		if i := slices.Index(builtinModes, s.String("mode")); i < 1 {
+			t.Errorf("the mode became %s", s.String("mode"))
+		}
+		if s.Bool("tools.enabled") || s.Int("approval.timeoutSeconds") > 300 || s.Int("result.maxChars") > 16000 {
+			t.Error("loosened")
+		}
+		for tool, outcome := range s.Permissions() {
+			if outcome == "allow" || strictness(outcome) < strictness(before.Permissions()[tool]) {
+				t.Errorf("%s became %s", tool, outcome)
+			}
+		}
+		for i, r := range s.CommandRules() {
+			if r.Decision == "allow" || i == 0 && r.Decision != "deny" {
+				t.Errorf("rule %d became %v", i, r)
+			}
+		}
+		if s.Strings("sensitive.allow") != nil || s.CustomModes() != nil || s.String("log.file") != "" {
+			t.Error("set what it may not set")
+		}
+		if len(problems) > maxProblems+1 {
+			t.Errorf("%d problems", len(problems))
+		}
+		for _, p := range problems {
+			if p.Source != "project.json" || p.Message == "" || len(p.String()) > 1000 {
+				t.Errorf("a problem without a source, or too long: %+v", p)
+			}
+		}
+		Load(user(string(data)), client(string(data))) // must not panic
+	})
+}
+
+func BenchmarkLoad(b *testing.B) {
+	u := user(`{"mode": "manual", "toolPermissions": {"grep": "allow"}, "tools": {"registryMode": "lazy"}}`)
+	p := project(`{"sidecar.toolPermissions": {"run_command": "deny"}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		Load(u, p)
+	}
+}

@@ -1,0 +1,195 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Markdown is docs/settings.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(`# Settings
+
+<!-- Written by go test ./internal/config -update; change internal/config/table.go instead. -->
+
+Settings are read from three places, each laid over the one before:
+
+1. the user's file, ` + "`$XDG_CONFIG_HOME/sidecar/settings.json`" + `;
+2. the editor: ` + "`initializationOptions.sidecar`" + `, and ` + "`workspace/configuration`" + ` with the section ` + "`sidecar`" + `;
+3. the project's file, ` + "`" + ProjectFile + "`" + ` in the workspace.
+
+A project that the user does not trust can do little: the tables say what. Keys may be dotted, nested, or both, with
+the prefix ` + "`sidecar`" + ` or without: ` + "`{\"sidecar.tools.enabled\": false}`" + ` and ` + "`{\"tools\": {\"enabled\": false}}`" + ` say the same. ` + "`null`" + `
+sets nothing. What is wrong is reported and left out; the place before it, or the default, holds instead.
+`)
+	for _, key := range keys() {
+		row := lookup(key)
+		fmt.Fprintf(&b, "\n## %s.%s\n\n%s\n\n| | |\n|---|---|\n", prefix, row.Key, row.Help)
+		fmt.Fprintf(&b, "| value | %s |\n", row.values())
+		fmt.Fprintf(&b, "| default | `%s` |\n", encode(row.empty()))
+		fmt.Fprintf(&b, "| set by | %s |\n", setBy[row.Scope])
+		if row.Scope == ScopeProject {
+			fmt.Fprintf(&b, "| a project without trust | %s |\n", mayDo[row.Project])
+		}
+		if row.AgentWritable {
+			b.WriteString("| agents | may ask to change it |\n")
+		} else {
+			b.WriteString("| agents | can't change it |\n")
+		}
+		if example := examples[row.Type]; example != "" {
+			fmt.Fprintf(&b, "\n```json\n%s\n```\n", example)
+		}
+	}
+	return b.String()
+}
+
+var setBy = map[Scope]string{
+	ScopeUser:    "the user's file alone",
+	ScopeClient:  "the user's file, the editor",
+	ScopeProject: "the user's file, the editor, the project's file",
+}
+
+var mayDo = map[ProjectMay]string{
+	Never:   "is not heeded",
+	Tighten: "can only make it stricter",
+	Any:     "is heeded",
+}
+
+var examples = map[Type]string{
+	Permissions: `{ "run_command": "ask", "git_push": "deny" }`,
+	CustomModes: `[{
+  "name": "docs", "description": "Writes documents only.",
+  "base": "cautious",
+  "destination": "review",
+  "toolPermissions": { "run_command": "deny" }
+}]`,
+	CommandRules: `[{ "prefix": ["go", "test"], "decision": "allow", "match": ["go test ./..."], "notMatch": ["go testx"] }]`,
+}
+
+func keys() []string {
+	var all []string
+	for _, row := range table {
+		all = append(all, row.Key)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// values says what the setting may be, in words.
+func (row *Setting) values() string {
+	switch row.Type {
+	case String:
+		if len(row.Enum) == 0 {
+			return "a string"
+		}
+		s := "`" + strings.Join(row.Enum, "`, `") + "`"
+		if row.Custom {
+			s += ", or the name of a custom mode"
+		}
+		return s
+	case Boolean:
+		return "`true` or `false`"
+	case Integer:
+		return fmt.Sprintf("a whole number from %d to %d", row.Min, row.Max)
+	case Strings:
+		return "a list of strings"
+	case Permissions:
+		return "an object: tool to `allow`, `ask` or `deny`"
+	case CustomModes:
+		return "a list of modes: `name`; optional are `description`, `base` (`cautious`, `autonomous` or `manual`; also called `approvalBehavior`), " +
+			"`destination` of edits (`editor` or `review`) and `toolPermissions`"
+	default:
+		return "a list of rules: `prefix` (the first words of the command), `decision` (`allow`, `ask` or `deny`); optional are the examples `match` and `notMatch`"
+	}
+}
+
+// VSCodeSchema is the properties of contributes.configuration in the manifest
+// of a VS Code extension, as indented JSON. What only the user's file may set
+// is not there; what an unknown project must not loosen can't be set by a
+// workspace (scope machine), since the server takes the editor's word for the
+// user's.
+func VSCodeSchema() []byte {
+	all := map[string]map[string]any{}
+	for _, row := range table {
+		if row.Scope == ScopeUser || row.Secret {
+			continue
+		}
+		p := row.schema()
+		p["markdownDescription"] = row.Help
+		p["default"] = json.RawMessage(encode(row.empty()))
+		p["scope"] = "machine"
+		if row.Project == Any {
+			p["scope"] = "window"
+		}
+		all[prefix+"."+row.Key] = p
+	}
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		panic(err) // the table holds nothing that JSON can't
+	}
+	return append(data, '\n')
+}
+
+func (row *Setting) schema() map[string]any {
+	text := map[string]any{"type": "string"}
+	outcome := map[string]any{"type": "string", "enum": outcomes}
+	permissions := map[string]any{"type": "object", "additionalProperties": outcome}
+	texts := map[string]any{"type": "array", "items": text}
+	switch row.Type {
+	case String:
+		if row.Custom {
+			return map[string]any{"anyOf": []any{map[string]any{"enum": row.Enum}, text}}
+		}
+		if len(row.Enum) > 0 {
+			return map[string]any{"type": "string", "enum": row.Enum}
+		}
+		return text
+	case Boolean:
+		return map[string]any{"type": "boolean"}
+	case Integer:
+		return map[string]any{"type": "integer", "minimum": row.Min, "maximum": row.Max}
+	case Strings:
+		return texts
+	case Permissions:
+		return permissions
+	case CustomModes:
+		base := map[string]any{"enum": bases}
+		return list([]string{"name"}, map[string]any{
+			"name": text, "description": text, "toolPermissions": permissions,
+			"base": base, "approvalBehavior": base,
+			"destination": map[string]any{"enum": destinations},
+		})
+	default:
+		return list([]string{"prefix", "decision"}, map[string]any{"prefix": texts, "decision": outcome, "match": texts, "notMatch": texts})
+	}
+}
+
+// list is the schema of a list of objects.
+func list(required []string, properties map[string]any) map[string]any {
+	return map[string]any{"type": "array", "items": map[string]any{
+		"type": "object", "additionalProperties": false, "required": required, "properties": properties,
+	}}
+}
+
+// encode writes a value of the table as JSON, empty ones as what is empty.
+func encode(v any) string {
+	switch v := v.(type) {
+	case map[string]string:
+		if v == nil {
+			return "{}"
+		}
+	case []string:
+		if v == nil {
+			return "[]"
+		}
+	case []CustomMode, []CommandRule:
+		return "[]" // no row has another default
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the table holds nothing that JSON can't
+	}
+	return string(data)
+}

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Settings is what holds. It is never changed once it is made.
+type Settings struct {
+	values map[string]setting
+}
+
+type setting struct {
+	value   any
+	sources []string // those that made the value what it is
+}
+
+// Load makes the settings that hold from sources, whatever their order. What
+// is wrong or not allowed is reported and left out; what the sources before it
+// say, or the default, holds in its place.
+func Load(sources ...Source) (*Settings, []Problem) {
+	sources = slices.Clone(sources)
+	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(a.Origin, b.Origin) })
+	var docs []*document
+	for i := range sources {
+		docs = append(docs, read(&sources[i]))
+	}
+	s := &Settings{values: map[string]setting{}}
+	for i := range table {
+		row := &table[i]
+		now := setting{value: row.empty()}
+		for _, d := range docs {
+			if e, ok := d.entries[row.Key]; ok {
+				now = s.lay(row, now, d, e)
+			}
+		}
+		s.values[row.Key] = now
+	}
+	var problems []Problem
+	for _, d := range docs {
+		problems = append(problems, d.told()...)
+	}
+	return s, problems
+}
+
+// lay lays what a source says about a row over what holds so far.
+func (s *Settings) lay(row *Setting, now setting, d *document, e entry) setting {
+	refuse := func(messages ...string) {
+		for _, m := range messages {
+			d.report(row.Key, e.line, "%s", m)
+		}
+	}
+	project := d.source.Origin == Project
+	switch {
+	case project && row.Scope != ScopeProject:
+		refuse("can't be set by a project")
+		return now
+	case d.source.Origin == Client && row.Scope == ScopeUser:
+		refuse("can only be set in the user's file")
+		return now
+	case project && !d.source.Trusted && row.Project == Never:
+		refuse("can't be set by a project that is not trusted")
+		return now
+	}
+	p := parser{row: row, modes: s.modesSoFar()}
+	want, ok := kinds[row.Type].parse(&p, e.value)
+	refuse(p.bad...)
+	if !ok {
+		return now
+	}
+	name := d.source.String()
+	if project && !d.source.Trusted && row.Project == Tighten {
+		got, refused := row.tighten(row, now.value, want)
+		refuse(refused...)
+		if len(refused) > 0 && row.single() {
+			return now
+		}
+		return setting{got, append(slices.Clone(now.sources), name)}
+	}
+	if add := kinds[row.Type].add; add != nil {
+		return setting{add(now.value, want), append(slices.Clone(now.sources), name)}
+	}
+	return setting{want, []string{name}}
+}
+
+func (s *Settings) modesSoFar() []CustomMode {
+	modes, _ := s.values["customModes"].value.([]CustomMode)
+	return modes
+}
+
+func (row *Setting) empty() any {
+	if row.Default != nil {
+		return row.Default
+	}
+	return kinds[row.Type].empty
+}
+
+// single reports whether the value is one thing, that holds or does not.
+func (row *Setting) single() bool { return kinds[row.Type].add == nil }
+
+// Check reports what is wrong with a value, JSON, for key: whether it is a
+// setting, and has the right type and range.
+func (s *Settings) Check(key string, value []byte) error {
+	row := lookup(key)
+	if row == nil {
+		return fmt.Errorf("%s is no setting%s", cut(key), near(key))
+	}
+	v := jsontext.Value(bytes.TrimSpace(value))
+	if !v.IsValid() {
+		return fmt.Errorf("%s: the value is not valid JSON", key)
+	}
+	p := parser{row: row, modes: s.modesSoFar()}
+	kinds[row.Type].parse(&p, v)
+	if len(p.bad) > 0 {
+		return errors.New(key + ": " + strings.Join(p.bad, "; "))
+	}
+	return nil
+}
+
+// Explanation says what a setting is and why.
+type Explanation struct {
+	Key     string
+	Value   any      // nil when the setting is secret
+	Default bool     // no source had a say
+	Sources []string // those that had, in order
+}
+
+// Explain tells where the value of key comes from; ok is false when key is no
+// setting.
+func (s *Settings) Explain(key string) (e Explanation, ok bool) {
+	row := lookup(key)
+	if row == nil {
+		return Explanation{}, false
+	}
+	v := s.values[key]
+	e = Explanation{Key: key, Value: clone(v.value), Default: len(v.sources) == 0, Sources: slices.Clone(v.sources)}
+	if row.Secret {
+		e.Value = nil
+	}
+	return e, true
+}
+
+// String returns the value of a String setting. Like its neighbours it panics
+// when the table has no such setting of that type.
+func (s *Settings) String(key string) string { return get[string](s, key) }
+
+// Bool returns the value of a Boolean setting.
+func (s *Settings) Bool(key string) bool { return get[bool](s, key) }
+
+// Int returns the value of an Integer setting.
+func (s *Settings) Int(key string) int { return get[int](s, key) }
+
+// Strings returns a copy of the value of a Strings setting.
+func (s *Settings) Strings(key string) []string { return get[[]string](s, key) }
+
+// Permissions returns a copy of the setting toolPermissions.
+func (s *Settings) Permissions() map[string]string {
+	return get[map[string]string](s, "toolPermissions")
+}
+
+// CustomModes returns a copy of the setting customModes.
+func (s *Settings) CustomModes() []CustomMode { return get[[]CustomMode](s, "customModes") }
+
+// CommandRules returns a copy of the setting commandRules.
+func (s *Settings) CommandRules() []CommandRule { return get[[]CommandRule](s, "commandRules") }
+
+func get[T any](s *Settings, key string) T {
+	v, ok := s.values[key].value.(T)
+	if !ok {
+		panic(fmt.Sprintf("config: there is no setting %s of type %T", key, v))
+	}
+	return clone(v).(T)
+}
+
+// clone copies a value, so that nobody can change the settings.
+func clone(v any) any {
+	switch v := v.(type) {
+	case []string:
+		return slices.Clone(v)
+	case map[string]string:
+		return maps.Clone(v)
+	case []CustomMode:
+		got := slices.Clone(v)
+		for i := range got {
+			got[i].Permissions = maps.Clone(got[i].Permissions)
+		}
+		return got
+	case []CommandRule:
+		got := slices.Clone(v)
+		for i, r := range got {
+			got[i].Prefix, got[i].Match, got[i].NotMatch = slices.Clone(r.Prefix), slices.Clone(r.Match), slices.Clone(r.NotMatch)
+		}
+		return got
+	}
+	return v
+}

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Origin is where a source comes from. A later one is laid over an earlier one.
+type Origin int
+
+// The origins of settings.
+const (
+	User    Origin = iota // the user's file
+	Client                // the editor
+	Project               // the file in the workspace
+)
+
+var originNames = [...]string{"user", "client", "project"}
+
+func (o Origin) String() string { return originNames[o] }
+
+// ProjectFile is where a project keeps its settings, relative to its root.
+const ProjectFile = ".sidecar/settings.json"
+
+// Source is one place that settings are read from.
+type Source struct {
+	Origin  Origin
+	Name    string // a file's path, for messages; may be empty
+	Data    []byte // JSON; empty sets nothing
+	Trusted bool   // of a project: the user trusts it
+}
+
+func (s *Source) String() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return s.Origin.String() + " settings"
+}
+
+// Problem is something in a source that does not hold.
+type Problem struct {
+	Source  string
+	Key     string // "": the source as a whole
+	Line    int    // counted from one; 0: not known
+	Message string
+}
+
+// String is the problem as a person is told it.
+func (p Problem) String() string {
+	where := p.Source
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, p.Line)
+	}
+	if p.Key != "" {
+		return where + ": " + prefix + "." + p.Key + ": " + p.Message
+	}
+	return where + ": " + p.Message
+}
+
+// UserSource reads the user's file. Without one it sets nothing.
+func UserSource() (Source, error) {
+	src := Source{Origin: User, Name: UserFile()}
+	if src.Name == "" {
+		return src, nil
+	}
+	f, err := os.Open(src.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return src, nil
+	}
+	if err != nil {
+		return src, err
+	}
+	defer f.Close()
+	src.Data, err = io.ReadAll(io.LimitReader(f, MaxSourceBytes+1)) // Load refuses what is longer
+	return src, err
+}
+
+// UserFile returns the path of the user's settings, or "" when the system
+// names no directory for such files.
+func UserFile() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return ""
+		}
+	}
+	return filepath.Join(dir, prefix, "settings.json")
+}

@@ -1,0 +1,143 @@
+// Package config is the settings: one table of what can be set, where, and by
+// whom, and the reading of the sources into one value that never changes. It
+// knows nothing of what a setting is for.
+package config
+
+import "slices"
+
+// Type is the shape of a setting's value.
+type Type string
+
+// The types, with the Go type of their values.
+const (
+	String       Type = "string"       // string
+	Boolean      Type = "boolean"      // bool
+	Integer      Type = "integer"      // int
+	Strings      Type = "strings"      // []string
+	Permissions  Type = "permissions"  // map[string]string: tool to allow, ask or deny
+	CustomModes  Type = "customModes"  // []CustomMode
+	CommandRules Type = "commandRules" // []CommandRule
+)
+
+// Scope is where a setting may be set.
+type Scope string
+
+// The scopes; each has the sources of the one before it and one more.
+const (
+	ScopeUser    Scope = "user"    // the user's file alone
+	ScopeClient  Scope = "client"  // and the editor
+	ScopeProject Scope = "project" // and the project's file
+)
+
+// ProjectMay is what the file of a project that the user does not trust may do
+// to a setting of ScopeProject. A trusted project's file is a source like the
+// others.
+type ProjectMay string
+
+// What a project's file may do.
+const (
+	Never   ProjectMay = "never"   // it is not heeded
+	Tighten ProjectMay = "tighten" // only what makes the setting stricter is heeded
+	Any     ProjectMay = "any"     // it is heeded
+)
+
+// Setting is one row of the table.
+type Setting struct {
+	Key     string // dotted, without the prefix sidecar
+	Type    Type
+	Default any      // of the Go type that Type names; nil: its empty value
+	Enum    []string // of a String, all it may be; where a project may tighten, loosest first
+	Custom  bool     // of a String with Enum: or the name of a custom mode
+	Min     int      // of an Integer
+	Max     int      // of an Integer
+	Scope   Scope
+	Project ProjectMay
+
+	AgentWritable bool // an agent may ask to change it
+	Secret        bool // never shown
+	Help          string
+
+	// tighten, for a row whose Project is Tighten, returns what have becomes by
+	// want, and what of want was refused, in words.
+	tighten func(row *Setting, have, want any) (got any, refused []string)
+}
+
+// builtinModes are the modes that are always there, loosest first.
+var builtinModes = []string{"autonomous", "cautious", "review", "manual"}
+
+// table is every setting. A row may look only at settings above it: mode at
+// customModes.
+var table = []Setting{
+	{
+		Key: "customModes", Type: CustomModes, Scope: ScopeProject, Project: Never,
+		Help: "Modes of your own, each made from a built-in one.",
+	},
+	{
+		Key: "mode", Type: String, Default: "cautious", Enum: builtinModes, Custom: true,
+		Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
+		Help: "The mode of the default session, and of every session that is opened without one: what is asked, and where edits go.",
+	},
+	{
+		Key: "toolPermissions", Type: Permissions, Scope: ScopeProject, Project: Tighten, tighten: stricterPermissions,
+		Help: "What is always allowed, asked about or denied, by tool, whatever the mode says. What asks in every mode can be denied but not allowed. A deny in one source is not taken back by another.",
+	},
+	{
+		Key: "commandRules", Type: CommandRules, Scope: ScopeProject, Project: Tighten, tighten: stricterRules,
+		Help: "What is allowed, asked about or denied, by the beginning of a command line. The rules of all sources add up; of those that match a command, the strictest holds.",
+	},
+	{
+		Key: "tools.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Tighten, tighten: onlyFalse,
+		Help: "Whether tools may be called at all.",
+	},
+	{
+		Key: "tools.registryMode", Type: String, Default: "full", Enum: []string{"full", "lazy"},
+		Scope: ScopeProject, Project: Any, AgentWritable: true,
+		Help: "Whether a session is shown all tools at once, or a few and the others on demand.",
+	},
+	{
+		Key: "review.saveOnAccept", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,
+		Help: "Whether documents that the editor has open are saved once an edit of them is accepted. Files that it has not open are always written.",
+	},
+	{
+		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,
+		Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
+		Help: "How long a question waits for its answer, in seconds. After that the answer is no.",
+	},
+	{
+		Key: "sensitive.allow", Type: Strings, Scope: ScopeUser,
+		Help: "Files that tools may read although their names say that they hold secrets: globs relative to the workspace, such as `config/.env.example`.",
+	},
+	{
+		Key: "result.maxChars", Type: Integer, Default: 16_000, Min: 1_000, Max: 1_000_000,
+		Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
+		Help: "How much of a result an agent is shown at once, in bytes. The rest can be read page by page.",
+	},
+	{
+		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
+		Help: "What is logged.",
+	},
+	{
+		Key: "log.file", Type: String, Scope: ScopeUser,
+		Help: "The file that is logged to; empty means standard error.",
+	},
+}
+
+// Table lists every setting.
+func Table() []Setting { return slices.Clone(table) }
+
+// Lookup returns the row of key.
+func Lookup(key string) (Setting, bool) {
+	if row := lookup(key); row != nil {
+		return *row, true
+	}
+	return Setting{}, false
+}
+
+func lookup(key string) *Setting {
+	for i := range table {
+		if table[i].Key == key {
+			return &table[i]
+		}
+	}
+	return nil
+}

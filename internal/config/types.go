@@ -1,0 +1,88 @@
+package config
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Bounds of lists, and of a custom mode's name in bytes.
+const (
+	maxModeName     = 64
+	maxCustomModes  = 100
+	maxCommandRules = 10_000
+)
+
+// What a custom mode may be made from, and where its edits may go; what it is
+// when nothing is said comes first.
+var (
+	bases        = []string{"cautious", "autonomous", "manual"}
+	destinations = []string{"editor", "review"}
+)
+
+// CustomMode is a mode that a user made from a built-in one.
+type CustomMode struct {
+	Name        string
+	Description string
+	Base        string            // whose questions it asks: cautious (default), autonomous or manual
+	Destination string            // where its edits go: editor (default) or review
+	Permissions map[string]string // tool to allow, ask or deny
+}
+
+// CommandRule says what to do about command lines that begin with Prefix.
+type CommandRule struct {
+	Prefix   []string // argument vector
+	Decision string   // allow, ask or deny
+	Match    []string // command lines that the rule must match
+	NotMatch []string // command lines that it must not match
+}
+
+// kind is what the code knows about a Type.
+type kind struct {
+	empty any
+	// parse makes the value. What is wrong goes to bad; ok is false when
+	// nothing of the value can be used.
+	parse func(p *parser, v jsontext.Value) (value any, ok bool)
+	// add lays want over have; nil: want replaces have.
+	add func(have, want any) any
+}
+
+var kinds = map[Type]kind{
+	String:       {"", (*parser).choice, nil},
+	Boolean:      {false, (*parser).boolean, nil},
+	Integer:      {0, (*parser).integer, nil},
+	Strings:      {[]string(nil), (*parser).list, nil},
+	Permissions:  {map[string]string(nil), (*parser).permissions, addPermissions},
+	CustomModes:  {[]CustomMode(nil), (*parser).customModes, addModes},
+	CommandRules: {[]CommandRule(nil), (*parser).commandRules, addRules},
+}
+
+// addPermissions lets the later source win, but keeps every deny.
+func addPermissions(have, want any) any {
+	got := map[string]string{}
+	maps.Copy(got, have.(map[string]string))
+	for tool, outcome := range want.(map[string]string) {
+		if got[tool] != "deny" {
+			got[tool] = outcome
+		}
+	}
+	return got
+}
+
+// addModes lets a later mode replace one of the same name.
+func addModes(have, want any) any {
+	got := slices.Clone(have.([]CustomMode))
+	for _, m := range want.([]CustomMode) {
+		if i := slices.IndexFunc(got, func(o CustomMode) bool { return o.Name == m.Name }); i >= 0 {
+			got[i] = m
+		} else {
+			got = append(got, m)
+		}
+	}
+	return got
+}
+
+func addRules(have, want any) any {
+	return slices.Concat(have.([]CommandRule), want.([]CommandRule))
+}
