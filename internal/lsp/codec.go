@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,14 +66,22 @@ func Params(params json.RawMessage, v any) error {
 // marshal encodes v. Nil slices and maps become empty ones, map keys are sorted,
 // raw JSON goes through as it is.
 func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	err := marshalTo(&buf, v)
+	return buf.Bytes(), err
+}
+
+func marshalTo(buf *bytes.Buffer, v any) error {
 	switch v := v.(type) {
 	case nil:
-		return []byte("null"), nil
+		buf.WriteString("null")
+		return nil
 	case json.RawMessage:
 		if len(v) == 0 {
-			return []byte("null"), nil
+			v = json.RawMessage("null")
 		}
-		return v, nil
+		buf.Write(v)
+		return nil
 	}
-	return jsonv2.Marshal(v, encodeOptions)
+	return jsonv2.MarshalWrite(buf, v, encodeOptions)
 }

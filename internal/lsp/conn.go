@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -151,7 +152,7 @@ func (c *Conn) hangUp() {
 	}
 	c.mu.Unlock()
 	for _, id := range waiting {
-		c.reply(id, nil, Errorf(RequestCancelled, "the connection ended"), false)
+		c.refuse(id, Errorf(RequestCancelled, "the connection ended"))
 	}
 }
 
@@ -174,7 +175,7 @@ func (c *Conn) read(ctx context.Context) error {
 			return nil
 		case errors.As(err, &header):
 			c.log.Warn("bad frame, looking for the next", "error", header)
-			c.reply(jsonrpc2.ID{}, nil, Errorf(ParseError, "bad frame: %s", header), true)
+			c.refuse(jsonrpc2.ID{}, Errorf(ParseError, "bad frame: %s", header))
 			continue
 		case err != nil:
 			return fmt.Errorf("reading from the client: %w", err)
@@ -191,7 +192,7 @@ func (c *Conn) read(ctx context.Context) error {
 			c.deliver(m)
 		case bad != nil:
 			c.log.Warn("bad message", "error", bad)
-			c.reply(m.id, nil, bad, true)
+			c.refuse(m.id, bad)
 		case m.kind == jsonrpc2.MessageViewCall:
 			c.request(m, len(frame))
 		case m.method == "$/cancelRequest":
@@ -215,19 +216,21 @@ func (c *Conn) notification(ctx context.Context, m message) {
 	c.handle.Notification(ctx, m.method, m.params)
 }
 
-// reply sends one. The read loop doesn't wait for a slow peer until twice as much
-// is unsent: cancellations have to get through.
-func (c *Conn) reply(id jsonrpc2.ID, result json.RawMessage, err *Error, reading bool) {
-	limit := c.opts.MaxUnsent
-	if reading {
-		limit *= 2
-	}
-	_ = c.send(context.Background(), responseFrame(id, result, err), limit) // ends when the peer is gone
+// refuse answers with an error from the read loop, which doesn't wait for a slow
+// peer until twice as much is unsent: cancellations have to get through.
+func (c *Conn) refuse(id jsonrpc2.ID, err *Error) {
+	c.reply(errorFrame(id, err), 2*c.opts.MaxUnsent)
 }
 
-func (c *Conn) send(ctx context.Context, frame []byte, limit int) error {
+// reply sends one. It can fail only by the end of the connection, for which
+// nobody needs another error.
+func (c *Conn) reply(frame *bytes.Buffer, limit int) {
+	_ = c.send(context.Background(), frame, limit)
+}
+
+func (c *Conn) send(ctx context.Context, frame *bytes.Buffer, limit int) error {
 	if c.opts.Trace != nil {
-		c.opts.Trace(true, frame[headerRoom:])
+		c.opts.Trace(true, frame.Bytes()[headerRoom:])
 	}
-	return c.out.send(ctx, sealFrame(frame), limit)
+	return c.out.send(ctx, frame, limit)
 }

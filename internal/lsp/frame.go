@@ -186,7 +186,7 @@ func unexpected(err error) error {
 const headerRoom = len("Content-Length: \r\n\r\n") + 20
 
 // sealFrame writes the header before buf[headerRoom:], the body, and returns the
-// frame.
+// whole frame.
 func sealFrame(buf []byte) []byte {
 	var room [headerRoom]byte
 	header := append(room[:0], "Content-Length: "...)

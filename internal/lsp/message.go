@@ -1,8 +1,10 @@
 package lsp
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -77,36 +79,67 @@ func malformed(frame []byte) message {
 	return m
 }
 
+// frames that have been written are used again, so that a big result costs no
+// growing of buffers every time.
+var framePool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooled keeps one huge message from staying in memory for ever.
+const maxPooled = 4 << 20
+
 // newFrame returns a buffer with room for a header.
-func newFrame(size int) []byte {
-	return make([]byte, headerRoom, headerRoom+size+64)
+func newFrame() *bytes.Buffer {
+	buf := framePool.Get().(*bytes.Buffer)
+	buf.Reset()
+	var room [headerRoom]byte
+	buf.Write(room[:])
+	return buf
 }
 
-// responseFrame encodes a reply.
-func responseFrame(id jsonrpc2.ID, result json.RawMessage, err *Error) []byte {
-	buf := newFrame(len(result) + 32)
-	if err == nil {
-		return jsonrpc2.AppendResponse(buf, id, jsonrpc2.RawMessage(result), nil)
+func freeFrame(buf *bytes.Buffer) {
+	if buf.Cap() <= maxPooled {
+		framePool.Put(buf)
 	}
-	return jsonrpc2.AppendResponse(buf, id, nil, &jsonrpc2.Error{
+}
+
+// resultFrame encodes a reply with a result. The result is encoded where the
+// envelope has its null, without a copy in between.
+func resultFrame(id jsonrpc2.ID, result any) (*bytes.Buffer, error) {
+	buf := newFrame()
+	buf.Write(jsonrpc2.AppendResponse(buf.AvailableBuffer(), id, nil, nil))
+	buf.Truncate(buf.Len() - len("null}"))
+	if err := marshalTo(buf, result); err != nil {
+		freeFrame(buf)
+		return nil, err
+	}
+	buf.WriteByte('}')
+	return buf, nil
+}
+
+// errorFrame encodes a reply with an error.
+func errorFrame(id jsonrpc2.ID, err *Error) *bytes.Buffer {
+	buf := newFrame()
+	buf.Write(jsonrpc2.AppendResponse(buf.AvailableBuffer(), id, nil, &jsonrpc2.Error{
 		Code:    jsonrpc2.Code(err.Code),
 		Message: strings.ToValidUTF8(err.Message, "\uFFFD"),
 		Data:    jsonrpc2.RawMessage(err.Data),
-	})
+	}))
+	return buf
 }
 
 // requestFrame encodes a request, or a notification when id is the zero ID.
-func requestFrame(id jsonrpc2.ID, method string, params any) ([]byte, error) {
-	var raw []byte
+func requestFrame(id jsonrpc2.ID, method string, params any) (*bytes.Buffer, error) {
+	var raw jsonrpc2.RawMessage
 	if params != nil {
 		var err error
 		if raw, err = marshal(params); err != nil {
 			return nil, err
 		}
 	}
-	buf := newFrame(len(raw) + len(method) + 64)
-	if !id.IsValid() {
-		return jsonrpc2.AppendNotification(buf, method, jsonrpc2.RawMessage(raw)), nil
+	buf := newFrame()
+	if id.IsValid() {
+		buf.Write(jsonrpc2.AppendCall(buf.AvailableBuffer(), id, method, raw))
+	} else {
+		buf.Write(jsonrpc2.AppendNotification(buf.AvailableBuffer(), method, raw))
 	}
-	return jsonrpc2.AppendCall(buf, id, method, jsonrpc2.RawMessage(raw)), nil
+	return buf, nil
 }

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,15 +33,15 @@ func inline(method string) bool { return method == "initialize" || method == "sh
 // request answers, starts or queues one. It never waits for others.
 func (c *Conn) request(m message, size int) {
 	if strings.HasPrefix(m.method, "$/") {
-		c.reply(m.id, nil, Errorf(MethodNotFound, "unknown method %q", m.method), true)
+		c.refuse(m.id, Errorf(MethodNotFound, "unknown method %q", m.method))
 		return
 	}
 	r := &request{conn: c, id: m.id, method: m.method, params: m.params, slot: !inline(m.method)}
 	switch c.admit(r, size) {
 	case refusedID:
-		c.reply(m.id, nil, Errorf(InvalidRequest, "the id is in use"), true)
+		c.refuse(m.id, Errorf(InvalidRequest, "the id is in use"))
 	case refusedLoad:
-		c.reply(m.id, nil, Errorf(ServerCancelled, "too many requests are waiting; try again later"), true)
+		c.refuse(m.id, Errorf(ServerCancelled, "too many requests are waiting; try again later"))
 	case admitted:
 		if !r.slot {
 			c.serve(r)
@@ -165,7 +166,7 @@ func (c *Conn) cancel(params json.RawMessage) {
 	case stop != nil:
 		stop(ErrCancelled)
 	case r != nil && r.slot:
-		c.reply(id, nil, Errorf(RequestCancelled, "%s", ErrCancelled), true)
+		c.refuse(id, Errorf(RequestCancelled, "%s", ErrCancelled))
 	}
 }
 
@@ -184,18 +185,25 @@ func (c *Conn) serve(r *request) {
 	c.mu.Unlock()
 
 	result, err := c.call(context.WithValue(ctx, requestKey{}, r), r)
-	var raw json.RawMessage
+	var frame *bytes.Buffer
 	if err == nil {
-		if raw, err = marshal(result); err != nil {
+		if frame, err = resultFrame(r.id, result); err != nil {
 			c.log.Error("result can't be encoded", "method", r.method, "error", err)
 			err = Errorf(InternalError, "the result of %s can't be encoded", r.method)
 		}
+	}
+	if err != nil {
+		frame = errorFrame(r.id, wireError(ctx, err))
 	}
 	// The id is free before the peer can have seen the reply.
 	c.mu.Lock()
 	delete(c.requests, r.id)
 	c.mu.Unlock()
-	c.reply(r.id, raw, wireError(ctx, err), !r.slot)
+	limit := c.opts.MaxUnsent
+	if !r.slot {
+		limit *= 2 // inline, see refuse
+	}
+	c.reply(frame, limit)
 }
 
 // call is the one recover of a request.
@@ -211,9 +219,6 @@ func (c *Conn) call(ctx context.Context, r *request) (result any, err error) {
 
 // wireError makes the error of a reply from a handler's.
 func wireError(ctx context.Context, err error) *Error {
-	if err == nil {
-		return nil
-	}
 	var own *Error
 	if errors.As(err, &own) && own.remote == "" {
 		return own

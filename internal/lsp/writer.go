@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +14,12 @@ const (
 	writeBytes    = 256 << 10 // one write; each has the whole time-out
 )
 
+// outgoing is a sealed frame and the buffer that it is in.
+type outgoing struct {
+	data []byte
+	buf  *bytes.Buffer
+}
+
 // writer sends frames in the order in which they were handed over. One goroutine
 // writes, so that nobody else ever blocks in the peer's pipe.
 type writer struct {
@@ -23,7 +30,7 @@ type writer struct {
 
 	mu     sync.Mutex
 	wake   sync.Cond
-	queue  [][]byte
+	queue  []outgoing
 	unsent int
 	space  chan struct{} // closed when unsent is under the limit again; nil when nobody waits
 	closed bool          // no more frames, run ends after the last
@@ -44,8 +51,10 @@ func (o *writer) crowded() bool {
 	return o.unsent > o.limit/2
 }
 
-// send queues a frame, waiting while more than limit bytes are unsent.
-func (o *writer) send(ctx context.Context, frame []byte, limit int) error {
+// send queues a frame, waiting while more than limit bytes are unsent. The
+// buffer is not the caller's any more.
+func (o *writer) send(ctx context.Context, buf *bytes.Buffer, limit int) error {
+	frame := outgoing{sealFrame(buf.Bytes()), buf}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && !o.closed && o.unsent > limit {
@@ -70,7 +79,7 @@ func (o *writer) send(ctx context.Context, frame []byte, limit int) error {
 		return ErrPeerGone
 	}
 	o.queue = append(o.queue, frame)
-	o.unsent += len(frame)
+	o.unsent += len(frame.data)
 	o.wake.Signal()
 	return nil
 }
@@ -96,7 +105,7 @@ func (o *writer) run() {
 		}
 		return nil
 	}
-	var frames [][]byte
+	var frames []outgoing
 	joined := make([]byte, 0, coalesceBytes)
 	for {
 		frames = o.take(frames)
@@ -104,12 +113,12 @@ func (o *writer) run() {
 			return
 		}
 		for i := 0; i < len(frames); {
-			p := frames[i]
+			p := frames[i].data
 			next := i + 1
-			if next < len(frames) && len(p)+len(frames[next]) <= coalesceBytes {
+			if next < len(frames) && len(p)+len(frames[next].data) <= coalesceBytes {
 				joined = joined[:0]
-				for next = i; next < len(frames) && len(joined)+len(frames[next]) <= coalesceBytes; next++ {
-					joined = append(joined, frames[next]...)
+				for next = i; next < len(frames) && len(joined)+len(frames[next].data) <= coalesceBytes; next++ {
+					joined = append(joined, frames[next].data...)
 				}
 				p = joined
 			}
@@ -117,14 +126,16 @@ func (o *writer) run() {
 				o.fail(err)
 				return
 			}
-			i = next
+			for ; i < next; i++ {
+				freeFrame(frames[i].buf)
+			}
 		}
 	}
 }
 
 // take waits for frames and returns all of them, nil at the end. It takes the
 // last batch back for its memory.
-func (o *writer) take(used [][]byte) [][]byte {
+func (o *writer) take(used []outgoing) []outgoing {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.queue) == 0 && !o.closed && o.err == nil {
