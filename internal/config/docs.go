@@ -22,7 +22,8 @@ Settings are read from three places, each laid over the one before:
 
 A project that the user does not trust can do little: the tables say what. Keys may be dotted, nested, or both, with
 the prefix ` + "`sidecar`" + ` or without: ` + "`{\"sidecar.tools.enabled\": false}`" + ` and ` + "`{\"tools\": {\"enabled\": false}}`" + ` say the same. ` + "`null`" + `
-sets nothing. What is wrong is reported and left out; the place before it, or the default, holds instead.
+sets nothing. What is wrong is reported and left out; the place before it, or the default, holds instead. An editor's
+client should send only what was set: a default that it sends hides the user's file.
 `)
 	for _, key := range keys() {
 		row := lookup(key)

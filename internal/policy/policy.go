@@ -31,7 +31,7 @@ type Facts struct {
 	Protected     bool // writes a path for which a person is always asked
 	ToStore       bool // an edit that waits in the review queue
 
-	Permission     Outcome   // what the settings say about the tool, strictest layer first
+	Permission     Outcome   // what the settings say about the tool
 	ModePermission Outcome   // what the mode itself says about the tool
 	Behaviour      Behaviour // the mode's own row; the zero row asks about everything
 
