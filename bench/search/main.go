@@ -1,0 +1,242 @@
+// Search compares the project's grep and walk with ripgrep's, on the Go
+// distribution's source tree and on the directories that are named:
+//
+//	go run ./bench/search [-n rounds] [-rg path] [-only task] [dir...]
+//
+// A round runs all variants one after another: ripgrep, ours as a process,
+// ours in this process. Everything printed goes to memory-backed files. The
+// first round is dropped; shown are the medians of the rounds' wall and CPU
+// times in milliseconds and of their ratios to ripgrep in the same round.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools/search"
+)
+
+// task is one thing to do in all ways.
+type task struct {
+	name    string
+	rg      []string // arguments
+	ours    []string
+	process func(ctx context.Context, files workspace.Files) error // the same in this process
+}
+
+func grep(name, pattern string, fold bool) task {
+	t := task{name: name}
+	t.rg = []string{"-n", "--no-heading"}
+	t.ours = []string{"grep"}
+	if fold {
+		t.rg, t.ours = append(t.rg, "-i"), append(t.ours, "-i")
+	}
+	t.rg, t.ours = append(t.rg, "-e", pattern), append(t.ours, pattern)
+	t.process = func(ctx context.Context, files workspace.Files) error {
+		q := search.Query{Pattern: pattern, Fold: fold, Walk: workspace.WalkOptions{Workers: 2}}
+		_, err := q.Run(ctx, files)
+		return err
+	}
+	return t
+}
+
+var tasks = []task{
+	{
+		name: "files", rg: []string{"--files"}, ours: []string{"files"},
+		process: func(ctx context.Context, files workspace.Files) error {
+			_, err := search.Files(ctx, files, workspace.WalkOptions{Workers: 2}, func(string) bool { return true })
+			return err
+		},
+	},
+	grep("absent", "zqxjkvwzz", false),
+	grep("rare", "mutex_lock_interruptible|NewSharedInformerFactory|runtime_pollWait", false),
+	grep("rare, one word", "SharedInformer", false),
+	grep("rare -i", "sharedinformer", true),
+	grep("common", "return", false),
+	grep("regex", `(func|static int) \(?\w+ \*?\w+\)? ?String\(`, false),
+}
+
+func main() {
+	log.SetFlags(0)
+	rounds := flag.Int("n", 7, "rounds that count")
+	rg := flag.String("rg", "rg", "the ripgrep to compare with")
+	only := flag.String("only", "", "run only tasks whose name contains this")
+	flag.Parse()
+	if err := run(*rounds, *rg, *only, flag.Args()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(rounds int, rg, only string, dirs []string) error {
+	tmp, err := os.MkdirTemp(memory(), "bench-search")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	ours := filepath.Join(tmp, "ours")
+	build := exec.Command("go", "build", "-o", ours, "./bench/search/ours")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return err
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return err
+	}
+	version, err := exec.Command(rg, "--version").Output()
+	if err != nil {
+		return err
+	}
+	line, _, _ := strings.Cut(string(version), "\n")
+	fmt.Printf("against %s, %d rounds; ms wall/cpu, ratio wall/cpu\n", line, rounds)
+	for _, dir := range append([]string{strings.TrimSpace(string(root))}, dirs...) {
+		if err := directory(dir, rg, ours, tmp, rounds, only); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memory is a directory whose files stay in memory.
+func memory() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return os.TempDir()
+}
+
+func directory(dir, rg, ours, tmp string, rounds int, only string) error {
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	fmt.Printf("\n%-16s %-15s %-15s %-15s %-13s %-13s %s\n", filepath.Base(dir), "rg -j2", "process", "in process", "process/rg", "in process/rg", "same lines")
+	for _, t := range tasks {
+		if !strings.Contains(t.name, only) {
+			continue
+		}
+		var all [3][]cost
+		same := ""
+		for i := range rounds + 1 {
+			a, err := command(dir, filepath.Join(tmp, "rg.out"), rg, append([]string{"-j2", "--no-require-git", "--no-config"}, append(t.rg, ".")...)...)
+			if err != nil {
+				return err
+			}
+			b, err := command(dir, filepath.Join(tmp, "ours.out"), ours, append(slices.Clone(t.ours), ".")...)
+			if err != nil {
+				return err
+			}
+			c, err := inProcess(disk, t)
+			if err != nil {
+				return err
+			}
+			if i == 0 { // warm-up
+				if same, err = compare(tmp); err != nil {
+					return err
+				}
+				continue
+			}
+			for k, v := range []cost{a, b, c} {
+				all[k] = append(all[k], v)
+			}
+		}
+		fmt.Printf("%-16s %-15s %-15s %-15s %-13s %-13s %s\n", t.name, median(all[0]), median(all[1]), median(all[2]),
+			ratio(all[1], all[0]), ratio(all[2], all[0]), same)
+	}
+	return nil
+}
+
+type cost struct{ wall, cpu float64 } // milliseconds
+
+func (c cost) String() string { return fmt.Sprintf("%.0f/%.0f", c.wall, c.cpu) }
+
+func command(dir, out, name string, args ...string) (cost, error) {
+	f, err := os.Create(out)
+	if err != nil {
+		return cost{}, err
+	}
+	defer f.Close()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, f, os.Stderr
+	start := time.Now()
+	err = cmd.Run()
+	wall := time.Since(start)
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() > 1 { // 1: no match
+		return cost{}, fmt.Errorf("%s: %w", cmd, err)
+	}
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return cost{ms(wall), ms(cpu)}, nil
+}
+
+func inProcess(disk *workspace.Disk, t task) (cost, error) {
+	runtime.GC()
+	before, start := cpuTime(), time.Now()
+	err := t.process(context.Background(), disk)
+	return cost{ms(time.Since(start)), ms(cpuTime() - before)}, err
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// compare says whether both printed the same lines; ripgrep's carriage returns
+// and ./ don't count, nor does the order.
+func compare(tmp string) (string, error) {
+	var sorted [2][]string
+	for i, name := range []string{"rg.out", "ours.out"} {
+		data, err := os.ReadFile(filepath.Join(tmp, name))
+		if err != nil {
+			return "", err
+		}
+		for l := range bytes.Lines(data) {
+			sorted[i] = append(sorted[i], strings.TrimPrefix(strings.TrimRight(string(l), "\r\n"), "./"))
+		}
+		slices.Sort(sorted[i])
+	}
+	if slices.Equal(sorted[0], sorted[1]) {
+		return fmt.Sprintf("yes, %d", len(sorted[0])), nil
+	}
+	return fmt.Sprintf("NO: %d and %d", len(sorted[0]), len(sorted[1])), nil
+}
+
+func median(costs []cost) cost {
+	return cost{middle(costs, func(c cost) float64 { return c.wall }), middle(costs, func(c cost) float64 { return c.cpu })}
+}
+
+func ratio(a, b []cost) string {
+	var r []cost
+	for i := range a {
+		r = append(r, cost{a[i].wall / b[i].wall, a[i].cpu / b[i].cpu})
+	}
+	m := median(r)
+	return fmt.Sprintf("%.2f/%.2f", m.wall, m.cpu)
+}
+
+func middle[T any, F cmp.Ordered](list []T, of func(T) F) F {
+	var v []F
+	for _, e := range list {
+		v = append(v, of(e))
+	}
+	slices.Sort(v)
+	return v[len(v)/2]
+}
