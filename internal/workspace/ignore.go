@@ -56,7 +56,7 @@ type rule struct {
 type ruleSet struct {
 	rules []rule // a later rule beats an earlier one
 	names nameIndex
-	start []state // of the path rules, in the file's own directory
+	start []pathState // of the path rules, in the file's own directory
 }
 
 // parseRules compiles an ignore file. It returns nil when it has no rules.
@@ -117,7 +117,7 @@ func (s *ruleSet) add(line string) {
 		r.path = append(r.path, seg)
 	}
 	s.rules = append(s.rules, r)
-	s.start = s.push(s.start, state{n, 0})
+	s.start = s.push(s.start, pathState{n, 0})
 }
 
 // trimSpaces cuts trailing spaces but not one that is escaped.
@@ -160,12 +160,12 @@ func isDoubleStar(elem string) bool {
 	return len(elem) >= 2 && strings.Trim(elem, "*") == ""
 }
 
-// state says that the elements of a path rule before next have matched the way
+// pathState says that the elements of a path rule before next have matched the way
 // to a directory.
-type state struct{ rule, next int32 }
+type pathState struct{ rule, next int32 }
 
 // push adds a state, and those that it implies because ** may match nothing.
-func (s *ruleSet) push(to []state, st state) []state {
+func (s *ruleSet) push(to []pathState, st pathState) []pathState {
 	for {
 		for i := len(to) - 1; i >= 0 && to[i].rule == st.rule; i-- {
 			if to[i] == st {
@@ -185,7 +185,7 @@ func (s *ruleSet) push(to []state, st state) []state {
 // followed by those of the same kind in directories further up.
 type scope struct {
 	set    *ruleSet
-	states []state
+	states []pathState
 	up     *scope
 }
 
@@ -199,14 +199,14 @@ func (s *scope) enter(name []byte) *scope {
 	if len(s.states) == 0 && up == s.up {
 		return s
 	}
-	var states []state
+	var states []pathState
 	for _, st := range s.states {
 		path := s.set.rules[st.rule].path
 		switch seg := &path[st.next]; {
 		case seg.class == doubleStar:
 			states = s.set.push(states, st)
 		case int(st.next) < len(path)-1 && seg.match(name):
-			states = s.set.push(states, state{st.rule, st.next + 1})
+			states = s.set.push(states, pathState{st.rule, st.next + 1})
 		}
 	}
 	if up == s.up && equalStates(states, s.states) {
@@ -215,7 +215,7 @@ func (s *scope) enter(name []byte) *scope {
 	return &scope{s.set, states, up}
 }
 
-func equalStates(a, b []state) bool {
+func equalStates(a, b []pathState) bool {
 	if len(a) != len(b) {
 		return false
 	}
