@@ -1,0 +1,169 @@
+// Package redact keeps secrets and invisible characters out of what goes to a
+// model, a log, an event or a person. It is for what is shown: bytes that are
+// written or run are never changed by it.
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Marker begins what stands in the place of a secret: [REDACTED:<type>].
+const Marker = "[REDACTED:"
+
+// Redactor replaces secrets: values that it was told, and what looks like a
+// token, key or password. It is safe for concurrent use.
+type Redactor struct {
+	rules []rule
+	find  matcher // literals of the rules
+
+	mu     sync.Mutex // of AddKnown
+	values []string
+	known  atomic.Pointer[matcher] // nil while no value is known
+}
+
+// New returns a Redactor that also hides the known values.
+func New(known ...string) *Redactor {
+	r := &Redactor{rules: rules()}
+	for i := range r.rules {
+		for _, l := range r.rules[i].literals {
+			r.find.add(l, r.rules[i].fold, i)
+		}
+	}
+	r.AddKnown(known...)
+	return r
+}
+
+// minKnown is the length in bytes below which a known value is left alone: it
+// would be found everywhere.
+const minKnown = 4
+
+// AddKnown hides values from now on: as they are and in base64, hexadecimal,
+// URL and JSON form.
+func (r *Redactor) AddKnown(values ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(r.values)
+	for _, v := range values {
+		if len(v) >= minKnown && !strings.Contains(Marker, v) && !slices.Contains(r.values, v) {
+			r.values = append(r.values, v)
+		}
+	}
+	if len(r.values) == before {
+		return
+	}
+	var forms []string
+	for _, v := range r.values {
+		forms = append(forms, encodings(v)...)
+	}
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) }) // the longest match is tried first
+	m := &matcher{}
+	for _, f := range slices.Compact(forms) {
+		m.add(f, false, 0)
+	}
+	r.known.Store(m)
+}
+
+// encodings are the forms in which v can appear. In base64 it may stand at any
+// of three places within a longer text; its characters that then depend on the
+// neighbours are left out.
+func encodings(v string) []string {
+	forms := []string{v, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))), url.QueryEscape(v), url.PathEscape(v)}
+	if quoted, err := json.Marshal(v); err == nil {
+		forms = append(forms, string(quoted[1:len(quoted)-1]))
+	}
+	for _, enc := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			text := enc.EncodeToString([]byte(strings.Repeat("\x00", shift) + v))
+			start := (shift*8 + 5) / 6
+			end := (shift + len(v)) * 8 / 6
+			if end-start >= minKnown {
+				forms = append(forms, text[start:end])
+			}
+		}
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
+}
+
+// Text returns s with every secret replaced by [REDACTED:<type>]. Doing it
+// again changes nothing. Text without secrets is returned as it is.
+func (r *Redactor) Text(s string) string {
+	if m := r.known.Load(); m != nil {
+		s = replace(s, func(from int) (span, bool) {
+			for i := m.next(s, from); i >= 0; i = m.next(s, i+1) {
+				for _, e := range m.at(s, i) {
+					if e.matches(s, i) {
+						return span{i, i + len(e.literal), "known"}, true
+					}
+				}
+			}
+			return span{}, false
+		})
+	}
+	return replace(s, func(from int) (span, bool) {
+		for i := r.find.next(s, from); i >= 0; i = r.find.next(s, i+1) {
+			if found, ok := r.secretAt(s, i, from, true); ok {
+				return found, true
+			}
+		}
+		return span{}, false
+	})
+}
+
+// span is a secret: s[start:end].
+type span struct {
+	start, end int
+	typ        string
+}
+
+// replace puts markers in the place of the spans that next finds, which gets
+// the place from which to look.
+func replace(s string, next func(from int) (span, bool)) string {
+	var out []byte
+	last := 0
+	for {
+		found, ok := next(last)
+		if !ok {
+			break
+		}
+		out = append(out, s[last:found.start]...)
+		out = append(out, Marker...)
+		out = append(out, found.typ...)
+		out = append(out, ']')
+		last = found.end
+	}
+	if last == 0 {
+		return s
+	}
+	return string(append(out, s[last:]...))
+}
+
+// secretAt reports the secret to which the literal at i leads. Nothing before
+// from may be used: it is replaced already. assigned allows rules for
+// assignments; their value, when a rule knows its form, gets that type.
+func (r *Redactor) secretAt(s string, i, from int, assigned bool) (span, bool) {
+	for _, e := range r.find.at(s, i) {
+		rule := &r.rules[e.rule]
+		if rule.assign && !assigned || !e.matches(s, i) {
+			continue
+		}
+		found, ok := rule.match(s, i, from)
+		if !ok || found.end <= found.start || strings.Contains(s[found.start:found.end], Marker) {
+			continue
+		}
+		if rule.assign {
+			if better, ok := r.secretAt(s, found.start, found.start, false); ok && better.start == found.start && better.end+2 >= found.end { // but for a full stop or the like
+				return better, true
+			}
+		}
+		return found, true
+	}
+	return span{}, false
+}

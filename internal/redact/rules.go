@@ -1,0 +1,274 @@
+package redact
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// rule is one form of secret. Its expression is compiled when one of its
+// literals is met for the first time.
+type rule struct {
+	typ      string
+	literals []string
+	fold     bool   // the literals are lower case and match in any case
+	pattern  string // matched at the literal; its first group, when there is one, is the secret
+	window   int    // bytes that the pattern may see; 0 means 400
+	inWord   bool   // the literal may stand inside a word
+	assign   bool   // finds a value by the name that it is given
+
+	// back, when set, is how many bytes before the literal belong to the
+	// secret, or -1 when it is none.
+	back func(before string) int
+	// keep, when set, is asked whether what was found is one.
+	keep func(secret string) bool
+	// find replaces the pattern where an expression is no help.
+	find func(s string, i int) (end int, ok bool)
+
+	once *sync.Once
+	re   *regexp.Regexp
+}
+
+func (r *rule) match(s string, i, from int) (span, bool) {
+	if !r.inWord && r.back == nil && !wordStart(s, i) {
+		return span{}, false
+	}
+	start, end := i, 0
+	if r.find != nil {
+		e, ok := r.find(s, i)
+		return span{i, e, r.typ}, ok
+	}
+	window := r.window
+	if window == 0 {
+		window = 400
+	}
+	text := s[i:min(i+window, len(s))]
+	r.once.Do(func() { r.re = regexp.MustCompile("^(?:" + r.pattern + ")") })
+	m := r.re.FindStringSubmatchIndex(text)
+	if m == nil {
+		return span{}, false
+	}
+	start, end = i+m[0], i+m[1]
+	for g := 2; g+1 < len(m); g += 2 {
+		if m[g] >= 0 {
+			start, end = i+m[g], i+m[g+1]
+			break
+		}
+	}
+	if end == i+window { // a long secret goes on behind the window
+		for end < len(s) && tokenByte(s[end]) {
+			end++
+		}
+	}
+	if r.back != nil {
+		n := r.back(s[max(i-64, from):i])
+		if n < 0 {
+			return span{}, false
+		}
+		start -= n
+	}
+	if r.keep != nil && !r.keep(s[start:end]) {
+		return span{}, false
+	}
+	return span{start, end, r.typ}, true
+}
+
+// wordStart reports whether a token can begin at i: not inside a word, unless
+// what stands before is the end of an escape sequence.
+func wordStart(s string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	switch c := s[i-1]; {
+	case c == '-':
+		return i == 1 || !wordByte(s[i-2]) && s[i-2] != '-'
+	case !wordByte(c):
+		return true
+	case i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrt", c) >= 0:
+		return true
+	case c >= '@':
+		j := i - 2
+		for j > 0 && i-j < 24 && (s[j] == ';' || '0' <= s[j] && s[j] <= '9') {
+			j--
+		}
+		return j > 0 && s[j] == '[' && s[j-1] == '\x1b'
+	}
+	return false
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
+func tokenByte(c byte) bool {
+	return wordByte(c) || c == '-' || c == '.' || c == '+' || c == '/' || c == '=' || c == '~'
+}
+
+// trailing is how many bytes at the end of s satisfy ok, or -1 when they are
+// not between least and most.
+func trailing(s string, ok func(byte) bool, least, most int) int {
+	n := 0
+	for n < len(s) && ok(s[len(s)-1-n]) {
+		n++
+	}
+	if n < least || n > most {
+		return -1
+	}
+	return n
+}
+
+func digit(c byte) bool    { return '0' <= c && c <= '9' }
+func hexDigit(c byte) bool { return digit(c) || 'a' <= c && c <= 'f' }
+
+// token is a rule for tokens that begin with a fixed prefix.
+func token(typ, rest string, prefixes ...string) rule {
+	quoted := make([]string, len(prefixes))
+	for i, p := range prefixes {
+		quoted[i] = regexp.QuoteMeta(p)
+	}
+	return rule{typ: typ, literals: prefixes, pattern: "(?:" + strings.Join(quoted, "|") + ")" + rest, window: 2048}
+}
+
+// rules is the list, the more special before the more general.
+func rules() []rule {
+	list := []rule{
+		{typ: "private-key", literals: []string{"-----BEGIN "}, inWord: true, find: privateKey},
+		{typ: "private-key", literals: []string{"PuTTY-User-Key-File-"}, inWord: true, pattern: `PuTTY-User-Key-File-[\s\S]+Private-MAC: [0-9a-f]+`, window: 8192},
+		token("age-key", `[A-Z0-9]{40,}`, "AGE-SECRET-KEY-1"),
+
+		token("aws-access-key", `[A-Z0-9]{16}(?:[^A-Za-z0-9]|$)`, "AKIA", "ASIA", "ABIA", "ACCA").group(`[A-Z0-9]{20}`),
+		token("github-token", `[A-Za-z0-9]{30,}`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+		token("github-token", `[A-Za-z0-9_]{40,}`, "github_pat_"),
+		token("gitlab-token", `[A-Za-z0-9_.-]{18,}`, "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "gloas-", "glsoat-", "glft-"),
+		token("anthropic-key", `[A-Za-z0-9_-]{20,}`, "sk-ant-"),
+		token("openai-key", `[A-Za-z0-9_-]{20,}`, "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-", "sk-or-v1-"),
+		withKeep(token("openai-key", `[A-Za-z0-9]{20,}`, "sk-"), mixed),
+		token("google-api-key", `[A-Za-z0-9_-]{33,}`, "AIza"),
+		token("google-oauth", `[A-Za-z0-9_-]{20,}`, "GOCSPX-", "ya29."),
+		token("slack-token", `[A-Za-z0-9-]{10,}`, "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxe.", "xapp-"),
+		{typ: "webhook", literals: []string{"hooks.slack.com/"}, pattern: `hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9_+/-]{20,}`, back: scheme},
+		{typ: "webhook", literals: []string{"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"}, pattern: `discord(?:app)?\.com/api/webhooks/[0-9]{15,}/[A-Za-z0-9_-]{40,}`, back: scheme},
+		token("stripe-key", `[A-Za-z0-9]{16,}`, "sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"),
+		withKeep(token("twilio-key", `[0-9a-f]{32}\b`, "SK"), mixed),
+		{typ: "sendgrid-key", literals: []string{"SG."}, pattern: `SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,}`},
+		{typ: "mailchimp-key", literals: []string{"-us"}, pattern: `-us[0-9]{1,2}\b`, back: func(b string) int { return trailing(b, hexDigit, 32, 32) }},
+		token("npm-token", `[A-Za-z0-9]{30,}`, "npm_"),
+		token("pypi-token", `[A-Za-z0-9_-]{16,}`, "pypi-AgE"),
+		withKeep(token("huggingface-token", `[A-Za-z0-9]{30,}`, "hf_", "api_org_"), mixedCase),
+		token("digitalocean-token", `[0-9a-f]{40,}`, "dop_v1_", "doo_v1_", "dor_v1_"),
+		token("databricks-token", `[0-9a-f]{32}(?:-[0-9])?`, "dapi"),
+		token("shopify-token", `[0-9a-fA-F]{32}`, "shpat_", "shpca_", "shppa_", "shpss_"),
+		token("linear-key", `[A-Za-z0-9]{30,}`, "lin_api_", "lin_oauth_"),
+		token("vault-token", `[A-Za-z0-9_-]{20,}`, "hvs.", "hvb.", "hvr."),
+		token("api-token", `[A-Za-z0-9_=.-]{24,}`, "glsa_", "glc_eyJ", "dckr_pat_", "dckr_oat_", "figd_", "ATATT3", "ATCTT3", "PMAK-", "NRAK-", "sq0csp-", "sq0atp-", "rubygems_",
+			"sntrys_", "sntryu_", "dp.pt.", "dp.st.", "sbp_", "tskey-", "nvapi-", "pplx-", "xai-", "gsk_", "r8_", "fo1_", "EAAA", "shippo_live_", "CFPAT-", "phc_", "pat-na1-", "oy2").with(mixed),
+		{typ: "jwt", literals: []string{"eyJ"}, pattern: `eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ)?[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}`, window: 4096},
+		{typ: "discord-token", literals: []string{"MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"}, pattern: `[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`, window: 120},
+		{typ: "telegram-token", literals: []string{":AA"}, pattern: `:AA[A-Za-z0-9_-]{32,34}`, back: func(b string) int { return trailing(b, digit, 8, 10) }},
+		{typ: "azure-secret", literals: []string{"Q~"}, pattern: `Q~[A-Za-z0-9_~.-]{31,34}`, back: azureStart},
+		{typ: "azure-key", literals: []string{"accountkey=", "sharedaccesskey=", "sharedaccesssignature="}, fold: true, pattern: `(?i:[a-z]+)=([A-Za-z0-9+/%=&-]{40,})`, inWord: true},
+		{typ: "azure-signature", literals: []string{"sig="}, pattern: `sig=([A-Za-z0-9%+/]{40,}={0,2})`},
+
+		{typ: "url-password", literals: []string{"://"}, inWord: true, pattern: `://[^\s/:@"'<>\x60]{0,100}:([^\s/@"'<>\x60]{3,200})@`, window: 320, keep: realPassword},
+		{typ: "basic-auth", literals: []string{"basic "}, fold: true, pattern: `(?i:basic) +([A-Za-z0-9+/_-]{8,}={0,2})`, keep: userAndPassword},
+		{typ: "bearer", literals: []string{"bearer "}, fold: true, pattern: `(?i:bearer) +([A-Za-z0-9._~+/=-]{20,})`, keep: mixed},
+		{typ: "password", literals: []string{"machine "}, pattern: `machine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})`},
+		{typ: "password", literals: []string{"-u ", "--user "}, inWord: true, pattern: `(?:-u|--user) +\\?["']?[A-Za-z0-9._@-]+:([^\s"':/]{6,})`, keep: random},
+		{typ: "aws-secret-key", literals: []string{"secret"}, fold: true, inWord: true, assign: true, pattern: `(?i:secret)[A-Za-z0-9_.-]{0,20}` + assignment + `([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`, window: 120, keep: mixed},
+		{typ: "secret", literals: []string{
+			"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "accesskey", "access-key", "auth_key", "authkey",
+			"private_key", "privatekey", "encryption_key", "signing_key", "session_key", "master_key", "credential", "_auth",
+		}, fold: true, inWord: true, assign: true, window: 320, keep: random,
+			pattern: `(?:[A-Za-z_-]+)[A-Za-z0-9_.-]{0,24}` + assignment + `(?:(?:\\{0,2}"((?:[^"\\\n]|\\[^"\n]){8,200})\\{0,2}")|(?:\\{0,2}'((?:[^'\\\n]|\\[^'\n]){8,200})\\{0,2}')|([A-Za-z0-9_./+=~!@#$%^&*-]{12,200}))`},
+	}
+	for i := range list {
+		list[i].once = new(sync.Once)
+	}
+	return list
+}
+
+// assignment is what stands between a name and its value.
+const assignment = `\\{0,2}["'\]]{0,2} {0,3}(?::=|=>|==|[:=]) {0,3}`
+
+func (r rule) with(keep func(string) bool) rule { r.keep = keep; return r }
+
+func withKeep(r rule, keep func(string) bool) rule { return r.with(keep) }
+
+// group narrows the secret to the part of the pattern that inner describes,
+// where the pattern must look one byte further.
+func (r rule) group(inner string) rule {
+	r.pattern = "(" + inner + ")(?:[^A-Za-z0-9]|$)"
+	return r
+}
+
+// scheme takes the scheme of a URL into the secret.
+func scheme(before string) int {
+	if strings.HasSuffix(before, "https://") {
+		return len("https://")
+	}
+	return 0
+}
+
+// azureStart is the part of an Azure client secret before its Q~.
+func azureStart(before string) int {
+	if n := len(before); n >= 4 && digit(before[n-1]) {
+		return 4
+	}
+	return -1
+}
+
+// maxKey bounds a private key in bytes.
+const maxKey = 20 << 10
+
+// privateKey finds a PEM block, as text or inside a string with its line
+// breaks written as \n, also when its end is missing.
+func privateKey(s string, i int) (int, bool) {
+	head := s[i:min(i+80, len(s))]
+	label, _, ok := strings.Cut(strings.TrimPrefix(head, "-----BEGIN "), "-----")
+	if !ok || !strings.Contains(label, "PRIVATE KEY") {
+		return 0, false
+	}
+	at := i + len("-----BEGIN ") + len(label) + len("-----")
+	body, run, longest := at, 0, 0
+	for ; body < len(s) && body-at < maxKey && strings.HasPrefix(s[body:], "-----") == false; body++ {
+		c := s[body]
+		switch {
+		case wordByte(c) || c == '+' || c == '/' || c == '=':
+			run++
+			longest = max(longest, run)
+			continue
+		case strings.IndexByte(" \t\r\n\\-:,\"'|>;.()", c) < 0:
+			if longest < 32 {
+				return 0, false
+			}
+			return body, true
+		}
+		run = 0
+	}
+	if longest < 32 {
+		return 0, false
+	}
+	const end = "-----END " // then the same label and dashes
+	if strings.HasPrefix(s[body:], end) {
+		if j := strings.Index(s[body+len(end):min(body+len(end)+80, len(s))], "-----"); j >= 0 {
+			body += len(end) + j + len("-----")
+		}
+	}
+	return body, true
+}
+
+// userAndPassword reports whether the text is the base64 of user:password.
+func userAndPassword(text string) bool {
+	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	plain, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil || !strings.Contains(string(plain), ":") {
+		return false
+	}
+	for _, c := range plain {
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
