@@ -73,7 +73,7 @@ func (b *block) guesses(ctx context.Context, t *Text) ([]int, error) {
 		if b.bare[j] == "" {
 			continue
 		}
-		at, score, err := nearestLine(ctx, t, strings.TrimSpace(b.lines[j]))
+		at, score, err := nearestLine(ctx, t, trim(b.lines[j]))
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (b *block) fragment(ctx context.Context, t *Text) (*Near, error) {
 	if len(t.Body) > nearBody {
 		return nil, ctx.Err()
 	}
-	only := strings.TrimSpace(strings.Join(b.lines, ""))
+	only := trim(strings.Join(b.lines, ""))
 	at, score, err := nearestLine(ctx, t, only)
 	if err != nil || score < minFragment {
 		return nil, err

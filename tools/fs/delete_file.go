@@ -1,0 +1,41 @@
+package fs
+
+import (
+	"context"
+	_ "embed"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed delete_file.md
+var deleteFileDoc string
+
+// DeleteFileArgs are the arguments of delete_file.
+type DeleteFileArgs struct {
+	Path string `json:"path" jsonschema:"file, relative to the workspace"`
+}
+
+func newDeleteFile() *tools.Tool {
+	return tools.NewEdit(tools.Def{
+		Name:        "delete_file",
+		Description: deleteFileDoc,
+		Category:    category,
+	}, deleteFile)
+}
+
+func deleteFile(ctx context.Context, c *tools.Call, in DeleteFileArgs) (tools.Result, []workspace.Change, error) {
+	name, err := c.Files.Resolve(in.Path)
+	if err != nil {
+		return tools.Result{}, nil, err
+	}
+	if info, err := c.Files.Stat(name); err == nil && info.IsDir() {
+		return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "%s is a directory; delete its files one by one", name)
+	}
+	data, err := read(ctx, c, name)
+	if err != nil {
+		return tools.Result{}, nil, err
+	}
+	return tools.Result{Text: "deleted " + name, Structured: map[string]string{"path": name}},
+		[]workspace.Change{{Path: name, Before: data}}, nil
+}

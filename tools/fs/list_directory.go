@@ -1,0 +1,149 @@
+package fs
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed list_directory.md
+var listDirectoryDoc string
+
+// maxEntries bounds a listing.
+const maxEntries = 1000
+
+// ListDirectoryArgs are the arguments of list_directory.
+type ListDirectoryArgs struct {
+	Path           string `json:"path,omitempty" jsonschema:"directory, relative to the workspace" default:"."`
+	Depth          int    `json:"depth,omitempty" jsonschema:"levels to show" default:"1" minimum:"1" maximum:"5"`
+	IncludeIgnored bool   `json:"include_ignored,omitempty" jsonschema:"also what .gitignore and the like leave out" default:"false"`
+}
+
+// Listing is the structured result of list_directory.
+type Listing struct {
+	Path    string `json:"path"`
+	Entries int    `json:"entries"`
+	Ignored int    `json:"ignored"` // left out by ignore rules
+	Cut     bool   `json:"cut"`     // there are more
+}
+
+func newListDirectory() *tools.Tool {
+	return tools.NewRead(tools.Def{
+		Name:        "list_directory",
+		Description: listDirectoryDoc,
+		Category:    category,
+	}, listDirectory)
+}
+
+func listDirectory(ctx context.Context, c *tools.Call, in ListDirectoryArgs) (tools.Result, error) {
+	name, err := c.Files.Resolve(cmp.Or(in.Path, "."))
+	if err != nil {
+		return tools.Result{}, err
+	}
+	info, err := c.Files.Stat(name)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return tools.Result{}, notFound(ctx, c, name)
+	case err != nil:
+		return tools.Result{}, err
+	case !info.IsDir():
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "%s is a file; read it with read_file", name)
+	}
+	l := lister{ctx: ctx, c: c, all: in.IncludeIgnored, out: Listing{Path: name}}
+	if err := l.list(name, max(1, in.Depth)); err != nil {
+		return tools.Result{}, err
+	}
+	var notes []string
+	if l.out.Cut {
+		notes = append(notes, fmt.Sprintf("only the first %d entries; list a directory below, or use search_files", maxEntries))
+	}
+	if l.out.Ignored > 0 {
+		notes = append(notes, fmt.Sprintf("%d ignored left out; include_ignored shows them", l.out.Ignored))
+	}
+	if l.out.Entries == 0 {
+		notes = append([]string{name + " is empty"}, notes...)
+	}
+	if len(notes) > 0 {
+		fmt.Fprintf(&l.b, "(%s)\n", strings.Join(notes, "; "))
+	}
+	return tools.Result{Text: l.b.String(), Structured: l.out, Truncated: l.out.Cut}, nil
+}
+
+type lister struct {
+	ctx context.Context
+	c   *tools.Call
+	all bool
+	b   strings.Builder
+	out Listing
+}
+
+// list writes the entries of dir, directories first, each directory followed
+// by what is in it.
+func (l *lister) list(dir string, depth int) error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := l.c.Files.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b iofs.DirEntry) int {
+		if a.IsDir() != b.IsDir() {
+			if a.IsDir() {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.Name() == ".git":
+			continue
+		case !l.all && l.c.Files.Ignored(name, e.IsDir()):
+			l.out.Ignored++
+			continue
+		case l.out.Entries == maxEntries:
+			l.out.Cut = true
+			return nil
+		}
+		l.out.Entries++
+		switch {
+		case e.IsDir():
+			l.b.WriteString(visible(name) + "/\n")
+		case e.Type()&iofs.ModeSymlink != 0:
+			l.b.WriteString(visible(name) + " -> (link)\n")
+		default:
+			l.b.WriteString(visible(name) + "\n")
+		}
+		if e.IsDir() && depth > 1 {
+			if err := l.list(name, depth-1); err != nil && l.ctx.Err() != nil {
+				return err
+			} else if err != nil {
+				l.b.WriteString(visible(name) + "/ (can't be read)\n")
+			}
+			if l.out.Cut {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// visible keeps a name with control characters on its line.
+func visible(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Sprintf("%q", name)
+	}
+	return name
+}

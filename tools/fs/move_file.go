@@ -1,0 +1,62 @@
+package fs
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed move_file.md
+var moveFileDoc string
+
+// MoveFileArgs are the arguments of move_file.
+type MoveFileArgs struct {
+	From string `json:"from" jsonschema:"file, relative to the workspace"`
+	To   string `json:"to" jsonschema:"its new path, file name included"`
+}
+
+func newMoveFile() *tools.Tool {
+	return tools.NewEdit(tools.Def{
+		Name:        "move_file",
+		Description: moveFileDoc,
+		Category:    category,
+	}, moveFile)
+}
+
+func moveFile(ctx context.Context, c *tools.Call, in MoveFileArgs) (tools.Result, []workspace.Change, error) {
+	to, err := c.Files.Resolve(in.To)
+	if err != nil {
+		return tools.Result{}, nil, err
+	}
+	from, data, err := open(ctx, c, in.From)
+	if err != nil {
+		return tools.Result{}, nil, err
+	}
+	if from == to {
+		return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "from and to are the same file, %s; give another path as to", from)
+	}
+	if err := vacant(c, to); err != nil {
+		return tools.Result{}, nil, err
+	}
+	return tools.Result{
+		Text:       fmt.Sprintf("moved %s to %s", from, to),
+		Structured: map[string]string{"from": from, "path": to},
+	}, []workspace.Change{{Path: to, From: from, Before: data, After: data}}, nil
+}
+
+// vacant fails when something is at name or nothing can be.
+func vacant(c *tools.Call, name string) error {
+	switch info, err := c.Files.Stat(name); {
+	case err == nil && info.IsDir():
+		return tools.Errorf(tools.AlreadyExists, "%s is a directory; give the whole path with the file's name", name)
+	case err == nil:
+		return tools.Errorf(tools.AlreadyExists, "%s exists already; choose another path, or delete it first", name)
+	}
+	if free, err := missing(c, name); !free {
+		return err
+	}
+	return creatable(c, name)
+}

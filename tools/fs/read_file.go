@@ -1,0 +1,103 @@
+package fs
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed read_file.md
+var readFileDoc string
+
+// ReadFileArgs are the arguments of read_file.
+type ReadFileArgs struct {
+	Path   string `json:"path" jsonschema:"file, relative to the workspace"`
+	Offset int    `json:"offset,omitempty" jsonschema:"first line, counted from 1" minimum:"1"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"most lines" minimum:"1"`
+	Mode   string `json:"mode,omitempty" jsonschema:"full text, or the symbols with their lines" enum:"full,outline" default:"full"`
+}
+
+// FileInfo is the structured result of read_file.
+type FileInfo struct {
+	Path       string `json:"path"`
+	Hash       string `json:"hash"`       // SHA-256 of the whole file, in hexadecimal
+	Lines      int    `json:"lines"`      // in the result
+	TotalLines int    `json:"totalLines"` // in the file
+	Offset     int    `json:"offset"`     // the first line of the result, counted from one
+	Encoding   string `json:"encoding"`
+	EOL        string `json:"eol"`
+}
+
+func newReadFile(d Deps) *tools.Tool {
+	return tools.NewRead(tools.Def{
+		Name:        "read_file",
+		Description: readFileDoc,
+		Category:    category,
+	}, func(ctx context.Context, c *tools.Call, in ReadFileArgs) (tools.Result, error) {
+		return readFile(ctx, c, d, in)
+	})
+}
+
+func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tools.Result, error) {
+	f, err := openText(ctx, c, in.Path)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	total := diff.CountLines(f.text.Body)
+	info := FileInfo{
+		Path: f.name, Hash: hash(f.data), Lines: total, TotalLines: total, Offset: 1,
+		Encoding: fmt.Sprint(f.text.Encoding), EOL: fmt.Sprint(f.text.EOL),
+	}
+	if in.Mode == "outline" {
+		return outline(d, f, info)
+	}
+	if f.text.Body == "" {
+		return tools.Result{Text: "(empty file)", Structured: info}, nil
+	}
+	body := f.text.Body
+	if in.Offset > total {
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "offset %d is past the end: %s has %s", in.Offset, f.name, plural(total, "line"))
+	}
+	if in.Offset > 1 || in.Limit > 0 && in.Limit < total {
+		info.Offset = max(1, in.Offset)
+		body, info.Lines = part(body, info.Offset, in.Limit)
+	}
+	return tools.Result{Text: body, Structured: info}, nil
+}
+
+// part returns limit lines of body (0: all) from line offset on, and how many
+// they are.
+func part(body string, offset, limit int) (string, int) {
+	lines := diff.SplitLines(body)[offset-1:]
+	if limit > 0 {
+		lines = lines[:min(limit, len(lines))]
+	}
+	return strings.Join(lines, ""), len(lines)
+}
+
+func outline(d Deps, f file, info FileInfo) (tools.Result, error) {
+	if d.Outline == nil {
+		return tools.Result{}, tools.Errorf(tools.Unavailable, "outlines are not available here; read the file with mode full, or grep for declarations")
+	}
+	symbols, err := d.Outline(f.name, []byte(f.text.Body))
+	if err != nil {
+		return tools.Result{}, tools.Errorf(tools.Unavailable, "no outline of %s: %v; read it with mode full", f.name, err)
+	}
+	var b strings.Builder
+	for _, s := range symbols {
+		shown := s.Signature
+		if shown == "" {
+			shown = strings.TrimSpace(s.Kind + " " + s.Name)
+		}
+		fmt.Fprintf(&b, "%s%d-%d %s\n", strings.Repeat("  ", s.Depth), s.Line, max(s.Line, s.EndLine), shown)
+	}
+	if len(symbols) == 0 {
+		fmt.Fprintf(&b, "no symbols found in %s (%s); read it with mode full\n", f.name, plural(info.TotalLines, "line"))
+	}
+	info.Lines = len(symbols)
+	return tools.Result{Text: b.String(), Structured: info}, nil
+}

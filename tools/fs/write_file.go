@@ -1,0 +1,136 @@
+package fs
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed write_file.md
+var writeFileDoc string
+
+// WriteFileArgs are the arguments of write_file.
+type WriteFileArgs struct {
+	Path       string `json:"path" jsonschema:"file, relative to the workspace"`
+	Content    string `json:"content" jsonschema:"the whole new text"`
+	ExpectHash string `json:"expect_hash,omitempty" jsonschema:"hash from read_file; refused if the file has changed since"`
+}
+
+// Written is the structured result of write_file.
+type Written struct {
+	Path    string `json:"path"`
+	Hash    string `json:"hash"`
+	Created bool   `json:"created"`
+	Changed bool   `json:"changed"`
+	Lines   int    `json:"lines"`
+}
+
+func newWriteFile() *tools.Tool {
+	return tools.NewEdit(tools.Def{
+		Name:        "write_file",
+		Description: writeFileDoc,
+		Category:    category,
+	}, writeFile)
+}
+
+func writeFile(ctx context.Context, c *tools.Call, in WriteFileArgs) (tools.Result, []workspace.Change, error) {
+	name, data, err := open(ctx, c, in.Path)
+	switch {
+	case name == "":
+		return tools.Result{}, nil, err
+	case err == nil:
+		return overwrite(name, data, in)
+	case tools.AsError(err).Code != tools.NotFound:
+		return tools.Result{}, nil, err
+	}
+	if err := errors.Join(unchangedSince(name, in.ExpectHash, nil), creatable(c, name), writable("content", in.Content, workspace.Text{})); err != nil {
+		return tools.Result{}, nil, first(err)
+	}
+	after := []byte(in.Content)
+	lines := diff.CountLines(in.Content)
+	return tools.Result{
+		Text:       fmt.Sprintf("created %s (%s)", name, plural(lines, "line")),
+		Structured: Written{name, hash(after), true, true, lines},
+	}, []workspace.Change{{Path: name, After: after}}, nil
+}
+
+// overwrite keeps the encoding, the byte order mark and, when the content does
+// not say otherwise, the line ends of the file that is there.
+func overwrite(name string, data []byte, in WriteFileArgs) (tools.Result, []workspace.Change, error) {
+	text, err := decode(name, data)
+	if err != nil {
+		return tools.Result{}, nil, tools.Errorf(tools.BinaryFile, "%s is a binary file and is not overwritten with text; delete it first if that is meant", name)
+	}
+	if err := errors.Join(unchangedSince(name, in.ExpectHash, data), writable("content", in.Content, text)); err != nil {
+		return tools.Result{}, nil, first(err)
+	}
+	content, note := in.Content, ""
+	if text.EOL == workspace.CRLF && strings.Contains(content, "\n") && !strings.Contains(content, "\r") {
+		content, note = strings.ReplaceAll(content, "\n", "\r\n"), "; line ends kept as CRLF"
+	}
+	after, err := encode(name, text, content)
+	if err != nil {
+		return tools.Result{}, nil, err
+	}
+	out := Written{name, hash(after), false, string(after) != string(data), diff.CountLines(content)}
+	if !out.Changed {
+		return tools.Result{Text: name + " already has this content; nothing changed", Structured: out}, nil, nil
+	}
+	added, removed := 0, 0
+	for _, h := range diff.Hunks(text.Body, content) {
+		added, removed = added+h.NewLines, removed+h.OldLines
+	}
+	return tools.Result{
+		Text:       fmt.Sprintf("wrote %s (%s, +%d -%d%s)", name, plural(out.Lines, "line"), added, removed, note),
+		Structured: out,
+	}, []workspace.Change{{Path: name, Before: data, After: after}}, nil
+}
+
+// writable judges what is to be put into a file with the text t.
+func writable(field, added string, t workspace.Text) error {
+	if strings.IndexByte(added, 0) >= 0 {
+		return tools.Errorf(tools.InvalidArguments, "%s holds a NUL character, which would make the file binary; leave it out", field)
+	}
+	if t.Encoding == workspace.Bytes && strings.ContainsFunc(added, func(r rune) bool { return r >= 0x80 }) {
+		return tools.Errorf(tools.InvalidArguments, "%s: the file is not in UTF-8 and its encoding is not known, so only ASCII can be added; leave the other characters out", field)
+	}
+	return unredacted(field, added, t.Body)
+}
+
+// encode gives body the encoding of the file that it comes from. The result is
+// never nil.
+func encode(name string, text workspace.Text, body string) ([]byte, error) {
+	data, err := text.Encode(body)
+	if err != nil {
+		return nil, tools.Errorf(tools.InvalidArguments, "%s: %v; use characters that the encoding of the file (%v) has", name, err, text.Encoding)
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data, nil
+}
+
+// first returns the first error of a join.
+func first(err error) error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()[0]
+	}
+	return err
+}
+
+// missing reports whether nothing is at name.
+func missing(c *tools.Call, name string) (bool, error) {
+	_, err := c.Files.Stat(name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
+}
