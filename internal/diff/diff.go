@@ -12,6 +12,28 @@ type Hunk struct {
 	Old, New           []string
 }
 
+// Text returns the hunk as the lines of a unified diff, without a header.
+func (h Hunk) Text() string {
+	var b strings.Builder
+	for _, side := range [...]struct {
+		sign  byte
+		lines []string
+	}{{'-', h.Old}, {'+', h.New}} {
+		for _, line := range side.lines {
+			b.WriteByte(side.sign)
+			b.WriteString(line)
+			switch line[len(line)-1] {
+			case '\n':
+			case '\r':
+				b.WriteByte('\n')
+			default:
+				b.WriteString(noNewline)
+			}
+		}
+	}
+	return b.String()
+}
+
 // Hunks returns what turns old into new, in order and not adjoining. Bytes that
 // are not UTF-8 are compared and kept as they are.
 func Hunks(old, new string) []Hunk {

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+const noNewline = "\n\\ No newline at end of file\n"
+
 // Context is how many unchanged lines surround a change in a patch.
 const Context = 3
 
@@ -56,7 +58,7 @@ func writeLines(b *strings.Builder, sign byte, lines []string) {
 		b.WriteByte(sign)
 		b.WriteString(line)
 		if !strings.HasSuffix(line, "\n") {
-			b.WriteString("\n\\ No newline at end of file\n")
+			b.WriteString(noNewline)
 		}
 	}
 }

@@ -1,0 +1,217 @@
+package pendingedits
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// A record is written as fields one after the other: numbers as varints, bytes
+// with their length plus one in front, so that no file (0) is not an empty one.
+
+type encoder struct{ b []byte }
+
+func (w *encoder) number(n int64) { w.b = binary.AppendVarint(w.b, n) }
+
+func (w *encoder) text(s string) {
+	w.number(int64(len(s)))
+	w.b = append(w.b, s...)
+}
+
+func (w *encoder) file(data []byte) {
+	if data == nil {
+		w.number(0)
+		return
+	}
+	w.number(int64(len(data)) + 1)
+	w.b = append(w.b, data...)
+}
+
+func (w *encoder) flag(f bool) {
+	n := int64(0)
+	if f {
+		n = 1
+	}
+	w.number(n)
+}
+
+func encode(r record) []byte {
+	size := int64(64)
+	for _, e := range r.puts {
+		size += e.size()
+	}
+	for _, u := range r.undo {
+		size += u.size()
+	}
+	w := &encoder{make([]byte, 0, size)}
+	w.number(r.revision)
+	w.number(r.nextID)
+	w.number(int64(len(r.drops)))
+	for _, name := range r.drops {
+		w.text(name)
+	}
+	w.number(int64(len(r.puts)))
+	for _, e := range r.puts {
+		w.entry(e)
+	}
+	w.number(int64(r.undone))
+	w.number(int64(len(r.undo)))
+	for _, u := range r.undo {
+		w.undo(u)
+	}
+	return w.b
+}
+
+func (w *encoder) entry(e *entry) {
+	w.text(e.name)
+	w.text(e.from)
+	w.file(e.base)
+	w.flag(e.whole)
+	w.file(e.after)
+	w.number(int64(e.mode))
+	w.text(e.session)
+	w.text(e.tool)
+	w.number(e.updated.UnixNano())
+	w.number(e.revision)
+	w.number(int64(len(e.hunks)))
+	for _, h := range e.hunks {
+		w.text(h.id)
+		w.number(int64(h.start))
+		w.number(int64(len(h.old)))
+		w.file(join(h.new))
+	}
+}
+
+func (w *encoder) undo(u undoItem) {
+	w.flag(u.undone)
+	w.number(int64(len(u.changes)))
+	for _, d := range u.changes {
+		w.text(d.Path)
+		w.text(d.From)
+		w.file(d.Before)
+		w.file(d.After)
+		w.number(int64(d.Mode))
+		w.text(d.session)
+		w.text(d.tool)
+	}
+}
+
+// size is about what an entry takes in the log.
+func (e *entry) size() int64 {
+	n := 64 + len(e.name) + len(e.from) + len(e.base) + len(e.after) + len(e.session) + len(e.tool)
+	for _, h := range e.hunks {
+		n += 24
+		for _, line := range h.new {
+			n += len(line)
+		}
+	}
+	return int64(n)
+}
+
+var errMalformed = errors.New("malformed record")
+
+// decoder reads what an encoder wrote; after the first wrong field it is bad.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) number() int64 {
+	n, size := binary.Varint(d.b)
+	if size <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+// count is the number of things that follow, each of which takes a byte.
+func (d *decoder) count() int {
+	n := d.number()
+	if n < 0 || n > int64(len(d.b)) {
+		d.bad = true
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) text() string {
+	n := d.count()
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) file() []byte {
+	n := d.number()
+	if n == 0 {
+		return nil
+	}
+	if n < 0 || n-1 > int64(len(d.b)) {
+		d.bad = true
+		return nil
+	}
+	data := append([]byte{}, d.b[:n-1]...)
+	d.b = d.b[n-1:]
+	return data
+}
+
+func decode(payload []byte) (record, error) {
+	d := &decoder{b: payload}
+	r := record{revision: d.number(), nextID: d.number()}
+	for range d.count() {
+		r.drops = append(r.drops, d.text())
+	}
+	for range d.count() {
+		r.puts = append(r.puts, d.entry())
+	}
+	r.undone = int(d.number())
+	for range d.count() {
+		r.undo = append(r.undo, d.undo())
+	}
+	if d.bad || len(d.b) > 0 {
+		return record{}, errMalformed
+	}
+	return r, nil
+}
+
+func (d *decoder) entry() *entry {
+	e := &entry{name: d.text(), from: d.text(), base: d.file(), whole: d.number() == 1, after: d.file(), mode: fs.FileMode(d.number())}
+	e.session, e.tool = d.text(), d.text()
+	e.updated, e.revision = time.Unix(0, d.number()).UTC(), d.number()
+	var lines []string
+	if !e.whole {
+		lines = diff.SplitLines(string(e.base))
+	}
+	end := 0
+	for range d.count() {
+		h := hunk{id: d.text(), start: int(d.number())}
+		n := int(d.number())
+		h.new = diff.SplitLines(string(d.file()))
+		if !e.whole {
+			if h.start < end || n < 0 || n > len(lines) || h.start > len(lines)-n {
+				d.bad = true
+				return e
+			}
+			end = h.start + n
+			h.old = lines[h.start:end:end]
+		}
+		e.hunks = append(e.hunks, h)
+	}
+	d.bad = d.bad || len(e.hunks) == 0 || !fs.ValidPath(e.name)
+	return e
+}
+
+func (d *decoder) undo() undoItem {
+	u := undoItem{undone: d.number() == 1}
+	for range d.count() {
+		c := workspace.Change{Path: d.text(), From: d.text(), Before: d.file(), After: d.file(), Mode: fs.FileMode(d.number())}
+		u.changes = append(u.changes, decided{Change: c, session: d.text(), tool: d.text()})
+	}
+	return u
+}

@@ -1,0 +1,325 @@
+package pendingedits
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// A log is a file of frames, each one record. A frame is a header of sixteen
+// bytes (magic, length, checksum of the payload, checksum of the header) and
+// the payload; numbers are little-endian. The checksum of its own tells a
+// header of a write that was cut short from a damaged one.
+const (
+	logName    = "pending.log"
+	lockName   = "lock"
+	magic      = "SPE1"
+	headerSize = 16
+	wasteAbove = 1 << 20 // a log below this size is never rewritten
+)
+
+// log is the store's file. append and rewrite are called with the store's lock
+// held, sync without.
+type log struct {
+	dir  string
+	fail func(point string) error
+	lock *os.File
+
+	mu      sync.Mutex // guards the rest
+	file    *os.File
+	size    int64 // of what is written and whole
+	written int64 // number of appended records
+	broken  error // why nothing can be appended until the log is rewritten
+	damaged bool  // what was read was not all right
+
+	syncing sync.Mutex // one sync at a time; those who wait share the next
+	synced  int64      // guarded by mu
+}
+
+// openLog locks dir and reads its log. What it had to leave out is reported.
+func openLog(dir string, fail func(string) error) (l *log, records []record, reports []string, err error) {
+	if err := makeDir(dir); err != nil {
+		return nil, nil, nil, err
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	l = &log{dir: dir, fail: fail, lock: lock}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	// What a rewrite left when it was cut short was never the log.
+	if err := os.Remove(filepath.Join(dir, logName+".new")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil, err
+	}
+	l.file, err = openFile(filepath.Join(dir, logName), os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := syncDir(dir); err != nil {
+		return nil, nil, nil, err
+	}
+	data, err := io.ReadAll(l.file)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	records, l.size, err = readFrames(data)
+	switch {
+	case err == nil:
+		return l, records, nil, nil
+	case errors.Is(err, errTorn):
+		// A crash while it was written: nobody was told that it is kept.
+		if err := l.file.Truncate(l.size); err != nil {
+			return nil, nil, nil, err
+		}
+		text := fmt.Sprintf("the last entry of %s was not written to its end before the last stop; it was left out", logName)
+		return l, records, []string{text}, l.file.Sync()
+	}
+	aside, err := l.setAside(data)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	l.damaged = true
+	return l, records, []string{fmt.Sprintf("%s is damaged after %d entries, which were kept; the damaged file is %s", logName, len(records), aside)}, nil
+}
+
+var (
+	errTorn    = errors.New("the last record is not complete")
+	errDamaged = errors.New("the log is damaged")
+)
+
+// readFrames returns the records before the first that is not right, and where
+// that begins.
+func readFrames(data []byte) (records []record, size int64, err error) {
+	for rest := data; len(rest) > 0; rest = data[size:] {
+		header := rest[:min(len(rest), headerSize)]
+		if len(header) < headerSize {
+			if len(header) <= len(magic) && magic[:len(header)] != string(header) || len(header) > len(magic) && string(header[:len(magic)]) != magic {
+				return records, size, errDamaged
+			}
+			return records, size, errTorn
+		}
+		length := int(binary.LittleEndian.Uint32(header[4:]))
+		if string(header[:4]) != magic || binary.LittleEndian.Uint32(header[12:]) != checksum(header[:12]) {
+			return records, size, errDamaged
+		}
+		if length > len(rest)-headerSize {
+			return records, size, errTorn
+		}
+		payload := rest[headerSize : headerSize+length]
+		if binary.LittleEndian.Uint32(header[8:]) != checksum(payload) {
+			return records, size, errDamaged
+		}
+		r, err := decode(payload)
+		if err != nil {
+			return records, size, errDamaged
+		}
+		records, size = append(records, r), size+int64(headerSize+length)
+	}
+	return records, size, nil
+}
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+func frame(payload []byte) []byte {
+	b := make([]byte, headerSize, headerSize+len(payload))
+	copy(b, magic)
+	binary.LittleEndian.PutUint32(b[4:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(b[8:], checksum(payload))
+	binary.LittleEndian.PutUint32(b[12:], checksum(b[:12]))
+	return append(b, payload...)
+}
+
+// append writes a record and returns its number for sync. If it fails, the log
+// is as before.
+func (l *log) append(op string, payload []byte) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return 0, l.broken
+	}
+	if err := l.fail(op + ".write"); err != nil {
+		return 0, err
+	}
+	n, err := l.file.Write(frame(payload))
+	if err == nil {
+		err = l.fail(op + ".written")
+	}
+	if err != nil {
+		if e := l.file.Truncate(l.size); e != nil {
+			l.broken = e
+		}
+		return 0, err
+	}
+	l.size += int64(n)
+	l.written++
+	return l.written, nil
+}
+
+// sync returns when the record with this number is durable. Callers that come
+// together share one fsync.
+func (l *log) sync(op string, seq int64) error {
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
+	l.mu.Lock()
+	file, written, synced, broken := l.file, l.written, l.synced, l.broken
+	l.mu.Unlock()
+	if synced >= seq {
+		return nil
+	}
+	if broken != nil {
+		return notDurable(broken)
+	}
+	err := l.fail(op + ".sync")
+	if err == nil {
+		err = file.Sync()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.file != file: // it was rewritten meanwhile, with everything in it
+		if l.broken != nil {
+			return notDurable(l.broken)
+		}
+		return nil
+	case err != nil:
+		// The system may have given up on the pages: only a new file can be trusted.
+		l.broken = err
+		return notDurable(err)
+	}
+	l.synced = max(l.synced, written)
+	return l.fail(op + ".synced")
+}
+
+func notDurable(err error) error {
+	return fmt.Errorf("pending edits: the step was made, but is lost if the server stops now: %w", err)
+}
+
+// isBroken reports whether only a rewrite can make the log usable again.
+func (l *log) isBroken() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken != nil
+}
+
+// wasteful reports whether a rewrite would free more than half of a large log.
+func (l *log) wasteful(needed func() int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.size > wasteAbove && l.size > 2*needed()
+}
+
+// rewrite replaces the log by one that has just these records. If it fails, the
+// old one stays.
+func (l *log) rewrite(payloads [][]byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := filepath.Join(l.dir, logName)
+	if err := l.fail("compact.create"); err != nil {
+		return err
+	}
+	f, err := openFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	size, err := l.fill(f, payloads)
+	if err == nil {
+		err = os.Rename(name+".new", name)
+	}
+	if err != nil {
+		f.Close()
+		return errors.Join(err, os.Remove(name+".new"))
+	}
+	// From here on the new file is the log, whatever else fails.
+	l.file.Close()
+	l.file, l.size = f, size
+	err = l.fail("compact.renamed")
+	if err == nil {
+		err = syncDir(l.dir)
+	}
+	l.broken = err
+	if err == nil {
+		l.synced = l.written
+		err = l.fail("compact.synced")
+	}
+	return err
+}
+
+func (l *log) fill(f *os.File, payloads [][]byte) (size int64, err error) {
+	for _, p := range payloads {
+		n, err := f.Write(frame(p))
+		if err != nil {
+			return 0, err
+		}
+		size += int64(n)
+	}
+	if err := l.fail("compact.written"); err != nil {
+		return 0, err
+	}
+	if err := f.Sync(); err != nil {
+		return 0, err
+	}
+	return size, l.fail("compact.rename")
+}
+
+// setAside keeps a copy of a damaged log for a person to look at.
+func (l *log) setAside(data []byte) (string, error) {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.damaged-%d", logName, n)
+		f, err := openFile(filepath.Join(l.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(data)
+		return name, errors.Join(err, f.Sync(), f.Close())
+	}
+}
+
+func (l *log) close() error {
+	var err error
+	if l.file != nil {
+		err = l.file.Close()
+	}
+	return errors.Join(err, l.lock.Close())
+}
+
+func makeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	return err
+}
+
+func openFile(name string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(name, flag|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", name), f.Close())
+	}
+	return f, nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

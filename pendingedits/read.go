@@ -1,0 +1,96 @@
+package pendingedits
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+)
+
+// List returns what is pending, of one session or, for "", of all.
+func (s *Store) List(session string) List {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var edits []Edit
+	for _, e := range s.sorted() {
+		if session != "" && e.session != session {
+			continue
+		}
+		if e, r := s.resolve(e, false); e != nil {
+			edits = append(edits, r.edit)
+		}
+	}
+	return List{Revision: s.revision, Edits: edits}
+}
+
+// Diff returns a patch, in git's format, of what would be accepted for one
+// file or, for "", for all. Conflicts are not in it. It fails with
+// fs.ErrNotExist when nothing is pending for the file.
+func (s *Store) Diff(name string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entries := s.sorted()
+	if name != "" {
+		e, err := s.find(name)
+		if err != nil {
+			return "", err
+		}
+		entries = []*entry{e}
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		e, r := s.resolve(e, false)
+		if e == nil || !r.shown {
+			continue
+		}
+		oldName, newName := e.source(), e.name
+		if r.live == nil {
+			oldName = ""
+		}
+		if r.text == nil {
+			newName = ""
+		}
+		b.WriteString(diff.Patch(oldName, newName, string(r.live), string(r.text)))
+	}
+	return b.String(), nil
+}
+
+// Text returns one side of what a diff editor shows. A side without a file,
+// such as the base of a created one, is empty. It fails with fs.ErrNotExist
+// when nothing is pending for the file.
+func (s *Store) Text(name string, side Side) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.find(name)
+	if err != nil {
+		return "", err
+	}
+	e, r := s.resolve(e, false)
+	switch {
+	case e == nil:
+		return "", missing(name)
+	case side == Base:
+		return string(r.live), r.trouble
+	case side == Proposed && e.whole && !r.shown:
+		return string(e.after), nil // what the conflict is about
+	case side == Proposed:
+		return string(r.text), nil
+	}
+	return "", fmt.Errorf("side is %q, want %q or %q", side, Base, Proposed)
+}
+
+// find returns the entry of a file by its new or its old name.
+func (s *Store) find(name string) (*entry, error) {
+	if e := s.entries[name]; e != nil {
+		return e, nil
+	}
+	if e := s.from[name]; e != nil {
+		return e, nil
+	}
+	return nil, missing(name)
+}
+
+func missing(name string) error {
+	return &fs.PathError{Op: "review", Path: name, Err: fmt.Errorf("no edit is pending for it: %w", fs.ErrNotExist)}
+}

@@ -1,0 +1,284 @@
+package pendingedits
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// stage gathers what files shall look like in the queue's view, and turns it
+// into entries: whatever was done to a file, its entry is what is between the
+// base and that. s.mu is held for as long as a stage lives.
+type stage struct {
+	s             *Store
+	session, tool string
+	want          map[string][]byte // nil: no file
+	from          map[string]string // where a renamed file is in the base; "" cuts the tie
+	mode          map[string]fs.FileMode
+	base          map[string][]byte // what was read of the base, once
+	fresh         bool              // what is in conflict is not kept
+}
+
+func (s *Store) stage(session, tool string) *stage {
+	return &stage{
+		s: s, session: session, tool: tool,
+		want: map[string][]byte{}, from: map[string]string{}, mode: map[string]fs.FileMode{},
+		base: map[string][]byte{},
+	}
+}
+
+// current is the text of a file in the queue's view.
+func (g *stage) current(name string) ([]byte, error) {
+	if data, ok := g.want[name]; ok {
+		return data, nil
+	}
+	for _, e := range []*entry{g.s.entries[name], g.s.from[name]} {
+		if e == nil {
+			continue
+		}
+		if e, r := g.s.resolve(e, true); e != nil && r.trouble == nil {
+			g.base[e.source()] = r.live
+		}
+	}
+	if data, gone, ok := g.s.lookup(name); ok {
+		if gone {
+			return nil, nil
+		}
+		return data, nil
+	}
+	return g.read(name)
+}
+
+// read returns a file of the base as it was when it was first asked for.
+func (g *stage) read(name string) ([]byte, error) {
+	if data, ok := g.base[name]; ok {
+		return data, nil
+	}
+	data, err := g.s.read(name)
+	if err == nil {
+		g.base[name] = data
+	}
+	return data, err
+}
+
+// origin is the name in the base of a file that is renamed, else "".
+func (g *stage) origin(name string) string {
+	if from, ok := g.from[name]; ok {
+		return from
+	}
+	if e := g.s.entries[name]; e != nil {
+		return e.from
+	}
+	return ""
+}
+
+// change makes one change on top of what is staged.
+func (g *stage) change(c workspace.Change) error {
+	source := c.Path
+	if c.From != "" {
+		source = c.From
+	}
+	for _, name := range []string{c.Path, source} {
+		if !fs.ValidPath(name) || name == "." {
+			return refuse(name, fs.ErrInvalid)
+		}
+	}
+	now, err := g.current(source)
+	if err != nil {
+		return err
+	}
+	if !same(now, c.Before) {
+		return refuse(source, workspace.ErrConflict)
+	}
+	if c.From != "" && c.From != c.Path {
+		if now == nil || c.After == nil {
+			return refuse(c.From, fs.ErrInvalid)
+		}
+		if there, err := g.current(c.Path); err != nil {
+			return err
+		} else if there != nil {
+			return refuse(c.Path, workspace.ErrConflict)
+		}
+		origin := g.origin(c.From)
+		if origin == "" {
+			origin = c.From
+		}
+		g.from[c.Path] = origin
+		g.want[c.From], g.from[c.From] = nil, ""
+	}
+	if c.After != nil && (c.Before == nil || c.From != "") {
+		if err := g.roomFor(c.Path); err != nil {
+			return err
+		}
+	}
+	if c.After == nil {
+		g.from[c.Path] = ""
+	}
+	g.want[c.Path] = c.After
+	if c.Mode != 0 {
+		g.mode[c.Path] = c.Mode
+	}
+	return nil
+}
+
+// roomFor reports what stands in the way of a new file: a file as one of its
+// directories, or a directory with its name.
+func (g *stage) roomFor(name string) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := fs.Stat(g.s.base, dir)
+		there := err == nil && !info.IsDir()
+		if data, ok := g.want[dir]; ok {
+			there = data != nil
+		} else if _, gone, ok := g.s.lookup(dir); ok {
+			there = !gone
+		}
+		if there {
+			return refuse(dir, fmt.Errorf("it is a file, not a directory: %w", fs.ErrExist))
+		}
+	}
+	if info, err := fs.Stat(g.s.base, name); err == nil && info.IsDir() {
+		return refuse(name, fmt.Errorf("it is a directory: %w", fs.ErrExist))
+	}
+	for other := range g.s.entries {
+		if strings.HasPrefix(other, name+"/") {
+			return refuse(name, fmt.Errorf("it is a directory: %w", fs.ErrExist))
+		}
+	}
+	return nil
+}
+
+func refuse(name string, err error) error {
+	return &fs.PathError{Op: "change", Path: name, Err: err}
+}
+
+// record turns what is staged into the entries that say it.
+func (g *stage) record() (record, error) {
+	// An entry for two names is looked at from both.
+	for _, name := range slices.Collect(maps.Keys(g.want)) {
+		ties := []string{g.origin(name)}
+		for _, e := range []*entry{g.s.entries[name], g.s.from[name]} {
+			if e != nil {
+				ties = append(ties, e.name, e.from)
+			}
+		}
+		for _, other := range ties {
+			if _, ok := g.want[other]; other == "" || ok {
+				continue
+			}
+			data, err := g.current(other)
+			if err != nil {
+				return record{}, err
+			}
+			g.want[other] = data
+		}
+	}
+	var r record
+	moved := map[string]bool{} // by old name
+	for _, name := range slices.Sorted(maps.Keys(g.want)) {
+		if g.renames(name) {
+			moved[g.origin(name)] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.want)) {
+		var e *entry
+		var err error
+		switch {
+		case moved[name]: // its new name's entry says so
+		case g.renames(name):
+			e, err = g.whole(name, g.origin(name))
+		default:
+			e, err = g.entry(name)
+		}
+		if err != nil {
+			return record{}, err
+		}
+		if e != nil {
+			r.puts = append(r.puts, e)
+		} else if g.s.entries[name] != nil {
+			r.drops = append(r.drops, name)
+		}
+	}
+	return r, nil
+}
+
+// renames reports whether name is best said to be another file's new name: the
+// base has that file and not this one, the view this one and not that.
+func (g *stage) renames(name string) bool {
+	from := g.origin(name)
+	if from == "" || from == name || g.want[name] == nil {
+		return false
+	}
+	if data, ok := g.want[from]; !ok || data != nil {
+		return false
+	}
+	there, err := g.read(name)
+	old, oldErr := g.read(from)
+	return err == nil && there == nil && oldErr == nil && old != nil
+}
+
+// entry makes what is between the base and what is wanted; nil is nothing.
+func (g *stage) entry(name string) (*entry, error) {
+	live, err := g.read(name)
+	if err != nil {
+		return nil, err
+	}
+	want := g.want[name]
+	if !isText(live) || !isText(want) {
+		if same(live, want) {
+			return nil, nil
+		}
+		return g.whole(name, "")
+	}
+	old := g.s.entries[name]
+	var r *resolution
+	if old != nil && !old.whole {
+		r = g.s.resolved[name]
+	}
+	if r == nil {
+		old = nil
+	} else if g.fresh {
+		ready := *r
+		ready.clashes = nil
+		r = &ready
+	}
+	e := g.made(name)
+	e.base, e.hunks = rework(old, r, live, want, g.s.newID)
+	if len(e.hunks) == 0 {
+		return nil, nil
+	}
+	return e, nil
+}
+
+// whole makes an entry that is taken or left as one.
+func (g *stage) whole(name, from string) (*entry, error) {
+	e := g.made(name)
+	e.whole, e.from, e.after, e.mode = true, from, g.want[name], g.mode[name]
+	live, err := g.read(e.source())
+	if err != nil {
+		return nil, err
+	}
+	e.base = live
+	id := ""
+	if old := g.s.entries[name]; old != nil && old.whole {
+		if old.from == from && same(old.base, e.base) && same(old.after, e.after) {
+			id = old.hunks[0].id
+		}
+		if e.mode == 0 {
+			e.mode = old.mode
+		}
+	}
+	if id == "" {
+		id = g.s.newID()
+	}
+	e.hunks = []hunk{{id: id}}
+	return e, nil
+}
+
+func (g *stage) made(name string) *entry {
+	return &entry{name: name, session: g.session, tool: g.tool, updated: g.s.opts.Now().UTC()}
+}

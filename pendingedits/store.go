@@ -1,0 +1,285 @@
+package pendingedits
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// ErrLocked says that another process has the store open.
+var ErrLocked = errors.New("the pending edits are in use")
+
+// Options are what a store may be told; the zero value works.
+type Options struct {
+	// Notify is told what a person did with the edits of a session, in a
+	// sentence for the agent.
+	Notify func(session, text string)
+
+	// Changed is called after the queue changed, from a goroutine of the
+	// store: once for several changes that come together.
+	Changed func()
+
+	// Report is told what was wrong with the log when it was opened, in a
+	// sentence for the user.
+	Report func(text string)
+
+	// Fail is called at the points where a process may die. What it returns is
+	// the failure of the step that would follow. Tests set it.
+	Fail func(point string) error
+
+	Now func() time.Time // nil means time.Now
+}
+
+// Store is the queue. It is safe for concurrent use. It reads base with a lock
+// held, so base must not call it from inside a read; it applies to base with
+// none held.
+type Store struct {
+	base  workspace.View
+	files workspace.Files // base under the queue
+	opts  Options
+	log   *log
+
+	reviewing sync.Mutex // one person's decision at a time
+
+	mu       sync.Mutex // guards the rest
+	entries  map[string]*entry
+	from     map[string]*entry      // renames by the old name
+	resolved map[string]*resolution // by name, of entries that were looked at
+	names    []string               // Layer.Names, nil when it has to be made
+	undo     []undoItem             // the last is the newest
+	revision int64
+	nextID   int64
+	closed   bool
+
+	kick chan struct{} // holds a token when Changed is due
+	done chan struct{} // closed when the goroutine that calls it has ended
+}
+
+// Open returns the queue that is kept in dir, which is made if it is absent,
+// over the files of base. It fails with ErrLocked when another process uses
+// dir. Damage in the log is reported, set aside, and never becomes an edit.
+func Open(dir string, base workspace.View, opts Options) (*Store, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Fail == nil {
+		opts.Fail = func(string) error { return nil }
+	}
+	s := &Store{
+		base: base, opts: opts,
+		entries: map[string]*entry{}, from: map[string]*entry{}, resolved: map[string]*resolution{},
+		kick: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	s.files = workspace.NewOverlay(base, layer{s})
+	l, records, reports, err := openLog(dir, opts.Fail)
+	if err != nil {
+		return nil, fmt.Errorf("pending edits: %w", err)
+	}
+	s.log = l
+	for _, r := range records {
+		s.replay(r)
+	}
+	if l.damaged {
+		if err := s.compact(); err != nil {
+			l.close()
+			return nil, fmt.Errorf("pending edits: %w", err)
+		}
+	}
+	// Revisions that were only shown are not in the log; the clock keeps new
+	// ones above them.
+	s.revision = max(s.revision+1, opts.Now().UnixMilli())
+	for _, e := range s.entries {
+		e.revision = s.revision
+	}
+	if opts.Report != nil {
+		for _, text := range reports {
+			opts.Report(text)
+		}
+	}
+	go s.notifyChanges()
+	return s, nil
+}
+
+// Close waits for the last call of Changed and gives the directory free. What
+// was acknowledged is durable already.
+func (s *Store) Close() error {
+	s.reviewing.Lock()
+	defer s.reviewing.Unlock()
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.kick)
+	s.mu.Unlock()
+	<-s.done
+	return s.log.close()
+}
+
+// Revision grows with every change of the queue.
+func (s *Store) Revision() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision
+}
+
+// BaseChanged says that the base's text of these files is another now. Their
+// hunks move, come into conflict, or are done.
+func (s *Store) BaseChanged(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		if e := s.entries[name]; e != nil {
+			s.resolve(e, true)
+		}
+		if e := s.from[name]; e != nil {
+			s.resolve(e, true)
+		}
+	}
+}
+
+// notifyChanges calls Changed until the store is closed.
+func (s *Store) notifyChanges() {
+	defer close(s.done)
+	for range s.kick {
+		if s.opts.Changed != nil {
+			s.opts.Changed()
+		}
+	}
+}
+
+// changed makes notifyChanges run. s.mu is held.
+func (s *Store) changed() {
+	if s.closed {
+		return
+	}
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// tell tells an agent what was done with its edits. No lock is held.
+func (s *Store) tell(notes []note) {
+	if s.opts.Notify == nil {
+		return
+	}
+	for _, n := range notes {
+		s.opts.Notify(n.session, n.text)
+	}
+}
+
+type note struct{ session, text string }
+
+// record is one step of the store, applied as a whole or not at all.
+type record struct {
+	revision, nextID int64
+	puts             []*entry
+	drops            []string
+	undone           int        // how many of the newest undo items go
+	undo             []undoItem // and what is put there instead
+}
+
+// commit writes r to the log and then makes it true. It returns what sync has
+// to wait for. s.mu is held; nothing is changed if it fails.
+func (s *Store) commit(op string, r record) (int64, error) {
+	if s.closed {
+		return 0, fs.ErrClosed
+	}
+	if s.log.isBroken() {
+		if err := s.compact(); err != nil {
+			return 0, fmt.Errorf("pending edits: %w", err)
+		}
+	}
+	r.revision, r.nextID = s.revision+1, s.nextID
+	for _, e := range r.puts {
+		e.revision = r.revision
+	}
+	seq, err := s.log.append(op, encode(r))
+	if err != nil {
+		return 0, fmt.Errorf("pending edits: %w", err)
+	}
+	s.replay(r)
+	s.changed()
+	if s.log.wasteful(s.size) {
+		// The record is in the log already; a log that can't be made shorter
+		// only stays long.
+		_ = s.compact()
+	}
+	return seq, nil
+}
+
+// replay makes r true in memory.
+func (s *Store) replay(r record) {
+	for _, name := range r.drops {
+		s.drop(name)
+	}
+	for _, e := range r.puts {
+		s.drop(e.name)
+		s.entries[e.name] = e
+		if e.from != "" {
+			s.from[e.from] = e
+		}
+	}
+	s.undo = append(s.undo[:max(0, len(s.undo)-r.undone)], r.undo...)
+	s.undo = bounded(s.undo)
+	s.revision, s.nextID = max(s.revision, r.revision), max(s.nextID, r.nextID)
+	s.names = nil
+}
+
+func (s *Store) drop(name string) {
+	if e := s.entries[name]; e != nil && s.from[e.from] == e {
+		delete(s.from, e.from)
+	}
+	delete(s.entries, name)
+	delete(s.resolved, name)
+}
+
+// size is about how many bytes a new log would have.
+func (s *Store) size() int64 {
+	n := int64(0)
+	for _, e := range s.entries {
+		n += e.size()
+	}
+	for _, u := range s.undo {
+		n += u.size()
+	}
+	return n
+}
+
+// compact writes a new log that holds only what is true. s.mu is held, or s is
+// not shared yet.
+func (s *Store) compact() error {
+	var payloads [][]byte
+	for _, name := range slices.Sorted(maps.Keys(s.entries)) {
+		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, puts: []*entry{s.entries[name]}}))
+	}
+	for _, u := range s.undo {
+		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, undo: []undoItem{u}}))
+	}
+	if payloads == nil {
+		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID}))
+	}
+	return s.log.rewrite(payloads)
+}
+
+// newID returns an id that no hunk had.
+func (s *Store) newID() string {
+	s.nextID++
+	return fmt.Sprintf("h%d", s.nextID)
+}
+
+func (s *Store) sorted() []*entry {
+	list := make([]*entry, 0, len(s.entries))
+	for _, name := range slices.Sorted(maps.Keys(s.entries)) {
+		list = append(list, s.entries[name])
+	}
+	return list
+}

@@ -1,0 +1,204 @@
+package pendingedits
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// How much can be undone, also after a restart.
+const (
+	undoItems = 20
+	undoBytes = 16 << 20
+)
+
+// undoItem is what one accept, or one undo, did to the base.
+type undoItem struct {
+	undone  bool // it was an undo
+	changes []decided
+}
+
+// decided is a change that was made to the base, and who had proposed it.
+type decided struct {
+	workspace.Change
+	session, tool string
+}
+
+func (u undoItem) size() int64 {
+	n := 16
+	for _, d := range u.changes {
+		n += 32 + len(d.Path) + len(d.From) + len(d.Before) + len(d.After) + len(d.session) + len(d.tool)
+	}
+	return int64(n)
+}
+
+// bounded returns the newest items that fit.
+func bounded(items []undoItem) []undoItem {
+	size := int64(0)
+	for i := len(items) - 1; i >= 0; i-- {
+		size += items[i].size()
+		if size > undoBytes || len(items)-i > undoItems {
+			return slices.Clone(items[i+1:])
+		}
+	}
+	return items
+}
+
+// backward is what taking a change back needs.
+type backward struct {
+	of     decided
+	change workspace.Change
+	needed bool             // false: somebody took it back already
+	seen   map[string]sight // by name, in the queue's view before
+}
+
+type sight struct {
+	e    *entry
+	text []byte
+}
+
+// Undo takes back what the last Accept did: the files become what they were,
+// with what the user wrote since merged, and the proposals are pending again.
+// Undo after Undo accepts them again. When there is nothing to take back it
+// does nothing.
+func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
+	s.reviewing.Lock()
+	defer s.reviewing.Unlock()
+	s.mu.Lock()
+	if len(s.undo) == 0 {
+		defer s.mu.Unlock()
+		return UndoResult{Revision: s.revision}, nil
+	}
+	item := s.undo[len(s.undo)-1]
+	var res UndoResult
+	var ready []backward
+	var changes []workspace.Change
+	stay := undoItem{undone: item.undone}
+	for _, d := range slices.Backward(item.changes) {
+		b, err := s.backward(d)
+		if err != nil {
+			res.Failed = append(res.Failed, Failure{d.Path, err})
+			stay.changes = append(stay.changes, d)
+			continue
+		}
+		ready = append(ready, b)
+		if b.needed {
+			changes = append(changes, b.change)
+		}
+	}
+	s.mu.Unlock()
+
+	errs := s.apply(ctx, "undo", changes)
+	again := undoItem{undone: !item.undone}
+	var done []backward
+	var notes []note
+	for _, b := range ready {
+		if b.needed {
+			err := errs[0]
+			errs = errs[1:]
+			if err != nil {
+				res.Failed = append(res.Failed, Failure{b.of.Path, err})
+				stay.changes = append(stay.changes, b.of)
+				continue
+			}
+			again.changes = append(again.changes, decided{b.change, b.of.session, b.of.tool})
+		}
+		done = append(done, b)
+		res.Restored = append(res.Restored, b.of.Path)
+		text := "The user took back accepting %s; it is pending again."
+		if item.undone {
+			text = "The user accepted %s again."
+		}
+		notes = append(notes, note{b.of.session, fmt.Sprintf(text, b.of.Path)})
+	}
+	if done != nil {
+		s.finish("undo", func() (record, error) {
+			r, err := s.pendingAgain(done)
+			r.undone = 1
+			for _, u := range []undoItem{stay, again} {
+				if u.changes != nil {
+					slices.Reverse(u.changes)
+					r.undo = append(r.undo, u)
+				}
+			}
+			return r, err
+		})
+	}
+	s.tell(notes)
+	slices.Sort(res.Restored)
+	res.Revision = s.Revision()
+	return res, nil
+}
+
+// backward finds out how to take d back now. s.mu is held.
+func (s *Store) backward(d decided) (backward, error) {
+	b := backward{of: d, seen: map[string]sight{}}
+	for _, name := range []string{d.Path, d.From} {
+		if name == "" {
+			continue
+		}
+		text, err := s.stage("", "").current(name)
+		if err != nil {
+			return b, err
+		}
+		b.seen[name] = sight{s.entries[name], text}
+	}
+	now, err := s.read(d.Path)
+	if err != nil {
+		return b, err
+	}
+	changed := fmt.Errorf("the file was changed since, where the edit is: %w", workspace.ErrConflict)
+	b.change = workspace.Change{Path: d.Path, Before: now, After: d.Before, Mode: d.Mode}
+	if d.From != "" {
+		b.change.Path, b.change.From = d.From, d.Path
+	}
+	switch {
+	case d.From == "" && same(now, d.Before):
+		return b, nil
+	case d.Before == nil || d.After == nil: // a file that was made or deleted
+		b.needed = same(now, d.After)
+		if !b.needed {
+			return b, changed
+		}
+		return b, nil
+	case now == nil:
+		return b, changed
+	}
+	merged, ok := merge(d.After, now, d.Before)
+	if !ok {
+		return b, changed
+	}
+	b.change.After, b.needed = merged, d.From != "" || !same(merged, now)
+	return b, nil
+}
+
+// pendingAgain returns the entries that make the queue's view what it was: so
+// what was taken back is pending, and nothing is that was accepted again. s.mu
+// is held.
+func (s *Store) pendingAgain(done []backward) (record, error) {
+	var r record
+	for _, b := range done {
+		g := s.stage(b.of.session, b.of.tool)
+		for name, before := range b.seen {
+			e := s.entries[name]
+			if e != nil {
+				g.session, g.tool = e.session, e.tool
+			}
+			g.want[name] = before.text
+			if e != nil && e != before.e {
+				g.want[name] = s.proposed(e) // it was proposed while the editor was at it
+			}
+		}
+		if b.of.From != "" {
+			g.from[b.of.Path] = b.of.From
+		}
+		again, err := g.record()
+		if err != nil {
+			return record{}, err
+		}
+		r.puts, r.drops = append(r.puts, again.puts...), append(r.drops, again.drops...)
+	}
+	return r, nil
+}

@@ -1,0 +1,94 @@
+package pendingedits
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// For returns the files with every pending edit made. What is applied to it
+// becomes pending, in the name of session and tool: it is durable when Apply
+// returns, and neither the base nor a person hears of it before it is accepted.
+func (s *Store) For(session, tool string) workspace.View {
+	return &view{Files: s.files, s: s, session: session, tool: tool}
+}
+
+type view struct {
+	workspace.Files
+	s             *Store
+	session, tool string
+}
+
+func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	seq, err := v.s.propose(v.session, v.tool, changes)
+	if err != nil {
+		return err
+	}
+	return v.s.log.sync("record", seq)
+}
+
+// propose records changes of an agent.
+func (s *Store) propose(session, tool string, changes []workspace.Change) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.stage(session, tool)
+	for _, c := range changes {
+		if err := g.change(c); err != nil {
+			return 0, err
+		}
+	}
+	r, err := g.record()
+	if err != nil {
+		return 0, err
+	}
+	if len(r.puts) == 0 && len(r.drops) == 0 {
+		return 0, nil
+	}
+	return s.commit("record", r)
+}
+
+// layer is the queue as a layer over the base.
+type layer struct{ s *Store }
+
+func (l layer) Lookup(name string) (data []byte, deleted, ok bool) {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return l.s.lookup(name)
+}
+
+func (l layer) Names() []string {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.s.names == nil {
+		names := slices.Collect(maps.Keys(l.s.entries))
+		for name := range l.s.from {
+			if l.s.entries[name] == nil {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		l.s.names = names
+	}
+	return slices.Clone(l.s.names)
+}
+
+// lookup returns what is proposed for name; !ok says that the base is right.
+// s.mu is held.
+func (s *Store) lookup(name string) (data []byte, deleted, ok bool) {
+	if e := s.entries[name]; e != nil {
+		if e, r := s.resolve(e, false); e != nil && r.shown {
+			return r.text, r.text == nil, true
+		}
+	}
+	if e := s.from[name]; e != nil {
+		if e, r := s.resolve(e, false); e != nil && r.shown {
+			return nil, true, true
+		}
+	}
+	return nil, false, false
+}
