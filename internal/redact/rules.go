@@ -231,7 +231,7 @@ func privateKey(s string, i int) (int, bool) {
 	}
 	at := i + len("-----BEGIN ") + len(label) + len("-----")
 	body, run, longest := at, 0, 0
-	for ; body < len(s) && body-at < maxKey && strings.HasPrefix(s[body:], "-----") == false; body++ {
+	for ; body < len(s) && body-at < maxKey && !strings.HasPrefix(s[body:], "-----"); body++ {
 		c := s[body]
 		switch {
 		case wordByte(c) || c == '+' || c == '/' || c == '=':

@@ -180,3 +180,10 @@ func Visible(s string) string {
 	}
 	return b.String()
 }
+
+// Sanitize is the function of that name, for those who take a redactor by
+// interface.
+func (*Redactor) Sanitize(s string) string { return Sanitize(s) }
+
+// Visible is the function of that name.
+func (*Redactor) Visible(s string) string { return Visible(s) }
