@@ -49,7 +49,7 @@ func (e *entry) matches(s string, i int) bool {
 	}
 	s = s[i : i+len(e.literal)]
 	if !e.fold {
-		return s == e.literal
+		return s[1] == e.literal[1] && s == e.literal
 	}
 	for j := range len(s) {
 		if lower(s[j]) != e.literal[j] {

@@ -149,9 +149,13 @@ func replace(s string, next func(from int) (span, bool)) string {
 // from may be used: it is replaced already. assigned allows rules for
 // assignments; their value, when a rule knows its form, gets that type.
 func (r *Redactor) secretAt(s string, i, from int, assigned bool) (span, bool) {
-	for _, e := range r.find.at(s, i) {
-		rule := &r.rules[e.rule]
-		if rule.assign && !assigned || !e.matches(s, i) {
+	entries := r.find.at(s, i)
+	for k := range entries {
+		if !entries[k].matches(s, i) {
+			continue
+		}
+		rule := &r.rules[entries[k].rule]
+		if rule.assign && !assigned {
 			continue
 		}
 		found, ok := rule.match(s, i, from)
