@@ -1,0 +1,238 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+)
+
+// confirm is what a person has to type before what can't be undone is done.
+const confirm = "CONFIRM"
+
+// defaultExpiry bounds a question that has no end of its own.
+const defaultExpiry = 5 * time.Minute
+
+// The buttons of an approval.
+const (
+	buttonAllow         = "Allow"
+	buttonSession       = "Allow for session"
+	buttonDeny          = "Deny"
+	buttonIrrecoverable = "Run irrecoverable command"
+)
+
+// approvals puts the dispatcher's questions to the user. A question is open on
+// every way that the client has, and the first answer wins: a request that the
+// editor shows, and the commands sidecar.approval.* at any time.
+type approvals struct {
+	client *client
+	log    *slog.Logger
+
+	mu   sync.Mutex
+	open []*approval // oldest first
+}
+
+// approval is a question that is not answered yet.
+type approval struct {
+	dispatch.Ask
+	byHand bool                 // the editor can't show it: only a command or a code action answers it
+	answer chan dispatch.Answer // has room for the one answer
+}
+
+var errDismissed = errors.New("the question was dismissed without an answer")
+
+// Approve asks the user. Every error means no.
+func (a *approvals) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Answer, error) {
+	if ask.Expires.IsZero() {
+		ask.Expires = time.Now().Add(defaultExpiry)
+	}
+	ctx, cancel := context.WithDeadline(ctx, ask.Expires)
+	defer cancel()
+	q := &approval{Ask: ask, answer: make(chan dispatch.Answer, 1)}
+	a.mu.Lock()
+	a.open = append(a.open, q)
+	a.mu.Unlock()
+	defer a.remove(q)
+	defer lsp.Waiting(ctx)()
+
+	failed := make(chan error, 1)
+	go func() {
+		answer, err := a.put(ctx, q)
+		switch {
+		case unsupported(err):
+			a.leave(ctx, q)
+		case err != nil:
+			failed <- err
+		case a.remove(q):
+			q.answer <- answer
+		}
+	}()
+	select {
+	case answer := <-q.answer:
+		return answer, nil
+	case err := <-failed:
+		if !a.remove(q) { // answered at the same moment
+			return <-q.answer, nil
+		}
+		if errors.Is(err, errDismissed) {
+			return dispatch.Answer{Reason: err.Error()}, nil
+		}
+		return dispatch.Answer{}, err
+	case <-ctx.Done():
+		return dispatch.Answer{}, ctx.Err()
+	}
+}
+
+// put has the editor show the question.
+func (a *approvals) put(ctx context.Context, q *approval) (dispatch.Answer, error) {
+	if a.client.can.sidecar.Approve {
+		return a.putOwn(ctx, q)
+	}
+	params := lsp.ShowMessageRequestParams{Type: lsp.MessageInfo, Message: q.Title + "\n" + q.Detail}
+	buttons := []string{buttonAllow, buttonSession, buttonDeny}
+	if q.Irrecoverable {
+		params.Type = lsp.MessageWarning
+		buttons = []string{buttonIrrecoverable, buttonDeny}
+	}
+	for _, b := range buttons {
+		params.Actions = append(params.Actions, lsp.MessageActionItem{Title: b})
+	}
+	var chosen *lsp.MessageActionItem
+	if err := a.client.call(ctx, "window/showMessageRequest", params, &chosen); err != nil {
+		return dispatch.Answer{}, err
+	}
+	switch {
+	case chosen == nil:
+		return dispatch.Answer{}, errDismissed
+	case !slices.Contains(buttons, chosen.Title):
+		return dispatch.Answer{Scope: dispatch.Once, Reason: "the editor gave an answer that was not offered"}, nil
+	}
+	switch chosen.Title {
+	case buttonAllow:
+		return dispatch.Answer{Allow: true, Scope: dispatch.Once}, nil
+	case buttonSession:
+		return dispatch.Answer{Allow: true, Scope: dispatch.ForSession}, nil
+	case buttonIrrecoverable:
+		return dispatch.Answer{Allow: true, Scope: dispatch.Once, Typed: confirm}, nil
+	}
+	return dispatch.Answer{Scope: dispatch.Once}, nil
+}
+
+// putOwn is put for a client that has a dialog of its own.
+func (a *approvals) putOwn(ctx context.Context, q *approval) (dispatch.Answer, error) {
+	var r *approveResult
+	err := a.client.call(ctx, "sidecar/approve", approveParams{
+		CallID: q.CallID, Session: q.Session, AgentPath: q.AgentPath, Tool: q.Tool, Title: q.Title, Detail: q.Detail,
+		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable,
+		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires,
+	}, &r)
+	if err != nil {
+		return dispatch.Answer{}, err
+	}
+	if r == nil {
+		return dispatch.Answer{}, errDismissed
+	}
+	answer, err := answerOf(q, r.Outcome, r.Scope, r.Typed)
+	if err != nil {
+		return dispatch.Answer{Reason: err.Error()}, nil
+	}
+	answer.Reason = r.Reason
+	return answer, nil
+}
+
+// answerOf checks an answer that was not given with one of our buttons.
+func answerOf(q *approval, outcome string, scope dispatch.Scope, typed string) (dispatch.Answer, error) {
+	switch scope {
+	case "":
+		scope = dispatch.Once
+	case dispatch.Once, dispatch.ForSession, dispatch.Pattern:
+	default:
+		return dispatch.Answer{}, invalidParams("scope: once, session or pattern is expected")
+	}
+	switch outcome {
+	case "deny":
+		return dispatch.Answer{Scope: scope}, nil
+	case "allow":
+	default:
+		return dispatch.Answer{}, invalidParams("outcome: allow or deny is expected")
+	}
+	if q.Irrecoverable {
+		if typed != confirm {
+			return dispatch.Answer{}, invalidParams("typed: this can't be undone; the word %s is expected", confirm)
+		}
+		scope = dispatch.Once
+	}
+	return dispatch.Answer{Allow: true, Scope: scope, Typed: typed}, nil
+}
+
+// leave leaves the question open for the commands and tells the user so.
+func (a *approvals) leave(ctx context.Context, q *approval) {
+	a.mu.Lock()
+	q.byHand = true
+	a.mu.Unlock()
+	how := "run sidecar.approval.allowOldest or sidecar.approval.denyOldest, or use the code action"
+	if q.Irrecoverable {
+		how = "it can't be undone: allow it with the code action, or run sidecar.approval.denyOldest"
+	}
+	a.client.show(ctx, lsp.MessageWarning, "sidecar asks: "+q.Title+"\n"+q.Detail+"\n("+how+")")
+}
+
+// remove closes a question. It reports whether it was open: whoever gets true
+// is the first and only one to answer.
+func (a *approvals) remove(q *approval) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.Index(a.open, q)
+	if i < 0 {
+		return false
+	}
+	a.open = slices.Delete(a.open, i, i+1)
+	return true
+}
+
+// list returns the open questions, oldest first.
+func (a *approvals) list() []*approval {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.open)
+}
+
+// unshown returns those of them that the editor could not show.
+func (a *approvals) unshown() []*approval {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []*approval
+	for _, q := range a.open {
+		if q.byHand {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// reply answers the question with that id, or the oldest one for "".
+func (a *approvals) reply(id, outcome string, scope dispatch.Scope, typed string) error {
+	for _, q := range a.list() {
+		if id != "" && q.ID != id {
+			continue
+		}
+		answer, err := answerOf(q, outcome, scope, typed)
+		if err != nil {
+			return err
+		}
+		if !a.remove(q) {
+			break
+		}
+		q.answer <- answer
+		return nil
+	}
+	if id == "" {
+		return invalidParams("no approval is open")
+	}
+	return invalidParams("id: no such approval is open; it was answered or has expired")
+}

@@ -1,0 +1,37 @@
+package server
+
+// commands is the command table: every command that a client can run, and the
+// only list of them. docs/protocol.md describes them; a test compares the two.
+func commands() []command {
+	return sortedTable([]command{
+		row("sidecar.session.open", "Open a session", (*Server).openSession),
+		row("sidecar.session.close", "Close a session", (*Server).closeSession),
+		row("sidecar.session.list", "List the sessions", (*Server).listSessions),
+		row("sidecar.mode.get", "Show the mode", (*Server).getMode),
+		row("sidecar.mode.set", "Set the mode", (*Server).setMode),
+
+		row("sidecar.tools.list", "List the tools", (*Server).listTools),
+		progressRow("sidecar.tools.call", "Call a tool", (*Server).callTool),
+		row("sidecar.tools.read", "Read on in a cut result", (*Server).readPage),
+		row("sidecar.tools.metrics", "Count the calls", (*Server).metrics),
+		row("sidecar.policy.explain", "Explain what a call would need", (*Server).explain),
+
+		row("sidecar.review.list", "List the pending edits", (*Server).listReview),
+		row("sidecar.review.diff", "Diff of the pending edits", (*Server).diffReview),
+		row("sidecar.review.text", "A side of a pending edit", (*Server).textReview),
+		row("sidecar.review.show", "Show the diff of the pending edits", (*Server).showReview),
+		row("sidecar.review.accept", "Accept pending edits", (*Server).acceptReview),
+		row("sidecar.review.reject", "Reject pending edits", (*Server).rejectReview),
+		row("sidecar.review.propose", "Change a pending edit", (*Server).proposeReview),
+		row("sidecar.review.undo", "Take back the last accept", (*Server).undoReview),
+
+		row("sidecar.approval.list", "List the open approvals", (*Server).listApprovals),
+		row("sidecar.approval.answer", "Answer an approval", (*Server).answerApproval),
+		row("sidecar.approval.allowOldest", "Allow the oldest open approval", (*Server).allowOldest),
+		row("sidecar.approval.denyOldest", "Deny the oldest open approval", (*Server).denyOldest),
+	})
+}
+
+// none is the argument of commands that take nothing, and the result of those
+// that have nothing to say.
+type none struct{}

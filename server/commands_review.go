@@ -1,0 +1,295 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+var errNoReview = errors.New("the review queue is not available: no folder is open in the editor")
+
+func (s *Server) review() (*pendingedits.Store, error) {
+	if st := s.current().Review; st != nil {
+		return st, nil
+	}
+	return nil, errNoReview
+}
+
+// batch reports whether the queue is accepted as a whole or not at all.
+func (s *Server) batch() bool {
+	f := s.current().Batch
+	return f != nil && f()
+}
+
+// name is the view name of a URI in a command's argument.
+func (s *Server) name(member, uri string) (string, error) {
+	path, ok := filePath(uri)
+	if !ok {
+		return "", invalidParams("%s: %.200q is not a file URI", member, uri)
+	}
+	name, err := s.docs.resolve(path)
+	if err != nil {
+		return "", invalidParams("%s: %.200q: %v", member, uri, err)
+	}
+	return name, nil
+}
+
+type sessionArgs struct {
+	Session string `json:"session,omitempty"`
+}
+
+type reviewList struct {
+	Revision int64          `json:"revision"`
+	Batch    bool           `json:"batch"`
+	Edits    []pendingEdit  `json:"edits"`
+	Commits  []queuedCommit `json:"commits"`
+}
+
+func (s *Server) listReview(_ context.Context, a sessionArgs) (reviewList, error) {
+	st, err := s.review()
+	if err != nil {
+		return reviewList{}, err
+	}
+	list := st.List(a.Session)
+	return reviewList{Revision: list.Revision, Batch: s.batch(), Edits: s.pendingEdits(list.Edits), Commits: []queuedCommit{}}, nil
+}
+
+type diffArgs struct {
+	URI string `json:"uri,omitempty"`
+}
+
+type diffResult struct {
+	Diff string `json:"diff"`
+}
+
+func (s *Server) diffReview(_ context.Context, a diffArgs) (diffResult, error) {
+	st, err := s.review()
+	if err != nil {
+		return diffResult{}, err
+	}
+	name := ""
+	if a.URI != "" {
+		if name, err = s.name("uri", a.URI); err != nil {
+			return diffResult{}, err
+		}
+	}
+	text, err := st.Diff(name)
+	return diffResult{text}, reviewError(err)
+}
+
+type textArgs struct {
+	URI  string `json:"uri"`
+	Side string `json:"side"`
+}
+
+type textResult struct {
+	Text string `json:"text"`
+}
+
+func (s *Server) textReview(_ context.Context, a textArgs) (textResult, error) {
+	st, err := s.review()
+	if err != nil {
+		return textResult{}, err
+	}
+	side := pendingedits.Side(a.Side)
+	if side != pendingedits.Base && side != pendingedits.Proposed {
+		return textResult{}, invalidParams("side: base or proposed is expected")
+	}
+	name, err := s.name("uri", a.URI)
+	if err != nil {
+		return textResult{}, err
+	}
+	text, err := st.Text(name, side)
+	return textResult{text}, reviewError(err)
+}
+
+type showArgs struct {
+	URI string `json:"uri,omitempty"`
+}
+
+type showResult struct {
+	URI   string `json:"uri"`
+	Shown bool   `json:"shown"` // false: the editor can't; uri is a file to open
+}
+
+// showReview writes the diff to a file of our own and has the editor open it.
+func (s *Server) showReview(ctx context.Context, a showArgs) (showResult, error) {
+	diff, err := s.diffReview(ctx, diffArgs(a))
+	if err != nil {
+		return showResult{}, err
+	}
+	dir := s.current().StateDir
+	if dir == "" {
+		return showResult{}, errors.New("there is no place for the diff: use sidecar.review.diff")
+	}
+	dir = filepath.Join(dir, "show")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return showResult{}, err
+	}
+	// Written aside and renamed, so that a link in its place is replaced, not
+	// followed.
+	f, err := os.CreateTemp(dir, "review-*.tmp") // made with 0600
+	if err != nil {
+		return showResult{}, err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(diff.Diff)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return showResult{}, err
+	}
+	path := filepath.Join(dir, "review.diff")
+	if err := os.Rename(f.Name(), path); err != nil {
+		return showResult{}, err
+	}
+	res := showResult{URI: fileURI(path)}
+	if s.client.can.showDocument {
+		var answer lsp.ShowDocumentResult
+		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: res.URI}, &answer)
+		if err != nil && !unsupported(err) {
+			return showResult{}, err
+		}
+		res.Shown = answer.Success
+	}
+	return res, nil
+}
+
+type acceptArgs struct {
+	URIs     []string `json:"uris,omitempty"`
+	Hunks    []string `json:"hunks,omitempty"`
+	Revision int64    `json:"revision,omitempty"`
+}
+
+type acceptResult struct {
+	Accepted []string  `json:"accepted"`
+	Failed   []failure `json:"failed"`
+	Revision int64     `json:"revision"`
+}
+
+func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, error) {
+	st, err := s.review()
+	if err != nil {
+		return acceptResult{}, err
+	}
+	if s.batch() && (len(a.URIs) > 0 || len(a.Hunks) > 0) {
+		return acceptResult{}, invalidParams("uris, hunks: in audit mode everything is accepted together, or nothing")
+	}
+	sel, err := s.selection(a.URIs, a.Hunks, a.Revision)
+	if err != nil {
+		return acceptResult{}, err
+	}
+	r, err := st.Accept(ctx, sel)
+	if err != nil {
+		return acceptResult{}, reviewError(err)
+	}
+	s.publisher.changed()
+	return acceptResult{s.uris(r.Accepted), s.failures(r.Failed), r.Revision}, nil
+}
+
+type rejectArgs struct {
+	URIs     []string `json:"uris,omitempty"`
+	Hunks    []string `json:"hunks,omitempty"`
+	Revision int64    `json:"revision,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+}
+
+type rejectResult struct {
+	Rejected []string `json:"rejected"`
+	Revision int64    `json:"revision"`
+}
+
+func (s *Server) rejectReview(ctx context.Context, a rejectArgs) (rejectResult, error) {
+	st, err := s.review()
+	if err != nil {
+		return rejectResult{}, err
+	}
+	sel, err := s.selection(a.URIs, a.Hunks, a.Revision)
+	if err != nil {
+		return rejectResult{}, err
+	}
+	r, err := st.Reject(ctx, sel, a.Reason)
+	if err != nil {
+		return rejectResult{}, reviewError(err)
+	}
+	s.publisher.changed()
+	return rejectResult{s.uris(r.Rejected), r.Revision}, nil
+}
+
+type proposeArgs struct {
+	URI  string `json:"uri"`
+	Text string `json:"text"`
+}
+
+func (s *Server) proposeReview(ctx context.Context, a proposeArgs) (none, error) {
+	st, err := s.review()
+	if err != nil {
+		return none{}, err
+	}
+	name, err := s.name("uri", a.URI)
+	if err != nil {
+		return none{}, err
+	}
+	err = st.Propose(ctx, name, []byte(a.Text))
+	s.publisher.changed()
+	return none{}, reviewError(err)
+}
+
+type undoResult struct {
+	Restored []string  `json:"restored"`
+	Failed   []failure `json:"failed"`
+}
+
+func (s *Server) undoReview(ctx context.Context, _ none) (undoResult, error) {
+	st, err := s.review()
+	if err != nil {
+		return undoResult{}, err
+	}
+	r, err := st.Undo(ctx)
+	if err != nil {
+		return undoResult{}, reviewError(err)
+	}
+	s.publisher.changed()
+	return undoResult{s.uris(r.Restored), s.failures(r.Failed)}, nil
+}
+
+func (s *Server) selection(uris, hunks []string, revision int64) (pendingedits.Selection, error) {
+	sel := pendingedits.Selection{Hunks: hunks, Revision: revision}
+	for i, uri := range uris {
+		name, err := s.name(fmt.Sprintf("uris.%d", i), uri)
+		if err != nil {
+			return sel, err
+		}
+		sel.Names = append(sel.Names, name)
+	}
+	return sel, nil
+}
+
+func (s *Server) uris(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = s.uri(name)
+	}
+	return out
+}
+
+func (s *Server) failures(failed []pendingedits.Failure) []failure {
+	out := make([]failure, len(failed))
+	for i, f := range failed {
+		out[i] = failure{s.uri(f.Name), f.Err.Error()}
+	}
+	return out
+}
+
+// reviewError gives a conflict its code, which clients branch on.
+func reviewError(err error) error {
+	if errors.Is(err, workspace.ErrConflict) {
+		return tools.Errorf(tools.Conflict, "%v; look at the edits again", err)
+	}
+	return err
+}

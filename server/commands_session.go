@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+var errNoSessions = errors.New("sessions are not available: no folder is open in the editor")
+
+// sessions returns the open sessions.
+func (s *Server) sessions() (*session.Store, error) {
+	if st := s.current().Sessions; st != nil {
+		return st, nil
+	}
+	return nil, errNoSessions
+}
+
+type budgetArgs struct {
+	Tokens int64 `json:"tokens,omitempty"`
+	Calls  int64 `json:"calls,omitempty"`
+}
+
+type openSessionArgs struct {
+	ID       string           `json:"id,omitempty"`
+	Mode     string           `json:"mode,omitempty"`
+	Shadow   string           `json:"shadow,omitempty"`
+	Allow    []string         `json:"allow,omitempty"`
+	Registry session.Registry `json:"registry,omitempty"`
+	Budget   budgetArgs       `json:"budget,omitempty"`
+}
+
+type sessionResult struct {
+	Session string `json:"session"`
+}
+
+func (s *Server) openSession(_ context.Context, a openSessionArgs) (sessionResult, error) {
+	st, err := s.sessions()
+	if err != nil {
+		return sessionResult{}, err
+	}
+	opened, err := st.Open(session.OpenRequest{
+		ID: a.ID, Mode: a.Mode, Shadow: a.Shadow, Allow: a.Allow, Registry: a.Registry, Budget: session.Budget(a.Budget),
+	})
+	if err != nil {
+		return sessionResult{}, sessionError(err)
+	}
+	return sessionResult{opened.ID}, nil
+}
+
+type closeSessionArgs struct {
+	Session string `json:"session"`
+}
+
+func (s *Server) closeSession(_ context.Context, a closeSessionArgs) (none, error) {
+	st, err := s.sessions()
+	if err != nil {
+		return none{}, err
+	}
+	return none{}, sessionError(st.Close(a.Session))
+}
+
+type sessionInfo struct {
+	Session  string    `json:"session"`
+	Mode     string    `json:"mode"`
+	Root     string    `json:"root"`
+	Shadow   string    `json:"shadow,omitempty"`
+	Calls    int64     `json:"calls"`
+	Tokens   int64     `json:"tokens"`
+	OpenedAt time.Time `json:"openedAt"`
+}
+
+type sessionList struct {
+	Sessions []sessionInfo `json:"sessions"`
+}
+
+func (s *Server) listSessions(context.Context, none) (sessionList, error) {
+	st, err := s.sessions()
+	if err != nil {
+		return sessionList{}, err
+	}
+	out := sessionList{Sessions: []sessionInfo{}}
+	for _, i := range st.List() {
+		out.Sessions = append(out.Sessions, sessionInfo{i.ID, i.Mode, i.Root, i.Shadow, i.Calls, i.Tokens, i.OpenedAt})
+	}
+	return out, nil
+}
+
+type getModeArgs struct {
+	Session string `json:"session,omitempty"`
+}
+
+type setModeArgs struct {
+	Session string `json:"session,omitempty"`
+	Mode    string `json:"mode"`
+}
+
+type modeResult struct {
+	Mode string `json:"mode"`
+}
+
+func (s *Server) getMode(_ context.Context, a getModeArgs) (modeResult, error) {
+	st, err := s.sessions()
+	if err != nil {
+		return modeResult{}, err
+	}
+	found, err := st.Get(a.Session)
+	if err != nil {
+		return modeResult{}, sessionError(err)
+	}
+	return modeResult{found.Mode()}, nil
+}
+
+func (s *Server) setMode(_ context.Context, a setModeArgs) (modeResult, error) {
+	st, err := s.sessions()
+	if err != nil {
+		return modeResult{}, err
+	}
+	found, err := st.Get(a.Session)
+	if err != nil {
+		return modeResult{}, sessionError(err)
+	}
+	if err := found.SetMode(a.Mode); err != nil {
+		return modeResult{}, sessionError(err)
+	}
+	return modeResult{found.Mode()}, nil
+}
+
+// sessionError names the argument that is to blame.
+func sessionError(err error) error {
+	switch {
+	case errors.Is(err, session.ErrMode):
+		return invalidParams("mode: %v", err)
+	case errors.Is(err, session.ErrUnknown):
+		return invalidParams("session: %v", err)
+	case errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
+		return invalidParams("%v", err)
+	}
+	return err
+}

@@ -1,0 +1,279 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+)
+
+// document is one state of an open document. It is never changed: an edit
+// makes a new one.
+type document struct {
+	uri     string // as the client writes it
+	name    string // in the view; "" when it is not a file of the workspace
+	version int32
+	text    *lsp.Document // as in the editor's buffer
+	changed time.Time
+
+	form  func() form   // of the file; read when first needed
+	bytes func() []byte // text in the file's form
+}
+
+// documents are the open documents. It is the layer of buffers over the disk.
+type documents struct {
+	enc     lsp.Encoding
+	resolve func(path string) (name string, err error)
+	read    func(name string) ([]byte, error)
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	byKey   map[string]*document // by documentKey
+	byName  map[string]*document
+	last    time.Time // of the latest change: times only grow
+	waiters map[*waiter]bool
+}
+
+// waiter waits for a document to hold a text.
+type waiter struct {
+	key, want string
+	changes   int // of the document since the waiter was made
+	reached   chan struct{}
+}
+
+func newDocuments(log *slog.Logger) *documents {
+	return &documents{
+		enc: lsp.UTF16, log: log,
+		resolve: func(string) (string, error) { return "", errNoFolder },
+		byKey:   map[string]*document{}, byName: map[string]*document{}, waiters: map[*waiter]bool{},
+	}
+}
+
+// open handles textDocument/didOpen and returns the view name, "" for a
+// document that is not ours. A document that is open already is replaced.
+func (d *documents) open(params json.RawMessage) string {
+	var p lsp.DidOpenTextDocumentParams
+	if !d.decode("textDocument/didOpen", params, &p) {
+		return ""
+	}
+	doc := document{uri: p.TextDocument.URI, version: p.TextDocument.Version, text: lsp.NewDocument(p.TextDocument.Text)}
+	doc.name = d.nameOf(doc.uri)
+	doc.form = d.formReader(doc.name)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.put(doc)
+	d.wake(doc.uri, doc.text.Text())
+	return doc.name
+}
+
+// change handles textDocument/didChange.
+func (d *documents) change(params json.RawMessage) string {
+	var p lsp.DidChangeTextDocumentParams
+	if !d.decode("textDocument/didChange", params, &p) {
+		return ""
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := d.byKey[documentKey(p.TextDocument.URI)]
+	if old == nil {
+		d.log.Warn("change of a document that is not open", "uri", p.TextDocument.URI)
+		return ""
+	}
+	next := *old
+	if next.version = p.TextDocument.Version; next.version <= old.version {
+		// The text of a change is what counts: clients that number wrongly
+		// still send every change once and in order.
+		d.log.Warn("document version does not grow", "uri", old.uri, "from", old.version, "to", next.version)
+	}
+	for _, c := range p.ContentChanges {
+		next.text = next.text.Change(c, d.enc)
+		d.wake(old.uri, next.text.Text())
+	}
+	d.put(next)
+	for w := range d.waiters {
+		if w.key == documentKey(old.uri) {
+			w.changes++
+		}
+	}
+	return next.name
+}
+
+// save handles textDocument/didSave: the file may have another form now.
+func (d *documents) save(params json.RawMessage) string {
+	var p lsp.DidSaveTextDocumentParams
+	if !d.decode("textDocument/didSave", params, &p) {
+		return ""
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := d.byKey[documentKey(p.TextDocument.URI)]
+	if old == nil {
+		return ""
+	}
+	next := *old
+	next.form = d.formReader(next.name)
+	d.put(next)
+	return next.name
+}
+
+// close handles textDocument/didClose.
+func (d *documents) close(params json.RawMessage) string {
+	var p lsp.DidCloseTextDocumentParams
+	if !d.decode("textDocument/didClose", params, &p) {
+		return ""
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := documentKey(p.TextDocument.URI)
+	doc := d.byKey[key]
+	if doc == nil {
+		d.log.Warn("close of a document that is not open", "uri", p.TextDocument.URI)
+		return ""
+	}
+	delete(d.byKey, key)
+	if d.byName[doc.name] == doc {
+		delete(d.byName, doc.name)
+	}
+	return doc.name
+}
+
+func (d *documents) decode(method string, params json.RawMessage, v any) bool {
+	if err := lsp.Unmarshal(params, v); err != nil {
+		d.log.Warn("notification ignored", "method", method, "error", err)
+		return false
+	}
+	return true
+}
+
+// put stores a state; d.mu is held.
+func (d *documents) put(doc document) {
+	doc.changed = time.Now()
+	if !doc.changed.After(d.last) {
+		doc.changed = d.last.Add(time.Nanosecond)
+	}
+	d.last = doc.changed
+	text, form := doc.text.Text(), doc.form
+	doc.bytes = sync.OnceValue(func() []byte { return form().bytes(text) })
+	d.byKey[documentKey(doc.uri)] = &doc
+	if doc.name != "" {
+		d.byName[doc.name] = &doc
+	}
+}
+
+func (d *documents) nameOf(uri string) string {
+	if p, ok := filePath(uri); ok {
+		if name, err := d.resolve(p); err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func (d *documents) formReader(name string) func() form {
+	return sync.OnceValue(func() form {
+		if name == "" || d.read == nil {
+			return form{}
+		}
+		data, err := d.read(name)
+		if err != nil {
+			return form{}
+		}
+		return formOf(data)
+	})
+}
+
+// named returns the open document of a view name, or nil.
+func (d *documents) named(name string) *document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.byName[name]
+}
+
+// at returns the open document of a URI, or nil.
+func (d *documents) at(uri string) *document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.byKey[documentKey(uri)]
+}
+
+// detach takes a document out of the view: its file was deleted or moved on
+// disk and the buffer is a leftover. A change or a save brings it back.
+func (d *documents) detach(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.byName, name)
+}
+
+// Lookup makes documents a workspace.Layer.
+func (d *documents) Lookup(name string) (data []byte, deleted, ok bool) {
+	doc := d.named(name)
+	if doc == nil {
+		return nil, false, false
+	}
+	return doc.bytes(), false, true
+}
+
+// Names lists the names of the open documents that are files of the workspace.
+func (d *documents) Names() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]string, 0, len(d.byName))
+	for name := range d.byName {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// expect makes a waiter for the moment when a document holds want. It has to
+// be made before the edit is sent, and released.
+func (d *documents) expect(uri, want string) *waiter {
+	w := &waiter{key: documentKey(uri), want: want, reached: make(chan struct{})}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiters[w] = true
+	if doc := d.byKey[w.key]; doc != nil && doc.text.Text() == want {
+		w.reach()
+	}
+	return w
+}
+
+func (d *documents) release(w *waiter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.waiters, w)
+}
+
+// wake tells those who wait for this text; d.mu is held.
+func (d *documents) wake(uri, text string) {
+	for w := range d.waiters {
+		if w.key == documentKey(uri) && sameText(text, w.want) {
+			w.reach()
+		}
+	}
+}
+
+func (w *waiter) reach() {
+	select {
+	case <-w.reached:
+	default:
+		close(w.reached)
+	}
+}
+
+// wait reports whether the document held the text, and how many changes of it
+// came, before ctx ended.
+func (d *documents) wait(ctx context.Context, w *waiter) (reached bool, changes int) {
+	select {
+	case <-w.reached:
+		return true, 0
+	case <-ctx.Done():
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return false, w.changes
+	}
+}

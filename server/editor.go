@@ -1,0 +1,181 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+const (
+	// applyTimeout bounds how long the editor may take to apply an edit; some
+	// show it to the user first.
+	applyTimeout = 2 * time.Minute
+	// syncTimeout bounds how long the editor may take to tell what an edit did
+	// to its documents.
+	syncTimeout = 2 * time.Second
+)
+
+// Editor is the client as the core sees it: a view in which the open documents
+// lie over the files on disk. What is applied to it goes to the documents that
+// are open by one edit of the client, which its user can undo, and to all other
+// files on disk.
+type Editor struct {
+	workspace.Files
+	base   workspace.View
+	docs   *documents
+	client *client
+	turn   chan struct{} // holds one token while an Apply runs
+}
+
+func newEditor(base workspace.View, docs *documents, c *client) *Editor {
+	return &Editor{Files: workspace.NewOverlay(base, docs), base: base, docs: docs, client: c, turn: make(chan struct{}, 1)}
+}
+
+// Apply makes all changes or none. It fails with ErrConflict when a file is
+// not as Change.Before says, and when the editor refuses. A client that
+// crashes between its own part and the disk's leaves its part unsaved.
+func (e *Editor) Apply(ctx context.Context, changes ...workspace.Change) error {
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	p, err := e.plan(changes)
+	if err != nil {
+		return err
+	}
+	if len(p.steps) == 0 {
+		return e.applyDisk(ctx, p)
+	}
+	if err := e.checkDisk(p.disk); err != nil {
+		return err
+	}
+	if err := e.send(ctx, p.steps); err != nil {
+		return err
+	}
+	for _, name := range p.detach {
+		e.docs.detach(name)
+	}
+	if err := e.applyDisk(ctx, p); err != nil {
+		// Also when ctx ended: half an application is worse than a late end.
+		if undo := e.undo(context.WithoutCancel(ctx), p.steps); undo != nil {
+			return fmt.Errorf("%w; the open documents keep their part of the change: %w", err, undo)
+		}
+		return err
+	}
+	return nil
+}
+
+func (e *Editor) applyDisk(ctx context.Context, p *plan) error {
+	if len(p.disk) == 0 {
+		return nil
+	}
+	if err := e.base.Apply(ctx, p.disk...); err != nil {
+		return err
+	}
+	for _, name := range p.leftover {
+		e.docs.detach(name)
+	}
+	return nil
+}
+
+// checkDisk finds out early what would fail on disk, while nothing is done yet.
+func (e *Editor) checkDisk(changes []workspace.Change) error {
+	for _, c := range changes {
+		name := c.Path
+		if c.From != "" {
+			name = c.From
+		}
+		data, err := e.base.ReadFile(name)
+		if c.Before == nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				return conflict(name, "there is a file already")
+			}
+			continue
+		}
+		if err != nil || string(data) != string(c.Before) {
+			return conflict(name, "")
+		}
+	}
+	return nil
+}
+
+// send has the client make the steps and waits until its documents show them.
+func (e *Editor) send(ctx context.Context, steps []step) error {
+	var waiters []*waiter
+	for _, s := range steps {
+		if s.want != nil {
+			w := e.docs.expect(s.target(), *s.want)
+			defer e.docs.release(w)
+			waiters = append(waiters, w)
+		}
+		if s.doc != nil && e.docs.at(s.doc.uri) != s.doc {
+			return conflict(s.doc.name, "it is being edited")
+		}
+	}
+	ask, cancel := context.WithTimeout(ctx, applyTimeout)
+	defer cancel()
+	var answer lsp.ApplyWorkspaceEditResult
+	err := e.client.call(ask, "workspace/applyEdit", lsp.ApplyWorkspaceEditParams{Label: "Sidecar edit", Edit: e.workspaceEdit(steps)}, &answer)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case unsupported(err):
+		return errors.New("the editor can't apply edits; close the file in it, then it is changed on disk")
+	case err != nil:
+		return err
+	case !answer.Applied:
+		reason := answer.FailureReason
+		if reason == "" {
+			reason = "it gave no reason"
+		}
+		return fmt.Errorf("%w: the editor did not apply the edit: %s", workspace.ErrConflict, reason)
+	}
+	return e.verify(ctx, waiters)
+}
+
+// verify waits for the documents to hold what the edit makes of them. Clients
+// don't reliably refuse an edit that was made for an older text, so only the
+// outcome tells.
+func (e *Editor) verify(ctx context.Context, waiters []*waiter) error {
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	for _, w := range waiters {
+		reached, changes := e.docs.wait(ctx, w)
+		switch {
+		case reached:
+		case changes == 0:
+			e.client.log.Warn("the client did not report its own edit", "uri", w.key)
+		default:
+			return fmt.Errorf("%w: %s was edited at the same moment; look at the result in the editor", workspace.ErrConflict, w.key)
+		}
+	}
+	return nil
+}
+
+// undo takes steps back that the client has made.
+func (e *Editor) undo(ctx context.Context, steps []step) error {
+	var back []step
+	for i := len(steps) - 1; i >= 0; i-- {
+		r, err := e.reverse(steps[i])
+		if err != nil {
+			return err
+		}
+		back = append(back, r...)
+	}
+	return e.send(ctx, back)
+}
+
+func conflict(name, why string) error {
+	err := workspace.ErrConflict
+	if why != "" {
+		err = fmt.Errorf("%w: %s", err, why)
+	}
+	return &fs.PathError{Op: "apply", Path: name, Err: err}
+}

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// patience bounds every wait of a test; it is only reached when one fails.
+const patience = 30 * time.Second
+
+// calls is a dispatcher of which a test sets what it needs.
+type calls struct {
+	call func(context.Context, dispatch.Request) (*dispatch.Result, error)
+}
+
+func (c *calls) Call(ctx context.Context, r dispatch.Request) (*dispatch.Result, error) {
+	return c.call(ctx, r)
+}
+
+func (c *calls) Explain(_ context.Context, r dispatch.Request) (dispatch.Explanation, error) {
+	return dispatch.Explanation{Decision: "ask", Rule: r.Name}, nil
+}
+
+func (c *calls) Page(string) (dispatch.Page, error) {
+	return dispatch.Page{}, tools.Errorf(tools.ExpiredCursor, "the cursor has expired")
+}
+
+func (c *calls) Metrics() map[string]dispatch.Metric {
+	return map[string]dispatch.Metric{"grep": {Calls: 1, OK: 1}}
+}
+
+func (c *calls) List(id string, _ tools.Filter) ([]*tools.Tool, []string, error) {
+	if id == "lost" {
+		return nil, nil, session.ErrUnknown
+	}
+	return nil, nil, nil
+}
+
+// world is a server with a real disk and a real review queue, and its editor.
+type world struct {
+	*fakeeditor.Editor
+	t        testing.TB
+	ctx      context.Context
+	dir      string
+	state    string
+	server   *Server
+	live     *Editor
+	store    *pendingedits.Store
+	bus      *events.Bus
+	approver dispatch.Approver
+	people   *People
+	tools    *calls
+}
+
+// setup says how a world differs from the plain one.
+type setup struct {
+	files        map[string]string
+	capabilities *lsp.ClientCapabilities
+	options      any            // initializationOptions
+	settings     map[string]any // of the client's configuration
+	bare         bool           // initialize is left to the test
+	noFolder     bool
+	batch        bool
+	wrap         func(workspace.View) workspace.View // around the disk
+	configure    func(layers ...json.RawMessage) []string
+}
+
+func newWorld(t testing.TB, set setup) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	w := &world{t: t, ctx: ctx, dir: t.TempDir(), state: t.TempDir(), tools: &calls{}, bus: events.NewBus()}
+	for name, text := range set.files {
+		if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(w.path(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.server = New(Options{Version: "test", Start: func(_ context.Context, s Start) (*Core, error) { return w.core(s, set) }})
+	opts := fakeeditor.Options{Root: w.dir, Capabilities: set.capabilities, InitializationOptions: set.options, Settings: set.settings}
+	if set.noFolder {
+		opts.Root = ""
+	}
+	w.Editor = fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
+		return w.server.Serve(context.Background(), in, out)
+	}, opts)
+	t.Cleanup(func() {
+		defer cancel()
+		w.Hangup()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := w.Wait(ctx); err != nil && !errors.Is(err, ErrExit) {
+			t.Error(err)
+		}
+	})
+	if !set.bare {
+		w.must(second(w.Initialize(ctx)))
+	}
+	return w
+}
+
+// core is what internal/app does, with a dispatcher of the test's.
+func (w *world) core(s Start, set setup) (*Core, error) {
+	w.approver, w.people = s.Approver, s.People
+	core := &Core{
+		Dispatch: w.tools, Sessions: session.NewStore(session.Options{}), Bus: w.bus, StateDir: w.state,
+		Configure: set.configure, Batch: func() bool { return set.batch },
+	}
+	if len(s.Folders) == 0 {
+		return core, nil
+	}
+	disk, err := workspace.OpenDisk(s.Folders, workspace.DiskOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var base workspace.View = disk
+	if set.wrap != nil {
+		base = set.wrap(base)
+	}
+	w.live = s.Editor(base)
+	w.store, err = pendingedits.Open(filepath.Join(w.state, "pending"), w.live, pendingedits.Options{Changed: s.ReviewChanged})
+	if err != nil {
+		return nil, err
+	}
+	core.Review = w.store
+	core.Close = func() error { return errors.Join(w.store.Close(), disk.Close()) }
+	return core, nil
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
+func (w *world) uri(name string) string  { return fileURI(w.path(name)) }
+
+// disk is a file's text, or the error of reading it.
+func (w *world) disk(name string) string {
+	data, err := os.ReadFile(w.path(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return "absent"
+	}
+	w.must(err)
+	return string(data)
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// open opens a document and waits until the server has it.
+func (w *world) open(name, text string) string {
+	w.t.Helper()
+	w.must(w.Open(w.ctx, w.uri(name), "text", text))
+	w.sync()
+	return w.uri(name)
+}
+
+// text is a buffer's text.
+func (w *world) text(uri string) string {
+	text, open := w.Text(uri)
+	if !open {
+		return "not open"
+	}
+	return text
+}
+
+// sync returns when the server has handled every notification sent before.
+func (w *world) sync() { w.t.Helper(); run[approvalList](w, "sidecar.approval.list", nil) }
+
+// read is a file in the live view.
+func (w *world) read(name string) string {
+	w.t.Helper()
+	data, err := w.live.ReadFile(name)
+	w.must(err)
+	return string(data)
+}
+
+// propose puts a change into the review queue.
+func (w *world) propose(name, before, after string) {
+	w.t.Helper()
+	w.must(w.store.For("default", "edit_file").Apply(w.ctx, workspace.Change{Path: name, Before: []byte(before), After: []byte(after)}))
+}
+
+// run runs a command that must succeed.
+func run[R any](w *world, command string, args any) R {
+	w.t.Helper()
+	var r R
+	if err := w.ExecuteCommand(w.ctx, command, args, &r); err != nil {
+		w.t.Fatalf("%s: %v", command, err)
+	}
+	return r
+}
+
+// await waits until cond is true of what the server has sent.
+func (w *world) await(what string, cond func(*fakeeditor.Record) bool) {
+	w.t.Helper()
+	w.must(w.Await(w.ctx, what, cond))
+}
+
+// code is the code of an RPC error, 0 for none.
+func code(err error) int64 {
+	var e *lsp.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}
+
+type object = map[string]any

@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// The kinds of code action.
+const (
+	kindAccept  = "quickfix.sidecar.accept"
+	kindReject  = "quickfix.sidecar.reject"
+	kindApprove = "quickfix.sidecar.approve"
+)
+
+var actionKinds = []string{kindAccept, kindReject, kindApprove}
+
+// selection is the argument of the accept and reject commands in lenses and
+// actions. It names hunks, never only the file: a hunk's id stands for its
+// content, so what is accepted is what was shown.
+type selection struct {
+	URIs  []string `json:"uris,omitempty"`
+	Hunks []string `json:"hunks,omitempty"`
+}
+
+func selected(title, command string, hunks ...pendingedits.Hunk) lsp.Command {
+	ids := make([]string, len(hunks))
+	for i, h := range hunks {
+		ids[i] = h.ID
+	}
+	return lsp.Command{Title: title, Command: command, Arguments: []any{selection{Hunks: ids}}}
+}
+
+// editOf returns the pending edit of a document.
+func (s *Server) editOf(uri string) (e pendingedits.Edit, doc *document, ok bool) {
+	store := s.current().Review
+	if store == nil {
+		return e, nil, false
+	}
+	doc = s.docs.at(uri)
+	name := ""
+	if doc != nil {
+		name = doc.name
+	} else {
+		name = s.docs.nameOf(uri)
+	}
+	if name == "" {
+		return e, nil, false
+	}
+	for _, e := range store.List("").Edits {
+		if liveName(e) == name {
+			return e, doc, true
+		}
+	}
+	return e, nil, false
+}
+
+// codeLens handles textDocument/codeLens: what can be done with the whole file
+// at its top, and with each hunk where it stands.
+func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error) {
+	var p lsp.CodeLensParams
+	if err := unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	lenses := []lsp.CodeLens{}
+	e, doc, ok := s.editOf(p.TextDocument.URI)
+	if !ok {
+		return lenses, nil
+	}
+	top := lsp.Range{}
+	add := func(r lsp.Range, c lsp.Command) { lenses = append(lenses, lsp.CodeLens{Range: r, Command: &c}) }
+	add(top, selected("Accept file", "sidecar.review.accept", e.Hunks...))
+	add(top, selected("Reject file", "sidecar.review.reject", e.Hunks...))
+	add(top, lsp.Command{Title: "Show diff", Command: "sidecar.review.show", Arguments: []any{showArgs{URI: s.uri(e.Name)}}})
+	if e.Kind != "modify" {
+		return lenses, nil
+	}
+	for _, h := range e.Hunks {
+		r := s.hunkRange(doc, e, h)
+		r.End = r.Start
+		if h.State != pendingedits.Conflict {
+			add(r, selected("Accept", "sidecar.review.accept", h))
+		}
+		add(r, selected("Reject", "sidecar.review.reject", h))
+	}
+	return lenses, nil
+}
+
+// codeAction handles textDocument/codeAction: the hunks under the range, the
+// whole file, and questions that the editor could not show otherwise.
+func (s *Server) codeAction(_ context.Context, params json.RawMessage) (any, error) {
+	var p lsp.CodeActionParams
+	if err := unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	if before(p.Range.End, p.Range.Start) {
+		return nil, invalidParams("range: its end is before its start")
+	}
+	actions := s.approvalActions()
+	if e, doc, ok := s.editOf(p.TextDocument.URI); ok {
+		actions = append(actions, s.reviewActions(e, doc, p.Range)...)
+	}
+	literals, commands := []lsp.CodeAction{}, []lsp.Command{}
+	for _, a := range actions {
+		if wanted(a.Kind, p.Context.Only) {
+			literals, commands = append(literals, a), append(commands, *a.Command)
+		}
+	}
+	if s.client.can.literalActions {
+		return literals, nil
+	}
+	return commands, nil
+}
+
+func (s *Server) reviewActions(e pendingedits.Edit, doc *document, at lsp.Range) []lsp.CodeAction {
+	var actions []lsp.CodeAction
+	add := func(kind string, c lsp.Command) {
+		actions = append(actions, lsp.CodeAction{Title: c.Title, Kind: kind, Command: &c})
+	}
+	if e.Kind == "modify" {
+		for _, h := range e.Hunks {
+			r := s.hunkRange(doc, e, h)
+			if before(at.End, r.Start) || before(r.End, at.Start) {
+				continue
+			}
+			where := fmt.Sprintf(" (%s at line %d)", e.Tool, r.Start.Line+1)
+			if h.State != pendingedits.Conflict {
+				add(kindAccept, selected("Accept pending change"+where, "sidecar.review.accept", h))
+			}
+			add(kindReject, selected("Reject pending change"+where, "sidecar.review.reject", h))
+		}
+	}
+	add(kindAccept, selected("Accept all pending changes of this file", "sidecar.review.accept", e.Hunks...))
+	add(kindReject, selected("Reject all pending changes of this file", "sidecar.review.reject", e.Hunks...))
+	return actions
+}
+
+// approvalActions answer the questions that the editor could not show.
+func (s *Server) approvalActions() []lsp.CodeAction {
+	var actions []lsp.CodeAction
+	for _, q := range s.approvals.unshown() {
+		allow, typed := "Allow: ", ""
+		if q.Irrecoverable {
+			allow, typed = buttonIrrecoverable+": ", confirm
+		}
+		for _, c := range []lsp.Command{
+			{Title: allow + q.Title, Arguments: []any{answerArgs{ID: q.ID, Outcome: "allow", Typed: typed}}},
+			{Title: "Deny: " + q.Title, Arguments: []any{answerArgs{ID: q.ID, Outcome: "deny"}}},
+		} {
+			c.Command = "sidecar.approval.answer"
+			actions = append(actions, lsp.CodeAction{Title: c.Title, Kind: kindApprove, Command: &c})
+		}
+	}
+	return actions
+}
+
+func before(a, b lsp.Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Character < b.Character
+}
+
+// wanted reports whether a client that asks for these kinds only wants one; a
+// kind includes those that go on after a dot.
+func wanted(kind string, only []string) bool {
+	for _, o := range only {
+		if o == "" || kind == o || strings.HasPrefix(kind, o+".") {
+			return true
+		}
+	}
+	return len(only) == 0
+}

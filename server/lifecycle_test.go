@@ -1,0 +1,261 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+func TestInitialize(t *testing.T) {
+	for _, c := range []struct {
+		offered []lsp.Encoding
+		want    lsp.Encoding
+	}{
+		{nil, lsp.UTF16},
+		{[]lsp.Encoding{"utf-32", "utf-16"}, lsp.UTF32},
+		{[]lsp.Encoding{"utf-16", "utf-8"}, lsp.UTF8},
+		{[]lsp.Encoding{"utf-7"}, lsp.UTF16},
+	} {
+		caps := fakeeditor.Usual()
+		caps.General.PositionEncodings = c.offered
+		w := newWorld(t, setup{bare: true, capabilities: caps})
+		r, err := w.Initialize(w.ctx)
+		w.must(err)
+		got := r.Capabilities
+		if got.PositionEncoding != c.want {
+			t.Errorf("offered %v: got %s, want %s", c.offered, got.PositionEncoding, c.want)
+		}
+		if r.ServerInfo != (lsp.Info{Name: "sidecar-ls", Version: "test"}) {
+			t.Errorf("server info %v", r.ServerInfo)
+		}
+		if d := cmp.Diff(names(commands()), got.ExecuteCommandProvider.Commands); d != "" {
+			t.Error(d)
+		}
+		sync := got.TextDocumentSync
+		if !sync.OpenClose || sync.Change != lsp.SyncIncremental || sync.Save == nil || !got.CodeActionProvider.ResolveProvider || !got.CodeLensProvider.ResolveProvider {
+			t.Errorf("capabilities %+v", got)
+		}
+	}
+}
+
+func TestOrderOfLife(t *testing.T) {
+	w := newWorld(t, setup{bare: true})
+	list, err := fakeeditor.Command("sidecar.approval.list", nil)
+	w.must(err)
+	ask := func() int64 { return code(w.Call(w.ctx, "workspace/executeCommand", list, nil)) }
+	if got := ask(); got != lsp.ServerNotInitialized {
+		t.Errorf("before initialize: %d", got)
+	}
+	w.must(w.Notify(w.ctx, "textDocument/didOpen", object{"nonsense": 1})) // ignored
+	w.must(second(w.Initialize(w.ctx)))
+	if got := ask(); got != 0 {
+		t.Errorf("running: %d", got)
+	}
+	if got := code(w.Call(w.ctx, "initialize", object{"processId": nil, "rootUri": nil, "capabilities": object{}}, nil)); got != lsp.InvalidRequest {
+		t.Errorf("initialize again: %d", got)
+	}
+	if got := code(w.Call(w.ctx, "textDocument/hover", object{}, nil)); got != lsp.MethodNotFound {
+		t.Errorf("unknown method: %d", got)
+	}
+	w.must(w.Call(w.ctx, "shutdown", nil, nil))
+	if got := ask(); got != lsp.InvalidRequest {
+		t.Errorf("after shutdown: %d", got)
+	}
+	w.must(w.Notify(w.ctx, "exit", nil))
+	w.must(w.Wait(w.ctx))
+}
+
+func TestExitWithoutShutdown(t *testing.T) {
+	w := newWorld(t, setup{})
+	w.must(w.Notify(w.ctx, "exit", nil))
+	if err := w.Wait(w.ctx); !errors.Is(err, ErrExit) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	s := New(Options{Start: func(context.Context, Start) (*Core, error) { return nil, errors.New("the folder is locked") }})
+	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error { return s.Serve(context.Background(), in, out) }, fakeeditor.Options{})
+	_, err := e.Initialize(t.Context())
+	if code(err) != lsp.RequestFailed || !strings.Contains(err.Error(), "locked") {
+		t.Errorf("got %v", err)
+	}
+	e.Hangup()
+	if err := e.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFolders(t *testing.T) {
+	text := func(s string) *string { return &s }
+	for _, c := range []struct {
+		name   string
+		params lsp.InitializeParams
+		want   []workspace.Folder
+	}{
+		{"none", lsp.InitializeParams{}, nil},
+		{"rootUri", lsp.InitializeParams{RootURI: text("file:///a%20b"), RootPath: text("/x")}, []workspace.Folder{{Name: "a b", Dir: "/a b"}}},
+		{"rootPath", lsp.InitializeParams{RootPath: text("/x/")}, []workspace.Folder{{Name: "x", Dir: "/x"}}},
+		{"relative rootPath", lsp.InitializeParams{RootPath: text("x")}, nil},
+		{"folders", lsp.InitializeParams{
+			RootURI: text("file:///a"),
+			WorkspaceFolders: []lsp.WorkspaceFolder{
+				{URI: "file:///a", Name: "one"}, {URI: "file:///b", Name: "one"}, {URI: "file:///a/", Name: "again"},
+				{URI: "file:///c", Name: "x/y"}, {URI: "vscode-vfs://github/d", Name: "d"},
+			},
+		}, []workspace.Folder{{Name: "one", Dir: "/a"}, {Name: "one-2", Dir: "/b"}, {Name: "c", Dir: "/c"}}},
+	} {
+		if d := cmp.Diff(c.want, foldersOf(c.params)); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+func TestNoFolder(t *testing.T) {
+	w := newWorld(t, setup{noFolder: true})
+	for _, command := range []string{"sidecar.review.list", "sidecar.review.accept"} {
+		err := w.ExecuteCommand(w.ctx, command, nil, nil)
+		if code(err) != lsp.RequestFailed || !strings.Contains(err.Error(), "no folder is open") {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	uri := "file:///somewhere/a.go"
+	w.must(w.Open(w.ctx, uri, "go", "x"))
+	w.must(w.Call(w.ctx, "textDocument/codeLens", lsp.CodeLensParams{TextDocument: lsp.TextDocumentIdentifier{URI: uri}}, nil))
+	if got := run[modeResult](w, "sidecar.mode.get", nil); got.Mode == "" {
+		t.Error("no mode")
+	}
+}
+
+func TestConfiguration(t *testing.T) {
+	loaded := make(chan string, 10)
+	w := newWorld(t, setup{
+		options:  object{"sidecar": object{"mode": "review"}},
+		settings: map[string]any{"sidecar": object{"mode": 7}},
+		configure: func(layers ...json.RawMessage) []string {
+			loaded <- string(slices.Concat(layers...))
+			return []string{"mode: a string is expected"}
+		},
+	})
+	if got, want := <-loaded, `{"mode":"review"}{"mode":7}`; got != want {
+		t.Errorf("loaded %s, want %s", got, want)
+	}
+	w.await("the problem", func(r *fakeeditor.Record) bool { return r.Count("window/showMessage") == 1 })
+	w.must(w.Configure(w.ctx, map[string]any{"sidecar": object{"mode": "plan"}}))
+	if got, want := <-loaded, `{"mode":"review"}{"mode":"plan"}`; got != want {
+		t.Errorf("loaded %s, want %s", got, want)
+	}
+}
+
+// Clients that push their settings can't be asked for them.
+func TestConfigurationPushed(t *testing.T) {
+	loaded := make(chan string, 10)
+	caps := fakeeditor.Usual()
+	caps.Workspace.Configuration = false
+	w := newWorld(t, setup{capabilities: caps, configure: func(layers ...json.RawMessage) []string {
+		loaded <- string(slices.Concat(layers...))
+		return nil
+	}})
+	if got := <-loaded; got != "" {
+		t.Errorf("loaded %s", got)
+	}
+	w.must(w.Notify(w.ctx, "workspace/didChangeConfiguration", object{"settings": object{"sidecar": object{"mode": "audit"}}}))
+	if got, want := <-loaded, `{"mode":"audit"}`; got != want {
+		t.Errorf("loaded %s, want %s", got, want)
+	}
+}
+
+func TestCommandArguments(t *testing.T) {
+	w := newWorld(t, setup{})
+	for _, c := range []struct {
+		command string
+		args    string // the array
+		want    string // in the error; "" is success
+	}{
+		{"sidecar.session.list", `[]`, ""},
+		{"sidecar.session.list", `[{}]`, ""},
+		{"sidecar.session.list", `[null]`, ""},
+		{"sidecar.session.list", `[{"x":1}]`, "x: unknown member"},
+		{"sidecar.session.list", `[{},{}]`, "arguments: one object"},
+		{"sidecar.session.list", `["x"]`, "arguments[0]: an object is expected"},
+		{"sidecar.session.list", `[[]]`, "arguments[0]: an object is expected"},
+		{"sidecar.mode.set", `[{}]`, "mode: missing"},
+		{"sidecar.mode.set", `[{"Mode":"plan"}]`, "Mode: unknown member"},
+		{"sidecar.mode.set", `[{"mode":7}]`, "mode: a string is expected"},
+		{"sidecar.session.open", `[{"budget":{"tokens":"many"}}]`, "budget.tokens: a number is expected"},
+		{"sidecar.session.open", `[{"budget":{"money":1}}]`, "budget.money: unknown member"},
+		{"sidecar.session.open", `[{"allow":"grep"}]`, "allow: an array is expected"},
+		{"sidecar.session.open", `[{"allow":[1]}]`, "allow.0: a string is expected"},
+		{"sidecar.session.open", `[{"registry":"half"}]`, "registry"},
+		{"sidecar.session.close", `[{"session":"lost"}]`, "session"},
+		{"sidecar.tools.call", `[{"name":"x"}]`, "arguments: missing"},
+		{"sidecar.tools.call", `[{"name":"x","arguments":[]}]`, "arguments: an object is expected"},
+		{"sidecar.tools.list", `[{"source":"elsewhere"}]`, "source"},
+		{"sidecar.tools.list", `[{"strict":"yes"}]`, "strict: true or false is expected"},
+		{"sidecar.tools.list", `[{"format":"xml"}]`, "format"},
+		{"sidecar.tools.list", `[{"session":"lost"}]`, "session"},
+		{"sidecar.review.text", `[{"uri":"file:///etc/passwd","side":"base"}]`, "uri"},
+		{"sidecar.review.text", `[{"uri":"http://x/y","side":"base"}]`, "uri: \"http://x/y\" is not a file URI"},
+		{"sidecar.review.text", `[{"uri":"file:///x","side":"left"}]`, "side"},
+		{"sidecar.review.accept", `[{"uris":["untitled:x"]}]`, "uris.0"},
+		{"sidecar.review.accept", `[{"revision":"new"}]`, "revision: a number is expected"},
+		{"sidecar.approval.answer", `[{"id":"x","outcome":"allow"}]`, "id"},
+		{"sidecar.approval.allowOldest", `[]`, "no approval is open"},
+		{"sidecar.agent.run", `[]`, "command: \"sidecar.agent.run\" is unknown"},
+		{"no.such", `[]`, "command"},
+	} {
+		err := w.Call(w.ctx, "workspace/executeCommand", json.RawMessage(`{"command":"`+c.command+`","arguments":`+c.args+`}`), nil)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s %s: %v", c.command, c.args, err)
+		case c.want != "" && (code(err) != lsp.InvalidParams || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s %s: got %v, want %q", c.command, c.args, err, c.want)
+		}
+	}
+}
+
+// The connection refuses such messages whole; the decoder does not rely on it.
+func TestDoubledMember(t *testing.T) {
+	var a setModeArgs
+	err := decode(json.RawMessage(`{"mode":"plan","mode":"review"}`), members(reflect.TypeFor[setModeArgs]()), &a)
+	if code(err) != lsp.InvalidParams || !strings.Contains(err.Error(), "mode") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSessions(t *testing.T) {
+	w := newWorld(t, setup{})
+	opened := run[sessionResult](w, "sidecar.session.open", object{"id": "a1", "mode": "plan"})
+	if opened.Session != "a1" {
+		t.Errorf("opened %q", opened.Session)
+	}
+	if got := run[modeResult](w, "sidecar.mode.get", object{"session": "a1"}); got.Mode != "plan" {
+		t.Errorf("mode %q", got.Mode)
+	}
+	if got := run[modeResult](w, "sidecar.mode.set", object{"mode": "review"}); got.Mode != "review" {
+		t.Errorf("mode %q", got.Mode)
+	}
+	var got []string
+	for _, s := range run[sessionList](w, "sidecar.session.list", nil).Sessions {
+		got = append(got, s.Session+" "+s.Mode)
+	}
+	slices.Sort(got)
+	if d := cmp.Diff([]string{"a1 plan", "default review"}, got); d != "" {
+		t.Error(d)
+	}
+	run[none](w, "sidecar.session.close", object{"session": "a1"})
+	if err := w.ExecuteCommand(w.ctx, "sidecar.mode.get", object{"session": "a1"}, nil); code(err) != lsp.InvalidParams {
+		t.Errorf("closed session: %v", err)
+	}
+}

@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+)
+
+// ErrNobody means that the editor can't show a question.
+var ErrNobody = errors.New("the editor can't show questions")
+
+// People asks the user on behalf of a model.
+type People struct {
+	client *client
+}
+
+// Ask shows a question with the options to choose from; allowCustom lets the
+// user type another answer, where the editor has a way to. ok is false when the
+// user closed the question without an answer. It fails with ErrNobody.
+func (p *People) Ask(ctx context.Context, question string, options []string, allowCustom bool) (answer string, ok bool, err error) {
+	defer lsp.Waiting(ctx)()
+	if p.client.can.sidecar.Ask {
+		var r *askResult
+		err = p.client.call(ctx, "sidecar/ask", askParams{question, options, allowCustom}, &r)
+		if r != nil {
+			answer, ok = r.Answer, allowCustom || slices.Contains(options, r.Answer)
+		}
+	} else {
+		answer, err = p.choose(ctx, question, options)
+		ok = slices.Contains(options, answer)
+	}
+	switch {
+	case unsupported(err):
+		return "", false, ErrNobody
+	case err != nil || !ok:
+		return "", false, err
+	}
+	return answer, true, nil
+}
+
+// choose shows the options as the buttons of a message, and returns "" when
+// none was pressed.
+func (p *People) choose(ctx context.Context, question string, options []string) (string, error) {
+	if len(options) == 0 {
+		return "", ErrNobody // a message has no place to type
+	}
+	params := lsp.ShowMessageRequestParams{Type: lsp.MessageInfo, Message: question}
+	for _, o := range options {
+		params.Actions = append(params.Actions, lsp.MessageActionItem{Title: o})
+	}
+	var chosen *lsp.MessageActionItem
+	if err := p.client.call(ctx, "window/showMessageRequest", params, &chosen); err != nil || chosen == nil {
+		return "", err
+	}
+	return chosen.Title, nil
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// plan is what an Apply does: steps of the client, and changes on disk.
+type plan struct {
+	steps    []step
+	disk     []workspace.Change
+	detach   []string // names that the client's steps remove
+	leftover []string // names of open documents that the disk's changes remove
+}
+
+// step is one part of a workspace edit.
+type step struct {
+	doc   *document // that the step was made for; nil when there is none yet
+	uri   string    // of the document whose text is edited
+	edits []lsp.TextEdit
+	want  *string // the buffer's text after all steps; nil when it isn't told
+	op    *lsp.DocumentChange
+}
+
+// target is the document that holds step.want in the end.
+func (s step) target() string {
+	if s.op != nil && s.op.RenameFile != nil {
+		return s.op.RenameFile.NewURI
+	}
+	return s.uri
+}
+
+// plan sorts changes into those that the client makes and those on disk.
+func (e *Editor) plan(changes []workspace.Change) (*plan, error) {
+	p := &plan{}
+	for _, c := range changes {
+		source := c.Path
+		if c.From != "" {
+			source = c.From
+			if e.docs.named(c.Path) != nil {
+				return nil, conflict(c.Path, "it is open in the editor")
+			}
+		}
+		doc := e.docs.named(source)
+		if doc == nil {
+			p.disk = append(p.disk, c)
+			continue
+		}
+		if c.Before == nil || !bytes.Equal(doc.bytes(), c.Before) {
+			return nil, conflict(source, "")
+		}
+		var err error
+		switch {
+		case c.From != "":
+			err = e.planRename(p, doc, c)
+		case c.After == nil:
+			err = e.planDelete(p, doc, c)
+		default:
+			err = e.planModify(p, doc, c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (e *Editor) planModify(p *plan, doc *document, c workspace.Change) error {
+	old := doc.text.Text()
+	want, err := doc.form().buffer(old, c.After)
+	if err != nil {
+		return &fs.PathError{Op: "apply", Path: c.Path, Err: err}
+	}
+	edits := textEdits(old, want, e.docs.enc)
+	if len(edits) == 0 && c.From == "" && !bytes.Equal(c.Before, c.After) {
+		return conflict(c.Path, "only its encoding or line ends would change, which the editor decides while the file is open")
+	}
+	if len(edits) > 0 || c.From != "" {
+		p.steps = append(p.steps, step{doc: doc, uri: doc.uri, edits: edits, want: &want})
+	}
+	return nil
+}
+
+func (e *Editor) planDelete(p *plan, doc *document, c workspace.Change) error {
+	if !e.client.can.deleteFiles {
+		return e.planLeftover(p, c.Path, c)
+	}
+	if err := e.saved(c.Path); err != nil {
+		return err
+	}
+	p.steps = append(p.steps, step{doc: doc, uri: doc.uri, op: &lsp.DocumentChange{DeleteFile: &lsp.DeleteFile{URI: doc.uri}}})
+	p.detach = append(p.detach, c.Path)
+	return nil
+}
+
+func (e *Editor) planRename(p *plan, doc *document, c workspace.Change) error {
+	if !e.client.can.renameFiles {
+		return e.planLeftover(p, c.From, c)
+	}
+	if err := e.saved(c.From); err != nil {
+		return err
+	}
+	if _, err := e.base.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) {
+		return conflict(c.Path, "there is a file already")
+	}
+	want := doc.text.Text()
+	if !bytes.Equal(c.Before, c.After) {
+		if err := e.planModify(p, doc, c); err != nil {
+			return err
+		}
+		edited := &p.steps[len(p.steps)-1]
+		want, edited.want = *edited.want, nil // told under the new name
+	}
+	p.steps = append(p.steps, step{doc: doc, uri: doc.uri, want: &want, op: &lsp.DocumentChange{RenameFile: &lsp.RenameFile{OldURI: doc.uri, NewURI: fileURI(e.base.Abs(c.Path))}}})
+	p.detach = append(p.detach, c.From)
+	return nil
+}
+
+// planLeftover deletes or moves the file of an open document on disk, for a
+// client that can't. What the user has not saved would be lost, so there must
+// be nothing of that.
+func (e *Editor) planLeftover(p *plan, name string, c workspace.Change) error {
+	if err := e.saved(name); err != nil {
+		return err
+	}
+	data, err := e.base.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(data, c.Before) {
+		return conflict(name, "it has unsaved changes in the editor")
+	}
+	p.disk = append(p.disk, c)
+	p.leftover = append(p.leftover, name)
+	return nil
+}
+
+// saved fails for a document that has no file yet.
+func (e *Editor) saved(name string) error {
+	if _, err := e.base.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return conflict(name, "it was never saved in the editor")
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// workspaceEdit is the steps as one edit, in the form that the client takes.
+func (e *Editor) workspaceEdit(steps []step) lsp.WorkspaceEdit {
+	var edit lsp.WorkspaceEdit
+	if !e.client.can.versionedEdits {
+		edit.Changes = map[lsp.URI][]lsp.TextEdit{}
+		for _, s := range steps { // no operations: they need the other form
+			edit.Changes[s.uri] = append(edit.Changes[s.uri], s.edits...)
+		}
+		return edit
+	}
+	for _, s := range steps {
+		if s.op != nil {
+			edit.DocumentChanges = append(edit.DocumentChanges, *s.op)
+			continue
+		}
+		id := lsp.OptionalVersionedTextDocumentIdentifier{URI: s.uri}
+		if s.doc != nil {
+			id.Version = &s.doc.version
+		}
+		edit.DocumentChanges = append(edit.DocumentChanges, lsp.DocumentChange{TextDocumentEdit: &lsp.TextDocumentEdit{TextDocument: id, Edits: s.edits}})
+	}
+	return edit
+}
+
+// reverse returns the steps that take s back. It fails when the user went on
+// editing, since that would be lost.
+func (e *Editor) reverse(s step) ([]step, error) {
+	old := s.doc.text.Text()
+	switch {
+	case s.op != nil && s.op.DeleteFile != nil:
+		if !e.client.can.createFiles {
+			return nil, conflict(s.doc.name, "the editor can't create it again")
+		}
+		return []step{
+			{uri: s.uri, op: &lsp.DocumentChange{CreateFile: &lsp.CreateFile{URI: s.uri}}},
+			{uri: s.uri, edits: textEdits("", old, e.docs.enc)},
+		}, nil
+	case s.op != nil && s.op.RenameFile != nil:
+		r := s.op.RenameFile
+		return []step{{uri: s.uri, op: &lsp.DocumentChange{RenameFile: &lsp.RenameFile{OldURI: r.NewURI, NewURI: r.OldURI}}}}, nil
+	case s.want == nil: // before a rename, which is taken back first
+		edited, err := lsp.ApplyEdits(old, s.edits, e.docs.enc)
+		if err != nil {
+			return nil, err
+		}
+		return []step{{uri: s.uri, edits: textEdits(edited, old, e.docs.enc)}}, nil
+	}
+	now := e.docs.at(s.uri)
+	if now == nil || !sameText(now.text.Text(), *s.want) {
+		return nil, conflict(s.doc.name, "it was edited meanwhile")
+	}
+	return []step{{doc: now, uri: s.uri, edits: textEdits(now.text.Text(), old, e.docs.enc), want: &old}}, nil
+}

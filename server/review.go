@@ -1,0 +1,246 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// publisher keeps what the editor shows of the review queue up to date:
+// diagnostics, lenses, and sidecar/pendingEdits. It works in a goroutine of its
+// own and takes any number of changes in one go.
+type publisher struct {
+	s    *Server
+	wake chan struct{} // has room for one
+
+	mu    sync.Mutex
+	names []string // whose live text changed
+
+	shown    map[string]shown // by URI; used by run alone
+	revision int64            // of the last sidecar/pendingEdits
+}
+
+// shown is what the client was last told of a document.
+type shown struct {
+	version int32 // -1: not open
+	text    string
+}
+
+func newPublisher(s *Server) *publisher {
+	return &publisher{s: s, wake: make(chan struct{}, 1), shown: map[string]shown{}, revision: -1}
+}
+
+// Changed says that the review queue changed. It never waits.
+func (p *publisher) changed() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// textChanged says that the live text of a file changed; "" is no file.
+func (p *publisher) textChanged(name string) {
+	if name == "" {
+		return
+	}
+	p.mu.Lock()
+	if !slices.Contains(p.names, name) {
+		p.names = append(p.names, name)
+	}
+	p.mu.Unlock()
+	p.changed()
+}
+
+// run publishes until ctx ends.
+func (p *publisher) run(ctx context.Context) {
+	store := p.s.current().Review
+	if store == nil {
+		return
+	}
+	for {
+		p.mu.Lock()
+		names := p.names
+		p.names = nil
+		p.mu.Unlock()
+		if len(names) > 0 {
+			store.BaseChanged(names...)
+		}
+		p.publish(ctx, store)
+		select {
+		case <-p.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// publish tells the client what differs from what it was told last.
+func (p *publisher) publish(ctx context.Context, store *pendingedits.Store) {
+	s := p.s
+	list := store.List("")
+	present := make(map[string]bool, len(list.Edits))
+	lenses := false
+	for _, e := range list.Edits {
+		params, ok := s.diagnostics(e)
+		if !ok {
+			continue
+		}
+		present[params.URI] = true
+		now := shown{version: -1, text: fmt.Sprint(params.Diagnostics)}
+		if params.Version != nil {
+			now.version = *params.Version
+		}
+		old, was := p.shown[params.URI]
+		if was && old == now {
+			continue
+		}
+		lenses = lenses || old.text != now.text
+		p.shown[params.URI] = now
+		s.client.notify(ctx, "textDocument/publishDiagnostics", params)
+	}
+	for uri := range p.shown {
+		if !present[uri] {
+			lenses = true
+			delete(p.shown, uri)
+			s.client.notify(ctx, "textDocument/publishDiagnostics", lsp.PublishDiagnosticsParams{URI: uri})
+		}
+	}
+	if list.Revision != p.revision && s.client.can.sidecar.PendingEdits {
+		s.client.notify(ctx, "sidecar/pendingEdits", struct {
+			Revision int64         `json:"revision"`
+			Edits    []pendingEdit `json:"edits"`
+		}{list.Revision, s.pendingEdits(list.Edits)})
+	}
+	p.revision = list.Revision
+	if lenses && s.client.can.lensRefresh {
+		s.start(func(ctx context.Context) {
+			if err := s.client.call(ctx, "workspace/codeLens/refresh", nil, nil); err != nil && ctx.Err() == nil {
+				s.log.Debug("lenses not refreshed", "error", err)
+			}
+		})
+	}
+}
+
+// diagnostics makes one diagnostic for each hunk of an edit. A file that is not
+// there yet has no document to show them on.
+func (s *Server) diagnostics(e pendingedits.Edit) (lsp.PublishDiagnosticsParams, bool) {
+	name := liveName(e)
+	if e.Kind == "create" || s.editor == nil {
+		return lsp.PublishDiagnosticsParams{}, false
+	}
+	params := lsp.PublishDiagnosticsParams{URI: s.uri(name), Diagnostics: make([]lsp.Diagnostic, 0, len(e.Hunks))}
+	doc := s.docs.named(name)
+	if doc != nil {
+		params.Version = &doc.version
+	}
+	for _, h := range e.Hunks {
+		params.Diagnostics = append(params.Diagnostics, lsp.Diagnostic{
+			Range: s.hunkRange(doc, e, h), Severity: lsp.SeverityInformation,
+			Source: "sidecar", Code: "pending", Message: hunkMessage(e, h),
+		})
+	}
+	return params, true
+}
+
+// liveName is the name that an edit's file has now.
+func liveName(e pendingedits.Edit) string {
+	if e.From != "" {
+		return e.From
+	}
+	return e.Name
+}
+
+// uri is a name's URI: that of the client for an open document.
+func (s *Server) uri(name string) string {
+	if doc := s.docs.named(name); doc != nil {
+		return doc.uri
+	}
+	return fileURI(s.editor.Abs(name))
+}
+
+// hunkRange is where a hunk stands in the live text: the lines that it
+// replaces, or the place where it inserts. Deleted and moved files are shown at
+// their first line.
+func (s *Server) hunkRange(doc *document, e pendingedits.Edit, h pendingedits.Hunk) lsp.Range {
+	start, n := h.OldStart-1, h.OldLines
+	if n == 0 {
+		start++ // an insertion is counted by the line before it
+	}
+	if e.Kind != "modify" {
+		start, n = 0, 0
+	}
+	start = max(start, 0)
+	if doc == nil {
+		return lsp.Range{Start: position(start, 0), End: position(start+n, 0)}
+	}
+	return lineRange(doc.text, start, n, s.docs.enc)
+}
+
+// hunkMessage says in one line what a hunk would do and who wants it.
+func hunkMessage(e pendingedits.Edit, h pendingedits.Hunk) string {
+	what := fmt.Sprintf("replace %s by %d", lineCount(h.OldLines), h.NewLines)
+	switch {
+	case e.Kind == "delete":
+		what = "delete this file"
+	case e.Kind == "rename":
+		what = "rename this file to " + e.Name
+	case h.OldLines == 0:
+		what = "insert " + lineCount(h.NewLines)
+	case h.NewLines == 0:
+		what = "delete " + lineCount(h.OldLines)
+	}
+	text := "pending: " + what
+	if e.Tool != "" {
+		text += " (" + e.Tool + ")"
+	}
+	if h.State == pendingedits.Conflict {
+		text += "; in conflict with your changes"
+	}
+	if line := firstAdded(h.Text); line != "" && e.Kind == "modify" {
+		text += ": " + line
+	}
+	return text
+}
+
+func lineCount(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
+}
+
+// firstAdded is the first line that a hunk adds, shortened.
+func firstAdded(text string) string {
+	const limit = 60
+	for line := range strings.Lines(text) {
+		if added, ok := strings.CutPrefix(line, "+"); ok {
+			runes := []rune(strings.TrimSpace(added))
+			if len(runes) > limit {
+				runes = append(runes[:limit], '…')
+			}
+			return string(runes)
+		}
+	}
+	return ""
+}
+
+// pendingEdits are edits as the client is told of them.
+func (s *Server) pendingEdits(edits []pendingedits.Edit) []pendingEdit {
+	out := make([]pendingEdit, 0, len(edits))
+	for _, e := range edits {
+		p := pendingEdit{
+			URI: s.uri(e.Name), Path: e.Name, From: e.From, Kind: e.Kind, Revision: e.Revision, Added: e.Added, Removed: e.Removed,
+			State: string(e.State), Session: e.Session, Tool: e.Tool, UpdatedAt: e.UpdatedAt, Hunks: make([]pendingHunk, 0, len(e.Hunks)),
+		}
+		for _, h := range e.Hunks {
+			p.Hunks = append(p.Hunks, pendingHunk{h.ID, h.OldStart, h.OldLines, h.NewStart, h.NewLines, string(h.State), h.Text})
+		}
+		out = append(out, p)
+	}
+	return out
+}

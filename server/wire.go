@@ -1,0 +1,80 @@
+package server
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+)
+
+// The messages of docs/protocol.md that are not LSP's.
+
+type pendingEdit struct {
+	URI       string        `json:"uri"`
+	Path      string        `json:"path"`
+	From      string        `json:"from,omitempty"` // of a rename
+	Kind      string        `json:"kind"`
+	Revision  int64         `json:"revision"`
+	Added     int           `json:"added"`
+	Removed   int           `json:"removed"`
+	State     string        `json:"state"`
+	Session   string        `json:"session"`
+	Tool      string        `json:"tool"`
+	UpdatedAt time.Time     `json:"updatedAt"`
+	Hunks     []pendingHunk `json:"hunks"`
+}
+
+// pendingHunk counts lines from one, as a unified diff does.
+type pendingHunk struct {
+	ID       string `json:"id"`
+	OldStart int    `json:"oldStart"`
+	OldLines int    `json:"oldLines"`
+	NewStart int    `json:"newStart"`
+	NewLines int    `json:"newLines"`
+	State    string `json:"state"`
+	Text     string `json:"text"`
+}
+
+type queuedCommit struct {
+	Message string `json:"message"`
+}
+
+type failure struct {
+	URI   string `json:"uri"`
+	Error string `json:"error"`
+}
+
+// approveParams are those of the request sidecar/approve.
+type approveParams struct {
+	CallID        string              `json:"callId"`
+	Session       string              `json:"session"`
+	AgentPath     []string            `json:"agentPath"`
+	Tool          string              `json:"tool"`
+	Title         string              `json:"title"`
+	Detail        string              `json:"detail"`
+	Arguments     json.RawMessage     `json:"arguments"`
+	Diff          string              `json:"diff,omitempty"`
+	Effects       dispatch.EffectList `json:"effects"`
+	Rule          string              `json:"rule,omitempty"`
+	Irrecoverable bool                `json:"irrecoverable"`
+	ID            string              `json:"id"`
+	Hash          string              `json:"hash"`
+	ExpiresAt     time.Time           `json:"expiresAt"`
+}
+
+type approveResult struct {
+	Outcome string         `json:"outcome"`
+	Scope   dispatch.Scope `json:"scope"`
+	Reason  string         `json:"reason"`
+	Typed   string         `json:"typed"`
+}
+
+type askParams struct {
+	Question    string   `json:"question"`
+	Options     []string `json:"options"`
+	AllowCustom bool     `json:"allowCustom"`
+}
+
+type askResult struct {
+	Answer string `json:"answer"`
+}
