@@ -1,0 +1,513 @@
+package lsp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+)
+
+// wire is a raw client: what it sends and reads are bodies of frames.
+type wire struct {
+	t    *testing.T
+	in   io.WriteCloser
+	out  *bufio.Reader
+	conn *lsp.Conn
+	end  chan error
+}
+
+func dial(t *testing.T, h lsp.Handler, opts lsp.Options) *wire {
+	t.Helper()
+	sr, in := io.Pipe()
+	out, sw := io.Pipe()
+	w := &wire{t: t, in: in, out: bufio.NewReader(out), conn: lsp.NewConn(sr, sw, h, opts), end: make(chan error, 1)}
+	go func() {
+		w.end <- w.conn.Run(context.Background())
+		_ = sw.Close()
+	}()
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = out.Close()
+	})
+	return w
+}
+
+func (w *wire) send(bodies ...string) {
+	w.t.Helper()
+	for _, b := range bodies {
+		w.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(b), b))
+	}
+}
+
+func (w *wire) raw(s string) {
+	w.t.Helper()
+	if _, err := io.WriteString(w.in, s); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *wire) read() string {
+	w.t.Helper()
+	var n int
+	if _, err := fmt.Fscanf(w.out, "Content-Length: %d\r\n\r\n", &n); err != nil {
+		w.t.Fatal(err)
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(w.out, body); err != nil {
+		w.t.Fatal(err)
+	}
+	return string(body)
+}
+
+func fail(code int64, id, message string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, id, code, message)
+}
+
+func TestMessages(t *testing.T) {
+	const notJSON = "the message is not valid JSON"
+	h := funcs{request: func(_ context.Context, method string, params json.RawMessage) (any, error) {
+		switch method {
+		case "echo":
+			return params, nil
+		case "plain":
+			return nil, errors.New("disk full")
+		case "wrapped":
+			return nil, fmt.Errorf("outer: %w", lsp.Errorf(lsp.ContentModified, "stale"))
+		case "panic":
+			panic("boom")
+		case "unencodable":
+			return func() {}, nil
+		case "bytes":
+			return map[string]string{"text": "a\xffb<>"}, nil
+		case "typed":
+			var p struct {
+				TextDocument lsp.TextDocumentIdentifier `json:"textDocument"`
+				Position     lsp.Position               `json:"position"`
+			}
+			return nil, lsp.Params(params, &p)
+		}
+		return nil, lsp.Errorf(lsp.MethodNotFound, "unknown method %q", method)
+	}}
+	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
+	for _, test := range []struct {
+		name, send, want string
+	}{
+		{"a request", `{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":1}}`, `{"jsonrpc":"2.0","id":1,"result":{"a":1}}`},
+		{"absent params", `{"jsonrpc":"2.0","id":1,"method":"echo"}`, `{"jsonrpc":"2.0","id":1,"result":null}`},
+		{"string id", `{"jsonrpc":"2.0","id":"a\"\u00e9","method":"echo","params":[]}`, `{"jsonrpc":"2.0","id":"a\"é","result":[]}`},
+		{"id over 2^53", `{"jsonrpc":"2.0","id":9007199254740993,"method":"echo","params":9007199254740993}`, `{"jsonrpc":"2.0","id":9007199254740993,"result":9007199254740993}`},
+		{"fractional id", `{"jsonrpc":"2.0","id":1.5,"method":"echo"}`, fail(-32600, "null", "not a JSON-RPC 2.0 message")},
+		{"huge id", `{"jsonrpc":"2.0","id":1` + strings.Repeat("0", 40) + `,"method":"echo"}`, fail(-32600, "null", "not a JSON-RPC 2.0 message")},
+		{"object as id", `{"jsonrpc":"2.0","id":{},"method":"echo"}`, fail(-32600, "null", "not a JSON-RPC 2.0 message")},
+		{"no JSON", `hello`, fail(-32700, "null", notJSON)},
+		{"half of JSON", `{"jsonrpc":"2.0","id":1,"method":"echo"`, fail(-32700, "null", notJSON)},
+		{"bad JSON deep inside", `{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1,,2]}}`, fail(-32700, "null", notJSON)},
+		{"two values", `{"jsonrpc":"2.0","id":1,"method":"echo"}{}`, fail(-32700, "null", notJSON)},
+		{"100,000 levels", `{"jsonrpc":"2.0","id":1,"method":"echo","params":` + deep + `}`, fail(-32700, "null", notJSON)},
+		{"an empty body", ``, fail(-32700, "null", notJSON)},
+		{"a byte order mark", "\uFEFF" + `{"jsonrpc":"2.0","id":1,"method":"echo"}`, fail(-32700, "null", notJSON)},
+		{"a scalar", `5`, fail(-32600, "null", "not a JSON-RPC 2.0 message")},
+		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"echo"}]`, fail(-32600, "null", "not a JSON-RPC 2.0 message")},
+		{"version 1.0", `{"jsonrpc":"1.0","id":1,"method":"echo"}`, fail(-32600, "1", "not a JSON-RPC 2.0 message")},
+		{"no method", `{"jsonrpc":"2.0","id":"x"}`, fail(-32600, `"x"`, "not a JSON-RPC 2.0 message")},
+		{"method is a number", `{"jsonrpc":"2.0","id":3,"method":5}`, fail(-32600, "3", "not a JSON-RPC 2.0 message")},
+		{"wrong case of a name", `{"jsonrpc":"2.0","id":3,"Method":"echo"}`, fail(-32600, "3", "not a JSON-RPC 2.0 message")},
+		{"name with a NUL", `{"jsonrpc":"2.0","id":3,"method\u0000":"panic","method":"echo"}`, `{"jsonrpc":"2.0","id":3,"result":null}`},
+		{"method twice", `{"jsonrpc":"2.0","id":3,"method":"echo","method":"panic"}`, fail(-32600, "3", "a member name comes twice")},
+		{"name twice by escape", `{"jsonrpc":"2.0","id":3,"method":"echo","m\u0065thod":"panic"}`, fail(-32600, "3", "a member name comes twice")},
+		{"name twice deep inside", `{"jsonrpc":"2.0","id":3,"method":"echo","params":{"a":{"b":1,"b":2}}}`, fail(-32600, "3", "a member name comes twice")},
+		{"unknown method", `{"jsonrpc":"2.0","id":4,"method":"x"}`, fail(-32601, "4", `unknown method "x"`)},
+		{"unknown $/ request", `{"jsonrpc":"2.0","id":4,"method":"$/x"}`, fail(-32601, "4", `unknown method "$/x"`)},
+		{"cancel as a request", `{"jsonrpc":"2.0","id":4,"method":"$/cancelRequest","params":{"id":4}}`, fail(-32601, "4", `unknown method "$/cancelRequest"`)},
+		{"plain error", `{"jsonrpc":"2.0","id":5,"method":"plain"}`, fail(-32803, "5", "disk full")},
+		{"wrapped error keeps its code", `{"jsonrpc":"2.0","id":5,"method":"wrapped"}`, fail(-32801, "5", "stale")},
+		{"panic", `{"jsonrpc":"2.0","id":5,"method":"panic"}`, fail(-32603, "5", "internal error in panic; the log has the details")},
+		{"result without JSON", `{"jsonrpc":"2.0","id":5,"method":"unencodable"}`, fail(-32603, "5", "the result of unencodable can't be encoded")},
+		{"result that is not UTF-8", `{"jsonrpc":"2.0","id":5,"method":"bytes"}`, `{"jsonrpc":"2.0","id":5,"result":{"text":"a` + "\uFFFD" + `b<>"}}`},
+		{"good params", `{"jsonrpc":"2.0","id":6,"method":"typed","params":{"textDocument":{"uri":"x"},"more":1}}`, `{"jsonrpc":"2.0","id":6,"result":null}`},
+		{"wrong type in params", `{"jsonrpc":"2.0","id":6,"method":"typed","params":{"textDocument":{"uri":5}}}`, fail(-32602, "6", "textDocument.uri: can't be a JSON number")},
+		{"wrong case in params", `{"jsonrpc":"2.0","id":6,"method":"typed","params":{"TextDocument":{"uri":5}}}`, `{"jsonrpc":"2.0","id":6,"result":null}`},
+		{"unknown reply", `{"jsonrpc":"2.0","id":99,"result":{}}`, ""},
+		{"bad reply", `{"jsonrpc":"2.0","id":99,"result":{},"error":{"code":1,"message":"x"}}`, ""},
+		{"notification with a null id", `{"jsonrpc":"2.0","id":null,"method":"x"}`, ""},
+		{"cancel of nothing", `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":77}}`, ""},
+		{"cancel of null", `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":null}}`, ""},
+		{"cancel without params", `{"jsonrpc":"2.0","method":"$/cancelRequest"}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := dial(t, h, lsp.Options{})
+			w.send(test.send)
+			if test.want != "" {
+				if diff := cmp.Diff(test.want, w.read()); diff != "" {
+					t.Errorf("reply (-want +got):\n%s", diff)
+				}
+			}
+			w.send(`{"jsonrpc":"2.0","id":"still there","method":"echo"}`)
+			if diff := cmp.Diff(`{"jsonrpc":"2.0","id":"still there","result":null}`, w.read()); diff != "" {
+				t.Errorf("the next request (-want +got):\n%s", diff)
+			}
+			_ = w.in.Close()
+			if err := <-w.end; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestBadFrames(t *testing.T) {
+	const good = `{"jsonrpc":"2.0","id":1,"method":"echo","params":"here"}`
+	const next = "Content-Length: 56\r\n\r\n" + good
+	for _, test := range []struct{ name, send string }{
+		{"nothing", ""},
+		{"empty lines between frames", "\r\n\n\r\n"},
+		{"no length", "Foo: 1\r\n\r\n{}"},
+		{"negative", "Content-Length: -5\r\n\r\n{}"},
+		{"no number", "Content-Length: abc\r\n\r\n{}"},
+		{"over the limit", "Content-Length: 99999999999\r\n\r\n{"},
+		{"over 64 bits", "Content-Length: 99999999999999999999999\r\n\r\n"},
+		{"two lengths", "Content-Length: 2\r\nContent-Length: 4\r\n\r\n{}"},
+		{"garbage", "\x00\xff garbage\r\n"},
+		{"a line of 1 MB", strings.Repeat("x", 1<<20) + "\r\n"},
+		{"a line of 1 MB that ends in the header", strings.Repeat("x", 1<<20)},
+		{"100 header lines", strings.Repeat("A: b\r\n", 100)},
+		{"too short a length", "Content-Length: 5\r\n\r\n" + good},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := dial(t, funcs{request: func(_ context.Context, _ string, p json.RawMessage) (any, error) { return p, nil }}, lsp.Options{})
+			go func() { _, _ = io.WriteString(w.in, test.send+next) }()
+			for {
+				got := w.read()
+				if strings.Contains(got, `"id":null,"error":{"code":-32700`) {
+					continue
+				}
+				if want := `{"jsonrpc":"2.0","id":1,"result":"here"}`; got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+				break
+			}
+		})
+	}
+}
+
+func TestStreamEnds(t *testing.T) {
+	for _, test := range []struct {
+		name, send string
+		want       error
+	}{
+		{"between frames", "", nil},
+		{"by exit", "Content-Length: 33\r\n\r\n" + `{"jsonrpc":"2.0","method":"exit"}`, nil},
+		{"in a header", "Content-Len", io.ErrUnexpectedEOF},
+		{"in a body", "Content-Length: 10\r\n\r\n{", io.ErrUnexpectedEOF},
+		{"while searching for a header", "garbage\r\nmore", io.ErrUnexpectedEOF},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := lsp.NewConn(strings.NewReader(test.send), io.Discard, funcs{}, lsp.Options{}).Run(t.Context())
+			if !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	causes := make(chan error, 1)
+	started := make(chan struct{}, 1)
+	w := dial(t, funcs{request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+		started <- struct{}{}
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return nil, fmt.Errorf("stopped: %w", ctx.Err())
+	}}, lsp.Options{Concurrency: 1})
+	for _, id := range []string{"7", `"seven"`} {
+		w.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"slow"}`)
+		<-started
+		// The second waits for the only slot and is answered before the first.
+		w.send(`{"jsonrpc":"2.0","id":8,"method":"slow"}`, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":8}}`)
+		if diff := cmp.Diff(fail(-32800, "8", "cancelled by the client"), w.read()); diff != "" {
+			t.Errorf("queued (-want +got):\n%s", diff)
+		}
+		w.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":` + id + `}}`)
+		if diff := cmp.Diff(fail(-32800, id, "cancelled by the client"), w.read()); diff != "" {
+			t.Errorf("running (-want +got):\n%s", diff)
+		}
+		if cause := <-causes; cause != lsp.ErrCancelled {
+			t.Errorf("cause: %v", cause)
+		}
+	}
+}
+
+func TestIDInUse(t *testing.T) {
+	release := make(chan struct{})
+	w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) {
+		<-release
+		return "done", nil
+	}}, lsp.Options{})
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"x"}`, `{"jsonrpc":"2.0","id":1,"method":"x"}`)
+	if diff := cmp.Diff(fail(-32600, "1", "the id is in use"), w.read()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	close(release)
+	if diff := cmp.Diff(`{"jsonrpc":"2.0","id":1,"result":"done"}`, w.read()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNotificationsInOrder(t *testing.T) {
+	const n = 5000
+	var got []int
+	all := make(chan struct{})
+	h := funcs{
+		notify: func(_ context.Context, method string, params json.RawMessage) {
+			var i int
+			if method != "count" || lsp.Params(params, &i) != nil {
+				return
+			}
+			if got = append(got, i); len(got) == n {
+				close(all)
+			}
+			if i%100 == 0 {
+				panic("a bad notification")
+			}
+		},
+		request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+			<-all // requests must not hold up what follows them
+			return nil, nil
+		},
+	}
+	var logged bytes.Buffer
+	w := dial(t, h, lsp.Options{Log: slog.New(slog.NewTextHandler(&logged, nil))})
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
+	for i := range n {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"count","params":%d}`, i))
+	}
+	w.read()
+	for i, v := range got {
+		if i != v {
+			t.Fatalf("notification %d came as number %d", v, i)
+		}
+	}
+	_ = w.in.Close()
+	<-w.end
+	if !strings.Contains(logged.String(), "a bad notification") {
+		t.Error("the panic is not in the log")
+	}
+}
+
+func TestCallFromRequest(t *testing.T) {
+	var conn *lsp.Conn
+	h := funcs{request: func(ctx context.Context, method string, params json.RawMessage) (any, error) {
+		var title string
+		err := conn.Call(ctx, "window/showMessageRequest", params, &title)
+		return title, err
+	}}
+	// One slot: waiting for the client must not hold it.
+	w := dial(t, h, lsp.Options{Concurrency: 1})
+	conn = w.conn
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"a","params":"first"}`)
+	first := w.read()
+	w.send(`{"jsonrpc":"2.0","id":2,"method":"b","params":"second"}`)
+	second := w.read()
+	want := `{"jsonrpc":"2.0","method":"window/showMessageRequest","params":"second","id":2}`
+	if diff := cmp.Diff(want, second); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	w.send(`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no such method"}}`)
+	if diff := cmp.Diff(fail(-32803, "2", "window/showMessageRequest: no such method (-32601)"), w.read()); diff != "" {
+		t.Errorf("a client's error (-want +got):\n%s\n%s", diff, first)
+	}
+	w.send(`{"jsonrpc":"2.0","id":1,"result":"Allow"}`, `{"jsonrpc":"2.0","id":1,"result":"again"}`)
+	if diff := cmp.Diff(`{"jsonrpc":"2.0","id":1,"result":"Allow"}`, w.read()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPeerGone(t *testing.T) {
+	errs := make(chan error, 2)
+	var conn *lsp.Conn
+	h := funcs{request: func(ctx context.Context, method string, _ json.RawMessage) (any, error) {
+		if method == "call" {
+			errs <- conn.Call(context.WithoutCancel(ctx), "question", nil, nil)
+			return nil, nil
+		}
+		<-ctx.Done()
+		errs <- context.Cause(ctx)
+		return nil, ctx.Err()
+	}}
+	w := dial(t, h, lsp.Options{})
+	conn = w.conn
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"call"}`)
+	w.read()
+	w.send(`{"jsonrpc":"2.0","id":2,"method":"wait"}`)
+	go func() { _, _ = io.Copy(io.Discard, w.out) }()
+	_ = w.in.Close()
+	for range 2 {
+		if err := <-errs; err != lsp.ErrPeerGone {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := <-w.end; err != nil {
+		t.Error(err)
+	}
+	if err := conn.Notify(t.Context(), "x", nil); err != lsp.ErrPeerGone {
+		t.Errorf("notification after the end: %v", err)
+	}
+}
+
+// TestClientThatDoesNotRead: replies wait and get through in the end, progress
+// is dropped, cancellations still work.
+func TestClientThatDoesNotRead(t *testing.T) {
+	const n = 20
+	started, causes := make(chan struct{}), make(chan error, 1)
+	var conn *lsp.Conn
+	var worked sync.WaitGroup
+	var dropped atomic.Int64
+	h := funcs{request: func(ctx context.Context, method string, _ json.RawMessage) (any, error) {
+		if method == "wait" {
+			close(started)
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return nil, ctx.Err()
+		}
+		defer worked.Done()
+		for range 1000 {
+			if conn.Notify(ctx, "$/progress", strings.Repeat("x", 1000)) == lsp.ErrDropped {
+				dropped.Add(1)
+			}
+		}
+		return strings.Repeat("x", 1<<20), nil
+	}}
+	w := dial(t, h, lsp.Options{MaxUnsent: 100_000})
+	conn = w.conn
+	worked.Add(n)
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
+	<-started
+	for i := range n {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"progress"}`, 100+i))
+	}
+	worked.Wait()
+	w.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`)
+	if cause := <-causes; cause != lsp.ErrCancelled {
+		t.Errorf("cause: %v", cause)
+	}
+	if dropped.Load() == 0 {
+		t.Error("no progress was dropped")
+	}
+	for replies := 0; replies < n+1; {
+		if !strings.Contains(w.read(), `"$/progress"`) {
+			replies++
+		}
+	}
+}
+
+// TestClientThatNeverReads is given up.
+func TestClientThatNeverReads(t *testing.T) {
+	w := dial(t, echo, lsp.Options{WriteTimeout: time.Millisecond, DrainTimeout: time.Millisecond})
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"echo"}`)
+	if err := <-w.end; err == nil || !strings.Contains(err.Error(), "has not read") {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// TestManyCalls: every one of 10,000 concurrent calls gets its own reply, once.
+func TestManyCalls(t *testing.T) {
+	const n = 10_000
+	var running, peak atomic.Int64
+	payload := strings.Repeat("x", 10_000)
+	h := funcs{request: func(_ context.Context, _ string, params json.RawMessage) (any, error) {
+		now := running.Add(1)
+		defer running.Add(-1)
+		for old := peak.Load(); now > old && !peak.CompareAndSwap(old, now); old = peak.Load() {
+		}
+		return []any{params, payload}, nil
+	}}
+	w := dial(t, h, lsp.Options{})
+	go func() {
+		for i := range n {
+			b := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"read","params":%d}`, i, i)
+			if _, err := fmt.Fprintf(w.in, "Content-Length: %d\r\n\r\n%s", len(b), b); err != nil {
+				return
+			}
+		}
+	}()
+	seen := make([]bool, n)
+	for range n {
+		var r struct {
+			ID     int               `json:"id"`
+			Result []json.RawMessage `json:"result"`
+		}
+		if err := json.Unmarshal([]byte(w.read()), &r); err != nil {
+			t.Fatal(err)
+		}
+		if seen[r.ID] {
+			t.Fatalf("two replies to %d", r.ID)
+		}
+		if string(r.Result[0]) != fmt.Sprint(r.ID) {
+			t.Fatalf("reply to %d has the result of %s", r.ID, r.Result[0])
+		}
+		seen[r.ID] = true
+	}
+	if peak.Load() > 256 {
+		t.Errorf("%d at once", peak.Load())
+	}
+	_ = w.in.Close()
+	if err := <-w.end; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestQueueIsBounded: what would need too much memory is refused, not kept.
+func TestQueueIsBounded(t *testing.T) {
+	release := make(chan struct{})
+	w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) {
+		<-release
+		return nil, nil
+	}}, lsp.Options{Concurrency: 1, MaxQueued: 2000})
+	for i := range 5 {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, i))
+	}
+	if diff := cmp.Diff(fail(-32802, "4", "too many requests are waiting; try again later"), w.read()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	close(release)
+	for i := range 4 {
+		if diff := cmp.Diff(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":null}`, i), w.read()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestRunEndsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, _ := io.Pipe() // nobody ever writes
+	var once sync.Once
+	started := make(chan struct{})
+	conn := lsp.NewConn(readFunc(func(p []byte) (int, error) {
+		once.Do(func() { close(started) })
+		return in.Read(p)
+	}), io.Discard, funcs{}, lsp.Options{DrainTimeout: time.Millisecond})
+	end := make(chan error)
+	go func() { end <- conn.Run(ctx) }()
+	<-started
+	cancel()
+	if err := <-end; err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+	_ = in.Close()
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
