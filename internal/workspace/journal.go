@@ -1,0 +1,231 @@
+package workspace
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A journal is a line "SCJ1 <length> <crc>", then length bytes: the length of
+// an index, the index as JSON, and the texts that it speaks of, one after the
+// other. It is complete or it doesn't count.
+
+const (
+	journalMagic  = "SCJ1"
+	journalSuffix = ".journal"
+	noteSuffix    = ".note" // a journal of one atomic step: only good for tidying up
+	maxIndex      = 64 << 20
+)
+
+var errDamaged = errors.New("the journal is damaged")
+
+type journalIndex struct {
+	Dirs    []journalPlace `json:"dirs,omitempty"`
+	Entries []journalEntry `json:"entries"`
+}
+
+type journalPlace struct {
+	Root string `json:"root"`
+	Name string `json:"name"`
+}
+
+type journalEntry struct {
+	journalPlace
+	Temp    string       `json:"temp"`
+	InPlace bool         `json:"inPlace,omitempty"`
+	Old     journalState `json:"old"`
+	New     journalState `json:"new"`
+}
+
+type journalState struct {
+	Exists bool        `json:"exists,omitempty"`
+	Link   string      `json:"link,omitempty"`
+	Size   int         `json:"size,omitempty"`
+	Meta   *meta       `json:"meta,omitempty"`
+	Perm   fs.FileMode `json:"perm,omitempty"`
+}
+
+// journal is one that is under way; the zero journal is none.
+type journal struct {
+	disk *Disk
+	path string
+}
+
+// writeJournal writes down what is about to be done. A single atomic step
+// needs no sync: whatever a power cut leaves of it is whole.
+func (d *Disk) writeJournal(p *plan) (journal, error) {
+	dir := d.opts.StateDir
+	if dir == "" {
+		return journal{}, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return journal{}, err
+	}
+	single := len(p.entries) == 1 && !p.entries[0].inPlace
+	suffix := journalSuffix
+	if single {
+		suffix = noteSuffix
+	}
+	var random [8]byte
+	rand.Read(random[:])
+	name := filepath.Join(dir, "apply-"+hex.EncodeToString(random[:]))
+	err := d.step("journal.write", func() error { return writeJournalFile(name+".tmp", p, !single) })
+	j := journal{d, name + suffix}
+	if err == nil {
+		err = d.step("journal.rename", func() error { return os.Rename(name+".tmp", j.path) })
+	}
+	if err == nil && !single {
+		err = d.step("journal.syncdir", func() error { return syncPath(dir) })
+	}
+	if err != nil {
+		os.Remove(name + ".tmp")
+		return journal{}, errors.Join(err, j.remove())
+	}
+	return j, nil
+}
+
+func writeJournalFile(path string, p *plan, sync bool) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := encodeJournal(file, p); err != nil {
+		return err
+	}
+	if sync {
+		if err := file.Sync(); err != nil {
+			return err
+		}
+	}
+	return file.Close()
+}
+
+// remove forgets the journal.
+func (j journal) remove() error {
+	if j.path == "" {
+		return nil
+	}
+	err := j.disk.step("journal.remove", func() error { return os.Remove(j.path) })
+	if err == nil && strings.HasSuffix(j.path, journalSuffix) {
+		err = j.disk.step("journal.syncdir", func() error { return syncPath(filepath.Dir(j.path)) })
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, gone := os.Lstat(j.path); errors.Is(gone, fs.ErrNotExist) {
+		return nil
+	}
+	if os.Truncate(j.path, 0) == nil {
+		return nil // damaged on purpose, so that it is never applied
+	}
+	return fmt.Errorf("journal: %w", err)
+}
+
+func syncPath(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return syncDir(root)
+}
+
+func encodeJournal(w io.Writer, p *plan) error {
+	var index journalIndex
+	var texts [][]byte
+	length := 0
+	pack := func(s version) journalState {
+		texts = append(texts, s.Data)
+		length += len(s.Data)
+		return journalState{s.Exists, s.Link, len(s.Data), s.Meta, s.Perm}
+	}
+	for _, at := range p.dirs {
+		index.Dirs = append(index.Dirs, journalPlace{at.folder.real, at.name})
+	}
+	for _, e := range p.entries {
+		index.Entries = append(index.Entries, journalEntry{
+			journalPlace{e.folder.real, e.name}, e.temp, e.inPlace, pack(e.old), pack(e.new),
+		})
+	}
+	head, err := json.Marshal(index)
+	if err != nil {
+		return err
+	}
+	head = append(fmt.Appendf(nil, "%08x", len(head)), head...)
+	length += len(head)
+	table := crc32.MakeTable(crc32.Castagnoli)
+	crc := crc32.Update(0, table, head)
+	for _, t := range texts {
+		crc = crc32.Update(crc, table, t)
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	fmt.Fprintf(out, "%s %d %08x\n", journalMagic, length, crc)
+	out.Write(head)
+	for _, t := range texts {
+		out.Write(t)
+	}
+	return out.Flush()
+}
+
+// decodedJournal is what a journal says, before it is known whether its roots
+// are open.
+type decodedJournal struct {
+	journalIndex
+	texts [][]byte // old and new text of every entry
+}
+
+// decodeJournal fails with errDamaged unless every byte is as it was written.
+func decodeJournal(data []byte) (*decodedJournal, error) {
+	line, body, ok := bytes.Cut(data, []byte("\n"))
+	if !ok {
+		return nil, errDamaged
+	}
+	crc := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
+	if string(line) != fmt.Sprintf("%s %d %08x", journalMagic, len(body), crc) {
+		return nil, errDamaged
+	}
+	if len(body) < 8 {
+		return nil, errDamaged
+	}
+	var size int
+	if n, err := fmt.Sscanf(string(body[:8]), "%08x", &size); n != 1 || err != nil || size < 0 || size > min(maxIndex, len(body)-8) {
+		return nil, errDamaged
+	}
+	var j decodedJournal
+	if err := json.Unmarshal(body[8:8+size], &j.journalIndex); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	rest := body[8+size:]
+	for _, e := range j.Entries {
+		if !fs.ValidPath(e.Name) || e.Name == "." || !validSegment(e.Temp) {
+			return nil, errDamaged
+		}
+		for _, s := range [...]journalState{e.Old, e.New} {
+			if s.Size < 0 || s.Size > len(rest) || s.Size > 0 && (!s.Exists || s.Link != "") {
+				return nil, errDamaged
+			}
+			j.texts = append(j.texts, rest[:s.Size:s.Size])
+			rest = rest[s.Size:]
+		}
+	}
+	for _, at := range j.Dirs {
+		if !fs.ValidPath(at.Name) || at.Name == "." {
+			return nil, errDamaged
+		}
+	}
+	if len(rest) > 0 {
+		return nil, errDamaged
+	}
+	return &j, nil
+}

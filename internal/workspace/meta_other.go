@@ -1,0 +1,23 @@
+//go:build !unix
+
+package workspace
+
+import (
+	"io/fs"
+	"os"
+)
+
+type fileID struct{ dev, ino uint64 }
+
+func idOf(fs.FileInfo) fileID { return fileID{} }
+
+func owner(fs.FileInfo) (uid, gid int) { return -1, -1 }
+
+func mustWriteInPlace(fs.FileInfo) bool { return false }
+
+func chown(*os.File, int, int) error { return nil }
+
+func isRunning(error) bool { return false }
+
+// syncDir does nothing: directories can't be synced here.
+func syncDir(*os.Root) error { return nil }
