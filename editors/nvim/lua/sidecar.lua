@@ -4,14 +4,17 @@
 --
 --   require('sidecar').setup({ cmd = { 'sidecar-ls' } })
 
-local M = { config = { cmd = { 'sidecar-ls', 'serve' }, root_markers = { '.sidecar', '.git' }, settings = {} } }
+local M = { config = { cmd = { 'sidecar-ls', 'serve' }, root_markers = { '.sidecar', '.git' }, settings = vim.empty_dict() } }
 
+-- The nearest directory around path that holds one of the markers.
 local function root_of(path)
+  local best = ''
   for _, marker in ipairs(M.config.root_markers) do
     local dir = vim.fn.finddir(marker, path .. ';')
-    if dir ~= '' then return vim.fn.fnamemodify(dir, ':p:h:h') end
+    local root = dir ~= '' and vim.fn.fnamemodify(dir, ':p:h:h') or ''
+    if #root > #best then best = root end
   end
-  return vim.fn.getcwd()
+  return best ~= '' and best or vim.fn.getcwd()
 end
 
 -- The running client whose root holds the buffer, or nil.

@@ -1,0 +1,203 @@
+package app_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sidecar-ls/sidecar-ls"
+
+// may says which packages of ours each package may import, tests aside. A
+// pattern that ends in /... stands for a tree. An edge that is missing here is
+// a decision: add it only with its reason.
+var may = []struct {
+	pkg     string
+	imports []string
+	why     string
+}{
+	{"cmd/sidecar-ls", []string{"internal/app"}, "main is a wrapper, so that all behaviour can be imported and tested"},
+	{"internal/app", []string{"..."}, "the one place that knows everything"},
+	{"server", []string{"internal/lsp", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "tools", "pendingedits"},
+		"the border to LSP translates; it knows no tool by name and no policy"},
+	{"internal/dispatch", []string{"tools", "internal/workspace", "internal/policy", "internal/redact", "internal/session", "internal/events", "internal/diff"},
+		"the gate knows neither LSP nor the queue that changes may go to"},
+	{"pendingedits", []string{"internal/workspace", "internal/diff"}, "the queue is a view; it knows neither editors nor sessions"},
+	{"pki/treesitter", []string{"pki"}, "cgo stays in one package"},
+	{"pki", []string{"internal/workspace"}, "the index knows no tool and no LSP"},
+	{"internal/session", []string{"internal/workspace"}, "a session is state, not behaviour"},
+	{"tools", []string{"internal/workspace"}, "the contract of a tool has files in it and nothing else"},
+	{"tools/fs/internal/...", []string{"internal/diff"}, "pure functions over text"},
+	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
+	{"internal/workspace", nil, "the floor"},
+	{"internal/policy", nil, "the floor; pure"},
+	{"internal/lsp", nil, "the floor"},
+	{"internal/redact", nil, "the floor"},
+	{"internal/diff", nil, "the floor"},
+	{"internal/config", nil, "the floor"},
+	{"internal/events", nil, "the floor"},
+	{"internal/test/...", []string{"..."}, "test code may look everywhere"},
+	{"bench/...", []string{"..."}, "so may benchmarks"},
+	{"bench", []string{"..."}, "so may benchmarks"},
+}
+
+// only names imports from outside that belong to one package.
+var only = map[string]struct{ pkg, why string }{
+	"go.lsp.dev/protocol":               {"internal/lsp", "wire types stay at the wire"},
+	"go.lsp.dev/jsonrpc2":               {"internal/lsp", "wire types stay at the wire"},
+	"github.com/sergi/go-diff":          {"internal/diff", "one way to compare texts"},
+	"github.com/smacker/go-tree-sitter": {"pki/treesitter", "its trees must never escape"},
+	"github.com/google/jsonschema-go":   {"tools", "one way from struct to schema"},
+	"github.com/bluekeyes/go-gitdiff":   {"tools/fs", "one reader of patches"},
+	"golang.org/x/sys/unix":             {"internal/workspace", "raw system calls stay below the view"},
+}
+
+// TestImports keeps the import rules of ARCHITECTURE.md.
+func TestImports(t *testing.T) {
+	checked := 0
+	for pkg, imports := range importGraph(t) {
+		rule := -1
+		for i, m := range may {
+			if matches(m.pkg, pkg) {
+				rule = i
+				break
+			}
+		}
+		if rule < 0 {
+			t.Errorf("%s has no rule: give it a row in this test and a line in ARCHITECTURE.md", pkg)
+			continue
+		}
+		for _, imp := range imports {
+			checked++
+			if ours, ok := strings.CutPrefix(imp, module+"/"); ok {
+				if !slices.ContainsFunc(may[rule].imports, func(p string) bool { return matches(p, ours) }) {
+					t.Errorf("%s imports %s: %s", pkg, ours, may[rule].why)
+				}
+				continue
+			}
+			for prefix, o := range only {
+				inTest := strings.HasPrefix(pkg, "internal/test") || strings.HasPrefix(pkg, "bench")
+				if (imp == prefix || strings.HasPrefix(imp, prefix+"/")) && pkg != o.pkg && !inTest {
+					t.Errorf("%s imports %s, which belongs to %s: %s", pkg, imp, o.pkg, o.why)
+				}
+			}
+		}
+	}
+	if checked < 50 {
+		t.Fatalf("only %d imports were looked at", checked)
+	}
+}
+
+func matches(pattern, pkg string) bool {
+	tree, isTree := strings.CutSuffix(pattern, "...")
+	return pkg == pattern || isTree && strings.HasPrefix(pkg+"/", tree)
+}
+
+// TestNoState keeps init functions and mutable package variables out: two
+// servers run in one process.
+func TestNoState(t *testing.T) {
+	files := 0
+	eachFile(t, func(pkg, name string, f *ast.File) {
+		files++
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				t.Errorf("%s has an init function", name)
+			}
+		}
+	})
+	if files < 50 {
+		t.Fatalf("only %d files were looked at", files)
+	}
+}
+
+// TestPackageComments wants exactly one sentence of purpose per package.
+func TestPackageComments(t *testing.T) {
+	comments := map[string]int{}
+	eachFile(t, func(pkg, name string, f *ast.File) {
+		comments[pkg] += 0
+		if f.Doc != nil && strings.HasPrefix(f.Doc.Text(), "Package "+f.Name.Name) || f.Doc != nil && f.Name.Name == "main" {
+			comments[pkg]++
+		}
+	})
+	for pkg, n := range comments {
+		if n != 1 {
+			t.Errorf("%s has %d package comments, want one", pkg, n)
+		}
+	}
+}
+
+// TestStdoutIsTheProtocols: only the command line may print.
+func TestStdoutIsTheProtocols(t *testing.T) {
+	eachFile(t, func(pkg, name string, f *ast.File) {
+		if strings.HasPrefix(pkg, "internal/test") || strings.HasPrefix(pkg, "bench") || pkg == "cmd/sidecar-ls" {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := sel.X.(*ast.Ident)
+			if ok && (x.Name == "os" && sel.Sel.Name == "Stdout" || x.Name == "fmt" && (sel.Sel.Name == "Println" || sel.Sel.Name == "Printf" || sel.Sel.Name == "Print")) {
+				t.Errorf("%s uses %s.%s", name, x.Name, sel.Sel.Name)
+			}
+			return true
+		})
+	})
+}
+
+// importGraph gives the imports of every package, tests aside.
+func importGraph(t *testing.T) map[string][]string {
+	graph := map[string][]string{}
+	eachFile(t, func(pkg, name string, f *ast.File) {
+		graph[pkg] = slices.Clip(graph[pkg])
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			graph[pkg] = append(graph[pkg], imp)
+		}
+	})
+	return graph
+}
+
+// eachFile parses every Go file of the project but the tests.
+func eachFile(t *testing.T, visit func(pkg, name string, f *ast.File)) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if base := d.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		visit(path.Dir(name), name, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

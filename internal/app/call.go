@@ -1,0 +1,220 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// core opens the workspace for a sub-command; the review queue only when the
+// sub-command works on it or its mode holds edits there, because that leaves
+// traces in the workspace.
+func (c *cli) core(ctx context.Context, always bool) (*core, error) {
+	f, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	k, err := open(ctx, []workspace.Folder{f}, door{
+		log: slog.New(slog.DiscardHandler), approver: terminal{c.Err},
+		queue: func(m policy.Mode) bool { return always || c.stores(m) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range k.problems {
+		fmt.Fprintln(c.Err, "sidecar-ls:", p)
+	}
+	if c.mode != "" {
+		s, err := k.sessions.Get("")
+		if err == nil {
+			err = s.SetMode(c.mode)
+		}
+		if err != nil {
+			k.close()
+			return nil, usagef("--mode: %v", err)
+		}
+	}
+	return k, nil
+}
+
+// stores reports whether this call's edits go to the review queue. A mode of
+// the user's own is known only once the settings are read, so it counts.
+func (c *cli) stores(def policy.Mode) bool {
+	if c.flags.Lookup("mode") == nil {
+		return false
+	}
+	if c.mode == "" {
+		return def.ToStore
+	}
+	m, builtin := policy.Lookup(c.mode)
+	return m.ToStore || !builtin
+}
+
+func listTools(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 {
+		return usagef("tools takes no arguments, but got %q", c.args[0])
+	}
+	k, err := c.core(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer k.close()
+	list, _, err := k.dispatch.List("", tools.Filter{})
+	if err != nil {
+		return err
+	}
+	format := c.format
+	if format == "" && c.json {
+		format = "info"
+	}
+	if format != "" {
+		enc, err := tools.Encode(list, tools.Format(format), c.strict)
+		if err != nil {
+			return usagef("--format: %v", err)
+		}
+		if text, ok := enc["text"].(string); ok {
+			_, err = fmt.Fprintln(c.Out, text)
+			return err
+		}
+		return c.print(enc)
+	}
+	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for _, tool := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", tool.Name, tool.Access, tool.Title)
+	}
+	return t.Flush()
+}
+
+// request reads a tool's name and arguments from the command line.
+func (c *cli) request(verb string, args []string) (dispatch.Request, error) {
+	if len(args) < 1 || len(args) > 2 {
+		return dispatch.Request{}, usagef("%s takes a tool and a JSON object of arguments", verb)
+	}
+	r := dispatch.Request{Name: args[0]}
+	if len(args) == 2 {
+		r.Arguments = json.RawMessage(args[1])
+		if args[1] == "-" {
+			data, err := io.ReadAll(io.LimitReader(c.In, workspace.MaxFileSize))
+			if err != nil {
+				return r, err
+			}
+			r.Arguments = data
+		}
+	}
+	return r, nil
+}
+
+func callTool(ctx context.Context, c *cli) error {
+	r, err := c.request("call", c.args)
+	if err != nil {
+		return err
+	}
+	k, err := c.core(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer k.close()
+	res, err := k.dispatch.Call(ctx, r)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		if err := c.print(res); err != nil {
+			return err
+		}
+	} else if res.OK {
+		fmt.Fprintln(c.Out, res.Content)
+	} else {
+		fmt.Fprintf(c.Err, "%s: %s\n", res.Error.Code, res.Content)
+	}
+	if !res.OK {
+		return errSaid
+	}
+	return nil
+}
+
+func explainPolicy(ctx context.Context, c *cli) error {
+	if len(c.args) == 0 || c.args[0] != "explain" {
+		return usagef("policy has one verb: explain")
+	}
+	r, err := c.request("policy explain", c.args[1:])
+	if err != nil {
+		return err
+	}
+	k, err := c.core(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer k.close()
+	e, err := k.dispatch.Explain(ctx, r)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(e)
+	}
+	fmt.Fprintf(c.Out, "%s by %s: %s\n", e.Decision, e.Rule, e.Reason)
+	for _, row := range []struct {
+		what string
+		list []string
+	}{{"reads", e.Effects.Reads}, {"writes", e.Effects.Writes}, {"hosts", e.Effects.Hosts}} {
+		if len(row.list) > 0 {
+			fmt.Fprintf(c.Out, "%s: %s\n", row.what, strings.Join(row.list, ", "))
+		}
+	}
+	if e.Effects.Command != "" {
+		fmt.Fprintf(c.Out, "command: %s\n", e.Effects.Command)
+	}
+	return nil
+}
+
+// print writes v as JSON for people and programs.
+func (c *cli) print(v any) error {
+	enc := json.NewEncoder(c.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// terminal asks the person who runs the command, if there is a terminal.
+type terminal struct{ err io.Writer }
+
+func (t terminal) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return dispatch.Answer{}, fmt.Errorf("%w: there is no terminal; use --mode or the setting toolPermissions", dispatch.ErrNobody)
+	}
+	prompt := "Allow? [y/N] "
+	if a.Irrecoverable {
+		prompt = "This can't be undone. Type CONFIRM to allow it: "
+	}
+	fmt.Fprintf(tty, "%s\n%s\n%s", a.Title, a.Detail, prompt)
+	line := make(chan string, 1)
+	go func() {
+		text, err := bufio.NewReader(tty).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			text = ""
+		}
+		line <- strings.TrimSpace(text)
+	}()
+	defer tty.Close() // ends the read when nobody answers
+	select {
+	case text := <-line:
+		yes := text == "y" || text == "Y" || text == "yes"
+		return dispatch.Answer{Allow: yes || a.Irrecoverable && text == "CONFIRM", Typed: text, Scope: dispatch.Once}, nil
+	case <-ctx.Done():
+		return dispatch.Answer{}, ctx.Err()
+	}
+}

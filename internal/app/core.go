@@ -1,0 +1,234 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/editor"
+	"github.com/sidecar-ls/sidecar-ls/tools/system"
+)
+
+// door is what differs between the ways into the core.
+type door struct {
+	log      *slog.Logger
+	level    *slog.LevelVar
+	client   []json.RawMessage                        // settings of the client
+	approver dispatch.Approver                        // nil: nobody can be asked
+	people   editor.People                            // nil: nobody can be asked
+	live     func(base workspace.View) workspace.View // nil: the disk is what the user sees
+	changed  func()                                   // the review queue changed; may be nil
+	queue    func(policy.Mode) bool                   // whether the review queue is opened; the mode is that of the settings
+}
+
+// core is everything between a door and the files of one workspace.
+type core struct {
+	disk     *workspace.Disk
+	live     workspace.View
+	review   *pendingedits.Store // nil: reviewErr says why
+	sessions *session.Store
+	registry *tools.Registry
+	dispatch *dispatch.Dispatcher
+	settings *settings
+	bus      *events.Bus
+	stateDir string
+	problems []string // what the user should know: settings, recovery, the queue
+
+	reviewErr error
+}
+
+// stateDir is where the server keeps what must outlive it, in the first root.
+func stateDir(folders []workspace.Folder) string {
+	return filepath.Join(folders[0].Dir, ".sidecar", "state")
+}
+
+// open builds the core for a workspace. A workspace whose review queue can't
+// be opened still serves everything else.
+func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error) {
+	if len(folders) == 0 {
+		return nil, errors.New("sidecar-ls needs a workspace folder; open a folder in the editor, or name one with --root")
+	}
+	c := &core{bus: events.NewBus(), stateDir: stateDir(folders)}
+	disk, err := workspace.OpenDisk(folders, workspace.DiskOptions{StateDir: filepath.Join(c.stateDir, "apply")})
+	if err != nil {
+		return nil, err
+	}
+	c.disk, c.live = disk, disk
+	if d.live != nil {
+		c.live = d.live(disk)
+	}
+	c.settings = &settings{level: d.level, project: func() ([]byte, error) { return readProjectSettings(folders[0].Dir) }}
+	c.problems = append(c.problems, c.settings.load(d.client...)...)
+	c.sessions = session.NewStore(session.Options{
+		DefaultMode: func() string { return c.settings.now.Load().String("mode") },
+		ValidMode:   c.settings.validMode,
+		Root: func(shadow string) (string, error) {
+			if shadow != "" {
+				return "", fmt.Errorf("there is no shadow workspace %q", shadow)
+			}
+			return folders[0].Dir, nil
+		},
+	})
+	if mode := c.settings.mode(); d.queue(mode) {
+		c.openReview(ctx, d)
+	} else {
+		c.reviewErr = errors.New("the review queue is not open")
+	}
+	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
+	c.dispatch = dispatch.New(dispatch.Options{
+		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Log: d.log,
+		Redact:   redact.New(),
+		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
+		Views:    func(*session.Session) dispatch.Destinations { return destinations{c} },
+	})
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch})...); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// openReview finishes an interrupted accept and opens the review queue.
+func (c *core) openReview(ctx context.Context, d door) {
+	report, err := c.disk.Recover(ctx)
+	if err != nil {
+		c.problems = append(c.problems, "an interrupted change of files could not be finished: "+err.Error())
+	}
+	c.problems = append(c.problems, recovered(report)...)
+	if err := keepOutOfGit(filepath.Dir(c.stateDir)); err != nil {
+		c.reviewErr = err
+	} else {
+		c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
+			Notify:  c.tell,
+			Changed: d.changed,
+			Report:  func(text string) { c.problems = append(c.problems, text) },
+		})
+	}
+	if c.reviewErr != nil {
+		c.review = nil
+	}
+}
+
+// recovered says what was found of an interrupted change.
+func recovered(r workspace.RecoverReport) []string {
+	var told []string
+	for _, row := range []struct {
+		what  string
+		names []string
+	}{
+		{"a change that was interrupted has been finished: ", r.Finished},
+		{"a change was interrupted, and these files were changed since by somebody else; they are left as they are: ", r.Conflicts},
+		{"kept for you to look at: ", r.Kept},
+	} {
+		if len(row.names) > 0 {
+			told = append(told, row.what+strings.Join(row.names, ", "))
+		}
+	}
+	return told
+}
+
+// keepOutOfGit makes the server's directory with an ignore file that leaves to
+// git only what a team may want to share.
+func keepOutOfGit(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n!/settings.json\n!/tools/\n!/tools/**\n!/kits/\n!/kits/**\n!/skills/\n!/skills/**\n")
+	return errors.Join(err, f.Close())
+}
+
+// readProjectSettings reads the project's settings without following a link
+// out of the project.
+func readProjectSettings(dir string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Lstat(config.ProjectFile)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > config.MaxSourceBytes {
+		return nil, fmt.Errorf("%s is not a settings file; it is ignored", config.ProjectFile)
+	}
+	return root.ReadFile(config.ProjectFile)
+}
+
+// tell puts a text into the next result of a session, if it is still open.
+func (c *core) tell(sessionID, text string) {
+	if s, err := c.sessions.Get(sessionID); err == nil {
+		s.Tell(text)
+	}
+}
+
+func (c *core) close() error {
+	var err error
+	if c.review != nil {
+		err = c.review.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return errors.Join(err, c.bus.Close(ctx), c.disk.Close())
+}
+
+// destinations are the views of every session that works in the main tree.
+type destinations struct{ c *core }
+
+func (d destinations) Live() workspace.View { return d.c.live }
+
+func (d destinations) Pending(session, tool string) workspace.View {
+	if d.c.review == nil {
+		return closedQueue{d.c.live, d.c.reviewErr}
+	}
+	return d.c.review.For(session, tool)
+}
+
+func (d destinations) PendingCount() int {
+	if d.c.review == nil {
+		return 0
+	}
+	return len(d.c.review.List("").Edits)
+}
+
+// closedQueue stands for a review queue that could not be opened: what is
+// there can be read, and an edit is refused with the reason.
+type closedQueue struct {
+	workspace.Files
+	why error
+}
+
+func (q closedQueue) Apply(context.Context, ...workspace.Change) error {
+	return tools.Errorf(tools.Unavailable, "the edit can't be held for review: %v; nothing was changed", q.why)
+}
+
+// pager is the dispatcher's pages for the tool that reads them.
+type pager struct{ d *dispatch.Dispatcher }
+
+func (p pager) Page(cursor string) (system.Page, error) {
+	pg, err := p.d.Page(cursor)
+	return system.Page{Content: pg.Content, Next: pg.NextCursor, LeftBytes: pg.LeftBytes, TotalBytes: pg.TotalBytes}, err
+}

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// finding is the outcome of one check.
+type finding struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"` // what was found; when not OK, what to do
+}
+
+// doctor tries what the server needs and says what it found.
+func doctor(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 {
+		return usagef("doctor takes no arguments, but got %q", c.args[0])
+	}
+	f, err := c.folder()
+	if err != nil {
+		return err
+	}
+	findings := []finding{
+		{"version", true, fmt.Sprintf("%s, %s, %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{"workspace", true, f.Dir},
+		checkWritable(f.Dir),
+	}
+	k, err := c.core(ctx, hasQueue(f.Dir))
+	if err != nil {
+		findings = append(findings, finding{"start", false, err.Error()})
+	} else {
+		defer k.close()
+		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k))
+	}
+	if c.json {
+		if err := c.print(findings); err != nil {
+			return err
+		}
+	}
+	bad := false
+	for _, r := range findings {
+		mark := "ok  "
+		if !r.OK {
+			mark, bad = "FAIL", true
+		}
+		if !c.json {
+			fmt.Fprintf(c.Out, "%s  %-10s  %s\n", mark, r.Check, r.Detail)
+		}
+	}
+	if bad {
+		return errSaid
+	}
+	return nil
+}
+
+// checkWritable makes a file in the workspace and takes it away again.
+func checkWritable(dir string) finding {
+	f, err := os.CreateTemp(dir, ".sidecar-doctor-*")
+	if err != nil {
+		return finding{"writing", false, fmt.Sprintf("files can't be made here (%v): edits can be proposed, not accepted", err)}
+	}
+	err = errors.Join(f.Sync(), f.Close(), os.Remove(f.Name()))
+	if err != nil {
+		return finding{"writing", false, err.Error()}
+	}
+	return finding{"writing", true, "files can be made, synced and removed"}
+}
+
+func checkSettings(k *core) finding {
+	if len(k.problems) > 0 {
+		return finding{"settings", false, strings.Join(k.problems, "; ")}
+	}
+	read := []string{}
+	for _, name := range []string{config.UserFile(), filepath.Join(filepath.Dir(k.stateDir), "settings.json")} {
+		if _, err := os.Stat(name); err == nil {
+			read = append(read, name)
+		}
+	}
+	if len(read) == 0 {
+		return finding{"settings", true, "no settings files; the mode is " + k.settings.now.Load().String("mode")}
+	}
+	return finding{"settings", true, fmt.Sprintf("the mode is %s; read %s", k.settings.now.Load().String("mode"), strings.Join(read, ", "))}
+}
+
+// hasQueue reports whether a review queue was ever made there: looking must
+// not make one.
+func hasQueue(dir string) bool {
+	_, err := os.Stat(stateDir([]workspace.Folder{{Dir: dir}}))
+	return err == nil
+}
+
+func checkQueue(k *core) finding {
+	if !hasQueue(filepath.Dir(filepath.Dir(k.stateDir))) {
+		return finding{"review", true, "nothing was ever held for review here"}
+	}
+	if k.reviewErr != nil {
+		return finding{"review", false, k.reviewErr.Error()}
+	}
+	return finding{"review", true, fmt.Sprintf("%d pending edits", len(k.review.List("").Edits))}
+}
+
+func checkTools(k *core) finding {
+	list, _, err := k.dispatch.List("", tools.Filter{})
+	if err != nil {
+		return finding{"tools", false, err.Error()}
+	}
+	return finding{"tools", true, fmt.Sprintf("%d tools, about %d tokens in a model's context", len(list), tools.Cost(list))}
+}

@@ -1,0 +1,236 @@
+// Package app wires the parts together and is the command line. It is the one
+// package that knows all others.
+package app
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// version is set when a release is built.
+var version = ""
+
+// Version names the build: the release, else the commit that Go recorded.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// Streams are the standard streams of a run.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitError = 1 // what was asked for failed; standard error says why
+	exitUsage = 2 // the command line is wrong
+)
+
+// command is one sub-command.
+type command struct {
+	name  string
+	usage string // what follows the name
+	help  string
+	run   func(ctx context.Context, c *cli) error
+}
+
+// commands is every sub-command, in the order of the help.
+func commands() []command {
+	return []command{
+		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output (the default)", serve},
+		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict]", "list the tools", listTools},
+		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [ARGUMENTS|-]", "call a tool with a JSON object of arguments", callTool},
+		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits},
+		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-]", "say what would be decided about a call; nothing is run", explainPolicy},
+		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
+	}
+}
+
+// cli is one run of a sub-command.
+type cli struct {
+	Streams
+	flags *flag.FlagSet
+	args  []string // what is left after the flags
+
+	root  string
+	mode  string
+	json  bool
+	stdio bool
+
+	format   string
+	strict   bool
+	logLevel string
+	logFile  string
+	reason   string
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// errSaid ends a run whose failure has been told already.
+var errSaid = errors.New("failed")
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, args []string, s Streams) int {
+	err := run(ctx, args, s)
+	var usage *usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(s.Err, "sidecar-ls: %v\nTry sidecar-ls --help.\n", err)
+		return exitUsage
+	case !errors.Is(err, errSaid):
+		fmt.Fprintf(s.Err, "sidecar-ls: %v\n", err)
+	}
+	return exitError
+}
+
+func run(ctx context.Context, args []string, s Streams) error {
+	name := "serve"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	} else if len(args) == 1 {
+		switch args[0] {
+		case "--version", "-version", "-v":
+			fmt.Fprintln(s.Out, "sidecar-ls", Version())
+			return nil
+		case "--help", "-help", "-h":
+			help(s.Out)
+			return nil
+		}
+	}
+	if name == "help" {
+		help(s.Out)
+		return nil
+	}
+	for _, cmd := range commands() {
+		if cmd.name == name {
+			c := &cli{Streams: s}
+			if err := c.parse(cmd, args); err != nil {
+				return err
+			}
+			return cmd.run(ctx, c)
+		}
+	}
+	return usagef("there is no command %q", name)
+}
+
+func help(w io.Writer) {
+	fmt.Fprint(w, "sidecar-ls is the tool layer of a coding agent as a language server.\n\nUsage:\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, cmd := range commands() {
+		fmt.Fprintf(t, "  sidecar-ls %s\t%s\n", cmd.name, cmd.help)
+	}
+	fmt.Fprint(t, "  sidecar-ls --version\tprint the version\n")
+	t.Flush()
+	fmt.Fprint(w, "\nsidecar-ls COMMAND --help shows the flags of a command.\n")
+}
+
+// parse reads the flags, which may stand before, between and after the other
+// arguments; after -- everything is an argument.
+func (c *cli) parse(cmd command, args []string) error {
+	f := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	c.flags = f
+	switch cmd.name {
+	case "serve":
+		f.BoolVar(&c.stdio, "stdio", false, "speak on standard input and output, as always; editors pass this")
+		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error; stronger than the setting log.level")
+		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
+	default:
+		f.StringVar(&c.root, "root", "", "the workspace; by default the project around the current directory")
+		f.BoolVar(&c.json, "json", false, "print JSON")
+	}
+	switch cmd.name {
+	case "tools":
+		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
+		f.BoolVar(&c.strict, "strict", false, "with --format openai: strict schemas")
+	case "call", "policy":
+		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
+	case "review":
+		f.StringVar(&c.reason, "reason", "", "with reject: what the agent is told")
+	}
+	for {
+		if err := f.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				fmt.Fprintf(c.Out, "Usage: sidecar-ls %s %s\n\n%s.\n\n", cmd.name, cmd.usage, upperFirst(cmd.help))
+				f.SetOutput(c.Out)
+				f.PrintDefaults()
+				return err
+			}
+			return usagef("%s: %v", cmd.name, err)
+		}
+		rest := f.Args()
+		if len(rest) == 0 {
+			return nil
+		}
+		if done := len(args) - len(rest); done > 0 && args[done-1] == "--" {
+			c.args = append(c.args, rest...)
+			return nil
+		}
+		c.args, args = append(c.args, rest[0]), rest[1:]
+	}
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// folder is the workspace that a sub-command works in: --root, else the
+// nearest directory around the current one that is a project, else that.
+func (c *cli) folder() (workspace.Folder, error) {
+	dir := c.root
+	if dir == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return workspace.Folder{}, err
+		}
+		dir = projectAround(here)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return workspace.Folder{}, err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return workspace.Folder{}, err
+	}
+	if !info.IsDir() {
+		return workspace.Folder{}, fmt.Errorf("%s is not a directory", dir)
+	}
+	return workspace.Folder{Name: filepath.Base(dir), Dir: dir}, nil
+}
+
+func projectAround(here string) string {
+	for dir := here; ; dir = filepath.Dir(dir) {
+		for _, mark := range []string{".sidecar", ".git"} {
+			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+				return dir
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return here
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package app_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const sampleGo = `package main
+
+import "fmt"
+
+const greeting = "hello"
+
+func main() {
+	fmt.Println(greeting)
+}
+
+func name() string {
+	return "you"
+}
+`
+
+// TestNeovim runs a real Neovim with the configuration of editors/nvim, twice
+// over the same project.
+func TestNeovim(t *testing.T) {
+	nvim, err := exec.LookPath("nvim")
+	if err != nil {
+		t.Skip("no nvim on this machine; make test installs it")
+	}
+	server := buildServer(t)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "main.go"), sampleGo)
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range []string{"first.lua", "second.lua"} {
+		out, err := runNeovim(t, nvim, server, dir, script)
+		t.Logf("%s:\n%s", script, out)
+		if err != nil || !strings.Contains(out, "\ndone") {
+			log, _ := os.ReadFile(filepath.Join(dir, "..", "sidecar.log"))
+			t.Fatalf("%s: %v\nserver log:\n%s", script, err, log)
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.NewReplacer(`"hello"`, `"good morning"`, `"you"`, `"world"`,
+		"package main\n\n", "package main\n\n\n// Typed by the user.\n").Replace(sampleGo)
+	if string(got) != want {
+		t.Fatalf("the file on disk is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func runNeovim(t *testing.T, nvim, server, dir, script string) (string, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testdata := filepath.Join(repo, "internal/app/testdata/nvim")
+	cmd := exec.CommandContext(ctx, nvim, "--headless", "-u", "NONE", "-n",
+		"--cmd", "set runtimepath+="+filepath.Join(repo, "editors/nvim"),
+		"-c", "luafile "+filepath.Join(testdata, script))
+	cmd.Dir = dir
+	home := t.TempDir()
+	cmd.Env = append(os.Environ(), "SIDECAR_LS="+server, "SIDECAR_TESTDATA="+testdata,
+		"SIDECAR_LOG="+filepath.Join(dir, "..", "sidecar.log"), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// buildServer builds the real binary once for the test that calls it.
+func buildServer(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "sidecar-ls")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,162 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// reviewVerbs are what `review` can do.
+var reviewVerbs = map[string]func(context.Context, *cli, *pendingedits.Store, pendingedits.Selection) error{
+	"list":   reviewList,
+	"diff":   reviewDiff,
+	"accept": reviewAccept,
+	"reject": reviewReject,
+	"undo":   reviewUndo,
+}
+
+func reviewEdits(ctx context.Context, c *cli) error {
+	verb := "list"
+	if len(c.args) > 0 {
+		verb = c.args[0]
+	}
+	f, ok := reviewVerbs[verb]
+	if !ok {
+		return usagef("review has no verb %q; it has list, diff, accept, reject and undo", verb)
+	}
+	k, err := c.core(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer k.close()
+	if k.reviewErr != nil {
+		return fmt.Errorf("%w; decide in the editor that holds the queue, or close it first", k.reviewErr)
+	}
+	sel, err := c.selection(k)
+	if err != nil {
+		return err
+	}
+	return f(ctx, c, k.review, sel)
+}
+
+// selection sorts the arguments into files and hunks: what is a hunk's id is a
+// hunk.
+func (c *cli) selection(k *core) (pendingedits.Selection, error) {
+	var sel pendingedits.Selection
+	if len(c.args) < 2 {
+		return sel, nil
+	}
+	ids := map[string]bool{}
+	for _, e := range k.review.List("").Edits {
+		for _, h := range e.Hunks {
+			ids[h.ID] = true
+		}
+	}
+	for _, arg := range c.args[1:] {
+		if ids[arg] {
+			sel.Hunks = append(sel.Hunks, arg)
+			continue
+		}
+		name, err := k.disk.Resolve(arg)
+		if err != nil {
+			return sel, err
+		}
+		sel.Names = append(sel.Names, name)
+	}
+	return sel, nil
+}
+
+func reviewList(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
+	list := q.List("")
+	if len(sel.Names) > 0 {
+		list.Edits = slices.DeleteFunc(list.Edits, func(e pendingedits.Edit) bool { return !slices.Contains(sel.Names, e.Name) })
+	}
+	if c.json {
+		return c.print(list)
+	}
+	if len(list.Edits) == 0 {
+		fmt.Fprintln(c.Out, "Nothing is pending.")
+		return nil
+	}
+	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for _, e := range list.Edits {
+		fmt.Fprintf(t, "%s\t%s\t+%d −%d\t%s\tby %s\n", e.Name, e.Kind, e.Added, e.Removed, e.State, e.Tool)
+		for _, h := range e.Hunks {
+			fmt.Fprintf(t, "  %s\tline %d\t+%d −%d\t%s\n", h.ID, h.OldStart, h.NewLines, h.OldLines, h.State)
+		}
+	}
+	return t.Flush()
+}
+
+func reviewDiff(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
+	names := sel.Names
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, name := range names {
+		d, err := q.Diff(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(c.Out, d)
+	}
+	return nil
+}
+
+func reviewAccept(ctx context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
+	r, err := q.Accept(ctx, sel)
+	if err != nil {
+		return err
+	}
+	return c.outcome("accepted", r.Accepted, r.Failed)
+}
+
+func reviewReject(ctx context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
+	r, err := q.Reject(ctx, sel, c.reason)
+	if err != nil {
+		return err
+	}
+	return c.outcome("rejected", r.Rejected, nil)
+}
+
+func reviewUndo(ctx context.Context, c *cli, q *pendingedits.Store, _ pendingedits.Selection) error {
+	r, err := q.Undo(ctx)
+	if err != nil {
+		return err
+	}
+	return c.outcome("restored", r.Restored, r.Failed)
+}
+
+// outcome prints what was done, and fails when something was left as it was.
+func (c *cli) outcome(did string, names []string, failed []pendingedits.Failure) error {
+	if c.json {
+		type failure struct {
+			Path  string `json:"path"`
+			Error string `json:"error"`
+		}
+		out := map[string]any{did: append([]string{}, names...)}
+		list := []failure{}
+		for _, f := range failed {
+			list = append(list, failure{f.Name, f.Err.Error()})
+		}
+		out["failed"] = list
+		if err := c.print(out); err != nil {
+			return err
+		}
+	} else if len(names) > 0 {
+		fmt.Fprintf(c.Out, "%s %s\n", did, strings.Join(names, ", "))
+	} else if len(failed) == 0 {
+		fmt.Fprintf(c.Out, "Nothing was %s.\n", did)
+	}
+	for _, f := range failed {
+		fmt.Fprintf(c.Err, "%s: %v\n", f.Name, f.Err)
+	}
+	if len(failed) > 0 {
+		return errSaid
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/tools/editor"
+)
+
+// serve speaks LSP until the client leaves.
+func serve(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 {
+		return usagef("serve takes no arguments, but got %q", c.args[0])
+	}
+	user, err := config.UserSource()
+	if err != nil {
+		return err
+	}
+	set, _ := config.Load(user) // problems are told to the client when it is there
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, set.String("log.level")))); err != nil {
+		return usagef("--log-level: %v", err)
+	}
+	out := c.Err
+	if name := firstOf(c.logFile, set.String("log.file")); name != "" {
+		f, err := openLog(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out = f
+	}
+	follow := level
+	if c.logLevel != "" {
+		follow = nil // the flag is stronger than the setting
+	}
+	return Serve(ctx, c.In, c.Out, newLogger(out, level), follow)
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// Serve speaks LSP over r and w. level follows the setting log.level; nil
+// leaves the level as it is.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, log *slog.Logger, level *slog.LevelVar) error {
+	s := server.New(server.Options{
+		Version: Version(),
+		Log:     log,
+		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
+			return startCore(ctx, st, log, level)
+		},
+	})
+	log.Info("start", "version", Version())
+	err := s.Serve(ctx, r, w)
+	log.Info("end", "error", err)
+	return err
+}
+
+// startCore builds the core for an editor's workspace. Without a folder the
+// commands that need one say so.
+func startCore(ctx context.Context, st server.Start, log *slog.Logger, level *slog.LevelVar) (*server.Core, error) {
+	if len(st.Folders) == 0 {
+		return &server.Core{}, nil
+	}
+	d := door{
+		log: log, level: level, approver: st.Approver, people: people{st.People}, changed: st.ReviewChanged,
+		queue: func(policy.Mode) bool { return true },
+		live:  func(base workspace.View) workspace.View { return st.Editor(base) },
+	}
+	if len(st.Settings) > 0 {
+		d.client = []json.RawMessage{st.Settings}
+	}
+	c, err := open(ctx, st.Folders, d)
+	if err != nil {
+		return nil, err
+	}
+	problems := c.problems
+	if c.reviewErr != nil {
+		problems = append(problems, "edits can't be held for review: "+c.reviewErr.Error())
+	}
+	for _, p := range problems {
+		log.Warn("start", "problem", p)
+	}
+	return &server.Core{
+		Dispatch: c.dispatch,
+		Sessions: c.sessions,
+		Review:   c.review,
+		Bus:      c.bus,
+		StateDir: c.stateDir,
+		Configure: func(layers ...json.RawMessage) []string {
+			// What went wrong at the start is told once, with the first settings.
+			told := problems
+			problems = nil
+			return append(told, c.settings.load(layers...)...)
+		},
+		Close: c.close,
+	}, nil
+}
+
+// people lets the tools ask through the editor.
+type people struct{ p *server.People }
+
+func (p people) Ask(ctx context.Context, q editor.Question) (string, bool, error) {
+	return p.p.Ask(ctx, q.Text, q.Options, q.AllowCustom)
+}

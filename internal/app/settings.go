@@ -1,0 +1,119 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+)
+
+// settings is what holds now. Readers take a snapshot; load swaps in a new one.
+type settings struct {
+	project func() ([]byte, error) // reads the project's file; nil: there is none
+	level   *slog.LevelVar         // follows log.level
+
+	now      atomic.Pointer[config.Settings]
+	dispatch atomic.Pointer[dispatch.Settings]
+}
+
+// load reads all sources anew, the client's layers in their order, and returns
+// what is wrong with them.
+func (s *settings) load(client ...json.RawMessage) []string {
+	var problems []string
+	user, err := config.UserSource()
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	sources := []config.Source{user}
+	for _, layer := range client {
+		sources = append(sources, config.Source{Origin: config.Client, Data: layer})
+	}
+	if s.project != nil {
+		data, err := s.project()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, err.Error())
+		}
+		sources = append(sources, config.Source{Origin: config.Project, Name: config.ProjectFile, Data: data})
+	}
+	set, wrong := config.Load(sources...)
+	for _, p := range wrong {
+		problems = append(problems, p.String())
+	}
+	ds, more := dispatchSettings(set)
+	if s.level != nil {
+		s.level.UnmarshalText([]byte(set.String("log.level"))) // the table allows slog's names only
+	}
+	s.now.Store(set)
+	s.dispatch.Store(ds)
+	return append(problems, more...)
+}
+
+// dispatchSettings is the part of the settings that the dispatcher reads.
+func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
+	var problems []string
+	d := dispatch.DefaultSettings()
+	d.Enabled = set.Bool("tools.enabled")
+	d.ResultBytes = set.Int("result.maxChars")
+	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
+	d.Permissions = outcomes(set.Permissions())
+	d.Modes = map[string]policy.Mode{}
+	for _, m := range set.CustomModes() {
+		mode, err := policy.Custom{Name: m.Name, Description: m.Description, Base: m.Base, Destination: m.Destination, Permissions: outcomes(m.Permissions)}.Mode()
+		if err != nil {
+			problems = append(problems, err.Error())
+			continue
+		}
+		d.Modes[m.Name] = mode
+	}
+	globs := set.Strings("sensitive.allow")
+	for _, g := range globs {
+		if !doublestar.ValidatePattern(g) {
+			problems = append(problems, fmt.Sprintf("sidecar.sensitive.allow: %q is not a glob", g))
+		}
+	}
+	d.SensitiveOK = func(name string) bool {
+		for _, g := range globs {
+			if ok, _ := doublestar.Match(g, name); ok {
+				return true
+			}
+		}
+		return false
+	}
+	return d, problems
+}
+
+func outcomes(m map[string]string) map[string]policy.Outcome {
+	out := make(map[string]policy.Outcome, len(m))
+	for k, v := range m {
+		out[k] = policy.Outcome(v)
+	}
+	return out
+}
+
+// validMode reports whether name is a built-in mode or one of the user's own.
+func (s *settings) validMode(name string) bool {
+	if _, ok := s.dispatch.Load().Modes[name]; ok {
+		return true
+	}
+	_, ok := policy.Lookup(name)
+	return ok
+}
+
+// mode is the row of the mode that the settings name.
+func (s *settings) mode() policy.Mode {
+	name := s.now.Load().String("mode")
+	if m, ok := s.dispatch.Load().Modes[name]; ok {
+		return m
+	}
+	m, _ := policy.Lookup(name) // the settings name no other
+	return m
+}
