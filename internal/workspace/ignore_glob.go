@@ -171,18 +171,13 @@ func matchGlob(p string, name []byte) bool {
 			switch c := p[i]; c {
 			case '*':
 				i++
-				starP, starN = i, j
 				if i == len(p) {
 					return true
 				}
-				if lit := p[i]; lit != '?' && lit != '*' && lit != '[' && lit != '\\' {
-					k := bytes.IndexByte(name[j:], lit)
-					if k < 0 {
-						return false
-					}
-					j += k
-					starN = j
+				if j = nextFor(p[i], name, j); j < 0 {
+					return false
 				}
+				starP, starN = i, j
 				continue
 			case '?':
 				i++
@@ -209,10 +204,25 @@ func matchGlob(p string, name []byte) bool {
 		if starP < 0 {
 			return false
 		}
-		starN++
+		if starN = nextFor(p[starP], name, starN+1); starN < 0 {
+			return false
+		}
 		i, j = starP, starN
 	}
 	return strings.Trim(p[i:], "*") == ""
+}
+
+// nextFor returns the first place from j on where what follows a star, which
+// begins with c, may match, or -1.
+func nextFor(c byte, name []byte, j int) int {
+	switch c {
+	case '?', '*', '[', '\\':
+		return j
+	}
+	if k := bytes.IndexByte(name[j:], c); k >= 0 {
+		return j + k
+	}
+	return -1
 }
 
 // validGlob reports whether no class is left open and no escape unfinished.

@@ -220,7 +220,7 @@ type worker struct {
 func (w *walk) work(i int) {
 	k := &worker{walk: w}
 	k.entry.Worker = i
-	k.entry.Read = k.read
+	k.entry.Read, k.entry.Scan = k.read, k.scan
 	for {
 		j, ok := w.pop()
 		if !ok {
@@ -234,11 +234,13 @@ func (w *walk) work(i int) {
 // do does one job.
 func (k *worker) do(j job) {
 	if j.files != nil {
+		k.files = k.files[:0]
 		for rest := j.files; len(rest) > 0; {
 			n := bytes.IndexByte(rest, 0) + 1
-			k.visitFile(j.parent, rest[:n])
+			k.files = append(k.files, rest[:n])
 			rest = rest[n:]
 		}
+		k.visitFiles(j.parent)
 		return
 	}
 	if j.name == nil {
@@ -266,7 +268,7 @@ const (
 )
 
 // filesPerJob is how many files of one directory a worker keeps for itself.
-const filesPerJob = 256
+const filesPerJob = 64
 
 // listDir visits the files of a directory and puts its subdirectories on the
 // stack, first, so that other workers have something to do.
@@ -305,9 +307,7 @@ func (k *worker) listDir(o *openDir, rules dirRules) {
 	for len(k.files) > filesPerJob {
 		k.share(o)
 	}
-	for _, name := range k.files {
-		k.visitFile(o, name)
-	}
+	k.visitFiles(o)
 }
 
 // share puts some of the files on the stack.
@@ -356,26 +356,30 @@ func (k *worker) addRules(o *openDir, rules *dirRules) {
 	}
 }
 
-// visitFile visits one file, unless the walk has ended.
-func (k *worker) visitFile(o *openDir, name []byte) {
-	if k.stop.Load() {
-		return
+// visitFiles visits the files that were gathered, unless the walk has ended.
+// Their paths share one allocation.
+func (k *worker) visitFiles(o *openDir) {
+	size := 0
+	for _, name := range k.files {
+		size += len(o.path) + len(name) - 1
 	}
-	k.entry.Path = joinName(o.path, name[:len(name)-1])
-	if k.opts.Keep != nil && !k.opts.Keep(k.entry.Path, false) {
-		return
+	paths := make([]byte, 0, size)
+	for _, name := range k.files {
+		if k.stop.Load() {
+			return
+		}
+		from := len(paths)
+		paths = append(append(paths, o.path...), name[:len(name)-1]...)
+		k.entry.Path = unsafe.String(&paths[from], len(paths)-from)
+		if k.opts.Keep != nil && !k.opts.Keep(k.entry.Path, false) {
+			continue
+		}
+		k.dir, k.name = o, name
+		if err := k.visit(&k.entry); err != nil {
+			k.end(err)
+			return
+		}
 	}
-	k.dir, k.name = o, name
-	if err := k.visit(&k.entry); err != nil {
-		k.end(err)
-	}
-}
-
-// joinName is dir + string(name) with one allocation.
-func joinName(dir string, name []byte) string {
-	b := make([]byte, len(dir)+len(name))
-	copy(b[copy(b, dir):], name)
-	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
 // read is Entry.Read of the file that is being visited.
@@ -385,4 +389,12 @@ func (k *worker) read(buf []byte) ([]byte, error) {
 		return data, pathError("read", k.entry.Path, err)
 	}
 	return data, nil
+}
+
+// scan is Entry.Scan of the file that is being visited.
+func (k *worker) scan(buf []byte, piece func([]byte, bool) bool) error {
+	if err := k.dir.handle.scanFile(k.name, buf, piece); err != nil {
+		return pathError("read", k.entry.Path, err)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"os"
@@ -106,7 +107,7 @@ func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
 			if st.Size > int64(limit) {
 				return buf[:0], ErrTooLarge
 			}
-			buf = slices.Grow(buf, max(int(st.Size)-len(buf), len(buf)/2, 4<<10)+1)
+			buf = slices.Grow(buf, max(int(st.Size)-len(buf), len(buf))+1)
 		}
 		free := buf[len(buf):cap(buf)]
 		n, err := unix.Read(fd, free)
@@ -123,6 +124,41 @@ func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
 		if n < len(free) {
 			return buf, nil
 		}
+	}
+}
+
+// scanFile is Entry.Scan of a file.
+func (h dirHandle) scanFile(name, buf []byte, piece func([]byte, bool) bool) error {
+	fd, err := h.openAt(name, openFlags)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	filled, total := 0, 0
+	for {
+		n, err := unix.Read(fd, buf[filled:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		filled += n
+		if total += n; total > MaxFileSize {
+			return ErrTooLarge
+		}
+		if filled < len(buf) {
+			piece(buf[:filled], true)
+			return nil
+		}
+		end := bytes.LastIndexByte(buf, '\n') + 1
+		if end == 0 {
+			return bufio.ErrTooLong
+		}
+		if !piece(buf[:end], false) {
+			return nil
+		}
+		filled = copy(buf, buf[end:])
 	}
 }
 

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"io/fs"
@@ -91,6 +92,18 @@ func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
 		return buf[:0], ErrTooLarge
 	}
 	return b.Bytes(), nil
+}
+
+// scanFile is Entry.Scan of a file; here it knows only files that fit.
+func (h dirHandle) scanFile(name, buf []byte, piece func([]byte, bool) bool) error {
+	data, err := h.readFile(name, buf, len(buf))
+	if err == ErrTooLarge {
+		return bufio.ErrTooLong
+	}
+	if err == nil {
+		piece(data, true)
+	}
+	return err
 }
 
 // readExclude reads .git/info/exclude of a repository with its own directory.

@@ -88,6 +88,12 @@ type Entry struct {
 	// a worker can use one buffer for all its files. It fails with ErrTooLarge
 	// above MaxFileSize.
 	Read func(buf []byte) ([]byte, error)
+
+	// Scan, when set, reads the file in pieces of whole lines that fit in buf,
+	// so that a long file needs no more memory than a short one. It ends when
+	// piece, which is told whether this is the last one, returns false. It
+	// fails with bufio.ErrTooLong when a line doesn't fit.
+	Scan func(buf []byte, piece func(data []byte, last bool) bool) error
 }
 
 // MaxFileSize bounds what is read into memory, in bytes.

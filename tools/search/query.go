@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -102,6 +103,13 @@ type searcher struct {
 	decoded []byte // the file, when it was UTF-16
 	hits    []match
 
+	piece   []byte
+	whole   []byte      // the file, when it came in one piece
+	head    [sniff]byte // its beginning, when it did not
+	headLen int
+	first   bool // the next piece is the first
+	hit     bool // there may be something in a piece
+
 	searched, binary, tooLarge int
 }
 
@@ -110,20 +118,20 @@ type searcher struct {
 const sniff = 1 << 10
 
 func (s *searcher) visit(e *workspace.Entry) {
-	data, err := e.Read(s.buf)
-	if cap(data) > cap(s.buf) {
-		s.buf = data
-	}
-	if err != nil {
-		if errors.Is(err, workspace.ErrTooLarge) {
-			s.tooLarge++
-		}
+	data, matched, err := s.look(e)
+	switch {
+	case errors.Is(err, workspace.ErrTooLarge):
+		s.tooLarge++
+		return
+	case err != nil:
 		return
 	}
 	s.searched++
-	data = s.decode(data)
 	if bytes.IndexByte(data[:min(len(data), sniff)], 0) >= 0 {
 		s.binary++
+		return
+	}
+	if !matched {
 		return
 	}
 	s.m.reset(data)
@@ -152,6 +160,58 @@ func (s *searcher) visit(e *workspace.Entry) {
 		s.keep(f, data)
 	}
 	s.c.add(f)
+}
+
+// pieceSize is how much of a file is read at a time as long as nothing
+// matches: it stays in the processor's cache, and most files fit.
+const pieceSize = 128 << 10
+
+// look reads a file. It returns the whole text, or its beginning with matched
+// false when it is sure that no line matches.
+func (s *searcher) look(e *workspace.Entry) (data []byte, matched bool, err error) {
+	if e.Scan != nil {
+		if s.piece == nil {
+			s.piece = make([]byte, pieceSize)
+		}
+		s.whole, s.hit, s.first = nil, false, true
+		err = e.Scan(s.piece, s.scan)
+		switch {
+		case err != nil && !errors.Is(err, bufio.ErrTooLong):
+			return nil, false, err
+		case s.whole != nil:
+			return s.whole, true, nil
+		case err == nil && !s.hit:
+			return s.head[:s.headLen], false, nil
+		}
+	}
+	data, err = e.Read(s.buf)
+	if cap(data) > cap(s.buf) {
+		s.buf = data
+	}
+	return s.decode(data), true, err
+}
+
+// scan takes a piece of the file. A file that is read in one piece is left
+// for later; of others it finds out whether there is anything to find.
+func (s *searcher) scan(data []byte, last bool) bool {
+	first := s.first
+	s.first = false
+	if first {
+		if last {
+			s.whole = s.decode(data)
+			return false
+		}
+		s.headLen = copy(s.head[:], data)
+		if s.hit = data[0] >= 0xef; s.hit { // perhaps a byte order mark
+			return false
+		}
+		if bytes.IndexByte(s.head[:s.headLen], 0) >= 0 {
+			return false
+		}
+	}
+	s.m.reset(data)
+	_, s.hit = s.m.next(0)
+	return !s.hit && s.m.ctx.Err() == nil
 }
 
 // decode returns the text as UTF-8 and without a byte order mark.

@@ -48,14 +48,8 @@ func run(out *bufio.Writer, args []string) error {
 		return err
 	}
 	defer d.Close()
-	all := func(string) bool { return true }
 	if args[0] == "files" {
-		files, err := search.Files(context.Background(), d, workspace.WalkOptions{Workers: 2}, all)
-		for _, f := range files {
-			out.WriteString(f)
-			out.WriteByte('\n')
-		}
-		return err
+		return files(out, d)
 	}
 	q := search.Query{Pattern: args[len(args)-2], Fold: args[1] == "-i", Walk: workspace.WalkOptions{Workers: 2}}
 	m, err := q.Run(context.Background(), d)
@@ -63,6 +57,20 @@ func run(out *bufio.Writer, args []string) error {
 		return err
 	}
 	return write(out, m)
+}
+
+// files prints unsorted, as rg --files does.
+func files(w io.Writer, d *workspace.Disk) error {
+	opts := workspace.WalkOptions{Workers: 2}
+	names := make([][]byte, opts.Workers)
+	err := d.Walk(context.Background(), opts, func(e *workspace.Entry) error {
+		names[e.Worker] = append(append(names[e.Worker], e.Path...), '\n')
+		return nil
+	})
+	for _, n := range names {
+		w.Write(n)
+	}
+	return err
 }
 
 func open(dir string) (*workspace.Disk, error) {
