@@ -284,7 +284,11 @@ func byName(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
 func (d *Disk) rootEntries() []fs.DirEntry {
 	var out []fs.DirEntry
 	for _, f := range d.folders {
-		out = append(out, fs.FileInfoToDirEntry(virtualDir(f.Name)))
+		var info fs.FileInfo = virtualDir(f.Name)
+		if stat, err := f.root.Stat("."); err == nil {
+			info = named{stat, f.Name}
+		}
+		out = append(out, fs.FileInfoToDirEntry(info))
 	}
 	slices.SortFunc(out, byName)
 	return out

@@ -1,0 +1,461 @@
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDiskFS(t *testing.T) {
+	d, dir := openTest(t, DiskOptions{}, map[string]string{"a.txt": "a", "d/b.txt": "b", "d/e/c.txt": ""})
+	if err := os.Symlink("d/b.txt", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := fstest.TestFS(d, "a.txt", "d/b.txt", "d/e/c.txt"); err != nil {
+		t.Error(err)
+	}
+}
+
+func openTwo(t *testing.T) (*Disk, string) {
+	t.Helper()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"one/a.txt": "a", "two/b.txt": "b", "two/sub/c.txt": "c", "out.txt": "out"})
+	d, err := OpenDisk([]Folder{{"left", filepath.Join(dir, "one")}, {"right", filepath.Join(dir, "two")}}, DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d, dir
+}
+
+func TestSeveralRoots(t *testing.T) {
+	d, dir := openTwo(t)
+	if err := fstest.TestFS(d, "left/a.txt", "right/b.txt", "right/sub/c.txt"); err != nil {
+		t.Error(err)
+	}
+	if got, want := d.Abs("right/sub/c.txt"), filepath.Join(dir, "two/sub/c.txt"); got != want {
+		t.Errorf("abs %q, want %q", got, want)
+	}
+	change := Change{From: "left/a.txt", Path: "right/new/a.txt", Before: text("a")}
+	if err := d.Apply(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := d.ReadFile("right/new/a.txt"); err != nil || string(data) != "a" {
+		t.Errorf("after a move between roots: %q, %v", data, err)
+	}
+	for _, name := range []string{"left", "right", "."} {
+		if err := d.Apply(t.Context(), Change{Path: name, After: text("x")}); err == nil {
+			t.Errorf("a file in place of %s", name)
+		}
+	}
+}
+
+func TestOpenDiskRefuses(t *testing.T) {
+	dir := t.TempDir()
+	for name, folders := range map[string][]Folder{
+		"none":          nil,
+		"relative":      {{"a", "."}},
+		"same name":     {{"a", dir}, {"a", dir}},
+		"nameless":      {{"a", dir}, {"", dir}},
+		"two segments":  {{"a/b", dir}},
+		"up":            {{"..", dir}},
+		"missing":       {{"a", filepath.Join(dir, "missing")}},
+		"not directory": {{"a", "/dev/null"}},
+	} {
+		if d, err := OpenDisk(folders, DiskOptions{}); err == nil {
+			d.Close()
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	one, dir := openTest(t, DiskOptions{}, map[string]string{"a.txt": "", `odd\name`: ""})
+	two, base := openTwo(t)
+	for _, test := range []struct {
+		disk  *Disk
+		given string
+		want  string // or
+		err   error
+	}{
+		{one, "a.txt", "a.txt", nil},
+		{one, "./a.txt", "a.txt", nil},
+		{one, "././a.txt", "a.txt", nil},
+		{one, "d//e/", "d/e", nil},
+		{one, "d/../a.txt", "a.txt", nil},
+		{one, ".", ".", nil},
+		{one, "./", ".", nil},
+		{one, dir, ".", nil},
+		{one, dir + "/", ".", nil},
+		{one, dir + "//d/./a.txt", "d/a.txt", nil},
+		{one, dir + "/../" + filepath.Base(dir) + "/a.txt", "a.txt", nil},
+		{one, "%2e%2e/x", "%2e%2e/x", nil},
+		{one, "..foo", "..foo", nil},
+		{one, "...", "...", nil},
+		{one, "~backup", "~backup", nil},
+		{one, "$tmp", "$tmp", nil},
+		{one, "a:b", "a:b", nil},
+		{one, `odd\name`, `odd\name`, nil},
+		{one, "", "", fs.ErrInvalid},
+		{one, "..", "", ErrOutside},
+		{one, "../a.txt", "", ErrOutside},
+		{one, "d/../../a.txt", "", ErrOutside},
+		{one, "/", "", ErrOutside},
+		{one, "/etc/passwd", "", ErrOutside},
+		{one, "//etc/passwd", "", ErrOutside},
+		{one, dir + "-evil/a.txt", "", ErrOutside},
+		{one, dir + "/../x", "", ErrOutside},
+		{one, `..\a.txt`, "", ErrOutside},
+		{one, `d\a.txt`, "", fs.ErrInvalid},
+		{one, "~/a.txt", "", ErrOutside},
+		{one, "$HOME/a.txt", "", ErrOutside},
+		{one, "a\x00b", "", fs.ErrInvalid},
+		{one, "a\xffb", "", fs.ErrInvalid},
+		{one, "file:///etc/passwd", "", fs.ErrInvalid},
+		{one, "．．/a.txt", "", fs.ErrInvalid},
+		{one, ".\u200b./a.txt", "", fs.ErrInvalid},
+		{one, ".. /a.txt", "", fs.ErrInvalid},
+		{one, strings.Repeat("a", 300), "", fs.ErrInvalid},
+		{one, strings.Repeat("d/", 3000) + "a", "", fs.ErrInvalid},
+		{two, "left/a.txt", "left/a.txt", nil},
+		{two, "./right//b.txt", "right/b.txt", nil},
+		{two, ".", ".", nil},
+		{two, filepath.Join(base, "two/b.txt"), "right/b.txt", nil},
+		{two, filepath.Join(base, "one"), "left", nil},
+		{two, "left/../right/b.txt", "right/b.txt", nil},
+		{two, "a.txt", "", fs.ErrInvalid},
+		{two, "left/../../out.txt", "", ErrOutside},
+		{two, filepath.Join(base, "out.txt"), "", ErrOutside},
+	} {
+		got, err := test.disk.Resolve(test.given)
+		if got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%.80q: %q, %v; want %q, %v", test.given, got, err, test.want, test.err)
+		}
+		if err == nil && !fs.ValidPath(got) {
+			t.Errorf("%q: %q is not a valid name", test.given, got)
+		}
+	}
+}
+
+func TestResolveThroughLinkedRoot(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"real/a.txt": "a"})
+	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenDisk([]Folder{{Dir: filepath.Join(dir, "link")}}, DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, at := range []string{"link/a.txt", "real/a.txt"} {
+		if got, err := d.Resolve(filepath.Join(dir, at)); got != "a.txt" {
+			t.Errorf("%s: %q, %v", at, got, err)
+		}
+	}
+}
+
+func TestSpecialFiles(t *testing.T) {
+	d, dir := openTest(t, DiskOptions{}, map[string]string{"a": "a"})
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"pipe"}
+	if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err == nil {
+		names = append(names, "zero")
+	}
+	for _, name := range names {
+		if _, err := d.ReadFile(name); !errors.Is(err, ErrSpecial) {
+			t.Errorf("read %s: %v", name, err)
+		}
+		if _, err := d.Open(name); !errors.Is(err, ErrSpecial) {
+			t.Errorf("open %s: %v", name, err)
+		}
+		if err := d.Apply(t.Context(), Change{Path: name, Before: text(""), After: text("x")}); !errors.Is(err, ErrSpecial) {
+			t.Errorf("apply %s: %v", name, err)
+		}
+	}
+	if _, err := d.ReadFile("."); err == nil {
+		t.Error("a directory was read")
+	}
+	if data, err := d.ReadFile("a"); string(data) != "a" {
+		t.Errorf("control: %q, %v", data, err)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	d, dir := openTest(t, DiskOptions{}, map[string]string{"huge": "", "full": ""})
+	if err := os.Truncate(filepath.Join(dir, "huge"), 1<<40); err != nil {
+		t.Skip("no sparse files here: ", err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "full"), MaxFileSize); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := d.ReadFile("huge"); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("error %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+		t.Errorf("%d bytes were allocated to say so", grown)
+	}
+	if data, err := d.ReadFile("full"); len(data) != MaxFileSize {
+		t.Errorf("control: %d bytes, %v", len(data), err)
+	}
+	endless := strings.NewReader(strings.Repeat("x", MaxFileSize+1)) // grows while it is read
+	if _, err := readBounded(endless, 0); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("growing file: %v", err)
+	}
+}
+
+// escapeCase is a case of testdata/path-escape.json.
+type escapeCase struct {
+	ID, Category, Op, Path, To, Expect string
+	Repeat                             *struct {
+		Unit, Suffix string
+		N            int
+	} `json:"path_repeat"`
+}
+
+type escapeFixture struct {
+	Fixture struct {
+		Ops []struct{ Op, Path, Text, Target string }
+	}
+	Cases []escapeCase
+}
+
+func loadEscapes(t *testing.T) escapeFixture {
+	t.Helper()
+	data, err := os.ReadFile("testdata/path-escape.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f escapeFixture
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// build makes the fixture below base.
+func (f escapeFixture) build(t *testing.T, base string) {
+	t.Helper()
+	for _, op := range f.Fixture.Ops {
+		path := filepath.Join(base, op.Path)
+		var err error
+		switch op.Op {
+		case "dir":
+			err = os.MkdirAll(path, 0o755)
+		case "file":
+			if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+				err = os.WriteFile(path, []byte(op.Text), 0o644)
+			}
+		case "symlink":
+			err = os.Symlink(strings.ReplaceAll(op.Target, "${T}", base), path)
+		case "hardlink":
+			err = os.Link(filepath.Join(base, op.Target), path)
+		case "fifo":
+			err = syscall.Mkfifo(path, 0o644)
+		case "mknod-null":
+			if os.Geteuid() == 0 {
+				err = syscall.Mknod(path, syscall.S_IFCHR|0o666, 1<<8|3)
+			}
+		default:
+			t.Fatalf("unknown step %q", op.Op)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// do runs a case as a tool would: resolve, then use the name.
+func (c escapeCase) do(t *testing.T, d *Disk, given, to string) (seen string, err error) {
+	name, err := d.Resolve(given)
+	if err != nil {
+		return "", err
+	}
+	if c.Op != "read" && c.Op != "list" && Protected(name) != NotProtected {
+		return "", ErrProtected
+	}
+	read := func() ([]byte, error) { return d.ReadFile(name) }
+	switch c.Op {
+	case "read":
+		data, err := read()
+		return string(data), err
+	case "list":
+		entries, err := d.ReadDir(name)
+		return fmt.Sprint(entries), err
+	case "write":
+		return "", d.Apply(t.Context(), Change{Path: name, After: text("written")})
+	case "mkdir": // directories come with their files
+		return "", d.Apply(t.Context(), Change{Path: name + "/file", After: text("written")})
+	case "edit":
+		data, err := read()
+		if err != nil {
+			return "", err
+		}
+		return string(data), d.Apply(t.Context(), Change{Path: name, Before: data, After: text("edited")})
+	case "delete":
+		data, err := read()
+		if err != nil {
+			return "", err
+		}
+		return string(data), d.Apply(t.Context(), Change{Path: name, Before: data})
+	case "rename":
+		data, err := read()
+		if err != nil {
+			return "", err
+		}
+		target, err := d.Resolve(to)
+		if err != nil {
+			return "", err
+		}
+		if Protected(target) != NotProtected {
+			return "", ErrProtected
+		}
+		return string(data), d.Apply(t.Context(), Change{From: name, Path: target, Before: data})
+	}
+	return "", fmt.Errorf("unknown operation %q", c.Op)
+}
+
+func TestPathEscape(t *testing.T) {
+	f := loadEscapes(t)
+	counts := map[string]int{}
+	for _, c := range f.Cases {
+		if c.Category == "race" {
+			continue // TestRace
+		}
+		t.Run(c.ID+" "+c.Category, func(t *testing.T) {
+			base := t.TempDir()
+			f.build(t, base)
+			d, err := OpenDisk([]Folder{{Dir: filepath.Join(base, "ws")}}, DiskOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			given := strings.ReplaceAll(c.Path, "${T}", base)
+			if r := c.Repeat; r != nil {
+				given = strings.Repeat(r.Unit, r.N) + r.Suffix
+			}
+			outside := func() map[string]string {
+				all := treeOf(t, base)
+				for name := range all {
+					if strings.HasPrefix(name, "ws/") {
+						delete(all, name)
+					}
+				}
+				return all
+			}
+			before := outside()
+			seen, err := c.do(t, d, given, c.To)
+			switch {
+			case c.Expect == "refuse" && err == nil:
+				t.Errorf("%s %q was done", c.Op, given)
+			case c.Expect == "allow" && err != nil:
+				t.Errorf("%s %q: %v", c.Op, given, err)
+			}
+			if strings.Contains(seen, "CANARY-OUT") && c.Path != "hard" {
+				t.Errorf("%s %q read from outside", c.Op, given)
+			}
+			if diff := cmp.Diff(before, outside()); diff != "" {
+				t.Errorf("%s %q changed the outside:\n%s", c.Op, given, diff)
+			}
+			counts[c.Expect]++
+		})
+	}
+	t.Logf("tried %v", counts)
+}
+
+// treeOf is tree without opening what is no regular file.
+func treeOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		out[rel] = e.Type().String()
+		if e.Type().IsRegular() {
+			data, _ := os.ReadFile(path)
+			out[rel] = string(data)
+		}
+		return err
+	})
+	return out
+}
+
+// TestRootCanaries keeps an eye on what os.Root promises, each a past mistake
+// of its: a change of the Go version must not bring one back.
+func TestRootCanaries(t *testing.T) {
+	base := t.TempDir()
+	writeFiles(t, base, map[string]string{"ws/dir/in.txt": "in", "out/secret.txt": "CANARY-OUT"})
+	for link, target := range map[string]string{
+		"ws/out": "../out", "ws/dir/up": "../../out", "ws/self": "dir", "ws/file": "../out/secret.txt", "ws/new": "../out/new",
+	} {
+		if err := os.Symlink(target, filepath.Join(base, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := OpenDisk([]Folder{{Dir: filepath.Join(base, "ws")}}, DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	root := d.folders[0].root
+	for name, try := range map[string]func() error{
+		"read":              func() error { _, err := d.ReadFile("out/secret.txt"); return err },
+		"read a link":       func() error { _, err := d.ReadFile("file"); return err },
+		"stat":              func() error { _, err := d.Stat("out/secret.txt"); return err },
+		"stat a link":       func() error { _, err := d.Stat("file"); return err },
+		"list":              func() error { _, err := d.ReadDir("out"); return err },
+		"open":              func() error { _, err := d.Open("out"); return err },
+		"list below":        func() error { _, err := d.ReadDir("dir/up"); return err },
+		"trailing slash":    func() error { _, err := root.Open("out/"); return err },
+		"trailing dot":      func() error { _, err := root.Open("out/."); return err },
+		"open root slash":   func() error { _, err := root.OpenRoot("out/"); return err },
+		"make in link":      func() error { return root.Mkdir("out/x", 0o755) },
+		"make all in link":  func() error { return root.MkdirAll("out/x/y", 0o755) },
+		"create by link":    func() error { _, err := root.Create("new"); return err },
+		"remove in link":    func() error { return root.Remove("out/secret.txt") },
+		"remove all":        func() error { return root.RemoveAll("out/secret.txt") },
+		"chmod link":        func() error { return root.Chmod("file", 0o777) },
+		"rename out":        func() error { return root.Rename("dir/in.txt", "out/in.txt") },
+		"rename in":         func() error { return root.Rename("out/secret.txt", "got.txt") },
+		"hard link":         func() error { return root.Link("out/secret.txt", "got.txt") },
+		"symlink in link":   func() error { return root.Symlink("x", "out/x") },
+		"fs of root":        func() error { _, err := fs.ReadFile(root.FS(), "file"); return err },
+		"walk below a link": func() error { _, err := fs.ReadDir(root.FS(), "out"); return err },
+	} {
+		if err := try(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := d.ReadFile("file"); !errors.Is(err, ErrOutside) {
+		t.Errorf("what os.Root says of an escape is no longer known: %v", err)
+	}
+	if data, err := d.ReadFile("self/in.txt"); string(data) != "in" {
+		t.Errorf("control: %q, %v", data, err)
+	}
+	want := []string{"out/", "out/secret.txt"}
+	var got []string
+	for name := range tree(t, base) {
+		if strings.HasPrefix(name, "out") {
+			got = append(got, name)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
