@@ -1,0 +1,305 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// plain are the capabilities of a client that takes neither versions nor file
+// operations.
+func plain() *lsp.ClientCapabilities {
+	c := fakeeditor.Usual()
+	c.Workspace.WorkspaceEdit = lsp.WorkspaceEditCapabilities{}
+	return c
+}
+
+func modify(name, before, after string) workspace.Change {
+	return workspace.Change{Path: name, Before: []byte(before), After: []byte(after)}
+}
+
+func TestApplyToOpenDocument(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		caps *lsp.ClientCapabilities
+	}{{"versions", nil}, {"plain changes", plain()}} {
+		w := newWorld(t, setup{capabilities: c.caps, files: map[string]string{"a.go": "one\ntwo\nthree\n"}})
+		uri := w.open("a.go", "one\ntwo\nthree 😀\n")
+		w.must(w.live.Apply(w.ctx, modify("a.go", "one\ntwo\nthree 😀\n", "one\nTWO\nthree 😀\nfour\n")))
+		if got := w.text(uri); got != "one\nTWO\nthree 😀\nfour\n" {
+			t.Errorf("%s: buffer %q", c.name, got)
+		}
+		if got := w.read("a.go"); got != w.text(uri) {
+			t.Errorf("%s: the view has %q when Apply returns", c.name, got)
+		}
+		if got := w.disk("a.go"); got != "one\ntwo\nthree\n" {
+			t.Errorf("%s: disk %q", c.name, got)
+		}
+		edits := w.Record().Edits
+		if len(edits) != 1 {
+			t.Fatalf("%s: %d edits, want one step of undo", c.name, len(edits))
+		}
+		var got []lsp.TextEdit
+		if c.caps == nil {
+			doc := edits[0].Edit.DocumentChanges[0].TextDocumentEdit
+			if v := doc.TextDocument.Version; v == nil || *v != 1 {
+				t.Errorf("version %v", v)
+			}
+			got = doc.Edits
+		} else {
+			got = edits[0].Edit.Changes[uri]
+		}
+		want := []lsp.TextEdit{{Range: *span(1, 0, 2, 0), NewText: "TWO\n"}, {Range: *span(3, 0, 3, 0), NewText: "four\n"}}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+func TestApplyRefused(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.go": "a\n", "b.go": "b\n"}})
+	uri := w.open("a.go", "a\n")
+	for _, c := range []struct {
+		name    string
+		changes []workspace.Change
+	}{
+		{"stale open document", []workspace.Change{modify("a.go", "old\n", "new\n")}},
+		{"create over an open document", []workspace.Change{{Path: "a.go", After: []byte("x")}}},
+		{"stale closed file beside an open document", []workspace.Change{modify("a.go", "a\n", "A\n"), modify("b.go", "old\n", "B\n")}},
+		{"existing file beside an open document", []workspace.Change{modify("a.go", "a\n", "A\n"), {Path: "b.go", After: []byte("x")}}},
+		{"move onto an open document", []workspace.Change{{From: "b.go", Path: "a.go", Before: []byte("b\n"), After: []byte("b\n")}}},
+	} {
+		if err := w.live.Apply(w.ctx, c.changes...); !errors.Is(err, workspace.ErrConflict) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if err := w.live.Apply(w.ctx, modify("a.go", "a\n", "\x00")); !errors.Is(err, workspace.ErrBinary) {
+		t.Errorf("binary content: %v", err)
+	}
+	if n := len(w.Record().Edits); n != 0 {
+		t.Errorf("%d edits were sent", n)
+	}
+	w.RefuseEdits("the buffer is read-only")
+	err := w.live.Apply(w.ctx, modify("a.go", "a\n", "A\n"), modify("b.go", "b\n", "B\n"))
+	if !errors.Is(err, workspace.ErrConflict) || !strings.Contains(err.Error(), "the buffer is read-only") {
+		t.Errorf("refused: %v", err)
+	}
+	if w.text(uri) != "a\n" || w.disk("b.go") != "b\n" {
+		t.Errorf("something was changed: %q %q", w.text(uri), w.disk("b.go"))
+	}
+	w.RefuseEdits("")
+	w.must(w.live.Apply(w.ctx, modify("a.go", "a\n", "A\n"), modify("b.go", "b\n", "B\n"))) // the control
+	if w.text(uri) != "A\n" || w.disk("b.go") != "B\n" || w.disk("a.go") != "a\n" {
+		t.Errorf("got %q %q %q", w.text(uri), w.disk("b.go"), w.disk("a.go"))
+	}
+}
+
+// failing is a disk whose writes fail.
+type failing struct{ workspace.View }
+
+var errDisk = errors.New("no space left on device")
+
+func (failing) Apply(context.Context, ...workspace.Change) error { return errDisk }
+
+func TestDiskFailsAfterEditor(t *testing.T) {
+	w := newWorld(t, setup{
+		files: map[string]string{"a.go": "a\n", "b.go": "b\n", "d.go": "d\n", "m.go": "m\n"},
+		wrap:  func(v workspace.View) workspace.View { return failing{v} },
+	})
+	uri := w.open("a.go", "a\nz\n")
+	w.open("d.go", "d\n")
+	w.open("m.go", "m\n")
+	err := w.live.Apply(w.ctx, modify("a.go", "a\nz\n", "A\nz\nnew\n"), modify("b.go", "b\n", "B\n"),
+		workspace.Change{Path: "d.go", Before: []byte("d\n")},
+		workspace.Change{From: "m.go", Path: "moved.go", Before: []byte("m\n"), After: []byte("M\n")})
+	if !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+	w.sync()
+	got := []string{w.text(uri), w.text(w.uri("m.go")), w.text(w.uri("d.go")), w.disk("moved.go"), w.disk("b.go")}
+	want := []string{"a\nz\n", "m\n", "d\n", "absent", "b\n"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestForms(t *testing.T) {
+	const mark = "\xef\xbb\xbf"
+	for _, c := range []struct{ name, disk, buffer, edited string }{
+		{"byte order mark", mark + "a\nb\n", "a\nb\n", "a\nB\n"},
+		{"line ends", "a\r\nb\r\n", "a\nb\n", "a\nB\n"},
+		{"both, kept in the buffer", mark + "a\r\nb\r\n", "\uFEFFa\r\nb\r\n", "\uFEFFa\r\nB\r\n"},
+	} {
+		w := newWorld(t, setup{files: map[string]string{"a.txt": c.disk}})
+		uri := w.open("a.txt", c.buffer)
+		if got := w.read("a.txt"); got != c.disk {
+			t.Errorf("%s: the view has %q, want the file's form %q", c.name, got, c.disk)
+		}
+		after := strings.Replace(c.disk, "b", "B", 1)
+		w.propose("a.txt", c.disk, after)
+		r := run[acceptResult](w, "sidecar.review.accept", nil)
+		if len(r.Failed) > 0 || w.text(uri) != c.edited || w.read("a.txt") != after {
+			t.Errorf("%s: %v, buffer %q, view %q", c.name, r.Failed, w.text(uri), w.read("a.txt"))
+		}
+	}
+}
+
+func TestDeleteAndMoveOpenDocuments(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		caps  *lsp.ClientCapabilities
+		moved string // the buffer of the new name
+		old   string // the buffer of the old one
+	}{
+		{"by the editor", nil, "m2\n", "not open"},
+		{"on disk", plain(), "not open", "m\n"},
+	} {
+		w := newWorld(t, setup{capabilities: c.caps, files: map[string]string{"d.go": "d\n", "m.go": "m\n"}})
+		w.open("d.go", "d\n")
+		w.open("m.go", "m\n")
+		w.must(w.live.Apply(w.ctx, workspace.Change{Path: "d.go", Before: []byte("d\n")},
+			workspace.Change{From: "m.go", Path: "sub/n.go", Before: []byte("m\n"), After: []byte("m2\n")}))
+		w.sync()
+		if w.disk("d.go") != "absent" || w.disk("m.go") != "absent" {
+			t.Errorf("%s: still there", c.name)
+		}
+		for _, name := range []string{"d.go", "m.go"} {
+			if _, err := w.live.Stat(name); err == nil {
+				t.Errorf("%s: the view still has %s", c.name, name)
+			}
+		}
+		if got := w.read("sub/n.go"); got != "m2\n" {
+			t.Errorf("%s: moved %q", c.name, got)
+		}
+		if got := w.text(w.uri("sub/n.go")); got != c.moved {
+			t.Errorf("%s: new buffer %q, want %q", c.name, got, c.moved)
+		}
+		if got := w.text(w.uri("m.go")); got != c.old {
+			t.Errorf("%s: old buffer %q, want %q", c.name, got, c.old)
+		}
+	}
+}
+
+// What the user has not saved is not thrown away with the file.
+func TestUnsavedIsKept(t *testing.T) {
+	w := newWorld(t, setup{capabilities: plain(), files: map[string]string{"d.go": "d\n"}})
+	w.open("d.go", "typed\n")
+	w.open("new.go", "draft\n")
+	for _, name := range []string{"d.go", "new.go"} {
+		err := w.live.Apply(w.ctx, workspace.Change{Path: name, Before: []byte(w.read(name))})
+		if !errors.Is(err, workspace.ErrConflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if w.disk("d.go") != "d\n" {
+		t.Error("the file is gone")
+	}
+}
+
+// A client that applies an edit to another text than it was made for, and says
+// that all is well, does not get away with it.
+func TestEditedAtTheSameMoment(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.go": "a\nb\n"}})
+	uri := w.open("a.go", "a\nb\n")
+	w.Answer("workspace/applyEdit", func(ctx context.Context, _ json.RawMessage) (any, error) {
+		w.must(w.Type(ctx, uri, "typed\na\nB?\n"))
+		return lsp.ApplyWorkspaceEditResult{Applied: true}, nil
+	})
+	if err := w.live.Apply(w.ctx, modify("a.go", "a\nb\n", "a\nB\n")); !errors.Is(err, workspace.ErrConflict) {
+		t.Errorf("got %v", err)
+	}
+	// Typing on after the edit is no reason to doubt it.
+	w.Answer("workspace/applyEdit", func(ctx context.Context, _ json.RawMessage) (any, error) {
+		w.must(w.Change(ctx, uri, lsp.ContentChange{Text: "done\n"}, lsp.ContentChange{Range: span(0, 0, 0, 0), Text: "more "}))
+		return lsp.ApplyWorkspaceEditResult{Applied: true}, nil
+	})
+	w.must(w.live.Apply(w.ctx, modify("a.go", "typed\na\nB?\n", "done\n")))
+	if got := w.read("a.go"); got != "more done\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestClientWithoutEdits(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.go": "a\n"}})
+	w.open("a.go", "a\n")
+	w.Lacks("workspace/applyEdit")
+	err := w.live.Apply(w.ctx, modify("a.go", "a\n", "A\n"))
+	if err == nil || !strings.Contains(err.Error(), "can't apply edits") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(w.ctx)
+	w.Answer("workspace/applyEdit", func(ctx context.Context, _ json.RawMessage) (any, error) {
+		cancel()
+		<-ctx.Done() // the server takes its request back
+		return nil, ctx.Err()
+	})
+	if err := w.live.Apply(ctx, modify("a.go", "a\n", "A\n")); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A command waits for the client while document notifications flow and other
+// commands are answered.
+func TestNoDeadlock(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.go": "a\n", "b.go": "b\n"}})
+	a, b := w.open("a.go", "a\n"), w.open("b.go", "b\n")
+	w.Answer("workspace/applyEdit", func(ctx context.Context, _ json.RawMessage) (any, error) {
+		for range 200 {
+			w.must(w.Type(ctx, b, "x\n"))
+			w.must(w.Type(ctx, b, "y\n"))
+		}
+		run[approvalList](w, "sidecar.approval.list", nil)
+		w.must(w.Type(ctx, a, "A\n"))
+		return lsp.ApplyWorkspaceEditResult{Applied: true}, nil
+	})
+	w.propose("a.go", "a\n", "A\n")
+	r := run[acceptResult](w, "sidecar.review.accept", nil)
+	if d := cmp.Diff([]string{a}, r.Accepted); d != "" || len(r.Failed) > 0 {
+		t.Errorf("%v %s", r.Failed, d)
+	}
+}
+
+func TestApplyConcurrently(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	files := map[string]string{}
+	for _, n := range names {
+		files[n] = "0\n"
+	}
+	w := newWorld(t, setup{files: files})
+	for _, n := range names[:2] {
+		w.open(n, "0\n")
+	}
+	errs := make(chan error)
+	for _, n := range names {
+		go func() {
+			for i := range 10 {
+				was := strings.Repeat("x", i) + "0\n"
+				if err := w.live.Apply(w.ctx, modify(n, was, "x"+was)); err != nil {
+					errs <- err
+					return
+				}
+			}
+			errs <- nil
+		}()
+	}
+	for range names {
+		w.must(<-errs)
+	}
+	for _, n := range names {
+		if got := w.read(n); got != strings.Repeat("x", 10)+"0\n" {
+			t.Errorf("%s: %q", n, got)
+		}
+	}
+	if got := w.server.docs.Names(); !slices.Equal(got, names[:2]) {
+		t.Errorf("open: %q", got)
+	}
+}
