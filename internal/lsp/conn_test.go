@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,8 +62,15 @@ func (w *wire) raw(s string) {
 
 func (w *wire) read() string {
 	w.t.Helper()
-	var n int
-	if _, err := fmt.Fscanf(w.out, "Content-Length: %d\r\n\r\n", &n); err != nil {
+	header, err := w.out.ReadString('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(header, "Content-Length: ")))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.out.Discard(2); err != nil {
 		w.t.Fatal(err)
 	}
 	body := make([]byte, n)
