@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -349,5 +350,56 @@ func TestAwaitEndsWithTheServer(t *testing.T) {
 	}
 	if err := e.Wait(t.Context()); err != io.ErrNoProgress {
 		t.Errorf("got %v", err)
+	}
+}
+
+// asServer makes the test's own program the server of TestProcess.
+const asServer = "FAKEEDITOR_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) == "" {
+		os.Exit(m.Run())
+	}
+	s := &server{docs: map[lsp.URI]*lsp.Document{}}
+	s.conn = lsp.NewConn(os.Stdin, os.Stdout, s, lsp.Options{})
+	if err := s.conn.Run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func TestProcess(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  func(*fakeeditor.Editor) error
+	}{
+		{"shutdown", func(e *fakeeditor.Editor) error { return e.Shutdown(context.Background()) }},
+		{"hang up", func(e *fakeeditor.Editor) error {
+			e.Hangup()
+			return e.Wait(context.Background())
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(exe)
+			cmd.Env = append(os.Environ(), asServer+"=1")
+			e, err := fakeeditor.StartProcess(cmd, fakeeditor.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Initialize(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Open(t.Context(), "untitled:1", "text", "hello"); err != nil {
+				t.Fatal(err)
+			}
+			awaitTexts(t, e, map[lsp.URI]string{"untitled:1": "hello"})
+			if err := test.end(e); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
