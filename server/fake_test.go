@@ -82,8 +82,14 @@ type setup struct {
 
 func newWorld(t testing.TB, set setup) *world {
 	t.Helper()
+	return newWorldAt(t, t.TempDir(), t.TempDir(), set)
+}
+
+// newWorldAt makes a world in folders that may have had one before.
+func newWorldAt(t testing.TB, dir, state string, set setup) *world {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	w := &world{t: t, ctx: ctx, dir: t.TempDir(), state: t.TempDir(), tools: &calls{}, bus: events.NewBus()}
+	w := &world{t: t, ctx: ctx, dir: dir, state: state, tools: &calls{}, bus: events.NewBus()}
 	for name, text := range set.files {
 		if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -223,5 +229,7 @@ func code(err error) int64 {
 	}
 	return 0
 }
+
+var testEvent = events.Event{Type: events.ToolStarted, Session: "default", CallID: "c1", Tool: "grep"}
 
 type object = map[string]any

@@ -23,7 +23,6 @@ var actionKinds = []string{kindAccept, kindReject, kindApprove}
 // actions. It names hunks, never only the file: a hunk's id stands for its
 // content, so what is accepted is what was shown.
 type selection struct {
-	URIs  []string `json:"uris,omitempty"`
 	Hunks []string `json:"hunks,omitempty"`
 }
 
@@ -33,6 +32,11 @@ func selected(title, command string, hunks ...pendingedits.Hunk) lsp.Command {
 		ids[i] = h.ID
 	}
 	return lsp.Command{Title: title, Command: command, Arguments: []any{selection{Hunks: ids}}}
+}
+
+// acceptAll accepts what a queue holds that is not accepted in parts.
+func acceptAll(title string) lsp.Command {
+	return lsp.Command{Title: title, Command: "sidecar.review.accept", Arguments: []any{selection{}}}
 }
 
 // editOf returns the pending edit of a document.
@@ -73,7 +77,12 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 	}
 	top := lsp.Range{}
 	add := func(r lsp.Range, c lsp.Command) { lenses = append(lenses, lsp.CodeLens{Range: r, Command: &c}) }
-	add(top, selected("Accept file", "sidecar.review.accept", e.Hunks...))
+	batch := s.batch()
+	if batch {
+		add(top, acceptAll("Accept all files"))
+	} else {
+		add(top, selected("Accept file", "sidecar.review.accept", e.Hunks...))
+	}
 	add(top, selected("Reject file", "sidecar.review.reject", e.Hunks...))
 	add(top, lsp.Command{Title: "Show diff", Command: "sidecar.review.show", Arguments: []any{showArgs{URI: s.uri(e.Name)}}})
 	if e.Kind != "modify" {
@@ -82,7 +91,7 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 	for _, h := range e.Hunks {
 		r := s.hunkRange(doc, e, h)
 		r.End = r.Start
-		if h.State != pendingedits.Conflict {
+		if h.State != pendingedits.Conflict && !batch {
 			add(r, selected("Accept", "sidecar.review.accept", h))
 		}
 		add(r, selected("Reject", "sidecar.review.reject", h))
@@ -121,6 +130,7 @@ func (s *Server) reviewActions(e pendingedits.Edit, doc *document, at lsp.Range)
 	add := func(kind string, c lsp.Command) {
 		actions = append(actions, lsp.CodeAction{Title: c.Title, Kind: kind, Command: &c})
 	}
+	batch := s.batch()
 	if e.Kind == "modify" {
 		for _, h := range e.Hunks {
 			r := s.hunkRange(doc, e, h)
@@ -128,13 +138,17 @@ func (s *Server) reviewActions(e pendingedits.Edit, doc *document, at lsp.Range)
 				continue
 			}
 			where := fmt.Sprintf(" (%s at line %d)", e.Tool, r.Start.Line+1)
-			if h.State != pendingedits.Conflict {
+			if h.State != pendingedits.Conflict && !batch {
 				add(kindAccept, selected("Accept pending change"+where, "sidecar.review.accept", h))
 			}
 			add(kindReject, selected("Reject pending change"+where, "sidecar.review.reject", h))
 		}
 	}
-	add(kindAccept, selected("Accept all pending changes of this file", "sidecar.review.accept", e.Hunks...))
+	if batch {
+		add(kindAccept, acceptAll("Accept all pending changes of all files"))
+	} else {
+		add(kindAccept, selected("Accept all pending changes of this file", "sidecar.review.accept", e.Hunks...))
+	}
 	add(kindReject, selected("Reject all pending changes of this file", "sidecar.review.reject", e.Hunks...))
 	return actions
 }
