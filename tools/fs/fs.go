@@ -45,6 +45,7 @@ func Tools(d Deps) []*tools.Tool {
 		newReadFile(d),
 		newWriteFile(),
 		newEditFile(),
+		newApplyPatch(),
 		newDeleteFile(),
 		newMoveFile(),
 		newListDirectory(),

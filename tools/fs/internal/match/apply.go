@@ -250,3 +250,14 @@ func (t *Text) With(changes []Change) (string, error) {
 	write(t.Lines[at:])
 	return b.String(), nil
 }
+
+// Trim leaves the lines at both ends out of a change that stay as they are.
+func (c Change) Trim(t *Text) Change {
+	for len(c.Lines) > 0 && c.First < c.Last && c.Lines[0] == t.Lines[c.First] {
+		c.Lines, c.First = c.Lines[1:], c.First+1
+	}
+	for n := len(c.Lines); n > 0 && c.First < c.Last && c.Lines[n-1] == t.Lines[c.Last-1]; n-- {
+		c.Lines, c.Last = c.Lines[:n-1], c.Last-1
+	}
+	return c
+}
