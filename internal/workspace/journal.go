@@ -170,12 +170,16 @@ func encodeJournal(w io.Writer, p *plan) error {
 		crc = crc32.Update(crc, table, t)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	fmt.Fprintf(out, "%s %d %08x\n", journalMagic, length, crc)
+	fmt.Fprintln(out, journalLine(length, crc))
 	out.Write(head)
 	for _, t := range texts {
 		out.Write(t)
 	}
 	return out.Flush()
+}
+
+func journalLine(length int, crc uint32) string {
+	return fmt.Sprintf("%s %d %08x", journalMagic, length, crc)
 }
 
 // decodedJournal is what a journal says, before it is known whether its roots
@@ -192,7 +196,7 @@ func decodeJournal(data []byte) (*decodedJournal, error) {
 		return nil, errDamaged
 	}
 	crc := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
-	if string(line) != fmt.Sprintf("%s %d %08x", journalMagic, len(body), crc) {
+	if string(line) != journalLine(len(body), crc) {
 		return nil, errDamaged
 	}
 	if len(body) < 8 {

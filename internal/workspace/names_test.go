@@ -141,7 +141,7 @@ func TestGuard(t *testing.T) {
 		"keydir": nil,
 		"a.txt":  {"a.txt"},
 	} {
-		got := walkNames(t, guarded, WalkOptions{Dir: dir, Hidden: true})
+		got := visited(t, guarded, WalkOptions{Dir: dir, Hidden: true})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("walk %q (-want +got):\n%s", dir, diff)
 		}
@@ -181,7 +181,7 @@ func list(t *testing.T, files Files, dir string) []string {
 	return names
 }
 
-func walkNames(t *testing.T, files Files, opts WalkOptions) []string {
+func visited(t *testing.T, files Files, opts WalkOptions) []string {
 	t.Helper()
 	var mu sync.Mutex
 	var names []string

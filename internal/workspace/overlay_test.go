@@ -104,7 +104,7 @@ func TestOverlayWalk(t *testing.T) {
 		{"a new file", WalkOptions{Dir: "d/n.txt"}, []string{"d/n.txt"}},
 		{"kept", WalkOptions{Keep: func(name string, dir bool) bool { return !dir || name != "new" && name != "d/e" }}, []string{"a.txt", "d/b.txt", "d/n.txt", "flat/f.txt", "was/file"}},
 	} {
-		if diff := cmp.Diff(test.want, walkNames(t, o, test.opts)); diff != "" {
+		if diff := cmp.Diff(test.want, visited(t, o, test.opts)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
