@@ -13,22 +13,18 @@ import (
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// core opens the workspace for a sub-command; the review queue only when the
-// sub-command works on it or its mode holds edits there, because that leaves
-// traces in the workspace.
-func (c *cli) core(ctx context.Context, always bool) (*core, error) {
+// core opens the workspace for a sub-command.
+func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 	f, err := c.folder()
 	if err != nil {
 		return nil, err
 	}
 	k, err := open(ctx, []workspace.Folder{f}, door{
-		log: slog.New(slog.DiscardHandler), approver: terminal{c.Err},
-		queue: func(m policy.Mode) bool { return always || c.stores(m) },
+		log: slog.New(slog.DiscardHandler), approver: terminal{c.Err}, queue: queue, mode: c.mode,
 	})
 	if err != nil {
 		return nil, err
@@ -36,37 +32,14 @@ func (c *cli) core(ctx context.Context, always bool) (*core, error) {
 	for _, p := range k.problems {
 		fmt.Fprintln(c.Err, "sidecar-ls:", p)
 	}
-	if c.mode != "" {
-		s, err := k.sessions.Get("")
-		if err == nil {
-			err = s.SetMode(c.mode)
-		}
-		if err != nil {
-			k.close()
-			return nil, usagef("--mode: %v", err)
-		}
-	}
 	return k, nil
-}
-
-// stores reports whether this call's edits go to the review queue. A mode of
-// the user's own is known only once the settings are read, so it counts.
-func (c *cli) stores(def policy.Mode) bool {
-	if c.flags.Lookup("mode") == nil {
-		return false
-	}
-	if c.mode == "" {
-		return def.ToStore
-	}
-	m, builtin := policy.Lookup(c.mode)
-	return m.ToStore || !builtin
 }
 
 func listTools(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 {
 		return usagef("tools takes no arguments, but got %q", c.args[0])
 	}
-	k, err := c.core(ctx, false)
+	k, err := c.core(ctx, queueNever)
 	if err != nil {
 		return err
 	}
@@ -121,7 +94,7 @@ func callTool(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	k, err := c.core(ctx, false)
+	k, err := c.core(ctx, queueByMode)
 	if err != nil {
 		return err
 	}
@@ -153,7 +126,7 @@ func explainPolicy(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	k, err := c.core(ctx, false)
+	k, err := c.core(ctx, queueByMode)
 	if err != nil {
 		return err
 	}

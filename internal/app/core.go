@@ -15,7 +15,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -34,8 +33,19 @@ type door struct {
 	people   editor.People                            // nil: nobody can be asked
 	live     func(base workspace.View) workspace.View // nil: the disk is what the user sees
 	changed  func()                                   // the review queue changed; may be nil
-	queue    func(policy.Mode) bool                   // whether the review queue is opened; the mode is that of the settings
+	queue    queueUse
+	mode     string // of the default session; "" is that of the settings
 }
+
+// queueUse says when the review queue is opened. It is not opened without
+// need, because that leaves traces in the workspace.
+type queueUse int
+
+const (
+	queueNever  queueUse = iota
+	queueByMode          // when the mode holds edits there
+	queueAlways
+)
 
 // core is everything between a door and the files of one workspace.
 type core struct {
@@ -76,8 +86,8 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.settings = &settings{level: d.level, project: func() ([]byte, error) { return readProjectSettings(folders[0].Dir) }}
 	c.problems = append(c.problems, c.settings.load(d.client...)...)
 	c.sessions = session.NewStore(session.Options{
-		DefaultMode: func() string { return c.settings.now.Load().String("mode") },
-		ValidMode:   c.settings.validMode,
+		DefaultMode: func() string { return firstOf(d.mode, c.settings.now.Load().String("mode")) },
+		ValidMode:   func(name string) bool { _, ok := c.settings.mode(name); return ok },
 		Root: func(shadow string) (string, error) {
 			if shadow != "" {
 				return "", fmt.Errorf("there is no shadow workspace %q", shadow)
@@ -85,7 +95,12 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 			return folders[0].Dir, nil
 		},
 	})
-	if mode := c.settings.mode(); d.queue(mode) {
+	mode, ok := c.settings.mode(d.mode)
+	if !ok {
+		c.close()
+		return nil, usagef("there is no mode %q", d.mode)
+	}
+	if d.queue == queueAlways || d.queue == queueByMode && mode.ToStore {
 		c.openReview(ctx, d)
 	} else {
 		c.reviewErr = errors.New("the review queue is not open")

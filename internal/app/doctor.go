@@ -35,7 +35,11 @@ func doctor(ctx context.Context, c *cli) error {
 		{"workspace", true, f.Dir},
 		checkWritable(f.Dir),
 	}
-	k, err := c.core(ctx, hasQueue(f.Dir))
+	queue := queueNever
+	if hasQueue(f.Dir) {
+		queue = queueAlways
+	}
+	k, err := c.core(ctx, queue)
 	if err != nil {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {

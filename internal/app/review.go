@@ -28,7 +28,7 @@ func reviewEdits(ctx context.Context, c *cli) error {
 	if !ok {
 		return usagef("review has no verb %q; it has list, diff, accept, reject and undo", verb)
 	}
-	k, err := c.core(ctx, true)
+	k, err := c.core(ctx, queueAlways)
 	if err != nil {
 		return err
 	}

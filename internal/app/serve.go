@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
@@ -74,7 +73,7 @@ func startCore(ctx context.Context, st server.Start, log *slog.Logger, level *sl
 	}
 	d := door{
 		log: log, level: level, approver: st.Approver, people: people{st.People}, changed: st.ReviewChanged,
-		queue: func(policy.Mode) bool { return true },
+		queue: queueAlways,
 		live:  func(base workspace.View) workspace.View { return st.Editor(base) },
 	}
 	if len(st.Settings) > 0 {

@@ -99,21 +99,13 @@ func outcomes(m map[string]string) map[string]policy.Outcome {
 	return out
 }
 
-// validMode reports whether name is a built-in mode or one of the user's own.
-func (s *settings) validMode(name string) bool {
-	if _, ok := s.dispatch.Load().Modes[name]; ok {
-		return true
+// mode is the row of a mode; "" is the mode that the settings name.
+func (s *settings) mode(name string) (policy.Mode, bool) {
+	if name == "" {
+		name = s.now.Load().String("mode")
 	}
-	_, ok := policy.Lookup(name)
-	return ok
-}
-
-// mode is the row of the mode that the settings name.
-func (s *settings) mode() policy.Mode {
-	name := s.now.Load().String("mode")
 	if m, ok := s.dispatch.Load().Modes[name]; ok {
-		return m
+		return m, true
 	}
-	m, _ := policy.Lookup(name) // the settings name no other
-	return m
+	return policy.Lookup(name)
 }

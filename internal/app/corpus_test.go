@@ -1,0 +1,328 @@
+package app_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// TestHostileFrames runs the corpus of broken frames and messages against the
+// whole server.
+func TestHostileFrames(t *testing.T) {
+	home(t)
+	cases, err := framecorpus.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := project(t, map[string]string{"a.go": "package a\n"})
+	framecorpus.Run(t, string(fakeeditor.FileURI(dir)), cases, func(t *testing.T) framecorpus.Server {
+		inR, inW := io.Pipe()
+		outR, outW := io.Pipe()
+		end := make(chan error, 1)
+		go func() {
+			err := app.Serve(context.Background(), inR, outW, slog.New(slog.DiscardHandler), nil)
+			outW.Close()
+			inR.Close()
+			end <- err
+		}()
+		return framecorpus.Server{In: inW, Out: outR, Wait: func() error { return <-end }}
+	})
+}
+
+// rig is a server with an editor, in this process.
+type rig struct {
+	*fakeeditor.Editor
+	t   *testing.T
+	dir string
+}
+
+func serve(t *testing.T, dir string, opts fakeeditor.Options) *rig {
+	t.Helper()
+	opts.Root = dir
+	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
+		return app.Serve(context.Background(), in, out, slog.New(slog.DiscardHandler), nil)
+	}, opts)
+	if _, err := e.Initialize(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Shutdown(context.Background()); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	})
+	return &rig{e, t, dir}
+}
+
+// result is what the tests look at in a ToolResult.
+type result struct {
+	OK      bool   `json:"ok"`
+	Content string `json:"content"`
+	Error   struct {
+		Code tools.Code `json:"code"`
+	} `json:"error"`
+}
+
+func (r *rig) call(tool string, args any) result {
+	r.t.Helper()
+	var res result
+	if err := r.ExecuteCommand(r.t.Context(), "sidecar.tools.call", map[string]any{"name": tool, "arguments": args}, &res); err != nil {
+		r.t.Fatalf("%s: %v", tool, err)
+	}
+	return res
+}
+
+func (r *rig) mode(name string) {
+	r.t.Helper()
+	if err := r.ExecuteCommand(r.t.Context(), "sidecar.mode.set", map[string]any{"mode": name}, nil); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func readCases(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata/cases", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := struct{ Cases any }{into}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFidelity edits files of all kinds through the whole server: the bytes on
+// disk are exactly as wanted, or the edit is refused and nothing changes. In
+// review mode the accepted bytes are the same.
+func TestFidelity(t *testing.T) {
+	home(t)
+	type fidelity struct {
+		ID, Category   string
+		Old            []byte `json:"old_b64"`
+		New            []byte `json:"new_b64"`
+		OldGz          string `json:"old_gz_b64"`
+		NewGz          string `json:"new_gz_b64"`
+		Find, Replace  string
+		Accept, Expect string
+	}
+	var cases []fidelity
+	readCases(t, "edit-fidelity.json", &cases)
+	for _, mode := range []string{"autonomous", "review"} {
+		r := serve(t, project(t, map[string]string{"x": "x"}), fakeeditor.Options{})
+		r.mode(mode)
+		for _, c := range cases {
+			t.Run(mode+"/"+c.Category, func(t *testing.T) {
+				r.t = t
+				old, want := c.Old, c.New
+				if c.OldGz != "" {
+					old, want = gunzip(t, c.OldGz), gunzip(t, c.NewGz)
+				}
+				name := c.ID + ".txt"
+				if err := os.WriteFile(filepath.Join(r.dir, name), old, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				res := r.call("edit_file", map[string]any{"path": name, "search": c.Find, "replace": c.Replace})
+				if mode == "review" && res.OK {
+					if err := r.ExecuteCommand(t.Context(), "sidecar.review.accept", nil, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got, err := os.ReadFile(filepath.Join(r.dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case res.OK && want != nil && bytes.Equal(got, want):
+				case !res.OK && bytes.Equal(got, old) && (want == nil || c.Accept != "" || c.Expect != ""):
+				default:
+					t.Errorf("ok %v (%s %.200s)\ngot  %q\nwant %q (%s%s)", res.OK, res.Error.Code, res.Content, clip(got), clip(want), c.Expect, c.Accept)
+				}
+			})
+		}
+	}
+}
+
+func clip(b []byte) []byte { return b[:min(len(b), 200)] }
+
+// TestEscapes tries the paths that lead out of the workspace, or to what
+// nobody may write, with every tool that fits, through the whole server in the
+// mode that asks least. Nothing from outside is read, nothing outside changes.
+func TestEscapes(t *testing.T) {
+	home(t)
+	const canary = "CANARY"
+	type escape struct {
+		ID, Category, Op, Path, To, Expect, Note string
+		Repeat                                   *struct {
+			Unit   string
+			N      int
+			Suffix string
+		} `json:"path_repeat"`
+	}
+	var file struct {
+		Fixture struct{ Ops []fixtureOp }
+		Cases   []escape
+	}
+	data, err := os.ReadFile("testdata/cases/path-escape.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	fixture := func(t *testing.T) *rig {
+		top := t.TempDir()
+		buildFixture(t, top, file.Fixture.Ops)
+		r := serve(t, filepath.Join(top, "ws"), fakeeditor.Options{})
+		r.mode("autonomous")
+		return r
+	}
+	shared := fixture(t) // for what changes nothing
+	allowed, refused := 0, 0
+	for _, c := range file.Cases {
+		if c.Category == "race" {
+			continue // internal/workspace races renames against the disk itself
+		}
+		t.Run(c.ID+" "+c.Category, func(t *testing.T) {
+			r := shared
+			if c.Op != "read" && c.Op != "list" {
+				r = fixture(t)
+			}
+			r.t = t
+			top := filepath.Dir(r.dir)
+			before := tree(t, top)
+			p := strings.ReplaceAll(c.Path, "${T}", top)
+			if c.Repeat != nil {
+				p = strings.Repeat(c.Repeat.Unit, c.Repeat.N) + c.Repeat.Suffix
+			}
+			tool, args := "", map[string]any{"path": p}
+			switch c.Op {
+			case "read":
+				tool = "read_file"
+			case "write":
+				tool, args["content"] = "write_file", "written by a tool\n"
+			case "delete":
+				tool = "delete_file"
+			case "list":
+				tool = "list_directory"
+			case "rename":
+				tool, args = "move_file", map[string]any{"from": p, "to": strings.ReplaceAll(c.To, "${T}", top)}
+			case "mkdir":
+				tool, args = "write_file", map[string]any{"path": p + "/new.txt", "content": "x\n"}
+			case "edit":
+				tool, args = "edit_file", map[string]any{"path": p, "search": canary, "replace": "x"}
+			case "grep":
+				tool, args = "grep", map[string]any{"pattern": canary, "path": p}
+			default:
+				t.Fatalf("unknown operation %q", c.Op)
+			}
+			res := r.call(tool, args)
+			// A hard link has no outside to tell: it is a file of the workspace.
+			if c.Expect != "allow" && c.Path != "hard" && strings.Contains(res.Content, canary) {
+				t.Errorf("%s %s: bytes from outside: %s", tool, p, res.Content)
+			}
+			for name, text := range tree(t, top) {
+				if !strings.HasPrefix(name, "ws/") && before[name] != text {
+					t.Errorf("%s changed outside", name)
+				}
+			}
+			for name := range before {
+				if _, still := tree(t, top)[name]; !still && !strings.HasPrefix(name, "ws/") {
+					t.Errorf("%s vanished outside", name)
+				}
+			}
+			switch {
+			case c.Expect == "refuse" && res.OK:
+				t.Errorf("%s %q was not refused: %s", tool, p, res.Content)
+			case c.Expect == "allow" && !res.OK:
+				t.Errorf("control: %s %q was refused: %s %s", tool, p, res.Error.Code, res.Content)
+			case c.Expect == "allow":
+				allowed++
+			default:
+				refused++
+			}
+		})
+	}
+	t.Logf("%d tried, %d refused without effect, %d controls worked", len(file.Cases)-1, refused, allowed)
+}
+
+func gunzip(t *testing.T, b64 string) []byte {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(b64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// fixtureOp is one step in making the tree that a corpus describes.
+type fixtureOp struct{ Op, Path, Text, Target string }
+
+func buildFixture(t *testing.T, top string, ops []fixtureOp) {
+	t.Helper()
+	for _, op := range ops {
+		name := filepath.Join(top, op.Path)
+		var err error
+		switch op.Op {
+		case "dir":
+			err = os.MkdirAll(name, 0o755)
+		case "file":
+			write(t, name, op.Text)
+		case "symlink":
+			err = os.Symlink(strings.ReplaceAll(op.Target, "${T}", top), name)
+		case "fifo":
+			err = syscall.Mkfifo(name, 0o644)
+		case "hardlink":
+			err = os.Link(filepath.Join(top, op.Target), name)
+		case "mknod-null":
+			if err = syscall.Mknod(name, syscall.S_IFCHR|0o666, 1<<8|3); errors.Is(err, syscall.EPERM) {
+				err = nil // a device needs root; the FIFOs stand for it
+			}
+		default:
+			t.Fatalf("unknown fixture operation %q", op.Op)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tree is every regular file below top with its text.
+func tree(t *testing.T, top string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(top, func(name string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(top, name)
+		out[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// all is the whole list of tools, as a registry gives it.
+func all(t *testing.T) []*tools.Tool {
+	t.Helper()
+	reg := tools.NewRegistry(tools.RegistryOptions{})
+	if err := reg.Register(tools.Builtin, builtins(nil, nil)...); err != nil {
+		t.Fatal(err)
+	}
+	list, _ := reg.List(tools.Filter{})
+	return list
+}
+
+// TestSnapshot keeps what models are told of every tool: a change of it must
+// be seen in review.
+func TestSnapshot(t *testing.T) {
+	tooltest.Definitions(t, "testdata/tools", all(t))
+	tooltest.Rules(t, all(t))
+}
+
+// TestCost keeps the list of tools cheap: it is paid for on every turn.
+func TestCost(t *testing.T) {
+	const most = 4000
+	if n := tools.Cost(all(t)); n > most {
+		t.Errorf("the tools cost %d tokens, want at most %d", n, most)
+	} else {
+		t.Logf("%d tools cost %d tokens (at most %d)", len(all(t)), n, most)
+	}
+}
+
+func TestGeneratedToolsPage(t *testing.T) {
+	const page = "../../docs/tools.md"
+	want := tools.Markdown(all(t))
+	if tooltest.Update() {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(page); err != nil || string(got) != want {
+		t.Errorf("%s is stale (%v); run make generate", page, err)
+	}
+}
+
+// TestModesAgree: settings and policy name the same modes in the same order,
+// though neither may import the other.
+func TestModesAgree(t *testing.T) {
+	row, ok := config.Lookup("mode")
+	if !ok {
+		t.Fatal("there is no setting mode")
+	}
+	var names []string
+	for _, m := range policy.Modes() {
+		names = append(names, m.Name)
+	}
+	if !slices.Equal(names, row.Enum) || row.Default != policy.DefaultMode {
+		t.Errorf("policy has %v and %s, config %v and %v", names, policy.DefaultMode, row.Enum, row.Default)
+	}
+}
