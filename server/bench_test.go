@@ -1,0 +1,65 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// A one-line edit of a file of 10,000 lines that is open: pending, hunks, and
+// what the editor is sent for it.
+func BenchmarkPendingToEditor(b *testing.B) {
+	var sb strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&sb, "line %d of a file that has some text on every line\n", i)
+	}
+	text := sb.String()
+	w := newWorld(b, setup{files: map[string]string{"a.txt": text}})
+	uri := w.open("a.txt", text)
+	view := w.store.For("default", "edit_file")
+	params := []byte(`{"textDocument":{"uri":"` + uri + `"}}`)
+	before := []byte(text)
+	for b.Loop() {
+		b.StopTimer()
+		n := len(before)
+		after := []byte(strings.Replace(text, "line 5000 ", fmt.Sprintf("line %d ", n+b.N), 1))
+		b.StartTimer()
+		if err := view.Apply(w.ctx, workspace.Change{Path: "a.txt", Before: before, After: after}); err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range w.store.List("").Edits {
+			if d, ok := w.server.diagnostics(e); !ok || len(d.Diagnostics) != 1 {
+				b.Fatalf("diagnostics %+v", d)
+			}
+		}
+		lenses, err := w.server.codeLens(w.ctx, params)
+		if err != nil || len(lenses.([]lsp.CodeLens)) != 5 {
+			b.Fatalf("lenses %v, %v", lenses, err)
+		}
+		before = after
+		b.StopTimer()
+		if _, err := w.store.Reject(w.ctx, selectAll, ""); err != nil {
+			b.Fatal(err)
+		}
+		before = []byte(text)
+		b.StartTimer()
+	}
+}
+
+// A character typed into that file while the edit is pending.
+func BenchmarkTypeBesidePending(b *testing.B) {
+	text := strings.Repeat("some text on every line of the file\n", 10_000)
+	w := newWorld(b, setup{files: map[string]string{"a.txt": text}})
+	w.open("a.txt", text)
+	w.propose("a.txt", text, text+"more\n")
+	change := []byte(`{"textDocument":{"uri":"` + w.uri("a.txt") + `","version":2},"contentChanges":[{"range":{"start":{"line":5000,"character":4},"end":{"line":5000,"character":4}},"text":"x"}]}`)
+	for b.Loop() {
+		w.store.BaseChanged(w.server.docs.change(change))
+		if n := len(w.store.List("").Edits); n != 1 {
+			b.Fatal(n)
+		}
+	}
+}
