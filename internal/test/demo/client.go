@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// toolResult is what the demo reads of a ToolResult.
+type toolResult struct {
+	OK      bool   `json:"ok"`
+	Content string `json:"content"`
+	Changes []struct {
+		Path  string `json:"path"`
+		Kind  string `json:"kind"`
+		State string `json:"state"`
+	} `json:"changes"`
+}
+
+// hunk is what the demo reads of a pending hunk.
+type hunk struct {
+	ID       string `json:"id"`
+	OldStart int    `json:"oldStart"`
+	State    string `json:"state"`
+	Text     string `json:"text"`
+}
+
+// queue is what the demo reads of the review queue.
+type queue struct {
+	Revision int64 `json:"revision"`
+	Edits    []struct {
+		Path  string `json:"path"`
+		Kind  string `json:"kind"`
+		Hunks []hunk `json:"hunks"`
+	} `json:"edits"`
+}
+
+// hunks counts the hunks of all files.
+func (q queue) hunks() int {
+	n := 0
+	for _, e := range q.Edits {
+		n += len(e.Hunks)
+	}
+	return n
+}
+
+// find returns the one hunk whose text has a part.
+func (q queue) find(part string) (hunk, error) {
+	var found []hunk
+	for _, e := range q.Edits {
+		for _, h := range e.Hunks {
+			if strings.Contains(h.Text, part) {
+				found = append(found, h)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return hunk{}, fmt.Errorf("%d pending hunks have %q, want 1", len(found), part)
+	}
+	return found[0], nil
+}
+
+// decided is what accept and reject answer.
+type decided struct {
+	Accepted []string `json:"accepted"`
+	Rejected []string `json:"rejected"`
+	Failed   []struct {
+		URI   string `json:"uri"`
+		Error string `json:"error"`
+	} `json:"failed"`
+}
+
+// start starts the server on the clone, with no settings but its own, as an
+// editor does.
+func (d *demo) start() error {
+	d.log.Reset()
+	d.cmd = exec.Command(d.server, "serve", "--stdio")
+	d.cmd.Stderr = &d.log
+	d.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(d.dir, "home"), "XDG_STATE_HOME="+filepath.Join(d.dir, "home"))
+	e, err := fakeeditor.StartProcess(d.cmd, fakeeditor.Options{Root: d.repo})
+	if err != nil {
+		return err
+	}
+	d.editor = e
+	hello, err := e.Initialize(d.ctx)
+	if err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	d.out.done("%s %s speaks LSP as process %d", hello.ServerInfo.Name, hello.ServerInfo.Version, d.cmd.Process.Pid)
+	return nil
+}
+
+// kill ends the server with SIGKILL: it can't put anything in order.
+func (d *demo) kill() {
+	if d.editor == nil {
+		return
+	}
+	_ = d.cmd.Process.Kill() // it may have ended already
+	_ = d.editor.Wait(d.ctx)
+	d.editor = nil
+}
+
+// execute runs a command of the server.
+func (d *demo) execute(command string, arg, result any) error {
+	if err := d.editor.ExecuteCommand(d.ctx, command, arg, result); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	return nil
+}
+
+// call calls a tool as an agent does, shows the call in short, and wants it to
+// succeed.
+func (d *demo) call(name, short string, args map[string]any) (toolResult, error) {
+	d.out.call(name, short)
+	var r toolResult
+	if err := d.execute("sidecar.tools.call", map[string]any{"name": name, "arguments": args}, &r); err != nil {
+		return r, err
+	}
+	if !r.OK {
+		return r, fmt.Errorf("%s: %s", name, r.Content)
+	}
+	return r, nil
+}
+
+func (d *demo) pending() (queue, error) {
+	var q queue
+	return q, d.execute("sidecar.review.list", nil, &q)
+}

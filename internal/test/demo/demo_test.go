@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDemo builds the server and runs the whole demo on it.
+func TestDemo(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on this machine; make test installs it")
+	}
+	server := filepath.Join(t.TempDir(), "sidecar-ls")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", server, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	var out strings.Builder
+	err := run(t.Context(), server, &out, false)
+	t.Log(out.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "All as it should be") || strings.Contains(out.String(), "\x1b") {
+		t.Errorf("the demo ended without its last line, or is coloured without a terminal")
+	}
+}
+
+// TestDemoFails checks that a server that is none makes the demo fail.
+func TestDemoFails(t *testing.T) {
+	for name, server := range map[string]string{"no file": filepath.Join(t.TempDir(), "none"), "no server": "/bin/true"} {
+		t.Run(name, func(t *testing.T) {
+			if err := run(t.Context(), server, new(strings.Builder), false); err == nil {
+				t.Error("the demo passed")
+			}
+		})
+	}
+}
