@@ -143,7 +143,10 @@ func splitPattern(p string) []string {
 	for i := 0; i < len(p); i++ {
 		switch p[i] {
 		case '\\':
-			i++
+			if i++; i < len(p) && p[i] == '/' {
+				elems = append(elems, p[from:i-1])
+				from = i + 1
+			}
 		case '[':
 			if n := classLen(p[i:]); n > 0 {
 				i += n - 1

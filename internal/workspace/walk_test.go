@@ -1,0 +1,254 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWalk(t *testing.T) {
+	userIgnore(t, "")
+	d := diskOf(t, map[string]string{
+		".gitignore": "*.log\nout/\n", "a.go": "", "a.log": "", ".hid": "", "out/x.go": "", "out/y.log": "", "out/.h": "",
+		"sub/.gitignore": "/b.go\n", "sub/b.go": "", "sub/c.go": "", "sub/.h/d.go": "", ".git/config": "", "sub/.git/x": "",
+	})
+	goFiles := func(name string, dir bool) bool { return dir || strings.HasSuffix(name, ".go") }
+	for what, c := range map[string]struct {
+		opts WalkOptions
+		want string
+	}{
+		"all":                       {WalkOptions{}, "a.go sub/c.go"},
+		"a dot for the root":        {WalkOptions{Dir: "."}, "a.go sub/c.go"},
+		"one worker":                {WalkOptions{Workers: 1}, "a.go sub/c.go"},
+		"hidden":                    {WalkOptions{Hidden: true}, ".gitignore .hid a.go sub/.gitignore sub/.h/d.go sub/c.go"},
+		"ignored":                   {WalkOptions{IncludeIgnored: true}, "a.go a.log out/x.go out/y.log sub/b.go sub/c.go"},
+		"a directory":               {WalkOptions{Dir: "sub"}, "sub/c.go"},
+		"an ignored directory":      {WalkOptions{Dir: "out"}, "out/x.go"},
+		"an ignored one, and all":   {WalkOptions{Dir: "out", IncludeIgnored: true}, "out/x.go out/y.log"},
+		"a hidden directory":        {WalkOptions{Dir: "sub/.h"}, "sub/.h/d.go"},
+		"a file":                    {WalkOptions{Dir: "a.go"}, "a.go"},
+		"an ignored file":           {WalkOptions{Dir: "out/y.log"}, "out/y.log"},
+		"kept files":                {WalkOptions{IncludeIgnored: true, Keep: goFiles}, "a.go out/x.go sub/b.go sub/c.go"},
+		"kept directories":          {WalkOptions{Keep: func(n string, dir bool) bool { return n != "sub" }}, "a.go"},
+		"a file that Keep rejects":  {WalkOptions{Dir: "a.log", Keep: goFiles}, ""},
+		"what Keep would also hide": {WalkOptions{Dir: "sub", Keep: func(n string, dir bool) bool { return n != "sub" }}, "sub/c.go"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, strings.Join(walked(t, d, c.opts), " ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWalkSeveralRoots(t *testing.T) {
+	userIgnore(t, "")
+	one, two := diskOf(t, map[string]string{"a": "", ".gitignore": "x\n", "x": ""}), diskOf(t, map[string]string{"b/c": "", "x": ""})
+	d, err := OpenDisk([]Folder{{Name: "one", Dir: one.Abs(".")}, {Name: "two", Dir: two.Abs(".")}}, DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, c := range []struct{ dir, want string }{
+		{"", "one/a two/b/c two/x"},
+		{"two", "two/b/c two/x"},
+		{"two/b", "two/b/c"},
+		{"one/x", "one/x"},
+	} {
+		if diff := cmp.Diff(c.want, strings.Join(walked(t, d, WalkOptions{Dir: c.dir}), " ")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.dir, diff)
+		}
+	}
+}
+
+func TestWalkEndsWithTheErrorOfVisit(t *testing.T) {
+	userIgnore(t, "")
+	files := map[string]string{}
+	for i := range 500 {
+		files[fmt.Sprintf("d%d/f%d", i%7, i)] = ""
+	}
+	d := diskOf(t, files)
+	mine := errors.New("mine")
+	ctx, cancel := context.WithCancel(context.Background())
+	for what, c := range map[string]struct {
+		visit func() error
+		want  error
+	}{
+		"an error":  {func() error { return mine }, mine},
+		"skip all":  {func() error { return fs.SkipAll }, nil},
+		"cancelled": {func() error { cancel(); return nil }, context.Canceled},
+	} {
+		var visits atomic.Int32
+		err := d.Walk(ctx, WalkOptions{Workers: 4}, func(*Entry) error {
+			visits.Add(1)
+			return c.visit()
+		})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: Walk = %v, want %v", what, err, c.want)
+		}
+		if n := visits.Load(); what != "cancelled" && (n < 1 || n > 4) {
+			t.Errorf("%s: %d visits, want one per worker at most", what, n)
+		}
+		if what == "cancelled" {
+			ctx, cancel = context.WithCancel(context.Background())
+		}
+	}
+	cancel()
+	if err := d.Walk(ctx, WalkOptions{}, func(*Entry) error { t.Error("visited"); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("Walk = %v, want Canceled", err)
+	}
+	if err := d.Walk(context.Background(), WalkOptions{Dir: "nosuch"}, func(*Entry) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Walk = %v, want ErrNotExist", err)
+	}
+}
+
+// Every entry can be read in both ways, whatever its size, and a file in a
+// directory of thousands is visited once.
+func TestWalkReads(t *testing.T) {
+	userIgnore(t, "")
+	files := map[string]string{"empty": "", "piece": strings.Repeat("x\n", 32), "long": strings.Repeat("0123456789\n", 40_000), "line": strings.Repeat("x", 300_000)}
+	for i := range 3000 {
+		files[fmt.Sprintf("many/%d", i)] = fmt.Sprint(i)
+	}
+	d := diskOf(t, files)
+	opts := WalkOptions{Workers: 3}
+	got := make([]map[string]string, opts.Workers)
+	bufs := make([][]byte, opts.Workers)
+	err := d.Walk(context.Background(), opts, func(e *Entry) error {
+		if got[e.Worker] == nil {
+			got[e.Worker] = map[string]string{}
+		}
+		data, err := e.Read(bufs[e.Worker])
+		bufs[e.Worker] = data
+		got[e.Worker][e.Path] += string(data)
+		if e.Scan == nil || len(e.Path) > 5 {
+			return err
+		}
+		var pieces strings.Builder
+		scanErr := e.Scan(make([]byte, 64), func(piece []byte, last bool) bool {
+			if !last && (len(piece) == 0 || piece[len(piece)-1] != '\n') {
+				t.Errorf("%s: a piece doesn't end with a line", e.Path)
+			}
+			pieces.Write(piece)
+			return true
+		})
+		if e.Path == "line" {
+			if scanErr == nil {
+				t.Error("a line that is too long for a piece was scanned")
+			}
+		} else if pieces.String() != string(data) || scanErr != nil {
+			t.Errorf("%s: Scan = %d bytes, %v; want %d", e.Path, pieces.Len(), scanErr, len(data))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, m := range got {
+		for name, text := range m {
+			all[name] += text
+		}
+	}
+	if diff := cmp.Diff(files, all); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWalkTooLarge(t *testing.T) {
+	d := diskOf(t, map[string]string{"ok": "x"})
+	if err := os.Truncate(d.Abs("ok"), MaxFileSize+1); err != nil {
+		t.Fatal(err)
+	}
+	visits := 0
+	err := d.Walk(context.Background(), WalkOptions{}, func(e *Entry) error {
+		visits++
+		_, err := e.Read(nil)
+		return err
+	})
+	if !errors.Is(err, ErrTooLarge) || visits != 1 {
+		t.Errorf("Walk = %v after %d visits, want ErrTooLarge", err, visits)
+	}
+}
+
+// Links, pipes and sockets are no files, and a link never leads a walk away.
+func TestWalkSkipsWhatIsNoFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege")
+	}
+	userIgnore(t, "")
+	outside := diskOf(t, map[string]string{"secret": "x", "dir/secret": "x"})
+	d := diskOf(t, map[string]string{"real/file": "x"})
+	link := func(to, name string) {
+		if err := os.Symlink(to, filepath.Join(d.Abs("."), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(outside.Abs("secret"), "filelink")
+	link(outside.Abs("dir"), "dirlink")
+	link("real", "inside")
+	link("real/file", "insidefile")
+	link(".", "loop")
+	if err := syscall.Mkfifo(d.Abs("pipe"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"real/file"}, walked(t, d, WalkOptions{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"inside/file"}, walked(t, d, WalkOptions{Dir: "inside"})); diff != "" {
+		t.Errorf("a link inside the root, named (-want +got):\n%s", diff)
+	}
+	for name, want := range map[string]error{"filelink": ErrOutside, "dirlink": ErrOutside, "pipe": ErrSpecial} {
+		err := d.Walk(context.Background(), WalkOptions{Dir: name}, func(e *Entry) error {
+			_, err := e.Read(nil)
+			t.Errorf("%s: visited %s (read: %v)", name, e.Path, err)
+			return nil
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: Walk = %v, want %v", name, err, want)
+		}
+	}
+}
+
+// The Go distribution is listed as ripgrep lists it.
+func TestWalkGoTree(t *testing.T) {
+	rg, err := exec.LookPath("rg")
+	if err != nil {
+		t.Skip("rg is not here to compare with")
+	}
+	userIgnore(t, "")
+	dir := filepath.Join(runtime.GOROOT(), "src")
+	d, err := OpenDisk([]Folder{{Dir: dir}}, DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	want := sortedLines(outputOf(t, dir, nil, rg, "--files", "--no-config", "--no-require-git", "--no-ignore-parent"))
+	if diff := cmp.Diff(want, walked(t, d, WalkOptions{})); diff != "" {
+		t.Errorf("(-rg +ours):\n%s", diff)
+	}
+}
+
+func BenchmarkWalk(b *testing.B) {
+	d, err := OpenDisk([]Folder{{Dir: runtime.GOROOT()}}, DiskOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	for b.Loop() {
+		if err := d.Walk(context.Background(), WalkOptions{}, func(*Entry) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
