@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -371,129 +370,6 @@ func TestPeerGone(t *testing.T) {
 	}
 	if err := conn.Notify(t.Context(), "x", nil); err != lsp.ErrPeerGone {
 		t.Errorf("notification after the end: %v", err)
-	}
-}
-
-// TestClientThatDoesNotRead: replies wait and get through in the end, progress
-// is dropped, cancellations still work.
-func TestClientThatDoesNotRead(t *testing.T) {
-	const n = 20
-	started, causes := make(chan struct{}), make(chan error, 1)
-	var conn *lsp.Conn
-	var worked sync.WaitGroup
-	var dropped atomic.Int64
-	h := funcs{request: func(ctx context.Context, method string, _ json.RawMessage) (any, error) {
-		if method == "wait" {
-			close(started)
-			<-ctx.Done()
-			causes <- context.Cause(ctx)
-			return nil, ctx.Err()
-		}
-		defer worked.Done()
-		for range 1000 {
-			if conn.Notify(ctx, "$/progress", strings.Repeat("x", 1000)) == lsp.ErrDropped {
-				dropped.Add(1)
-			}
-		}
-		return strings.Repeat("x", 1<<20), nil
-	}}
-	w := dial(t, h, lsp.Options{MaxUnsent: 100_000})
-	conn = w.conn
-	worked.Add(n)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
-	<-started
-	for i := range n {
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"progress"}`, 100+i))
-	}
-	worked.Wait()
-	w.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`)
-	if cause := <-causes; cause != lsp.ErrCancelled {
-		t.Errorf("cause: %v", cause)
-	}
-	if dropped.Load() == 0 {
-		t.Error("no progress was dropped")
-	}
-	for replies := 0; replies < n+1; {
-		if !strings.Contains(w.read(), `"$/progress"`) {
-			replies++
-		}
-	}
-}
-
-// TestClientThatNeverReads is given up.
-func TestClientThatNeverReads(t *testing.T) {
-	w := dial(t, echo, lsp.Options{WriteTimeout: time.Millisecond, DrainTimeout: time.Millisecond})
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"echo"}`)
-	if err := <-w.end; err == nil || !strings.Contains(err.Error(), "has not read") {
-		t.Errorf("Run: %v", err)
-	}
-}
-
-// TestManyCalls: every one of 10,000 concurrent calls gets its own reply, once.
-func TestManyCalls(t *testing.T) {
-	const n = 10_000
-	var running, peak atomic.Int64
-	payload := strings.Repeat("x", 10_000)
-	h := funcs{request: func(_ context.Context, _ string, params json.RawMessage) (any, error) {
-		now := running.Add(1)
-		defer running.Add(-1)
-		for old := peak.Load(); now > old && !peak.CompareAndSwap(old, now); old = peak.Load() {
-		}
-		return []any{params, payload}, nil
-	}}
-	w := dial(t, h, lsp.Options{})
-	go func() {
-		for i := range n {
-			b := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"read","params":%d}`, i, i)
-			if _, err := fmt.Fprintf(w.in, "Content-Length: %d\r\n\r\n%s", len(b), b); err != nil {
-				return
-			}
-		}
-	}()
-	seen := make([]bool, n)
-	for range n {
-		var r struct {
-			ID     int               `json:"id"`
-			Result []json.RawMessage `json:"result"`
-		}
-		if err := json.Unmarshal([]byte(w.read()), &r); err != nil {
-			t.Fatal(err)
-		}
-		if seen[r.ID] {
-			t.Fatalf("two replies to %d", r.ID)
-		}
-		if string(r.Result[0]) != fmt.Sprint(r.ID) {
-			t.Fatalf("reply to %d has the result of %s", r.ID, r.Result[0])
-		}
-		seen[r.ID] = true
-	}
-	if peak.Load() > 256 {
-		t.Errorf("%d at once", peak.Load())
-	}
-	_ = w.in.Close()
-	if err := <-w.end; err != nil {
-		t.Error(err)
-	}
-}
-
-// TestQueueIsBounded: what would need too much memory is refused, not kept.
-func TestQueueIsBounded(t *testing.T) {
-	release := make(chan struct{})
-	w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) {
-		<-release
-		return nil, nil
-	}}, lsp.Options{Concurrency: 1, MaxQueued: 2000})
-	for i := range 5 {
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, i))
-	}
-	if diff := cmp.Diff(fail(-32802, "4", "too many requests are waiting; try again later"), w.read()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	close(release)
-	for i := range 4 {
-		if diff := cmp.Diff(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":null}`, i), w.read()); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
 	}
 }
 
