@@ -38,6 +38,9 @@ func (d *Disk) viewName(f *folder, rel string) string {
 // follow resolves the links in rel. The answer is good for judging names; it
 // may be outdated at once, so acting on it needs a check of its own.
 func (f *folder) follow(rel string) (string, error) {
+	if f.plain(rel) {
+		return rel, nil
+	}
 	done, todo := ".", strings.Split(rel, "/")
 	for links := 0; len(todo) > 0; {
 		part := todo[0]

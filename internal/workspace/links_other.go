@@ -1,0 +1,5 @@
+//go:build !linux
+
+package workspace
+
+func (f *folder) plain(string) bool { return false }
