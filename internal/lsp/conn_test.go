@@ -33,7 +33,7 @@ func dial(t *testing.T, h lsp.Handler, opts lsp.Options) *wire {
 	t.Helper()
 	sr, in := io.Pipe()
 	out, sw := io.Pipe()
-	w := &wire{t: t, in: in, out: bufio.NewReader(out), conn: lsp.NewConn(sr, sw, h, opts), end: make(chan error, 1)}
+	w := &wire{t: t, in: in, out: bufio.NewReaderSize(out, 256<<10), conn: lsp.NewConn(sr, sw, h, opts), end: make(chan error, 1)}
 	go func() {
 		w.end <- w.conn.Run(context.Background())
 		_ = sw.Close()

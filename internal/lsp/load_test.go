@@ -80,7 +80,7 @@ func TestManyCalls(t *testing.T) {
 		defer running.Add(-1)
 		for old := peak.Load(); now > old && !peak.CompareAndSwap(old, now); old = peak.Load() {
 		}
-		return json.RawMessage(fmt.Sprintf("[%s,%q]", params, payload)), nil
+		return json.RawMessage("[" + string(params) + `,"` + payload + `"]`), nil
 	}}
 	w := dial(t, h, lsp.Options{})
 	go func() {

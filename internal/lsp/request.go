@@ -250,8 +250,10 @@ func (c *Conn) idle(r *request, n int) {
 	switch {
 	case was == 0 && r.idle == 1:
 		c.working--
-		if next := c.next(); next != nil {
-			c.start(next)
+		if c.working < c.opts.Concurrency {
+			if next := c.next(); next != nil {
+				c.start(next)
+			}
 		}
 	case was == 1 && r.idle == 0:
 		c.working++ // perhaps over the limit for a while: waking up never waits
