@@ -1,3 +1,5 @@
+//go:build unix
+
 package workspace
 
 import (
@@ -82,7 +84,7 @@ func recordPoints(t testing.TB, files map[string]string, changes []Change) []str
 }
 
 const (
-	crashEnv = "WORKSPACE_TEST_CRASH" // "apply|recover|naive <files> <point> <dir> <state>"
+	crashEnv = "WORKSPACE_TEST_CRASH" // "apply|recover|rollback|naive <files> <point> <dir> <state>"
 )
 
 // TestMain lets the test binary be the process that crashes.
@@ -108,6 +110,21 @@ func crash(spec string) {
 		return nil
 	}
 	changes, _, _ := batch(n)
+	if what == "rollback" {
+		inner, renames := die, 0
+		die = func(at string) error {
+			if at == "before file.rename" {
+				renames++
+			}
+			if renames < n/2 {
+				return nil
+			}
+			if at == "before file.rename" && renames == n/2 {
+				return syscall.EIO
+			}
+			return inner(at)
+		}
+	}
 	if what == "naive" {
 		naive(dir, changes, die)
 		return
@@ -122,7 +139,7 @@ func crash(spec string) {
 	} else {
 		err = d.Apply(context.Background(), changes...)
 	}
-	if err != nil {
+	if err != nil && what != "rollback" {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(3)
 	}
@@ -257,10 +274,10 @@ func TestCrashInRecovery(t *testing.T) {
 	points := recordPoints(t, files, changes)
 	kills := 0
 	for first := range points {
-		if !strings.Contains(points[first], "file.") || first%3 != 0 {
-			continue // recovery has the most to do in the middle of the batch
+		if !strings.HasPrefix(points[first], "after file.") && points[first] != "before temp.create" {
+			continue // elsewhere recovering does the same
 		}
-		for second := 1; ; second++ {
+		for second := 1; ; second += 2 {
 			dir, state, before := crashTrial(t, "apply", n, first+1)
 			killed := runCrash(t, "recover", n, second, dir, state)
 			if outcome := settleTree(t, n, dir, state, before); outcome != "new" {
@@ -270,12 +287,42 @@ func TestCrashInRecovery(t *testing.T) {
 				break
 			}
 			kills++
-			second += 4
 		}
 	}
 	t.Logf("%d kills in recovery", kills)
-	if kills < 20 {
+	if kills < 100 {
 		t.Errorf("only %d kills", kills)
+	}
+}
+
+// TestCrashInRollBack kills a process that puts files back after an error.
+func TestCrashInRollBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts some hundred processes")
+	}
+	const n = 10
+	_, files, _ := batch(n)
+	outcomes := map[string]int{}
+	for point := 1; ; point++ {
+		dir, state := memDir(t), memDir(t)
+		writeFiles(t, dir, files)
+		linkBatch(t, dir)
+		before := tree(t, dir)
+		killed := runCrash(t, "rollback", n, point, dir, state)
+		outcome := settleTree(t, n, dir, state, before)
+		if !killed {
+			if outcome != "old" {
+				t.Errorf("rolled back to %s", outcome)
+			}
+			break
+		}
+		if outcomes[outcome]++; outcome == "mixed" {
+			t.Errorf("killed at %d of rolling back: mixed", point)
+		}
+	}
+	t.Logf("kills: %v", outcomes)
+	if outcomes["new"] < 20 {
+		t.Error("too few kills")
 	}
 }
 
