@@ -235,6 +235,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add("a\rb\nc\r\n\n", "\n", "z")
 	f.Add(goFile, "x := 2\nreturn x", "y\n")
 	f.Add("aaa", "a\n", "b\n")
+	f.Add("x", "\x0b", "0")
 	f.Fuzz(func(t *testing.T, body, search, with string) {
 		e := Edit{Search: search, Replace: with}
 		if e.valid() != nil {

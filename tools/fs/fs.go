@@ -79,7 +79,7 @@ func read(ctx context.Context, c *tools.Call, name string) ([]byte, error) {
 		return nil, notFound(ctx, c, name)
 	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(creatable(c, name), err)
 	}
 	if info.IsDir() {
 		return nil, tools.Errorf(tools.InvalidArguments, "%s is a directory; name a file, list_directory shows what is in it", name)
@@ -222,7 +222,8 @@ func creatable(c *tools.Call, name string) error {
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, iofs.ErrNotExist) {
+		// What has no code of its own is a file further up in the path.
+		if code := tools.AsError(err).Code; code != tools.NotFound && code != tools.Internal {
 			return err
 		}
 	}

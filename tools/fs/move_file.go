@@ -3,7 +3,9 @@ package fs
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	iofs "io/fs"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -49,14 +51,18 @@ func moveFile(ctx context.Context, c *tools.Call, in MoveFileArgs) (tools.Result
 
 // vacant fails when something is at name or nothing can be.
 func vacant(c *tools.Call, name string) error {
-	switch info, err := c.Files.Stat(name); {
+	info, err := c.Files.Stat(name)
+	switch {
 	case err == nil && info.IsDir():
 		return tools.Errorf(tools.AlreadyExists, "%s is a directory; give the whole path with the file's name", name)
 	case err == nil:
 		return tools.Errorf(tools.AlreadyExists, "%s exists already; choose another path, or delete it first", name)
 	}
-	if free, err := missing(c, name); !free {
-		return err
+	if below := creatable(c, name); below != nil {
+		return below
 	}
-	return creatable(c, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
@@ -124,13 +123,4 @@ func first(err error) error {
 		return joined.Unwrap()[0]
 	}
 	return err
-}
-
-// missing reports whether nothing is at name.
-func missing(c *tools.Call, name string) (bool, error) {
-	_, err := c.Files.Stat(name)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return true, nil
-	}
-	return false, err
 }

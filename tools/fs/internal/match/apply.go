@@ -188,7 +188,9 @@ func (a *applier) run(ops []Op, at []int, whole bool) (removed int, err error) {
 		}
 		text := o.Text
 		if a.in != nil {
-			text = a.in.line(text)
+			if text, err = a.in.line(text); err != nil {
+				return 0, err
+			}
 		}
 		a.c.Lines = append(a.c.Lines, Line{text, a.eol})
 	}
