@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
@@ -31,11 +33,19 @@ type documents struct {
 	read    func(name string) ([]byte, error)
 	log     *slog.Logger
 
+	layer atomic.Pointer[layer] // replaced, never changed
+
 	mu      sync.Mutex
 	byKey   map[string]*document // by documentKey
-	byName  map[string]*document
-	last    time.Time // of the latest change: times only grow
+	last    time.Time            // of the latest change: times only grow
 	waiters map[*waiter]bool
+}
+
+// layer is the open documents that are files of the workspace. It is read for
+// every file of every walk, so reading takes no lock.
+type layer struct {
+	byName map[string]*document
+	names  []string // sorted
 }
 
 // waiter waits for a document to hold a text.
@@ -46,11 +56,13 @@ type waiter struct {
 }
 
 func newDocuments(log *slog.Logger) *documents {
-	return &documents{
+	d := &documents{
 		enc: lsp.UTF16, log: log,
 		resolve: func(string) (string, error) { return "", errNoFolder },
-		byKey:   map[string]*document{}, byName: map[string]*document{}, waiters: map[*waiter]bool{},
+		byKey:   map[string]*document{}, waiters: map[*waiter]bool{},
 	}
+	d.layer.Store(&layer{})
+	return d
 }
 
 // open handles textDocument/didOpen and returns the view name, "" for a
@@ -135,8 +147,8 @@ func (d *documents) close(params json.RawMessage) string {
 		return ""
 	}
 	delete(d.byKey, key)
-	if d.byName[doc.name] == doc {
-		delete(d.byName, doc.name)
+	if d.named(doc.name) == doc {
+		d.show(doc.name, nil)
 	}
 	return doc.name
 }
@@ -160,8 +172,27 @@ func (d *documents) put(doc document) {
 	doc.bytes = sync.OnceValue(func() []byte { return form().bytes(text) })
 	d.byKey[documentKey(doc.uri)] = &doc
 	if doc.name != "" {
-		d.byName[doc.name] = &doc
+		d.show(doc.name, &doc)
 	}
+}
+
+// show puts a document into the layer, or takes it out; d.mu is held.
+func (d *documents) show(name string, doc *document) {
+	old := d.layer.Load()
+	now := &layer{byName: maps.Clone(old.byName), names: old.names}
+	if now.byName == nil {
+		now.byName = map[string]*document{}
+	}
+	_, known := old.byName[name]
+	if doc == nil {
+		delete(now.byName, name)
+	} else {
+		now.byName[name] = doc
+	}
+	if known != (doc != nil) {
+		now.names = slices.Sorted(maps.Keys(now.byName))
+	}
+	d.layer.Store(now)
 }
 
 func (d *documents) nameOf(uri string) string {
@@ -188,9 +219,7 @@ func (d *documents) formReader(name string) func() form {
 
 // named returns the open document of a view name, or nil.
 func (d *documents) named(name string) *document {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.byName[name]
+	return d.layer.Load().byName[name]
 }
 
 // at returns the open document of a URI, or nil.
@@ -205,7 +234,7 @@ func (d *documents) at(uri string) *document {
 func (d *documents) detach(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.byName, name)
+	d.show(name, nil)
 }
 
 // Lookup makes documents a workspace.Layer.
@@ -218,16 +247,7 @@ func (d *documents) Lookup(name string) (data []byte, deleted, ok bool) {
 }
 
 // Names lists the names of the open documents that are files of the workspace.
-func (d *documents) Names() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := make([]string, 0, len(d.byName))
-	for name := range d.byName {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
+func (d *documents) Names() []string { return d.layer.Load().names }
 
 // expect makes a waiter for the moment when a document holds want. It has to
 // be made before the edit is sent, and released.

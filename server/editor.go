@@ -30,10 +30,21 @@ type Editor struct {
 	docs   *documents
 	client *client
 	turn   chan struct{} // holds one token while an Apply runs
+
+	changed func(name string) // is told of files that were changed on disk
 }
 
-func newEditor(base workspace.View, docs *documents, c *client) *Editor {
-	return &Editor{Files: workspace.NewOverlay(base, docs), base: base, docs: docs, client: c, turn: make(chan struct{}, 1)}
+func newEditor(base workspace.View, docs *documents, c *client, changed func(name string)) *Editor {
+	return &Editor{Files: workspace.NewOverlay(base, docs), base: base, docs: docs, client: c, turn: make(chan struct{}, 1), changed: changed}
+}
+
+// RealName is name with its links resolved, for whoever judges where a name
+// leads.
+func (e *Editor) RealName(name string) (string, error) {
+	if r, ok := e.Files.(interface{ RealName(string) (string, error) }); ok {
+		return r.RealName(name)
+	}
+	return name, nil
 }
 
 // Apply makes all changes or none. It fails with ErrConflict when a file is
@@ -81,6 +92,10 @@ func (e *Editor) applyDisk(ctx context.Context, p *plan) error {
 	}
 	for _, name := range p.leftover {
 		e.docs.detach(name)
+	}
+	for _, c := range p.disk {
+		e.changed(c.Path)
+		e.changed(c.From)
 	}
 	return nil
 }

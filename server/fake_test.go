@@ -230,8 +230,6 @@ func code(err error) int64 {
 	return 0
 }
 
-var selectAll pendingedits.Selection
-
 var testEvent = events.Event{Type: events.ToolStarted, Session: "default", CallID: "c1", Tool: "grep"}
 
 type object = map[string]any

@@ -54,7 +54,7 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 // newEditor makes the live view. It runs within initialize, before any
 // document is open.
 func (s *Server) newEditor(base workspace.View) *Editor {
-	s.editor = newEditor(base, s.docs, s.client)
+	s.editor = newEditor(base, s.docs, s.client, s.publisher.textChanged)
 	s.docs.resolve, s.docs.read = base.Resolve, base.ReadFile
 	return s.editor
 }
@@ -80,7 +80,8 @@ func (s *Server) welcome() lsp.InitializeResult {
 func (s *Server) initialized() {
 	core := s.current()
 	if s.client.can.sidecar.Events && core.Bus != nil {
-		core.Bus.Subscribe(func(e events.Event) { s.client.notify(s.base, "sidecar/event", e) })
+		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.notify(s.base, "sidecar/event", e) })
+		context.AfterFunc(s.base, cancel)
 	}
 	s.start(s.publisher.run)
 	s.start(s.configure)
