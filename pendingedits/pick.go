@@ -3,6 +3,7 @@ package pendingedits
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -134,14 +135,13 @@ func (p picked) left(e *entry, applied bool) (rest *entry, less bool) {
 func (p picked) say() string {
 	if len(p.ids) < len(p.r.edit.Hunks) {
 		text := fmt.Sprintf("%d of %d hunks in %s", len(p.ids), len(p.r.edit.Hunks), p.e.name)
-		sep := " (lines "
+		var places []string
 		for _, h := range p.r.edit.Hunks {
 			if slices.Contains(p.ids, h.ID) {
-				text += sep + lines(h.OldStart, h.OldLines)
-				sep = ", "
+				places = append(places, lines(h.OldStart, h.OldLines))
 			}
 		}
-		return text + ")"
+		return fmt.Sprintf("%s (%s)", text, strings.Join(places, ", "))
 	}
 	switch p.e.kind() {
 	case "create":
@@ -156,7 +156,7 @@ func (p picked) say() string {
 
 func lines(start, n int) string {
 	if n < 2 {
-		return fmt.Sprint(start)
+		return fmt.Sprintf("line %d", start)
 	}
-	return fmt.Sprintf("%d–%d", start, start+n-1)
+	return fmt.Sprintf("lines %d–%d", start, start+n-1)
 }

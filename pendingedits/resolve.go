@@ -92,11 +92,11 @@ func (s *Store) resolve(e *entry, force bool) (*entry, *resolution) {
 	r.edit.Revision = e.revision
 	if old != nil {
 		r.edit.Revision = old.edit.Revision
-		if !sameEdit(r.edit, old.edit) {
-			s.revision++
-			r.edit.Revision = s.revision
-			s.changed()
-		}
+	}
+	if old == nil && r.edit.State != Clean || old != nil && !sameEdit(r.edit, old.edit) {
+		s.revision++
+		r.edit.Revision = s.revision
+		s.changed()
 	}
 	s.resolved[e.name] = r
 	return e, r

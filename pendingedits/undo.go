@@ -50,6 +50,7 @@ func bounded(items []undoItem) []undoItem {
 type backward struct {
 	of     decided
 	change workspace.Change
+	name   string           // of the file, as its pending edit is called
 	needed bool             // false: somebody took it back already
 	seen   map[string]sight // by name, in the queue's view before
 }
@@ -77,9 +78,9 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 	var changes []workspace.Change
 	stay := undoItem{undone: item.undone}
 	for _, d := range slices.Backward(item.changes) {
-		b, err := s.backward(d)
+		b, err := s.backward(d, item.undone)
 		if err != nil {
-			res.Failed = append(res.Failed, Failure{d.Path, err})
+			res.Failed = append(res.Failed, Failure{b.name, err})
 			stay.changes = append(stay.changes, d)
 			continue
 		}
@@ -99,19 +100,19 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 			err := errs[0]
 			errs = errs[1:]
 			if err != nil {
-				res.Failed = append(res.Failed, Failure{b.of.Path, err})
+				res.Failed = append(res.Failed, Failure{b.name, err})
 				stay.changes = append(stay.changes, b.of)
 				continue
 			}
 			again.changes = append(again.changes, decided{b.change, b.of.session, b.of.tool})
 		}
 		done = append(done, b)
-		res.Restored = append(res.Restored, b.of.Path)
+		res.Restored = append(res.Restored, b.name)
 		text := "The user took back accepting %s; it is pending again."
 		if item.undone {
 			text = "The user accepted %s again."
 		}
-		notes = append(notes, note{b.of.session, fmt.Sprintf(text, b.of.Path)})
+		notes = append(notes, note{b.of.session, fmt.Sprintf(text, b.name)})
 	}
 	if done != nil {
 		s.finish("undo", func() (record, error) {
@@ -133,8 +134,11 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 }
 
 // backward finds out how to take d back now. s.mu is held.
-func (s *Store) backward(d decided) (backward, error) {
-	b := backward{of: d, seen: map[string]sight{}}
+func (s *Store) backward(d decided, undone bool) (backward, error) {
+	b := backward{of: d, name: d.Path, seen: map[string]sight{}}
+	if undone && d.From != "" {
+		b.name = d.From
+	}
 	for _, name := range []string{d.Path, d.From} {
 		if name == "" {
 			continue
