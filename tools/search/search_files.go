@@ -97,7 +97,7 @@ func Files(ctx context.Context, files workspace.Files, opts workspace.WalkOption
 // fileQuery splits a pattern into the directory to begin at and the glob.
 func fileQuery(files workspace.Files, pattern string) (glob, workspace.WalkOptions, error) {
 	var opts workspace.WalkOptions
-	if strings.HasPrefix(pattern, "/") {
+	if strings.HasPrefix(pattern, "/") || slices.Contains(strings.Split(pattern, "/"), "..") {
 		base, rest := doublestar.SplitPattern(pattern)
 		name, err := files.Resolve(base)
 		if err != nil {
