@@ -1,0 +1,39 @@
+package server
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Hostile frames and messages, each against a server of its own.
+func TestCorpus(t *testing.T) {
+	cases, err := framecorpus.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	framecorpus.Run(t, fileURI(t.TempDir()), cases, func(t *testing.T) framecorpus.Server {
+		s := New(Options{Start: func(_ context.Context, st Start) (*Core, error) {
+			disk, err := workspace.OpenDisk(st.Folders, workspace.DiskOptions{})
+			if err != nil {
+				return nil, err
+			}
+			st.Editor(disk)
+			return &Core{Sessions: session.NewStore(session.Options{}), Close: disk.Close}, nil
+		}})
+		in, toServer := io.Pipe()
+		fromServer, out := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			err := s.Serve(context.Background(), in, out)
+			_ = in.Close()
+			_ = out.Close()
+			ended <- err
+		}()
+		return framecorpus.Server{In: toServer, Out: fromServer, Wait: func() error { return <-ended }}
+	})
+}
