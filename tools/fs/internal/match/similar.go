@@ -13,7 +13,8 @@ const (
 	minBytes     = 24   // their bytes, white space not counted
 	minEqual     = 2    // lines that are equal but for white space and say something
 	maxDistance  = 0.10 // share of the block's bytes that differ
-	maxUnequal   = 4    // one line in so many may differ, be missing or be additional
+	maxUnequal   = 4    // one line in so many may differ, be missing or be additional …
+	maxUnequalOf = 3    // … and in a long block one in so many
 	leadFactor   = 2    // the runner-up must be so many times as far away …
 	leadMargin   = 0.03 // … and that much more
 	candidates   = 8    // regions that are compared closely
@@ -221,7 +222,7 @@ func (b *block) doubt(t *Text, best region, all []region) string {
 		return "too little text to place it by similarity"
 	case best.dist > maxDistance:
 		return "the nearest region differs too much"
-	case best.unequal > max(1, b.solid/maxUnequal):
+	case best.unequal > b.mayDiffer():
 		return "too many lines of the nearest region differ"
 	case best.at[0] < 0 || best.at[len(best.at)-1] < 0:
 		return "its first or last line is not there"
@@ -241,6 +242,14 @@ func (b *block) doubt(t *Text, best region, all []region) string {
 		}
 	}
 	return b.otherNames(t, best)
+}
+
+// mayDiffer is how many lines may differ, be missing or be additional.
+func (b *block) mayDiffer() int {
+	if b.solid >= longBlock {
+		return b.solid / maxUnequalOf
+	}
+	return max(1, b.solid/maxUnequal)
 }
 
 // differs reports whether a line at the edge differs and is too short for the

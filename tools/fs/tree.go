@@ -1,0 +1,189 @@
+package fs
+
+import (
+	"context"
+	iofs "io/fs"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/fs/internal/patch"
+)
+
+// tree is the files as the parts of a patch that are done leave them.
+type tree struct {
+	ctx   context.Context
+	c     *tools.Call
+	nodes map[string]*node
+	order []string
+}
+
+// node is a file of the tree. nil bytes stand for no file.
+type node struct {
+	name   string
+	from   string // where its text was before, when it was moved
+	before []byte // at from, else at name
+	after  []byte
+	mode   iofs.FileMode
+	moved  bool // its text is elsewhere now
+}
+
+func newTree(ctx context.Context, c *tools.Call) *tree {
+	return &tree{ctx: ctx, c: c, nodes: map[string]*node{}}
+}
+
+// resolve turns a name of the patch into one of the view. Of a name that lost
+// its prefix on suspicion the form is taken that exists.
+func (t *tree) resolve(name, plain string) (string, error) {
+	got, err := t.c.Files.Resolve(name)
+	if err != nil || plain == "" || plain == name {
+		return got, err
+	}
+	if t.there(got) {
+		return got, nil
+	}
+	if other, err := t.c.Files.Resolve(plain); err == nil && t.there(other) {
+		return other, nil
+	}
+	return got, nil
+}
+
+func (t *tree) there(name string) bool {
+	if n := t.nodes[name]; n != nil {
+		return n.after != nil && !n.moved
+	}
+	_, err := t.c.Files.Stat(name)
+	return err == nil
+}
+
+// load returns the file of that name, which must exist.
+func (t *tree) load(name string) (*node, error) {
+	if n := t.nodes[name]; n != nil {
+		if n.after == nil || n.moved {
+			return nil, tools.Errorf(tools.NotFound, "%s: an earlier part of the patch takes it away", name)
+		}
+		return n, nil
+	}
+	data, err := read(t.ctx, t.c, name)
+	if err != nil {
+		return nil, err
+	}
+	return t.put(&node{name: name, before: data, after: data}), nil
+}
+
+func (t *tree) put(n *node) *node {
+	if t.nodes[n.name] == nil {
+		t.order = append(t.order, n.name)
+	}
+	t.nodes[n.name] = n
+	return n
+}
+
+// create makes a place for a file that must not exist.
+func (t *tree) create(name string) (*node, error) {
+	if n := t.nodes[name]; n != nil {
+		if n.after != nil && !n.moved {
+			return nil, tools.Errorf(tools.AlreadyExists, "%s: an earlier part of the patch makes it already", name)
+		}
+		if n.moved {
+			return nil, tools.Errorf(tools.InvalidArguments, "%s is moved away and made anew in one patch; use two patches", name)
+		}
+		return n, nil // deleted above: made anew it is a modification
+	}
+	if err := vacant(t.c, name); err != nil {
+		return nil, err
+	}
+	return t.put(&node{name: name}), nil
+}
+
+func (t *tree) apply(f patch.File) (PatchedFile, error) {
+	name := f.Old
+	if f.Kind == patch.Add {
+		name = f.New
+	}
+	name, err := t.resolve(name, f.Plain)
+	if err != nil {
+		return PatchedFile{}, err
+	}
+	done := PatchedFile{Path: name, Kind: "modify"}
+	switch f.Kind {
+	case patch.Add:
+		done.Kind = "create"
+		n, err := t.create(name)
+		if err != nil {
+			return done, err
+		}
+		n.mode = f.Mode
+		n.after, err = newFile(name, f)
+		done.Hash = hash(n.after)
+		return done, err
+	case patch.Delete:
+		done.Kind = "delete"
+		n, err := t.load(name)
+		if err != nil {
+			return done, err
+		}
+		if f.Whole {
+			err = showsAll(name, n.after, f)
+		}
+		n.after = nil
+		return done, err
+	}
+	n, err := t.load(name)
+	if err != nil {
+		return done, err
+	}
+	after := n.after
+	if len(f.Hunks) > 0 {
+		if after, done.Hunks, err = patchFile(t.ctx, name, n.after, f.Hunks); err != nil {
+			return done, err
+		}
+	}
+	done.Hash = hash(after)
+	if f.New == f.Old || f.New == "" {
+		n.after = after
+		return done, nil
+	}
+	to, err := t.c.Files.Resolve(f.New)
+	if err != nil {
+		return done, err
+	}
+	if to == name {
+		n.after = after
+		return done, nil
+	}
+	return t.move(n, to, after, done)
+}
+
+func (t *tree) move(n *node, to string, after []byte, done PatchedFile) (PatchedFile, error) {
+	done.Kind, done.From, done.Path = "rename", n.name, to
+	target, err := t.create(to)
+	if err != nil {
+		return done, err
+	}
+	if target.before != nil || n.from != "" {
+		return done, tools.Errorf(tools.InvalidArguments, "%s is moved over or moved twice in one patch; use two patches", to)
+	}
+	target.after = after
+	if n.before != nil { // else n was made by this very patch
+		target.from, target.before = n.name, n.before
+	}
+	n.moved = true
+	return done, nil
+}
+
+// changes are the differences between the tree and the view.
+func (t *tree) changes() []workspace.Change {
+	var out []workspace.Change
+	for _, name := range t.order {
+		n := t.nodes[name]
+		switch {
+		case n.moved, n.before == nil && n.after == nil:
+		case n.from == "" && n.before != nil && n.after != nil && string(n.before) == string(n.after):
+		case n.from != "" && n.after == nil: // moved, then deleted
+			out = append(out, workspace.Change{Path: n.from, Before: n.before})
+		default:
+			out = append(out, workspace.Change{Path: name, From: n.from, Before: n.before, After: n.after, Mode: n.mode})
+		}
+	}
+	return out
+}
