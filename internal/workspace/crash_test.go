@@ -277,7 +277,7 @@ func TestCrashInRecovery(t *testing.T) {
 		if !strings.HasPrefix(points[first], "after file.") && points[first] != "before temp.create" {
 			continue // elsewhere recovering does the same
 		}
-		for second := 1; ; second += 2 {
+		for second := 1; ; second += 3 {
 			dir, state, before := crashTrial(t, "apply", n, first+1)
 			killed := runCrash(t, "recover", n, second, dir, state)
 			if outcome := settleTree(t, n, dir, state, before); outcome != "new" {

@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// put makes want of what there is at e. When staged, its temporary file is
+// written already.
+func (d *Disk) put(dirs *dirCache, e *entry, want version, staged bool) error {
+	root, err := dirs.open(place{e.folder, e.dir()})
+	if err != nil {
+		return err
+	}
+	switch {
+	case !want.Exists:
+		return d.step("file.remove", func() error { return root.Remove(e.base()) })
+	case e.inPlace:
+		err := d.writeInPlace(root, e.base(), want.Data)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if !staged || e.inPlace {
+		if err := d.writeTemp(dirs, e, want); err != nil {
+			return err
+		}
+	}
+	return d.step("file.rename", func() error { return root.Rename(e.temp, e.base()) })
+}
+
+// writeTemp writes s, complete and synced, under the temporary name of e.
+func (d *Disk) writeTemp(dirs *dirCache, e *entry, s version) error {
+	root, err := dirs.open(place{e.folder, e.dir()})
+	if err != nil {
+		return err
+	}
+	if err := root.Remove(e.temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if s.Link != "" {
+		return d.step("temp.link", func() error { return root.Symlink(s.Link, e.temp) })
+	}
+	perm := fs.FileMode(0o600) // nobody else may look before the file has its final mode
+	if s.Meta == nil {
+		perm = s.Perm
+	}
+	var file *os.File
+	err = d.step("temp.create", func() (err error) {
+		file, err = root.OpenFile(e.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		return err
+	})
+	if file != nil {
+		defer file.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.write("temp.write", file, s.Data); err != nil {
+		return err
+	}
+	if s.Meta != nil {
+		if err := d.step("temp.meta", func() error { return s.Meta.writeTo(file) }); err != nil {
+			return err
+		}
+	}
+	return d.step("temp.sync", file.Sync)
+}
+
+// writeInPlace writes data over a file that must stay the same file. The
+// journal is what makes it safe.
+func (d *Disk) writeInPlace(root *os.Root, base string, data []byte) error {
+	file, err := root.OpenFile(base, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := d.write("file.write", file, data); err != nil {
+		return err
+	}
+	if err := d.step("file.truncate", func() error { return file.Truncate(int64(len(data))) }); err != nil {
+		return err
+	}
+	return d.step("file.sync", file.Sync)
+}
+
+// write writes data; under test in two parts, so that a crash can tear it.
+func (d *Disk) write(name string, file *os.File, data []byte) error {
+	if d.opts.Fail == nil {
+		_, err := file.Write(data)
+		return err
+	}
+	half := len(data) / 2
+	if err := d.step(name+" 1", func() error { _, err := file.Write(data[:half]); return err }); err != nil {
+		return err
+	}
+	return d.step(name+" 2", func() error { _, err := file.Write(data[half:]); return err })
+}
