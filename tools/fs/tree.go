@@ -133,6 +133,9 @@ func (t *tree) apply(f patch.File) (PatchedFile, error) {
 		return done, err
 	}
 	after := n.after
+	if len(f.Hunks) == 0 && f.New == f.Old {
+		return done, tools.Errorf(tools.InvalidArguments, "%s: the patch changes no text of it, and file modes are not changed here; use run_command for chmod", name)
+	}
 	if len(f.Hunks) > 0 {
 		if after, done.Hunks, err = patchFile(t.ctx, name, n.after, f.Hunks); err != nil {
 			return done, err
