@@ -4,7 +4,27 @@
 --
 --   require('sidecar').setup({ cmd = { 'sidecar-ls' } })
 
-local M = { config = { cmd = { 'sidecar-ls', 'serve' }, root_markers = { '.sidecar', '.git' }, settings = vim.empty_dict() } }
+local M = {
+  config = {
+    cmd = { 'sidecar-ls', 'serve' },
+    root_markers = { '.sidecar', '.git' }, -- the nearest directory that holds one is the workspace
+    settings = vim.empty_dict(), -- as in docs/settings.md, for example { mode = 'review' }
+    lenses = false, -- show code lenses, those of other servers too
+    ask = true, -- questions in a window of their own; false: Neovim's way
+  },
+}
+
+-- What newer versions have renamed, and methods that they call with a colon.
+local get_clients = vim.lsp.get_clients or vim.lsp.get_active_clients
+local colon = vim.fn.has('nvim-0.11') == 1
+local function request(client, ...)
+  if colon then return client:request(...) end
+  return client.request(...)
+end
+local function stopped(client)
+  if colon then return client:is_stopped() end
+  return client.is_stopped()
+end
 
 -- The nearest directory around path that holds one of the markers.
 local function root_of(path)
@@ -19,8 +39,8 @@ end
 
 -- The running client whose root holds the buffer, or nil.
 function M.client(bufnr)
-  for _, client in pairs(vim.lsp.get_active_clients()) do
-    if client.name == 'sidecar' and (not bufnr or vim.lsp.buf_is_attached(bufnr, client.id)) then return client end
+  for _, client in pairs(get_clients()) do
+    if client.name == 'sidecar' and not stopped(client) and (not bufnr or vim.lsp.buf_is_attached(bufnr, client.id)) then return client end
   end
 end
 
@@ -29,21 +49,22 @@ function M.attach(bufnr)
   local name = vim.api.nvim_buf_get_name(bufnr)
   if vim.bo[bufnr].buftype ~= '' or name == '' then return end
   local root = root_of(vim.fn.fnamemodify(name, ':p:h'))
-  for _, client in pairs(vim.lsp.get_active_clients()) do
-    if client.name == 'sidecar' and client.config.root_dir == root and not client.is_stopped() then
-      vim.lsp.buf_attach_client(bufnr, client.id)
-      return client.id
-    end
-  end
-  local capabilities = vim.lsp.protocol.make_client_capabilities()
-  local id = vim.lsp.start_client({
+  local config = {
     name = 'sidecar',
     cmd = M.config.cmd,
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fn.fnamemodify(root, ':t') } },
-    capabilities = capabilities,
+    capabilities = vim.lsp.protocol.make_client_capabilities(),
     init_options = { sidecar = M.config.settings },
-  })
+    handlers = M.config.ask and { ['window/showMessageRequest'] = require('sidecar.ask').handler } or nil,
+  }
+  local reuse = function(client) return client.name == 'sidecar' and client.config.root_dir == root and not stopped(client) end
+  if vim.lsp.start then return vim.lsp.start(config, { bufnr = bufnr, reuse_client = reuse }) end
+  local id
+  for _, client in pairs(get_clients()) do
+    if reuse(client) then id = client.id end
+  end
+  id = id or vim.lsp.start_client(config)
   if id then vim.lsp.buf_attach_client(bufnr, id) end
   return id
 end
@@ -55,7 +76,7 @@ function M.execute(command, argument, done)
     vim.notify('sidecar-ls is not running: open a file of the project first', vim.log.levels.WARN)
     return
   end
-  client.request('workspace/executeCommand', { command = command, arguments = { argument or vim.empty_dict() } }, function(err, result)
+  request(client, 'workspace/executeCommand', { command = command, arguments = { argument or vim.empty_dict() } }, function(err, result)
     if err then
       vim.notify('sidecar: ' .. (err.message or vim.inspect(err)), vim.log.levels.ERROR)
     elseif done then
@@ -85,37 +106,62 @@ local function report(result)
   end
 end
 
--- The pending hunk under the cursor, or the next one below it.
+-- The lines at which a hunk stands, counted from one. What is only inserted
+-- has none: it stands at the line that it comes before, or at the last one.
+local function place(hunk)
+  if hunk.oldLines > 0 then return hunk.oldStart, hunk.oldStart + hunk.oldLines - 1 end
+  local line = math.min(hunk.oldStart + 1, vim.api.nvim_buf_line_count(0))
+  return line, line
+end
+
+-- Acts on the pending hunk under the cursor. Without one it only goes to the
+-- next, so that nothing is decided unseen.
 local function with_hunk(act)
   local uri, line = this_file(), vim.api.nvim_win_get_cursor(0)[1]
   M.execute('sidecar.review.list', nil, function(list)
-    local found
+    local nearest
     for _, edit in ipairs(list.edits) do
-      if edit.uri == uri then
-        for _, hunk in ipairs(edit.hunks) do
-          local last = hunk.oldStart + math.max(hunk.oldLines, 1) - 1
-          if not found and last >= line then found = hunk end
-        end
+      for _, hunk in ipairs(edit.uri == uri and edit.hunks or {}) do
+        local first, last = place(hunk)
+        if first <= line and line <= last then return act(hunk, list.revision) end
+        if first > line or not nearest then nearest = (nearest and nearest > line) and nearest or first end
       end
     end
-    if not found then
-      vim.notify('sidecar: no pending hunk at or below the cursor')
+    if not nearest then
+      vim.notify('sidecar: nothing is pending in this file')
     else
-      act(found, list.revision)
+      vim.api.nvim_win_set_cursor(0, { nearest, 0 })
+      vim.notify('sidecar: here is a pending hunk; repeat the command to decide on it')
     end
   end)
 end
 
+-- The first line that a hunk adds, else the first that it removes.
+local function gist(hunk)
+  local text = '\n' .. hunk.text
+  return vim.trim(text:match('\n%+([^\n]*)') or ('delete ' .. (text:match('\n%-([^\n]*)') or '')))
+end
+
+local function with_reason(selection, args)
+  if args.args ~= '' then selection.reason = args.args end
+  return selection
+end
+
 local commands = {
   SidecarAccept = function() with_hunk(function(h, rev) M.execute('sidecar.review.accept', { hunks = { h.id }, revision = rev }, report) end) end,
-  SidecarReject = function() with_hunk(function(h, rev) M.execute('sidecar.review.reject', { hunks = { h.id }, revision = rev }) end) end,
+  SidecarReject = function(args)
+    with_hunk(function(h, rev) M.execute('sidecar.review.reject', with_reason({ hunks = { h.id }, revision = rev }, args)) end)
+  end,
   SidecarAcceptFile = function() M.execute('sidecar.review.accept', { uris = { this_file() } }, report) end,
-  SidecarRejectFile = function() M.execute('sidecar.review.reject', { uris = { this_file() } }) end,
+  SidecarRejectFile = function(args) M.execute('sidecar.review.reject', with_reason({ uris = { this_file() } }, args)) end,
   SidecarAcceptAll = function() M.execute('sidecar.review.accept', nil, report) end,
-  SidecarRejectAll = function() M.execute('sidecar.review.reject', nil) end,
+  SidecarRejectAll = function(args) M.execute('sidecar.review.reject', with_reason(vim.empty_dict(), args)) end,
   SidecarUndo = function() M.execute('sidecar.review.undo', nil, report) end,
   SidecarDiff = function()
-    M.execute('sidecar.review.diff', nil, function(r) show(vim.split(r.diff, '\n'), 'diff') end)
+    M.execute('sidecar.review.diff', nil, function(r)
+      if r.diff == '' then return vim.notify('sidecar: nothing is pending') end
+      show(vim.split(r.diff, '\n', { trimempty = true }), 'diff')
+    end)
   end,
   -- Every pending hunk in the quickfix list.
   SidecarReview = function()
@@ -123,7 +169,7 @@ local commands = {
       local items = {}
       for _, edit in ipairs(list.edits) do
         for _, hunk in ipairs(edit.hunks) do
-          local text = string.format('%s +%d -%d %s', edit.kind, hunk.newLines, hunk.oldLines, hunk.state)
+          local text = string.format('%s +%d -%d %s: %s', edit.kind, hunk.newLines, hunk.oldLines, hunk.state, gist(hunk))
           table.insert(items, { filename = vim.uri_to_fname(edit.uri), lnum = math.max(hunk.oldStart, 1), text = text })
         end
       end
@@ -149,6 +195,7 @@ local commands = {
     if vim.tbl_isempty(arguments) then arguments = vim.empty_dict() end
     M.call(name, arguments, function(r) show(vim.split(r.content, '\n'), '') end)
   end,
+  SidecarStart = function() M.attach(vim.api.nvim_get_current_buf()) end,
 }
 
 function M.setup(opts)
@@ -156,11 +203,25 @@ function M.setup(opts)
   for name, run in pairs(commands) do
     vim.api.nvim_create_user_command(name, run, { nargs = '*' })
   end
+  vim.api.nvim_create_user_command('SidecarMode', commands.SidecarMode, {
+    nargs = '?',
+    complete = function() return { 'autonomous', 'cautious', 'review', 'manual' } end,
+  })
   local group = vim.api.nvim_create_augroup('sidecar', {})
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
     group = group,
     callback = function(event) M.attach(event.buf) end,
   })
+  if M.config.lenses and vim.lsp.codelens.enable then
+    vim.lsp.codelens.enable(true)
+  elseif M.config.lenses then
+    vim.api.nvim_create_autocmd('DiagnosticChanged', {
+      group = group,
+      callback = function(event)
+        if event.buf == vim.api.nvim_get_current_buf() and M.client(event.buf) then vim.lsp.codelens.refresh() end
+      end,
+    })
+  end
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     if vim.api.nvim_buf_is_loaded(bufnr) then M.attach(bufnr) end
   end
