@@ -42,7 +42,7 @@ type log struct {
 }
 
 // openLog locks dir and reads its log. What it had to leave out is reported.
-func openLog(dir string, fail func(string) error) (l *log, records []record, reports []string, err error) {
+func openLog(dir string, fail func(string) error) (*log, []record, []string, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, nil, nil, err
 	}
@@ -50,45 +50,45 @@ func openLog(dir string, fail func(string) error) (l *log, records []record, rep
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	l = &log{dir: dir, fail: fail, lock: lock}
-	defer func() {
-		if err != nil {
-			l.close()
-		}
-	}()
-	// What a rewrite left when it was cut short was never the log.
-	if err := os.Remove(filepath.Join(dir, logName+".new")); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil, err
-	}
-	l.file, err = openFile(filepath.Join(dir, logName), os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	l := &log{dir: dir, fail: fail, lock: lock}
+	records, reports, err := l.load()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, errors.Join(err, l.close())
 	}
-	if err := syncDir(dir); err != nil {
-		return nil, nil, nil, err
+	return l, records, reports, nil
+}
+
+// load opens the log's file and reads it.
+func (l *log) load() (records []record, reports []string, err error) {
+	name := filepath.Join(l.dir, logName)
+	// What a rewrite left when it was cut short was never the log.
+	if err := os.Remove(name + ".new"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, err
+	}
+	l.file, err = openFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := syncDir(l.dir); err != nil {
+		return nil, nil, err
 	}
 	data, err := io.ReadAll(l.file)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	records, l.size, err = readFrames(data)
 	switch {
-	case err == nil:
-		return l, records, nil, nil
 	case errors.Is(err, errTorn):
 		// A crash while it was written: nobody was told that it is kept.
-		if err := l.file.Truncate(l.size); err != nil {
-			return nil, nil, nil, err
-		}
-		text := fmt.Sprintf("the last entry of %s was not written to its end before the last stop; it was left out", logName)
-		return l, records, []string{text}, l.file.Sync()
+		reports = append(reports, fmt.Sprintf("the last entry of %s was not written to its end before the last stop; it was left out", logName))
+		return records, reports, errors.Join(l.file.Truncate(l.size), l.file.Sync())
+	case err != nil:
+		aside, err := l.setAside(data)
+		l.damaged = true
+		reports = append(reports, fmt.Sprintf("%s is damaged after %d entries, which were kept; the damaged file is %s", logName, len(records), aside))
+		return records, reports, err
 	}
-	aside, err := l.setAside(data)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	l.damaged = true
-	return l, records, []string{fmt.Sprintf("%s is damaged after %d entries, which were kept; the damaged file is %s", logName, len(records), aside)}, nil
+	return records, nil, nil
 }
 
 var (

@@ -1,0 +1,308 @@
+package pendingedits
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+func never(string) error { return nil }
+
+// sampleRecords are records of every shape.
+func sampleRecords() []record {
+	at := time.Unix(1, 2).UTC()
+	return []record{
+		{revision: 1, nextID: 2, puts: []*entry{{name: "a", base: []byte("1\r2\n3"), session: "s", tool: "t", updated: at, revision: 1,
+			hunks: []hunk{{"h1", 0, []string{"1\r"}, nil}, {"h2", 2, []string{"3"}, []string{"3\n", "\xff"}}}}}},
+		{revision: 2, nextID: 4, drops: []string{"a"}, puts: []*entry{
+			{name: "c", from: "b", base: []byte{}, whole: true, after: []byte("x"), mode: 0o755, updated: at, revision: 2, hunks: []hunk{{id: "h3"}}},
+			{name: "d", base: []byte("d"), whole: true, updated: at, revision: 2, hunks: []hunk{{id: "h4"}}},
+		}},
+		{revision: 3, nextID: 4, undone: 1, undo: []undoItem{{undone: true, changes: []decided{
+			{workspace.Change{Path: "p", From: "q", Before: []byte("b"), After: []byte{}, Mode: 0o600}, "s", "t"}}}}},
+	}
+}
+
+var compareRecords = cmp.AllowUnexported(record{}, entry{}, hunk{}, undoItem{}, decided{})
+
+func TestRecordsSurviveTheLog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "p")
+	l, _, _, err := openLog(dir, never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range sampleRecords() {
+		seq, err := l.append("x", encode(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.sync("x", seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{".": 0o700, logName: 0o600, lockName: 0o600} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
+		}
+	}
+	l, got, reports, err := openLog(dir, never)
+	if err != nil || reports != nil {
+		t.Fatal(err, reports)
+	}
+	defer l.close()
+	if d := cmp.Diff(sampleRecords(), got, compareRecords); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestDamage flips every bit and makes every cut. What comes back is always
+// the beginning of what was written; only a cut between two records, which a
+// crash can't make after a sync, goes without a report.
+func TestDamage(t *testing.T) {
+	want := sampleRecords()
+	var good []byte
+	ends := map[int]int{0: 0} // bytes to records
+	for i, r := range want {
+		good = append(good, frame(encode(r))...)
+		ends[len(good)] = i + 1
+	}
+	check := func(what string, data []byte, silent bool) {
+		t.Helper()
+		got, size, err := readFrames(data)
+		if err == nil != silent {
+			t.Errorf("%s: error %v", what, err)
+		}
+		if n, ok := ends[int(size)]; !ok || n != len(got) {
+			t.Errorf("%s: %d records, %d bytes", what, len(got), size)
+		}
+		if d := cmp.Diff(want[:len(got)], got, compareRecords); len(got) > 0 && d != "" {
+			t.Errorf("%s (-want +got):\n%s", what, d)
+		}
+	}
+	check("nothing wrong", good, true)
+	tried := 0
+	for i := range good {
+		for bit := range 8 {
+			bad := append([]byte{}, good...)
+			bad[i] ^= 1 << bit
+			check("flipped", bad, false)
+			tried++
+		}
+		_, whole := ends[i]
+		check("cut", good[:i], whole)
+		check("zeros at the end", append(append([]byte{}, good[:i]...), make([]byte, 100)...), false)
+		tried += 2
+	}
+	t.Logf("%d tried, %d held", tried, tried)
+}
+
+func TestOpenAfterDamage(t *testing.T) {
+	var good []byte
+	for _, r := range sampleRecords() {
+		good = append(good, frame(encode(r))...)
+	}
+	first := len(frame(encode(sampleRecords()[0])))
+	flipped := append([]byte{}, good...)
+	flipped[first+20] ^= 1
+	for _, c := range []struct {
+		name   string
+		data   []byte
+		report string
+		aside  bool
+	}{
+		{"torn", good[:first+5], "left out", false},
+		{"damaged in the middle", flipped, logName + ".damaged-2", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root, dir := t.TempDir(), filepath.Join(t.TempDir(), "p")
+			write := func(name string, data []byte) {
+				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(logName, c.data)
+			write(logName+".new", []byte("of a rewrite that was cut short"))
+			write(logName+".damaged-1", []byte("an earlier one"))
+			if err := os.WriteFile(filepath.Join(root, "a"), []byte("1\r2\n3"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "r", Dir: root}}, workspace.DiskOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer disk.Close()
+			var reports []string
+			opts := Options{Report: func(text string) { reports = append(reports, text) }}
+			for round := range 2 {
+				s, err := Open(dir, disk, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if edits := s.List("").Edits; len(edits) != 1 || edits[0].Name != "a" || len(edits[0].Hunks) != 2 {
+					t.Errorf("round %d: %+v", round, edits)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(reports) != 1 || !strings.Contains(reports[0], c.report) {
+				t.Errorf("reports: %q", reports)
+			}
+			kept, err := os.ReadFile(filepath.Join(dir, logName+".damaged-2"))
+			if c.aside != (err == nil) || c.aside && !cmp.Equal(kept, c.data) {
+				t.Errorf("set aside: %v, %d bytes", err, len(kept))
+			}
+		})
+	}
+}
+
+func TestLocked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "p")
+	l, _, _, err := openLog(dir, never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := openLog(dir, never); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process "+strings.TrimSpace(readFile(t, filepath.Join(dir, lockName)))) {
+		t.Errorf("second opener: %v", err)
+	}
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	l, _, _, err = openLog(dir, never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.close()
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestLinks puts symbolic links where the store has its files.
+func TestLinks(t *testing.T) {
+	for _, name := range []string{logName, lockName, ""} {
+		dir := t.TempDir()
+		target := filepath.Join(t.TempDir(), "target")
+		state := filepath.Join(dir, "p")
+		if name == "" {
+			if err := os.Symlink(filepath.Dir(target), state); err != nil {
+				t.Skip(err)
+			}
+		} else {
+			if err := os.Mkdir(state, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(target, filepath.Join(state, name)); err != nil {
+				t.Skip(err)
+			}
+		}
+		if l, _, _, err := openLog(state, never); err == nil {
+			l.close()
+			t.Errorf("%q: opened through a link", name)
+		}
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(target), "*")); left != nil {
+			t.Errorf("%q: made %v behind a link", name, left)
+		}
+	}
+}
+
+// TestFailures has every step of the log fail once: an append that fails
+// leaves nothing, and the log works again afterwards.
+func TestFailures(t *testing.T) {
+	failed := errors.New("no space")
+	for _, point := range []string{"x.write", "x.written", "x.sync", "compact.create", "compact.written", "compact.rename", "compact.renamed"} {
+		t.Run(point, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "p")
+			armed := false
+			l, _, _, err := openLog(dir, func(p string) error {
+				if armed && p == point {
+					return failed
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := sampleRecords()
+			step := func(r record) error {
+				seq, err := l.append("x", encode(r))
+				if err == nil {
+					err = l.sync("x", seq)
+				}
+				return err
+			}
+			if err := step(all[0]); err != nil {
+				t.Fatal(err)
+			}
+			armed = true
+			if strings.HasPrefix(point, "compact") {
+				err = l.rewrite([][]byte{encode(all[0])})
+			} else {
+				err = step(all[1])
+			}
+			if !errors.Is(err, failed) {
+				t.Fatalf("error %v, want %v", err, failed)
+			}
+			armed = false
+			want := []record{all[0], all[2]}
+			if l.isBroken() {
+				if err := l.rewrite([][]byte{encode(all[0])}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := step(all[2]); err != nil {
+				t.Fatal(err)
+			}
+			l.close()
+			l, got, reports, err := openLog(dir, never)
+			if err != nil || reports != nil {
+				t.Fatal(err, reports)
+			}
+			defer l.close()
+			if d := cmp.Diff(want, got, compareRecords); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "*.new")); left != nil {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func FuzzLog(f *testing.F) {
+	for _, r := range sampleRecords() {
+		f.Add(encode(r))
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		r, err := decode(payload)
+		if err != nil {
+			return
+		}
+		again, err := decode(encode(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(r, again, compareRecords); d != "" {
+			t.Errorf("(-first +again):\n%s", d)
+		}
+	})
+}
