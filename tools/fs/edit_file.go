@@ -70,7 +70,7 @@ type Edited struct {
 	Hash     string      `json:"hash"`
 	Replaced int         `json:"replaced"` // places
 	Tier     match.Tier  `json:"tier"`     // the least exact one that was used
-	Lines    []LineRange `json:"lines"`    // of the places, in the text after their edit
+	Lines    []LineRange `json:"lines"`    // of the first 20 places of each edit, in the text after it
 }
 
 // LineRange is a range of lines, counted from one, End included.

@@ -282,3 +282,18 @@ func common(a, b string) (pre, post int) {
 	}
 	return pre, post
 }
+
+// TestEditHugeLines stays within its bounds when there is a lot to compare.
+func TestEditHugeLines(t *testing.T) {
+	long := strings.Repeat("abcdefgh ", 10_000)
+	text := strings.Repeat("x"+long+"\n", 20)
+	_, _, err := edited(t, text, map[string]any{"search": strings.Repeat("y"+long+"\n", 10), "replace": "z"})
+	wantError(t, err, tools.NoMatch)
+	got, res, err := edited(t, strings.Repeat("one two\n", 20_000), map[string]any{"search": "two", "replace": "2", "occurrence": "all"})
+	if err != nil || got != strings.Repeat("one 2\n", 20_000) {
+		t.Errorf("not all were replaced: %v", err)
+	}
+	if out := res.Structured.(Edited); out.Replaced != 20_000 || len(out.Lines) != match.MaxListed || out.Lines[2] != (LineRange{3, 3}) {
+		t.Errorf("%d places, lines %v", out.Replaced, out.Lines)
+	}
+}

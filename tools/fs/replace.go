@@ -128,7 +128,7 @@ func literal(t *match.Text, spans []match.Span, tier match.Tier, e Edit) (replac
 	}
 	out := replacement{places: len(spans), tier: tier, note: "search fits " + words[tier] + "; the file's were kept"}
 	var b strings.Builder
-	at := 0
+	at, line := 0, 1
 	for _, s := range spans {
 		with := match.Normalize(e.Replace)
 		if tier == match.LineEnds && endsLine(e.Search) && s.End == len(t.Body) && !endsLine(t.Body) {
@@ -138,10 +138,13 @@ func literal(t *match.Text, spans []match.Span, tier match.Tier, e Edit) (replac
 			with = strings.ReplaceAll(with, "\n", eol)
 		}
 		b.WriteString(t.Body[at:s.Start])
-		start := b.Len()
 		b.WriteString(with)
+		line += lineEnds(t.Body[at:s.Start])
+		if len(out.lines) < match.MaxListed {
+			out.lines = append(out.lines, LineRange{line, line + max(0, diff.CountLines(with)-1)})
+		}
+		line += lineEnds(with)
 		at = s.End
-		out.lines = append(out.lines, rangeOf(b.String(), start, with))
 	}
 	b.WriteString(t.Body[at:])
 	out.body = b.String()
@@ -172,12 +175,13 @@ func lines(s string) []string { return match.Texts(match.Split(s)) }
 
 func endsLine(s string) bool { return strings.HasSuffix(s, "\n") || strings.HasSuffix(s, "\r") }
 
-func rangeOf(body string, start int, with string) LineRange {
-	first := diff.CountLines(body[:start])
-	if start == 0 || endsLine(body[:start]) {
-		first++
+// lineEnds counts the line ends in s.
+func lineEnds(s string) int {
+	n := diff.CountLines(s)
+	if s != "" && !endsLine(s) {
+		n--
 	}
-	return LineRange{first, first + max(0, diff.CountLines(with)-1)}
+	return n
 }
 
 // block replaces whole lines that fit in all but white space, or are similar.

@@ -133,6 +133,9 @@ func (b *block) pair(j int, text string, limit int) int {
 	if d := x - y; max(d, -d)*5 > longer*2 || max(d, -d) > limit {
 		return far
 	}
+	if b.work += x*y/64 + 1; b.work > maxWork {
+		return far
+	}
 	d := distance(b.bare[j], text)
 	if d*5 > longer*2 {
 		return far

@@ -9,21 +9,22 @@ import (
 // Bounds of the similarity tier. A block is taken for what it is similar to
 // only when all of them hold.
 const (
-	minLines     = 3    // lines with content in the block
-	minBytes     = 24   // their bytes, white space not counted
-	minEqual     = 2    // lines that are equal but for white space and say something
-	maxDistance  = 0.10 // share of the block's bytes that differ
-	maxUnequal   = 4    // one line in so many may differ, be missing or be additional …
-	maxUnequalOf = 3    // … and in a long block one in so many
-	leadFactor   = 2    // the runner-up must be so many times as far away …
-	leadMargin   = 0.03 // … and that much more
-	candidates   = 8    // regions that are compared closely
-	maxSlack     = 16   // lines by which a region may drift
-	commonLine   = 64   // a line that occurs more often votes for nothing
-	sparseBlock  = 8    // lines from which on a line may be left out
-	edgeLine     = 5    // bytes from which on a first or last line may differ as well
-	longBlock    = 10   // lines from which on a difference may be any slip
-	maxBlockSize = 1000 // lines; longer blocks must match better than by similarity
+	minLines     = 3       // lines with content in the block
+	minBytes     = 24      // their bytes, white space not counted
+	minEqual     = 2       // lines that are equal but for white space and say something
+	maxDistance  = 0.10    // share of the block's bytes that differ
+	maxUnequal   = 4       // one line in so many may differ, be missing or be additional …
+	maxUnequalOf = 3       // … and in a long block one in so many
+	leadFactor   = 2       // the runner-up must be so many times as far away …
+	leadMargin   = 0.03    // … and that much more
+	candidates   = 8       // regions that are compared closely
+	maxSlack     = 16      // lines by which a region may drift
+	commonLine   = 64      // a line that occurs more often votes for nothing
+	sparseBlock  = 8       // lines from which on a line may be left out
+	edgeLine     = 5       // bytes from which on a first or last line may differ as well
+	longBlock    = 10      // lines from which on a difference may be any slip
+	maxWork      = 1 << 27 // steps spent on distances per block; beyond, lines must be equal
+	maxBlockSize = 1000    // lines; longer blocks must match better than by similarity
 )
 
 // region is a candidate, aligned with the block.
@@ -81,6 +82,7 @@ type block struct {
 	total int // bytes of bare
 	solid int // lines with content
 	slack int
+	work  int // spent on distances so far
 }
 
 func newBlock(lines []string) *block {
