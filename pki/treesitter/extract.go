@@ -1,0 +1,90 @@
+package treesitter
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	sitter "github.com/smacker/go-tree-sitter"
+
+	"github.com/sidecar-ls/sidecar-ls/pki"
+)
+
+// mark is one match of a query, free of C memory.
+type mark struct {
+	start, end         int
+	nameStart, nameEnd int
+	pattern            int
+	kind               pki.Kind // "" for a local scope
+	declared           bool     // only a declaration
+	receiver           string
+	doc                string
+}
+
+// symbols parses src and runs the query. No goroutine other than the caller's
+// sees the tree: two readers of one tree crash.
+func (g *grammar) symbols(src []byte, limit time.Duration) ([]pki.Symbol, error) {
+	if err := g.compile(); err != nil {
+		return nil, err
+	}
+	if g.alone {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+	}
+	deadline := time.Now().Add(2 * limit)
+
+	// A parser that once hit its limit would resume the old text, and a context
+	// that ends would leave its flag set: each parse has a parser of its own.
+	p := sitter.NewParser()
+	defer p.Close()
+	p.SetLanguage(g.tables())
+	p.SetOperationLimit(max(1, int(limit.Microseconds())))
+	tree, err := p.ParseCtx(context.Background(), nil, src)
+	if err != nil {
+		return nil, ErrTimeout // the language is set and the context cannot end
+	}
+	defer tree.Close()
+
+	cursor := sitter.NewQueryCursor()
+	defer cursor.Close()
+	cursor.Exec(g.compiled, tree.RootNode())
+	var marks []mark
+	for n := 0; len(marks) < maxSymbols; n++ {
+		match, ok := cursor.NextMatch()
+		if !ok {
+			break
+		}
+		if n%256 == 0 && time.Now().After(deadline) {
+			return nil, ErrTimeout
+		}
+		if m, ok := g.mark(match, src); ok {
+			marks = append(marks, m)
+		}
+	}
+	return g.assemble(marks, src), nil
+}
+
+func (g *grammar) mark(match *sitter.QueryMatch, src []byte) (m mark, ok bool) {
+	m = mark{pattern: int(match.PatternIndex), nameStart: -1}
+	for _, c := range match.Captures {
+		start, end := int(c.Node.StartByte()), int(c.Node.EndByte())
+		if start > end || end > len(src) {
+			return m, false
+		}
+		what := g.captures[c.Index]
+		switch what.role {
+		case roleDefinition, roleDeclaration:
+			m.start, m.end, m.kind, m.declared = start, end, what.kind, what.role == roleDeclaration
+		case roleLocal:
+			m.start, m.end = start, end
+			return m, true
+		case roleName:
+			m.nameStart, m.nameEnd = start, end
+		case roleReceiver:
+			m.receiver = strings.ToValidUTF8(string(src[start:end]), "")
+		case roleDoc:
+			m.doc = docstring(string(src[start:end]))
+		}
+	}
+	return m, m.kind != "" && m.nameStart >= 0 && m.nameEnd > m.nameStart
+}

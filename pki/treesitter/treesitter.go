@@ -1,0 +1,75 @@
+// Package treesitter finds the named parts of source files. Most languages are
+// parsed with tree-sitter and a query of ours per language (queries/*.scm); Go
+// with its own parser; prose and settings line by line.
+//
+// All of the cgo stays here and none of its types leaves. Memory of the C side
+// is invisible to the garbage collector, so every parse makes its own parser,
+// tree and cursor, copies what it needs and closes them before it returns.
+package treesitter
+
+import (
+	"errors"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/pki"
+)
+
+// Why a file has no symbols.
+var (
+	ErrUnsupported = errors.New("language is not supported")
+	ErrTooLarge    = errors.New("file is larger than 1 MiB")
+	ErrMinified    = errors.New("file is minified or generated: its lines are too long")
+	ErrTimeout     = errors.New("parsing took too long")
+	ErrRefused     = errors.New("file nests strings or here-documents beyond what its parser survives")
+)
+
+const (
+	maxSize    = 1 << 20
+	maxSymbols = 20000
+)
+
+// Extract returns the symbols of a source in the order of their first bytes,
+// outer ones first. lang is a name as Language returns it. Broken code yields
+// what can be had. Besides the errors above there is none; with an error there
+// are no symbols. Calls may run beside each other.
+func Extract(lang string, src []byte) ([]pki.Symbol, error) {
+	if len(src) > maxSize {
+		return nil, ErrTooLarge
+	}
+	switch lang {
+	case "go":
+		return goSymbols(src), nil
+	case "markdown":
+		return headings(src), nil
+	case "yaml":
+		return yamlKeys(src), nil
+	case "toml":
+		return tomlKeys(src), nil
+	}
+	g := grammarOf(lang)
+	switch {
+	case g == nil:
+		return nil, ErrUnsupported
+	case minified(src):
+		return nil, ErrMinified
+	case !survivable(lang, src):
+		if lang == "bash" {
+			return shellFunctions(src), nil
+		}
+		return nil, ErrRefused
+	}
+	return g.symbols(src, timeFor(len(src)))
+}
+
+// timeFor is generous, since the clock runs on while other processes have the
+// processor: a parse needs about 0.3 ms per KiB.
+func timeFor(size int) time.Duration {
+	return 500*time.Millisecond + time.Duration(size>>10)*time.Millisecond
+}
+
+// minified tells code that nobody wrote line by line. One long line alone, a
+// table or an embedded image, is no reason.
+func minified(src []byte) bool {
+	const atLeast, average = 8 << 10, 400
+	return len(src) > atLeast && len(src)/len(lineStarts(src)) > average
+}
