@@ -83,41 +83,65 @@ func literalNeedle(text string, fold bool) needle {
 	return needle{best, strings.ToUpper(best) != best}
 }
 
+// pair are two bytes at a distance, each perhaps in either case: a letter's
+// two forms are the same under mask.
+type pair struct {
+	off        int
+	want, mask [2]byte
+}
+
+// indexGeneric is index where the processor has no wide registers.
+func (p *pair) indexGeneric(data []byte, n int) int {
+	for i := 0; i < n; i++ {
+		if p.mask[0] == 0 {
+			k := bytes.IndexByte(data[i:n], p.want[0])
+			if k < 0 {
+				return -1
+			}
+			i += k
+		}
+		if data[i]|p.mask[0] == p.want[0] && data[i+p.off]|p.mask[1] == p.want[1] {
+			return i
+		}
+	}
+	return -1
+}
+
 // finder looks for one needle in one text after another. It goes from one
-// occurrence of the needle's rarest byte to the next, which IndexByte does at
-// the speed of memory, and compares there.
+// occurrence to the next of the needle's two rarest bytes, at the distance
+// that they have there, and compares.
 type finder struct {
 	needle
-	rare  int     // where the rarest byte is in text
-	forms [2]byte // that byte, in both cases
-	count int     // of forms
-
-	data []byte
-	next [2]int // the next place of each form, -1 when it is unknown
-	at   int    // the next place of the needle, or len(data)
+	pair
+	first int // where the pair begins in text
+	data  []byte
+	at    int // the next place of the needle, or len(data)
 }
 
 func newFinder(n needle) *finder {
-	f := &finder{needle: n, count: 1}
+	f := &finder{needle: n}
+	a, b := 0, len(n.text)-1
 	for i := range n.text {
-		if frequency(n.text[i], n.fold) < frequency(n.text[f.rare], n.fold) {
-			f.rare = i
+		switch {
+		case frequency(n.text[i]) < frequency(n.text[a]):
+			a, b = i, a
+		case i != a && (a == b || frequency(n.text[i]) < frequency(n.text[b])):
+			b = i
 		}
 	}
-	c := n.text[f.rare]
-	f.forms[0] = c
-	if n.fold && 'a' <= c && c <= 'z' {
-		f.forms[1] = c - 'a' + 'A'
-		f.count = 2
+	a, b = min(a, b), max(a, b)
+	f.first, f.off = a, b-a
+	for i, c := range [2]byte{n.text[a], n.text[b]} {
+		f.want[i] = c
+		if n.fold && 'a' <= c && c <= 'z' {
+			f.mask[i] = 'a' - 'A'
+		}
 	}
 	return f
 }
 
 // reset starts a new text.
-func (f *finder) reset(data []byte) {
-	f.data, f.at = data, -1
-	f.next = [2]int{-1, -1}
-}
+func (f *finder) reset(data []byte) { f.data, f.at = data, -1 }
 
 // index returns where the needle begins first at or after from, or len(data).
 // The values of from must not decrease.
@@ -129,63 +153,26 @@ func (f *finder) index(from int) int {
 }
 
 func (f *finder) search(from int) int {
-	if !f.fold {
-		if i := f.searchExact(from); i >= 0 {
-			return i
-		}
-		return len(f.data)
-	}
-	for pos := from + f.rare; pos < len(f.data); pos++ {
-		pos = f.nextForm(pos)
-		start := pos - f.rare
-		if start+len(f.text) > len(f.data) {
+	end := len(f.data) - len(f.text) + 1 // of the places where it can begin
+	for pos := from; pos < end; pos++ {
+		n := f.pair.index(f.data[pos+f.first:], end-pos)
+		if n < 0 {
 			break
 		}
-		if equalFold(f.data[start:start+len(f.text)], f.text) {
-			return start
+		pos += n
+		if f.is(f.data[pos : pos+len(f.text)]) {
+			return pos
 		}
 	}
 	return len(f.data)
 }
 
-// nextForm returns the first place at or after pos of the rare byte in any
-// case, or len(data).
-func (f *finder) nextForm(pos int) int {
-	best := len(f.data)
-	for i := range f.count {
-		if f.next[i] < pos {
-			f.next[i] = len(f.data)
-			if n := bytes.IndexByte(f.data[pos:], f.forms[i]); n >= 0 {
-				f.next[i] = pos + n
-			}
-		}
-		best = min(best, f.next[i])
+// is reports whether text is the needle.
+func (f *finder) is(text []byte) bool {
+	if f.fold {
+		return equalFold(text, f.text)
 	}
-	return best
-}
-
-// searchExact looks for the rare byte as long as that is not too common in
-// this text, then for the text as a whole.
-func (f *finder) searchExact(from int) int {
-	end := len(f.data) - len(f.text)
-	misses := 0
-	for pos := from; pos <= end; pos++ {
-		n := bytes.IndexByte(f.data[pos+f.rare:end+f.rare+1], f.forms[0])
-		if n < 0 {
-			return -1
-		}
-		pos += n
-		if string(f.data[pos:pos+len(f.text)]) == f.text {
-			return pos
-		}
-		if misses++; misses > 8+(pos-from)>>5 {
-			if n := bytes.Index(f.data[pos+1:], []byte(f.text)); n >= 0 {
-				return pos + 1 + n
-			}
-			return -1
-		}
-	}
-	return -1
+	return string(text) == f.text
 }
 
 // equalFold compares with a text in lower case.
@@ -206,13 +193,10 @@ func equalFold(data []byte, lower string) bool {
 const byFrequency = " etnirsaoldcu\tpm\nfgh_x(,)0;b.vy*w=/\"-1{}k:>'SETRAC2NI[]<DPOLM&3F4U#BG86V5HjX+7q9z!W$@%K|Y\\?JQZ`~^"
 
 // frequency ranks a byte; higher is more common.
-func frequency(c byte, fold bool) int {
+func frequency(c byte) int {
 	i := strings.IndexByte(byFrequency, c)
 	if i < 0 {
 		return 0
-	}
-	if fold && 'a' <= c && c <= 'z' {
-		i -= 4 // two forms to look for
 	}
 	return len(byFrequency) - i
 }
