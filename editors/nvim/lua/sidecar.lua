@@ -87,12 +87,16 @@ end
 
 -- Calls a tool and gives its ToolResult to done.
 function M.call(tool, arguments, done)
-  M.execute('sidecar.tools.call', { name = tool, arguments = arguments or vim.empty_dict() }, done)
+  -- Lua can't tell an empty object from an empty list.
+  if not arguments or vim.tbl_isempty(arguments) then arguments = vim.empty_dict() end
+  M.execute('sidecar.tools.call', { name = tool, arguments = arguments }, done)
 end
 
-local function show(lines, filetype)
+-- Shows lines in a window below.
+local function show(title, lines, filetype)
   vim.cmd('botright new')
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
+  vim.wo.number, vim.wo.relativenumber, vim.wo.statusline = false, false, ' ' .. title:gsub('%%', '%%%%')
   vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
   vim.bo.filetype, vim.bo.modifiable = filetype, false
 end
@@ -160,7 +164,7 @@ local commands = {
   SidecarDiff = function()
     M.execute('sidecar.review.diff', nil, function(r)
       if r.diff == '' then return vim.notify('sidecar: nothing is pending') end
-      show(vim.split(r.diff, '\n', { trimempty = true }), 'diff')
+      show('pending changes', vim.split(r.diff, '\n', { trimempty = true }), 'diff')
     end)
   end,
   -- Every pending hunk in the quickfix list.
@@ -192,8 +196,7 @@ local commands = {
       vim.notify('usage: :SidecarTool NAME {"argument": "value"}', vim.log.levels.ERROR)
       return
     end
-    if vim.tbl_isempty(arguments) then arguments = vim.empty_dict() end
-    M.call(name, arguments, function(r) show(vim.split(r.content, '\n'), '') end)
+    M.call(name, arguments, function(r) show(name, vim.split(r.content, '\n'), '') end)
   end,
   SidecarStart = function() M.attach(vim.api.nvim_get_current_buf()) end,
 }
