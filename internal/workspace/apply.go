@@ -36,6 +36,7 @@ func (d *Disk) Apply(ctx context.Context, changes ...Change) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
+	defer journal.disown()
 	if err := d.stage(ctx, plan); err != nil {
 		d.unstage(plan)
 		return errors.Join(err, journal.remove())

@@ -59,6 +59,7 @@ type journalState struct {
 type journal struct {
 	disk *Disk
 	path string
+	file *os.File // open, and owned, for as long as the batch is under way
 }
 
 // writeJournal writes down what is about to be done. A single atomic step
@@ -79,8 +80,11 @@ func (d *Disk) writeJournal(p *plan) (journal, error) {
 	var random [8]byte
 	rand.Read(random[:])
 	name := filepath.Join(dir, "apply-"+hex.EncodeToString(random[:]))
-	err := d.step("journal.write", func() error { return writeJournalFile(name+".tmp", p, !single) })
-	j := journal{d, name + suffix}
+	j := journal{disk: d, path: name + suffix}
+	err := d.step("journal.write", func() (err error) {
+		j.file, err = writeJournalFile(name+".tmp", p, !single)
+		return err
+	})
 	if err == nil {
 		err = d.step("journal.rename", func() error { return os.Rename(name+".tmp", j.path) })
 	}
@@ -88,27 +92,41 @@ func (d *Disk) writeJournal(p *plan) (journal, error) {
 		err = d.step("journal.syncdir", func() error { return syncPath(dir) })
 	}
 	if err != nil {
+		defer j.disown()
 		os.Remove(name + ".tmp")
 		return journal{}, errors.Join(err, j.remove())
 	}
 	return j, nil
 }
 
-func writeJournalFile(path string, p *plan, sync bool) error {
+// writeJournalFile returns the file open, so that nobody who recovers takes
+// the batch for one whose process has died.
+func writeJournalFile(path string, p *plan, sync bool) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer file.Close()
-	if err := encodeJournal(file, p); err != nil {
-		return err
+	owned, err := own(file)
+	if err == nil && !owned {
+		err = errors.New("somebody recovers while it is written; try again")
 	}
-	if sync {
-		if err := file.Sync(); err != nil {
-			return err
-		}
+	if err == nil {
+		err = encodeJournal(file, p)
 	}
-	return file.Close()
+	if err == nil && sync {
+		err = file.Sync()
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// disown leaves the journal, if it is still there, to whoever recovers.
+func (j journal) disown() {
+	if j.file != nil {
+		j.file.Close()
+	}
 }
 
 // remove forgets the journal.

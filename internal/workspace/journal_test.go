@@ -32,6 +32,7 @@ func interrupted(t testing.TB) (dir, state, journal string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	j.disown() // as a crash does
 	if err := d.stage(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
@@ -190,4 +191,42 @@ func FuzzDecodeJournal(f *testing.F) {
 			decodeJournal(append([]byte(journalLine(len(body), crc)+"\n"), body...))
 		}
 	})
+}
+
+// TestRecoverLeavesLivingBatchesAlone: a second server that starts while a
+// first one applies a batch must not finish it for the first one.
+func TestRecoverLeavesLivingBatchesAlone(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, err := OpenDisk([]Folder{{Dir: dir}}, DiskOptions{StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	looked := false
+	first, err := OpenDisk([]Folder{{Dir: dir}}, DiskOptions{StateDir: state, Fail: func(point string) error {
+		if point == "before file.check" && !looked {
+			looked = true
+			report, err := second.Recover(t.Context())
+			if err != nil || len(report.Finished) > 0 {
+				t.Errorf("the second server: %+v, %v", report, err)
+			}
+			if data, _ := os.ReadFile(filepath.Join(dir, "b")); string(data) != "old" {
+				t.Errorf("b = %q", data)
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	err = first.Apply(t.Context(), Change{Path: "a", Before: []byte("old"), After: []byte("new")}, Change{Path: "b", Before: []byte("old"), After: []byte("new")})
+	if err != nil || !looked {
+		t.Fatalf("apply: %v, looked %v", err, looked)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -46,13 +47,7 @@ func (d *Disk) Recover(ctx context.Context) (RecoverReport, error) {
 		if !strings.HasPrefix(name, "apply-") || !f.Type().IsRegular() {
 			continue
 		}
-		switch filepath.Ext(name) {
-		case ".tmp": // of a batch that had not begun
-			err = os.Remove(path)
-		case journalSuffix, noteSuffix:
-			err = d.recoverFrom(path, &report)
-		}
-		if err != nil {
+		if err := d.recoverFrom(path, &report); err != nil {
 			return report, fmt.Errorf("recovering from %s: %w", name, err)
 		}
 	}
@@ -60,8 +55,26 @@ func (d *Disk) Recover(ctx context.Context) (RecoverReport, error) {
 }
 
 func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
-	j := journal{d, path}
-	data, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // its process has finished
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if ours, err := own(file); err != nil || !ours {
+		return err // another process is at it
+	}
+	switch filepath.Ext(path) {
+	case ".tmp": // of a batch that had not begun
+		return os.Remove(path)
+	case journalSuffix, noteSuffix:
+	default:
+		return nil
+	}
+	j := journal{disk: d, path: path}
+	data, err := io.ReadAll(file)
 	if err != nil {
 		return err
 	}
