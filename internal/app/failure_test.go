@@ -1,0 +1,307 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+type reviewList struct {
+	Revision int64 `json:"revision"`
+	Edits    []struct {
+		URI   string `json:"uri"`
+		Path  string `json:"path"`
+		State string `json:"state"`
+		Hunks []struct {
+			ID string `json:"id"`
+		} `json:"hunks"`
+	} `json:"edits"`
+}
+
+type acceptResult struct {
+	Accepted []string `json:"accepted"`
+	Failed   []struct {
+		URI   string `json:"uri"`
+		Error string `json:"error"`
+	} `json:"failed"`
+}
+
+func (r *rig) pending() reviewList {
+	r.t.Helper()
+	var list reviewList
+	if err := r.ExecuteCommand(r.t.Context(), "sidecar.review.list", nil, &list); err != nil {
+		r.t.Fatal(err)
+	}
+	return list
+}
+
+func (r *rig) accept(arg any) acceptResult {
+	r.t.Helper()
+	var res acceptResult
+	if err := r.ExecuteCommand(r.t.Context(), "sidecar.review.accept", arg, &res); err != nil {
+		r.t.Fatal(err)
+	}
+	return res
+}
+
+func (r *rig) file(name string) string {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// unwritable makes dir a place where nothing can be written.
+var unwritable = map[string]func(t *testing.T, dir string){
+	"full disk": func(t *testing.T, dir string) {
+		mount(t, dir, "tmpfs", 0, "size=64k")
+		write(t, filepath.Join(dir, "a.txt"), "one\n")
+		write(t, filepath.Join(dir, "ballast"), strings.Repeat("x", 48<<10))
+	},
+	"read-only directory": func(t *testing.T, dir string) {
+		write(t, filepath.Join(dir, "a.txt"), "one\n")
+		mount(t, dir, dir, syscall.MS_BIND, "")
+		if err := syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+			t.Fatal(err)
+		}
+	},
+}
+
+func mount(t *testing.T, dir, what string, flags uintptr, data string) {
+	t.Helper()
+	kind := ""
+	if flags == 0 {
+		kind = what
+	}
+	if err := syscall.Mount(what, dir, kind, flags, data); err != nil {
+		t.Skipf("can't mount here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAcceptWhereNothingCanBeWritten: the entry stays with the reason, the
+// other file is accepted, and once there is room the rest can be.
+func TestAcceptWhereNothingCanBeWritten(t *testing.T) {
+	home(t)
+	for name, prepare := range unwritable {
+		t.Run(name, func(t *testing.T) {
+			dir := project(t, map[string]string{"ok.txt": "one\n"})
+			bad := filepath.Join(dir, "bad")
+			if err := os.Mkdir(bad, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			prepare(t, bad)
+			r := serve(t, dir, fakeeditor.Options{})
+			r.mode("review")
+			long := strings.Repeat("a line that needs room\n", 4000)
+			for _, p := range []string{"bad/a.txt", "ok.txt"} {
+				if res := r.call("write_file", map[string]string{"path": p, "content": long}); !res.OK {
+					t.Fatal(res.Content)
+				}
+			}
+			res := r.accept(nil)
+			if len(res.Accepted) != 1 || len(res.Failed) != 1 || !strings.HasSuffix(res.Failed[0].URI, "/bad/a.txt") || res.Failed[0].Error == "" {
+				t.Fatalf("accept: %+v", res)
+			}
+			t.Log(res.Failed[0].Error)
+			if r.file("bad/a.txt") != "one\n" || r.file("ok.txt") != long {
+				t.Error("the files are not as reported")
+			}
+			if list := r.pending(); len(list.Edits) != 1 || list.Edits[0].Path != "bad/a.txt" {
+				t.Errorf("pending: %+v", list)
+			}
+			left, err := os.ReadDir(bad)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range left {
+				if f.Name() != "a.txt" && f.Name() != "ballast" {
+					t.Errorf("%s was left behind", f.Name())
+				}
+			}
+		})
+	}
+}
+
+// TestKilledServer is killed with edits pending, and with an accept under way,
+// many times; after each restart every file is old or new, and what was not
+// accepted is still pending.
+func TestKilledServer(t *testing.T) {
+	home(t)
+	bin := buildServer(t)
+	dir := project(t, map[string]string{})
+	const files = 20
+	text := func(round int) string { return fmt.Sprintf("round %d\n", round) }
+	for i := range files {
+		write(t, filepath.Join(dir, fmt.Sprintf("f%02d.txt", i)), text(0))
+	}
+	start := func() (*rig, *exec.Cmd) {
+		cmd := exec.Command(bin, "serve", "--log-level", "error")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		e, err := fakeeditor.StartProcess(cmd, fakeeditor.Options{Root: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Initialize(t.Context()); err != nil {
+			t.Fatalf("%v\n%s", err, &stderr)
+		}
+		return &rig{e, t, dir}, cmd
+	}
+	old := make([]string, files)
+	for i := range old {
+		old[i] = text(0)
+	}
+	mixed := 0
+	for round := 1; round <= 12; round++ {
+		r, cmd := start()
+		r.mode("review")
+		if n := len(r.pending().Edits); n != 0 {
+			t.Fatalf("round %d begins with %d pending edits", round, n)
+		}
+		var wg sync.WaitGroup
+		for i := range files {
+			wg.Go(func() {
+				res := r.call("write_file", map[string]string{"path": fmt.Sprintf("f%02d.txt", i), "content": text(round)})
+				if !res.OK {
+					t.Error(res.Content)
+				}
+			})
+		}
+		wg.Wait()
+		if round%2 == 0 { // in the middle of an accept, a little later each time
+			params, err := fakeeditor.Command("sidecar.review.accept", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Start(t.Context(), "workspace/executeCommand", params); err != nil {
+				t.Fatal(err)
+			}
+			for range round / 2 { // each answer takes the accept a little further
+				if err := r.ExecuteCommand(t.Context(), "sidecar.mode.get", nil, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		r.Wait(t.Context()) // its error is the kill
+
+		r, _ = start()
+		waiting := map[string]bool{}
+		for _, e := range r.pending().Edits {
+			waiting[e.Path] = true
+		}
+		states := map[bool]int{}
+		for i := range files {
+			name := fmt.Sprintf("f%02d.txt", i)
+			got := r.file(name)
+			isNew := got == text(round)
+			states[isNew]++
+			if !isNew && got != old[i] {
+				t.Fatalf("round %d: %s is neither old nor new: %q", round, name, got)
+			}
+			if isNew == waiting[name] {
+				t.Fatalf("round %d: %s: new on disk %v, pending %v", round, name, isNew, waiting[name])
+			}
+		}
+		if len(states) == 2 {
+			mixed++
+		}
+		if res := r.accept(nil); len(res.Failed) > 0 {
+			t.Fatalf("round %d: %+v", round, res.Failed)
+		}
+		for i := range files {
+			old[i] = r.file(fmt.Sprintf("f%02d.txt", i))
+			if old[i] != text(round) {
+				t.Fatalf("round %d: an edit was lost: %q", round, old[i])
+			}
+		}
+		if err := r.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mixed > 0 {
+		t.Errorf("%d batches were half accepted after a restart", mixed)
+	}
+}
+
+// TestManyCalls: ten thousand at once, none lost, none doubled.
+func TestManyCalls(t *testing.T) {
+	home(t)
+	const calls = 10_000
+	r := serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
+	ids := make(chan string, calls)
+	var wg sync.WaitGroup
+	for range calls {
+		wg.Go(func() {
+			var res struct {
+				CallID string `json:"callId"`
+				OK     bool   `json:"ok"`
+			}
+			arg := map[string]any{"name": "read_file", "arguments": map[string]string{"path": "a.txt"}}
+			if err := r.ExecuteCommand(t.Context(), "sidecar.tools.call", arg, &res); err != nil || !res.OK {
+				t.Errorf("%v %+v", err, res)
+			}
+			ids <- res.CallID
+		})
+	}
+	wg.Wait()
+	close(ids)
+	seen := map[string]bool{}
+	for id := range ids {
+		seen[id] = true
+	}
+	if len(seen) != calls {
+		t.Errorf("%d different replies to %d calls", len(seen), calls)
+	}
+}
+
+// TestConflictsLoseNothing: whoever writes between proposal and accept keeps
+// what he wrote, and the proposal stays.
+func TestConflictsLoseNothing(t *testing.T) {
+	home(t)
+	r := serve(t, project(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"}), fakeeditor.Options{})
+	r.mode("review")
+	r.call("edit_file", map[string]any{"path": "a.txt", "edits": []map[string]string{{"search": "2\n", "replace": "two\n"}, {"search": "8\n", "replace": "eight\n"}}})
+	write(t, filepath.Join(r.dir, "a.txt"), "0\n1\nDEUX\n3\n4\n5\n6\n7\n8\n9\n")
+	res := r.accept(nil)
+	if len(res.Failed) != 1 || !strings.Contains(res.Failed[0].Error, "conflict") && !strings.Contains(res.Failed[0].Error, "changed") {
+		t.Fatalf("accept: %+v", res)
+	}
+	if got := r.file("a.txt"); !strings.Contains(got, "DEUX") || strings.Contains(got, "two") {
+		t.Fatalf("the user's line is gone: %q", got)
+	}
+	list := r.pending()
+	if len(list.Edits) != 1 || list.Edits[0].State != "conflict" {
+		t.Fatalf("pending: %+v", list)
+	}
+	var diff struct {
+		Diff string `json:"diff"`
+	}
+	if err := r.ExecuteCommand(t.Context(), "sidecar.review.diff", nil, &diff); err != nil || !strings.Contains(diff.Diff, "two") {
+		t.Errorf("the proposal is not shown any more: %v\n%s", err, diff.Diff)
+	}
+	var le *lsp.Error
+	err := r.ExecuteCommand(t.Context(), "sidecar.review.accept", map[string]any{"revision": list.Revision - 1}, nil)
+	if data, _ := json.Marshal(err); err == nil {
+		t.Errorf("a stale revision was accepted: %s %v", data, le)
+	}
+}
