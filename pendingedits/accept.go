@@ -2,10 +2,7 @@ package pendingedits
 
 import (
 	"context"
-	"fmt"
 	"slices"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Accept applies what sel chooses to the base, all files together; when that
@@ -23,82 +20,47 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 		return AcceptResult{}, err
 	}
 	var ready []picked
-	var changes []workspace.Change
+	var changes []decided
 	for _, p := range picks {
 		c, err := p.change()
 		if err != nil {
 			failed = append(failed, Failure{p.e.name, err})
 			continue
 		}
-		ready, changes = append(ready, p), append(changes, c)
+		ready, changes = append(ready, p), append(changes, decided{c, p.e.session, p.e.tool})
 	}
-	errs := s.apply(ctx, "accept", changes)
 
 	var res AcceptResult
 	var notes []note
-	item := undoItem{}
-	var accepted []picked
+	errs, err := s.change(ctx, "accept", changes, func(failed []error) (record, error) {
+		var done []picked
+		item := undoItem{}
+		for i, p := range ready {
+			if failed == nil || failed[i] == nil {
+				done = append(done, p)
+				item.changes = append(item.changes, changes[i])
+			}
+		}
+		r, err := s.accepted(done)
+		if done != nil {
+			r.undo = []undoItem{item}
+		}
+		return r, err
+	})
+	if err != nil {
+		return AcceptResult{}, err
+	}
 	for i, p := range ready {
 		if errs[i] != nil {
 			failed = append(failed, Failure{p.e.name, errs[i]})
 			continue
 		}
-		accepted = append(accepted, p)
 		res.Accepted = append(res.Accepted, p.e.name)
 		notes = append(notes, note{p.e.session, "The user accepted " + p.say() + "."})
-		item.changes = append(item.changes, decided{changes[i], p.e.session, p.e.tool})
-	}
-	if accepted != nil {
-		s.finish("accept", func() (record, error) {
-			r, err := s.accepted(accepted)
-			r.undo = []undoItem{item}
-			return r, err
-		})
 	}
 	s.tell(notes)
 	res.Failed, res.Revision = failed, s.Revision()
 	return res, nil
-}
-
-// apply makes the changes to the base with no lock held, and returns an error
-// or nil for each.
-func (s *Store) apply(ctx context.Context, op string, changes []workspace.Change) []error {
-	errs := make([]error, len(changes))
-	if len(changes) == 0 {
-		return errs
-	}
-	err := s.opts.Fail(op + ".apply")
-	if err == nil {
-		err = s.base.Apply(ctx, changes...)
-	}
-	for i, c := range changes {
-		errs[i] = err
-		if err != nil && len(changes) > 1 && ctx.Err() == nil {
-			errs[i] = s.base.Apply(ctx, c)
-		}
-	}
-	return errs
-}
-
-// finish takes down what was done to the base. When that can't be written, it
-// is done all the same: the live text shows it, and the user is told.
-func (s *Store) finish(op string, what func() (record, error)) {
-	err := s.opts.Fail(op + ".applied")
-	if err == nil {
-		s.mu.Lock()
-		var r record
-		var seq int64
-		if r, err = what(); err == nil {
-			seq, err = s.commit(op, r)
-		}
-		s.mu.Unlock()
-		if err == nil {
-			err = s.log.sync(op, seq)
-		}
-	}
-	if err != nil && s.opts.Report != nil {
-		s.opts.Report(fmt.Sprintf("the files are changed, but that could not be written down, so it may not be possible to undo it: %v", err))
-	}
 }
 
 // accepted returns what is left of the entries. s.mu is held.

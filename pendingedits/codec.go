@@ -50,6 +50,8 @@ func encode(r record) []byte {
 	w := &encoder{make([]byte, 0, size)}
 	w.number(r.revision)
 	w.number(r.nextID)
+	w.flag(r.intent)
+	w.flag(r.ends)
 	w.number(int64(len(r.drops)))
 	for _, name := range r.drops {
 		w.text(name)
@@ -163,7 +165,7 @@ func (d *decoder) file() []byte {
 
 func decode(payload []byte) (record, error) {
 	d := &decoder{b: payload}
-	r := record{revision: d.number(), nextID: d.number()}
+	r := record{revision: d.number(), nextID: d.number(), intent: d.number() == 1, ends: d.number() == 1}
 	for range d.count() {
 		r.drops = append(r.drops, d.text())
 	}

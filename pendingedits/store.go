@@ -53,6 +53,7 @@ type Store struct {
 	resolved map[string]*resolution // by name, of entries that were looked at
 	names    []string               // Layer.Names, nil when it has to be made
 	undo     []undoItem             // the last is the newest
+	intent   *record                // what is being done to the base
 	revision int64
 	nextID   int64
 	closed   bool
@@ -90,6 +91,10 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 			l.close()
 			return nil, fmt.Errorf("pending edits: %w", err)
 		}
+	}
+	if err := s.finishIntent(); err != nil {
+		l.close()
+		return nil, fmt.Errorf("pending edits: %w", err)
 	}
 	// Revisions that were only shown are not in the log; the clock keeps new
 	// ones above them.
@@ -185,6 +190,10 @@ type record struct {
 	drops            []string
 	undone           int        // how many of the newest undo items go
 	undo             []undoItem // and what is put there instead
+
+	// An intent is written before the base is changed. It holds if the changes
+	// of its last undo item were made; a record that ends it says what was.
+	intent, ends bool
 }
 
 // commit writes r to the log and then makes it true. It returns what sync has
@@ -207,7 +216,9 @@ func (s *Store) commit(op string, r record) (int64, error) {
 		return 0, fmt.Errorf("pending edits: %w", err)
 	}
 	s.replay(r)
-	s.changed()
+	if !r.intent {
+		s.changed()
+	}
 	if s.log.wasteful(s.size) {
 		// The record is in the log already; a log that can't be made shorter
 		// only stays long.
@@ -218,6 +229,14 @@ func (s *Store) commit(op string, r record) (int64, error) {
 
 // replay makes r true in memory.
 func (s *Store) replay(r record) {
+	s.revision, s.nextID = max(s.revision, r.revision), max(s.nextID, r.nextID)
+	if r.intent {
+		s.intent = &r
+		return
+	}
+	if r.ends {
+		s.intent = nil
+	}
 	for _, name := range r.drops {
 		s.drop(name)
 	}
@@ -230,7 +249,6 @@ func (s *Store) replay(r record) {
 	}
 	s.undo = append(s.undo[:max(0, len(s.undo)-r.undone)], r.undo...)
 	s.undo = bounded(s.undo)
-	s.revision, s.nextID = max(s.revision, r.revision), max(s.nextID, r.nextID)
 	s.names = nil
 }
 
@@ -263,6 +281,9 @@ func (s *Store) compact() error {
 	}
 	for _, u := range s.undo {
 		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, undo: []undoItem{u}}))
+	}
+	if s.intent != nil {
+		payloads = append(payloads, encode(*s.intent))
 	}
 	if payloads == nil {
 		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID}))

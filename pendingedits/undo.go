@@ -74,39 +74,63 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 	}
 	item := s.undo[len(s.undo)-1]
 	var res UndoResult
-	var ready []backward
-	var changes []workspace.Change
-	stay := undoItem{undone: item.undone}
+	var steps []backward
+	var changes []decided
+	var stuck []decided
 	for _, d := range slices.Backward(item.changes) {
 		b, err := s.backward(d, item.undone)
 		if err != nil {
 			res.Failed = append(res.Failed, Failure{b.name, err})
-			stay.changes = append(stay.changes, d)
+			stuck = append(stuck, d)
 			continue
 		}
-		ready = append(ready, b)
+		steps = append(steps, b)
 		if b.needed {
-			changes = append(changes, b.change)
+			changes = append(changes, decided{b.change, d.session, d.tool})
 		}
 	}
 	s.mu.Unlock()
 
-	errs := s.apply(ctx, "undo", changes)
-	again := undoItem{undone: !item.undone}
+	// outcome also tells which steps were done.
 	var done []backward
-	var notes []note
-	for _, b := range ready {
-		if b.needed {
-			err := errs[0]
-			errs = errs[1:]
-			if err != nil {
-				res.Failed = append(res.Failed, Failure{b.name, err})
-				stay.changes = append(stay.changes, b.of)
-				continue
+	outcome := func(failed []error) (record, error) {
+		done = nil
+		stay, again := undoItem{undone: item.undone}, undoItem{undone: !item.undone}
+		stay.changes = slices.Clone(stuck)
+		n := 0
+		for _, b := range steps {
+			if b.needed {
+				n++
+				if failed != nil && failed[n-1] != nil {
+					stay.changes = append(stay.changes, b.of)
+					continue
+				}
+				again.changes = append(again.changes, changes[n-1])
 			}
-			again.changes = append(again.changes, decided{b.change, b.of.session, b.of.tool})
+			done = append(done, b)
 		}
-		done = append(done, b)
+		if done == nil {
+			return record{}, nil
+		}
+		r, err := s.pendingAgain(done)
+		r.undone = 1
+		for _, u := range []undoItem{stay, again} {
+			if u.changes != nil {
+				slices.Reverse(u.changes)
+				r.undo = append(r.undo, u)
+			}
+		}
+		return r, err
+	}
+	errs, err := s.change(ctx, "undo", changes, outcome)
+	if err == nil && changes == nil && steps != nil {
+		err = s.write("undo", outcome, nil, func(*record) {})
+	}
+	if err != nil {
+		return UndoResult{}, err
+	}
+	var notes []note
+	for _, b := range done {
 		res.Restored = append(res.Restored, b.name)
 		text := "The user took back accepting %s; it is pending again."
 		if item.undone {
@@ -114,18 +138,14 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		}
 		notes = append(notes, note{b.of.session, fmt.Sprintf(text, b.name)})
 	}
-	if done != nil {
-		s.finish("undo", func() (record, error) {
-			r, err := s.pendingAgain(done)
-			r.undone = 1
-			for _, u := range []undoItem{stay, again} {
-				if u.changes != nil {
-					slices.Reverse(u.changes)
-					r.undo = append(r.undo, u)
-				}
-			}
-			return r, err
-		})
+	for _, b := range steps {
+		if !b.needed {
+			continue
+		}
+		if err := errs[0]; err != nil {
+			res.Failed = append(res.Failed, Failure{b.name, err})
+		}
+		errs = errs[1:]
 	}
 	s.tell(notes)
 	slices.Sort(res.Restored)
@@ -160,6 +180,9 @@ func (s *Store) backward(d decided, undone bool) (backward, error) {
 	}
 	switch {
 	case d.From == "" && same(now, d.Before):
+		if e := s.entries[d.Path]; e == nil && !undone {
+			b.seen[d.Path] = sight{e, d.After} // it is pending again all the same
+		}
 		return b, nil
 	case d.Before == nil || d.After == nil: // a file that was made or deleted
 		b.needed = same(now, d.After)
@@ -193,6 +216,12 @@ func (s *Store) pendingAgain(done []backward) (record, error) {
 			g.want[name] = before.text
 			if e != nil && e != before.e {
 				g.want[name] = s.proposed(e) // it was proposed while the editor was at it
+			}
+		}
+		if b.needed { // the base as it will be, or is by now
+			g.base[b.change.Path] = b.change.After
+			if b.change.From != "" {
+				g.base[b.change.From] = nil
 			}
 		}
 		if b.of.From != "" {
