@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -84,6 +85,9 @@ func AsError(err error) *Error {
 		{workspace.ErrBinary, BinaryFile, "only text files can be read and edited"},
 		{workspace.ErrSpecial, InvalidArguments, "name a regular file"},
 		{fs.ErrNotExist, NotFound, "check the path with list_directory or search_files"},
+		{syscall.ENOTDIR, NotFound, "a part of the path is a file; check it with list_directory"},
+		{syscall.ENOSPC, Unavailable, "the disk is full; tell the user"},
+		{syscall.EROFS, Unavailable, "the file system is read-only; tell the user"},
 		{fs.ErrExist, AlreadyExists, "choose another path or edit the file that is there"},
 		{fs.ErrInvalid, InvalidArguments, "give a workspace-relative path with / as separator"},
 		{fs.ErrPermission, Denied, "the operating system refuses this file to the server"},

@@ -126,7 +126,7 @@ func (c *core) openReview(ctx context.Context, d door) {
 		c.problems = append(c.problems, "an interrupted change of files could not be finished: "+err.Error())
 	}
 	c.problems = append(c.problems, recovered(report)...)
-	if err := keepOutOfGit(filepath.Dir(c.stateDir)); err != nil {
+	if err := c.keepOutOfGit(); err != nil {
 		c.reviewErr = err
 	} else {
 		c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
@@ -160,7 +160,8 @@ func recovered(r workspace.RecoverReport) []string {
 
 // keepOutOfGit makes the server's directory with an ignore file that leaves to
 // git only what a team may want to share.
-func keepOutOfGit(dir string) error {
+func (c *core) keepOutOfGit() error {
+	dir := filepath.Dir(c.stateDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
