@@ -30,7 +30,7 @@ func TestHostileFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := project(t, map[string]string{"a.go": "package a\n"})
-	framecorpus.Run(t, string(fakeeditor.FileURI(dir)), cases, func(t *testing.T) framecorpus.Server {
+	framecorpus.Run(t, fakeeditor.FileURI(dir), cases, func(t *testing.T) framecorpus.Server {
 		inR, inW := io.Pipe()
 		outR, outW := io.Pipe()
 		end := make(chan error, 1)

@@ -145,7 +145,7 @@ func help(w io.Writer) {
 		fmt.Fprintf(t, "  sidecar-ls %s\t%s\n", cmd.name, cmd.help)
 	}
 	fmt.Fprint(t, "  sidecar-ls --version\tprint the version\n")
-	t.Flush()
+	_ = t.Flush() // as with Fprint, there is nobody left to tell
 	fmt.Fprint(w, "\nsidecar-ls COMMAND --help shows the flags of a command.\n")
 }
 

@@ -50,7 +50,9 @@ func (s *settings) load(client ...json.RawMessage) []string {
 	}
 	ds, more := dispatchSettings(set)
 	if s.level != nil {
-		s.level.UnmarshalText([]byte(set.String("log.level"))) // the table allows slog's names only
+		if err := s.level.UnmarshalText([]byte(set.String("log.level"))); err != nil {
+			problems = append(problems, "sidecar.log.level: "+err.Error())
+		}
 	}
 	s.now.Store(set)
 	s.dispatch.Store(ds)

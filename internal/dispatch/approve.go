@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"hash"
 	"slices"
 	"strings"
 
@@ -136,7 +136,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 
 // hashChange adds all of a change, each part with its length, so that no two
 // different changes hash alike.
-func hashChange(w io.Writer, ch workspace.Change) {
+func hashChange(w hash.Hash, ch workspace.Change) {
 	fmt.Fprintf(w, "%q %q %v %v %v %d %d\x00", ch.Path, ch.From, ch.Mode, ch.Before == nil, ch.After == nil, len(ch.Before), len(ch.After))
 	w.Write(ch.Before)
 	w.Write(ch.After)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -22,7 +21,6 @@ type call struct {
 	d   *Dispatcher
 	req Request
 	set *Settings
-	log *slog.Logger
 
 	session *session.Session
 	mode    policy.Mode
@@ -34,8 +32,7 @@ type call struct {
 
 	spent     *session.Reservation
 	res       *Result
-	notes     []string // what the model is told besides the tool's own text
-	changes   []workspace.Change
+	notes     []string      // what the model is told besides the tool's own text
 	asked     time.Duration // how long a person took
 	approvals int
 }

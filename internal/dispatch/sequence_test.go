@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 )
@@ -64,7 +65,7 @@ func TestClaimEndsWithContext(t *testing.T) {
 	defer s.leave(a)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.claim(ctx, b, []string{"x"}); err != context.Canceled {
+	if _, err := s.claim(ctx, b, []string{"x"}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("err = %v", err)
 	}
 	s.leave(b)

@@ -58,11 +58,7 @@ func choose(name string, t *match.Text, spans []match.Span, tier match.Tier, e E
 			return spans[i : i+1], nil
 		}
 	}
-	shown := make([]int, 0, match.MaxListed)
-	for _, l := range lines[:min(len(lines), match.MaxListed)] {
-		shown = append(shown, l)
-	}
-	return nil, ambiguous(name, len(spans), shown, tier)
+	return nil, ambiguous(name, len(spans), lines[:min(len(lines), match.MaxListed)], tier)
 }
 
 // lineNumbers returns the lines, counted from one, on which spans begin.

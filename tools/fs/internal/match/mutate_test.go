@@ -1,6 +1,7 @@
 package match
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -172,7 +173,7 @@ func TestMutations(t *testing.T) {
 					case err != nil:
 						refused++
 						reasons[fmt.Sprintf("%T", err)]++
-						if miss, ok := err.(*Missing); ok {
+						if miss := (*Missing)(nil); errors.As(err, &miss) {
 							reasons[miss.Reason]++
 						}
 					case p.First == first && p.Last == first+size:
