@@ -214,7 +214,7 @@ type worker struct {
 	name  []byte // of the file being visited, terminated by NUL
 	list  []byte // a directory's entries
 	files [][]byte
-	dirs  []job
+	jobs  []job
 }
 
 func (w *walk) work(i int) {
@@ -268,7 +268,7 @@ const (
 )
 
 // filesPerJob is how many files of one directory a worker keeps for itself.
-const filesPerJob = 64
+const filesPerJob = 128
 
 // listDir visits the files of a directory and puts its subdirectories on the
 // stack, first, so that other workers have something to do.
@@ -280,7 +280,7 @@ func (k *worker) listDir(o *openDir, rules dirRules) {
 	if !k.opts.IncludeIgnored {
 		k.addRules(o, &rules)
 	}
-	k.dirs, k.files = k.dirs[:0], k.files[:0]
+	k.jobs, k.files = k.jobs[:0], k.files[:0]
 	for e := (entries{k.list}); ; {
 		name, kind := e.next()
 		if name == nil {
@@ -300,26 +300,31 @@ func (k *worker) listDir(o *openDir, rules dirRules) {
 			k.files = append(k.files, name)
 			continue
 		}
-		k.dirs = append(k.dirs, job{parent: o, name: append([]byte(nil), name...), rules: rules.enter(bare)})
+		k.jobs = append(k.jobs, job{parent: o, name: append([]byte(nil), name...), rules: rules.enter(bare)})
 	}
-	o.refs.Add(int32(len(k.dirs)))
-	k.push(k.dirs)
-	for len(k.files) > filesPerJob {
-		k.share(o)
-	}
+	k.share(o)
+	o.refs.Add(int32(len(k.jobs)))
+	k.push(k.jobs)
 	k.visitFiles(o)
 }
 
-// share puts some of the files on the stack.
+// share makes jobs of the files of a large directory, all but those that the
+// worker keeps.
 func (k *worker) share(o *openDir) {
-	rest := len(k.files) - filesPerJob
-	var names []byte
-	for _, name := range k.files[rest:] {
-		names = append(names, name...)
+	if len(k.files) <= filesPerJob {
+		return
 	}
-	k.files = k.files[:rest]
-	o.refs.Add(1)
-	k.push([]job{{parent: o, files: names}})
+	rest := k.files[filesPerJob:]
+	k.files = k.files[:filesPerJob]
+	for len(rest) > 0 {
+		n := min(len(rest), filesPerJob)
+		names := make([]byte, 0, 24*n)
+		for _, name := range rest[:n] {
+			names = append(names, name...)
+		}
+		k.jobs = append(k.jobs, job{parent: o, files: names})
+		rest = rest[n:]
+	}
 }
 
 // wanted applies the rules that hold for all walks, then the ignore files.
