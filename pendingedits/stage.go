@@ -160,14 +160,8 @@ func refuse(name string, err error) error {
 func (g *stage) record() (record, error) {
 	// An entry for two names is looked at from both.
 	for _, name := range slices.Collect(maps.Keys(g.want)) {
-		ties := []string{g.origin(name)}
-		for _, e := range []*entry{g.s.entries[name], g.s.from[name]} {
-			if e != nil {
-				ties = append(ties, e.name, e.from)
-			}
-		}
-		for _, other := range ties {
-			if _, ok := g.want[other]; other == "" || ok {
+		for _, other := range g.s.tied(name, g.origin(name)) {
+			if _, ok := g.want[other]; ok {
 				continue
 			}
 			data, err := g.current(other)

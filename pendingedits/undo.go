@@ -159,15 +159,16 @@ func (s *Store) backward(d decided, undone bool) (backward, error) {
 	if undone && d.From != "" {
 		b.name = d.From
 	}
-	for _, name := range []string{d.Path, d.From} {
-		if name == "" {
-			continue
-		}
+	for _, name := range s.tied(d.Path, d.From) {
 		text, err := s.stage("", "").current(name)
 		if err != nil {
 			return b, err
 		}
 		b.seen[name] = sight{s.entries[name], text}
+		// What would be pending again could take the place of a conflict.
+		if e := s.entries[name]; e != nil && s.resolved[name].edit.State == Conflict {
+			return b, fmt.Errorf("an edit of %s is in conflict with the user's changes; reject or change it first: %w", name, workspace.ErrConflict)
+		}
 	}
 	now, err := s.read(d.Path)
 	if err != nil {
@@ -199,6 +200,21 @@ func (s *Store) backward(d decided, undone bool) (backward, error) {
 	}
 	b.change.After, b.needed = merged, d.From != "" || !same(merged, now)
 	return b, nil
+}
+
+// tied returns the names, and those that pending renames tie to them.
+func (s *Store) tied(names ...string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, name)
+		for _, e := range []*entry{s.entries[name], s.from[name]} {
+			if e != nil {
+				all = append(all, e.name, e.from)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == "" })
 }
 
 // pendingAgain returns the entries that make the queue's view what it was: so
