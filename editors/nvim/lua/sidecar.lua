@@ -56,7 +56,10 @@ function M.attach(bufnr)
     workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fn.fnamemodify(root, ':t') } },
     capabilities = vim.lsp.protocol.make_client_capabilities(),
     init_options = { sidecar = M.config.settings },
-    handlers = M.config.ask and { ['window/showMessageRequest'] = require('sidecar.ask').handler } or nil,
+    handlers = M.config.ask and {
+      ['window/showMessageRequest'] = require('sidecar.ask').handler,
+      ['$/cancelRequest'] = require('sidecar.ask').withdraw,
+    } or nil,
   }
   local reuse = function(client) return client.name == 'sidecar' and client.config.root_dir == root and not stopped(client) end
   if vim.lsp.start then return vim.lsp.start(config, { bufnr = bufnr, reuse_client = reuse }) end

@@ -82,16 +82,30 @@ local function choose(win, actions)
   end
 end
 
+local asking, withdrawn = 0, false
+
 -- The handler. Without a screen nobody can answer, which is no answer.
 function M.handler(_, params)
   local actions = params.actions or {}
   if #actions == 0 or #vim.api.nvim_list_uis() == 0 then return vim.NIL end
+  asking, withdrawn = asking + 1, false
   local win = open(vim.split(vim.trim(params.message), '\n'))
   local ok, index = pcall(choose, win, actions)
   pcall(vim.api.nvim_win_close, win, true)
-  vim.api.nvim_echo({ { 'sidecar: ' .. (ok and index and actions[index].title or 'not answered') } }, false, {})
+  asking = asking - 1
+  local said = ok and index and actions[index].title or withdrawn and 'the question has expired' or 'not answered'
+  vim.api.nvim_echo({ { 'sidecar: ' .. said } }, false, {})
   if not ok then vim.notify('sidecar: ' .. tostring(index), vim.log.levels.ERROR) end
   return ok and index and actions[index] or vim.NIL
+end
+
+-- The handler of $/cancelRequest: the server does not wait for the answer any
+-- more. Which question it means is not told to handlers, so with several open
+-- they all stay.
+function M.withdraw()
+  if asking ~= 1 then return end
+  withdrawn = true
+  vim.api.nvim_input('<Esc>')
 end
 
 return M
