@@ -52,7 +52,11 @@ func (a *approvals) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Ans
 		ask.Expires = time.Now().Add(defaultExpiry)
 	}
 	ctx, cancel := context.WithDeadline(ctx, ask.Expires)
-	defer cancel()
+	asked := make(chan struct{})
+	defer func() {
+		cancel()
+		<-asked
+	}()
 	q := &approval{Ask: ask, answer: make(chan dispatch.Answer, 1)}
 	a.mu.Lock()
 	a.open = append(a.open, q)
@@ -62,6 +66,7 @@ func (a *approvals) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Ans
 
 	failed := make(chan error, 1)
 	go func() {
+		defer close(asked)
 		answer, err := a.put(ctx, q)
 		switch {
 		case unsupported(err):

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -106,58 +103,14 @@ func (s *Server) textReview(_ context.Context, a textArgs) (textResult, error) {
 	if err != nil {
 		return textResult{}, err
 	}
-	text, err := st.Text(name, side)
-	return textResult{text}, reviewError(err)
-}
-
-type showArgs struct {
-	URI string `json:"uri,omitempty"`
-}
-
-type showResult struct {
-	URI   string `json:"uri"`
-	Shown bool   `json:"shown"` // false: the editor can't; uri is a file to open
-}
-
-// showReview writes the diff to a file of our own and has the editor open it.
-func (s *Server) showReview(ctx context.Context, a showArgs) (showResult, error) {
-	diff, err := s.diffReview(ctx, diffArgs(a))
+	data, err := st.Text(name, side)
 	if err != nil {
-		return showResult{}, err
+		return textResult{}, reviewError(err)
 	}
-	dir := s.current().StateDir
-	if dir == "" {
-		return showResult{}, errors.New("there is no place for the diff: use sidecar.review.diff")
+	if text, err := workspace.DecodeText([]byte(data)); err == nil {
+		data = text.Body // as an editor shows it
 	}
-	dir = filepath.Join(dir, "show")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return showResult{}, err
-	}
-	// Written aside and renamed, so that a link in its place is replaced, not
-	// followed.
-	f, err := os.CreateTemp(dir, "review-*.tmp") // made with 0600
-	if err != nil {
-		return showResult{}, err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(diff.Diff)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return showResult{}, err
-	}
-	path := filepath.Join(dir, "review.diff")
-	if err := os.Rename(f.Name(), path); err != nil {
-		return showResult{}, err
-	}
-	res := showResult{URI: fileURI(path)}
-	if s.client.can.showDocument {
-		var answer lsp.ShowDocumentResult
-		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: res.URI}, &answer)
-		if err != nil && !unsupported(err) {
-			return showResult{}, err
-		}
-		res.Shown = answer.Success
-	}
-	return res, nil
+	return textResult{data}, nil
 }
 
 type acceptArgs struct {
@@ -235,9 +188,29 @@ func (s *Server) proposeReview(ctx context.Context, a proposeArgs) (none, error)
 	if err != nil {
 		return none{}, err
 	}
-	err = st.Propose(ctx, name, []byte(a.Text))
+	data, err := proposal(st, name, a.Text)
+	if err != nil {
+		return none{}, reviewError(err)
+	}
+	err = st.Propose(ctx, name, data)
 	s.publisher.changed()
 	return none{}, reviewError(err)
+}
+
+// proposal is text in the form that the proposal has now, or else its base.
+func proposal(st *pendingedits.Store, name, text string) ([]byte, error) {
+	now, err := st.Text(name, pendingedits.Proposed)
+	if err == nil && now == "" {
+		now, err = st.Text(name, pendingedits.Base)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := formOf([]byte(now))
+	if f.set && f.text.Encoding == workspace.Bytes {
+		return nil, fmt.Errorf("%s: its encoding is not known, so its text can't be edited here", name)
+	}
+	return f.bytes(text), nil
 }
 
 type undoResult struct {

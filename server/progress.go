@@ -35,10 +35,11 @@ type progress struct {
 type job struct {
 	p      *progress
 	title  string
-	cancel context.CancelFunc
-	done   chan struct{} // closed when the call is over
-	gone   chan struct{} // closed when end was sent
-	news   chan struct{} // has room for one
+	cancel context.CancelFunc // of the call
+	life   context.Context    // ends when the call is over
+	finish context.CancelFunc // ends life
+	gone   chan struct{}      // closed when end was sent
+	news   chan struct{}      // has room for one
 
 	mu   sync.Mutex
 	text []byte
@@ -49,7 +50,8 @@ type job struct {
 // user cancels; end must be called.
 func (p *progress) begin(ctx context.Context, token lsp.ProgressToken, title string) (context.Context, *job) {
 	ctx, cancel := context.WithCancel(ctx)
-	j := &job{p: p, title: title, cancel: cancel, done: make(chan struct{}), gone: make(chan struct{}), news: make(chan struct{}, 1)}
+	j := &job{p: p, title: title, cancel: cancel, gone: make(chan struct{}), news: make(chan struct{}, 1)}
+	j.life, j.finish = context.WithCancel(context.WithoutCancel(ctx))
 	if token != "" {
 		p.register(token, cancel)
 	}
@@ -83,7 +85,7 @@ func (j *job) emit(chunk string) {
 
 // end takes the progress away again, before it returns.
 func (j *job) end() {
-	close(j.done)
+	j.finish()
 	<-j.gone
 	j.cancel()
 }
@@ -93,7 +95,7 @@ func (j *job) run(ctx context.Context, token lsp.ProgressToken) {
 	defer close(j.gone)
 	if token == "" {
 		var ok bool
-		if token, ok = j.late(ctx); !ok {
+		if token, ok = j.late(); !ok {
 			return
 		}
 	}
@@ -109,7 +111,7 @@ func (j *job) run(ctx context.Context, token lsp.ProgressToken) {
 	for over := false; !over; {
 		select {
 		case <-j.news:
-		case <-j.done:
+		case <-j.life.Done():
 			over = true
 		}
 		j.mu.Lock()
@@ -124,14 +126,14 @@ func (j *job) run(ctx context.Context, token lsp.ProgressToken) {
 }
 
 // late makes a token of our own when the call is still running after a while.
-func (j *job) late(ctx context.Context) (lsp.ProgressToken, bool) {
+func (j *job) late() (lsp.ProgressToken, bool) {
 	if !j.p.client.can.progress {
 		return "", false
 	}
 	timer := time.NewTimer(progressDelay)
 	defer timer.Stop()
 	select {
-	case <-j.done:
+	case <-j.life.Done():
 		return "", false
 	case <-timer.C:
 	}
@@ -139,15 +141,8 @@ func (j *job) late(ctx context.Context) (lsp.ProgressToken, bool) {
 	j.p.made++
 	token := lsp.StringToken("sidecar-" + strconv.Itoa(j.p.made))
 	j.p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, progressCreateTimeout)
+	ctx, cancel := context.WithTimeout(j.life, progressCreateTimeout)
 	defer cancel()
-	go func() {
-		select {
-		case <-j.done:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	if err := j.p.client.call(ctx, "window/workDoneProgress/create", lsp.WorkDoneProgressCreateParams{Token: token}, nil); err != nil {
 		return "", false
 	}

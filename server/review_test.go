@@ -274,6 +274,28 @@ func TestStaleRevision(t *testing.T) {
 	}
 }
 
+// The user's own text is written in the form that the file has.
+func TestProposeKeepsTheForm(t *testing.T) {
+	const mark = "\xef\xbb\xbf"
+	w := newWorld(t, setup{files: map[string]string{"a.txt": mark + "a\r\nb\r\n"}})
+	w.propose("a.txt", mark+"a\r\nb\r\n", mark+"a\r\nB\r\n")
+	got := run[textResult](w, "sidecar.review.text", object{"uri": w.uri("a.txt"), "side": "proposed"}).Text
+	if got != "a\r\nB\r\n" {
+		t.Errorf("text %q", got)
+	}
+	run[none](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "a\nBB\n"})
+	run[acceptResult](w, "sidecar.review.accept", nil)
+	if got := w.disk("a.txt"); got != mark+"a\r\nBB\r\n" {
+		t.Errorf("disk %q", got)
+	}
+
+	w = newWorld(t, setup{files: map[string]string{"latin1.txt": "na\xefve\n"}})
+	w.propose("latin1.txt", "na\xefve\n", "na\xefve!\n")
+	if err := w.ExecuteCommand(w.ctx, "sidecar.review.propose", object{"uri": w.uri("latin1.txt"), "text": "na\uFFFDve?\n"}, nil); err == nil {
+		t.Error("text of an unknown encoding was edited")
+	}
+}
+
 func TestBatch(t *testing.T) {
 	w := newWorld(t, setup{batch: true, files: map[string]string{"a.txt": "a\n"}})
 	w.propose("a.txt", "a\n", "A\n")

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Options are what a server needs. Start is needed; every other field may be
+// left out.
+type Options struct {
+	Version string
+	Log     *slog.Logger // nil means silence
+
+	// Start builds the core when the client initializes. Its error is the
+	// answer to the client.
+	Start func(context.Context, Start) (*Core, error)
+}
+
+// Start is what the client says when it initializes, and the ways to it.
+type Start struct {
+	Folders  []workspace.Folder // none: the client opened no folder
+	Settings json.RawMessage    // initializationOptions.sidecar, or nil
+	Approver dispatch.Approver
+	People   *People
+
+	// ReviewChanged is to be called when the review queue changed; it never waits.
+	ReviewChanged func()
+
+	// Editor lays the client's open documents over base. It is to be called
+	// once, and the result to be the live view of every session that works in
+	// the main tree.
+	Editor func(base workspace.View) *Editor
+}
+
+// Core is what the commands work on. Fields that stay nil are parts that are
+// absent; their commands say so.
+type Core struct {
+	Dispatch Dispatcher
+	Sessions *session.Store
+	Review   *pendingedits.Store
+	Bus      *events.Bus
+
+	// StateDir is a directory for files that are shown to the user.
+	StateDir string
+
+	// Configure loads the settings anew, later layers over earlier ones, and
+	// returns what is wrong with them, in words for the user.
+	Configure func(layers ...json.RawMessage) []string
+
+	// Batch reports whether the review queue is accepted as a whole or not at
+	// all; nil means never.
+	Batch func() bool
+
+	// SetFolders follows the client when it adds or removes folders; nil means
+	// that this needs a restart.
+	SetFolders func([]workspace.Folder) error
+
+	// Close ends the core after the last request.
+	Close func() error
+}
+
+// Dispatcher runs tool calls: *dispatch.Dispatcher.
+type Dispatcher interface {
+	Call(context.Context, dispatch.Request) (*dispatch.Result, error)
+	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
+	Page(cursor string) (dispatch.Page, error)
+	Metrics() map[string]dispatch.Metric
+	List(session string, f tools.Filter) ([]*tools.Tool, []string, error)
+}
