@@ -13,6 +13,7 @@ import (
 func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error) {
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
+	defer s.hold()()
 	s.mu.Lock()
 	picks, failed, err := s.pick(sel)
 	s.mu.Unlock()
@@ -41,11 +42,11 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 				item.changes = append(item.changes, changes[i])
 			}
 		}
-		r, err := s.accepted(done)
+		r := s.accepted(done)
 		if done != nil {
 			r.undo = []undoItem{item}
 		}
-		return r, err
+		return r, nil
 	})
 	if err != nil {
 		return AcceptResult{}, err
@@ -64,7 +65,7 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 }
 
 // accepted returns what is left of the entries. s.mu is held.
-func (s *Store) accepted(picks []picked) (record, error) {
+func (s *Store) accepted(picks []picked) record {
 	var r record
 	for _, p := range picks {
 		e := s.entries[p.e.name]
@@ -74,27 +75,9 @@ func (s *Store) accepted(picks []picked) (record, error) {
 			r.drops = append(r.drops, p.e.name)
 		case less:
 			r.puts = append(r.puts, rest)
-		case e != nil && (e.whole || p.e.whole):
-			// Proposed anew while the editor was at it: the proposal stands, over
-			// the file as it is now.
-			g := s.stage(e.session, e.tool)
-			g.want[e.name] = s.proposed(e)
-			again, err := g.record()
-			if err != nil {
-				return record{}, err
-			}
-			r.puts, r.drops = append(r.puts, again.puts...), append(r.drops, again.drops...)
 		}
 	}
-	return r, nil
-}
-
-// proposed is what e last was in the queue's view, as far as it is known.
-func (s *Store) proposed(e *entry) []byte {
-	if r := s.resolved[e.name]; r != nil && !e.whole {
-		return r.text
-	}
-	return e.after
+	return r
 }
 
 // Reject drops what sel chooses and tells the agent, with the reason if there

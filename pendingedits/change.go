@@ -46,6 +46,21 @@ func (s *Store) change(ctx context.Context, op string, changes []decided, outcom
 	return errs, nil
 }
 
+// hold makes agents that propose wait until release: between what a person
+// chose and the files that have it, nothing may be proposed.
+func (s *Store) hold() (release func()) {
+	over := make(chan struct{})
+	s.mu.Lock()
+	s.busy = over
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		s.busy = nil
+		s.mu.Unlock()
+		close(over)
+	}
+}
+
 // write makes the outcome durable.
 func (s *Store) write(op string, outcome func([]error) (record, error), failed []error, mark func(*record)) error {
 	s.mu.Lock()

@@ -53,6 +53,7 @@ type Store struct {
 	resolved map[string]*resolution // by name, of entries that were looked at
 	names    []string               // Layer.Names, nil when it has to be made
 	undo     []undoItem             // the last is the newest
+	busy     chan struct{}          // closed when the change of the base that is under way is over
 	intent   *record                // what is being done to the base
 	revision int64
 	nextID   int64

@@ -50,14 +50,9 @@ func bounded(items []undoItem) []undoItem {
 type backward struct {
 	of     decided
 	change workspace.Change
-	name   string           // of the file, as its pending edit is called
-	needed bool             // false: somebody took it back already
-	seen   map[string]sight // by name, in the queue's view before
-}
-
-type sight struct {
-	e    *entry
-	text []byte
+	name   string            // of the file, as its pending edit is called
+	needed bool              // false: somebody took it back already
+	seen   map[string][]byte // by name, in the queue's view before
 }
 
 // Undo takes back what the last Accept did: the files become what they were,
@@ -67,6 +62,7 @@ type sight struct {
 func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
+	defer s.hold()()
 	s.mu.Lock()
 	if len(s.undo) == 0 {
 		defer s.mu.Unlock()
@@ -155,7 +151,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 
 // backward finds out how to take d back now. s.mu is held.
 func (s *Store) backward(d decided, undone bool) (backward, error) {
-	b := backward{of: d, name: d.Path, seen: map[string]sight{}}
+	b := backward{of: d, name: d.Path, seen: map[string][]byte{}}
 	if undone && d.From != "" {
 		b.name = d.From
 	}
@@ -164,7 +160,7 @@ func (s *Store) backward(d decided, undone bool) (backward, error) {
 		if err != nil {
 			return b, err
 		}
-		b.seen[name] = sight{s.entries[name], text}
+		b.seen[name] = text
 		// What would be pending again could take the place of a conflict.
 		if e := s.entries[name]; e != nil && s.resolved[name].edit.State == Conflict {
 			return b, fmt.Errorf("an edit of %s is in conflict with the user's changes; reject or change it first: %w", name, workspace.ErrConflict)
@@ -181,8 +177,8 @@ func (s *Store) backward(d decided, undone bool) (backward, error) {
 	}
 	switch {
 	case d.From == "" && same(now, d.Before):
-		if e := s.entries[d.Path]; e == nil && !undone {
-			b.seen[d.Path] = sight{e, d.After} // it is pending again all the same
+		if s.entries[d.Path] == nil && !undone {
+			b.seen[d.Path] = d.After // it is pending again all the same
 		}
 		return b, nil
 	case d.Before == nil || d.After == nil: // a file that was made or deleted
@@ -225,14 +221,10 @@ func (s *Store) pendingAgain(done []backward) (record, error) {
 	for _, b := range done {
 		g := s.stage(b.of.session, b.of.tool)
 		for name, before := range b.seen {
-			e := s.entries[name]
-			if e != nil {
+			if e := s.entries[name]; e != nil {
 				g.session, g.tool = e.session, e.tool
 			}
-			g.want[name] = before.text
-			if e != nil && e != before.e {
-				g.want[name] = s.proposed(e) // it was proposed while the editor was at it
-			}
+			g.want[name] = before
 		}
 		if b.needed { // the base as it will be, or is by now
 			g.base[b.change.Path] = b.change.After

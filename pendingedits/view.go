@@ -22,20 +22,33 @@ type view struct {
 }
 
 func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	seq, err := v.s.propose(v.session, v.tool, changes)
+	seq, err := v.s.propose(ctx, v.session, v.tool, changes)
 	if err != nil {
 		return err
 	}
 	return v.s.log.sync("record", seq)
 }
 
-// propose records changes of an agent.
-func (s *Store) propose(session, tool string, changes []workspace.Change) (int64, error) {
+// propose records changes of an agent. While the base is changed, it waits: what
+// is half in the queue and half in the files can't be built on.
+func (s *Store) propose(ctx context.Context, session, tool string, changes []workspace.Change) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for s.busy != nil {
+		busy := s.busy
+		s.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	g := s.stage(session, tool)
 	for _, c := range changes {
 		if err := g.change(c); err != nil {
