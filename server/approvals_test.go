@@ -76,7 +76,7 @@ func TestApproveByMessage(t *testing.T) {
 		w.Choose(c.choose)
 		q := question("q1")
 		q.Irrecoverable = c.irrecoverable
-		got := <-w.ask(w.ctx, q)
+		got := take(w, w.ask(w.ctx, q))
 		if d := cmp.Diff(c.want, got.answer); d != "" || got.err != nil {
 			t.Errorf("%s: %v %s", c.name, got.err, d)
 		}
@@ -104,7 +104,7 @@ func TestApproveStrangeAnswers(t *testing.T) {
 	for _, answer := range []any{object{"title": "Sure"}, object{}, true, "Allow", []any{}} {
 		w := newWorld(t, setup{})
 		w.Answer("window/showMessageRequest", func(context.Context, json.RawMessage) (any, error) { return answer, nil })
-		if got := <-w.ask(w.ctx, question("q1")); got.answer.Allow {
+		if got := take(w, w.ask(w.ctx, question("q1"))); got.answer.Allow {
 			t.Errorf("%v: %+v", answer, got)
 		}
 	}
@@ -112,7 +112,7 @@ func TestApproveStrangeAnswers(t *testing.T) {
 	w.Answer("window/showMessageRequest", func(context.Context, json.RawMessage) (any, error) {
 		return nil, lsp.Errorf(lsp.InternalError, "the dialog crashed")
 	})
-	if got := <-w.ask(w.ctx, question("q1")); got.answer.Allow || got.err == nil || !strings.Contains(got.err.Error(), "the dialog crashed") {
+	if got := take(w, w.ask(w.ctx, question("q1"))); got.answer.Allow || got.err == nil || !strings.Contains(got.err.Error(), "the dialog crashed") {
 		t.Errorf("an error: %+v", got)
 	}
 }
@@ -146,7 +146,7 @@ func TestApproveByDialog(t *testing.T) {
 		})
 		q := question("q1")
 		q.Irrecoverable = c.irrecoverable
-		got := <-w.ask(w.ctx, q)
+		got := take(w, w.ask(w.ctx, q))
 		if d := cmp.Diff(c.want, got.answer); d != "" || got.err != nil {
 			t.Errorf("%s: %v %s", c.name, got.err, d)
 		}
@@ -167,7 +167,7 @@ func TestApproveByHand(t *testing.T) {
 		t.Fatalf("approvals %+v", list)
 	}
 	run[none](w, "sidecar.approval.answer", object{"id": "q1", "outcome": "allow", "scope": "session"})
-	if got := <-done; got.err != nil || !got.answer.Allow || got.answer.Scope != dispatch.ForSession {
+	if got := take(w, done); got.err != nil || !got.answer.Allow || got.answer.Scope != dispatch.ForSession {
 		t.Errorf("got %+v", got)
 	}
 	if err := w.ExecuteCommand(w.ctx, "sidecar.approval.answer", object{"id": "q1", "outcome": "allow"}, nil); code(err) != lsp.InvalidParams {
@@ -177,7 +177,7 @@ func TestApproveByHand(t *testing.T) {
 	done = w.ask(w.ctx, question("q2"))
 	told(2)
 	w.choose(w.actions("file:///x", span(0, 0, 0, 0)), "Deny: Run a command: make")
-	if got := <-done; got.err != nil || got.answer.Allow {
+	if got := take(w, done); got.err != nil || got.answer.Allow {
 		t.Errorf("got %+v", got)
 	}
 
@@ -194,11 +194,11 @@ func TestApproveByHand(t *testing.T) {
 		t.Errorf("allowed with another word: %v", err)
 	}
 	w.choose(w.actions("file:///x", span(0, 0, 0, 0)), "Run irrecoverable command: Run a command: make")
-	if got := <-done; !got.answer.Allow || got.answer.Typed != "CONFIRM" {
+	if got := take(w, done); !got.answer.Allow || got.answer.Typed != "CONFIRM" {
 		t.Errorf("got %+v", got)
 	}
 	run[none](w, "sidecar.approval.denyOldest", nil)
-	if got := <-other; got.err != nil || got.answer.Allow {
+	if got := take(w, other); got.err != nil || got.answer.Allow {
 		t.Errorf("got %+v", got)
 	}
 	if a := w.actions("file:///x", span(0, 0, 0, 0)); len(a) != 0 {
@@ -217,10 +217,10 @@ func TestApproveFirstAnswerWins(t *testing.T) {
 	})
 	done := w.ask(w.ctx, question("q1"))
 	run[none](w, "sidecar.approval.denyOldest", nil)
-	if got := <-done; got.err != nil || got.answer.Allow {
+	if got := take(w, done); got.err != nil || got.answer.Allow {
 		t.Errorf("got %+v", got)
 	}
-	<-closed
+	take(w, closed)
 }
 
 func TestApproveEnds(t *testing.T) {
@@ -229,7 +229,7 @@ func TestApproveEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := w.ask(ctx, question("q1"))
 	cancel()
-	if got := <-done; !errors.Is(got.err, context.Canceled) {
+	if got := take(w, done); !errors.Is(got.err, context.Canceled) {
 		t.Errorf("cancelled: %+v", got)
 	}
 	late := question("q2")
@@ -242,7 +242,7 @@ func TestApproveEnds(t *testing.T) {
 	}
 	done = w.ask(w.ctx, question("q3"))
 	w.Hangup()
-	if got := <-done; got.err == nil || got.answer.Allow {
+	if got := take(w, done); got.err == nil || got.answer.Allow {
 		t.Errorf("client gone: %+v", got)
 	}
 }

@@ -292,7 +292,7 @@ func TestApplyConcurrently(t *testing.T) {
 		}()
 	}
 	for range names {
-		w.must(<-errs)
+		w.must(take(w, errs))
 	}
 	for _, n := range names {
 		if got := w.read(n); got != strings.Repeat("x", 10)+"0\n" {

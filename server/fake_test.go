@@ -221,6 +221,17 @@ func (w *world) await(what string, cond func(*fakeeditor.Record) bool) {
 	w.must(w.Await(w.ctx, what, cond))
 }
 
+// take receives from a channel.
+func take[T any](w *world, from <-chan T) (v T) {
+	w.t.Helper()
+	select {
+	case v = <-from:
+	case <-w.ctx.Done():
+		w.t.Fatal("waited in vain")
+	}
+	return v
+}
+
 // code is the code of an RPC error, 0 for none.
 func code(err error) int64 {
 	var e *lsp.Error

@@ -75,7 +75,7 @@ func TestEditThroughTheDispatcher(t *testing.T) {
 	if !r.OK || len(r.Changes) != 1 || r.Changes[0].State != "applied" || r.Decision.By != "user" {
 		t.Fatalf("result %+v %+v", r, r.Error)
 	}
-	if q := <-asked; !strings.Contains(q, `-two\n+zwei\n`) {
+	if q := take(w, asked); !strings.Contains(q, `-two\n+zwei\n`) {
 		t.Errorf("asked without the diff: %s", q)
 	}
 	if got := w.text(uri); got != "one\nzwei\n" || w.disk("a.txt") != "on disk\n" {

@@ -148,12 +148,12 @@ func TestConfiguration(t *testing.T) {
 			return []string{"mode: a string is expected"}
 		},
 	})
-	if got, want := <-loaded, `{"mode":"review"}{"mode":7}`; got != want {
+	if got, want := take(w, loaded), `{"mode":"review"}{"mode":7}`; got != want {
 		t.Errorf("loaded %s, want %s", got, want)
 	}
 	w.await("the problem", func(r *fakeeditor.Record) bool { return r.Count("window/showMessage") == 1 })
 	w.must(w.Configure(w.ctx, map[string]any{"sidecar": object{"mode": "plan"}}))
-	if got, want := <-loaded, `{"mode":"review"}{"mode":"plan"}`; got != want {
+	if got, want := take(w, loaded), `{"mode":"review"}{"mode":"plan"}`; got != want {
 		t.Errorf("loaded %s, want %s", got, want)
 	}
 }
@@ -167,11 +167,11 @@ func TestConfigurationPushed(t *testing.T) {
 		loaded <- string(slices.Concat(layers...))
 		return nil
 	}})
-	if got := <-loaded; got != "" {
+	if got := take(w, loaded); got != "" {
 		t.Errorf("loaded %s", got)
 	}
 	w.must(w.Notify(w.ctx, "workspace/didChangeConfiguration", object{"settings": object{"sidecar": object{"mode": "audit"}}}))
-	if got, want := <-loaded, `{"mode":"audit"}`; got != want {
+	if got, want := take(w, loaded), `{"mode":"audit"}`; got != want {
 		t.Errorf("loaded %s, want %s", got, want)
 	}
 }

@@ -133,20 +133,20 @@ func TestCancel(t *testing.T) {
 	} {
 		call, err := w.Start(w.ctx, "workspace/executeCommand", callParams(c.token))
 		w.must(err)
-		<-started
+		take(w, started)
 		w.must(w.Notify(w.ctx, "window/workDoneProgress/cancel", object{"token": "another"}))
 		w.must(w.Notify(w.ctx, "window/workDoneProgress/cancel", object{"token": object{}}))
 		w.must(c.cancel(call))
-		<-ended
+		take(w, ended)
 		if err := call.Wait(w.ctx, nil); code(err) != lsp.RequestCancelled {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	call, err := w.Start(w.ctx, "workspace/executeCommand", callParams(""))
 	w.must(err)
-	<-started
+	take(w, started)
 	w.Hangup()
-	<-ended
+	take(w, ended)
 	if err := call.Wait(w.ctx, nil); err == nil {
 		t.Error("a call of a client that is gone was answered")
 	}
