@@ -245,6 +245,6 @@ func (q closedQueue) Apply(context.Context, ...workspace.Change) error {
 type pager struct{ d *dispatch.Dispatcher }
 
 func (p pager) Page(cursor string) (system.Page, error) {
-	pg, err := p.d.Page(cursor)
+	pg, err := p.d.PageInResult(cursor)
 	return system.Page{Content: pg.Content, Next: pg.NextCursor, LeftBytes: pg.LeftBytes, TotalBytes: pg.TotalBytes}, err
 }

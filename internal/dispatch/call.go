@@ -139,7 +139,7 @@ func (c *call) lookUp() error {
 
 // decide asks the policy about the call, with the changes it would make.
 func (c *call) decide(changes []workspace.Change) policy.Verdict {
-	protected, never := protection(changes)
+	protected, never := c.protection(changes)
 	f := policy.Facts{
 		Tool:           c.tool.Name,
 		Access:         string(c.access()),
@@ -167,17 +167,16 @@ func (c *call) access() tools.Access {
 	return c.tool.Access
 }
 
-// protection sums up the protected paths among changes.
-func protection(changes []workspace.Change) (ask, never bool) {
-	for _, ch := range changes {
-		for _, name := range []string{ch.Path, ch.From} {
-			switch workspace.Protected(name) {
-			case workspace.AskFirst:
-				ask = true
-			case workspace.Never:
-				never = true
-			}
+// protection sums up the protected paths among changes, and those that they
+// lead to.
+func (c *call) protection(changes []workspace.Change) (ask, never bool) {
+	for _, name := range touched(changes) {
+		worst := workspace.Protected(name)
+		if real, err := c.to.RealName(name); err == nil {
+			worst = max(worst, workspace.Protected(real))
 		}
+		ask = ask || worst == workspace.AskFirst
+		never = never || worst == workspace.Never
 	}
 	return ask, never
 }
@@ -189,7 +188,7 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 		return nil
 	case policy.Deny:
 		code := tools.Denied
-		if _, never := protection(changes); never {
+		if _, never := c.protection(changes); never {
 			code = tools.ProtectedPath
 		}
 		return tools.Errorf(code, "%s", v.Reason)
@@ -243,6 +242,10 @@ func (c *call) emit(chunk string) {
 	}
 }
 
+// notesShare is the part of a result, one in so many bytes, that notes may
+// take.
+const notesShare = 4
+
 // finish makes the envelope: failure or text, redacted, with what else the
 // model must know, and cut.
 func (c *call) finish(out tools.Result, err error) {
@@ -275,7 +278,7 @@ func (c *call) finish(out tools.Result, err error) {
 	tail := ""
 	if len(c.notes) > 0 {
 		tail = "\n\n[" + strings.Join(c.notes, "]\n[") + "]"
-		if most := c.set.ResultBytes / 4; len(tail) > most {
+		if most := c.set.ResultBytes/notesShare - len("…]"); len(tail) > most {
 			tail = tail[:headEnd(tail, most)] + "…]"
 		}
 	}

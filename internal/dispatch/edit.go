@@ -61,9 +61,19 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 	return out, nil
 }
 
-// compute runs the tool and drops changes that change nothing.
+// compute runs the tool and drops changes that change nothing. The text of a
+// link is that of the file it leads to, so that file's name is the one that
+// the queue, the editor and people know.
 func (c *call) compute(ctx context.Context) (tools.Result, []workspace.Change, error) {
 	out, changes, err := c.run(ctx)
+	for i, ch := range changes {
+		if ch.From != "" || ch.After == nil {
+			continue // of the link itself
+		}
+		if real, err := c.to.RealName(ch.Path); err == nil {
+			changes[i].Path = real
+		}
+	}
 	changes = slices.DeleteFunc(changes, func(ch workspace.Change) bool {
 		return ch.From == "" && ch.Before != nil && ch.After != nil && bytes.Equal(ch.Before, ch.After)
 	})

@@ -24,6 +24,9 @@ const (
 // headShare is how much of a cut result is its beginning; the rest is its end.
 const headShare = 0.6
 
+// markerRoom is more than a line with a cursor needs.
+const markerRoom = 160
+
 // pages keeps the whole text of results that were cut. A cursor is a
 // snapshot's name and an offset, so that pages never overlap or skip.
 type pages struct {
@@ -99,7 +102,6 @@ func (p *pages) cut(text string, limit int) (string, *Truncated) {
 	if len(text) <= limit {
 		return text, nil
 	}
-	const markerRoom = 160
 	room := max(limit-markerRoom, limit/2)
 	head := headEnd(text, int(float64(room)*headShare))
 	tail := tailStart(text, max(room-head, 0))

@@ -20,19 +20,6 @@ type guard struct {
 	allow func(name string) bool
 }
 
-// realNamer is a view that knows links. A view that doesn't has none.
-type realNamer interface {
-	// realName returns name with its links resolved.
-	realName(name string) (string, error)
-}
-
-func (g *guard) realName(name string) (string, error) {
-	if r, ok := g.Files.(realNamer); ok {
-		return r.realName(name)
-	}
-	return name, nil
-}
-
 func (g *guard) hidden(name string) bool {
 	return Sensitive(name) && (g.allow == nil || !g.allow(name))
 }
@@ -43,7 +30,7 @@ func (g *guard) check(op, name string) error {
 	if g.hidden(name) {
 		return &fs.PathError{Op: op, Path: name, Err: ErrSensitive}
 	}
-	real, err := g.realName(name)
+	real, err := g.RealName(name)
 	if err == nil && real != name && g.hidden(real) {
 		return &fs.PathError{Op: op, Path: name, Err: ErrSensitive}
 	}
@@ -120,7 +107,7 @@ func (g *guard) Walk(ctx context.Context, opts WalkOptions, visit func(*Entry) e
 func (g *guard) hiddenBelow(dir string) func(name string) bool {
 	real, err := dir, error(nil)
 	if dir != "" && dir != "." {
-		real, err = g.realName(dir)
+		real, err = g.RealName(dir)
 	}
 	if err != nil || real == dir {
 		return g.hidden

@@ -13,9 +13,8 @@ import (
 // maxLinks bounds the links on the way to a file.
 const maxLinks = 40
 
-// realName returns name with its links resolved, whether or not there is a
-// file at the end.
-func (d *Disk) realName(name string) (string, error) {
+// RealName implements Files.
+func (d *Disk) RealName(name string) (string, error) {
 	f, rel, err := d.locate(name)
 	if err != nil || f == nil {
 		return name, err

@@ -36,14 +36,11 @@ type overlay struct {
 	layer Layer
 }
 
-func (o *overlay) realName(name string) (string, error) {
+func (o *overlay) RealName(name string) (string, error) {
 	if _, _, ok := o.layer.Lookup(name); ok {
 		return name, nil
 	}
-	if r, ok := o.Files.(realNamer); ok {
-		return r.realName(name)
-	}
-	return name, nil
+	return o.Files.RealName(name)
 }
 
 // resolved returns the name under which the layer knows name.
@@ -51,7 +48,7 @@ func (o *overlay) resolved(name string) string {
 	if name == "." || !fs.ValidPath(name) {
 		return name
 	}
-	if real, err := o.realName(name); err == nil {
+	if real, err := o.RealName(name); err == nil {
 		return real
 	}
 	return name

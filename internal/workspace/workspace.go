@@ -31,6 +31,11 @@ type Files interface {
 	// name that no file can have, fs.ErrInvalid.
 	Resolve(path string) (string, error)
 
+	// RealName returns name with its links resolved, whether or not there is a
+	// file at the end, for whoever judges where a name leads. It fails with
+	// ErrOutside for a link out of the workspace.
+	RealName(name string) (string, error)
+
 	// Abs returns the operating system's path of name, for URIs and for
 	// programs that are run; never for a model.
 	Abs(name string) string

@@ -1,0 +1,68 @@
+package dispatch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// RealName implements workspace.Files: every name below to/ is a link to the
+// rest of it.
+func (m *memory) RealName(name string) (string, error) { return strings.TrimPrefix(name, "to/"), nil }
+
+func TestEditsThroughLinks(t *testing.T) {
+	yes := says(Answer{Allow: true})
+	for name, c := range map[string]struct {
+		mode, path string
+		asked      int
+		want       tools.Code
+		changed    string
+	}{
+		"never is never":                 {"autonomous", "to/.git/hooks/pre-commit", 0, tools.ProtectedPath, ""},
+		"never is never in review":       {"review", "to/.git/hooks/pre-commit", 0, tools.ProtectedPath, ""},
+		"protected asks":                 {"autonomous", "to/.vscode/tasks.json", 1, "", ".vscode/tasks.json"},
+		"protected asks in review":       {"review", "to/.vscode/tasks.json", 1, "", ".vscode/tasks.json"},
+		"the file changes, not the link": {"autonomous", "to/b.txt", 0, "", "b.txt"},
+		"the file is held for review":    {"review", "to/b.txt", 0, "", "b.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, c.mode)
+			r.person.answer = yes
+			res := r.call(t, "put", fmt.Sprintf(`{"path":%q,"text":"x"}`, c.path))
+			if code(res) != c.want || len(r.person.asked) != c.asked {
+				t.Fatalf("code %q, asked %d (%s); want %q, %d", code(res), len(r.person.asked), res.Content, c.want, c.asked)
+			}
+			changed := ""
+			for _, ch := range res.Changes {
+				changed += ch.Path
+			}
+			if changed != c.changed {
+				t.Fatalf("changed %q, want %q", changed, c.changed)
+			}
+		})
+	}
+}
+
+func TestExplainLooksThroughLinks(t *testing.T) {
+	r := newRig(t, "autonomous")
+	e, err := r.Explain(t.Context(), Request{Name: "put", Arguments: []byte(`{"path":"to/.git/config","text":"x"}`)})
+	if err != nil || e.Decision != policy.Deny || e.Rule != "path.never" {
+		t.Fatalf("%+v, %v", e, err)
+	}
+}
+
+// A page that a tool returns must not be cut again.
+func TestPageInResultFits(t *testing.T) {
+	r := newRig(t, "cautious")
+	res := r.call(t, "long", `{}`)
+	pg, err := r.PageInResult(res.Truncated.Cursor)
+	if err != nil || !pg.HasMore {
+		t.Fatalf("page %+v, %v", pg, err)
+	}
+	if most := r.settings.ResultBytes * 3 / 4; len(pg.Content) > most-100 || len(pg.Content) < most/2 {
+		t.Fatalf("%d bytes, want at most %d and room for a line", len(pg.Content), most)
+	}
+}
