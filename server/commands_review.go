@@ -31,7 +31,10 @@ func (s *Server) name(member, uri string) (string, error) {
 	if !ok {
 		return "", invalidParams("%s: %.200q is not a file URI", member, uri)
 	}
-	name, err := s.docs.resolve(path)
+	if s.editor == nil {
+		return "", errNoReview
+	}
+	name, err := s.editor.Resolve(path)
 	if err != nil {
 		return "", invalidParams("%s: %.200q: %v", member, uri, err)
 	}

@@ -29,7 +29,7 @@ type document struct {
 // documents are the open documents. It is the layer of buffers over the disk.
 type documents struct {
 	enc     lsp.Encoding
-	resolve func(path string) (name string, err error)
+	resolve func(path string) (name string, err error) // links resolved
 	read    func(name string) ([]byte, error)
 	log     *slog.Logger
 

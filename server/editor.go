@@ -38,13 +38,20 @@ func newEditor(base workspace.View, docs *documents, c *client, changed func(nam
 	return &Editor{Files: workspace.NewOverlay(base, docs), base: base, docs: docs, client: c, turn: make(chan struct{}, 1), changed: changed}
 }
 
-// RealName is name with its links resolved, for whoever judges where a name
-// leads.
-func (e *Editor) RealName(name string) (string, error) {
-	if r, ok := e.Files.(interface{ RealName(string) (string, error) }); ok {
-		return r.RealName(name)
+// document returns the open document that is the file of that name, also when
+// the name leads there through a link.
+func (e *Editor) document(name string) *document {
+	if doc := e.docs.named(name); doc != nil {
+		return doc
 	}
-	return name, nil
+	if len(e.docs.Names()) == 0 {
+		return nil
+	}
+	real, err := e.base.RealName(name)
+	if err != nil || real == name {
+		return nil
+	}
+	return e.docs.named(real)
 }
 
 // Apply makes all changes or none. It fails with ErrConflict when a file is

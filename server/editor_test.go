@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +267,30 @@ func TestNoDeadlock(t *testing.T) {
 	if d := cmp.Diff([]string{a}, r.Accepted); d != "" || len(r.Failed) > 0 {
 		t.Errorf("%v %s", r.Failed, d)
 	}
+}
+
+// A document is one file, by whatever name it is reached.
+func TestLinks(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"real/a.go": "a\n", ".env": "TOKEN=1\n", "plain.txt": "x\n"}})
+	for link, target := range map[string]string{"link": "real", "notes.txt": ".env", "other.txt": "plain.txt"} {
+		w.must(os.Symlink(target, w.path(link)))
+	}
+	uri := w.open("link/a.go", "typed\n")
+	for _, name := range []string{"real/a.go", "link/a.go"} {
+		if got := w.read(name); got != "typed\n" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	w.must(w.live.Apply(w.ctx, modify("link/a.go", "typed\n", "one\n")))
+	w.must(w.live.Apply(w.ctx, modify("real/a.go", "one\n", "two\n")))
+	if w.text(uri) != "two\n" || w.disk("real/a.go") != "a\n" {
+		t.Errorf("buffer %q, disk %q", w.text(uri), w.disk("real/a.go"))
+	}
+	guarded := workspace.Guard(w.live, func(string) bool { return false })
+	if _, err := guarded.ReadFile("notes.txt"); !errors.Is(err, workspace.ErrSensitive) {
+		t.Errorf("a link to a secret: %v", err)
+	}
+	w.must(second(guarded.ReadFile("other.txt"))) // the control
 }
 
 func TestApplyConcurrently(t *testing.T) {

@@ -46,17 +46,10 @@ func (s *Server) editOf(uri string) (e pendingedits.Edit, doc *document, ok bool
 		return e, nil, false
 	}
 	doc = s.docs.at(uri)
-	name := ""
-	if doc != nil {
-		name = doc.name
-	} else {
-		name = s.docs.nameOf(uri)
-	}
-	if name == "" {
-		return e, nil, false
-	}
+	name := s.docs.nameOf(uri)
 	for _, e := range store.List("").Edits {
-		if liveName(e) == name {
+		switch open := s.editor.document(liveName(e)); {
+		case doc != nil && open != nil && open.uri == doc.uri, doc == nil && name != "" && liveName(e) == name:
 			return e, doc, true
 		}
 	}

@@ -55,7 +55,14 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 // document is open.
 func (s *Server) newEditor(base workspace.View) *Editor {
 	s.editor = newEditor(base, s.docs, s.client, s.publisher.textChanged)
-	s.docs.resolve, s.docs.read = base.Resolve, base.ReadFile
+	s.docs.read = base.ReadFile
+	s.docs.resolve = func(path string) (string, error) {
+		name, err := base.Resolve(path)
+		if err != nil {
+			return "", err
+		}
+		return base.RealName(name)
+	}
 	return s.editor
 }
 

@@ -41,11 +41,11 @@ func (e *Editor) plan(changes []workspace.Change) (*plan, error) {
 		source := c.Path
 		if c.From != "" {
 			source = c.From
-			if e.docs.named(c.Path) != nil {
+			if e.document(c.Path) != nil {
 				return nil, conflict(c.Path, "it is open in the editor")
 			}
 		}
-		doc := e.docs.named(source)
+		doc := e.document(source)
 		if doc == nil {
 			p.disk = append(p.disk, c)
 			continue

@@ -134,7 +134,7 @@ func (s *Server) diagnostics(e pendingedits.Edit) (lsp.PublishDiagnosticsParams,
 		return lsp.PublishDiagnosticsParams{}, false
 	}
 	params := lsp.PublishDiagnosticsParams{URI: s.uri(name), Diagnostics: make([]lsp.Diagnostic, 0, len(e.Hunks))}
-	doc := s.docs.named(name)
+	doc := s.editor.document(name)
 	if doc != nil {
 		params.Version = &doc.version
 	}
@@ -157,7 +157,7 @@ func liveName(e pendingedits.Edit) string {
 
 // uri is a name's URI: that of the client for an open document.
 func (s *Server) uri(name string) string {
-	if doc := s.docs.named(name); doc != nil {
+	if doc := s.editor.document(name); doc != nil {
 		return doc.uri
 	}
 	return fileURI(s.editor.Abs(name))

@@ -17,7 +17,7 @@ type stamped struct {
 func (s stamped) ModTime() time.Time { return s.time }
 
 func (e *Editor) stamp(name string, info fs.FileInfo) fs.FileInfo {
-	if doc := e.docs.named(name); doc != nil && info.Mode().IsRegular() {
+	if doc := e.document(name); doc != nil && info.Mode().IsRegular() {
 		return stamped{info, doc.changed}
 	}
 	return info
@@ -35,7 +35,7 @@ func (e *Editor) Stat(name string) (fs.FileInfo, error) {
 // Open is that of the files, with the times of open documents.
 func (e *Editor) Open(name string) (fs.File, error) {
 	f, err := e.Files.Open(name)
-	if err != nil || e.docs.named(name) == nil {
+	if err != nil || e.document(name) == nil {
 		return f, err
 	}
 	return openDocument{f, e, name}, nil
