@@ -170,10 +170,19 @@ func (c *cli) print(v any) error {
 // terminal asks the person who runs the command, if there is a terminal.
 type terminal struct{ err io.Writer }
 
+// wayOut is what helps where nobody can be asked: nothing, for what asks in
+// every mode.
+func wayOut(a dispatch.Ask) string {
+	if !a.Rememberable {
+		return ""
+	}
+	return "; choose another --mode, or allow the tool in the setting toolPermissions"
+}
+
 func (t terminal) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return dispatch.Answer{}, fmt.Errorf("%w: there is no terminal; use --mode or the setting toolPermissions", dispatch.ErrNobody)
+		return dispatch.Answer{}, fmt.Errorf("%w: there is no terminal here%s", dispatch.ErrNobody, wayOut(a))
 	}
 	prompt := "Allow? [y/N] "
 	if a.Irrecoverable {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -106,6 +107,9 @@ func hasQueue(dir string) bool {
 func checkQueue(k *core) finding {
 	if !hasQueue(filepath.Dir(filepath.Dir(k.stateDir))) {
 		return finding{"review", true, "nothing was ever held for review here"}
+	}
+	if errors.Is(k.reviewErr, pendingedits.ErrLocked) {
+		return finding{"review", true, k.reviewErr.Error() + "; decide there"}
 	}
 	if k.reviewErr != nil {
 		return finding{"review", false, k.reviewErr.Error()}

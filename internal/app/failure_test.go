@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 type reviewList struct {
@@ -303,5 +304,32 @@ func TestConflictsLoseNothing(t *testing.T) {
 	err := r.ExecuteCommand(t.Context(), "sidecar.review.accept", map[string]any{"revision": list.Revision - 1}, nil)
 	if data, _ := json.Marshal(err); err == nil {
 		t.Errorf("a stale revision was accepted: %s %v", data, le)
+	}
+}
+
+// TestNewSecretsAsk: a file whose name says secret may be made, but not
+// without a person, whatever the mode.
+func TestNewSecretsAsk(t *testing.T) {
+	home(t)
+	r := serve(t, project(t, map[string]string{"poem.txt": "roses\n"}), fakeeditor.Options{})
+	for _, mode := range []string{"autonomous", "review"} {
+		r.mode(mode)
+		r.Choose("Deny")
+		for tool, args := range map[string]any{
+			"write_file": map[string]string{"path": ".env", "content": "KEY=1\n"},
+			"move_file":  map[string]string{"from": "poem.txt", "to": "x/server.key"},
+		} {
+			if res := r.call(tool, args); res.OK || res.Error.Code != tools.NotApproved {
+				t.Errorf("%s, %s: %+v", mode, tool, res)
+			}
+		}
+	}
+	r.mode("autonomous")
+	r.Choose("Allow")
+	if res := r.call("write_file", map[string]string{"path": ".env", "content": "KEY=1\n"}); !res.OK {
+		t.Errorf("control: %+v", res)
+	}
+	if res := r.call("read_file", map[string]string{"path": ".env"}); res.Error.Code != tools.SensitivePath {
+		t.Errorf("it can be read back: %+v", res)
 	}
 }

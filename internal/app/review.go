@@ -86,7 +86,7 @@ func reviewList(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedi
 	for _, e := range list.Edits {
 		fmt.Fprintf(t, "%s\t%s\t+%d −%d\t%s\tby %s\n", e.Name, e.Kind, e.Added, e.Removed, e.State, e.Tool)
 		for _, h := range e.Hunks {
-			fmt.Fprintf(t, "  %s\tline %d\t+%d −%d\t%s\n", h.ID, h.OldStart, h.NewLines, h.OldLines, h.State)
+			fmt.Fprintf(t, "  %s\tline %d\t+%d −%d\t%s\n", h.ID, max(h.OldStart, 1), h.NewLines, h.OldLines, h.State)
 		}
 	}
 	return t.Flush()

@@ -12,7 +12,7 @@ import (
 func builtins(people editor.People, pages system.Pager) []*tools.Tool {
 	var list []*tools.Tool
 	for _, family := range [][]*tools.Tool{
-		fs.Tools(fs.Deps{}),
+		fs.Tools(fs.Deps{Outline: outline}),
 		search.Tools(),
 		system.Tools(pages),
 		editor.Tools(people),

@@ -105,6 +105,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Effects:       c.effects(changes),
 		Rule:          v.Rule,
 		Irrecoverable: c.bound.Effects.Irrecoverable != "",
+		Rememberable:  v.Remember,
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
 	for i, w := range a.Effects.Writes {

@@ -108,6 +108,7 @@ type Ask struct {
 	Effects       EffectList
 	Rule          string
 	Irrecoverable bool
+	Rememberable  bool   // an answer may hold for the session; else offering that would be a lie
 	Hash          string // of what is shown and would be done; an answer holds for it alone
 	Expires       time.Time
 }

@@ -30,10 +30,10 @@ type EditFileArgs struct {
 
 // Edit is one replacement.
 type Edit struct {
-	Search     string     `json:"search"`
-	Replace    string     `json:"replace"`
-	Occurrence Occurrence `json:"occurrence,omitempty" type:"string,integer"`
-	LineHint   int        `json:"line_hint,omitempty" minimum:"1"`
+	Search     string     `json:"search" jsonschema:"as above"`
+	Replace    string     `json:"replace" jsonschema:"as above"`
+	Occurrence Occurrence `json:"occurrence,omitempty" type:"string,integer" jsonschema:"as above"`
+	LineHint   int        `json:"line_hint,omitempty" jsonschema:"as above" minimum:"1"`
 }
 
 // Occurrence chooses among several matches: "all", or a number from one. It is
