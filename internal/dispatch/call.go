@@ -168,14 +168,15 @@ func (c *call) access() tools.Access {
 }
 
 // protection sums up the protected paths among changes, and those that they
-// lead to.
+// lead to. A new file with the name of a secret counts: what is written there
+// can't be read back.
 func (c *call) protection(changes []workspace.Change) (ask, never bool) {
 	for _, name := range touched(changes) {
 		worst := workspace.Protected(name)
 		if real, err := c.to.RealName(name); err == nil {
 			worst = max(worst, workspace.Protected(real))
 		}
-		ask = ask || worst == workspace.AskFirst
+		ask = ask || worst == workspace.AskFirst || workspace.Sensitive(name)
 		never = never || worst == workspace.Never
 	}
 	return ask, never
