@@ -37,7 +37,7 @@ var rules = [...]rule{
 	{
 		name: "path.protected", outcome: Ask, by: ByRule,
 		when:   func(f Facts) bool { return f.Protected && f.Access != read },
-		reason: says("the file may be run or obeyed by other programs, so a person is asked in every mode"),
+		reason: says("the file may hold secrets, or be run or obeyed by other programs, so a person is asked in every mode"),
 	},
 	{
 		name: "irrecoverable", outcome: Ask, by: ByRule,
