@@ -40,11 +40,10 @@ func Hunks(old, new string) []Hunk {
 	if old == new {
 		return nil
 	}
-	// Only the part that differs is worth splitting.
+	// What both begin with is not worth splitting.
 	start := sameStart(old, new)
-	end := sameEnd(old[start:], new[start:])
 	first := CountLines(old[:start])
-	hunks := Lines(SplitLines(old[start:len(old)-end]), SplitLines(new[start:len(new)-end]))
+	hunks := Lines(SplitLines(old[start:]), SplitLines(new[start:]))
 	for i := range hunks {
 		hunks[i].OldStart += first
 		hunks[i].NewStart += first
@@ -64,24 +63,6 @@ func sameStart(a, b string) int {
 		n++
 	}
 	return strings.LastIndexByte(a[:n], '\n') + 1
-}
-
-// sameEnd is the length of the whole lines that both texts end with, each after
-// a \n.
-func sameEnd(a, b string) int {
-	const block = 256
-	n, least := 0, min(len(a), len(b))
-	for n+block <= least && a[len(a)-n-block:len(a)-n] == b[len(b)-n-block:len(b)-n] {
-		n += block
-	}
-	for n < least && a[len(a)-n-1] == b[len(b)-n-1] {
-		n++
-	}
-	newline := strings.IndexByte(a[len(a)-n:], '\n')
-	if newline < 0 {
-		return 0
-	}
-	return n - newline - 1
 }
 
 // Lines is Hunks for texts that are split already. The hunks share the slices.
@@ -106,7 +87,33 @@ func Lines(old, new []string) []Hunk {
 		h.Old, h.New = old[h.OldStart:i:i], new[h.NewStart:j:j]
 		hunks = append(hunks, h)
 	}
+	for k := len(hunks) - 1; k >= 0; k-- {
+		limit := len(old)
+		if k+1 < len(hunks) {
+			limit = hunks[k+1].OldStart - 1
+		}
+		slide(&hunks[k], old, new, limit)
+	}
 	return hunks
+}
+
+// slide moves an insertion or a deletion as far down as it can be moved
+// without another outcome: where lines repeat, there are several places for
+// one change, and the same change must always be found in the same place.
+func slide(h *Hunk, old, new []string, limit int) {
+	if h.OldLines > 0 && h.NewLines > 0 {
+		return
+	}
+	run, n := h.Old, 0
+	if h.OldLines == 0 {
+		run = h.New
+	}
+	for h.OldStart+h.OldLines+n < limit && old[h.OldStart+h.OldLines+n] == run[n%len(run)] {
+		n++
+	}
+	h.OldStart, h.NewStart = h.OldStart+n, h.NewStart+n
+	h.Old = old[h.OldStart : h.OldStart+h.OldLines : h.OldStart+h.OldLines]
+	h.New = new[h.NewStart : h.NewStart+h.NewLines : h.NewStart+h.NewLines]
 }
 
 // SplitLines cuts s after each \n, \r\n and \r: the line ends of LSP. Only the

@@ -50,6 +50,18 @@ func TestHunks(t *testing.T) {
 			{0, 1, 0, 1, []string{"a\n"}, []string{"A\n"}},
 			{3, 1, 3, 1, []string{"d\n"}, []string{"D\n"}},
 		}},
+		{"among equal lines", "a\nx\nx\nb\n", "a\nx\nx\nx\nb\nc\n", []diff.Hunk{
+			{3, 0, 3, 1, nil, []string{"x\n"}},
+			{4, 0, 5, 1, nil, []string{"c\n"}},
+		}},
+		{"a block among equal lines", "f {\n}\n\ng {\n}\n.\n", "f {\n}\n\nh {\n}\n\ng {\n}\n!\n", []diff.Hunk{
+			{3, 0, 3, 3, nil, []string{"h {\n", "}\n", "\n"}},
+			{5, 1, 8, 1, []string{".\n"}, []string{"!\n"}},
+		}},
+		{"a deletion among equal lines", "0\nx\nx\nb\nb\n1\n", "0\nx\nb\n2\n", []diff.Hunk{
+			{2, 1, 2, 0, []string{"x\n"}, nil},
+			{4, 2, 3, 1, []string{"b\n", "1\n"}, []string{"2\n"}},
+		}},
 		{"last line end", "a\nb", "a\nb\n", []diff.Hunk{{1, 1, 1, 1, []string{"b"}, []string{"b\n"}}}},
 		{"CR only", "a\rb\rc", "a\rB\rc", []diff.Hunk{{1, 1, 1, 1, []string{"b\r"}, []string{"B\r"}}}},
 		{"CRLF to LF", "a\r\n", "a\n", []diff.Hunk{{0, 1, 0, 1, []string{"a\r\n"}, []string{"a\n"}}}},
