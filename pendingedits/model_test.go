@@ -58,6 +58,8 @@ func (m *memory) Stat(name string) (fs.FileInfo, error) {
 	return m.files.Stat(name)
 }
 
+func (m *memory) RealName(name string) (string, error) { return name, nil }
+
 func (m *memory) Apply(ctx context.Context, changes ...workspace.Change) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

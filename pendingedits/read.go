@@ -1,6 +1,7 @@
 package pendingedits
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -80,15 +81,19 @@ func (s *Store) Text(name string, side Side) (string, error) {
 	return "", fmt.Errorf("side is %q, want %q or %q", side, Base, Proposed)
 }
 
-// find returns the entry of a file by its new or its old name.
+// find returns the entry of a file by its new or its old name, or through a
+// link.
 func (s *Store) find(name string) (*entry, error) {
-	if e := s.entries[name]; e != nil {
-		return e, nil
+	e := cmp.Or(s.entries[name], s.from[name])
+	if e == nil && len(s.entries) > 0 {
+		if real, err := s.real(name); err == nil {
+			e = cmp.Or(s.entries[real], s.from[real])
+		}
 	}
-	if e := s.from[name]; e != nil {
-		return e, nil
+	if e == nil {
+		return nil, missing(name)
 	}
-	return nil, missing(name)
+	return e, nil
 }
 
 func missing(name string) error {

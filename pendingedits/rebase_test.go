@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -272,4 +274,29 @@ func TestRefused(t *testing.T) {
 	}
 	b.apply(workspace.Change{Path: "good", After: []byte("good\n")}, workspace.Change{Path: "a", Before: []byte("a\n"), After: []byte("b\n")})
 	b.want("good", absent, "good\n", "a", "a\n", "b\n")
+}
+
+// TestLinkedNames uses a file by its own name and by a link's.
+func TestLinkedNames(t *testing.T) {
+	b := newBench(t, "d/a", ten)
+	if err := os.Symlink("d", filepath.Join(b.dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	b.edit("link/a", replace(ten, "1\n", "one\n"))
+	b.edit("d/a", replace(b.seen("d/a"), "9\n", "nine\n"))
+	b.edit("link/new", "new\n")
+	b.wantPending("modify d/a clean +2-2 [1,1→1,1 clean] [9,1→9,1 clean]", "create d/new clean +1-0 [0,0→1,1 clean]")
+	if res := b.accept(pendingedits.Selection{Names: []string{"link/a"}}); !cmp.Equal(res.Accepted, []string{"d/a"}) {
+		t.Errorf("accept: %+v", res)
+	}
+	both := replace(ten, "1\n", "one\n", "9\n", "nine\n")
+	b.want("d/a", both, both, "link/a", both, both, "link/new", absent, "new\n")
+
+	if err := os.Symlink(t.TempDir(), filepath.Join(b.dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	err := b.store.For("s", "t").Apply(context.Background(), workspace.Change{Path: "out/x", After: []byte("x\n")})
+	if !errors.Is(err, workspace.ErrOutside) {
+		t.Errorf("through a link out of the workspace: %v, want %v", err, workspace.ErrOutside)
+	}
 }

@@ -142,10 +142,7 @@ func (s *Store) BaseChanged(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {
-		if e := s.entries[name]; e != nil {
-			s.resolve(e, true)
-		}
-		if e := s.from[name]; e != nil {
+		if e, err := s.find(name); err == nil {
 			s.resolve(e, true)
 		}
 	}

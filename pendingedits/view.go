@@ -2,6 +2,7 @@ package pendingedits
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -51,6 +52,14 @@ func (s *Store) propose(ctx context.Context, session, tool string, changes []wor
 	}
 	g := s.stage(session, tool)
 	for _, c := range changes {
+		// One file, one entry, whichever of its names is used.
+		var err error
+		if c.Path, err = s.real(c.Path); err != nil {
+			return 0, err
+		}
+		if c.From, err = s.real(c.From); err != nil {
+			return 0, err
+		}
 		if err := g.change(c); err != nil {
 			return 0, err
 		}
@@ -63,6 +72,14 @@ func (s *Store) propose(ctx context.Context, session, tool string, changes []wor
 		return 0, nil
 	}
 	return s.commit("record", r)
+}
+
+// real returns a file's name without links; what is no name stays as it is.
+func (s *Store) real(name string) (string, error) {
+	if name == "" || !fs.ValidPath(name) {
+		return name, nil
+	}
+	return s.base.RealName(name)
 }
 
 // layer is the queue as a layer over the base.
