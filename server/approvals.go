@@ -100,6 +100,9 @@ func (a *approvals) put(ctx context.Context, q *approval) (dispatch.Answer, erro
 	}
 	params := lsp.ShowMessageRequestParams{Type: lsp.MessageInfo, Message: q.Title + "\n" + q.Detail}
 	buttons := []string{buttonAllow, buttonSession, buttonDeny}
+	if !q.Rememberable {
+		buttons = []string{buttonAllow, buttonDeny}
+	}
 	if q.Irrecoverable {
 		params.Type = lsp.MessageWarning
 		buttons = []string{buttonIrrecoverable, buttonDeny}

@@ -61,21 +61,23 @@ func TestApproveByMessage(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		irrecoverable bool
+		once          bool // the answer can't hold for the session
 		choose        string
 		buttons       []string
 		want          dispatch.Answer
 	}{
-		{"allow", false, "Allow", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once}},
-		{"session", false, "Allow for session", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.ForSession}},
-		{"deny", false, "Deny", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Scope: dispatch.Once}},
-		{"dismissed", false, "", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Reason: errDismissed.Error()}},
-		{"irrecoverable", true, "Run irrecoverable command", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once, Typed: "CONFIRM"}},
-		{"irrecoverable denied", true, "Deny", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Scope: dispatch.Once}},
+		{"allow", false, false, "Allow", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once}},
+		{"session", false, false, "Allow for session", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.ForSession}},
+		{"deny", false, false, "Deny", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Scope: dispatch.Once}},
+		{"dismissed", false, false, "", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Reason: errDismissed.Error()}},
+		{"irrecoverable", true, true, "Run irrecoverable command", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once, Typed: "CONFIRM"}},
+		{"irrecoverable denied", true, true, "Deny", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Scope: dispatch.Once}},
+		{"asked every time", false, true, "Allow", []string{"Allow", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once}},
 	} {
 		w := newWorld(t, setup{})
 		w.Choose(c.choose)
 		q := question("q1")
-		q.Irrecoverable = c.irrecoverable
+		q.Irrecoverable, q.Rememberable = c.irrecoverable, !c.once
 		got := take(w, w.ask(w.ctx, q))
 		if d := cmp.Diff(c.want, got.answer); d != "" || got.err != nil {
 			t.Errorf("%s: %v %s", c.name, got.err, d)

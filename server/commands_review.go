@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -141,11 +143,28 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 		return acceptResult{}, err
 	}
 	r, err := st.Accept(ctx, sel)
-	if err != nil {
+	if errors.Is(err, workspace.ErrConflict) {
+		r = refused(st, sel, err) // what was seen is not what is there: nothing is accepted
+	} else if err != nil {
 		return acceptResult{}, reviewError(err)
 	}
 	s.publisher.changed()
 	return acceptResult{s.uris(r.Accepted), s.failures(r.Failed), r.Revision}, nil
+}
+
+// refused says of each chosen file that it was left as it was, and why.
+func refused(st *pendingedits.Store, sel pendingedits.Selection, err error) pendingedits.AcceptResult {
+	list := st.List("")
+	r := pendingedits.AcceptResult{Revision: list.Revision}
+	all := len(sel.Names) == 0 && len(sel.Hunks) == 0
+	for _, e := range list.Edits {
+		chosen := all || slices.Contains(sel.Names, e.Name) ||
+			slices.ContainsFunc(e.Hunks, func(h pendingedits.Hunk) bool { return slices.Contains(sel.Hunks, h.ID) })
+		if chosen {
+			r.Failed = append(r.Failed, pendingedits.Failure{Name: e.Name, Err: err})
+		}
+	}
+	return r
 }
 
 type rejectArgs struct {
@@ -258,6 +277,9 @@ func (s *Server) failures(failed []pendingedits.Failure) []failure {
 	out := make([]failure, len(failed))
 	for i, f := range failed {
 		out[i] = failure{s.uri(f.Name), f.Err.Error()}
+		if errors.Is(f.Err, workspace.ErrConflict) && !strings.HasPrefix(out[i].Error, string(tools.Conflict)) {
+			out[i].Error = string(tools.Conflict) + ": " + out[i].Error
+		}
 	}
 	return out
 }

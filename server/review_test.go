@@ -263,9 +263,12 @@ func TestStaleRevision(t *testing.T) {
 	w.propose("a.txt", "a\n", "A\n")
 	seen := run[reviewList](w, "sidecar.review.list", nil).Revision
 	run[none](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "AA\n"})
-	err := w.ExecuteCommand(w.ctx, "sidecar.review.accept", object{"revision": seen}, nil)
-	if code(err) != lsp.RequestFailed || w.disk("a.txt") != "a\n" {
-		t.Errorf("got %v, %q", err, w.disk("a.txt"))
+	stale := run[acceptResult](w, "sidecar.review.accept", object{"revision": seen})
+	if len(stale.Accepted) != 0 || len(stale.Failed) != 1 || !strings.HasPrefix(stale.Failed[0].Error, "conflict: ") || w.disk("a.txt") != "a\n" {
+		t.Errorf("got %+v, %q", stale, w.disk("a.txt"))
+	}
+	if err := w.ExecuteCommand(w.ctx, "sidecar.review.reject", object{"revision": seen}, nil); code(err) != lsp.RequestFailed {
+		t.Errorf("reject: %v", err)
 	}
 	seen = run[reviewList](w, "sidecar.review.list", nil).Revision
 	run[acceptResult](w, "sidecar.review.accept", object{"revision": seen})
