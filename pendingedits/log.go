@@ -26,11 +26,12 @@ const (
 // log is the store's file. append and rewrite are called with the store's lock
 // held, sync without.
 type log struct {
-	dir  string
-	fail func(point string) error
-	lock *os.File
+	dir     string
+	prepare func() error // called before dir is made
+	fail    func(point string) error
 
 	mu      sync.Mutex // guards the rest
+	lock    *os.File   // nil before begin, as file
 	file    *os.File
 	size    int64 // of what is written and whole
 	written int64 // number of appended records
@@ -41,21 +42,45 @@ type log struct {
 	synced  int64      // guarded by mu
 }
 
-// openLog locks dir and reads its log. What it had to leave out is reported.
-func openLog(dir string, fail func(string) error) (*log, []record, []string, error) {
-	if err := makeDir(dir); err != nil {
-		return nil, nil, nil, err
+// openLog locks dir and reads its log. What it had to leave out is reported. A
+// directory that does not exist is made by the first record: looking leaves no
+// traces.
+func openLog(dir string, opts Options) (*log, []record, []string, error) {
+	l := &log{dir: dir, prepare: opts.Prepare, fail: opts.Fail}
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return l, nil, nil, nil
 	}
-	lock, err := lockDir(dir)
+	records, reports, err := l.begin()
+	return l, records, reports, err
+}
+
+// begin makes the directory, locks it and reads the log.
+func (l *log) begin() (records []record, reports []string, err error) {
+	if l.prepare != nil {
+		if err := l.prepare(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := makeDir(l.dir); err != nil {
+		return nil, nil, err
+	}
+	if l.lock, err = lockDir(l.dir); err != nil {
+		return nil, nil, err
+	}
+	records, reports, err = l.load()
 	if err != nil {
-		return nil, nil, nil, err
+		err = errors.Join(err, l.end())
 	}
-	l := &log{dir: dir, fail: fail, lock: lock}
-	records, reports, err := l.load()
-	if err != nil {
-		return nil, nil, nil, errors.Join(err, l.close())
+	return records, reports, err
+}
+
+// beginEmpty is begin for a store that found no directory when it was opened.
+func (l *log) beginEmpty() error {
+	records, _, err := l.begin()
+	if err == nil && len(records) > 0 {
+		err = errors.Join(fmt.Errorf("another process has put edits into %s meanwhile; start the server again to see them", l.dir), l.end())
 	}
-	return l, records, reports, nil
+	return err
 }
 
 // load opens the log's file and reads it.
@@ -145,6 +170,11 @@ func (l *log) append(op string, payload []byte) (int64, error) {
 	defer l.mu.Unlock()
 	if l.broken != nil {
 		return 0, l.broken
+	}
+	if l.file == nil {
+		if err := l.beginEmpty(); err != nil {
+			return 0, err
+		}
 	}
 	if err := l.fail(op + ".write"); err != nil {
 		return 0, err
@@ -287,11 +317,21 @@ func (l *log) setAside(data []byte) (string, error) {
 }
 
 func (l *log) close() error {
-	var err error
-	if l.file != nil {
-		err = l.file.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.end()
+}
+
+// end gives the directory free.
+func (l *log) end() error {
+	var errs []error
+	for _, f := range []**os.File{&l.file, &l.lock} {
+		if *f != nil {
+			errs = append(errs, (*f).Close())
+			*f = nil
+		}
 	}
-	return errors.Join(err, l.lock.Close())
+	return errors.Join(errs...)
 }
 
 func makeDir(dir string) error {

@@ -34,7 +34,7 @@ var compareRecords = cmp.AllowUnexported(record{}, entry{}, hunk{}, undoItem{}, 
 
 func TestRecordsSurviveTheLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
-	l, _, _, err := openLog(dir, never)
+	l, _, _, err := openLog(dir, Options{Fail: never})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestRecordsSurviveTheLog(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
 		}
 	}
-	l, got, reports, err := openLog(dir, never)
+	l, got, reports, err := openLog(dir, Options{Fail: never})
 	if err != nil || reports != nil {
 		t.Fatal(err, reports)
 	}
@@ -169,19 +169,62 @@ func TestOpenAfterDamage(t *testing.T) {
 	}
 }
 
-func TestLocked(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "p")
-	l, _, _, err := openLog(dir, never)
+// TestNothingIsMadeByLooking: the directory comes with the first record, and
+// who comes second then is told.
+func TestNothingIsMadeByLooking(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "a", "p")
+	prepared := 0
+	opts := Options{Fail: never, Prepare: func() error { prepared++; return nil }}
+	open := func() *log {
+		l, _, _, err := openLog(dir, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	first, second, third := open(), open(), open()
+	if left, _ := os.ReadDir(top); len(left) != 0 || prepared != 0 {
+		t.Fatalf("opening made %v", left)
+	}
+	if err := third.close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.append("x", encode(sampleRecords()[0])); err != nil || prepared != 1 {
+		t.Fatalf("first record: %v, prepared %d times", err, prepared)
+	}
+	if _, err := second.append("x", []byte("{}")); !errors.Is(err, ErrLocked) {
+		t.Errorf("second writer: %v", err)
+	}
+	if err := first.close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.append("x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "start the server again") {
+		t.Errorf("second writer, later: %v", err)
+	}
+	refused := errors.New("not here")
+	l, _, _, err := openLog(filepath.Join(top, "b"), Options{Fail: never, Prepare: func() error { return refused }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := openLog(dir, never); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process "+strings.TrimSpace(readFile(t, filepath.Join(dir, lockName)))) {
+	if _, err := l.append("x", []byte("{}")); !errors.Is(err, refused) {
+		t.Errorf("a refusal: %v", err)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	dir := t.TempDir()
+	l, _, _, err := openLog(dir, Options{Fail: never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := openLog(dir, Options{Fail: never}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process "+strings.TrimSpace(readFile(t, filepath.Join(dir, lockName)))) {
 		t.Errorf("second opener: %v", err)
 	}
 	if err := l.close(); err != nil {
 		t.Fatal(err)
 	}
-	l, _, _, err = openLog(dir, never)
+	l, _, _, err = openLog(dir, Options{Fail: never})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +258,7 @@ func TestLinks(t *testing.T) {
 				t.Skip(err)
 			}
 		}
-		if l, _, _, err := openLog(state, never); err == nil {
+		if l, _, _, err := openLog(state, Options{Fail: never}); err == nil {
 			l.close()
 			t.Errorf("%q: opened through a link", name)
 		}
@@ -233,12 +276,12 @@ func TestFailures(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "p")
 			armed := false
-			l, _, _, err := openLog(dir, func(p string) error {
+			l, _, _, err := openLog(dir, Options{Fail: func(p string) error {
 				if armed && p == point {
 					return failed
 				}
 				return nil
-			})
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -273,7 +316,7 @@ func TestFailures(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.close()
-			l, got, reports, err := openLog(dir, never)
+			l, got, reports, err := openLog(dir, Options{Fail: never})
 			if err != nil || reports != nil {
 				t.Fatal(err, reports)
 			}

@@ -26,7 +26,7 @@ func (s *Store) List(session string) List {
 }
 
 // Diff returns a patch, in git's format, of what would be accepted for one
-// file or, for "", for all. Conflicts are not in it. It fails with
+// file or, for "", for all. Conflicts stand in it as comments. It fails with
 // fs.ErrNotExist when nothing is pending for the file.
 func (s *Store) Diff(name string) (string, error) {
 	s.mu.Lock()
@@ -42,7 +42,11 @@ func (s *Store) Diff(name string) (string, error) {
 	var b strings.Builder
 	for _, e := range entries {
 		e, r := s.resolve(e, false)
-		if e == nil || !r.shown {
+		if e == nil {
+			continue
+		}
+		describeConflicts(&b, &r.edit)
+		if !r.shown {
 			continue
 		}
 		oldName, newName := e.source(), e.name
@@ -55,6 +59,20 @@ func (s *Store) Diff(name string) (string, error) {
 		b.WriteString(diff.Patch(oldName, newName, string(r.live), string(r.text)))
 	}
 	return b.String(), nil
+}
+
+// describeConflicts writes the hunks that can't be in a patch as comments: git
+// passes over lines before a patch.
+func describeConflicts(b *strings.Builder, e *Edit) {
+	for _, h := range e.Hunks {
+		if h.State != Conflict {
+			continue
+		}
+		fmt.Fprintf(b, "# %s: %s is in conflict with the text at line %d; it proposes\n", e.Name, h.ID, max(h.OldStart, 1))
+		for line := range strings.Lines(h.Text) {
+			fmt.Fprintf(b, "# %s\n", strings.TrimRight(line, "\r\n"))
+		}
+	}
 }
 
 // Text returns one side of what a diff editor shows. A side without a file,

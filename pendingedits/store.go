@@ -29,6 +29,10 @@ type Options struct {
 	// sentence for the user.
 	Report func(text string)
 
+	// Prepare is called before the directory of the store is made, and may
+	// refuse that.
+	Prepare func() error
+
 	// Fail is called at the points where a process may die. What it returns is
 	// the failure of the step that would follow. Tests set it.
 	Fail func(point string) error
@@ -63,7 +67,7 @@ type Store struct {
 	done chan struct{} // closed when the goroutine that calls it has ended
 }
 
-// Open returns the queue that is kept in dir, which is made if it is absent,
+// Open returns the queue that is kept in dir, which is made by the first edit,
 // over the files of base. It fails with ErrLocked when another process uses
 // dir. Damage in the log is reported, set aside, and never becomes an edit.
 func Open(dir string, base workspace.View, opts Options) (*Store, error) {
@@ -79,7 +83,7 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 		kick: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.files = workspace.NewOverlay(base, layer{s})
-	l, records, reports, err := openLog(dir, opts.Fail)
+	l, records, reports, err := openLog(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("pending edits: %w", err)
 	}

@@ -99,12 +99,6 @@ func callTool(ctx context.Context, c *cli) error {
 		return err
 	}
 	defer k.close()
-	if t, _, ok := k.registry.Lookup(r.Name); ok && t.Access == tools.Edit {
-		// Applying an edit leaves its journal's directory behind.
-		if err := k.keepOutOfGit(); err != nil {
-			return err
-		}
-	}
 	res, err := k.dispatch.Call(ctx, r)
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		return nil, errors.New("sidecar-ls needs a workspace folder; open a folder in the editor, or name one with --root")
 	}
 	c := &core{bus: events.NewBus(), stateDir: stateDir(folders)}
-	disk, err := workspace.OpenDisk(folders, workspace.DiskOptions{StateDir: filepath.Join(c.stateDir, "apply")})
+	disk, err := workspace.OpenDisk(folders, workspace.DiskOptions{StateDir: filepath.Join(c.stateDir, "apply"), Prepare: c.keepOutOfGit})
 	if err != nil {
 		return nil, err
 	}
@@ -126,15 +126,12 @@ func (c *core) openReview(ctx context.Context, d door) {
 		c.problems = append(c.problems, "an interrupted change of files could not be finished: "+err.Error())
 	}
 	c.problems = append(c.problems, recovered(report)...)
-	if err := c.keepOutOfGit(); err != nil {
-		c.reviewErr = err
-	} else {
-		c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
-			Notify:  c.tell,
-			Changed: d.changed,
-			Report:  func(text string) { c.problems = append(c.problems, text) },
-		})
-	}
+	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
+		Notify:  c.tell,
+		Changed: d.changed,
+		Report:  func(text string) { c.problems = append(c.problems, text) },
+		Prepare: c.keepOutOfGit,
+	})
 	if c.reviewErr != nil {
 		c.review = nil
 	}

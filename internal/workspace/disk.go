@@ -27,6 +27,9 @@ type DiskOptions struct {
 	// atomically, but a crash may leave some of several files unchanged.
 	StateDir string
 
+	// Prepare, when set, is called before StateDir is made, and may refuse that.
+	Prepare func() error
+
 	// Fail, when set, is called with the name of a step before and after it,
 	// and makes the step fail with the error it returns. It is for tests.
 	Fail func(point string) error

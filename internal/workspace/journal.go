@@ -69,7 +69,7 @@ func (d *Disk) writeJournal(p *plan) (journal, error) {
 	if dir == "" {
 		return journal{}, nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := d.makeStateDir(); err != nil {
 		return journal{}, err
 	}
 	single := len(p.entries) == 1 && !p.entries[0].inPlace
@@ -97,6 +97,18 @@ func (d *Disk) writeJournal(p *plan) (journal, error) {
 		return journal{}, errors.Join(err, j.remove())
 	}
 	return j, nil
+}
+
+func (d *Disk) makeStateDir() error {
+	if _, err := os.Lstat(d.opts.StateDir); err == nil {
+		return nil
+	}
+	if d.opts.Prepare != nil {
+		if err := d.opts.Prepare(); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(d.opts.StateDir, 0o700)
 }
 
 // writeJournalFile returns the file open, so that nobody who recovers takes
