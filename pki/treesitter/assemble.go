@@ -52,6 +52,9 @@ func (g *grammar) assemble(marks []mark, src []byte) []pki.Symbol {
 				outer = &out[open[i].symbol]
 			}
 		}
+		if len(out) == maxSymbols {
+			break
+		}
 		if isData(m) && (local || outer != nil && isBody(outer.Kind)) {
 			continue
 		}

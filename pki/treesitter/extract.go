@@ -45,23 +45,62 @@ func (g *grammar) symbols(src []byte, limit time.Duration) ([]pki.Symbol, error)
 	}
 	defer tree.Close()
 
+	if hostile(tree.RootNode(), len(src)) {
+		return nil, ErrRefused
+	}
+
+	return g.assemble(g.marks(tree.RootNode(), src, deadline), src), nil
+}
+
+// marks runs the query until the deadline; a match is small work, see hostile.
+func (g *grammar) marks(root *sitter.Node, src []byte, deadline time.Time) []mark {
 	cursor := sitter.NewQueryCursor()
 	defer cursor.Close()
-	cursor.Exec(g.compiled, tree.RootNode())
+	cursor.Exec(g.compiled, root)
 	var marks []mark
-	for n := 0; len(marks) < maxSymbols; n++ {
+	for n := 0; len(marks) < 2*maxSymbols; n++ {
 		match, ok := cursor.NextMatch()
 		if !ok {
 			break
 		}
-		if n%256 == 0 && time.Now().After(deadline) {
-			return nil, ErrTimeout
-		}
 		if m, ok := g.mark(match, src); ok {
 			marks = append(marks, m)
 		}
+		if n%256 == 255 && time.Now().After(deadline) {
+			break
+		}
 	}
-	return g.assemble(marks, src), nil
+	return marks
+}
+
+// hostile reports whether a tree would keep the query, which cannot be stopped
+// between two matches, busy for minutes. It walks up from every node, so depth
+// hurts; and it looks for the next named sibling of every node, so what hurts
+// too is a node of broken code with thousands of mere tokens as children. Both
+// need a byte at least for a level or a token, so probes every so often find
+// whatever is much worse than the limits.
+func hostile(root *sitter.Node, size int) bool {
+	const every, maxDepth, maxTokens = 2 << 10, 1000, 4000
+	broken := root.HasError()
+	c := sitter.NewTreeCursor(root)
+	defer c.Close()
+	for at := 0; at < size; at += every {
+		c.Reset(root)
+		for depth := 0; ; depth++ {
+			if depth == maxDepth {
+				return true
+			}
+			if broken {
+				if n := c.CurrentNode(); n.IsError() && n.ChildCount()-n.NamedChildCount() > maxTokens {
+					return true
+				}
+			}
+			if c.GoToFirstChildForByte(uint32(at)) < 0 {
+				break
+			}
+		}
+	}
+	return false
 }
 
 func (g *grammar) mark(match *sitter.QueryMatch, src []byte) (m mark, ok bool) {

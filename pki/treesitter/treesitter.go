@@ -20,7 +20,7 @@ var (
 	ErrTooLarge    = errors.New("file is larger than 1 MiB")
 	ErrMinified    = errors.New("file is minified or generated: its lines are too long")
 	ErrTimeout     = errors.New("parsing took too long")
-	ErrRefused     = errors.New("file nests strings or here-documents beyond what its parser survives")
+	ErrRefused     = errors.New("file is nested or broken beyond what its parser can bear")
 )
 
 const (
