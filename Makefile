@@ -5,6 +5,9 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/sidecar-ls/sidecar-ls/internal/app.version=$(VERSION)
+# The C sources of the grammars are not ours to mend: no warnings about them.
+export CGO_CFLAGS := -O2 -w
+
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
 .PHONY: build demo test quick lint bench fuzz generate install clean tools
