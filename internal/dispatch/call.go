@@ -44,7 +44,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
-	c := &call{d: d, req: req, set: d.o.Settings(), res: &Result{CallID: req.CallID, Tool: req.Name, Attempts: 1}}
+	c := &call{d: d, req: req, set: d.o.Settings(), res: &Result{CallID: req.CallID, Tool: req.Name, Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
 	c.started()
 	out, err := c.guarded(ctx, known)
@@ -265,6 +265,9 @@ func (c *call) finish(out tools.Result, err error) {
 	}
 	if c.res.Decision.By == "" {
 		c.res.Decision.By = "rule"
+	}
+	if c.res.Decision.Rule == "" && c.res.Error != nil {
+		c.res.Decision.Rule = string(c.res.Error.Code)
 	}
 	if c.tool != nil && c.tool.Untrusted && err == nil {
 		text = envelope(c.tool.Name, c.d.o.Redact.Sanitize(text))

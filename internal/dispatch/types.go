@@ -31,7 +31,7 @@ type Result struct {
 	Structured any         `json:"structured,omitempty"`
 	Error      *Failure    `json:"error,omitempty"`
 	Decision   Decision    `json:"decision"`
-	Changes    []ChangeRef `json:"changes,omitempty"`
+	Changes    []ChangeRef `json:"changes,omitzero"` // the dispatcher gives an empty list for none
 	DurationMs int64       `json:"durationMs"`
 	ApprovalMs int64       `json:"approvalMs"`
 	Attempts   int         `json:"attempts"`
@@ -46,9 +46,9 @@ type Failure struct {
 
 // Decision is what was decided about a call, and by whom.
 type Decision struct {
-	Outcome string `json:"outcome"` // allow or deny
-	By      string `json:"by"`      // rule, user or mode
-	Rule    string `json:"rule,omitempty"`
+	Outcome string `json:"outcome"`        // allow or deny
+	By      string `json:"by"`             // rule, user or mode
+	Rule    string `json:"rule,omitempty"` // for a call that came to no decision, the code of its error
 }
 
 // ChangeRef names a file that a call changed.

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -64,5 +65,20 @@ func TestPageInResultFits(t *testing.T) {
 	}
 	if most := r.settings.ResultBytes * 3 / 4; len(pg.Content) > most-100 || len(pg.Content) < most/2 {
 		t.Fatalf("%d bytes, want at most %d and room for a line", len(pg.Content), most)
+	}
+}
+
+func TestNoMemberOfAResultIsMissing(t *testing.T) {
+	r := newRig(t, "autonomous")
+	for _, c := range [][2]string{{"look", `{"path":"a.txt"}`}, {"look", `{}`}, {"nope", `{}`}, {"put", `{"path":"a.txt"}`}, {"put", `{"path":".git/x","text":"x"}`}, {"sh", `{"line":"panic"}`}} {
+		data, err := json.Marshal(r.call(t, c[0], c[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, member := range []string{`"callId":"`, `"tool":"`, `"ok":`, `"content":"`, `"changes":[`, `"outcome":"`, `"by":"`, `"rule":"`, `"durationMs":`, `"approvalMs":`, `"attempts":`} {
+			if !strings.Contains(string(data), member) {
+				t.Errorf("%s %s: no %s in %s", c[0], c[1], member, data)
+			}
+		}
 	}
 }
