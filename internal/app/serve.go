@@ -90,6 +90,7 @@ func startCore(ctx context.Context, st server.Start, log *slog.Logger, level *sl
 	for _, p := range problems {
 		log.Warn("start", "problem", p)
 	}
+	news := &news{start: problems}
 	return &server.Core{
 		Dispatch: c.dispatch,
 		Sessions: c.sessions,
@@ -97,10 +98,7 @@ func startCore(ctx context.Context, st server.Start, log *slog.Logger, level *sl
 		Bus:      c.bus,
 		StateDir: c.stateDir,
 		Configure: func(layers ...json.RawMessage) []string {
-			// What went wrong at the start is told once, with the first settings.
-			told := problems
-			problems = nil
-			return append(told, c.settings.load(layers...)...)
+			return news.of(func() []string { return c.settings.load(layers...) })
 		},
 		Close: c.close,
 	}, nil
