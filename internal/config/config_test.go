@@ -136,6 +136,18 @@ func TestTypes(t *testing.T) {
 				`commandRules: rule 5: decision must be one of allow, ask, deny, not "never"`,
 			},
 		},
+		{
+			"command rules that their examples contradict may deny but not allow",
+			`{"commandRules": [{"prefix": ["go", "test"], "decision": "allow", "match": ["go test", "go 'test' x"], "notMatch": ["go testx", "go", "'go test'"]}, {"prefix": ["git", "st"], "decision": "allow", "match": ["git status"]}, {"prefix": ["rm"], "decision": "deny", "notMatch": ["rm -i x"]}]}`,
+			values{"commandRules": []CommandRule{
+				{Prefix: []string{"go", "test"}, Decision: "allow", Match: []string{"go test", "go 'test' x"}, NotMatch: []string{"go testx", "go", "'go test'"}},
+				{Prefix: []string{"rm"}, Decision: "deny", NotMatch: []string{"rm -i x"}},
+			}},
+			[]string{
+				`commandRules: rule 2: match: git status does not begin with the prefix`,
+				`commandRules: rule 3: notMatch: rm -i x begins with the prefix`,
+			},
+		},
 		{"a mode for a list of modes", `{"customModes": {"name": "a"}}`, values{}, []string{`customModes: must be a list of modes, not {"name":"a"}`}},
 		{"too many modes", `{"customModes": [` + strings.Repeat("{},", maxCustomModes) + `{}]}`, values{}, []string{`customModes: must be at most 100 modes, not 101`}},
 		{"a rule for a list of rules", `{"commandRules": true}`, values{}, []string{`commandRules: must be a list of rules, not true`}},

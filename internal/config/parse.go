@@ -155,7 +155,15 @@ func (p *parser) commandRules(v jsontext.Value) (any, bool) {
 		case r.Decision == "":
 			p.wrong("%sneeds a decision: allow, ask or deny", where)
 		default:
-			got = append(got, r)
+			// A rule that its examples contradict may still forbid; to allow
+			// something it has to be understood.
+			err := r.checkExamples()
+			if err != nil {
+				p.wrong("%s%v", where, err)
+			}
+			if err == nil || r.Decision != "allow" {
+				got = append(got, r)
+			}
 		}
 	}
 	return got, true
