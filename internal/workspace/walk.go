@@ -212,7 +212,8 @@ type worker struct {
 	entry Entry
 	dir   *openDir
 	name  []byte // of the file being visited, terminated by NUL
-	list  []byte // a directory's entries
+	list  []byte // a directory's entries, or the next of many
+	text  []byte // an ignore file
 	files [][]byte
 	jobs  []job
 }
@@ -270,16 +271,26 @@ const (
 // filesPerJob is how many files of one directory a worker keeps for itself.
 const filesPerJob = 128
 
-// listDir visits the files of a directory and puts its subdirectories on the
-// stack, first, so that other workers have something to do.
+// listDir lists a directory, a large one piece by piece.
 func (k *worker) listDir(o *openDir, rules dirRules) {
-	var err error
-	if k.list, err = o.handle.list(k.list[:0]); err != nil {
-		return
+	for first := true; ; first = false {
+		list, more, err := o.handle.list(k.list)
+		if k.list = list; err != nil {
+			return
+		}
+		if first && !k.opts.IncludeIgnored {
+			k.addRules(o, &rules, !more)
+		}
+		k.visitListed(o, &rules)
+		if !more || k.stop.Load() {
+			return
+		}
 	}
-	if !k.opts.IncludeIgnored {
-		k.addRules(o, &rules)
-	}
+}
+
+// visitListed visits the files that were listed and puts the subdirectories on
+// the stack, first, so that other workers have something to do.
+func (k *worker) visitListed(o *openDir, rules *dirRules) {
 	k.jobs, k.files = k.jobs[:0], k.files[:0]
 	for e := (entries{k.list}); ; {
 		name, kind := e.next()
@@ -290,7 +301,7 @@ func (k *worker) listDir(o *openDir, rules dirRules) {
 		if kind == unknownKind {
 			kind = o.handle.kind(name)
 		}
-		if kind == otherKind || !k.wanted(bare, kind == dirKind, &rules) {
+		if kind == otherKind || !k.wanted(bare, kind == dirKind, rules) {
 			continue
 		}
 		if k.opts.Keep != nil && kind == dirKind && !k.opts.Keep(o.path+string(bare), true) {
@@ -336,27 +347,46 @@ func (k *worker) wanted(name []byte, dir bool, rules *dirRules) bool {
 	return string(name) != ".git" && utf8.Valid(name)
 }
 
-// addRules puts the ignore files of the listed directory in force.
-func (k *worker) addRules(o *openDir, rules *dirRules) {
+// addRules puts the ignore files of the listed directory in force. When the
+// list is only its beginning, they are tried for by name.
+func (k *worker) addRules(o *openDir, rules *dirRules, all bool) {
+	if !all {
+		for _, f := range ignoreFiles {
+			k.addFile(o, append([]byte(f.name), 0), rules)
+		}
+		k.addFile(o, []byte(".git\x00"), rules)
+		return
+	}
 	for e := (entries{k.list}); ; {
 		name, _ := e.next()
 		if name == nil {
 			return
 		}
-		if name[0] != '.' {
+		if name[0] == '.' {
+			k.addFile(o, name, rules)
+		}
+	}
+}
+
+// addFile puts an entry of the directory in force if it is an ignore file, or
+// the repository that has one.
+func (k *worker) addFile(o *openDir, name []byte, rules *dirRules) {
+	if string(name) == ".git\x00" {
+		if text, err := o.handle.readExclude(); err == nil {
+			rules.add(excludeRules, text)
+		}
+		return
+	}
+	for _, f := range ignoreFiles {
+		if string(name[:len(name)-1]) != f.name {
 			continue
 		}
-		for _, f := range ignoreFiles {
-			if string(name[:len(name)-1]) == f.name {
-				if text, err := o.handle.readFile(name, nil, maxIgnoreFile); err == nil {
-					rules.add(f.kind, text)
-				}
-			}
+		if k.text == nil {
+			k.text = make([]byte, 0, 16<<10)
 		}
-		if string(name) == ".git\x00" {
-			if text, err := o.handle.readExclude(); err == nil {
-				rules.add(excludeRules, text)
-			}
+		text, err := o.handle.readFile(name, k.text, maxIgnoreFile)
+		if k.text = text; err == nil {
+			rules.add(f.kind, text)
 		}
 	}
 }

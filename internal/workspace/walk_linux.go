@@ -53,21 +53,25 @@ func (h dirHandle) openAt(name []byte, flags int) (int, error) {
 	}
 }
 
-// list appends the raw entries of the directory to buf.
-func (h dirHandle) list(buf []byte) ([]byte, error) {
-	for {
-		if cap(buf)-len(buf) < 16<<10 {
-			buf = slices.Grow(buf, max(32<<10, cap(buf)))
-		}
+// listSize is how much of a directory is listed at a time: a few thousand
+// entries, which stay in the processor's cache until they are visited.
+const listSize = 128 << 10
+
+// list writes the directory's next raw entries over buf. There may be more when
+// they don't fit.
+func (h dirHandle) list(buf []byte) (list []byte, more bool, err error) {
+	buf = slices.Grow(buf[:0], listSize)
+	for cap(buf)-len(buf) >= listSize/4 {
 		n, err := unix.Getdents(int(h), buf[len(buf):cap(buf)])
 		if err == unix.EINTR {
 			continue
 		}
 		if n <= 0 || err != nil {
-			return buf, err
+			return buf, false, err
 		}
 		buf = buf[:len(buf)+n]
 	}
+	return buf, true, nil
 }
 
 // kind asks for the type of an entry that the file system didn't tell.

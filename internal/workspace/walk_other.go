@@ -39,21 +39,22 @@ func (h dirHandle) openDir(name []byte) (dirHandle, error) {
 	return dirHandle{h.root, h.join(name)}, nil
 }
 
-// list appends the entries of the directory to buf: a byte for the kind, then
+// list writes all entries of the directory over buf: a byte for the kind, then
 // the name and NUL.
-func (h dirHandle) list(buf []byte) ([]byte, error) {
+func (h dirHandle) list(buf []byte) (list []byte, more bool, err error) {
+	buf = buf[:0]
 	f, err := h.root.Open(h.rel)
 	if err != nil {
-		return buf, err
+		return buf, false, err
 	}
 	defer f.Close()
-	list, err := f.ReadDir(-1)
-	for _, e := range list {
+	found, err := f.ReadDir(-1)
+	for _, e := range found {
 		buf = append(buf, byte(kindOf(e.Type())))
 		buf = append(buf, e.Name()...)
 		buf = append(buf, 0)
 	}
-	return buf, err
+	return buf, false, err
 }
 
 func (h dirHandle) kind(name []byte) entryKind {
