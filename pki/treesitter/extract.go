@@ -39,7 +39,11 @@ func (g *grammar) symbols(src []byte, limit time.Duration) ([]pki.Symbol, error)
 	defer p.Close()
 	p.SetLanguage(g.tables())
 	p.SetOperationLimit(max(1, int(limit.Microseconds())))
-	tree, err := p.ParseCtx(context.Background(), nil, src)
+	text := src
+	if g.lang == "c" || g.lang == "cpp" {
+		text = withoutMacros(src)
+	}
+	tree, err := p.ParseCtx(context.Background(), nil, text)
 	if err != nil {
 		return nil, ErrTimeout // the language is set and the context cannot end
 	}
@@ -91,7 +95,13 @@ func hostile(root *sitter.Node, size int) bool {
 				return true
 			}
 			if broken {
-				if n := c.CurrentNode(); n.IsError() && n.ChildCount()-n.NamedChildCount() > maxTokens {
+				// What not even the lexer knew is a node without visible children.
+				n := c.CurrentNode()
+				tokens := n.ChildCount() - n.NamedChildCount()
+				if n.IsError() && n.ChildCount() == 0 {
+					tokens = n.EndByte() - n.StartByte()
+				}
+				if n.IsError() && tokens > maxTokens {
 					return true
 				}
 			}

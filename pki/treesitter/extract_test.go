@@ -149,7 +149,9 @@ func TestErrors(t *testing.T) {
 		{"a here-document's word without end", "ruby", "x = <<" + strings.Repeat("A", 300) + "\n", ErrRefused},
 		{"here-documents on one line", "bash", "f() {\n:\n}\ncat " + strings.Repeat("<<A ", 400) + "\n", nil},
 		{"empty", "python", "", nil},
-		{"nothing but a zero byte", "c", "\x00", nil},
+		{"a zero byte", "c", "int a;\x00", ErrRefused},
+		{"deep", "java", "class A { int a = " + strings.Repeat("-\n", 20000) + "1; }", ErrRefused},
+		{"type arguments without end", "csharp", strings.Repeat("a<\n", 20000), ErrRefused},
 		{"not UTF-8", "java", "class A\xff { void f\xfe() {} }", nil},
 		{"broken Go", "go", "package a\nfunc broken( {\n\nfunc after() {}\n", nil},
 	} {

@@ -24,6 +24,9 @@ func resident(t *testing.T) int {
 // Trees that nobody closes are invisible to the collector: 300 of this size
 // would take hundreds of MiB.
 func TestMemoryIsGivenBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("parses for half a minute")
+	}
 	src := bytes.Repeat([]byte("def f(a, b):\n    return [x * a for x in b if x]\n\n"), 130<<10/50)
 	parse := func(n int) {
 		for range n {
