@@ -167,7 +167,7 @@ func (c *Conn) read(ctx context.Context) error {
 	for {
 		frame, err := c.frames.next()
 		if ctx.Err() != nil {
-			return nil
+			return ctx.Err()
 		}
 		var header *headerError
 		switch {

@@ -250,7 +250,7 @@ func TestCancel(t *testing.T) {
 		if diff := cmp.Diff(fail(-32800, id, "cancelled by the client"), w.read()); diff != "" {
 			t.Errorf("running (-want +got):\n%s", diff)
 		}
-		if cause := <-causes; cause != lsp.ErrCancelled {
+		if cause := <-causes; !errors.Is(cause, lsp.ErrCancelled) {
 			t.Errorf("cause: %v", cause)
 		}
 	}
@@ -361,14 +361,14 @@ func TestPeerGone(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, w.out) }()
 	_ = w.in.Close()
 	for range 2 {
-		if err := <-errs; err != lsp.ErrPeerGone {
+		if err := <-errs; !errors.Is(err, lsp.ErrPeerGone) {
 			t.Errorf("got %v", err)
 		}
 	}
 	if err := <-w.end; err != nil {
 		t.Error(err)
 	}
-	if err := conn.Notify(t.Context(), "x", nil); err != lsp.ErrPeerGone {
+	if err := conn.Notify(t.Context(), "x", nil); !errors.Is(err, lsp.ErrPeerGone) {
 		t.Errorf("notification after the end: %v", err)
 	}
 }
@@ -386,10 +386,25 @@ func TestRunEndsWithContext(t *testing.T) {
 	go func() { end <- conn.Run(ctx) }()
 	<-started
 	cancel()
-	if err := <-end; err != context.Canceled {
+	if err := <-end; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	_ = in.Close()
+}
+
+// TestContextEndsWhileReading: what is read as the context ends is no end of
+// the stream.
+func TestContextEndsWhileReading(t *testing.T) {
+	for range 50 { // Run hears of both at once
+		ctx, cancel := context.WithCancel(t.Context())
+		conn := lsp.NewConn(readFunc(func(p []byte) (int, error) {
+			cancel()
+			return copy(p, "Content-Length: 2\r\n\r\n{}"), nil
+		}), io.Discard, funcs{}, lsp.Options{})
+		if err := conn.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v", err)
+		}
+	}
 }
 
 type readFunc func([]byte) (int, error)

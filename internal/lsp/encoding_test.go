@@ -1,6 +1,7 @@
 package lsp_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -216,7 +217,7 @@ func TestApplyEdits(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := lsp.ApplyEdits("abcdef", test.edits, lsp.UTF16)
-			if got != test.want || err != test.err {
+			if got != test.want || !errors.Is(err, test.err) {
 				t.Errorf("got %q, %v; want %q, %v", got, err, test.want, test.err)
 			}
 		})

@@ -52,7 +52,7 @@ func (f *frameReader) next() ([]byte, error) {
 	for lines := 0; ; {
 		line, err := f.r.ReadSlice('\n')
 		switch {
-		case err == io.EOF && len(line) == 0 && lines == 0 && length < 0:
+		case errors.Is(err, io.EOF) && len(line) == 0 && lines == 0 && length < 0:
 			return nil, io.EOF
 		case errors.Is(err, bufio.ErrBufferFull) || err == nil && len(line) > maxHeaderLine:
 			return nil, f.bad(line, "a header line is too long")
@@ -176,7 +176,7 @@ func isHeaderName(name []byte) bool {
 
 // unexpected turns an end of the stream inside a frame into an error that says so.
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -94,7 +94,7 @@ func jsonrpcReply(m message) []byte {
 func TestBigBody(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 5<<20/16)
 	got, bad, err := readFrames(strings.NewReader(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)), 64<<20)
-	if err != io.EOF || bad != 0 || len(got) != 1 || got[0] != body {
+	if !errors.Is(err, io.EOF) || bad != 0 || len(got) != 1 || got[0] != body {
 		t.Errorf("%d bodies, %d bad, %v", len(got), bad, err)
 	}
 	var before, after runtime.MemStats

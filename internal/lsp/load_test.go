@@ -3,6 +3,7 @@ package lsp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -32,7 +33,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 		}
 		defer worked.Done()
 		for range 1000 {
-			if conn.Notify(ctx, "$/progress", strings.Repeat("x", 1000)) == lsp.ErrDropped {
+			if errors.Is(conn.Notify(ctx, "$/progress", strings.Repeat("x", 1000)), lsp.ErrDropped) {
 				dropped.Add(1)
 			}
 		}
@@ -48,7 +49,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 	worked.Wait()
 	w.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`)
-	if cause := <-causes; cause != lsp.ErrCancelled {
+	if cause := <-causes; !errors.Is(cause, lsp.ErrCancelled) {
 		t.Errorf("cause: %v", cause)
 	}
 	if dropped.Load() == 0 {

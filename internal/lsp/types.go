@@ -6,16 +6,22 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Structs of the specification that decode and encode as they should. Unions,
+// What decodes and encodes as it should is go.lsp.dev/protocol's. Unions,
 // optional strings as pointers, and URIs that are rewritten while they are
 // decoded are reasons to have an own struct instead.
 type (
-	Position           = protocol.Position
-	Range              = protocol.Range
+	// Position is a place between two characters of a text.
+	Position = protocol.Position
+	// Range is the text between two positions.
+	Range = protocol.Range
+	// DiagnosticSeverity says how bad a finding is.
 	DiagnosticSeverity = protocol.DiagnosticSeverity
-	MessageType        = protocol.MessageType
-	FileChangeType     = protocol.FileChangeType
-	SyncKind           = protocol.TextDocumentSyncKind
+	// MessageType says how a message is shown.
+	MessageType = protocol.MessageType
+	// FileChangeType says what happened to a watched file.
+	FileChangeType = protocol.FileChangeType
+	// SyncKind says how the changes of a document are sent.
+	SyncKind = protocol.TextDocumentSyncKind
 )
 
 // Values of the enumerations above.
