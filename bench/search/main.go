@@ -13,11 +13,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -75,35 +77,38 @@ func main() {
 	rg := flag.String("rg", "rg", "the ripgrep to compare with")
 	only := flag.String("only", "", "run only tasks whose name contains this")
 	flag.Parse()
-	if err := run(*rounds, *rg, *only, flag.Args()); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *rounds, *rg, *only, flag.Args())
+	stop()
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(rounds int, rg, only string, dirs []string) error {
+func run(ctx context.Context, rounds int, rg, only string, dirs []string) (err error) {
 	tmp, err := os.MkdirTemp(memory(), "bench-search")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	ours := filepath.Join(tmp, "ours")
-	build := exec.Command("go", "build", "-o", ours, "./bench/search/ours")
+	build := exec.CommandContext(ctx, "go", "build", "-o", ours, "./bench/search/ours")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return err
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return err
 	}
-	version, err := exec.Command(rg, "--version").Output()
+	version, err := exec.CommandContext(ctx, rg, "--version").Output()
 	if err != nil {
 		return err
 	}
 	line, _, _ := strings.Cut(string(version), "\n")
 	fmt.Printf("against %s, %d rounds; ms wall/cpu, ratio wall/cpu\n", line, rounds)
 	for _, dir := range append([]string{strings.TrimSpace(string(root))}, dirs...) {
-		if err := directory(dir, rg, ours, tmp, rounds, only); err != nil {
+		if err := directory(ctx, dir, rg, ours, tmp, rounds, only); err != nil {
 			return err
 		}
 	}
@@ -118,7 +123,7 @@ func memory() string {
 	return os.TempDir()
 }
 
-func directory(dir, rg, ours, tmp string, rounds int, only string) error {
+func directory(ctx context.Context, dir, rg, ours, tmp string, rounds int, only string) error {
 	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
 	if err != nil {
 		return err
@@ -132,15 +137,15 @@ func directory(dir, rg, ours, tmp string, rounds int, only string) error {
 		var all [3][]cost
 		same := ""
 		for i := range rounds + 1 {
-			a, err := command(dir, filepath.Join(tmp, "rg.out"), rg, append([]string{"-j2", "--no-require-git", "--no-config"}, append(t.rg, ".")...)...)
+			a, err := command(ctx, dir, filepath.Join(tmp, "rg.out"), rg, append([]string{"-j2", "--no-require-git", "--no-config"}, append(t.rg, ".")...)...)
 			if err != nil {
 				return err
 			}
-			b, err := command(dir, filepath.Join(tmp, "ours.out"), ours, append(slices.Clone(t.ours), ".")...)
+			b, err := command(ctx, dir, filepath.Join(tmp, "ours.out"), ours, append(slices.Clone(t.ours), ".")...)
 			if err != nil {
 				return err
 			}
-			c, err := inProcess(disk, t)
+			c, err := inProcess(ctx, disk, t)
 			if err != nil {
 				return err
 			}
@@ -164,13 +169,13 @@ type cost struct{ wall, cpu float64 } // milliseconds
 
 func (c cost) String() string { return fmt.Sprintf("%.0f/%.0f", c.wall, c.cpu) }
 
-func command(dir, out, name string, args ...string) (cost, error) {
+func command(ctx context.Context, dir, out, name string, args ...string) (cost, error) {
 	f, err := os.Create(out)
 	if err != nil {
 		return cost{}, err
 	}
 	defer f.Close()
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, f, os.Stderr
 	start := time.Now()
 	err = cmd.Run()
@@ -182,10 +187,10 @@ func command(dir, out, name string, args ...string) (cost, error) {
 	return cost{ms(wall), ms(cpu)}, nil
 }
 
-func inProcess(disk *workspace.Disk, t task) (cost, error) {
+func inProcess(ctx context.Context, disk *workspace.Disk, t task) (cost, error) {
 	runtime.GC()
 	before, start := cpuTime(), time.Now()
-	err := t.process(context.Background(), disk)
+	err := t.process(ctx, disk)
 	return cost{ms(time.Since(start)), ms(cpuTime() - before)}, err
 }
 

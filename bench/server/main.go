@@ -68,7 +68,9 @@ func main() {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.name, r.ours, r.peer, r.reach)
 	}
-	t.Flush()
+	if err := t.Flush(); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // running is a started server with its workspace.
@@ -93,7 +95,7 @@ func launch(ctx context.Context, files map[string]string) (*running, error) {
 }
 
 func launchIn(ctx context.Context, dir string) (*running, error) {
-	cmd := exec.Command(*binary, "serve", "--log-level", "error")
+	cmd := exec.CommandContext(ctx, *binary, "serve", "--log-level", "error")
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir)
 	e, err := fakeeditor.StartProcess(cmd, fakeeditor.Options{Root: dir})
 	if err != nil {
@@ -148,7 +150,7 @@ func smallCall(ctx context.Context, r *row) error {
 	if err != nil {
 		return err
 	}
-	cat := exec.Command("cat")
+	cat := exec.CommandContext(ctx, "cat")
 	in, err := cat.StdinPipe()
 	if err != nil {
 		return err
@@ -189,7 +191,7 @@ func smallCall(ctx context.Context, r *row) error {
 			echo = append(echo, time.Since(begin))
 		}
 	}
-	bash, err := timed(*rounds, func() error { return exec.Command("bash", "-c", "true").Run() })
+	bash, err := timed(*rounds, func() error { return exec.CommandContext(ctx, "bash", "-c", "true").Run() })
 	if err != nil {
 		return err
 	}
@@ -328,7 +330,7 @@ func start(ctx context.Context, r *row) error {
 			return err
 		}
 		begin = time.Now()
-		if err := exec.Command("git", "--version").Run(); err != nil {
+		if err := exec.CommandContext(ctx, "git", "--version").Run(); err != nil {
 			return err
 		}
 		bash = append(bash, time.Since(begin))
@@ -447,12 +449,12 @@ func listThousand(ctx context.Context, r *row) error {
 }
 
 // bareLoop writes a thousand small files anew, each synced and renamed.
-func bareLoop() (time.Duration, error) {
+func bareLoop() (took time.Duration, err error) {
 	dir, err := os.MkdirTemp("", "sidecar-bench-")
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	begin := time.Now()
 	for i := range 1000 {
 		name := filepath.Join(dir, fmt.Sprintf("f%03d", i))

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
@@ -21,25 +20,29 @@ import (
 )
 
 func main() {
-	if name := os.Getenv("CPUPROFILE"); name != "" {
-		f, err := os.Create(name)
-		if err == nil && pprof.StartCPUProfile(f) == nil {
-			defer pprof.StopCPUProfile()
-		}
-	}
-	out := bufio.NewWriterSize(os.Stdout, 64<<10)
-	err := run(out, os.Args[1:])
-	if err == nil {
-		err = out.Flush()
-	}
-	if err != nil {
-		pprof.StopCPUProfile()
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(out *bufio.Writer, args []string) error {
+func run(args []string) error {
+	if name := os.Getenv("CPUPROFILE"); name != "" {
+		f, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	out := bufio.NewWriterSize(os.Stdout, 64<<10)
+	return errors.Join(do(out, args), out.Flush())
+}
+
+func do(out *bufio.Writer, args []string) error {
 	if len(args) < 2 {
 		return errors.New("usage: ours files DIR | ours grep [-i] PATTERN DIR")
 	}
@@ -60,7 +63,7 @@ func run(out *bufio.Writer, args []string) error {
 }
 
 // files prints unsorted, as rg --files does.
-func files(w io.Writer, d *workspace.Disk) error {
+func files(w *bufio.Writer, d *workspace.Disk) error {
 	opts := workspace.WalkOptions{Workers: 2}
 	names := make([][]byte, opts.Workers)
 	err := d.Walk(context.Background(), opts, func(e *workspace.Entry) error {
@@ -82,7 +85,7 @@ func open(dir string) (*workspace.Disk, error) {
 }
 
 // write prints like rg -n --no-heading.
-func write(w io.Writer, m *search.Matches) error {
+func write(w *bufio.Writer, m *search.Matches) error {
 	var buf []byte
 	for _, f := range m.Files {
 		buf = buf[:0]

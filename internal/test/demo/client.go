@@ -78,7 +78,7 @@ type decided struct {
 // editor does.
 func (d *demo) start() error {
 	d.log.Reset()
-	d.cmd = exec.Command(d.server, "serve", "--stdio")
+	d.cmd = exec.CommandContext(d.ctx, d.server, "serve", "--stdio")
 	d.cmd.Stderr = &d.log
 	d.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(d.dir, "home"), "XDG_STATE_HOME="+filepath.Join(d.dir, "home"))
 	e, err := fakeeditor.StartProcess(d.cmd, fakeeditor.Options{Root: d.repo})

@@ -180,11 +180,15 @@ func (d *demo) edit() error {
 	if err := d.same(d.files); err != nil {
 		return err
 	}
-	if text, err := d.read(created); err != nil || text != "" {
-		return fmt.Errorf("%s is on disk already (%v)", created, err)
+	if text, err := d.read(created); err != nil {
+		return err
+	} else if text != "" {
+		return fmt.Errorf("%s is on disk already", created)
 	}
-	if status, err := d.git("status", "--porcelain"); err != nil || status != "" {
-		return fmt.Errorf("git status should be empty, but is %q (%v)", status, err)
+	if status, err := d.git("status", "--porcelain"); err != nil {
+		return err
+	} else if status != "" {
+		return fmt.Errorf("git status should be empty, but is %q", status)
 	}
 	d.out.done("the disk has not changed: git status is empty")
 	r, err := d.call("grep", "ToLower", map[string]any{"pattern": "ToLower"})

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ func run(ctx context.Context, server string, w io.Writer, colour bool) (err erro
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	d := &demo{ctx: ctx, server: server, dir: dir, repo: filepath.Join(dir, "tally"), out: printer{w, colour}}
 	err = d.show()
 	d.kill()
