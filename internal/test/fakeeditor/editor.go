@@ -300,7 +300,10 @@ func (e *Editor) Await(ctx context.Context, what string, cond func(*Record) bool
 			if cond(&e.recorded) {
 				return nil
 			}
-			return fmt.Errorf("waiting for %s: the server has ended: %v", what, e.endErr)
+			if e.endErr != nil {
+				return fmt.Errorf("waiting for %s: the server has ended: %w", what, e.endErr)
+			}
+			return fmt.Errorf("waiting for %s: the server has ended", what)
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for %s: %w", what, ctx.Err())
 		}

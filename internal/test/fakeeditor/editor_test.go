@@ -3,6 +3,7 @@ package fakeeditor_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -331,15 +332,9 @@ func TestProgressAndCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reply *lsp.Error
-	if err := p.Wait(t.Context(), nil); !asError(err, &reply) || reply.Code != lsp.RequestCancelled {
+	if err := p.Wait(t.Context(), nil); !errors.As(err, &reply) || reply.Code != lsp.RequestCancelled {
 		t.Errorf("got %v", err)
 	}
-}
-
-func asError(err error, to **lsp.Error) bool {
-	e, ok := err.(*lsp.Error)
-	*to = e
-	return ok
 }
 
 func TestAwaitEndsWithTheServer(t *testing.T) {
@@ -348,7 +343,7 @@ func TestAwaitEndsWithTheServer(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "waiting for what never comes: the server has ended") {
 		t.Errorf("got %v", err)
 	}
-	if err := e.Wait(t.Context()); err != io.ErrNoProgress {
+	if err := e.Wait(t.Context()); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -179,7 +179,7 @@ func (cl *client) readAll(in *bufio.Reader) {
 		cl.mu.Lock()
 		if err != nil {
 			cl.closed = true
-			if err != io.EOF && !errors.Is(err, io.ErrClosedPipe) {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 				cl.err = err
 			}
 		} else if r.Method == "" {

@@ -168,10 +168,13 @@ func apply(dir string, changes []workspace.Change) error {
 		}
 		cur, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(from)))
 		switch {
-		case c.Before == nil && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("change of %s: there is a file already (%v)", c.Path, err)
-		case c.Before != nil && (err != nil || !bytes.Equal(cur, c.Before)):
-			return fmt.Errorf("change of %s: Before is not what the file has (%v)", c.Path, err)
+		case c.Before == nil && errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("change of %s: %w", c.Path, err)
+		case c.Before == nil:
+			return fmt.Errorf("change of %s: there is a file already", c.Path)
+		case !bytes.Equal(cur, c.Before):
+			return fmt.Errorf("change of %s: Before is not what the file has", c.Path)
 		}
 	}
 	for _, c := range changes {
