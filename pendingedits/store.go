@@ -93,13 +93,11 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 	}
 	if l.damaged {
 		if err := s.compact(); err != nil {
-			l.close()
-			return nil, fmt.Errorf("pending edits: %w", err)
+			return nil, fmt.Errorf("pending edits: %w", errors.Join(err, l.close()))
 		}
 	}
 	if err := s.finishIntent(); err != nil {
-		l.close()
-		return nil, fmt.Errorf("pending edits: %w", err)
+		return nil, fmt.Errorf("pending edits: %w", errors.Join(err, l.close()))
 	}
 	// Revisions that were only shown are not in the log; the clock keeps new
 	// ones above them.
