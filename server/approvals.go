@@ -147,7 +147,7 @@ func (a *approvals) putOwn(ctx context.Context, q *approval) (dispatch.Answer, e
 	}
 	answer, err := answerOf(q, r.Outcome, r.Scope, r.Typed)
 	if err != nil {
-		return dispatch.Answer{Reason: err.Error()}, nil
+		return dispatch.Answer{Reason: err.Error()}, nil //nolint:nilerr // what is no answer allows nothing
 	}
 	answer.Reason = r.Reason
 	return answer, nil

@@ -38,7 +38,7 @@ func (s *Server) showReview(ctx context.Context, a showArgs) (showResult, error)
 	if err != nil {
 		return showResult{}, err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
 	_, err = f.WriteString(diff.Diff)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return showResult{}, err

@@ -195,14 +195,14 @@ var requests = map[string]func(*Server, context.Context, json.RawMessage) (any, 
 	"shutdown":                 (*Server).shutdown,
 	"workspace/executeCommand": (*Server).executeCommand,
 	"textDocument/codeLens":    (*Server).codeLens,
-	"codeLens/resolve":         resolved,
+	"codeLens/resolve":         (*Server).resolved,
 	"textDocument/codeAction":  (*Server).codeAction,
-	"codeAction/resolve":       resolved,
+	"codeAction/resolve":       (*Server).resolved,
 }
 
 // resolved answers a resolve request: lenses and actions are complete from the
 // beginning.
-func resolved(_ *Server, _ context.Context, params json.RawMessage) (any, error) {
+func (*Server) resolved(_ context.Context, params json.RawMessage) (any, error) {
 	var item map[string]json.RawMessage
 	if err := unmarshal(params, &item); err != nil {
 		return nil, err
