@@ -44,7 +44,7 @@ func (d *Disk) Apply(ctx context.Context, changes ...Change) error {
 	tried, err := d.commit(plan)
 	if err == nil {
 		// All files are new. Should the journal stay, recovering finds nothing to do.
-		journal.remove()
+		_ = journal.remove()
 		return nil
 	}
 	if back := d.rollBack(plan, tried); back != nil {
@@ -121,14 +121,14 @@ func (d *Disk) unstage(p *plan) {
 	defer dirs.close()
 	for _, e := range p.entries {
 		if root, err := dirs.open(place{e.folder, e.dir()}); err == nil {
-			d.step("temp.remove", func() error { return root.Remove(e.temp) })
+			_ = d.step("temp.remove", func() error { return root.Remove(e.temp) })
 		}
 	}
 	for i := len(p.dirs) - 1; i >= 0; i-- {
 		at := p.dirs[i]
 		if root, err := dirs.open(place{at.folder, path.Dir(at.name)}); err == nil {
 			// It fails where somebody else has put a file.
-			d.step("dir.remove", func() error { return root.Remove(path.Base(at.name)) })
+			_ = d.step("dir.remove", func() error { return root.Remove(path.Base(at.name)) })
 		}
 	}
 }

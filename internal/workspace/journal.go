@@ -93,7 +93,7 @@ func (d *Disk) writeJournal(p *plan) (journal, error) {
 	}
 	if err != nil {
 		defer j.disown()
-		os.Remove(name + ".tmp")
+		_ = os.Remove(name + ".tmp") // it may not be there
 		return journal{}, errors.Join(err, j.remove())
 	}
 	return j, nil

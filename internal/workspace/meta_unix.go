@@ -15,7 +15,7 @@ type fileID struct{ dev, ino uint64 }
 
 func idOf(info fs.FileInfo) fileID {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return fileID{uint64(st.Dev), uint64(st.Ino)}
+		return fileID{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // Dev is an int32 on some systems
 	}
 	return fileID{}
 }

@@ -61,6 +61,7 @@ func invisible(r rune) bool {
 // Protection says who may write a path.
 type Protection int
 
+// The protections, from none to the strictest.
 const (
 	NotProtected Protection = iota
 	AskFirst                // what some program runs or trusts without asking: the user decides, each time

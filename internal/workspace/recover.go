@@ -17,7 +17,7 @@ import (
 type RecoverReport struct {
 	Finished  []string // files of interrupted batches: they have their new text
 	Conflicts []string // files that are neither as before nor as wanted: their batches were left as they are
-	Kept      []string // paths of journals that were kept, for a person to look at: of a conflict, damaged, or of a root that isn't open
+	Kept      []string // paths of journals that were kept, for a person to look at: of a conflict, damaged, not ours, or of a root that isn't open
 }
 
 // Recover finishes what a crash interrupted: every file of a batch gets its
@@ -89,6 +89,9 @@ func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
 	if p == nil {
 		report.Kept = append(report.Kept, path)
 		return nil
+	}
+	if info, err := file.Stat(); err != nil || !private(info) || !p.mayRecover() {
+		return errors.Join(err, j.keep(".refused", report))
 	}
 	var dirs dirCache
 	defer dirs.close()
@@ -164,7 +167,7 @@ func (d *Disk) planOf(j *decodedJournal) *plan {
 func (d *Disk) removeTemps(dirs *dirCache, p *plan) {
 	for _, e := range p.entries {
 		if root, err := dirs.open(place{e.folder, path.Dir(e.name)}); err == nil {
-			root.Remove(e.temp)
+			_ = root.Remove(e.temp) // it may not be there
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 // Encoding says how a file's bytes stand for its text.
 type Encoding string
 
+// The encodings that are told apart.
 const (
 	UTF8    Encoding = "utf-8"
 	UTF8BOM Encoding = "utf-8-bom"
@@ -23,6 +24,7 @@ const (
 // EOL says how the lines of a text end.
 type EOL string
 
+// The line ends.
 const (
 	NoEOL    EOL = "none" // one line without an end
 	LF       EOL = "lf"
