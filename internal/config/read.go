@@ -67,7 +67,7 @@ func read(src *Source) *document {
 			return d.broken(data, err)
 		}
 	}
-	if _, err := dec.ReadToken(); err != io.EOF {
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return d.broken(data, errors.New("text after the end"))
 	}
 	return d

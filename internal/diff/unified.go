@@ -27,14 +27,14 @@ func Unified(oldName, newName, old, new string, context int) string {
 		for n < len(hunks) && hunks[n].OldStart-hunks[n-1].OldStart-hunks[n-1].OldLines <= 2*context {
 			n++
 		}
-		writeGroup(&b, hunks[:n], oldLines, len(newLines), context)
+		writeGroup(&b, hunks[:n], oldLines, context)
 		hunks = hunks[n:]
 	}
 	return b.String()
 }
 
 // writeGroup writes hunks that are near each other under one header.
-func writeGroup(b *strings.Builder, hunks []Hunk, old []string, newLines, context int) {
+func writeGroup(b *strings.Builder, hunks []Hunk, old []string, context int) {
 	first, last := hunks[0], hunks[len(hunks)-1]
 	before := min(context, first.OldStart)
 	lastOld, lastNew := last.OldStart+last.OldLines, last.NewStart+last.NewLines

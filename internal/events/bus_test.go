@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -217,7 +218,7 @@ func TestClose(t *testing.T) {
 	<-r.inside
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := b.Close(ctx); err != context.Canceled {
+	if err := b.Close(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v for a subscriber that hangs", err)
 	}
 	b.Publish(Event{Type: Hook})

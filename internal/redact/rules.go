@@ -34,7 +34,6 @@ func (r *rule) match(s string, i, from int) (span, bool) {
 	if !r.inWord && r.back == nil && !wordStart(s, i) {
 		return span{}, false
 	}
-	start, end := i, 0
 	if r.find != nil {
 		e, ok := r.find(s, i)
 		return span{i, e, r.typ}, ok
@@ -49,7 +48,7 @@ func (r *rule) match(s string, i, from int) (span, bool) {
 	if m == nil {
 		return span{}, false
 	}
-	start, end = i+m[0], i+m[1]
+	start, end := i+m[0], i+m[1]
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
 			start, end = i+m[g], i+m[g+1]
