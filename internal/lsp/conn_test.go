@@ -392,21 +392,6 @@ func TestRunEndsWithContext(t *testing.T) {
 	_ = in.Close()
 }
 
-// TestContextEndsWhileReading: what is read as the context ends is no end of
-// the stream.
-func TestContextEndsWhileReading(t *testing.T) {
-	for range 50 { // Run hears of both at once
-		ctx, cancel := context.WithCancel(t.Context())
-		conn := lsp.NewConn(readFunc(func(p []byte) (int, error) {
-			cancel()
-			return copy(p, "Content-Length: 2\r\n\r\n{}"), nil
-		}), io.Discard, funcs{}, lsp.Options{})
-		if err := conn.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatalf("got %v", err)
-		}
-	}
-}
-
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
