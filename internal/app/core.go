@@ -61,11 +61,7 @@ type core struct {
 	problems []string // what the user should know: settings, recovery, the queue
 
 	reviewErr error
-}
-
-// stateDir is where the server keeps what must outlive it, in the first root.
-func stateDir(folders []workspace.Folder) string {
-	return filepath.Join(folders[0].Dir, ".sidecar", "state")
+	stateErr  error // stateDir must not be used
 }
 
 // open builds the core for a workspace. A workspace whose review queue can't
@@ -75,7 +71,11 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		return nil, errors.New("sidecar-ls needs a workspace folder; open a folder in the editor, or name one with --root")
 	}
 	c := &core{bus: events.NewBus(), stateDir: stateDir(folders)}
-	disk, err := workspace.OpenDisk(folders, workspace.DiskOptions{StateDir: filepath.Join(c.stateDir, "apply"), Prepare: c.keepOutOfGit})
+	opts := workspace.DiskOptions{StateDir: filepath.Join(c.stateDir, "apply"), Prepare: c.keepOutOfGit}
+	if c.stateErr = checkStateDir(folders[0].Dir); c.stateErr != nil {
+		opts.StateDir = "" // then only what needs no journal is atomic
+	}
+	disk, err := workspace.OpenDisk(folders, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.close()
 		return nil, usagef("there is no mode %q", d.mode)
 	}
-	if d.queue == queueAlways || d.queue == queueByMode && mode.ToStore {
+	if c.stateErr != nil {
+		c.reviewErr = c.stateErr
+	} else if d.queue == queueAlways || d.queue == queueByMode && mode.ToStore {
 		c.openReview(ctx, d)
 	} else {
 		c.reviewErr = errors.New("the review queue is not open")

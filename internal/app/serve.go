@@ -91,12 +91,16 @@ func startCore(ctx context.Context, st server.Start, log *slog.Logger, level *sl
 		log.Warn("start", "problem", p)
 	}
 	news := &news{start: problems}
+	state := c.stateDir
+	if c.stateErr != nil {
+		state = ""
+	}
 	return &server.Core{
 		Dispatch: c.dispatch,
 		Sessions: c.sessions,
 		Review:   c.review,
 		Bus:      c.bus,
-		StateDir: c.stateDir,
+		StateDir: state,
 		Configure: func(layers ...json.RawMessage) []string {
 			return news.of(func() []string { return c.settings.load(layers...) })
 		},
