@@ -29,7 +29,7 @@ func (s *Server) batch() bool {
 
 // name is the view name of a URI in a command's argument.
 func (s *Server) name(member, uri string) (string, error) {
-	path, ok := filePath(uri)
+	path, ok := workspace.FilePath(uri)
 	if !ok {
 		return "", invalidParams("%s: %.200q is not a file URI", member, uri)
 	}

@@ -18,6 +18,15 @@ func (s *Server) sessions() (*session.Store, error) {
 	return nil, errNoSessions
 }
 
+func (s *Server) session(id string) (*session.Session, error) {
+	st, err := s.sessions()
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.Get(id)
+	return found, sessionError(err)
+}
+
 type budgetArgs struct {
 	Tokens int64 `json:"tokens,omitempty"`
 	Calls  int64 `json:"calls,omitempty"`
@@ -102,25 +111,17 @@ type modeResult struct {
 }
 
 func (s *Server) getMode(_ context.Context, a getModeArgs) (modeResult, error) {
-	st, err := s.sessions()
+	found, err := s.session(a.Session)
 	if err != nil {
 		return modeResult{}, err
-	}
-	found, err := st.Get(a.Session)
-	if err != nil {
-		return modeResult{}, sessionError(err)
 	}
 	return modeResult{found.Mode()}, nil
 }
 
 func (s *Server) setMode(_ context.Context, a setModeArgs) (modeResult, error) {
-	st, err := s.sessions()
+	found, err := s.session(a.Session)
 	if err != nil {
 		return modeResult{}, err
-	}
-	found, err := st.Get(a.Session)
-	if err != nil {
-		return modeResult{}, sessionError(err)
 	}
 	if err := found.SetMode(a.Mode); err != nil {
 		return modeResult{}, sessionError(err)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 type showArgs struct {
@@ -47,7 +48,7 @@ func (s *Server) showReview(ctx context.Context, a showArgs) (showResult, error)
 	if err := os.Rename(f.Name(), path); err != nil {
 		return showResult{}, err
 	}
-	res := showResult{URI: fileURI(path)}
+	res := showResult{URI: workspace.FileURI(path)}
 	if s.client.can.showDocument {
 		var answer lsp.ShowDocumentResult
 		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: res.URI}, &answer)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,43 +8,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 )
 
-func TestFilePath(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("paths of other systems")
-	}
-	for _, c := range []struct {
-		uri, want string
-		ok        bool
-	}{
-		{"file:///a/b.go", "/a/b.go", true},
-		{"file:///a%20b/%C3%A4%23.go", "/a b/ä#.go", true},
-		{"file://localhost/a", "/a", true},
-		{"file:/a", "/a", true},
-		{"FILE:///a", "/a", true},
-		{"file:///c%3A/x", "C:/x", true},
-		{"file:///C:/x", "C:/x", true},
-		{"file:///a/../b//c/", "/b/c", true},
-		{"file:///", "/", true},
-		{"file://host/a", "", false},
-		{"file:///a?b", "", false},
-		{"file:///a#b", "", false},
-		{"file:///a%00", "", false},
-		{"file:///a%zz", "", false},
-		{"untitled:Untitled-1", "", false},
-		{"http://127.0.0.1/x", "", false},
-		{"a.go", "", false},
-		{"", "", false},
-	} {
-		got, ok := filePath(c.uri)
-		if got != c.want || ok != c.ok {
-			t.Errorf("filePath(%q) = %q, %v; want %q, %v", c.uri, got, ok, c.want, c.ok)
-		}
-	}
-	for _, path := range []string{"/a b/ä#?%.go", "/", "/x/[y]"} {
-		if got, ok := filePath(fileURI(path)); got != path || !ok {
-			t.Errorf("filePath(fileURI(%q)) = %q, %v", path, got, ok)
-		}
-	}
+func TestDocumentKey(t *testing.T) {
 	if documentKey("file:///a%2Fb") != documentKey("file:///a/b") {
 		t.Error("two spellings of one file have different keys")
 	}

@@ -16,7 +16,7 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	framecorpus.Run(t, fileURI(t.TempDir()), cases, func(t *testing.T) framecorpus.Server {
+	framecorpus.Run(t, workspace.FileURI(t.TempDir()), cases, func(t *testing.T) framecorpus.Server {
 		s := New(Options{Start: func(_ context.Context, st Start) (*Core, error) {
 			disk, err := workspace.OpenDisk(st.Folders, workspace.DiskOptions{})
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // document is one state of an open document. It is never changed: an edit
@@ -196,7 +197,7 @@ func (d *documents) show(name string, doc *document) {
 }
 
 func (d *documents) nameOf(uri string) string {
-	if p, ok := filePath(uri); ok {
+	if p, ok := workspace.FilePath(uri); ok {
 		if name, err := d.resolve(p); err == nil {
 			return name
 		}

@@ -150,7 +150,7 @@ func (w *world) core(s Start, set setup) (*Core, error) {
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
-func (w *world) uri(name string) string  { return fileURI(w.path(name)) }
+func (w *world) uri(name string) string  { return workspace.FileURI(w.path(name)) }
 
 // disk is a file's text, or the error of reading it.
 func (w *world) disk(name string) string {

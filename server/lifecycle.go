@@ -152,7 +152,7 @@ func (s *Server) didChangeFolders(params json.RawMessage) {
 	core := s.core
 	folders := slices.Clone(s.folders)
 	for _, gone := range p.Event.Removed {
-		if dir, ok := filePath(gone.URI); ok {
+		if dir, ok := workspace.FilePath(gone.URI); ok {
 			folders = slices.DeleteFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir })
 		}
 	}
@@ -202,7 +202,7 @@ func foldersOf(p lsp.InitializeParams) []workspace.Folder {
 		folders = addFolder(folders, *p.RootURI, "")
 	}
 	if len(folders) == 0 && p.RootPath != nil && filepath.IsAbs(*p.RootPath) {
-		folders = addFolder(folders, fileURI(filepath.Clean(*p.RootPath)), "")
+		folders = addFolder(folders, workspace.FileURI(filepath.Clean(*p.RootPath)), "")
 	}
 	return folders
 }
@@ -210,7 +210,7 @@ func foldersOf(p lsp.InitializeParams) []workspace.Folder {
 // addFolder adds the folder of a file URI, under a name that is one path
 // segment and that no other folder has.
 func addFolder(folders []workspace.Folder, uri, name string) []workspace.Folder {
-	dir, ok := filePath(uri)
+	dir, ok := workspace.FilePath(uri)
 	if !ok || slices.ContainsFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir }) {
 		return folders
 	}

@@ -115,7 +115,7 @@ func (e *Editor) planRename(p *plan, doc *document, c workspace.Change) error {
 		edited := &p.steps[len(p.steps)-1]
 		want, edited.want = *edited.want, nil // told under the new name
 	}
-	p.steps = append(p.steps, step{doc: doc, uri: doc.uri, want: &want, op: &lsp.DocumentChange{RenameFile: &lsp.RenameFile{OldURI: doc.uri, NewURI: fileURI(e.base.Abs(c.Path))}}})
+	p.steps = append(p.steps, step{doc: doc, uri: doc.uri, want: &want, op: &lsp.DocumentChange{RenameFile: &lsp.RenameFile{OldURI: doc.uri, NewURI: workspace.FileURI(e.base.Abs(c.Path))}}})
 	p.detach = append(p.detach, c.From)
 	return nil
 }

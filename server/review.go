@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
@@ -160,7 +161,7 @@ func (s *Server) uri(name string) string {
 	if doc := s.editor.document(name); doc != nil {
 		return doc.uri
 	}
-	return fileURI(s.editor.Abs(name))
+	return workspace.FileURI(s.editor.Abs(name))
 }
 
 // hunkRange is where a hunk stands in the live text: the lines that it

@@ -325,7 +325,7 @@ func TestShow(t *testing.T) {
 	w.must(os.MkdirAll(filepath.Join(w.state, "show"), 0o700))
 	w.must(os.Symlink(secret, filepath.Join(w.state, "show", "review.diff")))
 	r := run[showResult](w, "sidecar.review.show", object{"uri": w.uri("a.txt")})
-	path, _ := filePath(r.URI)
+	path, _ := workspace.FilePath(r.URI)
 	data, err := os.ReadFile(path)
 	w.must(err)
 	info, err := os.Lstat(path)

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -56,7 +54,7 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 		c.notes = append(c.notes, "Held for review: reads and searches show it, the disk does not have it yet.")
 	}
 	for _, ch := range changes {
-		c.res.Changes = append(c.res.Changes, ChangeRef{Path: ch.Path, URI: fileURI(c.to.Abs(ch.Path)), Kind: ch.Kind(), State: state})
+		c.res.Changes = append(c.res.Changes, ChangeRef{Path: ch.Path, URI: workspace.FileURI(c.to.Abs(ch.Path)), Kind: ch.Kind(), State: state})
 	}
 	return out, nil
 }
@@ -111,19 +109,3 @@ func (c *call) remembered(changes []workspace.Change) bool {
 
 // patternKey stands for a tool's edits in one directory.
 func patternKey(tool, name string) string { return tool + " " + path.Dir(name) }
-
-// fileURI is the URI of an absolute path.
-func fileURI(abs string) string {
-	const keep = "-._~/!$&'()*+,;=:@"
-	var b strings.Builder
-	b.WriteString("file://")
-	for i := 0; i < len(abs); i++ {
-		ch := abs[i]
-		if ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9' || strings.IndexByte(keep, ch) >= 0 {
-			b.WriteByte(ch)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", ch)
-		}
-	}
-	return b.String()
-}
