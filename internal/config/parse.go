@@ -77,13 +77,8 @@ func (p *parser) outcomes(where string, v jsontext.Value) (map[string]string, bo
 }
 
 func (p *parser) customModes(v jsontext.Value) (any, bool) {
-	if v.Kind() != '[' {
-		p.wrong("must be a list of modes, not %s", shown(v))
-		return nil, false
-	}
-	all := elements(v)
-	if len(all) > maxCustomModes {
-		p.wrong("must be at most %d modes, not %d", maxCustomModes, len(all))
+	all, ok := p.entries(v, "modes", maxCustomModes)
+	if !ok {
 		return nil, false
 	}
 	var got []CustomMode
@@ -129,13 +124,8 @@ func (p *parser) customMode(where string, v jsontext.Value) (CustomMode, bool) {
 }
 
 func (p *parser) commandRules(v jsontext.Value) (any, bool) {
-	if v.Kind() != '[' {
-		p.wrong("must be a list of rules, not %s", shown(v))
-		return nil, false
-	}
-	all := elements(v)
-	if len(all) > maxCommandRules {
-		p.wrong("must be at most %d rules, not %d", maxCommandRules, len(all))
+	all, ok := p.entries(v, "rules", maxCommandRules)
+	if !ok {
 		return nil, false
 	}
 	var got []CommandRule
@@ -167,6 +157,20 @@ func (p *parser) commandRules(v jsontext.Value) (any, bool) {
 		}
 	}
 	return got, true
+}
+
+// entries returns the elements of a list that has no more than most of them.
+func (p *parser) entries(v jsontext.Value, what string, most int) ([]jsontext.Value, bool) {
+	if v.Kind() != '[' {
+		p.wrong("must be a list of %s, not %s", what, shown(v))
+		return nil, false
+	}
+	all := elements(v)
+	if len(all) > most {
+		p.wrong("must be at most %d %s, not %d", most, what, len(all))
+		return nil, false
+	}
+	return all, true
 }
 
 // fields reads the members of an object. A member that is not known is
