@@ -24,7 +24,7 @@ func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 		return nil, err
 	}
 	k, err := open(ctx, []workspace.Folder{f}, door{
-		log: slog.New(slog.DiscardHandler), approver: terminal{c.Err}, queue: queue, mode: c.mode,
+		log: slog.New(slog.DiscardHandler), approver: terminal{c.Err}, queue: queue, mode: c.mode, parser: c.Self,
 	})
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ type door struct {
 	people   editor.People                            // nil: nobody can be asked
 	live     func(base workspace.View) workspace.View // nil: the disk is what the user sees
 	changed  func()                                   // the review queue changed; may be nil
+	parser   string                                   // see outliner
 	queue    queueUse
 	mode     string // of the default session; "" is that of the settings
 }
@@ -114,7 +115,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    func(*session.Session) dispatch.Destinations { return destinations{c} },
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch})...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser})...); err != nil {
 		c.close()
 		return nil, err
 	}

@@ -329,3 +329,35 @@ func TestNewSecretsAsk(t *testing.T) {
 		t.Errorf("it can be read back: %+v", res)
 	}
 }
+
+// TestOutlineSurvivesItsParser: files that would bring a parser down cost an
+// outline, not the server.
+func TestOutlineSurvivesItsParser(t *testing.T) {
+	home(t)
+	bin := buildServer(t)
+	dir := project(t, map[string]string{
+		"ok.py":   "class A:\n    def f(self):\n        pass\n",
+		"bad.lua": strings.Repeat("\"\"\"\n", 20_000),
+		"bad.cs":  strings.Repeat("a(", 200_000),
+	})
+	cmd := exec.Command(bin, "serve", "--log-level", "error")
+	e, err := fakeeditor.StartProcess(cmd, fakeeditor.Options{Root: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Initialize(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{e, t, dir}
+	for _, name := range []string{"bad.lua", "bad.cs"} {
+		res := r.call("read_file", map[string]string{"path": name, "mode": "outline"})
+		t.Logf("%s: ok %v, %.120s", name, res.OK, res.Content)
+	}
+	res := r.call("read_file", map[string]string{"path": "ok.py", "mode": "outline"})
+	if !res.OK || !strings.Contains(res.Content, "def f(self)") {
+		t.Errorf("outline: %+v", res)
+	}
+	if err := r.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

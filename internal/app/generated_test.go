@@ -15,7 +15,7 @@ import (
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(nil, nil)...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{})...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

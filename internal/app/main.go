@@ -35,6 +35,10 @@ func Version() string {
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+
+	// Self is the path of this program, which starts itself to parse what may
+	// bring a parser down; "" parses in this process.
+	Self string
 }
 
 // Exit codes.
@@ -121,6 +125,9 @@ func run(ctx context.Context, args []string, s Streams) error {
 			help(s.Out)
 			return nil
 		}
+	}
+	if name == workerCommand && len(args) == 1 {
+		return outlineWorker(args[0], s)
 	}
 	if name == "help" {
 		help(s.Out)

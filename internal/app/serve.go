@@ -39,7 +39,7 @@ func serve(ctx context.Context, c *cli) error {
 	if c.logLevel != "" {
 		follow = nil // the flag is stronger than the setting
 	}
-	return Serve(ctx, c.In, c.Out, newLogger(out, level), follow)
+	return serveOver(ctx, c.Streams, newLogger(out, level), follow)
 }
 
 func firstOf(a, b string) string {
@@ -52,29 +52,33 @@ func firstOf(a, b string) string {
 // Serve speaks LSP over r and w. level follows the setting log.level; nil
 // leaves the level as it is.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, log *slog.Logger, level *slog.LevelVar) error {
+	return serveOver(ctx, Streams{In: r, Out: w}, log, level)
+}
+
+func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *slog.LevelVar) error {
 	s := server.New(server.Options{
 		Version: Version(),
 		Log:     log,
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
-			return startCore(ctx, st, log, level)
+			return startCore(ctx, st, streams.Self, log, level)
 		},
 	})
 	log.Info("start", "version", Version())
-	err := s.Serve(ctx, r, w)
+	err := s.Serve(ctx, streams.In, streams.Out)
 	log.Info("end", "error", err)
 	return err
 }
 
 // startCore builds the core for an editor's workspace. Without a folder the
 // commands that need one say so.
-func startCore(ctx context.Context, st server.Start, log *slog.Logger, level *slog.LevelVar) (*server.Core, error) {
+func startCore(ctx context.Context, st server.Start, parser string, log *slog.Logger, level *slog.LevelVar) (*server.Core, error) {
 	if len(st.Folders) == 0 {
 		return &server.Core{}, nil
 	}
 	d := door{
 		log: log, level: level, approver: st.Approver, people: people{st.People}, changed: st.ReviewChanged,
-		queue: queueAlways,
-		live:  func(base workspace.View) workspace.View { return st.Editor(base) },
+		queue: queueAlways, parser: parser,
+		live: func(base workspace.View) workspace.View { return st.Editor(base) },
 	}
 	if len(st.Settings) > 0 {
 		d.client = []json.RawMessage{st.Settings}

@@ -9,10 +9,10 @@ import (
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(people editor.People, pages system.Pager) []*tools.Tool {
+func builtins(people editor.People, pages system.Pager, o outliner) []*tools.Tool {
 	var list []*tools.Tool
 	for _, family := range [][]*tools.Tool{
-		fs.Tools(fs.Deps{Outline: outline}),
+		fs.Tools(fs.Deps{Outline: o.outline}),
 		search.Tools(),
 		system.Tools(pages),
 		editor.Tools(people),

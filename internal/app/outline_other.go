@@ -1,0 +1,11 @@
+//go:build !linux
+
+package app
+
+import "syscall"
+
+// dieWithParent relies on the end of standard input elsewhere.
+func dieWithParent() *syscall.SysProcAttr { return nil }
+
+// limitMyself leaves the limits to the parent's time-out elsewhere.
+func limitMyself() {}
