@@ -229,6 +229,7 @@ func (w *walk) work(i int) {
 		}
 		k.do(j)
 		j.parent.release()
+		runtime.Gosched() // others wait for a directory at most, not for a time slice
 	}
 }
 

@@ -14,10 +14,13 @@ import (
 // On Linux a walk uses directory descriptors alone: every file is opened
 // relative to the directory it was listed in and without following links, so
 // that nothing that happens meanwhile leads out of the root. Names stay where
-// getdents wrote them, and a file costs three system calls.
+// getdents wrote them, and a file that is read costs three system calls.
 
 // dirHandle is a descriptor of a directory.
-type dirHandle int
+type dirHandle struct {
+	fd    int
+	local bool // its file system answers from memory or from a disk of this machine
+}
 
 const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 
@@ -25,32 +28,86 @@ const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLO
 func openRootDir(root *os.Root, rel string) (dirHandle, error) {
 	f, err := root.OpenFile(rel, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return -1, err
+		return dirHandle{fd: -1}, err
 	}
 	defer f.Close()
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	return dirHandle(fd), err
+	return newDirHandle(fd), err
 }
 
-func (h dirHandle) close() { unix.Close(int(h)) }
-
-// openDir opens a subdirectory. The name is terminated by NUL.
-func (h dirHandle) openDir(name []byte) (dirHandle, error) {
-	fd, err := h.openAt(name, openFlags|unix.O_DIRECTORY)
-	return dirHandle(fd), err
+func newDirHandle(fd int) dirHandle {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(fd, &st); err != nil {
+		return dirHandle{fd: fd}
+	}
+	switch uint32(st.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
+		unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
+		return dirHandle{fd, true}
+	}
+	return dirHandle{fd: fd}
 }
 
-func (h dirHandle) openAt(name []byte, flags int) (int, error) {
+// call makes a system call on a descriptor in the handle's file system. The
+// calls of a walk take a microsecond or two, and the scheduler's preparations
+// for one that blocks cost a tenth of the walk, so they are left out where
+// nothing blocks for longer than a disk takes. Elsewhere (networks, FUSE) a
+// call may hang, and must not keep other goroutines from running.
+func (h dirHandle) call(trap uintptr, fd int, p unsafe.Pointer, n int) (int, error) {
 	for {
-		fd, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(h), uintptr(unsafe.Pointer(unsafe.SliceData(name))), uintptr(flags), 0, 0, 0)
+		var r uintptr
+		var errno unix.Errno
+		if h.local {
+			r, _, errno = unix.RawSyscall6(trap, uintptr(fd), uintptr(p), uintptr(n), 0, 0, 0)
+		} else {
+			r, _, errno = unix.Syscall6(trap, uintptr(fd), uintptr(p), uintptr(n), 0, 0, 0)
+		}
 		switch errno {
 		case 0:
-			return int(fd), nil
+			return int(r), nil
 		case unix.EINTR:
 		default:
 			return -1, errno
 		}
 	}
+}
+
+func (h dirHandle) read(fd int, buf []byte) (int, error) {
+	return h.call(unix.SYS_READ, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
+}
+
+func (h dirHandle) close() { h.closeFile(h.fd) }
+
+// closeFile closes a descriptor. Linux does so even when it is interrupted.
+func (h dirHandle) closeFile(fd int) {
+	if h.local {
+		unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
+	} else {
+		unix.Close(fd)
+	}
+}
+
+// openDir opens a subdirectory. The name is terminated by NUL. What is mounted
+// there is left for the careful way.
+func (h dirHandle) openDir(name []byte) (dirHandle, error) {
+	if h.local {
+		how := unix.OpenHow{Flags: openFlags | unix.O_DIRECTORY, Resolve: unix.RESOLVE_NO_XDEV}
+		fd, _, errno := unix.RawSyscall6(unix.SYS_OPENAT2, uintptr(h.fd), uintptr(unsafe.Pointer(unsafe.SliceData(name))),
+			uintptr(unsafe.Pointer(&how)), unix.SizeofOpenHow, 0, 0)
+		if errno == 0 {
+			return dirHandle{int(fd), true}, nil
+		}
+		h.local = false
+	}
+	fd, err := h.openAt(name, openFlags|unix.O_DIRECTORY)
+	if err != nil {
+		return dirHandle{fd: -1}, err
+	}
+	return newDirHandle(fd), nil
+}
+
+func (h dirHandle) openAt(name []byte, flags int) (int, error) {
+	return h.call(unix.SYS_OPENAT, h.fd, unsafe.Pointer(unsafe.SliceData(name)), flags)
 }
 
 // listSize is how much of a directory is listed at a time: a few thousand
@@ -62,11 +119,9 @@ const listSize = 128 << 10
 func (h dirHandle) list(buf []byte) (list []byte, more bool, err error) {
 	buf = slices.Grow(buf[:0], listSize)
 	for cap(buf)-len(buf) >= listSize/4 {
-		n, err := unix.Getdents(int(h), buf[len(buf):cap(buf)])
-		if err == unix.EINTR {
-			continue
-		}
-		if n <= 0 || err != nil {
+		free := buf[len(buf):cap(buf)]
+		n, err := h.call(unix.SYS_GETDENTS64, h.fd, unsafe.Pointer(unsafe.SliceData(free)), len(free))
+		if n <= 0 {
 			return buf, false, err
 		}
 		buf = buf[:len(buf)+n]
@@ -77,7 +132,7 @@ func (h dirHandle) list(buf []byte) (list []byte, more bool, err error) {
 // kind asks for the type of an entry that the file system didn't tell.
 func (h dirHandle) kind(name []byte) entryKind {
 	var st unix.Stat_t
-	if err := unix.Fstatat(int(h), string(name[:len(name)-1]), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(h.fd, string(name[:len(name)-1]), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return otherKind
 	}
 	switch st.Mode & unix.S_IFMT {
@@ -97,7 +152,7 @@ func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
 	if err != nil {
 		return buf[:0], err
 	}
-	defer unix.Close(fd)
+	defer h.closeFile(fd)
 	buf = buf[:0]
 	if cap(buf) == 0 {
 		buf = make([]byte, 0, 128<<10)
@@ -114,10 +169,7 @@ func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
 			buf = slices.Grow(buf, max(int(st.Size)-len(buf), len(buf))+1)
 		}
 		free := buf[len(buf):cap(buf)]
-		n, err := unix.Read(fd, free)
-		if err == unix.EINTR {
-			continue
-		}
+		n, err := h.read(fd, free)
 		if err != nil {
 			return buf, err
 		}
@@ -137,13 +189,10 @@ func (h dirHandle) scanFile(name, buf []byte, piece func([]byte, bool) bool) err
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer h.closeFile(fd)
 	filled, total := 0, 0
 	for {
-		n, err := unix.Read(fd, buf[filled:])
-		if err == unix.EINTR {
-			continue
-		}
+		n, err := h.read(fd, buf[filled:])
 		if err != nil {
 			return err
 		}
