@@ -153,6 +153,7 @@ func TestWriteFileRefusals(t *testing.T) {
 		parts []string
 	}{
 		{"a directory", map[string]any{"path": "dir", "content": "x"}, tools.InvalidArguments, []string{"directory"}},
+		{"a new directory", map[string]any{"path": "new/", "content": "x"}, tools.InvalidArguments, []string{"name of a directory"}},
 		{"below a file", map[string]any{"path": "a.txt/b", "content": "x"}, tools.InvalidArguments, []string{"a.txt is a file"}},
 		{"a changed file", map[string]any{"path": "a.txt", "content": "x", "expect_hash": "00"}, tools.Conflict, []string{"read it again"}},
 		{"a hash of nothing", map[string]any{"path": "n.txt", "content": "x", "expect_hash": "00"}, tools.Conflict, []string{"does not exist"}},
@@ -203,6 +204,7 @@ func TestDeleteAndMove(t *testing.T) {
 		{"delete nothing", "delete_file", `{"path":"none"}`, tools.NotFound, "does not exist"},
 		{"move onto a file", "move_file", `{"from":"a.txt","to":"b.bin"}`, tools.AlreadyExists, "b.bin"},
 		{"move onto a directory", "move_file", `{"from":"a.txt","to":"dir"}`, tools.AlreadyExists, "whole path"},
+		{"move to a new directory", "move_file", `{"from":"a.txt","to":"new/"}`, tools.InvalidArguments, "file's name"},
 		{"move onto itself", "move_file", `{"from":"a.txt","to":"./a.txt"}`, tools.InvalidArguments, "same file"},
 		{"move a directory", "move_file", `{"from":"dir","to":"d2"}`, tools.InvalidArguments, "directory"},
 		{"move below a file", "move_file", `{"from":"a.txt","to":"b.bin/a"}`, tools.InvalidArguments, "b.bin is a file"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -40,13 +41,22 @@ func moveFile(ctx context.Context, c *tools.Call, in MoveFileArgs) (tools.Result
 	if from == to {
 		return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "from and to are the same file, %s; give another path as to", from)
 	}
-	if err := vacant(c, to); err != nil {
-		return tools.Result{}, nil, err
+	if err := errors.Join(vacant(c, to), namesFile(in.To)); err != nil {
+		return tools.Result{}, nil, first(err)
 	}
 	return tools.Result{
 		Text:       fmt.Sprintf("moved %s to %s", from, to),
 		Structured: map[string]string{"from": from, "path": to},
 	}, []workspace.Change{{Path: to, From: from, Before: data, After: data}}, nil
+}
+
+// namesFile fails when the path of a file to be made is written as one of a
+// directory, which is where the file was meant to go.
+func namesFile(given string) error {
+	if strings.HasSuffix(given, "/") {
+		return tools.Errorf(tools.InvalidArguments, "%s is the name of a directory; give the whole path with the file's name", given)
+	}
+	return nil
 }
 
 // vacant fails when something is at name or nothing can be.

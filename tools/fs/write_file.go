@@ -49,7 +49,7 @@ func writeFile(ctx context.Context, c *tools.Call, in WriteFileArgs) (tools.Resu
 	case tools.AsError(err).Code != tools.NotFound:
 		return tools.Result{}, nil, err
 	}
-	if err := errors.Join(unchangedSince(name, in.ExpectHash, nil), creatable(c, name), writable("content", in.Content, workspace.Text{})); err != nil {
+	if err := errors.Join(namesFile(in.Path), unchangedSince(name, in.ExpectHash, nil), creatable(c, name), writable("content", in.Content, workspace.Text{})); err != nil {
 		return tools.Result{}, nil, first(err)
 	}
 	after := []byte(in.Content)
