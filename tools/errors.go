@@ -81,7 +81,7 @@ func AsError(err error) *Error {
 		{workspace.ErrOutside, OutsideWorkspace, "use a path inside the workspace"},
 		{workspace.ErrProtected, ProtectedPath, "leave it to the user to change this file"},
 		{workspace.ErrSensitive, SensitivePath, "ask the user for what you need from it"},
-		{workspace.ErrTooLarge, TooLarge, "read a part of it with offset and limit, or use grep"},
+		{workspace.ErrTooLarge, TooLarge, "no tool for files opens one of this size; leave it as it is, or ask the user for the part you need"},
 		{workspace.ErrBinary, BinaryFile, "only text files can be read and edited"},
 		{workspace.ErrSpecial, InvalidArguments, "name a regular file"},
 		{fs.ErrNotExist, NotFound, "check the path with list_directory or search_files"},
@@ -95,7 +95,9 @@ func AsError(err error) *Error {
 		if errors.Is(err, c.is) {
 			msg := err.Error()
 			var pe *fs.PathError
-			if errors.As(err, &pe) {
+			if errors.As(err, &pe) && pe.Path == "" {
+				msg = pe.Err.Error()
+			} else if pe != nil {
 				msg = fmt.Sprintf("%s: %v", pe.Path, pe.Err)
 			}
 			if c.next != "" {
