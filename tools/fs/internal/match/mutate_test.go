@@ -310,7 +310,7 @@ func bigText(t testing.TB) *Text {
 	return New(text.Body[:end])
 }
 
-// BenchmarkLocate10k is goal G12: a block of 20 lines with spaces for tabs,
+// BenchmarkLocate10k locates a block of 20 lines with spaces for tabs,
 // three slips and a line dropped, in 10,000 lines, splitting included.
 func BenchmarkLocate10k(b *testing.B) {
 	text := bigText(b)
