@@ -49,6 +49,7 @@ type folder struct {
 	Folder
 	real string // Dir with its links resolved
 	root *os.Root
+	dir  *os.File // the root itself, to look names up from
 }
 
 // OpenDisk opens the roots. Their names must differ and be single segments;
@@ -87,7 +88,11 @@ func (d *Disk) add(f Folder) error {
 	if err != nil {
 		return err
 	}
-	d.folders = append(d.folders, folder{Folder: f, real: real, root: root})
+	dir, err := root.Open(".")
+	if err != nil {
+		return errors.Join(err, root.Close())
+	}
+	d.folders = append(d.folders, folder{Folder: f, real: real, root: root, dir: dir})
 	return nil
 }
 
@@ -100,7 +105,7 @@ func validSegment(name string) bool {
 func (d *Disk) Close() error {
 	var errs []error
 	for _, f := range d.folders {
-		errs = append(errs, f.root.Close())
+		errs = append(errs, f.dir.Close(), f.root.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -36,6 +36,9 @@ type overlay struct {
 	layer Layer
 }
 
+// empty spares most calls the look at links: there is nothing to find.
+func (o *overlay) empty() bool { return len(o.layer.Names()) == 0 }
+
 func (o *overlay) RealName(name string) (string, error) {
 	if _, _, ok := o.layer.Lookup(name); ok {
 		return name, nil
@@ -56,6 +59,9 @@ func (o *overlay) resolved(name string) string {
 
 // lookup finds a file in the layer: absent means that the layer hides it.
 func (o *overlay) lookup(name string) (data []byte, absent, ok bool) {
+	if o.empty() {
+		return nil, false, false
+	}
 	real := o.resolved(name)
 	data, deleted, ok := o.layer.Lookup(real)
 	if !ok || deleted && o.hasBelow(real) {
@@ -108,7 +114,7 @@ func (o *overlay) Stat(name string) (fs.FileInfo, error) {
 		return o.info(name, data), nil
 	}
 	info, err := o.Files.Stat(name)
-	if fs.ValidPath(name) && (err != nil || !info.IsDir()) && o.hasBelow(o.resolved(name)) {
+	if !o.empty() && fs.ValidPath(name) && (err != nil || !info.IsDir()) && o.hasBelow(o.resolved(name)) {
 		return virtualDir(path.Base(name)), nil
 	}
 	return info, err

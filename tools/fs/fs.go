@@ -74,24 +74,31 @@ func read(ctx context.Context, c *tools.Call, name string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	info, err := c.Files.Stat(name)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, notFound(ctx, c, name)
-	}
-	if err != nil {
-		return nil, errors.Join(creatable(c, name), err)
-	}
-	if info.IsDir() {
-		return nil, tools.Errorf(tools.InvalidArguments, "%s is a directory; name a file, list_directory shows what is in it", name)
-	}
 	data, err := c.Files.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(ctx, c, name, err)
 	}
 	if data == nil {
 		data = []byte{}
 	}
 	return data, nil
+}
+
+// unreadable finds out why a file could not be read, in words that help.
+func unreadable(ctx context.Context, c *tools.Call, name string, err error) error {
+	if errors.Is(err, workspace.ErrSensitive) {
+		return err
+	}
+	info, statErr := c.Files.Stat(name)
+	switch {
+	case errors.Is(statErr, iofs.ErrNotExist):
+		return notFound(ctx, c, name)
+	case statErr != nil:
+		return errors.Join(creatable(c, name), statErr)
+	case info.IsDir():
+		return tools.Errorf(tools.InvalidArguments, "%s is a directory; name a file, list_directory shows what is in it", name)
+	}
+	return err
 }
 
 // openText reads a text file.
