@@ -248,14 +248,14 @@ func (m *matcher) candidate(from int) int {
 const longRun = 1 << 20
 
 func (m *matcher) matches(l *match) bool {
+	if m.re == nil {
+		return true
+	}
 	line := m.data[l.start:l.end]
 	if !m.keepCR {
-		line = bytes.TrimSuffix(line, []byte{'\r'})
+		line = withoutCR(line)
 	}
-	switch {
-	case m.re == nil:
-		return true
-	case len(line)*m.size < longRun:
+	if len(line)*m.size < longRun {
 		return m.re.Match(line)
 	}
 	loc := m.re.FindReaderIndex(&endingReader{ctx: m.ctx, data: line})

@@ -49,10 +49,10 @@ type FileMatches struct {
 
 // Line is a line of a file.
 type Line struct {
-	Number     int // from one
+	Number     int   // from one
+	At         int32 // where in the text the match is, or near there
+	start, end int32 // in FileMatches.text
 	Match      bool
-	At         int // where in the text the match is, or near there
-	start, end int // in FileMatches.text
 }
 
 // Text returns the line without its line break. The bytes are the file's, and
@@ -248,14 +248,19 @@ func (s *searcher) decodeUTF16(data []byte, order binary.ByteOrder) []byte {
 func (s *searcher) keep(f *FileMatches, data []byte) {
 	pos, number := 0, 1 // a line's beginning, and its number
 	kept := 0           // where the lines not yet kept begin
+	size := 0
+	for i := range s.hits {
+		size += s.hits[i].end - s.hits[i].start
+	}
+	f.Lines, f.text = make([]Line, 0, len(s.hits)), make([]byte, 0, size)
 	add := func(end int, hit *match) {
-		l := Line{Number: number, start: len(f.text)}
+		l := Line{Number: number, start: int32(len(f.text))}
 		if hit != nil {
-			l.Match, l.At = true, max(hit.at-hit.start, 0)
+			l.Match, l.At = true, int32(max(hit.at-hit.start, 0))
 			f.kept++
 		}
-		f.text = append(f.text, bytes.TrimSuffix(data[pos:end], []byte{'\r'})...)
-		l.end = len(f.text)
+		f.text = append(f.text, withoutCR(data[pos:end])...)
+		l.end = int32(len(f.text))
 		f.Lines = append(f.Lines, l)
 		pos = min(end+1, len(data))
 		number++
@@ -277,6 +282,13 @@ func (s *searcher) keep(f *FileMatches, data []byte) {
 			add(lineEnd(data, pos), nil)
 		}
 	}
+}
+
+func withoutCR(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
 }
 
 // linesBack returns where the line n lines above the one at pos begins.

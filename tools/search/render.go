@@ -50,7 +50,7 @@ func (f *FileMatches) render(b *strings.Builder, gaps bool) {
 		} else {
 			b.WriteString("- ")
 		}
-		showLine(b, f.Text(l), l.At)
+		showLine(b, f.Text(l), int(l.At))
 		b.WriteByte('\n')
 	}
 }
