@@ -38,8 +38,9 @@ tools: ## Debian's programs that the tests run: a real editor, and ripgrep to co
 lint: ## golangci-lint, at the version that this project is clean with
 	$(GO) run $(LINT) run ./...
 
-bench: build tools ## the figures of docs/benchmarks.md, each beside its anchor
-	$(GO) run ./bench
+bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures search there too
+	$(GO) run ./bench/search $(BENCH_REPO)
+	$(GO) run ./bench/server -server bin/sidecar-ls
 
 generate: ## the files that are made from the code: docs and golden files
 	$(GO) test ./... -run 'Golden|Generated|Snapshot|Matrix' -update

@@ -48,7 +48,7 @@ func (o outliner) outline(path string, src []byte) ([]fs.Symbol, error) {
 	case errors.Is(err, treesitter.ErrUnsupported):
 		return nil, nil
 	case err != nil:
-		return nil, tools.Errorf(tools.Unavailable, "%v; read it with offset and limit, or use grep", err)
+		return nil, tools.Errorf(tools.Unavailable, "%v", err)
 	}
 	list := make([]fs.Symbol, 0, len(found))
 	for _, s := range found {
