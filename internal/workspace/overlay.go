@@ -189,6 +189,10 @@ func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 // Walk visits the lower files as the layer has them, and then the files that
 // only the layer has.
 func (o *overlay) Walk(ctx context.Context, opts WalkOptions, visit func(*Entry) error) error {
+	layered := o.layer.Names() // for the whole walk, so that no file comes twice
+	if len(layered) == 0 {
+		return o.Files.Walk(ctx, opts, visit)
+	}
 	dir := path.Clean(opts.Dir) // "" becomes "."
 	info, err := o.Stat(dir)
 	if err != nil {
@@ -202,21 +206,23 @@ func (o *overlay) Walk(ctx context.Context, opts WalkOptions, visit func(*Entry)
 		return path.Join(real, strings.TrimPrefix(name, dir))
 	}
 	var (
+		ofLayer = set(layered...)
 		mu      sync.Mutex
 		seen    = map[string]bool{}
 		stopped bool
 	)
 	err = o.Files.Walk(ctx, opts, func(e *Entry) error {
-		name := inLayer(e.Path)
-		data, deleted, ok := o.layer.Lookup(name)
-		if ok {
+		if name := inLayer(e.Path); ofLayer[name] {
 			mu.Lock()
 			seen[name] = true
 			mu.Unlock()
+			data, deleted, ok := o.layer.Lookup(name)
 			if deleted {
 				return nil
 			}
-			e = layeredEntry(e.Path, e.Worker, data)
+			if ok {
+				e = layeredEntry(e.Path, e.Worker, data)
+			}
 		}
 		err := visit(e)
 		if errors.Is(err, fs.SkipAll) {
@@ -245,7 +251,7 @@ func (o *overlay) Walk(ctx context.Context, opts WalkOptions, visit func(*Entry)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if seen[child(real, rest)] || !o.walked(dir, rest, opts) {
+		if name := child(real, rest); !ofLayer[name] || seen[name] || !o.walked(dir, rest, opts) {
 			continue
 		}
 		data, _, ok := o.layer.Lookup(child(real, rest))
