@@ -6,8 +6,8 @@ import "strings"
 // time than it takes to read them, for walks, which ask about every file. It is
 // made of the same lists as Sensitive.
 type suspects struct {
-	odd   [256]bool // bytes that make a name suspect wherever they are
-	first [256]bool // bytes that names in bases and heads begin with
+	odd   [256]uint8 // bytes that make a name suspect wherever they are
+	first [256]bool  // bytes that names in bases and heads begin with
 	bases map[string]bool
 	heads []string      // what names begin with
 	tails [1 << 12]bool // by hashTail: what names end with
@@ -19,7 +19,9 @@ const tailLen = 3
 func newSuspects() *suspects {
 	s := &suspects{bases: map[string]bool{}}
 	for c := range s.odd {
-		s.odd[c] = c <= ' ' || c >= 0x7f || c == '\\' || c == ':' || c == '~'
+		if c <= ' ' || c >= 0x7f || c == '\\' || c == ':' || c == '~' {
+			s.odd[c] = 1
+		}
 	}
 	for _, names := range []map[string]bool{secretFiles, secretIn} {
 		for name := range names {
@@ -43,18 +45,18 @@ func newSuspects() *suspects {
 // hashTail hashes the end of a name. Upper and lower case are the same.
 func hashTail(name string) int {
 	n := len(name)
-	a, b, c := int(name[n-3]|0x20), int(name[n-2]|0x20), int(name[n-1]|0x20)
-	return (a<<7 ^ b<<4 ^ c) & (1<<12 - 1)
+	tail := uint32(name[n-3])<<16 | uint32(name[n-2])<<8 | uint32(name[n-1]) | 0x202020
+	return int(tail * 0x9e3779b1 >> (32 - 12))
 }
 
 // has reports whether name may be sensitive.
 func (s *suspects) has(name string) bool {
-	odd := false
+	odd := uint8(0)
 	for i := range len(name) {
-		odd = odd || s.odd[name[i]]
+		odd |= s.odd[name[i]]
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]
-	if odd || len(base) < tailLen || name[0] == '.' || base[len(base)-1] == '.' ||
+	if odd != 0 || len(base) < tailLen || name[0] == '.' || base[len(base)-1] == '.' ||
 		strings.Contains(name, "/.") || strings.Contains(name, "./") || s.tails[hashTail(base)] {
 		return true
 	}
