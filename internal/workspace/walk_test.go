@@ -119,9 +119,14 @@ func TestWalkReads(t *testing.T) {
 	userIgnore(t, "")
 	files := map[string]string{"empty": "", "piece": strings.Repeat("x\n", 32), "long": strings.Repeat("0123456789\n", 40_000), "line": strings.Repeat("x", 300_000)}
 	for i := range 3000 {
-		files[fmt.Sprintf("many/%d", i)] = fmt.Sprint(i)
+		files[fmt.Sprintf("many/%d %s", i, strings.Repeat("-", 60))] = fmt.Sprint(i) // more than is listed at a time
 	}
 	d := diskOf(t, files)
+	for name, text := range map[string]string{"many/.gitignore": "*.log\n", "many/1.log": "", "many/2.log": ""} {
+		if err := os.WriteFile(d.Abs(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	opts := WalkOptions{Workers: 3}
 	got := make([]map[string]string, opts.Workers)
 	bufs := make([][]byte, opts.Workers)
