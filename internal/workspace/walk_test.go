@@ -118,15 +118,24 @@ func TestWalkEndsWithTheErrorOfVisit(t *testing.T) {
 func TestWalkReads(t *testing.T) {
 	userIgnore(t, "")
 	files := map[string]string{"empty": "", "piece": strings.Repeat("x\n", 32), "long": strings.Repeat("0123456789\n", 40_000), "line": strings.Repeat("x", 300_000)}
-	for i := range 3000 {
-		files[fmt.Sprintf("many/%d %s", i, strings.Repeat("-", 60))] = fmt.Sprint(i) // more than is listed at a time
-	}
 	d := diskOf(t, files)
-	for name, text := range map[string]string{"many/.gitignore": "*.log\n", "many/1.log": "", "many/2.log": ""} {
+	write := func(name, text string) {
 		if err := os.WriteFile(d.Abs(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Mkdir(d.Abs("many"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("many/.gitignore", "*.log\n") // first, the other one last: few file systems list both at once
+	write("many/1.log", "")
+	for i := range 3000 {
+		name := fmt.Sprintf("many/%d %s", i, strings.Repeat("-", 60)) // more than is listed at a time
+		files[name] = fmt.Sprint(i)
+		write(name, files[name])
+	}
+	write("many/2.tmp", "")
+	write("many/.ignore", "*.tmp\n")
 	opts := WalkOptions{Workers: 3}
 	got := make([]map[string]string, opts.Workers)
 	bufs := make([][]byte, opts.Workers)
