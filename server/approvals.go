@@ -99,10 +99,10 @@ func (a *approvals) put(ctx context.Context, q *approval) (dispatch.Answer, erro
 		return a.putOwn(ctx, q)
 	}
 	params := lsp.ShowMessageRequestParams{Type: lsp.MessageInfo, Message: q.Title + "\n" + q.Detail}
-	buttons := []string{buttonAllow, buttonSession, buttonDeny}
-	if !q.Rememberable {
-		buttons = []string{buttonAllow, buttonDeny}
+	if !q.Rememberable && !q.Irrecoverable {
+		params.Message += "\n(This is asked every time: Allow for session allows it once.)"
 	}
+	buttons := []string{buttonAllow, buttonSession, buttonDeny}
 	if q.Irrecoverable {
 		params.Type = lsp.MessageWarning
 		buttons = []string{buttonIrrecoverable, buttonDeny}

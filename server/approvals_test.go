@@ -72,7 +72,7 @@ func TestApproveByMessage(t *testing.T) {
 		{"dismissed", false, false, "", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Reason: errDismissed.Error()}},
 		{"irrecoverable", true, true, "Run irrecoverable command", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once, Typed: "CONFIRM"}},
 		{"irrecoverable denied", true, true, "Deny", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Scope: dispatch.Once}},
-		{"asked every time", false, true, "Allow", []string{"Allow", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once}},
+		{"asked every time", false, true, "Allow for session", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.ForSession}},
 	} {
 		w := newWorld(t, setup{})
 		w.Choose(c.choose)
@@ -91,7 +91,11 @@ func TestApproveByMessage(t *testing.T) {
 			for _, a := range p.Actions {
 				buttons = append(buttons, a.Title)
 			}
-			if d := cmp.Diff(c.buttons, buttons); d != "" || p.Message != "Run a command: make\nmake -j2\nin ." {
+			message := "Run a command: make\nmake -j2\nin ."
+			if c.once && !c.irrecoverable {
+				message += "\n(This is asked every time: Allow for session allows it once.)"
+			}
+			if d := cmp.Diff(c.buttons, buttons); d != "" || p.Message != message {
 				t.Errorf("%s: %q %s", c.name, p.Message, d)
 			}
 		}

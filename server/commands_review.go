@@ -15,8 +15,12 @@ import (
 var errNoReview = errors.New("the review queue is not available: no folder is open in the editor")
 
 func (s *Server) review() (*pendingedits.Store, error) {
-	if st := s.current().Review; st != nil {
-		return st, nil
+	core := s.current()
+	switch {
+	case core.Review != nil:
+		return core.Review, nil
+	case core.NoReview != nil:
+		return nil, core.NoReview
 	}
 	return nil, errNoReview
 }
@@ -142,7 +146,13 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 	if err != nil {
 		return acceptResult{}, err
 	}
+	if nothingChosen(a.URIs, a.Hunks) {
+		return acceptResult{[]string{}, []failure{}, st.Revision()}, nil
+	}
 	r, err := st.Accept(ctx, sel)
+	if ctx.Err() != nil && len(r.Accepted) == 0 {
+		return acceptResult{}, ctx.Err()
+	}
 	if errors.Is(err, workspace.ErrConflict) {
 		r = refused(st, sel, err) // what was seen is not what is there: nothing is accepted
 	} else if err != nil {
@@ -150,6 +160,12 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 	}
 	s.publisher.changed()
 	return acceptResult{s.uris(r.Accepted), s.failures(r.Failed), r.Revision}, nil
+}
+
+// nothingChosen tells an empty choice, as of a list in which nothing is
+// ticked, from no choice, which means all.
+func nothingChosen(uris, hunks []string) bool {
+	return len(uris)+len(hunks) == 0 && (uris != nil || hunks != nil)
 }
 
 // refused says of each chosen file that it was left as it was, and why.
@@ -187,6 +203,9 @@ func (s *Server) rejectReview(ctx context.Context, a rejectArgs) (rejectResult, 
 	sel, err := s.selection(a.URIs, a.Hunks, a.Revision)
 	if err != nil {
 		return rejectResult{}, err
+	}
+	if nothingChosen(a.URIs, a.Hunks) {
+		return rejectResult{[]string{}, st.Revision()}, nil
 	}
 	r, err := st.Reject(ctx, sel, a.Reason)
 	if err != nil {

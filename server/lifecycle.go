@@ -48,6 +48,14 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 	s.mu.Lock()
 	s.core, s.state = core, running
 	s.mu.Unlock()
+	if p.ProcessID != nil && alive(int(*p.ProcessID)) {
+		s.start(func(ctx context.Context) {
+			watchParent(ctx, int(*p.ProcessID), func() {
+				s.log.Warn("the client's process has ended", "pid", *p.ProcessID)
+				s.hangUp()
+			})
+		})
+	}
 	return s.welcome(), nil
 }
 

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os/exec"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -257,5 +259,35 @@ func TestSessions(t *testing.T) {
 	run[none](w, "sidecar.session.close", object{"session": "a1"})
 	if err := w.ExecuteCommand(w.ctx, "sidecar.mode.get", object{"session": "a1"}, nil); code(err) != lsp.InvalidParams {
 		t.Errorf("closed session: %v", err)
+	}
+}
+
+// TestEndsWithTheClientsProcess: the pipe stays open, but its owner has died.
+func TestEndsWithTheClientsProcess(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("elsewhere the end of the input is what counts")
+	}
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	if !alive(cmd.Process.Pid) {
+		t.Fatal("a living process counts as ended")
+	}
+	gone := make(chan struct{})
+	go watchParent(t.Context(), cmd.Process.Pid, func() { close(gone) })
+	if err := stdin.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	<-gone
+	if alive(cmd.Process.Pid) || alive(0) || alive(-1) {
+		t.Error("an ended process counts as alive")
 	}
 }

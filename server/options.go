@@ -46,6 +46,7 @@ type Core struct {
 	Dispatch Dispatcher
 	Sessions *session.Store
 	Review   *pendingedits.Store
+	NoReview error // why Review is nil
 	Bus      *events.Bus
 
 	// StateDir is a directory for files that are shown to the user.

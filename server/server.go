@@ -49,7 +49,8 @@ type Server struct {
 	progress  *progress
 	work      sync.WaitGroup // goroutines that outlive their message
 	base      context.Context
-	begin     sync.Once // of what follows initialized
+	hangUp    context.CancelFunc // ends Serve
+	begin     sync.Once          // of what follows initialized
 
 	mu       sync.Mutex
 	state    state
@@ -83,7 +84,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	conn := lsp.NewConn(r, w, s, lsp.Options{Log: s.log})
-	s.client.conn, s.base = conn, ctx
+	s.client.conn, s.base, s.hangUp = conn, ctx, cancel
 	err := conn.Run(ctx)
 	cancel()
 	s.work.Wait()

@@ -103,6 +103,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		Dispatch: c.dispatch,
 		Sessions: c.sessions,
 		Review:   c.review,
+		NoReview: c.reviewErr,
 		Bus:      c.bus,
 		StateDir: state,
 		Configure: func(layers ...json.RawMessage) []string {
