@@ -154,6 +154,7 @@ func TestTypes(t *testing.T) {
 		{"too many rules", `{"commandRules": [` + strings.Repeat("{},", maxCommandRules) + `{}]}`, values{}, []string{`commandRules: must be at most 10000 rules, not 10001`}},
 		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting; did you mean tools.enabled?`}},
 		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
+		{"keys that the protocol keeps", `{"sandbox.mode": "auto", "mcp": {"servers": {}}, "languageServers": {}}`, values{}, nil},
 		{"a key like nothing", `{"whatever": {"mode": 1}}`, values{}, []string{`whatever: is no setting`}},
 		{"an empty key", `{"": {"mode": "manual"}}`, values{}, []string{`: is no setting`}},
 		{"a group that is none", `{"tools": true}`, values{}, []string{`tools: must be an object of settings, not true`}},

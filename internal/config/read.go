@@ -121,6 +121,7 @@ func (d *document) take(full string, e entry) {
 	key := strings.TrimPrefix(full, prefix+".")
 	switch first, twice := d.entries[key]; {
 	case e.value.Kind() == 'n': // not set
+	case reserved(key): // one configuration serves several versions
 	case isGroup(full):
 		d.report(key, e.line, "must be an object of settings, not %s", shown(e.value))
 	case len(d.problems) >= maxProblems && lookup(key) == nil:
@@ -169,6 +170,16 @@ func lineOf(data []byte, offset int64) int {
 }
 
 // isGroup reports whether settings are below a key that has its prefix.
+// reservedKeys are settings that the protocol names and this version has no
+// use for: whoever sets one is not told that it is misspelt.
+var reservedKeys = [...]string{"sandbox", "knowledge", "mcp", "backend", "languageServers"}
+
+// reserved reports whether key is one of them, or below one.
+func reserved(key string) bool {
+	group, _, _ := strings.Cut(key, ".")
+	return slices.Contains(reservedKeys[:], group)
+}
+
 func isGroup(full string) bool {
 	below, ok := strings.CutPrefix(full+".", prefix+".")
 	return ok && slices.ContainsFunc(table, func(s Setting) bool { return strings.HasPrefix(s.Key, below) })

@@ -96,7 +96,7 @@ var table = []Setting{
 	},
 	{
 		Key: "review.saveOnAccept", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Whether documents that the editor has open are saved once an edit of them is accepted. Files that it has not open are always written.",
+		Help: "Whether documents that the editor has open are saved once an edit of them is accepted. LSP has no request to save, so it is the editor's side that does it; the Neovim configuration does. Files that are not open are always written.",
 	},
 	{
 		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,

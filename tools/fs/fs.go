@@ -86,9 +86,6 @@ func read(ctx context.Context, c *tools.Call, name string) ([]byte, error) {
 
 // unreadable finds out why a file could not be read, in words that help.
 func unreadable(ctx context.Context, c *tools.Call, name string, err error) error {
-	if errors.Is(err, workspace.ErrSensitive) {
-		return err
-	}
 	info, statErr := c.Files.Stat(name)
 	switch {
 	case errors.Is(statErr, iofs.ErrNotExist):

@@ -40,8 +40,8 @@ end
 
 function T.line(n) return vim.api.nvim_buf_get_lines(0, n - 1, n, false)[1] end
 
-function T.start(file)
-  sidecar.setup({ cmd = { vim.env.SIDECAR_LS, 'serve', '--log-file', vim.env.SIDECAR_LOG } })
+function T.start(file, settings)
+  sidecar.setup({ settings = settings, cmd = { vim.env.SIDECAR_LS, 'serve', '--log-file', vim.env.SIDECAR_LOG } })
   vim.cmd('edit ' .. file)
   T.await(function()
     local c = sidecar.client(vim.api.nvim_get_current_buf())
