@@ -313,7 +313,11 @@ func (c *call) failure(err error) *tools.Error {
 	return e
 }
 
-// redactValue hides secrets in structured data.
+// maxStructured bounds structured data, in times of what is shown as text.
+const maxStructured = 4
+
+// redactValue hides secrets in structured data, and leaves out what is too
+// much.
 func (c *call) redactValue(v any) any {
 	if v == nil {
 		return nil
@@ -321,6 +325,10 @@ func (c *call) redactValue(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
 		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
+		return nil
+	}
+	if most := maxStructured * c.set.ResultBytes; len(data) > most {
+		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
 		return nil
 	}
 	if clean := c.d.o.Redact.Text(string(data)); clean != string(data) {

@@ -126,6 +126,8 @@ type pathIn struct {
 	Text string `json:"text,omitempty" jsonschema:"its text"`
 }
 
+func (p pathIn) Effects() tools.Effects { return tools.Effects{Paths: []string{p.Path}} }
+
 type lineIn struct {
 	Line string `json:"line" jsonschema:"the line"`
 }
@@ -144,7 +146,7 @@ func def(name string) tools.Def {
 
 func newRig(t testing.TB, mode string) *rig {
 	t.Helper()
-	r := &rig{live: &memory{files: map[string]string{"a.txt": "one\n", "secret": "password hunter2\n"}, held: map[string]int{}}, person: &person{}, bus: events.NewBus()}
+	r := &rig{live: &memory{files: map[string]string{"a.txt": "one\n", "secret": "password hunter2\n", "keys/server.key": "k"}, held: map[string]int{}}, person: &person{}, bus: events.NewBus()}
 	r.pending = &memory{files: map[string]string{"a.txt": "one\n"}, held: map[string]int{}}
 	r.sessions = session.NewStore(session.Options{DefaultMode: func() string { return mode }})
 	set := *DefaultSettings()
@@ -195,6 +197,9 @@ func newRig(t testing.TB, mode string) *rig {
 		tools.NewRead(slow, func(ctx context.Context, _ *tools.Call, _ struct{}) (tools.Result, error) {
 			<-ctx.Done()
 			return tools.Result{}, ctx.Err()
+		}),
+		tools.NewRead(def("wide"), func(context.Context, *tools.Call, struct{}) (tools.Result, error) {
+			return tools.Result{Text: "wide", Structured: strings.Repeat("x", 100_000)}, nil
 		}),
 		tools.NewRead(def("long"), func(context.Context, *tools.Call, struct{}) (tools.Result, error) {
 			return tools.Result{Text: strings.Repeat("a line\n", 10_000)}, nil
@@ -516,6 +521,17 @@ func TestLongResultsAreCutAndPaged(t *testing.T) {
 	}
 }
 
+func TestStructuredDataIsBounded(t *testing.T) {
+	r := newRig(t, "cautious")
+	if res := r.call(t, "wide", `{}`); res.Structured != nil || !strings.Contains(res.Content, "left out") {
+		t.Errorf("content %q", res.Content)
+	}
+	r.settings.ResultBytes = 100_000
+	if res := r.call(t, "wide", `{}`); res.Structured == nil || res.Content != "wide" {
+		t.Errorf("control: content %q", res.Content)
+	}
+}
+
 func TestEditsOfOneFileKeepTheirOrder(t *testing.T) {
 	r := newRig(t, "cautious")
 	release := make(chan struct{})
@@ -634,6 +650,8 @@ func TestExplainRunsNothing(t *testing.T) {
 		rule             string
 	}{
 		"read":       {"cautious", "look", `{"path":"a.txt"}`, policy.Allow, "mode.cautious.reads"},
+		"secret":     {"cautious", "look", `{"path":"keys/server.key"}`, policy.Deny, "sensitive_path"},
+		"outside":    {"cautious", "look", `{"path":"../x"}`, policy.Deny, "outside_workspace"},
 		"edit":       {"cautious", "put", `{"path":"a.txt","text":"x"}`, policy.Ask, "mode.cautious.edits"},
 		"never":      {"autonomous", "put", `{"path":".git/config","text":"x"}`, policy.Deny, "path.never"},
 		"protected":  {"autonomous", "put", `{"path":".idea/x","text":"x"}`, policy.Ask, "path.protected"},

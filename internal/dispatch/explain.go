@@ -2,8 +2,10 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -28,6 +30,13 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 	}
 	c.bound = bound
 	c.see, c.to, c.dest = d.views(c.session, c.mode, c.tool.Name, c.set)
+	for _, name := range bound.Effects.Paths {
+		if resolved, err := c.see.Resolve(name); err != nil {
+			return refuse(err)
+		} else if _, err := c.see.Stat(resolved); errors.Is(err, workspace.ErrSensitive) {
+			return refuse(err)
+		}
+	}
 	v := c.decide(nil)
 	if c.tool.Access != tools.Edit || v.Outcome == policy.Deny {
 		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil)}, nil

@@ -21,6 +21,9 @@ type ReadFileArgs struct {
 	Mode   string `json:"mode,omitempty" jsonschema:"full text, or the symbols with their lines" enum:"full,outline" default:"full"`
 }
 
+// Effects names what is read, for whoever asks why a call would be refused.
+func (a ReadFileArgs) Effects() tools.Effects { return tools.Effects{Paths: []string{a.Path}} }
+
 // FileInfo is the structured result of read_file.
 type FileInfo struct {
 	Path       string `json:"path"`
