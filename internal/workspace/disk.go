@@ -199,25 +199,24 @@ func (d *Disk) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, pathError("read", name, err)
 	}
-	data, _, err := readRegular(f.root, rel)
+	data, err := readRegular(f.root, rel)
 	if err != nil {
 		return nil, pathError("read", name, err)
 	}
 	return data, nil
 }
 
-// readRegular reads a whole file and what the open file itself says about it.
-func readRegular(root *os.Root, rel string) ([]byte, fs.FileInfo, error) {
+// readRegular reads a whole file.
+func readRegular(root *os.Root, rel string) ([]byte, error) {
 	file, info, err := openRead(root, rel)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer file.Close()
 	if info.IsDir() {
-		return nil, nil, syscall.EISDIR
+		return nil, syscall.EISDIR
 	}
-	data, err := readBounded(file, info.Size())
-	return data, info, err
+	return readBounded(file, info.Size())
 }
 
 // readBounded reads to the end of r. The size is a hint only: a file may grow

@@ -58,7 +58,7 @@ func (f *folder) rootRules() dirRules {
 // addRules puts the ignore files of the directory dir in force.
 func (f *folder) addRules(dir string, rules *dirRules) {
 	add := func(kind ruleKind, name string) {
-		if text, _, err := readRegular(f.root, path.Join(dir, name)); err == nil {
+		if text, err := readRegular(f.root, path.Join(dir, name)); err == nil {
 			rules.add(kind, text)
 		}
 	}

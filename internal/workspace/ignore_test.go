@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -270,7 +271,7 @@ func FuzzIgnore(f *testing.F) {
 }
 
 func exitCode(err error) int {
-	if e, ok := err.(*exec.ExitError); ok {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
 		return e.ExitCode()
 	}
 	return 0

@@ -75,7 +75,7 @@ func hereWords(src []byte) [][]byte {
 		if len(src) == 0 {
 			return words
 		}
-		end := -1
+		var end int
 		if q := src[0]; q == '"' || q == '\'' || q == '`' {
 			if end = bytes.IndexByte(src[1:], q); end >= 0 {
 				end++
