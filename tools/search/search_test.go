@@ -320,6 +320,48 @@ func TestGrepIsDeterministic(t *testing.T) {
 	}
 }
 
+// A long file is searched in pieces, with the result that its whole text gives.
+func TestGrepInPieces(t *testing.T) {
+	long := func(text string) string { return strings.Repeat(text, 5*pieceSize/2/len(text)) }
+	d := project(t, map[string]string{
+		"all":        long("hit\nmiss\r\n"),
+		"late":       long("miss\n") + "hit\n",
+		"no newline": long("miss\n") + "a hit",
+		"empty line": long("miss\n") + "\n",
+		"binary":     long("hit\n") + "\x00",
+		"bom":        "\xef\xbb\xbf" + long("hit\nmiss\n"),
+		"long line":  "hit\n" + long("-") + "\nhit\n",
+		"early":      "hit\n" + long("miss\n"),
+		"none":       long("miss\n"),
+		"short":      "hit\n",
+	})
+	for _, q := range []Query{{}, {Limit: 3}, {Limit: 30_000}, {Count: true}, {First: true}, {Context: 1}, {Count: true, Limit: 2}} {
+		for _, pattern := range []string{"hit", "^hit|^a h"} {
+			q.Pattern = pattern
+			want, err := q.Run(t.Context(), whole{d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := q.Run(t.Context(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Matches{}, FileMatches{}, Line{})); diff != "" {
+				t.Errorf("%+v (-whole +pieces):\n%s", q, diff)
+			}
+		}
+	}
+}
+
+// whole are files that can be read only in one piece.
+type whole struct{ workspace.Files }
+
+func (w whole) Walk(ctx context.Context, opts workspace.WalkOptions, visit func(*workspace.Entry) error) error {
+	return w.Files.Walk(ctx, opts, func(e *workspace.Entry) error {
+		return visit(&workspace.Entry{Path: e.Path, Worker: e.Worker, Read: e.Read})
+	})
+}
+
 func TestGrepIsCancelled(t *testing.T) {
 	d := project(t, map[string]string{"f": strings.Repeat("a", 1<<20)})
 	ctx, cancel := context.WithCancel(t.Context())
