@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -195,6 +196,11 @@ func (c *Conn) read(ctx context.Context) error {
 			c.refuse(m.id, bad)
 		case m.kind == jsonrpc2.MessageViewCall:
 			c.request(m, len(frame))
+			if c.frames.r.Buffered() == 0 {
+				// The next read blocks this thread. Let it run the request instead;
+				// another one, woken meanwhile, reads on.
+				runtime.Gosched()
+			}
 		case m.method == "$/cancelRequest":
 			c.cancel(m.params)
 		default:
@@ -219,18 +225,23 @@ func (c *Conn) notification(ctx context.Context, m message) {
 // refuse answers with an error from the read loop, which doesn't wait for a slow
 // peer until twice as much is unsent: cancellations have to get through.
 func (c *Conn) refuse(id jsonrpc2.ID, err *Error) {
-	c.reply(errorFrame(id, err), 2*c.opts.MaxUnsent)
+	c.reply(errorFrame(id, err), 2*c.opts.MaxUnsent, false)
 }
 
-// reply sends one. It can fail only by the end of the connection, for which
-// nobody needs another error.
-func (c *Conn) reply(frame *bytes.Buffer, limit int) {
-	_ = c.send(context.Background(), frame, limit)
+// reply sends one, itself if direct. It can fail only by the end of the
+// connection, for which nobody needs another error.
+func (c *Conn) reply(frame *bytes.Buffer, limit int, direct bool) {
+	c.trace(frame)
+	_ = c.out.send(context.Background(), frame, limit, direct)
 }
 
 func (c *Conn) send(ctx context.Context, frame *bytes.Buffer, limit int) error {
+	c.trace(frame)
+	return c.out.send(ctx, frame, limit, false)
+}
+
+func (c *Conn) trace(frame *bytes.Buffer) {
 	if c.opts.Trace != nil {
 		c.opts.Trace(true, frame.Bytes()[headerRoom:])
 	}
-	return c.out.send(ctx, frame, limit)
 }

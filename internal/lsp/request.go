@@ -203,7 +203,7 @@ func (c *Conn) serve(r *request) {
 	if !r.slot {
 		limit *= 2 // inline, see refuse
 	}
-	c.reply(frame, limit)
+	c.reply(frame, limit, r.slot)
 }
 
 // call is the one recover of a request.

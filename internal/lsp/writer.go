@@ -20,26 +20,34 @@ type outgoing struct {
 	buf  *bytes.Buffer
 }
 
-// writer sends frames in the order in which they were handed over. One goroutine
-// writes, so that nobody else ever blocks in the peer's pipe.
+// writer sends frames in the order in which they were handed over. A goroutine
+// of its own writes, so that nobody else has to block in the peer's pipe; only a
+// sender who may do so writes a small frame himself when nothing is before it,
+// which saves the way through another thread.
 type writer struct {
-	w       io.Writer
-	limit   int
-	timeout time.Duration
-	dead    chan struct{} // closed when writing has failed
+	w        io.Writer
+	limit    int
+	timeout  time.Duration
+	dead     chan struct{} // closed when writing has failed
+	watchdog *time.Timer   // calls watch
 
-	mu     sync.Mutex
-	wake   sync.Cond
-	queue  []outgoing
-	unsent int
-	space  chan struct{} // closed when unsent is under the limit again; nil when nobody waits
-	closed bool          // no more frames, run ends after the last
-	err    error         // why dead is closed
+	mu      sync.Mutex
+	wake    sync.Cond // of run
+	queue   []outgoing
+	busy    bool      // somebody writes
+	since   time.Time // when the write under way began; zero between writes
+	watched bool      // watchdog is set
+	unsent  int
+	space   chan struct{} // closed when unsent is under the limit again; nil when nobody waits
+	closed  bool          // no more frames, run ends after the last
+	err     error         // why dead is closed
 }
 
 func newWriter(w io.Writer, limit int, timeout time.Duration) *writer {
 	out := &writer{w: w, limit: limit, timeout: timeout, dead: make(chan struct{})}
 	out.wake.L = &out.mu
+	out.watchdog = time.AfterFunc(timeout, out.watch)
+	out.watchdog.Stop()
 	return out
 }
 
@@ -52,8 +60,9 @@ func (o *writer) crowded() bool {
 }
 
 // send queues a frame, waiting while more than limit bytes are unsent. The
-// buffer is not the caller's any more.
-func (o *writer) send(ctx context.Context, buf *bytes.Buffer, limit int) error {
+// buffer is not the caller's any more. With direct it may be written before send
+// returns, which can take as long as the peer does not read.
+func (o *writer) send(ctx context.Context, buf *bytes.Buffer, limit int, direct bool) error {
 	frame := outgoing{sealFrame(buf.Bytes()), buf}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,41 +87,40 @@ func (o *writer) send(ctx context.Context, buf *bytes.Buffer, limit int) error {
 	if o.err != nil || o.closed {
 		return ErrPeerGone
 	}
-	o.queue = append(o.queue, frame)
 	o.unsent += len(frame.data)
-	o.wake.Signal()
+	if !direct || o.busy || len(o.queue) > 0 || len(frame.data) > coalesceBytes {
+		o.queue = append(o.queue, frame)
+		o.wake.Signal()
+		return nil
+	}
+	o.busy = true
+	o.write(frame.data)
+	o.busy = false
+	freeFrame(frame.buf)
+	if len(o.queue) > 0 || o.closed || o.err != nil {
+		o.wake.Signal()
+	}
 	return nil
 }
 
 // run writes until close or failure.
 func (o *writer) run() {
-	watchdog := time.AfterFunc(o.timeout, func() {
-		o.fail(fmt.Errorf("the client has not read for %v", o.timeout))
-	})
-	watchdog.Stop()
-	defer watchdog.Stop()
-	write := func(p []byte) error {
-		for len(p) > 0 {
-			n := min(len(p), writeBytes)
-			watchdog.Reset(o.timeout)
-			_, err := o.w.Write(p[:n])
-			watchdog.Stop()
-			if err != nil {
-				return err
-			}
-			o.sent(n)
-			p = p[n:]
-		}
-		return nil
-	}
+	defer o.watchdog.Stop()
 	var frames []outgoing
 	joined := make([]byte, 0, coalesceBytes)
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for {
-		frames = o.take(frames)
-		if frames == nil {
+		for o.err == nil && (o.busy || len(o.queue) == 0 && !o.closed) {
+			o.wake.Wait()
+		}
+		if o.err != nil || len(o.queue) == 0 {
 			return
 		}
-		for i := 0; i < len(frames); {
+		clear(frames)
+		frames, o.queue = o.queue, frames[:0]
+		o.busy = true
+		for i := 0; i < len(frames) && o.err == nil; {
 			p := frames[i].data
 			next := i + 1
 			if next < len(frames) && len(p)+len(frames[next].data) <= coalesceBytes {
@@ -122,48 +130,67 @@ func (o *writer) run() {
 				}
 				p = joined
 			}
-			if err := write(p); err != nil {
-				o.fail(err)
-				return
-			}
+			o.write(p)
 			for ; i < next; i++ {
 				freeFrame(frames[i].buf)
 			}
 		}
+		o.busy = false
 	}
 }
 
-// take waits for frames and returns all of them, nil at the end. It takes the
-// last batch back for its memory.
-func (o *writer) take(used []outgoing) []outgoing {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for len(o.queue) == 0 && !o.closed && o.err == nil {
-		o.wake.Wait()
+// write writes p, or fails. It needs mu and lets go of it meanwhile; that nobody
+// else writes is up to busy.
+func (o *writer) write(p []byte) {
+	for len(p) > 0 && o.err == nil {
+		n := min(len(p), writeBytes)
+		o.since = time.Now()
+		if !o.watched {
+			o.watched = true
+			o.watchdog.Reset(o.timeout)
+		}
+		o.mu.Unlock()
+		_, err := o.w.Write(p[:n])
+		o.mu.Lock()
+		o.since = time.Time{}
+		if err != nil {
+			o.failed(err)
+			return
+		}
+		p = p[n:]
+		o.unsent -= n
+		if o.space != nil && o.unsent <= o.limit {
+			close(o.space)
+			o.space = nil
+		}
 	}
-	if o.err != nil || len(o.queue) == 0 {
-		return nil
-	}
-	frames := o.queue
-	clear(used)
-	o.queue = used[:0]
-	return frames
 }
 
-func (o *writer) sent(n int) {
+// watch fails when the write under way is too old. It comes once in a time-out
+// while there are writes: setting a timer for each would cost more than a short
+// write does.
+func (o *writer) watch() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.unsent -= n
-	if o.space != nil && o.unsent <= o.limit {
-		close(o.space)
-		o.space = nil
+	if o.watched = !o.since.IsZero(); !o.watched {
+		return
 	}
+	if left := o.timeout - time.Since(o.since); left > 0 {
+		o.watchdog.Reset(left)
+		return
+	}
+	o.failed(fmt.Errorf("the client has not read for %v", o.timeout))
 }
 
 // fail declares the peer gone.
 func (o *writer) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.failed(err)
+}
+
+// failed is fail for who has mu.
+func (o *writer) failed(err error) {
 	if o.err != nil {
 		return
 	}
