@@ -25,7 +25,7 @@ func name() string {
 }
 `
 
-// TestNeovim runs a real Neovim with the configuration of editors/nvim, twice
+// TestNeovim runs a real Neovim with the configuration of editors/nvim, three times
 // over the same project.
 func TestNeovim(t *testing.T) {
 	nvim, err := exec.LookPath("nvim")
@@ -38,7 +38,7 @@ func TestNeovim(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, script := range []string{"first.lua", "second.lua"} {
+	for _, script := range []string{"first.lua", "second.lua", "third.lua"} {
 		out, err := runNeovim(t, nvim, server, dir, script)
 		t.Logf("%s:\n%s", script, out)
 		if err != nil || !strings.Contains(out, "\ndone") {
