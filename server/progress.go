@@ -40,6 +40,7 @@ type job struct {
 	finish context.CancelFunc // ends life
 	gone   chan struct{}      // closed when end was sent
 	news   chan struct{}      // has room for one
+	late   *time.Timer        // runs run later, if it runs at all; nil when it runs from the beginning
 
 	mu   sync.Mutex
 	text []byte
@@ -52,10 +53,16 @@ func (p *progress) begin(ctx context.Context, token lsp.ProgressToken, title str
 	ctx, cancel := context.WithCancel(ctx)
 	j := &job{p: p, title: title, cancel: cancel, gone: make(chan struct{}), news: make(chan struct{}, 1)}
 	j.life, j.finish = context.WithCancel(context.WithoutCancel(ctx))
-	if token != "" {
+	free := context.WithoutCancel(ctx)
+	switch {
+	case token != "":
 		p.register(token, cancel)
+		go j.run(free, token)
+	case p.client.can.progress:
+		j.late = time.AfterFunc(progressDelay, func() { j.run(free, "") })
+	default:
+		close(j.gone)
 	}
-	go j.run(context.WithoutCancel(ctx), token)
 	return ctx, j
 }
 
@@ -86,7 +93,9 @@ func (j *job) emit(chunk string) {
 // end takes the progress away again, before it returns.
 func (j *job) end() {
 	j.finish()
-	<-j.gone
+	if j.late == nil || !j.late.Stop() {
+		<-j.gone
+	}
 	j.cancel()
 }
 
@@ -95,7 +104,7 @@ func (j *job) run(ctx context.Context, token lsp.ProgressToken) {
 	defer close(j.gone)
 	if token == "" {
 		var ok bool
-		if token, ok = j.late(); !ok {
+		if token, ok = j.create(); !ok {
 			return
 		}
 	}
@@ -125,18 +134,8 @@ func (j *job) run(ctx context.Context, token lsp.ProgressToken) {
 	send(lsp.WorkDoneProgress{Kind: lsp.ProgressEnd})
 }
 
-// late makes a token of our own when the call is still running after a while.
-func (j *job) late() (lsp.ProgressToken, bool) {
-	if !j.p.client.can.progress {
-		return "", false
-	}
-	timer := time.NewTimer(progressDelay)
-	defer timer.Stop()
-	select {
-	case <-j.life.Done():
-		return "", false
-	case <-timer.C:
-	}
+// create makes a token of our own for a call that has been running for a while.
+func (j *job) create() (lsp.ProgressToken, bool) {
 	j.p.mu.Lock()
 	j.p.made++
 	token := lsp.StringToken("sidecar-" + strconv.Itoa(j.p.made))
