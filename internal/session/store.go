@@ -64,8 +64,8 @@ type OpenRequest struct {
 	Budget   Budget
 }
 
-// Open opens a session. It fails with ErrInvalid, ErrMode or ErrExists, or
-// with the error of Options.Root for a shadow that is not there.
+// Open opens a session. It fails with ErrInvalid, ErrMode or ErrExists; for a
+// shadow that is not there also with the error of Options.Root.
 func (st *Store) Open(r OpenRequest) (*Session, error) {
 	if r.ID != "" && !validID(r.ID) {
 		return nil, fmt.Errorf("%w: id %q: use at most %d letters, digits, '.', '_' and '-', beginning with a letter or digit", ErrInvalid, cut(r.ID, maxID), maxID)
@@ -82,14 +82,16 @@ func (st *Store) Open(r OpenRequest) (*Session, error) {
 	default:
 		return nil, fmt.Errorf("%w: registry: must be full or lazy, not %q", ErrInvalid, cut(string(r.Registry), maxID))
 	}
-	if r.Budget.Tokens < 0 || r.Budget.Calls < 0 {
-		return nil, fmt.Errorf("%w: budget: must not be negative; 0 means no bound", ErrInvalid)
+	for name, n := range map[string]int64{"tokens": r.Budget.Tokens, "calls": r.Budget.Calls} {
+		if n < 0 {
+			return nil, fmt.Errorf("%w: budget.%s: must not be negative; 0 means no bound", ErrInvalid, name)
+		}
 	}
 	root := st.root("")
 	if r.Shadow != "" && st.opts.Root != nil {
 		var err error
 		if root, err = st.opts.Root(r.Shadow); err != nil {
-			return nil, fmt.Errorf("shadow %s: %w", cut(r.Shadow, maxID), err)
+			return nil, fmt.Errorf("%w: shadow %s: %w", ErrInvalid, cut(r.Shadow, maxID), err)
 		}
 	}
 
