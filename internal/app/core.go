@@ -203,6 +203,9 @@ func (c *core) tell(sessionID, text string) {
 
 func (c *core) close() error {
 	var err error
+	if c.dispatch != nil {
+		c.dispatch.Close()
+	}
 	if c.review != nil {
 		err = c.review.Close()
 	}

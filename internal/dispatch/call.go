@@ -209,7 +209,7 @@ func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error
 	}
 	done := make(chan outcome, 1)
 	tc := &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit}
-	go func() {
+	c.d.workers.run(func() {
 		defer func() {
 			if r := recover(); r != nil {
 				c.d.o.Log.Error("tool crashed", "tool", c.tool.Name, "call", c.req.CallID, "panic", r, "stack", string(debug.Stack()))
@@ -218,7 +218,7 @@ func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error
 		}()
 		res, changes, err := c.bound.Run(ctx, tc)
 		done <- outcome{res, changes, err}
-	}()
+	})
 	select {
 	case o := <-done:
 		return o.res, o.changes, o.err

@@ -59,6 +59,7 @@ type Dispatcher struct {
 	pages   *pages
 	metrics metrics
 	edits   sequence
+	workers *workers
 }
 
 // New returns a Dispatcher.
@@ -79,8 +80,11 @@ func New(o Options) *Dispatcher {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Dispatcher{o: o, pages: newPages(o.Now)}
+	return &Dispatcher{o: o, pages: newPages(o.Now), workers: newWorkers()}
 }
+
+// Close ends the goroutines that are kept for calls. Calls still work after it.
+func (d *Dispatcher) Close() { d.workers.close() }
 
 type verbatim struct{}
 

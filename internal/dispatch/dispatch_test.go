@@ -213,6 +213,7 @@ func newRig(t testing.TB, mode string) *rig {
 		Views:    func(*session.Session) Destinations { return desk{r.live, r.pending} },
 		Settings: func() *Settings { return r.settings },
 	})
+	t.Cleanup(r.Close)
 	return r
 }
 

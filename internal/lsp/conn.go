@@ -53,6 +53,9 @@ type Conn struct {
 	gone   chan struct{}   // closed when no more replies will come
 	base   context.Context // of all requests: that of Run, ended with the cause ErrPeerGone
 
+	work   chan *request // to goroutines that wait for it
+	parked chan struct{} // has one for each of them
+
 	handlers sync.WaitGroup
 	mu       sync.Mutex
 	closed   bool // guards handlers against additions during Wait
@@ -82,6 +85,8 @@ func NewConn(r io.Reader, w io.Writer, h Handler, opts Options) *Conn {
 		frames:   newFrameReader(r, opts.MaxFrame),
 		out:      newWriter(w, opts.MaxUnsent, opts.WriteTimeout),
 		gone:     make(chan struct{}),
+		work:     make(chan *request),
+		parked:   make(chan struct{}, maxIdle),
 		requests: map[jsonrpc2.ID]*request{},
 		calls:    map[int64]*Pending{},
 	}

@@ -83,19 +83,44 @@ func (c *Conn) admit(r *request, size int) admission {
 	return admitted
 }
 
-// start gives r a slot and a goroutine, which then takes from the queue. Needs mu.
+// start gives r a slot and a goroutine, one that waits for work if there is one.
+// Needs mu.
 func (c *Conn) start(r *request) {
 	if c.closed {
 		return
 	}
 	c.working++
 	c.handlers.Add(1)
-	go func() {
-		defer c.handlers.Done()
+	select {
+	case c.work <- r:
+	default:
+		go c.worker(r)
+	}
+}
+
+// maxIdle is how many goroutines wait for work. One that has served a request
+// has the stack for it; a new one would first have to grow it.
+const maxIdle = 4
+
+// worker serves r, takes from the queue, and then stays if few others do.
+func (c *Conn) worker(r *request) {
+	for {
 		for ; r != nil; r = c.finish() {
 			c.serve(r)
 		}
-	}()
+		c.handlers.Done()
+		select {
+		case c.parked <- struct{}{}:
+		default:
+			return
+		}
+		select {
+		case r = <-c.work:
+			<-c.parked
+		case <-c.gone:
+			return
+		}
+	}
 }
 
 // finish gives the slot to the next in the queue, or back.
