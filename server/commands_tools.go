@@ -67,23 +67,33 @@ type callToolArgs struct {
 	CallID    string          `json:"callId,omitempty"`
 }
 
+// toolResult is a result whose content may be long.
+type toolResult struct{ *dispatch.Result }
+
+// LongText sets the content apart.
+func (r toolResult) LongText() (rest any, member, text string) {
+	short := *r.Result
+	short.Content = ""
+	return &short, "content", r.Content
+}
+
 // callTool runs a tool. However the call ends, its result is no RPC error,
 // unless the client or the user cancelled it.
-func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callToolArgs) (*dispatch.Result, error) {
+func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callToolArgs) (toolResult, error) {
 	d, err := s.dispatcher()
 	if err != nil {
-		return nil, err
+		return toolResult{}, err
 	}
 	if err := checkObject(a.Arguments); err != nil {
-		return nil, err
+		return toolResult{}, err
 	}
 	ctx, job := s.progress.begin(ctx, token, a.Name)
 	defer job.end()
 	res, err := d.Call(ctx, dispatch.Request{Name: a.Name, Arguments: a.Arguments, Session: a.Session, CallID: a.CallID, Emit: job.emit})
 	if ctx.Err() != nil {
-		return nil, lsp.Errorf(lsp.RequestCancelled, "cancelled")
+		return toolResult{}, lsp.Errorf(lsp.RequestCancelled, "cancelled")
 	}
-	return res, err
+	return toolResult{res}, err
 }
 
 type readPageArgs struct {

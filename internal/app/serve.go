@@ -64,6 +64,7 @@ func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *sl
 		},
 	})
 	log.Info("start", "version", Version())
+	widen(streams.Out)
 	err := s.Serve(ctx, streams.In, streams.Out)
 	log.Info("end", "error", err)
 	return err

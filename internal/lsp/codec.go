@@ -82,6 +82,8 @@ func marshalTo(buf *bytes.Buffer, v any) error {
 		}
 		buf.Write(v)
 		return nil
+	case LongText:
+		return marshalLongText(buf, v)
 	}
 	return jsonv2.MarshalWrite(buf, v, encodeOptions)
 }
