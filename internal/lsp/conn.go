@@ -117,6 +117,13 @@ func (c *Conn) Run(ctx context.Context) error {
 		reading = false
 	case <-c.out.dead:
 		err = fmt.Errorf("writing to the client: %w", c.out.err)
+		// A client that hangs up closes both streams, and it is chance which
+		// end is seen first: its orderly leaving is no error.
+		select {
+		case err = <-read:
+			reading = false
+		case <-time.After(hangUpGrace):
+		}
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -145,6 +152,9 @@ func (c *Conn) Run(ctx context.Context) error {
 	}
 	return err
 }
+
+// hangUpGrace is how long the end of the input may follow a write that failed.
+const hangUpGrace = 200 * time.Millisecond
 
 // hangUp ends what waits for the peer and lets no more requests in.
 func (c *Conn) hangUp() {
