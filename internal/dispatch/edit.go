@@ -22,11 +22,11 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 	defer c.d.edits.leave(turn)
 	out, changes, err := c.compute(ctx)
 	for {
-		waited, werr := c.d.edits.claim(ctx, turn, touched(changes))
+		stale, werr := c.d.edits.claim(ctx, turn, touched(changes))
 		if werr != nil {
 			return out, werr
 		}
-		if !waited {
+		if !stale {
 			break
 		}
 		// Earlier edits have been applied since: look again.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"maps"
 	"sync"
 )
 
@@ -22,6 +23,7 @@ type turn struct {
 	paths map[string]bool // nil until they are known: then it may be any file
 	known chan struct{}   // closed when paths is set
 	done  chan struct{}   // closed by leave
+	past  map[string]bool // paths of earlier turns that left since t's last claim
 }
 
 func (s *sequence) enter() *turn {
@@ -37,6 +39,12 @@ func (s *sequence) leave(t *turn) {
 	for i, w := range s.waiting {
 		if w == t {
 			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
+			for _, later := range s.waiting[i:] {
+				if later.past == nil {
+					later.past = map[string]bool{}
+				}
+				maps.Copy(later.past, t.paths)
+			}
 			break
 		}
 	}
@@ -48,8 +56,9 @@ func (s *sequence) leave(t *turn) {
 }
 
 // claim says which files t changes (none known yet: nil) and waits until no
-// earlier turn can change one of them. It reports whether it waited.
-func (s *sequence) claim(ctx context.Context, t *turn, paths []string) (waited bool, err error) {
+// earlier turn can change one of them. It reports whether one may have done so
+// since t entered or claimed: what t read is stale then.
+func (s *sequence) claim(ctx context.Context, t *turn, paths []string) (stale bool, err error) {
 	set := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		set[p] = true
@@ -62,10 +71,11 @@ func (s *sequence) claim(ctx context.Context, t *turn, paths []string) (waited b
 		t.paths = set
 	}
 	s.mu.Unlock()
+	waited := false
 	for {
 		until := s.ahead(t, set)
 		if until == nil {
-			return waited, nil
+			return s.stale(t, set) || waited, nil
 		}
 		waited = true
 		select {
@@ -74,6 +84,24 @@ func (s *sequence) claim(ctx context.Context, t *turn, paths []string) (waited b
 			return waited, ctx.Err()
 		}
 	}
+}
+
+// stale reports whether an earlier turn that has left meanwhile changed one of
+// paths, or anything when there are none, and forgets about it.
+func (s *sequence) stale(t *turn, paths map[string]bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	past := t.past
+	t.past = nil
+	if len(paths) == 0 {
+		return len(past) > 0
+	}
+	for p := range paths {
+		if past[p] {
+			return true
+		}
+	}
+	return false
 }
 
 // ahead is closed when it is worth looking again whether an earlier turn

@@ -70,3 +70,35 @@ func TestClaimEndsWithContext(t *testing.T) {
 	}
 	s.leave(b)
 }
+
+// TestStaleWithoutWaiting: an earlier edit that left between a tool's reading
+// and its claim has changed what was read, though nobody had to wait for it.
+func TestStaleWithoutWaiting(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second []string
+		stale         bool
+	}{
+		"the same file":       {[]string{"x"}, []string{"x"}, true},
+		"another file":        {[]string{"y"}, []string{"x"}, false},
+		"what failed":         {[]string{"y"}, nil, true},
+		"after a failed one":  {nil, []string{"x"}, false},
+		"both failed":         {nil, nil, false},
+		"one file of several": {[]string{"x", "y"}, []string{"z", "y"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s sequence
+			a, b := s.enter(), s.enter()
+			if stale, err := s.claim(context.Background(), a, c.first); stale || err != nil {
+				t.Fatalf("first: %v, %v", stale, err)
+			}
+			s.leave(a)
+			if stale, err := s.claim(context.Background(), b, c.second); stale != c.stale || err != nil {
+				t.Fatalf("second: stale %v, %v; want %v", stale, err, c.stale)
+			}
+			if stale, _ := s.claim(context.Background(), b, c.second); stale {
+				t.Error("stale twice for one change")
+			}
+			s.leave(b)
+		})
+	}
+}
