@@ -1,9 +1,10 @@
 package redact
 
-// matcher finds many literals in one pass: a table of the first two bytes
-// rules out nearly every place for the price of one look-up.
+// matcher finds many literals in one pass: tables of the first three bytes
+// rule out nearly every place for the price of one or two look-ups.
 type matcher struct {
 	second  [256]uint64 // by first byte: the second bytes, modulo 64
+	third   [256]uint64 // by second byte: the third bytes, modulo 64
 	entries [256][]entry
 }
 
@@ -21,6 +22,15 @@ func (m *matcher) add(literal string, fold bool, rule int) {
 			m.second[a] |= 1 << (b & 63)
 		}
 	}
+	for _, b := range cases(literal[1], fold) {
+		if len(literal) == 2 {
+			m.third[b] = ^uint64(0)
+			continue
+		}
+		for _, c := range cases(literal[2], fold) {
+			m.third[b] |= 1 << (c & 63)
+		}
+	}
 }
 
 func cases(c byte, fold bool) []byte {
@@ -33,7 +43,10 @@ func cases(c byte, fold bool) []byte {
 // next is the first place at or after from where a literal could begin, or -1.
 func (m *matcher) next(s string, from int) int {
 	for i := from; i+1 < len(s); i++ {
-		if m.second[s[i]]&(1<<(s[i+1]&63)) != 0 {
+		if m.second[s[i]]&(1<<(s[i+1]&63)) == 0 {
+			continue
+		}
+		if i+2 == len(s) || m.third[s[i+1]]&(1<<(s[i+2]&63)) != 0 {
 			return i
 		}
 	}
