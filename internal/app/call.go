@@ -89,12 +89,18 @@ func (c *cli) request(verb string, args []string) (dispatch.Request, error) {
 	return r, nil
 }
 
-func callTool(ctx context.Context, c *cli) error {
-	r, err := c.request("call", c.args)
+// dispatcher reads the request of a sub-command and opens the workspace for it.
+func (c *cli) dispatcher(ctx context.Context, verb string, args []string) (*core, dispatch.Request, error) {
+	r, err := c.request(verb, args)
 	if err != nil {
-		return err
+		return nil, r, err
 	}
 	k, err := c.core(ctx, queueByMode)
+	return k, r, err
+}
+
+func callTool(ctx context.Context, c *cli) error {
+	k, r, err := c.dispatcher(ctx, "call", c.args)
 	if err != nil {
 		return err
 	}
@@ -122,11 +128,7 @@ func explainPolicy(ctx context.Context, c *cli) error {
 	if len(c.args) == 0 || c.args[0] != "explain" {
 		return usagef("policy has one verb: explain")
 	}
-	r, err := c.request("policy explain", c.args[1:])
-	if err != nil {
-		return err
-	}
-	k, err := c.core(ctx, queueByMode)
+	k, r, err := c.dispatcher(ctx, "policy explain", c.args[1:])
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (d *demo) result() error {
 		return err
 	}
 	d.out.done("all %d files are byte for byte what was decided", len(want))
-	if _, err := d.command(append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off"), "go", "test", "./..."); err != nil {
+	if _, err := d.command(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), "go", "test", "./..."); err != nil {
 		return err
 	}
 	d.out.done("go test passes in the clone, with the agent's new test")
