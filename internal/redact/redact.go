@@ -151,7 +151,7 @@ func replace(s string, next func(from int) (span, bool)) string {
 func (r *Redactor) secretAt(s string, i, from int, assigned bool) (span, bool) {
 	entries := r.find.at(s, i)
 	for k := range entries {
-		if !entries[k].matches(s, i) {
+		if !entries[k].matches(s, i) || inMarker(s, i) {
 			continue
 		}
 		rule := &r.rules[entries[k].rule]
@@ -170,4 +170,13 @@ func (r *Redactor) secretAt(s string, i, from int, assigned bool) (span, bool) {
 		return found, true
 	}
 	return span{}, false
+}
+
+// inMarker reports whether i lies in the type of a marker: the word secret
+// there is no name that a value is assigned to.
+func inMarker(s string, i int) bool {
+	const longest = 40 // of a type
+	before := s[max(0, i-len(Marker)-longest):i]
+	at := strings.LastIndex(before, Marker)
+	return at >= 0 && strings.IndexByte(before[at:], ']') < 0
 }
