@@ -22,11 +22,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 )
@@ -72,6 +74,7 @@ var tasks = []task{
 }
 
 func main() {
+	debug.SetGCPercent(app.GCPercent) // as the server does
 	log.SetFlags(0)
 	rounds := flag.Int("n", 7, "rounds that count")
 	rg := flag.String("rg", "rg", "the ripgrep to compare with")
