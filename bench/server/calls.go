@@ -36,7 +36,7 @@ func smallCall(ctx context.Context, r *row) error {
 	}
 	frame, back := []byte(strings.Repeat("x", 90)), make([]byte, 90)
 	const block = 200
-	var ours, command, echo []time.Duration
+	var ours, bare, command, echo []time.Duration
 	for range *rounds + 1 {
 		for range block {
 			begin := time.Now()
@@ -44,6 +44,13 @@ func smallCall(ctx context.Context, r *row) error {
 				return err
 			}
 			command = append(command, time.Since(begin))
+		}
+		for range block { // the whole way of a call, to a tool that finds nothing to do
+			begin := time.Now()
+			if _, err := s.Command("sidecar.tools.call", `{"name":"read_result","arguments":{"cursor":"none"}}`); err != nil {
+				return err
+			}
+			bare = append(bare, time.Since(begin))
 		}
 		for range block {
 			begin := time.Now()
@@ -67,9 +74,9 @@ func smallCall(ctx context.Context, r *row) error {
 	if err != nil {
 		return err
 	}
-	o, c, e := median(ours[block:]), median(command[block:]), median(echo[block:])
-	r.ours = fmt.Sprintf("%v read_file, %v a bare command", o.Round(100*time.Nanosecond), c.Round(100*time.Nanosecond))
-	r.peer = fmt.Sprintf("byte echo %v (%.1f×), bash -c true %v", e.Round(100*time.Nanosecond), float64(o)/float64(e), bash.Round(time.Microsecond))
+	o, d, c, e := median(ours[block:]), median(bare[block:]), median(command[block:]), median(echo[block:])
+	r.ours = fmt.Sprintf("%v dispatched, %v with a file read, %v a command without a tool", d.Round(100*time.Nanosecond), o.Round(100*time.Nanosecond), c.Round(100*time.Nanosecond))
+	r.peer = fmt.Sprintf("byte echo %v (%.1f×), bash -c true %v", e.Round(100*time.Nanosecond), float64(d)/float64(e), bash.Round(time.Microsecond))
 	return errors.Join(in.Close(), cat.Wait(), s.stop())
 }
 

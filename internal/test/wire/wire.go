@@ -15,7 +15,8 @@ type Client struct {
 	in  io.Writer
 	out *bufio.Reader
 	id  int
-	buf []byte
+	buf []byte // of the last request
+	got []byte // of the last reply
 }
 
 // New returns a client over a server's streams.
@@ -32,7 +33,8 @@ func (c *Client) Initialize(rootURI string) error {
 }
 
 // Call sends a request and returns the body of its reply, passing over what
-// else the server says. An error reply is a body too.
+// else the server says. An error reply is a body too. The body is good until
+// the next call.
 func (c *Client) Call(method string, params any) ([]byte, error) {
 	data, err := json.Marshal(params)
 	if err != nil {
@@ -98,7 +100,10 @@ func (c *Client) read() ([]byte, error) {
 			}
 		}
 	}
-	body := make([]byte, length)
-	_, err := io.ReadFull(c.out, body)
-	return body, err
+	if cap(c.got) < length {
+		c.got = make([]byte, length)
+	}
+	c.got = c.got[:length]
+	_, err := io.ReadFull(c.out, c.got)
+	return c.got, err
 }
