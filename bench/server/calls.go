@@ -22,21 +22,13 @@ func smallCall(ctx context.Context, r *row) error {
 	if err != nil {
 		return err
 	}
-	cat := exec.CommandContext(ctx, "cat")
-	in, err := cat.StdinPipe()
+	cat, err := startEcho(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := cat.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cat.Start(); err != nil {
-		return err
-	}
-	frame, back := []byte(strings.Repeat("x", 90)), make([]byte, 90)
+	back := make([]byte, 90)
 	const block = 200
-	var ours, bare, command, echo []time.Duration
+	var ours, bare, command, echoed []time.Duration
 	for range *rounds + 1 {
 		for range block {
 			begin := time.Now()
@@ -61,23 +53,20 @@ func smallCall(ctx context.Context, r *row) error {
 		}
 		for range block {
 			begin := time.Now()
-			if _, err := in.Write(frame); err != nil {
+			if err := cat.echo(back); err != nil {
 				return err
 			}
-			if _, err := io.ReadFull(out, back); err != nil {
-				return err
-			}
-			echo = append(echo, time.Since(begin))
+			echoed = append(echoed, time.Since(begin))
 		}
 	}
 	bash, err := timed(*rounds, func() error { return exec.CommandContext(ctx, "bash", "-c", "true").Run() })
 	if err != nil {
 		return err
 	}
-	o, d, c, e := median(ours[block:]), median(bare[block:]), median(command[block:]), median(echo[block:])
+	o, d, c, e := median(ours[block:]), median(bare[block:]), median(command[block:]), median(echoed[block:])
 	r.ours = fmt.Sprintf("%v dispatched, %v with a file read, %v a command without a tool", d.Round(100*time.Nanosecond), o.Round(100*time.Nanosecond), c.Round(100*time.Nanosecond))
 	r.peer = fmt.Sprintf("byte echo %v (%.1f×), bash -c true %v", e.Round(100*time.Nanosecond), float64(d)/float64(e), bash.Round(time.Microsecond))
-	return errors.Join(in.Close(), cat.Wait(), s.stop())
+	return errors.Join(cat.stop(), s.stop())
 }
 
 func bigResult(ctx context.Context, r *row) error {
@@ -87,18 +76,71 @@ func bigResult(ctx context.Context, r *row) error {
 	if err != nil {
 		return err
 	}
-	size := 0
-	took, err := timed(*rounds, func() error {
-		body, err := s.Tool("read_file", map[string]string{"path": "big.txt"})
-		size = len(body)
-		return err
-	})
+	cat, err := startEcho(ctx)
 	if err != nil {
 		return err
 	}
-	r.ours = fmt.Sprintf("%v for %d KB", took.Round(10*time.Microsecond), size/1000)
-	return s.stop()
+	var ours, peer []time.Duration
+	var back []byte
+	for range *rounds + 1 {
+		begin := time.Now()
+		body, err := s.Tool("read_file", map[string]string{"path": "big.txt"})
+		if err != nil {
+			return err
+		}
+		ours = append(ours, time.Since(begin))
+		if len(back) < len(body) {
+			back = make([]byte, len(body))
+		}
+		begin = time.Now()
+		if err := cat.echo(back); err != nil {
+			return err
+		}
+		peer = append(peer, time.Since(begin))
+	}
+	o, e := median(ours[1:]), median(peer[1:])
+	r.ours = fmt.Sprintf("%v for %d KB", o.Round(10*time.Microsecond), len(back)/1000)
+	r.peer = fmt.Sprintf("byte echo of as much %v (%.1f×)", e.Round(10*time.Microsecond), float64(o)/float64(e))
+	return errors.Join(cat.stop(), s.stop())
 }
+
+// echo is a process that gives back what it gets: what the kernel takes.
+type echo struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out io.Reader
+	big []byte // what is sent when it does not fit into the pipe
+}
+
+func startEcho(ctx context.Context) (*echo, error) {
+	e := &echo{cmd: exec.CommandContext(ctx, "cat")}
+	var err error
+	if e.in, err = e.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if e.out, err = e.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	return e, e.cmd.Start()
+}
+
+// echo sends the bytes of buf and reads as many back into it.
+func (e *echo) echo(buf []byte) error {
+	sent := make(chan error, 1)
+	if len(buf) <= 4096 { // fits into the pipe
+		_, err := e.in.Write(buf)
+		sent <- err
+	} else {
+		if len(e.big) < len(buf) {
+			e.big = make([]byte, len(buf))
+		}
+		go func() { _, err := e.in.Write(e.big[:len(buf)]); sent <- err }()
+	}
+	_, err := io.ReadFull(e.out, buf)
+	return errors.Join(<-sent, err)
+}
+
+func (e *echo) stop() error { return errors.Join(e.in.Close(), e.cmd.Wait()) }
 
 // cancelCall cancels a call that waits for a person, which it would do for
 // minutes.
