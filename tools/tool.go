@@ -36,6 +36,7 @@ type Def struct {
 	AlwaysAsk   bool          // a person is asked whatever the mode and the settings allow
 	Interactive bool          // waits for a person: no time-out but the approval's
 	Untrusted   bool          // output comes from outside (web, MCP): dispatch wraps it
+	SeesDisk    bool          // it looks at the disk, not at the view: its result says what is pending
 	Override    bool          // stands in for a built-in tool of the same name
 	Timeout     time.Duration // 0 means DefaultTimeout
 }

@@ -26,11 +26,14 @@ var may = []struct {
 }{
 	{"cmd/sidecar-ls", []string{"internal/app"}, "main is a wrapper, so that all behaviour can be imported and tested"},
 	{"internal/app", []string{"..."}, "the one place that knows everything"},
-	{"server", []string{"internal/lsp", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "tools", "pendingedits"},
+	{"server", []string{"internal/lsp", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "tools", "pendingedits", "shadow", "pki"},
 		"the border to LSP translates; it knows no tool by name and no policy"},
 	{"internal/dispatch", []string{"tools", "internal/workspace", "internal/policy", "internal/redact", "internal/session", "internal/events", "internal/diff"},
 		"the gate knows neither LSP nor the queue that changes may go to"},
 	{"pendingedits", []string{"internal/workspace", "internal/diff"}, "the queue is a view; it knows neither editors nor sessions"},
+	{"shadow", []string{"internal/workspace", "internal/gitrepo", "internal/diff"}, "a shadow is a working tree and a view; it knows neither sessions nor the queue"},
+	{"internal/gitrepo", []string{"internal/workspace", "internal/diff"}, "repositories know the ignore rules and the names of secrets, and nothing above"},
+	{"tools/git", []string{"tools", "internal/workspace", "internal/diff", "internal/gitrepo"}, "arguments, words and shapes over gitrepo"},
 	{"pki/treesitter", []string{"pki"}, "cgo stays in one package"},
 	{"pki", []string{"internal/workspace"}, "the index knows no tool and no LSP"},
 	{"internal/session", []string{"internal/workspace"}, "a session is state, not behaviour"},
@@ -56,6 +59,7 @@ var only = map[string]struct{ pkg, why string }{
 	"github.com/sergi/go-diff":          {"internal/diff", "one way to compare texts"},
 	"github.com/smacker/go-tree-sitter": {"pki/treesitter", "its trees must never escape"},
 	"github.com/google/jsonschema-go":   {"tools", "one way from struct to schema"},
+	"github.com/go-git/go-git":          {"internal/gitrepo", "one way into repositories"},
 	"github.com/bluekeyes/go-gitdiff":   {"tools/fs/internal/patch", "one reader of patches"},
 	"golang.org/x/sys/unix":             {"internal/workspace", "raw system calls stay below the view"},
 }

@@ -42,7 +42,8 @@ func (s *settings) load(client ...json.RawMessage) []string {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			problems = append(problems, err.Error())
 		}
-		sources = append(sources, config.Source{Origin: config.Project, Name: config.ProjectFile, Data: data})
+		own, _ := config.Load(sources...) // without the project, which has no say in whether it is trusted
+		sources = append(sources, config.Source{Origin: config.Project, Name: config.ProjectFile, Data: data, Trusted: own.String("workspace.trust") == "trusted"})
 	}
 	set, wrong := config.Load(sources...)
 	for _, p := range wrong {
@@ -66,6 +67,7 @@ func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
 	d.Enabled = set.Bool("tools.enabled")
 	d.ResultBytes = set.Int("result.maxChars")
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
+	d.Trusted = set.String("workspace.trust") != "untrusted"
 	d.Permissions = outcomes(set.Permissions())
 	d.Modes = map[string]policy.Mode{}
 	for _, m := range set.CustomModes() {
@@ -92,6 +94,9 @@ func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
 	}
 	return d, problems
 }
+
+// trusted reports whether what the workspace brings along may run.
+func (s *settings) trusted() bool { return s.now.Load().String("workspace.trust") == "trusted" }
 
 func outcomes(m map[string]string) map[string]policy.Outcome {
 	out := make(map[string]policy.Outcome, len(m))

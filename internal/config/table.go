@@ -99,6 +99,10 @@ var table = []Setting{
 		Help: "Whether documents that the editor has open are saved once an edit of them is accepted. LSP has no request to save, so it is the editor's side that does it; the Neovim configuration does. Files that are not open are always written.",
 	},
 	{
+		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,
+		Help: "Whether you trust the workspace. In a trusted one the hooks, filters and drivers that its git repository names may run, and its own settings may also loosen yours. In an untrusted one everything that runs is asked about. In one of which nothing is known they do not run, and that is all.",
+	},
+	{
 		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,
 		Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
 		Help: "How long a question waits for its answer, in seconds. After that the answer is no.",

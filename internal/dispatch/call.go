@@ -100,7 +100,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		return tools.Result{}, err
 	}
 	out, _, err := c.run(ctx)
-	if c.tool.Access == tools.Exec && c.mode.ToStore {
+	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
 			c.notes = append(c.notes, fmt.Sprintf("%d pending edits are not on disk, so this did not see them.", n))
 		}

@@ -24,6 +24,7 @@ const (
 	maxNotes     = 64
 	maxNoteBytes = 4 << 10
 	maxApprovals = 4096
+	maxModels    = 64
 )
 
 // Session is one agent's run. It is safe for concurrent use.
@@ -47,6 +48,7 @@ type Session struct {
 	notes     []string
 	dropped   int // notes lost since they were last taken
 	approvals map[string]struct{}
+	models    []string // used since the last commit
 }
 
 // Mode returns the session's mode: the one that was set, else that of the
@@ -103,6 +105,31 @@ func (s *Session) TakeNotes() []string {
 	}
 	s.notes, s.dropped = nil, 0
 	return notes
+}
+
+// UseModel notes that a model works for the session, for the trailers of its
+// next commit.
+func (s *Session) UseModel(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name != "" && !slices.Contains(s.models, name) && len(s.models) < maxModels {
+		s.models = append(s.models, cut(name, maxID))
+	}
+}
+
+// Models returns the models that were used since the last commit, in order of
+// their first use.
+func (s *Session) Models() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.models)
+}
+
+// Committed forgets the models: the session made a commit that names them.
+func (s *Session) Committed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models = nil
 }
 
 // Remember keeps that a person allowed, for this session, what key stands for:

@@ -1,0 +1,36 @@
+package gitrepo
+
+import "time"
+
+// OID is the name of an object: its SHA-1.
+type OID [20]byte
+
+// Index is what is staged: the index file of a working tree.
+type Index struct {
+	Version int
+	Entries []IndexEntry // sorted by Path, then Stage
+	Tree    *CacheTree   // the TREE extension; nil when there is none
+}
+
+// IndexEntry is one file of the index, with the stat data that tell cheaply
+// whether the file in the working tree is still it.
+type IndexEntry struct {
+	Path  string // slash-separated, relative to the top of the working tree
+	Mode  uint32 // as git writes it: 0o100644, 0o100755, 0o120000 (link), 0o160000 (submodule)
+	OID   OID
+	Stage int // 0, or 1 base, 2 ours, 3 theirs of a merge conflict
+
+	CTime, MTime   time.Time
+	Dev, Ino       uint32
+	UID, GID, Size uint32
+
+	AssumeValid, SkipWorktree, IntentToAdd bool
+}
+
+// CacheTree says which trees are as the index has them.
+type CacheTree struct {
+	Name    string // of the directory in its parent; "" at the root
+	Entries int    // files of the index below it; -1: not valid, and OID is not set
+	OID     OID
+	Subs    []CacheTree
+}

@@ -1,0 +1,37 @@
+// Package gitrepo is the access to git repositories: what is read is read in
+// this process, by go-git or by code of our own; what writes the index or needs
+// hooks, filters, signing or the network is done by the git command, of which a
+// closed list of operations is run with nothing in the environment and in the
+// configuration that the repository could use to run programs.
+package gitrepo
+
+import "errors"
+
+// ErrNoRepository says that a directory is in no working tree.
+var ErrNoRepository = errors.New("not a git repository")
+
+// ErrNoGit says that there is no git command, and that what was asked for
+// can't be done without it.
+var ErrNoGit = errors.New("the git command is not installed")
+
+// Options has a useful zero value.
+type Options struct {
+	// Git is the git command; "" looks it up on PATH, and NoGit does without.
+	Git string
+
+	// Trusted reports whether the user trusts the workspace, so that hooks,
+	// filters and drivers that its repository names may run; nil means no.
+	Trusted func() bool
+}
+
+// NoGit as Options.Git stands for a machine without the git command.
+const NoGit = "-"
+
+// Repo is one working tree and its repository. It is safe for concurrent use.
+type Repo struct {
+	Dir       string // top of the working tree: absolute, links resolved
+	GitDir    string // what belongs to this working tree: .git, or .git/worktrees/<name> of the main one
+	CommonDir string // what all working trees share: refs, objects, config
+
+	o Options
+}
