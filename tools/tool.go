@@ -65,6 +65,15 @@ type Effects struct {
 	Hosts         []string // network hosts that would be contacted
 	Paths         []string // files touched besides Changes
 	Irrecoverable string   // why it can't be undone, else ""
+
+	// Commit is set for a call that makes a commit and can wait: in a mode
+	// whose edits are accepted as one batch it is queued and runs after them.
+	Commit *QueuedCommit
+}
+
+// QueuedCommit is a commit that can wait.
+type QueuedCommit struct {
+	Message string // as the tool would check it: not empty
 }
 
 // Bound is a call whose arguments are valid: ready to be decided on and run.
