@@ -115,7 +115,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    func(*session.Session) dispatch.Destinations { return destinations{c} },
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser})...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser}, c.git())...); err != nil {
 		c.close()
 		return nil, err
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/git"
 )
 
 // all is the whole list of tools, as a registry gives it.
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{})...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{}, git.Deps{})...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

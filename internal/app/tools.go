@@ -4,16 +4,18 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 	"github.com/sidecar-ls/sidecar-ls/tools/fs"
+	"github.com/sidecar-ls/sidecar-ls/tools/git"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(people editor.People, pages system.Pager, o outliner) []*tools.Tool {
+func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps) []*tools.Tool {
 	var list []*tools.Tool
 	for _, family := range [][]*tools.Tool{
 		fs.Tools(fs.Deps{Outline: o.outline}),
 		search.Tools(),
+		git.Tools(g),
 		system.Tools(pages),
 		editor.Tools(people),
 	} {

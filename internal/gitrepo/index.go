@@ -1,9 +1,23 @@
 package gitrepo
 
-import "time"
+import (
+	"encoding/hex"
+	"time"
+)
 
 // OID is the name of an object: its SHA-1.
 type OID [20]byte
+
+func (o OID) String() string { return hex.EncodeToString(o[:]) }
+
+// Modes of entries, as trees and the index have them.
+const (
+	modeTree      = 0o040000
+	modeFile      = 0o100644
+	modeExec      = 0o100755
+	modeLink      = 0o120000
+	modeSubmodule = 0o160000
+)
 
 // Index is what is staged: the index file of a working tree.
 type Index struct {

@@ -7,12 +7,26 @@ package gitrepo
 
 import "errors"
 
-// ErrNoRepository says that a directory is in no working tree.
-var ErrNoRepository = errors.New("not a git repository")
+// Errors that callers branch on. They come wrapped in what they are about.
+var (
+	// ErrNoRepository says that a directory is in no working tree.
+	ErrNoRepository = errors.New("not a git repository")
 
-// ErrNoGit says that there is no git command, and that what was asked for
-// can't be done without it.
-var ErrNoGit = errors.New("the git command is not installed")
+	// ErrNoGit says that there is no git command, and that what was asked for
+	// can't be done without it.
+	ErrNoGit = errors.New("the git command is not installed")
+
+	// ErrRefused says that there is a repository, but that it is not where it
+	// says, or not the user's, so that it isn't used.
+	ErrRefused = errors.New("the repository is not used")
+
+	// ErrUnsupported says that the repository uses something that is not read
+	// in this process. The git command may be able to.
+	ErrUnsupported = errors.New("not read in process")
+
+	// ErrCorrupt says that a file of the repository is damaged.
+	ErrCorrupt = errors.New("damaged")
+)
 
 // Options has a useful zero value.
 type Options struct {
