@@ -161,8 +161,8 @@ var notifications = map[string]func(*Server, json.RawMessage){
 	"$/setTrace":                          func(*Server, json.RawMessage) {}, // the log is the trace
 }
 
-// Request handles a request. The connection gives each one a goroutine of its
-// own, except initialize and shutdown.
+// Request handles a request. The connection handles others meanwhile, except
+// during initialize and shutdown.
 func (s *Server) Request(ctx context.Context, method string, params json.RawMessage) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {

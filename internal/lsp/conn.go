@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -22,10 +21,10 @@ type Handler interface {
 	// Notification is called inline, in wire order, and should be quick. ctx ends
 	// with the connection. params is nil when absent and may be kept.
 	Notification(ctx context.Context, method string, params json.RawMessage)
-	// Request is called in a goroutine of its own, initialize and shutdown inline.
-	// ctx ends when the peer cancels the request or is gone; context.Cause says
-	// which. An *Error is the reply as it is; any other error is RequestFailed,
-	// or RequestCancelled when the request was cancelled.
+	// Request may take its time: others are handled meanwhile, except during
+	// initialize and shutdown. ctx ends when the peer cancels the request or is
+	// gone; context.Cause says which. An *Error is the reply as it is; any other
+	// error is RequestFailed, or RequestCancelled when the request was cancelled.
 	Request(ctx context.Context, method string, params json.RawMessage) (any, error)
 }
 
@@ -52,6 +51,9 @@ type Conn struct {
 	out    *writer
 	gone   chan struct{}   // closed when no more replies will come
 	base   context.Context // of all requests: that of Run, ended with the cause ErrPeerGone
+
+	lead  lead
+	ended chan error // gets the end of the stream, from the last reader
 
 	work   chan *request // to goroutines that wait for it
 	parked chan struct{} // has one for each of them
@@ -80,16 +82,20 @@ func NewConn(r io.Reader, w io.Writer, h Handler, opts Options) *Conn {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Conn{
+	c := &Conn{
 		r: r, handle: h, opts: opts, log: log,
 		frames:   newFrameReader(r, opts.MaxFrame),
 		out:      newWriter(w, opts.MaxUnsent, opts.WriteTimeout),
 		gone:     make(chan struct{}),
+		ended:    make(chan error, 1),
 		work:     make(chan *request),
 		parked:   make(chan struct{}, maxIdle),
 		requests: map[jsonrpc2.ID]*request{},
 		calls:    map[int64]*Pending{},
 	}
+	c.lead.timer = time.AfterFunc(handOver, c.watch)
+	c.lead.timer.Stop()
+	return c
 }
 
 // Handle sets the handler. It must be called before Run.
@@ -107,20 +113,19 @@ func (c *Conn) Run(ctx context.Context) error {
 		defer close(written)
 		c.out.run()
 	}()
-	read := make(chan error, 1)
-	go func() { read <- c.read(base) }()
+	go c.read()
 
 	var err error
 	reading := true
 	select {
-	case err = <-read:
+	case err = <-c.ended:
 		reading = false
 	case <-c.out.dead:
 		err = fmt.Errorf("writing to the client: %w", c.out.err)
 		// A client that hangs up closes both streams, and it is chance which
 		// end is seen first: its orderly leaving is no error.
 		select {
-		case err = <-read:
+		case err = <-c.ended:
 			reading = false
 		case <-time.After(hangUpGrace):
 		}
@@ -137,7 +142,7 @@ func (c *Conn) Run(ctx context.Context) error {
 		<-written
 		if reading {
 			closeStream(c.r)
-			<-read
+			<-c.ended
 		}
 	}()
 	timeout := time.NewTimer(c.opts.DrainTimeout)
@@ -178,8 +183,8 @@ func closeStream(stream any) {
 	}
 }
 
-// read is the read loop.
-func (c *Conn) read(ctx context.Context) error {
+// readOn is the read loop.
+func (c *Conn) readOn(ctx context.Context) error {
 	for {
 		frame, err := c.frames.next()
 		if ctx.Err() != nil {
@@ -210,11 +215,8 @@ func (c *Conn) read(ctx context.Context) error {
 			c.log.Warn("bad message", "error", bad)
 			c.refuse(m.id, bad)
 		case m.kind == jsonrpc2.MessageViewCall:
-			c.request(m, len(frame))
-			if c.frames.r.Buffered() == 0 {
-				// The next read blocks this thread. Let it run the request instead;
-				// another one, woken meanwhile, reads on.
-				runtime.Gosched()
+			if !c.request(m, len(frame)) {
+				return errHandedOver
 			}
 		case m.method == "$/cancelRequest":
 			c.cancel(m.params)

@@ -30,11 +30,12 @@ type request struct {
 // stream, and nothing behind them starts before they end.
 func inline(method string) bool { return method == "initialize" || method == "shutdown" }
 
-// request answers, starts or queues one. It never waits for others.
-func (c *Conn) request(m message, size int) {
+// request answers, starts or queues one; it never waits for others. It returns
+// false when the caller is no longer the reader.
+func (c *Conn) request(m message, size int) bool {
 	if strings.HasPrefix(m.method, "$/") {
 		c.refuse(m.id, Errorf(MethodNotFound, "unknown method %q", m.method))
-		return
+		return true
 	}
 	r := &request{conn: c, id: m.id, method: m.method, params: m.params, slot: !inline(m.method)}
 	switch c.admit(r, size) {
@@ -42,22 +43,26 @@ func (c *Conn) request(m message, size int) {
 		c.refuse(m.id, Errorf(InvalidRequest, "the id is in use"))
 	case refusedLoad:
 		c.refuse(m.id, Errorf(ServerCancelled, "too many requests are waiting; try again later"))
-	case admitted:
-		if !r.slot {
-			c.serve(r)
-		}
+	case inlined:
+		c.serve(r)
+	case serveHere:
+		return c.serveHere(r)
 	}
+	return true
 }
 
 type admission int
 
 const (
-	admitted admission = iota
+	elsewhere admission = iota // it has been started or queued
+	inlined                    // the reader serves it, whatever comes
+	serveHere                  // the reader serves it, and others may read on
 	refusedID
 	refusedLoad
 )
 
-// admit registers r and starts it or puts it into the queue.
+// admit registers r, and starts it or puts it into the queue unless the reader
+// has time for it.
 func (c *Conn) admit(r *request, size int) admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,12 +71,15 @@ func (c *Conn) admit(r *request, size int) admission {
 	}
 	if !r.slot {
 		c.requests[r.id] = r
-		return admitted
+		return inlined
 	}
 	if c.working < c.opts.Concurrency && len(c.queue) == 0 {
 		c.requests[r.id] = r
+		if c.frames.r.Buffered() == 0 && c.slot() {
+			return serveHere
+		}
 		c.start(r)
-		return admitted
+		return elsewhere
 	}
 	const overhead = 512 // of the bookkeeping for one request
 	if r.size = size + overhead; c.queued+r.size > c.opts.MaxQueued {
@@ -80,17 +88,25 @@ func (c *Conn) admit(r *request, size int) admission {
 	c.requests[r.id] = r
 	c.queue = append(c.queue, r)
 	c.queued += r.size
-	return admitted
+	return elsewhere
+}
+
+// slot takes one, unless the connection has ended. Needs mu.
+func (c *Conn) slot() bool {
+	if c.closed {
+		return false
+	}
+	c.working++
+	c.handlers.Add(1)
+	return true
 }
 
 // start gives r a slot and a goroutine, one that waits for work if there is one.
 // Needs mu.
 func (c *Conn) start(r *request) {
-	if c.closed {
+	if !c.slot() {
 		return
 	}
-	c.working++
-	c.handlers.Add(1)
 	select {
 	case c.work <- r:
 	default:
@@ -262,6 +278,9 @@ func Waiting(ctx context.Context) (done func()) {
 	r, _ := ctx.Value(requestKey{}).(*request)
 	if r == nil || !r.slot {
 		return func() {}
+	}
+	if r.conn.leave(r) {
+		go r.conn.read()
 	}
 	r.conn.idle(r, +1)
 	return func() { r.conn.idle(r, -1) }
