@@ -35,6 +35,7 @@ type Symbol struct {
 
 	StartLine, EndLine int // counted from one; both belong to the symbol. \n, \r\n and \r end a line.
 	StartByte, EndByte int // offsets into the source, half open
+	NameByte           int // where the name begins
 
 	Container string // the qualified name of what it belongs to, "" at the top
 	Depth     int    // how many symbols of the same file enclose it

@@ -123,7 +123,10 @@ func (g *grammar) symbol(m mark, outer *pki.Symbol, src []byte) (pki.Symbol, boo
 		return pki.Symbol{}, false
 	}
 	start := wordsBefore(src, m.start)
-	s := pki.Symbol{Name: name, Kind: m.kind, StartByte: start, EndByte: m.end}
+	s := pki.Symbol{Name: name, Kind: m.kind, StartByte: start, EndByte: m.end, NameByte: m.nameStart}
+	if i := strings.LastIndex(string(src[m.nameStart:m.nameEnd]), name); i > 0 {
+		s.NameByte += i // behind what qualifies it
+	}
 	if receiver := receiverName(m.receiver); receiver != "" {
 		qualifier = join(receiver, qualifier)
 	}

@@ -12,12 +12,27 @@ import (
 // goSymbols uses Go's own parser: it is exact, several times as fast as
 // tree-sitter, and goes on after errors.
 func goSymbols(src []byte) []pki.Symbol {
+	g, _ := parseGo(src)
+	return g.out
+}
+
+// goAnalyze is goSymbols with references.
+func goAnalyze(src []byte) pki.File {
+	g, file := parseGo(src)
+	if file == nil {
+		return pki.File{}
+	}
+	return g.references(file)
+}
+
+// parseGo finds the symbols of a file. Without a file there is nothing.
+func parseGo(src []byte) (*goFile, *ast.File) {
 	fset := token.NewFileSet()
 	file, _ := parser.ParseFile(fset, "", src, parser.ParseComments|parser.SkipObjectResolution)
 	if file == nil {
-		return nil
+		return &goFile{}, nil
 	}
-	g := goFile{src: src, file: fset.File(file.FileStart), lines: lineStarts(src)}
+	g := &goFile{src: src, file: fset.File(file.FileStart), lines: lineStarts(src)}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -27,7 +42,7 @@ func goSymbols(src []byte) []pki.Symbol {
 		}
 	}
 	slices.SortStableFunc(g.out, func(a, b pki.Symbol) int { return a.StartByte - b.StartByte })
-	return g.out
+	return g, file
 }
 
 type goFile struct {
@@ -47,7 +62,7 @@ func (g *goFile) offset(p token.Pos) int {
 
 // add appends a symbol that reaches from one position to another. The
 // signature ends at the position body, if that is valid.
-func (g *goFile) add(s pki.Symbol, from, to, body token.Pos, prefix string, docs ...*ast.CommentGroup) {
+func (g *goFile) add(s pki.Symbol, name, from, to, body token.Pos, prefix string, docs ...*ast.CommentGroup) {
 	start, end := g.offset(from), g.offset(to)
 	if s.Name == "" || s.Name == "_" || start >= end || len(s.Name) > maxName || len(g.out) >= maxSymbols {
 		return
@@ -57,6 +72,7 @@ func (g *goFile) add(s pki.Symbol, from, to, body token.Pos, prefix string, docs
 		stop = max(start, min(end, g.offset(body)))
 	}
 	s.StartByte, s.EndByte = start, end
+	s.NameByte = max(start, g.offset(name))
 	s.StartLine, s.EndLine = lineAt(g.lines, start), lineAt(g.lines, max(start, end-1))
 	s.Signature = cut(fold(prefix+string(g.src[start:min(stop, start+4*maxSignature)])), maxSignature)
 	s.Qualified = join(s.Container, s.Name)
@@ -77,7 +93,7 @@ func (g *goFile) function(d *ast.FuncDecl) {
 	if d.Body != nil {
 		body = d.Body.Lbrace
 	}
-	g.add(s, d.Pos(), d.End(), body, "", d.Doc)
+	g.add(s, d.Name.Pos(), d.Pos(), d.End(), body, "", d.Doc)
 }
 
 func (g *goFile) group(d *ast.GenDecl) {
@@ -102,7 +118,7 @@ func (g *goFile) group(d *ast.GenDecl) {
 				if i > 0 {
 					at, before = name.Pos(), d.Tok.String()+" "
 				}
-				g.add(pki.Symbol{Name: name.Name, Kind: kind}, at, spec.End(), brace(spec), before, append(docs, spec.Doc, spec.Comment)...)
+				g.add(pki.Symbol{Name: name.Name, Kind: kind}, name.Pos(), at, spec.End(), brace(spec), before, append(docs, spec.Doc, spec.Comment)...)
 			}
 		}
 	}
@@ -134,7 +150,7 @@ func (g *goFile) types(spec *ast.TypeSpec, from token.Pos, prefix string, docs [
 	case *ast.InterfaceType:
 		s.Kind, members, body = pki.Interface, t.Methods, t.Methods.Opening
 	}
-	g.add(s, from, spec.End(), body, prefix, docs...)
+	g.add(s, spec.Name.Pos(), from, spec.End(), body, prefix, docs...)
 	if members == nil {
 		return
 	}
@@ -144,10 +160,10 @@ func (g *goFile) types(spec *ast.TypeSpec, from token.Pos, prefix string, docs [
 			kind = pki.Method
 		}
 		if len(f.Names) == 0 && s.Kind == pki.Struct { // embedded
-			g.add(pki.Symbol{Name: typeName(f.Type), Kind: kind, Container: s.Name, Depth: 1}, f.Pos(), f.End(), token.NoPos, "", f.Doc, f.Comment)
+			g.add(pki.Symbol{Name: typeName(f.Type), Kind: kind, Container: s.Name, Depth: 1}, typeNamePos(f.Type), f.Pos(), f.End(), token.NoPos, "", f.Doc, f.Comment)
 		}
 		for _, name := range f.Names {
-			g.add(pki.Symbol{Name: name.Name, Kind: kind, Container: s.Name, Depth: 1}, name.Pos(), f.End(), token.NoPos, "", f.Doc, f.Comment)
+			g.add(pki.Symbol{Name: name.Name, Kind: kind, Container: s.Name, Depth: 1}, name.Pos(), name.Pos(), f.End(), token.NoPos, "", f.Doc, f.Comment)
 		}
 	}
 }
@@ -155,6 +171,20 @@ func (g *goFile) types(spec *ast.TypeSpec, from token.Pos, prefix string, docs [
 // typeName is the name of a receiver or an embedded type: no pointer, package
 // or type arguments.
 func typeName(e ast.Expr) string {
+	if id := typeIdent(e); id != nil {
+		return id.Name
+	}
+	return ""
+}
+
+func typeNamePos(e ast.Expr) token.Pos {
+	if id := typeIdent(e); id != nil {
+		return id.Pos()
+	}
+	return e.Pos()
+}
+
+func typeIdent(e ast.Expr) *ast.Ident {
 	for {
 		switch t := e.(type) {
 		case *ast.StarExpr:
@@ -166,11 +196,11 @@ func typeName(e ast.Expr) string {
 		case *ast.IndexListExpr:
 			e = t.X
 		case *ast.SelectorExpr:
-			return t.Sel.Name
+			return t.Sel
 		case *ast.Ident:
-			return t.Name
+			return t
 		default:
-			return ""
+			return nil
 		}
 	}
 }

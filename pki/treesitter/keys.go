@@ -1,6 +1,7 @@
 package treesitter
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
@@ -182,7 +183,7 @@ func (k *keys) add(level int, name, text string, line, start int, src []byte) {
 	k.close(level, line, start)
 	s := pki.Symbol{
 		Name: name, Kind: pki.Key, Signature: cut(fold(text), maxSignature), Doc: commentAbove(src, start, "#"),
-		StartLine: line, StartByte: start, Depth: level,
+		StartLine: line, StartByte: start, NameByte: start + max(0, bytes.Index(src[start:], []byte(name))), Depth: level,
 	}
 	if level > 0 {
 		s.Container = k.out[k.open[0]].Qualified

@@ -18,7 +18,7 @@ func headings(src []byte) []pki.Symbol {
 			end(&out[open[len(open)-1]], line, start)
 			open = open[:len(open)-1]
 		}
-		s := pki.Symbol{Name: cut(title, maxSignature), Kind: pki.Heading, Depth: len(open), StartLine: line, StartByte: start}
+		s := pki.Symbol{Name: cut(title, maxSignature), Kind: pki.Heading, Depth: len(open), StartLine: line, StartByte: start, NameByte: start}
 		s.Signature = strings.Repeat("#", level) + " " + s.Name
 		if len(open) > 0 {
 			s.Container = out[open[len(open)-1]].Qualified

@@ -37,7 +37,7 @@ func shellFunctions(src []byte) []pki.Symbol {
 			Name: name, Container: qualifier, Qualified: join(qualifier, name), Kind: pki.Function,
 			Signature: cut(strings.TrimSpace(strings.TrimRight(fold(text), "{( ")), maxSignature),
 			Doc:       commentAbove(src, start, "#"),
-			StartLine: i + 1, EndLine: i + 1, StartByte: start, EndByte: start + len(text),
+			StartLine: i + 1, EndLine: i + 1, StartByte: start, NameByte: start + strings.Index(text, m[1]+m[2]), EndByte: start + len(text),
 		})
 	}
 	return out

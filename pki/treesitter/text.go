@@ -27,6 +27,13 @@ func lineAt(starts []int, offset int) int {
 	return i
 }
 
+// position returns the line and the column, in bytes, of an offset; both count
+// from one.
+func position(starts []int, offset int) (line, column int) {
+	line = lineAt(starts, offset)
+	return line, offset - starts[line-1] + 1
+}
+
 // skipComments moves start past white space and past comments that a grammar
 // counts as part of a declaration.
 func skipComments(src []byte, start, end int, marker string) int {

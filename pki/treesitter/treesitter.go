@@ -26,6 +26,8 @@ var (
 const (
 	maxSize    = 1 << 20
 	maxSymbols = 20000
+
+	maxReferences = 200_000
 )
 
 // Extract returns the symbols of a source in the order of their first bytes,
@@ -59,6 +61,16 @@ func Extract(lang string, src []byte) ([]pki.Symbol, error) {
 		return nil, ErrRefused
 	}
 	return g.symbols(src, timeFor(len(src)))
+}
+
+// Analyze returns the symbols of a source as Extract does, and what it imports
+// and refers to.
+func Analyze(lang string, src []byte) (pki.File, error) {
+	if lang == "go" && len(src) <= maxSize {
+		return goAnalyze(src), nil
+	}
+	symbols, err := Extract(lang, src)
+	return pki.File{Symbols: symbols}, err
 }
 
 // Safe reports whether lang is parsed without C code: whatever the source,
