@@ -41,6 +41,7 @@ var may = []struct {
 	{"tools/fs/internal/...", []string{"internal/diff", "tools/fs/internal/..."}, "pure functions over text"},
 	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
 	{"internal/workspace", nil, "the floor"},
+	{"internal/policy/shell", []string{"internal/policy"}, "reading a command line decides nothing about tools"},
 	{"internal/policy", nil, "the floor; pure"},
 	{"internal/lsp", nil, "the floor"},
 	{"internal/redact", nil, "the floor"},
@@ -60,6 +61,7 @@ var only = map[string]struct{ pkg, why string }{
 	"github.com/smacker/go-tree-sitter": {"pki/treesitter", "its trees must never escape"},
 	"github.com/google/jsonschema-go":   {"tools", "one way from struct to schema"},
 	"github.com/go-git/go-git":          {"internal/gitrepo", "one way into repositories"},
+	"mvdan.cc/sh":                       {"internal/policy/shell", "one reader of command lines"},
 	"github.com/bluekeyes/go-gitdiff":   {"tools/fs/internal/patch", "one reader of patches"},
 	"golang.org/x/sys/unix":             {"internal/workspace", "raw system calls stay below the view"},
 }

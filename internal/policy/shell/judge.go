@@ -1,0 +1,272 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+)
+
+// Rule is what a user decided about commands that begin with Prefix: words of
+// the argument vector, the program without its directory.
+type Rule struct {
+	Prefix   []string
+	Decision policy.Outcome
+}
+
+// String is the words that the rule is about.
+func (r Rule) String() string { return strings.Join(r.Prefix, " ") }
+
+// Rules are rules, found by the program that they speak about.
+type Rules map[string][]Rule
+
+// MakeRules sorts a user's rules; those without words are left out.
+func MakeRules(list []Rule) Rules {
+	rules := Rules{}
+	for _, r := range list {
+		if len(r.Prefix) > 0 {
+			program := r.Prefix[0][strings.LastIndexByte(r.Prefix[0], '/')+1:]
+			rules[program] = append(rules[program], r)
+		}
+	}
+	return rules
+}
+
+// Place is where a path lies, as far as deciding is concerned.
+type Place int
+
+// The places, from the most harmless.
+const (
+	Inside    Place = iota // of the workspace
+	Outside                // of it
+	Sensitive              // may hold secrets
+	Guarded                // run or obeyed by other programs: a person is asked
+	Forbidden              // nobody writes it
+)
+
+// Judge decides on command lines. Its zero value knows no rules and takes
+// every path to be inside.
+type Judge struct {
+	Rules      Rules
+	Place      func(path string) Place // where a path leads, links followed; relative ones start at the command's directory
+	Remembered func(part string) bool  // a person allowed this part for the session
+}
+
+// Part is what was decided about one piece of a line.
+type Part struct {
+	Text    string         // the command, or what it does
+	Outcome policy.Outcome // "": no rule speaks, so the mode decides
+	Rule    string         // stable name, such as "command.rule" or "command.read"
+	Reason  string
+	Key     string // stands for exactly this command in Judge.Remembered; "": it can't be remembered
+}
+
+// Verdict is what was decided about a line: the strictest of its parts.
+type Verdict struct {
+	Part
+	Irrecoverable string // what can't be undone, else ""
+	Parts         []Part
+	Line          *Line
+}
+
+// strictness orders outcomes: the mode's decision is stricter than an allow,
+// because the mode may ask.
+var strictness = map[policy.Outcome]int{policy.Allow: 0, "": 1, policy.Ask: 2, policy.Deny: 3}
+
+// Judge reads a line and decides on each part of it; the strictest wins.
+func (j *Judge) Judge(text string) Verdict {
+	l := Read(text)
+	v := Verdict{Line: l}
+	add := func(p Part) { v.Parts = append(v.Parts, p) }
+	for _, c := range l.Commands {
+		add(j.command(c))
+		if v.Irrecoverable == "" {
+			v.Irrecoverable = Irrecoverable(c)
+		}
+	}
+	for _, w := range l.Writes {
+		add(j.write(w))
+	}
+	for _, w := range l.Reads {
+		if p, bad := j.path(w, false); bad {
+			add(p)
+		}
+	}
+	for _, a := range l.Assigns {
+		if Harmful(a.Name) {
+			add(Part{Text: a.Name + "=" + a.Value.Text, Rule: "command.variable", Reason: "the variable " + a.Name + " can change what later commands run"})
+		}
+	}
+	for _, why := range l.Doubts {
+		add(Part{Text: quote(text), Rule: "command.unclear", Reason: why})
+	}
+	if len(v.Parts) == 0 {
+		add(Part{Text: quote(text), Outcome: policy.Allow, Rule: "command.nothing", Reason: "it runs nothing"})
+	}
+	v.Part = v.Parts[0]
+	for _, p := range v.Parts[1:] {
+		if strictness[p.Outcome] > strictness[v.Outcome] {
+			v.Part = p
+		}
+	}
+	return v
+}
+
+// command decides on one simple command.
+func (j *Judge) command(c Command) Part {
+	p := j.rules(c)
+	if p.Outcome != "" || !p.memorable() {
+		return p
+	}
+	p.Key = key(c)
+	if p.Key != "" && j.Remembered != nil && j.Remembered(p.Key) {
+		return p.by(policy.Allow, "allowed-for-session", "a person allowed this command for the session")
+	}
+	return p
+}
+
+// memorable reports whether a person's yes may hold for the same command
+// again.
+func (p Part) memorable() bool { return p.Rule != "command.variable" }
+
+// rules decides on a command by itself.
+func (j *Judge) rules(c Command) Part {
+	p := Part{Text: c.Text}
+	if r, n := j.rule(c, policy.Deny); n > 0 {
+		return p.by(policy.Deny, "command.rule", "a rule denies "+r.String())
+	}
+	if r, n := j.rule(c, policy.Ask); n > 0 {
+		return p.by(policy.Ask, "command.rule", "a rule asks about "+r.String())
+	}
+	named := files(c)
+	for _, w := range named {
+		if bad, ok := j.path(w, true); ok && bad.Outcome != "" {
+			bad.Text = c.Text
+			return bad
+		}
+	}
+	for _, a := range c.Env {
+		if Harmful(a.Name) || !a.Value.Known {
+			return p.by("", "command.variable", "the variable "+a.Name+" can change what it runs")
+		}
+	}
+	why, looked := looks(c)
+	if r, n := j.rule(c, policy.Allow); n > 0 {
+		if bad := guard(c, n); bad != "" {
+			return p.by("", "command.arguments", "a rule allows "+r.String()+", but not so: "+bad)
+		}
+		return p.by(policy.Allow, "command.rule", "a rule allows "+r.String())
+	}
+	if _, wraps := wrappers[c.Program()]; wraps && !looked && programs[c.Program()].never == "" {
+		return p.by(policy.Allow, "command.wrapper", "what it runs is decided on by itself")
+	}
+	switch {
+	case !looked:
+		return p.by("", "command.unknown", "no rule speaks about "+quote(c.Words[0].Text))
+	case why != "":
+		return p.by("", "command.arguments", why)
+	}
+	for _, w := range named {
+		if bad, ok := j.path(w, true); ok {
+			bad.Text = c.Text
+			return bad
+		}
+	}
+	return p.by(policy.Allow, "command.read", "it only looks")
+}
+
+func (p Part) by(o policy.Outcome, rule, reason string) Part {
+	p.Outcome, p.Rule, p.Reason = o, rule, reason
+	return p
+}
+
+// rule returns the longest rule with that decision that c begins with, and
+// how many words it has.
+func (j *Judge) rule(c Command, d policy.Outcome) (best Rule, words int) {
+	for _, r := range j.Rules[c.Program()] {
+		if r.Decision == d && len(r.Prefix) > words && c.begins(r.Prefix, d) {
+			best, words = r, len(r.Prefix)
+		}
+	}
+	return best, words
+}
+
+// begins reports whether c's words begin with prefix. To deny, the program
+// counts wherever it lies; to allow, a path must be as the rule has it.
+func (c Command) begins(prefix []string, d policy.Outcome) bool {
+	if len(prefix) > len(c.Words) {
+		return false
+	}
+	for i, want := range prefix {
+		w := c.Words[i]
+		if !w.Known || w.Glob {
+			return false
+		}
+		if w.Text != want && (i > 0 || d == policy.Allow || c.Program() != want) {
+			return false
+		}
+	}
+	return true
+}
+
+// path judges a word that may name a file. ok is false when nothing is to be
+// said about it.
+func (j *Judge) path(w Word, option bool) (p Part, ok bool) {
+	name := w.Text
+	if option && strings.HasPrefix(name, "-") {
+		_, value, has := strings.Cut(name, "=")
+		if !has {
+			return p, false
+		}
+		name = value
+	}
+	if name == "" || j.Place == nil || !w.Known && !w.Glob || harmlessTarget[name] {
+		return p, false
+	}
+	p = Part{Text: name}
+	switch j.Place(name) {
+	case Outside:
+		return p.by("", "path.outside", quote(name)+" lies outside of the workspace"), true
+	case Sensitive:
+		return p.by(policy.Ask, "path.sensitive", quote(name)+" may hold secrets"), true
+	}
+	return p, false
+}
+
+// write judges a file that a redirection would change.
+func (j *Judge) write(w Word) Part {
+	p := Part{Text: "write " + w.Text}
+	if !w.Known {
+		return p.by("", "command.write", "which file it writes is not known before it runs")
+	}
+	place := Inside
+	if j.Place != nil {
+		place = j.Place(w.Text)
+	}
+	switch place {
+	case Forbidden:
+		return p.by(policy.Deny, "path.never", quote(w.Text)+" is never written by a tool")
+	case Guarded, Sensitive:
+		return p.by(policy.Ask, "path.protected", quote(w.Text)+" may hold secrets, or be run or obeyed by other programs")
+	case Outside:
+		return p.by("", "path.outside", quote(w.Text)+" lies outside of the workspace")
+	}
+	return p.by("", "command.write", "it writes "+quote(w.Text))
+}
+
+// key stands for exactly this command with its variables.
+func key(c Command) string {
+	if _, known := texts(c.Words); !known || slices.ContainsFunc(c.Words, func(w Word) bool { return w.Glob }) {
+		return ""
+	}
+	var b []byte
+	for _, a := range c.Env {
+		b = append(append(b, a.Name...), '=')
+		b = append(strconv.AppendQuote(b, a.Value.Text), ' ')
+	}
+	for _, w := range c.Words {
+		b = append(strconv.AppendQuote(b, w.Text), ' ')
+	}
+	return string(b)
+}
