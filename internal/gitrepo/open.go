@@ -1,7 +1,6 @@
 package gitrepo
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	gitconfig "github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
 // maxPointer bounds the files that hold one path, in bytes.
@@ -78,14 +75,14 @@ func openDir(top, gitDir string, o Options) (*Repo, error) {
 	if _, err := os.Lstat(filepath.Join(gitDir, "commondir")); err == nil {
 		return nil, fmt.Errorf("%s: %w: it takes another repository's objects and settings (commondir)", gitDir, ErrRefused)
 	}
-	core, err := coreSection(gitDir)
+	conf, err := ownSettings(gitDir)
 	if err != nil {
 		return nil, err
 	}
-	if path := core.Option("worktree"); path != "" && !sameFile(resolve(path, gitDir), top) {
+	if path := conf["core.worktree"]; path != "" && !sameFile(resolve(path, gitDir), top) {
 		return nil, fmt.Errorf("%s: %w: its setting core.worktree names another directory", gitDir, ErrRefused)
 	}
-	if isTrue(core.Option("bare")) {
+	if conf.bool("core.bare", false) {
 		return nil, fmt.Errorf("%s: %w: its setting core.bare says that it has no working tree", gitDir, ErrRefused)
 	}
 	return r, r.checkOwner()
@@ -103,11 +100,11 @@ func openLinked(top, dot, target string, o Options) (*Repo, error) {
 	r := &Repo{Dir: top, GitDir: gitDir, CommonDir: gitDir, o: o}
 	common, err := readPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
 	if errors.Is(err, fs.ErrNotExist) { // a submodule
-		core, err := coreSection(gitDir)
+		conf, err := ownSettings(gitDir)
 		if err != nil {
 			return nil, err
 		}
-		if path := core.Option("worktree"); path == "" || !sameFile(resolve(path, gitDir), top) {
+		if path := conf["core.worktree"]; path == "" || !sameFile(resolve(path, gitDir), top) {
 			return nil, refuse("which does not name this directory in turn (core.worktree)")
 		}
 		return r, r.checkOwner()
@@ -173,34 +170,18 @@ func readSmall(file string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// coreSection reads the [core] section of a repository's own settings, which
-// tell where its working tree is.
-func coreSection(gitDir string) (*gitconfig.Section, error) {
-	cfg, err := readConfig(filepath.Join(gitDir, "config"))
+// ownSettings reads a repository's own settings, which tell where its working
+// tree is, without what they include.
+func ownSettings(gitDir string) (config, error) {
+	list, err := readConfig(filepath.Join(gitDir, "config"))
 	if err != nil {
 		return nil, err
 	}
-	return cfg.Section("core"), nil
-}
-
-// maxConfig bounds a file of settings, in bytes.
-const maxConfig = 4 << 20
-
-// readConfig reads one file of settings, without those that it includes. A
-// file that isn't there is empty.
-func readConfig(file string) (*gitconfig.Config, error) {
-	cfg := gitconfig.New()
-	data, err := readSmall(file, maxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cfg, nil
+	conf := config{}
+	for _, s := range list {
+		conf.set(s)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := gitconfig.NewDecoder(bytes.NewReader(data)).Decode(cfg); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", file, ErrCorrupt, err)
-	}
-	return cfg, nil
+	return conf, nil
 }
 
 func resolve(path, base string) string {
@@ -217,13 +198,4 @@ func sameFile(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
-}
-
-// isTrue reads a boolean setting as git does. What is no boolean is false.
-func isTrue(value string) bool {
-	switch strings.ToLower(value) {
-	case "true", "yes", "on", "1":
-		return true
-	}
-	return false
 }

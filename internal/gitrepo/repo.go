@@ -47,5 +47,7 @@ type Repo struct {
 	GitDir    string // what belongs to this working tree: .git, or .git/worktrees/<name> of the main one
 	CommonDir string // what all working trees share: refs, objects, config
 
-	o Options
+	o       Options
+	objects objects
+	configs configCache
 }

@@ -26,3 +26,12 @@ func (s fileStamp) fresh(path string) bool {
 	}
 	return s.file != nil && info.Size() == s.size && info.ModTime().Equal(s.mtime) && os.SameFile(info, s.file)
 }
+
+// stampFile is the stamp of a file that may not be there.
+func stampFile(path string) fileStamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileStamp{}
+	}
+	return stampOf(info)
+}

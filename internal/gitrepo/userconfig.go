@@ -5,8 +5,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
-
-	gitconfig "github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
 // declaredSafe reports whether the user's own settings list a working tree in
@@ -14,12 +12,15 @@ import (
 func declaredSafe(dir string) bool {
 	safe := false
 	for _, file := range userConfigFiles() {
-		cfg, err := readConfig(file)
+		list, err := readConfig(file)
 		if err != nil {
 			continue
 		}
-		for _, value := range values(cfg, "safe", "directory") {
-			value = expandHome(value)
+		for _, s := range list {
+			if s.key != "safe.directory" {
+				continue
+			}
+			value := expandHome(s.value)
 			below, tree := strings.CutSuffix(value, "/*")
 			switch {
 			case value == "":
@@ -32,21 +33,20 @@ func declaredSafe(dir string) bool {
 	return safe
 }
 
-// values are all values of a setting that can have several.
-func values(cfg *gitconfig.Config, section, key string) []string {
-	var all []string
-	for _, s := range cfg.Sections {
-		if strings.EqualFold(s.Name, section) {
-			all = append(all, s.OptionAll(key)...)
-		}
-	}
-	return all
-}
-
 // userConfigFiles are the settings of the machine and the user, in the order
 // in which they are read.
 func userConfigFiles() []string {
-	files := []string{"/etc/gitconfig"}
+	var files []string
+	if conf := (config{"": os.Getenv("GIT_CONFIG_NOSYSTEM")}); !conf.bool("", false) {
+		file := os.Getenv("GIT_CONFIG_SYSTEM")
+		if file == "" {
+			file = "/etc/gitconfig"
+		}
+		files = append(files, file)
+	}
+	if file, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
+		return append(files, file)
+	}
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		files = append(files, filepath.Join(dir, "git", "config"))
 	} else if home := homeDir(); home != "" {
@@ -73,10 +73,10 @@ func expandHome(path string) string {
 	case !strings.HasPrefix(path, "~"):
 		return path
 	case name == "~":
-		return filepath.Join(homeDir(), rest)
+		return homeDir() + "/" + rest
 	}
 	if u, err := user.Lookup(name[1:]); err == nil {
-		return filepath.Join(u.HomeDir, rest)
+		return u.HomeDir + "/" + rest
 	}
 	return path
 }

@@ -1,0 +1,171 @@
+package gitrepo
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// commit is what is read of a commit object.
+type commit struct {
+	oid     OID
+	tree    OID
+	parents []OID
+	date    int64  // of the committer, in seconds since 1970
+	raw     []byte // the object
+}
+
+// commit reads a commit.
+func (r *Repo) commit(oid OID) (*commit, error) {
+	data, err := r.objectOf(commitObject, oid)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := parseCommit(data)
+	if !ok {
+		return nil, fmt.Errorf("object %s: %w: it is no whole commit", oid, ErrCorrupt)
+	}
+	c.oid = oid
+	if cut, err := r.shallow(); err == nil && cut[oid] {
+		c.parents = nil
+	}
+	return c, nil
+}
+
+func parseCommit(data []byte) (*commit, bool) {
+	c := &commit{raw: data}
+	rest, ok := cutOID(data, "tree ", &c.tree)
+	if !ok {
+		return nil, false
+	}
+	for {
+		var parent OID
+		after, ok := cutOID(rest, "parent ", &parent)
+		if !ok {
+			break
+		}
+		c.parents, rest = append(c.parents, parent), after
+	}
+	if line, ok := header(data, "committer "); ok {
+		c.date = personOf(line).When.Unix()
+	}
+	return c, true
+}
+
+// cutOID reads a line of a word and the name of an object.
+func cutOID(b []byte, word string, to *OID) (rest []byte, ok bool) {
+	n := len(word) + 40
+	if len(b) <= n || string(b[:len(word)]) != word || b[n] != '\n' {
+		return b, false
+	}
+	*to, ok = parseOID(string(b[len(word):n]))
+	return b[n+1:], ok
+}
+
+// header returns the value of a header of a commit or tag.
+func header(b []byte, word string) ([]byte, bool) {
+	for len(b) > 0 && b[0] != '\n' {
+		line, rest, _ := bytes.Cut(b, []byte{'\n'})
+		if value, ok := bytes.CutPrefix(line, []byte(word)); ok {
+			return value, true
+		}
+		b = rest
+	}
+	return nil, false
+}
+
+// Person is who made something, and when.
+type Person struct {
+	Name, Email string
+	When        time.Time
+}
+
+// personOf reads "name <mail> seconds zone". What is missing is left out.
+func personOf(line []byte) Person {
+	var p Person
+	open, end := bytes.IndexByte(line, '<'), bytes.LastIndexByte(line, '>')
+	if open < 0 || end < open {
+		p.Name = string(line)
+		return p
+	}
+	p.Name, p.Email = strings.TrimSpace(string(line[:open])), string(line[open+1:end])
+	seconds, zone, _ := strings.Cut(strings.TrimSpace(string(line[end+1:])), " ")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return p
+	}
+	offset := 0
+	if z, err := strconv.Atoi(zone); err == nil && len(zone) == 5 {
+		offset = (z/100*60 + z%100) * 60
+	}
+	p.When = time.Unix(n, 0).In(time.FixedZone("", offset))
+	return p
+}
+
+// author returns who wrote the commit.
+func (c *commit) author() Person {
+	line, _ := header(c.raw, "author ")
+	p := personOf(line)
+	p.Name, p.Email = c.text(p.Name), c.text(p.Email)
+	return p
+}
+
+// subject is the first paragraph of the message as one line, as git shows it.
+func (c *commit) subject() string {
+	_, message, _ := bytes.Cut(c.raw, []byte("\n\n"))
+	var lines []string
+	for line := range bytes.Lines(message) {
+		line = bytes.TrimRight(line, " \t\r\n\v\f")
+		if len(line) > 0 {
+			lines = append(lines, string(line))
+		} else if len(lines) > 0 {
+			break
+		}
+	}
+	return c.text(strings.Join(lines, " "))
+}
+
+// text is s as UTF-8: commits name the encoding of their texts when it is
+// another one, which is hardly ever anything but Latin 1.
+func (c *commit) text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}
+
+// peel follows tags to what they are of.
+func (r *Repo) peel(oid OID) (OID, error) {
+	for range maxSymbolic {
+		kind, data, err := r.object(oid)
+		if err != nil || kind != tagObject {
+			return oid, err
+		}
+		if _, ok := cutOID(data, "object ", &oid); !ok {
+			return oid, fmt.Errorf("object %s: %w: it is no whole tag", oid, ErrCorrupt)
+		}
+	}
+	return oid, fmt.Errorf("object %s: %w: tags of tags without end", oid, ErrCorrupt)
+}
+
+// shallow are the commits whose parents were not fetched.
+func (r *Repo) shallow() (map[OID]bool, error) {
+	text, err := readSmall(r.CommonDir+"/shallow", maxConfig)
+	if err != nil {
+		return nil, err
+	}
+	cut := map[OID]bool{}
+	for line := range strings.Lines(string(text)) {
+		if oid, ok := parseOID(strings.TrimSpace(line)); ok {
+			cut[oid] = true
+		}
+	}
+	return cut, nil
+}

@@ -1,0 +1,399 @@
+package gitrepo
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// pack is one pack file with its table, gitformat-pack(5). Both stay open, so
+// that they can be read after git has replaced them.
+type pack struct {
+	path   string // without extension
+	table  *os.File
+	data   *os.File
+	fanout [256]uint32 // how many objects have a first byte up to this one
+	count  int64
+	size   int64 // of data
+
+	mu      sync.Mutex
+	buckets [256][]byte          // names by first byte, once one was looked for
+	bases   map[int64]packObject // by place
+	held    int                  // bytes in bases
+}
+
+type packObject struct {
+	kind objectKind
+	data []byte
+}
+
+// Places in a table of version 2.
+const (
+	tableFanout = 8
+	tableNames  = tableFanout + 256*4
+)
+
+// openPack opens a pack by its path without extension.
+func openPack(path string) (*pack, error) {
+	fail := func(err error) (*pack, error) { return nil, fmt.Errorf("the pack %s: %w", path, err) }
+	table, err := openRegular(path + ".idx")
+	if err != nil {
+		return fail(err)
+	}
+	p := &pack{path: path, table: table, bases: map[int64]packObject{}}
+	var head [tableNames]byte
+	if _, err := table.ReadAt(head[:], 0); err != nil {
+		return fail(corrupt(err))
+	}
+	if string(head[:8]) != "\xfftOc\x00\x00\x00\x02" {
+		return fail(fmt.Errorf("%w: its table has another version than 2", ErrUnsupported))
+	}
+	for i := range p.fanout {
+		p.fanout[i] = binary.BigEndian.Uint32(head[tableFanout+4*i:])
+		if i > 0 && p.fanout[i] < p.fanout[i-1] {
+			return fail(fmt.Errorf("%w: its table is not in order", ErrCorrupt))
+		}
+	}
+	p.count = int64(p.fanout[255])
+	if info, err := table.Stat(); err != nil || info.Size() < tableNames+p.count*28+40 {
+		return fail(fmt.Errorf("%w: its table is cut off", ErrCorrupt))
+	}
+	if p.data, err = openRegular(path + ".pack"); err != nil {
+		return fail(err)
+	}
+	info, err := p.data.Stat()
+	if err != nil {
+		return fail(err)
+	}
+	p.size = info.Size()
+	return p, nil
+}
+
+// names returns the sorted names that begin with a byte, and the number of the
+// first of them.
+func (p *pack) names(first byte) ([]byte, int64, error) {
+	var from int64
+	if first > 0 {
+		from = int64(p.fanout[first-1])
+	}
+	n := int64(p.fanout[first]) - from
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.buckets[first] == nil && n > 0 {
+		b := make([]byte, n*20)
+		if _, err := p.table.ReadAt(b, tableNames+from*20); err != nil {
+			return nil, 0, fmt.Errorf("%s.idx: %w", p.path, corrupt(err))
+		}
+		p.buckets[first] = b
+	}
+	return p.buckets[first], from, nil
+}
+
+// find returns where an object begins. It fails with errMissing.
+func (p *pack) find(oid OID) (int64, error) {
+	names, from, err := p.names(oid[0])
+	if err != nil {
+		return 0, err
+	}
+	i := sort.Search(len(names)/20, func(i int) bool { return bytes.Compare(names[i*20:i*20+20], oid[:]) >= 0 })
+	if i == len(names)/20 || OID(names[i*20:]) != oid {
+		return 0, errMissing
+	}
+	return p.place(from + int64(i))
+}
+
+// place returns where the object with a number in the table begins.
+func (p *pack) place(number int64) (int64, error) {
+	var word [8]byte
+	small := tableNames + p.count*24
+	if _, err := p.table.ReadAt(word[:4], small+number*4); err != nil {
+		return 0, fmt.Errorf("%s.idx: %w", p.path, corrupt(err))
+	}
+	at := int64(binary.BigEndian.Uint32(word[:]))
+	if at&(1<<31) != 0 { // the number of a large one
+		if _, err := p.table.ReadAt(word[:], small+p.count*4+(at&^(1<<31))*8); err != nil {
+			return 0, fmt.Errorf("%s.idx: %w", p.path, corrupt(err))
+		}
+		at = int64(binary.BigEndian.Uint64(word[:]))
+	}
+	if at < 12 || at >= p.size {
+		return 0, fmt.Errorf("%s.idx: %w: it leads out of the pack", p.path, ErrCorrupt)
+	}
+	return at, nil
+}
+
+// maxDeltas bounds how long a chain of deltas is; git makes none above 4095.
+const maxDeltas = 10_000
+
+// read reads the object that begins at a place. What it is a delta of may be
+// anywhere in the repository.
+func (p *pack) read(r *Repo, at int64) (objectKind, []byte, error) {
+	type step struct {
+		at    int64
+		delta []byte
+	}
+	var steps []step
+	base := packObject{}
+	for base.kind == 0 {
+		if held, ok := p.heldAt(at); ok {
+			base = held
+			break
+		}
+		if len(steps) > maxDeltas {
+			return 0, nil, fmt.Errorf("%w: its deltas have no end", ErrCorrupt)
+		}
+		e, err := p.entry(at)
+		if err != nil {
+			return 0, nil, fmt.Errorf("%s.pack: %w", p.path, err)
+		}
+		switch {
+		case e.kind <= tagObject:
+			base = packObject{e.kind, e.data}
+			p.hold(at, base)
+		case e.kind == refDelta:
+			steps = append(steps, step{at, e.data})
+			place, err := p.find(e.base)
+			if err == nil {
+				at = place
+				continue
+			}
+			kind, data, err := r.object(e.base)
+			if err != nil {
+				return 0, nil, err
+			}
+			base = packObject{kind, data}
+		default:
+			steps = append(steps, step{at, e.data})
+			at = e.at
+		}
+	}
+	for i := len(steps) - 1; i >= 0; i-- {
+		data, err := applyDelta(base.data, steps[i].delta)
+		if err != nil {
+			return 0, nil, fmt.Errorf("%s.pack: %w", p.path, err)
+		}
+		base.data = data
+		p.hold(steps[i].at, base)
+	}
+	return base.kind, base.data, nil
+}
+
+func (p *pack) heldAt(at int64) (packObject, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o, ok := p.bases[at]
+	return o, ok
+}
+
+// hold keeps an object, which others may be deltas of.
+func (p *pack) hold(at int64, o packObject) {
+	if len(o.data) > maxBases/16 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held += len(o.data); p.held > maxBases {
+		clear(p.bases)
+		p.held = len(o.data)
+	}
+	p.bases[at] = o
+}
+
+// Kinds of entries that packs have besides the objects'.
+const (
+	ofsDelta objectKind = 6
+	refDelta objectKind = 7
+)
+
+// packEntry is what stands at one place of a pack.
+type packEntry struct {
+	kind objectKind
+	data []byte // the object, or the delta
+	at   int64  // of an ofsDelta: where its base is
+	base OID    // of a refDelta
+}
+
+func (p *pack) entry(at int64) (packEntry, error) {
+	in := readers.Get().(*packReader)
+	defer readers.Put(in)
+	in.reset(p.data, at)
+	c, err := in.ReadByte()
+	if err != nil {
+		return packEntry{}, corrupt(err)
+	}
+	e := packEntry{kind: objectKind(c >> 4 & 7)}
+	size, shift := int64(c&15), 4
+	for ; c >= 0x80; shift += 7 {
+		if c, err = in.ReadByte(); err != nil || shift > 50 {
+			return e, fmt.Errorf("%w: a size is wrong", ErrCorrupt)
+		}
+		size |= int64(c&0x7f) << shift
+	}
+	switch e.kind {
+	case commitObject, treeObject, blobObject, tagObject:
+	case refDelta:
+		if _, err := io.ReadFull(in, e.base[:]); err != nil {
+			return e, corrupt(err)
+		}
+	case ofsDelta:
+		back := int64(-1)
+		for first := true; first || c >= 0x80; first = false {
+			if c, err = in.ReadByte(); err != nil || back > 1<<50 {
+				return e, fmt.Errorf("%w: a delta leads out of the pack", ErrCorrupt)
+			}
+			back = (back+1)<<7 | int64(c&0x7f)
+		}
+		if e.at = at - back; back <= 0 || e.at < 12 {
+			return e, fmt.Errorf("%w: a delta leads out of the pack", ErrCorrupt)
+		}
+	default:
+		return e, fmt.Errorf("%w: there is no object at %d", ErrCorrupt, at)
+	}
+	if size > maxObject {
+		return e, workspace.ErrTooLarge
+	}
+	e.data, err = in.inflate(int(size))
+	return e, err
+}
+
+// packReader reads a file from a place on, without a seek.
+type packReader struct {
+	f    *os.File
+	at   int64 // of the next block
+	buf  [4096]byte
+	left []byte // of buf
+	z    io.ReadCloser
+}
+
+var readers = sync.Pool{New: func() any { return new(packReader) }}
+
+func (r *packReader) reset(f *os.File, at int64) { r.f, r.at, r.left = f, at, nil }
+
+func (r *packReader) fill() error {
+	n, err := r.f.ReadAt(r.buf[:], r.at)
+	if n == 0 && err == nil || errors.Is(err, io.EOF) && n == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	if n == 0 {
+		return err
+	}
+	r.at += int64(n)
+	r.left = r.buf[:n]
+	return nil
+}
+
+func (r *packReader) ReadByte() (byte, error) {
+	if len(r.left) == 0 {
+		if err := r.fill(); err != nil {
+			return 0, err
+		}
+	}
+	c := r.left[0]
+	r.left = r.left[1:]
+	return c, nil
+}
+
+func (r *packReader) Read(b []byte) (int, error) {
+	if len(r.left) == 0 {
+		if err := r.fill(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// inflate reads size bytes that are compressed here.
+func (r *packReader) inflate(size int) ([]byte, error) {
+	var err error
+	if r.z == nil {
+		r.z, err = zlib.NewReader(r)
+	} else {
+		err = r.z.(zlib.Resetter).Reset(r, nil)
+	}
+	if err != nil {
+		r.z = nil
+		return nil, corrupt(err)
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(r.z, data); err != nil {
+		return nil, corrupt(err)
+	}
+	var more [1]byte // the end has the checksum
+	if n, err := r.z.Read(more[:]); n != 0 || !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: an object is longer than it says", ErrCorrupt)
+	}
+	return data, nil
+}
+
+// applyDelta makes an object of another one and the delta to it.
+func applyDelta(base, delta []byte) ([]byte, error) {
+	bad := fmt.Errorf("%w: a delta does not fit", ErrCorrupt)
+	from, delta, ok := deltaSize(delta)
+	if !ok || from != len(base) {
+		return nil, bad
+	}
+	size, delta, ok := deltaSize(delta)
+	if !ok {
+		return nil, bad
+	}
+	if size > maxObject {
+		return nil, workspace.ErrTooLarge
+	}
+	out := make([]byte, 0, size)
+	for len(delta) > 0 {
+		op := delta[0]
+		delta = delta[1:]
+		if op&0x80 == 0 { // bytes that follow
+			n := int(op)
+			if n == 0 || n > len(delta) || len(out)+n > size {
+				return nil, bad
+			}
+			out, delta = append(out, delta[:n]...), delta[n:]
+			continue
+		}
+		var args [7]int // bytes of the place and the length in base
+		for i := range args {
+			if op&(1<<i) != 0 {
+				if len(delta) == 0 {
+					return nil, bad
+				}
+				args[i], delta = int(delta[0]), delta[1:]
+			}
+		}
+		at := args[0] | args[1]<<8 | args[2]<<16 | args[3]<<24
+		n := args[4] | args[5]<<8 | args[6]<<16
+		if n == 0 {
+			n = 1 << 16
+		}
+		if at > len(base) || n > len(base)-at || len(out)+n > size {
+			return nil, bad
+		}
+		out = append(out, base[at:at+n]...)
+	}
+	if len(out) != size {
+		return nil, bad
+	}
+	return out, nil
+}
+
+func deltaSize(b []byte) (size int, rest []byte, ok bool) {
+	for shift := 0; len(b) > 0 && shift < 40; shift += 7 {
+		c := b[0]
+		b = b[1:]
+		size |= int(c&0x7f) << shift
+		if c < 0x80 {
+			return size, b, true
+		}
+	}
+	return 0, nil, false
+}

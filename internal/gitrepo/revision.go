@@ -1,0 +1,215 @@
+package gitrepo
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Errors of a revision. They say what to do about it.
+var (
+	ErrRevision  = errors.New("not a revision")
+	ErrNoSuchRev = errors.New("no such revision")
+)
+
+// CheckRevision fails with ErrRevision for what is not taken as a revision:
+// nothing that git could read as an option, a range, a path or a search.
+func CheckRevision(text string) error {
+	bad := func(why string) error {
+		return fmt.Errorf("%w: %.60q %s; give a branch, a tag, a commit's hash, or one of these with ~n or ^n", ErrRevision, text, why)
+	}
+	switch {
+	case text == "":
+		return bad("is empty")
+	case len(text) > 250:
+		return bad("is too long")
+	case text[0] == '-':
+		return bad("begins with a dash")
+	case text[0] == '^', text[0] == '~':
+		return bad("has no name before " + text[:1])
+	case strings.Contains(text, ".."):
+		return bad("holds ..")
+	case text[0] == '^', text[0] == '~':
+		return bad("has no name before " + text[:1])
+	case strings.Contains(text, "@{"):
+		return bad("holds @{")
+	case strings.HasSuffix(text, ".lock"), strings.HasSuffix(text, "/"), strings.Contains(text, "//"), strings.Contains(text, "/."), text[0] == '.', text[0] == '/':
+		return bad("can't be a name")
+	}
+	for _, c := range text {
+		if c <= ' ' || c == 0x7f || strings.ContainsRune(`:?*[\{}"'`, c) {
+			return bad(fmt.Sprintf("holds %q", c))
+		}
+	}
+	return nil
+}
+
+// Resolve returns the commit that a revision names: HEAD or @, a branch, a
+// tag, another ref, or a hash of at least four digits, followed by any ~n and
+// ^n. It fails with ErrRevision or ErrNoSuchRev.
+func (r *Repo) Resolve(text string) (OID, error) {
+	if err := CheckRevision(text); err != nil {
+		return OID{}, err
+	}
+	if _, err := r.readable(); err != nil {
+		return OID{}, err
+	}
+	end := strings.IndexAny(text, "~^")
+	if end < 0 {
+		end = len(text)
+	}
+	oid, err := r.resolveName(text[:end])
+	if err != nil {
+		return OID{}, err
+	}
+	for steps := text[end:]; steps != ""; {
+		digits := 1
+		for digits < len(steps) && steps[digits] >= '0' && steps[digits] <= '9' {
+			digits++
+		}
+		n := 1
+		if digits > 1 {
+			if n, err = strconv.Atoi(steps[1:digits]); err != nil || n > 1<<20 {
+				return OID{}, fmt.Errorf("%w: %q counts too far", ErrNoSuchRev, text)
+			}
+		}
+		if oid, err = r.step(oid, steps[0], n, text); err != nil {
+			return OID{}, err
+		}
+		if steps = steps[digits:]; steps != "" && steps[0] != '~' && steps[0] != '^' {
+			return OID{}, fmt.Errorf("%w: %q", ErrRevision, text)
+		}
+	}
+	return oid, nil
+}
+
+// step goes from a commit to its n-th ancestor (~) or its n-th parent (^).
+func (r *Repo) step(oid OID, op byte, n int, text string) (OID, error) {
+	parent, times := 1, n
+	if op == '^' {
+		parent, times = n, min(n, 1)
+	}
+	for range times {
+		c, err := r.commit(oid)
+		if err != nil {
+			return oid, err
+		}
+		if parent > len(c.parents) {
+			return oid, fmt.Errorf("%w: %q goes back further than the history", ErrNoSuchRev, text)
+		}
+		oid = c.parents[parent-1]
+	}
+	return oid, nil
+}
+
+// resolveName returns the commit that a ref or a hash names. A ref comes
+// before a hash unless that is whole, as with git.
+func (r *Repo) resolveName(name string) (OID, error) {
+	if oid, ok := parseOID(name); ok {
+		return r.commitAt(oid, name)
+	}
+	if name == "@" || name == "" {
+		name = "HEAD"
+	}
+	refs := r.references()
+	for _, rule := range [...]string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"} {
+		full := fmt.Sprintf(rule, name)
+		if !strings.HasPrefix(full, "refs/") && !specialRef(full) {
+			continue
+		}
+		oid, err := refOf(refs, plumbing.ReferenceName(full))
+		if err == nil {
+			return r.commitAt(oid, name)
+		}
+		if name == "HEAD" {
+			return oid, fmt.Errorf("%w: HEAD: there is no commit yet", ErrNoSuchRev)
+		}
+	}
+	found, err := r.withPrefix(strings.ToLower(name))
+	switch {
+	case err != nil:
+		return OID{}, err
+	case len(found) > 1:
+		return OID{}, fmt.Errorf("%w: %q is the beginning of %d hashes; give more of it", ErrNoSuchRev, name, len(found))
+	case len(found) == 0:
+		return OID{}, fmt.Errorf("%w: %q; git_log shows commits, git_branch branches", ErrNoSuchRev, name)
+	}
+	return found[0], nil
+}
+
+// specialRef reports whether a name can be that of a ref beside refs/: HEAD,
+// ORIG_HEAD and others like it.
+func specialRef(name string) bool {
+	for _, c := range []byte(name) {
+		if (c < 'A' || c > 'Z') && c != '_' {
+			return false
+		}
+	}
+	return strings.HasSuffix(name, "HEAD")
+}
+
+func (r *Repo) commitAt(oid OID, name string) (OID, error) {
+	oid, err := r.peel(oid)
+	if err == nil {
+		_, err = r.commit(oid)
+	}
+	if errors.Is(err, errMissing) {
+		err = fmt.Errorf("%w: %q; the repository does not have that commit", ErrNoSuchRev, name)
+	}
+	return oid, err
+}
+
+// withPrefix finds the commits whose hash begins with digits, at least four.
+func (r *Repo) withPrefix(digits string) ([]OID, error) {
+	if len(digits) < 4 || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return nil, nil
+	}
+	dirs, packs, err := r.objects.known(r, true)
+	if err != nil {
+		return nil, err
+	}
+	start, err := hex.DecodeString(digits[:2])
+	if err != nil {
+		return nil, err
+	}
+	all := map[OID]bool{}
+	for _, p := range packs {
+		names, _, err := p.names(start[0])
+		if err != nil {
+			return nil, err
+		}
+		even, _ := hex.DecodeString(digits[:len(digits)&^1])
+		for ; len(names) > 0; names = names[20:] {
+			if oid := OID(names); bytes.HasPrefix(names, even) && strings.HasPrefix(oid.String(), digits) {
+				all[oid] = true
+			}
+		}
+	}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(filepath.Join(dir, digits[:2]))
+		if err != nil {
+			continue // there are none
+		}
+		for _, e := range entries {
+			if oid, ok := parseOID(digits[:2] + e.Name()); ok && strings.HasPrefix(e.Name(), digits[2:]) {
+				all[oid] = true
+			}
+		}
+	}
+	var commits []OID
+	for oid := range all {
+		if at, err := r.peel(oid); err == nil {
+			if _, err := r.commit(at); err == nil {
+				commits = append(commits, at)
+			}
+		}
+	}
+	return commits, nil
+}

@@ -1,0 +1,116 @@
+package gitrepo
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// treeEntry is one entry of a tree object.
+type treeEntry struct {
+	name string
+	mode uint32
+	oid  OID
+}
+
+func (e treeEntry) isTree() bool { return e.mode == modeTree }
+
+// order is the name as trees and the index sort it: a directory as if a slash
+// stood at its end.
+func (e treeEntry) order() string {
+	if e.isTree() {
+		return e.name + "/"
+	}
+	return e.name
+}
+
+// tree reads a tree object. The zero OID is the empty tree.
+func (r *Repo) tree(oid OID) ([]treeEntry, error) {
+	if oid == (OID{}) {
+		return nil, nil
+	}
+	data, err := r.objectOf(treeObject, oid)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]treeEntry, 0, len(data)/36)
+	for len(data) > 0 {
+		e, rest, ok := cutEntry(data)
+		if !ok || !validName(e.name) || strings.Contains(e.name, "/") {
+			return nil, fmt.Errorf("object %s: %w: it is no whole tree", oid, ErrCorrupt)
+		}
+		entries, data = append(entries, e), rest
+	}
+	return entries, nil
+}
+
+// cutEntry reads the first entry of a tree.
+func cutEntry(b []byte) (treeEntry, []byte, bool) {
+	mode, b, ok := bytes.Cut(b, []byte{' '})
+	if !ok {
+		return treeEntry{}, nil, false
+	}
+	name, b, ok := bytes.Cut(b, []byte{0})
+	if !ok || len(b) < 20 {
+		return treeEntry{}, nil, false
+	}
+	n, err := strconv.ParseUint(string(mode), 8, 32)
+	return treeEntry{string(name), canonicalMode(uint32(n)), OID(b)}, b[20:], err == nil
+}
+
+// canonicalMode is the mode that git takes an entry's for.
+func canonicalMode(mode uint32) uint32 {
+	switch mode & 0o170000 {
+	case 0o100000:
+		if mode&0o100 != 0 {
+			return modeExec
+		}
+		return modeFile
+	case modeLink, modeTree:
+		return mode & 0o170000
+	}
+	return modeSubmodule
+}
+
+// entryAt returns the entry of a path below a tree; found is false when there
+// is none.
+func (r *Repo) entryAt(tree OID, path string) (e treeEntry, found bool, err error) {
+	e = treeEntry{mode: modeTree, oid: tree}
+	if path == "." {
+		return e, true, nil
+	}
+	for elem := range strings.SplitSeq(path, "/") {
+		if !e.isTree() {
+			return e, false, nil
+		}
+		if e, found, err = r.child(e.oid, elem); err != nil || !found {
+			return e, false, err
+		}
+	}
+	return e, true, nil
+}
+
+// child finds one entry of a tree without reading the others.
+func (r *Repo) child(tree OID, name string) (treeEntry, bool, error) {
+	if tree == (OID{}) {
+		return treeEntry{}, false, nil
+	}
+	data, err := r.objectOf(treeObject, tree)
+	if err != nil {
+		return treeEntry{}, false, err
+	}
+	for len(data) > 0 {
+		space := bytes.IndexByte(data, ' ')
+		zero := bytes.IndexByte(data, 0)
+		if space < 0 || zero < space || len(data) < zero+21 {
+			return treeEntry{}, false, fmt.Errorf("object %s: %w: it is no whole tree", tree, ErrCorrupt)
+		}
+		if string(data[space+1:zero]) == name {
+			e, _, ok := cutEntry(data)
+			return e, ok, nil
+		}
+		data = data[zero+21:]
+	}
+	return treeEntry{}, false, nil
+}
