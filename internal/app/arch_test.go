@@ -40,6 +40,7 @@ var may = []struct {
 	{"tools", []string{"internal/workspace"}, "the contract of a tool has files in it and nothing else"},
 	{"tools/fs/internal/...", []string{"internal/diff", "tools/fs/internal/..."}, "pure functions over text"},
 	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
+	{"internal/watch", []string{"internal/workspace"}, "events are told in the names of a disk, to whoever listens"},
 	{"internal/workspace", nil, "the floor"},
 	{"internal/policy/shell", []string{"internal/policy"}, "reading a command line decides nothing about tools"},
 	{"internal/policy", nil, "the floor; pure"},
@@ -63,6 +64,7 @@ var only = map[string]struct{ pkg, why string }{
 	"github.com/go-git/go-git":          {"internal/gitrepo", "one way into repositories"},
 	"mvdan.cc/sh":                       {"internal/policy/shell", "one reader of command lines"},
 	"github.com/bluekeyes/go-gitdiff":   {"tools/fs/internal/patch", "one reader of patches"},
+	"github.com/fsnotify/fsnotify":      {"internal/watch", "one place that knows what events leave out"},
 	"golang.org/x/sys/unix":             {"internal/workspace", "raw system calls stay below the view"},
 }
 

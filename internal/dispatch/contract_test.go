@@ -7,12 +7,16 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // RealName implements workspace.Files: every name below to/ is a link to the
 // rest of it.
 func (m *memory) RealName(name string) (string, error) { return strings.TrimPrefix(name, "to/"), nil }
+
+// Base implements workspace.Files: there is no disk.
+func (m *memory) Base() (*workspace.Disk, []string) { return nil, nil }
 
 func TestEditsThroughLinks(t *testing.T) {
 	yes := says(Answer{Allow: true})

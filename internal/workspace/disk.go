@@ -152,6 +152,9 @@ func (d *Disk) Abs(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(rel))
 }
 
+// Base implements Files: nothing lies over the disk.
+func (d *Disk) Base() (*Disk, []string) { return d, nil }
+
 // Open opens a regular file or a directory for reading. Anything else fails
 // with ErrSpecial, and opening never waits for the other end of a pipe.
 func (d *Disk) Open(name string) (fs.File, error) {

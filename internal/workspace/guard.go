@@ -87,6 +87,12 @@ func (g *guard) ReadDir(name string) ([]fs.DirEntry, error) {
 	}), err
 }
 
+// Base leaves out the names that are hidden.
+func (g *guard) Base() (*Disk, []string) {
+	disk, over := g.Files.Base()
+	return disk, slices.DeleteFunc(slices.Clone(over), g.hidden)
+}
+
 // Walk needs no look at links: no walk visits one, except to start from it.
 func (g *guard) Walk(ctx context.Context, opts WalkOptions, visit func(*Entry) error) error {
 	hidden := g.hiddenBelow(opts.Dir)

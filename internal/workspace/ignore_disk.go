@@ -68,16 +68,35 @@ func (f *folder) addRules(dir string, rules *dirRules) {
 	add(excludeRules, ".git/info/exclude")
 }
 
-// readUserIgnore reads the user's own ignore file where git looks for it by
-// default.
-func readUserIgnore() ([]byte, error) {
+// UserIgnore returns the operating system's path of the user's own ignore
+// file, which is where git looks for it by default.
+func UserIgnore() (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		dir = filepath.Join(home, ".config")
 	}
-	return os.ReadFile(filepath.Join(dir, "git", "ignore"))
+	return filepath.Join(dir, "git", "ignore"), nil
+}
+
+func readUserIgnore() ([]byte, error) {
+	name, err := UserIgnore()
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+// IsIgnoreFile reports whether a file of this name, a last element, has rules
+// for the directory that it is in.
+func IsIgnoreFile(base string) bool {
+	for _, f := range ignoreFiles {
+		if f.name == base {
+			return true
+		}
+	}
+	return false
 }

@@ -39,6 +39,13 @@ type overlay struct {
 // empty spares most calls the look at links: there is nothing to find.
 func (o *overlay) empty() bool { return len(o.layer.Names()) == 0 }
 
+func (o *overlay) Base() (*Disk, []string) {
+	disk, over := o.Files.Base()
+	over = append(slices.Clone(over), o.layer.Names()...)
+	slices.Sort(over)
+	return disk, slices.Compact(over)
+}
+
 func (o *overlay) RealName(name string) (string, error) {
 	if _, _, ok := o.layer.Lookup(name); ok {
 		return name, nil

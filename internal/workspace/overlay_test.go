@@ -39,6 +39,31 @@ func TestOverlayFS(t *testing.T) {
 	}
 }
 
+// What lies over the disk is known through every layer and wrapper, without
+// what may not be seen.
+func TestOverlaid(t *testing.T) {
+	d, _ := openTest(t, DiskOptions{}, map[string]string{"a": "a"})
+	buffers := NewOverlay(d, layer{"b": text("b"), "a": text("x"), ".env": text("s")})
+	pending := NewOverlay(buffers, layer{"a": nil, "c/d": text("c")})
+	for name, c := range map[string]struct {
+		files Files
+		want  []string
+	}{
+		"disk":    {d, nil},
+		"buffers": {buffers, []string{".env", "a", "b"}},
+		"pending": {pending, []string{".env", "a", "b", "c/d"}},
+		"wrapped": {struct{ Files }{Guard(pending, func(string) bool { return false })}, []string{"a", "b", "c/d"}},
+		"allowed": {struct{ Files }{Guard(pending, func(string) bool { return true })}, []string{".env", "a", "b", "c/d"}},
+	} {
+		if diff := cmp.Diff(c.want, Overlaid(c.files)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if disk, _ := c.files.Base(); disk != d {
+			t.Errorf("%s: another disk", name)
+		}
+	}
+}
+
 func TestOverlayReads(t *testing.T) {
 	o := openOverlay(t, map[string]string{"link": "a.txt", "dir": "d", "todel": "gone.txt"})
 	for name, want := range map[string]string{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -101,6 +102,9 @@ type openDir struct {
 	path   string // in the view, with a slash at its end, "" for the root
 	refs   atomic.Int32
 }
+
+// name returns the directory's name in the view.
+func (o *openDir) name() string { return path.Clean(o.path) }
 
 func (o *openDir) release() {
 	if o.refs.Add(-1) == 0 {
@@ -274,6 +278,9 @@ const filesPerJob = 128
 
 // listDir lists a directory, a large one piece by piece.
 func (k *worker) listDir(o *openDir, rules dirRules) {
+	if k.opts.Enter != nil {
+		k.opts.Enter(o.name(), o.handle.isLocal())
+	}
 	for first := true; ; first = false {
 		list, more, err := o.handle.list(k.list)
 		if k.list = list; err != nil {
@@ -302,7 +309,7 @@ func (k *worker) visitListed(o *openDir, rules *dirRules) {
 		if kind == unknownKind {
 			kind = o.handle.kind(name)
 		}
-		if kind == otherKind || !k.wanted(bare, kind == dirKind, rules) {
+		if kind == otherKind || kind == fileKind && k.opts.DirsOnly || !k.wanted(bare, kind == dirKind, rules) {
 			continue
 		}
 		if k.opts.Keep != nil && kind == dirKind && !k.opts.Keep(o.path+string(bare), true) {
@@ -373,6 +380,9 @@ func (k *worker) addRules(o *openDir, rules *dirRules, all bool) {
 // the repository that has one.
 func (k *worker) addFile(o *openDir, name []byte, rules *dirRules) {
 	if string(name) == ".git\x00" {
+		if k.opts.Repository != nil {
+			k.opts.Repository(o.name())
+		}
 		if text, err := o.handle.readExclude(); err == nil {
 			rules.add(excludeRules, text)
 		}

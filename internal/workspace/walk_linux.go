@@ -76,6 +76,8 @@ func (h dirHandle) read(fd int, buf []byte) (int, error) {
 	return h.call(unix.SYS_READ, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
 }
 
+func (h dirHandle) isLocal() bool { return h.local }
+
 func (h dirHandle) close() { h.closeFile(h.fd) }
 
 // closeFile closes a descriptor. Linux does so even when it is interrupted.

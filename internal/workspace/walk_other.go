@@ -26,6 +26,9 @@ func openRootDir(root *os.Root, rel string) (dirHandle, error) {
 
 func (h dirHandle) close() {}
 
+// isLocal is not known here.
+func (h dirHandle) isLocal() bool { return false }
+
 func (h dirHandle) join(name []byte) string {
 	return path.Join(h.rel, string(bytes.TrimSuffix(name, []byte{0})))
 }

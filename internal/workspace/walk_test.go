@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -264,5 +266,40 @@ func BenchmarkWalk(b *testing.B) {
 		if err := d.Walk(context.Background(), WalkOptions{}, func(*Entry) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A walk tells of directories before it lists them, and can do without files.
+func TestWalkTellsOfDirectories(t *testing.T) {
+	d, dir := openTest(t, DiskOptions{}, map[string]string{
+		"f": "", "a/f": "", "a/b/f": "", "out/f": "", ".gitignore": "out/\n", ".h/f": "", "a/.git/HEAD": "", ".git/HEAD": "",
+	})
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		opts  WalkOptions
+		dirs  []string
+		repos []string
+		files int
+	}{
+		"all":         {WalkOptions{}, []string{".", "a", "a/b", "empty"}, []string{".", "a"}, 3},
+		"directories": {WalkOptions{DirsOnly: true}, []string{".", "a", "a/b", "empty"}, []string{".", "a"}, 0},
+		"hidden":      {WalkOptions{DirsOnly: true, Hidden: true}, []string{".", ".h", "a", "a/b", "empty"}, []string{".", "a"}, 0},
+		"below":       {WalkOptions{DirsOnly: true, Dir: "a"}, []string{"a", "a/b"}, []string{"a"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var dirs, repos []string
+			files := 0
+			c.opts.Enter = func(name string, _ bool) { mu.Lock(); dirs = append(dirs, name); mu.Unlock() }
+			c.opts.Repository = func(name string) { mu.Lock(); repos = append(repos, name); mu.Unlock() }
+			err := d.Walk(t.Context(), c.opts, func(*Entry) error { mu.Lock(); files++; mu.Unlock(); return nil })
+			slices.Sort(dirs)
+			slices.Sort(repos)
+			if err != nil || !slices.Equal(dirs, c.dirs) || !slices.Equal(repos, c.repos) || files != c.files {
+				t.Errorf("%v, %v, %d files, %v", dirs, repos, files, err)
+			}
+		})
 	}
 }

@@ -39,6 +39,19 @@ type Files interface {
 	// Abs returns the operating system's path of name, for URIs and for
 	// programs that are run; never for a model.
 	Abs(name string) string
+
+	// Base returns the disk that the view ends at, nil if there is none, and
+	// the names that lie over it, sorted: those of files that the view shows
+	// otherwise than the disk has them, or hides.
+	Base() (disk *Disk, over []string)
+}
+
+// Overlaid returns the names that open buffers or pending edits lay over the
+// disk, sorted. Whoever keeps what he knows of the disk must ask the view
+// about these.
+func Overlaid(files Files) []string {
+	_, over := files.Base()
+	return over
 }
 
 // View is Files to which changes can be applied.
@@ -82,6 +95,18 @@ type WalkOptions struct {
 	// Keep, when set, is asked for every file before it is visited, and for
 	// every directory before it is entered.
 	Keep func(name string, dir bool) bool
+
+	// DirsOnly leaves out all files.
+	DirsOnly bool
+
+	// Enter, when set, is told of every directory of the disk before it is
+	// listed, from several goroutines at a time, and whether its file system
+	// is this machine's own; on others changes are made that no event tells of.
+	Enter func(name string, local bool)
+
+	// Repository, when set, is told of every directory with a .git before its
+	// .git/info/exclude is read.
+	Repository func(name string)
 }
 
 // Entry is a file met by a walk. It is valid during the visit only.
