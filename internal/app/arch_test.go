@@ -47,6 +47,7 @@ var may = []struct {
 	{"internal/lsp", nil, "the floor"},
 	{"internal/redact", nil, "the floor"},
 	{"internal/diff", nil, "the floor"},
+	{"internal/auditlog", nil, "the floor"},
 	{"internal/config", nil, "the floor"},
 	{"internal/events", nil, "the floor"},
 	{"internal/test/...", []string{"..."}, "test code may look everywhere"},
