@@ -2,66 +2,139 @@ package pendingedits
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 )
 
-// Accept applies what sel chooses to the base, all files together; when that
-// fails, file by file, so that only the bad ones stay pending, with the reason.
-// A file is accepted as it was chosen or not at all. It fails with
-// workspace.ErrConflict, and has done nothing, when a hunk is not pending any
-// more or an edit is newer than sel.Revision.
+// Accept applies what sel chooses to the base: first the single edits, all
+// together or, when that fails, file by file, so that only the bad ones stay
+// pending, with the reason; then each batch, all of it or nothing; and when all
+// files are there, the commits of the batches that were accepted. A file is
+// accepted as it was chosen or not at all. It fails with workspace.ErrConflict,
+// and has done nothing, when a hunk is not pending any more or something is
+// newer than sel.Revision; with ErrBatch when sel names a part of a batch.
 func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error) {
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
-	defer s.hold()()
-	s.mu.Lock()
-	picks, failed, err := s.pick(sel)
-	s.mu.Unlock()
+	if err := s.endDoubt(ctx); err != nil {
+		return AcceptResult{}, err
+	}
+	res, landed, err := s.acceptFiles(ctx, sel)
 	if err != nil {
 		return AcceptResult{}, err
 	}
-	var ready []picked
-	var changes []decided
-	for _, p := range picks {
-		c, err := p.change()
-		if err != nil {
-			failed = append(failed, Failure{p.e.name, err})
-			continue
-		}
-		ready, changes = append(ready, p), append(changes, decided{c, p.e.session, p.e.tool})
+	for _, session := range landed {
+		res.Commits = append(res.Commits, s.makeCommits(ctx, session)...)
 	}
+	slices.Sort(res.Accepted)
+	res.Revision = s.Revision()
+	return res, nil
+}
 
-	var res AcceptResult
-	var notes []note
-	errs, err := s.change(ctx, "accept", changes, func(failed []error) (record, error) {
+// acceptFiles is Accept without the commits: it returns the sessions whose
+// batch has landed.
+func (s *Store) acceptFiles(ctx context.Context, sel Selection) (res AcceptResult, landed []string, err error) {
+	defer s.hold()()
+	s.mu.Lock()
+	picks, failed, err := s.pick(sel)
+	sessions := s.sessionsOf(picks, sel)
+	s.mu.Unlock()
+	if err != nil {
+		return AcceptResult{}, nil, err
+	}
+	res.Failed = failed
+	single := acceptance{}
+	batches := map[string][]picked{}
+	for _, p := range picks {
+		switch {
+		case !p.e.batch:
+			if err := single.add(p); err != nil {
+				res.Failed = append(res.Failed, Failure{p.e.name, err})
+			}
+		case len(sel.Names)+len(sel.Hunks) > 0:
+			return AcceptResult{}, nil, fmt.Errorf("%s: %w", p.e.name, ErrBatch)
+		default:
+			batches[p.e.session] = append(batches[p.e.session], p)
+		}
+	}
+	if err := s.apply(ctx, &single, &res); err != nil {
+		return AcceptResult{}, nil, err
+	}
+	for _, session := range sessions {
+		if s.acceptBatch(ctx, session, batches[session], &res) {
+			landed = append(landed, session)
+		}
+	}
+	return res, landed, nil
+}
+
+// acceptance is one application of edits to the base.
+type acceptance struct {
+	batch   bool // all or nothing
+	session string
+	ready   []picked
+	changes []decided
+}
+
+// add takes p in, or says why it can't be accepted.
+func (a *acceptance) add(p picked) error {
+	c, err := p.change()
+	if err == nil {
+		a.ready, a.changes = append(a.ready, p), append(a.changes, decided{c, p.e.session, p.e.tool})
+	}
+	return err
+}
+
+// apply makes a's changes, and says in res what was done. The error says that
+// nothing was.
+func (s *Store) apply(ctx context.Context, a *acceptance, res *AcceptResult) error {
+	errs, err := s.change(ctx, "accept", a.changes, a.batch, func(failed []error) (record, error) {
 		var done []picked
-		item := undoItem{}
-		for i, p := range ready {
+		item := undoItem{batch: a.batch}
+		for i, p := range a.ready {
 			if failed == nil || failed[i] == nil {
 				done = append(done, p)
-				item.changes = append(item.changes, changes[i])
+				item.changes = append(item.changes, a.changes[i])
 			}
 		}
 		r := s.accepted(done)
 		if done != nil {
 			r.undo = []undoItem{item}
 		}
+		if a.batch {
+			r.commits = s.landed(a.session, item.changes)
+		}
 		return r, nil
 	})
 	if err != nil {
-		return AcceptResult{}, err
+		return err
 	}
-	for i, p := range ready {
+	var notes []note
+	var names []string
+	for i, p := range a.ready {
 		if errs[i] != nil {
-			failed = append(failed, Failure{p.e.name, errs[i]})
+			res.Failed = append(res.Failed, Failure{p.e.name, errs[i]})
 			continue
 		}
-		res.Accepted = append(res.Accepted, p.e.name)
+		names = append(names, p.e.name)
 		notes = append(notes, note{p.e.session, "The user accepted " + p.say() + "."})
 	}
+	res.Accepted = append(res.Accepted, names...)
+	if a.batch && len(names) > 0 {
+		notes = []note{{a.session, "The user accepted your batch: " + listed(names) + "."}}
+	}
 	s.tell(notes)
-	res.Failed, res.Revision = failed, s.Revision()
-	return res, nil
+	return nil
+}
+
+// listed is names for a sentence, not too many.
+func listed(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more files", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // accepted returns what is left of the entries. s.mu is held.
@@ -81,11 +154,15 @@ func (s *Store) accepted(picks []picked) record {
 }
 
 // Reject drops what sel chooses and tells the agent, with the reason if there
-// is one. Nothing was done, so nothing is undone. Its errors are those of
-// Accept, and fs.ErrNotExist for a name that has no edit.
+// is one. Nothing was done, so nothing is undone. What is dropped from a batch
+// leaves its commits too, and a commit that has nothing left is dropped. Its
+// errors are those of Accept, and fs.ErrNotExist for a name that has no edit.
 func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (RejectResult, error) {
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
+	if err := s.endDoubt(ctx); err != nil {
+		return RejectResult{}, err
+	}
 	res, notes, seq, err := s.reject(sel, reason)
 	if err != nil {
 		return RejectResult{}, err
@@ -120,7 +197,14 @@ func (s *Store) reject(sel Selection, reason string) (res RejectResult, notes []
 		res.Rejected = append(res.Rejected, p.e.name)
 		notes = append(notes, note{p.e.session, "The user rejected " + p.say() + ": " + reason})
 	}
-	if picks != nil {
+	r.commits, r.unqueued = s.withoutRejected(picks, s.chosenCommits(sel))
+	for _, q := range s.commits {
+		if slices.Contains(r.unqueued, q.id) {
+			res.Commits = append(res.Commits, q.describe())
+			notes = append(notes, note{q.session, fmt.Sprintf("Your queued commit %q will not be made: %s", q.message, reason)})
+		}
+	}
+	if picks != nil || r.unqueued != nil {
 		seq, err = s.commit("reject", r)
 	}
 	slices.Sort(res.Rejected)
@@ -134,6 +218,9 @@ func (s *Store) reject(sel Selection, reason string) (res RejectResult, notes []
 func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
+	if err := s.endDoubt(ctx); err != nil {
+		return err
+	}
 	n, seq, err := s.repropose(name, text)
 	if err != nil {
 		return err
@@ -153,15 +240,24 @@ func (s *Store) repropose(name string, text []byte) (note, int64, error) {
 		return note{}, 0, err
 	}
 	name = e.name
-	g := s.stage(e.session, e.tool)
+	g := s.stage(e.by())
 	g.fresh = true
-	if _, err := g.current(name); err != nil {
+	before, err := g.current(name)
+	if err != nil {
 		return note{}, 0, err
 	}
 	g.want[name] = file(text)
 	r, err := g.record()
 	if err != nil {
 		return note{}, 0, err
+	}
+	if e.batch {
+		r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
+			if q.session == e.session && p.name == name && !p.landed {
+				return p.rebase(before, file(text)), len(r.puts) > 0
+			}
+			return p, true
+		})
 	}
 	n := note{e.session, "The user changed your proposal for " + name + "; read the file again before you edit it."}
 	if len(r.puts) == 0 {

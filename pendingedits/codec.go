@@ -39,6 +39,18 @@ func (w *encoder) flag(f bool) {
 	w.number(n)
 }
 
+// flags writes a flag, and a second one that older records don't have.
+func (w *encoder) flags(f, second bool) {
+	n := int64(0)
+	if f {
+		n = 1
+	}
+	if second {
+		n |= 2
+	}
+	w.number(n)
+}
+
 func encode(r record) []byte {
 	size := int64(64)
 	for _, e := range r.puts {
@@ -46,6 +58,9 @@ func encode(r record) []byte {
 	}
 	for _, u := range r.undo {
 		size += u.size()
+	}
+	for _, q := range r.commits {
+		size += q.size()
 	}
 	w := &encoder{make([]byte, 0, size)}
 	w.number(r.revision)
@@ -65,14 +80,60 @@ func encode(r record) []byte {
 	for _, u := range r.undo {
 		w.undo(u)
 	}
+	if len(r.commits)+len(r.unqueued)+len(r.committed) > 0 { // left out else, as it was before there were any
+		w.commits(r)
+	}
 	return w.b
+}
+
+func (w *encoder) commits(r record) {
+	w.number(int64(len(r.commits)))
+	for _, q := range r.commits {
+		w.text(q.id)
+		w.text(q.session)
+		w.text(q.message)
+		w.number(int64(len(q.models)))
+		for _, m := range q.models {
+			w.text(m)
+		}
+		w.number(q.revision)
+		w.flag(q.begun)
+		w.text(q.head)
+		w.text(q.failed)
+		w.number(int64(len(q.parts)))
+		for _, p := range q.parts {
+			w.text(p.name)
+			w.text(p.source)
+			w.file(p.base)
+			w.file(p.data)
+			w.number(int64(p.mode))
+			w.flag(p.landed)
+			w.file(p.final)
+			w.file(p.content)
+		}
+	}
+	w.number(int64(len(r.unqueued)))
+	for _, id := range r.unqueued {
+		w.text(id)
+	}
+	w.number(int64(len(r.committed)))
+	for _, c := range r.committed {
+		w.commitDone(c)
+	}
+}
+
+func (w *encoder) commitDone(c commitDone) {
+	w.text(c.id)
+	w.text(c.session)
+	w.text(c.message)
+	w.text(c.made)
 }
 
 func (w *encoder) entry(e *entry) {
 	w.text(e.name)
 	w.text(e.from)
 	w.file(e.base)
-	w.flag(e.whole)
+	w.flags(e.whole, e.batch)
 	w.file(e.after)
 	w.number(int64(e.mode))
 	w.text(e.session)
@@ -89,7 +150,13 @@ func (w *encoder) entry(e *entry) {
 }
 
 func (w *encoder) undo(u undoItem) {
-	w.flag(u.undone)
+	w.flags(u.undone, u.batch)
+	if u.batch {
+		w.number(int64(len(u.commits)))
+		for _, c := range u.commits {
+			w.commitDone(c)
+		}
+	}
 	w.number(int64(len(u.changes)))
 	for _, d := range u.changes {
 		w.text(d.Path)
@@ -176,14 +243,52 @@ func decode(payload []byte) (record, error) {
 	for range d.count() {
 		r.undo = append(r.undo, d.undo())
 	}
+	if len(d.b) > 0 {
+		d.commits(&r)
+	}
 	if d.bad || len(d.b) > 0 {
 		return record{}, errMalformed
 	}
 	return r, nil
 }
 
+// flags reads what encoder.flags wrote, or a single flag.
+func (d *decoder) flags() (f, second bool) {
+	n := d.number()
+	return n&1 != 0, n&2 != 0
+}
+
+func (d *decoder) commits(r *record) {
+	for range d.count() {
+		q := &queued{id: d.text(), session: d.text(), message: d.text()}
+		for range d.count() {
+			q.models = append(q.models, d.text())
+		}
+		q.revision, q.begun, q.head, q.failed = d.number(), d.number() == 1, d.text(), d.text()
+		for range d.count() {
+			p := part{name: d.text(), source: d.text(), base: d.file(), data: d.file(), mode: fs.FileMode(d.number())}
+			p.landed, p.final, p.content = d.number() == 1, d.file(), d.file()
+			d.bad = d.bad || !fs.ValidPath(p.name) || !fs.ValidPath(p.source)
+			q.parts = append(q.parts, p)
+		}
+		r.commits = append(r.commits, q)
+	}
+	for range d.count() {
+		r.unqueued = append(r.unqueued, d.text())
+	}
+	for range d.count() {
+		r.committed = append(r.committed, d.commitDone())
+	}
+}
+
+func (d *decoder) commitDone() commitDone {
+	return commitDone{d.text(), d.text(), d.text(), d.text()}
+}
+
 func (d *decoder) entry() *entry {
-	e := &entry{name: d.text(), from: d.text(), base: d.file(), whole: d.number() == 1, after: d.file(), mode: fs.FileMode(d.number())}
+	e := &entry{name: d.text(), from: d.text(), base: d.file()}
+	e.whole, e.batch = d.flags()
+	e.after, e.mode = d.file(), fs.FileMode(d.number())
 	e.session, e.tool = d.text(), d.text()
 	e.updated, e.revision = time.Unix(0, d.number()).UTC(), d.number()
 	var lines []string
@@ -210,7 +315,13 @@ func (d *decoder) entry() *entry {
 }
 
 func (d *decoder) undo() undoItem {
-	u := undoItem{undone: d.number() == 1}
+	u := undoItem{}
+	u.undone, u.batch = d.flags()
+	if u.batch {
+		for range d.count() {
+			u.commits = append(u.commits, d.commitDone())
+		}
+	}
 	for range d.count() {
 		c := workspace.Change{Path: d.text(), From: d.text(), Before: d.file(), After: d.file(), Mode: fs.FileMode(d.number())}
 		u.changes = append(u.changes, decided{Change: c, session: d.text(), tool: d.text()})

@@ -66,7 +66,7 @@ func (w *world) close() { w.store.Close(); w.disk.Close() }
 var crashFiles = map[string]string{"a": ten, "c": "c\n", "d": "d\n", "big": strings.Repeat("a long line\n", 20_000)}
 
 func (w *world) edit(name, after string) error {
-	view := w.store.For("s", "t")
+	view := w.store.For(agent)
 	return view.Apply(context.Background(), workspace.Change{Path: name, Before: bytesOf(text(view, name)), After: bytesOf(after)})
 }
 
@@ -92,7 +92,7 @@ func (w *world) hunk() string { return w.store.List("").Edits[0].Hunks[0].ID }
 var steps = []func(*world) error{
 	func(w *world) error { return w.edit("a", replace(ten, "2\n", "two\n", "5\n", "", "8\n", "8\n8½\n")) },
 	func(w *world) error {
-		view := w.store.For("s", "t")
+		view := w.store.For(agent)
 		return view.Apply(context.Background(),
 			workspace.Change{Path: "new/b", After: []byte("b\n")},
 			workspace.Change{Path: "c", Before: []byte("c\n")},
@@ -142,7 +142,7 @@ func (w *world) state() (string, error) {
 		out = append(out, line)
 	}
 	for name := range names {
-		out = append(out, fmt.Sprintf("file %s %q seen %q", name, short(text(w.disk, name)), short(text(w.store.For("s", "t"), name))))
+		out = append(out, fmt.Sprintf("file %s %q seen %q", name, short(text(w.disk, name)), short(text(w.store.For(agent), name))))
 	}
 	sort.Strings(out)
 	return strings.Join(out, "\n"), err
@@ -173,7 +173,7 @@ func crash(dir string, at int) error {
 	for i, step := range steps {
 		if os.Getenv(crashNaive) != "" && i == 4 {
 			// What a careless store would do: forget the edits, then apply them.
-			view := w.store.For("s", "t")
+			view := w.store.For(agent)
 			data := []byte(text(view, "a"))
 			live := []byte(text(w.disk, "a"))
 			if _, err := w.store.Reject(context.Background(), pendingedits.Selection{}, ""); err != nil {

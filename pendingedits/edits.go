@@ -16,10 +16,20 @@ const (
 	Conflict State = "conflict" // the user changed the lines that it changes; it can't be accepted
 )
 
+// Proposer is who proposes edits.
+type Proposer struct {
+	Session, Tool string
+
+	// Batch makes the edits part of the batch of the session: it is accepted as
+	// a whole or not at all, and no other session may edit its files.
+	Batch bool
+}
+
 // List is the queue at one moment.
 type List struct {
 	Revision int64
-	Edits    []Edit // sorted by Name
+	Edits    []Edit   // sorted by Name
+	Commits  []Commit // that wait, in the order in which they will be made
 }
 
 // Edit is what waits for one file.
@@ -31,6 +41,7 @@ type Edit struct {
 	Added, Removed int    // lines
 	State          State
 	Session, Tool  string // who proposed last
+	Batch          bool   // accepted only with everything else of the session's batch
 	UpdatedAt      time.Time
 	Hunks          []Hunk // never empty; exactly one, the whole file, unless a text is modified
 }
@@ -57,11 +68,12 @@ const (
 	Proposed Side = "proposed" // the live text with every hunk that is not in conflict
 )
 
-// Selection chooses edits: the named files, and single hunks by id. An empty
-// one chooses all.
+// Selection chooses edits: the named files, and single hunks by id. With none
+// of them it chooses all, the commits that wait too.
 type Selection struct {
-	Names []string
-	Hunks []string
+	Names   []string
+	Hunks   []string
+	Session string // chooses only what this session has proposed; "" means all
 
 	// Revision is what the chooser had seen; 0 means that it isn't checked. An
 	// edit that changed since is not touched: the call fails with
@@ -79,12 +91,14 @@ type Failure struct {
 type AcceptResult struct {
 	Accepted []string // sorted
 	Failed   []Failure
+	Commits  []CommitResult // of the commits that were to be made, in order
 	Revision int64
 }
 
 // RejectResult says what Reject did.
 type RejectResult struct {
 	Rejected []string // sorted
+	Commits  []Commit // that will not be made
 	Revision int64
 }
 
@@ -92,5 +106,6 @@ type RejectResult struct {
 type UndoResult struct {
 	Restored []string // sorted
 	Failed   []Failure
+	Commits  []CommitResult // that were made after the files were accepted; they stay
 	Revision int64
 }

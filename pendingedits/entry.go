@@ -25,6 +25,7 @@ type entry struct {
 	mode  fs.FileMode // of a file that is created
 
 	session, tool string
+	batch         bool // part of the session's batch
 	updated       time.Time
 	revision      int64
 }
@@ -38,6 +39,8 @@ type hunk struct {
 }
 
 func (h hunk) end() int { return h.start + len(h.old) }
+
+func (e *entry) by() Proposer { return Proposer{e.session, e.tool, e.batch} }
 
 // source is the file of the base view that the entry changes.
 func (e *entry) source() string {

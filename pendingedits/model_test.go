@@ -163,7 +163,7 @@ func (m *model) changed(text, who string) string {
 }
 
 func (m *model) live(name string) string { return text(m.base, name) }
-func (m *model) seen(name string) string { return text(m.store.For("s", "t"), name) }
+func (m *model) seen(name string) string { return text(m.store.For(agent), name) }
 
 func (m *model) edits() map[string]pendingedits.Edit {
 	edits := map[string]pendingedits.Edit{}
@@ -296,7 +296,7 @@ func (m *model) agent(c workspace.Change) {
 			}
 		}
 	}
-	if err := m.store.For("s", "t").Apply(context.Background(), c); err != nil {
+	if err := m.store.For(agent).Apply(context.Background(), c); err != nil {
 		m.t.Errorf("%s: %v", m.what, err)
 	}
 	all := m.everything()
@@ -483,7 +483,7 @@ func BenchmarkOneLine(b *testing.B) {
 	defer store.Close()
 	texts := []string{bigFile(), strings.Replace(bigFile(), "line 5000 ", "line five thousand ", 1)}
 	base.set("a", texts[0])
-	view := store.For("s", "t")
+	view := store.For(agent)
 	for i := 0; b.Loop(); i++ {
 		c := workspace.Change{Path: "a", Before: []byte(texts[i%2]), After: []byte(texts[1-i%2])}
 		if err := view.Apply(context.Background(), c); err != nil {
@@ -503,7 +503,7 @@ func BenchmarkTyping(b *testing.B) {
 	defer store.Close()
 	text := bigFile()
 	base.set("a", text)
-	if err := store.For("s", "t").Apply(context.Background(), workspace.Change{Path: "a", Before: []byte(text), After: []byte(strings.Replace(text, "line 5000 ", "", 1))}); err != nil {
+	if err := store.For(agent).Apply(context.Background(), workspace.Change{Path: "a", Before: []byte(text), After: []byte(strings.Replace(text, "line 5000 ", "", 1))}); err != nil {
 		b.Fatal(err)
 	}
 	texts := []string{"1\n" + text, "12\n" + text}

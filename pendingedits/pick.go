@@ -2,6 +2,7 @@ package pendingedits
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -45,6 +46,12 @@ func (s *Store) pick(sel Selection) (picks []picked, failed []Failure, err error
 		if !ok && !all {
 			continue
 		}
+		if sel.Session != "" && e.session != sel.Session {
+			if !all {
+				failed = append(failed, Failure{name, fmt.Errorf("its edit is not of session %s: %w", sel.Session, fs.ErrNotExist)})
+			}
+			continue
+		}
 		e, r := s.resolve(e, true)
 		if e == nil {
 			if !all {
@@ -67,6 +74,11 @@ func (s *Store) pick(sel Selection) (picks []picked, failed []Failure, err error
 			}
 		}
 		picks = append(picks, p)
+	}
+	for _, q := range s.chosenCommits(sel) {
+		if sel.Revision != 0 && q.revision > sel.Revision {
+			return nil, nil, fmt.Errorf("the commit %q was queued after revision %d; look at it again: %w", q.message, sel.Revision, workspace.ErrConflict)
+		}
 	}
 	if sel.Revision > s.revision {
 		return nil, nil, fmt.Errorf("revision %d is not of this queue, which is at %d; list the edits again: %w", sel.Revision, s.revision, workspace.ErrConflict)
@@ -112,6 +124,17 @@ func (p picked) change() (workspace.Change, error) {
 	}
 	c.After = join(apply(diff.SplitLines(string(r.live)), chosen))
 	return c, nil
+}
+
+// remainder is the text that is proposed once p's hunks are gone.
+func (p picked) remainder() []byte {
+	var rest []hunk
+	for _, h := range p.r.ready {
+		if !slices.Contains(p.ids, h.id) {
+			rest = append(rest, h)
+		}
+	}
+	return join(apply(diff.SplitLines(string(p.r.live)), rest))
 }
 
 // left returns what of the entry e, which may have been replaced since p was

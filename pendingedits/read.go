@@ -22,7 +22,11 @@ func (s *Store) List(session string) List {
 			edits = append(edits, r.edit)
 		}
 	}
-	return List{Revision: s.revision, Edits: edits}
+	list := List{Revision: s.revision, Edits: edits}
+	for _, q := range s.chosenCommits(Selection{Session: session}) {
+		list.Commits = append(list.Commits, q.describe())
+	}
+	return list
 }
 
 // Diff returns a patch, in git's format, of what would be accepted for one

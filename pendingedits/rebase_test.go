@@ -264,7 +264,7 @@ func TestRefused(t *testing.T) {
 		{"the root", workspace.Change{Path: ".", After: []byte("b\n")}, fs.ErrInvalid},
 	} {
 		good := workspace.Change{Path: "good", After: []byte("good\n")}
-		err := b.store.For("s", "t").Apply(context.Background(), good, c.change)
+		err := b.store.For(agent).Apply(context.Background(), good, c.change)
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
@@ -295,7 +295,7 @@ func TestLinkedNames(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(b.dir, "out")); err != nil {
 		t.Fatal(err)
 	}
-	err := b.store.For("s", "t").Apply(context.Background(), workspace.Change{Path: "out/x", After: []byte("x\n")})
+	err := b.store.For(agent).Apply(context.Background(), workspace.Change{Path: "out/x", After: []byte("x\n")})
 	if !errors.Is(err, workspace.ErrOutside) {
 		t.Errorf("through a link out of the workspace: %v, want %v", err, workspace.ErrOutside)
 	}

@@ -327,7 +327,7 @@ func TestOutsideWriter(t *testing.T) {
 			// The agent may lose the race; then it reads again.
 			for range 3 {
 				before := b.seen("a")
-				err := b.store.For("s", "t").Apply(context.Background(), workspace.Change{
+				err := b.store.For(agent).Apply(context.Background(), workspace.Change{
 					Path: "a", Before: []byte(before), After: []byte(replace(before, "5\n", "five\n"))})
 				if err == nil {
 					break
@@ -398,7 +398,7 @@ func TestConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, name := range []string{"a", "b", "c", "d"} {
 		wg.Go(func() {
-			view := b.store.For(name, "t")
+			view := b.store.For(pendingedits.Proposer{Session: name, Tool: "t"})
 			for i, text := range []string{"1\n", "1\n2\n", "1\n2\n3\n"} {
 				var before []byte
 				if i > 0 {

@@ -15,18 +15,18 @@ import (
 // into entries: whatever was done to a file, its entry is what is between the
 // base and that. s.mu is held for as long as a stage lives.
 type stage struct {
-	s             *Store
-	session, tool string
-	want          map[string][]byte // nil: no file
-	from          map[string]string // where a renamed file is in the base; "" cuts the tie
-	mode          map[string]fs.FileMode
-	base          map[string][]byte // what was read of the base, once
-	fresh         bool              // what is in conflict is not kept
+	s     *Store
+	by    Proposer
+	want  map[string][]byte // nil: no file
+	from  map[string]string // where a renamed file is in the base; "" cuts the tie
+	mode  map[string]fs.FileMode
+	base  map[string][]byte // what was read of the base, once
+	fresh bool              // what is in conflict is not kept
 }
 
-func (s *Store) stage(session, tool string) *stage {
+func (s *Store) stage(by Proposer) *stage {
 	return &stage{
-		s: s, session: session, tool: tool,
+		s: s, by: by,
 		want: map[string][]byte{}, from: map[string]string{}, mode: map[string]fs.FileMode{},
 		base: map[string][]byte{},
 	}
@@ -274,5 +274,9 @@ func (g *stage) whole(name, from string) (*entry, error) {
 }
 
 func (g *stage) made(name string) *entry {
-	return &entry{name: name, session: g.session, tool: g.tool, updated: g.s.opts.Now().UTC()}
+	batch := g.by.Batch
+	for _, old := range []*entry{g.s.entries[name], g.s.from[name]} {
+		batch = batch || old != nil && old.batch // a batch is left by a decision alone
+	}
+	return &entry{name: name, session: g.by.Session, tool: g.by.Tool, batch: batch, updated: g.s.opts.Now().UTC()}
 }

@@ -1,6 +1,7 @@
 package pendingedits
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,9 @@ type Options struct {
 	// Notify is told what a person did with the edits of a session, in a
 	// sentence for the agent.
 	Notify func(session, text string)
+
+	// Commits makes the commits that wait for a batch; nil leaves them waiting.
+	Commits Committer
 
 	// Changed is called after the queue changed, from a goroutine of the
 	// store: once for several changes that come together.
@@ -58,7 +62,9 @@ type Store struct {
 	names    []string               // Layer.Names, nil when it has to be made
 	undo     []undoItem             // the last is the newest
 	busy     chan struct{}          // closed when the change of the base that is under way is over
+	commits  []*queued              // that wait, in order
 	intent   *record                // what is being done to the base
+	doubt    bool                   // the intent is of an earlier process, and it is not known whether it was begun
 	revision int64
 	nextID   int64
 	closed   bool
@@ -96,9 +102,10 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 			return nil, fmt.Errorf("pending edits: %w", errors.Join(err, l.close()))
 		}
 	}
-	if err := s.finishIntent(); err != nil {
+	if err := s.finishIntent(context.Background(), false); err != nil {
 		return nil, fmt.Errorf("pending edits: %w", errors.Join(err, l.close()))
 	}
+	s.findCommits(context.Background())
 	// Revisions that were only shown are not in the log; the clock keeps new
 	// ones above them.
 	s.revision = max(s.revision+1, opts.Now().UnixMilli())
@@ -141,6 +148,7 @@ func (s *Store) Revision() int64 {
 // BaseChanged says that the base's text of these files is another now. Their
 // hunks move, come into conflict, or are done.
 func (s *Store) BaseChanged(names ...string) {
+	s.resume()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {
@@ -191,10 +199,17 @@ type record struct {
 	undone           int        // how many of the newest undo items go
 	undo             []undoItem // and what is put there instead
 
+	commits   []*queued // that begin to wait, or are others now
+	unqueued  []string  // ids of those that will not be made
+	committed []commitDone
+
 	// An intent is written before the base is changed. It holds if the changes
 	// of its last undo item were made; a record that ends it says what was.
 	intent, ends bool
 }
+
+// commitDone is a queued commit that was made.
+type commitDone struct{ id, session, message, made string }
 
 // commit writes r to the log and then makes it true. It returns what sync has
 // to wait for. s.mu is held; nothing is changed if it fails.
@@ -210,6 +225,9 @@ func (s *Store) commit(op string, r record) (int64, error) {
 	r.revision, r.nextID = s.revision+1, s.nextID
 	for _, e := range r.puts {
 		e.revision = r.revision
+	}
+	for _, q := range r.commits {
+		q.revision = r.revision
 	}
 	seq, err := s.log.append(op, encode(r))
 	if err != nil {
@@ -249,7 +267,26 @@ func (s *Store) replay(r record) {
 	}
 	s.undo = append(s.undo[:max(0, len(s.undo)-r.undone)], r.undo...)
 	s.undo = bounded(s.undo)
+	s.replayCommits(r)
 	s.names = nil
+}
+
+func (s *Store) replayCommits(r record) {
+	list := slices.Clone(s.commits)
+	byID := func(id string) int { return slices.IndexFunc(list, func(q *queued) bool { return q.id == id }) }
+	for _, q := range r.commits {
+		if i := byID(q.id); i >= 0 {
+			list[i] = q
+		} else {
+			list = append(list, q)
+		}
+	}
+	gone := slices.Clone(r.unqueued)
+	for _, c := range r.committed {
+		gone = append(gone, c.id)
+		s.noteCommit(c)
+	}
+	s.commits = slices.DeleteFunc(list, func(q *queued) bool { return slices.Contains(gone, q.id) })
 }
 
 func (s *Store) drop(name string) {
@@ -269,6 +306,9 @@ func (s *Store) size() int64 {
 	for _, u := range s.undo {
 		n += u.size()
 	}
+	for _, q := range s.commits {
+		n += q.size()
+	}
 	return n
 }
 
@@ -281,6 +321,9 @@ func (s *Store) compact() error {
 	}
 	for _, u := range s.undo {
 		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, undo: []undoItem{u}}))
+	}
+	for _, q := range s.commits {
+		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, commits: []*queued{q}}))
 	}
 	if s.intent != nil {
 		payloads = append(payloads, encode(*s.intent))

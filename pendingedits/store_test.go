@@ -91,7 +91,11 @@ const absent = "(absent)"
 
 // onDisk and seen are a file's text for the user and for the agent.
 func (b *bench) onDisk(name string) string { return text(b.disk, name) }
-func (b *bench) seen(name string) string   { return text(b.store.For("s", "t"), name) }
+
+// agent proposes in most tests.
+var agent = pendingedits.Proposer{Session: "s", Tool: "t"}
+
+func (b *bench) seen(name string) string { return text(b.store.For(agent), name) }
 
 func text(files fs.ReadFileFS, name string) string {
 	data, err := files.ReadFile(name)
@@ -125,7 +129,7 @@ func (b *bench) move(from, to string) {
 
 func (b *bench) apply(changes ...workspace.Change) {
 	b.t.Helper()
-	if err := b.store.For("s", "edit_file").Apply(context.Background(), changes...); err != nil {
+	if err := b.store.For(pendingedits.Proposer{Session: "s", Tool: "edit_file"}).Apply(context.Background(), changes...); err != nil {
 		b.t.Fatal(err)
 	}
 }

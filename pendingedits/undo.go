@@ -17,7 +17,9 @@ const (
 // undoItem is what one accept, or one undo, did to the base.
 type undoItem struct {
 	undone  bool // it was an undo
+	batch   bool // all or nothing, of one session
 	changes []decided
+	commits []commitDone // that were made of a batch afterwards
 }
 
 // decided is a change that was made to the base, and who had proposed it.
@@ -31,7 +33,20 @@ func (u undoItem) size() int64 {
 	for _, d := range u.changes {
 		n += 32 + len(d.Path) + len(d.From) + len(d.Before) + len(d.After) + len(d.session) + len(d.tool)
 	}
+	for _, c := range u.commits {
+		n += 16 + len(c.id) + len(c.session) + len(c.message) + len(c.made)
+	}
 	return int64(n)
+}
+
+// noteCommit notes with the accept of a batch that a commit of it was made.
+func (s *Store) noteCommit(c commitDone) {
+	for i := len(s.undo) - 1; i >= 0; i-- {
+		if u := s.undo[i]; u.batch && !u.undone && u.changes[0].session == c.session {
+			s.undo[i].commits = append(slices.Clone(u.commits), c)
+			return
+		}
+	}
 }
 
 // bounded returns the newest items that fit.
@@ -49,6 +64,7 @@ func bounded(items []undoItem) []undoItem {
 // backward is what taking a change back needs.
 type backward struct {
 	of     decided
+	batch  bool
 	change workspace.Change
 	name   string            // of the file, as its pending edit is called
 	needed bool              // false: somebody took it back already
@@ -56,12 +72,16 @@ type backward struct {
 }
 
 // Undo takes back what the last Accept did: the files become what they were,
-// with what the user wrote since merged, and the proposals are pending again.
-// Undo after Undo accepts them again. When there is nothing to take back it
-// does nothing.
+// with what the user wrote since merged, and the proposals are pending again; a
+// batch goes back as a whole or not at all, and the commits that were made of
+// it stay. Undo after Undo accepts them again. When there is nothing to take
+// back it does nothing.
 func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
+	if err := s.endDoubt(ctx); err != nil {
+		return UndoResult{}, err
+	}
 	defer s.hold()()
 	s.mu.Lock()
 	if len(s.undo) == 0 {
@@ -74,7 +94,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 	var changes []decided
 	var stuck []decided
 	for _, d := range slices.Backward(item.changes) {
-		b, err := s.backward(d, item.undone)
+		b, err := s.backward(d, item)
 		if err != nil {
 			res.Failed = append(res.Failed, Failure{b.name, err})
 			stuck = append(stuck, d)
@@ -86,12 +106,21 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		}
 	}
 	s.mu.Unlock()
+	if item.batch && stuck != nil {
+		why := fmt.Errorf("the batch goes back as a whole, and %s can't: %w", res.Failed[0].Name, res.Failed[0].Err)
+		for _, b := range steps {
+			res.Failed = append(res.Failed, Failure{b.name, why})
+		}
+		res.Revision = s.Revision()
+		return res, nil
+	}
 
 	// outcome also tells which steps were done.
 	var done []backward
 	outcome := func(failed []error) (record, error) {
 		done = nil
-		stay, again := undoItem{undone: item.undone}, undoItem{undone: !item.undone}
+		stay := undoItem{undone: item.undone, batch: item.batch, commits: item.commits}
+		again := undoItem{undone: !item.undone, batch: item.batch, commits: item.commits}
 		stay.changes = slices.Clone(stuck)
 		n := 0
 		for _, b := range steps {
@@ -116,9 +145,14 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 				r.undo = append(r.undo, u)
 			}
 		}
+		if item.batch && item.undone {
+			r.commits = s.landed(item.changes[0].session, again.changes)
+		} else if item.batch {
+			r.commits = s.takenBack(item.changes[0].session, again.changes)
+		}
 		return r, err
 	}
-	errs, err := s.change(ctx, "undo", changes, outcome)
+	errs, err := s.change(ctx, "undo", changes, item.batch, outcome)
 	if err == nil && changes == nil && steps != nil {
 		err = s.write("undo", outcome, nil, func(*record) {})
 	}
@@ -126,13 +160,19 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		return UndoResult{}, err
 	}
 	var notes []note
+	text := "The user took back accepting %s; it is pending again."
+	if item.undone {
+		text = "The user accepted %s again."
+	}
 	for _, b := range done {
 		res.Restored = append(res.Restored, b.name)
-		text := "The user took back accepting %s; it is pending again."
-		if item.undone {
-			text = "The user accepted %s again."
-		}
 		notes = append(notes, note{b.of.session, fmt.Sprintf(text, b.name)})
+	}
+	if item.batch && done != nil {
+		notes = []note{{item.changes[0].session, fmt.Sprintf(text, "your batch ("+listed(res.Restored)+")")}}
+		for _, c := range item.commits {
+			res.Commits = append(res.Commits, CommitResult{Message: c.message, ID: c.made})
+		}
 	}
 	for _, b := range steps {
 		if !b.needed {
@@ -150,13 +190,16 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 }
 
 // backward finds out how to take d back now. s.mu is held.
-func (s *Store) backward(d decided, undone bool) (backward, error) {
-	b := backward{of: d, name: d.Path, seen: map[string][]byte{}}
-	if undone && d.From != "" {
+func (s *Store) backward(d decided, item undoItem) (backward, error) {
+	b := backward{of: d, batch: item.batch, name: d.Path, seen: map[string][]byte{}}
+	if item.undone && d.From != "" {
 		b.name = d.From
 	}
+	if err := s.mayTouch(Proposer{d.session, d.tool, item.batch}, d.Path, d.From); err != nil {
+		return b, err
+	}
 	for _, name := range s.tied(d.Path, d.From) {
-		text, err := s.stage("", "").current(name)
+		text, err := s.stage(Proposer{}).current(name)
 		if err != nil {
 			return b, err
 		}
@@ -177,7 +220,7 @@ func (s *Store) backward(d decided, undone bool) (backward, error) {
 	}
 	switch {
 	case d.From == "" && same(now, d.Before):
-		if s.entries[d.Path] == nil && !undone {
+		if s.entries[d.Path] == nil && !item.undone {
 			b.seen[d.Path] = d.After // it is pending again all the same
 		}
 		return b, nil
@@ -219,10 +262,10 @@ func (s *Store) tied(names ...string) []string {
 func (s *Store) pendingAgain(done []backward) (record, error) {
 	var r record
 	for _, b := range done {
-		g := s.stage(b.of.session, b.of.tool)
+		g := s.stage(Proposer{b.of.session, b.of.tool, b.batch})
 		for name, before := range b.seen {
 			if e := s.entries[name]; e != nil {
-				g.session, g.tool = e.session, e.tool
+				g.by = e.by()
 			}
 			g.want[name] = before
 		}

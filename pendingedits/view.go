@@ -10,32 +10,32 @@ import (
 )
 
 // For returns the files with every pending edit made. What is applied to it
-// becomes pending, in the name of session and tool: it is durable when Apply
+// becomes pending, in the name of the proposer: it is durable when Apply
 // returns, and neither the base nor a person hears of it before it is accepted.
-func (s *Store) For(session, tool string) workspace.View {
-	return &view{Files: s.files, s: s, session: session, tool: tool}
+// It fails with workspace.ErrConflict for a file that is in the batch of
+// another session and, for a batch, that any other session has an edit of.
+func (s *Store) For(by Proposer) workspace.View {
+	return &view{Files: s.files, s: s, by: by}
 }
 
 type view struct {
 	workspace.Files
-	s             *Store
-	session, tool string
+	s  *Store
+	by Proposer
 }
 
 func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {
-	seq, err := v.s.propose(ctx, v.session, v.tool, changes)
+	seq, err := v.s.propose(ctx, v.by, changes)
 	if err != nil {
 		return err
 	}
 	return v.s.log.sync("record", seq)
 }
 
-// propose records changes of an agent. While the base is changed, it waits: what
-// is half in the queue and half in the files can't be built on.
-func (s *Store) propose(ctx context.Context, session, tool string, changes []workspace.Change) (int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.busy != nil {
+// quiet waits while the base is changed: what is half in the queue and half in
+// the files can't be built on. s.mu is held, but not while it waits.
+func (s *Store) quiet(ctx context.Context) error {
+	for s.busy != nil && ctx.Err() == nil {
 		busy := s.busy
 		s.mu.Unlock()
 		select {
@@ -43,14 +43,18 @@ func (s *Store) propose(ctx context.Context, session, tool string, changes []wor
 		case <-ctx.Done():
 		}
 		s.mu.Lock()
-		if ctx.Err() != nil {
-			break
-		}
 	}
-	if err := ctx.Err(); err != nil {
+	return ctx.Err()
+}
+
+// propose records changes of an agent.
+func (s *Store) propose(ctx context.Context, by Proposer, changes []workspace.Change) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.quiet(ctx); err != nil {
 		return 0, err
 	}
-	g := s.stage(session, tool)
+	g := s.stage(by)
 	for _, c := range changes {
 		// One file, one entry, whichever of its names is used.
 		var err error
@@ -58,6 +62,9 @@ func (s *Store) propose(ctx context.Context, session, tool string, changes []wor
 			return 0, err
 		}
 		if c.From, err = s.real(c.From); err != nil {
+			return 0, err
+		}
+		if err := s.mayTouch(by, c.Path, c.From); err != nil {
 			return 0, err
 		}
 		if err := g.change(c); err != nil {

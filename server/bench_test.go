@@ -19,7 +19,7 @@ func BenchmarkPendingToEditor(b *testing.B) {
 	text := sb.String()
 	w := newWorld(b, setup{files: map[string]string{"a.txt": text}})
 	uri := w.open("a.txt", text)
-	view := w.store.For("default", "edit_file")
+	view := w.store.For(agent)
 	params := []byte(`{"textDocument":{"uri":"` + uri + `"}}`)
 	versions := [2][]byte{[]byte(strings.Replace(text, "line 5000 ", "line 5000, ", 1)), []byte(strings.Replace(text, "line 5000 ", "line 5000; ", 1))}
 	before := []byte(text)

@@ -25,10 +25,11 @@ func (s *Server) review() (*pendingedits.Store, error) {
 	return nil, errNoReview
 }
 
-// batch reports whether the queue is accepted as a whole or not at all.
-func (s *Server) batch() bool {
+// batch reports whether what a session proposes is accepted as a whole or not
+// at all.
+func (s *Server) batch(session string) bool {
 	f := s.current().Batch
-	return f != nil && f()
+	return f != nil && f(session)
 }
 
 // name is the view name of a URI in a command's argument.
@@ -63,8 +64,16 @@ func (s *Server) listReview(_ context.Context, a sessionArgs) (reviewList, error
 	if err != nil {
 		return reviewList{}, err
 	}
-	list := st.List(a.Session)
-	return reviewList{Revision: list.Revision, Batch: s.batch(), Edits: s.pendingEdits(list.Edits), Commits: []queuedCommit{}}, nil
+	return s.reviewList(st.List(a.Session), a.Session), nil
+}
+
+// reviewList is a list as the client is told it; session is whose it is, or "".
+func (s *Server) reviewList(list pendingedits.List, session string) reviewList {
+	batch := len(list.Commits) > 0 || slices.ContainsFunc(list.Edits, func(e pendingedits.Edit) bool { return e.Batch })
+	return reviewList{
+		Revision: list.Revision, Batch: batch || s.batch(session),
+		Edits: s.pendingEdits(list.Edits), Commits: queuedCommits(list.Commits),
+	}
 }
 
 type diffArgs struct {
@@ -126,12 +135,43 @@ type acceptArgs struct {
 	URIs     []string `json:"uris,omitempty"`
 	Hunks    []string `json:"hunks,omitempty"`
 	Revision int64    `json:"revision,omitempty"`
+	Session  string   `json:"session,omitempty"`
 }
 
 type acceptResult struct {
-	Accepted []string  `json:"accepted"`
-	Failed   []failure `json:"failed"`
-	Revision int64     `json:"revision"`
+	Accepted []string       `json:"accepted"`
+	Failed   []failure      `json:"failed"`
+	Commits  []commitResult `json:"commits,omitempty"`
+	Revision int64          `json:"revision"`
+}
+
+// refusePart refuses to accept a part of a batch, and in a mode of batches any
+// part that is not known to be of something else.
+func (s *Server) refusePart(st *pendingedits.Store, sel pendingedits.Selection) error {
+	known := map[string]bool{} // whether it is of a batch
+	for _, e := range st.List("").Edits {
+		known[e.Name], known[liveName(e)] = e.Batch, e.Batch
+		for _, h := range e.Hunks {
+			known["#"+h.ID] = e.Batch
+		}
+	}
+	check := func(member, key string) error {
+		if batch, ok := known[key]; batch || !ok && s.batch(sel.Session) {
+			return invalidParams("%s: a batch (audit mode) is accepted as a whole or not at all; leave uris and hunks out", member)
+		}
+		return nil
+	}
+	for i, name := range sel.Names {
+		if err := check(fmt.Sprintf("uris.%d", i), name); err != nil {
+			return err
+		}
+	}
+	for i, id := range sel.Hunks {
+		if err := check(fmt.Sprintf("hunks.%d", i), "#"+id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, error) {
@@ -139,17 +179,20 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 	if err != nil {
 		return acceptResult{}, err
 	}
-	if s.batch() && (len(a.URIs) > 0 || len(a.Hunks) > 0) {
-		return acceptResult{}, invalidParams("uris, hunks: in audit mode everything is accepted together, or nothing")
-	}
-	sel, err := s.selection(a.URIs, a.Hunks, a.Revision)
+	sel, err := s.selection(a.URIs, a.Hunks, a.Revision, a.Session)
 	if err != nil {
 		return acceptResult{}, err
 	}
 	if nothingChosen(a.URIs, a.Hunks) {
-		return acceptResult{[]string{}, []failure{}, st.Revision()}, nil
+		return acceptResult{Accepted: []string{}, Failed: []failure{}, Revision: st.Revision()}, nil
+	}
+	if err := s.refusePart(st, sel); err != nil {
+		return acceptResult{}, err
 	}
 	r, err := st.Accept(ctx, sel)
+	if errors.Is(err, pendingedits.ErrBatch) {
+		return acceptResult{}, invalidParams("uris, hunks: %v", err) // it became one just now
+	}
 	if ctx.Err() != nil && len(r.Accepted) == 0 {
 		return acceptResult{}, ctx.Err()
 	}
@@ -159,7 +202,7 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 		return acceptResult{}, reviewError(err)
 	}
 	s.publisher.changed()
-	return acceptResult{s.uris(r.Accepted), s.failures(r.Failed), r.Revision}, nil
+	return acceptResult{s.uris(r.Accepted), s.failures(r.Failed), commitResults(r.Commits), r.Revision}, nil
 }
 
 // nothingChosen tells an empty choice, as of a list in which nothing is
@@ -170,7 +213,7 @@ func nothingChosen(uris, hunks []string) bool {
 
 // refused says of each chosen file that it was left as it was, and why.
 func refused(st *pendingedits.Store, sel pendingedits.Selection, err error) pendingedits.AcceptResult {
-	list := st.List("")
+	list := st.List(sel.Session)
 	r := pendingedits.AcceptResult{Revision: list.Revision}
 	all := len(sel.Names) == 0 && len(sel.Hunks) == 0
 	for _, e := range list.Edits {
@@ -188,11 +231,13 @@ type rejectArgs struct {
 	Hunks    []string `json:"hunks,omitempty"`
 	Revision int64    `json:"revision,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
+	Session  string   `json:"session,omitempty"`
 }
 
 type rejectResult struct {
-	Rejected []string `json:"rejected"`
-	Revision int64    `json:"revision"`
+	Rejected []string       `json:"rejected"`
+	Commits  []queuedCommit `json:"commits,omitempty"` // that will not be made
+	Revision int64          `json:"revision"`
 }
 
 func (s *Server) rejectReview(ctx context.Context, a rejectArgs) (rejectResult, error) {
@@ -200,19 +245,19 @@ func (s *Server) rejectReview(ctx context.Context, a rejectArgs) (rejectResult, 
 	if err != nil {
 		return rejectResult{}, err
 	}
-	sel, err := s.selection(a.URIs, a.Hunks, a.Revision)
+	sel, err := s.selection(a.URIs, a.Hunks, a.Revision, a.Session)
 	if err != nil {
 		return rejectResult{}, err
 	}
 	if nothingChosen(a.URIs, a.Hunks) {
-		return rejectResult{[]string{}, st.Revision()}, nil
+		return rejectResult{Rejected: []string{}, Revision: st.Revision()}, nil
 	}
 	r, err := st.Reject(ctx, sel, a.Reason)
 	if err != nil {
 		return rejectResult{}, reviewError(err)
 	}
 	s.publisher.changed()
-	return rejectResult{s.uris(r.Rejected), r.Revision}, nil
+	return rejectResult{s.uris(r.Rejected), queuedCommits(r.Commits), r.Revision}, nil
 }
 
 type proposeArgs struct {
@@ -255,8 +300,9 @@ func proposal(st *pendingedits.Store, name, text string) ([]byte, error) {
 }
 
 type undoResult struct {
-	Restored []string  `json:"restored"`
-	Failed   []failure `json:"failed"`
+	Restored []string       `json:"restored"`
+	Failed   []failure      `json:"failed"`
+	Commits  []commitResult `json:"commits,omitempty"` // that were made of it, and stay
 }
 
 func (s *Server) undoReview(ctx context.Context, _ none) (undoResult, error) {
@@ -269,11 +315,11 @@ func (s *Server) undoReview(ctx context.Context, _ none) (undoResult, error) {
 		return undoResult{}, reviewError(err)
 	}
 	s.publisher.changed()
-	return undoResult{s.uris(r.Restored), s.failures(r.Failed)}, nil
+	return undoResult{s.uris(r.Restored), s.failures(r.Failed), commitResults(r.Commits)}, nil
 }
 
-func (s *Server) selection(uris, hunks []string, revision int64) (pendingedits.Selection, error) {
-	sel := pendingedits.Selection{Hunks: hunks, Revision: revision}
+func (s *Server) selection(uris, hunks []string, revision int64, session string) (pendingedits.Selection, error) {
+	sel := pendingedits.Selection{Hunks: hunks, Revision: revision, Session: session}
 	for i, uri := range uris {
 		name, err := s.name(fmt.Sprintf("uris.%d", i), uri)
 		if err != nil {

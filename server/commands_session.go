@@ -39,6 +39,7 @@ type openSessionArgs struct {
 	Allow    []string         `json:"allow,omitempty"`
 	Registry session.Registry `json:"registry,omitempty"`
 	Budget   budgetArgs       `json:"budget,omitempty"`
+	Model    string           `json:"model,omitempty"`
 }
 
 type sessionResult struct {
@@ -56,6 +57,7 @@ func (s *Server) openSession(_ context.Context, a openSessionArgs) (sessionResul
 	if err != nil {
 		return sessionResult{}, sessionError(err)
 	}
+	opened.UseModel(a.Model)
 	return sessionResult{opened.ID}, nil
 }
 

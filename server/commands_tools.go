@@ -65,6 +65,7 @@ type callToolArgs struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Session   string          `json:"session,omitempty"`
 	CallID    string          `json:"callId,omitempty"`
+	Model     string          `json:"model,omitempty"`
 }
 
 // toolResult is a result whose content may be long.
@@ -86,6 +87,11 @@ func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callTo
 	}
 	if err := checkObject(a.Arguments); err != nil {
 		return toolResult{}, err
+	}
+	if a.Model != "" {
+		if st, err := s.session(a.Session); err == nil { // else the call says so
+			st.UseModel(a.Model)
+		}
 	}
 	ctx, job := s.progress.begin(ctx, token, a.Name)
 	defer job.end()

@@ -58,6 +58,7 @@ type world struct {
 	ctx      context.Context
 	dir      string
 	state    string
+	batch    bool // what is proposed is a batch
 	server   *Server
 	live     *Editor
 	store    *pendingedits.Store
@@ -76,6 +77,7 @@ type setup struct {
 	bare         bool           // initialize is left to the test
 	noFolder     bool
 	batch        bool
+	commits      pendingedits.Committer
 	wrap         func(workspace.View) workspace.View // around the disk
 	configure    func(layers ...json.RawMessage) []string
 }
@@ -89,7 +91,7 @@ func newWorld(t testing.TB, set setup) *world {
 func newWorldAt(t testing.TB, dir, state string, set setup) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	w := &world{t: t, ctx: ctx, dir: dir, state: state, tools: &calls{}, bus: events.NewBus()}
+	w := &world{t: t, ctx: ctx, dir: dir, state: state, batch: set.batch, tools: &calls{}, bus: events.NewBus()}
 	for name, text := range set.files {
 		if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -126,7 +128,7 @@ func (w *world) core(s Start, set setup) (*Core, error) {
 	w.approver, w.people = s.Approver, s.People
 	core := &Core{
 		Dispatch: w.tools, Sessions: session.NewStore(session.Options{}), Bus: w.bus, StateDir: w.state,
-		Configure: set.configure, Batch: func() bool { return set.batch },
+		Configure: set.configure, Batch: func(string) bool { return set.batch },
 	}
 	if len(s.Folders) == 0 {
 		return core, nil
@@ -140,7 +142,7 @@ func (w *world) core(s Start, set setup) (*Core, error) {
 		base = set.wrap(base)
 	}
 	w.live = s.Editor(base)
-	w.store, err = pendingedits.Open(filepath.Join(w.state, "pending"), w.live, pendingedits.Options{Changed: s.ReviewChanged})
+	w.store, err = pendingedits.Open(filepath.Join(w.state, "pending"), w.live, pendingedits.Options{Changed: s.ReviewChanged, Commits: set.commits})
 	if err != nil {
 		return nil, err
 	}
@@ -199,10 +201,15 @@ func (w *world) read(name string) string {
 	return string(data)
 }
 
+// agent is who proposes in most tests.
+var agent = pendingedits.Proposer{Session: "default", Tool: "edit_file"}
+
 // propose puts a change into the review queue.
 func (w *world) propose(name, before, after string) {
 	w.t.Helper()
-	w.must(w.store.For("default", "edit_file").Apply(w.ctx, workspace.Change{Path: name, Before: []byte(before), After: []byte(after)}))
+	by := agent
+	by.Batch = w.batch
+	w.must(w.store.For(by).Apply(w.ctx, workspace.Change{Path: name, Before: []byte(before), After: []byte(after)}))
 }
 
 // run runs a command that must succeed.

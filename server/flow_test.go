@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -19,8 +20,11 @@ import (
 type destinations struct{ w *world }
 
 func (d destinations) Live() workspace.View { return d.w.live }
-func (d destinations) Pending(session, tool string) workspace.View {
-	return d.w.store.For(session, tool)
+func (d destinations) Pending(session, tool string, batch bool) workspace.View {
+	return d.w.store.For(pendingedits.Proposer{Session: session, Tool: tool, Batch: batch})
+}
+func (d destinations) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
+	return d.w.store.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false)
 }
 func (d destinations) PendingCount() int { return len(d.w.store.List("").Edits) }
 

@@ -21,9 +21,12 @@ var actionKinds = []string{kindAccept, kindReject, kindApprove}
 
 // selection is the argument of the accept and reject commands in lenses and
 // actions. It names hunks, never only the file: a hunk's id stands for its
-// content, so what is accepted is what was shown.
+// content, so what is accepted is what was shown. A batch is named by its
+// session and the revision at which it was shown.
 type selection struct {
-	Hunks []string `json:"hunks,omitempty"`
+	Hunks    []string `json:"hunks,omitempty"`
+	Session  string   `json:"session,omitempty"`
+	Revision int64    `json:"revision,omitempty"`
 }
 
 func selected(title, command string, hunks ...pendingedits.Hunk) lsp.Command {
@@ -34,26 +37,27 @@ func selected(title, command string, hunks ...pendingedits.Hunk) lsp.Command {
 	return lsp.Command{Title: title, Command: command, Arguments: []any{selection{Hunks: ids}}}
 }
 
-// acceptAll accepts what a queue holds that is not accepted in parts.
-func acceptAll(title string) lsp.Command {
-	return lsp.Command{Title: title, Command: "sidecar.review.accept", Arguments: []any{selection{}}}
+// acceptBatch accepts the batch that an edit is part of: no less can be.
+func acceptBatch(title string, e pendingedits.Edit, revision int64) lsp.Command {
+	return lsp.Command{Title: title, Command: "sidecar.review.accept", Arguments: []any{selection{Session: e.Session, Revision: revision}}}
 }
 
-// editOf returns the pending edit of a document.
-func (s *Server) editOf(uri string) (e pendingedits.Edit, doc *document, ok bool) {
+// editOf returns the pending edit of a document, and the queue's revision.
+func (s *Server) editOf(uri string) (e pendingedits.Edit, revision int64, doc *document, ok bool) {
 	store := s.current().Review
 	if store == nil {
-		return e, nil, false
+		return e, 0, nil, false
 	}
 	doc = s.docs.at(uri)
 	name := s.docs.nameOf(uri)
-	for _, e := range store.List("").Edits {
+	list := store.List("")
+	for _, e := range list.Edits {
 		switch open := s.editor.document(liveName(e)); {
 		case doc != nil && open != nil && open.uri == doc.uri, doc == nil && name != "" && liveName(e) == name:
-			return e, doc, true
+			return e, list.Revision, doc, true
 		}
 	}
-	return e, nil, false
+	return e, 0, nil, false
 }
 
 // codeLens handles textDocument/codeLens: what can be done with the whole file
@@ -64,15 +68,14 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 		return nil, err
 	}
 	lenses := []lsp.CodeLens{}
-	e, doc, ok := s.editOf(p.TextDocument.URI)
+	e, revision, doc, ok := s.editOf(p.TextDocument.URI)
 	if !ok {
 		return lenses, nil
 	}
 	top := lsp.Range{}
 	add := func(r lsp.Range, c lsp.Command) { lenses = append(lenses, lsp.CodeLens{Range: r, Command: &c}) }
-	batch := s.batch()
-	if batch {
-		add(top, acceptAll("Accept all files"))
+	if e.Batch {
+		add(top, acceptBatch("Accept the whole batch", e, revision))
 	} else {
 		add(top, selected("Accept file", "sidecar.review.accept", e.Hunks...))
 	}
@@ -84,7 +87,7 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 	for _, h := range e.Hunks {
 		r := s.hunkRange(doc, e, h)
 		r.End = r.Start
-		if h.State != pendingedits.Conflict && !batch {
+		if h.State != pendingedits.Conflict && !e.Batch {
 			add(r, selected("Accept", "sidecar.review.accept", h))
 		}
 		add(r, selected("Reject", "sidecar.review.reject", h))
@@ -103,8 +106,8 @@ func (s *Server) codeAction(_ context.Context, params json.RawMessage) (any, err
 		return nil, invalidParams("range: its end is before its start")
 	}
 	actions := s.approvalActions()
-	if e, doc, ok := s.editOf(p.TextDocument.URI); ok {
-		actions = append(actions, s.reviewActions(e, doc, p.Range)...)
+	if e, revision, doc, ok := s.editOf(p.TextDocument.URI); ok {
+		actions = append(actions, s.reviewActions(e, revision, doc, p.Range)...)
 	}
 	literals, commands := []lsp.CodeAction{}, []lsp.Command{}
 	for _, a := range actions {
@@ -118,12 +121,11 @@ func (s *Server) codeAction(_ context.Context, params json.RawMessage) (any, err
 	return commands, nil
 }
 
-func (s *Server) reviewActions(e pendingedits.Edit, doc *document, at lsp.Range) []lsp.CodeAction {
+func (s *Server) reviewActions(e pendingedits.Edit, revision int64, doc *document, at lsp.Range) []lsp.CodeAction {
 	var actions []lsp.CodeAction
 	add := func(kind string, c lsp.Command) {
 		actions = append(actions, lsp.CodeAction{Title: c.Title, Kind: kind, Command: &c})
 	}
-	batch := s.batch()
 	if e.Kind == "modify" {
 		for _, h := range e.Hunks {
 			r := s.hunkRange(doc, e, h)
@@ -131,14 +133,14 @@ func (s *Server) reviewActions(e pendingedits.Edit, doc *document, at lsp.Range)
 				continue
 			}
 			where := fmt.Sprintf(" (%s at line %d)", e.Tool, r.Start.Line+1)
-			if h.State != pendingedits.Conflict && !batch {
+			if h.State != pendingedits.Conflict && !e.Batch {
 				add(kindAccept, selected("Accept pending change"+where, "sidecar.review.accept", h))
 			}
 			add(kindReject, selected("Reject pending change"+where, "sidecar.review.reject", h))
 		}
 	}
-	if batch {
-		add(kindAccept, acceptAll("Accept all pending changes of all files"))
+	if e.Batch {
+		add(kindAccept, acceptBatch("Accept the whole batch of pending changes and commits", e, revision))
 	} else {
 		add(kindAccept, selected("Accept all pending changes of this file", "sidecar.review.accept", e.Hunks...))
 	}

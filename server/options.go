@@ -56,9 +56,9 @@ type Core struct {
 	// returns what is wrong with them, in words for the user.
 	Configure func(layers ...json.RawMessage) []string
 
-	// Batch reports whether the review queue is accepted as a whole or not at
-	// all; nil means never.
-	Batch func() bool
+	// Batch reports whether what a session proposes is accepted as a whole or
+	// not at all; nil means never.
+	Batch func(session string) bool
 
 	// SetFolders follows the client when it adds or removes folders; nil means
 	// that this needs a restart.

@@ -112,10 +112,7 @@ func (p *publisher) publish(ctx context.Context, store *pendingedits.Store) {
 		}
 	}
 	if list.Revision != p.revision && s.client.can.sidecar.PendingEdits {
-		s.client.notify(ctx, "sidecar/pendingEdits", struct {
-			Revision int64         `json:"revision"`
-			Edits    []pendingEdit `json:"edits"`
-		}{list.Revision, s.pendingEdits(list.Edits)})
+		s.client.notify(ctx, "sidecar/pendingEdits", s.reviewList(list, ""))
 	}
 	p.revision = list.Revision
 	if lenses && s.client.can.lensRefresh {
@@ -199,6 +196,9 @@ func hunkMessage(e pendingedits.Edit, h pendingedits.Hunk) string {
 	if e.Tool != "" {
 		text += " (" + e.Tool + ")"
 	}
+	if e.Batch {
+		text += ", part of a batch"
+	}
 	if h.State == pendingedits.Conflict {
 		text += "; in conflict with your changes"
 	}
@@ -236,7 +236,7 @@ func (s *Server) pendingEdits(edits []pendingedits.Edit) []pendingEdit {
 	for _, e := range edits {
 		p := pendingEdit{
 			URI: s.uri(e.Name), Path: e.Name, From: e.From, Kind: e.Kind, Revision: e.Revision, Added: e.Added, Removed: e.Removed,
-			State: string(e.State), Session: e.Session, Tool: e.Tool, UpdatedAt: e.UpdatedAt, Hunks: make([]pendingHunk, 0, len(e.Hunks)),
+			State: string(e.State), Session: e.Session, Tool: e.Tool, Batch: e.Batch, UpdatedAt: e.UpdatedAt, Hunks: make([]pendingHunk, 0, len(e.Hunks)),
 		}
 		for _, h := range e.Hunks {
 			p.Hunks = append(p.Hunks, pendingHunk{h.ID, h.OldStart, h.OldLines, h.NewStart, h.NewLines, string(h.State), h.Text})

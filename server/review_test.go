@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
 const (
@@ -174,7 +175,7 @@ func TestAcceptClosedFiles(t *testing.T) {
 	w := newWorld(t, setup{files: map[string]string{"a.txt": tenLines, "gone.txt": "x\n"}})
 	w.propose("a.txt", tenLines, proposed)
 	w.diagnostics("a closed file's hunks", w.uri("a.txt"), "two", "nine")
-	w.must(w.store.For("s1", "write_file").Apply(w.ctx,
+	w.must(w.store.For(pendingedits.Proposer{Session: "s1", Tool: "write_file"}).Apply(w.ctx,
 		workspace.Change{Path: "new/b.txt", After: []byte("b\n")}, workspace.Change{Path: "gone.txt", Before: []byte("x\n")}))
 	w.diagnostics("a deleted file", w.uri("gone.txt"), "delete this file (write_file)")
 
@@ -308,11 +309,11 @@ func TestBatch(t *testing.T) {
 	if err := w.ExecuteCommand(w.ctx, "sidecar.review.accept", object{"uris": []string{w.uri("a.txt")}}, nil); code(err) != lsp.InvalidParams {
 		t.Errorf("a part: %v", err)
 	}
-	want := []string{"0 Accept all files", "0 Reject file", "0 Show diff", "0 Reject"}
+	want := []string{"0 Accept the whole batch", "0 Reject file", "0 Show diff", "0 Reject"}
 	if d := cmp.Diff(want, w.lenses(w.uri("a.txt"))); d != "" {
 		t.Error(d)
 	}
-	w.choose(w.actions(w.uri("a.txt"), span(0, 0, 0, 0)), "Accept all pending changes of all files")
+	w.choose(w.actions(w.uri("a.txt"), span(0, 0, 0, 0)), "Accept the whole batch of pending changes and commits")
 	if w.disk("a.txt") != "A\n" {
 		t.Errorf("disk %q", w.disk("a.txt"))
 	}

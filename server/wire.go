@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
 // The messages of docs/protocol.md that are not LSP's.
@@ -20,6 +21,7 @@ type pendingEdit struct {
 	State     string        `json:"state"`
 	Session   string        `json:"session"`
 	Tool      string        `json:"tool"`
+	Batch     bool          `json:"batch,omitempty"` // accepted only with everything of the session's batch
 	UpdatedAt time.Time     `json:"updatedAt"`
 	Hunks     []pendingHunk `json:"hunks"`
 }
@@ -35,8 +37,40 @@ type pendingHunk struct {
 	Text     string `json:"text"`
 }
 
+// queuedCommit is a commit that waits for a batch.
 type queuedCommit struct {
+	Message string   `json:"message"`
+	Session string   `json:"session"`
+	Paths   []string `json:"paths"`           // none: what is staged then
+	Models  []string `json:"models,omitzero"` // that are named in it
+	Error   string   `json:"error,omitempty"` // why it was not made when it was tried
+}
+
+func queuedCommits(list []pendingedits.Commit) []queuedCommit {
+	out := make([]queuedCommit, len(list))
+	for i, c := range list {
+		out[i] = queuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error}
+	}
+	return out
+}
+
+// commitResult says what became of a queued commit.
+type commitResult struct {
 	Message string `json:"message"`
+	ID      string `json:"id,omitempty"`    // of the commit that was made
+	Error   string `json:"error,omitempty"` // why there is none; it waits on
+}
+
+func commitResults(list []pendingedits.CommitResult) []commitResult {
+	var out []commitResult
+	for _, c := range list {
+		r := commitResult{Message: c.Message, ID: c.ID}
+		if c.Err != nil {
+			r.Error = c.Err.Error()
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 type failure struct {

@@ -201,6 +201,17 @@ func (c *core) tell(sessionID, text string) {
 	}
 }
 
+// batch reports whether what a session proposes is accepted as a whole or not
+// at all.
+func (c *core) batch(sessionID string) bool {
+	s, err := c.sessions.Get(sessionID)
+	if err != nil {
+		return false
+	}
+	m, ok := c.settings.mode(s.Mode())
+	return ok && m.Batch
+}
+
 func (c *core) close() error {
 	var err error
 	if c.dispatch != nil {
@@ -219,11 +230,22 @@ type destinations struct{ c *core }
 
 func (d destinations) Live() workspace.View { return d.c.live }
 
-func (d destinations) Pending(session, tool string) workspace.View {
+func (d destinations) Pending(session, tool string, batch bool) workspace.View {
 	if d.c.review == nil {
 		return closedQueue{d.c.live, d.c.reviewErr}
 	}
-	return d.c.review.For(session, tool)
+	return d.c.review.For(pendingedits.Proposer{Session: session, Tool: tool, Batch: batch})
+}
+
+func (d destinations) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
+	if d.c.review == nil {
+		return 0, tools.Errorf(tools.Unavailable, "the commit can't be queued: %v; nothing was changed", d.c.reviewErr)
+	}
+	n, err := d.c.review.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false)
+	if errors.Is(err, pendingedits.ErrNothingToCommit) {
+		return 0, tools.Errorf(tools.CommandFailed, "nothing to commit: no file of the batch changed since its last queued commit; edit files first")
+	}
+	return n, err
 }
 
 func (d destinations) PendingCount() int {

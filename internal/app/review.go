@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,23 +74,50 @@ func (c *cli) selection(k *core) (pendingedits.Selection, error) {
 func reviewList(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
 	list := q.List("")
 	if len(sel.Names) > 0 {
+		list.Commits = nil
 		list.Edits = slices.DeleteFunc(list.Edits, func(e pendingedits.Edit) bool { return !slices.Contains(sel.Names, e.Name) })
 	}
 	if c.json {
 		return c.print(list)
 	}
-	if len(list.Edits) == 0 {
+	if len(list.Edits)+len(list.Commits) == 0 {
 		fmt.Fprintln(c.Out, "Nothing is pending.")
 		return nil
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range list.Edits {
-		fmt.Fprintf(t, "%s\t%s\t+%d −%d\t%s\tby %s\n", e.Name, e.Kind, e.Added, e.Removed, e.State, e.Tool)
+		by := e.Tool
+		if e.Batch {
+			by += ", batch of " + e.Session
+		}
+		fmt.Fprintf(t, "%s\t%s\t+%d −%d\t%s\tby %s\n", e.Name, e.Kind, e.Added, e.Removed, e.State, by)
 		for _, h := range e.Hunks {
 			fmt.Fprintf(t, "  %s\tline %d\t+%d −%d\t%s\n", h.ID, max(h.OldStart, 1), h.NewLines, h.OldLines, h.State)
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, q := range list.Commits {
+		fmt.Fprintf(c.Out, "commit %q, batch of %s: %s\n", subject(q.Message), q.Session, commitFiles(q))
+		if q.Error != "" {
+			fmt.Fprintf(c.Out, "  could not be made: %s\n", q.Error)
+		}
+	}
+	return nil
+}
+
+// subject is the first line of a commit's message.
+func subject(message string) string {
+	line, _, _ := strings.Cut(message, "\n")
+	return line
+}
+
+func commitFiles(q pendingedits.Commit) string {
+	if len(q.Files) == 0 {
+		return "what is staged"
+	}
+	return strings.Join(q.Files, ", ")
 }
 
 func reviewDiff(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
@@ -109,10 +137,13 @@ func reviewDiff(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedi
 
 func reviewAccept(ctx context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
 	r, err := q.Accept(ctx, sel)
+	if errors.Is(err, pendingedits.ErrBatch) {
+		return fmt.Errorf("%w: `sidecar-ls review accept` without arguments", err)
+	}
 	if err != nil {
 		return err
 	}
-	return c.outcome("accepted", r.Accepted, r.Failed)
+	return c.outcome("accepted", r.Accepted, r.Failed, r.Commits)
 }
 
 func reviewReject(ctx context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
@@ -120,7 +151,13 @@ func reviewReject(ctx context.Context, c *cli, q *pendingedits.Store, sel pendin
 	if err != nil {
 		return err
 	}
-	return c.outcome("rejected", r.Rejected, nil)
+	if err := c.outcome("rejected", r.Rejected, nil, nil); err != nil || c.json {
+		return err
+	}
+	for _, q := range r.Commits {
+		fmt.Fprintf(c.Out, "rejected the commit %q\n", subject(q.Message))
+	}
+	return nil
 }
 
 func reviewUndo(ctx context.Context, c *cli, q *pendingedits.Store, _ pendingedits.Selection) error {
@@ -128,11 +165,14 @@ func reviewUndo(ctx context.Context, c *cli, q *pendingedits.Store, _ pendingedi
 	if err != nil {
 		return err
 	}
-	return c.outcome("restored", r.Restored, r.Failed)
+	if len(r.Commits) > 0 && !c.json {
+		fmt.Fprintln(c.Out, "The commits that were made stay:")
+	}
+	return c.outcome("restored", r.Restored, r.Failed, r.Commits)
 }
 
 // outcome prints what was done, and fails when something was left as it was.
-func (c *cli) outcome(did string, names []string, failed []pendingedits.Failure) error {
+func (c *cli) outcome(did string, names []string, failed []pendingedits.Failure, commits []pendingedits.CommitResult) error {
 	if c.json {
 		type failure struct {
 			Path  string `json:"path"`
@@ -144,19 +184,48 @@ func (c *cli) outcome(did string, names []string, failed []pendingedits.Failure)
 			list = append(list, failure{f.Name, f.Err.Error()})
 		}
 		out["failed"] = list
+		if len(commits) > 0 {
+			out["commits"] = commitLines(commits)
+		}
 		if err := c.print(out); err != nil {
 			return err
 		}
 	} else if len(names) > 0 {
 		fmt.Fprintf(c.Out, "%s %s\n", did, strings.Join(names, ", "))
-	} else if len(failed) == 0 {
+	} else if len(failed)+len(commits) == 0 {
 		fmt.Fprintf(c.Out, "Nothing was %s.\n", did)
 	}
+	bad := len(failed) > 0
 	for _, f := range failed {
 		fmt.Fprintf(c.Err, "%s: %v\n", f.Name, f.Err)
 	}
-	if len(failed) > 0 {
+	for _, q := range commitLines(commits) {
+		if bad = bad || q.Error != ""; q.Error != "" {
+			fmt.Fprintf(c.Err, "commit %q: %s\n", subject(q.Message), q.Error)
+		} else if !c.json {
+			fmt.Fprintf(c.Out, "commit %q: %s\n", subject(q.Message), q.ID)
+		}
+	}
+	if bad {
 		return errSaid
 	}
 	return nil
+}
+
+// commitLine is what became of a queued commit.
+type commitLine struct {
+	Message string `json:"message"`
+	ID      string `json:"id,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+func commitLines(commits []pendingedits.CommitResult) []commitLine {
+	out := make([]commitLine, len(commits))
+	for i, q := range commits {
+		out[i] = commitLine{Message: q.Message, ID: q.ID}
+		if q.Err != nil {
+			out[i].Error = q.Err.Error()
+		}
+	}
+	return out
 }

@@ -115,6 +115,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		Sessions: c.sessions,
 		Review:   c.review,
 		NoReview: c.reviewErr,
+		Batch:    c.batch,
 		Bus:      c.bus,
 		StateDir: state,
 		Configure: func(layers ...json.RawMessage) []string {

@@ -63,7 +63,7 @@ type Setting struct {
 }
 
 // builtinModes are the modes that are always there, loosest first.
-var builtinModes = []string{"autonomous", "cautious", "review", "manual"}
+var builtinModes = []string{"autonomous", "cautious", "review", "audit", "manual"}
 
 // table is every setting. A row may look only at settings above it: mode at
 // customModes.

@@ -99,6 +99,9 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if err := c.settle(ctx, v, nil); err != nil {
 		return tools.Result{}, err
 	}
+	if c.queued() {
+		return c.queueCommit(ctx)
+	}
 	out, _, err := c.run(ctx)
 	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
@@ -106,6 +109,24 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		}
 	}
 	return out, err
+}
+
+// queued reports whether the call is a commit that waits for its batch.
+func (c *call) queued() bool { return c.mode.Batch && c.bound.Effects.Commit != nil }
+
+// queueCommit queues the call's commit instead of running it.
+func (c *call) queueCommit(ctx context.Context) (tools.Result, error) {
+	message := c.bound.Effects.Commit.Message
+	if strings.TrimSpace(message) == "" {
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "message: the message of a commit must not be empty; say in a line what the commit does")
+	}
+	n, err := c.dest.QueueCommit(ctx, c.session.ID, message, c.session.Models())
+	if err != nil {
+		return tools.Result{}, err
+	}
+	c.session.Committed()
+	text := fmt.Sprintf("Queued as commit %d of this batch. It is made when the user accepts the batch, after its files; until then git does not show it.", n)
+	return tools.Result{Text: text, Structured: map[string]any{"queued": true, "position": n}}, nil
 }
 
 // lookUp finds the session, its mode and the tool.
@@ -151,6 +172,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Protected:      protected,
 		Never:          never,
 		ToStore:        c.mode.ToStore,
+		Queued:         c.queued(),
 		AllowedBefore:  c.remembered(changes),
 		Trusted:        c.set.Trusted,
 	}

@@ -137,7 +137,7 @@ func (d *Dispatcher) views(s *session.Session, m policy.Mode, tool string, set *
 	live := dest.Live()
 	to, see = live, live
 	if m.SeesPending || m.ToStore {
-		pending := dest.Pending(s.ID, tool)
+		pending := dest.Pending(s.ID, tool, m.Batch)
 		if m.SeesPending {
 			see = pending
 		}

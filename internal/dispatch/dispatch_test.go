@@ -29,6 +29,9 @@ type memory struct {
 	mu    sync.Mutex
 	files map[string]string
 	held  map[string]int // writes per file
+
+	batch   bool     // the last call's
+	commits []string // that were queued
 }
 
 func (m *memory) fs() fstest.MapFS {
@@ -103,9 +106,18 @@ func says(a Answer) func(Ask) (Answer, error) { return func(Ask) (Answer, error)
 
 type desk struct{ live, pending *memory }
 
-func (d desk) Live() workspace.View                  { return d.live }
-func (d desk) Pending(string, string) workspace.View { return d.pending }
-func (d desk) PendingCount() int                     { return len(d.pending.held) }
+func (d desk) Live() workspace.View { return d.live }
+func (d desk) Pending(_, _ string, batch bool) workspace.View {
+	d.pending.batch = batch
+	return d.pending
+}
+func (d desk) QueueCommit(_ context.Context, session, message string, models []string) (int, error) {
+	d.pending.mu.Lock()
+	defer d.pending.mu.Unlock()
+	d.pending.commits = append(d.pending.commits, fmt.Sprint(session, " ", message, " ", models))
+	return len(d.pending.commits), nil
+}
+func (d desk) PendingCount() int { return len(d.pending.held) }
 
 type hider struct{ verbatim }
 
@@ -136,6 +148,9 @@ func (l lineIn) Effects() tools.Effects {
 	e := tools.Effects{Command: l.Line, ReadOnly: l.Line == "list"}
 	if l.Line == "destroy" {
 		e.Irrecoverable = "destroys everything"
+	}
+	if message, ok := strings.CutPrefix(l.Line, "commit"); ok {
+		e.Commit = &tools.QueuedCommit{Message: strings.TrimPrefix(message, " ")}
 	}
 	return e
 }
@@ -273,13 +288,18 @@ func TestWhoIsAsked(t *testing.T) {
 		want             tools.Code
 		by               string
 	}{
-		"cautious reads unasked":            {"cautious", "look", `{"path":"a.txt"}`, no, 0, "", "mode"},
-		"manual asks for reads":             {"manual", "look", `{"path":"a.txt"}`, yes, 1, "", "user"},
-		"cautious asks for edits":           {"cautious", "put", `{"path":"a.txt","text":"x"}`, yes, 1, "", "user"},
-		"a no is a no":                      {"cautious", "put", `{"path":"a.txt","text":"x"}`, no, 1, tools.NotApproved, "user"},
-		"autonomous edits unasked":          {"autonomous", "put", `{"path":"a.txt","text":"x"}`, no, 0, "", "mode"},
-		"review holds edits unasked":        {"review", "put", `{"path":"a.txt","text":"x"}`, no, 0, "", "mode"},
-		"review asks for runs":              {"review", "sh", `{"line":"x"}`, no, 1, tools.NotApproved, "user"},
+		"cautious reads unasked":       {"cautious", "look", `{"path":"a.txt"}`, no, 0, "", "mode"},
+		"manual asks for reads":        {"manual", "look", `{"path":"a.txt"}`, yes, 1, "", "user"},
+		"cautious asks for edits":      {"cautious", "put", `{"path":"a.txt","text":"x"}`, yes, 1, "", "user"},
+		"a no is a no":                 {"cautious", "put", `{"path":"a.txt","text":"x"}`, no, 1, tools.NotApproved, "user"},
+		"autonomous edits unasked":     {"autonomous", "put", `{"path":"a.txt","text":"x"}`, no, 0, "", "mode"},
+		"review holds edits unasked":   {"review", "put", `{"path":"a.txt","text":"x"}`, no, 0, "", "mode"},
+		"review asks for runs":         {"review", "sh", `{"line":"x"}`, no, 1, tools.NotApproved, "user"},
+		"audit holds edits unasked":    {"audit", "put", `{"path":"a.txt","text":"x"}`, no, 0, "", "mode"},
+		"audit asks for runs":          {"audit", "sh", `{"line":"x"}`, no, 1, tools.NotApproved, "user"},
+		"audit queues commits unasked": {"audit", "sh", `{"line":"commit x"}`, no, 0, "", "mode"},
+		"review asks for commits":      {"review", "sh", `{"line":"commit x"}`, no, 1, tools.NotApproved, "user"},
+		"a commit without a message": {"audit", "sh", `{"line":"commit  "}`, no, 0, tools.InvalidArguments, "mode"},
 		"a listing is a read":               {"cautious", "sh", `{"line":"list"}`, no, 0, "", "mode"},
 		"always-ask asks in autonomous":     {"autonomous", "always", `{}`, no, 1, tools.NotApproved, "user"},
 		"protected asks in autonomous":      {"autonomous", "put", `{"path":".vscode/tasks.json","text":"x"}`, no, 1, tools.NotApproved, "user"},
@@ -332,16 +352,55 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// A commit waits in a mode of batches alone, with the models that worked on it.
+func TestCommitIsQueued(t *testing.T) {
+	for mode, c := range map[string]struct {
+		ran    int32
+		queued []string
+		says   string
+	}{
+		"autonomous": {1, nil, "ran commit first"},
+		"audit":      {0, []string{"default first [m1 m2]"}, "Queued as commit 1 of this batch"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			r := newRig(t, mode)
+			s, err := r.sessions.Get("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.UseModel("m1")
+			s.UseModel("m2")
+			if e, err := r.Explain(t.Context(), Request{Name: "sh", Arguments: json.RawMessage(`{"line":"commit first"}`)}); err != nil || e.Decision != policy.Allow || (e.Rule == "commit-queue") != (c.ran == 0) {
+				t.Errorf("explained as %+v, %v", e, err)
+			}
+			res := r.call(t, "sh", `{"line":"commit first"}`)
+			if !res.OK || !strings.Contains(res.Content, c.says) || r.ran.Load() != c.ran {
+				t.Errorf("ran %d times, %q", r.ran.Load(), res.Content)
+			}
+			if d := cmp.Diff(c.queued, r.pending.commits); d != "" {
+				t.Error(d)
+			}
+			if left := len(s.Models()); (left == 0) != (c.queued != nil) {
+				t.Errorf("%d models are left for the next commit", left)
+			}
+		})
+	}
+}
+
 func TestChangesGoWhereTheModeSays(t *testing.T) {
 	for mode, c := range map[string]struct{ state, live, pending string }{
 		"autonomous": {"applied", "one\ntwo\n", "one\n"},
 		"review":     {"pending", "one\n", "one\ntwo\n"},
+		"audit":      {"pending", "one\n", "one\ntwo\n"},
 	} {
 		r := newRig(t, mode)
 		res := r.call(t, "put", `{"path":"a.txt","text":"two\n"}`)
 		want := []ChangeRef{{Path: "a.txt", URI: "file:///ws/a.txt", Kind: "modify", State: c.state}}
 		if d := cmp.Diff(want, res.Changes); d != "" {
 			t.Errorf("%s: changes (-want +got):\n%s", mode, d)
+		}
+		if r.pending.batch != (mode == "audit") {
+			t.Errorf("%s: it is a batch: %v", mode, r.pending.batch)
 		}
 		if r.live.text("a.txt") != c.live || r.pending.text("a.txt") != c.pending {
 			t.Errorf("%s: live %q, pending %q", mode, r.live.text("a.txt"), r.pending.text("a.txt"))

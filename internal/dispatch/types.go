@@ -142,8 +142,12 @@ type Destinations interface {
 	// Live is what the user sees: open buffers over the session's root. What is
 	// applied to it reaches the editor or the disk.
 	Live() workspace.View
-	// Pending is the review queue over Live; what is applied to it waits there.
-	Pending(session, tool string) workspace.View
+	// Pending is the review queue over Live; what is applied to it waits there,
+	// with batch as part of what of the session is accepted only as a whole.
+	Pending(session, tool string, batch bool) workspace.View
+	// QueueCommit makes a commit of what is new in the session's batch wait until
+	// the batch is accepted. It returns how many commits of the batch wait.
+	QueueCommit(ctx context.Context, session, message string, models []string) (position int, err error)
 	// PendingCount is how many edits wait, for the results of tools that see the disk.
 	PendingCount() int
 }

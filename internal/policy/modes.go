@@ -15,6 +15,7 @@ type Mode struct {
 
 	SeesPending bool // tools see the review queue over the buffers, else the buffers alone
 	ToStore     bool // changes go to the review queue, else to the editor
+	Batch       bool // with ToStore: accepted as a whole or not at all, and commits wait for that
 	Behaviour   Behaviour
 
 	// Permissions are a custom mode's own, by tool; they come before those of
@@ -40,6 +41,11 @@ func Modes() []Mode {
 			Name: "review", Help: "Keeps edits in a queue until they are accepted, and asks before everything that runs.",
 			SeesPending: true, ToStore: true,
 			Behaviour: Behaviour{Name: "review", Reads: Allow, Edits: Allow, Execs: Ask},
+		},
+		{
+			Name: "audit", Help: "Keeps edits and commits in a queue that is accepted as a whole or not at all, and asks before everything else that runs.",
+			SeesPending: true, ToStore: true, Batch: true,
+			Behaviour: Behaviour{Name: "audit", Reads: Allow, Edits: Allow, Execs: Ask},
 		},
 		{
 			Name: "manual", Help: "Asks about everything, reads too.",

@@ -30,6 +30,7 @@ type Facts struct {
 	Never         bool // writes a path that nobody may write
 	Protected     bool // writes a path for which a person is always asked
 	ToStore       bool // an edit that waits in the review queue
+	Queued        bool // a commit that waits until the batch it is made of is accepted
 
 	Permission     Outcome   // what the settings say about the tool
 	ModePermission Outcome   // what the mode itself says about the tool

@@ -64,6 +64,11 @@ var sections = []section{
 	{"Allowed for the session", "A person's earlier answer takes away the mode's question.", []circumstance{
 		{"allowed for the session", func(f *Facts) { f.AllowedBefore = true }},
 	}},
+	{"A commit that can wait", "A mode whose edits are accepted as a batch queues commits, which run after that; in the others they are execs like any other.", []circumstance{
+		{"a queued commit", func(f *Facts) { f.Queued = f.Access == "exec" && f.Behaviour.Name == "audit" }},
+		{"a queued commit, denied", func(f *Facts) { f.Queued, f.Permission = f.Access == "exec" && f.Behaviour.Name == "audit", Deny }},
+		{"a queued commit, not trusted", func(f *Facts) { f.Queued, f.Trusted = f.Access == "exec" && f.Behaviour.Name == "audit", false }},
+	}},
 	{"A workspace that is not trusted", "Nothing runs in it unasked. What the user's own settings allow holds.", []circumstance{
 		{"not trusted", func(f *Facts) { f.Trusted = false }},
 		{"not trusted, allowed by the settings", func(f *Facts) { f.Trusted, f.Permission = false, Allow }},
@@ -106,6 +111,9 @@ func matrix(t *testing.T) string {
 			}
 			if m.ToStore {
 				to = "review queue"
+			}
+			if m.Batch {
+				to += ", as a batch"
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, see, to, m.Help)
 		}
@@ -198,12 +206,12 @@ func TestInvariants(t *testing.T) {
 		for _, access := range []string{"read", "edit", "exec", "something new"} {
 			for _, perm := range outcomes {
 				for _, own := range outcomes {
-					for bits := range 1 << 7 {
+					for bits := range 1 << 8 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
 						f := Facts{
 							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
-							AllowedBefore: bit(5), Trusted: bit(6),
+							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7),
 						}
 						v := Decide(f)
 						seen[v.Rule] = true
@@ -244,7 +252,7 @@ func broken(f Facts, v Verdict) string {
 		if Decide(f).Outcome != Allow {
 			return "the answer for the session is not heeded"
 		}
-	case v.Outcome == Allow && !f.Trusted && writes && f.Access != "edit" && v.By == ByMode:
+	case v.Outcome == Allow && !f.Trusted && !f.Queued && writes && f.Access != "edit" && v.By == ByMode:
 		return "a mode lets something run in a workspace that is not trusted"
 	}
 	return ""

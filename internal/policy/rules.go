@@ -71,7 +71,7 @@ var rules = [...]rule{
 	},
 	{
 		name: "workspace.untrusted", outcome: Ask, by: ByRule, remember: true,
-		when:   func(f Facts) bool { return !f.Trusted && f.Access != read && f.Access != edit },
+		when:   func(f Facts) bool { return !f.Trusted && !f.Queued && f.Access != read && f.Access != edit },
 		reason: says("the workspace is not trusted, so nothing runs in it unasked"),
 	},
 	{
@@ -79,5 +79,10 @@ var rules = [...]rule{
 		name: "review-queue", outcome: Allow, by: ByMode,
 		when:   func(f Facts) bool { return f.ToStore && f.Access == edit },
 		reason: says("the edit waits in the review queue until a person accepts it"),
+	},
+	{
+		name: "commit-queue", outcome: Allow, by: ByMode,
+		when:   func(f Facts) bool { return f.Queued },
+		reason: says("the commit waits until a person accepts the batch that it is made of"),
 	},
 }

@@ -1,0 +1,196 @@
+package pendingedits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// A batch is what a session proposes that is accepted as a whole or not at
+// all: its entries, and the commits that are to be made of them.
+
+// ErrBatch says that a part of a batch was to be accepted.
+var ErrBatch = errors.New("it is part of a batch, which is accepted as a whole or not at all")
+
+// mayTouch refuses an edit that would mix a batch with what another session
+// does. s.mu is held.
+func (s *Store) mayTouch(by Proposer, names ...string) error {
+	for _, name := range s.tied(names...) {
+		for _, e := range []*entry{s.entries[name], s.from[name]} {
+			if e == nil || e.session == by.Session || !e.batch && !by.Batch {
+				continue
+			}
+			if e, _ := s.resolve(e, false); e == nil {
+				continue
+			}
+			if e.batch {
+				return refuse(name, fmt.Errorf("%w: it is in the batch of session %s; work on other files until the user has decided on that", workspace.ErrConflict, e.session))
+			}
+			return refuse(name, fmt.Errorf("%w: session %s has an edit of it that waits for the user, and a batch can't contain it; work on other files until then", workspace.ErrConflict, e.session))
+		}
+		for _, q := range s.commits {
+			if q.session != by.Session && q.claims(name) {
+				return refuse(name, fmt.Errorf("%w: a commit of the batch of session %s waits for it; work on other files until the user has decided on that", workspace.ErrConflict, q.session))
+			}
+		}
+	}
+	return nil
+}
+
+// sessionsOf lists, in order, the sessions of which something in a batch is
+// among the picks, or among the commits that sel chooses. s.mu is held.
+func (s *Store) sessionsOf(picks []picked, sel Selection) []string {
+	found := map[string]bool{}
+	for _, p := range picks {
+		if p.e.batch {
+			found[p.e.session] = true
+		}
+	}
+	for _, q := range s.chosenCommits(sel) {
+		found[q.session] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// acceptBatch applies the picks, which are all that a session has in its
+// batch, together or not at all, and reports whether they have landed.
+func (s *Store) acceptBatch(ctx context.Context, session string, picks []picked, res *AcceptResult) (landed bool) {
+	a := acceptance{batch: true, session: session}
+	blocked := map[string]error{}
+	for _, p := range picks {
+		if err := a.add(p); err != nil {
+			blocked[p.e.name] = err
+		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(blocked)) {
+		res.Failed = append(res.Failed, Failure{name, blocked[name]})
+		if i > 0 {
+			continue
+		}
+		why := fmt.Errorf("the batch is accepted as a whole, and %s can't be: %w", name, blocked[name])
+		for _, p := range picks {
+			if blocked[p.e.name] == nil {
+				res.Failed = append(res.Failed, Failure{p.e.name, why})
+			}
+		}
+	}
+	failed := len(res.Failed)
+	if len(blocked) == 0 {
+		if err := s.apply(ctx, &a, res); err != nil {
+			for _, p := range picks {
+				res.Failed = append(res.Failed, Failure{p.e.name, err})
+			}
+		} else if len(res.Failed) == failed {
+			return true
+		}
+	}
+	res.Commits = append(res.Commits, s.waiting(session, errors.New("it is made when the files of its batch are accepted"))...)
+	return false
+}
+
+// withParts returns the commits that another part or none is in, once keep was
+// asked about every part, and the ids of those that have nothing left. s.mu is
+// held.
+func (s *Store) withParts(keep func(*queued, part) (part, bool)) (others []*queued, empty []string) {
+	for _, q := range s.commits {
+		var parts []part
+		changed := false
+		for _, p := range q.parts {
+			now, ok := keep(q, p)
+			if ok {
+				parts = append(parts, now)
+			}
+			changed = changed || !ok || now.landed != p.landed || !same(now.data, p.data)
+		}
+		switch {
+		case !changed:
+		case parts == nil:
+			empty = append(empty, q.id)
+		default:
+			other := *q
+			other.parts = parts
+			others = append(others, &other)
+		}
+	}
+	return others, empty
+}
+
+// landed returns the commits of a session as they are once changes have been
+// made to the base.
+func (s *Store) landed(session string, changes []decided) []*queued {
+	before, after := map[string][]byte{}, map[string][]byte{}
+	for _, c := range changes {
+		if c.From != "" {
+			before[c.From], after[c.From] = c.Before, nil
+		} else {
+			before[c.Path] = c.Before
+		}
+		after[c.Path] = c.After
+	}
+	others, _ := s.withParts(func(q *queued, p part) (part, bool) {
+		if final, ok := after[p.name]; ok && q.session == session && !p.landed {
+			return p.land(before[p.source], final), true
+		}
+		return p, true
+	})
+	return others
+}
+
+// takenBack returns the commits of a session as they are once these changes
+// have been undone.
+func (s *Store) takenBack(session string, changes []decided) []*queued {
+	back := map[string]bool{}
+	for _, c := range changes {
+		back[c.Path], back[c.From] = true, true
+	}
+	others, _ := s.withParts(func(q *queued, p part) (part, bool) {
+		p.landed = p.landed && !(q.session == session && back[p.name])
+		return p, true
+	})
+	return others
+}
+
+// withoutRejected returns what is left of the commits when the picks are
+// rejected, and the ids of those that go: dropped, and those with nothing left.
+func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*queued, gone []string) {
+	type texts struct {
+		session       string
+		before, after []byte
+		whole         bool
+	}
+	rejected := map[string]texts{}
+	for _, p := range picks {
+		if !p.e.batch {
+			continue
+		}
+		t := texts{session: p.e.session, before: p.r.text, whole: len(p.ids) == len(p.r.edit.Hunks)}
+		if !t.whole {
+			t.after = p.remainder()
+		}
+		rejected[p.e.name] = t
+		if p.e.from != "" {
+			rejected[p.e.from] = t
+		}
+	}
+	others, gone = s.withParts(func(q *queued, p part) (part, bool) {
+		t, ok := rejected[p.name]
+		switch {
+		case !ok || p.landed || t.session != q.session:
+			return p, true
+		case t.whole:
+			return p, false
+		}
+		return p.rebase(t.before, t.after), true
+	})
+	for _, q := range dropped {
+		others = slices.DeleteFunc(others, func(o *queued) bool { return o.id == q.id })
+		if !slices.Contains(gone, q.id) {
+			gone = append(gone, q.id)
+		}
+	}
+	return others, gone
+}

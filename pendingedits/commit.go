@@ -1,0 +1,232 @@
+package pendingedits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Commit is a commit that waits until its session's batch is accepted.
+type Commit struct {
+	ID      string
+	Session string
+	Message string
+	Models  []string // that worked on it
+	Files   []string // sorted; none: it takes what is staged
+	Error   string   // why it could not be made when it was tried
+}
+
+// CommitRequest is a commit that is to be made now.
+type CommitRequest struct {
+	Message string
+	Models  []string
+	Files   []CommitFile // sorted by name; none: what is staged
+}
+
+// CommitFile is a file as a commit is to have it.
+type CommitFile struct {
+	Name string
+	Data []byte // nil: the file is not in it
+	Mode fs.FileMode
+}
+
+// CommitResult says what became of a commit.
+type CommitResult struct {
+	Message string
+	ID      string // of the commit that was made
+	Err     error  // why there is none; the commit waits on
+}
+
+// Committer makes commits in the user's repository.
+type Committer interface {
+	// Head names the commit that the next one will follow.
+	Head(ctx context.Context, r CommitRequest) (string, error)
+	// Commit makes a commit of just these files and returns its id.
+	Commit(ctx context.Context, r CommitRequest) (string, error)
+	// Made returns the id of the commit of r if it was made after head, else "".
+	Made(ctx context.Context, head string, r CommitRequest) (string, error)
+}
+
+// ErrNothingToCommit says that a session's batch has no file that changed since
+// its last queued commit.
+var ErrNothingToCommit = errors.New("nothing in the batch changed since its last commit")
+
+// queued is a commit that waits. Like entries, they are replaced, not changed.
+type queued struct {
+	id, session, message string
+	models               []string
+	parts                []part // sorted by name
+	revision             int64
+	begun                bool   // it may have been made
+	head                 string // where the repository was then
+	failed               string // why it was not made
+}
+
+// part is one file of a queued commit: data, as it was proposed for the text
+// base. Once the batch has landed, content stands to the file's text final as
+// data to base.
+type part struct {
+	name, source   string // base is the text of source: another file for a rename
+	base, data     []byte // nil: no file
+	mode           fs.FileMode
+	landed         bool
+	final, content []byte
+}
+
+// land returns p for a file that was accepted: before is the text of its source.
+func (p part) land(before, after []byte) part {
+	content, ok := merge(p.base, before, p.data)
+	if !ok {
+		content = after
+	}
+	p.landed, p.final, p.content = true, after, content
+	return p
+}
+
+// rebase returns p for a proposal that a person made after of before.
+func (p part) rebase(before, after []byte) part {
+	data, ok := merge(before, p.data, after)
+	if !ok {
+		data = after
+	}
+	p.data = data
+	return p
+}
+
+// claims reports whether q waits for the batch's version of a file.
+func (q *queued) claims(name string) bool {
+	return slices.ContainsFunc(q.parts, func(p part) bool { return p.name == name && !p.landed })
+}
+
+func (q *queued) describe() Commit {
+	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed}
+	for _, p := range q.parts {
+		c.Files = append(c.Files, p.name)
+	}
+	return c
+}
+
+func (q *queued) size() int64 {
+	n := 64 + len(q.message)
+	for _, p := range q.parts {
+		n += 32 + len(p.name) + len(p.source) + len(p.base) + len(p.data) + len(p.final) + len(p.content)
+	}
+	return int64(n)
+}
+
+// QueueCommit makes a commit wait for the batch of by: of the files that
+// changed in the batch since its last queued commit, as they are now. With
+// staged it takes what is staged then, and no file of the batch. It returns how
+// many commits of the batch wait. It fails with ErrNothingToCommit.
+func (s *Store) QueueCommit(ctx context.Context, by Proposer, message string, models []string, staged bool) (int, error) {
+	n, seq, err := s.queueCommit(ctx, by, message, models, staged)
+	if err != nil {
+		return 0, err
+	}
+	return n, s.log.sync("queue", seq)
+}
+
+func (s *Store) queueCommit(ctx context.Context, by Proposer, message string, models []string, staged bool) (n int, seq int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.quiet(ctx); err != nil {
+		return 0, 0, err
+	}
+	if strings.TrimSpace(message) == "" {
+		return 0, 0, fmt.Errorf("the message of a commit must not be empty: %w", fs.ErrInvalid)
+	}
+	q := &queued{session: by.Session, message: message, models: slices.Clone(models)}
+	if !staged {
+		if q.parts, err = s.unclaimed(by.Session); err != nil {
+			return 0, 0, err
+		}
+		if q.parts == nil {
+			return 0, 0, ErrNothingToCommit
+		}
+	}
+	s.nextID++
+	q.id = fmt.Sprintf("c%d", s.nextID)
+	seq, err = s.commit("queue", record{commits: []*queued{q}})
+	for _, other := range s.commits {
+		if other.session == by.Session {
+			n++
+		}
+	}
+	return n, seq, err
+}
+
+// unclaimed returns the files of a session's batch that changed since its last
+// commit. s.mu is held.
+func (s *Store) unclaimed(session string) ([]part, error) {
+	last := map[string][]byte{}
+	now := map[string]part{}
+	for _, q := range s.commits {
+		for _, p := range q.parts {
+			if q.session != session || p.landed {
+				continue
+			}
+			last[p.name] = p.data
+			now[p.name] = part{name: p.name, source: p.source}
+		}
+	}
+	for _, e := range s.sorted() {
+		if e.session != session || !e.batch {
+			continue
+		}
+		e, r := s.resolve(e, true)
+		if e == nil || !r.shown {
+			continue // it is in the files already, or in conflict
+		}
+		now[e.name] = part{name: e.name, source: e.source(), base: r.live, data: r.text, mode: e.mode}
+		if e.from != "" {
+			now[e.from] = part{name: e.from, source: e.from, base: r.live}
+		}
+	}
+	var parts []part
+	for name, p := range now {
+		if _, _, pending := s.lookup(name); !pending {
+			// The agent took its change back since the last commit, or the user
+			// made it.
+			live, err := s.read(name)
+			if err != nil {
+				return nil, err
+			}
+			p = part{name: name, source: name, base: live, data: live}
+		}
+		if old, ok := last[name]; ok && same(old, p.data) {
+			continue
+		}
+		parts = append(parts, p)
+	}
+	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.name, b.name) })
+	return parts, nil
+}
+
+// chosenCommits returns the commits that sel chooses: it names no single edit.
+// s.mu is held.
+func (s *Store) chosenCommits(sel Selection) []*queued {
+	if len(sel.Names)+len(sel.Hunks) > 0 {
+		return nil
+	}
+	var out []*queued
+	for _, q := range s.commits {
+		if sel.Session == "" || q.session == sel.Session {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// waiting says of all commits of a session that they still wait, and why.
+func (s *Store) waiting(session string, why error) []CommitResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []CommitResult
+	for _, q := range s.chosenCommits(Selection{Session: session}) {
+		out = append(out, CommitResult{Message: q.message, Err: why})
+	}
+	return out
+}
