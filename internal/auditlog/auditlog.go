@@ -217,7 +217,7 @@ func encode(r Record) (line []byte, hash string, err error) {
 		return nil, "", err
 	}
 	hash = sum(body)
-	line = append(body[:len(body)-1], `,"hash":"`...)
+	line = slices.Concat(body[:len(body)-1], []byte(`,"hash":"`))
 	return append(append(line, hash...), "\"}\n"...), hash, nil
 }
 
