@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
@@ -58,6 +59,7 @@ type core struct {
 	dispatch *dispatch.Dispatcher
 	settings *settings
 	bus      *events.Bus
+	audit    *auditlog.Log // nil: stateErr says why
 	stateDir string
 	problems []string // what the user should know: settings, recovery, the queue
 
@@ -108,9 +110,15 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	} else {
 		c.reviewErr = errors.New("the review queue is not open")
 	}
+	if c.stateErr == nil {
+		c.audit = auditlog.New(c.auditDir(), auditlog.Options{
+			Prepare: c.keepOutOfGit,
+			Failed:  func(err error) { d.log.Error("a call is not written down", "error", err) },
+		})
+	}
 	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
 	c.dispatch = dispatch.New(dispatch.Options{
-		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Log: d.log,
+		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   redact.New(),
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    func(*session.Session) dispatch.Destinations { return destinations{c} },
@@ -219,6 +227,9 @@ func (c *core) close() error {
 	}
 	if c.review != nil {
 		err = c.review.Close()
+	}
+	if c.audit != nil {
+		err = errors.Join(err, c.audit.Close())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

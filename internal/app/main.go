@@ -13,7 +13,9 @@ import (
 	"runtime/debug"
 	"strings"
 	"text/tabwriter"
+	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -64,6 +66,7 @@ func commands() []command {
 		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [ARGUMENTS|-]", "call a tool with a JSON object of arguments", callTool},
 		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-]", "say what would be decided about a call; nothing is run", explainPolicy},
+		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
 	}
 }
@@ -84,6 +87,8 @@ type cli struct {
 	logLevel string
 	logFile  string
 	reason   string
+	query    auditlog.Query
+	since    time.Duration
 }
 
 // usageError is a command line that makes no sense.
@@ -177,6 +182,13 @@ func (c *cli) parse(cmd command, args []string) error {
 		f.BoolVar(&c.strict, "strict", false, "with --format openai: strict schemas")
 	case "call", "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
+	case "audit":
+		f.StringVar(&c.query.Tool, "tool", "", "with list: calls of this tool alone")
+		f.StringVar(&c.query.Session, "session", "", "with list: calls of this session alone")
+		f.StringVar(&c.query.Path, "path", "", "with list: calls that changed this file alone")
+		f.StringVar(&c.query.Outcome, "outcome", "", "with list: allow or deny alone")
+		f.DurationVar(&c.since, "since", 0, "with list: calls of the last hours, such as 2h30m")
+		f.IntVar(&c.query.Limit, "limit", 100, "with list: the newest so many")
 	case "review":
 		f.StringVar(&c.reason, "reason", "", "with reject: what the agent is told")
 	}

@@ -118,6 +118,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		Batch:    c.batch,
 		Bus:      c.bus,
 		StateDir: state,
+		Audit:    func() (any, error) { return c.verifyAudit() },
 		Configure: func(layers ...json.RawMessage) []string {
 			return news.of(func() []string { return c.settings.load(layers...) })
 		},

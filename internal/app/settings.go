@@ -65,6 +65,7 @@ func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
 	var problems []string
 	d := dispatch.DefaultSettings()
 	d.Enabled = set.Bool("tools.enabled")
+	d.Audit = set.Bool("audit.enabled")
 	d.ResultBytes = set.Int("result.maxChars")
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
 	d.Trusted = set.String("workspace.trust") != "untrusted"

@@ -72,6 +72,7 @@ type Options struct {
 	Prepare  func() error // called before the directory is made, and may refuse that
 	MaxBytes int64        // of one file; a larger one is followed by the next; 0 means 32 MiB
 	Now      func() time.Time
+	Failed   func(error) // told of every failure to write; nil: nobody is
 }
 
 // Log appends records. It is safe for concurrent use, also by several
@@ -114,38 +115,28 @@ func New(dir string, o Options) *Log {
 
 // queued is a record that waits to be written.
 type queued struct {
-	Record
-	done chan<- error // nil: nobody waits
+	at   time.Time
+	make func() Record
+	done chan<- error
 }
 
 // Append writes r as the next record. The line has reached the system when it
 // returns: the end of this process does not lose it, a power cut may.
 func (l *Log) Append(r Record) error {
 	done := make(chan error, 1)
-	l.enqueue(queued{r, done})
+	l.enqueue(queued{make: func() Record { return r }, done: done})
 	return <-done
 }
 
-// Add is Append for a record that nothing depends on: it does not wait.
-// Failures go to failed, which may be nil.
-func (l *Log) Add(r Record, failed func(error)) {
-	if failed == nil {
-		l.enqueue(queued{r, nil})
-		return
-	}
-	done := make(chan error, 1)
-	l.enqueue(queued{r, done})
-	go func() {
-		if err := <-done; err != nil {
-			failed(err)
-		}
-	}()
-}
+// Add is Append for a record that nothing depends on: it does not wait, and
+// has the record made when it is written. What goes wrong is told to
+// Options.Failed.
+func (l *Log) Add(make func() Record) { l.enqueue(queued{make: make}) }
 
 // enqueue puts q last. Records are written in this order, several at once when
 // they come faster than they are written.
 func (l *Log) enqueue(q queued) {
-	q.Time = l.o.Now().UTC()
+	q.at = l.o.Now().UTC()
 	l.queue.Lock()
 	defer l.queue.Unlock()
 	l.waiting = append(l.waiting, q)
@@ -168,6 +159,9 @@ func (l *Log) empty() {
 		}
 		l.queue.Unlock()
 		err := l.write(batch)
+		if err != nil && l.o.Failed != nil {
+			l.o.Failed(err)
+		}
 		for _, q := range batch {
 			if q.done != nil {
 				q.done <- err
@@ -191,13 +185,14 @@ func (l *Log) write(batch []queued) error {
 	var lines []byte
 	last := l.last
 	for _, q := range batch {
-		q.Seq, q.Prev = last.seq+1, last.hash
-		line, hash, err := encode(q.Record)
+		r := q.make()
+		r.Time, r.Seq, r.Prev = q.at, last.seq+1, last.hash
+		line, hash, err := encode(r)
 		if err != nil {
 			return fmt.Errorf("audit log: %w", err)
 		}
 		lines = append(lines, line...)
-		last = tail{q.Seq, hash}
+		last = tail{r.Seq, hash}
 	}
 	n, err := l.file.Write(lines)
 	if err != nil {

@@ -126,12 +126,12 @@ func TestConcurrentWriters(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	for range 4 {
-		l := New(dir, Options{MaxBytes: 20_000})
+		l := New(dir, Options{MaxBytes: 20_000, Failed: func(err error) { t.Error(err) }})
 		for range 5 {
 			wg.Go(func() {
 				for i := range 20 {
 					if i%2 == 0 {
-						l.Add(Record{Tool: "read_file"}, func(err error) { t.Error(err) })
+						l.Add(func() Record { return Record{Tool: "read_file"} })
 					} else if err := l.Append(Record{Tool: "write_file"}); err != nil {
 						t.Error(err)
 					}
@@ -191,6 +191,8 @@ func BenchmarkAdd(b *testing.B) {
 	defer l.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Add(Record{Session: "default", CallID: "call_0123456789abcdef", Tool: "read_file", Access: "read", Arguments: json.RawMessage(`{"path":"a.go"}`), Outcome: "allow", By: "mode", Rule: "mode.cautious.reads", OK: true}, nil)
+		l.Add(func() Record {
+			return Record{Session: "default", CallID: "call_0123456789abcdef", Tool: "read_file", Access: "read", Arguments: json.RawMessage(`{"path":"a.go"}`), Outcome: "allow", By: "mode", Rule: "mode.cautious.reads", OK: true}
+		})
 	}
 }

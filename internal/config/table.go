@@ -117,6 +117,10 @@ var table = []Setting{
 		Help: "How much of a result an agent is shown at once, in bytes. The rest can be read page by page.",
 	},
 	{
+		Key: "audit.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
+		Help: "Whether every tool call is written down in `.sidecar/logs`: who called what, what was decided and by whom, and the hashes of what was changed. Arguments are written without secrets.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "What is logged.",
 	},

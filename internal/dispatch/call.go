@@ -30,6 +30,7 @@ type call struct {
 	to      workspace.View
 	dest    Destinations
 
+	changes   []workspace.Change // that were made
 	spent     *session.Reservation
 	res       *Result
 	notes     []string      // what the model is told besides the tool's own text
@@ -56,6 +57,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	c.res.DurationMs, c.res.ApprovalMs = took.Milliseconds(), c.asked.Milliseconds()
 	d.metrics.record(c.res.Tool, c.res, took-c.asked)
 	c.record(took)
+	c.audit()
 	return c.res, ctx.Err()
 }
 

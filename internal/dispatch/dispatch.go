@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
@@ -25,6 +26,7 @@ type Options struct {
 	Approver Approver         // nil means that nobody can be asked
 	Redact   Redactor         // nil means that nothing is hidden
 	Bus      *events.Bus      // nil means that nobody listens
+	Audit    *auditlog.Log    // nil means that nothing is written down
 	Log      *slog.Logger     // nil means silence
 	Now      func() time.Time
 }
@@ -33,6 +35,7 @@ type Options struct {
 // is never changed once it is handed out.
 type Settings struct {
 	Enabled         bool // false refuses every call
+	Audit           bool // calls are written down in the audit log
 	Trusted         bool // the user trusts the workspace
 	Permissions     map[string]policy.Outcome
 	Modes           map[string]policy.Mode // custom modes, by name
@@ -43,7 +46,7 @@ type Settings struct {
 
 // DefaultSettings are those of a user who set nothing.
 func DefaultSettings() *Settings {
-	return &Settings{Enabled: true, Trusted: true, ResultBytes: 16_000, ApprovalTimeout: 5 * time.Minute}
+	return &Settings{Enabled: true, Audit: true, Trusted: true, ResultBytes: 16_000, ApprovalTimeout: 5 * time.Minute}
 }
 
 // Redactor keeps secrets out of what leaves the dispatcher.

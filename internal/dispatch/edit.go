@@ -48,6 +48,7 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 		}
 		return tools.Result{}, err
 	}
+	c.changes = changes
 	state := "applied"
 	if c.mode.ToStore {
 		state = "pending"

@@ -1,0 +1,61 @@
+package dispatch
+
+import (
+	"encoding/json"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// auditArguments bounds what a record keeps of a call's arguments, in bytes. A
+// whole file that was written is told by the hashes of the change.
+const auditArguments = 4 << 10
+
+// audit writes the call down. What a call changed is written before its result
+// is given; a read is written soon after.
+func (c *call) audit() {
+	log := c.d.o.Audit
+	if log == nil || !c.set.Audit {
+		return
+	}
+	if c.tool != nil && c.bound != nil && c.access() == tools.Read {
+		log.Add(c.auditRecord)
+		return
+	}
+	_ = log.Append(c.auditRecord()) // it tells Options.Failed itself
+}
+
+func (c *call) auditRecord() auditlog.Record {
+	r := auditlog.Record{
+		Session: c.sessionID(), CallID: c.req.CallID, Tool: c.res.Tool,
+		Arguments: c.auditedArguments(),
+		Outcome:   c.res.Decision.Outcome, By: c.res.Decision.By, Rule: c.res.Decision.Rule,
+		OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs,
+	}
+	if c.tool != nil && c.bound != nil {
+		r.Access = string(c.access())
+	}
+	if c.res.Error != nil {
+		r.Code = string(c.res.Error.Code)
+	}
+	for i, ch := range c.res.Changes {
+		change := auditlog.Change{Path: ch.Path, Kind: ch.Kind, State: ch.State}
+		if i < len(c.changes) {
+			change.From, change.Before, change.After = c.changes[i].From, auditlog.Sum(c.changes[i].Before), auditlog.Sum(c.changes[i].After)
+		}
+		r.Changes = append(r.Changes, change)
+	}
+	return r
+}
+
+// auditedArguments are the arguments without secrets, and without long texts.
+func (c *call) auditedArguments() json.RawMessage {
+	short := func(s string) string {
+		s = c.d.o.Redact.Text(s)
+		if len(s) > auditArguments {
+			return s[:headEnd(s, auditArguments)] + "…"
+		}
+		return s
+	}
+	return redactedArguments(c.req.Arguments, short)
+}
