@@ -29,6 +29,8 @@ func commands() []command {
 		row("sidecar.approval.answer", "Answer an approval", (*Server).answerApproval),
 		row("sidecar.approval.allowOldest", "Allow the oldest open approval", (*Server).allowOldest),
 		row("sidecar.approval.denyOldest", "Deny the oldest open approval", (*Server).denyOldest),
+
+		row("sidecar.audit.verify", "Check the audit log", (*Server).verifyAudit),
 	})
 }
 

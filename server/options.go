@@ -52,6 +52,10 @@ type Core struct {
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string
 
+	// Audit reads the audit log and reports whether it is as it was written;
+	// nil means that there is none.
+	Audit func() (any, error)
+
 	// Configure loads the settings anew, later layers over earlier ones, and
 	// returns what is wrong with them, in words for the user.
 	Configure func(layers ...json.RawMessage) []string

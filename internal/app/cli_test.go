@@ -79,8 +79,14 @@ func TestCommandLine(t *testing.T) {
 			}
 		})
 	}
-	if _, err := os.Stat(filepath.Join(dir, ".sidecar")); err == nil {
-		t.Error("looking at a workspace left something in it")
+	left, err := os.ReadDir(filepath.Join(dir, ".sidecar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range left {
+		if e.Name() != "logs" && e.Name() != ".gitignore" { // every call is written down, in what git ignores
+			t.Errorf("looking at a workspace left %s in it", e.Name())
+		}
 	}
 }
 
