@@ -61,7 +61,8 @@ var tasks = []task{
 	{
 		name: "files", rg: []string{"--files"}, ours: []string{"files"},
 		process: func(ctx context.Context, files workspace.Files) error {
-			_, err := search.Files(ctx, files, workspace.WalkOptions{Workers: 2}, func(string) bool { return true })
+			const most = 10_000 // that search_files lists
+			_, _, err := search.Files(ctx, files, workspace.WalkOptions{Workers: 2}, most, func(string) bool { return true })
 			return err
 		},
 	},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -92,7 +93,7 @@ type walk struct {
 type job struct {
 	parent *openDir
 	name   []byte // of the directory, terminated by NUL; nil: parent itself
-	files  []byte // names to visit, each terminated by NUL
+	files  []byte // paths to visit, each terminated by NUL
 	rules  dirRules
 }
 
@@ -240,13 +241,7 @@ func (w *walk) work(i int) {
 // do does one job.
 func (k *worker) do(j job) {
 	if j.files != nil {
-		k.files = k.files[:0]
-		for rest := j.files; len(rest) > 0; {
-			n := bytes.IndexByte(rest, 0) + 1
-			k.files = append(k.files, rest[:n])
-			rest = rest[n:]
-		}
-		k.visitFiles(j.parent)
+		k.visitFiles(j.parent, j.files)
 		return
 	}
 	if j.name == nil {
@@ -321,29 +316,33 @@ func (k *worker) visitListed(o *openDir, rules *dirRules) {
 		}
 		k.jobs = append(k.jobs, job{parent: o, name: append([]byte(nil), name...), rules: rules.enter(bare)})
 	}
-	k.share(o)
+	own := k.share(o)
 	o.refs.Add(int32(len(k.jobs)))
 	k.push(k.jobs)
-	k.visitFiles(o)
+	k.visitFiles(o, own)
 }
 
-// share makes jobs of the files of a large directory, all but those that the
-// worker keeps.
-func (k *worker) share(o *openDir) {
-	if len(k.files) <= filesPerJob {
-		return
+// share writes the paths of the files that were gathered, in one allocation,
+// and makes jobs of those of a large directory, all but the ones that it
+// returns.
+func (k *worker) share(o *openDir) (own []byte) {
+	size := 0
+	for _, name := range k.files {
+		size += len(o.path) + len(name)
 	}
-	rest := k.files[filesPerJob:]
-	k.files = k.files[:filesPerJob]
-	for len(rest) > 0 {
-		n := min(len(rest), filesPerJob)
-		names := make([]byte, 0, 24*n)
-		for _, name := range rest[:n] {
-			names = append(names, name...)
+	paths := make([]byte, 0, size)
+	for names := range slices.Chunk(k.files, filesPerJob) {
+		from := len(paths)
+		for _, name := range names {
+			paths = append(append(paths, o.path...), name...)
 		}
-		k.jobs = append(k.jobs, job{parent: o, files: names})
-		rest = rest[n:]
+		if own == nil {
+			own = paths
+			continue
+		}
+		k.jobs = append(k.jobs, job{parent: o, files: paths[from:]})
 	}
+	return own
 }
 
 // wanted applies the rules that hold for all walks, then the ignore files.
@@ -402,25 +401,17 @@ func (k *worker) addFile(o *openDir, name []byte, rules *dirRules) {
 	}
 }
 
-// visitFiles visits the files that were gathered, unless the walk has ended.
-// Their paths share one allocation.
-func (k *worker) visitFiles(o *openDir) {
-	size := 0
-	for _, name := range k.files {
-		size += len(o.path) + len(name) - 1
-	}
-	paths := make([]byte, 0, size)
-	for _, name := range k.files {
-		if k.stop.Load() {
-			return
-		}
-		from := len(paths)
-		paths = append(append(paths, o.path...), name[:len(name)-1]...)
-		k.entry.Path = unsafe.String(&paths[from], len(paths)-from)
+// visitFiles visits files of a directory, unless the walk has ended. paths is
+// as in a job.
+func (k *worker) visitFiles(o *openDir, paths []byte) {
+	for len(paths) > 0 && !k.stop.Load() {
+		end := bytes.IndexByte(paths, 0)
+		k.entry.Path = unsafe.String(&paths[0], end)
+		k.dir, k.name = o, paths[len(o.path):end+1]
+		paths = paths[end+1:]
 		if k.opts.Keep != nil && !k.opts.Keep(k.entry.Path, false) {
 			continue
 		}
-		k.dir, k.name = o, name
 		if err := k.visit(&k.entry); err != nil {
 			k.end(err)
 			return

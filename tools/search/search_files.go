@@ -45,53 +45,77 @@ func runSearchFiles(ctx context.Context, c *tools.Call, in searchFilesArgs) (too
 	if err != nil {
 		return tools.Result{}, err
 	}
-	files, err := Files(ctx, c.Files, opts, g.match)
+	shown, total, err := Files(ctx, c.Files, opts, in.Limit, g.match)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // the directory that the pattern begins with
 	}
 	if err != nil {
 		return tools.Result{}, err
 	}
-	shown := files[:min(len(files), in.Limit)]
 	var b strings.Builder
 	for _, f := range shown {
 		b.WriteString(showPath(f))
 		b.WriteByte('\n')
 	}
 	switch {
-	case len(files) == 0:
+	case total == 0:
 		fmt.Fprintf(&b, "no file matches %s; %s\n", in.Pattern, noFileHint(g))
-	case len(shown) < len(files):
-		fmt.Fprintf(&b, "… %d more of %d files; narrow the pattern\n", len(files)-len(shown), len(files))
+	case len(shown) < total:
+		fmt.Fprintf(&b, "… %d more of %d files; narrow the pattern\n", total-len(shown), total)
 	}
 	return tools.Result{
 		Text:       b.String(),
-		Structured: searchFilesData{Files: shown, Total: len(files)},
-		Truncated:  len(shown) < len(files),
+		Structured: searchFilesData{Files: shown, Total: total},
+		Truncated:  len(shown) < total,
 	}, nil
 }
 
-// Files returns the names of the files of a walk that match, sorted.
-func Files(ctx context.Context, files workspace.Files, opts workspace.WalkOptions, match func(name string) bool) ([]string, error) {
+// Files returns the first names, at most limit, of the files of a walk that
+// match, sorted, and how many match in all.
+func Files(ctx context.Context, files workspace.Files, opts workspace.WalkOptions, limit int, match func(name string) bool) (names []string, total int, err error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	found := make([][]string, opts.Workers)
-	err := files.Walk(ctx, opts, func(e *workspace.Entry) error {
+	found := make([]firstNames, opts.Workers)
+	err = files.Walk(ctx, opts, func(e *workspace.Entry) error {
 		if match(e.Path) {
-			found[e.Worker] = append(found[e.Worker], e.Path)
+			found[e.Worker].add(e.Path, limit)
 		}
 		return nil
 	})
+	names = []string{}
 	if err != nil {
-		return []string{}, err
+		return names, 0, err
 	}
-	all := slices.Concat(found...)
-	if all == nil {
-		all = []string{}
+	for i := range found {
+		names = append(names, found[i].names...)
+		total += found[i].total
 	}
-	slices.Sort(all)
-	return all, nil
+	slices.Sort(names)
+	return names[:min(len(names), limit)], total, nil
+}
+
+// firstNames gathers the names that come first in order, since sorting all of a
+// large tree would take as long as listing it.
+type firstNames struct {
+	names []string // at most twice the limit
+	last  string   // of the first names; "" until the limit was reached
+	total int
+
+	_ [64]byte // workers count side by side
+}
+
+func (f *firstNames) add(name string, limit int) {
+	f.total++
+	if f.last != "" && name >= f.last {
+		return
+	}
+	f.names = append(f.names, name)
+	if len(f.names) == 2*limit {
+		slices.Sort(f.names)
+		f.names = f.names[:limit]
+		f.last = f.names[limit-1]
+	}
 }
 
 // fileQuery splits a pattern into the directory to begin at and the glob.

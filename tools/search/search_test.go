@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -290,6 +291,27 @@ func TestSearchFiles(t *testing.T) {
 	} {
 		if _, err := call(t.Context(), d, "search_files", args); err == nil || tools.AsError(err).Code != code {
 			t.Errorf("%s: %v, want %s", args, err, code)
+		}
+	}
+}
+
+// TestSearchFilesLimit: whatever the limit, the files that come first are shown
+// and all are counted.
+func TestSearchFilesLimit(t *testing.T) {
+	files := map[string]string{}
+	for i := range 1000 {
+		files[fmt.Sprintf("d%d/%x.txt", i%7, i*7919%1000)] = "x"
+	}
+	all := slices.Sorted(maps.Keys(files))
+	d := project(t, files)
+	for _, limit := range []int{1, 2, 9, 100, 499, len(all) - 1, len(all), 2000} {
+		r, err := call(t.Context(), d, "search_files", fmt.Sprintf(`{"pattern":"**","limit":%d}`, limit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := searchFilesData{Files: all[:min(limit, len(all))], Total: len(all)}
+		if diff := cmp.Diff(want, r.Structured); diff != "" {
+			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
 		}
 	}
 }
