@@ -202,7 +202,10 @@ func (d *Disk) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, pathError("read", name, err)
 	}
-	data, err := readRegular(f.root, rel)
+	data, err := f.readQuickly(rel)
+	if err != nil {
+		data, err = readRegular(f.root, rel)
+	}
 	if err != nil {
 		return nil, pathError("read", name, err)
 	}
