@@ -19,6 +19,7 @@ func TestReadFile(t *testing.T) {
 	files := map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "crlf.txt": "one\r\ntwo\r\n", "empty.txt": "", "bom.txt": "\xef\xbb\xbfx\n",
 		"wide.txt": "\xff\xfea\x00\n\x00", "open.txt": "one\ntwo", "sub/deep.txt": "x\n",
+		"large.txt": strings.Repeat("one\n", 50_000),
 	}
 	for _, c := range []struct {
 		name, args, want string
@@ -33,6 +34,7 @@ func TestReadFile(t *testing.T) {
 		{"empty", `{"path":"empty.txt"}`, "(empty file)", FileInfo{Path: "empty.txt", Offset: 1, Encoding: "utf-8", EOL: "none"}},
 		{"byte order mark", `{"path":"bom.txt"}`, "x\n", FileInfo{Path: "bom.txt", Lines: 1, TotalLines: 1, Offset: 1, Encoding: "utf-8-bom", EOL: "lf"}},
 		{"UTF-16", `{"path":"wide.txt"}`, "a\n", FileInfo{Path: "wide.txt", Lines: 1, TotalLines: 1, Offset: 1, Encoding: "utf-16le", EOL: "lf"}},
+		{"large", `{"path":"large.txt","limit":1}`, "one\n", FileInfo{Path: "large.txt", Lines: 1, TotalLines: 50_000, Offset: 1, Encoding: "utf-8", EOL: "lf"}},
 		{"a path that is not clean", `{"path":"./sub/../sub/deep.txt"}`, "x\n", FileInfo{Path: "sub/deep.txt", Lines: 1, TotalLines: 1, Offset: 1, Encoding: "utf-8", EOL: "lf"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,10 +46,10 @@ func TestReadFile(t *testing.T) {
 				t.Errorf("got %q, want %q", res.Text, c.want)
 			}
 			info := res.Structured.(FileInfo)
-			if want := hash([]byte(files[c.info.Path])); info.Hash != want {
-				t.Errorf("hash %s, want %s", info.Hash, want)
+			if want := hash([]byte(files[c.info.Path])); info.Hash() != want {
+				t.Errorf("hash %s, want %s", info.Hash(), want)
 			}
-			info.Hash = ""
+			info.Hash = nil
 			if diff := cmp.Diff(c.info, info); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -27,13 +28,30 @@ func (a ReadFileArgs) Effects() tools.Effects { return tools.Effects{Paths: []st
 // FileInfo is the structured result of read_file.
 type FileInfo struct {
 	Path       string `json:"path"`
-	Hash       string `json:"hash"`       // SHA-256 of the whole file, in hexadecimal
+	Hash       digest `json:"hash"`       // of the whole file
 	Lines      int    `json:"lines"`      // in the result
 	TotalLines int    `json:"totalLines"` // in the file
 	Offset     int    `json:"offset"`     // the first line of the result, counted from one
 	Encoding   string `json:"encoding"`
 	EOL        string `json:"eol"`
 }
+
+// digest returns the SHA-256 of a file, in hexadecimal.
+type digest func() string
+
+// startDigest begins with the digest of data. That of a large file is computed
+// beside what else is done with its text, which takes as long.
+func startDigest(data []byte) digest {
+	const large = 64 << 10
+	d := sync.OnceValue(func() string { return hash(data) })
+	if len(data) >= large {
+		go d()
+	}
+	return d
+}
+
+// MarshalText waits for the digest.
+func (d digest) MarshalText() ([]byte, error) { return []byte(d()), nil }
 
 func newReadFile(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
@@ -52,7 +70,7 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 	}
 	total := diff.CountLines(f.text.Body)
 	info := FileInfo{
-		Path: f.name, Hash: hash(f.data), Lines: total, TotalLines: total, Offset: 1,
+		Path: f.name, Hash: startDigest(f.data), Lines: total, TotalLines: total, Offset: 1,
 		Encoding: fmt.Sprint(f.text.Encoding), EOL: fmt.Sprint(f.text.EOL),
 	}
 	if in.Mode == "outline" {
