@@ -95,7 +95,18 @@ func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callTo
 	}
 	ctx, job := s.progress.begin(ctx, token, a.Name)
 	defer job.end()
-	res, err := d.Call(ctx, dispatch.Request{Name: a.Name, Arguments: a.Arguments, Session: a.Session, CallID: a.CallID, Emit: job.emit})
+	res, err := d.Call(ctx, dispatch.Request{
+		Name: a.Name, Arguments: a.Arguments, Session: a.Session, CallID: a.CallID, Emit: job.emit,
+		Left: func(res *dispatch.Result) {
+			out, err := toolAnswer(ctx, res, nil)
+			job.end()
+			lsp.Answer(ctx, out, err)
+		},
+	})
+	return toolAnswer(ctx, res, err)
+}
+
+func toolAnswer(ctx context.Context, res *dispatch.Result, err error) (toolResult, error) {
 	if ctx.Err() != nil {
 		return toolResult{}, lsp.Errorf(lsp.RequestCancelled, "cancelled")
 	}

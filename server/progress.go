@@ -41,6 +41,7 @@ type job struct {
 	gone   chan struct{}      // closed when end was sent
 	news   chan struct{}      // has room for one
 	late   *time.Timer        // runs run later, if it runs at all; nil when it runs from the beginning
+	over   sync.Once          // of end
 
 	mu   sync.Mutex
 	text []byte
@@ -92,11 +93,13 @@ func (j *job) emit(chunk string) {
 
 // end takes the progress away again, before it returns.
 func (j *job) end() {
-	j.finish()
-	if j.late == nil || !j.late.Stop() {
-		<-j.gone
-	}
-	j.cancel()
+	j.over.Do(func() {
+		j.finish()
+		if j.late == nil || !j.late.Stop() {
+			<-j.gone
+		}
+		j.cancel()
+	})
 }
 
 // run sends begin, reports and end, in that order.

@@ -30,6 +30,7 @@ type call struct {
 	to      workspace.View
 	dest    Destinations
 
+	begun     time.Time
 	changes   []workspace.Change // that were made
 	spent     *session.Reservation
 	res       *Result
@@ -41,24 +42,32 @@ type call struct {
 // Call runs one tool call. Whatever goes wrong with the call is a Result that
 // is not OK; the error is ctx's, when the caller gave up.
 func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
-	start := d.o.Now()
+	begun := d.o.Now()
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
-	c := &call{d: d, req: req, set: d.o.Settings(), res: &Result{CallID: req.CallID, Tool: req.Name, Changes: []ChangeRef{}, Attempts: 1}}
+	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, res: &Result{CallID: req.CallID, Tool: req.Name, Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
 	c.started()
 	out, err := c.guarded(ctx, known)
+	if errors.Is(err, ErrLeft) {
+		return nil, err
+	}
 	if err == nil {
 		err = ctx.Err()
 	}
+	c.conclude(out, err)
+	return c.res, ctx.Err()
+}
+
+// conclude makes the result and records it.
+func (c *call) conclude(out tools.Result, err error) {
 	c.finish(out, err)
-	took := d.o.Now().Sub(start)
+	took := c.d.o.Now().Sub(c.begun)
 	c.res.DurationMs, c.res.ApprovalMs = took.Milliseconds(), c.asked.Milliseconds()
-	d.metrics.record(c.res.Tool, c.res, took-c.asked)
+	c.d.metrics.record(c.res.Tool, c.res, took-c.asked)
 	c.record(took)
 	c.audit()
-	return c.res, ctx.Err()
 }
 
 // guarded is steps with a crash turned into an error: a tool that panics ends
@@ -104,7 +113,14 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if c.queued() {
 		return c.queueCommit(ctx)
 	}
-	out, _, err := c.run(ctx)
+	run := c.run
+	if c.req.Left != nil {
+		run = c.runHere
+	}
+	out, _, err := run(ctx)
+	if errors.Is(err, ErrLeft) {
+		return out, err
+	}
 	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
 			c.notes = append(c.notes, fmt.Sprintf("%d pending edits are not on disk, so this did not see them.", n))
@@ -220,44 +236,6 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 	}
 	return c.ask(ctx, v, changes)
 }
-
-// run runs the tool under its time-out. A tool that does not stop when it is
-// told to is left behind: its call ends all the same.
-func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error) {
-	ctx, cancel := waitLimit(ctx, c.tool)
-	defer cancel()
-	type outcome struct {
-		res     tools.Result
-		changes []workspace.Change
-		err     error
-	}
-	done := make(chan outcome, 1)
-	tc := &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit}
-	c.d.workers.run(func() {
-		defer func() {
-			if r := recover(); r != nil {
-				c.d.o.Log.Error("tool crashed", "tool", c.tool.Name, "call", c.req.CallID, "panic", r, "stack", string(debug.Stack()))
-				done <- outcome{err: crashed(c.tool.Name, r)}
-			}
-		}()
-		res, changes, err := c.bound.Run(ctx, tc)
-		done <- outcome{res, changes, err}
-	})
-	select {
-	case o := <-done:
-		return o.res, o.changes, o.err
-	case <-ctx.Done():
-	}
-	select {
-	case o := <-done: // it finished, or stopped in good order
-		return o.res, o.changes, o.err
-	case <-time.After(graceAfterCancel):
-		return tools.Result{}, nil, ctx.Err()
-	}
-}
-
-// graceAfterCancel is how long a tool has to stop once its context has ended.
-const graceAfterCancel = 50 * time.Millisecond
 
 func (c *call) emit(chunk string) {
 	chunk = c.d.o.Redact.Text(chunk)

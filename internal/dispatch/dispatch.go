@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
@@ -160,16 +159,4 @@ func newID(prefix string) string {
 	var b [8]byte
 	rand.Read(b[:])
 	return prefix + hex.EncodeToString(b[:])
-}
-
-// waitLimit is ctx bounded by the tool's own time-out.
-func waitLimit(ctx context.Context, t *tools.Tool) (context.Context, context.CancelFunc) {
-	if t.Interactive {
-		return context.WithCancel(ctx)
-	}
-	limit := t.Timeout
-	if limit == 0 {
-		limit = tools.DefaultTimeout
-	}
-	return context.WithTimeout(ctx, limit)
 }

@@ -6,6 +6,7 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
@@ -20,7 +21,16 @@ type Request struct {
 	Session   string          // "" means the default session
 	CallID    string          // "" means that dispatch makes one
 	Emit      func(chunk string)
+
+	// Left, when set, is for a caller who needs not get the result from Call: a
+	// tool may then run in the goroutine of Call, since to wake another one for
+	// it takes longer than most tools. If it does not stop when its context
+	// ends, Left gets the result, and Call returns ErrLeft when the tool does.
+	Left func(*Result)
 }
+
+// ErrLeft is returned by Call when Request.Left got the result.
+var ErrLeft = errors.New("the tool was left behind")
 
 // Result is the envelope of a call: the ToolResult of docs/protocol.md.
 type Result struct {

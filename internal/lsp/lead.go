@@ -25,18 +25,18 @@ type lead struct {
 	timer   *time.Timer // calls Conn.watch
 }
 
-// read runs a reader, and as a worker what it serves when it is none any more.
+// read runs a reader, who becomes a worker when another one has taken its place.
 func (c *Conn) read() {
 	err := c.readOn(c.base)
 	if !errors.Is(err, errHandedOver) {
 		c.ended <- err
 		return
 	}
-	c.worker(c.finish())
+	c.worker(nil)
 }
 
-// serveHere serves a request that was admitted from the reader, and returns
-// whether this is still the reader. The request holds its slot if it is not.
+// serveHere serves a request from the reader, and returns whether this still is
+// the reader.
 func (c *Conn) serveHere(r *request) bool {
 	l := &c.lead
 	l.mu.Lock()
@@ -47,15 +47,7 @@ func (c *Conn) serveHere(r *request) bool {
 	}
 	l.mu.Unlock()
 	c.serve(r)
-	if !c.leave(r) {
-		return false
-	}
-	if next := c.finish(); next != nil {
-		go c.worker(next)
-	} else {
-		c.handlers.Done()
-	}
-	return true
+	return c.leave(r)
 }
 
 // leave ends the time in which r keeps the reader from reading, and returns

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"go.lsp.dev/jsonrpc2"
 )
 
-// request is one of the peer's that has not been answered. All but the
-// constants is guarded by Conn.mu.
+// request is one of the peer's that has not been answered. All that changes and
+// is not atomic is guarded by Conn.mu.
 type request struct {
 	conn   *Conn
 	id     jsonrpc2.ID
@@ -24,6 +25,8 @@ type request struct {
 	cancelled bool                    // while it was queued: it is answered already
 	slot      bool                    // holds, or would hold, one of the Concurrency slots
 	idle      int                     // how often Waiting is in effect
+
+	answered atomic.Bool
 }
 
 // Inline requests see the documents exactly as they are at their place in the
@@ -118,13 +121,12 @@ func (c *Conn) start(r *request) {
 // has the stack for it; a new one would first have to grow it.
 const maxIdle = 4
 
-// worker serves r, takes from the queue, and then stays if few others do.
+// worker serves r, if there is one, and then stays if few others do.
 func (c *Conn) worker(r *request) {
 	for {
-		for ; r != nil; r = c.finish() {
+		if r != nil {
 			c.serve(r)
 		}
-		c.handlers.Done()
 		select {
 		case c.parked <- struct{}{}:
 		default:
@@ -137,19 +139,6 @@ func (c *Conn) worker(r *request) {
 			return
 		}
 	}
-}
-
-// finish gives the slot to the next in the queue, or back.
-func (c *Conn) finish() *request {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.working <= c.opts.Concurrency {
-		if r := c.next(); r != nil {
-			return r
-		}
-	}
-	c.working--
-	return nil
 }
 
 // next takes a request from the queue. Needs mu.
@@ -213,19 +202,38 @@ func (c *Conn) cancel(params json.RawMessage) {
 
 type requestKey struct{}
 
-// serve runs the handler for r and sends the one reply.
+// serve runs the handler for r and answers it.
 func (c *Conn) serve(r *request) {
 	ctx, cancel := context.WithCancelCause(c.base)
 	defer cancel(nil)
 	c.mu.Lock()
 	if r.cancelled { // between the queue and here
 		c.mu.Unlock()
+		c.finish(r)
 		return
 	}
 	r.cancel = cancel
 	c.mu.Unlock()
 
-	result, err := c.call(context.WithValue(ctx, requestKey{}, r), r)
+	ctx = context.WithValue(ctx, requestKey{}, r)
+	result, err := c.call(ctx, r)
+	c.answer(ctx, r, result, err)
+}
+
+// Answer answers the request of ctx before its handler returns, which counts as
+// its end; the handler's own answer is then dropped. With any other context it
+// does nothing.
+func Answer(ctx context.Context, result any, err error) {
+	if r, _ := ctx.Value(requestKey{}).(*request); r != nil {
+		r.conn.answer(ctx, r, result, err)
+	}
+}
+
+// answer sends the reply, unless there was one.
+func (c *Conn) answer(ctx context.Context, r *request, result any, err error) {
+	if !r.answered.CompareAndSwap(false, true) {
+		return
+	}
 	var frame *bytes.Buffer
 	if err == nil {
 		if frame, err = resultFrame(r.id, result); err != nil {
@@ -236,15 +244,35 @@ func (c *Conn) serve(r *request) {
 	if err != nil {
 		frame = errorFrame(r.id, wireError(ctx, err))
 	}
-	// The id is free before the peer can have seen the reply.
-	c.mu.Lock()
-	delete(c.requests, r.id)
-	c.mu.Unlock()
 	limit := c.opts.MaxUnsent
 	if !r.slot {
 		limit *= 2 // inline, see refuse
 	}
+	c.forget(r) // the id is free before the peer can have seen the reply
 	c.reply(frame, limit, r.slot)
+	c.finish(r)
+}
+
+func (c *Conn) forget(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.requests, r.id)
+}
+
+// finish gives the slot of r to the next in the queue, or back.
+func (c *Conn) finish(r *request) {
+	if !r.slot {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.working--
+	if c.working < c.opts.Concurrency {
+		if next := c.next(); next != nil {
+			c.start(next)
+		}
+	}
+	c.handlers.Done()
 }
 
 // call is the one recover of a request.

@@ -1,0 +1,91 @@
+package dispatch
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// run runs the tool under its time-out. A tool that does not stop when it is
+// told to is left behind: its call ends all the same.
+func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error) {
+	ctx, cancel := waitLimit(ctx, c.tool)
+	defer cancel()
+	type outcome struct {
+		res     tools.Result
+		changes []workspace.Change
+		err     error
+	}
+	done := make(chan outcome, 1)
+	c.d.workers.run(func() {
+		res, changes, err := c.runTool(ctx)
+		done <- outcome{res, changes, err}
+	})
+	select {
+	case o := <-done:
+		return o.res, o.changes, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done: // it finished, or stopped in good order
+		return o.res, o.changes, o.err
+	case <-time.After(graceAfterCancel):
+		return tools.Result{}, nil, ctx.Err()
+	}
+}
+
+// runHere is run in this goroutine. When the tool is left behind, another one
+// concludes the call, and nothing more may be done with it here.
+func (c *call) runHere(ctx context.Context) (tools.Result, []workspace.Change, error) {
+	ctx, cancel := waitLimit(ctx, c.tool)
+	defer cancel()
+	var mu sync.Mutex
+	over, left := false, false
+	leave := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if left = !over; left {
+			c.conclude(tools.Result{}, ctx.Err())
+			c.req.Left(c.res)
+		}
+	}
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceAfterCancel, leave) })
+	defer stop()
+	res, changes, err := c.runTool(ctx)
+	mu.Lock()
+	defer mu.Unlock()
+	if over = true; left {
+		return tools.Result{}, nil, ErrLeft
+	}
+	return res, changes, err
+}
+
+// runTool runs the tool, and turns a crash into an error.
+func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspace.Change, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.d.o.Log.Error("tool crashed", "tool", c.tool.Name, "call", c.req.CallID, "panic", r, "stack", string(debug.Stack()))
+			err = crashed(c.tool.Name, r)
+		}
+	}()
+	return c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit})
+}
+
+// graceAfterCancel is how long a tool has to stop once its context has ended.
+const graceAfterCancel = 50 * time.Millisecond
+
+// waitLimit is ctx bounded by the tool's own time-out.
+func waitLimit(ctx context.Context, t *tools.Tool) (context.Context, context.CancelFunc) {
+	if t.Interactive {
+		return context.WithCancel(ctx)
+	}
+	limit := t.Timeout
+	if limit == 0 {
+		limit = tools.DefaultTimeout
+	}
+	return context.WithTimeout(ctx, limit)
+}
