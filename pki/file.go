@@ -1,5 +1,10 @@
 package pki
 
+import (
+	"cmp"
+	"strings"
+)
+
 // File is what the syntax of one source file tells.
 type File struct {
 	Package    string // of Go and of languages with packages or namespaces, as declared
@@ -54,12 +59,13 @@ type Reference struct {
 //	()     the result of a call
 //	!      a value of the type
 //	[]     an element, or what a channel gives
-//	#2     the third of several values
-//	^      a container of such values
-//	$      a function that returns such a value
+//	[k]    a key
+//	@2     the third of several values
+//	^      a container of such values; ^<K> with keys K
+//	~      a function that returns such a value
 //	%      a generic with type arguments
 //
-// So store.New()#0.items[] is an element of the field items of the first
+// So store.New()@0.items[] is an element of the field items of the first
 // result of New of the package store, and after var x []*store.Item the path
 // of x is store.Item!^ . Pointers are what they point at.
 type Path string
@@ -70,19 +76,54 @@ const Unknown Path = "?"
 // Known reports whether anything is known of a path.
 func (p Path) Known() bool { return p != Unknown }
 
+// Nameless is the path of a value whose type has no name: its members are
+// nobody's.
+const Nameless Path = "{}"
+
 // Then appends a step, or takes back the one that it undoes. What gets long is
 // not known.
 func (p Path) Then(step string) Path {
 	const most = 200
-	last := len(p) - 1
-	switch {
-	case last > 0 && step == "[]" && p[last] == '^', last > 0 && step == "()" && p[last] == '$':
-		return p[:last]
-	}
 	if p == Unknown || len(p)+len(step) > most {
 		return Unknown
 	}
+	switch before, key := p.unwrap(); {
+	case step == "[]" && before != "", step == "()" && strings.HasSuffix(string(p), "~"):
+		return cmp.Or(before, p[:len(p)-1])
+	case step == "[k]" && key != "":
+		return key
+	}
 	return p + Path(step)
+}
+
+// Map is the path of a map of such values.
+func (p Path) Map(key Path) Path {
+	if key == Unknown {
+		return p.Then("^")
+	}
+	return p.Then("^<" + string(key) + ">")
+}
+
+// unwrap takes a last ^ off, with the key of a map.
+func (p Path) unwrap() (before, key Path) {
+	if strings.HasSuffix(string(p), "^") {
+		return p[:len(p)-1], ""
+	}
+	if !strings.HasSuffix(string(p), ">") {
+		return "", ""
+	}
+	depth := 0
+	for i := len(p) - 1; i > 0; i-- {
+		switch p[i] {
+		case '>':
+			depth++
+		case '<':
+			if depth--; depth == 0 && p[i-1] == '^' {
+				return p[:i-1], p[i+1 : len(p)-1]
+			}
+		}
+	}
+	return "", ""
 }
 
 // Decl says of what type a symbol of the file is.
@@ -92,4 +133,15 @@ type Decl struct {
 	Under   Path   // a type's own definition, where that is neither struct, class nor interface
 	Alias   bool   // the type is the same as Under
 	Bases   []Path // what members come from besides its own: embedded types, base classes
+}
+
+// StepMarks are the bytes with which a step can begin.
+const StepMarks = ".()![]@^~%"
+
+// Root splits a path into its name and the steps.
+func (p Path) Root() (name, steps string) {
+	if i := strings.IndexAny(string(p), StepMarks); i >= 0 {
+		return string(p[:i]), string(p[i:])
+	}
+	return string(p), ""
 }

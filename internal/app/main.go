@@ -131,8 +131,8 @@ func run(ctx context.Context, args []string, s Streams) error {
 			return nil
 		}
 	}
-	if name == workerCommand && len(args) == 1 {
-		return outlineWorker(args[0], s)
+	if name == workerCommand && (len(args) == 1 || len(args) == 2 && args[1] == withNames) {
+		return outlineWorker(args, s)
 	}
 	if name == "help" {
 		help(s.Out)

@@ -14,7 +14,7 @@ func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps) 
 	var list []*tools.Tool
 	for _, family := range [][]*tools.Tool{
 		fs.Tools(fs.Deps{Outline: o.outline}),
-		search.Tools(),
+		search.Tools(search.Deps{References: o.finder()}),
 		git.Tools(g),
 		system.Tools(pages),
 		editor.Tools(people),

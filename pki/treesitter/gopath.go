@@ -192,15 +192,17 @@ func (s *goScope) valueOf(t ast.Expr) pki.Path {
 	case *ast.ChanType:
 		return s.valueOf(t.Value).Then("^")
 	case *ast.MapType:
-		return s.valueOf(t.Value).Then("^")
+		return s.valueOf(t.Value).Map(s.valueOf(t.Key))
 	case *ast.FuncType:
 		results := s.results(t)
 		if len(results) == 0 {
-			return goBasic.Then("$")
+			return goBasic.Then("~")
 		}
-		return results[0].Then("$")
+		return results[0].Then("~")
 	case *ast.InterfaceType:
 		return "any!"
+	case *ast.StructType:
+		return pki.Nameless
 	case *ast.IndexExpr:
 		return s.generic(t.X)
 	case *ast.IndexListExpr:

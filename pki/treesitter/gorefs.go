@@ -240,7 +240,7 @@ func (w *goReferences) assigned(n int, values []ast.Expr) []pki.Path {
 		case len(values) == 1:
 			out[i] = w.scope.pathOf(values[0])
 			if _, call := ast.Unparen(values[0]).(*ast.CallExpr); call {
-				out[i] = out[i].Then("#" + strconv.Itoa(i))
+				out[i] = out[i].Then("@" + strconv.Itoa(i))
 			} else if i > 0 {
 				out[i] = goBasic // v, ok
 			}

@@ -3,6 +3,7 @@ package treesitter
 import (
 	"go/ast"
 	"go/token"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
@@ -294,14 +295,11 @@ func (w *goReferences) literal(e *ast.CompositeLit, elided pki.Path) {
 	if e.Type != nil {
 		w.types(e.Type)
 		in = w.scope.valueOf(e.Type)
-		switch t := e.Type.(type) {
+		switch e.Type.(type) {
 		case *ast.ArrayType, *ast.MapType:
 			keys = false
-		case *ast.StructType:
-			_ = t
-			in = "any!"
 		}
-	} else if len(in) > 0 && in[len(in)-1] == '^' {
+	} else if strings.HasSuffix(string(in), "^") || strings.HasSuffix(string(in), ">") {
 		keys = false
 	}
 	for _, elt := range e.Elts {
@@ -313,7 +311,7 @@ func (w *goReferences) literal(e *ast.CompositeLit, elided pki.Path) {
 			case isName && keys:
 				w.key(id, in)
 			default:
-				w.element(kv.Key, pki.Unknown)
+				w.element(kv.Key, in.Then("[k]"))
 			}
 		}
 		w.element(value, in.Then("[]"))

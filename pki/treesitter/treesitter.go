@@ -70,7 +70,10 @@ func Analyze(lang string, src []byte) (pki.File, error) {
 		return goAnalyze(src), nil
 	}
 	symbols, err := Extract(lang, src)
-	return pki.File{Symbols: symbols}, err
+	if err != nil || lang == "markdown" || lang == "yaml" || lang == "toml" {
+		return pki.File{Symbols: symbols}, err
+	}
+	return names(lang, src, symbols), nil
 }
 
 // Safe reports whether lang is parsed without C code: whatever the source,

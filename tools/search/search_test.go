@@ -49,8 +49,9 @@ func open(t testing.TB, dir string) *workspace.Disk {
 
 // call runs a tool as dispatch does, with its arguments as JSON.
 func call(ctx context.Context, files workspace.Files, tool, args string) (tools.Result, error) {
-	i := slices.IndexFunc(Tools(), func(t *tools.Tool) bool { return t.Name == tool })
-	b, err := Tools()[i].Bind(json.RawMessage(args))
+	list := Tools(Deps{References: parser()})
+	i := slices.IndexFunc(list, func(t *tools.Tool) bool { return t.Name == tool })
+	b, err := list[i].Bind(json.RawMessage(args))
 	if err != nil {
 		return tools.Result{}, err
 	}

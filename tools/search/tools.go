@@ -7,12 +7,18 @@ package search
 import (
 	_ "embed"
 
+	"github.com/sidecar-ls/sidecar-ls/pki/references"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
+// Deps is what the family needs from others.
+type Deps struct {
+	References *references.Finder // nil: there is no parser
+}
+
 // Tools returns the tools of this family.
-func Tools() []*tools.Tool {
-	return []*tools.Tool{searchFiles(), grep()}
+func Tools(d Deps) []*tools.Tool {
+	return []*tools.Tool{searchFiles(), grep(), findReferences(d.References)}
 }
 
 //go:embed search_files.md
@@ -20,3 +26,6 @@ var searchFilesText string
 
 //go:embed grep.md
 var grepText string
+
+//go:embed find_references.md
+var findReferencesText string

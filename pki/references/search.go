@@ -1,0 +1,316 @@
+package references
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
+)
+
+// search is one query at work.
+type search struct {
+	ctx    context.Context
+	finder *Finder
+	files  workspace.Files
+
+	mu      sync.Mutex
+	facts   map[string]*facts // by path; nil for what can't be had
+	hits    []*facts          // files with the name, by path
+	words   []string          // that were looked for
+	mods    []goModule
+	modules map[string]*module
+	goDirs  map[string]string // import path, by module directory, to directory
+	values  map[valueKey]value
+	partial bool
+	failed  int
+}
+
+// facts are what is known of one file.
+type facts struct {
+	path, lang string
+	file       pki.File
+	refs       []hit          // references to the words that were looked for
+	text       map[int]string // lines that may be shown
+	starts     []int          // of lines, for the symbols
+}
+
+// hit is a reference with its line.
+type hit struct {
+	pki.Reference
+}
+
+func newSearch(ctx context.Context, f *Finder, files workspace.Files) *search {
+	return &search{
+		ctx: ctx, finder: f, files: files,
+		facts: make(map[string]*facts), modules: make(map[string]*module),
+		goDirs: make(map[string]string), values: make(map[valueKey]value),
+	}
+}
+
+// gather finds the files that have a word, and looks into them.
+func (s *search) gather(words ...string) error {
+	s.words = append(s.words, words...)
+	opts := workspace.WalkOptions{Workers: runtime.GOMAXPROCS(0)}
+	bufs := make([][]byte, opts.Workers)
+	err := s.files.Walk(s.ctx, opts, func(e *workspace.Entry) error {
+		if path.Base(e.Path) == "go.mod" {
+			s.addModule(e)
+			return nil
+		}
+		if s.known(e.Path) != nil || s.finder.Language(e.Path, nil) == "" && path.Ext(e.Path) != "" {
+			return nil
+		}
+		data, err := e.Read(bufs[e.Worker])
+		if cap(data) > cap(bufs[e.Worker]) {
+			bufs[e.Worker] = data
+		}
+		if err != nil || !slices.ContainsFunc(words, func(w string) bool { return hasWord(data, w) }) {
+			return nil
+		}
+		lang := s.finder.Language(e.Path, data)
+		if !isCode(lang) {
+			return nil
+		}
+		f := s.look(e.Path, lang, data, true)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.facts[e.Path] = f
+		s.hits = append(s.hits, f)
+		return s.ctx.Err()
+	})
+	slices.SortFunc(s.hits, func(a, b *facts) int { return strings.Compare(a.path, b.path) })
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.partial = true
+		return nil
+	}
+	return err
+}
+
+func (s *search) known(name string) *facts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.facts[name]
+}
+
+// isCode: in prose and settings a word is no reference.
+func isCode(lang string) bool {
+	switch lang {
+	case "", "markdown", "yaml", "toml":
+		return false
+	}
+	return true
+}
+
+// look analyzes a file. With lines, what may be shown of it is kept.
+func (s *search) look(name, lang string, src []byte, lines bool) *facts {
+	f := &facts{path: name, lang: lang, starts: lineStarts(src)}
+	var err error
+	if f.file, err = s.finder.Analyze(s.ctx, lang, src); err != nil {
+		s.mu.Lock()
+		s.failed++
+		s.mu.Unlock()
+	}
+	if lines {
+		f.text = make(map[int]string)
+		for i := range f.file.References {
+			if r := &f.file.References[i]; slices.Contains(s.words, r.Name) {
+				f.refs = append(f.refs, hit{*r})
+				f.keep(src, r.Line)
+			}
+		}
+		for i := range f.file.Imports {
+			f.keep(src, f.file.Imports[i].Line)
+		}
+		for i := range f.file.Symbols {
+			if sym := &f.file.Symbols[i]; slices.Contains(s.words, sym.Name) {
+				f.keep(src, f.lineOf(sym))
+			}
+		}
+	}
+	f.file.References = nil
+	return f
+}
+
+// keep remembers a line.
+func (f *facts) keep(src []byte, line int) {
+	const most = 400
+	if _, ok := f.text[line]; ok || line < 1 || line > len(f.starts) {
+		return
+	}
+	text, _, _ := bytes.Cut(src[f.starts[line-1]:], []byte("\n"))
+	f.text[line] = strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), most)]), "\uFFFD"))
+}
+
+func (f *facts) lineOf(sym *pki.Symbol) int {
+	i, found := slices.BinarySearch(f.starts, sym.NameByte)
+	if found {
+		i++
+	}
+	return max(1, i)
+}
+
+func (f *facts) columnOf(sym *pki.Symbol) int { return sym.NameByte - f.starts[f.lineOf(sym)-1] + 1 }
+
+func lineStarts(src []byte) []int {
+	starts := []int{0}
+	for i, c := range src {
+		if c == '\n' || c == '\r' && (i+1 == len(src) || src[i+1] != '\n') {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// file returns the facts of a file that need not have the name, or nil.
+func (s *search) file(name string) *facts {
+	s.mu.Lock()
+	f, ok := s.facts[name]
+	s.mu.Unlock()
+	if ok {
+		return f
+	}
+	if src, err := s.files.ReadFile(name); err == nil && s.ctx.Err() == nil {
+		if lang := s.finder.Language(name, src); lang != "" {
+			f = s.look(name, lang, src, false)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.facts[name] = f
+	return f
+}
+
+// hasWord reports whether data has a word, and not only as a part of others.
+func hasWord(data []byte, word string) bool {
+	for from := 0; ; {
+		i := bytes.Index(data[from:], []byte(word))
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !isWord(data[i-1])) && (end == len(data) || !isWord(data[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+// answer is whether a reference means a symbol.
+type answer int
+
+const (
+	no answer = iota
+	maybe
+	yes
+)
+
+// uses compares every reference with the targets.
+func (s *search) uses(targets []definition, name symbolName) *Result {
+	r := &Result{Files: len(s.hits), Partial: s.partial, Failed: s.failed}
+	byName := map[string]bool{}
+	for _, f := range s.hits {
+		imports := make(map[int]bool)
+		defined := s.definedIn(f, targets)
+		for _, h := range f.refs {
+			if defined[h.Offset] {
+				continue
+			}
+			sure := no
+			if len(targets) == 0 {
+				sure = s.named(f, &h.Reference, name)
+			}
+			for i := range targets {
+				if related(f.lang, targets[i].from.lang) {
+					sure = max(sure, s.matches(f, &h.Reference, targets[i].target))
+				}
+			}
+			if sure == no {
+				continue
+			}
+			if !f.file.Exact {
+				byName[f.lang] = true
+			}
+			if h.Kind == pki.RefImport {
+				imports[h.Line] = true
+				continue
+			}
+			s.through(f, h.In, h.Name, imports)
+			r.Uses = append(r.Uses, Place{Path: f.path, Line: h.Line, Column: h.Column, Text: f.text[h.Line], Kind: string(h.Kind), Name: h.Scope, ByName: sure == maybe})
+		}
+		for _, i := range f.file.Imports {
+			if imports[i.Line] {
+				delete(imports, i.Line)
+				r.Imports = append(r.Imports, Place{Path: f.path, Line: i.Line, Column: i.Column, Text: f.text[i.Line], Kind: string(pki.RefImport)})
+			}
+		}
+	}
+	sortPlaces(r.Imports)
+	sortPlaces(r.Uses)
+	for lang := range byName {
+		r.ByName = append(r.ByName, lang)
+	}
+	slices.Sort(r.ByName)
+	return r
+}
+
+// definedIn returns where in a file the targets have their names.
+func (s *search) definedIn(f *facts, targets []definition) map[int]bool {
+	at := make(map[int]bool)
+	for _, d := range targets {
+		if d.from == f && d.symbol.Kind != pki.Field {
+			at[d.symbol.NameByte] = true
+		}
+	}
+	return at
+}
+
+// through marks the import that a use goes through.
+func (s *search) through(f *facts, in pki.Path, name string, imports map[int]bool) {
+	root, _ := in.Root()
+	if in == "" {
+		root = name
+	}
+	for _, i := range f.file.Imports {
+		if i.Alias == root && root != "" || in == "" && i.Name == "*" && i.Alias == "" {
+			imports[i.Line] = true
+		}
+	}
+}
+
+// related: languages that share their names.
+func related(a, b string) bool { return family(a) == family(b) }
+
+func family(lang string) string {
+	switch lang {
+	case "javascript", "typescript", "tsx":
+		return "javascript"
+	case "java", "kotlin", "scala":
+		return "java"
+	case "c", "cpp":
+		return "c"
+	}
+	return lang
+}
+
+func sortPlaces(list []Place) {
+	slices.SortStableFunc(list, func(a, b Place) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// follow looks for more files, where a target is known under other names.
+func (s *search) follow([]definition) error { return nil }
