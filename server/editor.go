@@ -75,6 +75,10 @@ func (e *Editor) Apply(ctx context.Context, changes ...workspace.Change) error {
 		return err
 	}
 	if err := e.send(ctx, p.steps); err != nil {
+		// Clients stop in the middle of an edit, and refuse after they began.
+		if undo := e.undo(context.WithoutCancel(ctx), e.made(p.steps)); undo != nil {
+			return fmt.Errorf("%w; the open documents keep their part of the change: %w", err, undo)
+		}
 		return err
 	}
 	for _, name := range p.detach {
@@ -181,8 +185,25 @@ func (e *Editor) verify(ctx context.Context, waiters []*waiter) error {
 	return nil
 }
 
+// made returns those of the steps that the documents show.
+func (e *Editor) made(steps []step) (made []step) {
+	for _, s := range steps {
+		now := e.docs.at(s.target())
+		switch {
+		case s.want != nil && now != nil && sameText(now.text.Text(), *s.want):
+			made = append(made, s)
+		case s.op != nil && s.op.DeleteFile != nil && now == nil:
+			made = append(made, s)
+		}
+	}
+	return made
+}
+
 // undo takes steps back that the client has made.
 func (e *Editor) undo(ctx context.Context, steps []step) error {
+	if len(steps) == 0 {
+		return nil
+	}
 	var back []step
 	for i := len(steps) - 1; i >= 0; i-- {
 		r, err := e.reverse(steps[i])

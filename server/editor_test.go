@@ -229,6 +229,27 @@ func TestEditedAtTheSameMoment(t *testing.T) {
 	}
 }
 
+// What a client made of an edit before it gave up is put back.
+func TestHalfOfAnEdit(t *testing.T) {
+	for name, answer := range map[string]lsp.ApplyWorkspaceEditResult{
+		"and refused":  {FailureReason: "b.go is locked"},
+		"and accepted": {Applied: true},
+	} {
+		w := newWorld(t, setup{files: map[string]string{"a.go": "a\n", "b.go": "b\n", "c.go": "c\n"}})
+		a, b := w.open("a.go", "a\n"), w.open("b.go", "b\n")
+		w.Answer("workspace/applyEdit", func(ctx context.Context, _ json.RawMessage) (any, error) {
+			w.must(w.Type(ctx, a, "A\n"))
+			w.must(w.Type(ctx, b, "typed\n"))
+			w.Answer("workspace/applyEdit", nil) // the next edit is made
+			return answer, nil
+		})
+		err := w.live.Apply(w.ctx, modify("a.go", "a\n", "A\n"), modify("b.go", "b\n", "B\n"), modify("c.go", "c\n", "C\n"))
+		if !errors.Is(err, workspace.ErrConflict) || w.text(a) != "a\n" || w.text(b) != "typed\n" || w.disk("c.go") != "c\n" {
+			t.Errorf("%s: %v, buffers %q and %q, disk %q", name, err, w.text(a), w.text(b), w.disk("c.go"))
+		}
+	}
+}
+
 func TestClientWithoutEdits(t *testing.T) {
 	w := newWorld(t, setup{files: map[string]string{"a.go": "a\n"}})
 	w.open("a.go", "a\n")
