@@ -103,7 +103,7 @@ func (s *Store) apply(ctx context.Context, a *acceptance, res *AcceptResult) err
 			r.undo = []undoItem{item}
 		}
 		if a.batch {
-			r.commits = s.landed(a.session, item.changes)
+			r.commits = s.landed(a.session, item.changes, false)
 		}
 		return r, nil
 	})
@@ -253,7 +253,7 @@ func (s *Store) repropose(name string, text []byte) (note, int64, error) {
 	}
 	if e.batch {
 		r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
-			if q.session == e.session && p.name == name && !p.landed {
+			if q.session == e.session && p.name == name && p.landed == 0 {
 				return p.rebase(before, file(text)), len(r.puts) > 0
 			}
 			return p, true

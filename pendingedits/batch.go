@@ -104,7 +104,7 @@ func (s *Store) withParts(keep func(*queued, part) (part, bool)) (others []*queu
 			if ok {
 				parts = append(parts, now)
 			}
-			changed = changed || !ok || now.landed != p.landed || !same(now.data, p.data)
+			changed = changed || !ok || !now.same(p)
 		}
 		switch {
 		case !changed:
@@ -120,8 +120,8 @@ func (s *Store) withParts(keep func(*queued, part) (part, bool)) (others []*queu
 }
 
 // landed returns the commits of a session as they are once changes have been
-// made to the base.
-func (s *Store) landed(session string, changes []decided) []*queued {
+// made to the base: those of a batch or, with undone, those that take it back.
+func (s *Store) landed(session string, changes []decided, undone bool) []*queued {
 	before, after := map[string][]byte{}, map[string][]byte{}
 	for _, c := range changes {
 		if c.From != "" {
@@ -132,24 +132,18 @@ func (s *Store) landed(session string, changes []decided) []*queued {
 		after[c.Path] = c.After
 	}
 	others, _ := s.withParts(func(q *queued, p part) (part, bool) {
-		if final, ok := after[p.name]; ok && q.session == session && !p.landed {
-			return p.land(before[p.source], final), true
+		final, ok := after[p.name]
+		switch {
+		case !ok || q.session != session:
+			return p, true
+		case undone && p.landed > 0:
+			return p.takeBack(before[p.name], final), true
+		case undone:
+			return p, true
+		case p.landed > 0:
+			return p.land(before[p.name], final), true
 		}
-		return p, true
-	})
-	return others
-}
-
-// takenBack returns the commits of a session as they are once these changes
-// have been undone.
-func (s *Store) takenBack(session string, changes []decided) []*queued {
-	back := map[string]bool{}
-	for _, c := range changes {
-		back[c.Path], back[c.From] = true, true
-	}
-	others, _ := s.withParts(func(q *queued, p part) (part, bool) {
-		p.landed = p.landed && !(q.session == session && back[p.name])
-		return p, true
+		return p.land(before[p.source], final), true
 	})
 	return others
 }
@@ -179,7 +173,7 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 	others, gone = s.withParts(func(q *queued, p part) (part, bool) {
 		t, ok := rejected[p.name]
 		switch {
-		case !ok || p.landed || t.session != q.session:
+		case !ok || p.landed > 0 || t.session != q.session:
 			return p, true
 		case t.whole:
 			return p, false

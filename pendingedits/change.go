@@ -163,10 +163,8 @@ func (s *Store) endIntent(item undoItem, made []decided) (seq int64, err error) 
 	if len(made) > 0 {
 		r.undone = s.intent.undone
 		r.undo = append(slices.Clone(s.intent.undo[:len(s.intent.undo)-1]), undoItem{undone: item.undone, batch: item.batch, commits: item.commits, changes: made})
-		if item.batch && item.undone {
-			r.commits = s.takenBack(made[0].session, made)
-		} else if item.batch {
-			r.commits = s.landed(made[0].session, made)
+		if item.batch {
+			r.commits = s.landed(made[0].session, made, item.undone)
 		}
 	}
 	// What an agent proposed meanwhile stands.

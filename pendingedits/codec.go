@@ -107,7 +107,7 @@ func (w *encoder) commits(r record) {
 			w.file(p.base)
 			w.file(p.data)
 			w.number(int64(p.mode))
-			w.flag(p.landed)
+			w.number(int64(p.landed))
 			w.file(p.final)
 			w.file(p.content)
 		}
@@ -267,7 +267,7 @@ func (d *decoder) commits(r *record) {
 		q.revision, q.begun, q.head, q.failed = d.number(), d.number() == 1, d.text(), d.text()
 		for range d.count() {
 			p := part{name: d.text(), source: d.text(), base: d.file(), data: d.file(), mode: fs.FileMode(d.number())}
-			p.landed, p.final, p.content = d.number() == 1, d.file(), d.file()
+			p.landed, p.final, p.content = int(d.number()), d.file(), d.file()
 			d.bad = d.bad || !fs.ValidPath(p.name) || !fs.ValidPath(p.source)
 			q.parts = append(q.parts, p)
 		}

@@ -66,24 +66,42 @@ type queued struct {
 }
 
 // part is one file of a queued commit: data, as it was proposed for the text
-// base. Once the batch has landed, content stands to the file's text final as
-// data to base.
+// base. Once the batch has landed, and as long as the commit waits on, content
+// stands to the file's text final as data to base.
 type part struct {
 	name, source   string // base is the text of source: another file for a rename
 	base, data     []byte // nil: no file
 	mode           fs.FileMode
-	landed         bool
+	landed         int // how many accepted batches of the session changed the file
 	final, content []byte
 }
 
 // land returns p for a file that was accepted: before is the text of its source.
 func (p part) land(before, after []byte) part {
-	content, ok := merge(p.base, before, p.data)
+	base, data := p.base, p.data
+	if p.landed > 0 {
+		base, data = p.final, p.content
+	}
+	content, ok := merge(base, before, data)
 	if !ok {
 		content = after
 	}
-	p.landed, p.final, p.content = true, after, content
+	p.landed, p.final, p.content = p.landed+1, after, content
 	return p
+}
+
+// takeBack is land for a file of which accepting it was undone.
+func (p part) takeBack(before, after []byte) part {
+	if p.landed > 1 {
+		p = p.land(before, after)
+		p.landed--
+	}
+	p.landed--
+	return p
+}
+
+func (p part) same(q part) bool {
+	return p.landed == q.landed && same(p.data, q.data) && same(p.final, q.final) && same(p.content, q.content)
 }
 
 // rebase returns p for a proposal that a person made after of before.
@@ -98,7 +116,7 @@ func (p part) rebase(before, after []byte) part {
 
 // claims reports whether q waits for the batch's version of a file.
 func (q *queued) claims(name string) bool {
-	return slices.ContainsFunc(q.parts, func(p part) bool { return p.name == name && !p.landed })
+	return slices.ContainsFunc(q.parts, func(p part) bool { return p.name == name && p.landed == 0 })
 }
 
 func (q *queued) describe() Commit {
@@ -165,7 +183,7 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 	now := map[string]part{}
 	for _, q := range s.commits {
 		for _, p := range q.parts {
-			if q.session != session || p.landed {
+			if q.session != session || p.landed > 0 {
 				continue
 			}
 			last[p.name] = p.data

@@ -25,6 +25,13 @@ const crashDir, crashAt, crashNaive = "PENDINGEDITS_CRASH_DIR", "PENDINGEDITS_CR
 
 // TestMain is also the process that is killed.
 func TestMain(m *testing.M) {
+	if spec := os.Getenv(batchCrash); spec != "" {
+		if err := crashBatch(spec); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if dir := os.Getenv(crashDir); dir != "" {
 		at, err := strconv.Atoi(os.Getenv(crashAt))
 		if err == nil {

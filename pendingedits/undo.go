@@ -145,10 +145,8 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 				r.undo = append(r.undo, u)
 			}
 		}
-		if item.batch && item.undone {
-			r.commits = s.landed(item.changes[0].session, again.changes)
-		} else if item.batch {
-			r.commits = s.takenBack(item.changes[0].session, again.changes)
+		if item.batch {
+			r.commits = s.landed(item.changes[0].session, again.changes, again.undone)
 		}
 		return r, err
 	}
@@ -168,6 +166,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		res.Restored = append(res.Restored, b.name)
 		notes = append(notes, note{b.of.session, fmt.Sprintf(text, b.name)})
 	}
+	slices.Sort(res.Restored)
 	if item.batch && done != nil {
 		notes = []note{{item.changes[0].session, fmt.Sprintf(text, "your batch ("+listed(res.Restored)+")")}}
 		for _, c := range item.commits {
@@ -184,7 +183,6 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		errs = errs[1:]
 	}
 	s.tell(notes)
-	slices.Sort(res.Restored)
 	res.Revision = s.Revision()
 	return res, nil
 }
