@@ -1,0 +1,204 @@
+package gitrepo
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrWorktreeExists says that the repository has a linked working tree of that
+// name already.
+var ErrWorktreeExists = errors.New("there is a working tree of that name")
+
+// stagedDir is where working trees are made ready: beside worktrees, so that
+// git sees none that is half made.
+const stagedDir = "sidecar"
+
+// gone begins the names of those that were unregistered.
+const gone = ".gone-"
+
+// Linked is a linked working tree as the repository has it.
+type Linked struct {
+	Name   string // of its directory below worktrees
+	Dir    string // where it says that its files are
+	GitDir string // its own part of the repository
+}
+
+// Own is the directory for what its maker keeps with it. It goes when git
+// removes the working tree.
+func (l Linked) Own() string { return filepath.Join(l.GitDir, "sidecar") }
+
+// Worktrees lists the linked working trees. What is damaged is left out.
+func (r *Repo) Worktrees() ([]Linked, error) {
+	return r.linkedIn(filepath.Join(r.CommonDir, "worktrees"))
+}
+
+// Worktree returns the linked working tree of that name. It fails with
+// fs.ErrNotExist.
+func (r *Repo) Worktree(name string) (Linked, error) {
+	l := Linked{Name: name, GitDir: filepath.Join(r.CommonDir, "worktrees", name)}
+	info, err := os.Lstat(l.GitDir)
+	if err != nil {
+		return l, err
+	}
+	if !info.IsDir() {
+		return l, fmt.Errorf("%s: %w: it is no directory", l.GitDir, ErrCorrupt)
+	}
+	file, err := readPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir)
+	if err != nil {
+		return l, err
+	}
+	l.Dir = filepath.Dir(file)
+	return l, nil
+}
+
+func (r *Repo) linkedIn(dir string) ([]Linked, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var list []Linked
+	for _, e := range entries {
+		l := Linked{Name: e.Name(), GitDir: filepath.Join(dir, e.Name())}
+		file, err := readPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir)
+		if err != nil || !e.IsDir() {
+			continue
+		}
+		l.Dir = filepath.Dir(file)
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// Staged is a linked working tree that is being made. git doesn't know it yet.
+type Staged struct {
+	Linked
+	r *Repo
+}
+
+// StageWorktree begins a working tree of that name, whose files will be in dir,
+// with its HEAD at commit and on no branch. Publish makes it known, Abort takes
+// it back; after a crash it is found by StagedWorktrees.
+func (r *Repo) StageWorktree(name, dir string, commit OID) (*Staged, error) {
+	if _, err := os.Lstat(filepath.Join(r.CommonDir, "worktrees", name)); err == nil {
+		return nil, fmt.Errorf("%s: %w", name, ErrWorktreeExists)
+	}
+	var random [4]byte
+	rand.Read(random[:])
+	at := filepath.Join(r.CommonDir, stagedDir, name+"."+hex.EncodeToString(random[:]))
+	s := &Staged{Linked{Name: name, Dir: dir, GitDir: at}, r}
+	err := os.MkdirAll(filepath.Join(at, "logs"), 0o777)
+	for range 3 { // somebody else may have removed the directory above, when it was empty
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		err = os.MkdirAll(filepath.Join(at, "logs"), 0o777)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(s.Own(), 0o777); err != nil {
+		return nil, errors.Join(err, s.Abort())
+	}
+	head := commit.String() + "\n"
+	now := time.Now()
+	// The log keeps the commit from being pruned, whatever HEAD becomes.
+	log := fmt.Sprintf("%s %s sidecar-ls <sidecar-ls@localhost> %d %s\tshadow: created\n", OID{}, commit, now.Unix(), now.Format("-0700"))
+	for _, f := range [...]struct{ name, text string }{
+		{"gitdir", filepath.Join(dir, ".git") + "\n"},
+		{"commondir", "../..\n"},
+		{"HEAD", head},
+		{"ORIG_HEAD", head},
+		{"logs/HEAD", log},
+	} {
+		if err := os.WriteFile(filepath.Join(at, f.name), []byte(f.text), 0o666); err != nil {
+			return nil, errors.Join(err, s.Abort())
+		}
+	}
+	return s, nil
+}
+
+// Pointer is the text of the .git file that belongs into the working tree.
+func (s *Staged) Pointer() string {
+	return "gitdir: " + filepath.Join(s.r.CommonDir, "worktrees", s.Name) + "\n"
+}
+
+// WriteIndex writes the index of the working tree.
+func (s *Staged) WriteIndex(x *Index) error { return WriteIndex(filepath.Join(s.GitDir, "index"), x) }
+
+// Publish makes the working tree known to git, at once or not at all. Its
+// files have to be in place. It fails with ErrWorktreeExists.
+func (s *Staged) Publish() error {
+	worktrees := filepath.Join(s.r.CommonDir, "worktrees")
+	if err := os.MkdirAll(worktrees, 0o777); err != nil {
+		return err
+	}
+	to := filepath.Join(worktrees, s.Name)
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("%s: %w", s.Name, ErrWorktreeExists)
+	}
+	if err := os.Rename(s.GitDir, to); err != nil {
+		return err
+	}
+	s.GitDir = to
+	s.r.removeIfEmpty(stagedDir)
+	return nil
+}
+
+// Abort removes what there is of a working tree that was not published.
+func (s *Staged) Abort() error {
+	err := os.RemoveAll(s.GitDir)
+	s.r.removeIfEmpty(stagedDir)
+	return err
+}
+
+// StagedWorktrees lists what was begun and not published, by this process, by
+// another one, or by one that died. What was unregistered and only waits to be
+// removed has no name.
+func (r *Repo) StagedWorktrees() ([]*Staged, error) {
+	dir := filepath.Join(r.CommonDir, stagedDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var list []*Staged
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+		l := Linked{Name: name, GitDir: filepath.Join(dir, e.Name())}
+		if strings.HasPrefix(name, gone) {
+			l.Name = ""
+		} else if file, err := readPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir); err == nil {
+			l.Dir = filepath.Dir(file)
+		}
+		list = append(list, &Staged{l, r})
+	}
+	return list, nil
+}
+
+// Unregister makes the repository forget a linked working tree, at once or not
+// at all. Its files stay.
+func (r *Repo) Unregister(l Linked) error {
+	var random [4]byte
+	rand.Read(random[:])
+	if err := os.MkdirAll(filepath.Join(r.CommonDir, stagedDir), 0o777); err != nil {
+		return err
+	}
+	to := filepath.Join(r.CommonDir, stagedDir, gone+l.Name+"."+hex.EncodeToString(random[:]))
+	if err := os.Rename(l.GitDir, to); err != nil {
+		return err
+	}
+	// What is moved away is forgotten; that it also goes is only tidy.
+	_ = (&Staged{Linked{GitDir: to}, r}).Abort()
+	r.removeIfEmpty("worktrees")
+	return nil
+}
+
+// removeIfEmpty removes a directory of the repository that holds nothing, as
+// git does.
+func (r *Repo) removeIfEmpty(name string) { _ = os.Remove(filepath.Join(r.CommonDir, name)) }

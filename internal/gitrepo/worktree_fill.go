@@ -1,0 +1,252 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Fill says how the files of a tree come into a directory.
+type Fill struct {
+	Dir  string // there already, and nobody else's
+	Want *Index // the files; they get the stat data of those that are made
+
+	// Have is what a tree that is used again has in Dir. What is still as Have
+	// says and wanted stays, all else is removed. nil: Dir is empty.
+	Have *Index
+
+	// From is a working tree from which files are copied that are as its index
+	// says; "" copies none. Racy is when that index was written.
+	From      string
+	FromIndex *Index
+	Racy      int64
+
+	// Converted reports whether a file's bytes may differ from those of its
+	// object. It is copied or not made at all: Fill fails with ErrConversion.
+	// nil: none is.
+	Converted func(name string) bool
+
+	Progress func(done int) // called now and then, from several goroutines
+	Workers  int            // 0 means one for each processor
+}
+
+// Filled says where the files came from.
+type Filled struct{ Kept, Copied, Decoded int }
+
+// ErrConversion says that a file's bytes are not those of its object, so that
+// the git command has to write it.
+var ErrConversion = errors.New("the file's attributes ask for a conversion")
+
+// youngest is how old a file that is made pretends to be at least. An index
+// can't vouch for files that are as young as itself, so that git would read
+// all of them at the first status.
+const youngest = 3 * time.Second
+
+// Fill makes the files of f.Want. Links come last, so that nothing is written
+// through one; a submodule is an empty directory.
+func (r *Repo) Fill(ctx context.Context, f Fill) (Filled, error) {
+	w := &filling{Fill: f, r: r, ctx: ctx, past: time.Now().Add(-youngest)}
+	if w.Workers == 0 {
+		w.Workers = runtime.GOMAXPROCS(0)
+	}
+	if f.Have != nil {
+		if err := w.reuse(); err != nil {
+			return Filled{}, err
+		}
+	}
+	if err := w.makeDirs(); err != nil {
+		return Filled{}, err
+	}
+	w.match()
+	err := w.run(func(e *IndexEntry) bool { return e.Mode != modeLink })
+	if err == nil {
+		err = w.run(func(e *IndexEntry) bool { return e.Mode == modeLink })
+	}
+	return Filled{w.kept, int(w.copied.Load()), int(w.decoded.Load())}, err
+}
+
+// filling is a Fill under way.
+type filling struct {
+	Fill
+	r    *Repo
+	ctx  context.Context
+	past time.Time
+
+	sources []*IndexEntry // of Want's entries: what From has for them, or nil
+	ready   []bool        // they are there already
+	kept    int
+	copied  atomic.Int64
+	decoded atomic.Int64
+}
+
+// block is how many files a worker takes at a time: neighbours, which share
+// their directories.
+const block = 64
+
+// run makes the files that pick chooses.
+func (w *filling) run(pick func(*IndexEntry) bool) error {
+	var (
+		next  atomic.Int64
+		done  atomic.Int64
+		stop  atomic.Bool
+		once  sync.Once
+		first error
+		work  sync.WaitGroup
+	)
+	entries := w.Want.Entries
+	for range w.Workers {
+		work.Go(func() {
+			m := &maker{w: w}
+			for !stop.Load() {
+				lo := int(next.Add(block)) - block
+				if lo >= len(entries) {
+					return
+				}
+				for i := lo; i < min(lo+block, len(entries)); i++ {
+					if w.ready != nil && w.ready[i] || !pick(&entries[i]) {
+						continue
+					}
+					err := w.ctx.Err()
+					if err == nil {
+						err = m.make(i)
+					}
+					if err != nil {
+						once.Do(func() { first = fmt.Errorf("%s: %w", entries[i].Path, err) })
+						stop.Store(true)
+						return
+					}
+				}
+				if n := done.Add(block); w.Progress != nil && n%(block*32) == 0 {
+					w.Progress(int(n))
+				}
+			}
+		})
+	}
+	work.Wait()
+	return first
+}
+
+// match finds what From has for each file that is wanted.
+func (w *filling) match() {
+	entries := w.Want.Entries
+	w.sources = make([]*IndexEntry, len(entries))
+	if w.From == "" || w.FromIndex == nil {
+		return
+	}
+	have := w.FromIndex.Entries
+	for i, k := 0, 0; i < len(entries) && k < len(have); {
+		switch c := strings.Compare(entries[i].Path, have[k].Path); {
+		case c < 0:
+			i++
+		case c > 0:
+			k++
+		default:
+			h := &have[k]
+			if h.Stage == 0 && !h.SkipWorktree && !h.IntentToAdd && h.OID == entries[i].OID {
+				w.sources[i] = h
+			}
+			i, k = i+1, k+1
+		}
+	}
+}
+
+// makeDirs makes the directories, parents first.
+func (w *filling) makeDirs() error {
+	last := ""
+	for i := range w.Want.Entries {
+		e := &w.Want.Entries[i]
+		dir := path.Dir(e.Path)
+		if e.Mode == modeSubmodule {
+			dir = e.Path
+		}
+		if dir == last || dir == "." {
+			continue
+		}
+		if !validName(dir) {
+			return fmt.Errorf("%q: %w: it is no name of a file", e.Path, ErrCorrupt)
+		}
+		if err := w.makeDir(dir, last); err != nil {
+			return err
+		}
+		last = dir
+	}
+	return nil
+}
+
+// makeDir makes dir and what is missing above it; last is there.
+func (w *filling) makeDir(dir, last string) error {
+	if last == dir || strings.HasPrefix(last, dir+"/") || dir == "." {
+		return nil
+	}
+	if err := w.makeDir(path.Dir(dir), last); err != nil {
+		return err
+	}
+	err := os.Mkdir(filepath.Join(w.Dir, filepath.FromSlash(dir)), 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		if info, err := os.Lstat(filepath.Join(w.Dir, filepath.FromSlash(dir))); err == nil && info.IsDir() {
+			return nil
+		}
+	}
+	return err
+}
+
+// reuse finds out what of a tree that is used again can stay, and removes the
+// rest.
+func (w *filling) reuse() error {
+	differs, err := Scan(w.ctx, w.Dir, w.Have, ScanOptions{Whole: true, Workers: w.Workers})
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(w.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	dirty := map[string]bool{}
+	remove := func(name string) error {
+		if err := root.RemoveAll(name); err != nil {
+			return err
+		}
+		for dir := path.Dir(name); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
+		}
+		return nil
+	}
+	for _, f := range differs {
+		dirty[f.Path] = true
+		if f.Mode != 0 && f.Path != ".git" {
+			if err := remove(f.Path); err != nil {
+				return err
+			}
+		}
+	}
+	want, have := w.Want.Entries, w.Have.Entries
+	w.ready = make([]bool, len(want))
+	i := 0
+	for k := range have {
+		h := &have[k]
+		for i < len(want) && want[i].Path < h.Path {
+			i++
+		}
+		if i < len(want) && want[i].Path == h.Path && want[i].OID == h.OID && want[i].Mode == h.Mode && !dirty[h.Path] {
+			want[i] = *h
+			w.ready[i] = true
+			w.kept++
+			continue
+		}
+		if !dirty[h.Path] {
+			if err := remove(h.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,345 @@
+package gitrepo
+
+import (
+	"context"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Found is a file of a directory that is not as an index has it.
+type Found struct {
+	Path string
+	Mode uint32 // as git writes it; 0: there is no file any more
+	OID  OID    // of its bytes as they are; not set without a file
+	Size int64
+}
+
+// ScanOptions say what a scan looks at.
+type ScanOptions struct {
+	// Ignored reports whether a file that the index doesn't have is passed
+	// over, or all that is in a directory. nil passes nothing over.
+	Ignored func(name string, dir bool) bool
+
+	// Racy is when the index was written: a file that was changed at that time
+	// or later is read, because its stat data can't tell. Zero trusts them all.
+	Racy int64 // seconds since 1970
+
+	// Whole reports a directory in which the index has nothing as one, with the
+	// mode of a directory, and repositories inside too.
+	Whole bool
+
+	Workers int // 0 means one for each processor
+}
+
+// Scan compares the files below dir with an index and returns those that
+// differ, those that are new included, sorted by name. It follows no links and
+// enters no repository inside. Submodules are passed over.
+func Scan(ctx context.Context, dir string, x *Index, o ScanOptions) ([]Found, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &scan{ctx: ctx, root: root, entries: x.Entries, o: o, slots: make(chan struct{}, max(o.Workers-1, 0))}
+	err = s.dir(".", 0, len(x.Entries), true)
+	s.work.Wait()
+	if err = errors.Join(err, s.err); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(s.found, func(a, b Found) int { return strings.Compare(a.Path, b.Path) })
+	return s.found, nil
+}
+
+type scan struct {
+	ctx     context.Context
+	root    *os.Root
+	entries []IndexEntry
+	o       ScanOptions
+	slots   chan struct{} // free workers
+	work    sync.WaitGroup
+
+	mu    sync.Mutex
+	found []Found
+	err   error
+}
+
+// dir scans a directory, whose files have the entries from lo to hi. Where the
+// index has files below it, there must be a directory.
+func (s *scan) dir(name string, lo, hi int, tracked bool) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	prefix := name + "/"
+	if name == "." {
+		prefix = ""
+	}
+	list, err := s.list(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) && !tracked {
+		list, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	if !s.o.Whole && name != "." && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == ".git" }) && lo == hi {
+		return nil // another repository
+	}
+	here := make(map[string]fs.DirEntry, len(list))
+	for _, e := range list {
+		here[e.Name()] = e
+	}
+	var found []Found
+	for i := lo; i < hi; {
+		e := &s.entries[i]
+		rest := e.Path[len(prefix):]
+		elem, _, deeper := strings.Cut(rest, "/")
+		there, ok := here[elem]
+		if deeper {
+			below := prefix + elem + "/"
+			end := i + sort.Search(hi-i, func(k int) bool { return !strings.HasPrefix(s.entries[i+k].Path, below) })
+			if ok && there.IsDir() {
+				delete(here, elem)
+				s.enter(prefix+elem, i, end, true)
+			} else {
+				found = s.gone(found, i, end)
+			}
+			i = end
+			continue
+		}
+		end := i + 1
+		for end < hi && s.entries[end].Path == e.Path {
+			end++ // the stages of a conflict
+		}
+		switch {
+		case e.Mode == modeSubmodule || e.SkipWorktree:
+			delete(here, elem)
+		case !ok || there.IsDir():
+			found = s.gone(found, i, i+1)
+		default:
+			delete(here, elem)
+			f, differs, err := s.look(e, there)
+			if err != nil {
+				return err
+			}
+			if differs {
+				found = append(found, f)
+			}
+		}
+		i = end
+	}
+	for elem, e := range here {
+		full := prefix + elem
+		if elem == ".git" && (name == "." || !s.o.Whole) || s.o.Ignored != nil && s.o.Ignored(full, e.IsDir()) {
+			continue
+		}
+		switch {
+		case e.IsDir() && s.o.Whole:
+			found = append(found, Found{Path: full, Mode: modeTree})
+			continue
+		case e.IsDir():
+			s.enter(full, 0, 0, false)
+			continue
+		case s.o.Whole:
+			found = append(found, Found{Path: full, Mode: modeFile})
+			continue
+		}
+		f, ok, err := s.read(full, e)
+		if err != nil {
+			return err
+		}
+		if ok {
+			found = append(found, f)
+		}
+	}
+	if len(found) > 0 {
+		s.mu.Lock()
+		s.found = append(s.found, found...)
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// enter scans a subdirectory, in a goroutine of its own when one is free.
+func (s *scan) enter(name string, lo, hi int, tracked bool) {
+	run := func() {
+		if err := s.dir(name, lo, hi, tracked); err != nil {
+			s.mu.Lock()
+			s.err = errors.Join(s.err, err)
+			s.mu.Unlock()
+		}
+	}
+	select {
+	case s.slots <- struct{}{}:
+		s.work.Go(func() {
+			run()
+			<-s.slots
+		})
+	default:
+		run()
+	}
+}
+
+func (s *scan) list(name string) ([]fs.DirEntry, error) {
+	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
+}
+
+func (s *scan) gone(found []Found, lo, hi int) []Found {
+	for i := lo; i < hi; i++ {
+		e := &s.entries[i]
+		if e.Mode != modeSubmodule && !e.SkipWorktree && (i == lo || s.entries[i-1].Path != e.Path) {
+			found = append(found, Found{Path: e.Path})
+		}
+	}
+	return found
+}
+
+// look compares a file with its entry: by the stat data, and when they differ
+// or can't tell, by its bytes.
+func (s *scan) look(e *IndexEntry, there fs.DirEntry) (Found, bool, error) {
+	info, err := there.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return Found{Path: e.Path}, true, nil
+	}
+	if err != nil {
+		return Found{}, false, err
+	}
+	if e.Stage == 0 && !e.IntentToAdd && e.unchanged(info) && (s.o.Racy == 0 || e.MTime.Unix() < s.o.Racy) {
+		return Found{}, false, nil
+	}
+	f, ok, err := s.read(e.Path, there)
+	if err != nil {
+		return Found{}, false, err
+	}
+	if !ok {
+		return Found{Path: e.Path}, true, nil // something that git doesn't keep
+	}
+	return f, e.Stage != 0 || f.Mode != e.Mode || f.OID != e.OID, nil
+}
+
+// unchanged reports whether the stat data say that the file is the entry's.
+func (e *IndexEntry) unchanged(info fs.FileInfo) bool {
+	if gitMode(info.Mode()) != e.Mode {
+		return false
+	}
+	now := IndexEntry{}
+	now.setStat(info)
+	return now.Size == e.Size && now.Ino == e.Ino && now.MTime.Equal(e.MTime) && now.CTime.Equal(e.CTime)
+}
+
+// read reads and hashes a file; ok is false for what git keeps none of.
+func (s *scan) read(name string, e fs.DirEntry) (Found, bool, error) {
+	return ReadFound(s.root, name, e)
+}
+
+// ReadFound hashes a file below root, or the target of a link. ok is false for
+// what is neither.
+func ReadFound(root *os.Root, name string, e fs.DirEntry) (f Found, ok bool, err error) {
+	info, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return Found{}, false, nil
+	}
+	if err != nil {
+		return Found{}, false, err
+	}
+	f = Found{Path: name, Mode: gitMode(info.Mode())}
+	switch f.Mode {
+	case modeLink:
+		target, err := root.Readlink(name)
+		if err != nil {
+			return Found{}, false, err
+		}
+		f.Size, f.OID = int64(len(target)), HashBlob([]byte(target))
+		return f, true, nil
+	case 0:
+		return Found{}, false, nil
+	}
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return Found{}, false, err
+	}
+	defer file.Close()
+	opened, err := file.Stat()
+	if err != nil {
+		return Found{}, false, err
+	}
+	if !os.SameFile(info, opened) {
+		return Found{}, false, fmt.Errorf("%s: it is being replaced", name)
+	}
+	f.Size = opened.Size()
+	h := blobHash(f.Size)
+	n, err := io.Copy(h, file)
+	if err != nil {
+		return Found{}, false, err
+	}
+	if n != f.Size {
+		return Found{}, false, fmt.Errorf("%s: it is being changed", name)
+	}
+	f.OID = OID(h.Sum(nil))
+	return f, true, nil
+}
+
+// gitMode is a file's mode as git writes it, 0 for what it does not keep.
+func gitMode(m fs.FileMode) uint32 {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return modeLink
+	case !m.IsRegular():
+		return 0
+	case m&0o100 != 0:
+		return modeExec
+	}
+	return modeFile
+}
+
+// HashBlob returns the name of the object that data are.
+func HashBlob(data []byte) OID {
+	h := blobHash(int64(len(data)))
+	h.Write(data)
+	return OID(h.Sum(nil))
+}
+
+func blobHash(size int64) hash.Hash {
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	return h
+}
+
+// StatAll gives the entries of x the stat data of their files below dir, which
+// are taken for what x says. A file that isn't there was left out on purpose.
+func StatAll(dir string, x *Index) error {
+	for i := range x.Entries {
+		e := &x.Entries[i]
+		info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(e.Path)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			e.SkipWorktree = true
+		case err != nil:
+			return err
+		case e.Mode != modeSubmodule:
+			e.setStat(info)
+		}
+	}
+	return nil
+}
+
+// SetStat gives e the stat data of its file.
+func (e *IndexEntry) SetStat(info fs.FileInfo) { e.setStat(info) }
