@@ -80,36 +80,14 @@ func span(start, lines int) string {
 // deleted one, and two different names a rename. Binary content is named only.
 // Equal texts under one name give "".
 func Patch(oldName, newName, old, new string) string {
-	create, remove := oldName == "", newName == ""
-	if create {
-		oldName = newName
-	}
-	if remove {
-		newName = oldName
-	}
-	if old == new && oldName == newName && !create && !remove {
+	if old == new && oldName == newName {
 		return ""
 	}
-	a, z := "a/"+oldName, "b/"+newName
-	var b strings.Builder
-	fmt.Fprintf(&b, "diff --git %s %s\n", quote(a), quote(z))
-	switch {
-	case create:
-		b.WriteString("new file mode 100644\n")
-		a = "/dev/null"
-	case remove:
-		b.WriteString("deleted file mode 100644\n")
-		z = "/dev/null"
-	case oldName != newName:
-		fmt.Fprintf(&b, "rename from %s\nrename to %s\n", quote(oldName), quote(newName))
-	}
-	if old != new && (Binary(old) || Binary(new)) {
-		fmt.Fprintf(&b, "Binary files %s and %s differ\n", quote(a), quote(z))
-		return b.String()
-	}
-	b.WriteString(Unified(a, z, old, new, Context))
-	return b.String()
+	return FilePatch{OldName: oldName, NewName: newName, OldMode: regular, NewMode: regular, Old: old, New: new}.String()
 }
+
+// regular is git's mode of a plain file.
+const regular = 0o100644
 
 // Binary reports whether git would call s binary: a NUL near its beginning.
 func Binary(s string) bool {
