@@ -161,6 +161,9 @@ func (c *call) lookUp() error {
 	if !ok {
 		return tools.Errorf(tools.Unavailable, "the mode %q is no longer defined; set another one", s.Mode())
 	}
+	if s.Shadow != "" {
+		m = m.InShadow()
+	}
 	c.mode = m
 	t, repaired, ok := c.d.o.Registry.Lookup(c.req.Name)
 	if !ok {

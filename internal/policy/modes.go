@@ -23,6 +23,13 @@ type Mode struct {
 	Permissions map[string]Outcome
 }
 
+// InShadow is the mode of a session that works in a shadow workspace: its
+// changes go there, because the merge is what is reviewed. It asks as before.
+func (m Mode) InShadow() Mode {
+	m.SeesPending, m.ToStore, m.Batch = false, false, false
+	return m
+}
+
 // DefaultMode is the mode when none is named.
 const DefaultMode = "cautious"
 
