@@ -3,3 +3,182 @@
 // back. It knows neither sessions nor the review queue: a merge is changes as
 // data.
 package shadow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Errors that callers branch on. They come wrapped in what helps.
+var (
+	ErrInvalid  = errors.New("invalid argument")
+	ErrUnknown  = errors.New("there is no such shadow workspace")
+	ErrExists   = errors.New("the name is taken")
+	ErrBusy     = errors.New("the shadow workspace is being made or discarded")
+	ErrTooMuch  = errors.New("that is too much for a shadow workspace")
+	ErrUnusable = errors.New("no shadow workspace can be made here")
+)
+
+// Limits bound what shadows may take.
+type Limits struct {
+	Shadows int   // how many there may be at a time
+	Files   int   // of one
+	Bytes   int64 // of one
+	Pool    int   // discarded directories that are kept to be used again; -1: none
+}
+
+var defaults = Limits{Shadows: 32, Files: 1 << 20, Bytes: 32 << 30, Pool: 2}
+
+// Options are what a Manager needs. Dir is needed; the rest may be left out.
+type Options struct {
+	Dir      string       // the folder that is worked in: the top of a working tree, or below it
+	StateDir string       // for locks; "" is .sidecar/state in Dir
+	Prepare  func() error // called before .sidecar is made, and may refuse that
+
+	Limits  Limits      // what is zero has a default
+	Trusted func() bool // the user trusts the workspace: filters that it names may run
+	Git     string      // see gitrepo.Options
+	Log     *slog.Logger
+	Now     func() time.Time
+
+	// Hidden reports whether a file's content is not shown; nil goes by
+	// workspace.Sensitive.
+	Hidden func(name string) bool
+
+	// Fail is called at the points where a process may die. What it returns is
+	// the failure of the step that would follow. Tests set it.
+	Fail func(point string) error
+}
+
+// Manager makes, lists, compares, merges and discards the shadows of one
+// folder. It is safe for concurrent use, also by several processes.
+type Manager struct {
+	o     Options
+	dir   string // Options.Dir, links resolved
+	swept chan struct{}
+	work  sync.WaitGroup // what is tidied up in the background
+}
+
+// Shadow is one shadow workspace. The types with member names are those of
+// docs/protocol.md.
+type Shadow struct {
+	ID        string    `json:"id"`
+	Path      string    `json:"path"` // its directory
+	Root      string    `json:"-"`    // what in it stands for the folder: Path, or a directory below it
+	Base      string    `json:"base"` // the commit that it began with
+	CreatedAt time.Time `json:"createdAt"`
+	Changed   int       `json:"changed"` // files that differ from how it began; set by List
+}
+
+// New returns the Manager of a folder and begins to clean up after processes
+// that died. Other methods wait for that.
+func New(o Options) (*Manager, error) {
+	dir, err := filepath.EvalSymlinks(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	o.Limits.Shadows = cmp.Or(o.Limits.Shadows, defaults.Shadows)
+	o.Limits.Files = cmp.Or(o.Limits.Files, defaults.Files)
+	o.Limits.Bytes = cmp.Or(o.Limits.Bytes, defaults.Bytes)
+	o.Limits.Pool = max(cmp.Or(o.Limits.Pool, defaults.Pool), 0)
+	o.StateDir = cmp.Or(o.StateDir, filepath.Join(dir, ".sidecar", "state"))
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Fail == nil {
+		o.Fail = func(string) error { return nil }
+	}
+	if o.Hidden == nil {
+		o.Hidden = workspace.Sensitive
+	}
+	m := &Manager{o: o, dir: dir, swept: make(chan struct{})}
+	m.work.Go(func() {
+		defer close(m.swept)
+		if err := m.sweep(); err != nil {
+			o.Log.Warn("shadow workspaces were not tidied up", "error", err)
+		}
+	})
+	return m, nil
+}
+
+// Close waits for what is being tidied up.
+func (m *Manager) Close() { m.work.Wait() }
+
+// wait waits until the sweep is over.
+func (m *Manager) wait(ctx context.Context) error {
+	select {
+	case <-m.swept:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// repo opens the repository of the folder.
+func (m *Manager) repo() (*gitrepo.Repo, error) {
+	r, err := gitrepo.Open(m.dir, gitrepo.Options{Git: m.o.Git, Trusted: m.o.Trusted})
+	if errors.Is(err, gitrepo.ErrNoRepository) {
+		return nil, fmt.Errorf("%w: %s is in no git repository; run git init and make a first commit", ErrUnusable, m.dir)
+	}
+	return r, err
+}
+
+// Directories of shadows.
+func (m *Manager) home() string              { return filepath.Join(m.dir, ".sidecar", "shadows") }
+func (m *Manager) path(id string) string     { return filepath.Join(m.home(), id) }
+func (m *Manager) locks() string             { return filepath.Join(m.o.StateDir, "shadows") }
+func (m *Manager) log(text string, a ...any) { m.o.Log.Info(text, a...) }
+
+// checkHome fails when a link or a file stands where the shadows' directories
+// should be. A project can bring one along, and would choose where is written.
+func (m *Manager) checkHome() error {
+	for _, name := range [...]string{".sidecar", ".sidecar/shadows", ".sidecar/state", ".sidecar/state/shadows"} {
+		path := filepath.Join(m.dir, filepath.FromSlash(name))
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%w: %s is a link; shadow workspaces are kept only in the workspace itself, so remove the link", ErrUnusable, path)
+		}
+		if !info.IsDir() {
+			return fmt.Errorf("%w: %s is no directory; move it away", ErrUnusable, path)
+		}
+	}
+	return nil
+}
+
+// makeHome makes the directories of shadows.
+func (m *Manager) makeHome() error {
+	if err := m.checkHome(); err != nil {
+		return err
+	}
+	if m.o.Prepare != nil {
+		if err := m.o.Prepare(); err != nil {
+			return err
+		}
+	}
+	for _, dir := range [...]string{m.home(), m.locks()} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return m.checkHome()
+}

@@ -1,0 +1,265 @@
+package shadow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// side is a file in one of two states.
+type side struct {
+	path string // "": there is no file
+	mode uint32
+	oid  gitrepo.OID
+	size int64 // -1: not known before it is read
+}
+
+func (s side) exists() bool { return s.path != "" }
+
+// change is a file that is not as the shadow began.
+type change struct {
+	old, new   side
+	similarity int // of a rename, in percent
+}
+
+func (c change) renamed() bool { return c.old.exists() && c.new.exists() && c.old.path != c.new.path }
+
+// name is what the file is called now, or was.
+func (c change) name() string {
+	if c.new.exists() {
+		return c.new.path
+	}
+	return c.old.path
+}
+
+// kind is one of create, modify, delete and rename.
+func (c change) kind() string {
+	switch {
+	case !c.old.exists():
+		return "create"
+	case !c.new.exists():
+		return "delete"
+	case c.renamed():
+		return "rename"
+	}
+	return "modify"
+}
+
+// contents reads the two states of a shadow's files.
+type contents struct {
+	t    *tree
+	root *os.Root // of the shadow
+}
+
+func (t *tree) contents() (*contents, error) {
+	root, err := os.OpenRoot(t.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &contents{t, root}, nil
+}
+
+func (c *contents) close() { c.root.Close() }
+
+// old reads a file as the shadow began.
+func (c *contents) old(ctx context.Context, s side) ([]byte, error) {
+	if !s.exists() {
+		return nil, nil
+	}
+	kept, err := os.ReadFile(filepath.Join(c.t.linked.Own(), blobDir, s.oid.String()))
+	if err == nil {
+		return nonNil(kept), nil
+	}
+	var data []byte
+	if c.t.record.Converted && s.mode != gitrepo.ModeLink {
+		data, err = c.t.repo.Smudged(ctx, s.path, s.oid)
+	} else {
+		data, err = c.t.repo.Blob(s.oid)
+	}
+	return nonNil(data), err
+}
+
+// new reads a file as it is in the shadow, or the target of a link.
+func (c *contents) new(s side) ([]byte, error) {
+	if !s.exists() {
+		return nil, nil
+	}
+	if s.mode == gitrepo.ModeLink {
+		target, err := c.root.Readlink(s.path)
+		return nonNil([]byte(target)), err
+	}
+	f, err := c.root.OpenFile(s.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, workspace.ErrSpecial
+	}
+	if info.Size() > workspace.MaxFileSize {
+		return nil, workspace.ErrTooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(f, workspace.MaxFileSize+1))
+	if err == nil && len(data) > workspace.MaxFileSize {
+		err = workspace.ErrTooLarge
+	}
+	return nonNil(data), err
+}
+
+// nonNil tells an empty file from none.
+func nonNil(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// changes finds what is not as the shadow began, sorted by name: committed in
+// it or not, new files too unless an ignore rule excludes them.
+func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
+	base, err := t.base()
+	if err != nil {
+		return nil, fmt.Errorf("shadow workspace %s: %w", t.ID, err)
+	}
+	ignored, done, err := m.ignored(t.repo, t.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if own := t.tracked(base); len(own) > 0 {
+		rules := ignored
+		ignored = func(name string, dir bool) bool { return !own[name] && rules(name, dir) }
+	}
+	found, err := gitrepo.Scan(ctx, t.Path, base, gitrepo.ScanOptions{Ignored: ignored})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]change, 0, len(found))
+	for _, f := range found {
+		var c change
+		if i, ok := slices.BinarySearchFunc(base.Entries, f.Path, func(e gitrepo.IndexEntry, p string) int { return strings.Compare(e.Path, p) }); ok {
+			e := base.Entries[i]
+			c.old = side{e.Path, e.Mode, e.OID, -1}
+		}
+		if f.Mode != 0 {
+			c.new = side{f.Path, f.Mode, f.OID, f.Size}
+		}
+		switch {
+		case c.old.exists() && c.new.exists() && kindOf(c.old.mode) != kindOf(c.new.mode):
+			list = append(list, change{old: c.old}, change{new: c.new}) // one went, another came
+		case c.old.exists() || c.new.exists():
+			list = append(list, c)
+		}
+	}
+	if t.record.Converted {
+		if list, err = t.reallyChanged(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// tracked are the files that the shadow's own index has and the base has not,
+// with their directories: no ignore rule excludes them.
+func (t *tree) tracked(base *gitrepo.Index) map[string]bool {
+	now, err := gitrepo.ReadIndex(filepath.Join(t.linked.GitDir, "index"))
+	if err != nil {
+		return nil
+	}
+	own := map[string]bool{}
+	k := 0
+	for i := range now.Entries {
+		name := now.Entries[i].Path
+		for k < len(base.Entries) && base.Entries[k].Path < name {
+			k++
+		}
+		if k < len(base.Entries) && base.Entries[k].Path == name {
+			continue
+		}
+		for ; name != "." && !own[name]; name = path.Dir(name) {
+			own[name] = true
+		}
+	}
+	return own
+}
+
+// reallyChanged drops files whose bytes are those that they began with, where
+// those are not the bytes of an object.
+func (t *tree) reallyChanged(ctx context.Context, list []change) ([]change, error) {
+	c, err := t.contents()
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	kept := list[:0]
+	for _, ch := range list {
+		if ch.old.exists() && ch.new.exists() && ch.old.mode == ch.new.mode {
+			old, err1 := c.old(ctx, ch.old)
+			now, err2 := c.new(ch.new)
+			if err1 == nil && err2 == nil && bytes.Equal(old, now) {
+				continue
+			}
+		}
+		kept = append(kept, ch)
+	}
+	return kept, nil
+}
+
+// List describes the shadows, in the order of their names.
+func (m *Manager) List(ctx context.Context) ([]Shadow, error) {
+	if err := m.wait(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(m.home()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err := m.checkHome(); err != nil {
+		return nil, err
+	}
+	repo, err := m.repo()
+	if err != nil {
+		return nil, err
+	}
+	trees, err := m.all(repo)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Shadow, 0, len(trees))
+	for _, t := range trees {
+		changes, err := m.changes(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		t.Changed = len(changes)
+		list = append(list, t.Shadow)
+	}
+	return list, nil
+}
+
+// Get returns a shadow. It fails with ErrUnknown.
+func (m *Manager) Get(ctx context.Context, id string) (Shadow, error) {
+	if err := m.wait(ctx); err != nil {
+		return Shadow{}, err
+	}
+	t, err := m.find(id)
+	if err != nil {
+		return Shadow{}, err
+	}
+	return t.Shadow, nil
+}

@@ -1,0 +1,339 @@
+package shadow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// CreateRequest says what shadow is wanted.
+type CreateRequest struct {
+	ID   string // "": one is made
+	Base string // a commit; "": HEAD
+
+	// IncludeUncommitted brings along what the main tree has and no commit:
+	// staged or not, new files that no ignore rule excludes, deletions. It is
+	// part of the state that the shadow begins with, so it is no change of its.
+	IncludeUncommitted bool
+
+	// View is the main tree as the user sees it: what lies over the disk there,
+	// such as open buffers, is uncommitted too. nil: the disk.
+	View workspace.Files
+
+	// Progress is called now and then while files are made.
+	Progress func(done, total int)
+}
+
+// Create makes a shadow: a linked working tree at the commit, on no branch.
+// Until it is complete git knows nothing of it, and an error leaves nothing.
+func (m *Manager) Create(ctx context.Context, r CreateRequest) (Shadow, error) {
+	if err := m.wait(ctx); err != nil {
+		return Shadow{}, err
+	}
+	given := r.ID
+	r.ID, r.Base = cmp.Or(r.ID, newID()), cmp.Or(r.Base, "HEAD")
+	if err := errors.Join(checkID(r.ID), checkBase(r.Base)); err != nil {
+		return Shadow{}, err
+	}
+	repo, err := m.repo()
+	if err != nil {
+		return Shadow{}, err
+	}
+	if err := m.makeHome(); err != nil {
+		return Shadow{}, err
+	}
+	unlock, err := m.lock(r.ID)
+	if err != nil {
+		return Shadow{}, err
+	}
+	defer unlock()
+	if err := m.room(repo, r.ID, given != ""); err != nil {
+		return Shadow{}, err
+	}
+	c, err := m.plan(ctx, repo, r)
+	if err != nil {
+		return Shadow{}, err
+	}
+	t, err := c.make(ctx)
+	if err != nil {
+		return Shadow{}, err
+	}
+	m.log("shadow created", "id", t.ID, "base", t.Base, "kept", c.filled.Kept, "copied", c.filled.Copied, "decoded", c.filled.Decoded)
+	return t.Shadow, nil
+}
+
+// room fails when the name is taken or there are too many shadows.
+func (m *Manager) room(repo *gitrepo.Repo, id string, chosen bool) error {
+	taken := func(by string) error {
+		return fmt.Errorf("%w: %s: there is %s; choose another id", ErrExists, id, by)
+	}
+	if _, err := repo.Worktree(id); !errors.Is(err, fs.ErrNotExist) {
+		return taken("a working tree of that name")
+	}
+	if _, err := os.Lstat(m.path(id)); !errors.Is(err, fs.ErrNotExist) {
+		return taken(m.path(id))
+	}
+	linked, err := repo.Worktrees()
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, l := range linked {
+		if filepath.Dir(l.Dir) == m.home() {
+			n++
+		}
+	}
+	if n >= m.o.Limits.Shadows {
+		return fmt.Errorf("%w: there are %d, and at most %d are kept; merge and discard one", ErrTooMuch, n, m.o.Limits.Shadows)
+	}
+	return nil
+}
+
+// creation is a shadow that is being made.
+type creation struct {
+	m       *Manager
+	r       CreateRequest
+	repo    *gitrepo.Repo
+	commit  gitrepo.OID
+	want    *gitrepo.Index // the files of the commit
+	main    mainTree
+	changes []uncommitted
+
+	temp   string // the directory until all is in it
+	staged *gitrepo.Staged
+	filled gitrepo.Filled
+}
+
+// mainTree is what the main tree's index says, if it can be read.
+type mainTree struct {
+	index *gitrepo.Index
+	racy  int64
+	err   error
+}
+
+// plan finds out what is to be made. It writes nothing.
+func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest) (*creation, error) {
+	c := &creation{m: m, r: r, repo: repo}
+	var err error
+	if c.commit, err = repo.Resolve(r.Base); err != nil {
+		if head, herr := repo.Resolve("HEAD"); herr != nil || head == (gitrepo.OID{}) {
+			return nil, fmt.Errorf("%w: the repository has no commit yet; make a first one", ErrUnusable)
+		}
+		return nil, fmt.Errorf("%w: base %q: %w", ErrInvalid, shown(r.Base), err)
+	}
+	tree, err := repo.TreeOf(c.commit)
+	if err != nil {
+		return nil, err
+	}
+	c.main = readMain(repo)
+	if c.want, err = repo.TreeIndex(ctx, tree, c.main.index); err != nil {
+		return nil, err
+	}
+	var bytes int64
+	for i := range c.want.Entries {
+		bytes += int64(c.want.Entries[i].Size)
+	}
+	if n := len(c.want.Entries); n > m.o.Limits.Files || bytes > m.o.Limits.Bytes {
+		return nil, fmt.Errorf("%w: it would have %d files of %d bytes, and %d files of %d bytes are the most", ErrTooMuch, n, bytes, m.o.Limits.Files, m.o.Limits.Bytes)
+	}
+	if r.IncludeUncommitted {
+		head, err := repo.Resolve("HEAD")
+		if err != nil || head != c.commit {
+			return nil, fmt.Errorf("%w: base %q: what is uncommitted can only be included where base is HEAD", ErrInvalid, shown(r.Base))
+		}
+		if c.changes, err = m.uncommitted(ctx, repo, c.main, c.want, r.View); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// readMain reads the index of the main tree. The time is taken first: what is
+// written meanwhile counts as too young to be vouched for.
+func readMain(repo *gitrepo.Repo) mainTree {
+	path := filepath.Join(repo.GitDir, "index")
+	info, err := os.Stat(path)
+	if err != nil {
+		return mainTree{index: &gitrepo.Index{Version: 2}}
+	}
+	index, err := gitrepo.ReadIndex(path)
+	if err != nil {
+		return mainTree{err: err}
+	}
+	return mainTree{index: index, racy: info.ModTime().Unix()}
+}
+
+// make makes what was planned.
+func (c *creation) make(ctx context.Context) (_ *tree, err error) {
+	m := c.m
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.undo())
+		}
+	}()
+	have, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	converted := c.repo.Conversions(c.want)
+	plain := c.main.err == nil && converted.Plumbing == nil
+	if plain {
+		err = c.fill(ctx, have, converted.Needed)
+	}
+	if !plain || errors.Is(err, gitrepo.ErrConversion) {
+		return c.byGit(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.staged, err = c.repo.StageWorktree(c.r.ID, m.path(c.r.ID), c.commit); err != nil {
+		return nil, c.explain(err)
+	}
+	if err := m.o.Fail("create.staged"); err != nil {
+		return nil, err
+	}
+	if err := c.staged.WriteIndex(c.want); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(c.temp, ".git"), []byte(c.staged.Pointer()), 0o644); err != nil {
+		return nil, err
+	}
+	rec := record{Base: c.commit.String(), CreatedAt: m.o.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: converted.Needed != nil}
+	if err := c.finish(ctx, c.staged.Linked, c.temp, rec); err != nil {
+		return nil, err
+	}
+	if err := m.o.Fail("create.filled"); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(c.temp, m.path(c.r.ID)); err != nil {
+		return nil, err
+	}
+	c.temp = m.path(c.r.ID)
+	if err := m.o.Fail("create.moved"); err != nil {
+		return nil, err
+	}
+	if err := c.staged.Publish(); err != nil {
+		return nil, c.explain(err)
+	}
+	c.temp, c.staged = "", nil // it is a shadow now
+	if err := m.o.Fail("create.published"); err != nil {
+		return nil, err
+	}
+	return m.findIn(c.repo, c.r.ID)
+}
+
+// place makes the directory in which the files gather, if possible one that
+// was used before: then have says what is in it.
+func (c *creation) place() (have *gitrepo.Index, err error) {
+	temp := filepath.Join(c.m.home(), newPrefix+random()+"-"+c.r.ID)
+	if have := c.m.fromPool(temp); have != nil {
+		c.temp = temp
+		return have, c.m.o.Fail("create.reused")
+	}
+	if err := os.Mkdir(temp, 0o755); err != nil {
+		return nil, err
+	}
+	c.temp = temp
+	return nil, c.m.o.Fail("create.dir")
+}
+
+func (c *creation) fill(ctx context.Context, have *gitrepo.Index, converted func(string) bool) error {
+	total := len(c.want.Entries)
+	f := gitrepo.Fill{
+		Dir: c.temp, Want: c.want, Have: have,
+		From: c.repo.Dir, FromIndex: c.main.index, Racy: c.main.racy,
+		Converted: converted,
+	}
+	if c.r.Progress != nil {
+		f.Progress = func(done int) { c.r.Progress(done, total) }
+	}
+	var err error
+	c.filled, err = c.repo.Fill(ctx, f)
+	if err != nil {
+		return err
+	}
+	return c.m.o.Fail("create.copied")
+}
+
+// finish brings in what is not of the commit, and records how the shadow
+// began.
+func (c *creation) finish(ctx context.Context, l gitrepo.Linked, dir string, rec record) error {
+	base := c.want
+	if len(c.changes) > 0 {
+		var err error
+		if base, err = c.bring(ctx, l, dir); err != nil {
+			return err
+		}
+	}
+	if err := c.m.include(ctx, c.repo, base, dir); err != nil {
+		return err
+	}
+	if err := gitrepo.WriteIndex(filepath.Join(l.Own(), baseFile), base); err != nil {
+		return err
+	}
+	return rec.write(l)
+}
+
+// undo removes what was made so far.
+func (c *creation) undo() error {
+	var errs []error
+	if c.staged != nil {
+		errs = append(errs, c.staged.Abort())
+	}
+	if c.temp != "" {
+		errs = append(errs, os.RemoveAll(c.temp))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *creation) explain(err error) error {
+	if errors.Is(err, gitrepo.ErrWorktreeExists) {
+		return fmt.Errorf("%w: %w; choose another id", ErrExists, err)
+	}
+	return err
+}
+
+// byGit has the git command make the working tree: files need filters, or the
+// repository is of a kind that only git writes.
+func (c *creation) byGit(ctx context.Context) (*tree, error) {
+	m := c.m
+	if err := c.undo(); err != nil {
+		return nil, err
+	}
+	c.temp = m.path(c.r.ID)
+	if err := c.repo.AddWorktree(ctx, c.temp, c.commit); err != nil {
+		return nil, err
+	}
+	l, err := c.repo.Worktree(c.r.ID)
+	if err == nil && l.Dir != m.path(c.r.ID) {
+		err = fmt.Errorf("%w: git made it under another name", ErrUnusable)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := m.o.Fail("create.added"); err != nil {
+		return nil, err
+	}
+	err = os.Mkdir(l.Own(), 0o755)
+	if err == nil {
+		err = os.Remove(filepath.Join(l.GitDir, "locked")) // see sweepOne
+	}
+	if err == nil {
+		err = gitrepo.StatAll(l.Dir, c.want)
+	}
+	if err == nil {
+		err = c.finish(ctx, l, l.Dir, record{Base: c.commit.String(), CreatedAt: m.o.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: true})
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.repo.Unregister(l))
+	}
+	c.temp = ""
+	return m.findIn(c.repo, c.r.ID)
+}

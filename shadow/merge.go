@@ -1,0 +1,313 @@
+package shadow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Merge is what a shadow's changes come to in the main tree, as data: nothing
+// is applied yet. Paths are names of the view that was merged with.
+type Merge struct {
+	Changes   []workspace.Change `json:"-"`
+	Merged    []string           `json:"merged"` // the files that Changes changes
+	Conflicts []Conflict         `json:"conflicts"`
+	Skipped   []Skipped          `json:"skipped,omitempty"`
+}
+
+// Conflict is a file that both trees changed, in ways that don't go together.
+// A text is nil where there is no file.
+type Conflict struct {
+	Path   string  `json:"path"`
+	Base   *string `json:"base"`   // as the shadow began
+	Ours   *string `json:"ours"`   // as the main tree has it
+	Theirs *string `json:"theirs"` // as the shadow has it
+	Reason string  `json:"reason"`
+}
+
+// Skipped is a change that can't be made as a change of text.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// maxConflict bounds a text of a conflict, in bytes.
+const maxConflict = 64 << 10
+
+// Merge merges what was done in a shadow into main: three ways for each file,
+// between how the shadow began, what main has now, and what the shadow has.
+// Files that main has already as the shadow wants them are no change, so that
+// merging again gives nothing new.
+func (m *Manager) Merge(ctx context.Context, id string, main workspace.Files) (Merge, error) {
+	out := Merge{Merged: []string{}, Conflicts: []Conflict{}}
+	if err := m.wait(ctx); err != nil {
+		return out, err
+	}
+	t, err := m.find(id)
+	if err != nil {
+		return out, err
+	}
+	list, err := m.changes(ctx, t)
+	if err != nil {
+		return out, err
+	}
+	c, err := t.contents()
+	if err != nil {
+		return out, err
+	}
+	defer c.close()
+	if list, err = c.renames(ctx, list); err != nil {
+		return out, err
+	}
+	g := &merging{ctx: ctx, m: m, c: c, main: main, top: t.repo.Dir, out: out}
+	for _, ch := range list {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		g.one(ch)
+	}
+	return g.out, nil
+}
+
+// merging is a merge under way.
+type merging struct {
+	ctx  context.Context
+	m    *Manager
+	c    *contents
+	main workspace.Files
+	top  string
+	out  Merge
+}
+
+// triple is one file in the three states, nil where it isn't.
+type triple struct{ base, ours, theirs []byte }
+
+func (g *merging) skip(name, format string, args ...any) {
+	g.out.Skipped = append(g.out.Skipped, Skipped{name, fmt.Sprintf(format, args...)})
+}
+
+func (g *merging) conflict(name string, t triple, reason string) {
+	k := Conflict{Path: name, Reason: reason}
+	if g.m.o.Hidden(name) {
+		k.Reason += "; the texts are not shown, because the file may hold secrets"
+	} else {
+		k.Base, k.Ours, k.Theirs = bounded(t.base), bounded(t.ours), bounded(t.theirs)
+	}
+	g.out.Conflicts = append(g.out.Conflicts, k)
+}
+
+// ConflictOf is a change that could not be applied.
+func ConflictOf(c workspace.Change, err error) Conflict {
+	k := Conflict{Path: c.Path, Reason: err.Error()}
+	if !workspace.Sensitive(c.Path) {
+		k.Ours, k.Theirs = bounded(c.Before), bounded(c.After)
+	}
+	return k
+}
+
+// bounded is a text as a conflict shows it.
+func bounded(data []byte) *string {
+	if data == nil {
+		return nil
+	}
+	text := string(data)
+	switch {
+	case diff.Binary(text) || !utf8.ValidString(text):
+		text = fmt.Sprintf("(binary, %d bytes)", len(data))
+	case len(text) > maxConflict:
+		cut := maxConflict
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + fmt.Sprintf("\n(cut: %d of %d bytes)\n", cut, len(text))
+	}
+	return &text
+}
+
+// one merges one change.
+func (g *merging) one(ch change) {
+	name, ok := g.nameOf(ch.name())
+	if !ok {
+		return
+	}
+	if ch.new.mode == gitrepo.ModeLink || ch.old.mode == gitrepo.ModeLink {
+		g.skip(name, "a symbolic link can't be merged; make or remove it by hand")
+		return
+	}
+	var t triple
+	var err error
+	if t.base, err = g.c.old(g.ctx, ch.old); err == nil {
+		t.theirs, err = g.c.new(ch.new)
+	}
+	if err != nil {
+		g.skip(name, "it can't be read: %v", err)
+		return
+	}
+	from := name
+	if ch.renamed() {
+		if from, ok = g.nameOf(ch.old.path); !ok {
+			return
+		}
+	}
+	if t.ours, ok = g.ours(from, t); !ok {
+		return
+	}
+	switch {
+	case ch.renamed():
+		g.rename(from, name, t)
+	case !ch.old.exists():
+		g.create(name, t, ch.new.mode)
+	case !ch.new.exists():
+		g.remove(name, t)
+	default:
+		g.modify(name, t)
+	}
+	if ch.old.exists() && ch.new.exists() && ch.old.mode != ch.new.mode {
+		g.skip(name, "its mode became %o in the shadow; change it by hand", ch.new.mode&0o777)
+	}
+}
+
+// nameOf is a file's name in the main tree's view.
+func (g *merging) nameOf(file string) (string, bool) {
+	name, err := g.main.Resolve(filepath.Join(g.top, filepath.FromSlash(file)))
+	if err != nil {
+		g.skip(file, "it is not in the folder that is open")
+		return "", false
+	}
+	if workspace.Protected(name) == workspace.Never {
+		g.skip(name, "the path is protected; nobody but you may write it")
+		return "", false
+	}
+	if real, err := g.main.RealName(name); err != nil || real != name {
+		g.skip(name, "in the main tree it lies behind a symbolic link")
+		return "", false
+	}
+	return name, true
+}
+
+// ours reads the main tree's file. What is no file there is a conflict.
+func (g *merging) ours(name string, t triple) ([]byte, bool) {
+	info, err := g.main.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		for dir := path.Dir(name); t.theirs != nil && dir != "."; dir = path.Dir(dir) {
+			if info, err := g.main.Stat(dir); err == nil && !info.IsDir() {
+				g.conflict(name, t, "in the main tree "+dir+" is a file")
+				return nil, false
+			}
+		}
+		return nil, true
+	case err != nil:
+		if parent, perr := g.main.Stat(path.Dir(name)); perr == nil && !parent.IsDir() {
+			g.conflict(name, t, "in the main tree "+path.Dir(name)+" is a file")
+			return nil, false
+		}
+		g.skip(name, "it can't be read in the main tree: %v", err)
+		return nil, false
+	case info.IsDir():
+		g.conflict(name, t, "in the main tree it is a directory")
+		return nil, false
+	}
+	data, err := g.main.ReadFile(name)
+	if err != nil {
+		g.skip(name, "it can't be read in the main tree: %v", err)
+		return nil, false
+	}
+	return nonNil(data), true
+}
+
+func (g *merging) change(c workspace.Change) {
+	g.out.Changes, g.out.Merged = append(g.out.Changes, c), append(g.out.Merged, c.Path)
+}
+
+func (g *merging) create(name string, t triple, mode uint32) {
+	switch {
+	case t.ours == nil:
+		c := workspace.Change{Path: name, After: t.theirs}
+		if mode == gitrepo.ModeExec {
+			c.Mode = 0o755
+		}
+		g.change(c)
+	case !bytes.Equal(t.ours, t.theirs):
+		g.conflict(name, t, "both trees have a new file of that name")
+	}
+}
+
+func (g *merging) remove(name string, t triple) {
+	switch {
+	case t.ours == nil:
+	case bytes.Equal(t.ours, t.base):
+		g.change(workspace.Change{Path: name, Before: t.ours})
+	default:
+		g.conflict(name, t, "it was deleted in the shadow and changed in the main tree")
+	}
+}
+
+func (g *merging) modify(name string, t triple) {
+	if bytes.Equal(t.base, t.theirs) {
+		return // only its mode
+	}
+	if t.ours == nil {
+		g.conflict(name, t, "it was changed in the shadow and deleted in the main tree")
+		return
+	}
+	merged, reason := t.merge()
+	switch {
+	case reason != "":
+		g.conflict(name, t, reason)
+	case !bytes.Equal(merged, t.ours):
+		g.change(workspace.Change{Path: name, Before: t.ours, After: merged})
+	}
+}
+
+func (g *merging) rename(from, name string, t triple) {
+	to, ok := g.ours(name, t)
+	switch {
+	case !ok:
+	case t.ours == nil && to == nil:
+		g.conflict(name, t, "it was renamed from "+from+" in the shadow and deleted in the main tree")
+	case t.ours == nil: // renamed in the main tree too, or merged before
+		t.ours = to
+		g.modify(name, t)
+	case to != nil:
+		t.ours = to
+		g.conflict(name, t, "it was renamed from "+from+" in the shadow, and the main tree has another file of that name")
+	default:
+		merged, reason := t.merge()
+		if reason != "" {
+			g.conflict(name, t, reason)
+			return
+		}
+		g.change(workspace.Change{Path: name, From: from, Before: t.ours, After: merged})
+	}
+}
+
+// merge merges the three states of a file that has all of them. reason says
+// why that is not possible.
+func (t triple) merge() (merged []byte, reason string) {
+	switch {
+	case bytes.Equal(t.ours, t.base), bytes.Equal(t.ours, t.theirs):
+		return t.theirs, ""
+	case bytes.Equal(t.base, t.theirs):
+		return t.ours, ""
+	}
+	texts := []string{string(t.base), string(t.ours), string(t.theirs)}
+	if slices.ContainsFunc(texts, diff.Binary) {
+		return nil, "both trees changed it, and it is binary"
+	}
+	text, ok := diff.Merge(texts[0], texts[1], texts[2])
+	if !ok {
+		return nil, "both trees changed the same lines"
+	}
+	return nonNil([]byte(text)), ""
+}

@@ -1,0 +1,170 @@
+package shadow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+)
+
+// record is what is kept of a shadow, with its part of the repository, so that
+// it goes when git removes the working tree. Beside it lie the base state as
+// an index (baseFile), and the contents that only the main tree had (blobDir).
+type record struct {
+	Base        string    `json:"base"`
+	CreatedAt   time.Time `json:"createdAt"`
+	Uncommitted bool      `json:"uncommitted,omitempty"`
+	Converted   bool      `json:"converted,omitempty"` // files may differ from their objects
+}
+
+const (
+	recordFile = "shadow.json"
+	baseFile   = "base"
+	blobDir    = "blobs"
+)
+
+func (r record) write(l gitrepo.Linked) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(l.Own(), recordFile), data, 0o644)
+}
+
+func readRecord(l gitrepo.Linked) (record, error) {
+	var r record
+	data, err := os.ReadFile(filepath.Join(l.Own(), recordFile))
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	return r, err
+}
+
+// tree is a shadow with all that is known about it.
+type tree struct {
+	Shadow
+	record record
+	linked gitrepo.Linked
+	repo   *gitrepo.Repo
+}
+
+// base returns the state that the shadow began with.
+func (t *tree) base() (*gitrepo.Index, error) {
+	return gitrepo.ReadIndex(filepath.Join(t.linked.Own(), baseFile))
+}
+
+// find returns a shadow. It fails with ErrUnknown, and for what has the name
+// but was not made here.
+func (m *Manager) find(id string) (*tree, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	if err := m.checkHome(); err != nil {
+		return nil, err
+	}
+	repo, err := m.repo()
+	if err != nil {
+		return nil, err
+	}
+	return m.findIn(repo, id)
+}
+
+func (m *Manager) findIn(repo *gitrepo.Repo, id string) (*tree, error) {
+	l, err := repo.Worktree(id)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && l.Dir != m.path(id) {
+		return nil, fmt.Errorf("%w: %s", ErrUnknown, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rec, err := readRecord(l)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is a working tree, but not one that was made as a shadow", ErrUnknown, id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shadow workspace %s: its record is damaged: %w", id, err)
+	}
+	if err := m.isOurs(l); err != nil {
+		return nil, err
+	}
+	t := &tree{Shadow{ID: id, Path: l.Dir, Base: rec.Base, CreatedAt: rec.CreatedAt}, rec, l, repo}
+	t.Root = filepath.Join(t.Path, m.below(repo))
+	return t, nil
+}
+
+// below is the folder's place in the working tree.
+func (m *Manager) below(repo *gitrepo.Repo) string {
+	rel, err := filepath.Rel(repo.Dir, m.dir)
+	if err != nil {
+		return "."
+	}
+	return rel
+}
+
+// isOurs makes sure that the directory of a shadow is the one that was made:
+// no link, and what the repository says it is.
+func (m *Manager) isOurs(l gitrepo.Linked) error {
+	info, err := os.Lstat(l.Dir)
+	if err != nil {
+		return fmt.Errorf("shadow workspace %s: its directory is gone: %w", l.Name, err)
+	}
+	strange := func(why string) error {
+		return fmt.Errorf("%w: %s %s, so it is left alone; look at it and remove it by hand", ErrUnusable, l.Dir, why)
+	}
+	if !info.IsDir() {
+		return strange("is not a directory any more")
+	}
+	file := filepath.Join(l.Dir, ".git")
+	info, err = os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<10 {
+		return strange("is not the working tree that was made")
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if strings.TrimRight(string(data), "\r\n") != "gitdir: "+l.GitDir {
+		return strange("names another repository")
+	}
+	return nil
+}
+
+// all lists the shadows that can be used.
+func (m *Manager) all(repo *gitrepo.Repo) ([]*tree, error) {
+	linked, err := repo.Worktrees()
+	if err != nil {
+		return nil, err
+	}
+	var list []*tree
+	for _, l := range linked {
+		if filepath.Dir(l.Dir) != m.home() {
+			continue
+		}
+		t, err := m.findIn(repo, l.Name)
+		if err != nil {
+			if !errors.Is(err, ErrUnknown) {
+				m.o.Log.Warn("a shadow workspace is not listed", "id", l.Name, "error", err)
+			}
+			continue
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// Top returns the directory of the shadow that a path lies in; "" when it lies
+// in none.
+func (m *Manager) Top(path string) string {
+	rel, err := filepath.Rel(m.home(), m.real(path))
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return ""
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return m.path(first)
+}

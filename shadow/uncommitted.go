@@ -1,0 +1,290 @@
+package shadow
+
+import (
+	"context"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// uncommitted is a file of the main tree that is not as the commit has it.
+type uncommitted struct {
+	path    string // below the top of the working tree
+	deleted bool
+	unsaved []byte // what the user sees instead of the file; nil: the file is right
+}
+
+// uncommitted finds what the main tree has and the commit has not: the files
+// as they are, staged or not.
+func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main mainTree, want *gitrepo.Index, view workspace.Files) ([]uncommitted, error) {
+	ignored, done, err := m.ignored(repo, repo.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	index := main.index
+	if index == nil {
+		index = want // of a kind that is not read here: every file is compared
+	}
+	found, err := gitrepo.Scan(ctx, repo.Dir, index, gitrepo.ScanOptions{Ignored: ignored, Racy: main.racy})
+	if err != nil {
+		return nil, err
+	}
+	type state struct {
+		mode uint32
+		oid  gitrepo.OID
+	}
+	commit := make(map[string]state, len(want.Entries))
+	for i := range want.Entries {
+		e := &want.Entries[i]
+		commit[e.Path] = state{e.Mode, e.OID}
+	}
+	now := make(map[string]state, len(index.Entries))
+	for i := range index.Entries {
+		e := &index.Entries[i]
+		now[e.Path] = state{e.Mode, e.OID}
+	}
+	for _, f := range found {
+		if f.Mode == 0 {
+			delete(now, f.Path)
+		} else {
+			now[f.Path] = state{f.Mode, f.OID}
+		}
+	}
+	changed := map[string]*uncommitted{}
+	for name, s := range now {
+		if commit[name] != s && s.mode != gitrepo.ModeSubmodule {
+			changed[name] = &uncommitted{path: name}
+		}
+	}
+	for name, s := range commit {
+		if _, ok := now[name]; !ok && s.mode != gitrepo.ModeSubmodule {
+			changed[name] = &uncommitted{path: name, deleted: true}
+		}
+	}
+	if view != nil {
+		for _, name := range workspace.Overlaid(view) {
+			at, err := filepath.Rel(repo.Dir, m.real(view.Abs(name)))
+			if at = filepath.ToSlash(at); err != nil || !fs.ValidPath(at) || gitrepo.InsideRepository(at) {
+				continue // of another folder
+			}
+			was, tracked := now[at]
+			if !tracked && ignored(at, false) {
+				continue
+			}
+			data, err := view.ReadFile(name)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				if _, ok := commit[at]; ok {
+					changed[at] = &uncommitted{path: at, deleted: true}
+				} else {
+					delete(changed, at)
+				}
+			case err != nil:
+				return nil, err
+			case !tracked || was.oid != gitrepo.HashBlob(data):
+				changed[at] = &uncommitted{path: at, unsaved: nonNil(data)}
+			}
+		}
+	}
+	list := make([]uncommitted, 0, len(changed))
+	for _, u := range changed {
+		list = append(list, *u)
+	}
+	// Deletions first, so that a file can take a directory's place.
+	slices.SortFunc(list, func(a, b uncommitted) int {
+		if a.deleted != b.deleted {
+			return map[bool]int{true: -1, false: 1}[a.deleted]
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	return list, nil
+}
+
+// real is a path below the folder with the folder's links resolved.
+func (m *Manager) real(path string) string {
+	if rel, err := filepath.Rel(m.o.Dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(m.dir, rel)
+	}
+	return path
+}
+
+// ignored returns what tells which files of a working tree git would not list
+// as new, and what ends it.
+func (m *Manager) ignored(repo *gitrepo.Repo, dir string) (func(name string, dir bool) bool, func(), error) {
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	below := filepath.ToSlash(m.below(repo))
+	shadows, state := path.Join(below, ".sidecar/shadows"), path.Join(below, ".sidecar/state")
+	return func(name string, isDir bool) bool {
+		return name == shadows || name == state || disk.Ignored(name, isDir)
+	}, func() { disk.Close() }, nil
+}
+
+// bring makes the changes of the main tree in dir and returns the state that
+// is there then.
+func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*gitrepo.Index, error) {
+	from, err := os.OpenRoot(c.repo.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	to, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer to.Close()
+	blobs := filepath.Join(l.Own(), blobDir)
+	if err := os.Mkdir(blobs, 0o755); err != nil {
+		return nil, err
+	}
+	entries := map[string]*gitrepo.IndexEntry{}
+	left := c.m.o.Limits.Bytes
+	for _, u := range c.changes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := to.RemoveAll(u.path); err != nil {
+			return nil, err
+		}
+		entries[u.path] = nil
+		if u.deleted {
+			removeEmpty(to, path.Dir(u.path))
+			continue
+		}
+		e, err := bringFile(from, to, u, blobs)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it is gone by now
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", u.path, err)
+		}
+		if left -= int64(e.Size); left < 0 {
+			return nil, fmt.Errorf("%w: what is uncommitted has more than %d bytes; commit or ignore large files first", ErrTooMuch, c.m.o.Limits.Bytes)
+		}
+		entries[u.path] = e
+	}
+	base := &gitrepo.Index{Version: 2}
+	for i := range c.want.Entries {
+		if _, ok := entries[c.want.Entries[i].Path]; !ok {
+			base.Entries = append(base.Entries, c.want.Entries[i])
+		}
+	}
+	for _, e := range entries {
+		if e != nil {
+			base.Entries = append(base.Entries, *e)
+		}
+	}
+	slices.SortFunc(base.Entries, func(a, b gitrepo.IndexEntry) int { return strings.Compare(a.Path, b.Path) })
+	return base, nil
+}
+
+// removeEmpty removes directories that have become empty, as git does.
+func removeEmpty(root *os.Root, dir string) {
+	for ; dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
+	}
+}
+
+// bringFile makes a file of the main tree, and keeps its content as the state
+// to compare with.
+func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitrepo.IndexEntry, error) {
+	e := &gitrepo.IndexEntry{Path: u.path, Mode: gitrepo.ModeFile}
+	if dir := path.Dir(u.path); dir != "." {
+		if err := to.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	info, err := from.Lstat(u.path)
+	if err == nil {
+		e.Mode = gitrepo.ModeOf(info.Mode())
+	} else if u.unsaved == nil {
+		return nil, err
+	}
+	if e.Mode == gitrepo.ModeLink && u.unsaved == nil {
+		target, err := from.Readlink(u.path)
+		if err != nil {
+			return nil, err
+		}
+		if err := to.Symlink(target, u.path); err != nil {
+			return nil, err
+		}
+		e.OID = gitrepo.HashBlob([]byte(target))
+		err = os.WriteFile(filepath.Join(blobs, e.OID.String()), []byte(target), 0o600)
+		return e, errors.Join(err, stat(to, e))
+	}
+	perm := fs.FileMode(0o666)
+	if e.Mode == gitrepo.ModeExec {
+		perm = 0o777
+	}
+	out, err := to.OpenFile(u.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	if u.unsaved != nil {
+		_, err = out.Write(u.unsaved)
+	} else {
+		var in *os.File
+		if in, err = from.Open(u.path); err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(out, in)
+		in.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := keep(out, e, blobs); err != nil {
+		return nil, err
+	}
+	return e, stat(to, e)
+}
+
+// keep names the content of a file and keeps it, if it is not too large to be
+// compared.
+func keep(file *os.File, e *gitrepo.IndexEntry, blobs string) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", info.Size())
+	var to io.Writer = h
+	if info.Size() <= workspace.MaxFileSize {
+		blob, err := os.CreateTemp(blobs, "new")
+		if err != nil {
+			return err
+		}
+		defer blob.Close()
+		defer func() { os.Rename(blob.Name(), filepath.Join(blobs, e.OID.String())) }()
+		to = io.MultiWriter(h, blob)
+	}
+	if _, err := io.Copy(to, file); err != nil {
+		return err
+	}
+	e.OID = gitrepo.OID(h.Sum(nil))
+	return nil
+}
+
+func stat(root *os.Root, e *gitrepo.IndexEntry) error {
+	info, err := root.Lstat(e.Path)
+	if err == nil {
+		e.SetStat(info)
+	}
+	return err
+}
