@@ -25,6 +25,12 @@ func commands() []command {
 		row("sidecar.review.propose", "Change a pending edit", (*Server).proposeReview),
 		row("sidecar.review.undo", "Take back the last accept", (*Server).undoReview),
 
+		progressRow("sidecar.shadow.create", "Create a shadow workspace", (*Server).createShadow),
+		row("sidecar.shadow.list", "List the shadow workspaces", (*Server).listShadows),
+		row("sidecar.shadow.diff", "Diff of a shadow workspace", (*Server).diffShadow),
+		row("sidecar.shadow.merge", "Merge a shadow workspace", (*Server).mergeShadow),
+		row("sidecar.shadow.discard", "Discard a shadow workspace", (*Server).discardShadow),
+
 		row("sidecar.approval.list", "List the open approvals", (*Server).listApprovals),
 		row("sidecar.approval.answer", "Answer an approval", (*Server).answerApproval),
 		row("sidecar.approval.allowOldest", "Allow the oldest open approval", (*Server).allowOldest),

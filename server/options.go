@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -49,6 +50,9 @@ type Core struct {
 	NoReview error // why Review is nil
 	Bus      *events.Bus
 
+	// Shadows are the shadow workspaces; nil means none.
+	Shadows Shadows
+
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string
 
@@ -70,6 +74,15 @@ type Core struct {
 
 	// Close ends the core after the last request.
 	Close func() error
+}
+
+// Shadows makes, compares, merges and discards shadow workspaces.
+type Shadows interface {
+	Create(context.Context, shadow.CreateRequest) (shadow.Shadow, error)
+	List(context.Context) ([]shadow.Shadow, error)
+	Diff(ctx context.Context, id string) (shadow.Diff, error)
+	Merge(ctx context.Context, id, into string) (shadow.Merge, error) // into: "" and review, or tree
+	Discard(ctx context.Context, id string) (shadow.Discarded, error)
 }
 
 // Dispatcher runs tool calls: *dispatch.Dispatcher.

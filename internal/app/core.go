@@ -58,6 +58,7 @@ type core struct {
 	registry *tools.Registry
 	dispatch *dispatch.Dispatcher
 	settings *settings
+	shadows  *shadows
 	bus      *events.Bus
 	audit    *auditlog.Log // nil: stateErr says why
 	stateDir string
@@ -88,12 +89,15 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	c.settings = &settings{level: d.level, project: func() ([]byte, error) { return readProjectSettings(folders[0].Dir) }}
 	c.problems = append(c.problems, c.settings.load(d.client...)...)
+	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
+		return nil, errors.Join(err, disk.Close())
+	}
 	c.sessions = session.NewStore(session.Options{
 		DefaultMode: func() string { return firstOf(d.mode, c.settings.now.Load().String("mode")) },
 		ValidMode:   func(name string) bool { _, ok := c.settings.mode(name); return ok },
 		Root: func(shadow string) (string, error) {
 			if shadow != "" {
-				return "", fmt.Errorf("there is no shadow workspace %q", shadow)
+				return c.shadows.root(shadow)
 			}
 			return folders[0].Dir, nil
 		},
@@ -121,7 +125,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   redact.New(),
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
-		Views:    func(*session.Session) dispatch.Destinations { return destinations{c} },
+		Views:    c.destinations,
 	})
 	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser}, c.git())...); err != nil {
 		c.close()
@@ -217,6 +221,9 @@ func (c *core) batch(sessionID string) bool {
 		return false
 	}
 	m, ok := c.settings.mode(s.Mode())
+	if s.Shadow != "" {
+		m = m.InShadow()
+	}
 	return ok && m.Batch
 }
 
@@ -233,7 +240,7 @@ func (c *core) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return errors.Join(err, c.bus.Close(ctx), c.disk.Close())
+	return errors.Join(err, c.shadows.close(), c.bus.Close(ctx), c.disk.Close())
 }
 
 // destinations are the views of every session that works in the main tree.

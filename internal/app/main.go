@@ -65,6 +65,7 @@ func commands() []command {
 		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict]", "list the tools", listTools},
 		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [ARGUMENTS|-]", "call a tool with a JSON object of arguments", callTool},
 		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits},
+		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [ID]|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-]", "say what would be decided about a call; nothing is run", explainPolicy},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
@@ -89,6 +90,10 @@ type cli struct {
 	reason   string
 	query    auditlog.Query
 	since    time.Duration
+
+	base        string
+	into        string
+	uncommitted bool
 }
 
 // usageError is a command line that makes no sense.
@@ -189,6 +194,10 @@ func (c *cli) parse(cmd command, args []string) error {
 		f.StringVar(&c.query.Outcome, "outcome", "", "with list: allow or deny alone")
 		f.DurationVar(&c.since, "since", 0, "with list: calls of the last hours, such as 2h30m")
 		f.IntVar(&c.query.Limit, "limit", 100, "with list: the newest so many")
+	case "shadow":
+		f.StringVar(&c.base, "base", "HEAD", "with create: the commit to begin with")
+		f.BoolVar(&c.uncommitted, "include-uncommitted", false, "with create: begin with what is not committed too")
+		f.StringVar(&c.into, "into", "", "with merge: review, which is the default, or tree")
 	case "review":
 		f.StringVar(&c.reason, "reason", "", "with reject: what the agent is told")
 	}

@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
@@ -15,6 +18,7 @@ const maxRepos = 16
 // objects. Where a directory belongs is looked up anew by every call.
 type repos struct {
 	options gitrepo.Options
+	shadow  func(dir string) string // the shadow that a directory lies in, or ""
 
 	mu   sync.Mutex
 	list []*gitrepo.Repo // the last one that was used comes last
@@ -24,6 +28,10 @@ func (r *repos) open(_ context.Context, dir string) (*gitrepo.Repo, error) {
 	now, err := gitrepo.Open(dir, r.options)
 	if err != nil {
 		return nil, err
+	}
+	if top := r.shadow(dir); top != "" && now.Dir != top && !strings.HasPrefix(now.Dir, top+string(filepath.Separator)) {
+		// Whatever became of the shadow's own: the repository around it is the main tree's.
+		return nil, fmt.Errorf("%s: %w", dir, gitrepo.ErrNoRepository)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +50,7 @@ func (r *repos) open(_ context.Context, dir string) (*gitrepo.Repo, error) {
 
 // git is what the tools over repositories need of the core.
 func (c *core) git() git.Deps {
-	open := &repos{options: gitrepo.Options{Trusted: c.settings.trusted}}
+	open := &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.Top}
 	return git.Deps{
 		Open: open.open,
 		Models: func(session string) []string {

@@ -117,6 +117,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		NoReview: c.reviewErr,
 		Batch:    c.batch,
 		Bus:      c.bus,
+		Shadows:  c.shadows,
 		StateDir: state,
 		Audit:    func() (any, error) { return c.verifyAudit() },
 		Configure: func(layers ...json.RawMessage) []string {
