@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ type rawIndex struct {
 // rawPlace is where an entry lies.
 type rawPlace struct {
 	at   uint32 // of the entry in data
-	name string
+	name string // followed by a NUL in memory, as system calls want it
 }
 
 // Layout of an entry, in bytes: ten words of stat data, the object's name,
@@ -76,6 +77,12 @@ type rawEntry struct {
 func (x *rawIndex) at(i int) rawEntry {
 	p := &x.places[i]
 	return rawEntry{p.name, x.data[p.at:]}
+}
+
+// find returns the first entry of a path.
+func (x *rawIndex) find(path string) (int, bool) {
+	i := sort.Search(len(x.places), func(i int) bool { return x.places[i].name >= path })
+	return i, i < len(x.places) && x.places[i].name == path
 }
 
 func (x *rawIndex) all(yield func(rawEntry) bool) {
@@ -243,7 +250,7 @@ func (x *rawIndex) readEntries(end int) (int, error) {
 			if z < 0 {
 				return 0, fmt.Errorf("the name of entry %d is cut off", i+1)
 			}
-			name = make([]byte, 0, len(last)-strip+z)
+			name = make([]byte, 0, len(last)-strip+z+1) // and a NUL, as the other versions have it
 			name = append(append(name, last[:len(last)-strip]...), data[at:at+z]...)
 			at += z + 1
 			last = name

@@ -162,10 +162,24 @@ func readSmall(file string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readAll(f, limit)
+}
+
+// readNoFollow is readSmall for what must not be a link.
+func readNoFollow(file string, limit int64) ([]byte, error) {
+	f, err := openNoFollow(file)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f, limit)
+}
+
+// readAll reads a file that is not larger than limit, and closes it.
+func readAll(f *os.File, limit int64) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s: %w: it is larger than %d bytes", file, ErrCorrupt, limit)
+		err = fmt.Errorf("%s: %w: it is larger than %d bytes", f.Name(), ErrCorrupt, limit)
 	}
 	return data, err
 }

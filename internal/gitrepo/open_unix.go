@@ -11,8 +11,13 @@ import (
 )
 
 // openRegular opens a regular file and never waits for the other end of a pipe.
-func openRegular(file string) (*os.File, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func openRegular(file string) (*os.File, error) { return openFlags(file, 0) }
+
+// openNoFollow is openRegular for what must not be a link.
+func openNoFollow(file string) (*os.File, error) { return openFlags(file, syscall.O_NOFOLLOW) }
+
+func openFlags(file string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
 	if err != nil {
 		return nil, err
 	}

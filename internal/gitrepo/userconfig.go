@@ -47,15 +47,25 @@ func userConfigFiles() []string {
 	if file, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
 		return append(files, file)
 	}
-	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
-		files = append(files, filepath.Join(dir, "git", "config"))
-	} else if home := homeDir(); home != "" {
-		files = append(files, filepath.Join(home, ".config", "git", "config"))
+	if file := userFile("config"); file != "" {
+		files = append(files, file)
 	}
 	if home := homeDir(); home != "" {
 		files = append(files, filepath.Join(home, ".gitconfig"))
 	}
 	return files
+}
+
+// userFile is a file in the user's directory for git, or "".
+func userFile(name string) string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if home := homeDir(); dir == "" && home != "" {
+		dir = filepath.Join(home, ".config")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "git", name)
 }
 
 func homeDir() string {

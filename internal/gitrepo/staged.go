@@ -1,0 +1,185 @@
+package gitrepo
+
+import "strings"
+
+// side is a file on one side of a comparison. The zero value is no file.
+type side struct {
+	mode uint32
+	oid  OID
+}
+
+// pair is a file that two sides have differently, or only one has.
+type pair struct {
+	path     string
+	from     string // of a rename: the old path
+	old, new side
+}
+
+// comparer compares two trees, or a tree with the index.
+type comparer struct {
+	r     *Repo
+	pairs []pair
+}
+
+// treeSide is the files below a directory: of a tree, or of the index.
+type treeSide interface {
+	// list returns the entries of the directory in git's order.
+	list(r *Repo) ([]treeItem, error)
+	// oid is the tree's name, if it is known.
+	known() (OID, bool)
+}
+
+// treeItem is a file, or a directory with what is below it.
+type treeItem struct {
+	treeEntry
+	dir treeSide // nil: a file
+}
+
+// inTree is a directory of a tree.
+type inTree OID
+
+func (t inTree) known() (OID, bool) { return OID(t), true }
+
+func (t inTree) list(r *Repo) ([]treeItem, error) {
+	entries, err := r.tree(OID(t))
+	if err != nil {
+		return nil, err
+	}
+	items := make([]treeItem, len(entries))
+	for i, e := range entries {
+		items[i] = treeItem{treeEntry: e}
+		if e.isTree() {
+			items[i].dir = inTree(e.oid)
+		}
+	}
+	return items, nil
+}
+
+// inIndex is a directory of the index: its entries from lo to hi, whose paths
+// begin with skip bytes that name it.
+type inIndex struct {
+	x      *rawIndex
+	cached *CacheTree // nil: not known
+	lo, hi int
+	skip   int
+}
+
+func (x *rawIndex) root() inIndex { return inIndex{x, x.tree, 0, len(x.places), 0} }
+
+func (d inIndex) known() (OID, bool) {
+	if d.cached == nil || d.cached.Entries != d.hi-d.lo {
+		return OID{}, false
+	}
+	return d.cached.OID, true
+}
+
+// list leaves out what is staged for nobody: conflicts, and files that are
+// only meant to be added.
+func (d inIndex) list(*Repo) ([]treeItem, error) {
+	var items []treeItem
+	for i := d.lo; i < d.hi; {
+		e := d.x.at(i)
+		name := e.name[d.skip:]
+		slash := strings.IndexByte(name, '/')
+		if slash < 0 {
+			if e.stage() == 0 && e.extended()&flagIntentToAdd == 0 {
+				items = append(items, treeItem{treeEntry: treeEntry{name, e.mode(), e.oid()}})
+			}
+			i++
+			continue
+		}
+		prefix := e.name[:d.skip+slash+1]
+		sub := inIndex{x: d.x, lo: i, skip: len(prefix)}
+		for i++; i < d.hi && strings.HasPrefix(d.x.places[i].name, prefix); {
+			i++
+		}
+		sub.hi, sub.cached = i, d.cached.sub(name[:slash])
+		items = append(items, treeItem{treeEntry{name[:slash], modeTree, OID{}}, sub})
+	}
+	return items, nil
+}
+
+// sub returns what is known of a subdirectory, or nil.
+func (t *CacheTree) sub(name string) *CacheTree {
+	if t == nil {
+		return nil
+	}
+	for i := range t.Subs {
+		if t.Subs[i].Name == name {
+			return &t.Subs[i]
+		}
+	}
+	return nil
+}
+
+// compare adds what differs below a directory, given with a slash at its end.
+// Directories that are known to be equal are not entered.
+func (c *comparer) compare(path string, old, new treeSide) error {
+	if a, ok := old.known(); ok {
+		if b, ok := new.known(); ok && a == b {
+			return nil
+		}
+	}
+	a, err := old.list(c.r)
+	if err != nil {
+		return err
+	}
+	b, err := new.list(c.r)
+	if err != nil {
+		return err
+	}
+	for len(a) > 0 || len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = compareItems(a[0], b[0])
+		}
+		var x, y treeItem
+		if order <= 0 {
+			x, a = a[0], a[1:]
+		}
+		if order >= 0 {
+			y, b = b[0], b[1:]
+		}
+		if err := c.item(path, x, y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareItems orders items as git does, so that a file and a directory of one
+// name are two things.
+func compareItems(a, b treeItem) int {
+	if a.name == b.name && a.isTree() == b.isTree() {
+		return 0
+	}
+	return strings.Compare(a.order(), b.order())
+}
+
+// item adds what differs in one item, which only one side may have.
+func (c *comparer) item(path string, x, y treeItem) error {
+	name := x.name
+	if name == "" {
+		name = y.name
+	}
+	if x.dir != nil || y.dir != nil {
+		old, new := x.dir, y.dir
+		if old == nil {
+			old = inTree{}
+		}
+		if new == nil {
+			new = inTree{}
+		}
+		return c.compare(path+name+"/", old, new)
+	}
+	p := pair{path: path + name, old: side{x.mode, x.oid}, new: side{y.mode, y.oid}}
+	if p.old != p.new {
+		c.pairs = append(c.pairs, p)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Status is what git status tells.
+type Status struct {
+	Branch    Branch
+	Files     []FileStatus // by path: what is staged, changed or in conflict
+	Untracked []string     // sorted; a directory has a slash at its end
+}
+
+// FileStatus is one file with git's two letters, ' ' for nothing.
+type FileStatus struct {
+	Staged   byte // of the index against HEAD: M T A D R, or a letter of a conflict: D A U
+	Changed  byte // of the working tree against the index: M T D A, or of a conflict
+	Path     string
+	From     string // of a rename: the old path
+	Conflict bool
+}
+
+// StatusOptions has a useful zero value.
+type StatusOptions struct {
+	Untracked Untracked
+	Below     string // only what is below this directory, slash-separated; "" is all
+}
+
+// Status compares HEAD, the index and the working tree, as git status does. It
+// is worked out in this process, and by the git command where that takes what
+// is not read here (see docs/git.md).
+func (r *Repo) Status(ctx context.Context, o StatusOptions) (*Status, error) {
+	s, err := r.status(ctx, o)
+	if errors.Is(err, ErrUnsupported) {
+		return r.statusByGit(ctx, o, err)
+	}
+	return s, err
+}
+
+// status is Status in this process.
+func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
+	conf, err := r.readable()
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range [...]string{"core.ignorecase", "core.precomposeunicode"} {
+		if conf.bool(key, false) {
+			return nil, fmt.Errorf("%w: %s is set", ErrUnsupported, key)
+		}
+	}
+	if !conf.bool("core.symlinks", true) {
+		return nil, fmt.Errorf("%w: core.symlinks is off", ErrUnsupported)
+	}
+	h, err := r.head()
+	if err != nil {
+		return nil, err
+	}
+	x, err := readRawIndex(filepath.Join(r.GitDir, "index"))
+	if err != nil {
+		return nil, err
+	}
+	below := ""
+	if o.Below != "" && o.Below != "." {
+		below = o.Below + "/"
+	}
+	s := sweep{
+		r: r, index: x, untracked: o.Untracked, ctx: ctx,
+		conf: sweepConfig{fileMode: conf.bool("core.filemode", true), sparse: conf.bool("core.sparsecheckout", false)},
+	}
+	found, err := s.run(below)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.decide(ctx, x, conf, o.Untracked, &found); err != nil {
+		return nil, err
+	}
+	staged, err := r.staged(h, x, renamesOn(conf, "status.renames"))
+	if err != nil {
+		return nil, err
+	}
+	st := &Status{Untracked: found.untracked}
+	if st.Files, err = x.join(staged, found.changed, below); err != nil {
+		return nil, err
+	}
+	st.Branch, err = r.branch(ctx, h, conf)
+	return st, err
+}
+
+// renamesOn reports whether renames are looked for.
+func renamesOn(conf config, key string) bool {
+	value, ok := conf[key]
+	if !ok {
+		value, ok = conf["diff.renames"]
+	}
+	return !ok || value == "copies" || value == "copy" || config{key: value}.bool(key, true)
+}
+
+// staged compares HEAD with the index.
+func (r *Repo) staged(h head, x *rawIndex, renames bool) ([]pair, error) {
+	var tree OID
+	if h.oid != (OID{}) {
+		c, err := r.commit(h.oid)
+		if err != nil {
+			return nil, err
+		}
+		tree = c.tree
+	}
+	c := comparer{r: r}
+	if err := c.compare("", inTree(tree), x.root()); err != nil {
+		return nil, err
+	}
+	c.pairs = slices.DeleteFunc(c.pairs, func(p pair) bool { return p.new.mode == 0 && x.conflicting(p.path) })
+	if !renames {
+		return c.pairs, nil
+	}
+	return r.renames(c.pairs)
+}
+
+// conflicting reports whether a path is staged as a conflict.
+func (x *rawIndex) conflicting(path string) bool {
+	i, ok := x.find(path)
+	return ok && x.at(i).stage() != 0
+}
+
+// code is the letter of a difference.
+func (p pair) code() byte {
+	switch {
+	case p.from != "":
+		return 'R'
+	case p.old.mode == 0:
+		return 'A'
+	case p.new.mode == 0:
+		return 'D'
+	case p.old.mode&typeBits != p.new.mode&typeBits:
+		return 'T'
+	}
+	return 'M'
+}
+
+// join makes the list of files of what is staged, changed and in conflict.
+func (x *rawIndex) join(staged []pair, changed []sweptFile, below string) ([]FileStatus, error) {
+	byPath := map[string]*FileStatus{}
+	at := func(path string) *FileStatus {
+		f := byPath[path]
+		if f == nil {
+			f = &FileStatus{Staged: ' ', Changed: ' ', Path: path}
+			byPath[path] = f
+		}
+		return f
+	}
+	for _, p := range staged {
+		f := at(p.path)
+		f.Staged, f.From = p.code(), p.from
+	}
+	meant, gone := false, false
+	for _, c := range changed {
+		f := at(x.places[c.entry].name)
+		f.Changed = c.code
+		gone = gone || c.code == 'D'
+	}
+	for i := 0; i < len(x.places); {
+		e := x.at(i)
+		i++
+		if e.extended()&flagIntentToAdd != 0 {
+			meant = true
+			if f := at(e.name); f.Changed != 'D' {
+				f.Changed = 'A'
+			}
+		}
+		if e.stage() == 0 {
+			continue
+		}
+		stages := 1 << (e.stage() - 1)
+		for ; i < len(x.places) && x.places[i].name == e.name; i++ {
+			stages |= 1 << (x.at(i).stage() - 1)
+		}
+		letters := [...]string{1: "DD", 2: "AU", 3: "UD", 4: "UA", 5: "DU", 6: "AA", 7: "UU"}[stages]
+		*at(e.name) = FileStatus{Staged: letters[0], Changed: letters[1], Path: e.name, Conflict: true}
+	}
+	if meant && gone {
+		return nil, fmt.Errorf("%w: a file that is meant to be added may be a rename", ErrUnsupported)
+	}
+	list := make([]FileStatus, 0, len(byPath))
+	for _, f := range byPath {
+		if strings.HasPrefix(f.Path, below) {
+			list = append(list, *f)
+		}
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Path < list[j].Path })
+	return list, nil
+}
+
+// Porcelain writes a status as git status --porcelain=v1 --branch -z does.
+func (s *Status) Porcelain() string {
+	var b strings.Builder
+	b.WriteString("## " + s.Branch.String() + "\x00")
+	for _, f := range s.Files {
+		fmt.Fprintf(&b, "%c%c %s\x00", f.Staged, f.Changed, f.Path)
+		if f.From != "" {
+			b.WriteString(f.From + "\x00")
+		}
+	}
+	for _, name := range s.Untracked {
+		b.WriteString("?? " + name + "\x00")
+	}
+	return b.String()
+}

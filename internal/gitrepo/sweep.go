@@ -1,0 +1,405 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// A sweep compares the working tree with the index. Files of the index cost one
+// look each, in the directory that holds them, and nothing else is done for a
+// directory that has as many entries as the index has children in it: then
+// there is no other file. Only where the numbers differ are names compared and
+// ignore files read.
+
+// sweep is one such comparison, made by several workers.
+type sweep struct {
+	r         *Repo
+	index     *rawIndex
+	conf      sweepConfig
+	untracked Untracked
+	ctx       context.Context
+
+	mu     sync.Mutex
+	more   sync.Cond
+	stack  []*sweepDir
+	active int
+	stop   bool
+	err    error
+
+	workers []*sweeper
+}
+
+// sweepConfig are the settings that a sweep heeds.
+type sweepConfig struct {
+	fileMode bool // the bit for executable files means something
+	sparse   bool // files that are left out may be there nevertheless
+}
+
+// sweepDir is a directory of the index.
+type sweepDir struct {
+	up     *sweepDir
+	name   []byte // terminated by NUL
+	path   string // with a slash at its end, "" for the top
+	lo, hi int    // its entries in the index
+
+	handle workspace.StatDir
+	refs   atomic.Int32 // of itself and of subdirectories that are to be opened
+	listed atomic.Bool  // its names have been compared
+
+	once     sync.Once
+	rules    workspace.GitRules
+	excluded bool
+}
+
+// sweeper is one worker and what it found.
+type sweeper struct {
+	*sweep
+	changed   []sweptFile
+	unsure    []int // entries whose content has to tell
+	modules   []int // submodules that are there
+	untracked []string
+
+	st   workspace.FileStat
+	buf  []byte
+	subs []*sweepDir
+}
+
+// sweptFile is an entry of the index whose file differs.
+type sweptFile struct {
+	entry int
+	code  byte // M, T, D
+}
+
+// swept is what a sweep found.
+type swept struct {
+	changed   []sweptFile
+	unsure    []int
+	modules   []int
+	untracked []string
+}
+
+// run compares what is below a directory, given with a slash at its end.
+func (s *sweep) run(below string) (swept, error) {
+	s.more.L = &s.mu
+	n := runtime.GOMAXPROCS(0)
+	s.active = n
+	root := &sweepDir{lo: 0, hi: len(s.index.places)}
+	handle, err := workspace.OpenStatDir(s.r.Dir)
+	if err != nil {
+		return swept{}, err
+	}
+	root.handle = handle
+	root.refs.Store(1)
+	start := root
+	for _, elem := range strings.SplitAfter(below, "/") {
+		if elem == "" {
+			continue
+		}
+		sub := start.sub(s.index, elem[:len(elem)-1], s.find(start, elem))
+		start.refs.Add(1)
+		if sub.handle, err = start.handle.Enter(sub.name); err != nil {
+			return swept{}, err
+		}
+		sub.refs.Store(1)
+		start = sub
+	}
+	defer context.AfterFunc(s.ctx, func() { s.end(context.Cause(s.ctx)) })()
+	s.stack = append(s.stack, start)
+	s.workers = make([]*sweeper, n)
+	var wg sync.WaitGroup
+	for i := range s.workers {
+		s.workers[i] = &sweeper{sweep: s}
+		wg.Go(s.workers[i].work)
+	}
+	wg.Wait()
+	for _, d := range s.stack {
+		if d.refs.Load() == 0 {
+			d = d.up
+		}
+		d.release()
+	}
+	var all swept
+	for _, w := range s.workers {
+		all.changed = append(all.changed, w.changed...)
+		all.unsure = append(all.unsure, w.unsure...)
+		all.modules = append(all.modules, w.modules...)
+		all.untracked = append(all.untracked, w.untracked...)
+	}
+	sort.Ints(all.unsure)
+	sort.Ints(all.modules)
+	sort.Strings(all.untracked)
+	sort.Slice(all.changed, func(i, j int) bool { return all.changed[i].entry < all.changed[j].entry })
+	return all, s.err
+}
+
+// find returns the entries below dir that are in its subdirectory elem, which
+// has a slash at its end.
+func (s *sweep) find(dir *sweepDir, elem string) (r [2]int) {
+	p := s.index.places[:dir.hi]
+	prefix := dir.path + elem
+	r[0] = dir.lo + sort.Search(dir.hi-dir.lo, func(i int) bool { return p[dir.lo+i].name >= prefix })
+	r[1] = r[0] + sort.Search(dir.hi-r[0], func(i int) bool { return !strings.HasPrefix(p[r[0]+i].name, prefix) })
+	return r
+}
+
+func (d *sweepDir) sub(x *rawIndex, name string, at [2]int) *sweepDir {
+	return &sweepDir{up: d, name: append([]byte(name), 0), path: d.path + name + "/", lo: at[0], hi: at[1]}
+}
+
+func (d *sweepDir) release() {
+	for d != nil && d.refs.Add(-1) == 0 {
+		d.handle.Close()
+		d = d.up
+	}
+}
+
+func (s *sweep) end(err error) {
+	s.mu.Lock()
+	if s.err == nil {
+		s.err = err
+	}
+	s.stop = true
+	s.mu.Unlock()
+	s.more.Broadcast()
+}
+
+func (s *sweep) pop() *sweepDir {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.stack) == 0 && !s.stop {
+		if s.active--; s.active == 0 {
+			s.stop = true
+			s.more.Broadcast()
+			break
+		}
+		s.more.Wait()
+		s.active++
+	}
+	if s.stop {
+		return nil
+	}
+	d := s.stack[len(s.stack)-1]
+	s.stack = s.stack[:len(s.stack)-1]
+	return d
+}
+
+func (s *sweep) push(dirs []*sweepDir) {
+	if len(dirs) == 0 {
+		return
+	}
+	s.mu.Lock()
+	waits := len(s.stack) == 0
+	s.stack = append(s.stack, dirs...)
+	s.mu.Unlock()
+	if waits {
+		s.more.Broadcast()
+	}
+}
+
+func (w *sweeper) work() {
+	for {
+		d := w.pop()
+		if d == nil {
+			return
+		}
+		if err := w.dir(d); err != nil {
+			w.end(err)
+			return
+		}
+	}
+}
+
+// dir compares one directory.
+func (w *sweeper) dir(d *sweepDir) error {
+	if d.refs.Load() == 0 { // not opened yet
+		var err error
+		d.handle, err = d.up.handle.Enter(d.name)
+		if err != nil {
+			if err = w.gone(d, err); err == nil {
+				err = w.compareNames(d.up) // where something else may be in its place
+			}
+			d.up.release()
+			return err
+		}
+		d.refs.Store(1)
+	}
+	defer d.release()
+	children, exact, err := w.entries(d)
+	if err != nil || w.untracked0() {
+		return err
+	}
+	if _, excluded := d.ignore(w.sweep); excluded {
+		return nil // whatever else is there is ignored
+	}
+	list, err := d.handle.List(w.buf)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for {
+		name, _ := list.Next()
+		if name == nil {
+			break
+		}
+		if string(name) != ".git\x00" {
+			n++
+		}
+	}
+	w.buf = list.Buffer()
+	if exact && n == children {
+		return nil
+	}
+	return w.compareNames(d)
+}
+
+func (w *sweeper) untracked0() bool { return w.sweep.untracked == UntrackedNone }
+
+// missing reports whether an error says that there is no such file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
+
+// gone notes that a directory isn't there.
+func (w *sweeper) gone(d *sweepDir, err error) error {
+	if !missing(err) {
+		return &fs.PathError{Op: "open", Path: d.path, Err: err}
+	}
+	for i := d.lo; i < d.hi; i++ {
+		e := w.index.at(i)
+		if e.stage() == 0 && !e.assumeValid() && e.extended()&flagSkipWorktree == 0 {
+			w.changed = append(w.changed, sweptFile{i, 'D'})
+		}
+	}
+	return nil
+}
+
+// entries looks at every file that the index has in a directory, and sends its
+// subdirectories to be looked at. It returns how many children the index has
+// here; exact says that all of them are there.
+func (w *sweeper) entries(d *sweepDir) (children int, exact bool, err error) {
+	x := w.index
+	w.subs = w.subs[:0]
+	exact = true
+	skip := len(d.path)
+	for i := d.lo; i < d.hi; children++ {
+		full := x.places[i].name
+		name := full[skip:]
+		if slash := strings.IndexByte(name, '/'); slash >= 0 {
+			end := w.endOf(full[:skip+slash+1], i, d.hi)
+			w.subs = append(w.subs, d.sub(x, name[:slash], [2]int{i, end}))
+			i = end
+			continue
+		}
+		there, err := w.file(d, i, unsafe.StringData(name))
+		if err != nil {
+			return 0, false, err
+		}
+		exact = exact && there
+		for i++; i < d.hi && x.places[i].name == full; { // stages of a conflict
+			i++
+		}
+	}
+	d.refs.Add(int32(len(w.subs)))
+	w.push(w.subs)
+	return children, exact, nil
+}
+
+// endOf returns where the entries with a prefix end, of which i is the first.
+func (w *sweeper) endOf(prefix string, i, hi int) int {
+	p := w.index.places
+	step := 1
+	for i+step < hi && strings.HasPrefix(p[i+step].name, prefix) {
+		i += step
+		step *= 2
+	}
+	return i + 1 + sort.Search(min(step, hi-i)-1, func(k int) bool { return !strings.HasPrefix(p[i+1+k].name, prefix) })
+}
+
+// file looks at one file of the index. there says that something is, and that
+// it isn't to be compared with the untracked.
+func (w *sweeper) file(d *sweepDir, i int, name *byte) (there bool, err error) {
+	e := w.index.at(i)
+	switch {
+	case e.stage() != 0, e.assumeValid():
+		return false, nil
+	case e.extended()&flagSkipWorktree != 0:
+		if !w.conf.sparse {
+			return false, nil
+		}
+		if err := d.handle.Lstat(name, &w.st); missing(err) {
+			return false, nil
+		}
+	}
+	if err := d.handle.Lstat(name, &w.st); err != nil {
+		if !missing(err) {
+			return false, &fs.PathError{Op: "lstat", Path: e.name, Err: err}
+		}
+		w.changed = append(w.changed, sweptFile{i, 'D'})
+		return false, nil
+	}
+	kind, have := e.mode()&typeBits, w.st.Mode()&typeBits
+	switch {
+	case have == modeTree && kind == modeSubmodule:
+		w.modules = append(w.modules, i)
+	case have == modeTree:
+		w.changed = append(w.changed, sweptFile{i, 'D'})
+		return false, nil
+	case have != kind:
+		w.changed = append(w.changed, sweptFile{i, 'T'})
+	case kind == regularType && w.conf.fileMode && (w.st.Mode()^e.mode())&0o100 != 0:
+		w.changed = append(w.changed, sweptFile{i, 'M'})
+	case e.size() != 0 && e.size() != uint32(w.st.Size()):
+		w.changed = append(w.changed, sweptFile{i, 'M'}) // as git does, whatever filters would make of it
+	case !e.same(&w.st) || w.index.racy(e):
+		w.unsure = append(w.unsure, i)
+	}
+	return true, nil
+}
+
+const (
+	typeBits    = 0o170000
+	regularType = 0o100000
+)
+
+// same reports whether a file's stat data are those that were recorded.
+func (e rawEntry) same(st *workspace.FileStat) bool {
+	sec, nsec := st.MTime()
+	if uint32(sec) != e.word(2) || nsec != e.word(3) || e.size() != uint32(st.Size()) {
+		return false
+	}
+	if st.Ino() == 0 { // not known on this system, and so is the rest
+		return true
+	}
+	sec, nsec = st.CTime()
+	uid, gid := st.Owner()
+	return uint32(sec) == e.word(0) && nsec == e.word(1) && uint32(st.Ino()) == e.word(5) && uid == e.word(7) && gid == e.word(8)
+}
+
+// racyMargin is how much older than the index a file must be for its stat data
+// to be believed, in nanoseconds: a change right after git has read the file
+// may leave no trace in them. File systems count time in steps of up to 10 ms.
+const racyMargin = 100e6
+
+// racy reports whether a file was changed so shortly before the index was
+// written that it may have been changed again since without a trace.
+func (x *rawIndex) racy(e rawEntry) bool {
+	written := x.stat.mtime
+	if written.IsZero() {
+		return true
+	}
+	sec, nsec := int64(e.word(2)), int64(e.word(3))
+	if nsec == 0 || written.Nanosecond() == 0 { // whole seconds are all that is known
+		return sec >= written.Unix()
+	}
+	return written.UnixNano()-(sec*1e9+nsec) < racyMargin
+}

@@ -1,0 +1,214 @@
+package gitrepo
+
+import (
+	"io/fs"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Untracked says which files that git doesn't know are listed.
+type Untracked int
+
+// The ways to list them.
+const (
+	UntrackedNormal Untracked = iota // a directory of only such files as one
+	UntrackedAll                     // each
+	UntrackedNone                    // none
+)
+
+// What a name of the index stands for in its directory.
+const (
+	isFile = 1 << iota
+	isDir
+	isModule
+)
+
+// compareNames finds what is in a directory and not in the index.
+func (w *sweeper) compareNames(d *sweepDir) error {
+	if w.untracked0() || d.listed.Swap(true) {
+		return nil
+	}
+	known := map[string]int{}
+	skip := len(d.path)
+	for i := d.lo; i < d.hi; {
+		full := w.index.places[i].name
+		name := full[skip:]
+		if slash := strings.IndexByte(name, '/'); slash >= 0 {
+			known[name[:slash]] |= isDir
+			i = w.endOf(full[:skip+slash+1], i, d.hi)
+			continue
+		}
+		known[name] |= isFile
+		if w.index.at(i).mode() == modeSubmodule {
+			known[name] |= isModule
+		}
+		i++
+	}
+	again, err := d.handle.Enter([]byte(".\x00")) // to be listed from its beginning
+	if err != nil {
+		return err
+	}
+	defer again.Close()
+	list, err := again.List(nil)
+	if err != nil {
+		return err
+	}
+	for {
+		name, typ := list.Next()
+		if name == nil {
+			return nil
+		}
+		bare := string(name[:len(name)-1])
+		if typ == fs.ModeIrregular {
+			if typ = w.kind(d.handle, name); typ == fs.ModeIrregular {
+				continue
+			}
+		}
+		as := known[bare]
+		if typ.IsDir() && as&(isDir|isModule) != 0 || !typ.IsDir() && as&isFile != 0 || bare == ".git" {
+			continue
+		}
+		rules, excluded := d.ignore(w.sweep)
+		if excluded || rules.Ignored([]byte(bare), typ.IsDir()) {
+			continue
+		}
+		if !typ.IsDir() {
+			w.untracked = append(w.untracked, d.path+bare)
+		} else if w.inside(again, name, d.path+bare+"/", rules.Enter([]byte(bare))) && as == 0 { // git names none that was a file
+			w.untracked = append(w.untracked, d.path+bare+"/")
+		}
+	}
+}
+
+// kind asks for a type that the list didn't tell: fs.ModeSymlink for a link,
+// fs.ModeIrregular for what git takes no notice of.
+func (w *sweeper) kind(dir workspace.StatDir, name []byte) fs.FileMode {
+	if err := dir.Lstat(&name[0], &w.st); err != nil {
+		return fs.ModeIrregular
+	}
+	switch w.st.Mode() & typeBits {
+	case modeTree:
+		return fs.ModeDir
+	case modeLink:
+		return fs.ModeSymlink
+	case regularType:
+		return 0
+	}
+	return fs.ModeIrregular
+}
+
+// inside reports whether an untracked directory is to be listed as one: it is a
+// repository, or holds a file that isn't ignored. When each file is listed, it
+// lists them.
+func (w *sweeper) inside(up workspace.StatDir, name []byte, path string, rules workspace.GitRules) bool {
+	if w.isRepo(path) {
+		return true
+	}
+	dir, err := up.Enter(name)
+	if err != nil {
+		return false // as git does: what can't be read is passed over
+	}
+	defer dir.Close()
+	if text, err := dir.ReadFile([]byte(".gitignore\x00"), maxPattern); err == nil {
+		rules.AddFile(text)
+	}
+	list, err := dir.List(nil)
+	if err != nil {
+		return false
+	}
+	for w.ctx.Err() == nil {
+		name, typ := list.Next()
+		if name == nil {
+			return false
+		}
+		bare := name[:len(name)-1]
+		if string(bare) == ".git" {
+			continue
+		}
+		if typ == fs.ModeIrregular {
+			if typ = w.kind(dir, name); typ == fs.ModeIrregular {
+				continue
+			}
+		}
+		if rules.Ignored(bare, typ.IsDir()) {
+			continue
+		}
+		full := path + string(bare)
+		found := !typ.IsDir()
+		if typ.IsDir() {
+			full += "/"
+			found = w.inside(dir, name, full, rules.Enter(bare))
+		}
+		if found && w.sweep.untracked == UntrackedNormal {
+			return true
+		}
+		if found {
+			w.untracked = append(w.untracked, full)
+		}
+	}
+	return false
+}
+
+// isRepo reports whether a directory has a repository of its own.
+func (w *sweeper) isRepo(path string) bool {
+	dot := w.r.Dir + "/" + path + ".git"
+	if isGitDir(dot) {
+		return true
+	}
+	target, err := readPointer(dot, "gitdir: ", w.r.Dir+"/"+path)
+	return err == nil && isGitDir(target)
+}
+
+// maxPattern bounds a file of patterns, in bytes.
+const maxPattern = 1 << 20
+
+// ignore returns the rules as they apply in a directory of the index; excluded
+// says that all of it is left out.
+func (d *sweepDir) ignore(s *sweep) (*workspace.GitRules, bool) {
+	d.once.Do(func() {
+		if d.up == nil {
+			d.rules = s.r.standardRules()
+		} else {
+			rules, excluded := d.up.ignore(s)
+			name := d.name[:len(d.name)-1]
+			d.rules, d.excluded = rules.Enter(name), excluded || rules.Ignored(name, true)
+		}
+		if d.excluded {
+			return
+		}
+		if text, err := s.patterns(d.path + ".gitignore"); err == nil {
+			d.rules.AddFile(text)
+		}
+	})
+	return &d.rules, d.excluded
+}
+
+// patterns reads a file of patterns, from the index when it is left out of the
+// working tree.
+func (s *sweep) patterns(path string) ([]byte, error) {
+	text, err := readNoFollow(s.r.Dir+"/"+path, maxPattern)
+	if err == nil || !missing(err) {
+		return text, err
+	}
+	if i, ok := s.index.find(path); ok && s.index.at(i).extended()&flagSkipWorktree != 0 {
+		return s.r.objectOf(blobObject, s.index.at(i).oid())
+	}
+	return nil, err
+}
+
+// standardRules are the rules that are no file of the working tree.
+func (r *Repo) standardRules() workspace.GitRules {
+	var rules workspace.GitRules
+	file := userFile("ignore")
+	if conf, err := r.config(); err == nil && conf["core.excludesfile"] != "" {
+		file = resolve(expandHome(conf["core.excludesfile"]), r.Dir)
+	}
+	if text, err := readSmall(file, maxPattern); err == nil {
+		rules.AddUser(text)
+	}
+	if text, err := readSmall(r.CommonDir+"/info/exclude", maxPattern); err == nil {
+		rules.AddExclude(text)
+	}
+	return rules
+}
