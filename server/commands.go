@@ -30,6 +30,8 @@ func commands() []command {
 		row("sidecar.shadow.diff", "Diff of a shadow workspace", (*Server).diffShadow),
 		row("sidecar.shadow.merge", "Merge a shadow workspace", (*Server).mergeShadow),
 		row("sidecar.shadow.discard", "Discard a shadow workspace", (*Server).discardShadow),
+		row("sidecar.knowledge.status", "How far the project index is", (*Server).knowledgeStatus),
+		row("sidecar.knowledge.rebuild", "Build the project index anew", (*Server).knowledgeRebuild),
 
 		row("sidecar.approval.list", "List the open approvals", (*Server).listApprovals),
 		row("sidecar.approval.answer", "Answer an approval", (*Server).answerApproval),

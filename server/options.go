@@ -51,7 +51,8 @@ type Core struct {
 	Bus      *events.Bus
 
 	// Shadows are the shadow workspaces; nil means none.
-	Shadows Shadows
+	Shadows   Shadows
+	Knowledge Knowledge
 
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string

@@ -105,6 +105,11 @@ func callTool(ctx context.Context, c *cli) error {
 		return err
 	}
 	defer k.close()
+	return c.call(ctx, k, r)
+}
+
+// call runs a tool and prints what it says.
+func (c *cli) call(ctx context.Context, k *core, r dispatch.Request) error {
 	res, err := k.dispatch.Call(ctx, r)
 	if err != nil {
 		return err

@@ -62,7 +62,10 @@ type core struct {
 	bus      *events.Bus
 	audit    *auditlog.Log // nil: stateErr says why
 	stateDir string
-	problems []string // what the user should know: settings, recovery, the queue
+
+	watching  *watching
+	knowledge *knowledge
+	problems  []string // what the user should know: settings, recovery, the queue
 
 	reviewErr error
 	stateErr  error // stateDir must not be used
@@ -84,6 +87,8 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		return nil, err
 	}
 	c.disk, c.live = disk, disk
+	c.watching = &watching{disk: disk}
+	c.knowledge = &knowledge{c: c}
 	if d.live != nil {
 		c.live = d.live(disk)
 	}
@@ -127,7 +132,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    c.destinations,
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser}, c.git())...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser}, c.git(), c.knowledge)...); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -240,7 +245,7 @@ func (c *core) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return errors.Join(err, c.shadows.close(), c.bus.Close(ctx), c.disk.Close())
+	return errors.Join(err, c.knowledge.close(), c.watching.close(), c.shadows.close(), c.bus.Close(ctx), c.disk.Close())
 }
 
 // destinations are the views of every session that works in the main tree.

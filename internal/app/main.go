@@ -66,6 +66,7 @@ func commands() []command {
 		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [ARGUMENTS|-]", "call a tool with a JSON object of arguments", callTool},
 		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits},
 		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [ID]|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork},
+		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-]", "say what would be decided about a call; nothing is run", explainPolicy},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
@@ -94,6 +95,7 @@ type cli struct {
 	base        string
 	into        string
 	uncommitted bool
+	max         int
 }
 
 // usageError is a command line that makes no sense.
@@ -198,6 +200,8 @@ func (c *cli) parse(cmd command, args []string) error {
 		f.StringVar(&c.base, "base", "HEAD", "with create: the commit to begin with")
 		f.BoolVar(&c.uncommitted, "include-uncommitted", false, "with create: begin with what is not committed too")
 		f.StringVar(&c.into, "into", "", "with merge: review, which is the default, or tree")
+	case "knowledge":
+		f.IntVar(&c.max, "max", 10, "with search: most hits, up to 50")
 	case "review":
 		f.StringVar(&c.reason, "reason", "", "with reject: what the agent is told")
 	}

@@ -111,15 +111,16 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		state = ""
 	}
 	return &server.Core{
-		Dispatch: c.dispatch,
-		Sessions: c.sessions,
-		Review:   c.review,
-		NoReview: c.reviewErr,
-		Batch:    c.batch,
-		Bus:      c.bus,
-		Shadows:  c.shadows,
-		StateDir: state,
-		Audit:    func() (any, error) { return c.verifyAudit() },
+		Dispatch:  c.dispatch,
+		Sessions:  c.sessions,
+		Review:    c.review,
+		NoReview:  c.reviewErr,
+		Batch:     c.batch,
+		Bus:       c.bus,
+		Shadows:   c.shadows,
+		StateDir:  state,
+		Audit:     func() (any, error) { return c.verifyAudit() },
+		Knowledge: c.knowledge,
 		Configure: func(layers ...json.RawMessage) []string {
 			return news.of(func() []string { return c.settings.load(layers...) })
 		},

@@ -121,6 +121,10 @@ var table = []Setting{
 		Help: "Whether every tool call is written down in `.sidecar/logs`: who called what, what was decided and by whom, and the hashes of what was changed. Arguments are written without secrets.",
 	},
 	{
+		Key: "knowledge.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Any, AgentWritable: true,
+		Help: "Whether there is an index of the project, which project_knowledge_search answers from. It is built by the first question.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "What is logged.",
 	},

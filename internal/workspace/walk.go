@@ -226,7 +226,7 @@ type worker struct {
 func (w *walk) work(i int) {
 	k := &worker{walk: w}
 	k.entry.Worker = i
-	k.entry.Read, k.entry.Scan = k.read, k.scan
+	k.entry.Read, k.entry.Scan, k.entry.Stat = k.read, k.scan, k.stat
 	for {
 		j, ok := w.pop()
 		if !ok {
@@ -434,4 +434,13 @@ func (k *worker) scan(buf []byte, piece func([]byte, bool) bool) error {
 		return pathError("read", k.entry.Path, err)
 	}
 	return nil
+}
+
+// stat is Entry.Stat of the file that is being visited.
+func (k *worker) stat() (Stamp, error) {
+	s, err := k.dir.handle.stat(k.name)
+	if err != nil {
+		return s, pathError("stat", k.entry.Path, err)
+	}
+	return s, nil
 }

@@ -146,6 +146,15 @@ func (h dirHandle) kind(name []byte) entryKind {
 	return otherKind
 }
 
+// stat tells how a file is now. The name is terminated by NUL.
+func (h dirHandle) stat(name []byte) (Stamp, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(h.fd, unsafe.String(&name[0], len(name)-1), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return Stamp{}, err
+	}
+	return Stamp{Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), Inode: st.Ino, Linked: st.Nlink > 1}, nil
+}
+
 // readFile appends a file to buf[:0]. A read that doesn't fill the buffer has
 // met the end: regular files are read in full, and others, which can only be
 // here by exchange after listing, don't matter.

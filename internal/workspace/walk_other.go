@@ -68,6 +68,15 @@ func (h dirHandle) kind(name []byte) entryKind {
 	return kindOf(info.Mode().Type())
 }
 
+// stat tells how a file is now.
+func (h dirHandle) stat(name []byte) (Stamp, error) {
+	info, err := h.root.Lstat(h.join(name))
+	if err != nil {
+		return Stamp{}, err
+	}
+	return Stamp{Size: info.Size(), Mtime: info.ModTime().UnixNano()}, nil
+}
+
 func kindOf(t fs.FileMode) entryKind {
 	switch t {
 	case 0:

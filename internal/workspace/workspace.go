@@ -114,6 +114,9 @@ type Entry struct {
 	Path   string // name in the view
 	Worker int    // index of the visiting goroutine, 0 ≤ Worker < number of workers
 
+	// Stat, set for files of the disk only, tells how the file is now.
+	Stat func() (Stamp, error)
+
 	// Read appends the file's bytes to buf[:0] and returns the result, so that
 	// a worker can use one buffer for all its files. It fails with ErrTooLarge
 	// above MaxFileSize.
@@ -124,6 +127,17 @@ type Entry struct {
 	// piece, which is told whether this is the last one, returns false. It
 	// fails with bufio.ErrTooLong when a line doesn't fit.
 	Scan func(buf []byte, piece func(data []byte, last bool) bool) error
+}
+
+// Stamp tells whether a file was changed: whoever writes to it or puts
+// another in its place changes one of these. Only a change within the file
+// system's tick of the clock, some milliseconds, may leave them all the same.
+type Stamp struct {
+	Size   int64
+	Mtime  int64 // nanoseconds since 1970
+	Ctime  int64 // of the last change of anything; 0 where that isn't known
+	Inode  uint64
+	Linked bool // the file has further names, which may be outside
 }
 
 // MaxFileSize bounds what is read into memory, in bytes.

@@ -14,11 +14,12 @@ import (
 // Deps is what the family needs from others.
 type Deps struct {
 	References *references.Finder // nil: there is no parser
+	Knowledge  Knowledge          // nil: there is no index
 }
 
 // Tools returns the tools of this family.
 func Tools(d Deps) []*tools.Tool {
-	return []*tools.Tool{searchFiles(), grep(), findReferences(d.References)}
+	return []*tools.Tool{searchFiles(), grep(), findReferences(d.References), projectKnowledgeSearch(d.Knowledge)}
 }
 
 //go:embed search_files.md
@@ -29,3 +30,6 @@ var grepText string
 
 //go:embed find_references.md
 var findReferencesText string
+
+//go:embed knowledge.md
+var knowledgeText string

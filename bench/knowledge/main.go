@@ -1,0 +1,37 @@
+// Knowledge measures the project index: how well it answers questions, beside
+// simpler ways to rank, and how fast it is.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	tree := flag.String("speed", "", "measure the speed over the files of this directory")
+	set := flag.String("set", "", "run the query sets (*.jsonl) of this directory")
+	repos := flag.String("repos", "", "where the repositories of the sets are; by default repos in the directory of the sets")
+	baselines := flag.Bool("baselines", true, "run the simpler rankings too")
+	flag.Parse()
+	if err := run(*tree, *set, *repos, *baselines); err != nil {
+		fmt.Fprintln(os.Stderr, "knowledge:", err)
+		os.Exit(1)
+	}
+}
+
+func run(tree, set, repos string, baselines bool) error {
+	if tree != "" {
+		if err := speed(os.Stdout, tree); err != nil {
+			return err
+		}
+	}
+	if set == "" {
+		return nil
+	}
+	if repos == "" {
+		repos = filepath.Join(set, "repos")
+	}
+	return quality(os.Stdout, set, repos, baselines)
+}

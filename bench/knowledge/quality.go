@@ -1,0 +1,215 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki/index"
+	"github.com/sidecar-ls/sidecar-ls/pki/rank"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+)
+
+// depth is how far down an answer is looked at.
+const depth = 50
+
+// state is one commit of a repository, as one record wants it.
+type state struct {
+	repo    *repository
+	records []*record
+}
+
+// quality runs query sets and prints how well they are answered.
+func quality(w io.Writer, set, mirrors string, baselines bool) error {
+	records, err := readSets(set)
+	if err != nil {
+		return err
+	}
+	repos := map[string]*repository{}
+	missing := map[string]int{}
+	var states []*state
+	byCommit := map[string]*state{}
+	for i := range records {
+		r := &records[i]
+		repo, known := repos[r.Repo]
+		if !known {
+			if dir := findRepository(mirrors, r.Repo, r.Mirror); dir != "" {
+				if repo, err = openRepository(dir); err != nil {
+					return err
+				}
+				defer repo.Close()
+			}
+			repos[r.Repo] = repo
+		}
+		if repo == nil {
+			missing[r.Repo]++
+			continue
+		}
+		key := r.Repo + "@" + r.Commit
+		if r.DocStart > 0 {
+			key = r.ID // its text differs
+		}
+		s := byCommit[key]
+		if s == nil {
+			s = &state{repo: repo}
+			byCommit[key] = s
+			states = append(states, s)
+		}
+		s.records = append(s.records, r)
+	}
+	for name, n := range missing {
+		fmt.Fprintf(os.Stderr, "%s is not among the repositories: %d records are left out\n", name, n)
+	}
+	if len(states) == 0 {
+		return fmt.Errorf("none of the repositories is in %s", mirrors)
+	}
+	// Neighbours share most files.
+	slices.SortStableFunc(states, func(a, b *state) int { return cmp.Compare(a.records[0].Repo, b.records[0].Repo) })
+	b := newBench(baselines)
+	for i, s := range states {
+		if err := b.run(s); err != nil {
+			return fmt.Errorf("%s: %w", s.records[0].ID, err)
+		}
+		if i%50 == 49 {
+			fmt.Fprintf(os.Stderr, "%d of %d\n", i+1, len(states))
+		}
+	}
+	slices.Sort(b.times)
+	if err := b.report.print(w, b.rankings); err != nil {
+		return err
+	}
+	if n := len(b.times); n > 0 {
+		fmt.Fprintf(w, "a query takes %v (median), %v (95 %%)\n", b.times[n/2], b.times[n*95/100])
+	}
+	return nil
+}
+
+type bench struct {
+	report   report
+	rankings []string
+	all      bool
+	ranker   *rank.Ranker
+	times    []time.Duration
+}
+
+func newBench(baselines bool) *bench {
+	b := &bench{all: baselines, ranker: rank.New(rank.Default()), rankings: []string{"ours"}}
+	if baselines {
+		b.rankings = append(b.rankings, "BM25 files", "BM25 symbols", "ripgrep")
+	}
+	return b
+}
+
+// run answers the queries of one state.
+func (b *bench) run(s *state) error {
+	texts, err := load(s)
+	if err != nil {
+		return err
+	}
+	seg := indexed(texts)
+	var base *baseline
+	if b.all {
+		base = newBaseline(texts)
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, r := range s.records {
+		for variant, text := range r.Queries {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				gate <- struct{}{}
+				defer func() { <-gate }()
+				start := time.Now()
+				answers := map[string]answer{"ours": ask(b.ranker, seg, text)}
+				took := time.Since(start)
+				if base != nil {
+					answers["BM25 files"] = base.files(text)
+					answers["BM25 symbols"] = base.symbols(text)
+					answers["ripgrep"] = base.keywords(text)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				b.times = append(b.times, took)
+				for _, name := range b.rankings {
+					a := answers[name]
+					for _, group := range []string{r.Set + "/" + variant, r.Set + " " + r.Lang, "all"} {
+						var units *figures
+						if len(r.Symbols) > 0 && a.units != nil {
+							units = b.report.row("functions", group, name)
+						}
+						r.judge(a, b.report.row("files", group, name), units)
+					}
+				}
+			}()
+		}
+	}
+	wg.Wait()
+	return nil
+}
+
+// text is one file of a state.
+type text struct {
+	path string
+	data []byte
+}
+
+func load(s *state) ([]text, error) {
+	r := s.records[0]
+	list, err := s.repo.tree(r.Commit)
+	if err != nil {
+		return nil, err
+	}
+	var out []text
+	for _, f := range list {
+		if strings.HasPrefix(path.Base(f.path), ".") || strings.HasPrefix(f.path, ".") {
+			continue
+		}
+		data, err := s.repo.read(f.sha)
+		if err != nil {
+			return nil, err
+		}
+		if r.DocStart > 0 && f.path == r.Files[0] {
+			data = blank(data, r.DocStart, r.DocEnd)
+		}
+		out = append(out, text{f.path, data})
+	}
+	return out, nil
+}
+
+// indexed makes the segment of a state.
+func indexed(texts []text) *segment.Segment {
+	b := segment.NewBuilder(false)
+	in := index.NewIntake(treesitter.Language)
+	for _, t := range texts {
+		in.Add(b, t.path, t.data, workspace.Stamp{Size: int64(len(t.data))})
+	}
+	return b.Finish()
+}
+
+// ask asks our ranking.
+func ask(r *rank.Ranker, seg *segment.Segment, question string) answer {
+	hits, files := r.Search(r.Read(question), []rank.Part{{Segment: seg}}, rank.Filter{}, 2*depth, depth)
+	a := answer{units: []found{}}
+	for _, h := range hits {
+		u := &seg.Units[h.Unit]
+		if u.Kind() == segment.FileKind {
+			continue
+		}
+		a.units = append(a.units, found{seg.Files[u.File].Path, seg.Qualified(h.Unit), int(u.Start), int(u.End)})
+	}
+	for _, h := range files {
+		a.files = append(a.files, seg.Files[h.File].Path)
+	}
+	return a
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki/index"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+)
+
+// speedQuestions are asked of any tree.
+var speedQuestions = []string{
+	"where is the connection timeout handled",
+	"parse command line flags",
+	"retry with exponential backoff after an error",
+	"mutex lock unlock",
+	"how are files watched for changes and the cache invalidated",
+	"device driver probe register interrupt handler memory allocation",
+	"NewSharedInformerFactory",
+}
+
+// speed measures the index over one tree.
+func speed(w io.Writer, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	files := workspace.Guard(disk, nil)
+	cpu, wall := processorTime(), time.Now()
+	x := index.New(index.Options{Files: files, Language: treesitter.Language})
+	defer x.Close()
+	x.Start()
+	<-x.Ready()
+	s := x.Status()
+	fmt.Fprintf(w, "%s: %d files, %d symbols; cold %v wall, %v processor; index %d MiB\n", dir, s.Files, s.Symbols,
+		time.Since(wall).Round(time.Millisecond), (processorTime() - cpu).Round(time.Millisecond), s.Bytes>>20)
+	runtime.GC()
+	debug.FreeOSMemory()
+	fmt.Fprintf(w, "resident %d MiB (%d skipped, %d generated)\n", resident()>>20, s.Skipped, s.Generated)
+	for _, q := range speedQuestions {
+		var times []time.Duration
+		var a index.Answer
+		for range 9 {
+			start := time.Now()
+			if a, err = x.Search(context.Background(), files, index.Query{Text: q, MaxHits: 10, MaxFiles: 5}); err != nil {
+				return err
+			}
+			times = append(times, time.Since(start))
+		}
+		slices.Sort(times)
+		fmt.Fprintf(w, "%8v  %s\n", times[len(times)/2].Round(10*time.Microsecond), q)
+		for _, h := range a.Hits[:min(3, len(a.Hits))] {
+			fmt.Fprintf(w, "          %6.2f %s:%d-%d %s %s\n", h.Score, h.Path, h.Start, h.End, h.Kind, h.Name)
+		}
+	}
+	return nil
+}
+
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func resident() int64 {
+	var n int64
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		_, _ = fmt.Sscanf(string(text), "%d %d", new(int64), &n)
+	}
+	return n * int64(os.Getpagesize())
+}

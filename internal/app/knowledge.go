@@ -1,0 +1,178 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki/index"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// knowledge is the project index of a core. It is made by the first question,
+// and so is the watcher that keeps it up to date.
+type knowledge struct {
+	c *core
+
+	mu     sync.Mutex
+	index  *index.Index
+	feed   *watch.Feed
+	closed bool
+}
+
+var errNoKnowledge = tools.Errorf(tools.Unavailable, "the project index is switched off (sidecar.knowledge.enabled); use grep and search_files")
+
+// open returns the index, or why there is none.
+func (k *knowledge) open() (*index.Index, error) {
+	if !k.c.settings.now.Load().Bool("knowledge.enabled") {
+		return nil, errNoKnowledge
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.closed:
+		return nil, tools.Errorf(tools.Unavailable, "the server is closing")
+	case k.index == nil:
+		k.index = index.New(index.Options{
+			Files:    workspace.Guard(k.c.disk, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) }),
+			Language: treesitter.Language,
+			Changes:  k.changes,
+		})
+	}
+	return k.index, nil
+}
+
+// changes asks the watcher what changed. The first call starts it: from then
+// on nothing is missed.
+func (k *knowledge) changes(ctx context.Context) (names, dirs []string, lost bool, err error) {
+	k.mu.Lock()
+	if k.feed == nil {
+		k.feed = k.c.watching.subscribe()
+	}
+	feed := k.feed
+	k.mu.Unlock()
+	if feed == nil {
+		return nil, nil, true, watch.ErrClosed
+	}
+	b, err := feed.Sync(ctx)
+	return b.Names, b.Dirs, b.Lost, err
+}
+
+// Search makes knowledge the search tools' source of answers.
+func (k *knowledge) Search(ctx context.Context, files workspace.Files, q index.Query) (index.Answer, error) {
+	x, err := k.open()
+	if err != nil {
+		return index.Answer{}, err
+	}
+	if disk, _ := files.Base(); disk != k.c.disk {
+		return index.Answer{}, tools.Errorf(tools.Unavailable, "the project index knows the main tree only, and this session works in another one; use grep")
+	}
+	return x.Search(ctx, files, q)
+}
+
+// Status makes knowledge what the commands of the server ask.
+func (k *knowledge) Status() (server.KnowledgeStatus, error) {
+	x, err := k.open()
+	if err != nil {
+		return server.KnowledgeStatus{}, err
+	}
+	x.Start()
+	s := x.Status()
+	out := server.KnowledgeStatus{Files: s.Files, Symbols: s.Symbols, Ready: s.Ready, Skipped: s.Skipped, Generated: s.Generated, Bytes: s.Bytes}
+	if !s.IndexedAt.IsZero() {
+		out.IndexedAt = s.IndexedAt.UTC().Format(time.RFC3339)
+	}
+	return out, nil
+}
+
+// Rebuild forgets the index and begins anew.
+func (k *knowledge) Rebuild() error {
+	x, err := k.open()
+	if err == nil {
+		x.Rebuild()
+	}
+	return err
+}
+
+func (k *knowledge) close() error {
+	k.mu.Lock()
+	x := k.index
+	k.closed = true
+	k.mu.Unlock()
+	if x == nil {
+		return nil
+	}
+	return x.Close()
+}
+
+// knowledgeVerbs are what can be done with the project index.
+var knowledgeVerbs = map[string]func(context.Context, *cli, *core) error{
+	"search": knowledgeSearch,
+	"status": knowledgeStatus,
+}
+
+func useKnowledge(ctx context.Context, c *cli) error {
+	verb := "status"
+	if len(c.args) > 0 {
+		verb, c.args = c.args[0], c.args[1:]
+	}
+	f, ok := knowledgeVerbs[verb]
+	switch {
+	case !ok:
+		return usagef("knowledge has no verb %q; it has search and status", verb)
+	case verb == "search" && len(c.args) == 0:
+		return usagef("knowledge search takes a question")
+	case verb == "status" && len(c.args) > 0:
+		return usagef("knowledge status takes no arguments, but got %q", c.args[0])
+	}
+	k, err := c.core(ctx, queueByMode)
+	if err != nil {
+		return err
+	}
+	defer k.close()
+	x, err := k.knowledge.open()
+	if err != nil {
+		return err
+	}
+	x.Start()
+	select {
+	case <-x.Ready():
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return f(ctx, c, k)
+}
+
+func knowledgeSearch(ctx context.Context, c *cli, k *core) error {
+	args, err := json.Marshal(map[string]any{"query": strings.Join(c.args, " "), "max_hits": c.max})
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, k, dispatch.Request{Name: "project_knowledge_search", Arguments: args})
+}
+
+func knowledgeStatus(_ context.Context, c *cli, k *core) error {
+	s, err := k.knowledge.Status()
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(s)
+	}
+	fmt.Fprintf(c.Out, "%d files, %d symbols, %.1f MiB\n", s.Files, s.Symbols, float64(s.Bytes)/(1<<20))
+	if s.Skipped > 0 {
+		fmt.Fprintf(c.Out, "%d files are known by their paths alone: binary, minified, data or larger than %d KiB\n", s.Skipped, index.MaxSource>>10)
+	}
+	if s.Generated > 0 {
+		fmt.Fprintf(c.Out, "%d files were generated: their names are known, not their text\n", s.Generated)
+	}
+	return nil
+}

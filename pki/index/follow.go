@@ -1,0 +1,258 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+// unwatched is how old a look at the whole tree may be where nobody tells
+// what changes.
+const unwatched = 2 * time.Second
+
+// fresh is how long after its last change a file may change again without
+// another time on it.
+const fresh = 100 * time.Millisecond
+
+// refresh brings the index up to date before a question. It waits for the
+// first look no longer than it may.
+func (x *Index) refresh(ctx context.Context, wait time.Duration) {
+	x.Start()
+	select {
+	case <-x.ready:
+	default:
+		patience := time.NewTimer(wait)
+		defer patience.Stop()
+		select {
+		case <-x.ready:
+		case <-patience.C:
+			return // the first look is under way
+		case <-ctx.Done():
+			return
+		}
+	}
+	if !x.follow.TryLock() {
+		return
+	}
+	defer x.follow.Unlock()
+	if !x.changes(ctx) {
+		x.mu.Lock()
+		old := time.Since(x.looked)
+		x.mu.Unlock()
+		if old > unwatched {
+			x.look(ctx)
+		}
+	}
+	x.tidy()
+}
+
+// changes takes in what is told. It returns false when that is not enough.
+// x.follow is held.
+func (x *Index) changes(ctx context.Context) bool {
+	if x.o.Changes == nil {
+		return false
+	}
+	names, dirs, lost, err := x.o.Changes(ctx)
+	if err != nil {
+		return false
+	}
+	if lost {
+		x.mu.Lock()
+		x.looked = time.Time{}
+		x.mu.Unlock()
+		return false
+	}
+	for _, name := range names {
+		x.update(name)
+	}
+	for _, dir := range dirs {
+		x.lookBelow(ctx, dir)
+	}
+	return true
+}
+
+// update looks at one name anew.
+func (x *Index) update(name string) {
+	info, err := x.o.Files.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, workspace.ErrSensitive):
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.forget(name)
+		for known := range x.byPath {
+			if strings.HasPrefix(known, name) && len(known) > len(name) && known[len(name)] == '/' {
+				x.forget(known)
+			}
+		}
+		return
+	case err != nil || !info.Mode().IsRegular() || x.leftOut(name):
+		return
+	}
+	if real, err := x.o.Files.RealName(name); err != nil || real != name {
+		return // walks follow no links either
+	}
+	data, err := x.o.Files.ReadFile(name)
+	if err != nil && !errors.Is(err, workspace.ErrTooLarge) {
+		return
+	}
+	x.put(name, data, stampOf(info.Size(), info.ModTime().UnixNano()))
+}
+
+// leftOut reports whether a walk would not come to name.
+func (x *Index) leftOut(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") {
+			return true
+		}
+	}
+	return x.o.Files.Ignored(name, false)
+}
+
+// put takes in a file's content, if it is new.
+func (x *Index) put(name string, data []byte, stamp workspace.Stamp) {
+	x.mu.Lock()
+	old, known := x.byPath[name]
+	x.mu.Unlock()
+	if known && old.record().Hash == segment.Hash(data) && old.record().Size == stamp.Size {
+		return
+	}
+	x.publish(x.build(name, data, stamp))
+}
+
+// stampOf doubts a time that is too young to tell a later change.
+func stampOf(size, mtime int64) workspace.Stamp {
+	if time.Now().UnixNano()-mtime < int64(fresh) {
+		mtime = 0
+	}
+	return workspace.Stamp{Size: size, Mtime: mtime}
+}
+
+// look walks the whole tree and takes in what is new or different. What is
+// there no more is forgotten. x.follow is held.
+func (x *Index) look(ctx context.Context) {
+	began := time.Now()
+	seen, err := x.walk(ctx, "")
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err != nil {
+		x.status.Failed = err.Error()
+		return
+	}
+	for name := range x.byPath {
+		if !seen[name] {
+			x.forget(name)
+		}
+	}
+	x.status.Failed, x.status.Ready, x.status.IndexedAt, x.looked = "", true, time.Now(), began
+	select {
+	case <-x.ready:
+	default:
+		close(x.ready)
+	}
+}
+
+// lookBelow is look for one directory.
+func (x *Index) lookBelow(ctx context.Context, dir string) {
+	if dir != "." && (x.leftOut(dir) || x.o.Files.Ignored(dir, true)) {
+		return
+	}
+	seen, err := x.walk(ctx, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for name := range x.byPath {
+		if !seen[name] && (dir == "." || strings.HasPrefix(name, dir+"/")) {
+			x.forget(name)
+		}
+	}
+}
+
+// taker is one worker of a walk.
+type taker struct {
+	in   *Intake
+	b    *segment.Builder
+	buf  []byte
+	seen []string
+}
+
+// walk visits the files below dir and returns the names of all.
+func (x *Index) walk(ctx context.Context, dir string) (map[string]bool, error) {
+	workers := runtime.GOMAXPROCS(0)
+	takers := make([]taker, workers)
+	for i := range takers {
+		takers[i].in = NewIntake(x.o.Language)
+	}
+	err := x.o.Files.Walk(ctx, workspace.WalkOptions{Dir: dir, Workers: workers}, func(e *workspace.Entry) error {
+		return x.visit(&takers[e.Worker], e)
+	})
+	var wg sync.WaitGroup
+	for i := range takers {
+		if takers[i].b != nil {
+			wg.Go(func() { x.publish(takers[i].b.Finish()) })
+		}
+	}
+	wg.Wait()
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for i := range takers {
+		n += len(takers[i].seen)
+	}
+	seen := make(map[string]bool, n)
+	for i := range takers {
+		for _, name := range takers[i].seen {
+			seen[name] = true
+		}
+	}
+	return seen, nil
+}
+
+func (x *Index) visit(t *taker, e *workspace.Entry) error {
+	stamp := workspace.Stamp{}
+	if e.Stat != nil {
+		s, err := e.Stat()
+		if err != nil {
+			return nil //nolint:nilerr // it is gone
+		}
+		stamp = stampOf(s.Size, s.Mtime)
+	}
+	t.seen = append(t.seen, e.Path)
+	x.mu.Lock()
+	old, known := x.byPath[e.Path]
+	x.status.Looked++
+	x.mu.Unlock()
+	if known {
+		if r := old.record(); stamp.Mtime != 0 && r.MTime == stamp.Mtime && r.Size == stamp.Size {
+			return nil
+		}
+	}
+	var data []byte
+	if stamp.Size <= MaxSource {
+		var err error
+		if t.buf, err = e.Read(t.buf); err != nil && !errors.Is(err, workspace.ErrTooLarge) {
+			return nil //nolint:nilerr // it can't be read: not one for us
+		}
+		data = t.buf
+	}
+	if t.b == nil {
+		t.b = segment.NewBuilder(false)
+	}
+	t.in.Add(t.b, e.Path, data, stamp)
+	if t.b.Full() {
+		x.publish(t.b.Finish())
+	}
+	return nil
+}
+
+// tidy makes one segment of many small ones.
+func (x *Index) tidy() {}

@@ -1,0 +1,223 @@
+// Package index keeps what is known about a project's code up to date with its
+// files, and answers questions about it.
+package index
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki/rank"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+// Options are what an index needs.
+type Options struct {
+	// Files are the files of the disk, those left out that nobody may read.
+	Files workspace.Files
+	// Language names the language of a file, "" for none that is known.
+	Language func(name string, src []byte) string
+	// Changes tells what changed since the last call; lost means that anything
+	// may be different. nil, or an error: the index looks for itself.
+	Changes func(ctx context.Context) (names, dirs []string, lost bool, err error)
+	// Store keeps the index between runs; nil: nothing does.
+	Store *Store
+	// Problem is told what goes wrong in the background; may be nil.
+	Problem func(error)
+	// Weights are those of the ranking; nil means rank.Default.
+	Weights *rank.Weights
+}
+
+// Status is how far the index is.
+type Status struct {
+	Files     int       // that are known
+	Symbols   int       // their units, files not counted
+	Skipped   int       // of the files: binary, giant or minified, known by their paths
+	Generated int       // of the files: written by programs, known by their names
+	Ready     bool      // every file has been looked at once
+	Looked    int       // how many have been, while it is not ready
+	IndexedAt time.Time // when the tree was last looked at as a whole
+	Bytes     int64     // of memory
+	Failed    string    // why the last look at the tree ended early
+}
+
+// Index is safe for concurrent use.
+type Index struct {
+	o      Options
+	ranker *rank.Ranker
+
+	begin  sync.Once
+	ctx    context.Context // of the work in the background
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	follow sync.Mutex // held by whoever brings the index up to date
+
+	mu      sync.Mutex
+	parts   []*part
+	byPath  map[string]place
+	status  Status
+	ready   chan struct{} // closed when the first look is over
+	looked  time.Time     // at the whole tree
+	changed bool          // since it was stored
+
+	single *segment.Builder // for segments of one file; guarded by one
+	intake *Intake
+	one    sync.Mutex
+	views  viewCache
+}
+
+// part is a segment and which of its files hold no more.
+type part struct {
+	seg  *segment.Segment
+	dead []uint64 // replaced, never changed; nil: none
+	gone int
+}
+
+func (p *part) isDead(file uint32) bool { return p.dead != nil && p.dead[file/64]>>(file%64)&1 != 0 }
+
+// place is where a file is.
+type place struct {
+	part *part
+	file uint32
+}
+
+func (p place) record() *segment.File { return &p.part.seg.Files[p.file] }
+
+// New makes an index, which begins with its first question or with Start.
+func New(o Options) *Index {
+	w := rank.Default()
+	if o.Weights != nil {
+		w = *o.Weights
+	}
+	x := &Index{
+		o: o, ranker: rank.New(w), byPath: map[string]place{}, ready: make(chan struct{}),
+		single: segment.NewBuilder(true), intake: NewIntake(o.Language),
+	}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	return x
+}
+
+// Start begins to look at the files, in the background, unless that has begun.
+func (x *Index) Start() {
+	x.begin.Do(func() {
+		x.work.Go(func() {
+			x.follow.Lock()
+			defer x.follow.Unlock()
+			x.restore()
+			x.changes(x.ctx) // what comes from now on comes again
+			x.look(x.ctx)
+			x.store()
+		})
+	})
+}
+
+// Close ends the work and stores the index.
+func (x *Index) Close() error {
+	x.cancel()
+	x.work.Wait()
+	x.follow.Lock()
+	defer x.follow.Unlock()
+	x.store()
+	return nil
+}
+
+// Rebuild forgets everything and begins anew, in the background.
+func (x *Index) Rebuild() {
+	x.Start()
+	x.work.Go(func() {
+		x.follow.Lock()
+		defer x.follow.Unlock()
+		x.mu.Lock()
+		x.parts, x.byPath, x.status = nil, map[string]place{}, Status{}
+		x.mu.Unlock()
+		x.look(x.ctx)
+		x.store()
+	})
+}
+
+// Ready is closed once every file has been looked at.
+func (x *Index) Ready() <-chan struct{} { return x.ready }
+
+// Status returns how far the index is.
+func (x *Index) Status() Status {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.statusLocked()
+}
+
+func (x *Index) statusLocked() Status {
+	s := x.status
+	s.Files, s.Symbols, s.Skipped, s.Generated, s.Bytes = len(x.byPath), 0, 0, 0, 0
+	for _, p := range x.parts {
+		s.Bytes += p.seg.Bytes()
+		s.Symbols += len(p.seg.Units) - len(p.seg.Files)
+		for i := range p.seg.Files {
+			f := &p.seg.Files[i]
+			if p.isDead(uint32(i)) {
+				s.Symbols -= int(f.Count) - 1
+				continue
+			}
+			if f.Flags&segment.Skipped != 0 {
+				s.Skipped++
+			}
+			if f.Flags&segment.Generated != 0 {
+				s.Generated++
+			}
+		}
+	}
+	return s
+}
+
+// publish adds a segment. Files that are known already are replaced by it.
+func (x *Index) publish(seg *segment.Segment) {
+	if len(seg.Files) == 0 {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := &part{seg: seg}
+	for i := range seg.Files {
+		x.forget(seg.Files[i].Path)
+		x.byPath[seg.Files[i].Path] = place{p, uint32(i)}
+	}
+	x.parts = append(x.parts, p)
+	x.changed = true
+}
+
+// forget takes a file out. x.mu is held.
+func (x *Index) forget(name string) {
+	old, ok := x.byPath[name]
+	if !ok {
+		return
+	}
+	delete(x.byPath, name)
+	p := old.part
+	dead := make([]uint64, (len(p.seg.Files)+63)/64)
+	copy(dead, p.dead)
+	dead[old.file/64] |= 1 << (old.file % 64)
+	p.dead, x.changed = dead, true
+	if p.gone++; p.gone == len(p.seg.Files) {
+		for i := range x.parts {
+			if x.parts[i] == p {
+				x.parts = append(append([]*part(nil), x.parts[:i]...), x.parts[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+// build makes a segment of one file.
+func (x *Index) build(name string, data []byte, stamp workspace.Stamp) *segment.Segment {
+	x.one.Lock()
+	defer x.one.Unlock()
+	x.intake.Add(x.single, name, data, stamp)
+	return x.single.Finish()
+}
+
+func (x *Index) problem(err error) {
+	if err != nil && x.o.Problem != nil {
+		x.o.Problem(err)
+	}
+}

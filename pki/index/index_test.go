@@ -1,0 +1,321 @@
+package index_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/index"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+)
+
+// project is a directory with an index of it. Nobody tells the index what
+// changes, so that it looks for itself.
+type project struct {
+	t    *testing.T
+	dir  string
+	disk *workspace.Disk
+	*index.Index
+	names []string // what Changes tells next; nil: it is not asked
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newProject(t *testing.T, files map[string]string) *project {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	p := &project{t: t, dir: t.TempDir(), names: []string{}}
+	for name, text := range files {
+		write(t, p.dir, name, text)
+	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: p.dir}}, workspace.DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { disk.Close() })
+	p.disk = disk
+	p.Index = index.New(p.options())
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func (p *project) options() index.Options {
+	return index.Options{
+		Files: workspace.Guard(p.disk, nil), Language: treesitter.Language,
+		Changes: func(context.Context) ([]string, []string, bool, error) {
+			names := p.names
+			p.names = []string{}
+			return names, nil, false, nil
+		},
+		Problem: func(err error) { p.t.Error(err) },
+	}
+}
+
+// edit writes a file and tells the index.
+func (p *project) edit(name, text string) {
+	write(p.t, p.dir, name, text)
+	p.names = append(p.names, name)
+}
+
+func (p *project) ask(q index.Query) index.Answer {
+	p.t.Helper()
+	return p.askIn(workspace.Guard(p.disk, nil), q)
+}
+
+func (p *project) askIn(view workspace.Files, q index.Query) index.Answer {
+	p.t.Helper()
+	if q.MaxHits == 0 {
+		q.MaxHits, q.MaxFiles = 10, 5
+	}
+	q.Wait = time.Minute
+	a, err := p.Search(p.t.Context(), view, q)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return a
+}
+
+// names are the qualified names of hits, files left out.
+func names(hits []index.Hit) string {
+	var out []string
+	for _, h := range hits {
+		if h.Kind != "file" {
+			out = append(out, h.Name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+var sample = map[string]string{
+	"retry/backoff.go":      "package retry\n\n// Backoff waits longer after each failure.\ntype Backoff struct{ n int }\n\n// Next returns how long to sleep before another attempt.\nfunc (b *Backoff) Next() int {\n\tb.n++\n\treturn jitter(b.n)\n}\n\nfunc jitter(n int) int { return n }\n",
+	"retry/backoff_test.go": "package retry\n\nfunc TestNext() {\n\tvar b Backoff\n\tb.Next()\n}\n",
+	"web/server.py":         "class Server:\n    \"\"\"Serves files over HTTP.\"\"\"\n\n    def handle_request(self, request):\n        return self.find_file(request.path)\n\n    def find_file(self, path):\n        return open(path)\n",
+	"web/style.css":         "body { color: red }\n",
+	"docs/guide.md":         "# Guide\n\n## Retrying\n\nThe server tries again.\n",
+	".env":                  "BACKOFF_SECRET=hunter2\n",
+	"key.pem":               "backoff\n",
+	"ignored/gen.go":        "package gen\n\nfunc BackoffIgnored() {}\n",
+	".gitignore":            "ignored/\n",
+	"assets/data.bin":       "a\x00backoff",
+}
+
+func TestSearch(t *testing.T) {
+	p := newProject(t, sample)
+	for what, c := range map[string]struct {
+		q     index.Query
+		first string // name of the first hit; "": there is none
+	}{
+		"words of a name":        {index.Query{Text: "next backoff"}, "Backoff.Next"},
+		"words of a comment":     {index.Query{Text: "how long do we sleep between attempts?"}, "Backoff.Next"},
+		"a stem":                 {index.Query{Text: "handling requests"}, "Server.handle_request"},
+		"a name as it is":        {index.Query{Text: "find_file"}, "Server.find_file"},
+		"a dotted name":          {index.Query{Text: "Server.find_file raises"}, "Server.find_file"},
+		"a docstring":            {index.Query{Text: "serves files over http"}, "Server"},
+		"tests are asked for":    {index.Query{Text: "tests for next"}, "TestNext"},
+		"a kind":                 {index.Query{Text: "backoff", Kinds: []pki.Kind{pki.Struct}}, "Backoff"},
+		"a kind that has none":   {index.Query{Text: "backoff", Kinds: []pki.Kind{pki.Enum}}, ""},
+		"a directory":            {index.Query{Text: "backoff server", Prefix: "web/"}, "Server"},
+		"a heading":              {index.Query{Text: "retrying", Kinds: []pki.Kind{pki.Heading}}, "Retrying"},
+		"nothing of it is there": {index.Query{Text: "quaternion zebra"}, ""},
+		"stop words":             {index.Query{Text: "what is the of"}, ""},
+		"signs":                  {index.Query{Text: `.*+?()[]{}|\^$ %s \xff`}, ""},
+		"another language":       {index.Query{Text: "где обрабатывается запрос"}, ""},
+		"a stack trace": {index.Query{Text: "it fails\n```\nTraceback (most recent call last):\n  File \"/srv/app/web/server.py\", line 8, in find_file\n    return open(path)\n```"},
+			"Server.find_file"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			got := names(p.ask(c.q).Hits)
+			first, _, _ := strings.Cut(got, " ")
+			if first != c.first {
+				t.Errorf("got %q, want %q first", got, c.first)
+			}
+		})
+	}
+}
+
+func TestLongQuestion(t *testing.T) {
+	p := newProject(t, sample)
+	text := "backoff " + strings.Repeat("lorem ipsum dolor `sit.amet` /a/b.go:1 ", 1000)
+	if got := names(p.ask(index.Query{Text: text}).Hits); !strings.HasPrefix(got, "Backoff") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestHit(t *testing.T) {
+	p := newProject(t, sample)
+	a := p.ask(index.Query{Text: "find_file", MaxHits: 1, MaxFiles: 1, GraphDepth: 1, MaxGraphHits: 5})
+	h := a.Hits[0]
+	if h.Path != "web/server.py" || h.Start != 7 || h.End != 8 || h.Kind != pki.Method || h.Score <= 0 {
+		t.Errorf("got %+v", h)
+	}
+	if len(a.Files) != 1 || a.Files[0].Path != "web/server.py" {
+		t.Errorf("files: %+v", a.Files)
+	}
+	if len(a.Graph) != 1 || a.Graph[0].Name != "Server.handle_request" || *a.Graph[0].Via != (index.Via{Relation: "called-by", Hops: 1, From: "Server.find_file"}) {
+		t.Errorf("graph: %+v", a.Graph)
+	}
+	if !a.Status.Ready || a.Status.Skipped == 0 {
+		t.Errorf("status: %+v", a.Status)
+	}
+}
+
+func TestGraph(t *testing.T) {
+	p := newProject(t, sample)
+	ask := func(depth int) (got []string) {
+		for _, h := range p.ask(index.Query{Text: "Backoff.Next", MaxHits: 1, MaxFiles: 1, GraphDepth: depth, MaxGraphHits: 9}).Graph {
+			got = append(got, fmt.Sprintf("%s %s %d", h.Name, h.Via.Relation, h.Via.Hops))
+		}
+		slices.Sort(got)
+		return got
+	}
+	if got := ask(0); got != nil {
+		t.Errorf("no hop: %q", got)
+	}
+	want := []string{"TestNext tested-by 1", "jitter calls 1"}
+	if got := ask(1); !slices.Equal(got, want) {
+		t.Errorf("one hop: got %q, want %q", got, want)
+	}
+	if got := ask(2); !slices.Contains(got, "Backoff tested-by 2") {
+		t.Errorf("two hops: got %q", got)
+	}
+}
+
+// TestLeftOut: what nobody may read, and what is ignored, is in no answer.
+func TestLeftOut(t *testing.T) {
+	p := newProject(t, sample)
+	a := p.ask(index.Query{Text: "backoff secret hunter2 ignored env key pem", MaxHits: 50, MaxFiles: 50})
+	for _, f := range a.Files {
+		switch f.Path {
+		case ".env", "key.pem", "ignored/gen.go":
+			t.Errorf("%s is found", f.Path)
+		}
+	}
+	if len(a.Files) < 2 {
+		t.Errorf("only %v are found", a.Files)
+	}
+}
+
+func TestFollowsTheDisk(t *testing.T) {
+	p := newProject(t, sample)
+	if got := names(p.ask(index.Query{Text: "quaternion"}).Hits); got != "" {
+		t.Fatalf("before: %q", got)
+	}
+	p.edit("math/quat.go", "package math\n\nfunc Quaternion() {}\n")
+	if got := names(p.ask(index.Query{Text: "quaternion"}).Hits); got != "Quaternion" {
+		t.Errorf("a new file: %q", got)
+	}
+	p.edit("math/quat.go", "package math\n\nfunc Octonion() {}\n")
+	if got := names(p.ask(index.Query{Text: "quaternion"}).Hits); got != "" {
+		t.Errorf("a symbol that was removed: %q", got)
+	}
+	if got := names(p.ask(index.Query{Text: "octonion"}).Hits); got != "Octonion" {
+		t.Errorf("a symbol that came: %q", got)
+	}
+	if err := os.RemoveAll(filepath.Join(p.dir, "math")); err != nil {
+		t.Fatal(err)
+	}
+	p.names = append(p.names, "math")
+	if got := names(p.ask(index.Query{Text: "octonion"}).Hits); got != "" {
+		t.Errorf("a directory that was removed: %q", got)
+	}
+}
+
+// TestLooksForItself: without anybody who tells, the tree is looked at again.
+func TestLooksForItself(t *testing.T) {
+	p := newProject(t, sample)
+	lost := true
+	o := p.options()
+	o.Changes = func(context.Context) ([]string, []string, bool, error) { return nil, nil, lost, nil }
+	x := index.New(o)
+	t.Cleanup(func() { x.Close() })
+	p.Index = x
+	p.ask(index.Query{Text: "backoff"})
+	write(t, p.dir, "math/quat.go", "package math\n\nfunc Quaternion() {}\n")
+	if err := os.Remove(filepath.Join(p.dir, "web/server.py")); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(p.ask(index.Query{Text: "quaternion find_file"}).Hits); got != "Quaternion" {
+		t.Errorf("events are lost: %q", got)
+	}
+	lost = false
+	write(t, p.dir, "math/quat.go", "package math\n\nfunc Octonion() {}\n")
+	if got := names(p.ask(index.Query{Text: "quaternion"}).Hits); got != "Quaternion" {
+		t.Errorf("nobody told, and yet: %q", got) // the control: telling is what counts
+	}
+}
+
+// layer lies over the disk.
+type layer map[string]string
+
+func (l layer) Lookup(name string) ([]byte, bool, bool) {
+	text, ok := l[name]
+	return []byte(text), text == "", ok
+}
+
+func (l layer) Names() []string {
+	var out []string
+	for name := range l {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestFollowsTheView(t *testing.T) {
+	p := newProject(t, sample)
+	view := workspace.Guard(workspace.NewOverlay(p.disk, layer{
+		"retry/backoff.go": "package retry\n\nfunc Unsaved() {}\n",
+		"retry/new.go":     "package retry\n\nfunc Pending() {}\n",
+		"web/server.py":    "", // deleted
+		".env":             "PENDING=1\n",
+	}), nil)
+	for q, want := range map[string]string{"unsaved": "Unsaved", "pending": "Pending", "jitter": "", "find_file": ""} {
+		if got := names(p.askIn(view, index.Query{Text: q}).Hits); got != want {
+			t.Errorf("%s over the disk: got %q, want %q", q, got, want)
+		}
+	}
+	for q, want := range map[string]string{"unsaved": "", "pending": "", "jitter": "jitter", "find_file": "Server.find_file"} {
+		if got, _, _ := strings.Cut(names(p.ask(index.Query{Text: q}).Hits), " "); got != want {
+			t.Errorf("%s on the disk: got %q, want %q", q, got, want)
+		}
+	}
+}
+
+func TestRebuild(t *testing.T) {
+	p := newProject(t, sample)
+	before := p.ask(index.Query{Text: "backoff"}).Status
+	p.Rebuild()
+	p.Rebuild()
+	if after := p.ask(index.Query{Text: "backoff"}); after.Status.Files > before.Files {
+		t.Errorf("%d files, then %d", before.Files, after.Status.Files)
+	}
+	p.Close()
+}
+
+func TestCancelled(t *testing.T) {
+	p := newProject(t, sample)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Search(ctx, p.disk, index.Query{Text: "backoff", MaxHits: 1}); err == nil {
+		t.Error("no error")
+	}
+	if got := names(p.ask(index.Query{Text: "backoff"}).Hits); got == "" {
+		t.Error("nothing after that")
+	}
+}

@@ -1,0 +1,200 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/rank"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+// Query is a question and what its answer may be made of.
+type Query struct {
+	Text         string
+	MaxHits      int
+	MaxFiles     int
+	Kinds        []pki.Kind    // nil: all
+	Prefix       string        // of the paths; "" is everything
+	Wait         time.Duration // how long to wait for the first look at the files
+	GraphDepth   int
+	MaxGraphHits int
+}
+
+// Hit is one unit of the answer.
+type Hit struct {
+	Path       string
+	Start, End int // lines, counted from one
+	Kind       pki.Kind
+	Name       string // qualified
+	Score      float32
+	Exact      bool // the question names it
+	Via        *Via // how the graph came to it; nil: by its words
+}
+
+// Via is an edge that led to a hit.
+type Via struct {
+	Relation string // called-by, calls, implements, tests
+	Hops     int
+	From     string // qualified name of the hit that the walk began at
+}
+
+// File is a file of the answer.
+type File struct {
+	Path  string
+	Score float32
+}
+
+// Answer is what is found.
+type Answer struct {
+	Hits   []Hit
+	Graph  []Hit
+	Files  []File
+	Status Status
+}
+
+// Search answers a question from what view shows. While the first look at the
+// files is under way it answers from what is known so far.
+func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answer, error) {
+	x.refresh(ctx, q.Wait)
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	parts, status := x.snapshot(view)
+	f := rank.Filter{}
+	if q.Prefix != "" {
+		f.File = func(name string) bool { return strings.HasPrefix(name, q.Prefix) }
+	}
+	if len(q.Kinds) > 0 {
+		f.Kind = func(k pki.Kind) bool {
+			for _, want := range q.Kinds {
+				if k == want {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	question := x.ranker.Read(q.Text)
+	const spare = 10 // for hits that turn out to be gone
+	found, files := x.ranker.Search(question, parts, f, q.MaxHits+spare, q.MaxFiles+spare)
+	a := Answer{Status: status}
+	allowed := readableIn(view)
+	var kept []rank.Hit
+	for _, h := range found {
+		if hit := hitOf(parts, h.Ref); len(a.Hits) < q.MaxHits && allowed(hit.Path) {
+			hit.Score, hit.Exact = h.Score, h.Exact
+			a.Hits, kept = append(a.Hits, hit), append(kept, h)
+		}
+	}
+	texts := textsOf(view, parts)
+	for _, r := range rank.Walk(parts, kept, f, q.GraphDepth, q.MaxGraphHits+spare, texts) {
+		if hit := hitOf(parts, r.Ref); len(a.Graph) < q.MaxGraphHits && allowed(hit.Path) {
+			hit.Score, hit.Via = r.Score, &Via{string(r.Relation), r.Hops, hitOf(parts, r.From).Name}
+			a.Graph = append(a.Graph, hit)
+		}
+	}
+	for _, h := range files {
+		if name := parts[h.Part].Files[h.File].Path; len(a.Files) < q.MaxFiles && allowed(name) {
+			a.Files = append(a.Files, File{name, h.Score})
+		}
+	}
+	return a, nil
+}
+
+// readableIn reports whether a view still shows a file to its reader.
+func readableIn(view workspace.Files) func(name string) bool {
+	known := map[string]bool{}
+	return func(name string) bool {
+		ok, asked := known[name]
+		if !asked {
+			info, err := view.Stat(name)
+			ok = err == nil && info.Mode().IsRegular()
+			known[name] = ok
+		}
+		return ok
+	}
+}
+
+// textsOf returns what reads the source of a unit.
+func textsOf(view workspace.Files, parts []rank.Part) func(rank.Ref) []byte {
+	files := map[string][]byte{}
+	return func(r rank.Ref) []byte {
+		u := &parts[r.Part].Units[r.Unit]
+		name := parts[r.Part].Files[u.File].Path
+		data, ok := files[name]
+		if !ok {
+			data, _ = view.ReadFile(name) // without its text a unit calls nothing
+			files[name] = data
+		}
+		return lines(data, int(u.Start), int(u.End))
+	}
+}
+
+// lines returns the lines from start to end, counted from one.
+func lines(data []byte, start, end int) []byte {
+	for n := 1; n < start; n++ {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			return nil
+		}
+		data = data[i+1:]
+	}
+	rest := data
+	for n := start; n <= end; n++ {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			return data
+		}
+		rest = rest[i+1:]
+	}
+	return data[:len(data)-len(rest)]
+}
+
+func hitOf(parts []rank.Part, r rank.Ref) Hit {
+	p := parts[r.Part]
+	u := &p.Units[r.Unit]
+	h := Hit{Path: p.Files[u.File].Path, Start: int(u.Start), End: int(u.End), Kind: u.Kind(), Name: p.Qualified(r.Unit)}
+	if h.Kind == segment.FileKind {
+		h.Name = path.Base(h.Path)
+	}
+	return h
+}
+
+// snapshot returns the index as view sees it: what lies over the disk is read
+// from there.
+func (x *Index) snapshot(view workspace.Files) ([]rank.Part, Status) {
+	over := x.views.over(x, view)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	masked := map[*part]map[uint32]bool{}
+	for name := range over {
+		if at, ok := x.byPath[name]; ok {
+			if masked[at.part] == nil {
+				masked[at.part] = map[uint32]bool{}
+			}
+			masked[at.part][at.file] = true
+		}
+	}
+	parts := make([]rank.Part, 0, len(x.parts)+len(over))
+	for _, p := range x.parts {
+		dead, mask := p.dead, masked[p]
+		part := rank.Part{Segment: p.seg}
+		if dead != nil || mask != nil {
+			part.Dead = func(file uint32) bool {
+				return dead != nil && dead[file/64]>>(file%64)&1 != 0 || mask[file]
+			}
+		}
+		parts = append(parts, part)
+	}
+	for _, seg := range over {
+		if seg != nil {
+			parts = append(parts, rank.Part{Segment: seg})
+		}
+	}
+	return parts, x.statusLocked()
+}

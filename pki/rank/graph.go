@@ -1,0 +1,307 @@
+package rank
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
+)
+
+// Relation is how a unit is tied to another one, read from that one: X is
+// called by the unit, calls it, is implemented by it or tested by it.
+type Relation string
+
+// The relations.
+const (
+	CalledBy      Relation = "called-by"
+	Calls         Relation = "calls"
+	Uses          Relation = "uses" // a type
+	ImplementedBy Relation = "implemented-by"
+	TestedBy      Relation = "tested-by"
+)
+
+// Edge leads from one unit to another.
+type Edge struct {
+	To       Ref
+	Relation Relation
+	Weight   float32 // from 0 to 1: how likely the name means this unit
+}
+
+const (
+	maxUses    = 400 // a name that more units use says nothing about one of them
+	maxMeaning = 12  // a name that more units bear is nobody's
+)
+
+// nameTerm is the term that stands for an identifier as such.
+func nameTerm(name string) terms.ID {
+	if ids, sole := terms.Of(name, nil); sole && len(ids) == 1 {
+		return ids[0]
+	}
+	return terms.Whole(name)
+}
+
+// uses returns the units that use the name of r, which is read from the index
+// alone: an identifier that is spelled alike is taken for the same.
+func uses(parts []Part, r Ref) []Edge {
+	seg := parts[r.Part]
+	unit := &seg.Units[r.Unit]
+	name := seg.Name(r.Unit)
+	if len(name) < 3 || unit.Kind() == segment.FileKind || unit.Kind() == pki.Heading {
+		return nil
+	}
+	id := nameTerm(name)
+	home := path.Dir(seg.Files[unit.File].Path)
+	type use struct {
+		Ref
+		where byte
+		near  bool
+	}
+	var found []use
+	bearers, total := 0, 0
+	for i := range parts {
+		p, ok := parts[i].Postings(id)
+		if !ok {
+			continue
+		}
+		p.Each(func(u uint32, where byte) bool {
+			if where&segment.AsWhole == 0 {
+				return true
+			}
+			ref := Ref{uint32(i), u}
+			if where&segment.InName != 0 {
+				bearers++
+			}
+			if ref == r || where&segment.InHeader == 0 && !segment.HasBody(where) {
+				return true
+			}
+			to := &parts[i].Units[u]
+			if to.Kind() == segment.FileKind || parts[i].Dead != nil && parts[i].Dead(to.File) {
+				return true
+			}
+			if total++; len(found) < 4*maxUses {
+				found = append(found, use{ref, where, path.Dir(parts[i].Files[to.File].Path) == home})
+			}
+			return true
+		})
+	}
+	if total > maxUses || bearers > maxMeaning {
+		found = slices.DeleteFunc(found, func(u use) bool { return !u.near })
+	}
+	isType := !callable(unit.Kind())
+	out := make([]Edge, 0, len(found))
+	for _, u := range found {
+		to := &parts[u.Part].Units[u.Unit]
+		e := Edge{To: u.Ref, Relation: CalledBy, Weight: 1 / float32(max(1, min(bearers, 4)))}
+		switch {
+		case parts[u.Part].Files[to.File].Flags&segment.Test != 0:
+			e.Relation = TestedBy
+			e.Weight *= 0.7
+		case isType && u.where&segment.InHeader != 0 && !callable(to.Kind()):
+			e.Relation = ImplementedBy
+		case isType && !segment.HasBody(u.where):
+			e.Weight *= 0.8
+		}
+		if !u.near {
+			e.Weight *= 0.8
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func callable(k pki.Kind) bool { return k == pki.Function || k == pki.Method }
+
+// used returns the units whose names the text of r has.
+func used(parts []Part, r Ref, text []byte) []Edge {
+	seg := parts[r.Part]
+	home := path.Dir(seg.Files[seg.Units[r.Unit].File].Path)
+	own := nameTerm(seg.Name(r.Unit))
+	seen := map[terms.ID]bool{own: true}
+	for owner := range strings.SplitSeq(seg.Owner(r.Unit), ".") {
+		seen[nameTerm(owner)] = true
+	}
+	var out []Edge
+	const maxNames = 200
+	for i := 0; i < len(text) && len(seen) < maxNames; {
+		if terms.Classes[text[i]] == terms.Other {
+			i++
+			continue
+		}
+		j := terms.Ident(text, i)
+		name := string(text[i:j])
+		called := j < len(text) && (text[j] == '(' || text[j] == '!' || text[j] == '<' || text[j] == '[')
+		comment := inComment(text, i)
+		i = j
+		if comment || len(name) < 3 || len(name) > terms.MaxIdent {
+			continue
+		}
+		id := nameTerm(name)
+		if seen[id] {
+			continue
+		}
+		found := bearers(parts, id, name, home)
+		if !called {
+			found = slices.DeleteFunc(found, func(e Edge) bool { return callable(parts[e.To.Part].Units[e.To.Unit].Kind()) })
+		}
+		seen[id] = called || len(found) > 0
+		out = append(out, found...)
+	}
+	return slices.DeleteFunc(out, func(e Edge) bool { return e.To == r })
+}
+
+// inComment reports whether a comment begins before i on its line.
+func inComment(text []byte, i int) bool {
+	from := bytes.LastIndexByte(text[:i], '\n') + 1
+	before := bytes.TrimLeft(text[from:i], " \t")
+	return bytes.Contains(before, []byte("//")) || bytes.HasPrefix(before, []byte("#")) || bytes.HasPrefix(before, []byte("* ")) || bytes.HasPrefix(before, []byte("/*"))
+}
+
+// bearers returns the functions and types of a name, those nearby if there are
+// many.
+func bearers(parts []Part, id terms.ID, name, home string) []Edge {
+	var all, near []Ref
+	for i := range parts {
+		p, ok := parts[i].Postings(id)
+		if !ok {
+			continue
+		}
+		if p.Units > 20000 {
+			return nil
+		}
+		p.Each(func(u uint32, where byte) bool {
+			if where&segment.InName == 0 || where&segment.AsWhole == 0 || parts[i].Name(u) != name {
+				return true
+			}
+			to := &parts[i].Units[u]
+			f := &parts[i].Files[to.File]
+			switch to.Kind() {
+			case segment.FileKind, pki.Heading, pki.Variable, pki.Constant:
+				return true
+			}
+			if f.Flags&segment.Test != 0 || parts[i].Dead != nil && parts[i].Dead(to.File) {
+				return true
+			}
+			ref := Ref{uint32(i), u}
+			all = append(all, ref)
+			if path.Dir(f.Path) == home {
+				near = append(near, ref)
+			}
+			return len(all) <= 10*maxMeaning
+		})
+	}
+	if len(near) > 0 {
+		all = near
+	}
+	if len(all) > maxMeaning {
+		return nil
+	}
+	out := make([]Edge, 0, len(all))
+	for _, ref := range all {
+		e := Edge{ref, Calls, 1 / float32(len(all))}
+		if !callable(parts[ref.Part].Units[ref.Unit].Kind()) {
+			e.Relation = Uses
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Reached is a unit that the graph came to.
+type Reached struct {
+	Ref
+	Score    float32
+	Relation Relation // of the first hop
+	Hops     int
+	From     Ref // the hit that the walk began at
+}
+
+// Walk goes up to depth hops from the hits along the graph of names, with half
+// of the score lost at each, and returns the best that are no hits, at most n.
+// text returns the source of a unit, nil if it can't be had.
+func Walk(parts []Part, hits []Hit, f Filter, depth, n int, text func(Ref) []byte) []Reached {
+	if n <= 0 || depth <= 0 {
+		return nil
+	}
+	const (
+		decay    = 0.5
+		maxStart = 10   // hits that a walk begins at
+		maxFront = 40   // units that a hop begins at
+		maxSeen  = 2000 // units that are come to at all
+	)
+	best := map[Ref]*Reached{}
+	isHit := map[Ref]bool{}
+	var front []Reached
+	for i, h := range hits {
+		isHit[h.Ref] = true
+		if i < maxStart {
+			front = append(front, Reached{Ref: h.Ref, Score: h.Score, From: h.Ref})
+		}
+	}
+	for hop := 1; hop <= depth && len(front) > 0 && len(best) < maxSeen; hop++ {
+		var next []Reached
+		for _, from := range front {
+			edges := append(uses(parts, from.Ref), used(parts, from.Ref, text(from.Ref))...)
+			for _, e := range edges {
+				score := from.Score * decay * e.Weight
+				if isHit[e.To] || score <= 0 {
+					continue
+				}
+				if have := best[e.To]; have != nil {
+					// Tied to several: likelier.
+					if have.From != from.From && have.Hops == hop {
+						have.Score = min(have.Score+score/4, hits[0].Score*decay*1.5)
+					}
+					continue
+				}
+				r := Reached{Ref: e.To, Score: score, Relation: e.Relation, Hops: hop, From: from.From}
+				if hop > 1 {
+					r.Relation = from.Relation
+				}
+				best[e.To] = &r
+				next = append(next, r)
+				if len(best) >= maxSeen {
+					break
+				}
+			}
+		}
+		slices.SortStableFunc(next, func(a, b Reached) int { return compare(b.Score, a.Score) })
+		front = next[:min(len(next), maxFront)]
+	}
+	out := make([]Reached, 0, len(best))
+	for _, r := range best {
+		u := &parts[r.Part].Units[r.Unit]
+		if f.File != nil && !f.File(parts[r.Part].Files[u.File].Path) || f.Kind != nil && !f.Kind(u.Kind()) {
+			continue
+		}
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b Reached) int {
+		if c := compare(b.Score, a.Score); c != 0 {
+			return c
+		}
+		pa, pb := parts[a.Part], parts[b.Part]
+		fa, fb := pa.Files[pa.Units[a.Unit].File].Path, pb.Files[pb.Units[b.Unit].File].Path
+		if fa != fb {
+			if fa < fb {
+				return -1
+			}
+			return 1
+		}
+		return int(pa.Units[a.Unit].Start) - int(pb.Units[b.Unit].Start)
+	})
+	return out[:min(len(out), n)]
+}
+
+func compare(a, b float32) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,284 @@
+package rank
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
+)
+
+// MaxQuestion bounds what is read of a question, in bytes.
+const MaxQuestion = 10 << 10
+
+// Term is one term of a question.
+type Term struct {
+	ID     terms.ID
+	Weight float32
+	Whole  bool   // it stands for a whole identifier
+	Text   string // as in the question
+}
+
+// Name is an identifier that the question names as code.
+type Name struct {
+	Name  string
+	Owner string // what stands before it, "" for nothing
+}
+
+// Question is a question as it was read.
+type Question struct {
+	Terms []Term
+	Names []Name
+	Paths []string // slash-separated, as far as the question gives them
+	Tests bool     // it is about tests
+}
+
+// Reader reads questions. It is safe for concurrent use.
+type Reader struct {
+	w     Weights
+	stops terms.StopWords
+	short map[terms.ID][]terms.ID
+}
+
+// NewReader makes a reader.
+func NewReader(w Weights) *Reader {
+	return &Reader{w, terms.Stops(), terms.Abbreviations()}
+}
+
+var (
+	fence  = regexp.MustCompile("(?s)```.*?(?:```|$)")
+	ticked = regexp.MustCompile("`[^`\n]{1,200}`")
+
+	frames = []*regexp.Regexp{
+		regexp.MustCompile(`File "([^"\n]+)", line \d+(?:, in (\w+))?`),                            // Python
+		regexp.MustCompile(`(?m)^\s*at (?:async )?([\w$.<>\[\] ]+?) \(([^()\n]+?):\d+(?::\d+)?\)`), // JavaScript, Java: function, file
+		regexp.MustCompile(`([\w./\\-]+\.[A-Za-z]{1,4}):\d+`),                                      // file:line
+	}
+	dotted     = regexp.MustCompile(`[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)+`)
+	called     = regexp.MustCompile(`([A-Za-z_]\w{2,})\(`)
+	pathLike   = regexp.MustCompile(`(?:[\w.@-]+/)+[\w.@-]+|\b[\w-]+\.(?:go|py|pyi|ts|tsx|mts|js|jsx|mjs|cjs|java|kt|rs|c|h|cc|cpp|hpp|cs|rb|php|scala|swift|lua|sh|vue|svelte|md|yml|yaml|toml|json)\b`)
+	aboutTests = regexp.MustCompile(`(?i)\b(?:which|where|what|find|show|add|write|fix|existing|unit|integration|flaky|failing|regression)\s+(?:\w+\s+){0,3}(?:tests?|benchmarks?|fixtures?)\b|\btests? (?:for|of|that|covering|suite|case)\b|\btested\b`)
+)
+
+// Read reads a question. The first line is its title, if there are more.
+func (r *Reader) Read(text string) Question {
+	if len(text) > MaxQuestion {
+		text = text[:MaxQuestion]
+	}
+	text = strings.ToValidUTF8(text, " ")
+	p := &reading{Reader: r, stops: r.stops, at: map[key]int{}}
+	title, body, several := strings.Cut(strings.TrimSpace(text), "\n")
+	p.q.Tests = aboutTests.MatchString(title)
+	p.plain(title, r.w.Title)
+	if several {
+		var code strings.Builder
+		prose := fence.ReplaceAllStringFunc(body, func(s string) string {
+			code.WriteString(strings.Trim(s, "`"))
+			code.WriteByte('\n')
+			return "\n"
+		})
+		var rest strings.Builder
+		for line := range strings.Lines(prose) {
+			if codeLine(line) {
+				code.WriteString(line)
+			} else {
+				rest.WriteString(line)
+			}
+		}
+		p.plain(rest.String(), r.w.Text)
+		p.code(code.String())
+	}
+	p.finish()
+	if len(p.q.Terms) == 0 { // nothing but stop words: better those than nothing
+		p.stops = nil
+		p.plain(title, r.w.Title)
+		p.finish()
+	}
+	return p.q
+}
+
+// codeLine tells a line of code, of a console or of a trace from prose.
+func codeLine(line string) bool {
+	t := strings.TrimSpace(line)
+	if t == "" {
+		return false
+	}
+	for _, p := range [...]string{">>>", "...", "$ ", "at ", "File \"", "Traceback", "import ", "from ", "def ", "class ", "return ", "#include", "func ", "fn ", "let ", "const ", "var ", "@"} {
+		if strings.HasPrefix(t, p) {
+			return p != "from " && p != "return " && p != "class " || strings.ContainsAny(t, "(:;.=")
+		}
+	}
+	if n := len(t); t[n-1] == '{' || t[n-1] == ';' || t[n-1] == '}' || t[n-1] == ')' && strings.ContainsAny(t, "=") {
+		return true
+	}
+	signs := 0
+	for _, c := range t {
+		if strings.ContainsRune("(){}[]=<>;\"'|\\+*&%$_/", c) {
+			signs++
+		}
+	}
+	return signs*5 > len(t)
+}
+
+type key struct {
+	id    terms.ID
+	whole bool
+}
+
+// reading is a question that is being read.
+type reading struct {
+	*Reader
+	q     Question
+	stops terms.StopWords
+	at    map[key]int
+	heard []float32 // how much of each term there is
+}
+
+// plain reads prose.
+func (p *reading) plain(text string, weight float32) {
+	text = ticked.ReplaceAllStringFunc(text, func(s string) string {
+		p.words(strings.Trim(s, "`"), weight*p.w.Tick)
+		p.references(strings.Trim(s, "`"), true)
+		return " "
+	})
+	p.references(text, false)
+	p.words(text, weight)
+}
+
+// code reads code and traces: their words say little, what they name much.
+func (p *reading) code(text string) {
+	p.references(text, false)
+	p.words(text, p.w.Code)
+}
+
+// references takes what is named exactly. quoted: the text is one name.
+func (p *reading) references(text string, quoted bool) {
+	for i, re := range frames {
+		for _, m := range re.FindAllStringSubmatch(text, 60) {
+			file, function := m[1], ""
+			if len(m) > 2 {
+				function = m[2]
+			}
+			if i == 1 {
+				file, function = m[2], m[1]
+			}
+			p.path(file)
+			p.name(function)
+		}
+	}
+	for _, m := range pathLike.FindAllString(text, 40) {
+		p.path(m)
+	}
+	for _, m := range dotted.FindAllString(text, 60) {
+		p.name(m)
+	}
+	for _, m := range called.FindAllStringSubmatch(text, 60) {
+		p.name(m[1])
+	}
+	if quoted && !strings.ContainsAny(text, " /") {
+		p.name(text)
+	}
+}
+
+// name notes a name with what stands before it.
+func (p *reading) name(text string) {
+	parts := strings.FieldsFunc(text, func(c rune) bool {
+		return !(c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
+	})
+	if len(parts) == 0 {
+		return
+	}
+	n := Name{Name: parts[len(parts)-1]}
+	if len(parts) > 1 {
+		n.Owner = parts[len(parts)-2]
+	}
+	if len(n.Name) < 3 || len(n.Name) > terms.MaxIdent || len(p.q.Names) >= 60 || slices.Contains(p.q.Names, n) {
+		return
+	}
+	p.q.Names = append(p.q.Names, n)
+}
+
+func (p *reading) path(text string) {
+	text = strings.Trim(path.Clean("/"+strings.ReplaceAll(text, `\`, "/")), "/.")
+	for _, inside := range []string{"site-packages/", "dist-packages/", "node_modules/"} {
+		if i := strings.LastIndex(text, inside); i >= 0 {
+			text = text[i+len(inside):]
+		}
+	}
+	if len(text) < 4 || len(p.q.Paths) >= 40 || slices.Contains(p.q.Paths, text) {
+		return
+	}
+	p.q.Paths = append(p.q.Paths, text)
+}
+
+// words adds the words of a text.
+func (p *reading) words(text string, weight float32) {
+	for i := 0; i < len(text); {
+		if terms.Classes[text[i]] == terms.Other {
+			i++
+			continue
+		}
+		j := i
+		for j < len(text) && terms.Classes[text[j]] != terms.Other {
+			j++
+		}
+		word := text[i:j]
+		if j+1 < len(text) && text[j] == '\'' && terms.Classes[text[j+1]] == terms.Lower {
+			for j++; j < len(text) && terms.Classes[text[j]] == terms.Lower; j++ {
+			}
+			if p.stops[strings.ToLower(text[i:j])] {
+				i = j
+				continue
+			}
+		}
+		i = j
+		if len(word) > terms.MaxIdent || p.stops[strings.ToLower(word)] {
+			continue
+		}
+		ids, sole := terms.Of(word, nil)
+		for n, id := range ids {
+			whole := !sole && n == len(ids)-1
+			w := weight
+			if whole {
+				w *= p.w.Ident
+			}
+			p.add(id, w, whole, word)
+		}
+	}
+}
+
+func (p *reading) add(id terms.ID, weight float32, whole bool, text string) {
+	k := key{id, whole}
+	i, ok := p.at[k]
+	if !ok {
+		i = len(p.q.Terms)
+		p.at[k] = i
+		p.q.Terms = append(p.q.Terms, Term{ID: id, Whole: whole, Text: text})
+		p.heard = append(p.heard, 0)
+	}
+	t := &p.q.Terms[i]
+	t.Weight = max(t.Weight, weight)
+	p.heard[i] += weight
+}
+
+// finish weighs the terms: what is said again says more, but ever less.
+func (p *reading) finish() {
+	for i := range p.q.Terms {
+		t := &p.q.Terms[i]
+		if t.Weight > 0 {
+			times := p.heard[i] / t.Weight
+			t.Weight *= times * (1 + p.w.Repeat) / (times + p.w.Repeat)
+		}
+	}
+	for _, t := range slices.Clone(p.q.Terms) {
+		if t.Whole {
+			continue
+		}
+		for _, id := range p.short[t.ID] {
+			if _, ok := p.at[key{id, false}]; !ok {
+				p.add(id, t.Weight*p.w.Short, false, t.Text)
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package scan
+
+import (
+	"bytes"
+
+	"github.com/sidecar-ls/sidecar-ls/pki"
+)
+
+// goUnits relies on what gofmt does: declarations begin in the first column
+// and so does the brace that ends them.
+func goUnits(src []byte, out []Unit) []Unit {
+	for i := 0; i < len(src) && len(out) < MaxUnits; {
+		end, next := line(src, i)
+		switch src[i] {
+		case 'f':
+			if bytes.HasPrefix(src[i:end], []byte("func ")) {
+				var u Unit
+				u, next = goFunc(src, i, end, next)
+				out = append(out, u)
+			}
+		case 't', 'v', 'c':
+			for _, d := range [...]struct {
+				word string
+				kind pki.Kind
+			}{{"type ", pki.Type}, {"var ", pki.Variable}, {"const ", pki.Constant}} {
+				if bytes.HasPrefix(src[i:end], []byte(d.word)) {
+					out, next = goDecl(src, i, i+len(d.word), end, next, d.kind, out)
+				}
+			}
+		case '/':
+			if bytes.HasPrefix(src[i:], []byte("/*")) {
+				if n := bytes.Index(src[i+2:], []byte("*/")); n >= 0 && i+2+n > end {
+					next = i + n + 4
+				}
+			}
+		case '`':
+			next = behindBackquote(src, i+1)
+		}
+		i = next
+	}
+	return out
+}
+
+func behindBackquote(src []byte, i int) int {
+	if n := bytes.IndexByte(src[i:], '`'); n >= 0 {
+		return i + n + 1
+	}
+	return len(src)
+}
+
+// goEnd returns where a declaration ends that began at start and whose first
+// line ends at end.
+func goEnd(src []byte, start, end, next int, closing byte) int {
+	text := bytes.TrimRight(src[start:end], " \t")
+	opening := byte('{')
+	if closing == ')' {
+		opening = '('
+	}
+	if c := text[len(text)-1]; c != opening && c != '(' && c != ',' {
+		if bytes.Count(text, []byte{opening}) <= bytes.Count(text, []byte{closing}) && bytes.Count(text, []byte{'`'})%2 == 0 {
+			return end
+		}
+	}
+	quoted := bytes.Count(text, []byte{'`'})%2 == 1
+	for i := next; i < len(src); {
+		e, n := line(src, i)
+		if !quoted && (src[i] == closing || src[i] == '}') {
+			if src[i] == closing || closing == '}' {
+				return e
+			}
+		}
+		if !quoted && i+5 < len(src) && (src[i] == 'f' && bytes.HasPrefix(src[i:], []byte("func ")) || src[i] == 't' && bytes.HasPrefix(src[i:], []byte("type "))) {
+			return i - 1 // something is missing
+		}
+		if b := bytes.IndexByte(src[i:e], '`'); b >= 0 && bytes.Count(src[i+b:e], []byte{'`'})%2 == 1 && !bytes.Contains(src[i:i+b], []byte("//")) {
+			quoted = !quoted
+		}
+		i = n
+	}
+	return len(src)
+}
+
+func goFunc(src []byte, start, end, next int) (Unit, int) {
+	u := Unit{Kind: pki.Function, Start: start, Parent: -1, Doc: commentAbove(src, start, "//")}
+	i := start + len("func ")
+	if i < end && src[i] == '(' {
+		u.Kind = pki.Method
+		n := bytes.IndexByte(src[i:end], ')')
+		if n > 0 {
+			u.Owner = receiver(src, i+1, i+n)
+			i += n + 1
+		}
+	}
+	u.Name = wordAt(src, i, end)
+	u.End = goEnd(src, start, end, next, '}')
+	u.Body = u.End
+	if u.End > end {
+		// The header may go on for lines: up to the brace that ends one.
+		for at, e, n := start, end, next; at < u.End; e, n = line(src, at) {
+			if text := bytes.TrimRight(src[at:e], " \t"); len(text) > 0 && text[len(text)-1] == '{' {
+				u.Body = e
+				break
+			}
+			at = n
+		}
+	} else if n := bytes.IndexByte(src[start:end], '{'); n >= 0 {
+		u.Body = start + n
+	}
+	_, next = line(src, min(u.End, len(src)-1))
+	return u, next
+}
+
+// receiver returns the name of the type in (x *T[K]).
+func receiver(src []byte, i, end int) Range {
+	if n := bytes.IndexByte(src[i:end], '['); n >= 0 {
+		end = i + n
+	}
+	for end > i && !isWord(src[end-1]) {
+		end--
+	}
+	j := end
+	for j > i && isWord(src[j-1]) {
+		j--
+	}
+	return Range{j, end}
+}
+
+func goDecl(src []byte, start, at, end, next int, kind pki.Kind, out []Unit) ([]Unit, int) {
+	if at < end && src[at] == '(' {
+		stop := goEnd(src, start, end, next, ')')
+		out = goGroup(src, next, stop, kind, out)
+		_, next = line(src, min(stop, len(src)-1))
+		return out, next
+	}
+	u := Unit{Kind: kind, Start: start, Name: wordAt(src, at, end), Parent: -1, Doc: commentAbove(src, start, "//")}
+	u.End = goEnd(src, start, end, next, '}')
+	u.Body = min(end, u.End)
+	u.Kind = goKind(src, u)
+	_, next = line(src, min(u.End, len(src)-1))
+	if u.Name.Len() == 0 || u.Name.Of(src) == "_" {
+		return out, next
+	}
+	return append(out, u), next
+}
+
+func goKind(src []byte, u Unit) pki.Kind {
+	if u.Kind == pki.Type {
+		switch head := src[u.Name.End:u.Body]; {
+		case bytes.Contains(head, []byte(" struct")):
+			return pki.Struct
+		case bytes.Contains(head, []byte(" interface")):
+			return pki.Interface
+		}
+	}
+	return u.Kind
+}
+
+// goGroup takes the members of a group: each begins behind one tab.
+func goGroup(src []byte, i, stop int, kind pki.Kind, out []Unit) []Unit {
+	for i < stop && len(out) < MaxUnits {
+		end, next := line(src, i)
+		if src[i] != '\t' || i+1 >= end || !isWord(src[i+1]) {
+			i = next
+			continue
+		}
+		u := Unit{Kind: kind, Start: i + 1, Name: wordAt(src, i+1, end), Parent: -1, Doc: commentAbove(src, i, "//"), Body: end, End: end}
+		for j := next; j < stop; {
+			e, n := line(src, j)
+			if j < e && src[j] == '\t' && j+1 < e && src[j+1] != '\t' {
+				if src[j+1] == '}' || src[j+1] == ')' {
+					u.End = e
+					next = n
+				}
+				break
+			}
+			u.End, next = e, n
+			j = n
+		}
+		u.Kind = goKind(src, u)
+		if u.Name.Of(src) != "_" {
+			out = append(out, u)
+		}
+		i = next
+	}
+	return out
+}

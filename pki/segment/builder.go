@@ -1,0 +1,367 @@
+package segment
+
+import (
+	"bytes"
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/scan"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
+)
+
+// Builder makes segments, one after the other. It is not safe for concurrent
+// use.
+type Builder struct {
+	words *interner
+
+	seg   *Segment
+	text  []byte
+	emits []uint64 // term, unit and where
+
+	// The unit that is being read: its terms, and for every term which unit
+	// had it last and at which place of seen.
+	seen  []seen
+	stamp []uint32
+	slot  []uint32
+	now   uint32
+	count int // words of its body
+}
+
+type seen struct {
+	term  uint32
+	body  uint32
+	where byte
+}
+
+// maxUnits bounds a segment: a unit's number has 24 bits in emits.
+const maxUnits = 1<<24 - 1
+
+// NewBuilder makes a builder. small is for segments of one file.
+func NewBuilder(small bool) *Builder {
+	size := 1 << 17
+	if small {
+		size = 1 << 12
+	}
+	return &Builder{words: newInterner(size), seg: &Segment{}}
+}
+
+// Bytes is how much source the segment under way has.
+func (b *Builder) Bytes() int64 { return b.seg.bytes }
+
+// Len is the number of its files.
+func (b *Builder) Len() int { return len(b.seg.Files) }
+
+// Full reports whether the segment should be finished.
+func (b *Builder) Full() bool {
+	return b.seg.bytes >= 24<<20 || len(b.seg.Files) >= 16<<10 || len(b.seg.Units) > maxUnits/2 || len(b.emits) > 4<<20
+}
+
+// Add adds a file and its units. src may be nil for a file of which only the
+// path is known. f.First and f.Count are filled in.
+func (b *Builder) Add(f File, src []byte, units []scan.Unit) {
+	f.First, f.Count = uint32(len(b.seg.Units)), uint32(1+len(units))
+	file := uint32(len(b.seg.Files))
+	b.seg.Files = append(b.seg.Files, f)
+	b.seg.bytes += int64(len(src))
+	lines := lineCounter{src: src, line: 1}
+
+	last := uint32(bytes.Count(src, []byte{'\n'}) + 1)
+	b.begin(Unit{File: file, Start: 1, End: last, kind: kindCode(FileKind)}, "", path.Base(f.Path))
+	b.pathWords(f.Path)
+	if len(src) > 0 && f.Flags&(Generated|Skipped) == 0 {
+		at := b.leading(src, units)
+		b.own(src, Range{Start: at, End: len(src)}, -1, units)
+	}
+	b.end()
+
+	owner := []byte(nil)
+	for i := range units {
+		u := &units[i]
+		owner = appendOwner(owner[:0], src, units, i)
+		b.begin(Unit{File: file, Start: lines.at(u.Start), End: 0, kind: kindCode(u.Kind)}, string(owner), u.Name.Of(src))
+		// The end is behind the last byte, which may be a line's end.
+		b.seg.Units[len(b.seg.Units)-1].End = lines.peek(max(u.Start, u.End-1))
+		b.field(src, u.Name.Start, u.Name.End, InName)
+		if len(owner) > 0 {
+			b.field(owner, 0, len(owner), InOwner)
+		}
+		if f.Flags&Generated == 0 {
+			b.field(src, u.Start, u.Name.Start, InHeader)
+			b.field(src, u.Name.End, u.Body, InHeader)
+			b.field(src, u.Doc.Start, u.Doc.End, InDoc)
+			b.own(src, Range{Start: u.Body, End: u.End}, i, units)
+		}
+		b.end()
+	}
+}
+
+// Range is a part of a source.
+type Range = scan.Range
+
+// appendOwner appends the names of what encloses a unit.
+func appendOwner(out, src []byte, units []scan.Unit, i int) []byte {
+	if p := units[i].Parent; p >= 0 {
+		out = appendOwner(out, src, units, p)
+		if units[p].Kind != pki.Module || units[i].Owner.Len() == 0 && units[p].Name.Len() < 40 && units[p].Kind != pki.Module {
+			if len(out) > 0 {
+				out = append(out, '.')
+			}
+			out = append(out, src[units[p].Name.Start:units[p].Name.End]...)
+		}
+	}
+	if o := units[i].Owner; o.Len() > 0 {
+		if len(out) > 0 {
+			out = append(out, '.')
+		}
+		out = append(out, src[o.Start:o.End]...)
+	}
+	return out[:min(len(out), 200)]
+}
+
+// leading reads the comment at the head of a file, unless it is that of a
+// unit, and returns where it ends.
+func (b *Builder) leading(src []byte, units []scan.Unit) int {
+	at := 0
+	for at < len(src) {
+		text := bytes.TrimLeft(src[at:], " \t\r\n\ufeff")
+		begin := len(src) - len(text)
+		if len(units) > 0 && begin >= units[0].Doc.Start && units[0].Doc.Len() > 0 {
+			break
+		}
+		end := 0
+		switch {
+		case bytes.HasPrefix(text, []byte("/*")):
+			end = bytes.Index(text, []byte("*/")) + 2
+		case bytes.HasPrefix(text, []byte(`"""`)):
+			end = bytes.Index(text[3:], []byte(`"""`)) + 6
+		case bytes.HasPrefix(text, []byte("//")), bytes.HasPrefix(text, []byte("#")) && !bytes.HasPrefix(text, []byte("#include")) && !bytes.HasPrefix(text, []byte("#if")) && !bytes.HasPrefix(text, []byte("#define")):
+			end = bytes.IndexByte(text, '\n') + 1
+		}
+		if end <= 2 && !bytes.HasPrefix(text, []byte("#\n")) && !bytes.HasPrefix(text, []byte("//\n")) {
+			break
+		}
+		b.field(src, begin, begin+end, InDoc)
+		at = begin + max(end, 1)
+	}
+	return at
+}
+
+// own reads the text of a unit (-1: the file) that belongs to none inside.
+func (b *Builder) own(src []byte, r Range, unit int, units []scan.Unit) {
+	at := r.Start
+	for i := unit + 1; i < len(units) && units[i].Start < r.End; i++ {
+		if units[i].Parent != unit {
+			continue
+		}
+		start := units[i].Start
+		if d := units[i].Doc; d.Len() > 0 && d.End <= start {
+			start = d.Start
+		}
+		b.body(src, at, start)
+		at = max(at, units[i].End)
+	}
+	if unit >= 0 {
+		if d := units[unit].Doc; d.Start >= at && d.Len() > 0 && d.End <= r.End {
+			b.body(src, at, d.Start)
+			at = d.End
+		}
+	}
+	b.body(src, at, r.End)
+}
+
+func (b *Builder) pathWords(name string) {
+	dir, base := path.Split(name)
+	b.field([]byte(base), 0, len(base), InName)
+	stem, _, _ := strings.Cut(base, ".")
+	b.add(b.words.number(terms.Whole(stem)), InName|AsWhole)
+	b.add(b.words.number(terms.Whole(base)), InName|AsWhole)
+	b.field([]byte(dir), 0, len(dir), InOwner)
+}
+
+func (b *Builder) begin(u Unit, owner, name string) {
+	owner, name = owner[:min(len(owner), 200)], name[:min(len(name), 200)]
+	u.text, u.owner, u.name = uint32(len(b.text)), uint16(len(owner)), uint16(len(name))
+	b.text = append(append(b.text, owner...), name...)
+	b.seg.Units = append(b.seg.Units, u)
+	b.now, b.count, b.seen = uint32(len(b.seg.Units)), 0, b.seen[:0]
+}
+
+// end emits the terms of the unit.
+func (b *Builder) end() {
+	unit := uint64(len(b.seg.Units) - 1)
+	b.seg.Units[unit].Length = LengthClass(b.count)
+	for _, s := range b.seen {
+		b.emits = append(b.emits, uint64(s.term)<<32|unit<<8|uint64(s.where|bodyClass(s.body)))
+	}
+}
+
+// place returns where the unit keeps a term.
+func (b *Builder) place(term uint32) *seen {
+	if int(term) >= len(b.stamp) {
+		n := max(int(term)+1, 2*len(b.stamp), 1024)
+		b.stamp = append(b.stamp, make([]uint32, n-len(b.stamp))...)
+		b.slot = append(b.slot, make([]uint32, n-len(b.slot))...)
+	}
+	if b.stamp[term] != b.now {
+		b.stamp[term], b.slot[term] = b.now, uint32(len(b.seen))
+		b.seen = append(b.seen, seen{term: term})
+	}
+	return &b.seen[b.slot[term]]
+}
+
+func (b *Builder) add(term uint32, where byte) { b.place(term).where |= where }
+
+// field reads a part that is not a body.
+func (b *Builder) field(src []byte, i, end int, where byte) {
+	end = min(end, len(src))
+	for i < end {
+		if terms.Classes[src[i]] == terms.Other {
+			i++
+			continue
+		}
+		j := min(terms.Ident(src, i), end)
+		if j-i >= 2 && j-i <= terms.MaxIdent {
+			w := b.words.word(src[i:j])
+			if !w.stop || where == InName {
+				pool := b.words.pool[w.first : w.first+uint32(w.count)]
+				for n, term := range pool {
+					as := where
+					// The last of several terms is the whole.
+					if where != InDoc && (w.sole || n == len(pool)-1) {
+						as |= AsWhole
+					}
+					b.add(term, as)
+				}
+			}
+		}
+		i = j
+	}
+}
+
+// body counts the terms of a body.
+func (b *Builder) body(src []byte, i, end int) {
+	end = min(end, len(src))
+	for i < end {
+		if terms.Classes[src[i]] == terms.Other {
+			if src[i] == '\\' {
+				i++ // the letter of an escape
+			}
+			i++
+			continue
+		}
+		j := i + 1
+		for j < end && terms.Classes[src[j]] != terms.Other {
+			j++
+		}
+		if n := j - i; n >= 2 && n <= terms.MaxIdent {
+			w := b.words.word(src[i:j])
+			if !w.stop {
+				b.count++
+				pool := b.words.pool[w.first : w.first+uint32(w.count)]
+				for n, term := range pool {
+					s := b.place(term)
+					s.body++
+					if w.sole || n == len(pool)-1 {
+						s.where |= AsWhole
+					}
+				}
+			}
+		}
+		i = j
+	}
+}
+
+// Finish returns the segment and begins a new one.
+func (b *Builder) Finish() *Segment {
+	s := b.seg
+	s.text = string(b.text)
+	s.Files, s.Units = slices.Clip(s.Files), slices.Clone(s.Units)
+	b.order(s)
+	b.words.reset()
+	clear(b.stamp)
+	b.seg, b.text, b.emits = &Segment{}, b.text[:0], b.emits[:0]
+	return s
+}
+
+// order sorts what was emitted by term, and writes it down in the order of the
+// terms' hashes.
+func (b *Builder) order(s *Segment) {
+	ids := b.words.ids
+	starts := make([]uint32, len(ids)+1)
+	for _, e := range b.emits {
+		starts[e>>32+1]++
+	}
+	for i := range ids {
+		starts[i+1] += starts[i]
+	}
+	sorted := make([]uint32, len(b.emits))
+	next := slices.Clone(starts)
+	for _, e := range b.emits {
+		t := e >> 32
+		sorted[next[t]] = uint32(e)
+		next[t]++
+	}
+	byHash := make([]uint64, 0, len(ids))
+	for t, id := range ids {
+		if starts[t+1] > starts[t] {
+			byHash = append(byHash, uint64(id)<<32|uint64(t))
+		}
+	}
+	slices.SortFunc(byHash, cmp.Compare[uint64])
+	s.hashes, s.starts = make([]uint32, len(byHash)), make([]uint32, len(byHash)+1)
+	out := make([]byte, 0, len(sorted)*5/2+len(byHash)*2)
+	for i, h := range byHash {
+		t := uint32(h)
+		s.hashes[i], s.starts[i] = uint32(h>>32), uint32(len(out))
+		list := sorted[starts[t]:starts[t+1]]
+		files, last := uint32(0), ^uint32(0)
+		for _, p := range list {
+			if f := s.Units[p>>8].File; f != last {
+				files, last = files+1, f
+			}
+		}
+		out = varint(varint(out, uint32(len(list))), files)
+		before := uint32(0)
+		for _, p := range list {
+			out = append(varint(out, p>>8-before), byte(p))
+			before = p >> 8
+		}
+	}
+	s.starts[len(byHash)] = uint32(len(out))
+	s.posts = slices.Clone(out)
+}
+
+func varint(out []byte, v uint32) []byte {
+	for v >= 0x80 {
+		out = append(out, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(out, byte(v))
+}
+
+// lineCounter turns offsets into lines, cheaply when they come in order.
+type lineCounter struct {
+	src  []byte
+	pos  int
+	line uint32
+}
+
+func (l *lineCounter) at(i int) uint32 {
+	if i < l.pos {
+		l.pos, l.line = 0, 1
+	}
+	l.line += uint32(bytes.Count(l.src[l.pos:min(i, len(l.src))], []byte{'\n'}))
+	l.pos = i
+	return l.line
+}
+
+// peek leaves the counter where it is.
+func (l *lineCounter) peek(i int) uint32 {
+	if i < l.pos {
+		return l.line
+	}
+	return l.line + uint32(bytes.Count(l.src[l.pos:min(i, len(l.src))], []byte{'\n'}))
+}

@@ -1,0 +1,225 @@
+// Package segment is a part of the index that never changes: the terms of some
+// files, and what is known about their units. An index is a list of segments,
+// of which each says less as its files change.
+package segment
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
+)
+
+// What a posting says about its term in its unit: where it stands, and in the
+// lowest bits how often in the body, as BodyCount reads it.
+const (
+	bodyBits = 7
+	InName   = 1 << 3
+	InOwner  = 1 << 4 // in the names of what encloses the unit; of a file, in its directories
+	InHeader = 1 << 5
+	InDoc    = 1 << 6
+	AsWhole  = 1 << 7 // as an identifier of its own, in the name or the body
+)
+
+// BodyCount is how often a term is in the body, by the lowest bits of a posting.
+var BodyCount = [...]float32{0, 1, 2, 3.5, 6, 11, 22, 45}
+
+func bodyClass(n uint32) byte {
+	switch {
+	case n <= 2:
+		return byte(n)
+	case n <= 4:
+		return 3
+	case n <= 8:
+		return 4
+	case n <= 16:
+		return 5
+	case n <= 32:
+		return 6
+	}
+	return 7
+}
+
+// HasBody reports whether a posting's term is in the body.
+func HasBody(where byte) bool { return where&bodyBits != 0 }
+
+// FileFlag says what kind of file it is.
+type FileFlag uint8
+
+// The flags.
+const (
+	Test      FileFlag = 1 << iota
+	Generated          // by a program: only its names are known
+	Skipped            // only its path is known
+	Refined            // its units come from a parser
+	Prose              // documentation and data
+	Aside              // examples, and what others wrote
+)
+
+// File is one file of a segment.
+type File struct {
+	Path  string
+	Size  int64
+	MTime int64  // in nanoseconds
+	Hash  uint64 // of its content
+	Flags FileFlag
+
+	First, Count uint32 // its units; the first one stands for the file
+}
+
+// Unit is one unit of a segment.
+type Unit struct {
+	File, Start, End uint32 // lines, counted from one
+	text             uint32 // where owner and name stand
+	owner, name      uint16 // their lengths
+	Length           uint8  // how long the body is, see LengthClass
+	kind             uint8
+	_                [2]byte
+}
+
+var kinds = [...]pki.Kind{
+	"file", pki.Function, pki.Method, pki.Class, pki.Interface, pki.Struct, pki.Enum, pki.Type,
+	pki.Constant, pki.Variable, pki.Module, pki.Extension, pki.Heading,
+}
+
+// FileKind is the kind of the unit that stands for a file.
+const FileKind pki.Kind = "file"
+
+func kindCode(k pki.Kind) uint8 { return uint8(max(0, slices.Index(kinds[:], k))) }
+
+// Kind returns the unit's kind.
+func (u *Unit) Kind() pki.Kind { return kinds[u.kind] }
+
+// LengthClasses is the number of classes of lengths.
+const LengthClasses = 32
+
+// LengthClass sorts a number of words into classes, two for each doubling.
+func LengthClass(n int) uint8 {
+	if n < 1 {
+		return 0
+	}
+	top := bits.Len(uint(n)) // 2^(top-1) ≤ n
+	half := 0
+	if top > 1 {
+		half = n >> (top - 2) & 1
+	}
+	return uint8(min(2*top-1+half, LengthClasses-1))
+}
+
+// ClassLength is a length of the class, in words.
+func ClassLength(c uint8) float32 {
+	if c == 0 {
+		return 0
+	}
+	top := (c + 1) / 2
+	n := float32(uint64(1) << (top - 1))
+	if c%2 == 0 {
+		n *= 1.5
+	}
+	return n * 1.2
+}
+
+// Segment is safe for concurrent use.
+type Segment struct {
+	Files []File
+	Units []Unit
+
+	hashes []uint32 // of the terms, in order
+	starts []uint32 // of their postings, and the end of the last
+	posts  []byte
+	text   string
+	bytes  int64 // of source
+}
+
+// Bytes is how much memory the segment takes, about.
+func (s *Segment) Bytes() int64 {
+	n := int64(len(s.Files))*96 + int64(len(s.Units))*24 + int64(len(s.hashes)+len(s.starts))*4 + int64(len(s.posts)+len(s.text))
+	for i := range s.Files {
+		n += int64(len(s.Files[i].Path))
+	}
+	return n
+}
+
+// Name returns the unit's own name.
+func (s *Segment) Name(u uint32) string {
+	r := &s.Units[u]
+	from := r.text + uint32(r.owner)
+	return s.text[from : from+uint32(r.name)]
+}
+
+// Owner returns the qualified name of what the unit belongs to.
+func (s *Segment) Owner(u uint32) string {
+	r := &s.Units[u]
+	return s.text[r.text : r.text+uint32(r.owner)]
+}
+
+// Qualified returns owner and name, joined by a dot.
+func (s *Segment) Qualified(u uint32) string {
+	if o := s.Owner(u); o != "" {
+		return o + "." + s.Name(u)
+	}
+	return s.Name(u)
+}
+
+// Postings are the places of one term, in the order of the units.
+type Postings struct {
+	Units, Files uint32 // how many hold it
+	data         []byte
+}
+
+// Postings returns the places of a term.
+func (s *Segment) Postings(id terms.ID) (p Postings, ok bool) {
+	i, ok := slices.BinarySearch(s.hashes, uint32(id))
+	if !ok {
+		return p, false
+	}
+	p.data = s.posts[s.starts[i]:s.starts[i+1]]
+	p.Units = p.varint()
+	p.Files = p.varint()
+	return p, true
+}
+
+func (p *Postings) varint() uint32 {
+	v, shift := uint32(0), 0
+	for i, c := range p.data {
+		v |= uint32(c&0x7f) << shift
+		if shift += 7; c < 0x80 {
+			p.data = p.data[i+1:]
+			return v
+		}
+	}
+	p.data = nil
+	return v
+}
+
+// Each calls f with every place until f returns false.
+func (p Postings) Each(f func(unit uint32, where byte) bool) {
+	unit := uint32(0)
+	data := p.data
+	for len(data) >= 2 {
+		d, n := uint32(data[0]), 1
+		if d >= 0x80 {
+			d &= 0x7f
+			for shift := 7; n < len(data); shift += 7 {
+				c := data[n]
+				n++
+				d |= uint32(c&0x7f) << shift
+				if c < 0x80 {
+					break
+				}
+			}
+		}
+		if n >= len(data) {
+			return
+		}
+		unit += d
+		if !f(unit, data[n]) {
+			return
+		}
+		data = data[n+1:]
+	}
+}
+
+// Terms returns the number of terms.
+func (s *Segment) Terms() int { return len(s.hashes) }

@@ -1,0 +1,46 @@
+package terms
+
+import "strings"
+
+// stopWords say nothing about what a piece of text is about.
+const stopWords = `a an and any are as at be been but by can cannot could did do does doing done each either
+etc for from get gets getting got had has have having he her here him his how however i if in into is it its itself just let like
+made make makes making may me might more most much must my no nor not now of off on once one only onto or other our out over own
+per please same see she should shouldn since so some such than that the their them then there these they this those though through
+to too under until up upon us use used user uses using very via want was we well were what when where whether which while who whom
+whose why will with within without would yet you your don doesn didn isn aren wasn won im ive thanks thank hi hello
+the's it's that's don't doesn't didn't isn't can't won't i'm i've`
+
+// StopWords is a set of words that a question may contain and that are no
+// part of what it asks for; made by Stops.
+type StopWords map[string]bool
+
+// Stops returns the stop words.
+func Stops() StopWords {
+	set := StopWords{}
+	for _, w := range strings.Fields(stopWords) {
+		set[w] = true
+	}
+	return set
+}
+
+// keywords are the words of programming languages that stand in nearly every
+// body, and the commonest words of comments.
+const keywords = `if else for while do return break continue switch case default const var let func function fn def class struct
+enum type int char void string bool boolean float double long short unsigned signed static public private protected final this
+self new nil null none true false import from package use using pub mut impl end begin then and or not in is as of to the a an
+that it be by on with at are was this elif pass lambda try catch except finally throw throws raise with yield async await extends
+implements override virtual inline extern typedef sizeof export err u8 u16 u32 u64 i8 i16 i32 i64 usize size_t uint8 uint16
+uint32 uint64 int8 int16 int32 int64 ok where match val fun auto namespace`
+
+// Common returns the terms that are left out of bodies.
+func Common() map[ID]bool {
+	set := map[ID]bool{}
+	for _, w := range strings.Fields(keywords) {
+		ids, _ := Of(w, nil)
+		for _, id := range ids {
+			set[id] = true
+		}
+	}
+	return set
+}

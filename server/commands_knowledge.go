@@ -1,0 +1,50 @@
+package server
+
+import (
+	"context"
+	"errors"
+)
+
+var errKnowledge = errors.New("the project index is not available: no folder is open in the editor")
+
+// Knowledge is the project index as the commands see it.
+type Knowledge interface {
+	// Status says how far it is, and starts it if that has not been done.
+	Status() (KnowledgeStatus, error)
+	// Rebuild begins it anew, in the background.
+	Rebuild() error
+}
+
+// KnowledgeStatus is how far the project index is.
+type KnowledgeStatus struct {
+	Files     int    `json:"files"`
+	Symbols   int    `json:"symbols"`
+	Ready     bool   `json:"ready"`               // every file was looked at
+	IndexedAt string `json:"indexedAt,omitempty"` // RFC 3339; absent before the first time
+	Skipped   int    `json:"skipped"`             // files known by their paths alone
+	Generated int    `json:"generated"`           // files known by their names alone
+	Bytes     int64  `json:"bytes"`               // of memory
+}
+
+func (s *Server) knowledge() (Knowledge, error) {
+	if k := s.current().Knowledge; k != nil {
+		return k, nil
+	}
+	return nil, errKnowledge
+}
+
+func (s *Server) knowledgeStatus(context.Context, none) (KnowledgeStatus, error) {
+	k, err := s.knowledge()
+	if err != nil {
+		return KnowledgeStatus{}, err
+	}
+	return k.Status()
+}
+
+func (s *Server) knowledgeRebuild(context.Context, none) (none, error) {
+	k, err := s.knowledge()
+	if err == nil {
+		err = k.Rebuild()
+	}
+	return none{}, err
+}

@@ -1,0 +1,194 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/index"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Knowledge answers questions about the project. Its error says why there is
+// no answer, in words for the model.
+type Knowledge interface {
+	Search(ctx context.Context, files workspace.Files, q index.Query) (index.Answer, error)
+}
+
+const (
+	// knowledgePatience is how long a question waits for an index that is being
+	// built before it is answered from what there is.
+	knowledgePatience = 3 * time.Second
+	// likelyFiles is how many files are named apart from the hits.
+	likelyFiles = 5
+)
+
+type knowledgeArgs struct {
+	Query        string   `json:"query" jsonschema:"what to look for"`
+	MaxHits      int      `json:"max_hits,omitempty" jsonschema:"most hits" default:"10" minimum:"1" maximum:"50"`
+	KindFilter   []string `json:"kind_filter,omitempty" jsonschema:"only these kinds: function, method, class, interface, struct, enum, type, constant, variable, heading, file"`
+	PathPrefix   string   `json:"path_prefix,omitempty" jsonschema:"only below this directory"`
+	GraphDepth   int      `json:"graph_depth,omitzero" jsonschema:"hops from the hits to callers, callees, implementations and tests" default:"1" minimum:"0" maximum:"3"`
+	MaxGraphHits int      `json:"max_graph_hits,omitzero" jsonschema:"most of those" default:"10" minimum:"0" maximum:"50"`
+}
+
+// knowledgeHit is a hit as the structured part of a result has it.
+type knowledgeHit struct {
+	Path  string  `json:"path"`
+	Start int     `json:"start"` // lines, counted from one
+	End   int     `json:"end"`
+	Kind  string  `json:"kind"`
+	Name  string  `json:"name"` // qualified
+	Score float64 `json:"score"`
+	Why   string  `json:"why"`
+}
+
+type knowledgeFile struct {
+	Path  string  `json:"path"`
+	Score float64 `json:"score"`
+}
+
+// knowledgeData is the structured part of a result.
+type knowledgeData struct {
+	Hits  []knowledgeHit  `json:"hits"`  // by their words, then by the graph
+	Files []knowledgeFile `json:"files"` // the likeliest
+	Ready bool            `json:"ready"` // every file was looked at
+}
+
+func projectKnowledgeSearch(k Knowledge) *tools.Tool {
+	return tools.NewRead(tools.Def{
+		Name:        "project_knowledge_search",
+		Title:       "Search the project's knowledge",
+		Description: knowledgeText,
+		Category:    "search",
+		Tags:        []string{"symbol", "definition", "where", "how", "semantic", "index"},
+	}, func(ctx context.Context, c *tools.Call, in knowledgeArgs) (tools.Result, error) {
+		if k == nil {
+			return tools.Result{}, tools.Errorf(tools.Unavailable, "there is no project index here; use grep")
+		}
+		return runKnowledge(ctx, c, k, in)
+	})
+}
+
+var symbolKinds = []pki.Kind{
+	pki.Function, pki.Method, pki.Class, pki.Interface, pki.Struct, pki.Enum, pki.Type, pki.Constant, pki.Variable, pki.Module, pki.Extension, pki.Heading, "file",
+}
+
+func runKnowledge(ctx context.Context, c *tools.Call, k Knowledge, in knowledgeArgs) (tools.Result, error) {
+	if strings.TrimSpace(in.Query) == "" {
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "query: it is empty; say in words what to look for")
+	}
+	q := index.Query{
+		Text: in.Query, MaxHits: in.MaxHits, MaxFiles: likelyFiles, GraphDepth: in.GraphDepth, MaxGraphHits: in.MaxGraphHits, Wait: knowledgePatience,
+	}
+	for _, kind := range in.KindFilter {
+		if !slices.Contains(symbolKinds, pki.Kind(kind)) {
+			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "kind_filter: %.50q is no kind; expected some of %v", kind, symbolKinds)
+		}
+		q.Kinds = append(q.Kinds, pki.Kind(kind))
+	}
+	var err error
+	if q.Prefix, err = pathPrefix(c.Files, in.PathPrefix); err != nil {
+		return tools.Result{}, err
+	}
+	a, err := k.Search(ctx, c.Files, q)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	return tools.Result{Text: renderAnswer(a, in), Structured: answerData(a)}, nil
+}
+
+// pathPrefix is what the names of the hits begin with.
+func pathPrefix(files workspace.Files, path string) (string, error) {
+	if path == "" || path == "." || path == "./" {
+		return "", nil
+	}
+	name, err := files.Resolve(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := files.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return name, nil // the beginning of names
+	case err != nil:
+		return "", err
+	case name == ".":
+		return "", nil
+	case info.IsDir():
+		return name + "/", nil
+	}
+	return name, nil
+}
+
+func why(h index.Hit) string {
+	switch {
+	case h.Via != nil && h.Via.Hops == 1:
+		return fmt.Sprintf("graph: %s (1 hop from %s)", h.Via.Relation, h.Via.From)
+	case h.Via != nil:
+		return fmt.Sprintf("graph: %s (%d hops from %s)", h.Via.Relation, h.Via.Hops, h.Via.From)
+	case h.Exact:
+		return "lexical: named in the query"
+	}
+	return "lexical"
+}
+
+func answerData(a index.Answer) knowledgeData {
+	d := knowledgeData{Hits: []knowledgeHit{}, Files: []knowledgeFile{}, Ready: a.Status.Ready}
+	for _, h := range slices.Concat(a.Hits, a.Graph) {
+		d.Hits = append(d.Hits, knowledgeHit{h.Path, h.Start, h.End, string(h.Kind), h.Name, rounded(h.Score), why(h)})
+	}
+	for _, f := range a.Files {
+		d.Files = append(d.Files, knowledgeFile{f.Path, rounded(f.Score)})
+	}
+	return d
+}
+
+func rounded(score float32) float64 { return float64(int(score*100+0.5)) / 100 }
+
+func renderAnswer(a index.Answer, in knowledgeArgs) string {
+	var b strings.Builder
+	if !a.Status.Ready {
+		fmt.Fprintf(&b, "The index is still being built: %d files are in it so far. Ask again soon, or use grep.\n", a.Status.Files)
+	}
+	if len(a.Hits) == 0 {
+		b.WriteString("no match; ")
+		switch {
+		case in.PathPrefix != "" || len(in.KindFilter) > 0:
+			b.WriteString("ask without path_prefix and kind_filter, or use grep\n")
+		default:
+			b.WriteString("use other words, names from the code if you know some, or grep\n")
+		}
+		return b.String()
+	}
+	for _, h := range a.Hits {
+		renderHit(&b, h)
+	}
+	if len(a.Graph) > 0 {
+		b.WriteString("tied to these by the graph:\n")
+		for _, h := range a.Graph {
+			renderHit(&b, h)
+		}
+	}
+	if len(a.Files) > 1 {
+		b.WriteString("likeliest files:")
+		for i, f := range a.Files {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(" " + showPath(f.Path))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func renderHit(b *strings.Builder, h index.Hit) {
+	fmt.Fprintf(b, "%s:%d-%d\t%s\t%s\t%.2f\t%s\n", showPath(h.Path), h.Start, h.End, h.Kind, h.Name, h.Score, why(h))
+}
