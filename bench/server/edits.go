@@ -108,22 +108,64 @@ func lineEdit(ctx context.Context, r *row) error {
 	return errors.Join(err, s.stop())
 }
 
-func listThousand(ctx context.Context, r *row) error {
+// thousandEdits starts a server that holds an edit of each of a thousand files.
+func thousandEdits(ctx context.Context, mode string) (*raw, error) {
 	files := map[string]string{}
 	for i := range 1000 {
 		files[fmt.Sprintf("d%02d/f%03d.txt", i%20, i)] = "one\ntwo\nthree\n"
 	}
 	s, err := launchRaw(ctx, files)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := s.Command("sidecar.mode.set", `{"mode":"review"}`); err != nil {
-		return err
+	if _, err := s.Command("sidecar.mode.set", fmt.Sprintf(`{"mode":%q}`, mode)); err != nil {
+		return nil, err
 	}
 	for name := range files {
 		if _, err := s.Tool("edit_file", map[string]string{"path": name, "search": "two", "replace": "zwei"}); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// acceptBatch accepts a batch, all of it or nothing, in turn with a loop that
+// writes as many files and promises nothing; each accept is undone.
+func acceptBatch(ctx context.Context, r *row) error {
+	s, err := thousandEdits(ctx, "audit")
+	if err != nil {
+		return err
+	}
+	var ours, peer []time.Duration
+	for range *rounds {
+		begin := time.Now()
+		body, err := s.Command("sidecar.review.accept", "{}")
+		ours = append(ours, time.Since(begin))
+		if err == nil && bytes.Count(body, []byte("file://")) != 1000 {
+			err = fmt.Errorf("not all were accepted: %.300s", body)
+		}
+		if err != nil {
 			return err
 		}
+		bare, err := bareLoop()
+		if err != nil {
+			return err
+		}
+		peer = append(peer, bare)
+		if _, err := s.Command("sidecar.review.undo", "{}"); err != nil {
+			return err
+		}
+	}
+	took, bare := median(ours), median(peer)
+	r.ours = took.Round(time.Millisecond).String()
+	r.peer = fmt.Sprintf("a bare loop of write, sync, rename %v (%.1f×)", bare.Round(time.Millisecond), float64(took)/float64(bare))
+	return s.stop()
+}
+
+func listThousand(ctx context.Context, r *row) error {
+	s, err := thousandEdits(ctx, "review")
+	if err != nil {
+		return err
 	}
 	edits := 0
 	list, err := timed(*rounds, func() error {
