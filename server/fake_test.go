@@ -78,6 +78,7 @@ type setup struct {
 	noFolder     bool
 	batch        bool
 	commits      pendingedits.Committer
+	fail         func(point string) error            // of the review queue
 	wrap         func(workspace.View) workspace.View // around the disk
 	configure    func(layers ...json.RawMessage) []string
 }
@@ -142,7 +143,7 @@ func (w *world) core(s Start, set setup) (*Core, error) {
 		base = set.wrap(base)
 	}
 	w.live = s.Editor(base)
-	w.store, err = pendingedits.Open(filepath.Join(w.state, "pending"), w.live, pendingedits.Options{Changed: s.ReviewChanged, Commits: set.commits})
+	w.store, err = pendingedits.Open(filepath.Join(w.state, "pending"), w.live, pendingedits.Options{Changed: s.ReviewChanged, Commits: set.commits, Fail: set.fail})
 	if err != nil {
 		return nil, err
 	}
