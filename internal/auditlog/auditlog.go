@@ -83,8 +83,9 @@ type Log struct {
 
 	queue    sync.Mutex // guards the three below
 	waiting  []queued
-	emptying bool // a goroutine is writing what waits
+	emptying bool // a goroutine is writing what waits, or is about to
 	writers  sync.WaitGroup
+	hurry    chan struct{} // ends the pause before writing
 
 	mu   sync.Mutex // guards the rest
 	lock *os.File   // nil before the first record, as file
@@ -110,7 +111,7 @@ func New(dir string, o Options) *Log {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Log{dir: dir, o: o}
+	return &Log{dir: dir, o: o, hurry: make(chan struct{}, 1)}
 }
 
 // queued is a record that waits to be written.
@@ -144,10 +145,29 @@ func (l *Log) enqueue(q queued) {
 		l.emptying = true
 		l.writers.Go(l.empty)
 	}
+	if q.done != nil {
+		l.now()
+	}
 }
 
-// empty writes what waits until nothing does.
+// pause is how long a record may wait for others that nobody waits for: to
+// write each by itself takes longer than a small call.
+const pause = 50 * time.Millisecond
+
+// now ends the pause.
+func (l *Log) now() {
+	select {
+	case l.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// empty writes what waits until nothing does, after a pause.
 func (l *Log) empty() {
+	select {
+	case <-l.hurry:
+	case <-time.After(pause):
+	}
 	for {
 		l.queue.Lock()
 		batch := l.waiting
@@ -384,6 +404,7 @@ func fileName(n int) string { return fmt.Sprintf("audit-%06d.jsonl", n) }
 
 // Close writes what waits and ends the log.
 func (l *Log) Close() error {
+	l.now()
 	l.writers.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
