@@ -50,4 +50,5 @@ type Repo struct {
 	o       Options
 	objects objects
 	configs configCache
+	runner  runner
 }

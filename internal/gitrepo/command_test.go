@@ -1,0 +1,233 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// world is a directory with a repository and the user's own settings, apart
+// from those of whoever runs the test.
+type world struct {
+	t                 *testing.T
+	dir, home, marker string
+	*Repo
+}
+
+// newWorld makes dir/work with one commit of a.txt and b.txt. A program evil,
+// on PATH, leaves a mark.
+func newWorld(t *testing.T, o Options) *world {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git command to compare with")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, dir: dir, home: filepath.Join(dir, "home"), marker: filepath.Join(dir, "marker")}
+	w.write("../home/.gitconfig", "[user]\n\tname = A User\n\temail = user@example.test\n[init]\n\tdefaultBranch = master\n\ttemplateDir =\n")
+	w.write("../bin/evil", "#!/bin/sh\necho evil >> "+w.marker+"\n")
+	if err := os.Chmod(filepath.Join(dir, "bin/evil"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", w.home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.home, ".config"))
+	t.Setenv("PATH", filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	w.write("a.txt", "one\n")
+	w.write("b.txt", "two\n")
+	w.sh("git init -q && mkdir -p .git/info .git/hooks && git add . && git commit -qm first")
+	w.Repo, err = Open(w.path(""), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, "work", name) }
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(w.path(name)), 0o755), os.WriteFile(w.path(name), []byte(text), 0o644)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) read(name string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// try runs a line of shell in the working tree, as a user would.
+func (w *world) try(line string) (string, error) {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = w.path("")
+	if err := os.MkdirAll(cmd.Dir, 0o755); err != nil {
+		return "", err
+	}
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+func (w *world) sh(line string) string {
+	w.t.Helper()
+	out, err := w.try(line)
+	if err != nil {
+		w.t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return out
+}
+
+// fired reports whether evil ran, and forgets it.
+func (w *world) fired() bool {
+	_, err := os.Stat(w.marker)
+	os.Remove(w.marker)
+	return err == nil
+}
+
+func failureKind(err error) Kind {
+	var f *Failure
+	if errors.As(err, &f) {
+		return f.Kind
+	}
+	return -1
+}
+
+func TestOnlyTheTable(t *testing.T) {
+	w := newWorld(t, Options{})
+	for _, c := range []struct {
+		name string
+		c    invocation
+		ok   bool
+	}{
+		{"a row", invocation{op: "resolve", args: []string{"HEAD"}}, true},
+		{"flag of the row", invocation{op: "list-commits", args: []string{"--max-count=1", "HEAD"}}, true},
+		{"variable of ours", invocation{op: "write-tree", env: []string{"GIT_INDEX_FILE=" + filepath.Join(w.GitDir, "index")}}, true},
+		{"no row", invocation{op: "daemon"}, false},
+		{"unknown flag", invocation{op: "list-commits", args: []string{"--output=x", "HEAD"}}, false},
+		{"flag for a value", invocation{op: "resolve", args: []string{"--git-dir"}}, false},
+		{"NUL", invocation{op: "resolve", args: []string{"HEAD\x00x"}}, false},
+		{"empty value", invocation{op: "resolve", args: []string{""}}, false},
+		{"paths where there are none", invocation{op: "resolve", args: []string{"HEAD"}, paths: []string{"a.txt"}}, false},
+		{"network where there is none", invocation{op: "resolve", args: []string{"HEAD"}, network: true}, false},
+		{"hooks where there are none", invocation{op: "resolve", args: []string{"HEAD"}, hooks: true}, false},
+		{"foreign variable", invocation{op: "resolve", args: []string{"HEAD"}, env: []string{"GIT_SSH_COMMAND=evil"}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := w.git(t.Context(), c.c); (err == nil) != c.ok {
+				t.Errorf("got error %v, want success %v", err, c.ok)
+			}
+		})
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	w := newWorld(t, Options{Trusted: func() bool { return true }})
+	t.Setenv("GIT_CONFIG_PARAMETERS", "'core.editor'='evil'")
+	t.Setenv("GIT_EXTERNAL_DIFF", "evil")
+	t.Setenv("SOME_TOKEN", "x")
+	t.Setenv("SSH_AUTH_SOCK", "/nowhere")
+	w.write(".git/hooks/pre-commit", "#!/bin/sh\nenv > "+w.dir+"/env\nreadlink /proc/self/fd/0 >> "+w.dir+"/env\n")
+	w.sh("chmod +x .git/hooks/pre-commit; echo x >> a.txt; git add a.txt")
+	if _, err := w.git(t.Context(), invocation{op: "commit", stdin: []byte("second"), hooks: true}); err != nil {
+		t.Fatal(err)
+	}
+	env := w.read("../env")
+	for _, want := range []string{"PATH=", "HOME=" + w.home, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:", "GIT_ALLOW_PROTOCOL=none", "GIT_LITERAL_PATHSPECS=1"} {
+		if !strings.Contains(env, want) {
+			t.Errorf("%s is missing in\n%s", want, env)
+		}
+	}
+	for _, not := range []string{"GIT_CONFIG_PARAMETERS", "GIT_EXTERNAL_DIFF", "SOME_TOKEN", "GIT_SSH"} {
+		if strings.Contains(env, not) {
+			t.Errorf("%s is in\n%s", not, env)
+		}
+	}
+}
+
+func TestStop(t *testing.T) {
+	w := newWorld(t, Options{Trusted: func() bool { return true }})
+	started := filepath.Join(w.dir, "started")
+	w.sh("mkfifo " + started)
+	w.write(".git/hooks/pre-commit", "#!/bin/sh\ntrap '' TERM\nsleep 1000 & echo $! > "+started+"\nwait\nsleep 1000\n")
+	w.sh("chmod +x .git/hooks/pre-commit; echo x >> a.txt; git add a.txt")
+	ctx, cancel := context.WithCancel(t.Context())
+	var pid string
+	go func() {
+		data, _ := os.ReadFile(started) // the pipe's other end opens when the hook runs
+		pid = strings.TrimSpace(string(data))
+		cancel()
+	}()
+	_, err := w.git(ctx, invocation{op: "commit", stdin: []byte("second"), hooks: true})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want the cancellation", err)
+	}
+	if pid == "" || alive(pid) {
+		t.Errorf("the hook's process %q lives on", pid)
+	}
+	if _, err := os.Stat(filepath.Join(w.GitDir, "index.lock")); err == nil {
+		t.Error("a lock stays behind")
+	}
+	if got := w.sh("git log --format=%s"); got != "first" {
+		t.Errorf("commits: %s", got)
+	}
+}
+
+// alive reports whether a process that was killed is still there after a while
+// in which the kernel could end it. A dead one that nobody has asked about is
+// not.
+func alive(pid string) bool {
+	for range 1000 {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return false
+		}
+		runtime.Gosched()
+	}
+	return true
+}
+
+func TestOutputIsBounded(t *testing.T) {
+	w := newWorld(t, Options{})
+	if out, err := w.git(t.Context(), invocation{op: "blob", args: []string{"HEAD:a.txt"}, limit: 4}); err != nil || string(out) != "one\n" {
+		t.Errorf("at the limit: %q, %v", out, err)
+	}
+	if _, err := w.git(t.Context(), invocation{op: "blob", args: []string{"HEAD:a.txt"}, limit: 3}); failureKind(err) != TooMuch {
+		t.Errorf("above the limit: %v", err)
+	}
+}
+
+func TestWithoutGit(t *testing.T) {
+	w := newWorld(t, Options{Git: NoGit})
+	if _, err := w.git(t.Context(), invocation{op: "resolve", args: []string{"HEAD"}}); !errors.Is(err, ErrNoGit) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCleanMessage(t *testing.T) {
+	for in, want := range map[string]string{
+		"fatal: x\n":                    "fatal: x",
+		"a\r10%\rdone\nb\n":             "done\nb",
+		"\x1b[31mred\x1b[0m":            "red",
+		"\x1b]8;;https://x\x07link":     "link",
+		"https://u:p@h.test/x failed":   "https://***@h.test/x failed",
+		"ssh://git@h.test/x":            "ssh://***@h.test/x",
+		"hint: do this\nreal":           "real",
+		"tab\tstays, bell\a goes\u202e": "tab\tstays, bell goes",
+		"bad \xff byte":                 "bad \uFFFD byte",
+	} {
+		if got := cleanMessage(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}

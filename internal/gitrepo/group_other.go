@@ -1,0 +1,13 @@
+//go:build !unix
+
+package gitrepo
+
+import "os/exec"
+
+func ownGroup(*exec.Cmd) {}
+
+func signalGroup(cmd *exec.Cmd, kill bool) {
+	if kill {
+		_ = cmd.Process.Kill()
+	}
+}

@@ -1,0 +1,232 @@
+package gitrepo
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// vector is one way in which a repository makes git run a program.
+type vector struct {
+	name  string
+	setup string // a shell script, run in the working tree
+}
+
+// vectors are ours, besides those of testdata/git-config-exec.json.
+var vectors = []vector{
+	{"core.fsmonitor", "git config core.fsmonitor 'evil;false'"},
+	{"core.hooksPath", "mkdir h; for h in " + allHooks + "; do printf '#!/bin/sh\\nevil\\n' >h/$h; done; chmod +x h/*; git config core.hooksPath h"},
+	{"hooks", "for h in " + allHooks + "; do printf '#!/bin/sh\\nevil\\n' >.git/hooks/$h; done; chmod +x .git/hooks/*"},
+	{"a name with an equals sign", "echo '*.txt filter=a=b merge=a=b diff=a=b' > .git/info/attributes; for k in clean smudge process; do git config \"filter.a=b.$k\" 'evil; cat'; done; git config merge.a=b.driver 'evil; false'; git config diff.a=b.textconv evil"},
+	{"a name with dots and spaces", "echo '*.txt filter=x.y' > .git/info/attributes; git config 'filter.x.y.clean' 'evil; cat'; git config 'filter.x.y.smudge' 'evil; cat'"},
+	{"filter.smudge", "echo '*.txt filter=x' > .git/info/attributes; git config filter.x.smudge 'evil; cat'"},
+	{"filter.process", "echo '*.txt filter=x' > .git/info/attributes; git config filter.x.process evil"},
+	{"filter required", "echo '*.txt filter=x' > .git/info/attributes; git config filter.x.clean 'evil; cat'; git config filter.x.required true"},
+	{"merge.driver", "echo '*.txt merge=x' > .git/info/attributes; git config merge.x.driver 'evil; false'"},
+	{"merge.default", "git config merge.default x; git config merge.x.driver 'evil; false'"},
+	{"branch.mergeOptions", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-merge-evil; git config branch.master.mergeOptions '-s evil'"},
+	{"pull.twohead", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-merge-evil; git config pull.twohead evil"},
+	{"gpg.program", "git config commit.gpgsign true; git config gpg.program evil"},
+	{"gpg.openpgp.program", "git config commit.gpgsign true; git config gpg.openpgp.program evil"},
+	{"gpg.ssh.program", "git config commit.gpgsign true; git config gpg.format ssh; git config user.signingkey /dev/null; git config gpg.ssh.program evil"},
+	{"gpg.ssh.defaultKeyCommand", "git config commit.gpgsign true; git config gpg.format ssh; git config gpg.ssh.defaultKeyCommand evil"},
+	{"gpg.x509.program", "git config commit.gpgsign true; git config gpg.format x509; git config gpg.x509.program evil"},
+	{"config.worktree", "git config extensions.worktreeConfig true; git config --worktree core.fsmonitor 'evil;false'; git config --worktree core.hooksPath /nowhere"},
+	{"include.path", "printf '[core]\\nfsmonitor=evil;false\\n[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc; git config include.path inc; echo '*.txt filter=x' > .git/info/attributes"},
+	{"includeIf.gitdir", "printf '[core]\\nfsmonitor=evil;false\\n[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc; git config includeIf.gitdir:/.path inc; echo '*.txt filter=x' > .git/info/attributes"},
+	{"includeIf.onbranch", "printf '[filter \"x\"]\\nsmudge=evil;cat\\nclean=evil;cat\\n' > .git/inc; git config includeIf.onbranch:other.path inc; echo '*.txt filter=x' > .git/info/attributes"},
+	{"diff.external", "git config diff.external evil"},
+	{"diff.command", "echo '*.txt diff=x' > .git/info/attributes; git config diff.x.command evil"},
+	{"diff.textconv", "echo '*.txt diff=x' > .git/info/attributes; git config diff.x.textconv evil"},
+	{"core.editor", "git config core.editor evil; git config sequence.editor evil; git config core.pager evil; git config pager.log evil"},
+	{"pull.rebase interactive", "git config sequence.editor evil; git config pull.rebase interactive"},
+	{"core.sshCommand", "git config core.sshCommand evil; git remote set-url origin ssh://h.invalid/x"},
+	{"ssh.variant", "git config core.sshCommand evil; git config ssh.variant simple; git remote set-url origin h.invalid:x"},
+	{"remote.uploadpack", "git config remote.origin.uploadpack evil; git config remote.origin.receivepack evil"},
+	{"ext::", "git config protocol.ext.allow always; git remote set-url origin 'ext::evil %S'"},
+	{"ext:: by insteadOf", "git config protocol.ext.allow always; git config 'url.ext::evil %S .insteadOf' http://h.invalid/; git remote set-url origin http://h.invalid/x"},
+	{"ext:: by pushurl", "git config protocol.ext.allow always; git config remote.origin.pushurl 'ext::evil %S'"},
+	{"remote.vcs", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-remote-evil; git config protocol.evil.allow always; git config remote.origin.vcs evil"},
+	{"remote helper by URL", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-remote-evil; git config protocol.evil.allow always; git remote set-url origin evil://x"},
+	{"credential.helper", "git config credential.helper '!evil'; git config credential.http://127.0.0.1:9.helper '!evil'; git remote set-url origin http://127.0.0.1:9/x"},
+	{"core.askPass", "git config core.askPass evil; git remote set-url origin http://127.0.0.1:9/x"},
+	{"core.gitProxy", "git config core.gitProxy evil; git config protocol.git.allow always; git remote set-url origin git://h.invalid/x"},
+	{"alternates", "git config core.alternateRefsCommand evil; echo \"$PWD/../up.git/objects\" > .git/objects/info/alternates"},
+	{"submodule", "git -c protocol.file.allow=always submodule add -q $PWD/../up.git sub; git commit -qm sm; git -C sub config core.fsmonitor 'evil;false'; git -C sub config filter.x.clean 'evil;cat'; echo '* filter=x' > .git/modules/sub/info/attributes; touch -d @1 sub/*"},
+	{"submodule.update", "git -c protocol.file.allow=always submodule add -q $PWD/../up.git sub; git commit -qm sm; git config submodule.sub.update '!evil'; git config submodule.recurse true"},
+	{"remote repository in the work", "git clone -q --bare ../up.git r.git; for h in pre-receive update post-update reference-transaction; do printf '#!/bin/sh\\nevil\\n' >r.git/hooks/$h; done; chmod +x r.git/hooks/*; git remote set-url origin ./r.git"},
+	{"trailer", "git config trailer.x.key X; git config trailer.x.command evil; git config trailer.x.cmd evil"},
+	{"alias", "for a in status commit add update-index switch push pull stash; do git config alias.$a '!evil'; done"},
+}
+
+const allHooks = "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge pre-rebase post-rewrite post-checkout pre-push reference-transaction post-index-change"
+
+// deeds are what is done to a hostile repository: by git as a user would, and
+// by us.
+var deeds = []struct {
+	name, plain string
+	ours        []invocation
+}{
+	{"status", "git status --porcelain", []invocation{{op: "status"}, {op: "status", args: []string{"--ignored=matching"}, paths: []string{"a.txt"}}}},
+	{"stage", "git add -A", []invocation{{op: "stage", stdin: []byte("a.txt\x00b.txt\x00")}}},
+	{"commit", "git add b.txt; echo m | git commit -qF -", []invocation{{op: "commit", stdin: []byte("m"), hooks: true}, {op: "stage", stdin: []byte("b.txt\x00")}, {op: "commit", stdin: []byte("m"), hooks: true}}},
+	{"switch", "git stash -q; git switch -q other", []invocation{{op: "stash-push", hooks: true}, {op: "switch", args: []string{"other"}, hooks: true}}},
+	{"branch", "git branch new; git branch -d new", []invocation{{op: "create-branch", args: []string{"new"}, hooks: true}, {op: "delete-branch", args: []string{"new"}, hooks: true}}},
+	{"stash", "git stash push -q; git stash list; git stash apply -q; git stash pop -q", []invocation{{op: "stash-push", hooks: true}, {op: "stash-list"}, {op: "stash-apply", hooks: true}, {op: "stash-pop", hooks: true}}},
+	{"pull", "git stash -q; git pull -q --no-rebase --no-edit", []invocation{{op: "stash-push", hooks: true}, {op: "pull", args: []string{"--no-rebase"}, network: true, hooks: true}}},
+	{"pull-rebase", "git stash -q; git pull -q --rebase", []invocation{{op: "stash-push", hooks: true}, {op: "pull", args: []string{"--rebase"}, network: true, hooks: true}}},
+	{"push", "git push -q origin HEAD:refs/heads/new", []invocation{{op: "push", args: []string{"origin", "HEAD:refs/heads/new"}, network: true, hooks: true}}},
+	{"read", "git diff; git log -p -2; git show HEAD; git stash list", []invocation{{op: "staged", args: []string{"HEAD"}}, {op: "show-commit", args: []string{"HEAD"}}, {op: "list-commits", args: []string{"HEAD"}}, {op: "blob", args: []string{"HEAD:a.txt"}}, {op: "list-files"}, {op: "list-tree", args: []string{"HEAD"}}}},
+}
+
+// hostile makes a repository with an upstream that has diverged, a branch
+// other, and changes that aren't committed, and then does what the vector does.
+// The function that it returns puts everything back to that state.
+func hostile(t *testing.T, o Options, v vector) (w *world, again func()) {
+	t.Helper()
+	w = newWorld(t, o)
+	w.sh(`git switch -q -c other && echo three >> b.txt && git commit -qam other && git switch -q master &&
+git clone -q --bare . ../up.git && git remote add origin ../up.git && git fetch -q && git branch -q -u origin/master &&
+git clone -q ../up.git ../peer && (cd ../peer && echo zero > a.txt && git commit -qam theirs && git push -q) &&
+echo four > a.txt && git commit -qam ours && echo five >> b.txt && touch -d @1 a.txt`)
+	if out, err := w.try(v.setup); err != nil && !strings.Contains(v.setup, "commit") {
+		t.Fatalf("%s: %v\n%s", v.setup, err, out)
+	}
+	w.sh("cd ..; mkdir kept; cp -a work up.git kept")
+	w.fired()
+	return w, func() {
+		t.Helper()
+		w.sh("cd ..; rm -rf work up.git; cp -a kept/work kept/up.git .")
+		w.fired()
+	}
+}
+
+// TestHostileConfiguration does every deed in every hostile repository. Each
+// is done by plain git first, so that it is seen where evil would run.
+func TestHostileConfiguration(t *testing.T) {
+	var file struct {
+		Cases []struct{ ID, Vector, Setup string }
+	}
+	data, err := os.ReadFile("testdata/git-config-exec.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	all := vectors
+	seen := map[string]bool{}
+	for _, c := range file.Cases {
+		if !seen[c.Setup] {
+			all = append(all, vector{c.ID + " " + c.Vector, c.Setup})
+		}
+		seen[c.Setup] = true
+	}
+	cells, plain, ours := 0, 0, 0
+	for _, v := range all {
+		t.Run(v.name, func(t *testing.T) {
+			fires := false
+			w, again := hostile(t, Options{}, v)
+			for _, d := range deeds {
+				cells++
+				_, _ = w.try(d.plain)
+				if w.fired() {
+					fires = true
+					plain++
+				}
+				again()
+				for _, c := range d.ours {
+					_, _ = w.git(t.Context(), c)
+					if w.fired() {
+						ours++
+						t.Errorf("%s: evil ran in %s", d.name, c.op)
+					}
+				}
+				again()
+			}
+			if !fires {
+				t.Logf("plain git runs evil in none of the deeds")
+			}
+		})
+	}
+	t.Logf("%d of repository × deed; evil ran in %d of them by plain git, in %d by us", cells, plain, ours)
+	if plain < 50 {
+		t.Errorf("the control fires in %d cells only", plain)
+	}
+}
+
+// TestTrustedRuns is the other control: what the user trusts does run.
+func TestTrustedRuns(t *testing.T) {
+	for _, v := range vectors {
+		switch v.name {
+		case "hooks", "core.hooksPath", "filter.smudge", "merge.driver", "gpg.program":
+			w, again := hostile(t, Options{Trusted: func() bool { return true }}, v)
+			ran := false
+			for _, d := range deeds {
+				for _, c := range d.ours {
+					_, _ = w.git(t.Context(), c)
+				}
+				ran = w.fired() || ran
+				again()
+			}
+			if !ran {
+				t.Errorf("%s: evil did not run although the workspace is trusted", v.name)
+			}
+		}
+	}
+}
+
+// TestUsersOwnStays: what the user's own settings name keeps running.
+func TestUsersOwnStays(t *testing.T) {
+	for _, c := range []struct{ name, setup string }{
+		{"hooks for all", "mkdir ../hooks; printf '#!/bin/sh\\nevil\\n' > ../hooks/pre-commit; chmod +x ../hooks/pre-commit; git config --global core.hooksPath \"$PWD/../hooks\""},
+		{"and the repository's instead", "mkdir ../hooks h; printf '#!/bin/sh\\nevil\\n' > ../hooks/pre-commit; chmod +x ../hooks/pre-commit; git config --global core.hooksPath \"$PWD/../hooks\"; git config core.hooksPath h"},
+		{"filter", "git config --global filter.x.clean 'evil;cat'; echo '*.txt filter=x' > .git/info/attributes"},
+		{"and the repository's instead of the filter", "git config --global filter.x.clean 'evil;cat'; git config filter.x.clean cat; echo '*.txt filter=x' > .git/info/attributes"},
+		{"signing", "git config --global commit.gpgsign true; git config --global gpg.program evil"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			w.sh(c.setup)
+			w.write("a.txt", "changed\n")
+			for _, c := range []invocation{{op: "stage", stdin: []byte("a.txt\x00")}, {op: "commit", stdin: []byte("m"), hooks: true}} {
+				_, _ = w.git(t.Context(), c)
+			}
+			if !w.fired() {
+				t.Error("the user's own program did not run")
+			}
+		})
+	}
+	// A directory of the repository is the repository's, whoever named it.
+	w := newWorld(t, Options{})
+	w.sh("mkdir h; printf '#!/bin/sh\\nevil\\n' > h/pre-commit; chmod +x h/pre-commit; git config --global core.hooksPath h; echo x >> a.txt; git add a.txt")
+	if _, err := w.git(t.Context(), invocation{op: "commit", stdin: []byte("m"), hooks: true}); err != nil || w.fired() {
+		t.Errorf("a relative directory of hooks: err %v", err)
+	}
+	if got := w.silenced(t.Context(), "commit"); !strings.HasPrefix(got, "the hook pre-commit did not run") {
+		t.Errorf("silenced: %q", got)
+	}
+}
+
+// TestSettingsAreReadAnew: what changes in a file is seen by the next run.
+func TestSettingsAreReadAnew(t *testing.T) {
+	w := newWorld(t, Options{})
+	if _, err := w.git(t.Context(), invocation{op: "status"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"git config filter.x.clean 'evil;cat'; echo '*.txt filter=x' > .git/info/attributes",
+		"git config --unset filter.x.clean; git config include.path inc",
+		"printf '[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc",
+	} {
+		w.sh(line + "; touch -d @1 a.txt")
+		if _, err := w.git(t.Context(), invocation{op: "status"}); err != nil || w.fired() {
+			t.Errorf("%s: evil ran (error %v)", line, err)
+		}
+	}
+	_, _ = w.try("git status")
+	if !w.fired() {
+		t.Error("the control did not fire")
+	}
+}

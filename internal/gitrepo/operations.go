@@ -1,0 +1,104 @@
+package gitrepo
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// operation is one thing that the git command is run for. What is not in the
+// table can't be run.
+type operation struct {
+	name    string
+	command []string // the sub-command and what is always said to it
+	flags   []string // what arguments may begin with a dash; one that ends in = may be followed by any value
+	paths   bool     // takes paths after --
+	hooks   []string // what of the repository git would run for it
+	network bool     // may reach remotes
+	signs   bool     // may make a signature
+	filters bool     // writes files of the working tree, through the filters that attributes name
+	nested  bool     // asks submodules for their state, with their own settings
+	guarded []string // what is said besides unless the user trusts the workspace: of these settings the first one counts, so that no later one overrides them
+	time    time.Duration
+}
+
+// How long an operation may take when its caller sets no narrower bound.
+const (
+	quick = 30 * time.Second
+	slow  = 2 * time.Minute
+	long  = 10 * time.Minute
+)
+
+// The hooks that go with every operation that moves references or the index.
+var (
+	commitHooks   = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction", "post-index-change"}
+	checkoutHooks = []string{"post-checkout", "reference-transaction", "post-index-change"}
+	pullHooks     = []string{"pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-merge", "pre-rebase", "post-rewrite", "post-checkout", "reference-transaction", "post-index-change"}
+	refHooks      = []string{"reference-transaction"}
+)
+
+// operations is the closed list.
+var operations = []operation{
+	{name: "version", command: []string{"version"}, time: quick},
+
+	// What is read.
+	{name: "resolve", command: []string{"rev-parse", "--verify", "--quiet", "--end-of-options"}, time: quick},
+	{name: "status", command: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}, flags: []string{"--ignored=matching", "--branch"}, paths: true, time: slow},
+	{name: "staged", command: []string{"diff-index", "--cached", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, time: slow},
+	{name: "diff-tree", command: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=40"}, flags: []string{"--root", "-m", "--first-parent"}, time: slow},
+	{name: "list-files", command: []string{"ls-files", "-z", "--full-name"}, flags: []string{"--stage", "--unmerged"}, paths: true, time: slow},
+	{name: "list-tree", command: []string{"ls-tree", "-r", "-z", "--full-tree"}, paths: true, time: slow},
+	{name: "attributes", command: []string{"check-attr", "-z", "--stdin"}, flags: []string{"--cached"}, time: quick},
+	{name: "show-commit", command: []string{"show", "--no-patch", "--no-color", "--no-show-signature", "--format=%H%x00%P%x00%T%x00%G?%x00%B"}, time: quick},
+	{name: "list-refs", command: []string{"for-each-ref"}, flags: []string{"--format=", "--sort=", "--count="}, time: quick},
+	{name: "list-commits", command: []string{"rev-list"}, flags: []string{"--max-count=", "--count", "--left-right", "--parents"}, time: slow},
+	{name: "blob", command: []string{"cat-file", "blob"}, time: quick},
+	{name: "object-type", command: []string{"cat-file", "-t"}, time: quick},
+
+	// The index.
+	{name: "stage", command: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, time: slow},
+	{name: "index-info", command: []string{"update-index", "-z", "--index-info"}, time: quick},
+	{name: "read-tree", command: []string{"read-tree"}, flags: []string{"--empty"}, time: slow},
+	{name: "write-tree", command: []string{"write-tree"}, time: slow},
+	{name: "hash-object", command: []string{"hash-object", "-w", "--stdin"}, flags: []string{"--path=", "--no-filters"}, time: quick},
+
+	// Commits, branches, stashes.
+	{name: "commit", command: []string{"commit", "--quiet", "--cleanup=whitespace", "--no-edit", "-F", "-"}, flags: []string{"--no-gpg-sign"}, hooks: commitHooks, signs: true, nested: true, time: long},
+	{name: "create-branch", command: []string{"branch", "--no-track"}, hooks: refHooks, time: quick},
+	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, time: quick},
+	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
+	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
+	{name: "stash-pop", command: []string{"stash", "pop", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
+	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
+	{name: "stash-drop", command: []string{"stash", "drop", "--quiet"}, hooks: refHooks, time: quick},
+	{name: "stash-list", command: []string{"log", "--no-color", "--no-show-signature", "-g", "--first-parent", "-m", "--format=%gd%x00%ct%x00%gs%x00", "-z", "refs/stash", "--"}, time: quick},
+	{name: "merge-abort", command: []string{"merge", "--abort"}, filters: true, nested: true, time: slow},
+	{name: "rebase-abort", command: []string{"rebase", "--abort"}, filters: true, nested: true, time: slow},
+
+	// Remotes.
+	{name: "push", command: []string{"push", "--porcelain", "--no-recurse-submodules"}, flags: []string{"--set-upstream"}, hooks: []string{"pre-push", "reference-transaction"}, network: true, guarded: []string{"--receive-pack=git-receive-pack"}, time: long},
+	{name: "pull", command: []string{"pull", "--no-edit", "--no-progress", "--no-recurse-submodules", "--no-autostash"}, flags: []string{"--rebase", "--no-rebase"}, hooks: pullHooks, network: true, signs: true, filters: true, nested: true, guarded: []string{"--upload-pack=git-upload-pack", "--strategy=ort"}, time: long},
+
+	// Linked working trees.
+	{name: "worktree-list", command: []string{"worktree", "list", "--porcelain", "-z"}, time: quick},
+	{name: "worktree-add", command: []string{"worktree", "add", "--quiet", "--detach"}, flags: []string{"--lock"}, hooks: checkoutHooks, filters: true, time: long},
+	{name: "worktree-add-empty", command: []string{"worktree", "add", "--quiet", "--detach", "--no-checkout"}, flags: []string{"--lock"}, hooks: checkoutHooks, time: quick},
+	{name: "worktree-remove", command: []string{"worktree", "remove"}, flags: []string{"--force"}, nested: true, time: slow},
+	{name: "worktree-prune", command: []string{"worktree", "prune"}, flags: []string{"--expire=now"}, time: quick},
+}
+
+func findOperation(name string) (operation, bool) {
+	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })
+	if i < 0 {
+		return operation{}, false
+	}
+	return operations[i], true
+}
+
+// knows reports whether the argument may be given although it begins with a
+// dash.
+func (o operation) knows(arg string) bool {
+	return slices.ContainsFunc(o.flags, func(flag string) bool {
+		return arg == flag || strings.HasSuffix(flag, "=") && strings.HasPrefix(arg, flag)
+	})
+}

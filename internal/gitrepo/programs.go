@@ -1,0 +1,244 @@
+package gitrepo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// override is a setting that git is given over those of all files.
+type override struct{ key, value string }
+
+// programs are the settings by which a repository makes git run programs, or
+// write where it likes, and what each is replaced by unless the user trusts
+// the workspace. A star is any name, or none. A value of the user's own, for
+// the same key, goes before the one here.
+//
+// From git's documentation of its settings, and from what its source looks up.
+var programs = []struct{ key, instead string }{
+	{"core.sshcommand", "ssh"},
+	{"core.gitproxy", "none"},
+	{"core.alternaterefscommand", ":"},
+	{"core.editor", ":"},
+	{"core.pager", "cat"},
+	{"core.askpass", ""},
+	{"sequence.editor", ":"},
+	{"pager.*", "false"},
+	{"alias.*", ""},
+	{"alias.*.*", ""},
+	{"diff.external", ""},
+	{"diff.*.command", ""},
+	{"diff.*.textconv", ""},
+	{"difftool.*.*", ""},
+	{"mergetool.*.*", ""},
+	{"interactive.difffilter", ""},
+	{"filter.*.clean", ""},
+	{"filter.*.smudge", ""},
+	{"filter.*.process", ""},
+	{"filter.*.required", "false"},
+	{"merge.*.driver", "git merge-file --quiet --marker-size=%L %A %O %B"}, // what git does without a driver
+	{"branch.*.mergeoptions", ""},                                          // --strategy=x runs git-merge-x
+	{"pull.twohead", "ort"},
+	{"pull.octopus", "octopus"},
+	{"gpg.program", "gpg"},
+	{"gpg.openpgp.program", "gpg"},
+	{"gpg.x509.program", "gpgsm"},
+	{"gpg.ssh.program", "ssh-keygen"},
+	{"gpg.ssh.defaultkeycommand", "false"},
+	{"gpg.*.program", "false"},
+	{"hook.*.command", ""},
+	{"hook.*.enabled", "false"},
+	{"trailer.*.command", ""},
+	{"trailer.*.cmd", ""},
+	{"submodule.*.update", "none"},
+	{"remote.*.uploadpack", "git-upload-pack"},
+	{"remote.*.receivepack", "git-receive-pack"},
+	{"remote.*.proxy", ""},
+	{"uploadpack.packobjectshook", ""},
+	{"gc.recentobjectshook", ""},
+	{"tar.*.command", ""},
+	{"man.*.cmd", ""},
+	{"browser.*.cmd", ""},
+	{"browser.*.path", ""},
+	{"web.browser", ""},
+	{"sendemail.*", ""},
+	{"guitool.*.cmd", ""},
+	{"http.savecookies", "false"}, // with http.cookieFile it writes to any file
+	{"http.*.savecookies", "false"},
+	{"log.showsignature", "false"},
+	{"merge.verifysignatures", "false"},
+	{"push.gpgsign", "false"},
+	{"commit.template", os.DevNull},
+}
+
+// fixed are given to every run: they start nothing that outlives it.
+var fixed = []override{
+	{"core.fsmonitor", "false"},
+	{"core.untrackedCache", "false"},
+	{"gc.auto", "0"},
+	{"gc.autoDetach", "false"},
+	{"maintenance.auto", "false"},
+	{"safe.bareRepository", "explicit"},
+	{"submodule.recurse", "false"},
+	{"status.submoduleSummary", "false"},
+	{"user.useConfigOnly", "true"}, // a name made up from the machine's is no one's
+	{"color.ui", "false"},
+	{"advice.detachedHead", "false"},
+	{"core.quotePath", "false"},
+}
+
+// instead returns the row of programs that a key falls under.
+func instead(key string) (value string, ok bool) {
+	section, middle, name := splitKey(key)
+	for _, p := range programs {
+		s, m, n := splitKey(p.key)
+		if s == section && (m == "*" && middle != "" || m == middle) && (n == "*" || n == name) {
+			return p.instead, true
+		}
+	}
+	return "", false
+}
+
+// overrides are the settings for one run.
+func (r *Repo) overrides(conf settings, op operation, hooks bool) []override {
+	list := slices.Clone(fixed)
+	if dir, mine := r.hooksDir(conf); !hooks || !mine && !r.trusted() {
+		list = append(list, override{"core.hooksPath", r.quietHooks(conf, hooks)})
+	} else if conf.value("core.hookspath") != dir {
+		list = append(list, override{"core.hooksPath", dir})
+	}
+	if r.trusted() {
+		return list
+	}
+	seen := map[string]bool{}
+	credentials := false
+	for _, s := range conf {
+		if !s.own || seen[s.key] {
+			continue
+		}
+		seen[s.key] = true
+		section, _, name := splitKey(s.key)
+		if section == "credential" && name == "helper" {
+			credentials = true
+			continue
+		}
+		value, ok := instead(s.key)
+		if !ok {
+			continue
+		}
+		if users, has := conf.users(s.key); has {
+			value = users
+		}
+		list = append(list, override{s.key, value})
+	}
+	if credentials { // an empty one forgets all those before it
+		list = append(list, override{"credential.helper", ""})
+		for _, s := range conf {
+			if section, _, name := splitKey(s.key); !s.own && section == "credential" && name == "helper" {
+				list = append(list, override{s.key, s.value})
+			}
+		}
+	}
+	if op.signs && r.strangeSigner(conf) != "" {
+		list = append(list, override{"commit.gpgSign", "false"})
+	}
+	return list
+}
+
+// strangeSigner is the setting of the repository that names the program that
+// would sign, "" when the user's own would.
+func (r *Repo) strangeSigner(conf settings) string {
+	if !isTrue(conf.value("commit.gpgsign")) {
+		return ""
+	}
+	keys := []string{"gpg.program", "gpg.openpgp.program"}
+	switch format := conf.value("gpg.format"); format {
+	case "", "openpgp":
+	case "ssh":
+		keys = []string{"gpg.ssh.program", "gpg.ssh.defaultkeycommand"}
+	default:
+		keys = []string{"gpg." + format + ".program"}
+	}
+	for _, key := range keys {
+		if one, ok := conf.last(key); ok && one.own {
+			if users, ok := conf.users(key); !ok || users != one.value {
+				return key
+			}
+		}
+	}
+	return ""
+}
+
+// hooksDir is where git looks for hooks, and whether that is the user's own
+// directory for all repositories: set by the user, and not in this one.
+func (r *Repo) hooksDir(conf settings) (dir string, mine bool) {
+	set, ok := conf.last("core.hookspath")
+	if !ok {
+		return filepath.Join(r.CommonDir, "hooks"), false
+	}
+	return r.usableHooks(set.value), !set.own && r.outside(r.usableHooks(set.value))
+}
+
+// quietHooks is the directory of hooks when the repository's don't run: the
+// user's own, or none.
+func (r *Repo) quietHooks(conf settings, hooks bool) string {
+	if value, ok := conf.users("core.hookspath"); ok && hooks {
+		if dir := r.usableHooks(value); r.outside(dir) {
+			return dir
+		}
+	}
+	return os.DevNull
+}
+
+func (r *Repo) usableHooks(value string) string {
+	return resolve(expandHome(value), r.Dir) // hooks run at the top of the working tree
+}
+
+// outside reports whether a path lies neither in the working tree nor in the
+// repository, links followed.
+func (r *Repo) outside(path string) bool {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return !within(r.Dir, path) && !within(r.GitDir, path) && !within(r.CommonDir, path)
+}
+
+// within reports whether path is dir or below it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// silentHooks are the repository's hooks that an operation would have run.
+func (r *Repo) silentHooks(ctx context.Context, name string) ([]string, error) {
+	conf, err := r.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, mine := r.hooksDir(conf)
+	if mine || r.trusted() {
+		return nil, nil
+	}
+	op, _ := findOperation(name)
+	var names []string
+	for _, hook := range op.hooks {
+		if info, err := os.Stat(filepath.Join(dir, hook)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			names = append(names, hook)
+		}
+	}
+	return names, nil
+}
+
+// silenced is the sentence about hooks that did not run, or "".
+func (r *Repo) silenced(ctx context.Context, op string) string {
+	names, err := r.silentHooks(ctx, op)
+	if err != nil || len(names) == 0 {
+		return ""
+	}
+	what := "the hook " + names[0]
+	if len(names) > 1 {
+		what = "the hooks " + strings.Join(names, ", ")
+	}
+	return what + " did not run: " + trustHint
+}

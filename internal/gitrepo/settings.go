@@ -1,0 +1,157 @@
+package gitrepo
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// setting is one line of git's configuration. The section and the last part of
+// the key are in lower case.
+type setting struct {
+	key, value string
+	own        bool   // the repository's own, not the user's or the machine's
+	file       string // where it stands
+}
+
+// settings are all that hold for a repository; of equal keys the last counts.
+type settings []setting
+
+// runner is what running git needs to remember of a repository.
+type runner struct {
+	mu      sync.Mutex
+	checked string // the git command whose version is known to do
+
+	list  settings
+	files map[string]fileStamp // what list was read from; nil: it must be read anew
+}
+
+// settings returns the configuration as git sees it. It is read anew when one
+// of its files has changed.
+func (r *Repo) settings(ctx context.Context) (settings, error) {
+	bin, err := r.binary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.runner.mu.Lock()
+	defer r.runner.mu.Unlock()
+	if r.runner.current() {
+		return r.runner.list, nil
+	}
+	files := map[string]fileStamp{}
+	for _, f := range append(userConfigFiles(), filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")) {
+		files[f] = stampFile(f) // before it is read: what changes meanwhile is seen next time
+	}
+	// Listing runs nothing, whatever is in the files.
+	cmd := exec.Command(bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
+	cmd.Dir = r.Dir
+	cmd.Env = append(r.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
+	out, err := run(ctx, cmd, "config", maxConfig)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	list := parseSettings(string(out))
+	r.runner.list, r.runner.files = list, files
+	for _, s := range list {
+		if _, ok := files[s.file]; !ok && filepath.IsAbs(s.file) {
+			files[s.file] = stampFile(s.file)
+		}
+		if includes(s.key) { // which files that are is not known for sure
+			r.runner.files = nil
+		}
+	}
+	return list, nil
+}
+
+func (n *runner) current() bool {
+	if n.files == nil {
+		return false
+	}
+	for path, stamp := range n.files {
+		if !stamp.fresh(path) {
+			return false
+		}
+	}
+	return true
+}
+
+// parseSettings reads scope NUL origin NUL key newline value NUL, or without
+// newline and value for a key that is only named.
+func parseSettings(out string) settings {
+	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	var list settings
+	for f := range slices.Chunk(fields, 3) {
+		if len(f) < 3 {
+			break
+		}
+		key, value, ok := strings.Cut(f[2], "\n")
+		if !ok {
+			value = "true"
+		}
+		// What has no known scope is not trusted.
+		list = append(list, setting{key: key, value: value, own: f[0] != "system" && f[0] != "global", file: strings.TrimPrefix(f[1], "file:")})
+	}
+	return list
+}
+
+// includes reports whether a key makes git read a further file.
+func includes(key string) bool {
+	section, _, name := splitKey(key)
+	return name == "path" && (section == "include" || section == "includeif")
+}
+
+// splitKey takes a key apart: core.editor has no middle.
+func splitKey(key string) (section, middle, name string) {
+	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
+	if first < 0 {
+		return key, "", ""
+	}
+	if first == last {
+		return key[:first], "", key[last+1:]
+	}
+	return key[:first], key[first+1 : last], key[last+1:]
+}
+
+// last is the value that counts.
+func (s settings) last(key string) (setting, bool) {
+	for _, one := range slices.Backward(s) {
+		if one.key == key {
+			return one, true
+		}
+	}
+	return setting{}, false
+}
+
+// value is the value that counts, or "".
+func (s settings) value(key string) string {
+	one, _ := s.last(key)
+	return one.value
+}
+
+// users is the value that would count without the repository's own settings.
+func (s settings) users(key string) (string, bool) {
+	for _, one := range slices.Backward(s) {
+		if one.key == key && !one.own {
+			return one.value, true
+		}
+	}
+	return "", false
+}
+
+// stampFile is the stamp of a file that may not be there.
+func stampFile(path string) fileStamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileStamp{}
+	}
+	return stampOf(info)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
