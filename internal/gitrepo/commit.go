@@ -2,55 +2,298 @@ package gitrepo
 
 import (
 	"context"
-	"io/fs"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// CommitRequest is a commit of exactly some paths, whatever else is staged or
-// changed.
-type CommitRequest struct {
-	Message string
-	Models  []string // each is named in a trailer X-AI-Model
-	Paths   []PathState
+// Commit commits what is staged, with a trailer for each of models. below is
+// the directory of the repository that the workspace is, "" for all of it:
+// what is staged outside is not for the caller to commit.
+func (r *Repo) Commit(ctx context.Context, message string, models []string, below string) (CommitResult, error) {
+	message, err := CheckMessage(message)
+	if err != nil {
+		return CommitResult{}, err
+	}
+	message = withModels(message, models)
+	if r.o.Git == NoGit {
+		return r.commitAlone(ctx, message, below)
+	}
+	if err := r.noConflicts(ctx); err != nil {
+		return CommitResult{}, err
+	}
+	staged, err := r.staged(ctx, "")
+	if err != nil {
+		return CommitResult{}, err
+	}
+	if len(staged) == 0 && !exists(filepath.Join(r.GitDir, "MERGE_HEAD")) {
+		return CommitResult{}, failf(Conflicted, "nothing is staged, so there is nothing to commit; stage changes with git_stage, git_status shows them")
+	}
+	if err := allBelow(staged, below); err != nil {
+		return CommitResult{}, err
+	}
+	return r.commitIndex(ctx, message, "")
 }
 
-// PathState is a path, relative to the top of the working tree, and what is
-// committed of it.
-type PathState struct {
-	Path    string
-	Data    []byte      // the text as it was in the working tree, unless Current
-	Exists  bool        // false: the path is committed as deleted
-	Mode    fs.FileMode // 0: as it was committed before, or 0644
-	Current bool        // what the working tree has now is committed
+// commitIndex commits an index: the repository's own, or the file given.
+func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitResult, error) {
+	before, err := r.Head(ctx)
+	if err != nil {
+		return CommitResult{}, err
+	}
+	c := invocation{op: "commit", stdin: []byte(message), hooks: true}
+	if index != "" {
+		c.env = []string{"GIT_INDEX_FILE=" + index}
+	}
+	if _, err := r.git(ctx, c); err != nil {
+		return CommitResult{}, r.refusedCommit(ctx, before, err)
+	}
+	hash, err := r.Head(ctx)
+	if err != nil {
+		return CommitResult{}, err
+	}
+	res, err := r.describe(ctx, hash)
+	if err != nil {
+		return res, err
+	}
+	if note := r.silenced(ctx, "commit"); note != "" {
+		res.Notes = append(res.Notes, note)
+	}
+	if note := r.unsigned(ctx); note != "" {
+		res.Notes = append(res.Notes, note)
+	}
+	return res, nil
 }
 
-// CommitResult is a commit that was made.
-type CommitResult struct {
-	Hash    string
-	Subject string
-	Files   []CommittedFile
-	Notes   []string // what did not happen as it would have in a terminal, in sentences
+// refusedCommit says why there is no commit. A hook's own words are what
+// helps.
+func (r *Repo) refusedCommit(ctx context.Context, before string, err error) error {
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	if after, headErr := r.Head(ctx); headErr == nil && after != before {
+		return failf(Failed, "the commit %s was made, and then git reported: %s", short(after), brief(exit.Error()))
+	}
+	explained := r.explain(err)
+	conf, confErr := r.settings(ctx)
+	if confErr != nil || !strings.HasPrefix(explained.Error(), "git commit: ") {
+		return explained
+	}
+	if dir, mine := r.hooksDir(conf); mine || r.trusted() {
+		for _, hook := range [...]string{"pre-commit", "prepare-commit-msg", "commit-msg"} {
+			if exists(filepath.Join(dir, hook)) {
+				return failf(Failed, "the commit was refused, most likely by the hook %s, so it was not made; it says: %s", hook, brief(exit.Error()))
+			}
+		}
+	}
+	return explained
 }
 
-// CommittedFile is what a commit did to a file.
-type CommittedFile struct {
-	Path   string `json:"path"`
-	Change string `json:"change"` // added, modified, deleted, type
+// unsigned says why a commit was not signed although the settings ask for it,
+// or "".
+func (r *Repo) unsigned(ctx context.Context) string {
+	conf, err := r.settings(ctx)
+	if err != nil || r.trusted() {
+		return ""
+	}
+	if key := r.strangeSigner(conf); key != "" {
+		return "the commit is not signed: the repository's own settings name the program that would sign (" + key + "); " + trustHint
+	}
+	return ""
 }
 
-// CommitPaths commits exactly the paths of req on top of HEAD. What else is
-// staged stays staged.
-func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult, error) {
-	return CommitResult{}, ErrNoGit
+// describe is what a commit that was made has changed.
+func (r *Repo) describe(ctx context.Context, hash string) (CommitResult, error) {
+	res := CommitResult{Hash: hash, Files: []CommittedFile{}}
+	out, err := r.git(ctx, invocation{op: "show-commit", args: []string{hash}})
+	if err != nil {
+		return res, r.explain(err)
+	}
+	parents, message, _ := strings.Cut(string(out), "\x00")
+	res.Subject = subject(message)
+	files, err := r.changedBy(ctx, hash, strings.Fields(parents))
+	for _, f := range files {
+		res.Files = append(res.Files, CommittedFile{Path: f.path, Change: f.what})
+	}
+	return res, err
+}
+
+// subject is the first line of a message, fit to be shown.
+func subject(message string) string {
+	first, _, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n")
+	return shown(first)
+}
+
+func short(hash string) string { return hash[:min(len(hash), 10)] }
+
+// changedBy lists what a commit changed against its first parent.
+func (r *Repo) changedBy(ctx context.Context, hash string, parents []string) ([]entry, error) {
+	args := []string{"--root", hash}
+	if len(parents) > 0 {
+		args = []string{parents[0], hash}
+	}
+	out, err := r.git(ctx, invocation{op: "diff-tree", args: args})
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	return parseRaw(string(out)), nil
+}
+
+// entry is a path that differs between two trees, or a tree and the index.
+type entry struct {
+	path             string
+	what             string // added, modified, deleted, type changed, unmerged
+	oldMode, newMode string
+	oldOID, newOID   string
+}
+
+var changeWords = map[byte]string{'A': "added", 'M': "modified", 'D': "deleted", 'T': "type changed", 'U': "unmerged"}
+
+// parseRaw reads the output of diff-tree and diff-index with -z --raw.
+func parseRaw(out string) []entry {
+	var list []entry
+	for f := range slices.Chunk(strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), 2) {
+		head := strings.Fields(strings.TrimPrefix(f[0], ":"))
+		if len(f) == 2 && len(head) == 5 {
+			list = append(list, entry{path: f[1], what: changeWords[head[4][0]], oldMode: head[0], newMode: head[1], oldOID: head[2], newOID: head[3]})
+		}
+	}
+	return list
+}
+
+// staged lists what an index (the repository's own for "") has that HEAD has
+// not.
+func (r *Repo) staged(ctx context.Context, index string) ([]entry, error) {
+	base, err := r.headOrEmpty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := invocation{op: "staged", args: []string{base}}
+	if index != "" {
+		c.env = []string{"GIT_INDEX_FILE=" + index}
+	}
+	out, err := r.git(ctx, c)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	return parseRaw(string(out)), nil
+}
+
+// The empty tree, which every repository has, in both kinds of names.
+const (
+	emptyTree    = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	emptyTree256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+)
+
+func (r *Repo) headOrEmpty(ctx context.Context) (string, error) {
+	head, err := r.Head(ctx)
+	if err != nil || head != "" {
+		return head, err
+	}
+	conf, err := r.settings(ctx)
+	if err != nil {
+		return "", err
+	}
+	if strings.EqualFold(conf.value("extensions.objectformat"), "sha256") {
+		return emptyTree256, nil
+	}
+	return emptyTree, nil
 }
 
 // Head is the hash of the commit that is checked out; "" when there is none
 // yet.
 func (r *Repo) Head(ctx context.Context) (string, error) {
-	return "", ErrNoGit
+	if r.o.Git == NoGit {
+		return r.headAlone()
+	}
+	return r.resolveRev(ctx, "HEAD^{commit}")
 }
 
-// CommitMade tells whether the commit of req was made on top of since, for
-// whoever does not know any more how far CommitPaths came.
-func (r *Repo) CommitMade(ctx context.Context, since string, req CommitRequest) (hash string, ok bool, err error) {
-	return "", false, ErrNoGit
+// resolveRev is the hash that a revision names, "" when it names none.
+func (r *Repo) resolveRev(ctx context.Context, rev string) (string, error) {
+	out, err := r.git(ctx, invocation{op: "resolve", args: []string{rev}})
+	var exit *exitError
+	if errors.As(err, &exit) && exit.code == 1 && exit.stderr == "" {
+		return "", nil
+	}
+	if err != nil {
+		return "", r.explain(err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// noConflicts fails while the index has paths in conflict.
+func (r *Repo) noConflicts(ctx context.Context) error {
+	out, err := r.git(ctx, invocation{op: "list-files", args: []string{"--unmerged"}})
+	if err != nil {
+		return r.explain(err)
+	}
+	if paths := stagedPaths(string(out)); len(paths) > 0 {
+		return failf(Conflicted, "these files are in conflict: %s; resolve them, then stage them with git_stage", listed(paths))
+	}
+	return nil
+}
+
+// stagedPaths are the paths of ls-files --stage -z, each once.
+func stagedPaths(out string) []string {
+	var paths []string
+	for line := range strings.SplitSeq(out, "\x00") {
+		if _, path, ok := strings.Cut(line, "\t"); ok && !slices.Contains(paths[max(0, len(paths)-1):], path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// allBelow fails when something outside the workspace is staged.
+func allBelow(staged []entry, below string) error {
+	if below == "" || below == "." {
+		return nil
+	}
+	var out []string
+	for _, e := range staged {
+		if !strings.HasPrefix(e.path, below+"/") {
+			out = append(out, e.path)
+		}
+	}
+	if len(out) > 0 {
+		return failf(Outside, "the repository is larger than the workspace, and changes outside of it are staged: %s; the user should commit or unstage them", listed(out))
+	}
+	return nil
+}
+
+// maxListed bounds how many names stand in a message.
+const maxListed = 10
+
+// listed writes names out for a message.
+func listed(names []string) string {
+	more := ""
+	if len(names) > maxListed {
+		more = ", …"
+		names = names[:maxListed]
+	}
+	clean := make([]string, len(names))
+	for i, n := range names {
+		clean[i] = shown(n)
+	}
+	return strings.Join(clean, ", ") + more
+}
+
+// abs is the path of a file in the operating system.
+func (r *Repo) abs(path string) string { return filepath.Join(r.Dir, filepath.FromSlash(path)) }
+
+// busy names the operation that the repository is in the middle of, or "".
+func (r *Repo) busy() string {
+	for _, b := range [...]struct{ file, what string }{
+		{"MERGE_HEAD", "a merge"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"},
+		{"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"},
+	} {
+		if _, err := os.Lstat(filepath.Join(r.GitDir, b.file)); err == nil {
+			return b.what
+		}
+	}
+	return ""
 }

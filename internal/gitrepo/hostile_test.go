@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,54 +11,99 @@ import (
 // vector is one way in which a repository makes git run a program.
 type vector struct {
 	name  string
+	fires string // the deeds in which plain git runs evil
 	setup string // a shell script, run in the working tree
 }
 
-// vectors are ours, besides those of testdata/git-config-exec.json.
+// vectors are ours, besides those of testdata/git-config-exec.json. Where plain
+// git runs evil in no deed, all are done.
 var vectors = []vector{
-	{"core.fsmonitor", "git config core.fsmonitor 'evil;false'"},
-	{"core.hooksPath", "mkdir h; for h in " + allHooks + "; do printf '#!/bin/sh\\nevil\\n' >h/$h; done; chmod +x h/*; git config core.hooksPath h"},
-	{"hooks", "for h in " + allHooks + "; do printf '#!/bin/sh\\nevil\\n' >.git/hooks/$h; done; chmod +x .git/hooks/*"},
-	{"a name with an equals sign", "echo '*.txt filter=a=b merge=a=b diff=a=b' > .git/info/attributes; for k in clean smudge process; do git config \"filter.a=b.$k\" 'evil; cat'; done; git config merge.a=b.driver 'evil; false'; git config diff.a=b.textconv evil"},
-	{"a name with dots and spaces", "echo '*.txt filter=x.y' > .git/info/attributes; git config 'filter.x.y.clean' 'evil; cat'; git config 'filter.x.y.smudge' 'evil; cat'"},
-	{"filter.smudge", "echo '*.txt filter=x' > .git/info/attributes; git config filter.x.smudge 'evil; cat'"},
-	{"filter.process", "echo '*.txt filter=x' > .git/info/attributes; git config filter.x.process evil"},
-	{"filter required", "echo '*.txt filter=x' > .git/info/attributes; git config filter.x.clean 'evil; cat'; git config filter.x.required true"},
-	{"merge.driver", "echo '*.txt merge=x' > .git/info/attributes; git config merge.x.driver 'evil; false'"},
-	{"merge.default", "git config merge.default x; git config merge.x.driver 'evil; false'"},
-	{"branch.mergeOptions", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-merge-evil; git config branch.master.mergeOptions '-s evil'"},
-	{"pull.twohead", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-merge-evil; git config pull.twohead evil"},
-	{"gpg.program", "git config commit.gpgsign true; git config gpg.program evil"},
-	{"gpg.openpgp.program", "git config commit.gpgsign true; git config gpg.openpgp.program evil"},
-	{"gpg.ssh.program", "git config commit.gpgsign true; git config gpg.format ssh; git config user.signingkey /dev/null; git config gpg.ssh.program evil"},
-	{"gpg.ssh.defaultKeyCommand", "git config commit.gpgsign true; git config gpg.format ssh; git config gpg.ssh.defaultKeyCommand evil"},
-	{"gpg.x509.program", "git config commit.gpgsign true; git config gpg.format x509; git config gpg.x509.program evil"},
-	{"config.worktree", "git config extensions.worktreeConfig true; git config --worktree core.fsmonitor 'evil;false'; git config --worktree core.hooksPath /nowhere"},
-	{"include.path", "printf '[core]\\nfsmonitor=evil;false\\n[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc; git config include.path inc; echo '*.txt filter=x' > .git/info/attributes"},
-	{"includeIf.gitdir", "printf '[core]\\nfsmonitor=evil;false\\n[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc; git config includeIf.gitdir:/.path inc; echo '*.txt filter=x' > .git/info/attributes"},
-	{"includeIf.onbranch", "printf '[filter \"x\"]\\nsmudge=evil;cat\\nclean=evil;cat\\n' > .git/inc; git config includeIf.onbranch:other.path inc; echo '*.txt filter=x' > .git/info/attributes"},
-	{"diff.external", "git config diff.external evil"},
-	{"diff.command", "echo '*.txt diff=x' > .git/info/attributes; git config diff.x.command evil"},
-	{"diff.textconv", "echo '*.txt diff=x' > .git/info/attributes; git config diff.x.textconv evil"},
-	{"core.editor", "git config core.editor evil; git config sequence.editor evil; git config core.pager evil; git config pager.log evil"},
-	{"pull.rebase interactive", "git config sequence.editor evil; git config pull.rebase interactive"},
-	{"core.sshCommand", "git config core.sshCommand evil; git remote set-url origin ssh://h.invalid/x"},
-	{"ssh.variant", "git config core.sshCommand evil; git config ssh.variant simple; git remote set-url origin h.invalid:x"},
-	{"remote.uploadpack", "git config remote.origin.uploadpack evil; git config remote.origin.receivepack evil"},
-	{"ext::", "git config protocol.ext.allow always; git remote set-url origin 'ext::evil %S'"},
-	{"ext:: by insteadOf", "git config protocol.ext.allow always; git config 'url.ext::evil %S .insteadOf' http://h.invalid/; git remote set-url origin http://h.invalid/x"},
-	{"ext:: by pushurl", "git config protocol.ext.allow always; git config remote.origin.pushurl 'ext::evil %S'"},
-	{"remote.vcs", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-remote-evil; git config protocol.evil.allow always; git config remote.origin.vcs evil"},
-	{"remote helper by URL", "cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-remote-evil; git config protocol.evil.allow always; git remote set-url origin evil://x"},
-	{"credential.helper", "git config credential.helper '!evil'; git config credential.http://127.0.0.1:9.helper '!evil'; git remote set-url origin http://127.0.0.1:9/x"},
-	{"core.askPass", "git config core.askPass evil; git remote set-url origin http://127.0.0.1:9/x"},
-	{"core.gitProxy", "git config core.gitProxy evil; git config protocol.git.allow always; git remote set-url origin git://h.invalid/x"},
-	{"alternates", "git config core.alternateRefsCommand evil; echo \"$PWD/../up.git/objects\" > .git/objects/info/alternates"},
-	{"submodule", "git -c protocol.file.allow=always submodule add -q $PWD/../up.git sub; git commit -qm sm; git -C sub config core.fsmonitor 'evil;false'; git -C sub config filter.x.clean 'evil;cat'; echo '* filter=x' > .git/modules/sub/info/attributes; touch -d @1 sub/*"},
-	{"submodule.update", "git -c protocol.file.allow=always submodule add -q $PWD/../up.git sub; git commit -qm sm; git config submodule.sub.update '!evil'; git config submodule.recurse true"},
-	{"remote repository in the work", "git clone -q --bare ../up.git r.git; for h in pre-receive update post-update reference-transaction; do printf '#!/bin/sh\\nevil\\n' >r.git/hooks/$h; done; chmod +x r.git/hooks/*; git remote set-url origin ./r.git"},
-	{"trailer", "git config trailer.x.key X; git config trailer.x.command evil; git config trailer.x.cmd evil"},
-	{"alias", "for a in status commit add update-index switch push pull stash; do git config alias.$a '!evil'; done"},
+	{"core.fsmonitor", "status stage commit switch stash pull pull-rebase read",
+		"git config core.fsmonitor 'evil;false'"},
+	{"core.hooksPath", "status stage commit switch branch stash pull pull-rebase push read",
+		"mkdir h; for h in " + allHooks + "; do printf '#!/bin/sh\\nevil\\n' >h/$h; done; chmod +x h/*; git config core.hooksPath h"},
+	{"hooks", "status stage commit switch branch stash pull pull-rebase push read",
+		"for h in " + allHooks + "; do printf '#!/bin/sh\\nevil\\n' >.git/hooks/$h; done; chmod +x .git/hooks/*"},
+	{"a name with an equals sign", "status stage commit switch stash pull pull-rebase read",
+		"echo '*.txt filter=a=b merge=a=b diff=a=b' > .git/info/attributes; for k in clean smudge process; do git config \"filter.a=b.$k\" 'evil; cat'; done; git config merge.a=b.driver 'evil; false'; git config diff.a=b.textconv evil"},
+	{"a name with dots and spaces", "status stage commit switch stash pull pull-rebase read",
+		"echo '*.txt filter=x.y' > .git/info/attributes; git config 'filter.x.y.clean' 'evil; cat'; git config 'filter.x.y.smudge' 'evil; cat'"},
+	{"filter.smudge", "switch stash pull pull-rebase",
+		"echo '*.txt filter=x' > .git/info/attributes; git config filter.x.smudge 'evil; cat'"},
+	{"filter.process", "status stage commit switch stash pull pull-rebase read",
+		"echo '*.txt filter=x' > .git/info/attributes; git config filter.x.process evil"},
+	{"filter required", "status stage commit switch stash pull pull-rebase read",
+		"echo '*.txt filter=x' > .git/info/attributes; git config filter.x.clean 'evil; cat'; git config filter.x.required true"},
+	{"merge.driver", "pull pull-rebase",
+		"echo '*.txt merge=x' > .git/info/attributes; git config merge.x.driver 'evil; false'"},
+	{"merge.default", "pull pull-rebase",
+		"git config merge.default x; git config merge.x.driver 'evil; false'"},
+	{"branch.mergeOptions", "pull",
+		"cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-merge-evil; git config branch.master.mergeOptions '-s evil'"},
+	{"pull.twohead", "pull pull-rebase",
+		"cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-merge-evil; git config pull.twohead evil"},
+	{"gpg.program", "commit",
+		"git config commit.gpgsign true; git config gpg.program evil"},
+	{"gpg.openpgp.program", "commit",
+		"git config commit.gpgsign true; git config gpg.openpgp.program evil"},
+	{"gpg.ssh.program", "commit",
+		"git config commit.gpgsign true; git config gpg.format ssh; git config user.signingkey /dev/null; git config gpg.ssh.program evil"},
+	{"gpg.ssh.defaultKeyCommand", "commit",
+		"git config commit.gpgsign true; git config gpg.format ssh; git config gpg.ssh.defaultKeyCommand evil"},
+	{"gpg.x509.program", "commit",
+		"git config commit.gpgsign true; git config gpg.format x509; git config gpg.x509.program evil"},
+	{"config.worktree", "status stage commit switch stash pull pull-rebase read",
+		"git config extensions.worktreeConfig true; git config --worktree core.fsmonitor 'evil;false'; git config --worktree core.hooksPath /nowhere"},
+	{"include.path", "status stage commit switch stash pull pull-rebase read",
+		"printf '[core]\\nfsmonitor=evil;false\\n[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc; git config include.path inc; echo '*.txt filter=x' > .git/info/attributes"},
+	{"includeIf.gitdir", "status stage commit switch stash pull pull-rebase read",
+		"printf '[core]\\nfsmonitor=evil;false\\n[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc; git config includeIf.gitdir:/.path inc; echo '*.txt filter=x' > .git/info/attributes"},
+	{"includeIf.onbranch", "",
+		"printf '[filter \"x\"]\\nsmudge=evil;cat\\nclean=evil;cat\\n' > .git/inc; git config includeIf.onbranch:other.path inc; echo '*.txt filter=x' > .git/info/attributes"},
+	{"diff.external", "read",
+		"git config diff.external evil"},
+	{"diff.command", "read",
+		"echo '*.txt diff=x' > .git/info/attributes; git config diff.x.command evil"},
+	{"diff.textconv", "read",
+		"echo '*.txt diff=x' > .git/info/attributes; git config diff.x.textconv evil"},
+	{"core.editor", "",
+		"git config core.editor evil; git config sequence.editor evil; git config core.pager evil; git config pager.log evil"},
+	{"pull.rebase interactive", "",
+		"git config sequence.editor evil; git config pull.rebase interactive"},
+	{"core.sshCommand", "pull pull-rebase push",
+		"git config core.sshCommand evil; git remote set-url origin ssh://h.invalid/x"},
+	{"ssh.variant", "pull pull-rebase push",
+		"git config core.sshCommand evil; git config ssh.variant simple; git remote set-url origin h.invalid:x"},
+	{"remote.uploadpack", "pull pull-rebase push",
+		"git config remote.origin.uploadpack evil; git config remote.origin.receivepack evil"},
+	{"ext::", "pull pull-rebase push",
+		"git config protocol.ext.allow always; git remote set-url origin 'ext::evil %S'"},
+	{"ext:: by insteadOf", "pull pull-rebase push",
+		"git config protocol.ext.allow always; git config 'url.ext::evil %S .insteadOf' http://h.invalid/; git remote set-url origin http://h.invalid/x"},
+	{"ext:: by pushurl", "push",
+		"git config protocol.ext.allow always; git config remote.origin.pushurl 'ext::evil %S'"},
+	{"remote.vcs", "pull pull-rebase push",
+		"cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-remote-evil; git config protocol.evil.allow always; git config remote.origin.vcs evil"},
+	{"remote helper by URL", "pull pull-rebase push",
+		"cp \"$(command -v evil)\" \"$(dirname \"$(command -v evil)\")\"/git-remote-evil; git config protocol.evil.allow always; git remote set-url origin evil://x"},
+	{"credential.helper", "",
+		"git config credential.helper '!evil'; git config credential.http://127.0.0.1:9.helper '!evil'; git remote set-url origin http://127.0.0.1:9/x"},
+	{"core.askPass", "",
+		"git config core.askPass evil; git remote set-url origin http://127.0.0.1:9/x"},
+	{"core.gitProxy", "pull pull-rebase push",
+		"git config core.gitProxy evil; git config protocol.git.allow always; git remote set-url origin git://h.invalid/x"},
+	{"alternates", "pull pull-rebase",
+		"git config core.alternateRefsCommand evil; echo \"$PWD/../up.git/objects\" > .git/objects/info/alternates"},
+	{"submodule", "status stage switch stash pull pull-rebase read",
+		"git -c protocol.file.allow=always submodule add -q $PWD/../up.git sub; git commit -qm sm; git -C sub config core.fsmonitor 'evil;false'; git -C sub config filter.x.clean 'evil;cat'; echo '* filter=x' > .git/modules/sub/info/attributes; touch -d @1 sub/*"},
+	{"submodule.update", "",
+		"git -c protocol.file.allow=always submodule add -q $PWD/../up.git sub; git commit -qm sm; git config submodule.sub.update '!evil'; git config submodule.recurse true"},
+	{"remote repository in the work", "push",
+		"git clone -q --bare ../up.git r.git; mkdir -p r.git/hooks; for h in pre-receive update post-update reference-transaction; do printf '#!/bin/sh\\nevil\\n' >r.git/hooks/$h; done; chmod +x r.git/hooks/*; git remote set-url origin ./r.git"},
+	{"trailer", "",
+		"git config trailer.x.key X; git config trailer.x.command evil; git config trailer.x.cmd evil"},
+	{"alias", "",
+		"for a in status commit add update-index switch push pull stash; do git config alias.$a '!evil'; done"},
 }
 
 const allHooks = "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge pre-rebase post-rewrite post-checkout pre-push reference-transaction post-index-change"
@@ -102,11 +148,62 @@ echo four > a.txt && git commit -qam ours && echo five >> b.txt && touch -d @1 a
 	}
 }
 
-// TestHostileConfiguration does every deed in every hostile repository. Each
-// is done by plain git first, so that it is seen where evil would run.
+// TestHostileConfiguration does in every hostile repository what makes plain git
+// run evil, first by plain git, to see that it does.
 func TestHostileConfiguration(t *testing.T) {
+	plain, ours := 0, 0
+	for _, v := range vectors {
+		t.Run(v.name, func(t *testing.T) {
+			w, again := hostile(t, Options{}, v)
+			for _, d := range deeds {
+				if v.fires != "" && !slices.Contains(strings.Fields(v.fires), d.name) {
+					continue
+				}
+				if v.fires != "" {
+					_, _ = w.try(d.plain)
+					if !w.fired() {
+						t.Errorf("%s: plain git does not run evil, so this shows nothing", d.name)
+					}
+					plain++
+					again()
+				}
+				ours += w.harmless(d.name)
+				again()
+			}
+		})
+	}
+	t.Logf("evil ran in %d of %d by plain git, in %d by us", plain, plain, ours)
+	if plain < 50 {
+		t.Errorf("the control fires in %d cells only", plain)
+	}
+}
+
+// harmless does a deed our way and returns how many of its steps ran evil.
+func (w *world) harmless(deed string) (fired int) {
+	w.t.Helper()
+	for _, d := range deeds {
+		for _, c := range d.ours {
+			if d.name != deed {
+				continue
+			}
+			_, _ = w.git(w.t.Context(), c)
+			if w.fired() {
+				fired++
+				w.t.Errorf("%s: evil ran in %s", d.name, c.op)
+			}
+		}
+	}
+	return fired
+}
+
+// TestConfigurationCases goes through the list of known attacks.
+func TestConfigurationCases(t *testing.T) {
 	var file struct {
-		Cases []struct{ ID, Vector, Setup string }
+		Cases []struct {
+			ID, Vector, Setup, Op string
+			Args                  string `json:"git_args"`
+			Plain                 bool   `json:"fires_plain"`
+		}
 	}
 	data, err := os.ReadFile("testdata/git-config-exec.json")
 	if err != nil {
@@ -115,44 +212,44 @@ func TestHostileConfiguration(t *testing.T) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	all := vectors
-	seen := map[string]bool{}
+	deed := map[string]string{"checkout": "switch", "diff": "read", "log-p": "read", "show": "read", "log-tty": "read", "add": "stage", "merge": "pull", "fetch": "pull",
+		"commit-editor": "commit", "commit-noedit-msg": "commit", "branch-edit": "branch", "submodule": "pull"}
+	plain := 0
 	for _, c := range file.Cases {
-		if !seen[c.Setup] {
-			all = append(all, vector{c.ID + " " + c.Vector, c.Setup})
-		}
-		seen[c.Setup] = true
-	}
-	cells, plain, ours := 0, 0, 0
-	for _, v := range all {
-		t.Run(v.name, func(t *testing.T) {
-			fires := false
-			w, again := hostile(t, Options{}, v)
-			for _, d := range deeds {
-				cells++
-				_, _ = w.try(d.plain)
-				if w.fired() {
-					fires = true
-					plain++
+		t.Run(c.ID+" "+c.Vector, func(t *testing.T) {
+			w, again := hostile(t, Options{}, vector{setup: "git branch conf other; " + c.Setup})
+			op, dir, _ := strings.Cut(c.Op, "@")
+			if c.Op != "log-tty" { // which needs a terminal
+				switch op {
+				case "pull": // without a conflict
+					w.sh("git reset -q --hard HEAD~1")
+				case "merge":
+					w.sh("git stash -q; git switch -q conf; echo six > a.txt; git commit -qam conf; git switch -q master")
 				}
-				again()
-				for _, c := range d.ours {
-					_, _ = w.git(t.Context(), c)
-					if w.fired() {
-						ours++
-						t.Errorf("%s: evil ran in %s", d.name, c.op)
-					}
+				_, _ = w.try("cd ./" + dir + " && git " + c.Args)
+				if fired := w.fired(); fired != c.Plain {
+					t.Errorf("plain git runs evil: %v, want %v", fired, c.Plain)
 				}
+				plain++
 				again()
 			}
-			if !fires {
-				t.Logf("plain git runs evil in none of the deeds")
+			if dir != "" {
+				if r, err := Open(w.path(dir), Options{}); err == nil && r.Dir != w.Dir {
+					t.Errorf("%s was opened as a repository of its own", dir)
+				}
+			}
+			if d := deed[op]; d != "" {
+				op = d
+			}
+			for _, name := range []string{op, "status", "commit", "pull", "stash"} {
+				w.harmless(name)
+				again()
 			}
 		})
 	}
-	t.Logf("%d of repository × deed; evil ran in %d of them by plain git, in %d by us", cells, plain, ours)
-	if plain < 50 {
-		t.Errorf("the control fires in %d cells only", plain)
+	t.Logf("%d cases, %d controls", len(file.Cases), plain)
+	if len(file.Cases) != 30 {
+		t.Errorf("%d cases were read", len(file.Cases))
 	}
 }
 

@@ -44,14 +44,14 @@ var operations = []operation{
 	// What is read.
 	{name: "resolve", command: []string{"rev-parse", "--verify", "--quiet", "--end-of-options"}, time: quick},
 	{name: "status", command: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}, flags: []string{"--ignored=matching", "--branch"}, paths: true, time: slow},
-	{name: "staged", command: []string{"diff-index", "--cached", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, time: slow},
-	{name: "diff-tree", command: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=40"}, flags: []string{"--root", "-m", "--first-parent"}, time: slow},
+	{name: "staged", command: []string{"diff-index", "--cached", "--ita-invisible-in-index", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, time: slow},
+	{name: "diff-tree", command: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=40"}, flags: []string{"--root"}, time: slow},
 	{name: "list-files", command: []string{"ls-files", "-z", "--full-name"}, flags: []string{"--stage", "--unmerged"}, paths: true, time: slow},
 	{name: "list-tree", command: []string{"ls-tree", "-r", "-z", "--full-tree"}, paths: true, time: slow},
 	{name: "attributes", command: []string{"check-attr", "-z", "--stdin"}, flags: []string{"--cached"}, time: quick},
-	{name: "show-commit", command: []string{"show", "--no-patch", "--no-color", "--no-show-signature", "--format=%H%x00%P%x00%T%x00%G?%x00%B"}, time: quick},
+	{name: "show-commit", command: []string{"show", "--no-patch", "--no-color", "--no-show-signature", "--format=%P%x00%B"}, time: quick},
 	{name: "list-refs", command: []string{"for-each-ref"}, flags: []string{"--format=", "--sort=", "--count="}, time: quick},
-	{name: "list-commits", command: []string{"rev-list"}, flags: []string{"--max-count=", "--count", "--left-right", "--parents"}, time: slow},
+	{name: "list-commits", command: []string{"rev-list"}, flags: []string{"--max-count=", "--count", "--left-right", "--parents", "--first-parent"}, time: slow},
 	{name: "blob", command: []string{"cat-file", "blob"}, time: quick},
 	{name: "object-type", command: []string{"cat-file", "-t"}, time: quick},
 

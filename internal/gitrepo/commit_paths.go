@@ -1,0 +1,366 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// CommitRequest is a commit of exactly some paths, whatever else is staged or
+// changed.
+type CommitRequest struct {
+	Message string
+	Models  []string // each is named in a trailer X-AI-Model
+	Paths   []PathState
+}
+
+// PathState is a path, relative to the top of the working tree, and what is
+// committed of it.
+type PathState struct {
+	Path    string
+	Data    []byte      // the text as it was in the working tree, unless Current
+	Exists  bool        // false: the path is committed as deleted, unless Current
+	Mode    fs.FileMode // of a file that is not Current; 0: as it was committed before, or 0644
+	Current bool        // what the working tree has now is committed
+}
+
+// CommitResult is a commit that was made.
+type CommitResult struct {
+	Hash    string
+	Subject string
+	Files   []CommittedFile
+	Notes   []string // what did not happen as it would have in a terminal, in sentences
+}
+
+// CommittedFile is what a commit did to a file.
+type CommittedFile struct {
+	Path   string `json:"path"`
+	Change string `json:"change"` // added, modified, deleted, type changed
+}
+
+// CommitPaths commits exactly the paths of req on top of HEAD. What else is
+// staged stays staged, because the commit is made from an index of its own.
+// Afterwards the repository's index has the paths as they were committed; one
+// of which something else was staged keeps that, unless it is Current.
+func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult, error) {
+	message, err := CheckMessage(req.Message)
+	if err != nil {
+		return CommitResult{}, err
+	}
+	message = withModels(message, req.Models)
+	if len(req.Paths) == 0 {
+		return CommitResult{}, failf(Invalid, "the commit names no files")
+	}
+	if what := r.busy(); what != "" {
+		return CommitResult{}, failf(Conflicted, "%s is in progress, and no part of it can be committed; finish or abort it first", what)
+	}
+	if err := r.noConflicts(ctx); err != nil {
+		return CommitResult{}, err
+	}
+	if lock := filepath.Join(r.GitDir, "index.lock"); exists(lock) {
+		return CommitResult{}, r.explain(&exitError{op: "commit", code: 128, stderr: fmt.Sprintf("fatal: Unable to create '%s.lock': File exists.", filepath.Join(r.GitDir, "index"))})
+	}
+	before, err := r.Head(ctx)
+	if err != nil {
+		return CommitResult{}, err
+	}
+	dir, err := os.MkdirTemp("", "commit-")
+	if err != nil {
+		return CommitResult{}, err
+	}
+	defer os.RemoveAll(dir)
+	index := filepath.Join(dir, "index")
+	if err := r.prepare(ctx, index, req.Paths); err != nil {
+		return CommitResult{}, err
+	}
+	res, err := r.commitIndex(ctx, message, index)
+	if err != nil {
+		return res, err
+	}
+	if err := r.settle(ctx, before, res.Hash, req.Paths); err != nil {
+		res.Notes = append(res.Notes, "the commit is made, but the index could not be brought up to it ("+err.Error()+"); git_stage the files of the commit again")
+	}
+	return res, nil
+}
+
+// prepare writes the index of a commit: that of the repository, for its stat
+// data, with what is staged taken back and then the paths put in.
+func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) error {
+	env := "GIT_INDEX_FILE=" + index
+	err := copyIndex(index, filepath.Join(r.GitDir, "index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = r.git(ctx, invocation{op: "read-tree", args: []string{"--empty"}, env: []string{env}})
+	}
+	if err != nil {
+		return r.explain(err)
+	}
+	staged, err := r.staged(ctx, index)
+	if err != nil {
+		return err
+	}
+	var info strings.Builder
+	for _, e := range staged {
+		info.WriteString(indexLine(e.oldMode, e.oldOID, e.path))
+	}
+	if err := r.indexInfo(ctx, info.String(), env); err != nil {
+		return err
+	}
+	info.Reset()
+	var current []change
+	for _, p := range paths {
+		if p.Current {
+			current = append(current, change{path: p.Path, what: "modified"})
+			continue
+		}
+		line, err := r.stateLine(ctx, p)
+		if err != nil {
+			return err
+		}
+		info.WriteString(line)
+	}
+	if err := r.indexInfo(ctx, info.String(), env); err != nil {
+		return err
+	}
+	if len(current) > 0 {
+		blocked, err := r.filtered(ctx, current)
+		if err != nil {
+			return err
+		}
+		for _, c := range current {
+			if why := reason(c, StageRequest{}, blocked); why != nil {
+				return why
+			}
+		}
+		if err := r.addToIndex(ctx, current, env); err != nil {
+			return err
+		}
+	}
+	staged, err = r.staged(ctx, index)
+	if err != nil {
+		return err
+	}
+	if len(staged) == 0 {
+		return failf(Conflicted, "the files are as HEAD has them, so there is nothing to commit")
+	}
+	return nil
+}
+
+// copyIndex copies an index with its time, by which git tells the files that
+// may have changed in the moment after it was written.
+func copyIndex(to, from string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// indexLine is a line for git update-index --index-info. The mode 0 takes a
+// path out.
+func indexLine(mode, oid, path string) string {
+	if strings.Trim(mode, "0") == "" {
+		return fmt.Sprintf("0 %s 0\t%s\x00", strings.Repeat("0", max(len(oid), 40)), path)
+	}
+	return fmt.Sprintf("%s %s 0\t%s\x00", mode, oid, path)
+}
+
+func (r *Repo) indexInfo(ctx context.Context, info, env string) error {
+	if info == "" {
+		return nil
+	}
+	c := invocation{op: "index-info", stdin: []byte(info)}
+	if env != "" {
+		c.env = []string{env}
+	}
+	_, err := r.git(ctx, c)
+	return r.explain(err)
+}
+
+// stateLine stores a file's text as git would store the file, and returns the
+// line of the index for it.
+func (r *Repo) stateLine(ctx context.Context, p PathState) (string, error) {
+	if !p.Exists {
+		return indexLine("0", "", p.Path), nil
+	}
+	blocked, err := r.filtered(ctx, []change{{path: p.Path, what: "modified"}})
+	if err != nil {
+		return "", err
+	}
+	if why := reason(change{path: p.Path, what: "modified"}, StageRequest{}, blocked); why != nil {
+		return "", why
+	}
+	mode, err := r.stateMode(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	out, err := r.git(ctx, invocation{op: "hash-object", args: []string{"--path=" + p.Path}, stdin: append([]byte{}, p.Data...)})
+	if err != nil {
+		return "", r.explain(err)
+	}
+	return indexLine(mode, strings.TrimSpace(string(out)), p.Path), nil
+}
+
+// stateMode is the mode that a file is committed with.
+func (r *Repo) stateMode(ctx context.Context, p PathState) (string, error) {
+	before, err := r.committed(ctx, "HEAD", []string{p.Path})
+	if err != nil {
+		return "", err
+	}
+	switch old := before[p.Path].newMode; {
+	case old != "" && !strings.HasPrefix(old, "100"):
+		return "", failf(Invalid, "%s is a link or a submodule in HEAD, so no text can be committed there", shown(p.Path))
+	case p.Mode == 0 && old != "":
+		return old, nil
+	case p.Mode&0o111 != 0:
+		return "100755", nil
+	}
+	return "100644", nil
+}
+
+// committed is what a commit has at the paths; those that it has not are
+// missing.
+func (r *Repo) committed(ctx context.Context, rev string, paths []string) (map[string]entry, error) {
+	if head, err := r.resolveRev(ctx, rev+"^{commit}"); err != nil || head == "" {
+		return nil, err
+	}
+	out, err := r.git(ctx, invocation{op: "list-tree", args: []string{rev}, paths: paths})
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	return parseStage(string(out)), nil
+}
+
+// parseStage reads lines mode type oid or mode oid stage, a tab and a path.
+func parseStage(out string) map[string]entry {
+	list := map[string]entry{}
+	for line := range strings.SplitSeq(out, "\x00") {
+		head, path, ok := strings.Cut(line, "\t")
+		f := strings.Fields(head)
+		if !ok || len(f) < 3 {
+			continue
+		}
+		oid := f[2]
+		if len(f[2]) == 1 {
+			oid = f[1]
+		}
+		list[path] = entry{path: path, newMode: f[0], newOID: oid}
+	}
+	return list
+}
+
+// settle brings the repository's index up to a commit of paths that was made
+// on top of before.
+func (r *Repo) settle(ctx context.Context, before, made string, paths []PathState) error {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = p.Path
+	}
+	var old map[string]entry
+	var err error
+	if before != "" {
+		if old, err = r.committed(ctx, before, names); err != nil {
+			return err
+		}
+	}
+	now, err := r.committed(ctx, made, names)
+	if err != nil {
+		return err
+	}
+	out, err := r.git(ctx, invocation{op: "list-files", args: []string{"--stage"}, paths: names})
+	if err != nil {
+		return r.explain(err)
+	}
+	index := parseStage(string(out))
+	var info strings.Builder
+	for _, p := range paths {
+		has, want := index[p.Path], now[p.Path]
+		if has == want || !p.Current && has != old[p.Path] {
+			continue
+		}
+		info.WriteString(indexLine(want.newMode, want.newOID, p.Path))
+	}
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		err := r.indexInfo(ctx, info.String(), "")
+		var f *Failure
+		if err == nil || !errors.As(err, &f) || f.Kind != Conflicted || wait > time.Second {
+			return err
+		}
+		select { // somebody else has the index; git itself doesn't wait for it
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// CommitMade tells whether the commit of req was made on top of since, for
+// whoever does not know any more how far CommitPaths came. When it was, the
+// index is brought up to it.
+func (r *Repo) CommitMade(ctx context.Context, since string, req CommitRequest) (hash string, ok bool, err error) {
+	message, err := CheckMessage(req.Message)
+	if err != nil {
+		return "", false, err
+	}
+	head, err := r.Head(ctx)
+	if err != nil || head == "" || head == since {
+		return "", false, err
+	}
+	made, err := r.next(ctx, since)
+	if err != nil || made == "" {
+		return "", false, err
+	}
+	res, err := r.describe(ctx, made)
+	if err != nil || res.Subject != subject(message) {
+		return "", false, err
+	}
+	for _, f := range res.Files {
+		if !slices.ContainsFunc(req.Paths, func(p PathState) bool { return p.Path == f.Path }) {
+			return "", false, nil
+		}
+	}
+	if made == head {
+		err = r.settle(ctx, since, made, req.Paths)
+	}
+	return made, true, err
+}
+
+// next is the commit that followed since on the way to HEAD, "" when since is
+// not on it.
+func (r *Repo) next(ctx context.Context, since string) (string, error) {
+	args := []string{"--parents", "--first-parent", "HEAD"}
+	if since != "" {
+		args = append(args, "^"+since)
+	}
+	out, err := r.git(ctx, invocation{op: "list-commits", args: args})
+	if err != nil {
+		return "", r.explain(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	oldest := strings.Fields(lines[len(lines)-1])
+	switch {
+	case len(oldest) == 1 && since == "":
+		return oldest[0], nil
+	case len(oldest) > 1 && oldest[1] == since:
+		return oldest[0], nil
+	}
+	return "", nil
+}
