@@ -24,7 +24,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 	if err := r.noConflicts(ctx); err != nil {
 		return CommitResult{}, err
 	}
-	staged, err := r.staged(ctx, "")
+	staged, err := r.stagedByGit(ctx, "")
 	if err != nil {
 		return CommitResult{}, err
 	}
@@ -164,9 +164,9 @@ func parseRaw(out string) []entry {
 	return list
 }
 
-// staged lists what an index (the repository's own for "") has that HEAD has
+// stagedByGit lists what an index (the repository's own for "") has that HEAD has
 // not.
-func (r *Repo) staged(ctx context.Context, index string) ([]entry, error) {
+func (r *Repo) stagedByGit(ctx context.Context, index string) ([]entry, error) {
 	base, err := r.headOrEmpty(ctx)
 	if err != nil {
 		return nil, err

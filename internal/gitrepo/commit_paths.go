@@ -101,7 +101,7 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 	if err != nil {
 		return r.explain(err)
 	}
-	staged, err := r.staged(ctx, index)
+	staged, err := r.stagedByGit(ctx, index)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 			return err
 		}
 	}
-	staged, err = r.staged(ctx, index)
+	staged, err = r.stagedByGit(ctx, index)
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ var operations = []operation{
 	{name: "list-refs", command: []string{"for-each-ref"}, flags: []string{"--format=", "--sort=", "--count="}, time: quick},
 	{name: "list-commits", command: []string{"rev-list"}, flags: []string{"--max-count=", "--count", "--left-right", "--parents", "--first-parent"}, time: slow},
 	{name: "blob", command: []string{"cat-file", "blob"}, time: quick},
+	{name: "smudged", command: []string{"cat-file", "--filters"}, flags: []string{"--path="}, filters: true, time: quick},
 	{name: "object-type", command: []string{"cat-file", "-t"}, time: quick},
 
 	// The index.

@@ -150,7 +150,7 @@ func (r *Repo) overrides(conf settings, op operation, hooks bool) []override {
 // strangeSigner is the setting of the repository that names the program that
 // would sign, "" when the user's own would.
 func (r *Repo) strangeSigner(conf settings) string {
-	if !isTrue(conf.value("commit.gpgsign")) {
+	if !conf.bool("commit.gpgsign") {
 		return ""
 	}
 	keys := []string{"gpg.program", "gpg.openpgp.program"}

@@ -142,16 +142,13 @@ func (s settings) users(key string) (string, bool) {
 	return "", false
 }
 
-// stampFile is the stamp of a file that may not be there.
-func stampFile(path string) fileStamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileStamp{}
-	}
-	return stampOf(info)
-}
-
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// bool reads a boolean setting; what is not set is false.
+func (s settings) bool(key string) bool {
+	one, ok := s.last(key)
+	return ok && config{key: one.value}.bool(key, false)
 }

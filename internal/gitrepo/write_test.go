@@ -31,7 +31,7 @@ func words(list []StagedFile) string {
 	return strings.Join(out, ", ")
 }
 
-func left(list []LeftOut) string {
+func namesLeft(list []LeftOut) string {
 	var out []string
 	for _, l := range list {
 		out = append(out, l.Path)
@@ -107,8 +107,8 @@ func TestStage(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if err == nil && (words(got.Files) != c.files || left(got.LeftOut) != c.left) {
-				t.Errorf("staged %q, left %q", words(got.Files), left(got.LeftOut))
+			if err == nil && (words(got.Files) != c.files || namesLeft(got.LeftOut) != c.left) {
+				t.Errorf("staged %q, left %q", words(got.Files), namesLeft(got.LeftOut))
 			}
 			if c.name == "a damaged index" {
 				return
