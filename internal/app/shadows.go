@@ -70,7 +70,7 @@ func (s *shadows) Merge(ctx context.Context, id, into string) (shadow.Merge, err
 	case s.c.review == nil:
 		return shadow.Merge{}, tools.Errorf(tools.Unavailable, "the review queue can't take the changes: %v; merge into the tree, or open the queue", s.c.reviewErr)
 	default:
-		view = s.c.review.For(pendingedits.Proposer{Session: session.Default, Tool: mergeTool})
+		view = s.c.review.For(pendingedits.Proposer{Session: session.Default, Tool: mergeTool, Batch: s.c.batch(session.Default)})
 	}
 	for try := 1; ; try++ {
 		m, err := s.Manager.Merge(ctx, id, view)
