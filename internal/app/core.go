@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -59,6 +60,7 @@ type core struct {
 	dispatch *dispatch.Dispatcher
 	settings *settings
 	shadows  *shadows
+	repos    *repos
 	bus      *events.Bus
 	audit    *auditlog.Log // nil: stateErr says why
 	stateDir string
@@ -69,6 +71,7 @@ type core struct {
 
 	reviewErr error
 	stateErr  error // stateDir must not be used
+	opened    bool  // who opened it has seen the problems
 }
 
 // open builds the core for a workspace. A workspace whose review queue can't
@@ -97,6 +100,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
 		return nil, errors.Join(err, disk.Close())
 	}
+	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.Top}
 	c.sessions = session.NewStore(session.Options{
 		DefaultMode: func() string { return firstOf(d.mode, c.settings.now.Load().String("mode")) },
 		ValidMode:   func(name string) bool { _, ok := c.settings.mode(name); return ok },
@@ -136,6 +140,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.close()
 		return nil, err
 	}
+	c.opened = true
 	return c, nil
 }
 
@@ -149,7 +154,14 @@ func (c *core) openReview(ctx context.Context, d door) {
 	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
 		Notify:  c.tell,
 		Changed: d.changed,
-		Report:  func(text string) { c.problems = append(c.problems, text) },
+		Commits: committer{disk: c.disk, root: filepath.Dir(filepath.Dir(c.stateDir)), open: c.repos.open},
+		Report: func(text string) {
+			if c.opened {
+				d.log.Warn("review", "problem", text)
+				return
+			}
+			c.problems = append(c.problems, text)
+		},
 		Prepare: c.keepOutOfGit,
 	})
 	if c.reviewErr != nil {

@@ -50,9 +50,8 @@ func (r *repos) open(_ context.Context, dir string) (*gitrepo.Repo, error) {
 
 // git is what the tools over repositories need of the core.
 func (c *core) git() git.Deps {
-	open := &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.Top}
 	return git.Deps{
-		Open: open.open,
+		Open: c.repos.open,
 		Models: func(session string) []string {
 			s, err := c.sessions.Get(session)
 			if err != nil {

@@ -1,0 +1,113 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// committer makes the commits of accepted batches in the repository that has
+// their files.
+type committer struct {
+	disk workspace.Files
+	root string // of the workspace; where a commit of what is staged is made
+	open func(ctx context.Context, dir string) (*gitrepo.Repo, error)
+}
+
+func (c committer) Head(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
+	repo, _, err := c.request(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return repo.Head(ctx)
+}
+
+func (c committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
+	repo, req, err := c.request(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if len(req.Paths) == 0 {
+		below, err := filepath.Rel(repo.Dir, c.root)
+		if err != nil {
+			return "", err
+		}
+		if below == "." {
+			below = ""
+		}
+		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below))
+		return res.Hash, err
+	}
+	res, err := repo.CommitPaths(ctx, req)
+	return res.Hash, err
+}
+
+func (c committer) Made(ctx context.Context, head string, r pendingedits.CommitRequest) (string, error) {
+	repo, req, err := c.request(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	hash, _, err := repo.CommitMade(ctx, head, req)
+	return hash, err
+}
+
+// request is r for the repository of its files, which must be one.
+func (c committer) request(ctx context.Context, r pendingedits.CommitRequest) (*gitrepo.Repo, gitrepo.CommitRequest, error) {
+	req := gitrepo.CommitRequest{Message: r.Message, Models: r.Models}
+	if len(r.Files) == 0 {
+		repo, err := c.open(ctx, c.root)
+		return repo, req, err
+	}
+	repos := map[string]*gitrepo.Repo{} // by directory
+	var repo *gitrepo.Repo
+	for _, f := range r.Files {
+		dir, base, err := real(c.disk.Abs(f.Name))
+		if err != nil {
+			return nil, req, err
+		}
+		at := repos[dir]
+		if at == nil {
+			if at, err = c.open(ctx, dir); err != nil {
+				return nil, req, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			repos[dir] = at
+		}
+		if repo != nil && at.Dir != repo.Dir {
+			return nil, req, errors.New("the files of this commit are in more than one repository; reject those of one, or the commit")
+		}
+		repo = at
+		rel, err := filepath.Rel(repo.Dir, filepath.Join(dir, base))
+		if err != nil {
+			return nil, req, err
+		}
+		now, err := c.disk.ReadFile(f.Name)
+		req.Paths = append(req.Paths, gitrepo.PathState{
+			Path: filepath.ToSlash(rel), Data: f.Data, Exists: f.Data != nil, Mode: f.Mode,
+			Current: err == nil && f.Data != nil && bytes.Equal(now, f.Data),
+		})
+	}
+	return repo, req, nil
+}
+
+// real splits a path into the nearest directory that is there, with its links
+// resolved, and the rest.
+func real(path string) (dir, rest string, err error) {
+	for dir = filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		found, err := filepath.EvalSymlinks(dir)
+		if errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		rest, err = filepath.Rel(dir, path)
+		return found, rest, err
+	}
+}
