@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -19,6 +20,24 @@ type committer struct {
 	disk workspace.Files
 	root string // of the workspace; where a commit of what is staged is made
 	open func(ctx context.Context, dir string) (*gitrepo.Repo, error)
+}
+
+func (c *core) committer() committer {
+	return committer{disk: c.disk, root: filepath.Dir(filepath.Dir(c.stateDir)), open: c.repos.open}
+}
+
+// staged reports whether something is staged that no commit of the list is to
+// take.
+func (c committer) staged(ctx context.Context, waiting pendingedits.List) bool {
+	if slices.ContainsFunc(waiting.Commits, func(q pendingedits.Commit) bool { return len(q.Files) == 0 }) {
+		return false
+	}
+	repo, err := c.open(ctx, c.root)
+	if err != nil {
+		return false
+	}
+	st, err := repo.Status(ctx, gitrepo.StatusOptions{Untracked: gitrepo.UntrackedNone})
+	return err == nil && slices.ContainsFunc(st.Files, func(f gitrepo.FileStatus) bool { return f.Staged != ' ' && !f.Conflict })
 }
 
 func (c committer) Head(ctx context.Context, r pendingedits.CommitRequest) (string, error) {

@@ -154,7 +154,7 @@ func (c *core) openReview(ctx context.Context, d door) {
 	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
 		Notify:  c.tell,
 		Changed: d.changed,
-		Commits: committer{disk: c.disk, root: filepath.Dir(filepath.Dir(c.stateDir)), open: c.repos.open},
+		Commits: c.committer(),
 		Report: func(text string) {
 			if c.opened {
 				d.log.Warn("review", "problem", text)
@@ -276,9 +276,13 @@ func (d destinations) QueueCommit(ctx context.Context, session, message string, 
 	if d.c.review == nil {
 		return 0, tools.Errorf(tools.Unavailable, "the commit can't be queued: %v; nothing was changed", d.c.reviewErr)
 	}
-	n, err := d.c.review.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false)
+	by := pendingedits.Proposer{Session: session, Batch: true}
+	n, err := d.c.review.QueueCommit(ctx, by, message, models, false)
+	if errors.Is(err, pendingedits.ErrNothingToCommit) && d.c.committer().staged(ctx, d.c.review.List(session)) {
+		n, err = d.c.review.QueueCommit(ctx, by, message, models, true)
+	}
 	if errors.Is(err, pendingedits.ErrNothingToCommit) {
-		return 0, tools.Errorf(tools.CommandFailed, "nothing to commit: no file of the batch changed since its last queued commit; edit files first")
+		return 0, tools.Errorf(tools.CommandFailed, "nothing to commit: no file of the batch changed since its last queued commit, and nothing is staged; edit files first")
 	}
 	return n, err
 }

@@ -1,0 +1,223 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// audited is a core in audit mode over a real repository.
+type audited struct {
+	*core
+	t   *testing.T
+	dir string
+}
+
+func newAudited(t *testing.T, files map[string]string) *audited {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
+	a := &audited{t: t, dir: t.TempDir()}
+	a.git("init", "-q", "-b", "main")
+	a.git("config", "user.name", "A")
+	a.git("config", "user.email", "a@example.com")
+	for name, text := range files {
+		a.write(name, text)
+	}
+	a.git("add", ".")
+	a.git("commit", "-q", "-m", "base")
+	a.open()
+	return a
+}
+
+func (a *audited) open() {
+	a.t.Helper()
+	c, err := open(context.Background(), []workspace.Folder{{Name: "ws", Dir: a.dir}}, door{
+		log: slog.New(slog.DiscardHandler), mode: "audit", queue: queueAlways,
+		client: []json.RawMessage{json.RawMessage(`{"workspace":{"trust":"trusted"}}`)},
+	})
+	a.must(err)
+	a.core = c
+	a.t.Cleanup(func() { c.close() })
+}
+
+func (a *audited) must(err error) {
+	a.t.Helper()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *audited) write(name, text string) {
+	a.t.Helper()
+	path := filepath.Join(a.dir, name)
+	a.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)))
+}
+
+func (a *audited) git(args ...string) string {
+	a.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = a.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		a.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (a *audited) call(tool, args string) {
+	a.t.Helper()
+	res, err := a.dispatch.Call(a.t.Context(), dispatch.Request{Name: tool, Arguments: json.RawMessage(args)})
+	a.must(err)
+	if !res.OK {
+		a.t.Fatalf("%s: %s", tool, res.Content)
+	}
+}
+
+func (a *audited) queue(message string, models ...string) error {
+	_, err := destinations{a.core}.QueueCommit(a.t.Context(), "default", message, models)
+	return err
+}
+
+func (a *audited) accept() pendingedits.AcceptResult {
+	a.t.Helper()
+	res, err := a.review.Accept(a.t.Context(), pendingedits.Selection{})
+	a.must(err)
+	for _, f := range res.Failed {
+		a.t.Errorf("%s: %v", f.Name, f.Err)
+	}
+	return res
+}
+
+func (a *audited) same(what, got, want string) {
+	a.t.Helper()
+	if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); d != "" {
+		a.t.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+// TestCommitsOfABatch makes the commits of a batch with the real git, and reads
+// them with it.
+func TestCommitsOfABatch(t *testing.T) {
+	a := newAudited(t, map[string]string{"a.txt": "1\n2\n3\n", "sub/b.txt": "b\n", "old.txt": "same\n", "staged.txt": "s\n", "run.sh": "echo\n"})
+	a.write("staged.txt", "the user's own\n")
+	a.git("add", "staged.txt")
+	a.call("edit_file", `{"path":"a.txt","search":"1\n","replace":"one\n"}`)
+	a.call("edit_file", `{"path":"run.sh","search":"echo\n","replace":"echo hello\n"}`)
+	a.must(a.queue("First of two\n\nWith a body.", "model-a", "model-b"))
+	a.call("edit_file", `{"path":"a.txt","search":"3\n","replace":"three\n"}`)
+	a.call("delete_file", `{"path":"sub/b.txt"}`)
+	a.call("move_file", `{"from":"old.txt","to":"deep/new.txt"}`)
+	a.must(a.queue("Second"))
+	a.call("write_file", `{"path":"loose.txt","content":"never committed\n"}`)
+	if err := a.queue("Third"); err != nil { // the new file
+		t.Error(err)
+	}
+	a.call("edit_file", `{"path":"loose.txt","search":"never","replace":"not yet"}`)
+
+	a.core.close()
+	a.open() // the queue outlives the server
+	res := a.accept()
+	for i, hash := range strings.Fields(a.git("log", "--reverse", "--format=%H", "main", "^main~3")) {
+		if res.Commits[i].ID != hash {
+			t.Errorf("commit %d is said to be %+v, and is %s", i, res.Commits[i], hash)
+		}
+	}
+	a.same("history", a.git("log", "--reverse", "--format=%s", "--name-status", "--no-renames", "main~3.."),
+		"First of two\n\nM\ta.txt\nM\trun.sh\nSecond\n\nM\ta.txt\nA\tdeep/new.txt\nD\told.txt\nD\tsub/b.txt\nThird\n\nA\tloose.txt")
+	a.same("the first version", a.git("show", "main~2:a.txt"), "one\n2\n3")
+	a.same("the second version", a.git("show", "main~1:a.txt"), "one\n2\nthree")
+	a.same("trailers", a.git("log", "-1", "--format=%(trailers:key=X-AI-Model)", "main~2"), "X-AI-Model: model-a\nX-AI-Model: model-b")
+	a.same("mode", strings.Fields(a.git("ls-tree", "main", "run.sh"))[0], "100755")
+	a.same("status", a.git("status", "--porcelain", "--untracked-files=no"), "M loose.txt\nM  staged.txt") // trimmed at its beginning
+	a.same("the file", a.git("show", ":staged.txt"), "the user's own")
+
+	undone, err := a.review.Undo(t.Context())
+	a.must(err)
+	if len(undone.Failed) > 0 || len(undone.Commits) != 3 {
+		t.Errorf("undone %+v", undone)
+	}
+	a.same("the commits stay", a.git("log", "-1", "--format=%s"), "Third")
+}
+
+func TestCommitOfABatchFails(t *testing.T) {
+	a := newAudited(t, map[string]string{"a.txt": "1\n"})
+	a.call("edit_file", `{"path":"a.txt","search":"1\n","replace":"one\n"}`)
+	a.must(a.queue("one"))
+	a.write(".git/hooks/pre-commit", "#!/bin/sh\necho the hook says no >&2\nexit 1\n")
+	res := a.accept()
+	if len(res.Accepted) != 1 || len(res.Commits) != 1 || res.Commits[0].Err == nil || !strings.Contains(res.Commits[0].Err.Error(), "the hook says no") {
+		t.Errorf("accepted %+v", res)
+	}
+	a.same("history", a.git("log", "--format=%s"), "base")
+
+	a.core.close()
+	a.open()
+	if q := a.review.List("").Commits; len(q) != 1 || !strings.Contains(q[0].Error, "the hook says no") {
+		t.Errorf("waiting %+v", q)
+	}
+	a.must(os.Remove(filepath.Join(a.dir, ".git/hooks/pre-commit")))
+	if res := a.accept(); len(res.Accepted) != 0 || len(res.Commits) != 1 || res.Commits[0].Err != nil {
+		t.Errorf("accepted %+v", res)
+	}
+	a.same("history", a.git("log", "--format=%s"), "one\nbase")
+	a.same("status", a.git("status", "--porcelain", "--untracked-files=no"), "")
+}
+
+// A commit that was made and not noted is found, and one that was not isn't.
+func TestCommitOfABatchIsFound(t *testing.T) {
+	a := newAudited(t, map[string]string{"a.txt": "1\n"})
+	r := pendingedits.CommitRequest{Message: "one", Files: []pendingedits.CommitFile{{Name: "a.txt", Data: []byte("one\n")}}}
+	c := a.committer()
+	head, err := c.Head(t.Context(), r)
+	a.must(err)
+	for i, want := range []bool{false, true} {
+		if i == 1 {
+			_, err := c.Commit(t.Context(), r)
+			a.must(err)
+		}
+		if id, err := c.Made(t.Context(), head, r); err != nil || (id != "") != want {
+			t.Errorf("made %v: found %q, %v", want, id, err)
+		}
+	}
+	a.same("only what was asked for", a.git("show", "HEAD:a.txt")+a.git("status", "--porcelain", "--untracked-files=no"), "oneM a.txt")
+}
+
+func TestNothingToCommit(t *testing.T) {
+	a := newAudited(t, map[string]string{"a.txt": "1\n"})
+	if err := a.queue("none"); tools.AsError(err).Code != tools.CommandFailed || !strings.Contains(err.Error(), "nothing to commit") {
+		t.Errorf("nothing: %v", err)
+	}
+	a.write("a.txt", "2\n")
+	a.git("add", "a.txt")
+	a.must(a.queue("what is staged"))
+	if err := a.queue("again"); err == nil {
+		t.Error("what is staged was taken twice")
+	}
+	if res := a.accept(); len(res.Commits) != 1 || res.Commits[0].Err != nil {
+		t.Errorf("accepted %+v", res)
+	}
+	a.same("history", a.git("log", "--format=%s"), "what is staged\nbase")
+
+	plain := &audited{t: t, dir: t.TempDir()} // no repository
+	plain.write("a.txt", "1\n")
+	plain.open()
+	plain.call("edit_file", `{"path":"a.txt","search":"1\n","replace":"one\n"}`)
+	plain.must(plain.queue("nowhere"))
+	if res := plain.accept(); len(res.Accepted) != 1 || len(res.Commits) != 1 || res.Commits[0].Err == nil {
+		t.Errorf("accepted %+v", res)
+	}
+}
