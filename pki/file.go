@@ -132,6 +132,7 @@ type Decl struct {
 	Results []Path // of a function; the one type of a variable or field
 	Under   Path   // a type's own definition, where that is neither struct, class nor interface
 	Alias   bool   // the type is the same as Under
+	Getter  bool   // a function that is read as if it were its result
 	Bases   []Path // what members come from besides its own: embedded types, base classes
 }
 

@@ -89,7 +89,7 @@ func (s *search) load(m *module) {
 		return
 	}
 	m.decls = make(map[string]*declared)
-	if m.files == nil {
+	if m.files == nil && m.name != "" {
 		entries, _ := s.files.ReadDir(m.dir)
 		for _, e := range entries {
 			if name := path.Join(m.dir, e.Name()); strings.HasSuffix(name, ".go") && !e.IsDir() {
@@ -125,37 +125,114 @@ func (s *search) top(f *facts, name string, depth int) value {
 	if f.lang == "go" {
 		return s.goTop(f, name)
 	}
+	if depth > maxDepth {
+		return value{}
+	}
+	for i := range f.file.Imports {
+		if imp := &f.file.Imports[i]; imp.Alias == name && binds(f, imp) {
+			return s.imported(f, imp, depth+1)
+		}
+	}
 	m := s.moduleOf(f)
 	s.load(m)
 	if m.decls[name] != nil {
 		return value{state: isSymbol, module: m, name: name}
 	}
 	for i := range f.file.Imports {
-		if imp := &f.file.Imports[i]; imp.Alias == name {
-			return s.imported(f, imp, depth)
+		if imp := &f.file.Imports[i]; imp.Name == "*" && binds(f, imp) {
+			if v := s.imported(f, imp, depth+1); v.state == isModule {
+				if v := s.member(v.module, name, depth+1); v.state == isSymbol || v.state == isModule {
+					return v
+				}
+			}
 		}
 	}
 	return value{state: isForeign}
 }
 
+// binds reports whether an import makes its name known in its own file. In
+// JavaScript what is exported from another module is not.
+func binds(f *facts, imp *pki.Import) bool {
+	return !imp.Exported || family(f.lang) != "javascript"
+}
+
+// What a module of JavaScript is known as besides its names.
+const (
+	exportDefault = "default"
+	exportWhole   = "="
+)
+
 // member looks a name up as others see it in a module.
 func (s *search) member(m *module, name string, depth int) value {
+	if depth > maxDepth {
+		return value{}
+	}
 	s.load(m)
+	found := value{state: isForeign}
+	for _, f := range m.files {
+		for i := range f.file.Imports {
+			if imp := &f.file.Imports[i]; imp.Exported && imp.Alias == name {
+				found = s.imported(f, imp, depth+1)
+			}
+		}
+	}
+	if found.state == isSymbol || found.state == isModule {
+		return found
+	}
 	if m.decls[name] != nil {
 		return value{state: isSymbol, module: m, name: name}
 	}
-	return value{state: isForeign}
+	for _, f := range m.files {
+		for i := range f.file.Imports {
+			if imp := &f.file.Imports[i]; imp.Exported && imp.Name == "*" && imp.Alias == "" && name != exportDefault {
+				if all := s.imported(f, imp, depth+1); all.state == isModule {
+					if v := s.member(all.module, name, depth+1); v.state == isSymbol || v.state == isModule {
+						return v
+					}
+				}
+			}
+		}
+	}
+	if sub := s.submodule(m, name); sub != nil {
+		return value{state: isModule, module: sub}
+	}
+	if name == exportDefault { // of a module that has but one thing to give
+		return s.whole(m, depth)
+	}
+	return found
 }
 
-// imported is what an import brings in.
+// whole is what a module gives as a whole: mostly itself.
+func (s *search) whole(m *module, depth int) value {
+	s.load(m)
+	for _, f := range m.files {
+		for i := range f.file.Imports {
+			if imp := &f.file.Imports[i]; imp.Exported && imp.Alias == exportWhole {
+				if v := s.imported(f, imp, depth+1); v.state == isSymbol {
+					return v
+				}
+			}
+		}
+	}
+	return value{state: isModule, module: m}
+}
+
+// imported is what an import brings in; of all names, their module.
 func (s *search) imported(f *facts, imp *pki.Import, depth int) value {
 	if depth > maxDepth {
 		return value{}
 	}
-	m := s.resolve(f, imp)
+	if imp.Path == "" { // a name of the file itself
+		return s.top(f, imp.Name, depth+1)
+	}
+	m := s.resolve(f, imp.Path)
 	switch {
 	case m == nil:
 		return value{state: isForeign}
+	case imp.Name == "*":
+		return value{state: isModule, module: m}
+	case imp.Name == "" && family(f.lang) == "javascript":
+		return s.whole(m, depth+1)
 	case imp.Name == "":
 		return value{state: isModule, module: m}
 	}
@@ -163,9 +240,40 @@ func (s *search) imported(f *facts, imp *pki.Import, depth int) value {
 }
 
 // resolve finds the module that an import names, or nil.
-func (s *search) resolve(f *facts, imp *pki.Import) *module {
+func (s *search) resolve(f *facts, name string) *module {
 	if f.lang == "go" {
-		return s.goImport(f, imp.Path)
+		return s.goImport(f, name)
+	}
+	key := "module\x00" + path.Dir(f.path) + "\x00" + name
+	found, ok := s.goDirs[key]
+	if !ok {
+		switch family(f.lang) {
+		case "javascript":
+			found = s.jsFile(f, name)
+		case "python":
+			found = s.pyFile(f, name)
+		}
+		s.goDirs[key] = found
+	}
+	return s.fileModule(found)
+}
+
+// fileModule is the module of a file or, with a slash at the end, of a
+// directory that is a package without a file.
+func (s *search) fileModule(name string) *module {
+	if name == "" {
+		return nil
+	}
+	if m := s.modules[name]; m != nil {
+		return m
+	}
+	if strings.HasSuffix(name, "/") {
+		m := &module{key: name, files: []*facts{}}
+		s.modules[name] = m
+		return m
+	}
+	if f := s.file(name); f != nil {
+		return s.moduleOf(f)
 	}
 	return nil
 }

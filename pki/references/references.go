@@ -197,7 +197,9 @@ func (s *search) at(all []definition, name, path string) []definition {
 	}
 	for _, d := range all {
 		for _, f := range s.hits {
-			if inside(f.path) && slices.ContainsFunc(f.refs, func(r hit) bool { return r.Name == name && s.matches(f, &r.Reference, d.target) == yes }) {
+			if inside(f.path) && slices.ContainsFunc(f.refs, func(r pki.Reference) bool {
+				return (r.Name == name || f.renames()) && s.matches(f, &r, d.target) == yes
+			}) {
 				keep = append(keep, d)
 				break
 			}

@@ -22,30 +22,26 @@ type search struct {
 	finder *Finder
 	files  workspace.Files
 
-	mu      sync.Mutex
-	facts   map[string]*facts // by path; nil for what can't be had
-	hits    []*facts          // files with the name, by path
-	words   []string          // that were looked for
-	mods    []goModule
-	modules map[string]*module
-	goDirs  map[string]string // import path, by module directory, to directory
-	values  map[valueKey]value
-	partial bool
-	failed  int
+	mu       sync.Mutex
+	facts    map[string]*facts // by path; nil for what can't be had
+	hits     []*facts          // files with the name, by path
+	words    []string          // that were looked for
+	mods     []goModule
+	modules  map[string]*module
+	goDirs   map[string]string // what was found out about paths and imports, by question
+	packages []jsPackage
+	values   map[valueKey]value
+	partial  bool
+	failed   int
 }
 
 // facts are what is known of one file.
 type facts struct {
 	path, lang string
 	file       pki.File
-	refs       []hit          // references to the words that were looked for
-	text       map[int]string // lines that may be shown
-	starts     []int          // of lines, for the symbols
-}
-
-// hit is a reference with its line.
-type hit struct {
-	pki.Reference
+	refs       []pki.Reference // to the words that were looked for, and to what may be aliases
+	text       map[int]string  // lines that may be shown
+	starts     []int           // of lines, for the symbols
 }
 
 func newSearch(ctx context.Context, f *Finder, files workspace.Files) *search {
@@ -58,15 +54,21 @@ func newSearch(ctx context.Context, f *Finder, files workspace.Files) *search {
 
 // gather finds the files that have a word, and looks into them.
 func (s *search) gather(words ...string) error {
+	first := s.words == nil
 	s.words = append(s.words, words...)
 	opts := workspace.WalkOptions{Workers: runtime.GOMAXPROCS(0)}
 	bufs := make([][]byte, opts.Workers)
 	err := s.files.Walk(s.ctx, opts, func(e *workspace.Entry) error {
-		if path.Base(e.Path) == "go.mod" {
+		switch base := path.Base(e.Path); {
+		case !first:
+		case base == "go.mod":
 			s.addModule(e)
 			return nil
+		case base == "package.json":
+			s.addPackage(e)
+			return nil
 		}
-		if s.known(e.Path) != nil || s.finder.Language(e.Path, nil) == "" && path.Ext(e.Path) != "" {
+		if s.isHit(e.Path) || s.finder.Language(e.Path, nil) == "" && path.Ext(e.Path) != "" {
 			return nil
 		}
 		data, err := e.Read(bufs[e.Worker])
@@ -95,10 +97,11 @@ func (s *search) gather(words ...string) error {
 	return err
 }
 
-func (s *search) known(name string) *facts {
+func (s *search) isHit(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.facts[name]
+	f := s.facts[name]
+	return f != nil && f.text != nil
 }
 
 // isCode: in prose and settings a word is no reference.
@@ -122,8 +125,9 @@ func (s *search) look(name, lang string, src []byte, lines bool) *facts {
 	if lines {
 		f.text = make(map[int]string)
 		for i := range f.file.References {
-			if r := &f.file.References[i]; slices.Contains(s.words, r.Name) {
-				f.refs = append(f.refs, hit{*r})
+			// Other names may turn out to be aliases, where there are such.
+			if r := &f.file.References[i]; f.renames() && r.In == "" || slices.Contains(s.words, r.Name) {
+				f.refs = append(f.refs, *r)
 				f.keep(src, r.Line)
 			}
 		}
@@ -138,6 +142,11 @@ func (s *search) look(name, lang string, src []byte, lines bool) *facts {
 	}
 	f.file.References = nil
 	return f
+}
+
+// renames reports whether what is imported may have another name in the file.
+func (f *facts) renames() bool {
+	return f.file.Exact && f.lang != "go"
 }
 
 // keep remembers a line.
@@ -223,33 +232,27 @@ func (s *search) uses(targets []definition, name symbolName) *Result {
 	r := &Result{Files: len(s.hits), Partial: s.partial, Failed: s.failed}
 	byName := map[string]bool{}
 	for _, f := range s.hits {
-		imports := make(map[int]bool)
+		imports := make(map[int]bool) // lines
 		defined := s.definedIn(f, targets)
-		for _, h := range f.refs {
-			if defined[h.Offset] {
+		aliases := s.aliasesIn(f, targets, imports)
+		for i := range f.refs {
+			ref := &f.refs[i]
+			if defined[ref.Offset] || ref.Name != name.last && !slices.Contains(aliases, ref.Name) {
 				continue
 			}
-			sure := no
-			if len(targets) == 0 {
-				sure = s.named(f, &h.Reference, name)
-			}
-			for i := range targets {
-				if related(f.lang, targets[i].from.lang) {
-					sure = max(sure, s.matches(f, &h.Reference, targets[i].target))
-				}
-			}
+			sure := s.means(f, ref, targets, name)
 			if sure == no {
 				continue
 			}
 			if !f.file.Exact {
 				byName[f.lang] = true
 			}
-			if h.Kind == pki.RefImport {
-				imports[h.Line] = true
+			if ref.Kind == pki.RefImport {
+				imports[ref.Line] = true
 				continue
 			}
-			s.through(f, h.In, h.Name, imports)
-			r.Uses = append(r.Uses, Place{Path: f.path, Line: h.Line, Column: h.Column, Text: f.text[h.Line], Kind: string(h.Kind), Name: h.Scope, ByName: sure == maybe})
+			s.through(f, ref, imports)
+			r.Uses = append(r.Uses, Place{Path: f.path, Line: ref.Line, Column: ref.Column, Text: f.text[ref.Line], Kind: string(ref.Kind), Name: ref.Scope, ByName: sure == maybe})
 		}
 		for _, i := range f.file.Imports {
 			if imports[i.Line] {
@@ -267,6 +270,43 @@ func (s *search) uses(targets []definition, name symbolName) *Result {
 	return r
 }
 
+// means tells whether a reference means one of the targets; without targets,
+// whether it may mean the name.
+func (s *search) means(f *facts, ref *pki.Reference, targets []definition, name symbolName) answer {
+	if len(targets) == 0 {
+		return s.named(f, ref, name)
+	}
+	sure := no
+	for i := range targets {
+		if sure < yes && related(f.lang, targets[i].from.lang) {
+			sure = max(sure, s.matches(f, ref, targets[i].target))
+		}
+	}
+	return sure
+}
+
+// aliasesIn returns the names under which a file imports the targets, and marks
+// the lines where it does.
+func (s *search) aliasesIn(f *facts, targets []definition, lines map[int]bool) (names []string) {
+	if !f.renames() {
+		return nil
+	}
+	for i := range f.file.Imports {
+		imp := &f.file.Imports[i]
+		if imp.Alias == "" || imp.Path == "" && imp.Alias == imp.Name {
+			continue
+		}
+		v := s.imported(f, imp, 0)
+		if v.state == isSymbol && slices.ContainsFunc(targets, func(d definition) bool { return d.module == v.module && d.name == v.name }) {
+			names = append(names, imp.Alias)
+			if imp.Path != "" {
+				lines[imp.Line] = true
+			}
+		}
+	}
+	return names
+}
+
 // definedIn returns where in a file the targets have their names.
 func (s *search) definedIn(f *facts, targets []definition) map[int]bool {
 	at := make(map[int]bool)
@@ -279,14 +319,14 @@ func (s *search) definedIn(f *facts, targets []definition) map[int]bool {
 }
 
 // through marks the import that a use goes through.
-func (s *search) through(f *facts, in pki.Path, name string, imports map[int]bool) {
-	root, _ := in.Root()
-	if in == "" {
-		root = name
+func (s *search) through(f *facts, ref *pki.Reference, lines map[int]bool) {
+	root, _ := ref.In.Root()
+	if ref.In == "" {
+		root = ref.Name
 	}
 	for _, i := range f.file.Imports {
-		if i.Alias == root && root != "" || in == "" && i.Name == "*" && i.Alias == "" {
-			imports[i.Line] = true
+		if root != "" && i.Alias == root && i.Path != "" || ref.In == "" && i.Name == "*" && i.Alias == "" && f.lang == "go" {
+			lines[i.Line] = true
 		}
 	}
 }
@@ -312,5 +352,47 @@ func sortPlaces(list []Place) {
 	})
 }
 
-// follow looks for more files, where a target is known under other names.
-func (s *search) follow([]definition) error { return nil }
+// follow looks for more files, where a target is known under other names:
+// exported under another one, or as the default of its module.
+func (s *search) follow(targets []definition) error {
+	const most = 4
+	for range most {
+		var words []string
+		add := func(word string) {
+			if word != "" && !slices.Contains(s.words, word) && !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+		for _, f := range s.hits {
+			if !f.renames() || !slices.ContainsFunc(targets, func(d definition) bool { return related(d.from.lang, f.lang) }) {
+				continue
+			}
+			for _, alias := range s.aliasesIn(f, targets, map[int]bool{}) {
+				switch exported := slices.ContainsFunc(f.file.Imports, func(i pki.Import) bool { return i.Alias == alias && i.Exported }); {
+				case !exported:
+				case alias == exportDefault || alias == exportWhole:
+					add(moduleWord(f.path))
+				default:
+					add(alias)
+				}
+			}
+		}
+		if words == nil {
+			return nil
+		}
+		if err := s.gather(words...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moduleWord is the word by which a file is imported.
+func moduleWord(name string) string {
+	base := path.Base(name)
+	base, _, _ = strings.Cut(base, ".")
+	if base == "index" || base == "__init__" {
+		base = path.Base(path.Dir(name))
+	}
+	return base
+}

@@ -151,7 +151,7 @@ func (s *search) settle(v value, depth int) value {
 	switch {
 	case d == nil:
 		return value{}
-	case d.isType() || d.isFunction():
+	case d.isType(), d.isFunction() && (d.decl == nil || !d.decl.Getter):
 		return v
 	case d.decl == nil || len(d.decl.Results) == 0:
 		return value{}
@@ -255,6 +255,12 @@ func (s *search) memberOf(v value, name string, depth int) value {
 	if v.state == isModule {
 		return s.member(v.module, name, depth)
 	}
+	if v.state == isSymbol && !v.of && len(v.wraps) == 0 { // of a namespace, of an object, inside of a function
+		s.load(v.module)
+		if full := v.name + "." + name; v.module.decls[full] != nil {
+			return value{state: isSymbol, module: v.module, name: full}
+		}
+	}
 	if v = s.settle(v, depth); v.state == isNameless {
 		return value{}
 	}
@@ -262,9 +268,30 @@ func (s *search) memberOf(v value, name string, depth int) value {
 		return v
 	}
 	if len(v.wraps) > 0 {
-		return value{state: isForeign}
+		return v.builtin(name)
 	}
 	return s.inType(v.module, v.name, name, depth)
+}
+
+// builtin is a member of a container: a function, of those that give what is
+// in it or another such container.
+func (v value) builtin(name string) value {
+	last := len(v.wraps) - 1
+	function := wrap{mark: '~'}
+	if v.wraps[last].mark != '^' {
+		return value{state: isForeign}
+	}
+	switch name {
+	case "find", "findLast", "at", "pop", "shift", "get", "popleft", "setdefault", "next", "popitem":
+		v.wraps = append(slices.Clone(v.wraps[:last]), function)
+	case "filter", "slice", "concat", "reverse", "sort", "values", "copy", "toSorted", "toReversed", "splice", "flat", "union":
+		v.wraps = append(slices.Clone(v.wraps), function)
+	case "items", "entries":
+		v.wraps = append(slices.Clone(v.wraps), wrap{mark: '^'}, function)
+	default:
+		return value{state: isForeign}
+	}
+	return v
 }
 
 // inType looks a name up in a type, and in what it has its members from.

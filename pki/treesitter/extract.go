@@ -21,11 +21,21 @@ type mark struct {
 	doc                string
 }
 
-// symbols parses src and runs the query. No goroutine other than the caller's
-// sees the tree: two readers of one tree crash.
+// symbols parses src and runs the query.
 func (g *grammar) symbols(src []byte, limit time.Duration) ([]pki.Symbol, error) {
+	f, err := g.parse(src, limit, nil)
+	return f.Symbols, err
+}
+
+// walk finds the names of a file, whose symbols are known, by its tree.
+type walk func(root *node, src []byte, symbols []pki.Symbol) pki.File
+
+// parse parses src and runs the query, and then a walk if there is one. No
+// goroutine other than the caller's sees the tree: two readers of one tree
+// crash.
+func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, error) {
 	if err := g.compile(); err != nil {
-		return nil, err
+		return pki.File{}, err
 	}
 	if g.alone {
 		g.mu.Lock()
@@ -45,15 +55,18 @@ func (g *grammar) symbols(src []byte, limit time.Duration) ([]pki.Symbol, error)
 	}
 	tree, err := p.ParseCtx(context.Background(), nil, text)
 	if err != nil {
-		return nil, ErrTimeout // the language is set and the context cannot end
+		return pki.File{}, ErrTimeout // the language is set and the context cannot end
 	}
 	defer tree.Close()
 
 	if hostile(tree.RootNode(), len(src)) {
-		return nil, ErrRefused
+		return pki.File{}, ErrRefused
 	}
-
-	return g.assemble(g.marks(tree.RootNode(), src, deadline), src), nil
+	symbols := g.assemble(g.marks(tree.RootNode(), src, deadline), src)
+	if w == nil {
+		return pki.File{Symbols: symbols}, nil
+	}
+	return w(copyTree(tree.RootNode(), g.tables()), src, symbols), nil
 }
 
 // marks runs the query until the deadline; a match is small work, see hostile.

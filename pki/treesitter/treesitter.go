@@ -35,45 +35,71 @@ const (
 // what can be had. Besides the errors above there is none; with an error there
 // are no symbols. Calls may run beside each other.
 func Extract(lang string, src []byte) ([]pki.Symbol, error) {
-	if len(src) > maxSize {
-		return nil, ErrTooLarge
-	}
-	switch lang {
-	case "go":
-		return goSymbols(src), nil
-	case "markdown":
-		return headings(src), nil
-	case "yaml":
-		return yamlKeys(src), nil
-	case "toml":
-		return tomlKeys(src), nil
-	}
-	g := grammarOf(lang)
-	switch {
-	case g == nil:
-		return nil, ErrUnsupported
-	case minified(src):
-		return nil, ErrMinified
-	case !survivable(lang, src):
-		if lang == "bash" {
-			return shellFunctions(src), nil
-		}
-		return nil, ErrRefused
-	}
-	return g.symbols(src, timeFor(len(src)))
+	f, err := parseSource(lang, src, false)
+	return f.Symbols, err
 }
 
 // Analyze returns the symbols of a source as Extract does, and what it imports
 // and refers to.
-func Analyze(lang string, src []byte) (pki.File, error) {
-	if lang == "go" && len(src) <= maxSize {
-		return goAnalyze(src), nil
+func Analyze(lang string, src []byte) (pki.File, error) { return parseSource(lang, src, true) }
+
+// parseSource is Analyze, or with all unset Extract.
+func parseSource(lang string, src []byte, all bool) (pki.File, error) {
+	if len(src) > maxSize {
+		return pki.File{}, ErrTooLarge
 	}
-	symbols, err := Extract(lang, src)
-	if err != nil || lang == "markdown" || lang == "yaml" || lang == "toml" {
-		return pki.File{Symbols: symbols}, err
+	switch lang {
+	case "go":
+		if all {
+			return goAnalyze(src), nil
+		}
+		return pki.File{Symbols: goSymbols(src)}, nil
+	case "markdown":
+		return pki.File{Symbols: headings(src)}, nil
+	case "yaml":
+		return pki.File{Symbols: yamlKeys(src)}, nil
+	case "toml":
+		return pki.File{Symbols: tomlKeys(src)}, nil
 	}
-	return names(lang, src, symbols), nil
+	g := grammarOf(lang)
+	switch {
+	case g == nil:
+		return pki.File{}, ErrUnsupported
+	case minified(src):
+		return pki.File{}, ErrMinified
+	case !survivable(lang, src):
+		if lang == "bash" {
+			return finishNames(lang, src, shellFunctions(src), all), nil
+		}
+		return pki.File{}, ErrRefused
+	}
+	if w := walkOf(lang); all && w != nil {
+		return g.parse(src, timeFor(len(src)), w)
+	}
+	symbols, err := g.symbols(src, timeFor(len(src)))
+	if err != nil {
+		return pki.File{}, err
+	}
+	return finishNames(lang, src, symbols, all), nil
+}
+
+// finishNames adds the names to the symbols, if they are wanted.
+func finishNames(lang string, src []byte, symbols []pki.Symbol, all bool) pki.File {
+	if !all {
+		return pki.File{Symbols: symbols}
+	}
+	return names(lang, src, symbols)
+}
+
+// walkOf returns the walk of the languages that are followed through scopes.
+func walkOf(lang string) walk {
+	switch lang {
+	case "javascript", "typescript", "tsx":
+		return jsFile
+	case "python":
+		return pyFile
+	}
+	return nil
 }
 
 // Safe reports whether lang is parsed without C code: whatever the source,
