@@ -13,3 +13,7 @@ func (r *Repo) commitAlone(context.Context, string, string) (CommitResult, error
 }
 
 func (r *Repo) headAlone() (string, error) { return "", ErrNoGit }
+
+func (r *Repo) branchesAlone() ([]LocalBranch, error) { return nil, ErrNoGit }
+
+func (r *Repo) createBranchAlone(string) error { return ErrNoGit }

@@ -19,7 +19,16 @@ var known = []struct {
 	{Unavailable, []string{"Please tell me who you are", "unable to auto-detect email", "auto-detection is disabled", "empty ident name", "no name was given", "no email was given"}, "git does not know who commits; the user should set user.name and user.email"},
 	{Failed, []string{"gpg failed to sign", "failed to write commit object", "error: Load key", "Couldn't load public key"}, "the commit could not be signed, so it was not made: %s"},
 	{Unavailable, []string{"Authentication failed", "could not read Username", "could not read Password", "terminal prompts disabled", "Permission denied (", "The requested URL returned error: 401", "The requested URL returned error: 403", "Host key verification failed"}, "the remote did not accept the credentials that git has, and nobody is asked for others; the user should set up a credential helper or a key: %s"},
-	{Unavailable, []string{"Could not resolve host", "Failed to connect", "Couldn't connect", "Connection refused", "Connection timed out", "Network is unreachable", "No route to host", "unable to access", "Could not read from remote repository", "does not appear to be a git repository", "early EOF", "the remote end hung up"}, "the remote could not be reached: %s"},
+	{Unavailable, []string{"Could not resolve host", "Failed to connect", "Couldn't connect", "Connection refused", "Connection timed out", "Network is unreachable", "No route to host", "unable to access", "Could not read from remote repository", "does not appear to be a git repository", "fatal: repository '", "early EOF", "the remote end hung up"}, "the remote could not be reached: %s"},
+	{Exists, []string{"already exists"}, "there is such a branch already: %s"},
+	{Conflicted, []string{"is not fully merged"}, "the branch has commits that are nowhere else, so it is not deleted; the user can delete it with git branch -D: %s"},
+	{Conflicted, []string{"checked out at", "already used by worktree"}, "the branch is checked out in a working tree: %s"},
+	{NotFound, []string{"invalid reference", "not found.", "is not a valid reference", "did not match any", "log for 'stash' only has", "No stash entries found"}, "there is no such branch or stash: %s"},
+	{Conflicted, []string{"would be overwritten by", "Please commit your changes or stash them", "already exists, no checkout", "cannot switch branch while", "You have unstaged changes", "Your index contains uncommitted changes"}, "changes that are not committed are in the way, so nothing was done; commit them or git_stash them first: %s"},
+	{Conflicted, []string{"Need to specify how to reconcile", "Not possible to fast-forward"}, "the branch and its upstream both have commits that the other has not; call again with rebase true, to put the branch's commits on top, or false, to merge"},
+	{Conflicted, []string{"There is no tracking information", "You asked to pull from the remote"}, "the branch has no upstream to pull from; push it with set_upstream: true, or the user can set one"},
+	{Conflicted, []string{"you do not have the initial commit yet", "You do not have", "not a valid object name", "not a commit"}, "there is no commit yet; make one first: %s"},
+	{Conflicted, []string{"couldn't find remote ref", "no such ref was fetched"}, "the remote does not have the upstream branch any more: %s"},
 	{Failed, []string{"' not allowed"}, "only https, http, ssh and file remotes are used: %s"},
 }
 

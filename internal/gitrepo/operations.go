@@ -43,6 +43,7 @@ var operations = []operation{
 
 	// What is read.
 	{name: "resolve", command: []string{"rev-parse", "--verify", "--quiet", "--end-of-options"}, time: quick},
+	{name: "current-branch", command: []string{"symbolic-ref", "--quiet", "HEAD"}, time: quick},
 	{name: "status", command: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}, flags: []string{"--ignored=matching", "--branch"}, paths: true, time: slow},
 	{name: "staged", command: []string{"diff-index", "--cached", "--ita-invisible-in-index", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, time: slow},
 	{name: "diff-tree", command: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=40"}, flags: []string{"--root"}, time: slow},
@@ -68,7 +69,7 @@ var operations = []operation{
 	{name: "create-branch", command: []string{"branch", "--no-track"}, hooks: refHooks, time: quick},
 	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, time: quick},
 	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
-	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
+	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: checkoutHooks, filters: true, nested: true, time: slow},
 	{name: "stash-pop", command: []string{"stash", "pop", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
 	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
 	{name: "stash-drop", command: []string{"stash", "drop", "--quiet"}, hooks: refHooks, time: quick},

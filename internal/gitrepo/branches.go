@@ -1,0 +1,141 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// LocalBranch is a branch of the repository.
+type LocalBranch struct {
+	Name     string `json:"name"`
+	Current  bool   `json:"current,omitempty"`
+	Commit   string `json:"commit"` // short
+	Subject  string `json:"subject"`
+	Upstream string `json:"upstream,omitempty"`
+	Track    string `json:"track,omitempty"` // ahead 1, behind 2; gone
+}
+
+// maxBranches bounds a list of branches.
+const maxBranches = 1000
+
+// Branches lists the branches, the one that was committed to last first, and
+// the branches of remotes as they were last seen.
+func (r *Repo) Branches(ctx context.Context) (local []LocalBranch, remote []string, err error) {
+	if r.o.Git == NoGit {
+		local, err := r.branchesAlone()
+		return local, nil, err
+	}
+	const format = "--format=%(refname:short)%00%(HEAD)%00%(objectname:short)%00%(upstream:short)%00%(upstream:track,nobracket)%00%(contents:subject)"
+	out, err := r.git(ctx, invocation{op: "list-refs", args: []string{format, "--sort=-committerdate", "--count=1000", "refs/heads"}})
+	if err != nil {
+		return nil, nil, r.explain(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), "\x00"); len(f) == 6 {
+			local = append(local, LocalBranch{Name: f[0], Current: f[1] == "*", Commit: f[2], Upstream: f[3], Track: f[4], Subject: shown(f[5])})
+		}
+	}
+	out, err = r.git(ctx, invocation{op: "list-refs", args: []string{"--format=%(refname:short)", "--count=1000", "refs/remotes"}})
+	if err != nil {
+		return nil, nil, r.explain(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if name := strings.TrimSuffix(line, "\n"); strings.Contains(name, "/") && !strings.HasSuffix(name, "/HEAD") {
+			remote = append(remote, name)
+		}
+	}
+	return local, remote, nil
+}
+
+// CreateBranch makes a branch at HEAD, without switching to it.
+func (r *Repo) CreateBranch(ctx context.Context, name string) error {
+	if err := CheckBranchName(name); err != nil {
+		return err
+	}
+	if r.o.Git == NoGit {
+		return r.createBranchAlone(name)
+	}
+	_, err := r.git(ctx, invocation{op: "create-branch", args: []string{name}, hooks: true})
+	return r.explain(err)
+}
+
+// SwitchBranch checks a branch out: one that exists, or that exactly one
+// remote has. Changes that are not committed come along, or stop it.
+func (r *Repo) SwitchBranch(ctx context.Context, name string) (note string, err error) {
+	if err := CheckBranchName(name); err != nil {
+		return "", err
+	}
+	if _, err := r.git(ctx, invocation{op: "switch", args: []string{name}, hooks: true}); err != nil {
+		return "", r.explain(err)
+	}
+	return r.silenced(ctx, "switch"), nil
+}
+
+// DeleteBranch deletes a branch whose commits are in its upstream or in HEAD.
+func (r *Repo) DeleteBranch(ctx context.Context, name string) error {
+	if err := CheckBranchName(name); err != nil {
+		return err
+	}
+	_, err := r.git(ctx, invocation{op: "delete-branch", args: []string{name}, hooks: true})
+	return r.explain(err)
+}
+
+// currentBranch is the branch that HEAD is on, "" when it is on none.
+func (r *Repo) currentBranch(ctx context.Context) (string, error) {
+	out, err := r.git(ctx, invocation{op: "current-branch"})
+	var exit *exitError
+	if errors.As(err, &exit) && exit.code == 1 && exit.stderr == "" {
+		return "", nil
+	}
+	if err != nil {
+		return "", r.explain(err)
+	}
+	name, ok := strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/")
+	if !ok {
+		return "", nil
+	}
+	return name, nil
+}
+
+// maxName bounds the name of a branch, in bytes: it becomes the name of a file.
+const maxName = 200
+
+// CheckBranchName checks a name by the rules of git check-ref-format --branch.
+func CheckBranchName(name string) error {
+	bad := func(why string) error {
+		return failf(Invalid, "%q can't be the name of a branch: it %s", shown(name), why)
+	}
+	switch {
+	case name == "":
+		return bad("is empty")
+	case len(name) > maxName:
+		return bad("is too long")
+	case name[0] == '-':
+		return bad("begins with a dash")
+	case name == "@" || name == "HEAD" || strings.HasPrefix(name, "refs/"):
+		return bad("means something else to git")
+	case strings.Contains(name, ".."):
+		return bad("holds two dots in a row")
+	case strings.Contains(name, "@{"):
+		return bad("holds @{")
+	case strings.HasSuffix(name, "."):
+		return bad("ends with a dot")
+	}
+	for _, c := range []byte(name) {
+		if c <= ' ' || c == 0x7f || strings.IndexByte(`~^:?*[\`, c) >= 0 {
+			return bad("holds a blank, a control character or one of ~ ^ : ? * [ \\")
+		}
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case part == "":
+			return bad("has an empty part between slashes")
+		case part[0] == '.':
+			return bad("has a part that begins with a dot")
+		case strings.HasSuffix(part, ".lock"):
+			return bad("has a part that ends with .lock")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Stash is changes that were put away.
+type Stash struct {
+	Index   int       `json:"index"`
+	Message string    `json:"message"`
+	Time    time.Time `json:"time"`
+}
+
+// Stashes lists what was put away, the newest first.
+func (r *Repo) Stashes(ctx context.Context) ([]Stash, error) {
+	list := []Stash{}
+	if hash, err := r.resolveRev(ctx, "refs/stash"); err != nil || hash == "" {
+		return list, err
+	}
+	out, err := r.git(ctx, invocation{op: "stash-list"})
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00\x00") {
+		f := strings.Split(entry, "\x00")
+		if len(f) != 3 {
+			continue
+		}
+		seconds, _ := strconv.ParseInt(f[1], 10, 64)
+		list = append(list, Stash{Index: len(list), Message: shown(f[2]), Time: time.Unix(seconds, 0).UTC()})
+	}
+	return list, nil
+}
+
+// StashPush puts the changes of tracked files away, below a directory or all.
+// It fails with Conflicted when there are none.
+func (r *Repo) StashPush(ctx context.Context, message, below string) (note string, err error) {
+	if strings.ContainsAny(message, "\x00\n") {
+		return "", failf(Invalid, "message: must be one line")
+	}
+	if what := r.busy(); what != "" {
+		return "", failf(Conflicted, "%s is in progress; finish or abort it first", what)
+	}
+	before, err := r.resolveRev(ctx, "refs/stash")
+	if err != nil {
+		return "", err
+	}
+	c := invocation{op: "stash-push", hooks: true}
+	if message != "" {
+		c.args = []string{"--message=" + message}
+	}
+	if below != "" && below != "." {
+		c.paths = []string{below}
+	}
+	if _, err := r.git(ctx, c); err != nil {
+		return "", r.explain(err)
+	}
+	after, err := r.resolveRev(ctx, "refs/stash")
+	if err != nil {
+		return "", err
+	}
+	if before == after {
+		return "", failf(Conflicted, "there are no changes of tracked files to put away; new files stay where they are")
+	}
+	return r.silenced(ctx, "stash-push"), nil
+}
+
+// StashApply brings a stash back, and drops it after that when pop is set. It
+// stays when there are conflicts.
+func (r *Repo) StashApply(ctx context.Context, index int, pop bool) (note string, err error) {
+	op := "stash-apply"
+	if pop {
+		op = "stash-pop"
+	}
+	if err := r.noConflicts(ctx); err != nil {
+		return "", err
+	}
+	if _, err := r.git(ctx, invocation{op: op, args: []string{stashName(index)}, hooks: true}); err != nil {
+		var exit *exitError
+		var conflict *Failure
+		if errors.As(err, &exit) && errors.As(r.noConflicts(ctx), &conflict) && conflict.Kind == Conflicted {
+			return "", failf(Conflicted, "%s came back with conflicts, and is kept; %s", stashName(index), conflict.Text)
+		}
+		return "", r.explain(err)
+	}
+	return r.silenced(ctx, op), nil
+}
+
+// StashDrop throws a stash away.
+func (r *Repo) StashDrop(ctx context.Context, index int) error {
+	_, err := r.git(ctx, invocation{op: "stash-drop", args: []string{stashName(index)}, hooks: true})
+	return r.explain(err)
+}
+
+func stashName(index int) string { return fmt.Sprintf("stash@{%d}", index) }
