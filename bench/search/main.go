@@ -62,7 +62,7 @@ var tasks = []task{
 		name: "files", rg: []string{"--files"}, ours: []string{"files"},
 		process: func(ctx context.Context, files workspace.Files) error {
 			const most = 10_000 // that search_files lists
-			_, _, err := search.Files(ctx, files, workspace.WalkOptions{Workers: 2}, most, func(string) bool { return true })
+			_, _, err := search.Files(ctx, nil, files, workspace.WalkOptions{Workers: 2}, most, func(string) bool { return true })
 			return err
 		},
 	},

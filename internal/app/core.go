@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -36,6 +37,7 @@ type door struct {
 	live     func(base workspace.View) workspace.View // nil: the disk is what the user sees
 	changed  func()                                   // the review queue changed; may be nil
 	parser   string                                   // see outliner
+	resident bool                                     // the core stays: searches remember what they read
 	queue    queueUse
 	mode     string // of the default session; "" is that of the settings
 }
@@ -66,6 +68,7 @@ type core struct {
 	stateDir string
 
 	watching  *watching
+	texts     *textindex.Index // nil: the core doesn't stay
 	knowledge *knowledge
 	problems  []string // what the user should know: settings, recovery, the queue
 
@@ -92,6 +95,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.disk, c.live = disk, disk
 	c.watching = &watching{disk: disk}
 	c.knowledge = &knowledge{c: c}
+	if d.resident {
+		c.texts = textindex.New(disk, c.watching.subscribe)
+	}
 	if d.live != nil {
 		c.live = d.live(disk)
 	}
@@ -136,7 +142,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    c.destinations,
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser}, c.git(), c.knowledge)...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser}, c.git(), c.knowledge, c.texts)...); err != nil {
 		c.close()
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{}, git.Deps{}, nil)...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{}, git.Deps{}, nil, nil)...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

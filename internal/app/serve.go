@@ -88,7 +88,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 	}
 	d := door{
 		log: log, level: level, approver: st.Approver, people: people{st.People}, changed: st.ReviewChanged,
-		queue: queueAlways, parser: parser,
+		queue: queueAlways, parser: parser, resident: true,
 		live: func(base workspace.View) workspace.View { return st.Editor(base) },
 	}
 	if len(st.Settings) > 0 {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 	"github.com/sidecar-ls/sidecar-ls/tools/fs"
@@ -10,11 +11,15 @@ import (
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, k search.Knowledge) []*tools.Tool {
+func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, k search.Knowledge, x *textindex.Index) []*tools.Tool {
+	finder := o.finder()
+	if x != nil {
+		finder.Narrow = x.Containing
+	}
 	var list []*tools.Tool
 	for _, family := range [][]*tools.Tool{
 		fs.Tools(fs.Deps{Outline: o.outline}),
-		search.Tools(search.Deps{References: o.finder(), Knowledge: k}),
+		search.Tools(search.Deps{References: finder, Knowledge: k, Index: x}),
 		git.Tools(g),
 		system.Tools(pages),
 		editor.Tools(people),

@@ -50,6 +50,9 @@ func (f *Feed) Sync(ctx context.Context) (Batch, error) {
 	return b, nil
 }
 
+// State returns how the watcher gets to know of changes.
+func (f *Feed) State() State { return f.w.State() }
+
 // Ready receives when there may be something for Sync, for whoever doesn't
 // want to wait for a reason to ask.
 func (f *Feed) Ready() <-chan struct{} { return f.ready }

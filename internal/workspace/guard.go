@@ -21,7 +21,7 @@ type guard struct {
 }
 
 func (g *guard) hidden(name string) bool {
-	return suspect.has(name) && Sensitive(name) && (g.allow == nil || !g.allow(name))
+	return Sensitive(name) && (g.allow == nil || !g.allow(name))
 }
 
 // check judges a name and where it leads. Only the links inside the roots

@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // Ignored reports whether the ignore rules leave name, or a directory that it
@@ -28,6 +30,50 @@ func (d *Disk) Ignored(name string, dir bool) bool {
 		at, rel = path.Join(at, first), rest
 		rules = rules.enter([]byte(first))
 	}
+}
+
+// Walked tells what a walk of the whole disk, with the zero WalkOptions, meets
+// under a name: a regular file (0), a directory (fs.ModeDir), or nothing.
+func (d *Disk) Walked(name string) (kind fs.FileMode, ok bool) {
+	f, rel, err := d.locate(name)
+	if err != nil || f == nil || rel == "." {
+		return fs.ModeDir, err == nil
+	}
+	rules := f.rootRules()
+	for at := "."; ; {
+		f.addRules(at, &rules)
+		first, rest, deeper := strings.Cut(rel, "/")
+		at, rel = path.Join(at, first), rest
+		info, err := f.root.Lstat(at)
+		if err != nil {
+			return 0, false
+		}
+		kind = info.Mode().Type()
+		v := rules.match([]byte(first), kind == fs.ModeDir)
+		if kind&^fs.ModeDir != 0 || deeper && kind == 0 || v == excluded || first[0] == '.' && v != included || first == ".git" || !utf8.ValidString(first) {
+			return 0, false
+		}
+		if !deeper {
+			return kind, true
+		}
+		rules = rules.enter([]byte(first))
+	}
+}
+
+// Lstat tells what is there under a name, without following a link at its end.
+func (d *Disk) Lstat(name string) (fs.FileInfo, error) {
+	f, rel, err := d.locate(name)
+	if err != nil {
+		return nil, pathError("lstat", name, err)
+	}
+	if f == nil {
+		return virtualDir("."), nil
+	}
+	info, err := f.root.Lstat(rel)
+	if err != nil {
+		return nil, pathError("lstat", name, err)
+	}
+	return info, nil
 }
 
 // rulesAbove are the rules as they apply in the directory rel, without those

@@ -159,7 +159,9 @@ var (
 )
 
 // Sensitive reports whether the file may hold secrets, by its name alone.
-func Sensitive(name string) bool {
+func Sensitive(name string) bool { return suspect.has(name) && sensitive(name) }
+
+func sensitive(name string) bool {
 	parts := strings.Split(fold(name), "/")
 	base := parts[len(parts)-1]
 	for _, dir := range parts[:len(parts)-1] {

@@ -4,7 +4,7 @@ import "strings"
 
 // suspects tells most names that aren't sensitive from the rest in little more
 // time than it takes to read them, for walks, which ask about every file. It is
-// made of the same lists as Sensitive.
+// made of the same lists as sensitive.
 type suspects struct {
 	odd   [256]uint8 // bytes that make a name suspect wherever they are
 	first [256]bool  // bytes that names in bases and heads begin with
@@ -76,5 +76,5 @@ func (s *suspects) has(name string) bool {
 	return s.bases[base]
 }
 
-// suspect is the quick look before Sensitive.
+// suspect is the quick look of Sensitive.
 var suspect = newSuspects()

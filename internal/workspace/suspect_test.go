@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// secretNames are names of every kind that Sensitive knows.
+// secretNames are names of every kind that sensitive knows.
 func secretNames() []string {
 	var names []string
 	for _, list := range []map[string]bool{secretFiles, secretIn, secretDirs} {
@@ -25,13 +25,13 @@ func secretNames() []string {
 }
 
 func TestSuspects(t *testing.T) {
-	sensitive := 0
+	known := 0
 	for _, name := range secretNames() {
 		for _, in := range []string{"", "a/", "a.b/C/"} {
 			for _, written := range []string{in + name, strings.ToUpper(in + name), in + name + ".", in + name + " ", in + "\u200b" + name,
 				in + name + "::$DATA", strings.Replace(in+name, "k", "\u212a", 1), strings.Replace(in+name, "s", "ſ", 1)} {
-				if Sensitive(written) {
-					sensitive++
+				if sensitive(written) {
+					known++
 					if !suspect.has(written) {
 						t.Errorf("%q is sensitive and not suspect", written)
 					}
@@ -39,8 +39,8 @@ func TestSuspects(t *testing.T) {
 			}
 		}
 	}
-	if sensitive < 1000 {
-		t.Errorf("%d names are sensitive; the test has lost its sense", sensitive)
+	if known < 1000 {
+		t.Errorf("%d names are sensitive; the test has lost its sense", known)
 	}
 	for _, name := range []string{"main.go", "src/compiler/checker.ts", "drivers/net/Makefile", "README.md", "a/b_c-d/io.c", "credits.txt", "x.py"} {
 		if suspect.has(name) {
@@ -54,7 +54,7 @@ func FuzzSuspects(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if Sensitive(name) && !suspect.has(name) {
+		if sensitive(name) && !suspect.has(name) {
 			t.Errorf("%q is sensitive and not suspect", name)
 		}
 	})

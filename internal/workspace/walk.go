@@ -22,6 +22,9 @@ func (d *Disk) Walk(ctx context.Context, opts WalkOptions, visit func(*Entry) er
 	if dir == "" {
 		dir = "."
 	}
+	if opts.Names != nil {
+		return d.visitNames(ctx, opts, visit)
+	}
 	f, rel, err := d.locate(dir)
 	if err != nil {
 		return pathError("walk", dir, err)
@@ -217,16 +220,22 @@ type worker struct {
 	entry Entry
 	dir   *openDir
 	name  []byte // of the file being visited, terminated by NUL
+	base  []byte // room for a name
 	list  []byte // a directory's entries, or the next of many
 	text  []byte // an ignore file
 	files [][]byte
 	jobs  []job
 }
 
-func (w *walk) work(i int) {
+func newWorker(w *walk, i int) *worker {
 	k := &worker{walk: w}
 	k.entry.Worker = i
 	k.entry.Read, k.entry.Scan, k.entry.Stat = k.read, k.scan, k.stat
+	return k
+}
+
+func (w *walk) work(i int) {
+	k := newWorker(w, i)
 	for {
 		j, ok := w.pop()
 		if !ok {

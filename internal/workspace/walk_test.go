@@ -303,3 +303,64 @@ func TestWalkTellsOfDirectories(t *testing.T) {
 		})
 	}
 }
+
+// A walk of names reads what a walk that lists reads, through every layer, and
+// follows no link that came into the way.
+func TestWalkNames(t *testing.T) {
+	files := map[string]string{}
+	for i := range 300 {
+		files[fmt.Sprintf("d%d/e%d/f%d", i%7, i%3, i)] = fmt.Sprint(i)
+	}
+	files["top"], files["d1/.env"] = "top", "secret"
+	d, dir := openTest(t, DiskOptions{}, files)
+	if err := os.Symlink("d1", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	view := Guard(NewOverlay(d, layer{"top": text("over"), "d1/e1/f1": nil, "new/f": text("new")}), nil)
+	read := func(opts WalkOptions) map[string]string {
+		var mu sync.Mutex
+		got := map[string]string{}
+		err := view.Walk(t.Context(), opts, func(e *Entry) error {
+			data, err := e.Read(nil)
+			if err != nil {
+				return nil
+			}
+			if e.Stat != nil && opts.Names != nil && opts.Names[e.Number] != e.Path {
+				t.Errorf("%s has the number %d", e.Path, e.Number)
+			}
+			if e.Stat != nil {
+				if st, err := e.Stat(); err != nil || st.Size != int64(len(data)) || st.Mtime == 0 {
+					t.Errorf("%s: %+v, %v", e.Path, st, err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if _, ok := got[e.Path]; ok {
+				t.Errorf("%s comes twice", e.Path)
+			}
+			got[e.Path] = string(data)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	names := []string{"gone", "d1/gone/f", "link/e1/f1", "d1", "d1/.env", "top/f"}
+	for name := range files {
+		names = append(names, name)
+	}
+	want := read(WalkOptions{})
+	if len(want) != 301 {
+		t.Fatalf("%d files", len(want))
+	}
+	for range 3 { // in any order
+		if diff := cmp.Diff(want, read(WalkOptions{Names: names})); diff != "" {
+			t.Error(diff)
+		}
+		slices.Sort(names)
+	}
+	if diff := cmp.Diff(map[string]string{"top": "over", "d2/e2/f2": "2", "new/f": "new"}, read(WalkOptions{Names: []string{"d2/e2/f2"}, Keep: func(name string, dir bool) bool { return true }})); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -96,6 +96,12 @@ type WalkOptions struct {
 	// every directory before it is entered.
 	Keep func(name string, dir bool) bool
 
+	// Names, when not nil, are the files to visit instead of what is found
+	// below Dir: names of regular files there, for which the caller has applied
+	// the ignore rules, and Keep to directories. What is not there any more
+	// can't be read. Files of a layer over the disk are visited as always.
+	Names []string
+
 	// DirsOnly leaves out all files.
 	DirsOnly bool
 
@@ -113,6 +119,8 @@ type WalkOptions struct {
 type Entry struct {
 	Path   string // name in the view
 	Worker int    // index of the visiting goroutine, 0 ≤ Worker < number of workers
+
+	Number int // of WalkOptions.Names, if there are any
 
 	// Stat, set for files of the disk only, tells how the file is now.
 	Stat func() (Stamp, error)

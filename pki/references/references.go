@@ -20,6 +20,9 @@ type Finder struct {
 	Language func(path string, src []byte) string
 	// Analyze returns the facts of a source.
 	Analyze func(ctx context.Context, lang string, src []byte) (pki.File, error)
+	// Narrow, when set, returns the names of the files that may have one of the
+	// words, and of those for which also is true; nil stands for all files.
+	Narrow func(ctx context.Context, files workspace.Files, words []string, also func(name string) bool) ([]string, error)
 }
 
 // Query asks for a symbol.

@@ -57,6 +57,12 @@ func (s *search) gather(words ...string) error {
 	first := s.words == nil
 	s.words = append(s.words, words...)
 	opts := workspace.WalkOptions{Workers: runtime.GOMAXPROCS(0)}
+	if s.finder.Narrow != nil {
+		var err error
+		if opts.Names, err = s.finder.Narrow(s.ctx, s.files, words, describesModule); err != nil {
+			return err
+		}
+	}
 	bufs := make([][]byte, opts.Workers)
 	err := s.files.Walk(s.ctx, opts, func(e *workspace.Entry) error {
 		switch base := path.Base(e.Path); {
@@ -95,6 +101,12 @@ func (s *search) gather(words ...string) error {
 		return nil
 	}
 	return err
+}
+
+// describesModule: what such a file says counts, whatever words are looked for.
+func describesModule(name string) bool {
+	base := path.Base(name)
+	return base == "go.mod" || base == "package.json"
 }
 
 func (s *search) isHit(name string) bool {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -35,9 +36,11 @@ type grepData struct {
 	Binary   int  `json:"binary,omitempty"`
 	TooLarge int  `json:"tooLarge,omitempty"`
 	Cut      bool `json:"cut"`
+
+	Swept string `json:"swept,omitempty"` // why all files had to be looked at for changes
 }
 
-func grep() *tools.Tool {
+func grep(x *textindex.Index) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "grep",
 		Title:       "Search in files",
@@ -45,14 +48,17 @@ func grep() *tools.Tool {
 		Category:    "search",
 		Tags:        []string{"regex", "text", "content", "find"},
 		Timeout:     grepTimeout,
-	}, runGrep)
+	}, func(ctx context.Context, c *tools.Call, in grepArgs) (tools.Result, error) {
+		return runGrep(ctx, x, c, in)
+	})
 }
 
-func runGrep(ctx context.Context, c *tools.Call, in grepArgs) (tools.Result, error) {
+func runGrep(ctx context.Context, x *textindex.Index, c *tools.Call, in grepArgs) (tools.Result, error) {
 	q, err := in.query(c.Files)
 	if err != nil {
 		return tools.Result{}, err
 	}
+	q.Index = x
 	m, err := q.Run(ctx, c.Files)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return tools.Result{}, tools.Errorf(tools.Timeout, "the search took too long; narrow it with path or include, or simplify the pattern")
@@ -64,7 +70,7 @@ func runGrep(ctx context.Context, c *tools.Call, in grepArgs) (tools.Result, err
 		Text: in.render(m),
 		Structured: grepData{
 			Matches: m.Lines, Files: m.Found, Shown: m.kept,
-			Searched: m.Searched, Binary: m.Binary, TooLarge: m.TooLarge, Cut: in.cut(m),
+			Searched: m.Searched, Binary: m.Binary, TooLarge: m.TooLarge, Cut: in.cut(m), Swept: m.Swept,
 		},
 		Truncated: in.cut(m),
 	}, nil

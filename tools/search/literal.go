@@ -3,8 +3,11 @@ package search
 import (
 	"bytes"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 )
 
 // needle is a text that every match contains. With fold, ASCII letters match
@@ -53,6 +56,55 @@ func required(re *syntax.Regexp) []needle {
 	return nil
 }
 
+// needed returns the texts that a file must have for re to match: of every
+// list one.
+func needed(re *syntax.Regexp) textindex.Needed {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if slices.Contains(re.Rune, utf8.RuneError) {
+			return nil // it matches what isn't UTF-8, too
+		}
+		var all textindex.Needed
+		for _, part := range foldable(string(re.Rune), re.Flags&syntax.FoldCase != 0) {
+			all = append(all, []string{part})
+		}
+		return all
+	case syntax.OpCapture, syntax.OpPlus:
+		return needed(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return needed(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var all textindex.Needed
+		for _, sub := range re.Sub {
+			all = append(all, needed(sub)...)
+		}
+		return all
+	case syntax.OpAlternate:
+		if set := required(re); set != nil {
+			var one []string
+			for _, n := range set {
+				one = append(one, n.text)
+			}
+			return textindex.Needed{one}
+		}
+	}
+	return nil
+}
+
+// foldable returns the parts of a literal that a file has as they are but for
+// the case of ASCII letters: k and s have further forms (the Kelvin sign, the
+// long s).
+func foldable(text string, fold bool) []string {
+	if !fold {
+		return []string{text}
+	}
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r >= utf8.RuneSelf || r == 'k' || r == 's'
+	})
+}
+
 // worth ranks sets of needles: long ones are rare, and few are found faster.
 func worth(set []needle) int {
 	if len(set) == 0 {
@@ -65,22 +117,16 @@ func worth(set []needle) int {
 	return shortest*maxNeedles - len(set) + 1
 }
 
-// literalNeedle returns what is worth looking for of a literal. When case is
-// folded that is the longest part which only ASCII letters can match: k and s
-// have further forms (the Kelvin sign, the long s).
+// literalNeedle returns what is worth looking for of a literal: the longest
+// part that is foldable.
 func literalNeedle(text string, fold bool) needle {
-	if !fold {
-		return needle{text: text}
-	}
 	var best string
-	for _, part := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r >= utf8.RuneSelf || r == 'k' || r == 's'
-	}) {
+	for _, part := range foldable(text, fold) {
 		if len(part) > len(best) {
 			best = part
 		}
 	}
-	return needle{best, strings.ToUpper(best) != best}
+	return needle{best, fold && strings.ToUpper(best) != best}
 }
 
 // pair are two bytes at a distance, each perhaps in either case: a letter's

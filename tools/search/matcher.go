@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -29,6 +30,7 @@ type pattern struct {
 	size    int            // instructions of re
 	needles []needle       // one of them is in every match; nil when unknown
 	keepCR  bool           // the pattern speaks of \r itself
+	needed  textindex.Needed
 }
 
 // compilePattern makes a pattern of an expression or plain text. A failure is
@@ -43,6 +45,7 @@ func compilePattern(expr string, plain, fold bool) (*pattern, error) {
 	p := &pattern{keepCR: strings.Contains(expr, "\r") || !plain && strings.Contains(expr, `\r`)}
 	if plain && !fold {
 		p.needles = []needle{{text: expr}}
+		p.needed = textindex.Needed{{expr}}
 		return p, nil
 	}
 	source := expr
@@ -59,6 +62,7 @@ func compilePattern(expr string, plain, fold bool) (*pattern, error) {
 	if needsNewline(tree) {
 		return nil, tools.Errorf(tools.InvalidArguments, `pattern: lines are searched one by one, so \n never matches; search for one line of it and use context`)
 	}
+	p.needed = needed(tree)
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.needles = []needle{{text: string(tree.Rune)}}
 		return p, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -19,6 +20,10 @@ type Query struct {
 	Limit   int  // matching lines (with Count or First: files) to keep, in the order of paths; 0 keeps all
 	Count   bool // keep no lines, count those of each file
 	First   bool // look for one line in each file
+
+	// Index, when set, spares the reading of files in which nothing matches,
+	// where it is about the same disk. The result is the same.
+	Index *textindex.Index
 }
 
 // Matches is what a query found.
@@ -29,6 +34,7 @@ type Matches struct {
 	Searched int            // files
 	Binary   int            // files left out because they are binary
 	TooLarge int            // files left out because of their size
+	Swept    string         // why the index had to look at all files; "" when it knew, or wasn't asked
 	kept     int
 }
 
@@ -63,21 +69,38 @@ func (q *Query) Run(ctx context.Context, files workspace.Files) (*Matches, error
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
+	plan, err := q.Index.Plan(ctx, files, opts, p.needed)
+	if err != nil {
+		return nil, err
+	}
 	c := &collector{limit: q.Limit, units: q.Count || q.First, context: q.Context}
+	if plan != nil {
+		opts.Names = plan.Names
+	}
 	workers := make([]*searcher, opts.Workers)
 	err = files.Walk(ctx, opts, func(e *workspace.Entry) error {
 		s := workers[e.Worker]
 		if s == nil {
 			s = &searcher{q: q, c: c, m: newMatcher(ctx, p)}
+			if plan != nil {
+				s.reader = plan.Reader()
+			}
 			workers[e.Worker] = s
 		}
-		s.visit(e)
+		if s.reader != nil {
+			s.reader.Visit(e, s.visit)
+		} else {
+			s.visit(e)
+		}
 		return ctx.Err()
 	})
 	if err != nil {
 		return nil, err
 	}
 	res := c.result()
+	if plan != nil {
+		res.Searched, res.Binary, res.Swept = plan.Text+plan.Binary, plan.Binary, plan.Swept
+	}
 	for _, s := range workers {
 		if s != nil {
 			res.Searched += s.searched

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -27,17 +28,19 @@ type searchFilesData struct {
 	Total int      `json:"total"`
 }
 
-func searchFiles() *tools.Tool {
+func searchFiles(x *textindex.Index) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "search_files",
 		Title:       "Find files",
 		Description: searchFilesText,
 		Category:    "search",
 		Tags:        []string{"glob", "path", "name", "find"},
-	}, runSearchFiles)
+	}, func(ctx context.Context, c *tools.Call, in searchFilesArgs) (tools.Result, error) {
+		return runSearchFiles(ctx, x, c, in)
+	})
 }
 
-func runSearchFiles(ctx context.Context, c *tools.Call, in searchFilesArgs) (tools.Result, error) {
+func runSearchFiles(ctx context.Context, x *textindex.Index, c *tools.Call, in searchFilesArgs) (tools.Result, error) {
 	if strings.TrimSpace(in.Pattern) == "" {
 		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "pattern: it is empty; use ** for all files")
 	}
@@ -45,7 +48,7 @@ func runSearchFiles(ctx context.Context, c *tools.Call, in searchFilesArgs) (too
 	if err != nil {
 		return tools.Result{}, err
 	}
-	shown, total, err := Files(ctx, c.Files, opts, in.Limit, g.match)
+	shown, total, err := Files(ctx, x, c.Files, opts, in.Limit, g.match)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // the directory that the pattern begins with
 	}
@@ -71,18 +74,22 @@ func runSearchFiles(ctx context.Context, c *tools.Call, in searchFilesArgs) (too
 }
 
 // Files returns the first names, at most limit, of the files of a walk that
-// match, sorted, and how many match in all.
-func Files(ctx context.Context, files workspace.Files, opts workspace.WalkOptions, limit int, match func(name string) bool) (names []string, total int, err error) {
+// match, sorted, and how many match in all. An index that knows them spares the
+// walk.
+func Files(ctx context.Context, x *textindex.Index, files workspace.Files, opts workspace.WalkOptions, limit int, match func(name string) bool) (names []string, total int, err error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
 	found := make([]firstNames, opts.Workers)
-	err = files.Walk(ctx, opts, func(e *workspace.Entry) error {
-		if match(e.Path) {
-			found[e.Worker].add(e.Path, limit)
-		}
-		return nil
-	})
+	known, err := x.List(ctx, files, opts, match, func(name string) { found[0].add(name, limit) })
+	if !known && err == nil {
+		err = files.Walk(ctx, opts, func(e *workspace.Entry) error {
+			if match(e.Path) {
+				found[e.Worker].add(e.Path, limit)
+			}
+			return nil
+		})
+	}
 	names = []string{}
 	if err != nil {
 		return names, 0, err

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -17,8 +18,9 @@ type searcher struct {
 	q       *Query
 	c       *collector
 	m       *matcher
-	buf     []byte // the file
-	decoded []byte // the file, when it was UTF-16
+	reader  *textindex.Reader // nil without an index
+	buf     []byte            // the file
+	decoded []byte            // the file, when it was UTF-16
 	hits    []match
 
 	piece   []byte

@@ -7,6 +7,7 @@ package search
 import (
 	_ "embed"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/pki/references"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -15,11 +16,12 @@ import (
 type Deps struct {
 	References *references.Finder // nil: there is no parser
 	Knowledge  Knowledge          // nil: there is no index
+	Index      *textindex.Index   // nil: every search reads all files
 }
 
 // Tools returns the tools of this family.
 func Tools(d Deps) []*tools.Tool {
-	return []*tools.Tool{searchFiles(), grep(), findReferences(d.References), projectKnowledgeSearch(d.Knowledge)}
+	return []*tools.Tool{searchFiles(d.Index), grep(d.Index), findReferences(d.References), projectKnowledgeSearch(d.Knowledge)}
 }
 
 //go:embed search_files.md

@@ -1,0 +1,273 @@
+package textindex
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/bits"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Plan says which files a search has to look at.
+type Plan struct {
+	Names  []string // for WalkOptions.Names: what may have what is needed, and what isn't known
+	Text   int      // files of text that need not be read
+	Binary int      // binary files that need not be read
+	Swept  string   // why all files were looked at to find changes; "" when events told
+
+	x     *Index
+	known []seen // by the place in Names
+}
+
+// seen is what a plan took a file for.
+type seen struct {
+	number int32
+	turn   uint32
+	loose  bool // and nothing against changing that
+}
+
+// Plan returns what a walk of files with opts need not visit because it has
+// nothing of what is needed, and what is left. It returns nil when it doesn't
+// know: then everything has to be visited.
+func (x *Index) Plan(ctx context.Context, files workspace.Files, opts workspace.WalkOptions, need Needed) (*Plan, error) {
+	disk, over := files.Base()
+	if x == nil || !x.covers(&opts, disk) {
+		return nil, nil
+	}
+	if err := x.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer x.unlock()
+	if err := x.refresh(ctx); err != nil {
+		return nil, closing(err)
+	}
+	sc, ok := x.scope(&opts)
+	if !ok {
+		return nil, nil
+	}
+	p := &Plan{x: x, Swept: x.swept, Names: []string{}}
+	t := &x.tree
+	visit := t.candidates(&x.store, need.clauses())
+	for _, name := range over {
+		if i := t.number(name); i >= 0 && t.files[i].state != isGone {
+			visit.add(i)
+		}
+	}
+	p.choose(t, sc, visit)
+	return p, nil
+}
+
+// closing turns the error of a closed watcher into none: then nothing is known.
+func closing(err error) error {
+	if errors.Is(err, watch.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// set is a set of numbers.
+type set []uint64
+
+func (s set) add(i int32)      { s[i/64] |= 1 << (i % 64) }
+func (s set) has(i int32) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+// candidates returns the files that may have what is needed.
+func (t *tree) candidates(s *store, need clauses) set {
+	found := make(set, (len(t.files)+63)/64)
+	for i := range t.files {
+		if st := t.files[i].state; st == isLoose || st == isText && len(need) == 0 {
+			found.add(int32(i))
+		}
+	}
+	if len(need) > 0 {
+		s.find(need, found.add)
+	}
+	return found
+}
+
+// choose makes names of the files to visit, and counts the others.
+func (p *Plan) choose(t *tree, sc *scope, visit set) {
+	if sc.all() {
+		p.Text, p.Binary = t.texts, t.binary
+		for w, word := range visit {
+			for ; word != 0; word &= word - 1 {
+				i := int32(w*64 + bits.TrailingZeros64(word))
+				p.count(t.files[i].state, -1)
+				p.take(t, i)
+			}
+		}
+	} else {
+		lo, hi := 0, t.sorted
+		if sc.prefix != "" {
+			lo, hi = t.below(sc.opts.Dir)
+		}
+		for i := lo; i < hi; i++ {
+			p.look(t, sc, visit, int32(i))
+		}
+		for i := t.sorted; i < len(t.names); i++ {
+			p.look(t, sc, visit, int32(i))
+		}
+	}
+}
+
+func (p *Plan) look(t *tree, sc *scope, visit set, i int32) {
+	f := &t.files[i]
+	switch {
+	case f.state == isGone || !sc.has(t.names[i]):
+	case visit.has(i):
+		p.take(t, i)
+	default:
+		p.count(f.state, 1)
+	}
+}
+
+func (p *Plan) count(st state, n int) {
+	switch st {
+	case isText:
+		p.Text += n
+	case isBinary:
+		p.Binary += n
+	}
+}
+
+func (p *Plan) take(t *tree, i int32) {
+	p.Names = append(p.Names, t.names[i])
+	p.known = append(p.known, seen{i, t.files[i].turn, t.files[i].state == isLoose && !t.files[i].secret})
+}
+
+// Reader takes what a search reads on its way, so that it need not be read
+// again. Each worker of a walk has its own.
+type Reader struct {
+	p     *Plan
+	sign  *signer
+	entry workspace.Entry
+	read  func([]byte) ([]byte, error)
+	scan  func([]byte, func([]byte, bool) bool) error
+
+	begun, done bool // reading the file
+	binary      bool
+	odd         bool // text that is not what it seems: always to be read
+}
+
+// Reader returns a new reader for a walk of the plan's names.
+func (p *Plan) Reader() *Reader {
+	r := &Reader{p: p}
+	r.entry.Read = r.readAll
+	return r
+}
+
+// Visit calls visit for the entry of a walk. If nothing is known of the file,
+// what visit reads is taken note of.
+func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
+	if e.Stat == nil || e.Number >= len(r.p.known) || r.p.Names[e.Number] != e.Path || !r.p.known[e.Number].loose {
+		visit(e)
+		return
+	}
+	st, err := e.Stat()
+	now := time.Now()
+	if err != nil || st.Linked {
+		visit(e)
+		return
+	}
+	if r.sign == nil {
+		r.sign = new(signer)
+	}
+	r.begun, r.done, r.binary, r.odd = false, false, false, false
+	r.read, r.scan, r.entry.Scan = e.Read, e.Scan, nil
+	if e.Scan != nil {
+		r.entry.Scan = r.scanAll
+	}
+	r.entry.Path, r.entry.Worker, r.entry.Number, r.entry.Stat = e.Path, e.Worker, e.Number, e.Stat
+	visit(&r.entry)
+	if r.done && !r.odd {
+		r.p.x.keep(e.Path, r.p.known[e.Number], r, r.p.x.trusted(st, now))
+	}
+}
+
+// headSize is how much of a file says whether it is binary.
+const headSize = 1 << 10
+
+// take takes the next piece of the file.
+func (r *Reader) take(data []byte) {
+	if r.binary || r.odd {
+		return
+	}
+	if !r.begun {
+		r.begun = true
+		r.sign.reset()
+		data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+		r.odd = bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
+		r.binary = !r.odd && bytes.IndexByte(data[:min(len(data), headSize)], 0) >= 0
+		if r.odd || r.binary {
+			return
+		}
+	}
+	r.sign.add(data)
+}
+
+func (r *Reader) readAll(buf []byte) ([]byte, error) {
+	data, err := r.read(buf)
+	if err == nil && !r.done {
+		r.begun = false
+		r.take(data)
+		r.done = true
+	}
+	return data, err
+}
+
+// scanAll reads to the end even if the search has seen enough.
+func (r *Reader) scanAll(buf []byte, piece func([]byte, bool) bool) error {
+	if r.done {
+		return r.scan(buf, piece)
+	}
+	r.begun = false
+	more, ended := true, false
+	err := r.scan(buf, func(data []byte, last bool) bool {
+		r.take(data)
+		if more {
+			more = piece(data, last)
+		}
+		ended = last
+		return more || !r.binary && !r.odd
+	})
+	r.done = err == nil && (ended || r.binary)
+	return err
+}
+
+// keep stores what a reader has found out, unless the file was changed since.
+func (x *Index) keep(name string, was seen, r *Reader, stamp uint64) {
+	x.lock <- struct{}{}
+	defer x.unlock()
+	t := &x.tree
+	i := was.number
+	if int(i) >= len(t.names) || t.names[i] != name {
+		i = t.number(name)
+	}
+	if i < 0 || t.files[i].turn != was.turn || t.files[i].state != isLoose {
+		return
+	}
+	f := &t.files[i]
+	if r.binary {
+		t.set(&x.store, i, isBinary)
+		f.stamp = stamp
+		return
+	}
+	if x.store.used+len(r.sign.bits)*8 > x.limit {
+		return
+	}
+	t.set(&x.store, i, isText)
+	f.stamp = stamp
+	from := 0
+	for n, log2 := range r.sign.log2 {
+		to := from + 1<<log2/64
+		c := x.store.add(i, log2, r.sign.bits[from:to])
+		if from = to; n == 0 {
+			f.first = c
+		} else {
+			t.more[i] = append(t.more[i], c)
+		}
+	}
+}
