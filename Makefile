@@ -38,9 +38,10 @@ tools: ## Debian's programs that the tests run: a real editor, and ripgrep to co
 lint: ## golangci-lint, at the version that this project is clean with
 	$(GO) run $(LINT) run ./...
 
-bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures search there too
+bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures search there too, BENCH_GIT=dir shadows of that repository
 	$(GO) run ./bench/search $(BENCH_REPO)
 	$(GO) run ./bench/server -server bin/sidecar-ls
+	$(GO) run ./bench/shadow $(BENCH_GIT)
 
 generate: ## the files that are made from the code: docs and golden files
 	$(GO) test ./... -run 'Golden|Generated|Snapshot|Matrix' -update

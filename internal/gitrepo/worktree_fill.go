@@ -106,6 +106,7 @@ func (w *filling) run(pick func(*IndexEntry) bool) error {
 	for range w.Workers {
 		work.Go(func() {
 			m := &maker{w: w}
+			defer m.close()
 			for !stop.Load() {
 				lo := int(next.Add(block)) - block
 				if lo >= len(entries) {

@@ -2,11 +2,10 @@ package gitrepo
 
 import (
 	"errors"
-	"io"
-	"io/fs"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -14,6 +13,39 @@ import (
 type maker struct {
 	w   *filling
 	buf []byte
+
+	dir      string // of the file before, whose directories are open
+	from, to dirHandle
+	fromOK   bool // from is open; else From doesn't have the directory
+	toOK     bool
+}
+
+func (m *maker) close() {
+	if m.fromOK {
+		m.from.close()
+	}
+	if m.toOK {
+		m.to.close()
+	}
+	m.fromOK, m.toOK = false, false
+}
+
+// enter opens the directories of a file.
+func (m *maker) enter(dir string) (err error) {
+	if m.toOK && m.dir == dir {
+		return nil
+	}
+	m.close()
+	m.dir = dir
+	if m.to, err = openDirHandle(filepath.Join(m.w.Dir, filepath.FromSlash(dir))); err != nil {
+		return err
+	}
+	m.toOK = true
+	if m.w.From != "" {
+		m.from, err = openDirHandle(filepath.Join(m.w.From, filepath.FromSlash(dir)))
+		m.fromOK = err == nil
+	}
+	return nil
 }
 
 // make makes the file of an entry that is wanted.
@@ -30,7 +62,10 @@ func (m *maker) make(i int) error {
 	default:
 		return ErrCorrupt
 	}
-	if src != nil && (src.Mode == modeFile || src.Mode == modeExec) {
+	if err := m.enter(path.Dir(e.Path)); err != nil {
+		return err
+	}
+	if src != nil && m.fromOK && (src.Mode == modeFile || src.Mode == modeExec) {
 		ok, err := m.copy(e, src)
 		if err != nil {
 			return err
@@ -48,7 +83,7 @@ func (m *maker) make(i int) error {
 		return err
 	}
 	m.w.decoded.Add(1)
-	return m.write(e, m.w.past, func(out *os.File) error { _, err := out.Write(data); return err })
+	return m.write(e, data, m.w.past)
 }
 
 // link makes a symbolic link.
@@ -73,74 +108,91 @@ func (m *maker) link(e *IndexEntry) error {
 	return nil
 }
 
-// bufSize is the size up to which a file is copied through memory, which costs
-// least for small ones.
-const bufSize = 256 << 10
+// pieceSize is how much of a file is copied at a time. Most are smaller.
+const pieceSize = 512 << 10
 
 // copy copies a file of the other tree, if it is as its index says: by its
 // stat data, or, where they can't tell, by its bytes.
 func (m *maker) copy(e, src *IndexEntry) (bool, error) {
-	in, err := os.OpenFile(filepath.Join(m.w.From, filepath.FromSlash(e.Path)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	in, err := m.from.open(path.Base(e.Path))
 	if err != nil {
 		return false, nil // the object has it
 	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil || !info.Mode().IsRegular() || uint32(info.Size()) != src.Size {
+	defer in.close()
+	var now IndexEntry
+	size, err := in.stat(&now)
+	if err != nil || now.Mode == 0 || now.Size != src.Size {
 		return false, nil
 	}
-	sure := src.unchanged(info) && src.MTime.Unix() < m.w.Racy
-	if !sure && (info.Size() > maxObject || m.w.Converted != nil && m.w.Converted(e.Path)) {
+	sure := src.sameStat(&now) && src.MTime.Unix() < m.w.Racy
+	if !sure && (size > maxObject || m.w.Converted != nil && m.w.Converted(e.Path)) {
 		return false, nil
 	}
-	mtime := info.ModTime()
+	mtime := now.MTime
 	if mtime.After(m.w.past) {
 		mtime = m.w.past
 	}
-	if sure && info.Size() > bufSize {
-		return true, m.write(e, mtime, func(out *os.File) error {
-			n, err := io.Copy(out, in) // in the kernel
-			if err == nil && n != info.Size() {
-				err = errors.New("it was changed while it was copied")
+	need := int(min(size, pieceSize))
+	if !sure {
+		need = int(size)
+	}
+	if cap(m.buf) < need+1 {
+		m.buf = make([]byte, max(need, pieceSize)+1)
+	}
+	buf := m.buf[:need+1] // one more, to see that it ends there
+	n, err := in.read(buf)
+	if err != nil || int64(n) < size && n < len(buf) {
+		return false, nil
+	}
+	if int64(n) <= size && n < len(buf) { // all of it
+		if !sure && HashBlob(buf[:n]) != e.OID {
+			return false, nil
+		}
+		return true, m.write(e, buf[:n], mtime)
+	}
+	if !sure {
+		return false, nil // it has grown
+	}
+	return true, m.writeFrom(e, mtime, func(out fileHandle) error {
+		total := int64(0)
+		for n > 0 {
+			total += int64(n)
+			if err := out.write(buf[:n]); err != nil {
+				return err
 			}
-			return err
-		})
-	}
-	if size := int(info.Size()); cap(m.buf) < size+1 {
-		m.buf = make([]byte, max(size+1, bufSize+1))
-	}
-	data := m.buf[:info.Size()+1] // one more, to see that it ends there
-	n, err := io.ReadFull(in, data)
-	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) || int64(n) != info.Size() {
-		return false, nil
-	}
-	data = data[:n]
-	if !sure && HashBlob(data) != e.OID {
-		return false, nil
-	}
-	return true, m.write(e, mtime, func(out *os.File) error { _, err := out.Write(data); return err })
+			if n, err = in.read(buf); err != nil {
+				return err
+			}
+		}
+		if total != size {
+			return fmt.Errorf("it was changed while it was copied")
+		}
+		return nil
+	})
 }
 
-// write makes a file of f's bytes.
-func (m *maker) write(e *IndexEntry, mtime time.Time, f func(*os.File) error) error {
-	perm := fs.FileMode(0o666)
+func (m *maker) write(e *IndexEntry, data []byte, mtime time.Time) error {
+	return m.writeFrom(e, mtime, func(out fileHandle) error { return out.write(data) })
+}
+
+// writeFrom makes a file of what f writes.
+func (m *maker) writeFrom(e *IndexEntry, mtime time.Time, f func(fileHandle) error) error {
+	perm := uint32(0o666)
 	if e.Mode == modeExec {
 		perm = 0o777
 	}
-	out, err := os.OpenFile(filepath.Join(m.w.Dir, filepath.FromSlash(e.Path)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	out, err := m.to.create(path.Base(e.Path), perm)
 	if err != nil {
 		return err
 	}
-	if err := f(out); err != nil {
-		return errors.Join(err, out.Close())
+	err = f(out)
+	if err == nil {
+		err = out.date(mtime)
 	}
-	if err := setMTime(out, mtime); err != nil {
-		return errors.Join(err, out.Close())
+	mode := e.Mode
+	if err == nil {
+		_, err = out.stat(e)
 	}
-	info, err := out.Stat()
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	e.setStat(info)
-	return nil
+	e.Mode = mode // as git has it, whatever the file system can keep
+	return errors.Join(err, out.close())
 }

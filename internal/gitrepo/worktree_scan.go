@@ -237,12 +237,14 @@ func (s *scan) look(e *IndexEntry, there fs.DirEntry) (Found, bool, error) {
 
 // unchanged reports whether the stat data say that the file is the entry's.
 func (e *IndexEntry) unchanged(info fs.FileInfo) bool {
-	if gitMode(info.Mode()) != e.Mode {
-		return false
-	}
-	now := IndexEntry{}
+	now := IndexEntry{Mode: gitMode(info.Mode())}
 	now.setStat(info)
-	return now.Size == e.Size && now.Ino == e.Ino && now.MTime.Equal(e.MTime) && now.CTime.Equal(e.CTime)
+	return e.sameStat(&now)
+}
+
+// sameStat reports whether two stat data are of one state of a file.
+func (e *IndexEntry) sameStat(now *IndexEntry) bool {
+	return now.Mode == e.Mode && now.Size == e.Size && now.Ino == e.Ino && now.MTime.Equal(e.MTime) && now.CTime.Equal(e.CTime)
 }
 
 // read reads and hashes a file; ok is false for what git keeps none of.

@@ -1,0 +1,220 @@
+// Shadow compares shadow workspaces with git worktree add, on the Go
+// distribution's source tree and on the git repositories that are named, of
+// which copies are made:
+//
+//	go run ./bench/shadow [-n rounds] [-tmp dir] [repository...]
+//
+// A round makes a worktree with git and a shadow in this process, one after
+// the other, and asks git status in both. No directory is deleted before the
+// end: on ext4 making files soon after deleting some takes many times as long.
+// Then a shadow is discarded and made again from what it left. The first round
+// is dropped; shown are the medians of wall and CPU time in milliseconds and of
+// the ratios in the same round.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+)
+
+func main() {
+	debug.SetGCPercent(app.GCPercent) // as the server does
+	log.SetFlags(0)
+	rounds := flag.Int("n", 7, "rounds that count")
+	tmp := flag.String("tmp", os.TempDir(), "where the copies go; the file system matters")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *rounds, *tmp, flag.Args())
+	stop()
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, rounds int, tmp string, repos []string) (err error) {
+	dir, err := os.MkdirTemp(tmp, "bench-shadow")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d rounds; ms wall/cpu, ratio wall/cpu to git\n\n%-10s %8s  %-17s %-17s %-11s %-17s %-11s %-15s %-15s %-11s\n", rounds,
+		"", "files", "git worktree add", "shadow", "ratio", "shadow again", "ratio", "status, git's", "status, ours", "ratio")
+	for i, from := range append([]string{strings.TrimSpace(string(root))}, repos...) {
+		at := filepath.Join(dir, strconv.Itoa(i))
+		if err := prepare(ctx, from, filepath.Join(at, "repo"), i == 0); err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+		if err := repository(ctx, filepath.Base(from), at, rounds); err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+	}
+	return nil
+}
+
+// prepare makes a repository of a copy of from.
+func prepare(ctx context.Context, from, to string, plain bool) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(ctx, "cp", "-r", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("cp: %w: %s", err, out)
+	}
+	steps := [][]string{{"update-index", "-q", "--really-refresh"}}
+	if plain {
+		steps = [][]string{
+			{"init", "-q", "-b", "main"}, {"add", "-A", "-f", "src", "test", "api", "lib", "doc", "misc"},
+			{"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-qm", "tree"},
+		}
+	}
+	for _, args := range steps {
+		if _, err := git(ctx, to, args...); err != nil {
+			return err
+		}
+	}
+	time.Sleep(2 * time.Second) // so that the index is younger than what it vouches for
+	_, err := git(ctx, to, "status")
+	return err
+}
+
+// cost is what something took.
+type cost struct{ wall, cpu time.Duration }
+
+func (c cost) String() string {
+	return fmt.Sprintf("%.0f/%.0f", ms(c.wall), ms(c.cpu))
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// git runs git, which reads no settings of this machine.
+func git(ctx context.Context, dir string, args ...string) (cost, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+	start := time.Now()
+	out, err := cmd.CombinedOutput()
+	c := cost{wall: time.Since(start)}
+	if err != nil {
+		return c, fmt.Errorf("git %s: %w: %s", args[0], err, out)
+	}
+	c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return c, nil
+}
+
+// here measures something in this process.
+func here(f func() error) (cost, error) {
+	cpu, start := used(), time.Now()
+	err := f()
+	return cost{time.Since(start), used() - cpu}, err
+}
+
+func used() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// round is what one round took.
+type round struct{ git, ours, again, gitStatus, oursStatus cost }
+
+func repository(ctx context.Context, name, at string, rounds int) error {
+	repo := filepath.Join(at, "repo")
+	var list []round
+	for i := range rounds + 1 {
+		r, err := measure(ctx, repo, filepath.Join(at, fmt.Sprintf("git%d", i)), fmt.Sprintf("s%d", i))
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			list = append(list, r)
+		}
+	}
+	files, err := exec.CommandContext(ctx, "git", "-C", repo, "ls-files").Output()
+	if err != nil {
+		return err
+	}
+	pick := func(f func(round) cost) cost {
+		return cost{median(list, func(r round) time.Duration { return f(r).wall }), median(list, func(r round) time.Duration { return f(r).cpu })}
+	}
+	ratio := func(a, b func(round) cost) string {
+		return fmt.Sprintf("%.2f/%.2f",
+			median(list, func(r round) float64 { return ms(a(r).wall) / ms(b(r).wall) }),
+			median(list, func(r round) float64 { return ms(a(r).cpu) / ms(b(r).cpu) }))
+	}
+	byGit, ours, again := func(r round) cost { return r.git }, func(r round) cost { return r.ours }, func(r round) cost { return r.again }
+	gits, ourss := func(r round) cost { return r.gitStatus }, func(r round) cost { return r.oursStatus }
+	fmt.Printf("%-10s %8d  %-17v %-17v %-11s %-17v %-11s %-15v %-15v %-11s\n", name, strings.Count(string(files), "\n"),
+		pick(byGit), pick(ours), ratio(ours, byGit), pick(again), ratio(again, byGit), pick(gits), pick(ourss), ratio(ourss, gits))
+	return nil
+}
+
+func measure(ctx context.Context, repo, tree, id string) (r round, err error) {
+	m, err := shadow.New(shadow.Options{Dir: repo, Limits: shadow.Limits{Shadows: 1 << 20}, Prepare: func() error { return keepOut(repo) }})
+	if err != nil {
+		return r, err
+	}
+	defer m.Close()
+	create := func(id string) func() error {
+		return func() error {
+			_, err := m.Create(ctx, shadow.CreateRequest{ID: id})
+			return err
+		}
+	}
+	path := filepath.Join(repo, ".sidecar", "shadows", id)
+	for _, step := range []struct {
+		into *cost
+		do   func() (cost, error)
+	}{
+		{&r.git, func() (cost, error) { return git(ctx, repo, "worktree", "add", "-q", "--detach", tree, "HEAD") }},
+		{&r.ours, func() (cost, error) { return here(create(id)) }},
+		{&r.gitStatus, func() (cost, error) { return git(ctx, tree, "status", "--porcelain") }},
+		{&r.oursStatus, func() (cost, error) { return git(ctx, path, "status", "--porcelain") }},
+		{new(cost), func() (cost, error) {
+			_, err := m.Discard(ctx, id)
+			m.Close() // it is cleaned
+			return cost{}, err
+		}},
+		{&r.again, func() (cost, error) { return here(create(id + "again")) }},
+	} {
+		if *step.into, err = step.do(); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// keepOut keeps the shadows out of git's sight.
+func keepOut(repo string) error {
+	dir := filepath.Join(repo, ".sidecar")
+	return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644))
+}
+
+func median[T any, N int64 | time.Duration | float64](list []T, f func(T) N) N {
+	values := make([]N, len(list))
+	for i, v := range list {
+		values[i] = f(v)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
