@@ -137,16 +137,7 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shadow workspace %s: %w", t.ID, err)
 	}
-	ignored, done, err := m.ignored(t.repo, t.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if own := t.tracked(base); len(own) > 0 {
-		rules := ignored
-		ignored = func(name string, dir bool) bool { return !own[name] && rules(name, dir) }
-	}
-	found, err := gitrepo.Scan(ctx, t.Path, base, gitrepo.ScanOptions{Ignored: ignored})
+	found, err := t.repo.Scan(ctx, t.Path, base, gitrepo.ScanOptions{Tracked: t.tracked(base), Skip: m.ownFiles(t.repo)})
 	if err != nil {
 		return nil, err
 	}

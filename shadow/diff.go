@@ -50,9 +50,7 @@ func (m *Manager) Diff(ctx context.Context, id string) (Diff, error) {
 		return d, err
 	}
 	defer c.close()
-	if list, err = c.renames(ctx, list); err != nil {
-		return d, err
-	}
+	list = c.renames(ctx, list)
 	var b strings.Builder
 	for _, ch := range list {
 		if err := ctx.Err(); err != nil {

@@ -54,7 +54,7 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	if err := m.o.Fail("discard.unregistered"); err != nil {
 		return d, err
 	}
-	m.work.Go(func() { m.retire(old, base) })
+	m.work.Go(func() { m.retire(t.repo, old, base) })
 	m.log("shadow discarded", "id", id)
 	return d, nil
 }
@@ -71,14 +71,14 @@ func (t *tree) keepBase(old string) string {
 
 // retire cleans a directory for the pool, or removes it: what a task has left
 // there, secrets too, must not stay.
-func (m *Manager) retire(old, base string) {
+func (m *Manager) retire(repo *gitrepo.Repo, old, base string) {
 	defer func() {
 		if base != "" {
 			os.Remove(base) // unless the pool has it now
 		}
 	}()
 	if base != "" && m.o.Limits.Pool > 0 {
-		if err := clean(old, base); err != nil {
+		if err := clean(repo, old, base); err != nil {
 			m.o.Log.Warn("a discarded shadow workspace is not kept for the next one", "error", err)
 			base = ""
 		}
@@ -90,12 +90,12 @@ func (m *Manager) retire(old, base string) {
 }
 
 // clean removes all that is not as the index base says.
-func clean(dir, base string) error {
+func clean(repo *gitrepo.Repo, dir, base string) error {
 	x, err := gitrepo.ReadIndex(base)
 	if err != nil {
 		return err
 	}
-	found, err := gitrepo.Scan(context.Background(), dir, x, gitrepo.ScanOptions{Whole: true})
+	found, err := repo.Scan(context.Background(), dir, x, gitrepo.ScanOptions{Whole: true})
 	if err != nil {
 		return err
 	}

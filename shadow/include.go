@@ -38,7 +38,7 @@ type including struct {
 	copied   *workspace.Patterns
 	linked   *workspace.Patterns
 	deep     []string // first elements of patterns with a path: directories worth entering
-	ignored  func(name string, dir bool) bool
+	ignore   *gitrepo.Ignore
 	tracked  map[string]bool // files of the base state, and the directories above them
 	up       string          // from the top of the shadow to that of the main tree
 	files    int
@@ -62,12 +62,7 @@ func (m *Manager) include(ctx context.Context, repo *gitrepo.Repo, base *gitrepo
 		return err
 	}
 	defer to.Close()
-	ignored, done, err := m.ignored(repo, repo.Dir)
-	if err != nil {
-		return err
-	}
-	defer done()
-	i := &including{ctx: ctx, from: from, to: to, ignored: ignored, tracked: map[string]bool{}}
+	i := &including{ctx: ctx, from: from, to: to, ignore: repo.Ignore(repo.Dir), tracked: map[string]bool{}}
 	if i.up, err = filepath.Rel(m.path("x"), repo.Dir); err != nil {
 		return err
 	}
@@ -129,7 +124,7 @@ func (i *including) dir(name string, whole bool) error {
 		if e.Name() == ".git" || full == ".sidecar" || strings.HasSuffix(full, "/.sidecar") {
 			continue
 		}
-		out := whole || i.ignored(full, e.IsDir())
+		out := whole || i.ignore.Ignored(full, e.IsDir())
 		if !out || i.tracked[full] {
 			if e.IsDir() && (!out || i.tracked[full]) {
 				err = i.dir(full, out)

@@ -66,9 +66,7 @@ func (m *Manager) Merge(ctx context.Context, id string, main workspace.Files) (M
 		return out, err
 	}
 	defer c.close()
-	if list, err = c.renames(ctx, list); err != nil {
-		return out, err
-	}
+	list = c.renames(ctx, list)
 	g := &merging{ctx: ctx, m: m, c: c, main: main, top: t.repo.Dir, out: out}
 	for _, ch := range list {
 		if err := ctx.Err(); err != nil {

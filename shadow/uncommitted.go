@@ -27,16 +27,11 @@ type uncommitted struct {
 // uncommitted finds what the main tree has and the commit has not: the files
 // as they are, staged or not.
 func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main mainTree, want *gitrepo.Index, view workspace.Files) ([]uncommitted, error) {
-	ignored, done, err := m.ignored(repo, repo.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	index := main.index
 	if index == nil {
 		index = want // of a kind that is not read here: every file is compared
 	}
-	found, err := gitrepo.Scan(ctx, repo.Dir, index, gitrepo.ScanOptions{Ignored: ignored, Racy: main.racy})
+	found, err := repo.Scan(ctx, repo.Dir, index, gitrepo.ScanOptions{Racy: main.racy, Skip: m.ownFiles(repo)})
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +68,14 @@ func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main main
 		}
 	}
 	if view != nil {
+		ignore, skip := repo.Ignore(repo.Dir), m.ownFiles(repo)
 		for _, name := range workspace.Overlaid(view) {
 			at, err := filepath.Rel(repo.Dir, m.real(view.Abs(name)))
 			if at = filepath.ToSlash(at); err != nil || !fs.ValidPath(at) || gitrepo.InsideRepository(at) {
 				continue // of another folder
 			}
 			was, tracked := now[at]
-			if !tracked && ignored(at, false) {
+			if !tracked && (skip(at) || ignore.Ignored(at, false)) {
 				continue
 			}
 			data, err := view.ReadFile(name)
@@ -119,18 +115,14 @@ func (m *Manager) real(path string) string {
 	return path
 }
 
-// ignored returns what tells which files of a working tree git would not list
-// as new, and what ends it.
-func (m *Manager) ignored(repo *gitrepo.Repo, dir string) (func(name string, dir bool) bool, func(), error) {
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
-	if err != nil {
-		return nil, nil, err
-	}
+// ownFiles tells what of a working tree is the server's own, whatever the
+// ignore rules say.
+func (m *Manager) ownFiles(repo *gitrepo.Repo) func(name string) bool {
 	below := filepath.ToSlash(m.below(repo))
 	shadows, state := path.Join(below, ".sidecar/shadows"), path.Join(below, ".sidecar/state")
-	return func(name string, isDir bool) bool {
-		return name == shadows || name == state || disk.Ignored(name, isDir)
-	}, func() { disk.Close() }, nil
+	return func(name string) bool {
+		return name == shadows || name == state || strings.HasPrefix(name, shadows+"/") || strings.HasPrefix(name, state+"/")
+	}
 }
 
 // bring makes the changes of the main tree in dir and returns the state that

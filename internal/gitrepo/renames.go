@@ -26,7 +26,7 @@ const (
 
 // renamer pairs files that are gone with files that are new.
 type renamer struct {
-	r        *Repo
+	read     func(*renameFile) ([]byte, error)
 	gone     []*renameFile
 	new      []*renameFile
 	problems error
@@ -46,7 +46,7 @@ type renameFile struct {
 
 // renames joins pairs that are renames. The list stays in the order of paths.
 func (r *Repo) renames(pairs []pair) ([]pair, error) {
-	m := renamer{r: r}
+	m := renamer{read: func(f *renameFile) ([]byte, error) { return r.objectOf(blobObject, f.side.oid) }}
 	for i, p := range pairs {
 		switch {
 		case p.new.mode == 0:
@@ -58,11 +58,8 @@ func (r *Repo) renames(pairs []pair) ([]pair, error) {
 	if len(m.gone) == 0 || len(m.new) == 0 {
 		return pairs, nil
 	}
-	m.identical()
-	m.byName()
-	m.alike()
-	if m.problems != nil {
-		return nil, m.problems
+	if err := m.run(); err != nil {
+		return nil, err
 	}
 	out := slices.Clone(pairs)
 	for _, f := range m.new {
@@ -72,6 +69,13 @@ func (r *Repo) renames(pairs []pair) ([]pair, error) {
 		}
 	}
 	return slices.DeleteFunc(out, func(p pair) bool { return p.path == "" }), nil
+}
+
+func (m *renamer) run() error {
+	m.identical()
+	m.byName()
+	m.alike()
+	return m.problems
 }
 
 func (m *renamer) join(old, new *renameFile) { old.used, new.match = true, old }
@@ -233,7 +237,7 @@ func (m *renamer) load(f *renameFile) bool {
 		return f.spans != nil
 	}
 	f.loaded = true
-	data, err := m.r.objectOf(blobObject, f.side.oid)
+	data, err := m.read(f)
 	if err != nil {
 		m.problems = err
 		return false

@@ -89,7 +89,7 @@ func (r *Repo) attributeTexts(conf config, want *Index) ([]string, error) {
 		}
 		texts = append(texts, string(data))
 	}
-	own := filepath.Join(homeDir(), ".config", "git", "attributes")
+	own := userFile("attributes")
 	if file := conf["core.attributesfile"]; file != "" {
 		own = resolve(expandHome(file), r.Dir)
 	}

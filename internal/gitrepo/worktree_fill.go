@@ -203,7 +203,7 @@ func (w *filling) makeDir(dir, last string) error {
 // reuse finds out what of a tree that is used again can stay, and removes the
 // rest.
 func (w *filling) reuse() error {
-	differs, err := Scan(w.ctx, w.Dir, w.Have, ScanOptions{Whole: true, Workers: w.Workers})
+	differs, err := w.r.Scan(w.ctx, w.Dir, w.Have, ScanOptions{Whole: true, Workers: w.Workers})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Found is a file of a directory that is not as an index has it.
@@ -28,25 +29,30 @@ type Found struct {
 
 // ScanOptions say what a scan looks at.
 type ScanOptions struct {
-	// Ignored reports whether a file that the index doesn't have is passed
-	// over, or all that is in a directory. nil passes nothing over.
-	Ignored func(name string, dir bool) bool
+	// Tracked are files that the index doesn't have and no ignore rule excludes,
+	// with the directories that they are in.
+	Tracked map[string]bool
+
+	// Skip reports whether a file or directory is passed over in which the index
+	// has nothing, whatever the ignore rules say. nil passes nothing over.
+	Skip func(name string) bool
 
 	// Racy is when the index was written: a file that was changed at that time
 	// or later is read, because its stat data can't tell. Zero trusts them all.
 	Racy int64 // seconds since 1970
 
-	// Whole reports a directory in which the index has nothing as one, with the
-	// mode of a directory, and repositories inside too.
+	// Whole heeds no ignore rules and reports a directory in which the index has
+	// nothing as one, with the mode of a directory, repositories too.
 	Whole bool
 
 	Workers int // 0 means one for each processor
 }
 
 // Scan compares the files below dir with an index and returns those that
-// differ, those that are new included, sorted by name. It follows no links and
-// enters no repository inside. Submodules are passed over.
-func Scan(ctx context.Context, dir string, x *Index, o ScanOptions) ([]Found, error) {
+// differ, those that are new included unless an ignore rule excludes them,
+// sorted by name. It follows no links and enters no repository inside.
+// Submodules are passed over.
+func (r *Repo) Scan(ctx context.Context, dir string, x *Index, o ScanOptions) ([]Found, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -56,7 +62,7 @@ func Scan(ctx context.Context, dir string, x *Index, o ScanOptions) ([]Found, er
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &scan{ctx: ctx, root: root, entries: x.Entries, o: o, slots: make(chan struct{}, max(o.Workers-1, 0))}
-	err = s.dir(".", 0, len(x.Entries), true)
+	err = s.dir(place{".", r.standardRules(), false}, 0, len(x.Entries))
 	s.work.Wait()
 	if err = errors.Join(err, s.err); err != nil {
 		return nil, err
@@ -78,25 +84,46 @@ type scan struct {
 	err   error
 }
 
-// dir scans a directory, whose files have the entries from lo to hi. Where the
-// index has files below it, there must be a directory.
-func (s *scan) dir(name string, lo, hi int, tracked bool) error {
+// place is a directory on the way.
+type place struct {
+	name  string
+	rules workspace.GitRules // as they apply in it, without those of its own file
+	out   bool               // all of it is ignored
+}
+
+// full is the name of an entry of the directory.
+func (p place) full(elem string) string {
+	if p.name == "." {
+		return elem
+	}
+	return p.name + "/" + elem
+}
+
+// enter is an entry of the directory that is one itself.
+func (p place) enter(elem string) place {
+	return place{p.full(elem), p.rules.Enter([]byte(elem)), p.out || p.rules.Ignored([]byte(elem), true)}
+}
+
+// dir scans a directory, whose files have the entries from lo to hi.
+func (s *scan) dir(at place, lo, hi int) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	prefix := name + "/"
-	if name == "." {
-		prefix = ""
-	}
+	name, prefix := at.name, at.full("")
 	list, err := s.list(name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) && !tracked {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) && lo == hi {
 		list, err = nil, nil
 	}
 	if err != nil {
 		return err
 	}
-	if !s.o.Whole && name != "." && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == ".git" }) && lo == hi {
-		return nil // another repository
+	if lo == hi && name != "." && !s.o.Whole && s.isRepo(name, list) {
+		return nil
+	}
+	if !s.o.Whole && hasFile(list, ".gitignore") {
+		if text, err := s.patterns(prefix + ".gitignore"); err == nil {
+			at.rules.AddFile(text)
+		}
 	}
 	here := make(map[string]fs.DirEntry, len(list))
 	for _, e := range list {
@@ -113,7 +140,7 @@ func (s *scan) dir(name string, lo, hi int, tracked bool) error {
 			end := i + sort.Search(hi-i, func(k int) bool { return !strings.HasPrefix(s.entries[i+k].Path, below) })
 			if ok && there.IsDir() {
 				delete(here, elem)
-				s.enter(prefix+elem, i, end, true)
+				s.enter(at.enter(elem), i, end)
 			} else {
 				found = s.gone(found, i, end)
 			}
@@ -143,7 +170,10 @@ func (s *scan) dir(name string, lo, hi int, tracked bool) error {
 	}
 	for elem, e := range here {
 		full := prefix + elem
-		if elem == ".git" && (name == "." || !s.o.Whole) || s.o.Ignored != nil && s.o.Ignored(full, e.IsDir()) {
+		if elem == ".git" && (name == "." || !s.o.Whole) || s.o.Skip != nil && s.o.Skip(full) {
+			continue
+		}
+		if !s.o.Whole && !s.o.Tracked[full] && (at.out || at.rules.Ignored([]byte(elem), e.IsDir())) {
 			continue
 		}
 		switch {
@@ -151,7 +181,7 @@ func (s *scan) dir(name string, lo, hi int, tracked bool) error {
 			found = append(found, Found{Path: full, Mode: modeTree})
 			continue
 		case e.IsDir():
-			s.enter(full, 0, 0, false)
+			s.enter(at.enter(elem), 0, 0)
 			continue
 		case s.o.Whole:
 			found = append(found, Found{Path: full, Mode: modeFile})
@@ -174,9 +204,9 @@ func (s *scan) dir(name string, lo, hi int, tracked bool) error {
 }
 
 // enter scans a subdirectory, in a goroutine of its own when one is free.
-func (s *scan) enter(name string, lo, hi int, tracked bool) {
+func (s *scan) enter(at place, lo, hi int) {
 	run := func() {
-		if err := s.dir(name, lo, hi, tracked); err != nil {
+		if err := s.dir(at, lo, hi); err != nil {
 			s.mu.Lock()
 			s.err = errors.Join(s.err, err)
 			s.mu.Unlock()
@@ -200,6 +230,34 @@ func (s *scan) list(name string) ([]fs.DirEntry, error) {
 	}
 	defer f.Close()
 	return f.ReadDir(-1)
+}
+
+// isRepo reports whether a directory is the top of a repository of its own.
+func (s *scan) isRepo(name string, list []fs.DirEntry) bool {
+	if !slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == ".git" }) {
+		return false
+	}
+	dir := filepath.Join(s.root.Name(), filepath.FromSlash(name))
+	dot := filepath.Join(dir, ".git")
+	if isGitDir(dot) {
+		return true
+	}
+	target, err := readPointer(dot, "gitdir: ", dir)
+	return err == nil && isGitDir(target)
+}
+
+// patterns reads a file of patterns; as with git, no link.
+func (s *scan) patterns(name string) ([]byte, error) {
+	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f, maxPattern)
+}
+
+// hasFile reports whether a list has a regular file of that name.
+func hasFile(list []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name && e.Type().IsRegular() })
 }
 
 func (s *scan) gone(found []Found, lo, hi int) []Found {
@@ -247,14 +305,9 @@ func (e *IndexEntry) sameStat(now *IndexEntry) bool {
 	return now.Mode == e.Mode && now.Size == e.Size && now.Ino == e.Ino && now.MTime.Equal(e.MTime) && now.CTime.Equal(e.CTime)
 }
 
-// read reads and hashes a file; ok is false for what git keeps none of.
-func (s *scan) read(name string, e fs.DirEntry) (Found, bool, error) {
-	return ReadFound(s.root, name, e)
-}
-
-// ReadFound hashes a file below root, or the target of a link. ok is false for
-// what is neither.
-func ReadFound(root *os.Root, name string, e fs.DirEntry) (f Found, ok bool, err error) {
+// read hashes a file, or the target of a link. ok is false for what is neither:
+// git keeps none of it.
+func (s *scan) read(name string, e fs.DirEntry) (f Found, ok bool, err error) {
 	info, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Found{}, false, nil
@@ -265,7 +318,7 @@ func ReadFound(root *os.Root, name string, e fs.DirEntry) (f Found, ok bool, err
 	f = Found{Path: name, Mode: gitMode(info.Mode())}
 	switch f.Mode {
 	case modeLink:
-		target, err := root.Readlink(name)
+		target, err := s.root.Readlink(name)
 		if err != nil {
 			return Found{}, false, err
 		}
@@ -274,7 +327,7 @@ func ReadFound(root *os.Root, name string, e fs.DirEntry) (f Found, ok bool, err
 	case 0:
 		return Found{}, false, nil
 	}
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return Found{}, false, err
 	}
@@ -287,7 +340,8 @@ func ReadFound(root *os.Root, name string, e fs.DirEntry) (f Found, ok bool, err
 		return Found{}, false, fmt.Errorf("%s: it is being replaced", name)
 	}
 	f.Size = opened.Size()
-	h := blobHash(f.Size)
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", f.Size)
 	n, err := io.Copy(h, file)
 	if err != nil {
 		return Found{}, false, err
@@ -313,17 +367,7 @@ func gitMode(m fs.FileMode) uint32 {
 }
 
 // HashBlob returns the name of the object that data are.
-func HashBlob(data []byte) OID {
-	h := blobHash(int64(len(data)))
-	h.Write(data)
-	return OID(h.Sum(nil))
-}
-
-func blobHash(size int64) hash.Hash {
-	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", size)
-	return h
-}
+func HashBlob(data []byte) OID { return hashObject(blobObject, data) }
 
 // StatAll gives the entries of x the stat data of their files below dir, which
 // are taken for what x says. A file that isn't there was left out on purpose.

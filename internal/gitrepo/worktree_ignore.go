@@ -1,0 +1,49 @@
+package gitrepo
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Ignore tells which names below a directory git's ignore rules exclude, for
+// whoever asks about single ones. It keeps what it read, and isn't safe for
+// concurrent use.
+type Ignore struct {
+	dir  string
+	dirs map[string]place
+}
+
+// Ignore returns the rules that hold below dir, a working tree of r.
+func (r *Repo) Ignore(dir string) *Ignore {
+	return &Ignore{dir, map[string]place{".": {name: ".", rules: withFile(r.standardRules(), dir)}}}
+}
+
+// withFile puts the .gitignore of a directory in force.
+func withFile(rules workspace.GitRules, dir string) workspace.GitRules {
+	text, err := readNoFollow(filepath.Join(dir, ".gitignore"), maxPattern)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		rules.AddFile(text)
+	}
+	return rules
+}
+
+// Ignored reports whether a file or directory, or one that it is in, is
+// excluded.
+func (g *Ignore) Ignored(name string, dir bool) bool {
+	at := g.at(path.Dir(name))
+	return at.out || at.rules.Ignored([]byte(path.Base(name)), dir)
+}
+
+func (g *Ignore) at(name string) place {
+	at, ok := g.dirs[name]
+	if !ok {
+		at = g.at(path.Dir(name)).enter(path.Base(name))
+		at.rules = withFile(at.rules, filepath.Join(g.dir, filepath.FromSlash(name)))
+		g.dirs[name] = at
+	}
+	return at
+}
