@@ -45,6 +45,9 @@ func openHouse(t *testing.T, r *gittest.Repo, o shadow.Options) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
+	if _, err := m.List(context.Background()); err != nil { // it has tidied up then
+		t.Fatal(err)
+	}
 	main, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.Dir}}, workspace.DiskOptions{})
 	if err != nil {
 		t.Fatal(err)

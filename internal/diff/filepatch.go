@@ -9,7 +9,7 @@ import (
 type FilePatch struct {
 	OldName, NewName string // "": the file is created, or deleted
 	OldMode, NewMode uint32 // as git writes them, such as 0o100755
-	OldID, NewID     string // of the contents; "": not said
+	OldID, NewID     string // of the contents; both "": not said
 	Old, New         string // contents; of a link, its target
 	Similarity       int    // of a rename, in percent; 0: not said
 
@@ -47,10 +47,7 @@ func (p FilePatch) String() string {
 		}
 		fmt.Fprintf(&b, "rename from %s\nrename to %s\n", quote(oldName), quote(newName))
 	}
-	if p.Old == p.New && p.Omit == "" {
-		return b.String()
-	}
-	if p.OldID != "" && p.NewID != "" {
+	if p.OldID != p.NewID {
 		fmt.Fprintf(&b, "index %s..%s", p.OldID, p.NewID)
 		if !create && !remove && p.OldMode == p.NewMode {
 			fmt.Fprintf(&b, " %06o", p.NewMode)
@@ -58,6 +55,7 @@ func (p FilePatch) String() string {
 		b.WriteByte('\n')
 	}
 	switch {
+	case p.Old == p.New && p.Omit == "":
 	case p.Omit != "":
 		fmt.Fprintf(&b, "# %s: %s\n", newName, p.Omit)
 	case Binary(p.Old) || Binary(p.New):

@@ -98,7 +98,7 @@ func Binary(s string) bool {
 // has spaces.
 func nameLine(name string) string {
 	q := quote(name)
-	if q == name && strings.ContainsRune(name, ' ') {
+	if strings.ContainsRune(name, ' ') {
 		q += "\t"
 	}
 	return q
@@ -113,7 +113,10 @@ func quote(name string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, c := range []byte(name) {
-		switch {
+		switch at := strings.IndexByte("\a\b\t\n\v\f\r", c); {
+		case at >= 0:
+			b.WriteByte('\\')
+			b.WriteByte("abtnvfr"[at])
 		case c == '"' || c == '\\':
 			b.WriteByte('\\')
 			b.WriteByte(c)

@@ -1,0 +1,203 @@
+package shadow_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+)
+
+func lines(prefix string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s %d\n", prefix, i)
+	}
+	return b.String()
+}
+
+// work is what an agent does in a shadow: all kinds of changes, committed and
+// not.
+func work(t *testing.T, w interface {
+	Write(...string)
+	Git(...string) string
+	Path(string) string
+}) {
+	t.Helper()
+	w.Write("committed", "2\n")
+	w.Git("add", "committed")
+	w.Git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "inside")
+	w.Git("mv", "renamed", "new name")
+	w.Write("dir/other", "o\n")
+	w.Git("mv", "edited and renamed", "dir/moved")
+	w.Write("dir/moved", strings.Replace(lines("moved", 20), "moved 3\n", "changed\n", 1),
+		"modified", "1\nx\n3\n", "no end", "without an end", "created", "c\n", "deep/er/created", "c\n", "empty", "", "binary", "\x00\x02",
+		"a \"quoted\"\tname", "q\n", "crlf", "one\r\ntwo\r\n3\r\n", "ignored.log", "no\n", "forced.log", "yes\n")
+	w.Git("add", "-f", "forced.log")
+	for _, err := range []error{os.Remove(w.Path("deleted")), os.Chmod(w.Path("run"), 0o755), os.Symlink("modified", w.Path("link"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func workHouse(t *testing.T) *house {
+	return newHouse(t, "committed", "1\n", "renamed", lines("renamed", 5), "edited and renamed", lines("moved", 20), "modified", "1\n2\n3\n", "no end", "with\n",
+		"binary", "\x00\x01", "deleted", "d\n", "run", "r\n", "crlf", "one\r\ntwo\r\n", "same", "s\n", ".gitignore", "*.log\n")
+}
+
+// headings are what git puts behind the line numbers of a hunk, for people.
+var headings = regexp.MustCompile(`(?m)^(@@ -\S+ \+\S+ @@).*$`)
+
+// TestDiff compares the diff with git's own, of a tree that has everything.
+func TestDiff(t *testing.T) {
+	h := workHouse(t)
+	s, w := h.create(shadow.CreateRequest{ID: "x"})
+	work(t, w)
+	d, err := h.Diff(context.Background(), s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := h.At(s.Path)
+	tree.Git("add", "-A")
+	want := tree.Git("-c", "core.quotePath=false", "diff", "--cached", "-M", "--full-index", "--abbrev=10", s.Base)
+	want = regexp.MustCompile(`(?m)^index ([0-9a-f]{10})[0-9a-f]*\.\.([0-9a-f]{10})[0-9a-f]*`).ReplaceAllString(want, "index $1..$2")
+	if diff := cmp.Diff(headings.ReplaceAllString(want, "$1"), d.Text); diff != "" {
+		t.Errorf("-git +ours\n%s", diff)
+	}
+	kinds := map[string]string{}
+	for _, f := range d.Files {
+		kinds[f.Path] = fmt.Sprintf("%s %s +%d -%d", f.Kind, f.From, f.Added, f.Removed)
+	}
+	for path, want := range map[string]string{
+		"committed": "modify  +1 -1", "new name": "rename renamed +0 -0", "dir/moved": "rename edited and renamed +1 -1", "modified": "modify  +1 -1",
+		"created": "create  +1 -0", "empty": "create  +0 -0", "binary": "modify  +0 -0", "deleted": "delete  +0 -1", "run": "modify  +0 -0",
+		"link": "create  +1 -0", "forced.log": "create  +1 -0", "crlf": "modify  +1 -0",
+	} {
+		if kinds[path] != want {
+			t.Errorf("%s: %q, want %q", path, kinds[path], want)
+		}
+	}
+	if list, err := h.List(context.Background()); err != nil || list[0].Changed == 0 {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// TestDiffApplies: git apply makes of the base what the shadow has.
+func TestDiffApplies(t *testing.T) {
+	h := newHouse(t, "renamed", lines("renamed", 5), "modified", "1\n2\n3\n", "no end", "with\n", "deleted", "d\n", "run", "r\n", "crlf", "one\r\ntwo\r\n")
+	s, w := h.create(shadow.CreateRequest{ID: "x"})
+	w.Git("mv", "renamed", "new name")
+	w.Write("modified", "1\nx\n3\n", "no end", "without", "deep/created", "c\n", "a \"q\"\tname", "q\n", "crlf", "one\r\n2\r\n")
+	os.Remove(w.Path("deleted"))
+	os.Chmod(w.Path("run"), 0o755)
+	d, err := h.Diff(context.Background(), s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.GitIn(d.Text, "apply", "--index")
+	w.Git("add", "-A")
+	if got, want := h.Git("write-tree"), w.Git("write-tree"); got != want {
+		t.Errorf("other trees after\n%s", d.Text)
+	}
+}
+
+func TestDiffHides(t *testing.T) {
+	h := newHouse(t, ".env", "KEY=old-secret\n", "plain", "1\n")
+	s, w := h.create(shadow.CreateRequest{ID: "x"})
+	w.Write(".env", "KEY=new-secret\n", "id_rsa", "private-secret\n", "plain", "shown\n")
+	d, err := h.Diff(context.Background(), s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(d.Text, "-secret") || len(d.Files) != 3 || !strings.Contains(d.Text, "may hold secrets") {
+		t.Errorf("got %s", d.Text)
+	}
+	if !strings.Contains(d.Text, "+shown") {
+		t.Error("what is not secret is hidden too")
+	}
+	// A secret under another name is what a rename could show.
+	w.Git("mv", "-f", ".env", "plain2")
+	if d, err = h.Diff(context.Background(), s.ID); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(d.Text, "old-secret") {
+		t.Errorf("got %s", d.Text)
+	}
+}
+
+// TestUnknown: what is no shadow of this manager's is not touched.
+func TestUnknown(t *testing.T) {
+	h := newHouse(t, "a", "1\n")
+	s, _ := h.create(shadow.CreateRequest{ID: "good"})
+	h.Git("worktree", "add", "-q", "--detach", "../theirs")
+	h.Git("worktree", "add", "-q", "--detach", ".sidecar/shadows/byhand")
+	linked, _ := h.create(shadow.CreateRequest{ID: "linked"})
+	os.Rename(linked.Path, linked.Path+"-away")
+	os.Symlink(linked.Path+"-away", linked.Path)
+	replaced, _ := h.create(shadow.CreateRequest{ID: "replaced"})
+	os.RemoveAll(replaced.Path)
+	h.Write(".sidecar/shadows/replaced/mine", "1\n")
+	stolen, _ := h.create(shadow.CreateRequest{ID: "stolen"})
+	os.WriteFile(stolen.Path+"/.git", []byte("gitdir: "+h.Path(".git/worktrees/good")+"\n"), 0o644)
+	before := h.everything()
+	ctx := context.Background()
+	for _, id := range []string{"nothing", "theirs", "byhand", "linked", "replaced", "stolen", "../good", "", "."} {
+		if _, err := h.Diff(ctx, id); err == nil {
+			t.Errorf("diff of %q", id)
+		}
+		if _, err := h.Merge(ctx, id, h.main); err == nil {
+			t.Errorf("merge of %q", id)
+		}
+		if _, err := h.Discard(ctx, id); err == nil {
+			t.Errorf("discard of %q", id)
+		}
+		if _, err := h.Get(ctx, id); err == nil {
+			t.Errorf("get of %q", id)
+		}
+	}
+	if h.everything() != before {
+		t.Error("something was changed")
+	}
+	if list, err := h.List(ctx); err != nil || len(list) != 1 || list[0].ID != "good" {
+		t.Errorf("list: %+v %v", list, err)
+	}
+	if _, err := h.Discard(ctx, s.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDiscardSaysWhatIsLost names the commits that only the shadow has.
+func TestDiscardSaysWhatIsLost(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(w func(args ...string) string)
+		want int
+	}{
+		{"two commits", func(func(...string) string) {}, 2},
+		{"on a branch", func(git func(...string) string) { git("branch", "kept") }, 0},
+		{"one on a branch", func(git func(...string) string) { git("branch", "kept", "HEAD~1") }, 1},
+		{"on a branch that is checked out", func(git func(...string) string) { git("switch", "-qc", "kept") }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, "a", "1\n")
+			s, w := h.create(shadow.CreateRequest{})
+			w.Commit("inside one", "a", "2\n")
+			w.Commit("inside two", "a", "3\n")
+			c.do(w.Git)
+			d, err := h.Discard(context.Background(), s.ID)
+			if err != nil || len(d.Commits) != c.want {
+				t.Fatalf("%+v %v", d, err)
+			}
+			if c.want > 0 && !strings.HasSuffix(d.Commits[0], " inside two") {
+				t.Errorf("%q", d.Commits)
+			}
+			h.sound()
+		})
+	}
+}
