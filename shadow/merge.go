@@ -186,7 +186,7 @@ func (g *merging) nameOf(file string) (string, bool) {
 		g.skip(name, "the path is protected; nobody but you may write it")
 		return "", false
 	}
-	if real, err := g.main.RealName(name); err != nil || real != name {
+	if real, err := g.main.RealName(name); err == nil && real != name || errors.Is(err, workspace.ErrOutside) {
 		g.skip(name, "in the main tree it lies behind a symbolic link")
 		return "", false
 	}

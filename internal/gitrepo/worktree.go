@@ -93,14 +93,7 @@ func (r *Repo) StageWorktree(name, dir string, commit OID) (*Staged, error) {
 	rand.Read(random[:])
 	at := filepath.Join(r.CommonDir, stagedDir, name+"."+hex.EncodeToString(random[:]))
 	s := &Staged{Linked{Name: name, Dir: dir, GitDir: at}, r}
-	err := os.MkdirAll(filepath.Join(at, "logs"), 0o777)
-	for range 3 { // somebody else may have removed the directory above, when it was empty
-		if !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		err = os.MkdirAll(filepath.Join(at, "logs"), 0o777)
-	}
-	if err != nil {
+	if err := inside(at, func() error { return os.MkdirAll(filepath.Join(at, "logs"), 0o777) }); err != nil {
 		return nil, err
 	}
 	if err := os.Mkdir(s.Own(), 0o777); err != nil {
@@ -136,14 +129,11 @@ func (s *Staged) WriteIndex(x *Index) error { return WriteIndex(filepath.Join(s.
 // files have to be in place. It fails with ErrWorktreeExists.
 func (s *Staged) Publish() error {
 	worktrees := filepath.Join(s.r.CommonDir, "worktrees")
-	if err := os.MkdirAll(worktrees, 0o777); err != nil {
-		return err
-	}
 	to := filepath.Join(worktrees, s.Name)
 	if _, err := os.Lstat(to); err == nil {
 		return fmt.Errorf("%s: %w", s.Name, ErrWorktreeExists)
 	}
-	if err := os.Rename(s.GitDir, to); err != nil {
+	if err := inside(to, func() error { return os.Rename(s.GitDir, to) }); err != nil {
 		return err
 	}
 	s.GitDir = to
@@ -186,17 +176,29 @@ func (r *Repo) StagedWorktrees() ([]*Staged, error) {
 func (r *Repo) Unregister(l Linked) error {
 	var random [4]byte
 	rand.Read(random[:])
-	if err := os.MkdirAll(filepath.Join(r.CommonDir, stagedDir), 0o777); err != nil {
-		return err
-	}
 	to := filepath.Join(r.CommonDir, stagedDir, gone+l.Name+"."+hex.EncodeToString(random[:]))
-	if err := os.Rename(l.GitDir, to); err != nil {
+	if err := inside(to, func() error { return os.Rename(l.GitDir, to) }); err != nil {
 		return err
 	}
 	// What is moved away is forgotten; that it also goes is only tidy.
 	_ = (&Staged{Linked{GitDir: to}, r}).Abort()
 	r.removeIfEmpty("worktrees")
 	return nil
+}
+
+// inside makes the directory that path is in and does something in it. Others
+// remove that directory when it is empty, so it may take some tries.
+func inside(path string, do func() error) error {
+	for try := 1; ; try++ {
+		err := os.MkdirAll(filepath.Dir(path), 0o777)
+		again := errors.Is(err, fs.ErrExist) // and then it was gone
+		if err == nil {
+			err = do()
+		}
+		if try == 100 || !again && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 }
 
 // removeIfEmpty removes a directory of the repository that holds nothing, as

@@ -1,0 +1,274 @@
+package shadow_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+)
+
+func (h *house) merge(id string, main workspace.Files) shadow.Merge {
+	h.t.Helper()
+	m, err := h.Merge(context.Background(), id, main)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return m
+}
+
+// apply merges into a view and applies what came out.
+func (h *house) apply(id string, view workspace.View) shadow.Merge {
+	h.t.Helper()
+	m := h.merge(id, view)
+	if err := view.Apply(context.Background(), m.Changes...); err != nil {
+		h.t.Fatal(err)
+	}
+	return m
+}
+
+// summary is what a merge comes to, in words.
+func summary(m shadow.Merge) string {
+	var out []string
+	for _, c := range m.Changes {
+		out = append(out, c.Kind()+" "+c.Path)
+	}
+	for _, c := range m.Conflicts {
+		out = append(out, "conflict "+c.Path)
+	}
+	for _, s := range m.Skipped {
+		out = append(out, "skipped "+s.Path)
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestMerge: each case begins with the files f and g, and merges what is done
+// in the shadow into what is done in the main tree.
+func TestMerge(t *testing.T) {
+	type files = []string
+	text := lines("line", 9)
+	edit := func(n int, to string) string {
+		return strings.Replace(text, fmt.Sprintf("line %d\n", n), to+"\n", 1)
+	}
+	for _, c := range []struct {
+		name   string
+		theirs func(write func(...string), path func(string) string)
+		ours   func(write func(...string), path func(string) string)
+		want   string // summary
+		again  string // of a second merge, after the first was applied
+		after  files
+	}{
+		{name: "nothing"},
+		{name: "only theirs", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x"), "new/n", "n\n") }, want: "modify f, create new/n", after: files{"f", edit(2, "x"), "new/n", "n\n"}},
+		{name: "only ours", ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, after: files{"f", edit(2, "x")}},
+		{name: "different lines", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
+			want: "modify f", after: files{"f", strings.Replace(edit(2, "x"), "line 7\n", "y\n", 1)}},
+		{name: "the same lines", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x"), "g", "other\n") }, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) },
+			want: "modify g, conflict f", again: "conflict f", after: files{"f", edit(2, "y"), "g", "other\n"}},
+		{name: "the same change", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, after: files{"f", edit(2, "x")}},
+		{name: "deleted", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, want: "delete f", after: files{"f", "-"}},
+		{name: "deleted by both", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, after: files{"f", "-"}},
+		{name: "deleted and changed", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) },
+			want: "conflict f", again: "conflict f", after: files{"f", edit(2, "y")}},
+		{name: "changed and deleted", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("f")) },
+			want: "conflict f", again: "conflict f", after: files{"f", "-"}},
+		{name: "two new files", theirs: func(w func(...string), _ func(string) string) { w("n", "theirs\n") }, ours: func(w func(...string), _ func(string) string) { w("n", "ours\n") },
+			want: "conflict n", again: "conflict n", after: files{"n", "ours\n"}},
+		{name: "one new file twice", theirs: func(w func(...string), _ func(string) string) { w("n", "n\n") }, ours: func(w func(...string), _ func(string) string) { w("n", "n\n") }, after: files{"n", "n\n"}},
+		{name: "renamed", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, want: "rename moved", after: files{"f", "-", "moved", text}},
+		{name: "renamed and changed", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
+			want: "rename moved", after: files{"f", "-", "moved", edit(7, "y")}},
+		{name: "renamed with an edit, and changed", theirs: func(w func(...string), p func(string) string) {
+			os.Rename(p("f"), p("moved"))
+			w("moved", edit(2, "x"))
+		}, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
+			want: "rename moved", after: files{"f", "-", "moved", strings.Replace(edit(2, "x"), "line 7\n", "y\n", 1)}},
+		{name: "renamed with an edit of what was changed", theirs: func(w func(...string), p func(string) string) {
+			os.Rename(p("f"), p("moved"))
+			w("moved", edit(2, "x"))
+		}, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) },
+			want: "conflict moved", again: "conflict moved", after: files{"f", edit(2, "y"), "moved", "-"}},
+		{name: "renamed and deleted", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("f")) },
+			want: "conflict moved", again: "conflict moved", after: files{"f", "-", "moved", "-"}},
+		{name: "renamed to a name that is taken", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(w func(...string), _ func(string) string) { w("moved", "ours\n") },
+			want: "conflict moved", again: "conflict moved", after: files{"f", text, "moved", "ours\n"}},
+		{name: "renamed by both", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, after: files{"f", "-", "moved", text}},
+		{name: "changed and renamed", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) },
+			want: "conflict f", again: "conflict f", after: files{"f", "-", "moved", text}},
+		{name: "binary in theirs", theirs: func(w func(...string), _ func(string) string) { w("g", "\x00\x01") }, want: "modify g", after: files{"g", "\x00\x01"}},
+		{name: "binary in both", theirs: func(w func(...string), _ func(string) string) { w("g", "\x00\x01") }, ours: func(w func(...string), _ func(string) string) { w("g", "\x00\x02") },
+			want: "conflict g", again: "conflict g", after: files{"g", "\x00\x02"}},
+		{name: "mode", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, want: "skipped f", again: "skipped f", after: files{"f", text}},
+		{name: "text and mode", theirs: func(w func(...string), p func(string) string) { w("f", edit(2, "x")); os.Chmod(p("f"), 0o755) }, want: "modify f, skipped f", again: "skipped f", after: files{"f", edit(2, "x")}},
+		{name: "link", theirs: func(_ func(...string), p func(string) string) { os.Symlink("f", p("l")) }, want: "skipped l", again: "skipped l", after: files{"l", "-"}},
+		{name: "link in place of a file", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("g")); os.Symlink("f", p("g")) }, want: "delete g, skipped g", again: "skipped g", after: files{"g", "-"}},
+		{name: "file in place of a directory", theirs: func(w func(...string), _ func(string) string) { w("n", "file\n") }, ours: func(w func(...string), _ func(string) string) { w("n/x", "x\n") },
+			want: "conflict n", again: "conflict n", after: files{"n/x", "x\n"}},
+		{name: "directory in place of a file", theirs: func(w func(...string), _ func(string) string) { w("n/x", "x\n") }, ours: func(w func(...string), _ func(string) string) { w("n", "file\n") },
+			want: "conflict n/x", again: "conflict n/x", after: files{"n", "file\n"}},
+		{name: "behind a link of the main tree", theirs: func(w func(...string), _ func(string) string) { w("n/x", "x\n") }, ours: func(_ func(...string), p func(string) string) { os.Mkdir(p("d"), 0o755); os.Symlink("d", p("n")) },
+			want: "skipped n/x", again: "skipped n/x", after: files{"d/x", "-"}},
+		{name: "protected", theirs: func(w func(...string), _ func(string) string) { w("sub/.sidecar/settings.json", "{}\n", "ok", "1\n") }, want: "create ok, skipped sub/.sidecar/settings.json", again: "skipped sub/.sidecar/settings.json", after: files{"ok", "1\n", "sub/.sidecar/settings.json", "-"}},
+		{name: "line ends", theirs: func(w func(...string), _ func(string) string) { w("crlf", "one\r\n2\r\nthree\r\nfour\r\n") }, ours: func(w func(...string), _ func(string) string) { w("crlf", "one\r\ntwo\r\nthree\r\n4\r\n") },
+			want: "modify crlf", after: files{"crlf", "one\r\n2\r\nthree\r\n4\r\n"}},
+		{name: "empty", theirs: func(w func(...string), _ func(string) string) { w("f", "", "e", "") }, want: "create e, modify f", after: files{"f", "", "e", ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, "f", text, "g", "g\n", "crlf", "one\r\ntwo\r\nthree\r\nfour\r\n")
+			s, w := h.create(shadow.CreateRequest{})
+			if c.theirs != nil {
+				c.theirs(w.Write, w.Path)
+			}
+			if c.ours != nil {
+				c.ours(h.Write, h.Path)
+			}
+			staged := h.Git("diff", "--cached")
+			if got := summary(h.apply(s.ID, h.main)); got != c.want {
+				t.Errorf("merge: %q, want %q", got, c.want)
+			}
+			if got := summary(h.apply(s.ID, h.main)); got != c.again {
+				t.Errorf("second merge: %q, want %q", got, c.again)
+			}
+			for i := 0; i+1 < len(c.after); i += 2 {
+				data, err := os.ReadFile(h.Path(c.after[i]))
+				if err != nil {
+					data = []byte("-")
+				}
+				if string(data) != c.after[i+1] {
+					t.Errorf("%s: %q", c.after[i], data)
+				}
+			}
+			if h.Git("diff", "--cached") != staged {
+				t.Error("something was staged")
+			}
+		})
+	}
+}
+
+func TestConflictTexts(t *testing.T) {
+	h := newHouse(t, "f", "base\n", ".env", "KEY=base-secret\n", "long", "base\n")
+	s, w := h.create(shadow.CreateRequest{})
+	w.Write("f", "theirs\n", "n", "theirs\n", ".env", "KEY=their-secret\n", "long", strings.Repeat("ä", 100_000))
+	h.Write("f", "ours\n", "n", "ours\n", ".env", "KEY=our-secret\n", "long", "ours\n")
+	texts := map[string]string{}
+	for _, c := range h.merge(s.ID, h.main).Conflicts {
+		show := func(p *string) string {
+			if p == nil {
+				return "nil"
+			}
+			return fmt.Sprintf("%.10q", *p)
+		}
+		texts[c.Path] = show(c.Base) + show(c.Ours) + show(c.Theirs)
+		if c.Path == "long" && len(*c.Theirs) > 70_000 {
+			t.Errorf("%d bytes", len(*c.Theirs))
+		}
+		if strings.Contains(texts[c.Path]+c.Reason, "secret\"") {
+			t.Errorf("shown: %s", texts[c.Path])
+		}
+	}
+	if texts["f"] != `"base\n""ours\n""theirs\n"` || texts["n"] != `nil"ours\n""theirs\n"` || texts[".env"] != "nilnilnil" || len(texts) != 4 {
+		t.Errorf("%v", texts)
+	}
+}
+
+// TestMergeOverPending: edits that wait for review are what is merged with, and
+// none is lost.
+func TestMergeOverPending(t *testing.T) {
+	text := lines("line", 9)
+	h := newHouse(t, "f", text, "g", text, "deleted", "d\n")
+	queue, err := pendingedits.Open(h.t.TempDir(), h.main, pendingedits.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	ctx := context.Background()
+	propose := func(name, from, to string) {
+		t.Helper()
+		view := queue.For(pendingedits.Proposer{Session: "agent", Tool: "edit_file"})
+		now, err := view.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := view.Apply(ctx, workspace.Change{Path: name, Before: now, After: []byte(strings.Replace(string(now), from, to, 1))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	propose("f", "line 1\n", "pending\n")
+	propose("g", "line 1\n", "pending\n")
+	s, w := h.create(shadow.CreateRequest{})
+	w.Write("f", strings.Replace(text, "line 7\n", "theirs\n", 1), "g", strings.Replace(text, "line 1\n", "theirs\n", 1), "new", "n\n")
+	os.Remove(w.Path("deleted"))
+	into := queue.For(pendingedits.Proposer{Session: "default", Tool: "shadow merge"})
+	if got := summary(h.apply(s.ID, into)); got != "delete deleted, modify f, create new, conflict g" {
+		t.Errorf("merge: %q", got)
+	}
+	if got := summary(h.apply(s.ID, into)); got != "conflict g" {
+		t.Errorf("second merge: %q", got)
+	}
+	if now, _ := into.ReadFile("f"); !strings.Contains(string(now), "pending\n") || !strings.Contains(string(now), "theirs\n") {
+		t.Errorf("f: %q", now)
+	}
+	if now, _ := into.ReadFile("g"); !strings.Contains(string(now), "pending\n") {
+		t.Errorf("g: %q", now)
+	}
+	if read(t, h.Repo, "f") != text || read(t, h.Repo, "deleted") != "d\n" {
+		t.Error("the files were written")
+	}
+	r, err := queue.Accept(ctx, pendingedits.Selection{})
+	if err != nil || len(r.Failed) > 0 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	if got := read(t, h.Repo, "f"); got != strings.Replace(strings.Replace(text, "line 1\n", "pending\n", 1), "line 7\n", "theirs\n", 1) {
+		t.Errorf("f: %q", got)
+	}
+	if got := summary(h.merge(s.ID, h.main)); got != "conflict g" {
+		t.Errorf("merge after accepting: %q", got)
+	}
+}
+
+// TestBelow: a folder that is not the top of its repository.
+func TestBelow(t *testing.T) {
+	h := newHouse(t, "top", "t\n", "sub/f", "1\n", "sub/deep/g", "1\n")
+	if err := os.MkdirAll(h.Path("sub/.sidecar"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.Write("sub/.sidecar/.gitignore", "*\n")
+	m, err := shadow.New(shadow.Options{Dir: h.Path("sub")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	h.Write("sub/f", "2\n", "top", "2\n")
+	ctx := context.Background()
+	s, err := m.Create(ctx, shadow.CreateRequest{ID: "x", IncludeUncommitted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Path != h.Path("sub/.sidecar/shadows/x") || s.Root != s.Path+"/sub" {
+		t.Errorf("%+v", s)
+	}
+	w := h.At(s.Path)
+	if read(t, w, "top") != "2\n" || read(t, w, "sub/f") != "2\n" {
+		t.Error("uncommitted files are missing")
+	}
+	w.Write("sub/f", "3\n", "sub/n", "n\n", "top", "3\n")
+	sub, err := workspace.OpenDisk([]workspace.Folder{{Dir: h.Path("sub")}}, workspace.DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	got, err := m.Merge(ctx, "x", sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary(got) != "modify f, create n, skipped top" {
+		t.Errorf("%q", summary(got))
+	}
+	if _, err := m.Discard(ctx, "x"); err != nil {
+		t.Error(err)
+	}
+}
