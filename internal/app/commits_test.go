@@ -128,7 +128,7 @@ func TestCommitsOfABatch(t *testing.T) {
 	}
 	a.call("edit_file", `{"path":"loose.txt","search":"never","replace":"not yet"}`)
 
-	a.core.close()
+	a.close()
 	a.open() // the queue outlives the server
 	res := a.accept()
 	for i, hash := range strings.Fields(a.git("log", "--reverse", "--format=%H", "main", "^main~3")) {
@@ -164,7 +164,7 @@ func TestCommitOfABatchFails(t *testing.T) {
 	}
 	a.same("history", a.git("log", "--format=%s"), "base")
 
-	a.core.close()
+	a.close()
 	a.open()
 	if q := a.review.List("").Commits; len(q) != 1 || !strings.Contains(q[0].Error, "the hook says no") {
 		t.Errorf("waiting %+v", q)

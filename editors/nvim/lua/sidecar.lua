@@ -125,6 +125,9 @@ local function report(result)
   for _, failure in ipairs(result and result.failed or {}) do
     vim.notify('sidecar: ' .. vim.uri_to_fname(failure.uri) .. ': ' .. failure.error, vim.log.levels.WARN)
   end
+  for _, commit in ipairs(result and result.commits or {}) do
+    if commit.error then vim.notify('sidecar: commit "' .. commit.message .. '": ' .. commit.error, vim.log.levels.WARN) end
+  end
 end
 
 -- The lines at which a hunk stands, counted from one. What is only inserted
