@@ -120,6 +120,9 @@ func quote(name string) string {
 		case c == '"' || c == '\\':
 			b.WriteByte('\\')
 			b.WriteByte(c)
+		case c >= '\a' && c <= '\r':
+			b.WriteByte('\\')
+			b.WriteByte("abtnvfr"[c-'\a'])
 		case c < ' ' || c == 0x7f:
 			fmt.Fprintf(&b, `\%03o`, c)
 		default:

@@ -176,6 +176,8 @@ type attributes struct {
 	x      *rawIndex
 	always conversion // whatever the path
 
+	fileMode bool // the bit for executable files means something
+
 	mu   sync.Mutex
 	dirs map[string]conversion
 }
@@ -191,7 +193,7 @@ func (c conversion) or(d conversion) conversion {
 }
 
 func newAttributes(r *Repo, x *rawIndex, conf config) *attributes {
-	a := &attributes{r: r, x: x, dirs: map[string]conversion{}}
+	a := &attributes{r: r, x: x, dirs: map[string]conversion{}, fileMode: conf.bool("core.filemode", true)}
 	if auto := strings.ToLower(conf["core.autocrlf"]); auto == "input" || conf.bool("core.autocrlf", false) {
 		a.always.ends = true
 	}

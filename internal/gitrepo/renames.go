@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strings"
 )
 
 // Renames are found as git finds them, with its settings' standard values, so
@@ -38,6 +37,7 @@ type renameFile struct {
 	side  side
 	used  bool // an old file that has a pair
 	match *renameFile
+	score int // of the match
 
 	spans  map[uint32]int // bytes by the sum of their chunk
 	size   int
@@ -46,7 +46,7 @@ type renameFile struct {
 
 // renames joins pairs that are renames. The list stays in the order of paths.
 func (r *Repo) renames(pairs []pair) ([]pair, error) {
-	m := renamer{read: func(f *renameFile) ([]byte, error) { return r.objectOf(blobObject, f.side.oid) }}
+	m := renamer{read: func(f *renameFile) ([]byte, error) { return r.content(f.path, f.side) }}
 	for i, p := range pairs {
 		switch {
 		case p.new.mode == 0:
@@ -64,7 +64,7 @@ func (r *Repo) renames(pairs []pair) ([]pair, error) {
 	out := slices.Clone(pairs)
 	for _, f := range m.new {
 		if f.match != nil {
-			out[f.at].from, out[f.at].old = f.match.path, f.match.side
+			out[f.at].from, out[f.at].old, out[f.at].score = f.match.path, f.match.side, f.score
 			out[f.match.at].path = ""
 		}
 	}
@@ -78,7 +78,9 @@ func (m *renamer) run() error {
 	return m.problems
 }
 
-func (m *renamer) join(old, new *renameFile) { old.used, new.match = true, old }
+func (m *renamer) join(old, new *renameFile, score int) {
+	old.used, new.match, new.score = true, old, score
+}
 
 // identical pairs files of the same content.
 func (m *renamer) identical() {
@@ -108,7 +110,7 @@ func (m *renamer) identical() {
 			}
 		}
 		if best != nil {
-			m.join(best, f)
+			m.join(best, f, maxScore)
 		}
 	}
 }
@@ -147,8 +149,12 @@ func (m *renamer) byName() {
 	oldByBase := unique(gone)
 	for _, old := range gone {
 		base := path.Base(old.path)
-		if f := byBase[base]; f != nil && oldByBase[base] != nil && m.score(old, f, leastForName) >= leastForName {
-			m.join(old, f)
+		f := byBase[base]
+		if f == nil || oldByBase[base] == nil {
+			continue
+		}
+		if score := m.score(old, f, leastForName); score >= leastForName {
+			m.join(old, f, score)
 		}
 	}
 }
@@ -192,7 +198,7 @@ func (m *renamer) alike() {
 	slices.SortStableFunc(all, compareLikeness)
 	for _, l := range all {
 		if !l.old.used && l.new.match == nil {
-			m.join(l.old, l.new)
+			m.join(l.old, l.new, l.score)
 		}
 	}
 }
@@ -277,9 +283,4 @@ func spans(data []byte) map[uint32]int {
 		sums[(a+b*0x61)%spanModulus] += n
 	}
 	return sums
-}
-
-// sortPairs puts pairs in the order of their paths.
-func sortPairs(pairs []pair) {
-	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.path, b.path) })
 }

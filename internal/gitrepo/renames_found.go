@@ -40,11 +40,7 @@ func Renames(gone, added []Found, read func(f Found, gone bool) ([]byte, error))
 		if f.match == nil {
 			continue
 		}
-		percent := 100
-		if f.side.oid != f.match.side.oid {
-			percent = m.score(f.match, f, leastScore) * 100 / maxScore
-		}
-		out = append(out, Renamed{f.match.at, f.at, percent})
+		out = append(out, Renamed{f.match.at, f.at, f.score * 100 / maxScore})
 	}
 	return out
 }

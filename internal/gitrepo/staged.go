@@ -6,12 +6,14 @@ import "strings"
 type side struct {
 	mode uint32
 	oid  OID
+	disk bool // it is in the working tree, and its content perhaps no object
 }
 
 // pair is a file that two sides have differently, or only one has.
 type pair struct {
 	path     string
 	from     string // of a rename: the old path
+	score    int    // of a rename: how much is the same, of maxScore
 	old, new side
 }
 
@@ -177,7 +179,7 @@ func (c *comparer) item(path string, x, y treeItem) error {
 		}
 		return c.compare(path+name+"/", old, new)
 	}
-	p := pair{path: path + name, old: side{x.mode, x.oid}, new: side{y.mode, y.oid}}
+	p := pair{path: path + name, old: side{mode: x.mode, oid: x.oid}, new: side{mode: y.mode, oid: y.oid}}
 	if p.old != p.new {
 		c.pairs = append(c.pairs, p)
 	}

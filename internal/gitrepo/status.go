@@ -61,31 +61,23 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := readRawIndex(filepath.Join(r.GitDir, "index"))
+	x, found, err := r.look(ctx, conf, o)
 	if err != nil {
 		return nil, err
 	}
-	below := ""
-	if o.Below != "" && o.Below != "." {
-		below = o.Below + "/"
-	}
-	s := sweep{
-		r: r, index: x, untracked: o.Untracked, ctx: ctx,
-		conf: sweepConfig{fileMode: conf.bool("core.filemode", true), sparse: conf.bool("core.sparsecheckout", false)},
-	}
-	found, err := s.run(below)
+	tree, err := r.treeOf(h.oid)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.decide(ctx, x, conf, o.Untracked, &found); err != nil {
-		return nil, err
+	staged, err := r.staged(tree, x)
+	if err == nil && renamesOn(conf, "status.renames") {
+		staged, err = r.renames(staged)
 	}
-	staged, err := r.staged(h, x, renamesOn(conf, "status.renames"))
 	if err != nil {
 		return nil, err
 	}
 	st := &Status{Untracked: found.untracked}
-	if st.Files, err = x.join(staged, found.changed, below); err != nil {
+	if st.Files, err = x.join(staged, found.changed, below(o.Below)); err != nil {
 		return nil, err
 	}
 	st.Branch, err = r.branch(ctx, h, conf)
@@ -101,25 +93,50 @@ func renamesOn(conf config, key string) bool {
 	return !ok || value == "copies" || value == "copy" || config{key: value}.bool(key, true)
 }
 
-// staged compares HEAD with the index.
-func (r *Repo) staged(h head, x *rawIndex, renames bool) ([]pair, error) {
-	var tree OID
-	if h.oid != (OID{}) {
-		c, err := r.commit(h.oid)
-		if err != nil {
-			return nil, err
-		}
-		tree = c.tree
+// look compares the working tree with the index.
+func (r *Repo) look(ctx context.Context, conf config, o StatusOptions) (*rawIndex, swept, error) {
+	x, err := readRawIndex(filepath.Join(r.GitDir, "index"))
+	if err != nil {
+		return nil, swept{}, err
 	}
+	s := sweep{
+		r: r, index: x, untracked: o.Untracked, ctx: ctx,
+		conf: sweepConfig{fileMode: conf.bool("core.filemode", true), sparse: conf.bool("core.sparsecheckout", false)},
+	}
+	found, err := s.run(below(o.Below))
+	if err == nil {
+		err = r.decide(ctx, x, conf, o.Untracked, &found)
+	}
+	return x, found, err
+}
+
+// below is a directory as the beginning of the paths in it.
+func below(dir string) string {
+	if dir == "" || dir == "." {
+		return ""
+	}
+	return dir + "/"
+}
+
+// treeOf returns the tree of a commit; that of no commit is empty.
+func (r *Repo) treeOf(commit OID) (OID, error) {
+	if commit == (OID{}) {
+		return OID{}, nil
+	}
+	c, err := r.commit(commit)
+	if err != nil {
+		return OID{}, err
+	}
+	return c.tree, nil
+}
+
+// staged compares a tree with the index. Conflicts are left out.
+func (r *Repo) staged(tree OID, x *rawIndex) ([]pair, error) {
 	c := comparer{r: r}
 	if err := c.compare("", inTree(tree), x.root()); err != nil {
 		return nil, err
 	}
-	c.pairs = slices.DeleteFunc(c.pairs, func(p pair) bool { return p.new.mode == 0 && x.conflicting(p.path) })
-	if !renames {
-		return c.pairs, nil
-	}
-	return r.renames(c.pairs)
+	return slices.DeleteFunc(c.pairs, func(p pair) bool { return p.new.mode == 0 && x.conflicting(p.path) }), nil
 }
 
 // conflicting reports whether a path is staged as a conflict.

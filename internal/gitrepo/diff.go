@@ -1,0 +1,369 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// DiffOptions say what is compared with what.
+type DiffOptions struct {
+	From, To string // revisions; without To the working tree, without both the index and the working tree
+	Staged   bool   // HEAD (or From) and the index
+	Path     string // only this file, or what is below this directory, relative to the top; "" is all
+
+	// Hidden reports whether a file's content is not to be shown; nil: none.
+	Hidden func(path string) bool
+}
+
+// Diff is what differs.
+type Diff struct {
+	Files    []FileDiff // by path
+	Conflict []string   // files in conflict, which have no one difference
+	Left     int        // files whose text was left out, because there is too much
+}
+
+// FileDiff is one file that differs.
+type FileDiff struct {
+	Path           string
+	From           string // of a rename: the old path
+	Code           byte   // M A D R T
+	Added, Removed int    // lines
+	Binary         bool
+	Hidden         bool
+	Patch          string // in git's format; "" when there was too much
+}
+
+// maxPatch bounds the text of a diff, in bytes: what comes after that is named
+// only.
+const maxPatch = 4 << 20
+
+// maxCompared bounds a file whose lines are compared, in bytes.
+const maxCompared = 16 << 20
+
+// Diff compares as git diff does. Contents are compared in this process, as
+// they are stored: neither drivers nor text conversions run.
+func (r *Repo) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
+	d, err := r.diff(ctx, o)
+	if errors.Is(err, ErrUnsupported) {
+		return r.diffByGit(ctx, o, err)
+	}
+	return d, err
+}
+
+// diff is Diff in this process.
+func (r *Repo) diff(ctx context.Context, o DiffOptions) (*Diff, error) {
+	conf, err := r.readable()
+	if err != nil {
+		return nil, err
+	}
+	pairs, conflicts, err := r.differences(ctx, conf, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Path != "" && o.Path != "." {
+		within := func(path string) bool { return path == o.Path || strings.HasPrefix(path, o.Path+"/") }
+		pairs = slices.DeleteFunc(pairs, func(p pair) bool { return !within(p.path) })
+		conflicts = slices.DeleteFunc(conflicts, func(path string) bool { return !within(path) })
+	}
+	if renamesOn(conf, "diff.renames") {
+		if pairs, err = r.renames(pairs); err != nil {
+			return nil, err
+		}
+	}
+	d := &Diff{Conflict: conflicts}
+	size := 0
+	for _, p := range pairs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f := FileDiff{Path: p.path, From: p.from, Code: p.code()}
+		if size > maxPatch {
+			d.Left++
+		} else if err := r.fileDiff(&f, p, o.Hidden); err != nil {
+			return nil, err
+		}
+		size += len(f.Patch)
+		d.Files = append(d.Files, f)
+	}
+	return d, nil
+}
+
+// differences finds the files that differ, and those in conflict.
+func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]pair, []string, error) {
+	from, to, err := r.trees(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.To != "" {
+		c := comparer{r: r}
+		err := c.compare("", inTree(from), inTree(to))
+		return c.pairs, nil, err
+	}
+	if o.Staged {
+		x, err := readRawIndex(filepath.Join(r.GitDir, "index"))
+		if err != nil {
+			return nil, nil, err
+		}
+		pairs, err := r.staged(from, x)
+		return pairs, x.conflicts(), err
+	}
+	x, found, err := r.look(ctx, conf, StatusOptions{Untracked: UntrackedNone})
+	if err != nil {
+		return nil, nil, err
+	}
+	at := newAttributes(r, x, conf)
+	var pairs []pair
+	for _, c := range found.changed {
+		p, err := r.onDisk(ctx, x.at(c.entry), c.code, at)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.old != p.new {
+			pairs = append(pairs, p)
+		}
+	}
+	for e := range x.all {
+		if e.extended()&flagIntentToAdd != 0 {
+			return nil, nil, fmt.Errorf("%w: %s is only meant to be added", ErrUnsupported, e.name)
+		}
+	}
+	if o.From == "" {
+		return pairs, x.conflicts(), nil
+	}
+	staged, err := r.staged(from, x)
+	return overlay(staged, pairs), x.conflicts(), err
+}
+
+// trees returns the trees that a diff names.
+func (r *Repo) trees(o DiffOptions) (from, to OID, err error) {
+	commit := OID{}
+	switch {
+	case o.From != "":
+		commit, err = r.Resolve(o.From)
+	case o.Staged:
+		var h head
+		h, err = r.head()
+		commit = h.oid
+	}
+	if err != nil {
+		return from, to, err
+	}
+	if from, err = r.treeOf(commit); err != nil || o.To == "" {
+		return from, to, err
+	}
+	if commit, err = r.Resolve(o.To); err != nil {
+		return from, to, err
+	}
+	to, err = r.treeOf(commit)
+	return from, to, err
+}
+
+// conflicts are the paths in conflict.
+func (x *rawIndex) conflicts() []string {
+	var list []string
+	for e := range x.all {
+		if e.stage() != 0 && (len(list) == 0 || list[len(list)-1] != e.name) {
+			list = append(list, e.name)
+		}
+	}
+	return list
+}
+
+// onDisk is what a changed file of the index is in the working tree.
+func (r *Repo) onDisk(ctx context.Context, e rawEntry, code byte, at *attributes) (pair, error) {
+	p := pair{path: e.name, old: side{mode: e.mode(), oid: e.oid()}}
+	if code == 'D' {
+		return p, nil
+	}
+	if e.mode() == modeSubmodule && code == 'M' {
+		return p, r.moduleOnDisk(ctx, &p)
+	}
+	info, err := os.Lstat(filepath.Join(r.Dir, filepath.FromSlash(e.name)))
+	if err != nil {
+		if missing(err) {
+			return p, nil // it has gone meanwhile
+		}
+		return p, err
+	}
+	p.new = side{mode: modeFile, disk: true}
+	switch {
+	case info.Mode()&os.ModeSymlink != 0:
+		p.new.mode = modeLink
+	case info.Mode()&0o100 != 0:
+		p.new.mode = modeExec
+	}
+	if p.new.mode != modeLink && p.old.mode&typeBits == regularType && !at.fileMode {
+		p.new.mode = p.old.mode
+	}
+	data, err := r.content(p.path, p.new)
+	if err != nil {
+		return p, err
+	}
+	if p.new.mode != modeLink && at.mayConvert(e.name, slices.Contains(data, '\r')) {
+		return p, fmt.Errorf("%w: attributes or settings say how %s is stored", ErrUnsupported, e.name)
+	}
+	if p.new.oid = hashObject(blobObject, data); p.new.oid == p.old.oid {
+		p.new.disk = false // then they are equal if their modes are
+	}
+	return p, nil
+}
+
+// moduleOnDisk is what a submodule is at.
+func (r *Repo) moduleOnDisk(ctx context.Context, p *pair) error {
+	sub, err := openAt(filepath.Join(r.Dir, filepath.FromSlash(p.path)), r.o)
+	if err != nil || sub == nil {
+		return fmt.Errorf("the submodule %s: %w", p.path, errors.Join(err, ErrRefused))
+	}
+	h, err := sub.head()
+	if err != nil {
+		return fmt.Errorf("the submodule %s: %w", p.path, err)
+	}
+	st, err := sub.Status(ctx, StatusOptions{Untracked: UntrackedNone})
+	if err != nil {
+		return fmt.Errorf("the submodule %s: %w", p.path, err)
+	}
+	p.new = side{mode: modeSubmodule, oid: h.oid, disk: len(st.Files) > 0}
+	return nil
+}
+
+// overlay replaces the new sides of what is staged by those of the working
+// tree, where that has others.
+func overlay(staged, changed []pair) []pair {
+	byPath := map[string]int{}
+	for i, p := range staged {
+		byPath[p.path] = i
+	}
+	for _, p := range changed {
+		i, ok := byPath[p.path]
+		if !ok {
+			staged = append(staged, p)
+			continue
+		}
+		staged[i].new = p.new
+		if p.new.oid == staged[i].old.oid && p.new.mode != modeSubmodule {
+			staged[i].new.disk = false
+		}
+	}
+	staged = slices.DeleteFunc(staged, func(p pair) bool { return p.old == p.new })
+	slices.SortFunc(staged, func(a, b pair) int { return strings.Compare(a.path, b.path) })
+	return staged
+}
+
+// content reads a file of one side.
+func (r *Repo) content(path string, s side) ([]byte, error) {
+	file := filepath.Join(r.Dir, filepath.FromSlash(path))
+	switch {
+	case s.mode == 0:
+		return nil, nil
+	case s.mode == modeSubmodule:
+		dirty := ""
+		if s.disk {
+			dirty = "-dirty"
+		}
+		return fmt.Appendf(nil, "Subproject commit %s%s\n", s.oid, dirty), nil
+	case s.disk && s.mode == modeLink:
+		target, err := os.Readlink(file)
+		return []byte(target), err
+	case s.disk:
+		if info, err := os.Lstat(file); err == nil && info.Size() > maxObject {
+			return nil, workspace.ErrTooLarge
+		}
+		return readNoFollow(file, maxObject)
+	}
+	return r.objectOf(blobObject, s.oid)
+}
+
+// shortOID is how much of a hash is shown.
+const shortOID = 10
+
+// Short is the beginning of the name, as much as is shown.
+func (o OID) Short() string { return o.String()[:shortOID] }
+
+// fileDiff writes the text of one difference.
+func (r *Repo) fileDiff(f *FileDiff, p pair, hidden func(string) bool) error {
+	if f.Code == 'T' { // as git does: one file goes, another one comes
+		gone, come := p, p
+		gone.new, come.old = side{}, side{}
+		var parts [2]FileDiff
+		for i, half := range []pair{gone, come} {
+			parts[i] = FileDiff{Path: p.path}
+			if err := r.fileDiff(&parts[i], half, hidden); err != nil {
+				return err
+			}
+		}
+		f.Added, f.Removed = parts[1].Added, parts[0].Removed
+		f.Binary, f.Hidden = parts[0].Binary || parts[1].Binary, parts[0].Hidden
+		f.Patch = parts[0].Patch + parts[1].Patch
+		return nil
+	}
+	text := diff.FilePatch{OldName: p.path, NewName: p.path, OldMode: p.old.mode, NewMode: p.new.mode, Similarity: p.score * 100 / maxScore}
+	if p.from != "" {
+		text.OldName = p.from
+	}
+	if p.old.mode == 0 {
+		text.OldName = ""
+	}
+	if p.new.mode == 0 {
+		text.NewName = ""
+	}
+	if p.old.oid != p.new.oid || p.old.mode == 0 || p.new.mode == 0 {
+		text.OldID, text.NewID = p.old.oid.Short(), p.new.oid.Short()
+	}
+	f.Hidden = hidden != nil && (hidden(p.path) || p.from != "" && hidden(p.from))
+	same := p.old.oid == p.new.oid && p.old.disk == p.new.disk && p.old.mode != 0 && p.new.mode != 0
+	if f.Hidden && !same {
+		text.Omit = "content not shown: the file may hold secrets"
+	} else if !same {
+		if err := r.contents(&text, p); err != nil {
+			return err
+		}
+	}
+	f.Binary = text.Omit == "" && (diff.Binary(text.Old) || diff.Binary(text.New))
+	f.Patch = text.String()
+	f.Added, f.Removed = countLines(f.Patch)
+	return nil
+}
+
+// contents reads both sides, unless one is too large to be compared.
+func (r *Repo) contents(text *diff.FilePatch, p pair) error {
+	from := p.path
+	if p.from != "" {
+		from = p.from
+	}
+	old, err := r.content(from, p.old)
+	var now []byte
+	if err == nil {
+		now, err = r.content(p.path, p.new)
+	}
+	if errors.Is(err, workspace.ErrTooLarge) || len(old) > maxCompared || len(now) > maxCompared {
+		text.Omit = "content not shown: the file is too large to be compared"
+		return nil
+	}
+	text.Old, text.New = string(old), string(now)
+	return err
+}
+
+// countLines counts the lines that a patch adds and removes.
+func countLines(patch string) (added, removed int) {
+	_, body, ok := strings.Cut(patch, "\n@@ ")
+	if !ok {
+		return 0, 0
+	}
+	for line := range strings.Lines("@@ " + body) {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return added, removed
+}

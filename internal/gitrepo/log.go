@@ -1,0 +1,203 @@
+package gitrepo
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Commit is one commit of a log.
+type Commit struct {
+	OID     OID
+	Parents []OID
+	Author  Person
+	Subject string
+	Refs    []string // that lead to it, as git log decorates it
+}
+
+// LogOptions has a useful zero value.
+type LogOptions struct {
+	Count int    // most commits; 0 means 10
+	Path  string // only commits that change this file or directory, relative to the top; "" is all
+}
+
+// Log returns the newest commits of HEAD first. With a path it follows history
+// as git log does: of a merge that took the path from one of its parents as it
+// was there, only that parent is followed. It fails with ErrNoSuchRev when
+// there is no commit yet.
+func (r *Repo) Log(ctx context.Context, o LogOptions) ([]Commit, error) {
+	if _, err := r.readable(); err != nil {
+		return nil, err
+	}
+	if o.Count == 0 {
+		o.Count = 10
+	}
+	h, err := r.head()
+	if err != nil {
+		return nil, err
+	}
+	if h.oid == (OID{}) {
+		return nil, fmt.Errorf("%w: the branch %s has no commit yet", ErrNoSuchRev, h.branch)
+	}
+	refs, err := r.decorations()
+	if err != nil {
+		return nil, err
+	}
+	var list []Commit
+	w := logWalk{r: r, path: o.Path, seen: map[OID]bool{}}
+	if err := w.add(h.oid); err != nil {
+		return nil, err
+	}
+	for len(list) < o.Count && len(w.queue.list) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, shown, err := w.next()
+		if err != nil {
+			return nil, err
+		}
+		if shown {
+			list = append(list, Commit{c.oid, c.parents, c.author(), c.subject(), refs[c.oid]})
+		}
+	}
+	return list, nil
+}
+
+// logWalk goes through history, the youngest commits first.
+type logWalk struct {
+	r     *Repo
+	path  string
+	queue commitQueue
+	seen  map[OID]bool
+	read  map[OID]*commit // parents that were compared and are yet to be queued
+}
+
+func (w *logWalk) commit(oid OID) (*commit, error) {
+	if c := w.read[oid]; c != nil {
+		return c, nil
+	}
+	c, err := w.r.commit(oid)
+	if err == nil && w.path != "" {
+		if w.read == nil {
+			w.read = map[OID]*commit{}
+		}
+		w.read[oid] = c
+	}
+	return c, err
+}
+
+func (w *logWalk) add(oid OID) error {
+	if w.seen[oid] {
+		return nil
+	}
+	w.seen[oid] = true
+	c, err := w.commit(oid)
+	if err != nil {
+		return err
+	}
+	heap.Push(&w.queue, c)
+	return nil
+}
+
+// next takes a commit and queues those of its parents that are to be followed.
+func (w *logWalk) next() (c *commit, shown bool, err error) {
+	c = heap.Pop(&w.queue).(*commit)
+	delete(w.read, c.oid)
+	follow := c.parents
+	shown = true
+	if w.path != "" {
+		if shown, follow, err = w.simplify(c); err != nil {
+			return nil, false, err
+		}
+	}
+	for _, p := range follow {
+		if err := w.add(p); err != nil {
+			return nil, false, err
+		}
+	}
+	return c, shown, nil
+}
+
+// simplify reports whether a commit changes the path, and which parents matter
+// for it.
+func (w *logWalk) simplify(c *commit) (bool, []OID, error) {
+	if len(c.parents) == 0 {
+		same, err := w.r.samePath(OID{}, c.tree, w.path)
+		return !same, nil, err
+	}
+	for i, oid := range c.parents {
+		p, err := w.commit(oid)
+		if err != nil {
+			return false, nil, err
+		}
+		same, err := w.r.samePath(p.tree, c.tree, w.path)
+		if err != nil {
+			return false, nil, err
+		}
+		if same {
+			return false, c.parents[i : i+1], nil
+		}
+	}
+	return true, c.parents, nil
+}
+
+// samePath reports whether a path is the same below two trees.
+func (r *Repo) samePath(a, b OID, path string) (bool, error) {
+	x, y := treeEntry{mode: modeTree, oid: a}, treeEntry{mode: modeTree, oid: b}
+	inX, inY := a != OID{}, b != OID{}
+	rest := path
+	if path == "." {
+		rest = ""
+	}
+	for {
+		switch {
+		case !inX || !inY:
+			return r.absent(x, inX, rest, y, inY)
+		case x.oid == y.oid && x.mode == y.mode:
+			return true, nil
+		case rest == "":
+			return false, nil
+		}
+		var elem string
+		elem, rest, _ = strings.Cut(rest, "/")
+		var err error
+		if x, inX, err = r.childOf(x, elem); err != nil {
+			return false, err
+		}
+		if y, inY, err = r.childOf(y, elem); err != nil {
+			return false, err
+		}
+	}
+}
+
+// childOf is child for what may be a file.
+func (r *Repo) childOf(e treeEntry, name string) (treeEntry, bool, error) {
+	if !e.isTree() {
+		return treeEntry{}, false, nil
+	}
+	return r.child(e.oid, name)
+}
+
+// absent is samePath once one side has come to an end.
+func (r *Repo) absent(x treeEntry, inX bool, rest string, y treeEntry, inY bool) (bool, error) {
+	if !inX && !inY {
+		return true, nil
+	}
+	e := x
+	if inY {
+		e = y
+	}
+	for elem := range strings.SplitSeq(rest, "/") {
+		if elem == "" {
+			break
+		}
+		var ok bool
+		var err error
+		if e, ok, err = r.childOf(e, elem); err != nil || !ok {
+			return !ok, err
+		}
+	}
+	// An empty tree, which only other programs than git write, holds nothing.
+	return e.isTree() && e.oid == emptyTree, nil
+}
