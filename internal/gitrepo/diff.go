@@ -28,6 +28,7 @@ type Diff struct {
 	Files    []FileDiff // by path
 	Conflict []string   // files in conflict, which have no one difference
 	Left     int        // files whose text was left out, because there is too much
+	Staged   int        // files that are staged, when the working tree was compared with the index
 }
 
 // FileDiff is one file that differs.
@@ -64,21 +65,25 @@ func (r *Repo) diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, conflicts, err := r.differences(ctx, conf, o)
+	pairs, x, err := r.differences(ctx, conf, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Path != "" && o.Path != "." {
-		within := func(path string) bool { return path == o.Path || strings.HasPrefix(path, o.Path+"/") }
-		pairs = slices.DeleteFunc(pairs, func(p pair) bool { return !within(p.path) })
-		conflicts = slices.DeleteFunc(conflicts, func(path string) bool { return !within(path) })
+	d := &Diff{}
+	if x != nil {
+		d.Conflict = slices.DeleteFunc(x.conflicts(), func(path string) bool { return !o.covers(path) })
+		if o.From == "" && !o.Staged {
+			if d.Staged, err = r.countStaged(x, o); err != nil {
+				return nil, err
+			}
+		}
 	}
+	pairs = slices.DeleteFunc(pairs, func(p pair) bool { return !o.covers(p.path) })
 	if renamesOn(conf, "diff.renames") {
 		if pairs, err = r.renames(pairs); err != nil {
 			return nil, err
 		}
 	}
-	d := &Diff{Conflict: conflicts}
 	size := 0
 	for _, p := range pairs {
 		if err := ctx.Err(); err != nil {
@@ -96,8 +101,34 @@ func (r *Repo) diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	return d, nil
 }
 
-// differences finds the files that differ, and those in conflict.
-func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]pair, []string, error) {
+// covers reports whether a path is one of those that are compared.
+func (o *DiffOptions) covers(path string) bool {
+	return o.Path == "" || o.Path == "." || path == o.Path || strings.HasPrefix(path, o.Path+"/")
+}
+
+// countStaged counts the files that are staged.
+func (r *Repo) countStaged(x *rawIndex, o DiffOptions) (int, error) {
+	h, err := r.head()
+	if err != nil {
+		return 0, err
+	}
+	tree, err := r.treeOf(h.oid)
+	if err != nil {
+		return 0, err
+	}
+	staged, err := r.staged(tree, x)
+	n := 0
+	for _, p := range staged {
+		if o.covers(p.path) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// differences finds the files that differ, and returns the index if that is
+// one of the sides, or stands between them.
+func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]pair, *rawIndex, error) {
 	from, to, err := r.trees(o)
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +144,7 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 			return nil, nil, err
 		}
 		pairs, err := r.staged(from, x)
-		return pairs, x.conflicts(), err
+		return pairs, x, err
 	}
 	x, found, err := r.look(ctx, conf, StatusOptions{Untracked: UntrackedNone})
 	if err != nil {
@@ -136,10 +167,10 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 		}
 	}
 	if o.From == "" {
-		return pairs, x.conflicts(), nil
+		return pairs, x, nil
 	}
 	staged, err := r.staged(from, x)
-	return overlay(staged, pairs), x.conflicts(), err
+	return overlay(staged, pairs), x, err
 }
 
 // trees returns the trees that a diff names.

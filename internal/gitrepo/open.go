@@ -45,6 +45,17 @@ func Open(dir string, o Options) (*Repo, error) {
 	return nil, fmt.Errorf("%s: %w", abs, ErrNoRepository)
 }
 
+// Rel returns the path of a directory of the operating system that is in the
+// working tree, slash-separated and relative to its top: "." is the top.
+func (r *Repo) Rel(dir string) (string, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(r.Dir, real)
+	return filepath.ToSlash(rel), err
+}
+
 // openAt opens the repository of the working tree top, or returns nil when
 // there is none.
 func openAt(top string, o Options) (*Repo, error) {

@@ -26,6 +26,6 @@ type Deps struct {
 const category = "git"
 
 // Tools returns the tools of this family.
-func Tools(Deps) []*tools.Tool {
-	return nil
+func Tools(d Deps) []*tools.Tool {
+	return []*tools.Tool{newStatus(d), newDiff(d), newLog(d)}
 }
