@@ -13,7 +13,8 @@ import (
 // Branch is where HEAD stands.
 type Branch struct {
 	Name          string // "" when HEAD is detached
-	Commit        OID    // zero when there is none yet
+	Commit        string // hash; "" when there is none yet
+	Unborn        bool   // there is no commit yet
 	Upstream      string // short, "" when there is none
 	Gone          bool   // the upstream isn't there any more
 	Ahead, Behind int    // commits, compared with the upstream
@@ -25,7 +26,7 @@ func (b Branch) String() string {
 	if name == "" {
 		name = "HEAD (no branch)"
 	}
-	if b.Commit == (OID{}) {
+	if b.Unborn {
 		name = "No commits yet on " + name
 	}
 	if b.Upstream == "" {
@@ -47,7 +48,10 @@ func (b Branch) String() string {
 
 // branch says where HEAD stands and how far it is from its upstream.
 func (r *Repo) branch(ctx context.Context, h head, conf config) (Branch, error) {
-	b := Branch{Name: h.branch, Commit: h.oid}
+	b := Branch{Name: h.branch, Unborn: h.oid == OID{}}
+	if !b.Unborn {
+		b.Commit = h.oid.String()
+	}
 	remote, merge := conf["branch."+h.branch+".remote"], conf["branch."+h.branch+".merge"]
 	if h.branch == "" || remote == "" || merge == "" {
 		return b, nil
@@ -64,7 +68,7 @@ func (r *Repo) branch(ctx context.Context, h head, conf config) (Branch, error) 
 		b.Gone = true
 		return b, nil
 	}
-	if err != nil || h.oid == (OID{}) {
+	if err != nil || b.Unborn {
 		return b, err
 	}
 	b.Ahead, b.Behind, err = r.between(ctx, h.oid, oid)

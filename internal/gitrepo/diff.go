@@ -318,6 +318,9 @@ const shortOID = 10
 // Short is the beginning of the name, as much as is shown.
 func (o OID) Short() string { return o.String()[:shortOID] }
 
+// notShown stands for what is hidden.
+const notShown = "content not shown: the file may hold secrets"
+
 // fileDiff writes the text of one difference.
 func (r *Repo) fileDiff(f *FileDiff, p pair, hidden func(string) bool) error {
 	if f.Code == 'T' { // as git does: one file goes, another one comes
@@ -351,7 +354,7 @@ func (r *Repo) fileDiff(f *FileDiff, p pair, hidden func(string) bool) error {
 	f.Hidden = hidden != nil && (hidden(p.path) || p.from != "" && hidden(p.from))
 	same := p.old.oid == p.new.oid && p.old.disk == p.new.disk && p.old.mode != 0 && p.new.mode != 0
 	if f.Hidden && !same {
-		text.Omit = "content not shown: the file may hold secrets"
+		text.Omit = notShown
 	} else if !same {
 		if err := r.contents(&text, p); err != nil {
 			return err

@@ -1,8 +1,138 @@
 package gitrepo
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strings"
+)
 
-// diffByGit is Diff by the git command.
+// diffByGit is Diff by the git command, for what is not read in process: why
+// says what that is.
 func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, error) {
-	return nil, why
+	c := invocation{op: "patch", args: []string{"--raw", "-z"}}
+	if o.Staged {
+		c.args = append(c.args, "--cached")
+	}
+	for _, rev := range []string{o.From, o.To} {
+		if rev == "" {
+			continue
+		}
+		if err := CheckRevision(rev); err != nil {
+			return nil, err
+		}
+		hash, err := r.git(ctx, invocation{op: "resolve", args: []string{rev + "^{commit}"}})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q", ErrNoSuchRev, rev)
+		}
+		c.args = append(c.args, strings.TrimSpace(string(hash)))
+	}
+	if o.Path != "" && o.Path != "." {
+		c.paths = []string{o.Path}
+	}
+	raw, err := r.git(ctx, c)
+	if err != nil {
+		return nil, r.insteadOf(why, err)
+	}
+	d, err := parseDiff(string(raw))
+	if err != nil {
+		return nil, err
+	}
+	c.args[0], c.args[1] = "--patch", "--abbrev=10"
+	text, err := r.git(ctx, c)
+	if err != nil {
+		return nil, r.insteadOf(why, err)
+	}
+	if err := d.take(string(text), o.Hidden); err != nil {
+		return nil, err
+	}
+	if o.From == "" && !o.Staged {
+		o.Staged = true
+		staged, err := r.git(ctx, invocation{op: "patch", args: []string{"--raw", "-z", "--cached"}, paths: c.paths})
+		if err != nil {
+			return nil, r.insteadOf(why, err)
+		}
+		list, err := parseDiff(string(staged))
+		if err != nil {
+			return nil, err
+		}
+		d.Staged = len(list.Files)
+	}
+	return d, nil
+}
+
+// parseDiff reads what git diff --raw -z prints.
+func parseDiff(out string) (*Diff, error) {
+	d := &Diff{}
+	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		words := strings.Fields(fields[i])
+		if len(words) != 5 || !strings.HasPrefix(words[0], ":") {
+			return nil, fmt.Errorf("git diff printed %q", shown(fields[i]))
+		}
+		f := FileDiff{Code: words[4][0], Path: fields[i+1]}
+		switch f.Code {
+		case 'U':
+			if n := len(d.Conflict); n == 0 || d.Conflict[n-1] != f.Path {
+				d.Conflict = append(d.Conflict, f.Path)
+			}
+			continue
+		case 'R', 'C':
+			if i+2 == len(fields) {
+				return nil, fmt.Errorf("git diff printed %q", shown(fields[i]))
+			}
+			f.From, f.Path = f.Path, fields[i+2]
+			i++
+		}
+		d.Files = append(d.Files, f)
+	}
+	return d, nil
+}
+
+// take gives each file its part of a patch. A change of the type has two.
+func (d *Diff) take(patch string, hidden func(string) bool) error {
+	const start = "diff --git "
+	parts := strings.Split("\n"+patch, "\n"+start)[1:]
+	size := 0
+	for i := range d.Files {
+		f := &d.Files[i]
+		n := 1
+		if f.Code == 'T' {
+			n = 2
+		}
+		if len(parts) < n {
+			return fmt.Errorf("git diff printed no patch of %s", shown(f.Path))
+		}
+		f.Hidden = hidden != nil && (hidden(f.Path) || f.From != "" && hidden(f.From))
+		for _, part := range parts[:n] {
+			part = start + strings.TrimSuffix(part, "\n") + "\n"
+			added, removed := countLines(part)
+			f.Added, f.Removed = f.Added+added, f.Removed+removed
+			f.Binary = f.Binary || strings.Contains(part, "\nBinary files ")
+			if f.Hidden {
+				part = withoutContent(part, f.Path)
+			}
+			f.Patch += part
+		}
+		parts = parts[n:]
+		if size > maxPatch {
+			f.Patch = ""
+			d.Left++
+		}
+		size += len(f.Patch)
+	}
+	return nil
+}
+
+// withoutContent keeps the lines of a patch that say what happens to the file.
+func withoutContent(part, path string) string {
+	head := part
+	for _, mark := range [...]string{"\n--- ", "\nBinary files "} {
+		if at := strings.Index(head, mark); at >= 0 {
+			head = head[:at+1]
+		}
+	}
+	if head == part {
+		return part
+	}
+	return head + "# " + path + ": " + notShown + "\n"
 }

@@ -114,7 +114,7 @@ var deeds = []struct {
 	name, plain string
 	ours        []invocation
 }{
-	{"status", "git status --porcelain", []invocation{{op: "status"}, {op: "status", args: []string{"--ignored=matching"}, paths: []string{"a.txt"}}}},
+	{"status", "git status --porcelain", []invocation{{op: "status"}, {op: "status-lines"}, {op: "patch", args: []string{"--patch"}}, {op: "patch", args: []string{"--patch", "HEAD"}}, {op: "status", args: []string{"--ignored=matching"}, paths: []string{"a.txt"}}}},
 	{"stage", "git add -A", []invocation{{op: "stage", stdin: []byte("a.txt\x00b.txt\x00")}}},
 	{"commit", "git add b.txt; echo m | git commit -qF -", []invocation{{op: "commit", stdin: []byte("m"), hooks: true}, {op: "stage", stdin: []byte("b.txt\x00")}, {op: "commit", stdin: []byte("m"), hooks: true}}},
 	{"switch", "git stash -q; git switch -q other", []invocation{{op: "stash-push", hooks: true}, {op: "switch", args: []string{"other"}, hooks: true}}},

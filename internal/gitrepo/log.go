@@ -199,5 +199,5 @@ func (r *Repo) absent(x treeEntry, inX bool, rest string, y treeEntry, inY bool)
 		}
 	}
 	// An empty tree, which only other programs than git write, holds nothing.
-	return e.isTree() && e.oid == emptyTree, nil
+	return e.isTree() && e.oid.String() == emptyTree, nil
 }

@@ -45,6 +45,8 @@ var operations = []operation{
 	{name: "resolve", command: []string{"rev-parse", "--verify", "--quiet", "--end-of-options"}, time: quick},
 	{name: "current-branch", command: []string{"symbolic-ref", "--quiet", "HEAD"}, time: quick},
 	{name: "status", command: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}, flags: []string{"--ignored=matching", "--branch"}, paths: true, time: slow},
+	{name: "status-lines", command: []string{"status", "--porcelain=v1", "--branch", "-z", "--ignore-submodules=dirty"}, flags: []string{"--untracked-files="}, paths: true, filters: true, time: slow},
+	{name: "patch", command: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=dirty"}, flags: []string{"--raw", "-z", "--patch", "--abbrev=10", "--cached"}, paths: true, filters: true, time: slow},
 	{name: "staged", command: []string{"diff-index", "--cached", "--ita-invisible-in-index", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, time: slow},
 	{name: "diff-tree", command: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=40"}, flags: []string{"--root"}, time: slow},
 	{name: "list-files", command: []string{"ls-files", "-z", "--full-name"}, flags: []string{"--stage", "--unmerged"}, paths: true, time: slow},

@@ -160,6 +160,9 @@ func (p pair) code() byte {
 	return 'M'
 }
 
+// conflictCodes are git's letters by which stages a path has, a bit each.
+var conflictCodes = [...]string{1: "DD", 2: "AU", 3: "UD", 4: "UA", 5: "DU", 6: "AA", 7: "UU"}
+
 // join makes the list of files of what is staged, changed and in conflict.
 func (x *rawIndex) join(staged []pair, changed []sweptFile, below string) ([]FileStatus, error) {
 	byPath := map[string]*FileStatus{}
@@ -197,7 +200,7 @@ func (x *rawIndex) join(staged []pair, changed []sweptFile, below string) ([]Fil
 		for ; i < len(x.places) && x.places[i].name == e.name; i++ {
 			stages |= 1 << (x.at(i).stage() - 1)
 		}
-		letters := [...]string{1: "DD", 2: "AU", 3: "UD", 4: "UA", 5: "DU", 6: "AA", 7: "UU"}[stages]
+		letters := conflictCodes[stages]
 		*at(e.name) = FileStatus{Staged: letters[0], Changed: letters[1], Path: e.name, Conflict: true}
 	}
 	if meant && gone {

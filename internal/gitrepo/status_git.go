@@ -1,8 +1,91 @@
 package gitrepo
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// statusByGit is Status by the git command.
+// statusByGit is Status by the git command, for what is not read in process:
+// why says what that is. What is inside submodules is not looked at then,
+// because git would take settings from there.
 func (r *Repo) statusByGit(ctx context.Context, o StatusOptions, why error) (*Status, error) {
-	return nil, why
+	words := [...]string{UntrackedNormal: "normal", UntrackedAll: "all", UntrackedNone: "no"}
+	c := invocation{op: "status-lines", args: []string{"--untracked-files=" + words[o.Untracked]}}
+	if o.Below != "" && o.Below != "." {
+		c.paths = []string{o.Below}
+	}
+	out, err := r.git(ctx, c)
+	if err != nil {
+		return nil, r.insteadOf(why, err)
+	}
+	st, err := parseStatus(string(out))
+	if err != nil {
+		return nil, err
+	}
+	if !st.Branch.Unborn {
+		st.Branch.Commit, err = r.Head(ctx)
+	}
+	return st, err
+}
+
+// insteadOf is the error of a run of git that was to do what the process can't.
+func (r *Repo) insteadOf(why, err error) error {
+	return fmt.Errorf("%w, and by the git command: %w", why, r.explain(err))
+}
+
+// parseStatus reads what git status --porcelain=v1 --branch -z prints.
+func parseStatus(out string) (*Status, error) {
+	st := &Status{}
+	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	for i := 0; i < len(fields); i++ {
+		line := fields[i]
+		if len(line) < 4 || line[2] != ' ' {
+			return nil, fmt.Errorf("git status printed %q", shown(line))
+		}
+		path := line[3:]
+		switch line[:2] {
+		case "##":
+			st.Branch = parseBranch(path)
+			continue
+		case "??":
+			st.Untracked = append(st.Untracked, path)
+			continue
+		}
+		f := FileStatus{Staged: line[0], Changed: line[1], Path: path}
+		f.Conflict = slices.Contains(conflictCodes[1:], line[:2])
+		if (f.Staged == 'R' || f.Staged == 'C' || f.Changed == 'R') && i+1 < len(fields) {
+			i++
+			f.From = fields[i]
+		}
+		st.Files = append(st.Files, f)
+	}
+	return st, nil
+}
+
+// parseBranch reads the line that Branch.String writes.
+func parseBranch(line string) Branch {
+	var b Branch
+	line, b.Unborn = strings.CutPrefix(line, "No commits yet on ")
+	if line == "HEAD (no branch)" {
+		return b
+	}
+	name, rest, _ := strings.Cut(line, "...")
+	b.Name = name
+	b.Upstream, rest, _ = strings.Cut(rest, " [")
+	for part := range strings.SplitSeq(strings.TrimSuffix(rest, "]"), ", ") {
+		n := 0
+		switch word, _, _ := strings.Cut(part, " "); word {
+		case "gone":
+			b.Gone = true
+		case "ahead":
+			_, _ = fmt.Sscanf(part, "ahead %d", &n) // git wrote it
+			b.Ahead = n
+		case "behind":
+			_, _ = fmt.Sscanf(part, "behind %d", &n) // git wrote it
+			b.Behind = n
+		}
+	}
+	return b
 }

@@ -114,6 +114,3 @@ func (r *Repo) child(tree OID, name string) (treeEntry, bool, error) {
 	}
 	return treeEntry{}, false, nil
 }
-
-// emptyTree is the name of a tree without entries.
-var emptyTree = hashObject(treeObject, nil)

@@ -59,10 +59,7 @@ func newStatus(d Deps) *tools.Tool {
 
 func (p place) statusInfo(st *gitrepo.Status) StatusInfo {
 	b := st.Branch
-	info := StatusInfo{Branch: b.Name, Upstream: b.Upstream, Ahead: b.Ahead, Behind: b.Behind, Files: []StatusFile{}, Untracked: []string{}}
-	if b.Commit != (gitrepo.OID{}) {
-		info.Commit = b.Commit.String()
-	}
+	info := StatusInfo{Branch: b.Name, Commit: b.Commit, Upstream: b.Upstream, Ahead: b.Ahead, Behind: b.Behind, Files: []StatusFile{}, Untracked: []string{}}
 	for _, f := range st.Files {
 		name, ok := p.name(f.Path)
 		if !ok {
@@ -150,10 +147,10 @@ func writeGroup(b *strings.Builder, title string, lines []string) (cut bool) {
 func headLine(b gitrepo.Branch) string {
 	line := "on branch " + b.Name
 	switch {
-	case b.Commit == (gitrepo.OID{}):
+	case b.Unborn:
 		line += ", without a commit yet"
 	case b.Name == "":
-		line = "on no branch, at commit " + b.Commit.Short()
+		line = "on no branch, at commit " + b.Commit[:min(10, len(b.Commit))]
 	}
 	switch {
 	case b.Upstream == "":

@@ -238,7 +238,9 @@ func TestArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var corpus struct{ Cases []struct{ ID, Tool, Arg string } }
+	var corpus struct {
+		Cases []struct{ ID, Tool, Arg string }
+	}
 	if err := json.Unmarshal(data, &corpus); err != nil {
 		t.Fatal(err)
 	}
