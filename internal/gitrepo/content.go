@@ -79,7 +79,7 @@ func (r *Repo) contentDiffers(ctx context.Context, e rawEntry, at *attributes, b
 	if e.mode() == modeLink {
 		target, err := os.Readlink(file)
 		if err != nil {
-			return true, nil //nolint:nilerr // it has gone meanwhile
+			return true, nil // it has gone meanwhile
 		}
 		return hashObject(blobObject, []byte(target)) != e.oid(), nil
 	}

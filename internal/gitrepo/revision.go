@@ -36,8 +36,6 @@ func CheckRevision(text string) error {
 		return bad("has no name before " + text[:1])
 	case strings.Contains(text, ".."):
 		return bad("holds ..")
-	case text[0] == '^', text[0] == '~':
-		return bad("has no name before " + text[:1])
 	case strings.Contains(text, "@{"):
 		return bad("holds @{")
 	case strings.HasSuffix(text, ".lock"), strings.HasSuffix(text, "/"), strings.Contains(text, "//"), strings.Contains(text, "/."), text[0] == '.', text[0] == '/':

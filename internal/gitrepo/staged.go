@@ -131,7 +131,7 @@ func (c *comparer) compare(path string, old, new treeSide) error {
 		return err
 	}
 	for len(a) > 0 || len(b) > 0 {
-		order := 0
+		var order int
 		switch {
 		case len(a) == 0:
 			order = 1

@@ -105,7 +105,7 @@ func (s *sweep) run(below string) (swept, error) {
 		if elem == "" {
 			continue
 		}
-		sub := start.sub(s.index, elem[:len(elem)-1], s.find(start, elem))
+		sub := start.sub(elem[:len(elem)-1], s.find(start, elem))
 		start.refs.Add(1)
 		if sub.handle, err = start.handle.Enter(sub.name); err != nil {
 			return swept{}, err
@@ -152,7 +152,7 @@ func (s *sweep) find(dir *sweepDir, elem string) (r [2]int) {
 	return r
 }
 
-func (d *sweepDir) sub(x *rawIndex, name string, at [2]int) *sweepDir {
+func (d *sweepDir) sub(name string, at [2]int) *sweepDir {
 	return &sweepDir{up: d, name: append([]byte(name), 0), path: d.path + name + "/", lo: at[0], hi: at[1]}
 }
 
@@ -296,7 +296,7 @@ func (w *sweeper) entries(d *sweepDir) (children int, exact bool, err error) {
 		name := full[skip:]
 		if slash := strings.IndexByte(name, '/'); slash >= 0 {
 			end := w.endOf(full[:skip+slash+1], i, d.hi)
-			w.subs = append(w.subs, d.sub(x, name[:slash], [2]int{i, end}))
+			w.subs = append(w.subs, d.sub(name[:slash], [2]int{i, end}))
 			i = end
 			continue
 		}

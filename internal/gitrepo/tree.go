@@ -73,24 +73,6 @@ func canonicalMode(mode uint32) uint32 {
 	return modeSubmodule
 }
 
-// entryAt returns the entry of a path below a tree; found is false when there
-// is none.
-func (r *Repo) entryAt(tree OID, path string) (e treeEntry, found bool, err error) {
-	e = treeEntry{mode: modeTree, oid: tree}
-	if path == "." {
-		return e, true, nil
-	}
-	for elem := range strings.SplitSeq(path, "/") {
-		if !e.isTree() {
-			return e, false, nil
-		}
-		if e, found, err = r.child(e.oid, elem); err != nil || !found {
-			return e, false, err
-		}
-	}
-	return e, true, nil
-}
-
 // child finds one entry of a tree without reading the others.
 func (r *Repo) child(tree OID, name string) (treeEntry, bool, error) {
 	if tree == (OID{}) {

@@ -83,11 +83,11 @@ func newDiff(d Deps) *tools.Tool {
 		if err != nil {
 			return tools.Result{}, asError(err)
 		}
-		return p.diffResult(diff, in), nil
+		return p.diffResult(diff), nil
 	})
 }
 
-func (p place) diffResult(d *gitrepo.Diff, in diffArgs) tools.Result {
+func (p place) diffResult(d *gitrepo.Diff) tools.Result {
 	info := DiffInfo{Files: []DiffFile{}, Staged: d.Staged}
 	var patch strings.Builder
 	for _, f := range d.Files {
