@@ -84,6 +84,7 @@ var operations = []operation{
 	{name: "pull", command: []string{"pull", "--no-edit", "--no-progress", "--no-recurse-submodules", "--no-autostash"}, flags: []string{"--rebase", "--no-rebase"}, hooks: pullHooks, network: true, signs: true, filters: true, nested: true, guarded: []string{"--upload-pack=git-upload-pack", "--strategy=ort"}, time: long},
 
 	// Linked working trees.
+	{name: "smudged", command: []string{"cat-file", "--filters"}, flags: []string{"--path="}, filters: true, time: quick},
 	{name: "worktree-list", command: []string{"worktree", "list", "--porcelain", "-z"}, time: quick},
 	{name: "worktree-add", command: []string{"worktree", "add", "--quiet", "--detach"}, flags: []string{"--lock"}, hooks: checkoutHooks, filters: true, time: long},
 	{name: "worktree-add-empty", command: []string{"worktree", "add", "--quiet", "--detach", "--no-checkout"}, flags: []string{"--lock"}, hooks: checkoutHooks, time: quick},
