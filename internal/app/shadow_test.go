@@ -1,0 +1,439 @@
+package app_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// repository makes a repository with files and no settings of this machine.
+func repository(t *testing.T, files ...string) *gittest.Repo {
+	t.Helper()
+	r := gittest.New(t)
+	r.Commit("first", files...)
+	return r
+}
+
+type created struct{ ID, Path, Base string }
+
+// command runs a command of the server.
+func command[R any](r *rig, name string, arg any) R {
+	r.t.Helper()
+	var raw json.RawMessage
+	if err := r.ExecuteCommand(r.t.Context(), name, arg, &raw); err != nil {
+		r.t.Fatalf("%s: %v", name, err)
+	}
+	var res R
+	if err := json.Unmarshal(raw, &res); err != nil {
+		r.t.Fatalf("%s: %v\n%s", name, err, raw)
+	}
+	return res
+}
+
+// in calls a tool in a session.
+func (r *rig) in(session, tool string, args any) result {
+	r.t.Helper()
+	return command[result](r, "sidecar.tools.call", map[string]any{"name": tool, "arguments": args, "session": session})
+}
+
+type object = map[string]any
+
+// shadowed opens a session in a new shadow.
+func (r *rig) shadowed(id, mode string) created {
+	r.t.Helper()
+	s := command[created](r, "sidecar.shadow.create", object{"id": id})
+	command[object](r, "sidecar.session.open", object{"id": id, "shadow": id, "mode": mode})
+	return s
+}
+
+// TestShadowOverLSP goes the whole way of an agent's work in a shadow.
+func TestShadowOverLSP(t *testing.T) {
+	repo := repository(t, "a.txt", "one\ntwo\nthree\nfour\nfive\n", "b.txt", "b\n", "untouched", "u\n")
+	repo.Write("a.txt", "one\ntwo\nthree\nfour\nfive\nnot committed\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	uri, err := r.OpenFile(t.Context(), repo.Path("b.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Type(t.Context(), uri, "b\ntyped\n"); err != nil {
+		t.Fatal(err)
+	}
+	s := command[created](r, "sidecar.shadow.create", object{"id": "work", "includeUncommitted": true})
+	if s.ID != "work" || s.Path != repo.Path(".sidecar/shadows/work") || s.Base != strings.TrimSpace(repo.Git("rev-parse", "HEAD")) {
+		t.Errorf("%+v", s)
+	}
+	command[object](r, "sidecar.session.open", object{"id": "agent", "shadow": "work", "mode": "review"})
+	list := command[struct {
+		Sessions []struct{ Session, Root, Shadow string }
+	}](r, "sidecar.session.list", nil)
+	if list.Sessions[0].Session != "agent" || list.Sessions[0].Root != s.Path || list.Sessions[0].Shadow != "work" {
+		t.Errorf("%+v", list)
+	}
+	for _, c := range []struct {
+		tool string
+		args object
+		has  string
+	}{
+		{"read_file", object{"path": "b.txt"}, "typed"},
+		{"read_file", object{"path": filepath.Join(s.Path, "a.txt")}, "not committed"},
+		{"edit_file", object{"path": "a.txt", "edits": []object{{"search": "two", "replace": "zwei"}}}, ""},
+		{"write_file", object{"path": "new/c.txt", "content": "created\n"}, ""},
+		{"delete_file", object{"path": "b.txt"}, ""},
+		{"grep", object{"pattern": "zwei|created"}, "new/c.txt"},
+		{"search_files", object{"pattern": "**/*.txt"}, "a.txt"},
+		{"list_directory", object{"path": "."}, "new"},
+	} {
+		res := r.in("agent", c.tool, c.args)
+		if !res.OK || !strings.Contains(res.Content, c.has) {
+			t.Errorf("%s %v: %+v", c.tool, c.args, res)
+		}
+		if strings.Contains(res.Content, "Held for review") {
+			t.Errorf("%s: %s", c.tool, res.Content)
+		}
+	}
+	// In the worktree at once, in no queue, and not in the main tree.
+	if got, _ := os.ReadFile(filepath.Join(s.Path, "a.txt")); !strings.Contains(string(got), "zwei\n") {
+		t.Errorf("the shadow has %q", got)
+	}
+	if q := r.pending(); len(q.Edits) > 0 {
+		t.Errorf("pending: %+v", q)
+	}
+	if strings.Contains(r.file("a.txt"), "zwei") {
+		t.Error("the main tree has it too")
+	}
+	if res := r.call("grep", object{"pattern": "zwei"}); strings.Contains(res.Content, "a.txt") {
+		t.Errorf("another session sees it: %s", res.Content)
+	}
+	shadows := command[struct {
+		Shadows []struct {
+			ID, Path, Base, CreatedAt string
+			Changed                   int
+		}
+	}](r, "sidecar.shadow.list", nil)
+	if len(shadows.Shadows) != 1 || shadows.Shadows[0].Changed != 3 || shadows.Shadows[0].CreatedAt == "" {
+		t.Errorf("%+v", shadows)
+	}
+	d := command[struct {
+		Diff  string
+		Files []object
+	}](r, "sidecar.shadow.diff", object{"id": "work"})
+	if len(d.Files) != 3 || !strings.Contains(d.Diff, "-two\n+zwei\n") || strings.Contains(d.Diff, "not committed\n+") || d.Files[0]["kind"] != "modify" || d.Files[0]["added"] != 1.0 {
+		t.Errorf("%+v", d)
+	}
+
+	// The user goes on, in the lines that the agent changed too.
+	if err := r.Type(t.Context(), uri, "b\ntyped more\n"); err != nil {
+		t.Fatal(err)
+	}
+	type merged struct {
+		Merged    []string
+		Conflicts []struct {
+			Path               string
+			Base, Ours, Theirs *string
+		}
+	}
+	m := command[merged](r, "sidecar.shadow.merge", object{"id": "work"})
+	if fmt.Sprint(m.Merged) != "[a.txt new/c.txt]" || len(m.Conflicts) != 1 || m.Conflicts[0].Path != "b.txt" || m.Conflicts[0].Theirs != nil || *m.Conflicts[0].Ours != "b\ntyped more\n" || *m.Conflicts[0].Base != "b\ntyped\n" {
+		t.Errorf("%+v", m)
+	}
+	if q := r.pending(); len(q.Edits) != 2 {
+		t.Errorf("pending: %+v", q)
+	}
+	if r.file("a.txt") != "one\ntwo\nthree\nfour\nfive\nnot committed\n" {
+		t.Error("the merge into the review queue wrote a file")
+	}
+	if m := command[merged](r, "sidecar.shadow.merge", object{"id": "work", "into": "review"}); len(m.Merged) != 0 || len(m.Conflicts) != 1 {
+		t.Errorf("second merge: %+v", m)
+	}
+	if got := r.accept(nil); len(got.Failed) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if r.file("a.txt") != "one\nzwei\nthree\nfour\nfive\nnot committed\n" || r.file("new/c.txt") != "created\n" {
+		t.Error("the files are not as accepted")
+	}
+	if res := r.in("agent", "write_file", object{"path": "later", "content": "l\n"}); !res.OK {
+		t.Error(res.Content)
+	}
+	if m := command[merged](r, "sidecar.shadow.merge", object{"id": "work", "into": "tree"}); fmt.Sprint(m.Merged) != "[later]" {
+		t.Errorf("%+v", m)
+	}
+	if r.file("later") != "l\n" {
+		t.Error("not in the tree")
+	}
+	command[object](r, "sidecar.shadow.discard", object{"id": "work"})
+	if res := r.in("agent", "read_file", object{"path": "a.txt"}); res.OK || res.Error.Code != tools.Unavailable || !strings.Contains(res.Content, "another session") {
+		t.Errorf("after the discard: %+v", res)
+	}
+	if res := r.in("agent", "write_file", object{"path": "x", "content": "x\n"}); res.OK {
+		t.Error("a discarded shadow was written to")
+	}
+	if out := repo.Git("worktree", "list"); strings.Count(out, "\n") != 1 {
+		t.Errorf("git worktree list: %s", out)
+	}
+	// A new one of the same name is another one.
+	command[created](r, "sidecar.shadow.create", object{"id": "work"})
+	if res := r.in("agent", "read_file", object{"path": "later"}); res.OK || res.Error.Code != tools.NotFound {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestMergeIntoOpenDocument: a merge into the tree goes to the buffer of an
+// open document, as one edit of the editor.
+func TestMergeIntoOpenDocument(t *testing.T) {
+	repo := repository(t, "a.txt", "one\ntwo\nthree\nfour\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	uri, err := r.OpenFile(t.Context(), repo.Path("a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.shadowed("x", "autonomous")
+	r.in("x", "edit_file", object{"path": "a.txt", "edits": []object{{"search": "one", "replace": "eins"}}})
+	if err := r.Type(t.Context(), uri, "one\ntwo\nthree\nvier, unsaved\n"); err != nil {
+		t.Fatal(err)
+	}
+	m := command[struct{ Merged, Conflicts []any }](r, "sidecar.shadow.merge", object{"id": "x", "into": "tree"})
+	if len(m.Merged) != 1 || len(m.Conflicts) != 0 {
+		t.Errorf("%+v", m)
+	}
+	if text, _ := r.Text(uri); text != "eins\ntwo\nthree\nvier, unsaved\n" {
+		t.Errorf("the buffer has %q", text)
+	}
+	if r.file("a.txt") != "one\ntwo\nthree\nfour\n" {
+		t.Error("the file was written behind the buffer")
+	}
+}
+
+// TestShadowIsConfined: nothing that a session in a shadow says reaches the main
+// tree or another shadow; the same words, meant for its own tree, work.
+func TestShadowIsConfined(t *testing.T) {
+	repo := repository(t, "a.txt", "main's\n", "sub/b.txt", "main's\n")
+	for link, target := range map[string]string{"up": "../../..", "abs": repo.Dir, "file": repo.Path("a.txt"), "other": "../two", "inside": "sub", "git": ".git"} {
+		if err := os.Symlink(target, repo.Path(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	repo.Git("add", "-A")
+	repo.Git("commit", "-qm", "links")
+	repo.Write("only-main.txt", "main's alone\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	one := r.shadowed("one", "autonomous")
+	two := r.shadowed("two", "autonomous")
+	r.in("two", "write_file", object{"path": "only-two.txt", "content": "two's alone\n"})
+	before := treeOf(t, repo.Dir)
+	for _, path := range []string{
+		repo.Path("a.txt"), repo.Path("only-main.txt"), "../../../only-main.txt", "up/only-main.txt", "abs/only-main.txt", "file", "../two/only-two.txt", "other/only-two.txt",
+		filepath.Join(two.Path, "only-two.txt"), "only-main.txt", "sub/../../../../only-main.txt", one.Path + "/../../../only-main.txt", "inside/../../only-main.txt",
+	} {
+		for tool, args := range map[string]object{
+			"read_file":      {"path": path},
+			"list_directory": {"path": filepath.Dir(path)},
+			"grep":           {"pattern": "alone", "path": path},
+		} {
+			if res := r.in("one", tool, args); strings.Contains(res.Content, "alone\n") || res.OK && tool == "read_file" || strings.Contains(res.Content, "only-main") && res.OK {
+				t.Errorf("%s %s: %+v", tool, path, res)
+			}
+		}
+		for tool, args := range map[string]object{
+			"edit_file":   {"path": path, "edits": []object{{"search": "main's", "replace": "taken"}}},
+			"delete_file": {"path": path},
+			"move_file":   {"from": path, "to": "taken.txt"},
+		} {
+			if res := r.in("one", tool, args); res.OK {
+				t.Errorf("%s %s: %+v", tool, path, res)
+			}
+		}
+		if path != "only-main.txt" {
+			if res := r.in("one", "write_file", object{"path": path, "content": "taken\n"}); res.OK {
+				t.Errorf("write_file %s: %+v", path, res)
+			}
+		}
+	}
+	for _, path := range []string{".git", "git", ".git/x", "sub/.git", ".GIT"} {
+		if res := r.in("one", "write_file", object{"path": path, "content": "gitdir: /tmp\n"}); res.OK {
+			t.Errorf("write_file %s: %+v", path, res)
+		}
+	}
+	if after := treeOf(t, repo.Dir); after != before {
+		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
+	}
+	for _, path := range []string{"a.txt", filepath.Join(one.Path, "a.txt"), "inside/b.txt", "sub/../a.txt"} {
+		if res := r.in("one", "read_file", object{"path": path}); !res.OK {
+			t.Errorf("control: read_file %s: %+v", path, res)
+		}
+		if res := r.in("one", "write_file", object{"path": path, "content": "one's\n"}); !res.OK {
+			t.Errorf("control: write_file %s: %+v", path, res)
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(one.Path, "a.txt")); string(got) != "one's\n" {
+		t.Errorf("control: the shadow has %q", got)
+	}
+	// The main session may look into a shadow, and not write there.
+	if res := r.call("write_file", object{"path": ".sidecar/shadows/one/a.txt", "content": "x\n"}); res.OK {
+		t.Error("the main session wrote into a shadow")
+	}
+}
+
+// treeOf lists the files of the main tree and of its repository's settings,
+// with their contents.
+func treeOf(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		switch rel, _ := filepath.Rel(dir, path); {
+		case err != nil:
+			return err
+		case rel == ".sidecar/state" || rel == ".sidecar/logs" || rel == ".git/objects" || rel == ".sidecar/cache":
+			return filepath.SkipDir
+		case d.Type().IsRegular():
+			data, err := os.ReadFile(path)
+			fmt.Fprintf(&b, "%s %q %v\n", rel, data, err)
+		default:
+			fmt.Fprintln(&b, rel, d.Type())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestShadowModes: in every mode what is changed goes to the worktree; the
+// questions stay those of the mode.
+func TestShadowModes(t *testing.T) {
+	repo := repository(t, "a.txt", "one\n")
+	for mode, asks := range map[string]int{"autonomous": 0, "cautious": 1, "review": 0, "audit": 0, "manual": 1} {
+		t.Run(mode, func(t *testing.T) {
+			r := serve(t, repo.Dir, fakeeditor.Options{})
+			r.Choose("Allow")
+			s := r.shadowed(mode, mode)
+			questions := func() (n int) {
+				for _, m := range r.Record().Requests {
+					if m.Method == "window/showMessageRequest" {
+						n++
+					}
+				}
+				return n
+			}
+			before := questions()
+			res := r.in(mode, "write_file", object{"path": "a.txt", "content": mode + "\n"})
+			if n := questions() - before; !res.OK || n != asks {
+				t.Errorf("%+v, asked %d times", res, n)
+			}
+			if got, _ := os.ReadFile(filepath.Join(s.Path, "a.txt")); string(got) != mode+"\n" {
+				t.Errorf("the shadow has %q", got)
+			}
+			if q := r.pending(); len(q.Edits) > 0 {
+				t.Errorf("pending: %+v", q)
+			}
+		})
+	}
+}
+
+// TestShadowErrors: what can't be is said with a code, or names the argument.
+func TestShadowErrors(t *testing.T) {
+	repo := repository(t, "a.txt", "one\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r.shadowed("good", "")
+	for _, c := range []struct {
+		command string
+		arg     object
+		code    int64
+		says    string
+	}{
+		{"sidecar.shadow.create", object{"id": "../x"}, lsp.InvalidParams, "id"},
+		{"sidecar.shadow.create", object{"id": "-x"}, lsp.InvalidParams, "id"},
+		{"sidecar.shadow.create", object{"id": 1}, lsp.InvalidParams, "id"},
+		{"sidecar.shadow.create", object{"base": "--x"}, lsp.InvalidParams, "base"},
+		{"sidecar.shadow.create", object{"base": "nowhere"}, lsp.InvalidParams, "base"},
+		{"sidecar.shadow.create", object{"uncommitted": true}, lsp.InvalidParams, "uncommitted"},
+		{"sidecar.shadow.create", object{"id": "good"}, lsp.RequestFailed, "already_exists"},
+		{"sidecar.shadow.diff", object{}, lsp.InvalidParams, "id"},
+		{"sidecar.shadow.diff", object{"id": "none"}, lsp.RequestFailed, "not_found"},
+		{"sidecar.shadow.merge", object{"id": "good", "into": "main"}, lsp.InvalidParams, "into"},
+		{"sidecar.shadow.merge", object{"id": "none"}, lsp.RequestFailed, "not_found"},
+		{"sidecar.shadow.discard", object{"id": "none"}, lsp.RequestFailed, "not_found"},
+		{"sidecar.session.open", object{"shadow": "none"}, lsp.InvalidParams, "shadow"},
+		{"sidecar.session.open", object{"shadow": "../.."}, lsp.InvalidParams, "shadow"},
+	} {
+		err := r.ExecuteCommand(t.Context(), c.command, c.arg, nil)
+		var e *lsp.Error
+		if !errors.As(err, &e) || e.Code != c.code || !strings.Contains(e.Message+string(e.Data), c.says) {
+			t.Errorf("%s %v: %v", c.command, c.arg, err)
+		}
+	}
+	if list := command[struct{ Shadows []object }](r, "sidecar.shadow.list", nil); len(list.Shadows) != 1 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestShadowCLI: the same on the command line.
+func TestShadowCLI(t *testing.T) {
+	repo := repository(t, "a.txt", "one\n")
+	run := func(want int, args ...string) string {
+		t.Helper()
+		out, stderr, code := cli(t, "", append([]string{"shadow", "--root", repo.Dir}, args...)...)
+		if code != want {
+			t.Fatalf("%q: exit %d, want %d\n%s%s", args, code, want, out, stderr)
+		}
+		return out + stderr
+	}
+	if out := run(0); !strings.Contains(out, "no shadow") {
+		t.Error(out)
+	}
+	var made created
+	if err := json.Unmarshal([]byte(run(0, "create", "--json", "--include-uncommitted", "x")), &made); err != nil || made.Path != repo.Path(".sidecar/shadows/x") {
+		t.Errorf("%+v %v", made, err)
+	}
+	run(0, "create", "--base", "HEAD", "y")
+	if err := os.WriteFile(filepath.Join(made.Path, "a.txt"), []byte("two\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		exit int
+		args []string
+		says string
+	}{
+		{0, []string{"list"}, "1 changed"},
+		{0, []string{"list", "--json"}, `"changed": 1`},
+		{0, []string{"diff", "x"}, "-one\n+two\n"},
+		{0, []string{"diff", "--json", "x"}, `"added": 1`},
+		{0, []string{"merge", "x"}, "merged a.txt"},
+		{0, []string{"merge", "x"}, "Nothing is new"},
+		{0, []string{"merge", "--into", "tree", "--json", "x"}, `"a.txt"`},
+		{0, []string{"merge", "y"}, "Nothing is new"},
+		{0, []string{"discard", "x"}, ""},
+		{0, []string{"discard", "--json", "y"}, "{}"},
+		{0, []string{"list"}, "no shadow"},
+		{1, []string{"diff", "x"}, "no such shadow"},
+		{1, []string{"create", "--base=-x"}, "base"},
+		{1, []string{"create", "a/b"}, "id"},
+		{2, []string{"diff"}, "takes the id"},
+		{2, []string{"diff", "x", "y"}, "too much"},
+		{2, []string{"merge", "--into", "main", "x"}, "--into"},
+		{2, []string{"rename", "x"}, "no verb"},
+	} {
+		if out := run(c.exit, c.args...); !strings.Contains(out, c.says) {
+			t.Errorf("%q: %s", c.args, out)
+		}
+	}
+	repo.Git("checkout", "-q", "--", ".")
+	run(0, "create", "z")
+	for dir, text := range map[string]string{repo.Dir: "ours\n", repo.Path(".sidecar/shadows/z"): "theirs\n"} {
+		if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := run(1, "merge", "--into", "tree", "z"); !strings.Contains(out, "conflict a.txt") {
+		t.Error(out)
+	}
+}
