@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -192,7 +191,7 @@ func indexed(texts []text) *segment.Segment {
 	b := segment.NewBuilder(false)
 	in := index.NewIntake(treesitter.Language)
 	for _, t := range texts {
-		in.Add(b, t.path, t.data, workspace.Stamp{Size: int64(len(t.data))})
+		in.Add(b, t.path, t.data, int64(len(t.data)))
 	}
 	return b.Finish()
 }

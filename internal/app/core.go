@@ -94,7 +94,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	c.disk, c.live = disk, disk
 	c.watching = &watching{disk: disk}
-	c.knowledge = &knowledge{c: c}
+	c.knowledge = &knowledge{c: c, log: d.log}
 	if d.resident {
 		c.texts = textindex.New(disk, c.watching.subscribe)
 	}

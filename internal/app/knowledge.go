@@ -3,7 +3,11 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +24,8 @@ import (
 // knowledge is the project index of a core. It is made by the first question,
 // and so is the watcher that keeps it up to date.
 type knowledge struct {
-	c *core
+	c   *core
+	log *slog.Logger
 
 	mu     sync.Mutex
 	index  *index.Index
@@ -45,6 +50,8 @@ func (k *knowledge) open() (*index.Index, error) {
 			Files:    workspace.Guard(k.c.disk, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) }),
 			Language: treesitter.Language,
 			Changes:  k.changes,
+			Store:    k.c.knowledgeStore(),
+			Problem:  func(err error) { k.log.Warn("knowledge", "problem", err) },
 		})
 	}
 	return k.index, nil
@@ -175,4 +182,47 @@ func knowledgeStatus(_ context.Context, c *cli, k *core) error {
 		fmt.Fprintf(c.Out, "%d files were generated: their names are known, not their text\n", s.Generated)
 	}
 	return nil
+}
+
+// knowledgeStore keeps the index in the first root, if links allow that.
+func (c *core) knowledgeStore() *index.Store {
+	folder := c.disk.Folders()[0].Dir
+	return &index.Store{Open: func(create bool) (*os.Root, error) {
+		if create {
+			if err := c.keepOutOfGit(); err != nil {
+				return nil, err
+			}
+		}
+		return openCache(folder, create)
+	}}
+}
+
+// openCache opens .sidecar/cache of a root, none of which may be a link.
+func openCache(folder string, create bool) (*os.Root, error) {
+	at, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{".sidecar", "cache"} {
+		if create {
+			if err := at.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				at.Close()
+				return nil, err
+			}
+		}
+		info, err := at.Lstat(name)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is not a directory of its own", name)
+		}
+		var next *os.Root
+		if err == nil {
+			next, err = at.OpenRoot(name)
+		}
+		at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
 }

@@ -98,9 +98,11 @@ func (x *Index) update(name string) {
 	if real, err := x.o.Files.RealName(name); err != nil || real != name {
 		return // walks follow no links either
 	}
-	data, err := x.o.Files.ReadFile(name)
-	if err != nil && !errors.Is(err, workspace.ErrTooLarge) {
-		return
+	var data []byte
+	if info.Size() <= MaxSource {
+		if data, err = x.o.Files.ReadFile(name); err != nil {
+			return
+		}
 	}
 	x.put(name, data, stampOf(info.Size(), info.ModTime().UnixNano()))
 }
@@ -116,22 +118,35 @@ func (x *Index) leftOut(name string) bool {
 }
 
 // put takes in a file's content, if it is new.
-func (x *Index) put(name string, data []byte, stamp workspace.Stamp) {
-	x.mu.Lock()
-	old, known := x.byPath[name]
-	x.mu.Unlock()
-	if known && old.record().Hash == segment.Hash(data) && old.record().Size == stamp.Size {
-		return
+func (x *Index) put(name string, data []byte, now stamp) {
+	if !x.same(name, data, now) {
+		x.publish(x.build(name, data), []stamp{now})
 	}
-	x.publish(x.build(name, data, stamp))
+}
+
+// same reports whether a file's content is what is known of it, and then
+// notes how the file is now.
+func (x *Index) same(name string, data []byte, now stamp) bool {
+	hash := segment.Hash(data)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	old, known := x.byPath[name]
+	if !known || old.record().Hash != hash || data == nil && old.stamp.size != now.size {
+		return false
+	}
+	if old.stamp != now {
+		old.stamp, x.changed = now, true
+		x.byPath[name] = old
+	}
+	return true
 }
 
 // stampOf doubts a time that is too young to tell a later change.
-func stampOf(size, mtime int64) workspace.Stamp {
+func stampOf(size, mtime int64) stamp {
 	if time.Now().UnixNano()-mtime < int64(fresh) {
 		mtime = 0
 	}
-	return workspace.Stamp{Size: size, Mtime: mtime}
+	return stamp{size, mtime}
 }
 
 // look walks the whole tree and takes in what is new or different. What is
@@ -178,27 +193,27 @@ func (x *Index) lookBelow(ctx context.Context, dir string) {
 
 // taker is one worker of a walk.
 type taker struct {
-	in   *Intake
-	b    *segment.Builder
-	buf  []byte
-	seen []string
+	x      *Index
+	in     *Intake
+	b      *segment.Builder
+	stamps []stamp // of what b has
+	buf    []byte
+	seen   []string
 }
 
 // walk visits the files below dir and returns the names of all.
 func (x *Index) walk(ctx context.Context, dir string) (map[string]bool, error) {
-	workers := runtime.GOMAXPROCS(0)
-	takers := make([]taker, workers)
+	takers := make([]taker, runtime.GOMAXPROCS(0))
 	for i := range takers {
-		takers[i].in = NewIntake(x.o.Language)
+		takers[i] = taker{x: x, in: NewIntake(x.o.Language)}
 	}
-	err := x.o.Files.Walk(ctx, workspace.WalkOptions{Dir: dir, Workers: workers}, func(e *workspace.Entry) error {
-		return x.visit(&takers[e.Worker], e)
+	err := x.o.Files.Walk(ctx, workspace.WalkOptions{Dir: dir, Workers: len(takers)}, func(e *workspace.Entry) error {
+		takers[e.Worker].visit(e)
+		return nil
 	})
 	var wg sync.WaitGroup
 	for i := range takers {
-		if takers[i].b != nil {
-			wg.Go(func() { x.publish(takers[i].b.Finish()) })
-		}
+		wg.Go(takers[i].finish)
 	}
 	wg.Wait()
 	if err != nil {
@@ -217,42 +232,50 @@ func (x *Index) walk(ctx context.Context, dir string) (map[string]bool, error) {
 	return seen, nil
 }
 
-func (x *Index) visit(t *taker, e *workspace.Entry) error {
-	stamp := workspace.Stamp{}
+// visit takes in a file, unless it is as it was. What can't be read is left
+// out.
+func (t *taker) visit(e *workspace.Entry) {
+	now := stamp{}
 	if e.Stat != nil {
 		s, err := e.Stat()
 		if err != nil {
-			return nil //nolint:nilerr // it is gone
+			return
 		}
-		stamp = stampOf(s.Size, s.Mtime)
+		now = stampOf(s.Size, s.Mtime)
 	}
-	t.seen = append(t.seen, e.Path)
-	x.mu.Lock()
-	old, known := x.byPath[e.Path]
-	x.status.Looked++
-	x.mu.Unlock()
-	if known {
-		if r := old.record(); stamp.Mtime != 0 && r.MTime == stamp.Mtime && r.Size == stamp.Size {
-			return nil
-		}
+	t.x.mu.Lock()
+	old, known := t.x.byPath[e.Path]
+	t.x.status.Looked++
+	t.x.mu.Unlock()
+	if known && now.mtime != 0 && old.stamp == now {
+		t.seen = append(t.seen, e.Path)
+		return
 	}
 	var data []byte
-	if stamp.Size <= MaxSource {
+	if now.size <= MaxSource {
 		var err error
 		if t.buf, err = e.Read(t.buf); err != nil && !errors.Is(err, workspace.ErrTooLarge) {
-			return nil //nolint:nilerr // it can't be read: not one for us
+			return
 		}
 		data = t.buf
+	}
+	t.seen = append(t.seen, e.Path)
+	if known && t.x.same(e.Path, data, now) {
+		return
 	}
 	if t.b == nil {
 		t.b = segment.NewBuilder(false)
 	}
-	t.in.Add(t.b, e.Path, data, stamp)
-	if t.b.Full() {
-		x.publish(t.b.Finish())
+	t.in.Add(t.b, e.Path, data, now.size)
+	if t.stamps = append(t.stamps, now); t.b.Full() {
+		t.finish()
 	}
-	return nil
 }
 
-// tidy makes one segment of many small ones.
-func (x *Index) tidy() {}
+// finish hands over what was taken in.
+func (t *taker) finish() {
+	if t.b != nil {
+		t.x.publish(t.b.Finish(), t.stamps)
+		t.stamps = nil
+	}
+}

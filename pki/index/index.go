@@ -77,11 +77,16 @@ type part struct {
 
 func (p *part) isDead(file uint32) bool { return p.dead != nil && p.dead[file/64]>>(file%64)&1 != 0 }
 
-// place is where a file is.
+// place is where a file is, and how it was when it was looked at last.
 type place struct {
-	part *part
-	file uint32
+	part  *part
+	file  uint32
+	stamp stamp
 }
+
+// stamp tells whether a file is still the same. The time is 0 if it can't be
+// relied on.
+type stamp struct{ size, mtime int64 }
 
 func (p place) record() *segment.File { return &p.part.seg.Files[p.file] }
 
@@ -149,29 +154,27 @@ func (x *Index) Status() Status {
 
 func (x *Index) statusLocked() Status {
 	s := x.status
-	s.Files, s.Symbols, s.Skipped, s.Generated, s.Bytes = len(x.byPath), 0, 0, 0, 0
+	s.Files = len(x.byPath)
 	for _, p := range x.parts {
 		s.Bytes += p.seg.Bytes()
-		s.Symbols += len(p.seg.Units) - len(p.seg.Files)
-		for i := range p.seg.Files {
-			f := &p.seg.Files[i]
-			if p.isDead(uint32(i)) {
-				s.Symbols -= int(f.Count) - 1
-				continue
-			}
-			if f.Flags&segment.Skipped != 0 {
-				s.Skipped++
-			}
-			if f.Flags&segment.Generated != 0 {
-				s.Generated++
-			}
-		}
 	}
 	return s
 }
 
-// publish adds a segment. Files that are known already are replaced by it.
-func (x *Index) publish(seg *segment.Segment) {
+// count adds a file to what the status says, or takes it away. x.mu is held.
+func (x *Index) count(f *segment.File, by int) {
+	x.status.Symbols += by * (int(f.Count) - 1)
+	if f.Flags&segment.Skipped != 0 {
+		x.status.Skipped += by
+	}
+	if f.Flags&segment.Generated != 0 {
+		x.status.Generated += by
+	}
+}
+
+// publish adds a segment, whose files were as the stamps say. Files that are
+// known already are replaced by it.
+func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 	if len(seg.Files) == 0 {
 		return
 	}
@@ -180,7 +183,8 @@ func (x *Index) publish(seg *segment.Segment) {
 	p := &part{seg: seg}
 	for i := range seg.Files {
 		x.forget(seg.Files[i].Path)
-		x.byPath[seg.Files[i].Path] = place{p, uint32(i)}
+		x.byPath[seg.Files[i].Path] = place{p, uint32(i), stamps[i]}
+		x.count(&seg.Files[i], 1)
 	}
 	x.parts = append(x.parts, p)
 	x.changed = true
@@ -193,6 +197,7 @@ func (x *Index) forget(name string) {
 		return
 	}
 	delete(x.byPath, name)
+	x.count(old.record(), -1)
 	p := old.part
 	dead := make([]uint64, (len(p.seg.Files)+63)/64)
 	copy(dead, p.dead)
@@ -209,10 +214,10 @@ func (x *Index) forget(name string) {
 }
 
 // build makes a segment of one file.
-func (x *Index) build(name string, data []byte, stamp workspace.Stamp) *segment.Segment {
+func (x *Index) build(name string, data []byte) *segment.Segment {
 	x.one.Lock()
 	defer x.one.Unlock()
-	x.intake.Add(x.single, name, data, stamp)
+	x.intake.Add(x.single, name, data, int64(len(data)))
 	return x.single.Finish()
 }
 

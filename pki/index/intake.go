@@ -31,12 +31,12 @@ func NewIntake(language func(name string, src []byte) string) *Intake {
 	return &Intake{language: language}
 }
 
-// Add adds a file to the segment that b builds. A file without a text to read
+// Add adds a file of that size to the segment that b builds. A file without a text to read
 // is known by its path.
-func (in *Intake) Add(b *segment.Builder, name string, data []byte, stamp workspace.Stamp) {
-	f := segment.File{Path: name, Size: stamp.Size, MTime: stamp.Mtime, Hash: segment.Hash(data), Flags: flagsOf(name)}
+func (in *Intake) Add(b *segment.Builder, name string, data []byte, size int64) {
+	f := segment.File{Path: name, Hash: segment.Hash(data), Flags: flagsOf(name)}
 	src, flags := readable(data)
-	if f.Flags |= flags; stamp.Size > MaxSource {
+	if f.Flags |= flags; size > MaxSource {
 		f.Flags |= segment.Skipped
 	}
 	in.units = in.units[:0]

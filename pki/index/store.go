@@ -1,7 +1,244 @@
 package index
 
-// Store keeps an index on the disk.
-type Store struct{}
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"unsafe"
 
-func (x *Index) restore() {}
-func (x *Index) store()   {}
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+// Store is the file that keeps an index between runs. It is believed only
+// when this very file was written by this program: its head has its own number
+// in the file system, so that a copy that came with a project is no index.
+type Store struct {
+	// Open opens the directory of the file, making it if make is set. It fails
+	// where a link stands in the way.
+	Open func(create bool) (*os.Root, error)
+}
+
+const (
+	storeName = "knowledge.index"
+	// storeVersion changes with what is written, and with how text is turned
+	// into terms and units.
+	storeVersion = 1
+	// maxStore bounds what is read.
+	maxStore = 4 << 30
+	headSize = 48
+)
+
+var storeMagic = [8]byte{'S', 'K', 'I', 'N', 'D', 'E', 'X', '\n'}
+
+// byteOrder reads differently on machines that Encode's files are not for.
+const byteOrder = 0x0102030405060708
+
+// stampRecord is what the index knows of a segment's file besides.
+type stampRecord struct {
+	size, mtime int64
+	dead        uint64
+}
+
+// restore reads the index that was stored. Whatever is wrong with it: then
+// there is none.
+func (x *Index) restore() {
+	if x.o.Store == nil {
+		return
+	}
+	parts, err := x.o.Store.read()
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			x.problem(fmt.Errorf("the stored project index is not used: %w", err))
+		}
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, s := range parts {
+		p := &part{seg: s.seg}
+		for i := range s.seg.Files {
+			name := s.seg.Files[i].Path
+			if _, twice := x.byPath[name]; twice || s.stamps[i].dead != 0 {
+				if p.dead == nil {
+					p.dead = make([]uint64, (len(s.seg.Files)+63)/64)
+				}
+				p.dead[i/64] |= 1 << (i % 64)
+				p.gone++
+				continue
+			}
+			x.byPath[name] = place{p, uint32(i), stamp{s.stamps[i].size, s.stamps[i].mtime}}
+			x.count(&s.seg.Files[i], 1)
+		}
+		x.parts = append(x.parts, p)
+	}
+	x.changed = false
+}
+
+// store writes the index, if it is complete and has changed.
+func (x *Index) store() {
+	x.mu.Lock()
+	if x.o.Store == nil || !x.changed || !x.status.Ready {
+		x.mu.Unlock()
+		return
+	}
+	parts := make([]stored, 0, len(x.parts))
+	for _, p := range x.parts {
+		s := stored{p.seg, make([]stampRecord, len(p.seg.Files))}
+		for i := range p.seg.Files {
+			if p.isDead(uint32(i)) {
+				s.stamps[i].dead = 1
+				continue
+			}
+			now := x.byPath[p.seg.Files[i].Path].stamp
+			s.stamps[i] = stampRecord{now.size, now.mtime, 0}
+		}
+		parts = append(parts, s)
+	}
+	x.changed = false
+	x.mu.Unlock()
+	if err := x.o.Store.write(parts); err != nil {
+		x.problem(fmt.Errorf("the project index is not stored: %w", err))
+	}
+}
+
+// stored is a segment with what the index knows about its files.
+type stored struct {
+	seg    *segment.Segment
+	stamps []stampRecord
+}
+
+// write replaces the file. A crash leaves the old one or the new one.
+func (s *Store) write(parts []stored) error {
+	root, err := s.Open(true)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	const temp = storeName + ".new"
+	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = writeTo(f, parts)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = root.Rename(temp, storeName)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return nil
+}
+
+func writeTo(f *os.File, parts []stored) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(headSize, io.SeekStart); err != nil {
+		return err
+	}
+	var buf []byte
+	sum, size := uint64(0), int64(0)
+	for _, p := range parts {
+		buf = binary.LittleEndian.AppendUint64(buf[:0], uint64(len(p.stamps)))
+		if len(p.stamps) > 0 {
+			buf = append(buf, unsafe.Slice((*byte)(unsafe.Pointer(&p.stamps[0])), len(p.stamps)*int(unsafe.Sizeof(p.stamps[0])))...)
+		}
+		buf = p.seg.Encode(buf)
+		sum = sum*31 + segment.Hash(buf)
+		size += int64(len(buf))
+		if _, err := f.Write(buf); err != nil {
+			return err
+		}
+	}
+	_, err = f.WriteAt(head(fileNumber(info), uint64(len(parts)), uint64(size), sum), 0)
+	return err
+}
+
+func head(number, parts, size, sum uint64) []byte {
+	h := append(make([]byte, 0, headSize), storeMagic[:]...)
+	order := uint64(byteOrder)
+	h = append(h, unsafe.Slice((*byte)(unsafe.Pointer(&order)), 8)...)
+	h = binary.LittleEndian.AppendUint64(h, storeVersion)
+	h = binary.LittleEndian.AppendUint64(h, number^size<<32)
+	h = binary.LittleEndian.AppendUint64(h, parts)
+	return binary.LittleEndian.AppendUint64(h, sum)
+}
+
+var errForeign = errors.New("it was not written here, or by another version")
+
+// read reads the file.
+func (s *Store) read() ([]stored, error) {
+	root, err := s.Open(false)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(storeName); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errForeign
+	}
+	f, err := root.Open(storeName)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() < headSize || info.Size() > maxStore {
+		return nil, errForeign
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, err
+	}
+	parts, sum := binary.LittleEndian.Uint64(data[32:]), binary.LittleEndian.Uint64(data[40:])
+	body := data[headSize:]
+	if string(data[:headSize]) != string(head(fileNumber(info), parts, uint64(len(body)), sum)) || parts > 1<<20 {
+		return nil, errForeign
+	}
+	return readParts(body, parts, sum)
+}
+
+func readParts(body []byte, count, sum uint64) ([]stored, error) {
+	var parts []stored
+	got := uint64(0)
+	for range count {
+		from := body
+		if len(body) < 8 {
+			return nil, segment.ErrDamaged
+		}
+		n := binary.LittleEndian.Uint64(body)
+		body = body[8:]
+		const size = uint64(unsafe.Sizeof(stampRecord{}))
+		if n > uint64(len(body))/size {
+			return nil, segment.ErrDamaged
+		}
+		p := stored{}
+		if n > 0 {
+			p.stamps = unsafe.Slice((*stampRecord)(unsafe.Pointer(&body[0])), n)
+		}
+		var err error
+		if p.seg, body, err = segment.Decode(body[n*size:]); err != nil {
+			return nil, err
+		}
+		if len(p.seg.Files) != len(p.stamps) {
+			return nil, segment.ErrDamaged
+		}
+		got = got*31 + segment.Hash(from[:len(from)-len(body)])
+		parts = append(parts, p)
+	}
+	if got != sum || len(body) != 0 {
+		return nil, segment.ErrDamaged
+	}
+	return parts, nil
+}

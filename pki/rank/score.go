@@ -6,10 +6,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
-	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
 // Part is a segment as far as it holds.
@@ -43,78 +43,145 @@ type FileHit struct {
 // Ranker orders units. It is safe for concurrent use.
 type Ranker struct {
 	*Reader
-	w     Weights
-	table *table
+	w       Weights
+	table   *table
+	scratch sync.Pool // of *scores
 }
 
 // New makes a ranker.
-func New(w Weights) *Ranker { return &Ranker{NewReader(w), w, newTable(w)} }
+func New(w Weights) *Ranker { return &Ranker{Reader: NewReader(w), w: w, table: newTable(w)} }
 
-// table has the weight of a posting by the length of its unit and by what it
-// says, saturated, and the same without for files.
+// table has what the fields of a posting weigh, and what lengths take of it.
 type table struct {
-	unit [segment.LengthClasses][256]float32
-	file [256]float32 // of all but the body
+	fields [256]struct{ name, doc, rest float32 } // by what the posting says
+	body   [segment.LengthClasses]float32         // what one more in the body weighs
+	name   [segment.NameParts + 1]float32
+	doc    [segment.LengthClasses]float32
+	kinds  [256]float32 // by the code of a kind
 }
 
 func newTable(w Weights) *table {
 	t := new(table)
 	for where := range 256 {
+		f := &t.fields[where]
 		b := byte(where)
-		tf := float32(0)
-		for _, f := range [...]struct {
-			bit    byte
-			weight float32
-		}{{segment.InName, w.Name}, {segment.InOwner, w.Owner}, {segment.InHeader, w.Header}, {segment.InDoc, w.Doc}} {
-			if b&f.bit != 0 {
-				tf += f.weight
+		if b&segment.InName != 0 {
+			f.name = w.Name
+			if b&segment.AsWhole != 0 {
+				f.name += w.Whole
 			}
 		}
-		if b&segment.InName != 0 && b&segment.AsWhole != 0 {
-			tf += w.Whole
+		if b&segment.InDoc != 0 {
+			f.doc = w.Doc
 		}
-		body := segment.BodyCount[b&7]
-		for c := range segment.LengthClasses {
-			n := 1 - w.B + w.B*segment.ClassLength(uint8(c))/w.AvgLen
-			all := tf + w.Body*body/n
-			t.unit[c][where] = all / (w.K1 + all)
+		if b&segment.InOwner != 0 {
+			f.rest += w.Owner
 		}
-		t.file[where] = body
+		if b&segment.InHeader != 0 {
+			f.rest += w.Header
+		}
+	}
+	for c := range segment.LengthClasses {
+		n := segment.ClassLength(uint8(c))
+		t.body[c] = w.Body / (1 - w.B + w.B*n/w.AvgLen)
+		t.doc[c] = 1 / (1 - w.BDoc + w.BDoc*n/w.AvgDoc)
+	}
+	for code := range t.kinds {
+		t.kinds[code] = 0.5
+		if k, ok := segment.KindOf(uint8(code)); ok {
+			if v, ok := w.Kinds[k]; ok {
+				t.kinds[code] = v
+			}
+		}
+	}
+	for n := range t.name {
+		t.name[n] = 1 / (1 - w.BName + w.BName*float32(n)/2)
 	}
 	return t
 }
 
-// most bounds the postings that one question looks at.
-const most = 1 << 20
-
-// scores are what the units and files of one part have so far.
-type scores struct {
-	unit    []float32
-	file    []float32
-	touched []uint32
-	files   []uint32
-	lengths []float32 // of files
+// weight is the weight of a posting in its unit, saturated.
+func (t *table) weight(u segment.Form, where byte, k1 float32) float32 {
+	f := &t.fields[where]
+	tf := f.rest + f.name*t.name[u.Parts] + f.doc*t.doc[u.Doc] + segment.BodyCount[where&7]*t.body[u.Length]
+	return tf / (k1 + tf)
 }
 
-func (r *Ranker) idf(n, all uint32) float32 {
+// most bounds the postings that one question looks at: what is in so many
+// units says little.
+const most = 250_000
+
+// scores are what the units and files of one part have so far. They are used
+// again: only what was touched is cleared.
+type scores struct {
+	units   []float32
+	files   []fileScore
+	touched []uint32
+	met     []uint32 // files
+}
+
+type fileScore struct {
+	met    bool
+	factor float32 // of its kind; 0: it is no hit
+	score  float32
+	norm   float32    // what its length takes from its words; 0: not known yet
+	best   [3]float32 // of its units
+}
+
+// fit makes room for a part.
+func (s *scores) fit(p Part) {
+	if len(s.units) < len(p.Units) {
+		s.units = make([]float32, len(p.Units))
+	}
+	if len(s.files) < len(p.Files) {
+		s.files = make([]fileScore, len(p.Files))
+	}
+}
+
+func (s *scores) clear() {
+	for _, u := range s.touched {
+		s.units[u] = 0
+	}
+	for _, f := range s.met {
+		s.files[f] = fileScore{}
+	}
+	s.touched, s.met = s.touched[:0], s.met[:0]
+}
+
+// meet notes a file.
+func (s *scores) meet(file uint32) *fileScore {
+	f := &s.files[file]
+	if !f.met {
+		f.met = true
+		s.met = append(s.met, file)
+	}
+	return f
+}
+
+// raise adds to a unit.
+func (s *scores) raise(unit uint32, by float32) {
+	if s.units[unit] == 0 {
+		s.touched = append(s.touched, unit)
+	}
+	s.units[unit] += by
+}
+
+// weighed is a term of the question with what the index says about it.
+type weighed struct {
+	Term
+	units, files uint32
+	unitWeight   float32
+	fileWeight   float32
+}
+
+func idf(n, all uint32) float32 {
+	n = min(n, all)
 	return float32(math.Log(1 + (float64(all)-float64(n)+0.5)/(float64(n)+0.5)))
 }
 
-// Search orders the units and files that answer a question. At most units hits
-// and files hits are returned.
-func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([]Hit, []FileHit) {
-	all := make([]scores, len(parts))
-	unitsAll, filesAll := uint32(0), uint32(0)
-	for i, p := range parts {
-		all[i] = scores{unit: make([]float32, len(p.Units)), file: make([]float32, len(p.Files))}
-		unitsAll += uint32(len(p.Units))
-		filesAll += uint32(len(p.Files))
-	}
-	type weighed struct {
-		Term
-		units, files uint32
-		idf          float32
-	}
+// weigh looks the terms up. What is rare comes first; the commonest words are
+// left out where they are too many.
+func weigh(q Question, parts []Part, units, files uint32) []weighed {
 	list := make([]weighed, 0, len(q.Terms))
 	for _, t := range q.Terms {
 		w := weighed{Term: t}
@@ -124,42 +191,73 @@ func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([
 				w.files += p.Files
 			}
 		}
-		if w.units == 0 {
-			continue
+		if w.units > 0 {
+			w.unitWeight, w.fileWeight = idf(w.units, units)*t.Weight, idf(w.files, files)*t.Weight
+			list = append(list, w)
 		}
-		w.idf = r.idf(w.units, unitsAll)
-		list = append(list, w)
 	}
-	// What is rare first: the commonest words may be left out.
-	slices.SortStableFunc(list, func(a, b weighed) int { return cmp.Compare(b.idf*b.Weight, a.idf*a.Weight) })
+	slices.SortStableFunc(list, func(a, b weighed) int { return cmp.Compare(b.unitWeight, a.unitWeight) })
 	seen := uint32(0)
-	for _, t := range list {
-		if seen += t.units; seen > most && seen > t.units {
-			seen -= t.units
-			continue
+	return slices.DeleteFunc(list, func(w weighed) bool {
+		if seen > 0 && seen+w.units > most {
+			return true
 		}
-		uw, fw := t.idf*t.Weight, r.idf(t.files, filesAll)*t.Weight
-		for i := range parts {
-			if p, ok := parts[i].Postings(t.ID); ok {
-				r.add(&all[i], parts[i].Segment, p, uw, fw)
+		seen += w.units
+		return false
+	})
+}
+
+// Search orders the units and files that answer a question. At most units hits
+// and files hits are returned.
+func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([]Hit, []FileHit) {
+	allUnits, allFiles := uint32(0), uint32(0)
+	for _, p := range parts {
+		allUnits += uint32(len(p.Units))
+		allFiles += uint32(len(p.Files))
+	}
+	list := weigh(q, parts, allUnits, allFiles)
+	named := r.named(q, parts, allUnits)
+	t := tops{
+		hits:  top[Hit]{n: units, score: func(h *Hit) float32 { return h.Score }},
+		files: top[FileHit]{n: files, score: func(h *FileHit) float32 { return h.Score }},
+	}
+	s, _ := r.scratch.Get().(*scores)
+	if s == nil {
+		s = new(scores)
+	}
+	defer r.scratch.Put(s)
+	for i, p := range parts {
+		s.fit(p)
+		for _, term := range list {
+			if places, ok := p.Postings(term.ID); ok {
+				r.add(s, p.Segment, places, term)
 			}
 		}
+		for _, n := range named[uint32(i)] {
+			s.raise(n.unit, n.gain)
+			s.meet(p.Units[n.unit].File)
+		}
+		r.pick(&t, q, uint32(i), p, s, f, named[uint32(i)])
+		s.clear()
 	}
-	exact := r.named(q, parts, all, unitsAll)
-	return r.pick(q, parts, all, f, units, files, exact)
+	return t.hits.sorted(), t.files.sorted()
 }
 
 // add adds what one term says.
-func (r *Ranker) add(s *scores, seg *segment.Segment, p segment.Postings, uw, fw float32) {
+func (r *Ranker) add(s *scores, seg *segment.Segment, p segment.Postings, t weighed) {
 	file, body := ^uint32(0), float32(0)
 	flags, own := byte(0), byte(0)
 	names := float32(0)
+	w := &r.w
 	flush := func() {
 		if file == ^uint32(0) {
 			return
 		}
-		w := &r.w
-		tf := w.FileBody * body / s.norm(seg, file, w)
+		f := s.meet(file)
+		if f.norm == 0 {
+			f.norm = 1 - w.FileB + w.FileB*(1+seg.Lengths[file])/w.FileAvgLen
+		}
+		tf := w.FileBody * body / f.norm
 		if own&segment.InName != 0 {
 			tf += w.FileName
 		}
@@ -169,58 +267,41 @@ func (r *Ranker) add(s *scores, seg *segment.Segment, p segment.Postings, uw, fw
 		if flags&segment.InDoc != 0 {
 			tf += w.FileDoc
 		}
-		tf += w.FileUnits * min(names, 3)
-		if s.file[file] == 0 {
-			s.files = append(s.files, file)
-		}
-		s.file[file] += fw * tf / (w.FileK1 + tf)
+		tf += w.FileUnits * max(0, min(names, 3))
+		f.score += t.fileWeight * tf / (w.FileK1 + tf)
 	}
-	p.Each(func(unit uint32, where byte) bool {
-		u := &seg.Units[unit]
-		if s.unit[unit] == 0 {
-			s.touched = append(s.touched, unit)
-		}
-		s.unit[unit] += uw * r.table.unit[u.Length][where]
-		if u.File != file {
+	for c := p.Cursor(); c.Next(); {
+		unit, where := c.Unit, c.Where
+		s.raise(unit, t.unitWeight*r.table.weight(seg.Forms[unit], where, w.K1))
+		if f := uint32(seg.FileOf[unit]); f != file {
 			flush()
-			file, body, flags, own, names = u.File, 0, 0, 0, 0
+			file, body, flags, own, names = f, 0, 0, 0, 0
+			if seg.Files[file].First == unit {
+				own, names = where, -1
+			}
 		}
-		if seg.Files[file].First == unit {
-			own = where
-		} else if where&segment.InName != 0 {
+		if where&segment.InName != 0 {
 			names++
 		}
 		body += segment.BodyCount[where&7]
 		flags |= where
-		return true
-	})
+	}
 	flush()
 }
 
-// norm is what a file's length takes from its words.
-func (s *scores) norm(seg *segment.Segment, file uint32, w *Weights) float32 {
-	if s.lengths == nil {
-		s.lengths = make([]float32, len(seg.Files))
-	}
-	if s.lengths[file] == 0 {
-		n := float32(1)
-		f := &seg.Files[file]
-		for _, u := range seg.Units[f.First : f.First+f.Count] {
-			n += segment.ClassLength(u.Length)
-		}
-		s.lengths[file] = 1 - w.FileB + w.FileB*n/w.FileAvgLen
-	}
-	return s.lengths[file]
+// gain is what a unit gets because the question names it.
+type gain struct {
+	unit uint32
+	gain float32
 }
 
-// named lifts what the question names as code, the more the rarer the name.
-func (r *Ranker) named(q Question, parts []Part, all []scores, units uint32) map[Ref]bool {
-	exact := map[Ref]bool{}
+// named finds what the question names as code, by part. What bears a rare name
+// gets more.
+func (r *Ranker) named(q Question, parts []Part, units uint32) map[uint32][]gain {
+	const most = 1000 // bearers of a name that are looked at
+	out := map[uint32][]gain{}
 	for _, n := range q.Names {
-		id := terms.Whole(n.Name)
-		if ids, sole := terms.Of(n.Name, nil); sole && len(ids) == 1 {
-			id = ids[0]
-		}
+		id := nameTerm(n.Name)
 		var refs []Ref
 		for i := range parts {
 			p, ok := parts[i].Postings(id)
@@ -231,36 +312,24 @@ func (r *Ranker) named(q Question, parts []Part, all []scores, units uint32) map
 				if where&segment.InName != 0 && where&segment.AsWhole != 0 && strings.EqualFold(parts[i].Name(unit), n.Name) {
 					refs = append(refs, Ref{uint32(i), unit})
 				}
-				return len(refs) < 1000
+				return len(refs) < most
 			})
 		}
-		if len(refs) == 0 {
-			continue
-		}
-		w := r.w.Exact * r.idf(uint32(len(refs)), units) / float32(math.Sqrt(float64(len(refs))))
+		w := r.w.Exact * idf(uint32(len(refs)), units) / float32(math.Sqrt(float64(max(1, len(refs)))))
 		for _, ref := range refs {
-			s, seg := &all[ref.Part], parts[ref.Part]
-			gain := w
+			g := w
 			if n.Owner != "" {
-				owner := seg.Owner(ref.Unit)
-				if owner = owner[strings.LastIndexByte(owner, '.')+1:]; owner != "" && strings.EqualFold(owner, n.Owner) {
-					gain *= 2
+				owner := parts[ref.Part].Owner(ref.Unit)
+				if owner = owner[strings.LastIndexByte(owner, '.')+1:]; strings.EqualFold(owner, n.Owner) {
+					g *= 2
 				} else {
-					gain *= 0.5
+					g *= 0.5
 				}
 			}
-			if s.unit[ref.Unit] == 0 {
-				s.touched = append(s.touched, ref.Unit)
-			}
-			s.unit[ref.Unit] += gain
-			file := seg.Units[ref.Unit].File
-			if s.file[file] == 0 {
-				s.files = append(s.files, file)
-			}
-			exact[ref] = true
+			out[ref.Part] = append(out[ref.Part], gain{ref.Unit, g})
 		}
 	}
-	return exact
+	return out
 }
 
 // places is how well a path that the question names fits a file: by the share
@@ -299,66 +368,54 @@ func dir(p string) string {
 	return ""
 }
 
-// pick puts the scores together and takes the best.
-func (r *Ranker) pick(q Question, parts []Part, all []scores, f Filter, units, files int, exact map[Ref]bool) ([]Hit, []FileHit) {
-	w := &r.w
-	hits, fileHits := top[Hit]{n: units, less: func(a, b Hit) bool { return a.Score < b.Score }},
-		top[FileHit]{n: files, less: func(a, b FileHit) bool { return a.Score < b.Score }}
-	for i := range parts {
-		p, s := parts[i], &all[i]
-		var ofFile []float32 // the factor of a file, 0 when it is no hit
-		ofFile = make([]float32, len(p.Files))
-		for _, file := range s.files {
-			rec := &p.Files[file]
-			if p.Dead != nil && p.Dead(file) || f.File != nil && !f.File(rec.Path) {
-				continue
-			}
-			ofFile[file] = r.factor(q, rec)
-			if len(q.Paths) > 0 {
-				s.file[file] += w.Path * places(q, rec.Path)
-			}
-		}
-		best := make([][3]float32, len(p.Files))
-		for _, unit := range s.touched {
-			u := &p.Units[unit]
-			b := &best[u.File]
-			switch v := s.unit[unit] * w.kind(u); {
-			case v > b[0]:
-				b[0], b[1], b[2] = v, b[0], b[1]
-			case v > b[1]:
-				b[1], b[2] = v, b[1]
-			case v > b[2]:
-				b[2] = v
-			}
-		}
-		for _, file := range s.files {
-			if ofFile[file] == 0 {
-				continue
-			}
-			b := best[file]
-			score := (s.file[file] + w.OfBest*b[0] + w.OfThree*(b[0]+b[1]+b[2])/3) * ofFile[file]
-			fileHits.add(FileHit{uint32(i), file, score})
-		}
-		for _, unit := range s.touched {
-			u := &p.Units[unit]
-			factor := ofFile[u.File]
-			if factor == 0 || f.Kind != nil && !f.Kind(u.Kind()) {
-				continue
-			}
-			score := (s.unit[unit] + w.OfFile*s.file[u.File]) * w.kind(u) * factor
-			if hits.wants(score) {
-				hits.add(Hit{Ref: Ref{uint32(i), unit}, Score: score, Exact: exact[Ref{uint32(i), unit}]})
-			}
-		}
-	}
-	return hits.sorted(), fileHits.sorted()
+// tops are the best so far.
+type tops struct {
+	hits  top[Hit]
+	files top[FileHit]
 }
 
-func (w *Weights) kind(u *segment.Unit) float32 {
-	if k, ok := w.Kinds[u.Kind()]; ok {
-		return k
+// pick puts the scores of a part together and keeps the best.
+func (r *Ranker) pick(t *tops, q Question, part uint32, p Part, s *scores, f Filter, named []gain) {
+	w := &r.w
+	for _, file := range s.met {
+		rec, fs := &p.Files[file], &s.files[file]
+		if p.Dead != nil && p.Dead(file) || f.File != nil && !f.File(rec.Path) {
+			continue
+		}
+		fs.factor = r.factor(q, rec)
+		if len(q.Paths) > 0 {
+			fs.score += w.Path * places(q, rec.Path)
+		}
 	}
-	return 0.5
+	for _, unit := range s.touched {
+		b := &s.files[p.FileOf[unit]].best
+		switch v := s.units[unit] * r.table.kinds[p.Forms[unit].Code]; {
+		case v > b[0]:
+			b[0], b[1], b[2] = v, b[0], b[1]
+		case v > b[1]:
+			b[1], b[2] = v, b[1]
+		case v > b[2]:
+			b[2] = v
+		}
+	}
+	for _, file := range s.met {
+		if fs := &s.files[file]; fs.factor > 0 {
+			b := fs.best
+			score := (fs.score + w.OfBest*b[0] + w.OfThree*(b[0]+b[1]+b[2])/3) * fs.factor
+			t.files.add(FileHit{part, file, score})
+		}
+	}
+	for _, unit := range s.touched {
+		fs := &s.files[p.FileOf[unit]]
+		if fs.factor == 0 || f.Kind != nil && !f.Kind(p.Units[unit].Kind()) {
+			continue
+		}
+		score := (s.units[unit] + w.OfFile*fs.score) * r.table.kinds[p.Forms[unit].Code] * fs.factor
+		if t.hits.wants(score) {
+			exact := slices.ContainsFunc(named, func(g gain) bool { return g.unit == unit })
+			t.hits.add(Hit{Ref: Ref{part, unit}, Score: score, Exact: exact})
+		}
+	}
 }
 
 // factor is what the kind of a file makes of its scores.
@@ -377,62 +434,4 @@ func (r *Ranker) factor(q Question, f *segment.File) float32 {
 		factor *= r.w.Data
 	}
 	return factor
-}
-
-// top keeps the n best.
-type top[T any] struct {
-	n    int
-	less func(a, b T) bool
-	list []T // a heap, the worst first
-}
-
-func (t *top[T]) wants(float32) bool { return true }
-
-func (t *top[T]) add(v T) {
-	if t.n <= 0 {
-		return
-	}
-	if len(t.list) < t.n {
-		t.list = append(t.list, v)
-		for i := len(t.list) - 1; i > 0; {
-			up := (i - 1) / 2
-			if !t.less(t.list[i], t.list[up]) {
-				break
-			}
-			t.list[i], t.list[up] = t.list[up], t.list[i]
-			i = up
-		}
-		return
-	}
-	if !t.less(t.list[0], v) {
-		return
-	}
-	t.list[0] = v
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= len(t.list) {
-			return
-		}
-		if c+1 < len(t.list) && t.less(t.list[c+1], t.list[c]) {
-			c++
-		}
-		if !t.less(t.list[c], t.list[i]) {
-			return
-		}
-		t.list[i], t.list[c] = t.list[c], t.list[i]
-		i = c
-	}
-}
-
-func (t *top[T]) sorted() []T {
-	slices.SortStableFunc(t.list, func(a, b T) int {
-		switch {
-		case t.less(b, a):
-			return -1
-		case t.less(a, b):
-			return 1
-		}
-		return 0
-	})
-	return t.list
 }

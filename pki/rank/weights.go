@@ -11,6 +11,7 @@ type Weights struct {
 	Name, Owner, Header, Doc, Body float32
 	Whole                          float32 // more, for a name that is one word of the question as it stands
 	K1, B, AvgLen                  float32
+	BName, BDoc, AvgDoc            float32 // what the lengths of name and comment take
 
 	// Of fields of a file.
 	FileName, FileDir, FileUnits, FileDoc, FileBody float32
@@ -36,14 +37,14 @@ type Weights struct {
 // Default are the weights that did best, see bench/knowledge.
 func Default() Weights {
 	return Weights{
-		Name: 5, Owner: 2, Header: 1.2, Doc: 2.2, Body: 1, Whole: 1.5,
-		K1: 1.4, B: 0.5, AvgLen: 60,
-		FileName: 5, FileDir: 2.2, FileUnits: 1.5, FileDoc: 1, FileBody: 1,
-		FileK1: 2, FileB: 0.5, FileAvgLen: 800,
-		OfFile: 0.5, OfBest: 0.67, OfThree: 0.33,
-		Title: 1, Text: 0.5, Code: 0.25, Tick: 1.5,
-		Ident: 1.2, Exact: 2, Path: 6, Short: 0.3, Repeat: 1.2,
-		Tests: 0.35, Aside: 0.6, Prose: 0.5, Data: 0.5,
+		Name: 6.5, Owner: 1.54, Header: 1.56, Doc: 1.3, Body: 1.3, Whole: 1.5,
+		K1: 0.49, B: 0.5, AvgLen: 60, BName: 0.43, BDoc: 0.354, AvgDoc: 20,
+		FileName: 7.16, FileDir: 5.03, FileUnits: 1.5, FileDoc: 0.77, FileBody: 0.59,
+		FileK1: 4.4, FileB: 0.845, FileAvgLen: 800,
+		OfFile: 1.86, OfBest: 0.67, OfThree: 0.33,
+		Title: 1, Text: 0.385, Code: 0.114, Tick: 1.15,
+		Ident: 1.2, Exact: 0.7, Path: 6, Short: 0.354, Repeat: 1.2,
+		Tests: 0.27, Aside: 0.6, Prose: 0.5, Data: 0.5,
 		Kinds: map[pki.Kind]float32{
 			pki.Function: 1, pki.Method: 1, pki.Class: 0.85, pki.Struct: 0.85, pki.Interface: 0.8, pki.Enum: 0.75, pki.Type: 0.7,
 			pki.Constant: 0.55, pki.Variable: 0.55, pki.Module: 0.5, pki.Extension: 0.5, pki.Heading: 0.8, "file": 0.6,

@@ -72,7 +72,13 @@ type braces struct {
 	src   []byte
 	out   []Unit
 	stack []frame
+
+	constants int // macros without arguments so far
 }
+
+// maxConstants bounds the macros without arguments that are units: tables of
+// registers have thousands, which are found by the text of their file.
+const maxConstants = 100
 
 // special marks the bytes that run has to look at.
 var special = func() (t [256]bool) {

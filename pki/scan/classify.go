@@ -182,6 +182,9 @@ func (s *braces) classify(f *frame, pos int) (frameKind, Unit, bool) {
 		return block, u, false
 	}
 	word := func(i int) string { return h.words[i].Of(s.src) }
+	if last := h.words[len(h.words)-1]; s.rust && h.paren < 0 && last.End < pos && s.src[last.End] == '!' {
+		return f.kind, u, false // a macro around definitions: what it holds stands where it stands
+	}
 	inBody := f.kind == funcBody || f.kind == block
 	for i := range h.words {
 		w := word(i)
@@ -491,6 +494,8 @@ func (s *braces) define(i, end int) {
 	if name.End < end && s.src[name.End] == '(' {
 		u.Kind = pki.Function
 		u.Body = balanced(s.src, name.End, end)
+	} else if s.constants++; s.constants > maxConstants {
+		return
 	}
 	if l := s.behindComments(f.head, i); f.kind == outer && l.start == i {
 		u.Doc = l.doc

@@ -28,6 +28,7 @@ type Builder struct {
 	slot  []uint32
 	now   uint32
 	count int // words of its body
+	doc   int // words of its comment
 }
 
 type seen struct {
@@ -49,14 +50,14 @@ func NewBuilder(small bool) *Builder {
 }
 
 // Bytes is how much source the segment under way has.
-func (b *Builder) Bytes() int64 { return b.seg.bytes }
+func (b *Builder) Bytes() int64 { return b.seg.source }
 
 // Len is the number of its files.
 func (b *Builder) Len() int { return len(b.seg.Files) }
 
 // Full reports whether the segment should be finished.
 func (b *Builder) Full() bool {
-	return b.seg.bytes >= 24<<20 || len(b.seg.Files) >= 16<<10 || len(b.seg.Units) > maxUnits/2 || len(b.emits) > 4<<20
+	return b.seg.source >= 24<<20 || len(b.seg.Files) >= 16<<10 || len(b.seg.Units) > maxUnits/2 || len(b.emits) > 4<<20
 }
 
 // Add adds a file and its units. src may be nil for a file of which only the
@@ -65,7 +66,7 @@ func (b *Builder) Add(f File, src []byte, units []scan.Unit) {
 	f.First, f.Count = uint32(len(b.seg.Units)), uint32(1+len(units))
 	file := uint32(len(b.seg.Files))
 	b.seg.Files = append(b.seg.Files, f)
-	b.seg.bytes += int64(len(src))
+	b.seg.source += int64(len(src))
 	lines := lineCounter{src: src, line: 1}
 
 	last := uint32(bytes.Count(src, []byte{'\n'}) + 1)
@@ -186,13 +187,20 @@ func (b *Builder) begin(u Unit, owner, name string) {
 	u.text, u.owner, u.name = uint32(len(b.text)), uint16(len(owner)), uint16(len(name))
 	b.text = append(append(b.text, owner...), name...)
 	b.seg.Units = append(b.seg.Units, u)
-	b.now, b.count, b.seen = uint32(len(b.seg.Units)), 0, b.seen[:0]
+	b.now, b.count, b.doc, b.seen = uint32(len(b.seg.Units)), 0, 0, b.seen[:0]
 }
 
 // end emits the terms of the unit.
 func (b *Builder) end() {
 	unit := uint64(len(b.seg.Units) - 1)
-	b.seg.Units[unit].Length = LengthClass(b.count)
+	u := &b.seg.Units[unit]
+	u.Length, u.Doc = LengthClass(b.count), LengthClass(b.doc)
+	for _, s := range b.seen {
+		if s.where&InName != 0 {
+			u.Parts++
+		}
+	}
+	u.Parts = min(u.Parts, NameParts)
 	for _, s := range b.seen {
 		b.emits = append(b.emits, uint64(s.term)<<32|unit<<8|uint64(s.where|bodyClass(s.body)))
 	}
@@ -225,6 +233,9 @@ func (b *Builder) field(src []byte, i, end int, where byte) {
 		j := min(terms.Ident(src, i), end)
 		if j-i >= 2 && j-i <= terms.MaxIdent {
 			w := b.words.word(src[i:j])
+			if where == InDoc && !w.stop {
+				b.doc++
+			}
 			if !w.stop || where == InName {
 				pool := b.words.pool[w.first : w.first+uint32(w.count)]
 				for n, term := range pool {
@@ -280,6 +291,7 @@ func (b *Builder) Finish() *Segment {
 	s.text = string(b.text)
 	s.Files, s.Units = slices.Clip(s.Files), slices.Clone(s.Units)
 	b.order(s)
+	s.arrange()
 	b.words.reset()
 	clear(b.stamp)
 	b.seg, b.text, b.emits = &Segment{}, b.text[:0], b.emits[:0]

@@ -60,8 +60,6 @@ const (
 // File is one file of a segment.
 type File struct {
 	Path  string
-	Size  int64
-	MTime int64  // in nanoseconds
 	Hash  uint64 // of its content
 	Flags FileFlag
 
@@ -75,8 +73,12 @@ type Unit struct {
 	owner, name      uint16 // their lengths
 	Length           uint8  // how long the body is, see LengthClass
 	kind             uint8
-	_                [2]byte
+	Parts            uint8 // of the name: words, NameParts at most
+	Doc              uint8 // how long the comment is, as Length
 }
+
+// NameParts is the number of words of a name that are told apart.
+const NameParts = 7
 
 var kinds = [...]pki.Kind{
 	"file", pki.Function, pki.Method, pki.Class, pki.Interface, pki.Struct, pki.Enum, pki.Type,
@@ -90,6 +92,14 @@ func kindCode(k pki.Kind) uint8 { return uint8(max(0, slices.Index(kinds[:], k))
 
 // Kind returns the unit's kind.
 func (u *Unit) Kind() pki.Kind { return kinds[u.kind] }
+
+// KindOf returns the kind of a code, see Form.
+func KindOf(code uint8) (k pki.Kind, ok bool) {
+	if int(code) >= len(kinds) {
+		return "", false
+	}
+	return kinds[code], true
+}
 
 // LengthClasses is the number of classes of lengths.
 const LengthClasses = 32
@@ -120,26 +130,46 @@ func ClassLength(c uint8) float32 {
 	return n * 1.2
 }
 
+// Form is what a unit's lengths and kind make of the weight of its words.
+type Form struct{ Length, Doc, Parts, Code uint8 }
+
+// arrange fills in what is made of files and units.
+func (s *Segment) arrange() {
+	s.Forms, s.FileOf, s.Lengths = make([]Form, len(s.Units)), make([]uint16, len(s.Units)), make([]float32, len(s.Files))
+	for i := range s.Units {
+		u := &s.Units[i]
+		s.Forms[i], s.FileOf[i] = Form{u.Length, u.Doc, u.Parts, u.kind}, uint16(u.File)
+		s.Lengths[u.File] += ClassLength(u.Length)
+	}
+	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*30 + int64(len(s.hashes)+len(s.starts))*4 + int64(len(s.posts)+len(s.text))
+	for i := range s.Files {
+		s.memory += int64(len(s.Files[i].Path))
+	}
+}
+
+// maxFiles bounds the files of a segment.
+const maxFiles = 1 << 16
+
 // Segment is safe for concurrent use.
 type Segment struct {
 	Files []File
 	Units []Unit
 
+	// What a ranking needs of every unit that has a word, closer together.
+	Forms   []Form
+	FileOf  []uint16
+	Lengths []float32 // of the files, in words
+
 	hashes []uint32 // of the terms, in order
 	starts []uint32 // of their postings, and the end of the last
 	posts  []byte
 	text   string
-	bytes  int64 // of source
+	source int64 // bytes
+	memory int64 // bytes
 }
 
 // Bytes is how much memory the segment takes, about.
-func (s *Segment) Bytes() int64 {
-	n := int64(len(s.Files))*96 + int64(len(s.Units))*24 + int64(len(s.hashes)+len(s.starts))*4 + int64(len(s.posts)+len(s.text))
-	for i := range s.Files {
-		n += int64(len(s.Files[i].Path))
-	}
-	return n
-}
+func (s *Segment) Bytes() int64 { return s.memory }
 
 // Name returns the unit's own name.
 func (s *Segment) Name(u uint32) string {
@@ -195,30 +225,44 @@ func (p *Postings) varint() uint32 {
 
 // Each calls f with every place until f returns false.
 func (p Postings) Each(f func(unit uint32, where byte) bool) {
-	unit := uint32(0)
-	data := p.data
-	for len(data) >= 2 {
-		d, n := uint32(data[0]), 1
-		if d >= 0x80 {
-			d &= 0x7f
-			for shift := 7; n < len(data); shift += 7 {
-				c := data[n]
-				n++
-				d |= uint32(c&0x7f) << shift
-				if c < 0x80 {
-					break
-				}
-			}
-		}
-		if n >= len(data) {
+	for c := p.Cursor(); c.Next(); {
+		if !f(c.Unit, c.Where) {
 			return
 		}
-		unit += d
-		if !f(unit, data[n]) {
-			return
-		}
-		data = data[n+1:]
 	}
+}
+
+// Cursor goes through postings.
+func (p Postings) Cursor() Cursor { return Cursor{data: p.data} }
+
+// Cursor is a place after each Next.
+type Cursor struct {
+	Unit  uint32
+	Where byte
+	data  []byte
+}
+
+// Next goes to the next place, if there is one.
+func (c *Cursor) Next() bool {
+	if len(c.data) < 2 {
+		return false
+	}
+	if d := c.data[0]; d < 0x80 {
+		c.Unit, c.Where, c.data = c.Unit+uint32(d), c.data[1], c.data[2:]
+		return true
+	}
+	return c.far()
+}
+
+// far is Next for a place that is not near.
+func (c *Cursor) far() bool {
+	p := Postings{data: c.data}
+	c.Unit += p.varint()
+	if len(p.data) == 0 {
+		return false
+	}
+	c.Where, c.data = p.data[0], p.data[1:]
+	return true
 }
 
 // Terms returns the number of terms.
