@@ -10,7 +10,7 @@ export CGO_CFLAGS := -O2 -w
 
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo test quick lint bench fuzz generate install clean tools
+.PHONY: build demo test quick lint bench bench-knowledge fuzz generate install clean tools
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -42,6 +42,10 @@ bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures sea
 	$(GO) run ./bench/search $(BENCH_REPO)
 	$(GO) run ./bench/server -server bin/sidecar-ls
 	$(GO) run ./bench/shadow $(BENCH_GIT)
+
+# BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
+bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; TREE=dir measures its speed there
+	$(GO) run ./bench/knowledge $(if $(BENCH),-set $(BENCH)) $(if $(REPOS),-repos $(REPOS)) $(if $(TREE),-speed $(TREE))
 
 generate: ## the files that are made from the code: docs and golden files
 	$(GO) test ./... -run 'Golden|Generated|Snapshot|Matrix' -update

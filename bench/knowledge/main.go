@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -33,5 +34,5 @@ func run(tree, set, repos string, baselines bool) error {
 	if repos == "" {
 		repos = filepath.Join(set, "repos")
 	}
-	return quality(os.Stdout, set, repos, baselines)
+	return quality(context.Background(), os.Stdout, set, repos, baselines)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -24,12 +26,12 @@ const depth = 50
 // state is one commit of a repository, as one record wants it.
 type state struct {
 	repo    *repository
-	records []*record
+	records []*retrieval.Record
 }
 
 // quality runs query sets and prints how well they are answered.
-func quality(w io.Writer, set, mirrors string, baselines bool) error {
-	records, err := readSets(set)
+func quality(ctx context.Context, w io.Writer, set, mirrors string, baselines bool) error {
+	records, err := retrieval.ReadSets(set)
 	if err != nil {
 		return err
 	}
@@ -42,10 +44,10 @@ func quality(w io.Writer, set, mirrors string, baselines bool) error {
 		repo, known := repos[r.Repo]
 		if !known {
 			if dir := findRepository(mirrors, r.Repo, r.Mirror); dir != "" {
-				if repo, err = openRepository(dir); err != nil {
+				if repo, err = openRepository(ctx, dir); err != nil {
 					return err
 				}
-				defer repo.Close()
+				defer closing(repo)
 			}
 			repos[r.Repo] = repo
 		}
@@ -75,7 +77,7 @@ func quality(w io.Writer, set, mirrors string, baselines bool) error {
 	slices.SortStableFunc(states, func(a, b *state) int { return cmp.Compare(a.records[0].Repo, b.records[0].Repo) })
 	b := newBench(baselines)
 	for i, s := range states {
-		if err := b.run(s); err != nil {
+		if err := b.run(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.records[0].ID, err)
 		}
 		if i%50 == 49 {
@@ -97,11 +99,12 @@ type bench struct {
 	rankings []string
 	all      bool
 	ranker   *rank.Ranker
+	flat     *rank.Ranker
 	times    []time.Duration
 }
 
 func newBench(baselines bool) *bench {
-	b := &bench{all: baselines, ranker: rank.New(rank.Default()), rankings: []string{"ours"}}
+	b := &bench{all: baselines, ranker: rank.New(rank.Default()), flat: flat(), rankings: []string{"ours"}}
 	if baselines {
 		b.rankings = append(b.rankings, "BM25 files", "BM25 symbols", "ripgrep")
 	}
@@ -109,15 +112,15 @@ func newBench(baselines bool) *bench {
 }
 
 // run answers the queries of one state.
-func (b *bench) run(s *state) error {
-	texts, err := load(s)
+func (b *bench) run(ctx context.Context, s *state) error {
+	texts, err := load(ctx, s)
 	if err != nil {
 		return err
 	}
 	seg := indexed(texts)
-	var base *baseline
+	var small []lowered
 	if b.all {
-		base = newBaseline(texts)
+		small = lower(texts)
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -130,12 +133,13 @@ func (b *bench) run(s *state) error {
 				gate <- struct{}{}
 				defer func() { <-gate }()
 				start := time.Now()
-				answers := map[string]answer{"ours": ask(b.ranker, seg, text)}
+				answers := map[string]retrieval.Answer{"ours": ask(b.ranker, seg, text)}
 				took := time.Since(start)
-				if base != nil {
-					answers["BM25 files"] = base.files(text)
-					answers["BM25 symbols"] = base.symbols(text)
-					answers["ripgrep"] = base.keywords(text)
+				if b.all {
+					plain := ask(b.flat, seg, text)
+					answers["BM25 files"] = retrieval.Answer{Files: plain.Files}
+					answers["BM25 symbols"] = bySymbols(plain)
+					answers["ripgrep"] = keywords(small, text)
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -143,11 +147,11 @@ func (b *bench) run(s *state) error {
 				for _, name := range b.rankings {
 					a := answers[name]
 					for _, group := range []string{r.Set + "/" + variant, r.Set + " " + r.Lang, "all"} {
-						var units *figures
-						if len(r.Symbols) > 0 && a.units != nil {
+						var units *retrieval.Figures
+						if len(r.Symbols) > 0 && a.Units != nil {
 							units = b.report.row("functions", group, name)
 						}
-						r.judge(a, b.report.row("files", group, name), units)
+						r.Judge(a, b.report.row("files", group, name), units)
 					}
 				}
 			}()
@@ -163,9 +167,9 @@ type text struct {
 	data []byte
 }
 
-func load(s *state) ([]text, error) {
+func load(ctx context.Context, s *state) ([]text, error) {
 	r := s.records[0]
-	list, err := s.repo.tree(r.Commit)
+	list, err := s.repo.tree(ctx, r.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -197,18 +201,29 @@ func indexed(texts []text) *segment.Segment {
 }
 
 // ask asks our ranking.
-func ask(r *rank.Ranker, seg *segment.Segment, question string) answer {
+func ask(r *rank.Ranker, seg *segment.Segment, question string) retrieval.Answer {
 	hits, files := r.Search(r.Read(question), []rank.Part{{Segment: seg}}, rank.Filter{}, 2*depth, depth)
-	a := answer{units: []found{}}
+	a := retrieval.Answer{Units: []retrieval.Found{}}
 	for _, h := range hits {
 		u := &seg.Units[h.Unit]
 		if u.Kind() == segment.FileKind {
 			continue
 		}
-		a.units = append(a.units, found{seg.Files[u.File].Path, seg.Qualified(h.Unit), int(u.Start), int(u.End)})
+		a.Units = append(a.Units, retrieval.Found{File: seg.Files[u.File].Path, Qual: seg.Qualified(h.Unit), Start: int(u.Start), End: int(u.End)})
 	}
 	for _, h := range files {
-		a.files = append(a.files, seg.Files[h.File].Path)
+		a.Files = append(a.Files, seg.Files[h.File].Path)
 	}
 	return a
+}
+
+// bySymbols orders files by their first symbol.
+func bySymbols(a retrieval.Answer) retrieval.Answer {
+	out := retrieval.Answer{Units: a.Units}
+	for _, u := range a.Units {
+		if !slices.Contains(out.Files, u.File) {
+			out.Files = append(out.Files, u.File)
+		}
+	}
+	return out
 }

@@ -3,72 +3,15 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
-
-// record is one line of a query set.
-type record struct {
-	ID      string            `json:"id"`
-	Set     string            `json:"set"`
-	Repo    string            `json:"repo"`
-	Mirror  string            `json:"mirror"`
-	Lang    string            `json:"lang"`
-	Commit  string            `json:"commit"`
-	Queries map[string]string `json:"queries"`
-	Files   []string          `json:"gold_files"`
-	Symbols []goldSymbol      `json:"gold_symbols"`
-
-	DocStart int `json:"doc_start"`
-	DocEnd   int `json:"doc_end"`
-}
-
-type goldSymbol struct {
-	File  string `json:"file"`
-	Qual  string `json:"qual"`
-	Kind  string `json:"kind"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-}
-
-// readSets reads every .jsonl file of a directory.
-func readSets(dir string) ([]record, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%s holds no .jsonl file", dir)
-	}
-	slices.Sort(names)
-	var all []record
-	for _, name := range names {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		d := json.NewDecoder(bufio.NewReader(f))
-		for {
-			var r record
-			if err = d.Decode(&r); err != nil {
-				break
-			}
-			all = append(all, r)
-		}
-		f.Close()
-		if !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return all, nil
-}
 
 // repository is a git directory; its objects are read by one git process.
 type repository struct {
@@ -95,8 +38,8 @@ func findRepository(mirrors string, names ...string) string {
 	return ""
 }
 
-func openRepository(dir string) (*repository, error) {
-	r := &repository{dir: dir, cmd: exec.Command("git", "-C", dir, "cat-file", "--batch")}
+func openRepository(ctx context.Context, dir string) (*repository, error) {
+	r := &repository{dir: dir, cmd: exec.CommandContext(ctx, "git", "-C", dir, "cat-file", "--batch")}
 	var err error
 	if r.in, err = r.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -113,12 +56,15 @@ func (r *repository) Close() error {
 	return errors.Join(r.in.Close(), r.cmd.Wait())
 }
 
+// closing ends git, which has nothing to lose.
+func closing(r *repository) { _ = r.Close() }
+
 // blob is a file of a tree.
 type blob struct{ path, sha string }
 
 // tree lists the files of a commit.
-func (r *repository) tree(commit string) ([]blob, error) {
-	out, err := exec.Command("git", "-C", r.dir, "ls-tree", "-r", "-z", commit).Output()
+func (r *repository) tree(ctx context.Context, commit string) ([]blob, error) {
+	out, err := exec.CommandContext(ctx, "git", "-C", r.dir, "ls-tree", "-r", "-z", commit).Output()
 	if err != nil {
 		return nil, err
 	}

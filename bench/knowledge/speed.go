@@ -42,7 +42,7 @@ func speed(w io.Writer, dir string) error {
 	files := workspace.Guard(disk, nil)
 	cpu, wall := processorTime(), time.Now()
 	x := index.New(index.Options{Files: files, Language: treesitter.Language})
-	defer x.Close()
+	defer func() { _ = x.Close() }() // it is stored nowhere
 	x.Start()
 	<-x.Ready()
 	s := x.Status()

@@ -204,6 +204,7 @@ func bearers(parts []Part, id terms.ID, name, home string) []Edge {
 		e := Edge{ref, Calls, 1 / float32(len(all))}
 		if !callable(parts[ref.Part].Units[ref.Unit].Kind()) {
 			e.Relation = Uses
+			e.Weight *= 0.7
 		}
 		out = append(out, e)
 	}

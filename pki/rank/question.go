@@ -183,9 +183,7 @@ func (p *reading) references(text string, quoted bool) {
 
 // name notes a name with what stands before it.
 func (p *reading) name(text string) {
-	parts := strings.FieldsFunc(text, func(c rune) bool {
-		return !(c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
-	})
+	parts := strings.FieldsFunc(text, func(c rune) bool { return c > 0x7f || terms.Classes[c] == terms.Other })
 	if len(parts) == 0 {
 		return
 	}

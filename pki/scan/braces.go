@@ -251,13 +251,13 @@ func (s *braces) tail(u, end int) int {
 		return end
 	}
 	for j := end; j < len(s.src) && j < end+200; j++ {
-		switch c := s.src[j]; {
-		case c == ';':
+		switch s.src[j] {
+		case ';':
 			if unit.Name.Len() == 0 {
 				unit.Name = lastWord(s.src, end, j)
 			}
 			return j + 1
-		case c == '{' || c == '}' || c == '#':
+		case '{', '}', '#':
 			return end
 		}
 	}

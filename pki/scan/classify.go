@@ -81,8 +81,8 @@ func (s *braces) header(i, end int, words []Range) header {
 			continue
 		case c == '(':
 			if n := len(h.words); n > 0 && h.paren < 0 && h.assign < 0 {
-				switch w := string(src[h.words[n-1].Start:h.words[n-1].End]); {
-				case w == "__attribute__" || w == "__declspec" || w == "alignas" || w == "pub" || w == "decltype" || w == "noexcept":
+				switch h.words[n-1].Of(src) {
+				case "__attribute__", "__declspec", "alignas", "pub", "decltype", "noexcept":
 					h.words = h.words[:n-1]
 					i = balanced(src, i, end)
 					continue
@@ -192,7 +192,7 @@ func (s *braces) classify(f *frame, pos int) (frameKind, Unit, bool) {
 		switch {
 		case isType && s.typeHeader(h, i):
 			name, ok := s.typeName(h, i, pos, w)
-			if !ok && !(s.c && (w == "struct" || w == "enum" || w == "union")) {
+			if nameless := s.c && (w == "struct" || w == "enum" || w == "union"); !ok && !nameless {
 				break
 			}
 			u.Kind, u.Name = kind, name
@@ -337,7 +337,7 @@ func (s *braces) implName(i, pos int) (Range, bool) {
 			for j < end && isWord(src[j]) {
 				j++
 			}
-			if w := string(src[i:j]); w != "dyn" && w != "mut" && !(i > 0 && src[i-1] == '\'') {
+			if w := string(src[i:j]); w != "dyn" && w != "mut" && src[i-1] != '\'' {
 				name = Range{i, j}
 				if !bytes.HasPrefix(src[j:end], []byte("::")) {
 					break

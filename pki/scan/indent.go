@@ -63,7 +63,7 @@ func pythonUnits(src []byte, out []Unit) []Unit {
 			}
 		}
 		// Over the line: strings and brackets.
-		stop := next
+		var stop int
 		if brackets, stop = pythonLine(src, at, end, brackets); stop > end {
 			end, next = line(src, min(stop, len(src)-1))
 			if stop >= len(src) {

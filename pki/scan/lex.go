@@ -147,7 +147,7 @@ func (s *braces) slash(i int) int {
 	for j >= 0 && (src[j] == ' ' || src[j] == '\t') {
 		j--
 	}
-	if j >= 0 && bytes.IndexByte([]byte("(,=:[!&|?{};\n+"), src[j]) < 0 && !(j >= 5 && string(src[j-5:j+1]) == "return") {
+	if j >= 0 && bytes.IndexByte([]byte("(,=:[!&|?{};\n+"), src[j]) < 0 && (j < 5 || string(src[j-5:j+1]) != "return") {
 		return i
 	}
 	class := false
