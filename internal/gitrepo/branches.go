@@ -11,13 +11,9 @@ type LocalBranch struct {
 	Name     string `json:"name"`
 	Current  bool   `json:"current,omitempty"`
 	Commit   string `json:"commit"` // short
-	Subject  string `json:"subject"`
 	Upstream string `json:"upstream,omitempty"`
 	Track    string `json:"track,omitempty"` // ahead 1, behind 2; gone
 }
-
-// maxBranches bounds a list of branches.
-const maxBranches = 1000
 
 // Branches lists the branches, the one that was committed to last first, and
 // the branches of remotes as they were last seen.
@@ -26,14 +22,14 @@ func (r *Repo) Branches(ctx context.Context) (local []LocalBranch, remote []stri
 		local, err := r.branchesAlone()
 		return local, nil, err
 	}
-	const format = "--format=%(refname:short)%00%(HEAD)%00%(objectname:short)%00%(upstream:short)%00%(upstream:track,nobracket)%00%(contents:subject)"
+	const format = "--format=%(refname:short)%00%(HEAD)%00%(objectname:short)%00%(upstream:short)%00%(upstream:track,nobracket)"
 	out, err := r.git(ctx, invocation{op: "list-refs", args: []string{format, "--sort=-committerdate", "--count=1000", "refs/heads"}})
 	if err != nil {
 		return nil, nil, r.explain(err)
 	}
 	for line := range strings.Lines(string(out)) {
-		if f := strings.Split(strings.TrimSuffix(line, "\n"), "\x00"); len(f) == 6 {
-			local = append(local, LocalBranch{Name: f[0], Current: f[1] == "*", Commit: f[2], Upstream: f[3], Track: f[4], Subject: shown(f[5])})
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), "\x00"); len(f) == 5 {
+			local = append(local, LocalBranch{Name: f[0], Current: f[1] == "*", Commit: f[2], Upstream: f[3], Track: f[4]})
 		}
 	}
 	out, err = r.git(ctx, invocation{op: "list-refs", args: []string{"--format=%(refname:short)", "--count=1000", "refs/remotes"}})

@@ -39,51 +39,55 @@ func namesLeft(list []LeftOut) string {
 	return strings.Join(out, ", ")
 }
 
+// stageCases are what is staged, and what git add would do to have the same
+// index.
+var stageCases = []struct {
+	name, setup, like string
+	req               StageRequest
+	files, left       string
+	fails             Kind
+	trusted           bool
+}{
+	{name: "everything", setup: "echo x >> a.txt; rm b.txt; echo n > new.txt; mkdir d; echo n > d/e.txt", like: "git add -A", files: "modified a.txt, deleted b.txt, added d/e.txt, added new.txt"},
+	{name: "a file", setup: "echo x >> a.txt; echo y >> b.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "git add a.txt", files: "modified a.txt"},
+	{name: "a deleted file", setup: "rm a.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "git add a.txt", files: "deleted a.txt"},
+	{name: "a directory", setup: "mkdir d; echo 1 > d/1; echo 2 > d/2; echo x >> a.txt", req: StageRequest{Paths: []string{"d"}}, like: "git add d", files: "added d/1, added d/2"},
+	{name: "below a directory", setup: "mkdir d; echo 1 > d/1; echo x >> a.txt", req: StageRequest{Below: "d"}, like: "git add d", files: "added d/1"},
+	{name: "unchanged", req: StageRequest{Paths: []string{"a.txt"}}, like: "true"},
+	{name: "missing", req: StageRequest{Paths: []string{"nope"}}, like: "true", fails: NotFound},
+	{name: "one of two is missing", setup: "echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", "nope"}}, like: "true", fails: NotFound},
+	{name: "ignored", setup: "echo '*.log' > .gitignore; git add .gitignore; echo x > x.log", req: StageRequest{Paths: []string{"x.log"}}, like: "true", fails: Invalid},
+	{name: "ignored below a directory", setup: "echo '*.log' > .gitignore; mkdir d; echo x > d/x.log; echo y > d/y", req: StageRequest{Paths: []string{"d"}}, like: "git add d", files: "added d/y"},
+	{name: "a file that becomes a directory", setup: "rm a.txt; mkdir a.txt; echo x > a.txt/x", like: "git add -A", files: "deleted a.txt, added a.txt/x"},
+	{name: "a directory that becomes a file", setup: "mkdir d; echo 1 > d/1; git add d; git commit -qm d; rm -r d; echo f > d", like: "git add -A", files: "deleted d/1, added d"},
+	{name: "a link", setup: "ln -s a.txt l; rm b.txt; ln -s a.txt b.txt", like: "git add -A", files: "type changed b.txt, added l"},
+	{name: "a mode", setup: "chmod +x a.txt", like: "git add -A", files: "modified a.txt"},
+	{name: "odd names", setup: "echo 1 > 'a b'; echo 1 > '*'; echo 1 > ':(top)x'; echo 1 > ä; echo 1 > 'q\"'; printf 1 > \"$(printf 'n\\nl')\"; echo 1 > ./--all", like: "git add -A", files: "added *, added --all, added :(top)x, added a b, added n\nl, added q\", added ä"},
+	{name: "a name that is a pattern", setup: "echo 1 > '*'; echo x >> a.txt", req: StageRequest{Paths: []string{"*"}}, like: "git --literal-pathspecs add '*'", files: "added *"},
+	{name: "line endings", setup: "printf '*.txt text eol=crlf\\n' > .gitattributes; printf 'x\\r\\n' > a.txt", like: "git add -A", files: "modified a.txt, added .gitattributes"},
+	{name: "a conflict that is resolved", setup: "git switch -q -c o; echo o > a.txt; git commit -qam o; git switch -q master; echo m > a.txt; git commit -qam m; git merge -q o || true; echo r > a.txt", like: "git add -A", files: "resolved a.txt"},
+	{name: "intended", setup: "echo n > new; git add -N new", like: "git add -A", files: "added new"},
+	{name: "a secret among all", setup: "echo S=1 > .env; echo x >> a.txt", like: "git add a.txt", files: "modified a.txt", left: ".env"},
+	{name: "a secret by name", setup: "echo S=1 > .env; echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", ".env"}}, like: "true", fails: Sensitive},
+	{name: "a secret that is tracked", setup: "echo S=1 > .env; git add .env; git commit -qm e; echo S=2 > .env", req: StageRequest{Paths: []string{".env"}}, like: "git add .env", files: "modified .env"},
+	{name: "a secret that is allowed", setup: "echo S=1 > .env", req: StageRequest{Allowed: func(p string) bool { return p == ".env" }}, like: "git add .env", files: "added .env"},
+	{name: "a repository within", setup: "git init -q sub; (cd sub; echo 1 > 1; git add .; git commit -qm 1); echo x >> a.txt", like: "git add a.txt", files: "modified a.txt", left: "sub/"},
+	{name: "a submodule", setup: "git -c protocol.file.allow=always submodule --quiet add \"$PWD\" sub; git commit -qm s; (cd sub; git commit -q --allow-empty -m more)", like: "git add sub", files: "modified sub"},
+	{name: "a filter of the repository among all", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt; echo x > b.txt", like: "git add b.txt", files: "modified b.txt", left: "a.txt"},
+	{name: "a filter of the repository by name", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "true", fails: Unavailable},
+	{name: "a filter of the repository, trusted", trusted: true, setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
+	{name: "a filter of the user", setup: "git config --global filter.x.clean rev; git config --global filter.x.required true; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
+	{name: "a linked working tree", setup: "mv ../work ../main; git -C ../main worktree add -q ../work; echo x >> ../work/a.txt", like: "git add -A", files: "modified a.txt"},
+	{name: "a split index", setup: "git update-index --split-index; echo x >> a.txt", like: "git add -A", files: "modified a.txt"},
+	{name: "sha256", setup: "rm -rf .git; git init -q --object-format=sha256; git add b.txt; git commit -qm 1; echo x > a.txt", like: "git add -A", files: "added a.txt"},
+	{name: "no commit yet", setup: "rm -rf .git; git init -q", like: "git add -A", files: "added a.txt, added b.txt"},
+	{name: "a lock", setup: "echo x >> a.txt; touch .git/index.lock", like: "true", fails: Conflicted},
+	{name: "a damaged index", setup: "echo x >> a.txt; printf garbage-garbage > .git/index", like: "true", fails: Failed},
+}
+
 // TestStage compares with git add on a copy of the same repository.
 func TestStage(t *testing.T) {
-	for _, c := range []struct {
-		name, setup, like string
-		req               StageRequest
-		files, left       string
-		fails             Kind
-		trusted           bool
-	}{
-		{name: "everything", setup: "echo x >> a.txt; rm b.txt; echo n > new.txt; mkdir d; echo n > d/e.txt", like: "git add -A", files: "modified a.txt, deleted b.txt, added d/e.txt, added new.txt"},
-		{name: "a file", setup: "echo x >> a.txt; echo y >> b.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "git add a.txt", files: "modified a.txt"},
-		{name: "a deleted file", setup: "rm a.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "git add a.txt", files: "deleted a.txt"},
-		{name: "a directory", setup: "mkdir d; echo 1 > d/1; echo 2 > d/2; echo x >> a.txt", req: StageRequest{Paths: []string{"d"}}, like: "git add d", files: "added d/1, added d/2"},
-		{name: "below a directory", setup: "mkdir d; echo 1 > d/1; echo x >> a.txt", req: StageRequest{Below: "d"}, like: "git add d", files: "added d/1"},
-		{name: "unchanged", req: StageRequest{Paths: []string{"a.txt"}}, like: "true"},
-		{name: "missing", req: StageRequest{Paths: []string{"nope"}}, like: "true", fails: NotFound},
-		{name: "one of two is missing", setup: "echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", "nope"}}, like: "true", fails: NotFound},
-		{name: "ignored", setup: "echo '*.log' > .gitignore; git add .gitignore; echo x > x.log", req: StageRequest{Paths: []string{"x.log"}}, like: "true", fails: Invalid},
-		{name: "ignored below a directory", setup: "echo '*.log' > .gitignore; mkdir d; echo x > d/x.log; echo y > d/y", req: StageRequest{Paths: []string{"d"}}, like: "git add d", files: "added d/y"},
-		{name: "a file that becomes a directory", setup: "rm a.txt; mkdir a.txt; echo x > a.txt/x", like: "git add -A", files: "deleted a.txt, added a.txt/x"},
-		{name: "a directory that becomes a file", setup: "mkdir d; echo 1 > d/1; git add d; git commit -qm d; rm -r d; echo f > d", like: "git add -A", files: "deleted d/1, added d"},
-		{name: "a link", setup: "ln -s a.txt l; rm b.txt; ln -s a.txt b.txt", like: "git add -A", files: "type changed b.txt, added l"},
-		{name: "a mode", setup: "chmod +x a.txt", like: "git add -A", files: "modified a.txt"},
-		{name: "odd names", setup: "echo 1 > 'a b'; echo 1 > '*'; echo 1 > ':(top)x'; echo 1 > ä; echo 1 > 'q\"'; printf 1 > \"$(printf 'n\\nl')\"; echo 1 > ./--all", like: "git add -A", files: "added *, added --all, added :(top)x, added a b, added n\nl, added q\", added ä"},
-		{name: "a name that is a pattern", setup: "echo 1 > '*'; echo x >> a.txt", req: StageRequest{Paths: []string{"*"}}, like: "git --literal-pathspecs add '*'", files: "added *"},
-		{name: "line endings", setup: "printf '*.txt text eol=crlf\\n' > .gitattributes; printf 'x\\r\\n' > a.txt", like: "git add -A", files: "modified a.txt, added .gitattributes"},
-		{name: "a conflict that is resolved", setup: "git switch -q -c o; echo o > a.txt; git commit -qam o; git switch -q master; echo m > a.txt; git commit -qam m; git merge -q o || true; echo r > a.txt", like: "git add -A", files: "resolved a.txt"},
-		{name: "intended", setup: "echo n > new; git add -N new", like: "git add -A", files: "added new"},
-		{name: "a secret among all", setup: "echo S=1 > .env; echo x >> a.txt", like: "git add a.txt", files: "modified a.txt", left: ".env"},
-		{name: "a secret by name", setup: "echo S=1 > .env; echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", ".env"}}, like: "true", fails: Sensitive},
-		{name: "a secret that is tracked", setup: "echo S=1 > .env; git add .env; git commit -qm e; echo S=2 > .env", req: StageRequest{Paths: []string{".env"}}, like: "git add .env", files: "modified .env"},
-		{name: "a secret that is allowed", setup: "echo S=1 > .env", req: StageRequest{Allowed: func(p string) bool { return p == ".env" }}, like: "git add .env", files: "added .env"},
-		{name: "a repository within", setup: "git init -q sub; (cd sub; echo 1 > 1; git add .; git commit -qm 1); echo x >> a.txt", like: "git add a.txt", files: "modified a.txt", left: "sub/"},
-		{name: "a submodule", setup: "git -c protocol.file.allow=always submodule --quiet add \"$PWD\" sub; git commit -qm s; (cd sub; git commit -q --allow-empty -m more)", like: "git add sub", files: "modified sub"},
-		{name: "a filter of the repository among all", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt; echo x > b.txt", like: "git add b.txt", files: "modified b.txt", left: "a.txt"},
-		{name: "a filter of the repository by name", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "true", fails: Unavailable},
-		{name: "a filter of the repository, trusted", trusted: true, setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
-		{name: "a filter of the user", setup: "git config --global filter.x.clean rev; git config --global filter.x.required true; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
-		{name: "a linked working tree", setup: "mv ../work ../main; git -C ../main worktree add -q ../work; echo x >> ../work/a.txt", like: "git add -A", files: "modified a.txt"},
-		{name: "a split index", setup: "git update-index --split-index; echo x >> a.txt", like: "git add -A", files: "modified a.txt"},
-		{name: "sha256", setup: "rm -rf .git; git init -q --object-format=sha256; git add b.txt; git commit -qm 1; echo x > a.txt", like: "git add -A", files: "added a.txt"},
-		{name: "no commit yet", setup: "rm -rf .git; git init -q", like: "git add -A", files: "added a.txt, added b.txt"},
-		{name: "a lock", setup: "echo x >> a.txt; touch .git/index.lock", like: "true", fails: Conflicted},
-		{name: "a damaged index", setup: "echo x >> a.txt; printf garbage-garbage > .git/index", like: "true", fails: Failed},
-	} {
+	for _, c := range stageCases {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, Options{})
 			w.sh("cd ..; " + "cd work; " + c.setup)
