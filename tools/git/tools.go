@@ -27,5 +27,8 @@ const category = "git"
 
 // Tools returns the tools of this family.
 func Tools(d Deps) []*tools.Tool {
-	return []*tools.Tool{newStatus(d), newDiff(d), newLog(d)}
+	return []*tools.Tool{
+		newStatus(d), newDiff(d), newLog(d),
+		newStage(d), newCommit(d), newPush(d), newPull(d), newStash(d), newBranch(d),
+	}
 }

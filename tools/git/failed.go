@@ -1,0 +1,65 @@
+package git
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// codes are the codes of the kinds of failure.
+var codes = map[gitrepo.Kind]tools.Code{
+	gitrepo.Failed:      tools.CommandFailed,
+	gitrepo.Invalid:     tools.InvalidArguments,
+	gitrepo.NotFound:    tools.NotFound,
+	gitrepo.Exists:      tools.AlreadyExists,
+	gitrepo.Conflicted:  tools.Conflict,
+	gitrepo.Unavailable: tools.Unavailable,
+	gitrepo.Sensitive:   tools.SensitivePath,
+	gitrepo.Protected:   tools.ProtectedPath,
+	gitrepo.Outside:     tools.OutsideWorkspace,
+	gitrepo.TooMuch:     tools.TooLarge,
+	gitrepo.TimedOut:    tools.Timeout,
+}
+
+// failed gives an error of what git was run for its code.
+func failed(err error) error {
+	var f *gitrepo.Failure
+	if errors.As(err, &f) {
+		return tools.Errorf(codes[f.Kind], "%s", f.Text)
+	}
+	return asError(err)
+}
+
+// notes are the sentences at the end of a result.
+func notes(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return "Note: " + strings.Join(list, ". Note: ") + ".\n"
+}
+
+// plainWord are the characters that a shell takes as they are.
+const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=@%+,:-"
+
+// commandLine writes arguments as they would be typed.
+func commandLine(args ...string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		if a != "" && strings.Trim(a, plainWord) == "" {
+			words[i] = a
+			continue
+		}
+		words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// noDash refuses a value that would look like an option where it is shown.
+func noDash(field, value string) error {
+	if strings.HasPrefix(strings.TrimSpace(value), "-") {
+		return tools.Errorf(tools.InvalidArguments, "%s: %q begins with a dash, as an option does; begin with a word", field, value)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package git
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed git_branch.md
+var branchDoc string
+
+type branchArgs struct {
+	Action string `json:"action,omitempty" jsonschema:"what to do" enum:"list,create,switch,delete" default:"list"`
+	Name   string `json:"name,omitempty" jsonschema:"the branch; not for list" maxLength:"300"`
+}
+
+// Effects shows the command line. A list changes nothing.
+func (a branchArgs) Effects() tools.Effects {
+	switch a.Action {
+	case "create":
+		return tools.Effects{Command: commandLine("git", "branch", a.Name)}
+	case "switch":
+		return tools.Effects{Command: commandLine("git", "switch", a.Name)}
+	case "delete":
+		return tools.Effects{Command: commandLine("git", "branch", "-d", a.Name)}
+	}
+	return tools.Effects{ReadOnly: true, Command: "git branch --list"}
+}
+
+func (a branchArgs) check() error {
+	if a.Action == "list" {
+		if a.Name != "" {
+			return tools.Errorf(tools.InvalidArguments, "name: list takes none; leave it out")
+		}
+		return nil
+	}
+	if err := gitrepo.CheckBranchName(a.Name); err != nil {
+		return tools.Errorf(tools.InvalidArguments, "name: %v", err)
+	}
+	return nil
+}
+
+// BranchInfo is the structured result of git_branch.
+type BranchInfo struct {
+	Action   string                `json:"action"`
+	Name     string                `json:"name,omitempty"`
+	Branches []gitrepo.LocalBranch `json:"branches,omitempty"` // of list, the one that was committed to last first
+	Remote   []string              `json:"remote,omitempty"`   // branches of remotes, as they were last seen
+}
+
+func newBranch(d Deps) *tools.Tool {
+	return tools.NewExec(tools.Def{
+		Name: "git_branch", Title: "Git branch", Description: branchDoc,
+		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
+	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, error) {
+		if err := in.check(); err != nil {
+			return tools.Result{}, err
+		}
+		p, _, err := d.place(ctx, c.Files, "")
+		if err != nil {
+			return tools.Result{}, err
+		}
+		info := BranchInfo{Action: in.Action, Name: in.Name}
+		text, note := "", ""
+		switch in.Action {
+		case "list":
+			info.Branches, info.Remote, err = p.repo.Branches(ctx)
+			text = info.text()
+		case "create":
+			text = fmt.Sprintf("created %s at the current commit; switch to it with action switch\n", in.Name)
+			err = p.repo.CreateBranch(ctx, in.Name)
+		case "switch":
+			text = fmt.Sprintf("on branch %s\n", in.Name)
+			note, err = p.repo.SwitchBranch(ctx, in.Name)
+		case "delete":
+			text = fmt.Sprintf("deleted %s\n", in.Name)
+			err = p.repo.DeleteBranch(ctx, in.Name)
+		}
+		if err != nil {
+			return tools.Result{}, failed(err)
+		}
+		if note != "" {
+			text += notes([]string{note})
+		}
+		return tools.Result{Text: text, Structured: info}, nil
+	})
+}
+
+func (i BranchInfo) text() string {
+	if len(i.Branches) == 0 && len(i.Remote) == 0 {
+		return "no branch has a commit yet\n"
+	}
+	var b strings.Builder
+	lines := make([]string, len(i.Branches))
+	for k, one := range i.Branches {
+		mark := "  "
+		if one.Current {
+			mark = "* "
+		}
+		lines[k] = mark + shown(one.Name) + " " + one.Commit
+		if one.Upstream != "" {
+			lines[k] += " follows " + shown(one.Upstream)
+		}
+		if one.Track != "" {
+			lines[k] += " (" + one.Track + ")"
+		}
+	}
+	writeGroup(&b, "Branches", lines)
+	lines = nil
+	for _, name := range i.Remote {
+		lines = append(lines, shown(name))
+	}
+	writeGroup(&b, "Of remotes", lines)
+	return b.String()
+}

@@ -1,0 +1,106 @@
+package git
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed git_commit.md
+var commitDoc string
+
+// withPrograms bounds the tools during which hooks may run or a remote may take
+// its time.
+const withPrograms = 5 * time.Minute
+
+type commitArgs struct {
+	Message string `json:"message" jsonschema:"commit message" minLength:"1" maxLength:"20000"`
+}
+
+// Effects shows the command line, and that the commit can wait.
+func (a commitArgs) Effects() tools.Effects {
+	e := tools.Effects{Command: commandLine("git", "commit", "-m", a.Message)}
+	if a.check() == nil {
+		e.Commit = &tools.QueuedCommit{Message: a.Message}
+	}
+	return e
+}
+
+func (a commitArgs) check() error {
+	if err := noDash("message", a.Message); err != nil {
+		return err
+	}
+	if _, err := gitrepo.CheckMessage(a.Message); err != nil {
+		return tools.Errorf(tools.InvalidArguments, "message: %v", err)
+	}
+	return nil
+}
+
+// CommitInfo is the structured result of git_commit.
+type CommitInfo struct {
+	Hash    string                  `json:"hash"`
+	Subject string                  `json:"subject"`
+	Files   []gitrepo.CommittedFile `json:"files"`
+	Notes   []string                `json:"notes,omitempty"`
+}
+
+func newCommit(d Deps) *tools.Tool {
+	return tools.NewExec(tools.Def{
+		Name: "git_commit", Title: "Git commit", Description: commitDoc,
+		Category: category, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
+	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, error) {
+		if err := in.check(); err != nil {
+			return tools.Result{}, err
+		}
+		p, _, err := d.place(ctx, c.Files, "")
+		if err != nil {
+			return tools.Result{}, err
+		}
+		var models []string
+		if d.Models != nil {
+			models = d.Models(c.Session)
+		}
+		done, err := p.repo.Commit(ctx, in.Message, models, p.below)
+		if err != nil {
+			return tools.Result{}, failed(err)
+		}
+		if d.Committed != nil {
+			d.Committed(c.Session)
+		}
+		info := CommitInfo{Hash: done.Hash, Subject: done.Subject, Files: p.committed(done.Files), Notes: done.Notes}
+		return tools.Result{Text: info.text(), Structured: info}, nil
+	})
+}
+
+// committed gives the files of a commit their names in the view. What lies
+// outside keeps the name that it has in the repository.
+func (p place) committed(files []gitrepo.CommittedFile) []gitrepo.CommittedFile {
+	out := make([]gitrepo.CommittedFile, len(files))
+	for i, f := range files {
+		if name, ok := p.name(f.Path); ok {
+			f.Path = name
+		}
+		out[i] = f
+	}
+	return out
+}
+
+func (i CommitInfo) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", i.Hash[:min(10, len(i.Hash))], i.Subject)
+	writeChanges(&b, i.Files)
+	return b.String() + notes(i.Notes)
+}
+
+func writeChanges(b *strings.Builder, files []gitrepo.CommittedFile) {
+	lines := make([]string, len(files))
+	for i, f := range files {
+		lines[i] = f.Change + " " + shown(f.Path)
+	}
+	writeGroup(b, "Files", lines)
+}

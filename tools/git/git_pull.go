@@ -1,0 +1,50 @@
+package git
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed git_pull.md
+var pullDoc string
+
+type pullArgs struct {
+	Rebase *bool `json:"rebase,omitempty" jsonschema:"true: put own commits on top; false: merge; as the user's settings say by default"`
+}
+
+// Effects shows the command line.
+func (a pullArgs) Effects() tools.Effects {
+	switch {
+	case a.Rebase == nil:
+		return tools.Effects{Command: "git pull"}
+	case *a.Rebase:
+		return tools.Effects{Command: "git pull --rebase"}
+	}
+	return tools.Effects{Command: "git pull --no-rebase"}
+}
+
+func newPull(d Deps) *tools.Tool {
+	return tools.NewExec(tools.Def{
+		Name: "git_pull", Title: "Git pull", Description: pullDoc,
+		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true,
+	}, func(ctx context.Context, c *tools.Call, in pullArgs) (tools.Result, error) {
+		p, _, err := d.place(ctx, c.Files, "")
+		if err != nil {
+			return tools.Result{}, err
+		}
+		done, err := p.repo.Pull(ctx, in.Rebase)
+		if err != nil {
+			return tools.Result{}, failed(err)
+		}
+		done.Files = p.committed(done.Files)
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s: %s\n", shown(done.Branch), done.State)
+		writeChanges(&b, done.Files)
+		b.WriteString(notes(done.Notes))
+		return tools.Result{Text: b.String(), Structured: done}, nil
+	})
+}

@@ -1,0 +1,53 @@
+package git
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed git_push.md
+var pushDoc string
+
+type pushArgs struct {
+	Remote      string `json:"remote,omitempty" jsonschema:"name of a remote; the branch's own by default" maxLength:"200"`
+	SetUpstream bool   `json:"set_upstream,omitempty" jsonschema:"follow the pushed branch from then on"`
+}
+
+// Effects shows the command line.
+func (a pushArgs) Effects() tools.Effects {
+	args := []string{"git", "push"}
+	if a.SetUpstream {
+		args = append(args, "--set-upstream")
+	}
+	if a.Remote != "" {
+		args = append(args, a.Remote)
+	}
+	return tools.Effects{Command: commandLine(args...)}
+}
+
+func newPush(d Deps) *tools.Tool {
+	return tools.NewExec(tools.Def{
+		Name: "git_push", Title: "Git push", Description: pushDoc,
+		Category: category, Tags: []string{"remote", "upload"}, Timeout: withPrograms,
+	}, func(ctx context.Context, c *tools.Call, in pushArgs) (tools.Result, error) {
+		if err := noDash("remote", in.Remote); err != nil {
+			return tools.Result{}, err
+		}
+		p, _, err := d.place(ctx, c.Files, "")
+		if err != nil {
+			return tools.Result{}, err
+		}
+		done, err := p.repo.Push(ctx, in.Remote, in.SetUpstream)
+		if err != nil {
+			return tools.Result{}, failed(err)
+		}
+		text := fmt.Sprintf("%s: %s to %s/%s", done.State, shown(done.Branch), shown(done.Remote), shown(done.To))
+		if done.Upstream {
+			text += ", which is its upstream now"
+		}
+		return tools.Result{Text: text + "\n" + notes(done.Notes), Structured: done}, nil
+	})
+}

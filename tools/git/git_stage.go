@@ -1,0 +1,112 @@
+package git
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed git_stage.md
+var stageDoc string
+
+type stageArgs struct {
+	Files []string `json:"files,omitempty" jsonschema:"files or directories; all changes by default" maxItems:"1000"`
+}
+
+// Effects shows the command line.
+func (a stageArgs) Effects() tools.Effects {
+	if len(a.Files) == 0 {
+		return tools.Effects{Command: "git add --all"}
+	}
+	return tools.Effects{Command: commandLine(append([]string{"git", "add", "--all", "--"}, a.Files...)...), Paths: a.Files}
+}
+
+func newStage(d Deps) *tools.Tool {
+	return tools.NewExec(tools.Def{
+		Name: "git_stage", Title: "Git stage", Description: stageDoc,
+		Category: category, Tags: []string{"add", "index"}, SeesDisk: true,
+	}, func(ctx context.Context, c *tools.Call, in stageArgs) (tools.Result, error) {
+		p, paths, err := d.places(ctx, c, in.Files)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		done, err := p.repo.Stage(ctx, gitrepo.StageRequest{Paths: paths, Below: p.below, Allowed: func(path string) bool { return !p.hidden(path) }})
+		if err != nil {
+			return tools.Result{}, failed(err)
+		}
+		p.rename(&done)
+		return tools.Result{Text: stageText(done), Structured: done}, nil
+	})
+}
+
+// places is place for several paths, which must lie in one repository.
+func (d Deps) places(ctx context.Context, c *tools.Call, files []string) (place, []string, error) {
+	if len(files) == 0 {
+		p, _, err := d.place(ctx, c.Files, "")
+		return p, nil, err
+	}
+	var first place
+	var paths []string
+	for _, written := range files {
+		p, path, err := d.place(ctx, c.Files, written)
+		if err != nil {
+			return place{}, nil, err
+		}
+		if first.repo != nil && p.repo.Dir != first.repo.Dir {
+			return place{}, nil, tools.Errorf(tools.InvalidArguments, "files: %s and %s are in different repositories; call once for each", shown(files[0]), shown(written))
+		}
+		first, paths = p, append(paths, path)
+	}
+	return first, paths, nil
+}
+
+// rename gives all paths their names in the view.
+func (p place) rename(s *gitrepo.StageResult) {
+	name := func(path *string) {
+		if n, ok := p.name(*path); ok {
+			*path = n
+		}
+	}
+	for i := range s.Files {
+		name(&s.Files[i].Path)
+	}
+	for i := range s.LeftOut {
+		name(&s.LeftOut[i].Path)
+	}
+	for i := range s.Same {
+		name(&s.Same[i])
+	}
+}
+
+func stageText(s gitrepo.StageResult) string {
+	var b strings.Builder
+	lines := make([]string, len(s.Files))
+	for i, f := range s.Files {
+		lines[i] = f.Change + " " + shown(f.Path)
+	}
+	if len(lines) == 0 {
+		b.WriteString("nothing to stage\n")
+	}
+	writeGroup(&b, "Staged", lines)
+	lines = nil
+	for _, l := range s.LeftOut {
+		lines = append(lines, l.Why)
+	}
+	writeGroup(&b, "Left out", lines)
+	if len(s.Same) > 0 {
+		fmt.Fprintf(&b, "Without a change to stage: %s\n", shownAll(s.Same))
+	}
+	return b.String()
+}
+
+func shownAll(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = shown(n)
+	}
+	return strings.Join(out, ", ")
+}

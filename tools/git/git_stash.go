@@ -1,0 +1,93 @@
+package git
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed git_stash.md
+var stashDoc string
+
+type stashArgs struct {
+	Action  string `json:"action,omitempty" jsonschema:"what to do" enum:"push,pop,apply,list,drop" default:"push"`
+	Message string `json:"message,omitempty" jsonschema:"for push" maxLength:"500"`
+	Index   int    `json:"index,omitempty" jsonschema:"which one, as list counts them" default:"0" minimum:"0" maximum:"9999"`
+}
+
+// Effects shows the command line. A list changes nothing.
+func (a stashArgs) Effects() tools.Effects {
+	args := []string{"git", "stash", a.Action}
+	switch {
+	case a.Action == "push" && a.Message != "":
+		args = append(args, "--message="+a.Message)
+	case a.Action != "push" && a.Action != "list":
+		args = append(args, fmt.Sprintf("stash@{%d}", a.Index))
+	}
+	return tools.Effects{ReadOnly: a.Action == "list", Command: commandLine(args...)}
+}
+
+// StashInfo is the structured result of git_stash.
+type StashInfo struct {
+	Action  string          `json:"action"`
+	Stashes []gitrepo.Stash `json:"stashes"` // as they are afterwards
+}
+
+func newStash(d Deps) *tools.Tool {
+	return tools.NewExec(tools.Def{
+		Name: "git_stash", Title: "Git stash", Description: stashDoc,
+		Category: category, Tags: []string{"put away", "restore"}, SeesDisk: true,
+	}, func(ctx context.Context, c *tools.Call, in stashArgs) (tools.Result, error) {
+		if err := noDash("message", in.Message); err != nil {
+			return tools.Result{}, err
+		}
+		p, _, err := d.place(ctx, c.Files, "")
+		if err != nil {
+			return tools.Result{}, err
+		}
+		text, err := stash(ctx, p, in)
+		if err != nil {
+			return tools.Result{}, failed(err)
+		}
+		list, err := p.repo.Stashes(ctx)
+		if err != nil {
+			return tools.Result{}, failed(err)
+		}
+		var b strings.Builder
+		b.WriteString(text)
+		lines := make([]string, len(list))
+		for i, s := range list {
+			lines[i] = fmt.Sprintf("%d: %s (%s)", s.Index, s.Message, s.Time.Format("2006-01-02 15:04"))
+		}
+		if len(list) == 0 {
+			b.WriteString("no stashes\n")
+		}
+		cut := writeGroup(&b, "Stashes", lines)
+		return tools.Result{Text: b.String(), Structured: StashInfo{in.Action, list}, Truncated: cut}, nil
+	})
+}
+
+// stash does what is asked and says so.
+func stash(ctx context.Context, p place, in stashArgs) (string, error) {
+	note, text := "", ""
+	var err error
+	switch in.Action {
+	case "push":
+		text = "put away the changes of tracked files; new files stay\n"
+		note, err = p.repo.StashPush(ctx, in.Message, p.below)
+	case "pop", "apply":
+		text = fmt.Sprintf("brought back stash %d\n", in.Index)
+		note, err = p.repo.StashApply(ctx, in.Index, in.Action == "pop")
+	case "drop":
+		text = fmt.Sprintf("dropped stash %d\n", in.Index)
+		err = p.repo.StashDrop(ctx, in.Index)
+	}
+	if note != "" {
+		text += notes([]string{note})
+	}
+	return text, err
+}
