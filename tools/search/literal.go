@@ -105,16 +105,27 @@ func foldable(text string, fold bool) []string {
 	})
 }
 
-// worth ranks sets of needles: long ones are rare, and few are found faster.
+// worth ranks sets of needles: long ones are rare, few are found faster, and
+// so are rare bytes.
 func worth(set []needle) int {
 	if len(set) == 0 {
 		return 0
 	}
-	shortest := len(set[0].text)
+	shortest, common := len(set[0].text), 0
 	for _, n := range set {
 		shortest = min(shortest, len(n.text))
+		common = max(common, n.rarest())
 	}
-	return shortest*maxNeedles - len(set) + 1
+	return (shortest*maxNeedles-len(set)+1)<<8 - common
+}
+
+// rarest ranks the needle's rarest byte.
+func (n *needle) rarest() int {
+	least := frequency(n.text[0])
+	for i := range n.text {
+		least = min(least, frequency(n.text[i]))
+	}
+	return least
 }
 
 // literalNeedle returns what is worth looking for of a literal: the longest

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/search/internal/dfa"
 )
 
 // RE2 runs in linear time, but in time that grows with the pattern's size too,
@@ -28,6 +29,7 @@ const (
 type pattern struct {
 	re      *regexp.Regexp // nil when every place of a needle is a match
 	size    int            // instructions of re
+	auto    *dfa.Program   // says which lines re matches; nil without re
 	needles []needle       // one of them is in every match; nil when unknown
 	keepCR  bool           // the pattern speaks of \r itself
 	needed  textindex.Needed
@@ -77,12 +79,29 @@ func compilePattern(expr string, plain, fold bool) (*pattern, error) {
 	if p.re, err = regexp.Compile(source); err != nil {
 		return nil, patternError(expr, err)
 	}
-	p.needles = required(tree)
+	p.auto = dfa.Compile(prog, !p.keepCR)
+	if p.needles = required(tree); common(p.needles) {
+		p.needles = nil
+	}
 	if tree.Op == syntax.OpLiteral && len(p.needles) == 1 && len(p.needles[0].text) == len(string(tree.Rune)) {
-		p.re = nil
+		p.re, p.auto = nil, nil
 	}
 	return p, nil
 }
+
+// common reports whether needles are in so many lines that looking for them
+// takes longer than matching all lines.
+func common(needles []needle) bool {
+	for _, n := range needles {
+		if len(n.text) == 1 && frequency(n.text[0]) > commonByte {
+			return true
+		}
+	}
+	return false
+}
+
+// commonByte ranks bytes that are in every third line of source text.
+const commonByte = 30
 
 // needsNewline reports whether every match of re contains a line break.
 func needsNewline(re *syntax.Regexp) bool {
@@ -183,12 +202,16 @@ func escapeLen(expr string) int {
 type matcher struct {
 	*pattern
 	ctx     context.Context
+	lines   *dfa.Matcher // nil when it isn't needed, or when re is faster
 	finders []*finder
 	data    []byte
 }
 
 func newMatcher(ctx context.Context, p *pattern) *matcher {
 	m := &matcher{pattern: p, ctx: ctx}
+	if p.auto != nil {
+		m.lines = p.auto.New()
+	}
 	for _, n := range p.needles {
 		m.finders = append(m.finders, newFinder(n))
 	}
@@ -220,13 +243,16 @@ func (m *matcher) next(from int) (match, bool) {
 			if at = m.candidate(from); at == len(m.data) {
 				return match{}, false
 			}
+		} else if m.lines != nil {
+			if l, decided := m.nextLine(&from); decided {
+				return l, l.end >= 0
+			}
+			if at = from; at == len(m.data) {
+				return match{}, false
+			}
 		}
 		l := match{at: at}
-		l.start = from + bytes.LastIndexByte(m.data[from:at], '\n') + 1
-		l.end = len(m.data)
-		if n := bytes.IndexByte(m.data[at:], '\n'); n >= 0 {
-			l.end = at + n
-		}
+		m.around(from, &l)
 		if m.matches(&l) {
 			return l, true
 		}
@@ -236,6 +262,41 @@ func (m *matcher) next(from int) (match, bool) {
 		from = l.end + 1
 	}
 	return match{}, false
+}
+
+// around finds the line around l.at, which lies at or after from.
+func (m *matcher) around(from int, l *match) {
+	l.start = from + bytes.LastIndexByte(m.data[from:l.at], '\n') + 1
+	l.end = lineEnd(m.data, l.at)
+}
+
+// stretch is how much is searched without looking at the deadline.
+const stretch = 1 << 20
+
+// nextLine is next without anything to look for. When it isn't decided, from
+// is where to go on with re.
+func (m *matcher) nextLine(from *int) (l match, decided bool) {
+	for *from < len(m.data) {
+		to := len(m.data)
+		if to-*from > stretch {
+			to = min(lineEnd(m.data, *from+stretch)+1, to)
+		}
+		at, ok := m.lines.Find(m.data[:to], *from)
+		switch {
+		case !ok:
+			m.lines = nil
+			*from += bytes.LastIndexByte(m.data[*from:min(at, to)], '\n') + 1
+			return l, false
+		case at < to:
+			l.at = at
+			m.around(*from, &l)
+			return l, true
+		case m.ctx.Err() != nil:
+			return match{end: -1}, true
+		}
+		*from = to
+	}
+	return match{end: -1}, true
 }
 
 // candidate returns where the first of the needles is.
@@ -256,6 +317,13 @@ func (m *matcher) matches(l *match) bool {
 		return true
 	}
 	line := m.data[l.start:l.end]
+	if m.lines != nil && len(line) > 0 {
+		at, ok := m.lines.Find(line, 0)
+		if ok {
+			return at < len(line)
+		}
+		m.lines = nil
+	}
 	if !m.keepCR {
 		line = withoutCR(line)
 	}

@@ -1,0 +1,161 @@
+package dfa
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"testing"
+)
+
+func compile(t testing.TB, expr string, stripR bool) (*regexp.Regexp, *Program) {
+	t.Helper()
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		t.Skip(err)
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		t.Skip(err)
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil || len(prog.Inst) > 10_000 {
+		t.Skip(err)
+	}
+	return re, Compile(prog, stripR)
+}
+
+// check compares the lines that are found with those that regexp matches.
+func check(t *testing.T, re *regexp.Regexp, m *Matcher, data []byte, stripR bool) {
+	t.Helper()
+	var want, got []int // where the lines begin
+	for from := 0; from < len(data); {
+		to := len(data)
+		if n := bytes.IndexByte(data[from:], '\n'); n >= 0 {
+			to = from + n
+		}
+		line := data[from:to]
+		if stripR {
+			line = bytes.TrimSuffix(line, []byte("\r"))
+		}
+		if re.Match(line) {
+			want = append(want, from)
+		}
+		from = to + 1
+	}
+	for from := 0; from < len(data); {
+		at, ok := m.Find(data, from)
+		if !ok || at == len(data) {
+			if !ok {
+				t.Skip("it gave up")
+			}
+			break
+		}
+		got = append(got, from+bytes.LastIndexByte(data[from:at], '\n')+1)
+		n := bytes.IndexByte(data[at:], '\n')
+		if n < 0 {
+			break
+		}
+		from = at + n + 1
+	}
+	if fmt.Sprint(want) != fmt.Sprint(got) {
+		t.Fatalf("%q in %q: lines at %v, regexp says %v", re, data, got, want)
+	}
+}
+
+var exprs = []string{
+	`a`, `^`, `$`, `^$`, `a*`, `a|b`, `^a`, `a$`, `^a$`, `\ba`, `a\b`, `\Ba\B`, `\b`, `\B`, `x*`, `(?i)kelvin`, `(?i)s+`, `.`, `.*`, `(?s).`, `[^a]`,
+	`[a-z]+_\d{4}x\d+`, `\w+\s*=\s*\w+\[\d+\]`, `(get|put|set)_[a-z]+_(irq|dma)`, `é+`, `[é-ü]x`, `\x{FFFD}`, `[^\x00-\x7f]`, `\p{Greek}+`, `a.c`,
+	`\r`, `\s$`, `a\r?$`, `(a+)+$`, `(a|aa)*b`, `a{2,5}b{0,3}`, `\Aab\z`, `(?m)^b`, `(?m:a$)`, `(^|x)a($|y)`, `\bfoo\b.*\bbar\b`, `[[:alpha:]]\d`, `(|a)b`, `()`, `[^\n]x`, `\D\W\S`,
+}
+
+var texts = []string{
+	"", "\n", "a", "a\n", "\n\na\n", "ab\nba\n\nc", "a\r\nb\r\n", "\r\n\r\n", "a\r", "\ra", "a\r\r\n", "foo bar\nfoobar\n foo_bar bar", "Kelvin \u212aELVIN\n\u017f\n",
+	"été\nüx\nx", "\xff\n\xffa\n\xc3\n\xc3\xa9", "\x00a", "get_my_irq set_dma\nput_x_dma", "abc_1234x5\nA_1234x5 = b[12]", "αβγ a.c\na\u00e9c a\nc", "aaaaaaaaab\naaaaaaac",
+}
+
+func TestSameAsRegexp(t *testing.T) {
+	for _, expr := range exprs {
+		for _, stripR := range []bool{true, false} {
+			re, p := compile(t, expr, stripR)
+			m := p.New()
+			for range 2 { // the second time from memory
+				for _, text := range texts {
+					check(t, re, m, []byte(text), stripR)
+				}
+			}
+		}
+	}
+}
+
+func FuzzSameAsRegexp(f *testing.F) {
+	for i, expr := range exprs {
+		f.Add(expr, texts[i%len(texts)]+texts[(i+7)%len(texts)], i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, expr, text string, stripR bool) {
+		if len(expr) > 200 || len(text) > 1000 {
+			return
+		}
+		re, p := compile(t, expr, stripR)
+		check(t, re, p.New(), []byte(text), stripR)
+	})
+}
+
+// What a matcher remembers is bounded, and when remembering doesn't help it
+// says so.
+func TestMemoryIsBounded(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	_, p := compile(t, `a[ab]{18}b[ab]{0,3}x`, true)
+	m := p.New()
+	gave := false
+	for range 400 {
+		text := make([]byte, 64<<10)
+		for i := range text {
+			text[i] = "ab"[r.IntN(2)]
+		}
+		if _, ok := m.Find(text, 0); !ok {
+			gave = true
+			break
+		}
+		if m.used > 2*maxBytes || len(m.wide) > maxWide {
+			t.Fatalf("%d bytes, %d steps", m.used, len(m.wide))
+		}
+	}
+	if !gave {
+		t.Error("it never gave up")
+	}
+	if _, ok := m.Find([]byte("more"), 0); ok {
+		t.Error("it has forgotten that it gave up")
+	}
+	// Source text needs few states.
+	_, p = compile(t, `[a-z]+_\d{4}x\d+`, true)
+	m = p.New()
+	text := []byte(strings.Repeat("static int foo_1234 = bar_12x5; é\u212a\n", 1000))
+	if at, ok := m.Find(text, 0); !ok || at != len(text) || m.used > 64<<10 {
+		t.Errorf("%d, %v, %d bytes", at, ok, m.used)
+	}
+	// Neither do all characters that there are.
+	var all strings.Builder
+	for c := rune(0x80); c < 0x20000; c++ {
+		all.WriteRune(c)
+	}
+	if at, ok := m.Find([]byte(all.String()), 0); !ok || at != all.Len() || len(m.wide) > maxWide {
+		t.Errorf("%d, %v, %d steps", at, ok, len(m.wide))
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	text := []byte(strings.Repeat("\tif (unlikely(ret = foo_bar(dev->priv, 0x1234, &x[12])) < 0) return -EINVAL; /* comment */\n", 2000))
+	for _, expr := range []string{`[a-z]+_\d{4}x\d+`, `\w+\s*=\s*\w+\[\d+\]\s*\+`} {
+		b.Run(expr, func(b *testing.B) {
+			_, p := compile(b, expr, true)
+			m := p.New()
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				m.Find(text, 0)
+			}
+		})
+	}
+}
