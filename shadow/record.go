@@ -93,7 +93,7 @@ func (m *Manager) findIn(repo *gitrepo.Repo, id string) (*tree, error) {
 	if err := m.isOurs(l); err != nil {
 		return nil, err
 	}
-	t := &tree{Shadow{ID: id, Path: l.Dir, Base: rec.Base, CreatedAt: rec.CreatedAt}, rec, l, repo}
+	t := &tree{Shadow{ID: id, Path: l.Dir, Exclude: filepath.Join(repo.CommonDir, "info", "exclude"), Base: rec.Base, CreatedAt: rec.CreatedAt}, rec, l, repo}
 	t.Root = filepath.Join(t.Path, m.below(repo))
 	return t, nil
 }

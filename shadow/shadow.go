@@ -76,6 +76,7 @@ type Shadow struct {
 	ID        string    `json:"id"`
 	Path      string    `json:"path"` // its directory
 	Root      string    `json:"-"`    // what in it stands for the folder: Path, or a directory below it
+	Exclude   string    `json:"-"`    // the repository's own file of ignore rules
 	Base      string    `json:"base"` // the commit that it began with
 	CreatedAt time.Time `json:"createdAt"`
 	Changed   int       `json:"changed"` // files that differ from how it began; set by List

@@ -58,7 +58,7 @@ func (r *rig) shadowed(id, mode string) created {
 // TestShadowOverLSP goes the whole way of an agent's work in a shadow.
 func TestShadowOverLSP(t *testing.T) {
 	repo := repository(t, "a.txt", "one\ntwo\nthree\nfour\nfive\n", "b.txt", "b\n", "untouched", "u\n")
-	repo.Write("a.txt", "one\ntwo\nthree\nfour\nfive\nnot committed\n")
+	repo.Write("a.txt", "one\ntwo\nthree\nfour\nfive\nnot committed\n", ".git/info/exclude", "/excluded\n")
 	r := serve(t, repo.Dir, fakeeditor.Options{})
 	uri, err := r.OpenFile(t.Context(), repo.Path("b.txt"))
 	if err != nil {
@@ -90,6 +90,8 @@ func TestShadowOverLSP(t *testing.T) {
 		{"delete_file", object{"path": "b.txt"}, ""},
 		{"grep", object{"pattern": "zwei|created"}, "new/c.txt"},
 		{"search_files", object{"pattern": "**/*.txt"}, "a.txt"},
+		{"write_file", object{"path": "excluded", "content": "zwei\n"}, ""},
+		{"grep", object{"pattern": "zwei"}, "in 1 file"},
 		{"list_directory", object{"path": "."}, "new"},
 	} {
 		res := r.in("agent", c.tool, c.args)

@@ -163,10 +163,11 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.Get(ctx, id); err != nil {
+	sh, err := s.Get(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{StateDir: s.journal(id), Prepare: s.c.keepOutOfGit})
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{StateDir: s.journal(id), Prepare: s.c.keepOutOfGit, Exclude: sh.Exclude})
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,10 @@ type DiskOptions struct {
 	// Prepare, when set, is called before StateDir is made, and may refuse that.
 	Prepare func() error
 
+	// Exclude is a file with more ignore rules for the roots, in the place of
+	// .git/info/exclude: a linked working tree has that of its repository.
+	Exclude string
+
 	// Fail, when set, is called with the name of a step before and after it,
 	// and makes the step fail with the error it returns. It is for tests.
 	Fail func(point string) error
@@ -50,6 +54,8 @@ type folder struct {
 	real string // Dir with its links resolved
 	root *os.Root
 	dir  *os.File // the root itself, to look names up from
+
+	exclude string // DiskOptions.Exclude
 }
 
 // OpenDisk opens the roots. Their names must differ and be single segments;
@@ -92,7 +98,7 @@ func (d *Disk) add(f Folder) error {
 	if err != nil {
 		return errors.Join(err, root.Close())
 	}
-	d.folders = append(d.folders, folder{Folder: f, real: real, root: root, dir: dir})
+	d.folders = append(d.folders, folder{Folder: f, real: real, root: root, dir: dir, exclude: d.opts.Exclude})
 	return nil
 }
 

@@ -92,11 +92,16 @@ func (f *folder) rulesAbove(rel string) dirRules {
 	return rules
 }
 
-// rootRules are the rules of the user's own ignore file.
+// rootRules are the rules of files that are not in the folder.
 func (f *folder) rootRules() dirRules {
 	var rules dirRules
 	if text, err := readUserIgnore(); err == nil {
 		rules.add(userRules, text)
+	}
+	if f.exclude != "" {
+		if text, err := os.ReadFile(f.exclude); err == nil {
+			rules.add(excludeRules, text)
+		}
 	}
 	return rules
 }

@@ -52,6 +52,7 @@ func (d *demo) show() error {
 		{"The user decides in the editor, hunk by hunk", d.decide},
 		{"The server is killed (kill -9) and started again", d.crash},
 		{"The user accepts the rest", d.accept},
+		{"Another agent works in a shadow workspace", d.shadow},
 		{"The result", d.result},
 	} {
 		d.out.title(i+1, step.title)
