@@ -284,6 +284,78 @@ func TestShadowIsConfined(t *testing.T) {
 	}
 }
 
+// TestShadowDocuments: what the user types in a document of a shadow is what its
+// sessions read, and nothing writes over it.
+func TestShadowDocuments(t *testing.T) {
+	repo := repository(t, "a.txt", "one\n", "b.txt", "b\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	s := r.shadowed("x", "autonomous")
+	uri, err := r.OpenFile(t.Context(), filepath.Join(s.Path, "a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := r.in("x", "write_file", object{"path": "a.txt", "content": "while it is open and saved\n"}); !res.OK {
+		t.Error(res.Content)
+	}
+	if err := r.Type(t.Context(), uri, "typed, not saved\n"); err != nil {
+		t.Fatal(err)
+	}
+	for tool, args := range map[string]object{"read_file": {"path": "a.txt"}, "grep": {"pattern": "typed"}} {
+		if res := r.in("x", tool, args); !res.OK || !strings.Contains(res.Content, "typed, not saved") {
+			t.Errorf("%s: %+v", tool, res)
+		}
+	}
+	if res := r.in("x", "edit_file", object{"path": "a.txt", "edits": []object{{"search": "typed", "replace": "taken"}}}); res.OK || res.Error.Code != tools.Conflict {
+		t.Errorf("%+v", res)
+	}
+	if text, _ := r.Text(uri); text != "typed, not saved\n" {
+		t.Errorf("the buffer has %q", text)
+	}
+	if res := r.in("x", "write_file", object{"path": "b.txt", "content": "control\n"}); !res.OK {
+		t.Error(res.Content)
+	}
+	if err := r.Save(t.Context(), uri); err != nil {
+		t.Fatal(err)
+	}
+	if res := r.in("x", "edit_file", object{"path": "a.txt", "edits": []object{{"search": "typed", "replace": "taken"}}}); !res.OK {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestShadowIndexes: what searches by symbols knows of one tree it doesn't tell
+// in another.
+func TestShadowIndexes(t *testing.T) {
+	repo := repository(t, "go.mod", "module example.com/m\n", "a.go", "package m\n\n// SharedThing is in both.\nfunc SharedThing() {}\n")
+	repo.Write("main.go", "package m\n\n// OnlyMainThing is in the main tree.\nfunc OnlyMainThing() { SharedThing() }\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r.shadowed("one", "autonomous")
+	if res := r.in("one", "write_file", object{"path": "one.go", "content": "package m\n\n// OnlyShadowThing is in the shadow.\nfunc OnlyShadowThing() { SharedThing() }\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	for _, c := range []struct{ session, has, hasNot string }{
+		{"one", "OnlyShadowThing", "OnlyMainThing"},
+		{"default", "OnlyMainThing", "OnlyShadowThing"},
+		{"one", "OnlyShadowThing", "OnlyMainThing"},
+	} {
+		for tool, args := range map[string]object{
+			"project_knowledge_search": {"query": "only thing"},
+			"find_references":          {"symbol": "SharedThing"},
+			"grep":                     {"pattern": "Only\\w+Thing\\("},
+		} {
+			res := r.in(c.session, tool, args)
+			if !res.OK && res.Error.Code == tools.Unavailable && strings.Contains(res.Content, "use grep") && c.session != "default" {
+				continue // it says that it doesn't know this tree
+			}
+			if !res.OK || !strings.Contains(res.Content, c.has[:8]) && !strings.Contains(res.Content, map[string]string{"OnlyShadowThing": "one.go", "OnlyMainThing": "main.go"}[c.has]) {
+				t.Errorf("%s in %s: %+v", tool, c.session, res)
+			}
+			if strings.Contains(res.Content, c.hasNot) || strings.Contains(res.Content, map[string]string{"OnlyShadowThing": "one.go", "OnlyMainThing": "main.go"}[c.hasNot]) {
+				t.Errorf("%s in %s tells of the other tree: %s", tool, c.session, res.Content)
+			}
+		}
+	}
+}
+
 // treeOf lists the files of the main tree and of its repository's settings,
 // with their contents.
 func treeOf(t *testing.T, dir string) string {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
@@ -28,7 +30,55 @@ type shadows struct {
 // shadowFiles are the files of one shadow while a session works in it.
 type shadowFiles struct {
 	disk *workspace.Disk
-	at   os.FileInfo // of its directory when it was opened
+	view workspace.View // open documents over disk
+	at   os.FileInfo    // of its directory when it was opened
+}
+
+// buffered is a disk below what the user has open. What is applied goes to the
+// disk; a document with unsaved text differs from it, which is a conflict.
+type buffered struct {
+	workspace.Files
+	disk *workspace.Disk
+}
+
+func (b buffered) Apply(ctx context.Context, changes ...workspace.Change) error {
+	return b.disk.Apply(ctx, changes...)
+}
+
+// buffers are what lies over the disk in the view of the main tree, as far as
+// it lies in a directory in there.
+type buffers struct {
+	main workspace.View
+	dir  string
+}
+
+func (b buffers) Names() []string {
+	over := workspace.Overlaid(b.main)
+	if len(over) == 0 {
+		return nil
+	}
+	prefix, err := b.main.Resolve(b.dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, name := range over {
+		if rest, ok := strings.CutPrefix(name, prefix+"/"); ok {
+			names = append(names, rest)
+		}
+	}
+	return names
+}
+
+func (b buffers) Lookup(name string) (data []byte, deleted, ok bool) {
+	if !slices.Contains(b.Names(), name) {
+		return nil, false, false
+	}
+	full, err := b.main.Resolve(filepath.Join(b.dir, filepath.FromSlash(name)))
+	if err == nil {
+		data, err = b.main.ReadFile(full)
+	}
+	return data, false, err == nil
 }
 
 func newShadows(c *core, d door, dir string) (*shadows, error) {
@@ -156,7 +206,7 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 	defer s.mu.Unlock()
 	if f := s.open[id]; f != nil {
 		if err == nil && os.SameFile(info, f.at) {
-			return f.disk, nil
+			return f.view, nil
 		}
 		s.forget(id)
 	}
@@ -174,8 +224,10 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 	if _, err := disk.Recover(ctx); err != nil {
 		return nil, errors.Join(err, disk.Close())
 	}
-	s.open[id] = &shadowFiles{disk, info}
-	return disk, nil
+	f := &shadowFiles{disk: disk, at: info}
+	f.view = buffered{workspace.NewOverlay(disk, buffers{s.c.live, root}), disk}
+	s.open[id] = f
+	return f.view, nil
 }
 
 func (s *shadows) close() error {
