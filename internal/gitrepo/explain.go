@@ -13,7 +13,7 @@ var known = []struct {
 	text string
 }{
 	{Conflicted, []string{".lock': File exists"}, "the repository is locked by another git command; try again, and if none is running, the user should remove the lock: %s"},
-	{Unavailable, []string{"No space left on device", "Disk quota exceeded"}, "the disk is full: %s"},
+	{Unavailable, []string{"No space left on device", "Out of diskspace", "Disk quota exceeded"}, "the disk is full: %s"},
 	{Failed, []string{"bad signature 0x", "index file corrupt", "index file smaller than expected", "bad index file sha1 signature", "index uses", "unordered stage entries"}, "the index of the repository is damaged; the user can mend it with git (rm .git/index, git reset): %s"},
 	{Failed, []string{"is corrupt", "object corrupt", "corrupt loose object", "inflate: data stream error", "unable to read tree", "could not parse object", "bad object", "invalid object"}, "an object of the repository is damaged or missing; git fsck tells more: %s"},
 	{Unavailable, []string{"Please tell me who you are", "unable to auto-detect email", "auto-detection is disabled", "empty ident name", "no name was given", "no email was given"}, "git does not know who commits; the user should set user.name and user.email"},
