@@ -251,7 +251,7 @@ func (r *Repo) store(kind objectKind, data []byte) (OID, error) {
 	if err != nil {
 		return id, err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // after the rename it is not there
 	z := zlib.NewWriter(f)
 	_, err = fmt.Fprintf(z, "%s %d\x00", kind, len(data))
 	if err == nil {

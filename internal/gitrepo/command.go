@@ -54,7 +54,7 @@ func (r *Repo) git(ctx context.Context, c invocation) ([]byte, error) {
 	if err := r.mayRun(ctx, op, conf); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(bin, append([]string{"--no-pager", "--literal-pathspecs"}, args...)...)
+	cmd := exec.CommandContext(ctx, bin, append([]string{"--no-pager", "--literal-pathspecs"}, args...)...)
 	cmd.Dir = r.Dir
 	cmd.Env = slices.Concat(r.environment(op, c.network), configEnvironment(r.overrides(conf, op, c.hooks)), c.env)
 	if c.stdin != nil {
@@ -130,7 +130,7 @@ func (r *Repo) binary(ctx context.Context) (string, error) {
 	if r.runner.checked == bin {
 		return bin, nil
 	}
-	cmd := exec.Command(bin, "version")
+	cmd := exec.CommandContext(ctx, bin, "version")
 	cmd.Env = inherited(always)
 	out, err := run(ctx, cmd, "version", 1<<10)
 	if err != nil {
@@ -182,7 +182,8 @@ func run(ctx context.Context, cmd *exec.Cmd, op string, limit int64) ([]byte, er
 	out := &bounded{limit: limit, full: func() { cancel(errOutput) }}
 	errs := &bounded{limit: maxErrors, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, errs
-	cmd.WaitDelay = 2 * grace // for what holds the pipes open
+	cmd.WaitDelay = 2 * grace                // for what holds the pipes open
+	cmd.Cancel = func() error { return nil } // the group is ended below
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("git %s: %w", op, err)

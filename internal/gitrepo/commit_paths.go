@@ -75,7 +75,7 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	if err != nil {
 		return CommitResult{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	index := filepath.Join(dir, "index")
 	if err := r.prepare(ctx, index, req.Paths); err != nil {
 		return CommitResult{}, err

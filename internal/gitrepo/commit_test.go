@@ -9,8 +9,6 @@ import (
 	"testing"
 )
 
-func yes() bool { return true }
-
 func changedFiles(list []CommittedFile) string {
 	var out []string
 	for _, f := range list {

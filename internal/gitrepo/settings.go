@@ -47,7 +47,7 @@ func (r *Repo) settings(ctx context.Context) (settings, error) {
 		files[f] = stampFile(f) // before it is read: what changes meanwhile is seen next time
 	}
 	// Listing runs nothing, whatever is in the files.
-	cmd := exec.Command(bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
+	cmd := exec.CommandContext(ctx, bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
 	cmd.Dir = r.Dir
 	cmd.Env = append(r.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
 	out, err := run(ctx, cmd, "config", maxConfig)
