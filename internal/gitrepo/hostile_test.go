@@ -193,6 +193,24 @@ func (w *world) harmless(deed string) (fired int) {
 			}
 		}
 	}
+	if deed != "status" && deed != "read" {
+		return fired
+	}
+	// What is worked out in process, and what that leaves to git.
+	ctx := w.t.Context()
+	for name, f := range map[string]func() error{
+		"Status": func() error { _, err := w.Status(ctx, StatusOptions{}); return err },
+		"Log":    func() error { _, err := w.Log(ctx, LogOptions{Path: "a.txt"}); return err },
+		"Diff":   func() error { _, err := w.Diff(ctx, DiffOptions{}); return err },
+		"Staged": func() error { _, err := w.Diff(ctx, DiffOptions{Staged: true}); return err },
+		"Refs":   func() error { _, err := w.Diff(ctx, DiffOptions{From: "HEAD~1", To: "HEAD"}); return err },
+	} {
+		_ = f() // it may refuse
+		if w.fired() {
+			fired++
+			w.t.Errorf("%s: evil ran in %s", deed, name)
+		}
+	}
 	return fired
 }
 

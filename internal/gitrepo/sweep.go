@@ -56,9 +56,8 @@ type sweepDir struct {
 	refs   atomic.Int32 // of itself and of subdirectories that are to be opened
 	listed atomic.Bool  // its names have been compared
 
-	once     sync.Once
 	rules    workspace.GitRules
-	excluded bool
+	excluded bool // all that the index doesn't have in it is ignored
 }
 
 // sweeper is one worker and what it found.
@@ -100,6 +99,7 @@ func (s *sweep) run(below string) (swept, error) {
 	}
 	root.handle = handle
 	root.refs.Store(1)
+	root.inherit(s)
 	start := root
 	for _, elem := range strings.SplitAfter(below, "/") {
 		if elem == "" {
@@ -107,6 +107,8 @@ func (s *sweep) run(below string) (swept, error) {
 		}
 		sub := start.sub(elem[:len(elem)-1], s.find(start, elem))
 		start.refs.Add(1)
+		start.ownRules(s)
+		sub.inherit(s)
 		if sub.handle, err = start.handle.Enter(sub.name); err != nil {
 			return swept{}, err
 		}
@@ -232,18 +234,36 @@ func (w *sweeper) dir(d *sweepDir) error {
 			return err
 		}
 		d.refs.Store(1)
+		d.inherit(w.sweep)
 	}
 	defer d.release()
-	children, exact, err := w.entries(d)
-	if err != nil || w.untracked0() {
-		return err
-	}
-	if _, excluded := d.ignore(w.sweep); excluded {
-		return nil // whatever else is there is ignored
-	}
-	list, err := d.handle.List(w.buf)
+	c, err := w.entries(d)
 	if err != nil {
 		return err
+	}
+	differ := false
+	if w.sweep.untracked != UntrackedNone && !d.excluded {
+		if differ, err = w.count(d, &c); err != nil {
+			return err
+		}
+		if c.rules {
+			d.ownRules(w.sweep)
+		}
+	}
+	d.refs.Add(int32(len(w.subs)))
+	w.push(w.subs)
+	if differ {
+		return w.compareNames(d)
+	}
+	return nil
+}
+
+// count reports whether a directory has another number of entries than the
+// index has children in it, and looks for its ignore file.
+func (w *sweeper) count(d *sweepDir, c *children) (differ bool, err error) {
+	list, err := d.handle.List(w.buf)
+	if err != nil {
+		return false, err
 	}
 	n := 0
 	for {
@@ -251,18 +271,26 @@ func (w *sweeper) dir(d *sweepDir) error {
 		if name == nil {
 			break
 		}
-		if string(name) != ".git\x00" {
-			n++
+		n++
+		if name[0] == '.' {
+			switch string(name) {
+			case ".git\x00":
+				n--
+			case ".gitignore\x00":
+				c.rules = true
+			}
 		}
 	}
 	w.buf = list.Buffer()
-	if exact && n == children {
-		return nil
-	}
-	return w.compareNames(d)
+	return !c.exact || n != c.n, nil
 }
 
-func (w *sweeper) untracked0() bool { return w.sweep.untracked == UntrackedNone }
+// children are what the index has in one directory.
+type children struct {
+	n     int
+	exact bool // all files are there
+	rules bool // an ignore file is among them
+}
 
 // missing reports whether an error says that there is no such file.
 func missing(err error) bool {
@@ -283,15 +311,14 @@ func (w *sweeper) gone(d *sweepDir, err error) error {
 	return nil
 }
 
-// entries looks at every file that the index has in a directory, and sends its
-// subdirectories to be looked at. It returns how many children the index has
-// here; exact says that all of them are there.
-func (w *sweeper) entries(d *sweepDir) (children int, exact bool, err error) {
+// entries looks at every file that the index has in a directory, and gathers
+// its subdirectories in w.subs.
+func (w *sweeper) entries(d *sweepDir) (c children, err error) {
 	x := w.index
 	w.subs = w.subs[:0]
-	exact = true
+	c.exact = true
 	skip := len(d.path)
-	for i := d.lo; i < d.hi; children++ {
+	for i := d.lo; i < d.hi; c.n++ {
 		full := x.places[i].name
 		name := full[skip:]
 		if slash := strings.IndexByte(name, '/'); slash >= 0 {
@@ -300,18 +327,17 @@ func (w *sweeper) entries(d *sweepDir) (children int, exact bool, err error) {
 			i = end
 			continue
 		}
+		c.rules = c.rules || name == ".gitignore"
 		there, err := w.file(d, i, unsafe.StringData(name))
 		if err != nil {
-			return 0, false, err
+			return c, err
 		}
-		exact = exact && there
+		c.exact = c.exact && there
 		for i++; i < d.hi && x.places[i].name == full; { // stages of a conflict
 			i++
 		}
 	}
-	d.refs.Add(int32(len(w.subs)))
-	w.push(w.subs)
-	return children, exact, nil
+	return c, nil
 }
 
 // endOf returns where the entries with a prefix end, of which i is the first.

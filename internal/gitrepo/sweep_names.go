@@ -26,7 +26,7 @@ const (
 
 // compareNames finds what is in a directory and not in the index.
 func (w *sweeper) compareNames(d *sweepDir) error {
-	if w.untracked0() || d.listed.Swap(true) {
+	if w.sweep.untracked == UntrackedNone || d.excluded || d.listed.Swap(true) {
 		return nil
 	}
 	known := map[string]int{}
@@ -69,13 +69,12 @@ func (w *sweeper) compareNames(d *sweepDir) error {
 		if typ.IsDir() && as&(isDir|isModule) != 0 || !typ.IsDir() && as&isFile != 0 || bare == ".git" {
 			continue
 		}
-		rules, excluded := d.ignore(w.sweep)
-		if excluded || rules.Ignored([]byte(bare), typ.IsDir()) {
+		if d.rules.Ignored([]byte(bare), typ.IsDir()) {
 			continue
 		}
 		if !typ.IsDir() {
 			w.untracked = append(w.untracked, d.path+bare)
-		} else if w.inside(again, name, d.path+bare+"/", rules.Enter([]byte(bare))) && as == 0 { // git names none that was a file
+		} else if w.inside(again, name, d.path+bare+"/", d.rules.Enter([]byte(bare))) && as == 0 { // git names none that was a file
 			w.untracked = append(w.untracked, d.path+bare+"/")
 		}
 	}
@@ -163,25 +162,26 @@ func (w *sweeper) isRepo(path string) bool {
 // maxPattern bounds a file of patterns, in bytes.
 const maxPattern = 1 << 20
 
-// ignore returns the rules as they apply in a directory of the index; excluded
-// says that all of it is left out.
-func (d *sweepDir) ignore(s *sweep) (*workspace.GitRules, bool) {
-	d.once.Do(func() {
-		if d.up == nil {
-			d.rules = s.r.standardRules()
-		} else {
-			rules, excluded := d.up.ignore(s)
-			name := d.name[:len(d.name)-1]
-			d.rules, d.excluded = rules.Enter(name), excluded || rules.Ignored(name, true)
-		}
-		if d.excluded {
-			return
-		}
-		if text, err := s.patterns(d.path + ".gitignore"); err == nil {
-			d.rules.AddFile(text)
-		}
-	})
-	return &d.rules, d.excluded
+// inherit takes the rules of the directory above, as they apply in this one.
+func (d *sweepDir) inherit(s *sweep) {
+	if d.up == nil {
+		d.rules = s.r.standardRules()
+		return
+	}
+	name := d.name[:len(d.name)-1]
+	if d.excluded = d.up.excluded || d.up.rules.Ignored(name, true); !d.excluded {
+		d.rules = d.up.rules.Enter(name)
+	}
+}
+
+// ownRules puts the directory's own ignore file in force.
+func (d *sweepDir) ownRules(s *sweep) {
+	if d.excluded {
+		return
+	}
+	if text, err := s.patterns(d.path + ".gitignore"); err == nil {
+		d.rules.AddFile(text)
+	}
 }
 
 // patterns reads a file of patterns, from the index when it is left out of the
