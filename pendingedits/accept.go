@@ -253,8 +253,8 @@ func (s *Store) repropose(name string, text []byte) (note, int64, error) {
 	}
 	if e.batch {
 		r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
-			if q.session == e.session && p.name == name && p.landed == 0 {
-				return p.rebase(before, file(text)), len(r.puts) > 0
+			if q.session == e.session && p.name == name {
+				return p.rebase(before, file(text)), len(r.puts) > 0 || p.landed > 0
 			}
 			return p, true
 		})

@@ -161,21 +161,21 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 		if !p.e.batch {
 			continue
 		}
-		t := texts{session: p.e.session, before: p.r.text, whole: len(p.ids) == len(p.r.edit.Hunks)}
-		if !t.whole {
-			t.after = p.remainder()
-		}
+		t := texts{session: p.e.session, whole: len(p.ids) == len(p.r.edit.Hunks)}
+		chosen := hasID(p.ids)
+		t.before, t.after = p.e.proposal(none), p.e.proposal(chosen)
 		rejected[p.e.name] = t
 		if p.e.from != "" {
+			t.before, t.after = nil, p.e.base
 			rejected[p.e.from] = t
 		}
 	}
 	others, gone = s.withParts(func(q *queued, p part) (part, bool) {
 		t, ok := rejected[p.name]
 		switch {
-		case !ok || p.landed > 0 || t.session != q.session:
+		case !ok || t.session != q.session:
 			return p, true
-		case t.whole:
+		case t.whole && p.landed == 0:
 			return p, false
 		}
 		return p.rebase(t.before, t.after), true

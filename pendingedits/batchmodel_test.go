@@ -27,7 +27,8 @@ type batchModel struct {
 	n     int
 	what  string
 
-	waiting map[string][]waitingCommit // by session
+	waiting  map[string][]waitingCommit // by session
+	rejected map[string]bool            // lines that no commit may have
 }
 
 type waitingCommit struct {
@@ -50,7 +51,7 @@ func TestBatchModel(t *testing.T) {
 			dir := t.TempDir()
 			m := &batchModel{
 				t: t, rng: rand.New(rand.NewPCG(seed, 7)), base: newMemory(), dir: filepath.Join(dir, "p"), repo: &repo{path: filepath.Join(dir, "repo")},
-				waiting: map[string][]waitingCommit{},
+				waiting: map[string][]waitingCommit{}, rejected: map[string]bool{},
 			}
 			for _, name := range batchNames {
 				m.base.set(name, "first\nsecond\nthird\n")
@@ -267,6 +268,11 @@ func (m *batchModel) accept(sel pendingedits.Selection) {
 		if m.repo.refuse != nil {
 			m.t.Errorf("%s: %q was made", m.what, c.Message)
 		}
+		for line := range m.rejected {
+			if text := strings.Join(c.Files, "\n"); strings.Contains(text, line) && !strings.Contains(strings.Join(slices.Collect(maps.Values(m.files())), ""), line) {
+				m.t.Errorf("%s: %q has the line %q, which was rejected", m.what, c.Message, line)
+			}
+		}
 		for session, list := range m.waiting {
 			if len(list) == 0 || list[0].message != c.Message {
 				continue
@@ -294,17 +300,21 @@ func (m *batchModel) accept(sel pendingedits.Selection) {
 }
 
 func (m *batchModel) reject(sel pendingedits.Selection, session string) {
-	before := m.files()
+	before, view := m.files(), map[string]string{}
+	for _, name := range batchNames {
+		view[name] = m.seen(name)
+	}
 	if _, err := m.store.Reject(context.Background(), sel, ""); err != nil {
 		m.t.Errorf("%s: %v", m.what, err)
 	}
 	if !maps.Equal(before, m.files()) {
 		m.t.Errorf("%s: a file changed", m.what)
 	}
-	for _, name := range sel.Names {
-		for _, q := range m.store.List(session).Commits {
-			if q.Error == "" && slices.Contains(q.Files, name) {
-				m.t.Errorf("%s: %q still has it", m.what, q.Message)
+	for name, was := range view {
+		now := m.seen(name) + before[name]
+		for line := range strings.Lines(was) {
+			if strings.HasPrefix(line, session) && !strings.Contains(now, line) {
+				m.rejected[line] = true
 			}
 		}
 	}

@@ -104,13 +104,18 @@ func (p part) same(q part) bool {
 	return p.landed == q.landed && same(p.data, q.data) && same(p.final, q.final) && same(p.content, q.content)
 }
 
-// rebase returns p for a proposal that a person made after of before.
+// rebase returns p for a proposal of which a person made after what was before.
 func (p part) rebase(before, after []byte) part {
-	data, ok := merge(before, p.data, after)
-	if !ok {
-		data = after
+	onto := func(text []byte) []byte {
+		if merged, ok := merge(before, text, after); ok {
+			return merged
+		}
+		return after
 	}
-	p.data = data
+	p.data = onto(p.data)
+	if p.landed > 0 { // in part: what was pending then is in it too
+		p.content = onto(p.content)
+	}
 	return p
 }
 
@@ -183,11 +188,14 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 	now := map[string]part{}
 	for _, q := range s.commits {
 		for _, p := range q.parts {
-			if q.session != session || p.landed > 0 {
-				continue
+			switch {
+			case q.session != session:
+			case p.landed > 0:
+				last[p.name] = p.content
+			default:
+				last[p.name] = p.data
+				now[p.name] = part{name: p.name, source: p.source}
 			}
-			last[p.name] = p.data
-			now[p.name] = part{name: p.name, source: p.source}
 		}
 	}
 	for _, e := range s.sorted() {

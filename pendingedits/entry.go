@@ -90,7 +90,23 @@ func (e *entry) without(applied, dropped func(hunk) bool) *entry {
 	return &rest
 }
 
-// none is for entry.without.
+// proposal is the text that e makes of its base without the hunks for which
+// dropped is true; nil is no file.
+func (e *entry) proposal(dropped func(hunk) bool) []byte {
+	if e.whole {
+		switch {
+		case !dropped(e.hunks[0]):
+			return e.after
+		case e.from != "":
+			return nil
+		}
+		return e.base
+	}
+	kept := slices.DeleteFunc(slices.Clone(e.hunks), dropped)
+	return join(apply(diff.SplitLines(string(e.base)), kept))
+}
+
+// none is for entry.without and entry.proposal.
 func none(hunk) bool { return false }
 
 // hasID reports for one hunk whether it is among ids.

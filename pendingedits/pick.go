@@ -126,17 +126,6 @@ func (p picked) change() (workspace.Change, error) {
 	return c, nil
 }
 
-// remainder is the text that is proposed once p's hunks are gone.
-func (p picked) remainder() []byte {
-	var rest []hunk
-	for _, h := range p.r.ready {
-		if !slices.Contains(p.ids, h.id) {
-			rest = append(rest, h)
-		}
-	}
-	return join(apply(diff.SplitLines(string(p.r.live)), rest))
-}
-
 // left returns what of the entry e, which may have been replaced since p was
 // picked, is left when p's hunks are gone, and whether that is less. They were
 // applied to the base, or dropped.

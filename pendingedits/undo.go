@@ -42,7 +42,7 @@ func (u undoItem) size() int64 {
 // noteCommit notes with the accept of a batch that a commit of it was made.
 func (s *Store) noteCommit(c commitDone) {
 	for i := len(s.undo) - 1; i >= 0; i-- {
-		if u := s.undo[i]; u.batch && !u.undone && u.changes[0].session == c.session {
+		if u := s.undo[i]; u.batch && !u.undone && len(u.changes) > 0 && u.changes[0].session == c.session {
 			s.undo[i].commits = append(slices.Clone(u.commits), c)
 			return
 		}
