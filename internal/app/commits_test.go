@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -22,23 +22,20 @@ import (
 // audited is a core in audit mode over a real repository.
 type audited struct {
 	*core
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	repo *gittest.Repo
 }
 
 func newAudited(t *testing.T, files map[string]string) *audited {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
-	a := &audited{t: t, dir: t.TempDir()}
-	a.git("init", "-q", "-b", "main")
-	a.git("config", "user.name", "A")
-	a.git("config", "user.email", "a@example.com")
+	repo := gittest.New(t)
+	a := &audited{t: t, dir: repo.Dir, repo: repo}
 	for name, text := range files {
 		a.write(name, text)
 	}
-	a.git("add", ".")
-	a.git("commit", "-q", "-m", "base")
+	repo.Commit("base")
 	a.open()
 	return a
 }
@@ -67,16 +64,7 @@ func (a *audited) write(name, text string) {
 	a.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)))
 }
 
-func (a *audited) git(args ...string) string {
-	a.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = a.dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		a.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
+func (a *audited) git(args ...string) string { return strings.TrimSpace(a.repo.Git(args...)) }
 
 func (a *audited) call(tool, args string) {
 	a.t.Helper()
