@@ -132,6 +132,52 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestFailure: an error at any point leaves nothing, and the next attempt
+// succeeds.
+func TestFailure(t *testing.T) {
+	for _, point := range []string{"create.dir", "create.copied", "create.staged", "create.filled", "create.moved"} {
+		t.Run(point, func(t *testing.T) {
+			r := gittest.New(t)
+			r.Commit("first", "a", "1\n", "b/c", "2\n")
+			broken := errors.New("broken")
+			fail := true
+			h := openHouse(t, r, shadow.Options{Fail: func(at string) error {
+				if fail && at == point {
+					return broken
+				}
+				return nil
+			}})
+			before := h.everything()
+			if _, err := h.Create(context.Background(), shadow.CreateRequest{ID: "x"}); !errors.Is(err, broken) {
+				t.Fatalf("got %v", err)
+			}
+			if after := h.everything(); after != before {
+				t.Errorf("something was left:\n%s", after)
+			}
+			h.sound()
+			fail = false
+			h.create(shadow.CreateRequest{ID: "x"})
+		})
+	}
+}
+
+// TestBaseIsKept: the commit that a shadow began with stays in the repository,
+// whatever becomes of the branches and of the shadow's HEAD.
+func TestBaseIsKept(t *testing.T) {
+	h := newHouse(t, "a", "1\n")
+	h.Commit("second", "a", "2\n")
+	s, w := h.create(shadow.CreateRequest{})
+	w.Write("a", "3\n")
+	h.Git("reset", "-q", "--hard", "HEAD~1")
+	w.Git("checkout", "-q", "--orphan", "elsewhere")
+	w.Git("commit", "-qam", "elsewhere")
+	h.Git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "refs/heads/main", "HEAD")
+	h.Git("gc", "-q", "--prune=now")
+	if d, err := h.Diff(context.Background(), s.ID); err != nil || !strings.Contains(d.Text, "-2\n+3\n") {
+		t.Errorf("%+v %v", d, err)
+	}
+}
+
 // clean makes sure that nothing is left of any shadow.
 func (h *house) clean() {
 	h.t.Helper()

@@ -37,7 +37,6 @@ func (m *Manager) Create(ctx context.Context, r CreateRequest) (Shadow, error) {
 	if err := m.wait(ctx); err != nil {
 		return Shadow{}, err
 	}
-	given := r.ID
 	r.ID, r.Base = cmp.Or(r.ID, newID()), cmp.Or(r.Base, "HEAD")
 	if err := errors.Join(checkID(r.ID), checkBase(r.Base)); err != nil {
 		return Shadow{}, err
@@ -54,7 +53,7 @@ func (m *Manager) Create(ctx context.Context, r CreateRequest) (Shadow, error) {
 		return Shadow{}, err
 	}
 	defer unlock()
-	if err := m.room(repo, r.ID, given != ""); err != nil {
+	if err := m.room(repo, r.ID); err != nil {
 		return Shadow{}, err
 	}
 	c, err := m.plan(ctx, repo, r)
@@ -70,7 +69,7 @@ func (m *Manager) Create(ctx context.Context, r CreateRequest) (Shadow, error) {
 }
 
 // room fails when the name is taken or there are too many shadows.
-func (m *Manager) room(repo *gitrepo.Repo, id string, chosen bool) error {
+func (m *Manager) room(repo *gitrepo.Repo, id string) error {
 	taken := func(by string) error {
 		return fmt.Errorf("%w: %s: there is %s; choose another id", ErrExists, id, by)
 	}
@@ -178,16 +177,15 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 			err = errors.Join(err, c.undo())
 		}
 	}()
+	converted := c.repo.Conversions(c.want)
+	if c.main.err != nil || converted.Plumbing != nil {
+		return c.byGit(ctx)
+	}
 	have, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	converted := c.repo.Conversions(c.want)
-	plain := c.main.err == nil && converted.Plumbing == nil
-	if plain {
-		err = c.fill(ctx, have, converted.Needed)
-	}
-	if !plain || errors.Is(err, gitrepo.ErrConversion) {
+	if err = c.fill(ctx, have, converted.Needed); errors.Is(err, gitrepo.ErrConversion) {
 		return c.byGit(ctx)
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ func (t *tree) keepBase(old string) string {
 func (m *Manager) retire(repo *gitrepo.Repo, old, base string) {
 	defer func() {
 		if base != "" {
-			os.Remove(base) // unless the pool has it now
+			_ = os.Remove(base) // unless the pool has it now
 		}
 	}()
 	if base != "" && m.o.Limits.Pool > 0 {

@@ -117,7 +117,7 @@ func (i *including) dir(name string, whole bool) error {
 	}
 	list, err := listDir(i.from, name)
 	if err != nil {
-		return nil // what can't be read can't be brought along
+		return nil //nolint:nilerr // what can't be read can't be brought along
 	}
 	for _, e := range list {
 		full := path.Join(name, e.Name())

@@ -35,7 +35,7 @@ func (m *Manager) lock(id string) (unlock func(), err error) {
 		if err1 == nil && err2 == nil && os.SameFile(have, there) {
 			fmt.Fprintln(f, os.Getpid()) // for people
 			return func() {
-				os.Remove(path)
+				_ = os.Remove(path) // one that stays is locked again by the next
 				f.Close()
 			}, nil
 		}

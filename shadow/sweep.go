@@ -22,7 +22,7 @@ func (m *Manager) sweep() error {
 	}
 	repo, err := m.repo()
 	if err != nil {
-		return nil // no repository, no shadows
+		return nil //nolint:nilerr // no repository, no shadows
 	}
 	if err := os.MkdirAll(m.locks(), 0o755); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (m *Manager) sweepOne(repo *gitrepo.Repo, l gitrepo.Linked) error {
 		return nil
 	}
 	if _, err := os.Lstat(l.GitDir); err != nil {
-		return nil // somebody else was faster
+		return nil //nolint:nilerr // somebody else was faster
 	}
 	m.log("shadow forgotten", "id", l.Name, "directory", !gone)
 	old := filepath.Join(m.home(), oldPrefix+random()+"-"+l.Name)

@@ -256,21 +256,21 @@ func keep(file *os.File, e *gitrepo.IndexEntry, blobs string) error {
 	}
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", info.Size())
-	var to io.Writer = h
-	if info.Size() <= workspace.MaxFileSize {
-		blob, err := os.CreateTemp(blobs, "new")
-		if err != nil {
-			return err
-		}
-		defer blob.Close()
-		defer func() { os.Rename(blob.Name(), filepath.Join(blobs, e.OID.String())) }()
-		to = io.MultiWriter(h, blob)
+	if info.Size() > workspace.MaxFileSize {
+		_, err := io.Copy(h, file)
+		e.OID = gitrepo.OID(h.Sum(nil))
+		return err
 	}
-	if _, err := io.Copy(to, file); err != nil {
+	blob, err := os.CreateTemp(blobs, "new")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.MultiWriter(h, blob), file)
+	if err = errors.Join(err, blob.Close()); err != nil {
 		return err
 	}
 	e.OID = gitrepo.OID(h.Sum(nil))
-	return nil
+	return os.Rename(blob.Name(), filepath.Join(blobs, e.OID.String()))
 }
 
 func stat(root *os.Root, e *gitrepo.IndexEntry) error {

@@ -106,7 +106,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
 		return nil, errors.Join(err, disk.Close())
 	}
-	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.Top}
+	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.m.Top}
 	c.sessions = session.NewStore(session.Options{
 		DefaultMode: func() string { return firstOf(d.mode, c.settings.now.Load().String("mode")) },
 		ValidMode:   func(name string) bool { _, ok := c.settings.mode(name); return ok },

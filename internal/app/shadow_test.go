@@ -214,6 +214,37 @@ func TestMergeIntoOpenDocument(t *testing.T) {
 	}
 }
 
+// TestMergeIntoTreeLeavesSomeForReview: what a person is asked about in every
+// mode is not written unseen.
+func TestMergeIntoTreeLeavesSomeForReview(t *testing.T) {
+	repo := repository(t, "a.txt", "one\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	s := r.shadowed("x", "autonomous")
+	for name, text := range map[string]string{".vscode/tasks.json": "{}\n", ".npmrc": "x\n", "a.txt": "two\n"} {
+		write(t, filepath.Join(s.Path, name), text)
+	}
+	m := command[struct {
+		Merged  []string
+		Skipped []object
+	}](r, "sidecar.shadow.merge", object{"id": "x", "into": "tree"})
+	if fmt.Sprint(m.Merged) != "[a.txt]" || len(m.Skipped) != 2 {
+		t.Errorf("%+v", m)
+	}
+	if _, err := os.Lstat(repo.Path(".npmrc")); err == nil {
+		t.Error(".npmrc was written")
+	}
+	again := command[struct{ Merged []string }](r, "sidecar.shadow.merge", object{"id": "x"})
+	if fmt.Sprint(again.Merged) != "[.npmrc .vscode/tasks.json]" {
+		t.Errorf("%+v", again)
+	}
+	if got := r.accept(nil); len(got.Failed) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if r.file(".npmrc") != "x\n" {
+		t.Error("not accepted")
+	}
+}
+
 // TestShadowIsConfined: nothing that a session in a shadow says reaches the main
 // tree or another shadow; the same words, meant for its own tree, work.
 func TestShadowIsConfined(t *testing.T) {

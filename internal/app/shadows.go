@@ -20,7 +20,7 @@ import (
 // shadows are the shadow workspaces of a core: made and merged for people, and
 // the files of the sessions that work in one.
 type shadows struct {
-	*shadow.Manager
+	m *shadow.Manager
 	c *core
 
 	mu   sync.Mutex
@@ -91,14 +91,20 @@ func newShadows(c *core, d door, dir string) (*shadows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shadows{Manager: m, c: c, open: map[string]*shadowFiles{}}, nil
+	return &shadows{m: m, c: c, open: map[string]*shadowFiles{}}, nil
 }
 
 // Create makes a shadow from what the user sees.
 func (s *shadows) Create(ctx context.Context, r shadow.CreateRequest) (shadow.Shadow, error) {
 	r.View = s.c.live
-	return s.Manager.Create(ctx, r)
+	return s.m.Create(ctx, r)
 }
+
+// List describes the shadows.
+func (s *shadows) List(ctx context.Context) ([]shadow.Shadow, error) { return s.m.List(ctx) }
+
+// Diff compares a shadow with how it began.
+func (s *shadows) Diff(ctx context.Context, id string) (shadow.Diff, error) { return s.m.Diff(ctx, id) }
 
 // Names of what a merge goes into.
 const (
@@ -123,7 +129,10 @@ func (s *shadows) Merge(ctx context.Context, id, into string) (shadow.Merge, err
 		view = s.c.review.For(pendingedits.Proposer{Session: session.Default, Tool: mergeTool, Batch: s.c.batch(session.Default)})
 	}
 	for try := 1; ; try++ {
-		m, err := s.Manager.Merge(ctx, id, view)
+		m, err := s.m.Merge(ctx, id, view)
+		if into == intoTree {
+			leaveForReview(&m)
+		}
 		if err != nil || len(m.Changes) == 0 {
 			return m, err
 		}
@@ -134,6 +143,23 @@ func (s *shadows) Merge(ctx context.Context, id, into string) (shadow.Merge, err
 		case try == mergeTries:
 			return m, applyEach(ctx, view, &m)
 		}
+	}
+}
+
+// leaveForReview takes out of a merge what a person is asked about in every
+// mode: who asks for a merge has not seen what is in it.
+func leaveForReview(m *shadow.Merge) {
+	changes := m.Changes
+	m.Changes, m.Merged = nil, []string{}
+	for _, c := range changes {
+		ask := slices.ContainsFunc([]string{c.Path, c.From}, func(name string) bool {
+			return name != "" && (workspace.Protected(name) != workspace.NotProtected || workspace.Sensitive(name))
+		})
+		if ask {
+			m.Skipped = append(m.Skipped, shadow.Skipped{Path: c.Path, Reason: "the file may hold secrets, or be run or obeyed by other programs; merge it into review and look at it"})
+			continue
+		}
+		m.Changes, m.Merged = append(m.Changes, c), append(m.Merged, c.Path)
 	}
 }
 
@@ -163,7 +189,7 @@ func applyEach(ctx context.Context, view workspace.View, m *shadow.Merge) error 
 // Discard removes a shadow. Sessions that work in it are told so by their next
 // call.
 func (s *shadows) Discard(ctx context.Context, id string) (shadow.Discarded, error) {
-	d, err := s.Manager.Discard(ctx, id)
+	d, err := s.m.Discard(ctx, id)
 	if err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -188,7 +214,7 @@ func (s *shadows) journal(id string) string {
 
 // root is the directory that stands for the folder in a shadow.
 func (s *shadows) root(id string) (string, error) {
-	sh, err := s.Get(context.Background(), id)
+	sh, err := s.m.Get(context.Background(), id)
 	if err != nil {
 		return "", err
 	}
@@ -213,7 +239,7 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 	if err != nil {
 		return nil, err
 	}
-	sh, err := s.Get(ctx, id)
+	sh, err := s.m.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +257,7 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 }
 
 func (s *shadows) close() error {
-	s.Manager.Close()
+	s.m.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range s.open {

@@ -30,7 +30,7 @@ func Renames(gone, added []Found, read func(f Found, gone bool) ([]byte, error))
 		}
 		data, err := read(list[f.at], old[f])
 		if err != nil {
-			return nil, nil // an empty file is like no other
+			return nil, nil //nolint:nilerr // an empty file is like no other
 		}
 		return data, nil
 	}

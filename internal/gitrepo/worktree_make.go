@@ -118,7 +118,7 @@ func (m *maker) copy(e, src *IndexEntry) (bool, error) {
 	if err != nil {
 		return false, nil // the object has it
 	}
-	defer in.close()
+	defer func() { _ = in.close() }() // it was only read from
 	var now IndexEntry
 	size, err := in.stat(&now)
 	if err != nil || now.Mode == 0 || now.Size != src.Size {
