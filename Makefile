@@ -25,11 +25,12 @@ test: tools ## everything, with the race detector
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...
 
-tools: ## Debian's programs that the tests run: a real editor, and ripgrep to compare with
+tools: ## Debian's programs that the tests run: a real editor, and ripgrep and ctags to compare with
 	@missing=""; \
 	command -v nvim >/dev/null || missing="$$missing neovim"; \
 	command -v rg   >/dev/null || missing="$$missing ripgrep"; \
 	command -v git  >/dev/null || missing="$$missing git"; \
+	command -v ctags >/dev/null || missing="$$missing universal-ctags"; \
 	if [ -n "$$missing" ]; then \
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
@@ -41,6 +42,7 @@ lint: ## golangci-lint, at the version that this project is clean with
 bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures search there too, BENCH_GIT=dir shadows of that repository
 	$(GO) run ./bench/search $(BENCH_REPO)
 	$(GO) run ./bench/git $(BENCH_REPO)
+	$(GO) run ./bench/symbols $(BENCH_REPO)
 	$(GO) run ./bench/server -server bin/sidecar-ls
 	$(GO) run ./bench/shadow $(BENCH_GIT)
 

@@ -1,6 +1,7 @@
 package treesitter
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -28,7 +29,11 @@ func (g *grammar) assemble(marks []mark, src []byte) []pki.Symbol {
 	}
 	var open []scope
 	depth := 0
-	for _, m := range marks {
+	for i, m := range marks {
+		if g.unnamed != "" && m.kind != "" && i+1 < len(marks) && string(src[m.nameStart:m.nameEnd]) == g.unnamed &&
+			marks[i+1].start == m.start && marks[i+1].end == m.end {
+			continue // it has a name of its own
+		}
 		m.start = skipComments(src, m.start, m.end, g.comment)
 		for len(open) > 0 {
 			last := open[len(open)-1]
@@ -119,12 +124,15 @@ func hasMembers(k pki.Kind) bool {
 
 func (g *grammar) symbol(m mark, outer *pki.Symbol, src []byte) (pki.Symbol, bool) {
 	qualifier, name := splitName(strings.ToValidUTF8(string(src[m.nameStart:m.nameEnd]), ""))
-	if name == "" || len(name) > maxName || strings.ContainsAny(name, "\n\r") {
+	if name == "" || len(name) > maxName || g.reserved(name) || strings.ContainsAny(name, "\n\r") {
 		return pki.Symbol{}, false
+	}
+	if name == g.unnamed {
+		name = strings.ToUpper(name[:1]) + name[1:]
 	}
 	start := wordsBefore(src, m.start)
 	s := pki.Symbol{Name: name, Kind: m.kind, StartByte: start, EndByte: m.end, NameByte: m.nameStart}
-	if i := strings.LastIndex(string(src[m.nameStart:m.nameEnd]), name); i > 0 {
+	if i := bytes.LastIndex(src[m.nameStart:m.nameEnd], []byte(name)); i > 0 {
 		s.NameByte += i // behind what qualifies it
 	}
 	if receiver := receiverName(m.receiver); receiver != "" {
@@ -166,9 +174,9 @@ func splitName(text string) (qualifier, name string) {
 	text = strings.Trim(strings.TrimSpace(text), `"'`)
 	if strings.Contains(text, "operator") { // C++: signs and types may follow
 		if i := strings.LastIndex(text, "::operator"); i >= 0 {
-			return dotted(text[:i]), text[i+2:]
+			return dotted(text[:i]), operatorName(text[i+2:])
 		}
-		return "", text
+		return "", operatorName(text)
 	}
 	depth, cut, width := 0, -1, 0
 	for i := 0; i < len(text); i++ {
@@ -196,6 +204,14 @@ func splitName(text string) (qualifier, name string) {
 		return "", withoutArguments(text)
 	}
 	return dotted(text[:cut]), withoutArguments(text[cut+width:])
+}
+
+// operatorName leaves off what stands behind a conversion: operator T() const.
+func operatorName(text string) string {
+	if i := strings.IndexByte(text, '('); i > 0 && !strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(text, "operator")), "(") {
+		text = text[:i]
+	}
+	return strings.TrimSpace(text)
 }
 
 func dotted(text string) string {

@@ -51,7 +51,7 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 	p.SetOperationLimit(max(1, int(limit.Microseconds())))
 	text := src
 	if g.lang == "c" || g.lang == "cpp" {
-		text = withoutMacros(src)
+		text = withoutMacros(g.lang, src)
 	}
 	tree, err := p.ParseCtx(context.Background(), nil, text)
 	if err != nil {
@@ -63,6 +63,9 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 		return pki.File{}, ErrRefused
 	}
 	symbols := g.assemble(g.marks(tree.RootNode(), src, deadline), src)
+	if tree.RootNode().HasError() {
+		symbols = g.recoverLines(tree.RootNode(), src, symbols)
+	}
 	if w == nil {
 		return pki.File{Symbols: symbols}, nil
 	}

@@ -20,10 +20,11 @@ func FuzzExtract(f *testing.F) {
 	f.Add(uint8(2), []byte("x = <<A + <<B\na\nA\nb\nB\n"))
 	f.Add(uint8(5), []byte(`val a = "${"${b}"}"`))
 	f.Fuzz(func(t *testing.T, lang uint8, src []byte) {
-		symbols, err := Extract(langs[int(lang)%len(langs)], src)
-		if err == nil {
-			checkInvariants(t, src, symbols)
+		name := langs[int(lang)%len(langs)]
+		if f, err := Analyze(name, src); err == nil {
+			checkReferences(t, src, f)
 		}
+		checkReferences(t, src, Names(name, src))
 	})
 }
 

@@ -41,6 +41,8 @@ type grammar struct {
 	lines bool
 	// comment begins a line comment; /* */ is known wherever it is "//".
 	comment string
+	// unnamed is the word that stands for the name of what has none.
+	unnamed string
 	// alone: the scanner keeps its state in C globals; one parse at a time.
 	alone bool
 
@@ -59,7 +61,7 @@ var grammars = [...]grammar{
 	{lang: "csharp", tables: csharp.GetLanguage, comment: "//"},
 	{lang: "java", tables: java.GetLanguage, comment: "//"},
 	{lang: "javascript", tables: javascript.GetLanguage, comment: "//"},
-	{lang: "kotlin", tables: kotlin.GetLanguage, comment: "//"},
+	{lang: "kotlin", tables: kotlin.GetLanguage, comment: "//", unnamed: "companion"},
 	{lang: "lua", tables: lua.GetLanguage, lines: true, comment: "--", alone: true},
 	{lang: "php", tables: php.GetLanguage, comment: "//"},
 	{lang: "python", tables: python.GetLanguage, lines: true, comment: "#"},

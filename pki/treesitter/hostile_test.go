@@ -50,11 +50,12 @@ func TestHostile(t *testing.T) {
 						continue
 					}
 					src := []byte(prefix + in.text[:min(len(in.text), most)])
-					symbols, err := Extract(lang, src)
+					f, err := Analyze(lang, src)
 					if err == nil {
-						checkInvariants(t, src, symbols)
+						checkReferences(t, src, f)
 					}
-					t.Logf("%s: %d symbols, %v", in.name, len(symbols), err)
+					t.Logf("%s: %d symbols, %d references, %v", in.name, len(f.Symbols), len(f.References), err)
+					checkReferences(t, src, Names(lang, src))
 				}
 			}
 		})

@@ -6,6 +6,8 @@
 (assignment_expression left: (member_expression object: (_) @receiver property: (property_identifier) @name)
   right: [(arrow_function) (function_expression) (generator_function) (class)]) @definition.function
 
+(assignment_expression left: (identifier) @name right: [(arrow_function) (function_expression) (generator_function) (class)]) @definition.function
+
 (class_declaration name: (identifier) @name) @definition.class
 (export_statement declaration: (class_declaration name: (identifier) @name)) @definition.class
 (variable_declarator name: (identifier) @name value: (class)) @definition.class

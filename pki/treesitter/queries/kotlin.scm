@@ -4,6 +4,8 @@
 (class_declaration (type_identifier) @name) @definition.class
 (object_declaration (type_identifier) @name) @definition.class
 (companion_object (type_identifier) @name) @definition.class
+; Without a name it is called Companion.
+(companion_object "companion" @name) @definition.class
 (enum_entry (simple_identifier) @name) @definition.constant
 (type_alias (type_identifier) @name) @definition.type
 (secondary_constructor "constructor" @name) @definition.method
