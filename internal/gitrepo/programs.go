@@ -55,7 +55,6 @@ var programs = []struct{ key, instead string }{
 	{"submodule.*.update", "none"},
 	{"remote.*.uploadpack", "git-upload-pack"},
 	{"remote.*.receivepack", "git-receive-pack"},
-	{"remote.*.proxy", ""},
 	{"uploadpack.packobjectshook", ""},
 	{"gc.recentobjectshook", ""},
 	{"tar.*.command", ""},

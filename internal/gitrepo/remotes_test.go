@@ -223,3 +223,19 @@ func TestHooksOfTheRemote(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestConnectionSettings: a repository does not say who gets the credentials.
+func TestConnectionSettings(t *testing.T) {
+	for _, key := range []string{"http.proxy", "http.sslVerify", "http.https://h.test/.sslVerify", "http.sslCAInfo", "http.http://127.0.0.1.curloptResolve", "remote.origin.proxy"} {
+		w := newWorld(t, Options{})
+		w.withRemote("../up.git")
+		w.sh("git config " + key + " false")
+		if _, err := w.Push(t.Context(), "origin", false); failureKind(err) != Unavailable || !strings.Contains(err.Error(), "credentials would be sent") {
+			t.Errorf("%s: %v", key, err)
+		}
+		w.sh("git config --unset " + key + "; git config --global " + key + " false")
+		if _, err := w.Push(t.Context(), "origin", false); err != nil {
+			t.Errorf("%s of the user: %v", key, err)
+		}
+	}
+}

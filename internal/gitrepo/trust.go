@@ -70,7 +70,8 @@ func (r *Repo) mayEnter(ctx context.Context) error {
 
 // mayReach refuses when a remote may be a repository within the workspace: the
 // other side of a push or pull would be git itself, here, in a repository whose
-// settings and hooks came with the code.
+// settings and hooks came with the code. So it does when the repository says
+// how connections are made: the user's credentials would go there.
 func (r *Repo) mayReach(conf settings) error {
 	for _, dir := range [...]string{"remotes", "branches"} {
 		if names, _ := filepath.Glob(filepath.Join(r.CommonDir, dir, "*")); len(names) > 0 {
@@ -94,9 +95,16 @@ func (r *Repo) mayReach(conf settings) error {
 		if near {
 			return untrustedf("the setting %s leads to a repository inside the workspace, whose hooks could run", shown(s.key))
 		}
+		if s.own && (section == "http" || section == "remote" && name == "proxy") && slices.Contains(connection, name) {
+			return untrustedf("the repository's own setting %s decides to whom the user's credentials would be sent", shown(s.key))
+		}
 	}
 	return nil
 }
+
+// connection are the settings that lead a connection elsewhere, or let anybody
+// pass for the remote.
+var connection = []string{"proxy", "sslverify", "sslcainfo", "sslcapath", "curloptresolve", "proxysslcainfo"}
 
 // inside reports whether a URL is or may be a path in the workspace.
 func (r *Repo) inside(url string) bool {
