@@ -38,6 +38,11 @@ type LeftOut struct {
 // Stage puts changes of the working tree into the index: all of them or, when
 // one that was named can't be staged, none.
 func (r *Repo) Stage(ctx context.Context, req StageRequest) (StageResult, error) {
+	for _, p := range req.Paths {
+		if p != "." && InsideRepository(p) {
+			return StageResult{}, failf(Protected, "%s belongs to the repository itself and can't be staged", shown(p))
+		}
+	}
 	if r.o.Git == NoGit {
 		return r.stageAlone(ctx, req)
 	}

@@ -56,6 +56,8 @@ var stageCases = []struct {
 	{name: "unchanged", req: StageRequest{Paths: []string{"a.txt"}}, like: "true"},
 	{name: "missing", req: StageRequest{Paths: []string{"nope"}}, like: "true", fails: NotFound},
 	{name: "one of two is missing", setup: "echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", "nope"}}, like: "true", fails: NotFound},
+	{name: "the repository itself", req: StageRequest{Paths: []string{".git/config"}}, like: "true", fails: Protected},
+	{name: "the top by name", setup: "echo x >> a.txt", req: StageRequest{Paths: []string{"."}}, like: "git add .", files: "modified a.txt"},
 	{name: "ignored", setup: "echo '*.log' > .gitignore; git add .gitignore; echo x > x.log", req: StageRequest{Paths: []string{"x.log"}}, like: "true", fails: Invalid},
 	{name: "ignored below a directory", setup: "echo '*.log' > .gitignore; mkdir d; echo x > d/x.log; echo y > d/y", req: StageRequest{Paths: []string{"d"}}, like: "git add d", files: "added d/y"},
 	{name: "a file that becomes a directory", setup: "rm a.txt; mkdir a.txt; echo x > a.txt/x", like: "git add -A", files: "deleted a.txt, added a.txt/x"},
