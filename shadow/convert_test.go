@@ -2,12 +2,14 @@ package shadow_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -158,4 +160,30 @@ func compareTrees(t *testing.T, want, got string) {
 
 func command(t *testing.T, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(t.Context(), name, args...)
+}
+
+// TestWithoutGit: all is done without a git command, but for what needs one,
+// which says so.
+func TestWithoutGit(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first", "a.txt", "one\n", "b.txt", "b\n")
+	h := openHouse(t, r, shadow.Options{Git: gitrepo.NoGit})
+	r.Write("a.txt", "not committed\n")
+	s, w := h.create(shadow.CreateRequest{ID: "x", IncludeUncommitted: true})
+	w.Write("a.txt", "two\n")
+	if d, err := h.Diff(context.Background(), s.ID); err != nil || !strings.Contains(d.Text, "-not committed\n+two\n") {
+		t.Errorf("%+v %v", d, err)
+	}
+	if got := summary(h.apply(s.ID, h.main)); got != "modify a.txt" {
+		t.Errorf("%q", got)
+	}
+	if _, err := h.Discard(context.Background(), s.ID); err != nil {
+		t.Error(err)
+	}
+	sh(t, r.Dir, "git checkout -q -- .; git config core.autocrlf true; rm a.txt")
+	if _, err := h.Create(context.Background(), shadow.CreateRequest{ID: "y"}); !errors.Is(err, gitrepo.ErrNoGit) {
+		t.Errorf("got %v", err)
+	}
+	h.Close()
+	h.clean1()
 }

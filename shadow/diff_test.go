@@ -3,13 +3,16 @@ package shadow_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
@@ -63,11 +66,7 @@ func TestDiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := h.At(s.Path)
-	tree.Git("add", "-A")
-	want := tree.Git("-c", "core.quotePath=false", "diff", "--cached", "-M", "--full-index", "--abbrev=10", s.Base)
-	want = regexp.MustCompile(`(?m)^index ([0-9a-f]{10})[0-9a-f]*\.\.([0-9a-f]{10})[0-9a-f]*`).ReplaceAllString(want, "index $1..$2")
-	if diff := cmp.Diff(headings.ReplaceAllString(want, "$1"), d.Text); diff != "" {
+	if diff := cmp.Diff(gitDiff(h.At(s.Path), s.Base), d.Text); diff != "" {
 		t.Errorf("-git +ours\n%s", diff)
 	}
 	kinds := map[string]string{}
@@ -85,6 +84,74 @@ func TestDiff(t *testing.T) {
 	}
 	if list, err := h.List(context.Background()); err != nil || list[0].Changed == 0 {
 		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// gitDiff stages everything and returns git's diff to the base.
+func gitDiff(r *gittest.Repo, base string) string {
+	r.Git("add", "-A")
+	text := r.Git("-c", "core.quotePath=false", "diff", "--cached", "-M", "--full-index", base)
+	text = regexp.MustCompile(`(?m)^index ([0-9a-f]{10})[0-9a-f]*\.\.([0-9a-f]{10})[0-9a-f]*`).ReplaceAllString(text, "index $1..$2")
+	return headings.ReplaceAllString(text, "$1")
+}
+
+// TestDiffRandom does things at random in shadows, new ones and used ones, and
+// compares the diff with git's.
+func TestDiffRandom(t *testing.T) {
+	for seed := range uint64(10) {
+		rnd := rand.New(rand.NewPCG(seed, 7))
+		pick := func(list ...string) string { return list[rnd.IntN(len(list))] }
+		name := func() string {
+			return pick("", "a/", "a/b/", "c/", "c d/") + pick("f", "g", "x.go", "y.go", "ä", "n", ".hidden")
+		}
+		text := func() string {
+			// git before 2.44 leaves a last line without an end out of its likeness.
+			return lines(pick("one", "two", "three"), rnd.IntN(12)) + pick("", "end\n", "\x00\n", "crlf\r\n")
+		}
+		var files []string
+		for range 25 {
+			files = append(files, name(), text())
+		}
+		h := newHouse(t, append(files, ".gitignore", pick("*.go\n", "b/\n/c\n", "*\n!a\n!f\n", ""))...)
+		for round := range 3 {
+			s, w := h.create(shadow.CreateRequest{})
+			for range 12 {
+				at := name()
+				switch rnd.IntN(9) {
+				case 0:
+					os.RemoveAll(w.Path(at))
+				case 1:
+					os.RemoveAll(w.Path(pick("a", "c", "a/b")))
+				case 2:
+					os.Rename(w.Path(at), w.Path(name()))
+				case 3:
+					os.Chmod(w.Path(at), 0o755)
+				case 4:
+					os.Symlink(pick("f", "nowhere", "a"), w.Path(at))
+				case 5:
+					w.Git("add", "-A")
+					w.Git("commit", "-q", "--allow-empty", "-m", "inside")
+				case 6:
+					w.Try("add", "-f", at)
+				default:
+					if os.MkdirAll(filepath.Dir(w.Path(at)), 0o755) == nil {
+						os.WriteFile(w.Path(at), []byte(text()), 0o644)
+					}
+				}
+			}
+			d, err := h.Diff(context.Background(), s.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(gitDiff(h.At(s.Path), s.Base), d.Text); diff != "" {
+				t.Fatalf("seed %d, round %d: -git +ours\n%s", seed, round, diff)
+			}
+			if _, err := h.Discard(context.Background(), s.ID); err != nil {
+				t.Fatal(err)
+			}
+			h.Close()
+		}
+		h.sound()
 	}
 }
 
