@@ -139,7 +139,7 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 		return c.pairs, nil, err
 	}
 	if o.Staged {
-		x, err := readRawIndex(filepath.Join(r.GitDir, "index"))
+		x, err := r.readIndex()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -161,8 +161,8 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 			pairs = append(pairs, p)
 		}
 	}
-	for e := range x.all {
-		if e.extended()&flagIntentToAdd != 0 {
+	for _, i := range x.special {
+		if e := x.at(i); e.extended()&flagIntentToAdd != 0 {
 			return nil, nil, fmt.Errorf("%w: %s is only meant to be added", ErrUnsupported, e.name)
 		}
 	}
@@ -200,8 +200,8 @@ func (r *Repo) trees(o DiffOptions) (from, to OID, err error) {
 // conflicts are the paths in conflict.
 func (x *rawIndex) conflicts() []string {
 	var list []string
-	for e := range x.all {
-		if e.stage() != 0 && (len(list) == 0 || list[len(list)-1] != e.name) {
+	for _, i := range x.special {
+		if e := x.at(i); e.stage() != 0 && (len(list) == 0 || list[len(list)-1] != e.name) {
 			list = append(list, e.name)
 		}
 	}

@@ -41,6 +41,7 @@ type rawIndex struct {
 	data    []byte // the file
 	places  []rawPlace
 	tree    *CacheTree
+	special []int // entries in conflict, or only meant to be added
 
 	nameless bool      // there is an entry without a name
 	stat     fileStamp // of the file that was read
@@ -278,6 +279,9 @@ func (x *rawIndex) readEntries(end int) (int, error) {
 			return 0, fmt.Errorf("the name of entry %d, %q, is wrong or out of order", i+1, e.name)
 		}
 		x.places = append(x.places, e)
+		if flags&flagStage != 0 || flags&flagExtended != 0 && x.at(i).extended()&flagIntentToAdd != 0 {
+			x.special = append(x.special, i)
+		}
 	}
 	return at, nil
 }

@@ -50,5 +50,8 @@ type Repo struct {
 	o       Options
 	objects objects
 	configs configCache
-	runner  runner
+
+	lastIndex lastIndex
+	resident  resident
+	runner    runner
 }

@@ -91,11 +91,14 @@ func (d inIndex) list(*Repo) ([]treeItem, error) {
 			continue
 		}
 		prefix := e.name[:d.skip+slash+1]
-		sub := inIndex{x: d.x, lo: i, skip: len(prefix)}
+		sub := inIndex{x: d.x, cached: d.cached.sub(name[:slash]), lo: i, skip: len(prefix)}
+		if c := sub.cached; c != nil && c.Entries > 0 && c.Entries <= d.hi-i && strings.HasPrefix(d.x.places[i+c.Entries-1].name, prefix) {
+			i += c.Entries - 1
+		}
 		for i++; i < d.hi && strings.HasPrefix(d.x.places[i].name, prefix); {
 			i++
 		}
-		sub.hi, sub.cached = i, d.cached.sub(name[:slash])
+		sub.hi = i
 		items = append(items, treeItem{treeEntry{name[:slash], modeTree, OID{}}, sub})
 	}
 	return items, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // Status is what git status tells.
@@ -93,21 +94,25 @@ func renamesOn(conf config, key string) bool {
 	return !ok || value == "copies" || value == "copy" || config{key: value}.bool(key, true)
 }
 
-// look compares the working tree with the index.
-func (r *Repo) look(ctx context.Context, conf config, o StatusOptions) (*rawIndex, swept, error) {
+// readIndex reads the index of the working tree, unless it is still the one
+// that was read last.
+func (r *Repo) readIndex() (*rawIndex, error) {
+	r.lastIndex.mu.Lock()
+	defer r.lastIndex.mu.Unlock()
+	if x := r.lastIndex.x; x != nil && x.fresh(r) {
+		return x, nil
+	}
 	x, err := readRawIndex(filepath.Join(r.GitDir, "index"))
-	if err != nil {
-		return nil, swept{}, err
-	}
-	s := sweep{
-		r: r, index: x, untracked: o.Untracked, ctx: ctx,
-		conf: sweepConfig{fileMode: conf.bool("core.filemode", true), sparse: conf.bool("core.sparsecheckout", false)},
-	}
-	found, err := s.run(below(o.Below))
 	if err == nil {
-		err = r.decide(ctx, x, conf, o.Untracked, &found)
+		r.lastIndex.x = x
 	}
-	return x, found, err
+	return x, err
+}
+
+// lastIndex is the index that was read last.
+type lastIndex struct {
+	mu sync.Mutex
+	x  *rawIndex
 }
 
 // below is a directory as the beginning of the paths in it.
@@ -184,9 +189,9 @@ func (x *rawIndex) join(staged []pair, changed []sweptFile, below string) ([]Fil
 		f.Changed = c.code
 		gone = gone || c.code == 'D'
 	}
-	for i := 0; i < len(x.places); {
-		e := x.at(i)
-		i++
+	for k := 0; k < len(x.special); {
+		e := x.at(x.special[k])
+		k++
 		if e.extended()&flagIntentToAdd != 0 {
 			meant = true
 			if f := at(e.name); f.Changed != 'D' {
@@ -197,8 +202,8 @@ func (x *rawIndex) join(staged []pair, changed []sweptFile, below string) ([]Fil
 			continue
 		}
 		stages := 1 << (e.stage() - 1)
-		for ; i < len(x.places) && x.places[i].name == e.name; i++ {
-			stages |= 1 << (x.at(i).stage() - 1)
+		for ; k < len(x.special) && x.places[x.special[k]].name == e.name; k++ {
+			stages |= 1 << (x.at(x.special[k]).stage() - 1)
 		}
 		letters := conflictCodes[stages]
 		*at(e.name) = FileStatus{Staged: letters[0], Changed: letters[1], Path: e.name, Conflict: true}

@@ -1,10 +1,13 @@
 package gitrepo
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // gitStatus is what git says, without writing the index anew.
@@ -352,11 +357,63 @@ func TestStatusRandom(t *testing.T) {
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	randomSteps(t, seed, steps)
+	r := gittest.New(t)
+	randomSteps(t, r, seed, steps, func() { checkStatus(t, r) })
 }
 
-func randomSteps(t *testing.T, seed uint64, steps int) {
+// followed tells a repository what a watcher sees.
+type followed struct {
+	disk *workspace.Disk
+	w    *watch.Watcher
+	feed *watch.Feed
+}
+
+func (f followed) Since(ctx context.Context) (ChangeSet, error) {
+	b, err := f.feed.Sync(ctx)
+	return ChangeSet{Names: b.Names, Below: b.Dirs, All: b.Lost}, err
+}
+
+func (f followed) Watched(dir string) bool {
+	return f.w.Watches(f.disk.Abs(path.Join(".", dir)))
+}
+
+// TestStatusFollowed takes random steps in a repository whose changes are
+// followed.
+func TestStatusFollowed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("changes are not told here")
+	}
 	r := gittest.New(t)
+	r.Commit("first", "a/d", "1\n")
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.Dir}}, workspace.DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	w := watch.New(disk)
+	defer w.Close()
+	repo := open(t, r)
+	repo.Follow(followed{disk, w, w.Subscribe()})
+	r.Write(".ignore", "b/c\n", "b/c/there", "1\n") // what isn't watched is looked at nevertheless
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	checks := 0
+	randomSteps(t, r, seed, 200, func() {
+		got, err := repo.status(t.Context(), StatusOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(strings.Split(gitStatus(r, "normal"), "\x00"), strings.Split(got.Porcelain(), "\x00")); d != "" {
+			t.Errorf("-git +ours:\n%s", d)
+		}
+		checks++
+	})
+	if whole := repo.resident.whole; whole == 0 || checks-whole < 20 {
+		t.Errorf("everything was looked at %d times in %d", whole, checks)
+	}
+}
+
+func randomSteps(t *testing.T, r *gittest.Repo, seed uint64, steps int, check func()) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	r.Commit("start", "a/b/c", lines("c", 20), "a/d", lines("d", 30), "e", "e\n")
 	name := func() string {
@@ -369,9 +426,9 @@ func randomSteps(t *testing.T, seed uint64, steps int) {
 	}
 	text := func() string { return lines(fmt.Sprint(rnd.IntN(4)), rnd.IntN(30)) + lines("end", rnd.IntN(8)) }
 	write := func(name, data string) {
-		path := r.Path(name)
-		if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
-			_ = os.WriteFile(path, []byte(data), 0o644) // it may be a directory
+		file := r.Path(name)
+		if os.MkdirAll(filepath.Dir(file), 0o755) == nil {
+			_ = os.WriteFile(file, []byte(data), 0o644) // it may be a directory
 		}
 	}
 	ops := []struct {
@@ -416,7 +473,7 @@ func randomSteps(t *testing.T, seed uint64, steps int) {
 		if rnd.IntN(3) == 0 {
 			continue
 		}
-		checkStatus(t, r)
+		check()
 		if t.Failed() {
 			t.Fatalf("after step %d, %s", i, op.name)
 		}

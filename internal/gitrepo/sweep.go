@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"runtime"
 	"sort"
 	"strings"
@@ -27,6 +28,7 @@ type sweep struct {
 	index     *rawIndex
 	conf      sweepConfig
 	untracked Untracked
+	watched   func(dir string) bool // nil: nobody follows the changes
 	ctx       context.Context
 
 	mu     sync.Mutex
@@ -67,6 +69,8 @@ type sweeper struct {
 	unsure    []int // entries whose content has to tell
 	modules   []int // submodules that are there
 	untracked []string
+	blind     map[string]bool // directories whose changes nobody reports
+	owner     string          // the directory whose names are compared
 
 	st   workspace.FileStat
 	buf  []byte
@@ -85,6 +89,7 @@ type swept struct {
 	unsure    []int
 	modules   []int
 	untracked []string
+	blind     map[string]bool // directories of the index whose changes nobody reports
 }
 
 // run compares what is below a directory, given with a slash at its end.
@@ -92,35 +97,16 @@ func (s *sweep) run(below string) (swept, error) {
 	s.more.L = &s.mu
 	n := runtime.GOMAXPROCS(0)
 	s.active = n
-	root := &sweepDir{lo: 0, hi: len(s.index.places)}
-	handle, err := workspace.OpenStatDir(s.r.Dir)
+	start, err := s.open(below)
 	if err != nil {
 		return swept{}, err
-	}
-	root.handle = handle
-	root.refs.Store(1)
-	root.inherit(s)
-	start := root
-	for _, elem := range strings.SplitAfter(below, "/") {
-		if elem == "" {
-			continue
-		}
-		sub := start.sub(elem[:len(elem)-1], s.find(start, elem))
-		start.refs.Add(1)
-		start.ownRules(s)
-		sub.inherit(s)
-		if sub.handle, err = start.handle.Enter(sub.name); err != nil {
-			return swept{}, err
-		}
-		sub.refs.Store(1)
-		start = sub
 	}
 	defer context.AfterFunc(s.ctx, func() { s.end(context.Cause(s.ctx)) })()
 	s.stack = append(s.stack, start)
 	s.workers = make([]*sweeper, n)
 	var wg sync.WaitGroup
 	for i := range s.workers {
-		s.workers[i] = &sweeper{sweep: s}
+		s.workers[i] = s.worker()
 		wg.Go(s.workers[i].work)
 	}
 	wg.Wait()
@@ -130,18 +116,54 @@ func (s *sweep) run(below string) (swept, error) {
 		}
 		d.release()
 	}
-	var all swept
-	for _, w := range s.workers {
+	return s.gather(s.workers), s.err
+}
+
+func (s *sweep) worker() *sweeper { return &sweeper{sweep: s, blind: map[string]bool{}} }
+
+// gather puts together what workers found.
+func (s *sweep) gather(workers []*sweeper) swept {
+	all := swept{blind: map[string]bool{}}
+	for _, w := range workers {
 		all.changed = append(all.changed, w.changed...)
 		all.unsure = append(all.unsure, w.unsure...)
 		all.modules = append(all.modules, w.modules...)
 		all.untracked = append(all.untracked, w.untracked...)
+		maps.Copy(all.blind, w.blind)
 	}
 	sort.Ints(all.unsure)
 	sort.Ints(all.modules)
 	sort.Strings(all.untracked)
 	sort.Slice(all.changed, func(i, j int) bool { return all.changed[i].entry < all.changed[j].entry })
-	return all, s.err
+	return all
+}
+
+// open opens a directory, given with a slash at its end, with the rules that
+// those above it have for it.
+func (s *sweep) open(path string) (*sweepDir, error) {
+	handle, err := workspace.OpenStatDir(s.r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &sweepDir{hi: len(s.index.places), handle: handle}
+	d.refs.Store(1)
+	d.inherit(s)
+	for _, elem := range strings.SplitAfter(path, "/") {
+		if elem == "" {
+			continue
+		}
+		d.ownRules(s)
+		sub := d.sub(elem[:len(elem)-1], s.find(d, elem))
+		sub.inherit(s)
+		sub.handle, err = d.handle.Enter(sub.name)
+		if err != nil {
+			d.release()
+			return nil, err
+		}
+		sub.refs.Store(1) // and the one on the directory above goes with it
+		d = sub
+	}
+	return d, nil
 }
 
 // find returns the entries below dir that are in its subdirectory elem, which
@@ -237,18 +259,9 @@ func (w *sweeper) dir(d *sweepDir) error {
 		d.inherit(w.sweep)
 	}
 	defer d.release()
-	c, err := w.entries(d)
+	differ, err := w.look(d)
 	if err != nil {
 		return err
-	}
-	differ := false
-	if w.sweep.untracked != UntrackedNone && !d.excluded {
-		if differ, err = w.count(d, &c); err != nil {
-			return err
-		}
-		if c.rules {
-			d.ownRules(w.sweep)
-		}
 	}
 	d.refs.Add(int32(len(w.subs)))
 	w.push(w.subs)
@@ -256,6 +269,49 @@ func (w *sweeper) dir(d *sweepDir) error {
 		return w.compareNames(d)
 	}
 	return nil
+}
+
+// look compares what is directly in a directory, and gathers its
+// subdirectories in w.subs. differ says that names are to be compared.
+func (w *sweeper) look(d *sweepDir) (differ bool, err error) {
+	if w.watched != nil && !w.watched(d.path) {
+		w.blind[d.path] = true
+	}
+	c, err := w.entries(d)
+	if err != nil || w.sweep.untracked == UntrackedNone || d.excluded {
+		return false, err
+	}
+	if differ, err = w.count(d, &c); err != nil {
+		return false, err
+	}
+	if c.rules {
+		d.ownRules(w.sweep)
+	}
+	return differ, nil
+}
+
+// some compares what is directly in some directories, and what they hold that
+// the index doesn't have.
+func (s *sweep) some(dirs []string) (swept, error) {
+	w := s.worker()
+	for _, path := range dirs {
+		if err := s.ctx.Err(); err != nil {
+			return swept{}, err
+		}
+		d, err := s.open(path)
+		if err != nil {
+			return swept{}, err
+		}
+		differ, err := w.look(d)
+		if err == nil && differ {
+			err = w.compareNames(d)
+		}
+		d.release()
+		if err != nil {
+			return swept{}, err
+		}
+	}
+	return s.gather([]*sweeper{w}), nil
 }
 
 // count reports whether a directory has another number of entries than the

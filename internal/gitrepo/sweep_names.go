@@ -29,6 +29,7 @@ func (w *sweeper) compareNames(d *sweepDir) error {
 	if w.sweep.untracked == UntrackedNone || d.excluded || d.listed.Swap(true) {
 		return nil
 	}
+	w.owner = d.path
 	known := map[string]int{}
 	skip := len(d.path)
 	for i := d.lo; i < d.hi; {
@@ -103,6 +104,9 @@ func (w *sweeper) kind(dir workspace.StatDir, name []byte) fs.FileMode {
 func (w *sweeper) inside(up workspace.StatDir, name []byte, path string, rules workspace.GitRules) bool {
 	if w.isRepo(path) {
 		return true
+	}
+	if w.watched != nil && !w.watched(path) {
+		w.blind[w.owner] = true
 	}
 	dir, err := up.Enter(name)
 	if err != nil {
@@ -200,15 +204,25 @@ func (s *sweep) patterns(path string) ([]byte, error) {
 // standardRules are the rules that are no file of the working tree.
 func (r *Repo) standardRules() workspace.GitRules {
 	var rules workspace.GitRules
-	file := userFile("ignore")
-	if conf, err := r.config(); err == nil && conf["core.excludesfile"] != "" {
-		file = resolve(expandHome(conf["core.excludesfile"]), r.Dir)
+	conf, err := r.config()
+	if err != nil {
+		return rules
 	}
-	if text, err := readSmall(file, maxPattern); err == nil {
+	files := r.excludeFiles(conf)
+	if text, err := readSmall(files[0], maxPattern); err == nil {
 		rules.AddUser(text)
 	}
-	if text, err := readSmall(r.CommonDir+"/info/exclude", maxPattern); err == nil {
+	if text, err := readSmall(files[1], maxPattern); err == nil {
 		rules.AddExclude(text)
 	}
 	return rules
+}
+
+// excludeFiles are the user's own ignore file and the repository's.
+func (r *Repo) excludeFiles(conf config) []string {
+	user := userFile("ignore")
+	if file := conf["core.excludesfile"]; file != "" {
+		user = resolve(expandHome(file), r.Dir)
+	}
+	return []string{user, r.CommonDir + "/info/exclude"}
 }

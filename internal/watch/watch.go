@@ -129,6 +129,14 @@ func (w *Watcher) State() State {
 	return s
 }
 
+// Watches reports whether changes directly in a directory are told, a path of
+// the operating system.
+func (w *Watcher) Watches(dir string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now != nil && w.now.dirs[dir] != ""
+}
+
 // Close ends watching.
 func (w *Watcher) Close() error {
 	w.mu.Lock()

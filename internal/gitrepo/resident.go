@@ -1,0 +1,238 @@
+package gitrepo
+
+import (
+	"context"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Changes tells what may have changed in a working tree.
+type Changes interface {
+	// Since returns what may have changed since it was asked last, with every
+	// change that was made before the call.
+	Since(ctx context.Context) (ChangeSet, error)
+
+	// Watched reports whether changes directly in a directory are told. Its path
+	// is relative to the top and has a slash at its end, "" is the top.
+	Watched(dir string) bool
+}
+
+// ChangeSet is what may have changed: paths relative to the top.
+type ChangeSet struct {
+	Names []string // files and directories
+	Below []string // directories below which anything may be different
+	All   bool     // anything may be different
+}
+
+// Follow makes Status remember what it found, and look again only where
+// something may have changed. Changes that nobody reports (through a shared
+// memory mapping, or a hard link elsewhere) are then seen as late as git's own
+// file system monitor sees them: with the next one that is.
+func (r *Repo) Follow(c Changes) {
+	r.resident.mu.Lock()
+	defer r.resident.mu.Unlock()
+	r.resident.changes, r.resident.index = c, nil
+}
+
+// resident is what the last sweep found.
+type resident struct {
+	mu      sync.Mutex
+	changes Changes // nil: nobody follows the changes
+
+	index *rawIndex // what it was compared with; nil: it must be compared
+	conf  sweepConfig
+	files []stampedFile       // the ignore files beside the working tree
+	dirs  map[string]*dirFind // by directory, with a slash at its end: where there is something
+	blind map[string]bool     // directories that must be looked at each time
+	whole int                 // how often everything was looked at
+}
+
+// dirFind is what was found directly in one directory of the index.
+type dirFind struct {
+	changed   []sweptFile
+	modules   []int
+	untracked []string
+}
+
+// maxDirty bounds how many directories are looked at one by one; above it all
+// are.
+const maxDirty = 256
+
+// look is a sweep for a status, from what is remembered as far as possible.
+func (r *Repo) look(ctx context.Context, conf config, o StatusOptions) (*rawIndex, swept, error) {
+	s := &sweep{
+		r: r, untracked: o.Untracked, ctx: ctx,
+		conf: sweepConfig{fileMode: conf.bool("core.filemode", true), sparse: conf.bool("core.sparsecheckout", false)},
+	}
+	m := &r.resident
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.changes == nil || o.Untracked != UntrackedNormal || below(o.Below) != "" {
+		x, err := r.readIndex()
+		if err != nil {
+			return nil, swept{}, err
+		}
+		s.index = x
+		found, err := s.run(below(o.Below))
+		if err == nil {
+			err = r.decide(ctx, x, conf, o.Untracked, &found)
+		}
+		return x, found, err
+	}
+	changes, err := m.changes.Since(ctx)
+	if err != nil {
+		m.index = nil // what it told is lost
+		return nil, swept{}, err
+	}
+	s.watched = m.changes.Watched
+	dirty, ok := m.dirty(r, s.conf, changes)
+	if ok {
+		s.index = m.index
+		ok = m.again(s, conf, dirty) == nil
+	}
+	if !ok {
+		if err := m.anew(s, conf); err != nil {
+			m.index = nil
+			return nil, swept{}, err
+		}
+	}
+	found := m.found()
+	modules := swept{modules: found.modules}
+	err = r.decide(ctx, m.index, conf, o.Untracked, &modules) // theirs are repositories of their own
+	found.changed = append(found.changed, modules.changed...)
+	return m.index, found, err
+}
+
+// dirty returns the directories that are to be looked at; ok is false when all
+// are.
+func (m *resident) dirty(r *Repo, conf sweepConfig, c ChangeSet) (dirs []string, ok bool) {
+	if m.index == nil || c.All || conf != m.conf || !m.index.fresh(r) {
+		return nil, false
+	}
+	for _, f := range m.files {
+		if !f.stamp.fresh(f.path) {
+			return nil, false
+		}
+	}
+	set := maps.Clone(m.blind)
+	for _, name := range append(slices.Clone(c.Names), c.Below...) {
+		if name == "." || m.index.hasDir(name+"/") {
+			return nil, false
+		}
+		dir := path.Dir(name)
+		for dir != "." && !m.index.hasDir(dir+"/") {
+			dir = path.Dir(dir)
+		}
+		set[below(dir)] = true
+	}
+	return slices.Collect(maps.Keys(set)), len(set) <= maxDirty
+}
+
+// fresh reports whether the index file is still the one that was read.
+func (x *rawIndex) fresh(r *Repo) bool {
+	return x.stat.fresh(filepath.Join(r.GitDir, "index"))
+}
+
+// hasDir reports whether there are entries below a directory.
+func (x *rawIndex) hasDir(prefix string) bool {
+	i, _ := x.find(prefix)
+	return i < len(x.places) && strings.HasPrefix(x.places[i].name, prefix)
+}
+
+// again looks at some directories.
+func (m *resident) again(s *sweep, conf config, dirs []string) error {
+	if len(dirs) == 0 {
+		return nil
+	}
+	found, err := s.some(dirs)
+	if err == nil {
+		err = m.settle(s, conf, &found)
+	}
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		delete(m.dirs, dir)
+	}
+	m.keep(found)
+	return nil
+}
+
+// anew looks at everything.
+func (m *resident) anew(s *sweep, conf config) error {
+	m.files = nil
+	m.whole++
+	for _, file := range s.r.excludeFiles(conf) {
+		m.files = append(m.files, stampedFile{file, stampFile(file)}) // before they are read
+	}
+	x, err := s.r.readIndex()
+	if err != nil {
+		return err
+	}
+	s.index = x
+	found, err := s.run("")
+	if err == nil {
+		err = m.settle(s, conf, &found)
+	}
+	if err != nil {
+		return err
+	}
+	m.index, m.conf, m.dirs, m.blind = x, s.conf, map[string]*dirFind{}, map[string]bool{}
+	m.keep(found)
+	return nil
+}
+
+// settle decides about files whose content has to tell. Submodules are decided
+// about each time.
+func (m *resident) settle(s *sweep, conf config, found *swept) error {
+	modules := found.modules
+	found.modules = nil
+	err := s.r.decide(s.ctx, s.index, conf, s.untracked, found)
+	found.modules = modules
+	return err
+}
+
+// keep remembers what was found by the directory that it was found in.
+func (m *resident) keep(found swept) {
+	at := func(name string) *dirFind {
+		dir := below(path.Dir(strings.TrimSuffix(name, "/")))
+		f := m.dirs[dir]
+		if f == nil {
+			f = &dirFind{}
+			m.dirs[dir] = f
+		}
+		return f
+	}
+	x := m.index
+	for _, c := range found.changed {
+		f := at(x.places[c.entry].name)
+		f.changed = append(f.changed, c)
+	}
+	for _, i := range found.modules {
+		f := at(x.places[i].name)
+		f.modules = append(f.modules, i)
+	}
+	for _, name := range found.untracked {
+		f := at(name)
+		f.untracked = append(f.untracked, name)
+	}
+	maps.Copy(m.blind, found.blind)
+}
+
+// found is all that is remembered.
+func (m *resident) found() swept {
+	var s swept
+	for _, f := range m.dirs {
+		s.changed = append(s.changed, f.changed...)
+		s.modules = append(s.modules, f.modules...)
+		s.untracked = append(s.untracked, f.untracked...)
+	}
+	slices.Sort(s.modules)
+	slices.Sort(s.untracked)
+	slices.SortFunc(s.changed, func(a, b sweptFile) int { return a.entry - b.entry })
+	return s
+}
