@@ -41,7 +41,7 @@ lint: ## golangci-lint, at the version that this project is clean with
 
 bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures search there too, BENCH_GIT=dir shadows of that repository
 	$(GO) run ./bench/search $(BENCH_REPO)
-	$(GO) run ./bench/git $(BENCH_REPO)
+	$(GO) run ./bench/git $(BENCH_GIT)
 	$(GO) run ./bench/symbols $(BENCH_REPO)
 	$(GO) run ./bench/server -server bin/sidecar-ls
 	$(GO) run ./bench/shadow $(BENCH_GIT)

@@ -6,7 +6,7 @@
 //
 // A round runs all variants one after another: git as a process, ours and
 // go-git in this process, each from the opening of the repository on; and ours
-// with the repository left open, as the server leaves it. The first round is
+// with the repository left open and its changes followed, as the server does. The first round is
 // dropped; shown are the medians of the rounds' wall and CPU times in
 // milliseconds, and of their ratios to git in the same round. go-git is run
 // three times only. It reads the objects, not the settings of the user.
@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -34,6 +35,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // task is one thing to do in all ways.
@@ -144,11 +147,19 @@ func history(ctx context.Context, dir string) error {
 }
 
 func directory(ctx context.Context, dir string, rounds int) error {
-	fmt.Printf("\n%-12s %-14s %-14s %-14s %-14s %-11s %-11s %s\n", filepath.Base(dir), "git", "ours", "ours, open", "go-git", "ours/git", "open/git", "go-git/git")
+	fmt.Printf("\n%-12s %-14s %-14s %-14s %-14s %-11s %-11s %s\n", filepath.Base(dir), "git", "ours", "followed", "go-git", "ours/git", "followed", "go-git/git")
 	open, err := gitrepo.Open(dir, gitrepo.Options{})
 	if err != nil {
 		return err
 	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	w := watch.New(disk)
+	defer w.Close()
+	open.Follow(followed{disk, w, w.Subscribe()})
 	for _, t := range tasks {
 		var all [4][]cost
 		theirs, theirRatio := "-", "-"
@@ -202,9 +213,23 @@ func directory(ctx context.Context, dir string, rounds int) error {
 	return nil
 }
 
+// followed tells a repository what a watcher sees.
+type followed struct {
+	disk *workspace.Disk
+	w    *watch.Watcher
+	feed *watch.Feed
+}
+
+func (f followed) Since(ctx context.Context) (gitrepo.ChangeSet, error) {
+	b, err := f.feed.Sync(ctx)
+	return gitrepo.ChangeSet{Names: b.Names, Below: b.Dirs, All: b.Lost}, err
+}
+
+func (f followed) Watched(dir string) bool { return f.w.Watches(f.disk.Abs(path.Join(".", dir))) }
+
 type cost struct{ wall, cpu float64 } // milliseconds
 
-func (c cost) String() string { return fmt.Sprintf("%.1f/%.1f", c.wall, c.cpu) }
+func (c cost) String() string { return fmt.Sprintf("%.2f/%.2f", c.wall, c.cpu) }
 
 func command(ctx context.Context, dir string, args []string) (cost, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)

@@ -107,6 +107,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		return nil, errors.Join(err, disk.Close())
 	}
 	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.m.Top}
+	if d.resident {
+		c.repos.opened = c.watching.follow
+	}
 	c.sessions = session.NewStore(session.Options{
 		DefaultMode: func() string { return firstOf(d.mode, c.settings.now.Load().String("mode")) },
 		ValidMode:   func(name string) bool { _, ok := c.settings.mode(name); return ok },

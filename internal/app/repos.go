@@ -20,6 +20,8 @@ type repos struct {
 	options gitrepo.Options
 	shadow  func(dir string) string // the shadow that a directory lies in, or ""
 
+	opened func(*gitrepo.Repo) // is told of each that is kept; may be nil
+
 	mu   sync.Mutex
 	list []*gitrepo.Repo // the last one that was used comes last
 }
@@ -45,6 +47,9 @@ func (r *repos) open(_ context.Context, dir string) (*gitrepo.Repo, error) {
 		r.list = r.list[1:]
 	}
 	r.list = append(r.list, now)
+	if r.opened != nil {
+		r.opened(now)
+	}
 	return now, nil
 }
 
