@@ -28,7 +28,7 @@ var may = []struct {
 	{"internal/app", []string{"..."}, "the one place that knows everything"},
 	{"server", []string{"internal/lsp", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "tools", "pendingedits", "shadow", "pki"},
 		"the border to LSP translates; it knows no tool by name and no policy"},
-	{"internal/dispatch", []string{"tools", "internal/workspace", "internal/policy", "internal/redact", "internal/session", "internal/events", "internal/diff", "internal/auditlog"},
+	{"internal/dispatch", []string{"tools", "internal/workspace", "internal/policy/...", "internal/redact", "internal/session", "internal/events", "internal/diff", "internal/auditlog"},
 		"the gate knows neither LSP nor the queue that changes may go to"},
 	{"pendingedits", []string{"internal/workspace", "internal/diff"}, "the queue is a view; it knows neither editors nor sessions"},
 	{"shadow", []string{"internal/workspace", "internal/gitrepo", "internal/diff"}, "a shadow is a working tree and a view; it knows neither sessions nor the queue"},

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 )
 
 // settings is what holds now. Readers take a snapshot; load swaps in a new one.
@@ -70,6 +71,11 @@ func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
 	d.Trusted = set.String("workspace.trust") != "untrusted"
 	d.Permissions = outcomes(set.Permissions())
+	var rules []shell.Rule
+	for _, r := range set.CommandRules() {
+		rules = append(rules, shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision)})
+	}
+	d.Commands = shell.MakeRules(rules)
 	d.Modes = map[string]policy.Mode{}
 	for _, m := range set.CustomModes() {
 		mode, err := policy.Custom{Name: m.Name, Description: m.Description, Base: m.Base, Destination: m.Destination, Permissions: outcomes(m.Permissions)}.Mode()

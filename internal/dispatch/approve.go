@@ -82,6 +82,12 @@ func (c *call) remember(scope Scope, v policy.Verdict, changes []workspace.Chang
 	}
 	switch scope {
 	case ForSession:
+		if c.line != nil {
+			for _, key := range c.lineKeys() {
+				c.session.Remember(key)
+			}
+			return
+		}
 		c.session.Remember(c.tool.Name)
 	case Pattern:
 		for _, ch := range changes {
@@ -104,7 +110,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Arguments:     redactedArguments(c.req.Arguments, hide),
 		Effects:       c.effects(changes),
 		Rule:          v.Rule,
-		Irrecoverable: c.bound.Effects.Irrecoverable != "",
+		Irrecoverable: c.irrecoverable() != "",
 		Rememberable:  v.Remember,
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
@@ -122,7 +128,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	a.Diff = hide(diffs.String())
 	a.Detail = v.Reason
 	if a.Irrecoverable {
-		a.Detail += "\n" + hide(c.bound.Effects.Irrecoverable)
+		a.Detail += "\n" + hide(c.irrecoverable())
 	}
 	switch {
 	case a.Diff != "":

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -31,6 +32,7 @@ type call struct {
 	dest    Destinations
 
 	begun     time.Time
+	line      *shell.Verdict     // of the command line, if there is one for a shell
 	changes   []workspace.Change // that were made
 	spent     *session.Reservation
 	res       *Result
@@ -102,6 +104,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		return tools.Result{}, tools.Errorf(tools.BudgetExceeded, "%v", err)
 	}
 	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.tool.Name, c.set)
+	c.read()
 
 	if c.tool.Access == tools.Edit {
 		return c.edit(ctx)
@@ -197,14 +200,15 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		AllowedBefore:  c.remembered(changes),
 		Trusted:        c.set.Trusted,
 	}
-	v := policy.Decide(f)
+	c.lineFacts(&f)
+	v := c.lineVerdict(policy.Decide(f))
 	c.res.Decision = Decision{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}
 	return v
 }
 
 // access is the tool's class, or read for a call that changes nothing.
 func (c *call) access() tools.Access {
-	if c.bound.Effects.ReadOnly {
+	if c.bound.Effects.ReadOnly || c.looks() {
 		return tools.Read
 	}
 	return c.tool.Access

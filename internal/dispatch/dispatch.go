@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -40,6 +41,7 @@ type Settings struct {
 	Modes           map[string]policy.Mode // custom modes, by name
 	ResultBytes     int
 	ApprovalTimeout time.Duration
+	Commands        shell.Rules            // what the user decided about command lines
 	SensitiveOK     func(name string) bool // files that tools may read although their name says secret
 }
 

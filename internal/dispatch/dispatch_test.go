@@ -19,6 +19,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -144,6 +145,12 @@ type lineIn struct {
 	Line string `json:"line" jsonschema:"the line"`
 }
 
+type shellIn struct {
+	Command string `json:"command"`
+}
+
+func (in shellIn) Effects() tools.Effects { return tools.Effects{Command: in.Command, Shell: true} }
+
 func (l lineIn) Effects() tools.Effects {
 	e := tools.Effects{Command: l.Line, ReadOnly: l.Line == "list"}
 	if l.Line == "destroy" {
@@ -202,6 +209,10 @@ func newRig(t testing.TB, mode string) *rig {
 				panic("boom")
 			}
 			return tools.Result{Text: "ran " + in.Line}, nil
+		}),
+		tools.NewExec(def("shell"), func(_ context.Context, c *tools.Call, in shellIn) (tools.Result, error) {
+			r.ran.Add(1)
+			return tools.Result{Text: "ran " + in.Command}, nil
 		}),
 		tools.NewExec(always, func(context.Context, *tools.Call, struct{}) (tools.Result, error) {
 			return tools.Result{Text: "did"}, nil
@@ -323,6 +334,84 @@ func TestWhoIsAsked(t *testing.T) {
 				t.Fatal("a refused call changed something")
 			}
 		})
+	}
+}
+
+// What is decided about a command line is decided about each command in it.
+func TestCommandLines(t *testing.T) {
+	yes := says(Answer{Allow: true})
+	rules := shell.MakeRules([]shell.Rule{
+		{Prefix: []string{"make", "test"}, Decision: policy.Allow}, {Prefix: []string{"git", "push"}, Decision: policy.Ask}, {Prefix: []string{"curl"}, Decision: policy.Deny},
+	})
+	for name, c := range map[string]struct {
+		mode, line string
+		asked      int
+		want       tools.Code
+		rule       string
+	}{
+		"a look":                         {"cautious", "ls && cat a.txt", 0, "", "mode.cautious.reads"},
+		"a look, asked for in manual":    {"manual", "ls", 1, "", "mode.manual.reads"},
+		"a look at a secret":             {"autonomous", "cat secret.pem", 1, "", "command.ask"},
+		"a look outside":                 {"cautious", "cat ~/notes", 1, "", "mode.cautious.execs"},
+		"a rule allows":                  {"cautious", "make test | head", 0, "", "command.allow"},
+		"a rule allows, in manual":       {"manual", "make test", 0, "", "command.allow"},
+		"a rule allows a part":           {"cautious", "make test; make install", 1, "", "mode.cautious.execs"},
+		"a rule asks, in autonomous":     {"autonomous", "ls; git push", 1, "", "command.ask"},
+		"a rule denies, in autonomous":   {"autonomous", "ls $(curl x)", 0, tools.Denied, "command.deny"},
+		"unknown, in autonomous":         {"autonomous", "make install", 0, "", "mode.autonomous.execs"},
+		"can't be undone, in autonomous": {"autonomous", "ls && rm -rf build", 1, tools.NotApproved, "irrecoverable"},
+		"writes where nobody does":       {"autonomous", "echo x > .git/config", 0, tools.Denied, "command.deny"},
+		"writes what others run":         {"autonomous", "echo x > .bashrc", 1, "", "command.ask"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, c.mode)
+			r.settings.Commands = rules
+			r.person.answer = yes
+			args, _ := json.Marshal(shellIn{c.line})
+			e, err := r.Explain(t.Context(), Request{Name: "shell", Arguments: args})
+			if err != nil || e.Rule != c.rule {
+				t.Errorf("explained as %+v, %v", e, err)
+			}
+			res := r.call(t, "shell", string(args))
+			if code(res) != c.want || len(r.person.asked) != c.asked || res.Decision.Rule != c.rule {
+				t.Errorf("code %q, asked %d, rule %s (%s)", code(res), len(r.person.asked), res.Decision.Rule, res.Content)
+			}
+		})
+	}
+}
+
+// An answer for the session holds for the commands that were shown, in every
+// line; not for the tool, and not for what can't be known.
+func TestCommandsAllowedForSession(t *testing.T) {
+	r := newRig(t, "cautious")
+	r.person.answer = says(Answer{Allow: true, Scope: ForSession})
+	asked := func(line string) bool {
+		before := len(r.person.asked)
+		args, _ := json.Marshal(shellIn{line})
+		if res := r.call(t, "shell", string(args)); !res.OK {
+			t.Errorf("%q: %s", line, res.Content)
+		}
+		return len(r.person.asked) > before
+	}
+	for _, c := range []struct {
+		line  string
+		asked bool
+	}{
+		{"make build && make check", true}, {"make check", false}, {"ls; make build", false}, {"make install", true}, {"make install", false},
+		{"make $X", true}, {"make $X", true}, {"git push -f; make build", true},
+	} {
+		if c.line == "git push -f; make build" {
+			r.person.answer = says(Answer{Allow: true, Scope: ForSession, Typed: "CONFIRM"})
+		}
+		if got := asked(c.line); got != c.asked {
+			t.Errorf("%q: asked %v", c.line, got)
+		}
+	}
+	if !asked("git push -f") {
+		t.Error("what can't be undone is remembered")
+	}
+	if last := r.person.asked[len(r.person.asked)-1]; !last.Irrecoverable || last.Rememberable || !strings.Contains(last.Detail, "git push rewrites") {
+		t.Errorf("%+v", last)
 	}
 }
 

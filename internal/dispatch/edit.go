@@ -94,6 +94,9 @@ func touched(changes []workspace.Change) []string {
 // remembered reports whether a person allowed the like of this call before,
 // in this session.
 func (c *call) remembered(changes []workspace.Change) bool {
+	if c.line != nil {
+		return false // what was allowed of it is known to the reading of the line
+	}
 	if c.session.Remembered(c.tool.Name) {
 		return true
 	}

@@ -32,6 +32,12 @@ type Facts struct {
 	ToStore       bool // an edit that waits in the review queue
 	Queued        bool // a commit that waits until the batch it is made of is accepted
 
+	// Command is what the reading of a shell's command line comes to: a deny, a
+	// question or an allow of the user's rules and the paths that it names; ""
+	// when the mode decides.
+	Command       Outcome
+	CommandReason string
+
 	Permission     Outcome   // what the settings say about the tool
 	ModePermission Outcome   // what the mode itself says about the tool
 	Behaviour      Behaviour // the mode's own row; the zero row asks about everything

@@ -61,6 +61,15 @@ var sections = []section{
 		{"can't be undone, allowed by the settings", func(f *Facts) { f.Irrecoverable, f.Permission = true, Allow }},
 		{"can't be undone, allowed for the session", func(f *Facts) { f.Irrecoverable, f.AllowedBefore = true, true }},
 	}},
+	{"Command lines", "What the rules say about the commands of a line; a line that only looks is a read.", []circumstance{
+		{"a command is denied", func(f *Facts) { f.Command = Deny }},
+		{"a command is denied, and the settings allow the tool", func(f *Facts) { f.Command, f.Permission = Deny, Allow }},
+		{"a command asks, and the settings allow the tool", func(f *Facts) { f.Command, f.Permission = Ask, Allow }},
+		{"a command asks, allowed for the session", func(f *Facts) { f.Command, f.AllowedBefore = Ask, true }},
+		{"every command is allowed", func(f *Facts) { f.Command = Allow }},
+		{"every command is allowed, and the settings ask about the tool", func(f *Facts) { f.Command, f.Permission = Allow, Ask }},
+		{"every command is allowed, one can't be undone", func(f *Facts) { f.Command, f.Irrecoverable = Allow, true }},
+	}},
 	{"Allowed for the session", "A person's earlier answer takes away the mode's question.", []circumstance{
 		{"allowed for the session", func(f *Facts) { f.AllowedBefore = true }},
 	}},
@@ -205,13 +214,18 @@ func TestInvariants(t *testing.T) {
 	for _, m := range rows(t) {
 		for _, access := range []string{"read", "edit", "exec", "something new"} {
 			for _, perm := range outcomes {
-				for _, own := range outcomes {
+				for k, own := range append(outcomes, outcomes[1:]...) {
+					command := Outcome("")
+					if k >= len(outcomes) { // by itself: the two together are too many
+						own, command = "", own
+					}
 					for bits := range 1 << 8 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
 						f := Facts{
 							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
 							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7),
+							Command: command, CommandReason: "because",
 						}
 						v := Decide(f)
 						seen[v.Rule] = true
@@ -232,8 +246,8 @@ func TestInvariants(t *testing.T) {
 
 func broken(f Facts, v Verdict) string {
 	writes := f.Access != "read"
-	denied := f.Permission == Deny || f.ModePermission == Deny
-	asks := f.AlwaysAsk || f.Irrecoverable || f.Protected && writes
+	denied := f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny
+	asks := f.AlwaysAsk || f.Irrecoverable || f.Command == Ask || f.Protected && writes
 	switch {
 	case v.Outcome != Allow && v.Outcome != Ask && v.Outcome != Deny:
 		return "no outcome"

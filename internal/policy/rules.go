@@ -30,6 +30,11 @@ var rules = [...]rule{
 		reason: func(f Facts) string { return "the mode " + f.Behaviour.Name + " denies " + f.Tool },
 	},
 	{
+		name: "command.deny", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return f.Command == Deny },
+		reason: func(f Facts) string { return f.CommandReason },
+	},
+	{
 		name: "always-ask", outcome: Ask, by: ByRule,
 		when:   func(f Facts) bool { return f.AlwaysAsk },
 		reason: func(f Facts) string { return f.Tool + " asks in every mode" },
@@ -43,6 +48,11 @@ var rules = [...]rule{
 		name: "irrecoverable", outcome: Ask, by: ByRule,
 		when:   func(f Facts) bool { return f.Irrecoverable },
 		reason: says("what this does can't be undone, so a person is asked in every mode"),
+	},
+	{
+		name: "command.ask", outcome: Ask, by: ByRule,
+		when:   func(f Facts) bool { return f.Command == Ask },
+		reason: func(f Facts) string { return f.CommandReason },
 	},
 	{
 		name: "permission.mode.allow", outcome: Allow, by: ByRule,
@@ -63,6 +73,11 @@ var rules = [...]rule{
 		name: "permission.ask", outcome: Ask, by: ByRule,
 		when:   func(f Facts) bool { return f.Permission == Ask },
 		reason: func(f Facts) string { return "the settings ask about " + f.Tool },
+	},
+	{
+		name: "command.allow", outcome: Allow, by: ByRule,
+		when:   func(f Facts) bool { return f.Command == Allow },
+		reason: func(f Facts) string { return f.CommandReason },
 	},
 	{
 		name: "allowed-for-session", outcome: Allow, by: ByUser,

@@ -70,6 +70,12 @@ type Verdict struct {
 	Line          *Line
 }
 
+// OnlyLooks reports whether nothing of the line does more than look, without
+// any rule of the user.
+func (v Verdict) OnlyLooks() bool {
+	return v.Outcome == policy.Allow && !slices.ContainsFunc(v.Parts, func(p Part) bool { return p.Rule == "command.rule" || p.Rule == "allowed-for-session" })
+}
+
 // strictness orders outcomes: the mode's decision is stricter than an allow,
 // because the mode may ask.
 var strictness = map[policy.Outcome]int{policy.Allow: 0, "": 1, policy.Ask: 2, policy.Deny: 3}

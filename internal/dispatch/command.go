@@ -1,0 +1,100 @@
+package dispatch
+
+import (
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// read reads the command line of a call that has one for a shell.
+func (c *call) read() {
+	if !c.bound.Effects.Shell {
+		return
+	}
+	j := shell.Judge{Rules: c.set.Commands, Place: c.place, Remembered: c.session.Remembered}
+	v := j.Judge(c.bound.Effects.Command)
+	c.line = &v
+}
+
+// looks reports whether the call's line only looks. In a workspace that is not
+// trusted even that may run what the workspace brings along.
+func (c *call) looks() bool { return c.line != nil && c.set.Trusted && c.line.OnlyLooks() }
+
+// place tells where a path of a command line leads.
+func (c *call) place(path string) shell.Place {
+	if strings.HasPrefix(path, "~") {
+		return shell.Outside
+	}
+	name, err := c.to.Resolve(path)
+	if err != nil {
+		return shell.Outside
+	}
+	real, err := c.to.RealName(name)
+	if err != nil {
+		return shell.Outside
+	}
+	secret := func(name string) bool {
+		return workspace.Sensitive(name) && (c.set.SensitiveOK == nil || !c.set.SensitiveOK(name))
+	}
+	switch worst := max(workspace.Protected(name), workspace.Protected(real)); {
+	case secret(name) || secret(real):
+		return shell.Sensitive
+	case worst == workspace.Never:
+		return shell.Forbidden
+	case worst == workspace.AskFirst:
+		return shell.Guarded
+	}
+	return shell.Inside
+}
+
+// lineFacts adds what the reading of the line found to the facts of a decision.
+func (c *call) lineFacts(f *policy.Facts) {
+	if c.line == nil {
+		return
+	}
+	f.Irrecoverable = f.Irrecoverable || c.line.Irrecoverable != ""
+	if !c.line.OnlyLooks() {
+		f.Command = c.line.Outcome
+	}
+	f.CommandReason = c.line.Text + ": " + c.line.Reason
+}
+
+// lineVerdict makes a verdict of the mode say what the line has that no rule
+// knows, and offers to remember the answer only when it can be.
+func (c *call) lineVerdict(v policy.Verdict) policy.Verdict {
+	if c.line == nil || v.Outcome != policy.Ask {
+		return v
+	}
+	if v.By == policy.ByMode {
+		v.Reason += "; " + c.line.Text + ": " + c.line.Reason
+	}
+	v.Remember = v.Remember && len(c.lineKeys()) > 0
+	return v
+}
+
+// lineKeys are what a person allows who allows the line for the session: each
+// command that nothing else allows, as it is. There are none when something of
+// the line can't be known.
+func (c *call) lineKeys() []string {
+	var keys []string
+	for _, p := range c.line.Parts {
+		switch {
+		case p.Outcome == policy.Allow:
+		case p.Key == "":
+			return nil
+		default:
+			keys = append(keys, p.Key)
+		}
+	}
+	return keys
+}
+
+// irrecoverable says what of the call can't be undone, or "".
+func (c *call) irrecoverable() string {
+	if why := c.bound.Effects.Irrecoverable; why != "" || c.line == nil {
+		return why
+	}
+	return c.line.Irrecoverable
+}
