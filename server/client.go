@@ -28,6 +28,7 @@ type abilities struct {
 	showDocument   bool
 	lensRefresh    bool
 	literalActions bool // code actions that are more than commands
+	symbolTree     bool // symbols of a document as a tree
 	sidecar        lsp.SidecarCapabilities
 }
 
@@ -49,6 +50,7 @@ func abilitiesOf(c lsp.ClientCapabilities) abilities {
 		showDocument:   c.Window.ShowDocument.Support,
 		lensRefresh:    c.Workspace.CodeLens.RefreshSupport,
 		literalActions: literal != "" && literal != "null" && literal != "false",
+		symbolTree:     c.TextDocument.DocumentSymbol.Hierarchical,
 		sidecar:        c.Experimental.Sidecar,
 	}
 }

@@ -79,11 +79,13 @@ func (s *Server) welcome() lsp.InitializeResult {
 	return lsp.InitializeResult{
 		ServerInfo: lsp.Info{Name: "sidecar-ls", Version: s.opts.Version},
 		Capabilities: lsp.ServerCapabilities{
-			PositionEncoding:       s.docs.enc,
-			TextDocumentSync:       &lsp.TextDocumentSyncOptions{OpenClose: true, Change: lsp.SyncIncremental, Save: &lsp.SaveOptions{}},
-			CodeActionProvider:     &lsp.CodeActionOptions{CodeActionKinds: actionKinds, ResolveProvider: true},
-			CodeLensProvider:       &lsp.CodeLensOptions{ResolveProvider: true},
-			ExecuteCommandProvider: &lsp.ExecuteCommandOptions{Commands: names(s.table), WorkDoneProgress: true},
+			PositionEncoding:        s.docs.enc,
+			TextDocumentSync:        &lsp.TextDocumentSyncOptions{OpenClose: true, Change: lsp.SyncIncremental, Save: &lsp.SaveOptions{}},
+			CodeActionProvider:      &lsp.CodeActionOptions{CodeActionKinds: actionKinds, ResolveProvider: true},
+			CodeLensProvider:        &lsp.CodeLensOptions{ResolveProvider: true},
+			DocumentSymbolProvider:  s.current().DocumentSymbols != nil,
+			WorkspaceSymbolProvider: s.current().WorkspaceSymbols != nil,
+			ExecuteCommandProvider:  &lsp.ExecuteCommandOptions{Commands: names(s.table), WorkDoneProgress: true},
 			Workspace: &lsp.WorkspaceServerCapabilities{
 				WorkspaceFolders: &lsp.WorkspaceFoldersServerCapabilities{Supported: true, ChangeNotifications: true},
 			},

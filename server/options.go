@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -68,6 +69,12 @@ type Core struct {
 	// Batch reports whether what a session proposes is accepted as a whole or
 	// not at all; nil means never.
 	Batch func(session string) bool
+
+	// DocumentSymbols returns the symbols of a text, outer ones first;
+	// WorkspaceSymbols those of all files that fit a query, best first. What is
+	// nil is not announced: most editors have a better source.
+	DocumentSymbols  func(ctx context.Context, name string, text []byte) ([]pki.Symbol, error)
+	WorkspaceSymbols func(ctx context.Context, query string) ([]SymbolPlace, error)
 
 	// SetFolders follows the client when it adds or removes folders; nil means
 	// that this needs a restart.

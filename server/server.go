@@ -193,12 +193,14 @@ func (s *Server) Request(ctx context.Context, method string, params json.RawMess
 
 // requests are what the client may ask once it is initialized.
 var requests = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
-	"shutdown":                 (*Server).shutdown,
-	"workspace/executeCommand": (*Server).executeCommand,
-	"textDocument/codeLens":    (*Server).codeLens,
-	"codeLens/resolve":         (*Server).resolved,
-	"textDocument/codeAction":  (*Server).codeAction,
-	"codeAction/resolve":       (*Server).resolved,
+	"shutdown":                    (*Server).shutdown,
+	"workspace/executeCommand":    (*Server).executeCommand,
+	"textDocument/codeLens":       (*Server).codeLens,
+	"codeLens/resolve":            (*Server).resolved,
+	"textDocument/codeAction":     (*Server).codeAction,
+	"textDocument/documentSymbol": (*Server).documentSymbol,
+	"workspace/symbol":            (*Server).workspaceSymbol,
+	"codeAction/resolve":          (*Server).resolved,
 }
 
 // resolved answers a resolve request: lenses and actions are complete from the

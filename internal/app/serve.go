@@ -121,6 +121,10 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		StateDir:  state,
 		Audit:     func() (any, error) { return c.verifyAudit() },
 		Knowledge: c.knowledge,
+
+		DocumentSymbols:  c.documentSymbols(parser),
+		WorkspaceSymbols: c.workspaceSymbols(),
+
 		Configure: func(layers ...json.RawMessage) []string {
 			return news.of(func() []string { return c.settings.load(layers...) })
 		},

@@ -155,6 +155,7 @@ func TestTypes(t *testing.T) {
 		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting; did you mean tools.enabled?`}},
 		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
 		{"keys that the protocol keeps", `{"sandbox.mode": "auto", "mcp": {"servers": {}}, "languageServers": {}}`, values{}, nil},
+		{"keys below one that the protocol keeps", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, nil},
 		{"a key like nothing", `{"whatever": {"mode": 1}}`, values{}, []string{`whatever: is no setting`}},
 		{"an empty key", `{"": {"mode": "manual"}}`, values{}, []string{`: is no setting`}},
 		{"a group that is none", `{"tools": true}`, values{}, []string{`tools: must be an object of settings, not true`}},

@@ -121,7 +121,7 @@ func (d *document) take(full string, e entry) {
 	key := strings.TrimPrefix(full, prefix+".")
 	switch first, twice := d.entries[key]; {
 	case e.value.Kind() == 'n': // not set
-	case reserved(key): // one configuration serves several versions
+	case reserved(key) && lookup(key) == nil: // one configuration serves several versions
 	case isGroup(full):
 		d.report(key, e.line, "must be an object of settings, not %s", shown(e.value))
 	case len(d.problems) >= maxProblems && lookup(key) == nil:

@@ -125,6 +125,14 @@ var table = []Setting{
 		Help: "Whether there is an index of the project, which project_knowledge_search answers from. It is built by the first question.",
 	},
 	{
+		Key: "knowledge.documentSymbols", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any,
+		Help: "Whether the outline of a document is offered to the editor (textDocument/documentSymbol). For languages that no other server serves. Read when the server starts.",
+	},
+	{
+		Key: "knowledge.workspaceSymbols", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any,
+		Help: "Whether the symbols of the project are offered to the editor (workspace/symbol), from the project index. Read when the server starts.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "What is logged.",
 	},

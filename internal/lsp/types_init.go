@@ -84,6 +84,12 @@ type FileOperationsCapabilities struct {
 type TextDocumentClientCapabilities struct {
 	CodeAction         CodeActionCapabilities         `json:"codeAction,omitzero"`
 	PublishDiagnostics PublishDiagnosticsCapabilities `json:"publishDiagnostics,omitzero"`
+	DocumentSymbol     DocumentSymbolCapabilities     `json:"documentSymbol,omitzero"`
+}
+
+// DocumentSymbolCapabilities says which form of symbols the client reads.
+type DocumentSymbolCapabilities struct {
+	Hierarchical bool `json:"hierarchicalDocumentSymbolSupport,omitzero"`
 }
 
 // CodeActionCapabilities says how much of a code action may come later.
@@ -139,13 +145,17 @@ type InitializeResult struct {
 
 // ServerCapabilities is what the server offers.
 type ServerCapabilities struct {
-	PositionEncoding       Encoding                     `json:"positionEncoding,omitempty"`
-	TextDocumentSync       *TextDocumentSyncOptions     `json:"textDocumentSync,omitempty"`
-	CodeActionProvider     *CodeActionOptions           `json:"codeActionProvider,omitempty"`
-	CodeLensProvider       *CodeLensOptions             `json:"codeLensProvider,omitempty"`
-	ExecuteCommandProvider *ExecuteCommandOptions       `json:"executeCommandProvider,omitempty"`
-	Workspace              *WorkspaceServerCapabilities `json:"workspace,omitempty"`
-	Experimental           any                          `json:"experimental,omitempty"`
+	PositionEncoding       Encoding                 `json:"positionEncoding,omitempty"`
+	TextDocumentSync       *TextDocumentSyncOptions `json:"textDocumentSync,omitempty"`
+	CodeActionProvider     *CodeActionOptions       `json:"codeActionProvider,omitempty"`
+	CodeLensProvider       *CodeLensOptions         `json:"codeLensProvider,omitempty"`
+	ExecuteCommandProvider *ExecuteCommandOptions   `json:"executeCommandProvider,omitempty"`
+
+	DocumentSymbolProvider  bool `json:"documentSymbolProvider,omitzero"`
+	WorkspaceSymbolProvider bool `json:"workspaceSymbolProvider,omitzero"`
+
+	Workspace    *WorkspaceServerCapabilities `json:"workspace,omitempty"`
+	Experimental any                          `json:"experimental,omitempty"`
 }
 
 // TextDocumentSyncOptions says which document notifications are wanted.
