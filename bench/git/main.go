@@ -146,7 +146,7 @@ func history(ctx context.Context, dir string) error {
 	return nil
 }
 
-func directory(ctx context.Context, dir string, rounds int) error {
+func directory(ctx context.Context, dir string, rounds int) (err error) {
 	fmt.Printf("\n%-12s %-14s %-14s %-14s %-14s %-11s %-11s %s\n", filepath.Base(dir), "git", "ours", "followed", "go-git", "ours/git", "followed", "go-git/git")
 	open, err := gitrepo.Open(dir, gitrepo.Options{})
 	if err != nil {
@@ -158,7 +158,7 @@ func directory(ctx context.Context, dir string, rounds int) error {
 	}
 	defer disk.Close()
 	w := watch.New(disk)
-	defer w.Close()
+	defer func() { err = errors.Join(err, w.Close()) }()
 	open.Follow(followed{disk, w, w.Subscribe()})
 	for _, t := range tasks {
 		var all [4][]cost

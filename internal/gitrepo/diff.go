@@ -146,7 +146,11 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 		pairs, err := r.staged(from, x)
 		return pairs, x, err
 	}
-	x, found, err := r.look(ctx, conf, StatusOptions{Untracked: UntrackedNone})
+	how := StatusOptions{Untracked: UntrackedNone}
+	if r.followed() {
+		how.Untracked = UntrackedNormal // which is remembered
+	}
+	x, found, err := r.look(ctx, conf, how)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -38,6 +38,12 @@ func (r *Repo) Follow(c Changes) {
 	r.resident.changes, r.resident.index = c, nil
 }
 
+func (r *Repo) followed() bool {
+	r.resident.mu.Lock()
+	defer r.resident.mu.Unlock()
+	return r.resident.changes != nil
+}
+
 // resident is what the last sweep found.
 type resident struct {
 	mu      sync.Mutex
