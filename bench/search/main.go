@@ -6,7 +6,9 @@
 // A round runs all variants one after another: ripgrep, ours as a process,
 // ours in this process. Everything printed goes to memory-backed files. The
 // first round is dropped; shown are the medians of the rounds' wall and CPU
-// times in milliseconds and of their ratios to ripgrep in the same round.
+// times in milliseconds and of their ratios to ripgrep in the same round. Then
+// follows what searches take in a server that stays (-only resident); nothing
+// is written, but files are touched.
 package main
 
 import (
@@ -72,6 +74,9 @@ var tasks = []task{
 	grep("rare -i", "sharedinformer", true),
 	grep("common", "return", false),
 	grep("regex", `(func|static int) \(?\w+ \*?\w+\)? ?String\(`, false),
+	grep("no literal", `[a-z]+_\d{4}x\d+`, false),
+	grep("no literal, wide", `\w+\s*=\s*\w+\[\d+\]\s*\+`, false),
+	grep("alternatives", `(get|put|set)_[a-z]+_(irq|dma)`, false),
 }
 
 func main() {
@@ -133,6 +138,10 @@ func directory(ctx context.Context, dir, rg, ours, tmp string, rounds int, only 
 		return err
 	}
 	defer disk.Close()
+	if only == "resident" {
+		fmt.Printf("\n%s\n", filepath.Base(dir))
+		return measureResident(ctx, dir, rg, tmp, rounds, disk)
+	}
 	fmt.Printf("\n%-16s %-15s %-15s %-15s %-13s %-13s %s\n", filepath.Base(dir), "rg -j2", "process", "in process", "process/rg", "in process/rg", "same lines")
 	for _, t := range tasks {
 		if !strings.Contains(t.name, only) {
@@ -166,7 +175,10 @@ func directory(ctx context.Context, dir, rg, ours, tmp string, rounds int, only 
 		fmt.Printf("%-16s %-15s %-15s %-15s %-13s %-13s %s\n", t.name, median(all[0]), median(all[1]), median(all[2]),
 			ratio(all[1], all[0]), ratio(all[2], all[0]), same)
 	}
-	return nil
+	if only != "" {
+		return nil
+	}
+	return measureResident(ctx, dir, rg, tmp, rounds, disk)
 }
 
 type cost struct{ wall, cpu float64 } // milliseconds

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools/search"
+)
+
+// resident is a server's state of one directory.
+type resident struct {
+	ctx    context.Context
+	disk   *workspace.Disk
+	files  workspace.Files
+	index  *textindex.Index
+	rounds int
+	first  cost // of the search that made the index
+}
+
+// measureResident prints what searches take when a server stays: the first one
+// beside a pass of ripgrep, then those for words of the tree itself, by how
+// many files have them, and lists.
+func measureResident(ctx context.Context, dir, rg, tmp string, rounds int, disk *workspace.Disk) error {
+	r := resident{ctx: ctx, disk: disk, files: struct{ workspace.Files }{workspace.Guard(disk, nil)}, rounds: rounds}
+	var builds, passes []cost
+	for i := range 4 { // each from nothing; the first is a warm-up
+		pass, err := command(ctx, dir, filepath.Join(tmp, "rg.out"), rg, "-j2", "--no-require-git", "--no-config", "-n", "--no-heading", "-e", absent, ".")
+		if err != nil {
+			return err
+		}
+		stop, err := r.build()
+		if err != nil {
+			return err
+		}
+		if i == 3 {
+			defer stop()
+		} else {
+			stop()
+		}
+		if i > 0 {
+			builds, passes = append(builds, r.first), append(passes, pass)
+		}
+	}
+	runtime.GC()
+	stats := r.index.Stats()
+	size, words, err := r.words()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nresident: %d files, %.1f MB; the index takes %.1f MB, %.1f %%; the first search is %s passes of rg (wall/cpu; %s)\n",
+		stats.Files, float64(size)/1e6, float64(stats.Bytes)/1e6, 100*float64(stats.Bytes)/float64(size), ratio(builds, passes), median(builds))
+	fmt.Printf("%-24s %8s %8s %8s %8s   ms, wall; cpu in the middle\n", "", "words", "middle", "most", "cpu")
+	for _, class := range []struct {
+		name   string
+		lo, hi int
+	}{{"in no file", 0, 0}, {"in 1 to 40 files", 1, 40}, {"in 41 to 400 files", 41, 400}} {
+		if err := r.searches(class.name, words, class.lo, class.hi); err != nil {
+			return err
+		}
+	}
+	for _, list := range []struct {
+		name  string
+		match func(name string) bool
+	}{
+		{"list all", func(string) bool { return true }},
+		{"list by last element", func(name string) bool { return filepath.Ext(name) == ".md" }},
+	} {
+		if err := r.lists(list.name, list.match); err != nil {
+			return err
+		}
+	}
+	return r.fresh()
+}
+
+const absent = "zqxjkvwzz"
+
+// build makes the index anew.
+func (r *resident) build() (stop func(), err error) {
+	w := sync.OnceValue(func() *watch.Watcher { return watch.New(r.disk) })
+	r.index = textindex.New(r.disk, func() *watch.Feed { return w().Subscribe() })
+	stop = func() { r.index.Close(); _ = w().Close() }
+	runtime.GC()
+	before, start := cpuTime(), time.Now()
+	_, err = r.search(absent)
+	r.first = cost{ms(time.Since(start)), ms(cpuTime() - before)}
+	if state := w().State(); err == nil && !state.Watching {
+		fmt.Println("not watched:", state.Why)
+	}
+	return stop, err
+}
+
+func (r *resident) search(pattern string) (*search.Matches, error) {
+	q := search.Query{Pattern: pattern, Limit: 200, Index: r.index, Walk: workspace.WalkOptions{Workers: 2}}
+	return q.Run(r.ctx, r.files)
+}
+
+// words returns the size of all files, and identifiers of some of them, the
+// same on every run, with the number of files that have them; and words that no file has.
+func (r *resident) words() (size int64, words map[string]int, err error) {
+	random := rand.New(rand.NewPCG(1, 2))
+	identifier := regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{9,30}`)
+	words = map[string]int{absent: 0, "foo_bar_baz_absent": 0}
+	var names []string
+	err = r.files.Walk(r.ctx, workspace.WalkOptions{Workers: 1}, func(e *workspace.Entry) error {
+		if st, err := e.Stat(); err == nil {
+			size += st.Size
+		}
+		names = append(names, e.Path)
+		return nil
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	slices.Sort(names)
+	for range 400 {
+		data, err := r.files.ReadFile(names[random.IntN(len(names))])
+		if err != nil || bytes.IndexByte(data, 0) >= 0 {
+			continue
+		}
+		found := identifier.FindAll(data, -1)
+		if len(found) == 0 {
+			continue
+		}
+		word := string(found[random.IntN(len(found))])
+		m, err := r.search(word)
+		if err != nil {
+			return 0, nil, err
+		}
+		words[word] = m.Found
+		if m, err = r.search(word + "_x"); err != nil {
+			return 0, nil, err
+		}
+		if m.Found == 0 && len(words)%4 == 0 {
+			words[word+"_x"] = 0
+		}
+	}
+	return size, words, nil
+}
+
+func (r *resident) searches(name string, words map[string]int, lo, hi int) error {
+	var all []cost
+	for word, n := range words {
+		if n < lo || n > hi {
+			continue
+		}
+		var costs []cost
+		for range r.rounds + 1 {
+			before, start := cpuTime(), time.Now()
+			if _, err := r.search(word); err != nil {
+				return err
+			}
+			costs = append(costs, cost{ms(time.Since(start)), ms(cpuTime() - before)})
+		}
+		all = append(all, median(costs[1:]))
+	}
+	r.print(name, all)
+	return nil
+}
+
+func (r *resident) lists(name string, match func(string) bool) error {
+	var all []cost
+	for range r.rounds + 1 {
+		before, start := cpuTime(), time.Now()
+		if _, _, err := search.Files(r.ctx, r.index, r.files, workspace.WalkOptions{}, 200, match); err != nil {
+			return err
+		}
+		all = append(all, cost{ms(time.Since(start)), ms(cpuTime() - before)})
+	}
+	r.print(name, all[1:])
+	return nil
+}
+
+// fresh touches files and searches at once: what was touched is looked at again.
+func (r *resident) fresh() error {
+	var names []string
+	err := r.files.Walk(r.ctx, workspace.WalkOptions{Workers: 1}, func(e *workspace.Entry) error {
+		names = append(names, e.Path)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	random := rand.New(rand.NewPCG(3, 4))
+	var all []cost
+	for range 10 * r.rounds {
+		name := r.disk.Abs(names[random.IntN(len(names))])
+		info, err := os.Stat(name)
+		if err != nil || os.Chmod(name, info.Mode().Perm()) != nil {
+			continue // not ours to touch
+		}
+		before, start := cpuTime(), time.Now()
+		if _, err := r.search(absent); err != nil {
+			return err
+		}
+		all = append(all, cost{ms(time.Since(start)), ms(cpuTime() - before)})
+	}
+	r.print("in no file, after a change", all)
+	return nil
+}
+
+func (r *resident) print(name string, all []cost) {
+	if len(all) == 0 {
+		fmt.Printf("%-24s none\n", name)
+		return
+	}
+	m := median(all)
+	most := slices.MaxFunc(all, func(a, b cost) int { return int(1e6 * (a.wall - b.wall)) })
+	fmt.Printf("%-24s %8d %8.3f %8.3f %8.3f\n", name, len(all), m.wall, most.wall, m.cpu)
+}
