@@ -96,7 +96,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.watching = &watching{disk: disk}
 	c.knowledge = &knowledge{c: c, log: d.log}
 	if d.resident {
-		c.texts = textindex.New(disk, c.watching.subscribe)
+		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
 	}
 	if d.live != nil {
 		c.live = d.live(disk)

@@ -22,7 +22,7 @@ import (
 type Index struct {
 	disk      *workspace.Disk
 	subscribe func() *watch.Feed
-	limit     int // bytes of signatures
+	o         Options
 	seed      maphash.Seed
 
 	lock   chan struct{} // held by whoever uses what follows
@@ -33,15 +33,23 @@ type Index struct {
 	swept  string // why files were looked at one by one the last time; "": events told
 }
 
-// maxBytes bounds the memory for signatures. Files beyond it are read by
-// every search.
-const maxBytes = 1 << 30
+// Options has a useful zero value.
+type Options struct {
+	MaxBytes int              // memory for signatures; files beyond it are read by every search; 0 means 1 GiB
+	Now      func() time.Time // nil means time.Now
+}
 
 // New returns an index that knows nothing yet: the first question subscribes
 // to the changes, and searches make it know. A nil feed says that there will
 // be no more.
-func New(disk *workspace.Disk, subscribe func() *watch.Feed) *Index {
-	return &Index{disk: disk, subscribe: subscribe, limit: maxBytes, seed: maphash.MakeSeed(), lock: make(chan struct{}, 1)}
+func New(disk *workspace.Disk, subscribe func() *watch.Feed, o Options) *Index {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 1 << 30
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Index{disk: disk, subscribe: subscribe, o: o, seed: maphash.MakeSeed(), lock: make(chan struct{}, 1)}
 }
 
 // Close ends the index and forgets what it knows. The watcher goes on.

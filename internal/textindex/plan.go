@@ -2,10 +2,11 @@ package textindex
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math/bits"
-	"time"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -27,6 +28,8 @@ type seen struct {
 	number int32
 	turn   uint32
 	loose  bool // and nothing against changing that
+	stamp  uint64
+	parts  []Part // what of it may have what is needed; nil: all of it
 }
 
 // Plan returns what a walk of files with opts need not visit because it has
@@ -50,13 +53,16 @@ func (x *Index) Plan(ctx context.Context, files workspace.Files, opts workspace.
 	}
 	p := &Plan{x: x, Swept: x.swept, Names: []string{}}
 	t := &x.tree
-	visit := t.candidates(&x.store, need.clauses())
+	visit, parts := t.candidates(&x.store, need.clauses())
 	for _, name := range over {
 		if i := t.number(name); i >= 0 && t.files[i].state != isGone {
 			visit.add(i)
 		}
 	}
 	p.choose(t, sc, visit)
+	for n := range p.known {
+		p.known[n].parts = t.partly(&p.known[n], parts)
+	}
 	return p, nil
 }
 
@@ -74,18 +80,27 @@ type set []uint64
 func (s set) add(i int32)      { s[i/64] |= 1 << (i % 64) }
 func (s set) has(i int32) bool { return s[i/64]>>(i%64)&1 != 0 }
 
-// candidates returns the files that may have what is needed.
-func (t *tree) candidates(s *store, need clauses) set {
+// candidates returns the files that may have what is needed, and what of long
+// files that is.
+func (t *tree) candidates(s *store, need clauses) (set, map[int32][]Part) {
 	found := make(set, (len(t.files)+63)/64)
+	copy(found, t.loose)
+	parts := map[int32][]Part{}
+	if len(need) > 0 {
+		s.find(need, func(i int32, part Part) {
+			found.add(i)
+			if len(t.more) > 0 && t.more[i] != nil {
+				parts[i] = append(parts[i], part)
+			}
+		})
+		return found, parts
+	}
 	for i := range t.files {
-		if st := t.files[i].state; st == isLoose || st == isText && len(need) == 0 {
+		if t.files[i].state == isText {
 			found.add(int32(i))
 		}
 	}
-	if len(need) > 0 {
-		s.find(need, found.add)
-	}
-	return found
+	return found, parts
 }
 
 // choose makes names of the files to visit, and counts the others.
@@ -135,7 +150,18 @@ func (p *Plan) count(st state, n int) {
 
 func (p *Plan) take(t *tree, i int32) {
 	p.Names = append(p.Names, t.names[i])
-	p.known = append(p.known, seen{i, t.files[i].turn, t.files[i].state == isLoose && !t.files[i].secret})
+	f := &t.files[i]
+	p.known = append(p.known, seen{number: i, turn: f.turn, loose: f.state == isLoose && !f.secret, stamp: f.stamp})
+}
+
+// partly returns the parts of a file to read, nil if it is all of it.
+func (t *tree) partly(of *seen, parts map[int32][]Part) []Part {
+	found := parts[of.number]
+	if f := &t.files[of.number]; f.state != isText || f.whole || f.stamp == 0 || len(found) > len(t.more[of.number])/2 {
+		return nil
+	}
+	slices.SortFunc(found, func(a, b Part) int { return cmp.Compare(a.From, b.From) })
+	return found
 }
 
 // Reader takes what a search reads on its way, so that it need not be read
@@ -150,6 +176,7 @@ type Reader struct {
 	begun, done bool // reading the file
 	binary      bool
 	odd         bool // text that is not what it seems: always to be read
+	whole       bool // see file
 }
 
 // Reader returns a new reader for a walk of the plan's names.
@@ -167,7 +194,7 @@ func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
 		return
 	}
 	st, err := e.Stat()
-	now := time.Now()
+	now := r.p.x.o.Now()
 	if err != nil || st.Linked {
 		visit(e)
 		return
@@ -175,7 +202,7 @@ func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
 	if r.sign == nil {
 		r.sign = new(signer)
 	}
-	r.begun, r.done, r.binary, r.odd = false, false, false, false
+	r.done = false
 	r.read, r.scan, r.entry.Scan = e.Read, e.Scan, nil
 	if e.Scan != nil {
 		r.entry.Scan = r.scanAll
@@ -187,32 +214,48 @@ func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
 	}
 }
 
+// Parts returns what of a file a search has to read, nil for all of it: also
+// when the file is not what it was.
+func (r *Reader) Parts(e *workspace.Entry) []Part {
+	if e.Stat == nil || e.ReadAt == nil || e.Number >= len(r.p.known) || r.p.Names[e.Number] != e.Path {
+		return nil
+	}
+	k := &r.p.known[e.Number]
+	if k.parts == nil {
+		return nil
+	}
+	if st, err := e.Stat(); err != nil || r.p.x.fingerprint(st) != k.stamp {
+		return nil
+	}
+	return k.parts
+}
+
 // headSize is how much of a file says whether it is binary.
 const headSize = 1 << 10
 
 // take takes the next piece of the file.
-func (r *Reader) take(data []byte) {
-	if r.binary || r.odd {
-		return
-	}
+func (r *Reader) take(data []byte, last bool) {
 	if !r.begun {
-		r.begun = true
+		r.begun, r.binary, r.odd = true, false, false
 		r.sign.reset()
-		data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+		bare := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+		r.whole = len(bare) < len(data)
+		data = bare
 		r.odd = bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
 		r.binary = !r.odd && bytes.IndexByte(data[:min(len(data), headSize)], 0) >= 0
-		if r.odd || r.binary {
-			return
-		}
 	}
-	r.sign.add(data)
+	if r.odd || r.binary {
+		return
+	}
+	r.whole = r.whole || bytes.IndexByte(data, 0) >= 0
+	r.sign.add(data, last)
 }
 
 func (r *Reader) readAll(buf []byte) ([]byte, error) {
 	data, err := r.read(buf)
 	if err == nil && !r.done {
 		r.begun = false
-		r.take(data)
+		r.take(data, true)
 		r.done = true
 	}
 	return data, err
@@ -226,7 +269,7 @@ func (r *Reader) scanAll(buf []byte, piece func([]byte, bool) bool) error {
 	r.begun = false
 	more, ended := true, false
 	err := r.scan(buf, func(data []byte, last bool) bool {
-		r.take(data)
+		r.take(data, last)
 		if more {
 			more = piece(data, last)
 		}
@@ -255,15 +298,15 @@ func (x *Index) keep(name string, was seen, r *Reader, stamp uint64) {
 		f.stamp = stamp
 		return
 	}
-	if x.store.used+len(r.sign.bits)*8 > x.limit {
+	if x.store.used+len(r.sign.bits)*8 > x.o.MaxBytes {
 		return
 	}
 	t.set(&x.store, i, isText)
-	f.stamp = stamp
+	f.stamp, f.whole = stamp, r.whole
 	from := 0
 	for n, log2 := range r.sign.log2 {
 		to := from + 1<<log2/64
-		c := x.store.add(i, log2, r.sign.bits[from:to])
+		c := x.store.add(i, r.sign.parts[n], log2, r.sign.bits[from:to])
 		if from = to; n == 0 {
 			f.first = c
 		} else {

@@ -1,6 +1,7 @@
 package textindex
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -49,15 +50,20 @@ func grams(text string) []uint16 {
 
 // signer makes the signatures of one file after another.
 type signer struct {
-	seen [1 << maxBits]byte // 1 for a hash that is there
-	bits []uint64           // of all blocks
-	log2 []uint8            // the sizes of the blocks' bitmaps
+	seen  [1 << maxBits]byte // 1 for a hash that is there
+	bits  []uint64           // of all blocks
+	log2  []uint8            // the sizes of the blocks' bitmaps
+	parts []Part             // the blocks
+	at    Part               // where the next one begins
 }
 
-func (s *signer) reset() { s.bits, s.log2 = s.bits[:0], s.log2[:0] }
+func (s *signer) reset() {
+	s.bits, s.log2, s.parts, s.at = s.bits[:0], s.log2[:0], s.parts[:0], Part{Line: 1}
+}
 
-// add signs the next piece of a file, which ends with a line.
-func (s *signer) add(data []byte) {
+// add signs the next piece of a file, which ends with a line; last says that
+// nothing follows.
+func (s *signer) add(data []byte, last bool) {
 	for len(data) > 0 {
 		n := len(data)
 		if n > blockSize {
@@ -66,6 +72,11 @@ func (s *signer) add(data []byte) {
 			}
 		}
 		s.block(data[:n])
+		part := Part{s.at.From, s.at.From + uint32(n), s.at.Line}
+		s.parts = append(s.parts, part)
+		if s.at.From = part.To; n < len(data) || !last {
+			s.at.Line += uint32(bytes.Count(data[:n], []byte{'\n'}))
+		}
 		data = data[n:]
 	}
 }

@@ -22,6 +22,13 @@ type class struct {
 	slabs [][]uint64 // slabColumns columns each, row after row
 	stage []uint64   // the columns after these, column after column
 	files []int32    // the files of the columns; noFile: dropped
+	parts []Part     // what of the files the columns are about
+}
+
+// Part is a part of a file, whole lines of it.
+type Part struct {
+	From, To uint32 // in bytes
+	Line     uint32 // the number of the first line
 }
 
 const noFile = -1
@@ -34,11 +41,11 @@ const noColumn = ^column(0)
 func (c column) split() (class, at int) { return int(c >> 28), int(c & (1<<28 - 1)) }
 
 // add stores a signature of 1<<log2 bits.
-func (s *store) add(file int32, log2 uint8, signature []uint64) column {
+func (s *store) add(file int32, part Part, log2 uint8, signature []uint64) column {
 	k := int(log2) - minBits
 	c := &s.classes[k]
 	at := column(k<<28 | len(c.files))
-	c.files = append(c.files, file)
+	c.files, c.parts = append(c.files, file), append(c.parts, part)
 	c.stage = append(c.stage, signature...)
 	s.columns++
 	s.used += 8 * len(signature)
@@ -56,16 +63,18 @@ func (s *store) drop(c column) {
 	s.dropped++
 }
 
-// signature appends the signature of a column to buf.
-func (s *store) signature(col column, buf []uint64) (log2 uint8, signature []uint64) {
+// signature returns what add got for a column; the signature is appended to
+// buf.
+func (s *store) signature(col column, buf []uint64) (part Part, log2 uint8, signature []uint64) {
 	k, at := col.split()
 	c := &s.classes[k]
+	part = c.parts[at]
 	if slab := at / slabColumns; slab < len(c.slabs) {
-		return uint8(k + minBits), untranspose(c.slabs[slab], at%slabColumns, buf)
+		return part, uint8(k + minBits), untranspose(c.slabs[slab], at%slabColumns, buf)
 	}
 	words := 1 << (k + minBits) / 64
 	at -= len(c.slabs) * slabColumns
-	return uint8(k + minBits), append(buf, c.stage[at*words:(at+1)*words]...)
+	return part, uint8(k + minBits), append(buf, c.stage[at*words:(at+1)*words]...)
 }
 
 // renumber gives the files other numbers; those that become noFile are
@@ -127,9 +136,9 @@ func untranspose(slab []uint64, at int, to []uint64) []uint64 {
 	return to
 }
 
-// find calls hit for the files of all signatures that may have what is
-// needed. A file may come more than once.
-func (s *store) find(need clauses, hit func(file int32)) {
+// find calls hit for the files of all signatures that may have what is needed.
+// A file may come more than once, with another part.
+func (s *store) find(need clauses, hit func(file int32, part Part)) {
 	for k := range s.classes {
 		c := &s.classes[k]
 		mask := 1<<(k+minBits) - 1
@@ -137,8 +146,9 @@ func (s *store) find(need clauses, hit func(file int32)) {
 			rows := need.inSlab(slab, mask)
 			for w, word := range rows {
 				for ; word != 0; word &= word - 1 {
-					if f := c.files[i*slabColumns+w*64+bits.TrailingZeros64(word)]; f != noFile {
-						hit(f)
+					at := i*slabColumns + w*64 + bits.TrailingZeros64(word)
+					if f := c.files[at]; f != noFile {
+						hit(f, c.parts[at])
 					}
 				}
 			}
@@ -147,7 +157,7 @@ func (s *store) find(need clauses, hit func(file int32)) {
 		words := (mask + 1) / 64
 		for i := 0; from+i < len(c.files); i++ {
 			if f := c.files[from+i]; f != noFile && need.inColumn(c.stage[i*words:(i+1)*words], mask) {
-				hit(f)
+				hit(f, c.parts[from+i])
 			}
 		}
 	}
@@ -161,7 +171,7 @@ func (s *store) bytes() int {
 		for _, slab := range c.slabs {
 			n += 8 * cap(slab)
 		}
-		n += 8*cap(c.stage) + 4*cap(c.files)
+		n += 8*cap(c.stage) + 4*cap(c.files) + 12*cap(c.parts)
 	}
 	return n
 }

@@ -31,11 +31,11 @@ func TestStoreFindsWhatIsThere(t *testing.T) {
 		}
 		texts[i] = b.String()
 		g.reset()
-		g.add([]byte(texts[i]))
+		g.add([]byte(texts[i]), true)
 		from := 0
-		for _, log2 := range g.log2 {
+		for j, log2 := range g.log2 {
 			to := from + 1<<log2/64
-			columns[i] = append(columns[i], s.add(int32(i), log2, g.bits[from:to]))
+			columns[i] = append(columns[i], s.add(int32(i), g.parts[j], log2, g.bits[from:to]))
 			from = to
 		}
 	}
@@ -49,7 +49,7 @@ func TestStoreFindsWhatIsThere(t *testing.T) {
 			need = append(need, c)
 		}
 		var got []int32
-		s.find(need, func(f int32) { got = append(got, f) })
+		s.find(need, func(f int32, _ Part) { got = append(got, f) })
 		slices.Sort(got)
 		return slices.Compact(got)
 	}
@@ -83,6 +83,36 @@ func TestStoreFindsWhatIsThere(t *testing.T) {
 	}
 	if n := len(find()); n != len(texts)/2 {
 		t.Errorf("%d are left", n)
+	}
+}
+
+// The parts of a file are all of it, in whatever pieces it came, and begin
+// with the lines that they say.
+func TestParts(t *testing.T) {
+	var b strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&b, "line %d%s\n", i, strings.Repeat("x", i%97*(i%11/10)))
+	}
+	text := b.String()
+	for _, size := range []int{100, 5000, blockSize, 3 * blockSize, len(text)} {
+		var g signer
+		g.reset()
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			n += strings.IndexByte(rest[n-1:], '\n')
+			g.add([]byte(rest[:n]), n == len(rest))
+			rest = rest[n:]
+		}
+		at := uint32(0)
+		for _, p := range g.parts {
+			if p.From != at || p.To <= p.From || int(p.Line) != 1+strings.Count(text[:p.From], "\n") {
+				t.Fatalf("pieces of %d: %+v after %d", size, p, at)
+			}
+			at = p.To
+		}
+		if int(at) != len(text) || len(g.parts) != len(g.log2) {
+			t.Errorf("pieces of %d: the parts end at %d of %d", size, at, len(text))
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type tree struct {
 	dirs   map[string]struct{}
 	clock  uint32 // counts the changes of all files
 	gone   int
+	loose  set // the files in state isLoose
 	texts  int // files in state isText
 	binary int // files in state isBinary
 }
@@ -31,6 +32,7 @@ type file struct {
 	turn  uint32 // the clock at the last change
 	state state
 
+	whole  bool // it has to be read as a whole: only some of its text is searched
 	secret bool // who may see it is for the view to say: nothing is known of it, ever
 }
 
@@ -58,8 +60,8 @@ func (t *tree) number(name string) int32 {
 // set changes a file's state, which drops its signatures.
 func (t *tree) set(s *store, i int32, to state) {
 	f := &t.files[i]
-	t.count(f.state, -1)
-	t.count(to, 1)
+	t.count(i, f.state, -1)
+	t.count(i, to, 1)
 	if f.first != noColumn {
 		s.drop(f.first)
 		for _, c := range t.more[i] {
@@ -68,11 +70,20 @@ func (t *tree) set(s *store, i int32, to state) {
 		delete(t.more, i)
 	}
 	t.clock++
-	f.state, f.first, f.stamp, f.turn = to, noColumn, 0, t.clock
+	f.state, f.first, f.stamp, f.turn, f.whole = to, noColumn, 0, t.clock, false
 }
 
-func (t *tree) count(of state, n int) {
+// count counts a file in or out of a state.
+func (t *tree) count(i int32, of state, n int) {
 	switch of {
+	case isLoose:
+		for int(i)/64 >= len(t.loose) {
+			t.loose = append(t.loose, 0)
+		}
+		t.loose[i/64] &^= 1 << (i % 64)
+		if n > 0 {
+			t.loose.add(i)
+		}
 	case isText:
 		t.texts += n
 	case isBinary:
@@ -92,6 +103,7 @@ func (t *tree) add(s *store, name string) {
 	t.names = append(t.names, name)
 	t.clock++
 	t.files = append(t.files, t.newFile(name))
+	t.count(int32(len(t.files)-1), isLoose, 1)
 }
 
 func (t *tree) newFile(name string) file {
@@ -196,7 +208,7 @@ func (t *tree) replace(s *store, dir string, l *listing) {
 			}
 		}
 		next.files[i] = f
-		next.count(f.state, 1)
+		next.count(int32(i), f.state, 1)
 	}
 	s.renumber(numbers)
 	*t = next
@@ -224,9 +236,9 @@ func (t *tree) moveTo(s *store) {
 	var next store
 	var buf []uint64
 	move := func(i int32, c column) column {
-		log2, signature := s.signature(c, buf[:0])
+		part, log2, signature := s.signature(c, buf[:0])
 		buf = signature
-		return next.add(i, log2, signature)
+		return next.add(i, part, log2, signature)
 	}
 	for i := range t.files {
 		f := &t.files[i]

@@ -230,7 +230,7 @@ type worker struct {
 func newWorker(w *walk, i int) *worker {
 	k := &worker{walk: w}
 	k.entry.Worker = i
-	k.entry.Read, k.entry.Scan, k.entry.Stat = k.read, k.scan, k.stat
+	k.entry.Read, k.entry.Scan, k.entry.Stat, k.entry.ReadAt = k.read, k.scan, k.stat, k.readAt
 	return k
 }
 
@@ -452,4 +452,12 @@ func (k *worker) stat() (Stamp, error) {
 		return s, pathError("stat", k.entry.Path, err)
 	}
 	return s, nil
+}
+
+// readAt is Entry.ReadAt of the file that is being visited.
+func (k *worker) readAt(buf []byte, off int64) error {
+	if err := k.dir.handle.readAt(k.name, buf, off); err != nil {
+		return pathError("read", k.entry.Path, err)
+	}
+	return nil
 }

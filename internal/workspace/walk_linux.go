@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"io"
 	"os"
 	"slices"
 	"unsafe"
@@ -192,6 +193,20 @@ func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
 			return buf, nil
 		}
 	}
+}
+
+// readAt is Entry.ReadAt of a file.
+func (h dirHandle) readAt(name, buf []byte, off int64) error {
+	fd, err := h.openAt(name, openFlags)
+	if err != nil {
+		return err
+	}
+	defer h.closeFile(fd)
+	n, err := unix.Pread(fd, buf, off)
+	if err == nil && n < len(buf) {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // scanFile is Entry.Scan of a file.

@@ -107,6 +107,20 @@ func (h dirHandle) readFile(name, buf []byte, limit int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// readAt is Entry.ReadAt of a regular file.
+func (h dirHandle) readAt(name, buf []byte, off int64) error {
+	if h.kind(name) != fileKind {
+		return ErrSpecial
+	}
+	f, _, err := openRead(h.root, h.join(name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.ReadFull(io.NewSectionReader(f, off, int64(len(buf))), buf)
+	return err
+}
+
 // scanFile is Entry.Scan of a file; here it knows only files that fit.
 func (h dirHandle) scanFile(name, buf []byte, piece func([]byte, bool) bool) error {
 	data, err := h.readFile(name, buf, len(buf))

@@ -135,6 +135,10 @@ type Entry struct {
 	// piece, which is told whether this is the last one, returns false. It
 	// fails with bufio.ErrTooLong when a line doesn't fit.
 	Scan func(buf []byte, piece func(data []byte, last bool) bool) error
+
+	// ReadAt, when set, fills buf with what is in the file from off on, and
+	// fails if there isn't as much.
+	ReadAt func(buf []byte, off int64) error
 }
 
 // Stamp tells whether a file was changed: whoever writes to it or puts

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,7 +77,11 @@ func newWorld(t *testing.T, seed uint64, watched bool) *world {
 	if s := watcher.State(); s.Watching != watched {
 		t.Fatalf("%+v", s)
 	}
-	w.disk, w.index = disk, textindex.New(disk, watcher.Subscribe)
+	var o textindex.Options
+	if watched { // then events tell of changes within a tick of the clock, too
+		o.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	}
+	w.disk, w.index = disk, textindex.New(disk, watcher.Subscribe, o)
 	w.files = struct{ workspace.Files }{workspace.Guard(workspace.NewOverlay(disk, w.layer), func(name string) bool { return strings.HasSuffix(name, "ok.pem") })}
 	for range 60 {
 		w.change()
@@ -336,7 +341,7 @@ func TestIndexReadsLittle(t *testing.T) {
 	d := project(t, files)
 	watcher := watch.New(d)
 	defer watcher.Close()
-	x := textindex.New(d, watcher.Subscribe)
+	x := textindex.New(d, watcher.Subscribe, textindex.Options{})
 	read := func() int {
 		n := &counted{Files: d}
 		m, err := (&Query{Pattern: "needle_in_a_haystack", Index: x}).Run(t.Context(), n)
@@ -372,13 +377,48 @@ func TestIndexReadsLittle(t *testing.T) {
 	}
 }
 
+// Of a long file only what may have the text is read, and files for which
+// there is no memory are read in full: with the same result.
+func TestIndexReadsParts(t *testing.T) {
+	var long strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&long, "line %d of nothing at all\n", i)
+		if i == 20_000 {
+			long.WriteString("a needle_in_a_haystack\n")
+		}
+	}
+	d := project(t, map[string]string{"long": long.String(), "nul": long.String() + "\x00", "bom": "\ufeff" + long.String(), "short": "x\n"})
+	watcher := watch.New(d)
+	defer watcher.Close()
+	future := func() time.Time { return time.Now().Add(time.Hour) }
+	past := func() time.Time { return time.Now().Add(-time.Hour) }
+	for name, c := range map[string]struct {
+		o      textindex.Options
+		partly int
+	}{"in parts": {textindex.Options{Now: future}, 1}, "too new": {textindex.Options{Now: past}, 0}, "no memory": {textindex.Options{MaxBytes: 1, Now: future}, 0}} {
+		x := textindex.New(d, watcher.Subscribe, c.o)
+		q := Query{Pattern: "needle_in_a_haystack", Index: x}
+		for round := range 2 {
+			n := &counted{Files: d}
+			m, err := q.Run(t.Context(), n)
+			if err != nil || m.Found != 2 || m.Searched != 4 || m.Binary != 1 || m.Files[1].Lines[0].Number != 20_002 {
+				t.Fatalf("%s: %+v, %v", name, m, err)
+			}
+			if round == 1 && n.partly != c.partly {
+				t.Errorf("%s: %d files were read in parts, want %d", name, n.partly, c.partly)
+			}
+		}
+		x.Close()
+	}
+}
+
 // What is written through another name of a file is found, though no event
 // tells of it.
 func TestIndexAndLinks(t *testing.T) {
 	d := project(t, map[string]string{"a": "nothing here\n", "b": "nothing here\n"})
 	watcher := watch.New(d)
 	defer watcher.Close()
-	x := textindex.New(d, watcher.Subscribe)
+	x := textindex.New(d, watcher.Subscribe, textindex.Options{})
 	outside := filepath.Join(t.TempDir(), "a")
 	if err := os.Link(d.Abs("a"), outside); err != nil {
 		t.Fatal(err)
@@ -403,7 +443,7 @@ func TestIndexFolds(t *testing.T) {
 	d := project(t, map[string]string{"a": "\u212aernel_mode\n", "b": "KERNEL_MODE\n", "c": "fa\u017ft_path\n", "d": "\u00c9T\u00c9_long\n"})
 	watcher := watch.New(d)
 	defer watcher.Close()
-	x := textindex.New(d, watcher.Subscribe)
+	x := textindex.New(d, watcher.Subscribe, textindex.Options{})
 	for _, plain := range []bool{true, false} {
 		for pattern, want := range map[string]int{"kernel_mode": 2, "fast_path": 1, "\u00e9t\u00e9_long": 1, "nothing_at_all": 0} {
 			for range 2 {
@@ -421,7 +461,7 @@ func TestIndexAndChangesMeanwhile(t *testing.T) {
 	d := project(t, map[string]string{"a": "nothing here\n", "b": "nothing here\n"})
 	watcher := watch.New(d)
 	defer watcher.Close()
-	x := textindex.New(d, watcher.Subscribe)
+	x := textindex.New(d, watcher.Subscribe, textindex.Options{})
 	run := func(files workspace.Files) int {
 		m, err := (&Query{Pattern: "written_meanwhile", Index: x, Walk: workspace.WalkOptions{Workers: 1}}).Run(t.Context(), files)
 		if err != nil || m.Searched != 2 {
@@ -471,7 +511,8 @@ func (m meanwhile) Walk(ctx context.Context, opts workspace.WalkOptions, visit f
 // counted counts the files that a walk visits.
 type counted struct {
 	workspace.Files
-	files int
+	files  int
+	partly int // of which parts were read
 }
 
 func (c *counted) Walk(ctx context.Context, opts workspace.WalkOptions, visit func(*workspace.Entry) error) error {
@@ -480,6 +521,18 @@ func (c *counted) Walk(ctx context.Context, opts workspace.WalkOptions, visit fu
 		mu.Lock()
 		c.files++
 		mu.Unlock()
-		return visit(e)
+		once, first := *e, true
+		if e.ReadAt != nil {
+			once.ReadAt = func(buf []byte, off int64) error {
+				mu.Lock()
+				if first {
+					c.partly++
+				}
+				first = false
+				mu.Unlock()
+				return e.ReadAt(buf, off)
+			}
+		}
+		return visit(&once)
 	})
 }

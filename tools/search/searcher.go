@@ -43,6 +43,11 @@ type searcher struct {
 const sniff = 1 << 10
 
 func (s *searcher) visit(e *workspace.Entry) {
+	if s.reader != nil && s.q.Context == 0 {
+		if parts := s.reader.Parts(e); parts != nil && s.visitParts(e, parts) == nil {
+			return
+		}
+	}
 	data, found, err := s.look(e)
 	if found == inPieces {
 		err = s.pieces(e)
@@ -134,6 +139,28 @@ func (s *searcher) pieces(e *workspace.Entry) error {
 		s.number += bytes.Count(data, []byte{'\n'})
 		return s.m.ctx.Err() == nil
 	})
+}
+
+// visitParts searches only some of a long file: in the rest, nothing matches.
+func (s *searcher) visitParts(e *workspace.Entry, parts []textindex.Part) error {
+	s.begin(e.Path)
+	for _, p := range parts {
+		s.buf = slices.Grow(s.buf[:0], int(p.To-p.From))[:p.To-p.From]
+		if err := e.ReadAt(s.buf, int64(p.From)); err != nil {
+			return err
+		}
+		s.m.reset(s.buf)
+		if l, ok := s.m.next(0); ok {
+			s.number = int(p.Line)
+			s.gather(s.buf, l, ok)
+			if s.q.First {
+				break
+			}
+		}
+	}
+	s.searched++
+	s.done()
+	return nil
 }
 
 // pieceSize is how much of a file is read at a time as long as nothing
