@@ -8,6 +8,7 @@ func commands() []command {
 		row("sidecar.session.close", "Close a session", (*Server).closeSession),
 		row("sidecar.session.list", "List the sessions", (*Server).listSessions),
 		row("sidecar.mode.get", "Show the mode", (*Server).getMode),
+		row("sidecar.mode.list", "List the modes", (*Server).listModes),
 		row("sidecar.mode.set", "Set the mode", (*Server).setMode),
 
 		row("sidecar.tools.list", "List the tools", (*Server).listTools),

@@ -120,6 +120,18 @@ func (s *Server) getMode(_ context.Context, a getModeArgs) (modeResult, error) {
 	return modeResult{found.Mode()}, nil
 }
 
+type modeList struct {
+	Modes []Mode `json:"modes"`
+}
+
+func (s *Server) listModes(context.Context, none) (modeList, error) {
+	modes := s.current().Modes
+	if modes == nil {
+		return modeList{}, errNoSessions
+	}
+	return modeList{modes()}, nil
+}
+
 func (s *Server) setMode(_ context.Context, a setModeArgs) (modeResult, error) {
 	found, err := s.session(a.Session)
 	if err != nil {

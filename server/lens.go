@@ -60,6 +60,37 @@ func (s *Server) editOf(uri string) (e pendingedits.Edit, revision int64, doc *d
 	return e, 0, nil, false
 }
 
+// proposedScheme is that of a client's document which shows the proposed side
+// of a file's pending edit, with the file's path: the right side of a diff.
+const proposedScheme = "sidecar-proposed:"
+
+// proposalOf returns the pending edit that gives a file its text, and the
+// queue's revision. The file need not be there yet.
+func (s *Server) proposalOf(uri string) (e pendingedits.Edit, revision int64, ok bool) {
+	store := s.current().Review
+	name, err := s.name("uri", uri)
+	if store == nil || err != nil {
+		return e, 0, false
+	}
+	list := store.List("")
+	for _, e := range list.Edits {
+		if e.Name == name {
+			return e, list.Revision, true
+		}
+	}
+	return e, 0, false
+}
+
+// proposedRange is where a hunk begins in the proposed text: at its own first
+// line or, if it only deletes, at the line behind it.
+func proposedRange(h pendingedits.Hunk) lsp.Range {
+	start := h.NewStart - 1
+	if h.NewLines == 0 {
+		start++
+	}
+	return lsp.Range{Start: position(max(start, 0), 0), End: position(max(start, 0), 0)}
+}
+
 // codeLens handles textDocument/codeLens: what can be done with the whole file
 // at its top, and with each hunk where it stands.
 func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error) {
@@ -69,6 +100,12 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 	}
 	lenses := []lsp.CodeLens{}
 	e, revision, doc, ok := s.editOf(p.TextDocument.URI)
+	place := func(h pendingedits.Hunk) lsp.Range { return s.hunkRange(doc, e, h) }
+	file, proposed := strings.CutPrefix(p.TextDocument.URI, proposedScheme)
+	if proposed {
+		e, revision, ok = s.proposalOf("file:" + file)
+		place = proposedRange
+	}
 	if !ok {
 		return lenses, nil
 	}
@@ -80,12 +117,14 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 		add(top, selected("Accept file", "sidecar.review.accept", e.Hunks...))
 	}
 	add(top, selected("Reject file", "sidecar.review.reject", e.Hunks...))
-	add(top, lsp.Command{Title: "Show diff", Command: "sidecar.review.show", Arguments: []any{showArgs{URI: s.uri(e.Name)}}})
+	if !proposed { // else it is being shown
+		add(top, lsp.Command{Title: "Show diff", Command: "sidecar.review.show", Arguments: []any{showArgs{URI: s.uri(e.Name)}}})
+	}
 	if e.Kind != "modify" {
 		return lenses, nil
 	}
 	for _, h := range e.Hunks {
-		r := s.hunkRange(doc, e, h)
+		r := place(h)
 		r.End = r.Start
 		if h.State != pendingedits.Conflict && !e.Batch {
 			add(r, selected("Accept", "sidecar.review.accept", h))

@@ -76,12 +76,21 @@ type Core struct {
 	DocumentSymbols  func(ctx context.Context, name string, text []byte) ([]pki.Symbol, error)
 	WorkspaceSymbols func(ctx context.Context, query string) ([]SymbolPlace, error)
 
+	// Modes lists the modes that a session can have; nil means none.
+	Modes func() []Mode
+
 	// SetFolders follows the client when it adds or removes folders; nil means
 	// that this needs a restart.
 	SetFolders func([]workspace.Folder) error
 
 	// Close ends the core after the last request.
 	Close func() error
+}
+
+// Mode is a mode as a person chooses it.
+type Mode struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
 }
 
 // Shadows makes, compares, merges and discards shadow workspaces.

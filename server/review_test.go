@@ -73,6 +73,31 @@ func (w *world) choose(actions []lsp.CodeAction, title string) {
 	w.t.Fatalf("%q is not on offer in %v", title, actions)
 }
 
+// A diff editor shows the proposal in a document of its own.
+func TestProposalHasLenses(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.txt": tenLines}})
+	uri := w.open("a.txt", tenLines)
+	w.propose("a.txt", tenLines, "0\n1\n2\n3\n5\n6\n7\n8\nnine\n10\n") // a line above, 4 is gone, 9 is another
+	w.must(w.store.For(agent).Apply(w.ctx, workspace.Change{Path: "new.txt", After: []byte("new\n")}))
+	side := func(uri string) string { return strings.Replace(uri, "file:", "sidecar-proposed:", 1) }
+	for _, c := range []struct {
+		uri  string
+		want []string
+	}{
+		{uri, []string{"0 Accept file", "0 Reject file", "0 Show diff", "0 Accept", "0 Reject", "3 Accept", "3 Reject", "8 Accept", "8 Reject"}},
+		{side(uri), []string{"0 Accept file", "0 Reject file", "0 Accept", "0 Reject", "4 Accept", "4 Reject", "8 Accept", "8 Reject"}},
+		{side(w.uri("new.txt")), []string{"0 Accept file", "0 Reject file"}},
+		{side(w.uri("other.txt")), nil},
+		{"sidecar-proposed:/elsewhere/a.txt", nil},
+		{"sidecar-proposed:", nil},
+		{"sidecar-base" + strings.TrimPrefix(uri, "file"), nil},
+	} {
+		if d := cmp.Diff(c.want, w.lenses(c.uri)); d != "" {
+			t.Errorf("%s: %s", c.uri, d)
+		}
+	}
+}
+
 func TestPendingIsShown(t *testing.T) {
 	w := newWorld(t, setup{files: map[string]string{"a.txt": tenLines}})
 	uri := w.open("a.txt", tenLines)

@@ -116,6 +116,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		Review:    c.review,
 		NoReview:  c.reviewErr,
 		Batch:     c.batch,
+		Modes:     c.settings.modes,
 		Bus:       c.bus,
 		Shadows:   c.shadows,
 		StateDir:  state,

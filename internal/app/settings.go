@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // settings is what holds now. Readers take a snapshot; load swaps in a new one.
@@ -122,4 +125,17 @@ func (s *settings) mode(name string) (policy.Mode, bool) {
 		return m, true
 	}
 	return policy.Lookup(name)
+}
+
+// modes lists the built-in modes, and then those of the settings by name.
+func (s *settings) modes() []server.Mode {
+	own := s.dispatch.Load().Modes
+	var out []server.Mode
+	for _, m := range policy.Modes() {
+		out = append(out, server.Mode{Name: m.Name, Description: m.Help})
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		out = append(out, server.Mode{Name: name, Description: own[name].Help})
+	}
+	return out
 }
