@@ -62,3 +62,25 @@ install: ## into GOBIN
 
 clean:
 	rm -rf bin
+
+# The extension for VS Code. Node packages come from npm, Chromium from Debian; the workbench to test and try it in goes to a cache.
+VSCODE := editors/vscode
+VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
+VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
+VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
+
+.PHONY: vsix vscode test-vscode
+
+$(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
+	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
+
+vsix: build $(VSCODE)/node_modules/.package-lock.json ## the extension with the server in it, for this platform
+	cd $(VSCODE) && npx --no-install tsc -p . && node scripts/build.mjs --server ../../bin/sidecar-ls$(shell $(GO) env GOEXE)
+	cd $(VSCODE)/build && PATH="$$(../scripts/setup.sh)/node/bin:$$PATH" ../node_modules/.bin/vsce package --no-dependencies --target $(VSCODE_TARGET) -o ../sidecar-$(VSCODE_TARGET).vsix
+
+vscode: vsix ## installs it into VS Code, or opens a workbench in the browser with a sample
+	cd $(VSCODE) && node scripts/try.mjs sidecar-$(VSCODE_TARGET).vsix ../../bin/sidecar-ls
+
+test-vscode: vsix ## its tests, in VS Code's own workbench
+	$(VSCODE)/scripts/setup.sh workbench
+	cd $(VSCODE) && node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix node --test --test-concurrency=1 test/e2e/*.test.mjs

@@ -1,0 +1,34 @@
+// Puts the package together in build/: the bundled code, the server for one platform, and the manifest, into which go
+// the server's own table of settings and its list of tools. So neither is written down twice.
+//
+//   node scripts/build.mjs --server PATH [--dev]
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import * as esbuild from 'esbuild';
+import { manifest } from './manifest.mjs';
+
+const { values: { server: program, dev } } = parseArgs({ options: { server: { type: 'string' }, dev: { type: 'boolean' } } });
+if (!program) { throw new Error('--server PATH: which program is the server'); }
+const server = path.resolve(program);
+const here = path.join(import.meta.dirname, '..'), repo = path.join(here, '../..'), out = path.join(here, 'build');
+fs.rmSync(out, { recursive: true, force: true });
+
+await esbuild.build({
+  entryPoints: [path.join(here, 'src/extension.ts')], outfile: path.join(out, 'dist/extension.js'), external: ['vscode'],
+  bundle: true, platform: 'node', format: 'cjs', target: 'node20', minify: !dev, sourcemap: dev ? 'inline' : false, logLevel: 'warning',
+});
+const name = server.endsWith('.exe') ? 'sidecar-ls.exe' : 'sidecar-ls';
+fs.mkdirSync(path.join(out, 'server'));
+fs.copyFileSync(server, path.join(out, 'server', name));
+fs.chmodSync(path.join(out, 'server', name), 0o755);
+for (const each of ['media', 'l10n', 'package.nls.json', 'README.md', 'CHANGELOG.md']) {
+  fs.cpSync(path.join(here, each), path.join(out, each), { recursive: true });
+}
+fs.copyFileSync(path.join(repo, 'LICENSE'), path.join(out, 'LICENSE'));
+
+const json = file => JSON.parse(fs.readFileSync(file, 'utf8'));
+const tools = JSON.parse(execFileSync(server, ['tools', '--format', 'info'], { encoding: 'utf8', cwd: out }));
+fs.writeFileSync(path.join(out, 'package.json'),
+  JSON.stringify(manifest(json(path.join(here, 'package.json')), json(path.join(repo, 'internal/config/testdata/vscode.json')), tools.tools), null, 2));

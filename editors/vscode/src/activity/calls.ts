@@ -1,0 +1,74 @@
+// What agents are doing, made from events. No VS Code in here.
+import type { CallEvent, ChangeRef } from '../protocol';
+
+export interface Call {
+  id: string; session: string; tool: string; started: string;
+  state: 'running' | 'asking' | 'ok' | 'failed' | 'denied';
+  arguments?: unknown;
+  decision?: string;
+  output: string;
+  code?: string; message?: string;
+  durationMs?: number; bytes?: number;
+  changes: ChangeRef[];
+}
+
+/** How many calls are kept, and how much of each one's output, in characters. */
+const most = { calls: 200, output: 64_000 };
+
+/** The calls, newest first. */
+export class Calls {
+  readonly list: Call[] = [];
+
+  take(e: CallEvent): Call | undefined {
+    if (e.type === 'toolStarted') {
+      this.list.unshift({ id: e.callId, session: e.session, tool: e.tool, started: e.time, state: 'running', arguments: e.arguments, output: '', changes: [] });
+      this.list.length = Math.min(this.list.length, most.calls);
+      return this.list[0];
+    }
+    const call = this.list.find(c => c.id === e.callId && c.session === e.session);
+    if (!call) {
+      return undefined;
+    }
+    switch (e.type) {
+      case 'permissionRequested':
+        call.state = 'asking';
+        break;
+      case 'permissionResolved':
+        call.state = 'running';
+        call.decision = [e.outcome, e.by && `by ${e.by}`, e.rule && `(${e.rule})`, e.reason].filter(Boolean).join(' ');
+        break;
+      case 'toolOutput':
+        call.output = (call.output + (e.chunk ?? '')).slice(-most.output);
+        break;
+      case 'toolCompleted':
+        call.state = e.ok ? 'ok' : e.code === 'denied' || e.code === 'not_approved' ? 'denied' : 'failed';
+        Object.assign(call, { code: e.code, message: e.message, durationMs: e.durationMs, bytes: e.bytes, changes: e.changes ?? [] });
+    }
+    return call;
+  }
+
+  clear(): void { this.list.splice(0, this.list.length, ...this.list.filter(c => c.state === 'running' || c.state === 'asking')); }
+}
+
+/** The arguments in a line: the value that says most. */
+export function summary(args: unknown): string {
+  if (typeof args !== 'object' || args === null) {
+    return '';
+  }
+  const values = args as Record<string, unknown>;
+  const key = ['path', 'command', 'pattern', 'query', 'symbol', 'url', 'from', 'question', 'name'].find(k => typeof values[k] === 'string') ?? Object.keys(values).find(k => typeof values[k] === 'string');
+  const text = key ? String(values[key]).replace(/\s+/g, ' ') : '';
+  return text.length > 60 ? text.slice(0, 59) + '…' : text;
+}
+
+/** All that is known of a call, as a document. */
+export function callText(c: Call): string {
+  const fence = (lang: string, text: string) => `\`\`\`\`${lang}\n${text.replace(/\n$/, '')}\n\`\`\`\`\n`;
+  return [
+    `# ${c.tool}: ${c.state === 'failed' ? c.code ?? 'failed' : c.state}\n`,
+    [`- session ${c.session}, started ${c.started}`, c.durationMs === undefined ? '' : `- ${c.durationMs} ms`, c.decision ? `- ${c.decision}` : '', ...c.changes.map(f => `- ${f.path}: ${f.kind}, ${f.state}`)].filter(Boolean).join('\n') + '\n',
+    c.message ? `${c.message}\n` : '',
+    '## Arguments\n', fence('json', JSON.stringify(c.arguments ?? {}, null, 2)),
+    ...(c.output ? ['## Output\n', fence('text', c.output)] : []),
+  ].filter(Boolean).join('\n');
+}

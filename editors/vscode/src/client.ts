@@ -1,0 +1,201 @@
+// The server's process and the connection to it.
+import * as vscode from 'vscode';
+import {
+  CloseAction, ErrorAction, LanguageClient, State,
+  type ClientCapabilities, type LanguageClientOptions, type StaticFeature,
+} from 'vscode-languageclient/node';
+import { candidates, find, type Failed, type Found } from './binary';
+import { serverPath, settings } from './config';
+
+/** The server is started again this many times within that many milliseconds, and then no more. */
+const restarts = { most: 4, within: 180_000 };
+
+export type Health = 'starting' | 'running' | 'stopped' | 'failed';
+
+type Handler = (params: never, token: vscode.CancellationToken) => unknown;
+
+export class Server implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private turn: Promise<unknown> = Promise.resolve();
+  private crashes: number[] = [];
+  private readonly changed = new vscode.EventEmitter<Health>();
+  readonly onDidChange = this.changed.event;
+  health: Health = 'stopped';
+  version = '';
+
+  /** Requests and notifications of the server, and commands whose answers somebody else looks at. */
+  readonly requests = new Map<string, Handler>();
+  readonly notifications = new Map<string, (params: never) => void>();
+  readonly commands = new Map<string, (argument: never) => Promise<unknown>>();
+
+  constructor(private readonly context: vscode.ExtensionContext, readonly log: vscode.LogOutputChannel) {}
+
+  /** Runs one command of the server. */
+  async execute<R>(command: string, argument: object = {}, token?: vscode.CancellationToken): Promise<R> {
+    await this.turn;
+    if (!this.client || this.health !== 'running') {
+      throw new Error(vscode.l10n.t('The SideCar server is not running.'));
+    }
+    const params = { command, arguments: [argument] };
+    return token ? this.client.sendRequest<R>('workspace/executeCommand', params, token) : this.client.sendRequest<R>('workspace/executeCommand', params);
+  }
+
+  asDiagnostics(list: vscode.Diagnostic[]): unknown {
+    return this.client?.code2ProtocolConverter.asDiagnostics(list);
+  }
+
+  start(): Promise<void> { return this.queue(() => this.startNow()); }
+  stop(): Promise<void> { return this.queue(() => this.stopNow()); }
+
+  async restart(): Promise<void> {
+    this.crashes = [];
+    await this.queue(async () => { await this.stopNow(); await this.startNow(); });
+  }
+
+  // One start or stop at a time, in the order in which they were asked for.
+  private queue(f: () => Promise<void>): Promise<void> {
+    const next = this.turn.then(f, f);
+    this.turn = next.catch(() => undefined);
+    return next;
+  }
+
+  private async startNow(): Promise<void> {
+    if (this.client) {
+      return;
+    }
+    this.set('starting');
+    const found = await find(candidates(serverPath(), this.context.extensionPath, process.platform));
+    if (Array.isArray(found)) {
+      this.set('failed');
+      void this.explain(found);
+      return;
+    }
+    this.version = found.version;
+    this.log.info(`${found.command} (${found.from}), ${found.version}`);
+    const client = this.make(found);
+    this.client = client;
+    try {
+      await client.start();
+    } catch (e) {
+      this.client = undefined;
+      this.set('failed');
+      this.log.error(String(e));
+      void this.offer(vscode.l10n.t('The SideCar server does not start: {0}', e instanceof Error ? e.message : String(e)));
+    }
+  }
+
+  private async stopNow(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client) {
+      await client.dispose().catch(e => this.log.warn(String(e)));
+    }
+    this.set('stopped');
+  }
+
+  private make(found: Found): LanguageClient {
+    const options: LanguageClientOptions = {
+      documentSelector: [{ scheme: 'file' }, { scheme: 'sidecar-proposed' }],
+      outputChannel: this.log,
+      initializationOptions: { sidecar: settings(this.context.extension) },
+      synchronize: { configurationSection: 'sidecar' },
+      middleware: {
+        executeCommand: (command, args, next) => {
+          const own = this.commands.get(command);
+          return own ? own((args[0] ?? {}) as never) : next(command, args);
+        },
+        workspace: {
+          configuration: async (params, token, next) => {
+            const answers = await next(params, token);
+            return Array.isArray(answers) ? answers.map((a, i) => (params.items[i]?.section === 'sidecar' ? settings(this.context.extension) : a)) : answers;
+          },
+          didChangeConfiguration: async () => {
+            await this.client?.sendNotification('workspace/didChangeConfiguration', { settings: { sidecar: settings(this.context.extension) } });
+          },
+        },
+      },
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue }),
+        closed: () => this.crashed(),
+      },
+    };
+    const client = new LanguageClient('sidecar', 'SideCar', { command: found.command, args: ['serve'] }, options);
+    client.registerFeature(extras);
+    for (const [method, handle] of this.requests) {
+      client.onRequest(method, (params, token) => handle(params as never, token));
+    }
+    for (const [method, handle] of this.notifications) {
+      client.onNotification(method, params => handle(params as never));
+    }
+    client.onDidChangeState(e => {
+      if (client === this.client) {
+        this.set(e.newState === State.Running ? 'running' : e.newState === State.Starting ? 'starting' : 'stopped');
+      }
+    });
+    return client;
+  }
+
+  // The connection is gone although nobody asked for that.
+  private crashed(): { action: CloseAction; handled: boolean } {
+    const now = Date.now();
+    this.crashes = [...this.crashes.filter(t => now - t < restarts.within), now];
+    if (this.crashes.length > restarts.most) {
+      this.client = undefined;
+      this.set('failed');
+      void this.offer(vscode.l10n.t('The SideCar server has ended {0} times in a row and is not started again. Pending edits are kept.', this.crashes.length));
+      return { action: CloseAction.DoNotRestart, handled: true };
+    }
+    void this.offer(vscode.l10n.t('The SideCar server ended unexpectedly and was started again. Pending edits are kept.'));
+    return { action: CloseAction.Restart, handled: true };
+  }
+
+  private async explain(failed: Failed[]): Promise<void> {
+    const list = failed.map(f => `${f.command}: ${f.error}`).join('\n');
+    this.log.error(list);
+    const settingsButton = vscode.l10n.t('Open Settings');
+    const chosen = await this.offer(
+      failed[0]?.from === 'setting'
+        ? vscode.l10n.t('The SideCar server of the setting sidecar.server.path can\'t run: {0}', list)
+        : vscode.l10n.t('There is no SideCar server that runs on this machine ({0}). Build one and name it in the setting sidecar.server.path. Tried: {1}', `${process.platform}-${process.arch}`, list),
+      settingsButton);
+    if (chosen === settingsButton) {
+      await vscode.commands.executeCommand('workbench.action.openSettings', 'sidecar.server.path');
+    }
+  }
+
+  private async offer(message: string, ...more: string[]): Promise<string | undefined> {
+    const log = vscode.l10n.t('Show Log'), again = vscode.l10n.t('Restart');
+    const chosen = await vscode.window.showWarningMessage(message, log, ...(this.health === 'failed' ? [again] : []), ...more);
+    if (chosen === log) {
+      this.log.show(true);
+    } else if (chosen === again) {
+      await this.restart();
+    }
+    return chosen;
+  }
+
+  private set(health: Health): void {
+    if (this.health !== health) {
+      this.health = health;
+      this.changed.fire(health);
+    }
+  }
+
+  dispose(): void {
+    void this.stop();
+    this.changed.dispose();
+  }
+}
+
+// What this client can do beyond LSP.
+const extras: StaticFeature = {
+  getState: () => ({ kind: 'static' }),
+  fillClientCapabilities: (capabilities: ClientCapabilities) => {
+    capabilities.experimental = {
+      ...(capabilities.experimental as object | undefined),
+      sidecar: { approve: true, ask: true, diagnostics: true, events: true, pendingEdits: true },
+    };
+  },
+  initialize: () => undefined,
+  clear: () => undefined,
+};

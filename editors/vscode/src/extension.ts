@@ -1,0 +1,67 @@
+import * as vscode from 'vscode';
+import { Activity } from './activity/view';
+import { Server } from './client';
+import { answerDiagnostics } from './diagnostics';
+import { registerMetrics } from './metricsPanel';
+import type { ReviewList } from './protocol';
+import { QuestionTree } from './questions/view';
+import { Questions } from './questions/questions';
+import { Review } from './review/commands';
+import { nothing } from './review/model';
+import { registerSides } from './review/sides';
+import { Pending } from './review/store';
+import { PendingTree } from './review/tree';
+import { Status } from './status';
+import { registerModelTools } from './tools/lm';
+import { Runner } from './tools/run';
+import { ToolTree } from './tools/view';
+import { registerSessions, sessions } from './work/sessions';
+import { registerShadows, shadows } from './work/shadows';
+
+let server: Server | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel('SideCar', { log: true });
+  server = new Server(context, log);
+  const s = server, started = () => s.start();
+  const pending = new Pending(), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
+  const tree = new PendingTree(pending), activity = new Activity(s, runner), status = new Status(s, pending, questions);
+  const sessionView = sessions(s), shadowView = shadows(s);
+  const command = vscode.commands.registerCommand;
+
+  s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => pending.set(list));
+  s.onDidChange(health => health === 'running' || health === 'starting' || pending.set(nothing));
+  answerDiagnostics(s);
+  activity.onDidComplete(e => {
+    sessionView.refresh();
+    shadowView.refresh();
+    if (e.tool === 'project_knowledge_search') {
+      void status.refreshIndex();
+    }
+  });
+
+  context.subscriptions.push(
+    log, pending, tree, tools, activity, status, sessionView, shadowView, new QuestionTree(questions),
+    new Review(s, pending, tree).register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
+    registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMetrics(s, activity),
+    command('sidecar.restart', () => s.restart()),
+    command('sidecar.showLog', () => log.show()),
+    command('sidecar.pickMode', () => status.pick()),
+    command('sidecar.refreshTools', () => tools.refresh()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void s.restart()),
+    vscode.workspace.onDidChangeConfiguration(e => {
+      if (e.affectsConfiguration('sidecar.server.path')) {
+        void s.restart();
+      } else if (e.affectsConfiguration('sidecar')) {
+        void status.refresh();
+      }
+    }),
+    s, // last: what was registered before still answers while the server stops
+  );
+  registerModelTools(context, started, s);
+  void started();
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.stop();
+}

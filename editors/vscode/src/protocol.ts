@@ -1,0 +1,114 @@
+// The messages of docs/protocol.md, as far as this extension reads them.
+
+export interface Hunk {
+  id: string;
+  oldStart: number; oldLines: number;
+  newStart: number; newLines: number;
+  state: EditState;
+  text: string;
+}
+
+export type EditState = 'clean' | 'moved' | 'conflict';
+export type EditKind = 'create' | 'modify' | 'delete' | 'rename';
+
+export interface PendingEdit {
+  uri: string; path: string; from?: string;
+  kind: EditKind;
+  revision: number;
+  added: number; removed: number;
+  state: EditState;
+  session: string; tool: string;
+  batch?: boolean;
+  updatedAt: string;
+  hunks: Hunk[];
+}
+
+export interface QueuedCommit { message: string; session: string; paths: string[]; error?: string }
+
+export interface ReviewList { revision: number; batch: boolean; edits: PendingEdit[]; commits: QueuedCommit[] }
+
+export interface Failure { uri: string; error: string }
+export interface MadeCommit { message: string; id?: string; error?: string }
+export interface AcceptResult { accepted: string[]; failed: Failure[]; commits?: MadeCommit[]; revision: number }
+export interface RejectResult { rejected: string[]; commits?: QueuedCommit[]; revision: number }
+export interface UndoResult { restored: string[]; failed: Failure[]; commits?: MadeCommit[] }
+
+/** What accept and reject take; nothing means all. */
+export interface Selection { uris?: string[]; hunks?: string[]; revision?: number; session?: string; reason?: string }
+
+export interface Effects { access: Access; reads?: string[]; writes?: string[]; command?: string; hosts?: string[] }
+export type Access = 'read' | 'edit' | 'exec';
+export type Scope = 'once' | 'session' | 'pattern';
+
+/** The request sidecar/approve. */
+export interface ApproveParams {
+  id: string; callId: string; session: string; agentPath: string[] | null;
+  tool: string; title: string; detail: string;
+  arguments: unknown;
+  diff?: string;
+  effects: Effects;
+  rule?: string;
+  irrecoverable: boolean;
+  expiresAt: string;
+}
+export interface ApproveAnswer { outcome: 'allow' | 'deny'; scope?: Scope; reason?: string; typed?: string }
+
+/** The request sidecar/ask. */
+export interface AskParams { question: string; options: string[] | null; allowCustom: boolean }
+
+export type Schema = {
+  type?: string | string[];
+  title?: string; description?: string;
+  default?: unknown; enum?: unknown[];
+  minimum?: number; maximum?: number; minLength?: number; maxLength?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[]; oneOf?: Schema[];
+};
+
+export interface ToolInfo {
+  name: string; title: string; description: string;
+  inputSchema: Schema;
+  access: Access;
+  source: 'builtin' | 'mcp' | 'plugin'; mcpServer?: string;
+  requiresApproval: boolean; alwaysRequireApproval: boolean;
+  category: string;
+}
+
+export interface ToolResult {
+  callId: string; tool: string; ok: boolean;
+  content: string;
+  structured?: unknown;
+  error?: { code: string; message: string };
+  decision: { outcome: string; by: string; rule?: string };
+  changes?: ChangeRef[];
+  durationMs: number; approvalMs: number; attempts: number;
+  truncated?: { shownBytes: number; totalBytes: number; cursor: string };
+}
+export interface ChangeRef { path: string; uri?: string; kind: EditKind; state: 'applied' | 'pending' }
+export interface Page { content: string; hasMore: boolean; nextCursor?: string }
+
+export interface Metric {
+  calls: number; ok: number; errors: Record<string, number>;
+  denied: number; truncated: number; p50Ms: number; p95Ms: number; maxMs: number;
+}
+
+/** The notification sidecar/event. */
+export interface CallEvent {
+  type: 'toolStarted' | 'permissionRequested' | 'permissionResolved' | 'toolOutput' | 'toolCompleted' | 'hook' | 'agent';
+  time: string; session: string; callId: string; tool: string;
+  access?: Access; arguments?: unknown;
+  outcome?: string; by?: string; rule?: string; scope?: string; reason?: string;
+  chunk?: string; dropped?: number;
+  ok?: boolean; code?: string; message?: string; durationMs?: number; approvalMs?: number; bytes?: number; changes?: ChangeRef[];
+}
+
+export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }
+export interface ShadowInfo { id: string; path: string; base: string; createdAt: string; changed: number }
+export interface ShadowDiff { diff: string; files: { path: string; from?: string; kind: EditKind; added: number; removed: number }[] }
+export interface ShadowMerge {
+  merged: string[] | null;
+  conflicts: { path: string; reason: string }[] | null;
+  skipped?: { path: string; reason: string }[];
+}

@@ -1,0 +1,195 @@
+// Deciding about pending changes, and moving among them.
+import * as vscode from 'vscode';
+import type { Server } from '../client';
+import { saveOnAccept } from '../config';
+import type { AcceptResult, Failure, MadeCommit, RejectResult, Selection, UndoResult } from '../protocol';
+import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
+import { editOf, schemes, sideUri } from './sides';
+import type { Pending } from './store';
+import type { PendingTree } from './tree';
+
+const t = vscode.l10n.t;
+
+export class Review {
+  constructor(private readonly server: Server, private readonly pending: Pending, private readonly tree: PendingTree) {
+    // Lenses and code actions run these: what they fail at is told in the same way.
+    server.commands.set('sidecar.review.accept', (s: Selection) => this.accept(s));
+    server.commands.set('sidecar.review.reject', (s: Selection) => this.reject(s));
+    server.commands.set('sidecar.review.undo', () => this.undo());
+    server.commands.set('sidecar.review.show', (a: { uri?: string }) => this.show(a.uri));
+  }
+
+  register(): vscode.Disposable {
+    const commands: Record<string, (...args: never[]) => unknown> = {
+      'sidecar.acceptAll': () => this.all('accept'),
+      'sidecar.rejectAll': () => this.all('reject'),
+      'sidecar.accept': (n?: Node, many?: Node[]) => this.decide('accept', n, many),
+      'sidecar.reject': (n?: Node, many?: Node[]) => this.decide('reject', n, many),
+      'sidecar.rejectWithReason': (n?: Node, many?: Node[]) => this.decide('reject', n, many, true),
+      'sidecar.acceptChecked': () => this.accept(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
+      'sidecar.rejectChecked': () => this.reject(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
+      'sidecar.acceptFile': (uri?: vscode.Uri) => this.file('accept', uri),
+      'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
+      'sidecar.acceptHunk': () => this.hunk('accept'),
+      'sidecar.rejectHunk': () => this.hunk('reject'),
+      'sidecar.undoAccept': () => this.undo(),
+      'sidecar.next': () => this.go(true),
+      'sidecar.previous': () => this.go(false),
+      'sidecar.openDiff': (n: Node) => (n.kind === 'hunk' ? this.diff(n) : n.kind === 'file' ? this.diff({ edit: n.edit }) : undefined),
+      'sidecar.openFile': (n: Node | vscode.Uri) => this.openFile(n),
+      'sidecar.openAllDiffs': () => this.allDiffs(),
+    };
+    return vscode.Disposable.from(
+      ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, (...args: never[]) => this.told(() => run(...args)))),
+      vscode.window.onDidChangeActiveTextEditor(() => this.context()),
+      this.pending.onDidChange(() => this.context()),
+    );
+  }
+
+  // Failures are shown where they happen, once.
+  private async told(f: () => unknown): Promise<unknown> {
+    try {
+      return await f();
+    } catch (e) {
+      void vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e));
+      return undefined;
+    }
+  }
+
+  private context(): void {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    void vscode.commands.executeCommand('setContext', 'sidecar.editorPending', !!uri && !!editOf(this.pending, uri));
+  }
+
+  async accept(selection: Selection): Promise<AcceptResult> {
+    const result = await this.server.execute<AcceptResult>('sidecar.review.accept', selection);
+    if (saveOnAccept()) {
+      const accepted = new Set(result.accepted.map(u => vscode.Uri.parse(u).toString()));
+      await Promise.all(vscode.workspace.textDocuments.filter(d => d.isDirty && accepted.has(d.uri.toString())).map(d => d.save()));
+    }
+    this.tell(t('Not accepted'), result.failed, result.commits);
+    return result;
+  }
+
+  async reject(selection: Selection): Promise<RejectResult> {
+    return this.server.execute<RejectResult>('sidecar.review.reject', selection);
+  }
+
+  async undo(): Promise<UndoResult> {
+    const result = await this.server.execute<UndoResult>('sidecar.review.undo');
+    this.tell(t('Not taken back'), result.failed);
+    return result;
+  }
+
+  private tell(what: string, failed: Failure[], commits: MadeCommit[] = []): void {
+    const list = [
+      ...failed.map(f => `${vscode.workspace.asRelativePath(vscode.Uri.parse(f.uri))}: ${f.error}`),
+      ...commits.filter(c => c.error).map(c => t('commit "{0}": {1}', c.message.split('\n')[0] ?? '', c.error ?? '')),
+    ];
+    if (list.length > 0) {
+      void vscode.window.showWarningMessage(`${what}: ${list.slice(0, 3).join('; ')}${list.length > 3 ? t(' and {0} more', list.length - 3) : ''}`);
+    } else if (commits.length > 0) {
+      void vscode.window.showInformationMessage(t('{0} commits were made.', commits.length));
+    }
+  }
+
+  // Everything, after a question that says how much that is, and as it was when the question was put.
+  private async all(what: 'accept' | 'reject'): Promise<unknown> {
+    const { edits, commits, revision } = this.pending.list;
+    if (edits.length + commits.length === 0) {
+      return undefined;
+    }
+    const added = edits.reduce((n, e) => n + e.added, 0), removed = edits.reduce((n, e) => n + e.removed, 0);
+    const detail = [
+      t('{0} files, {1} lines added, {2} removed.', edits.length, added, removed),
+      commits.length > 0 ? t('{0} commits wait for them.', commits.length) : '',
+      edits.some(e => e.state === 'conflict') ? t('What is in conflict with your changes stays pending.') : '',
+    ].filter(Boolean).join('\n');
+    const yes = what === 'accept' ? t('Accept All') : t('Reject All');
+    const chosen = await vscode.window.showWarningMessage(what === 'accept' ? t('Accept all pending changes?') : t('Reject all pending changes?'), { modal: true, detail }, yes);
+    return chosen === yes ? this[what]({ revision }) : undefined;
+  }
+
+  private async decide(what: 'accept' | 'reject', node?: Node, many?: Node[], ask = false): Promise<unknown> {
+    const chosen = many?.length ? many : node ? [node] : [...this.tree.view.selection];
+    if (chosen.length === 0) {
+      return this.hunk(what);
+    }
+    const selection: Selection = selectionOf(chosen, this.pending.list.revision);
+    if (ask) {
+      const reason = await vscode.window.showInputBox({ title: t('Reject with a reason'), prompt: t('The agent is told'), ignoreFocusOut: true });
+      if (reason === undefined) {
+        return undefined;
+      }
+      selection.reason = reason;
+    }
+    return this[what](selection);
+  }
+
+  private file(what: 'accept' | 'reject', uri = this.here()?.document.uri): Promise<unknown> {
+    const edit = uri && editOf(this.pending, uri);
+    if (!edit) {
+      throw new Error(t('Nothing is pending for this file.'));
+    }
+    if (edit.batch && what === 'accept') {
+      return this.accept({ session: edit.session, revision: this.pending.list.revision });
+    }
+    const hunks = edit.hunks.map(h => h.id);
+    return this[what](hunks.length > 0 ? { hunks } : { uris: [edit.uri], revision: this.pending.list.revision });
+  }
+
+  // The hunk under the cursor; without one only the next is shown, so that nothing is decided unseen.
+  private async hunk(what: 'accept' | 'reject'): Promise<unknown> {
+    const place = this.place();
+    const stop = place && hunkAt(this.pending.list.edits, place);
+    if (!stop?.hunk) {
+      return this.go(true);
+    }
+    const result = await this[what]({ hunks: [stop.hunk.id] });
+    return result;
+  }
+
+  private here(): vscode.TextEditor | undefined { return vscode.window.activeTextEditor; }
+
+  private place(): Here | undefined {
+    const editor = this.here();
+    const edit = editor && editOf(this.pending, editor.document.uri);
+    return edit && { uri: edit.uri, side: editor.document.uri.scheme === schemes.proposed ? 'proposed' : 'base', line: editor.selection.active.line + 1 };
+  }
+
+  private async go(forward: boolean): Promise<void> {
+    const stop = step(this.pending.stops(), this.place(), forward);
+    if (!stop) {
+      void vscode.window.setStatusBarMessage(t('Nothing is pending.'), 3000);
+      return;
+    }
+    await this.diff(stop);
+  }
+
+  private async diff({ edit, hunk }: Stop): Promise<void> {
+    const name = edit.path.split('/').pop() ?? edit.path;
+    const line = hunk ? lines(hunk, 'proposed')[0] - 1 : undefined;
+    const at = line === undefined ? undefined : new vscode.Range(line, 0, line, 0);
+    await vscode.commands.executeCommand('vscode.diff', sideUri(edit, 'base'), sideUri(edit, 'proposed'), t('{0} (proposed by {1})', name, edit.tool), { preview: true, selection: at });
+  }
+
+  private async show(uri: string | undefined): Promise<{ uri: string; shown: boolean }> {
+    const edit = uri ? this.pending.list.edits.find(e => e.uri === uri) : undefined;
+    await (edit ? this.diff({ edit }) : this.allDiffs());
+    return { uri: uri ?? '', shown: true };
+  }
+
+  private async openFile(n: Node | vscode.Uri): Promise<void> {
+    const edit = n instanceof vscode.Uri ? editOf(this.pending, n) : editsOf(n)[0];
+    if (edit) {
+      await vscode.window.showTextDocument(vscode.Uri.parse(edit.uri), { preview: true });
+    }
+  }
+
+  private async allDiffs(): Promise<void> {
+    const edits = [...new Set(this.pending.stops().map(s => s.edit))];
+    if (edits.length > 0) {
+      await vscode.commands.executeCommand('vscode.changes', t('Pending changes'), edits.map(e => [sideUri(e, 'proposed'), sideUri(e, 'base'), sideUri(e, 'proposed')]));
+    }
+  }
+}

@@ -1,0 +1,185 @@
+// The tree of pending changes, and where one is in it. No VS Code in here.
+import type { Hunk, PendingEdit, QueuedCommit, ReviewList } from '../protocol';
+
+export type Node = BatchNode | CommitNode | FolderNode | FileNode | HunkNode;
+interface Common { id: string; parent?: Node }
+export interface BatchNode extends Common { kind: 'batch'; session: string; children: Node[]; edits: PendingEdit[]; commits: QueuedCommit[] }
+export interface CommitNode extends Common { kind: 'commit'; commit: QueuedCommit; children: [] }
+export interface FolderNode extends Common { kind: 'folder'; label: string; path: string; children: Node[] }
+export interface FileNode extends Common { kind: 'file'; edit: PendingEdit; children: HunkNode[] }
+export interface HunkNode extends Common { kind: 'hunk'; edit: PendingEdit; hunk: Hunk; children: [] }
+
+export const nothing: ReviewList = { revision: 0, batch: false, edits: [], commits: [] };
+
+/**
+ * The tree of a list: one item for each batch, then the folders, then the files. Ids stay what they are for as long as
+ * what they stand for is pending.
+ */
+export function tree(list: ReviewList): Node[] {
+  const roots: Node[] = [];
+  const batches = new Set([...list.edits.filter(e => e.batch).map(e => e.session), ...list.commits.map(c => c.session)]);
+  for (const session of [...batches].sort()) {
+    const edits = list.edits.filter(e => e.batch && e.session === session);
+    const commits = list.commits.filter(c => c.session === session);
+    const id = `batch:${session}`;
+    const node: BatchNode = { kind: 'batch', id, session, edits, commits, children: folders(edits, id) };
+    node.children.push(...commits.map((commit, i): CommitNode => ({ kind: 'commit', id: `${id}/commit:${i}`, commit, children: [] })));
+    roots.push(node);
+  }
+  roots.push(...folders(list.edits.filter(e => !e.batch), ''));
+  link(roots);
+  return roots;
+}
+
+interface Dir { dirs: Map<string, Dir>; files: PendingEdit[] }
+
+function folders(edits: PendingEdit[], prefix: string): Node[] {
+  const top: Dir = { dirs: new Map(), files: [] };
+  for (const edit of edits) {
+    let at = top;
+    for (const part of edit.path.split('/').slice(0, -1)) {
+      let next = at.dirs.get(part);
+      if (!next) {
+        at.dirs.set(part, next = { dirs: new Map(), files: [] });
+      }
+      at = next;
+    }
+    at.files.push(edit);
+  }
+  return nodes(top, '', prefix);
+}
+
+function nodes(dir: Dir, path: string, prefix: string): Node[] {
+  const out: Node[] = [];
+  for (let [label, child] of sorted([...dir.dirs], d => d[0])) {
+    // a folder that holds but one folder is shown together with it
+    for (let only = [...child.dirs]; child.files.length === 0 && only.length === 1; only = [...child.dirs]) {
+      label += '/' + only[0]![0];
+      child = only[0]![1];
+    }
+    const full = path + label;
+    out.push({ kind: 'folder', id: `${prefix}folder:${full}`, label, path: full, children: nodes(child, full + '/', prefix) });
+  }
+  for (const edit of sorted(dir.files, e => e.path)) {
+    const id = `${prefix}file:${edit.path}`;
+    const children = edit.kind === 'modify' || edit.hunks.length > 1
+      ? edit.hunks.map((hunk): HunkNode => ({ kind: 'hunk', id: `${id}#${hunk.id}`, edit, hunk, children: [] }))
+      : [];
+    out.push({ kind: 'file', id, edit, children });
+  }
+  return out;
+}
+
+function sorted<T>(list: T[], key: (t: T) => string): T[] {
+  return list.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+}
+
+function link(list: Node[], parent?: Node): void {
+  for (const node of list) {
+    node.parent = parent;
+    link(node.children, node);
+  }
+}
+
+/** Every edit below a node. */
+export function editsOf(node: Node): PendingEdit[] {
+  switch (node.kind) {
+    case 'batch': return node.edits;
+    case 'commit': return [];
+    case 'folder': return node.children.flatMap(editsOf);
+    case 'file': case 'hunk': return [node.edit];
+  }
+}
+
+/**
+ * What accepting or rejecting these nodes means to the server. Hunks are named, never only their files: a hunk's id
+ * stands for its content, so what is decided is what was shown. A batch is named by its session.
+ */
+export function selectionOf(chosen: Node[], revision: number): { session?: string; hunks?: string[]; uris?: string[]; revision?: number } {
+  const batch = chosen.find(n => n.kind === 'batch');
+  if (batch?.kind === 'batch') {
+    return { session: batch.session, revision };
+  }
+  const hunks = new Set<string>();
+  const uris = new Set<string>();
+  const take = (node: Node): void => {
+    if (node.kind === 'hunk') {
+      hunks.add(node.hunk.id);
+    } else if (node.kind === 'file') {
+      node.edit.hunks.forEach(h => hunks.add(h.id));
+      if (node.edit.hunks.length === 0) {
+        uris.add(node.edit.uri);
+      }
+    } else {
+      node.children.forEach(take);
+    }
+  };
+  chosen.forEach(take);
+  return { hunks: [...hunks], ...(uris.size > 0 ? { uris: [...uris], revision } : {}) };
+}
+
+/** A place in the review: a hunk, or a file that has none to point at. */
+export interface Stop { edit: PendingEdit; hunk?: Hunk }
+
+/** Every place, in the order of the tree. */
+export function stops(roots: Node[]): Stop[] {
+  return roots.flatMap((node): Stop[] => {
+    switch (node.kind) {
+      case 'file': return node.edit.hunks.length > 0 ? node.edit.hunks.map(hunk => ({ edit: node.edit, hunk })) : [{ edit: node.edit }];
+      case 'batch': case 'folder': return stops(node.children);
+      default: return [];
+    }
+  });
+}
+
+/** Where a person is: in a file's proposal or in the file itself, on a line counted from one. */
+export interface Here { uri: string; side: 'proposed' | 'base'; line: number }
+
+/** The lines of a hunk on a side, first to last, counted from one. What has no lines there stands at the line behind it. */
+export function lines(hunk: Hunk, side: Here['side']): [number, number] {
+  const [start, count] = side === 'proposed' ? [hunk.newStart, hunk.newLines] : [hunk.oldStart, hunk.oldLines];
+  return count > 0 ? [start, start + count - 1] : [start + 1, start + 1];
+}
+
+/** The hunk at a place, if there is one. */
+export function hunkAt(edits: PendingEdit[], here: Here): Stop | undefined {
+  const edit = edits.find(e => e.uri === here.uri);
+  const hunk = edit?.hunks.find(h => {
+    const [first, last] = lines(h, here.side);
+    return first <= here.line && here.line <= last || here.line === first - 1 && first === last && (here.side === 'proposed' ? h.newLines : h.oldLines) === 0;
+  });
+  return edit && hunk ? { edit, hunk } : undefined;
+}
+
+/** The next place from here, or the previous one; around the ends. */
+export function step(all: Stop[], here: Here | undefined, forward: boolean): Stop | undefined {
+  const ordered = forward ? all : [...all].reverse();
+  const mine = here ? ordered.filter(s => s.edit.uri === here.uri) : [];
+  if (!here || mine.length === 0) {
+    return ordered[0];
+  }
+  const beyond = mine.find(s => s.hunk && (forward ? lines(s.hunk, here.side)[0] > here.line : lines(s.hunk, here.side)[1] < here.line));
+  if (beyond) {
+    return beyond;
+  }
+  return ordered[(ordered.indexOf(mine[mine.length - 1]!) + 1) % ordered.length];
+}
+
+/** What a hunk does, in one line: the first line that it brings, or else the first that it takes. */
+export function hunkLabel(hunk: Hunk): string {
+  const all = hunk.text.split('\n').filter(l => !l.startsWith('@@'));
+  const line = all.find(l => l.startsWith('+') && l.length > 1 && l.slice(1).trim()) ?? all.find(l => l.startsWith('-') && l.slice(1).trim());
+  const text = line ? (line.startsWith('-') ? '− ' : '') + line.slice(1).trim() : '';
+  return text.length > 80 ? text.slice(0, 79) + '…' : text || `@@ ${hunk.newStart}`;
+}
+
+/** Counts as people write them. */
+export const counts = (added: number, removed: number) => [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''].filter(Boolean).join(' ');
+
+export function hunkCounts(hunk: Hunk): string {
+  const of = (sign: string) => hunk.text.split('\n').filter(l => l.startsWith(sign)).length;
+  return counts(of('+'), of('-'));
+}
+
+/** A text that changes when what an editor shows of the edit may have changed. */
+export const stamp = (e: PendingEdit) => [e.revision, e.updatedAt, e.state, ...e.hunks.map(h => `${h.id}@${h.oldStart},${h.newStart}`)].join(' ');

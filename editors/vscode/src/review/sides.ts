@@ -1,0 +1,131 @@
+// The two sides of a pending edit as documents: `sidecar-base:` and `sidecar-proposed:` with the path of the file. The
+// proposal can be edited; saving it proposes the new text.
+import * as vscode from 'vscode';
+import type { Server } from '../client';
+import type { PendingEdit } from '../protocol';
+import { stamp } from './model';
+import type { Pending } from './store';
+
+export type Side = 'base' | 'proposed';
+export const schemes = { base: 'sidecar-base', proposed: 'sidecar-proposed' } as const;
+
+/** The document of an edit's side. */
+export const sideUri = (edit: { uri: string }, side: Side) => vscode.Uri.parse(edit.uri).with({ scheme: schemes[side] });
+
+/** The file that a side's document stands for, as the server names it. */
+const fileUri = (uri: vscode.Uri) => uri.with({ scheme: 'file' });
+
+/** The pending edit of a document: of the file itself or of one of its sides. */
+export function editOf(pending: Pending, uri: vscode.Uri): PendingEdit | undefined {
+  const wanted = fileUri(uri).toString();
+  return pending.list.edits.find(e => vscode.Uri.parse(e.uri).toString() === wanted);
+}
+
+export function registerSides(server: Server, pending: Pending): vscode.Disposable {
+  const base = new SideFiles('base', server, pending), proposed = new SideFiles('proposed', server, pending);
+  return vscode.Disposable.from(
+    vscode.workspace.registerFileSystemProvider(schemes.base, base, { isReadonly: true, isCaseSensitive: true }),
+    vscode.workspace.registerFileSystemProvider(schemes.proposed, proposed, { isCaseSensitive: true }),
+    pending.onDidChange(() => { base.compare(); proposed.compare(); closeDecided(pending); }),
+    vscode.window.registerFileDecorationProvider(new Badges(pending)),
+  );
+}
+
+class SideFiles implements vscode.FileSystemProvider {
+  private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+  readonly onDidChangeFile = this.changed.event;
+  private shown = new Map<string, { stamp: string; mtime: number }>();
+
+  constructor(private readonly side: Side, private readonly server: Server, private readonly pending: Pending) {}
+
+  /** Tells VS Code which documents are other than they were. */
+  compare(): void {
+    const now = new Map<string, { stamp: string; mtime: number }>();
+    const events: vscode.FileChangeEvent[] = [];
+    for (const edit of this.pending.list.edits) {
+      const old = this.shown.get(edit.uri), current = stamp(edit);
+      now.set(edit.uri, old?.stamp === current ? old : { stamp: current, mtime: Date.now() });
+      if (old && old.stamp !== current) {
+        events.push({ type: vscode.FileChangeType.Changed, uri: sideUri(edit, this.side) });
+      }
+    }
+    for (const uri of this.shown.keys()) {
+      if (!now.has(uri)) {
+        events.push({ type: vscode.FileChangeType.Deleted, uri: sideUri({ uri }, this.side) });
+      }
+    }
+    this.shown = now;
+    if (events.length > 0) {
+      this.changed.fire(events);
+    }
+  }
+
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const edit = this.edit(uri);
+    return { type: vscode.FileType.File, ctime: 0, mtime: this.shown.get(edit.uri)?.mtime ?? 0, size: Buffer.byteLength(await this.text(edit)) };
+  }
+
+  async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    return Buffer.from(await this.text(this.edit(uri)));
+  }
+
+  async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
+    await this.server.execute('sidecar.review.propose', { uri: this.edit(uri).uri, text: Buffer.from(content).toString() });
+  }
+
+  private edit(uri: vscode.Uri): PendingEdit {
+    const edit = editOf(this.pending, uri);
+    if (!edit) {
+      throw vscode.FileSystemError.FileNotFound(uri);
+    }
+    return edit;
+  }
+
+  private async text(edit: PendingEdit): Promise<string> {
+    return (await this.server.execute<{ text: string }>('sidecar.review.text', { uri: edit.uri, side: this.side })).text;
+  }
+
+  watch(): vscode.Disposable { return new vscode.Disposable(() => undefined); }
+  readDirectory(): [string, vscode.FileType][] { return []; }
+  createDirectory(uri: vscode.Uri): never { throw vscode.FileSystemError.NoPermissions(uri); }
+  delete(uri: vscode.Uri): never { throw vscode.FileSystemError.NoPermissions(uri); }
+  rename(uri: vscode.Uri): never { throw vscode.FileSystemError.NoPermissions(uri); }
+}
+
+/** Closes the diffs of what is decided. One with text of the user's own that is not saved stays. */
+function closeDecided(pending: Pending): void {
+  const done = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab => {
+    const uri = tab.input instanceof vscode.TabInputTextDiff ? tab.input.modified : tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;
+    return uri?.scheme === schemes.proposed && !tab.isDirty && !editOf(pending, uri);
+  });
+  if (done.length > 0) {
+    void vscode.window.tabGroups.close(done, true);
+  }
+}
+
+// One letter beside the name of a file in the tree and in the tab of its diff.
+class Badges implements vscode.FileDecorationProvider {
+  readonly onDidChangeFileDecorations: vscode.Event<undefined>;
+
+  constructor(private readonly pending: Pending) {
+    const changed = new vscode.EventEmitter<undefined>();
+    this.onDidChangeFileDecorations = changed.event;
+    pending.onDidChange(() => changed.fire(undefined));
+  }
+
+  provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
+    const edit = uri.scheme === schemes.proposed ? editOf(this.pending, uri) : undefined;
+    if (!edit) {
+      return undefined;
+    }
+    if (edit.state === 'conflict') {
+      return new vscode.FileDecoration('!', vscode.l10n.t('in conflict with your changes'), new vscode.ThemeColor('gitDecoration.conflictingResourceForeground'));
+    }
+    switch (edit.kind) {
+      case 'create': return new vscode.FileDecoration('A', vscode.l10n.t('new file'), new vscode.ThemeColor('gitDecoration.addedResourceForeground'));
+      case 'delete': return new vscode.FileDecoration('D', vscode.l10n.t('is deleted'), new vscode.ThemeColor('gitDecoration.deletedResourceForeground'));
+      case 'rename': return new vscode.FileDecoration('R', vscode.l10n.t('is moved'), new vscode.ThemeColor('gitDecoration.renamedResourceForeground'));
+      case 'modify': return new vscode.FileDecoration('M', vscode.l10n.t('modified'), new vscode.ThemeColor('gitDecoration.modifiedResourceForeground'));
+    }
+  }
+}

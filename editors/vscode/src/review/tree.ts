@@ -1,0 +1,157 @@
+// The view "Pending Changes".
+import * as vscode from 'vscode';
+import type { EditKind } from '../protocol';
+import { counts, hunkCounts, hunkLabel, lines, type Node } from './model';
+import { sideUri } from './sides';
+import type { Pending } from './store';
+
+const icons: Record<EditKind, [string, string]> = {
+  create: ['diff-added', 'gitDecoration.addedResourceForeground'],
+  modify: ['diff-modified', 'gitDecoration.modifiedResourceForeground'],
+  delete: ['diff-removed', 'gitDecoration.deletedResourceForeground'],
+  rename: ['diff-renamed', 'gitDecoration.renamedResourceForeground'],
+};
+const conflictColor = new vscode.ThemeColor('gitDecoration.conflictingResourceForeground');
+
+export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.changed.event;
+  readonly view: vscode.TreeView<Node>;
+  private readonly checked = new Set<string>(); // ids of leaves
+
+  constructor(private readonly pending: Pending) {
+    this.view = vscode.window.createTreeView('sidecar.pending', { treeDataProvider: this, canSelectMany: true, manageCheckboxStateManually: true, showCollapseAll: true });
+    this.view.onDidChangeCheckboxState(e => {
+      for (const [node, state] of e.items) {
+        for (const id of leaves(node)) {
+          state === vscode.TreeItemCheckboxState.Checked ? this.checked.add(id) : this.checked.delete(id);
+        }
+      }
+      this.refresh();
+    });
+    pending.onDidChange(() => this.refresh());
+  }
+
+  private refresh(): void {
+    const present = new Set(this.pending.roots.flatMap(leaves));
+    for (const id of [...this.checked].filter(id => !present.has(id))) {
+      this.checked.delete(id);
+    }
+    const n = this.pending.list.edits.length;
+    this.view.badge = n > 0 ? { value: n, tooltip: n === 1 ? vscode.l10n.t('1 file with pending changes') : vscode.l10n.t('{0} files with pending changes', n) } : undefined;
+    void vscode.commands.executeCommand('setContext', 'sidecar.pending', n + this.pending.list.commits.length);
+    void vscode.commands.executeCommand('setContext', 'sidecar.checked', this.checked.size);
+    this.changed.fire();
+  }
+
+  /** The nodes whose boxes are ticked: leaves, as their parents follow from them. */
+  checkedNodes(): Node[] {
+    const found: Node[] = [];
+    const walk = (node: Node): void => {
+      if (node.children.length > 0) {
+        node.children.forEach(walk);
+      } else if (this.checked.has(node.id)) {
+        found.push(node);
+      }
+    };
+    this.pending.roots.forEach(walk);
+    return found;
+  }
+
+  getChildren(node?: Node): Node[] { return node ? node.children : this.pending.roots; }
+  getParent(node: Node): Node | undefined { return node.parent; }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    const item = this.item(node);
+    item.id = node.id;
+    item.contextValue = node.kind;
+    if (node.kind !== 'commit' && node.kind !== 'batch' && !this.inBatch(node)) {
+      const ids = leaves(node);
+      item.checkboxState = ids.length > 0 && ids.every(id => this.checked.has(id)) ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked;
+    }
+    if (this.inBatch(node)) {
+      item.contextValue += 'InBatch';
+    }
+    if ((node.kind === 'hunk' ? node.hunk : node.kind === 'file' ? node.edit : undefined)?.state === 'conflict') {
+      item.contextValue += 'Conflict';
+    }
+    return item;
+  }
+
+  private inBatch(node: Node): boolean {
+    return node.parent?.kind === 'batch' || (node.parent ? this.inBatch(node.parent) : false);
+  }
+
+  private item(node: Node): vscode.TreeItem {
+    const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
+    switch (node.kind) {
+      case 'batch': {
+        const item = new vscode.TreeItem(vscode.l10n.t('Batch of {0}', node.session), Expanded);
+        item.iconPath = new vscode.ThemeIcon('package');
+        item.description = [files(node.edits.length), node.commits.length === 1 ? vscode.l10n.t('1 commit') : node.commits.length > 0 ? vscode.l10n.t('{0} commits', node.commits.length) : ''].filter(Boolean).join(', ');
+        item.tooltip = vscode.l10n.t('Accepted as a whole or not at all. Its commits are made after its files.');
+        return named(item, `${String(item.label)}, ${item.description}`);
+      }
+      case 'commit': {
+        const [subject] = node.commit.message.split('\n');
+        const item = new vscode.TreeItem(subject ?? '', None);
+        item.iconPath = new vscode.ThemeIcon('git-commit', node.commit.error ? new vscode.ThemeColor('list.errorForeground') : undefined);
+        item.description = node.commit.error ?? files(node.commit.paths.length);
+        item.tooltip = new vscode.MarkdownString().appendCodeblock(node.commit.message, 'git-commit').appendText(node.commit.paths.join('\n'));
+        return named(item, vscode.l10n.t('commit {0}', subject ?? ''));
+      }
+      case 'folder': {
+        const item = new vscode.TreeItem(node.label, Expanded);
+        item.iconPath = vscode.ThemeIcon.Folder;
+        return item;
+      }
+      case 'file': {
+        const edit = node.edit;
+        const name = edit.path.split('/').pop() ?? edit.path;
+        const item = new vscode.TreeItem(name, node.children.length > 0 ? (edit.state === 'conflict' ? Expanded : Collapsed) : None);
+        const [icon, color] = icons[edit.kind];
+        item.iconPath = new vscode.ThemeIcon(icon, edit.state === 'conflict' ? conflictColor : new vscode.ThemeColor(color));
+        item.resourceUri = sideUri(edit, 'proposed');
+        item.description = [counts(edit.added, edit.removed), edit.from ? `← ${edit.from}` : '', edit.state === 'conflict' ? vscode.l10n.t('conflict') : ''].filter(Boolean).join('  ');
+        item.tooltip = `${edit.path}\n${edit.tool}${edit.session === 'default' ? '' : ` · ${edit.session}`}`;
+        item.command = { command: 'sidecar.openDiff', title: vscode.l10n.t('Show diff'), arguments: [node] };
+        return named(item, `${edit.path}, ${kindName(edit.kind)}, ${item.description}`);
+      }
+      case 'hunk': {
+        const { hunk } = node;
+        const item = new vscode.TreeItem(hunkLabel(hunk), None);
+        item.description = [hunkCounts(hunk), vscode.l10n.t('line {0}', lines(hunk, 'proposed')[0]), hunk.state === 'conflict' ? vscode.l10n.t('conflict') : ''].filter(Boolean).join('  ');
+        item.iconPath = hunk.state === 'conflict' ? new vscode.ThemeIcon('warning', conflictColor) : undefined;
+        item.tooltip = new vscode.MarkdownString().appendCodeblock(hunk.text, 'diff');
+        item.command = { command: 'sidecar.openDiff', title: vscode.l10n.t('Show diff'), arguments: [node] };
+        return named(item, `${String(item.label)}, ${item.description}`);
+      }
+    }
+  }
+
+  dispose(): void {
+    this.view.dispose();
+    this.changed.dispose();
+  }
+}
+
+const files = (n: number) => (n === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', n));
+
+export function kindName(kind: EditKind): string {
+  switch (kind) {
+    case 'create': return vscode.l10n.t('new file');
+    case 'modify': return vscode.l10n.t('modified');
+    case 'delete': return vscode.l10n.t('is deleted');
+    case 'rename': return vscode.l10n.t('is moved');
+  }
+}
+
+// Without this a tooltip would be what a screen reader reads.
+function named(item: vscode.TreeItem, label: string): vscode.TreeItem {
+  item.accessibilityInformation = { label };
+  return item;
+}
+
+function leaves(node: Node): string[] {
+  return node.children.length > 0 ? node.children.flatMap(leaves) : node.kind === 'commit' ? [] : [node.id];
+}

@@ -1,0 +1,90 @@
+// The status bar: the mode, what is pending, and what the server is at.
+import * as vscode from 'vscode';
+import type { Server } from './client';
+import type { Questions } from './questions/questions';
+import type { Pending } from './review/store';
+
+const t = vscode.l10n.t;
+
+export class Status implements vscode.Disposable {
+  private readonly mode = vscode.window.createStatusBarItem('sidecar.mode', vscode.StatusBarAlignment.Left, 11);
+  private readonly count = vscode.window.createStatusBarItem('sidecar.count', vscode.StatusBarAlignment.Left, 10);
+  private readonly index = vscode.window.createStatusBarItem('sidecar.index', vscode.StatusBarAlignment.Left, 9);
+  private current = '';
+
+  constructor(private readonly server: Server, private readonly pending: Pending, private readonly questions: Questions) {
+    this.mode.name = t('SideCar: mode');
+    this.count.name = t('SideCar: pending changes');
+    this.index.name = t('SideCar: project index');
+    server.commands.set('sidecar.mode.set', async (a: { session?: string; mode: string }) => {
+      const result = await server.execute('sidecar.mode.set', a);
+      await this.refresh();
+      return result;
+    });
+    server.onDidChange(() => { this.show(); void this.refresh(); });
+    pending.onDidChange(() => this.show());
+    questions.onDidChange(() => this.show());
+    this.show();
+    this.mode.show();
+  }
+
+  /** Asks for the mode again. */
+  async refresh(): Promise<void> {
+    if (this.server.health !== 'running') {
+      return;
+    }
+    try {
+      this.current = (await this.server.execute<{ mode: string }>('sidecar.mode.get')).mode;
+    } catch {
+      this.current = ''; // no folder is open
+    }
+    this.show();
+  }
+
+  async pick(): Promise<void> {
+    if (this.server.health === 'failed' || this.server.health === 'stopped') {
+      await this.server.restart();
+      return;
+    }
+    const { modes } = await this.server.execute<{ modes: { name: string; description: string }[] }>('sidecar.mode.list');
+    const chosen = await vscode.window.showQuickPick(
+      modes.map(m => ({ label: m.name, detail: m.description, description: m.name === this.current ? t('now') : '' })),
+      { title: t('Mode of this session'), placeHolder: t('What is asked, and where edits go') });
+    if (chosen) {
+      await this.server.execute('sidecar.mode.set', { mode: chosen.label });
+      await this.refresh();
+    }
+  }
+
+  /** What the index is at, as the server says. */
+  async refreshIndex(): Promise<void> {
+    try {
+      const s = await this.server.execute<{ files: number; symbols: number; ready: boolean }>('sidecar.knowledge.status');
+      this.index.text = s.ready ? `$(book) ${s.files}` : '$(sync~spin) ' + t('indexing, {0} files', s.files);
+      this.index.tooltip = t('Project index: {0} files, {1} symbols', s.files, s.symbols);
+      this.index.show();
+    } catch {
+      this.index.hide();
+    }
+  }
+
+  private show(): void {
+    const down = { stopped: '$(debug-disconnect) SideCar', failed: '$(error) SideCar', starting: '$(sync~spin) SideCar', running: '' }[this.server.health];
+    this.mode.text = down || `$(shield) ${this.current || 'SideCar'}${vscode.workspace.isTrusted ? '' : ' ' + t('(restricted)')}`;
+    this.mode.tooltip = down
+      ? t('The SideCar server is {0}. Click to start it.', this.server.health)
+      : vscode.workspace.isTrusted ? t('SideCar: the mode {0}. Click to change it.', this.current) : t('SideCar: this workspace is not trusted; what runs or edits is asked about.');
+    this.mode.command = 'sidecar.pickMode';
+    this.mode.backgroundColor = this.server.health === 'failed' ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
+    const n = this.pending.list.edits.length, q = this.questions.open.length;
+    this.count.text = [n > 0 ? `$(diff) ${n}` : '', q > 0 ? `$(question) ${q}` : ''].filter(Boolean).join('  ');
+    this.count.tooltip = [n > 0 ? t('{0} files with pending changes', n) : '', q > 0 ? t('{0} questions wait for you', q) : ''].filter(Boolean).join('\n');
+    this.count.backgroundColor = q > 0 ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+    this.count.command = q > 0 ? 'sidecar.questions.focus' : 'sidecar.pending.focus';
+    n + q > 0 ? this.count.show() : this.count.hide();
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(this.mode, this.count, this.index).dispose();
+  }
+}

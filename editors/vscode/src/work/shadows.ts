@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import type { Server } from '../client';
+import type { ShadowDiff, ShadowInfo, ShadowMerge } from '../protocol';
+import type { Runner } from '../tools/run';
+import { ListView } from './lists';
+
+const t = vscode.l10n.t;
+
+export function shadows(server: Server): ListView<ShadowInfo> {
+  return new ListView('sidecar.shadows', server,
+    async () => (await server.execute<{ shadows: ShadowInfo[] }>('sidecar.shadow.list')).shadows,
+    s => {
+      const item = new vscode.TreeItem(s.id);
+      item.id = s.id;
+      item.description = [s.changed === 1 ? t('1 file changed') : t('{0} files changed', s.changed), t('from {0}', s.base.slice(0, 8))].join(' · ');
+      item.iconPath = new vscode.ThemeIcon('repo-forked');
+      item.contextValue = 'shadow';
+      item.tooltip = `${s.path}\n${s.createdAt}`;
+      item.command = { command: 'sidecar.shadowDiff', title: t('Show diff'), arguments: [s] };
+      item.accessibilityInformation = { label: `${s.id}, ${item.description}` };
+      return item;
+    });
+}
+
+export function registerShadows(server: Server, view: ListView<ShadowInfo>, runner: Runner): vscode.Disposable {
+  const pick = async (): Promise<ShadowInfo | undefined> => {
+    const { shadows } = await server.execute<{ shadows: ShadowInfo[] }>('sidecar.shadow.list');
+    return (await vscode.window.showQuickPick(shadows.map(s => ({ label: s.id, description: t('{0} files changed', s.changed), s })), { title: t('Shadow workspace') }))?.s;
+  };
+  const command = (id: string, run: (s: ShadowInfo) => Promise<unknown>) => vscode.commands.registerCommand(id, async (s?: ShadowInfo) => {
+    try {
+      const chosen = s ?? await pick();
+      if (chosen) {
+        await run(chosen);
+        view.refresh();
+      }
+    } catch (e) {
+      void vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e));
+    }
+  });
+
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand('sidecar.createShadow', async () => {
+      const id = await vscode.window.showInputBox({ title: t('New shadow workspace'), prompt: t('A name; empty for one of its own'), ignoreFocusOut: true });
+      if (id === undefined) {
+        return;
+      }
+      const dirty = t('Last commit and uncommitted changes');
+      const from = await vscode.window.showQuickPick([t('Last commit'), dirty], { title: t('What it begins with') });
+      if (from) {
+        await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t('Creating a shadow workspace') },
+          () => server.execute('sidecar.shadow.create', { ...(id ? { id } : {}), includeUncommitted: from === dirty }))
+          .then(undefined, e => vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e)));
+        view.refresh();
+      }
+    }),
+    command('sidecar.shadowDiff', async s => {
+      const d = await server.execute<ShadowDiff>('sidecar.shadow.diff', { id: s.id });
+      await runner.show(`${s.id}.diff`, d.diff || t('Nothing has changed in it.'));
+    }),
+    command('sidecar.shadowMerge', async s => {
+      const m = await server.execute<ShadowMerge>('sidecar.shadow.merge', { id: s.id });
+      const conflicts = m.conflicts ?? [];
+      const text = t('{0} files of {1} wait for review.', m.merged?.length ?? 0, s.id);
+      if (conflicts.length > 0) {
+        void vscode.window.showWarningMessage(`${text} ${t('In conflict: {0}', conflicts.map(c => `${c.path} (${c.reason})`).join(', '))}`);
+      } else {
+        void vscode.window.showInformationMessage(text);
+      }
+    }),
+    command('sidecar.shadowOpen', async s => vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(s.path), { forceNewWindow: true })),
+    command('sidecar.shadowDiscard', async s => {
+      const yes = t('Discard');
+      const chosen = await vscode.window.showWarningMessage(t('Discard the shadow workspace {0}?', s.id), { modal: true, detail: t('{0} changed files are lost.', s.changed) }, yes);
+      if (chosen === yes) {
+        const { commits } = await server.execute<{ commits?: string[] }>('sidecar.shadow.discard', { id: s.id });
+        if (commits?.length) {
+          void vscode.window.showInformationMessage(t('These commits were made in it and are on no branch: {0}', commits.join(', ')));
+        }
+      }
+    }));
+}

@@ -1,0 +1,333 @@
+// One workbench, from its start on, through everything that a person does with it.
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { test as nodeTest, after, before } from 'node:test';
+import { eventually, person } from './person.mjs';
+import { browse, install, sandbox, serve } from './workbench.mjs';
+
+const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
+const shots = process.env.SHOTS;
+const numbers = (n, from = 1) => Array.from({ length: n }, (_, i) => `line ${i + from}\n`).join('');
+const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), '.git/HEAD': 'ref: refs/heads/main\n' };
+
+let box, server, browser, me, page;
+const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
+const edit = (file, line, text, session) => me.call('edit_file', { path: file, search: `line ${line}\n`, replace: text }, session);
+const idle = () => eventually('nothing is pending', async () => (await me.pending()).length === 0);
+
+before(async () => {
+  box = sandbox(files);
+  assert.match(install(box, vsix), /successfully installed/);
+  server = await serve(box);
+  browser = await browse();
+  page = browser.page;
+  me = person(page, { agentPort: server.agentPort, shots });
+  await page.goto(server.url, { waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+}, { timeout: 180_000 });
+
+// Each step goes on where the one before ended, so after a failure the others say nothing.
+let failed = false;
+const test = (name, run) => nodeTest(name, { timeout: 90_000 }, async t => {
+  if (failed) { t.skip('a step before it failed'); return; }
+  failed = true;
+  try {
+    await run();
+    failed = false;
+  } finally {
+    if (failed) { await page.screenshot({ path: path.join(shots ?? box.root, 'failed.png') }).catch(() => {}); }
+  }
+});
+
+after(async () => {
+  await browser?.browser.close();
+  await server?.stop();
+  if (browser) {
+    assert.deepEqual(browser.outside, [], 'nothing outside this machine is asked for');
+    assert.deepEqual(browser.problems, []);
+  }
+  if (box && !process.env.KEEP) { fs.rmSync(box.root, { recursive: true, force: true }); }
+});
+
+test('the server starts when the view is opened, and the mode can be chosen', async () => {
+  await me.click(me.container, 'the view', () => me.view('Pending Changes').isVisible());
+  await me.shows('mode', /cautious/);
+  await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'Nothing is pending' }).waitFor();
+  await me.status('mode').click();
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'cautious' }).waitFor();
+  await me.shot('mode');
+  await me.choose('review');
+  await me.shows('mode', /review/);
+});
+
+test('a tool is run from its form, and its result is a document', async () => {
+  await me.open('Tools');
+  await me.row('Edit file', 'Tools').waitFor();
+  await me.command('SideCar: Run Tool');
+  await me.find('grep', 'Search in files');
+  const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+  await form.locator('[name=pattern]').fill('line 17');
+  await me.shot('form');
+  await form.locator('button[type=submit]').click();
+  await eventually('the result', async () => /4 matches in 4 files|line 17/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await me.shot('result');
+  await me.row('grep', 'Activity').waitFor();
+  await me.command('View: Close All Editors');
+});
+
+test('what is wrong in a form is said beside the field', async () => {
+  await me.command('SideCar: Run Tool');
+  await me.find('read_file', 'Read file');
+  const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+  await form.locator('[name=path]').fill('README.md');
+  await form.locator('summary').click();
+  await form.locator('[name=ranges], [name=offset]').first().waitFor();
+  const offset = form.locator('[name=offset]');
+  await offset.evaluate(el => { el.type = 'text'; });
+  await offset.fill('x');
+  await form.locator('button[type=submit]').click();
+  await form.locator('[data-error=offset]', { hasText: 'a whole number is expected' }).waitFor();
+  await me.command('View: Close All Editors');
+});
+
+test('three files with seven hunks are a tree', async () => {
+  for (const [file, line, text] of [
+    ['README.md', 3, 'line three\n'], ['README.md', 25, 'line 25\nand one more\n'],
+    ['src/store/keys.txt', 5, 'key five\n'], ['src/store/keys.txt', 30, ''], ['src/store/keys.txt', 55, 'key 55\n'],
+    ['src/store/values.txt', 4, 'value four\n'], ['src/store/values.txt', 36, 'value 36\n'],
+  ]) {
+    const r = await edit(file, line, text);
+    assert.equal(r.ok, true, r.content);
+    assert.equal(r.changes[0].state, 'pending');
+  }
+  await eventually('the badge', async () => /3/.test(await me.text(me.container.locator('.badge-content'))));
+  await eventually('the tree', async () => assert.deepEqual(await me.rows(), ['src/store', 'keys.txt +2 −3', 'values.txt +2 −2', 'README.md +2 −1']) ?? true);
+  await me.shows('count', /3/);
+  await me.unfold(me.row('keys.txt'));
+  await eventually('the hunks', async () => (await me.rows()).some(r => /key five \+1 −1 line 5/.test(r)));
+  assert.equal(disk('README.md'), files['README.md']);
+  await me.shot('tree');
+});
+
+test('one hunk is accepted by its lens in the diff', async () => {
+  await me.click(me.row('keys.txt'), 'the diff', async () => /key five/.test(await me.text(me.modified)) && /line 5/.test(await me.text(me.original)));
+  const lens = page.locator('.monaco-diff-editor .editor.modified .codelens-decoration a', { hasText: /^Accept$/ });
+  await eventually('a lens for each hunk', async () => await lens.count() >= 1);
+  await me.shot('diff');
+  await me.click(lens.first(), 'the file', async () => disk('src/store/keys.txt').includes('key five'));
+  assert.ok(disk('src/store/keys.txt').includes('line 30\n'), 'the others wait');
+  await eventually('two hunks are left', async () => (await me.pending()).find(e => e.path.endsWith('keys.txt')).hunks.length === 2);
+  await eventually('the row is gone', async () => !(await me.rows()).some(r => /key five/.test(r)));
+});
+
+test('another hunk is rejected in the tree', async () => {
+  const row = me.row('− line 30');
+  await me.click(row, 'rejected', async () => {
+    if ((await me.pending()).find(e => e.path.endsWith('keys.txt')).hunks.length === 1) { return true; }
+    await me.inline(row, 'Reject').catch(() => {});
+    return false;
+  });
+  assert.ok(disk('src/store/keys.txt').includes('line 30\n'));
+});
+
+test('the proposal is edited and saved, and the file is as it was', async () => {
+  await me.click(me.row('values.txt'), 'the diff', async () => /value four/.test(await me.text(me.modified)));
+  await me.modified.locator('.view-line', { hasText: 'value four' }).first().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' and my own');
+  await page.keyboard.press('Control+S');
+  await eventually('the new proposal', async () => (await me.pending()).some(e => e.hunks.some(h => h.text.includes('+value four and my own'))));
+  await eventually('the tree says so', async () => { await me.unfold(me.row('values.txt')); return (await me.rows()).some(r => /value four and my own/.test(r)); });
+  await eventually('saved', async () => await page.locator('.tab.active.dirty').count() === 0);
+  assert.equal(disk('src/store/values.txt'), files['src/store/values.txt']);
+});
+
+test('a file is accepted from the title of its diff, which closes', async () => {
+  await me.click(me.title('Accept File'), 'the file', async () => disk('src/store/values.txt').includes('value four and my own'));
+  await eventually('the diff is closed', async () => await page.locator('.tab', { hasText: 'values.txt' }).count() === 0);
+  await eventually('the badge', async () => /2/.test(await me.text(me.container.locator('.badge-content'))));
+});
+
+test('the keyboard goes to the next change and accepts it', async () => {
+  await me.command('SideCar: Next Pending Change');
+  await eventually('the diff of keys.txt', async () => /key 55/.test(await me.text(me.modified)));
+  await me.modified.locator('.view-line', { hasText: 'key 55' }).first().click();
+  await page.keyboard.press('Control+Alt+Enter');
+  await eventually('accepted', async () => disk('src/store/keys.txt').includes('key 55'));
+  await eventually('one file is left', async () => (await me.pending()).length === 1);
+  await me.command('SideCar: Take Back Last Accept');
+  await eventually('taken back', async () => (await me.pending()).length === 2 && !disk('src/store/keys.txt').includes('key 55'));
+});
+
+test('a change of the user\'s own in a hunk is shown as a conflict', async () => {
+  await me.command('View: Close All Editors');
+  await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'README.md'))` });
+  await page.locator('.monaco-editor .view-line', { hasText: /^line.3$/ }).first().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' of mine');
+  await eventually('the conflict', async () => (await me.pending()).find(e => e.path === 'README.md')?.state === 'conflict');
+  await eventually('the tree says so', async () => (await me.rows()).some(r => /README.md .*conflict/.test(r)));
+  await page.locator('.codelens-decoration a', { hasText: 'Accept file' }).first().waitFor();
+  await me.shot('conflict');
+  await page.keyboard.press('Control+S');
+});
+
+test('all diffs are one editor', async () => {
+  await me.command('SideCar: Show All Diffs');
+  await eventually('both files', async () => { const t = await me.text(page.locator('.multiDiffEntry')); return /keys\.txt/.test(t) && /README\.md/.test(t); });
+  await me.shot('all-diffs');
+  await me.command('View: Close All Editors');
+});
+
+test('ticked changes are decided together', async () => {
+  assert.equal((await edit('docs/guide.txt', 2, 'guide two\n')).ok, true);
+  assert.equal((await edit('docs/guide.txt', 18, 'guide 18\n')).ok, true);
+  await me.row('guide.txt').waitFor();
+  await eventually('ticked', async () => {
+    if (await me.row('guide.txt').locator('.monaco-custom-toggle.checked').count() > 0) { return true; }
+    await me.row('guide.txt').locator('.monaco-custom-toggle').click({ timeout: 3000 });
+    return false;
+  });
+  await me.shot('ticked');
+  await me.command('SideCar: Reject Ticked Changes');
+  await eventually('rejected', async () => !(await me.pending()).some(e => e.path === 'docs/guide.txt'));
+  assert.equal((await me.pending()).length, 2);
+});
+
+test('everything is accepted after a question; what is in conflict stays', async () => {
+  await me.command('SideCar: Accept All Pending Changes');
+  await me.dialog.waitFor();
+  assert.match(await me.text(me.dialog), /2 files[\s\S]*in conflict/);
+  await me.shot('accept-all');
+  await me.dialog.locator('.monaco-button', { hasText: 'Accept All' }).click();
+  await eventually('accepted', async () => disk('src/store/keys.txt').includes('key 55'));
+  await me.toast('Not accepted').waitFor();
+  await eventually('the conflict is left', async () => (await me.rows()).some(r => /README.md/.test(r)) && (await me.pending()).length === 1);
+  await me.command('Notifications: Clear All Notifications');
+  await me.command('SideCar: Reject All Pending Changes');
+  await me.dialog.locator('.monaco-button', { hasText: 'Reject All' }).click();
+  await idle();
+  await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'Nothing is pending' }).waitFor();
+});
+
+test('an audit batch is one item, with its commits', async () => {
+  await me.agent('sidecar.session.open', { id: 'helper', mode: 'audit' });
+  for (const [line, text] of [[7, 'seven\n'], [9, 'nine\n']]) { assert.equal((await edit('docs/guide.txt', line, text, 'helper')).ok, true); }
+  await me.row('Batch of helper').waitFor();
+  await me.row('guide.txt').waitFor();
+  await me.shot('batch');
+  await me.inline(me.row('Batch of helper'), 'Accept');
+  await eventually('accepted', async () => disk('docs/guide.txt').includes('seven\n') && disk('docs/guide.txt').includes('nine\n'));
+  await idle();
+});
+
+test('an approval that is denied changes nothing; the agent is told why', async () => {
+  await me.agent('sidecar.mode.set', { mode: 'cautious' });
+  await me.command('Notifications: Clear All Notifications');
+  const call = edit('docs/guide.txt', 11, 'eleven\n');
+  await me.row('guide.txt', 'Questions').or(me.view('Questions').locator('.monaco-list-row')).first().waitFor();
+  await me.toast('guide.txt').waitFor();
+  await me.shows('count', /1/);
+  await me.shot('question');
+  await me.command('SideCar: Deny with a Reason');
+  await me.type('eleven is enough');
+  const r = await call;
+  assert.equal(r.ok, false);
+  assert.equal(r.error.code, 'not_approved');
+  assert.match(r.content, /eleven is enough/);
+  assert.ok(disk('docs/guide.txt').includes('line 11\n'));
+  await eventually('the view is gone', async () => await me.view('Questions').count() === 0);
+});
+
+test('an approval that is given lets it happen', async () => {
+  await me.command('Notifications: Clear All Notifications');
+  const call = edit('docs/guide.txt', 12, 'twelve\n');
+  await me.view('Questions').locator('.monaco-list-row').first().waitFor();
+  await me.view('Questions').locator('.monaco-list-row').first().click();
+  await eventually('the question as a document', async () => /twelve/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await me.shot('question-document');
+  await me.click(me.title('Allow Once'), 'answered', async () => (await call).ok);
+  assert.ok(disk('docs/guide.txt').includes('twelve\n'));
+  await me.command('View: Close All Editors');
+});
+
+test('what deletes is asked in a dialog; Enter denies, and Escape leaves the question in the view', async () => {
+  let call = me.call('delete_file', { path: 'docs/guide.txt' });
+  await me.dialog.waitFor();
+  assert.match(await me.text(me.dialog), /guide\.txt/);
+  await me.shot('dialog');
+  await page.keyboard.press('Enter');
+  assert.equal((await call).error?.code, 'not_approved');
+  assert.ok(fs.existsSync(path.join(box.ws, 'docs/guide.txt')));
+  call = me.call('delete_file', { path: 'docs/guide.txt' });
+  await me.dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await me.dialog.waitFor({ state: 'hidden' });
+  await me.view('Questions').locator('.monaco-list-row', { hasText: 'guide.txt' }).waitFor();
+  await me.command('SideCar: Answer Question');
+  await me.choose('Allow once');
+  assert.equal((await call).ok, true);
+  assert.equal(fs.existsSync(path.join(box.ws, 'docs/guide.txt')), false);
+});
+
+test('a question of the agent is answered from its message', async () => {
+  const call = me.call('ask_user', { question: 'Which colour shall it be?', options: ['red', 'green'] });
+  await me.toast('Which colour').locator('.monaco-button', { hasText: 'green' }).click();
+  assert.match((await call).content, /green/);
+});
+
+test('activity, metrics, sessions and tools', async () => {
+  await me.open('Sessions');
+  await me.row('helper', 'Sessions').waitFor();
+  await me.row('Delete file', 'Activity').or(me.row('delete_file', 'Activity')).first().waitFor();
+  await me.row('edit_file', 'Activity').first().click();
+  await eventually('the call', async () => /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await me.command('SideCar: Show Metrics');
+  await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code', { hasText: 'edit_file' }).waitFor();
+  await me.shot('metrics');
+  await me.command('View: Close All Editors');
+});
+
+test('a language model\'s tool is the server\'s', async () => {
+  const text = await me.ask({ eval: `
+    const r = await vscode.lm.invokeTool('sidecar_read_file', { input: { path: 'README.md' }, toolInvocationToken: undefined });
+    return r.content[0].value` });
+  assert.match(text, /line 10/);
+});
+
+test('a server that is killed is started again, and nothing pending is lost', async () => {
+  await me.agent('sidecar.mode.set', { mode: 'review' });
+  assert.equal((await edit('README.md', 12, 'twelve\n')).ok, true);
+  await me.row('README.md').waitFor();
+  const pids = fs.readdirSync('/proc').filter(p => /^\d+$/.test(p) && (() => { try { return fs.readFileSync(`/proc/${p}/cmdline`, 'utf8').startsWith(`${box.extensions}/`); } catch { return false; } })());
+  assert.equal(pids.length, 1);
+  process.kill(Number(pids[0]), 'SIGKILL');
+  await me.toast('ended unexpectedly').waitFor();
+  await me.shot('crash');
+  await eventually('it answers again', async () => (await me.pending()).length === 1);
+  await me.row('README.md').waitFor();
+  await me.command('Notifications: Clear All Notifications');
+});
+
+test('what is pending is there after the window was loaded anew', async () => {
+  await page.reload({ waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 60_000 });
+  await eventually('the badge', async () => /1/.test(await me.text(me.container.locator('.badge-content'))), 60_000);
+  await me.click(me.container, 'the view', () => me.view('Pending Changes').isVisible());
+  await me.row('README.md').waitFor();
+});
+
+test('a thousand files', async () => {
+  await eventually('the agent answers', async () => (await me.pending()).length === 1, 60_000);
+  await me.agent('sidecar.mode.set', { mode: 'review' });
+  const patch = ['*** Begin Patch', ...Array.from({ length: 1000 }, (_, i) => `*** Add File: many/d${i % 20}/f${i}.txt\n+text ${i}`), '*** End Patch'].join('\n');
+  const r = await me.call('apply_patch', { patch });
+  assert.equal(r.ok, true, r.content);
+  await eventually('the badge', async () => /1001|1K|1,001/.test(await me.text(me.container.locator('.badge-content'))));
+  await me.row('d0').first().waitFor();
+  await me.shot('thousand');
+  await me.command('SideCar: Reject All Pending Changes');
+  await me.dialog.locator('.monaco-button', { hasText: 'Reject All' }).click();
+  await idle();
+});

@@ -1,0 +1,104 @@
+// What a person sees and does. Everything on the screen comes late at times, so every look is repeated until it is as
+// wanted, and a click until it has its effect: a list that is drawn anew between press and release swallows it.
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+
+export async function eventually(what, look, ms = 20_000) {
+  let last;
+  for (const end = Date.now() + ms; ;) {
+    try {
+      last = await look();
+      if (last) { return last; }
+    } catch (e) { last = e; }
+    if (Date.now() > end) { throw new Error(`not seen: ${what}; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`); }
+    await new Promise(r => setTimeout(r, 60));
+  }
+}
+
+export function person(page, { agentPort, shots }) {
+  const text = async locator => (await locator.allInnerTexts()).join('\n').replace(/\u00a0/g, ' ');
+  const me = {
+    page, text,
+    /** Clicks until it shows; only where twice does no harm. */
+    async click(locator, what, effect) {
+      for (let n = 1; ; n++) {
+        await locator.click({ timeout: 5000 }).catch(e => { if (n > 3) { throw e; } });
+        try { return await eventually(what, effect, 5000); } catch (e) { if (n > 3) { throw e; } }
+        if (await effect().catch(() => false)) { return; }
+      }
+    },
+    async command(title) {
+      await eventually(`command ${title}`, async () => {
+        await page.keyboard.press('F1');
+        const input = page.locator('.quick-input-widget input.input');
+        await input.waitFor({ timeout: 3000 });
+        await input.fill(`>${title}`);
+        await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click({ timeout: 3000 });
+        return true;
+      });
+    },
+    async choose(label) {
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
+    },
+    async find(filter, label) {
+      await page.locator('.quick-input-widget input.input').fill(filter);
+      await me.choose(label);
+    },
+    async type(value) {
+      const input = page.locator('.quick-input-widget input.input');
+      await input.waitFor();
+      await input.fill(value);
+      await page.keyboard.press('Enter');
+    },
+    container: page.locator('.activitybar .action-item', { has: page.locator('.action-label[aria-label^="SideCar"]') }),
+    view: title => page.locator('.sidebar .pane', { has: page.locator('.pane-header h3.title', { hasText: title }) }),
+    row: (title, view = 'Pending Changes') => me.view(view).locator('.monaco-list-row', { hasText: title }),
+    rows: async (view = 'Pending Changes') => (await me.view(view).locator('.monaco-list-row').allInnerTexts()).map(t => t.replace(/\s+/g, ' ').replace(/(\S)([+−]\d)/, '$1 $2').trim()),
+    async open(view) {
+      const pane = me.view(view);
+      await eventually(`view ${view}`, async () => {
+        if (await pane.locator('.pane-header.expanded').count() > 0) { return true; }
+        await pane.locator('.pane-header').click({ timeout: 3000 });
+        return false;
+      });
+    },
+    async unfold(row) {
+      await eventually('unfolded', async () => {
+        if (await row.getAttribute('aria-expanded') === 'true') { return true; }
+        await row.locator('.monaco-tl-twistie').click({ timeout: 3000 });
+        return false;
+      });
+    },
+    async inline(row, action) {
+      await row.hover();
+      await row.locator(`.action-label[aria-label^="${action}"]`).first().click({ timeout: 5000 });
+    },
+    status: id => page.locator(`[id="sidecar-ls.sidecar.sidecar.${id}"]`),
+    async shows(id, pattern) { await eventually(`status bar: ${pattern}`, async () => pattern.test(await text(me.status(id)))); },
+    dialog: page.locator('.monaco-dialog-box'),
+    toast: message => page.locator('.notification-toast', { hasText: message }),
+    modified: page.locator('.monaco-diff-editor .editor.modified .view-lines'),
+    original: page.locator('.monaco-diff-editor .editor.original .view-lines'),
+    title: action => page.locator(`.editor-actions .action-label[aria-label^="${action}"]`),
+    async shot(name) {
+      if (shots) {
+        fs.mkdirSync(shots, { recursive: true });
+        await page.waitForTimeout(700); // for the picture alone: nothing waits for it
+        await page.screenshot({ path: path.join(shots, `${name}.png`) });
+      }
+    },
+
+    /** Runs a command as another extension does. */
+    async agent(command, ...args) {
+      return me.ask({ command, args });
+    },
+    async ask(body) {
+      const answer = await fetch(`http://127.0.0.1:${agentPort}/`, { method: 'POST', body: JSON.stringify(body) }).then(r => r.json());
+      if (answer.error) { throw new Error(answer.error); }
+      return answer.value;
+    },
+    call: (name, args, session) => me.agent('sidecar.tools.call', { name, arguments: args, ...(session ? { session } : {}) }),
+    async pending() { return (await me.agent('sidecar.review.list', {})).edits; },
+  };
+  return me;
+}

@@ -1,0 +1,99 @@
+// Starts VS Code's own workbench, as code-server has it, in throw-away directories, and a browser on it.
+import { execFileSync, spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as net from 'node:net';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { chromium } from 'playwright-core';
+
+const cache = process.env.SIDECAR_VSCODE_CACHE ?? path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'), 'sidecar-vscode');
+const node = path.join(cache, 'node/bin/node');
+const main = path.join(cache, 'code-server/lib/vscode/out/server-main.js');
+
+const freePort = () => new Promise((resolve, reject) => {
+  const s = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => resolve(port)); });
+});
+
+/** Settings under which the screen is the same each time. */
+const settings = {
+  'workbench.startupEditor': 'none', 'workbench.tips.enabled': false, 'workbench.enableExperiments': false, 'workbench.reduceMotion': 'on',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden', 'chat.disableAIFeatures': true, 'chat.commandCenter.enabled': false, 'window.commandCenter': false,
+  'telemetry.telemetryLevel': 'off', 'update.mode': 'none', 'extensions.autoCheckUpdates': false, 'extensions.autoUpdate': false, 'extensions.ignoreRecommendations': true,
+  'git.enabled': false, 'git.openRepositoryInParentFolders': 'never', 'files.autoSave': 'off', 'security.workspace.trust.startupPrompt': 'never',
+  'editor.minimap.enabled': false, 'editor.cursorBlinking': 'solid', 'workbench.colorTheme': 'Default Dark Modern',
+};
+
+/** Directories for one run. Short, because the paths of sockets may not be long. */
+export function sandbox(files) {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'sv-'));
+  const box = { root, home: `${root}/h`, data: `${root}/d`, extensions: `${root}/x`, ws: `${root}/ws` };
+  for (const dir of [box.home, `${box.data}/User`, box.extensions, box.ws]) { fs.mkdirSync(dir, { recursive: true }); }
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(box.ws, name)), { recursive: true });
+    fs.writeFileSync(path.join(box.ws, name), text);
+  }
+  box.settings = more => fs.writeFileSync(`${box.data}/User/settings.json`, JSON.stringify({ ...settings, ...more }));
+  box.settings({});
+  return box;
+}
+
+function environment(box, more = {}) {
+  const env = { ...process.env, HOME: box.home, XDG_CONFIG_HOME: `${box.home}/.config`, XDG_DATA_HOME: `${box.home}/.local/share`, XDG_CACHE_HOME: `${box.home}/.cache`, EXTENSIONS_GALLERY: '{"serviceUrl":""}', ...more };
+  for (const key of Object.keys(env)) {
+    if (key.startsWith('VSCODE_') || key.startsWith('npm_')) { delete env[key]; }
+  }
+  return env;
+}
+
+const args = box => [main, '--accept-server-license-terms', '--server-data-dir', box.data, '--user-data-dir', box.data, '--extensions-dir', box.extensions];
+
+/** Installs a .vsix, and the extension of the tests that plays the agent. */
+export function install(box, vsix, agent = true) {
+  if (agent) { fs.cpSync(path.join(import.meta.dirname, 'agent'), path.join(box.extensions, 'sidecar-tests.agent-0.0.1'), { recursive: true }); }
+  return execFileSync(node, [...args(box), '--install-extension', vsix, '--force'], { env: environment(box), encoding: 'utf8' });
+}
+
+/** Starts the workbench's server; ready when it answers. */
+export async function serve(box, { trust = true } = {}) {
+  const port = await freePort(), agentPort = await freePort();
+  const child = spawn(node, [...args(box), '--host', '127.0.0.1', '--port', String(port), '--without-connection-token', '--telemetry-level', 'off', ...(trust ? ['--disable-workspace-trust'] : [])],
+    { env: environment(box, { SIDECAR_TEST_PORT: String(agentPort) }), stdio: ['ignore', 'pipe', 'pipe'], detached: true }); // a process group of its own, to end all of it
+  const log = fs.createWriteStream(`${box.root}/workbench.log`);
+  child.stdout.pipe(log);
+  child.stderr.pipe(log);
+  const url = `http://127.0.0.1:${port}`;
+  for (const end = Date.now() + 60_000; ;) {
+    if (child.exitCode !== null) { throw new Error(`the workbench ended with ${child.exitCode}: ${fs.readFileSync(`${box.root}/workbench.log`, 'utf8')}`); }
+    if (await fetch(`${url}/version`).then(r => r.ok, () => false)) { break; }
+    if (Date.now() > end) { throw new Error('the workbench does not answer'); }
+    await new Promise(r => setTimeout(r, 50));
+  }
+  return {
+    url: `${url}/?folder=${encodeURIComponent(box.ws)}`, agentPort,
+    async stop() {
+      const ended = new Promise(r => child.once('exit', r));
+      try { process.kill(-child.pid, 'SIGTERM'); } catch { return; }
+      const late = setTimeout(() => { try { process.kill(-child.pid, 'SIGKILL'); } catch { /* gone */ } }, 4000);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}
+
+/** A browser that reaches this machine alone. */
+export async function browse() {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
+  });
+  const context = await browser.newContext({ viewport: { width: 1360, height: 860 } });
+  const outside = [], problems = [];
+  context.on('request', r => {
+    const u = new URL(r.url());
+    if (/^(https?|wss?):$/.test(u.protocol) && !['127.0.0.1', 'localhost'].includes(u.hostname)) { outside.push(r.url()); }
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on('pageerror', e => problems.push(String(e)));
+  return { browser, page, outside, problems };
+}

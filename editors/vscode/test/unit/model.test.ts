@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Hunk, PendingEdit, ReviewList } from '../../src/protocol';
+import { hunkAt, hunkLabel, lines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
+
+const hunk = (id: string, old: [number, number], now: [number, number], text = '', state: Hunk['state'] = 'clean'): Hunk =>
+  ({ id, oldStart: old[0], oldLines: old[1], newStart: now[0], newLines: now[1], state, text });
+const edit = (path: string, more: Partial<PendingEdit> = {}): PendingEdit =>
+  ({ uri: `file:///w/${path}`, path, kind: 'modify', revision: 1, added: 1, removed: 1, state: 'clean', session: 'default', tool: 'edit_file', updatedAt: '2026-01-01T00:00:00Z', hunks: [hunk(`${path}-1`, [3, 1], [3, 1])], ...more });
+const list = (edits: PendingEdit[], commits: ReviewList['commits'] = []): ReviewList => ({ revision: 7, batch: false, edits, commits });
+const outline = (nodes: Node[], indent = ''): string[] => nodes.flatMap(n => [
+  indent + (n.kind === 'folder' ? n.label + '/' : n.kind === 'file' ? n.edit.path.split('/').pop() : n.kind === 'hunk' ? '#' + n.hunk.id : n.kind === 'batch' ? `[${n.session}]` : `(${n.commit.message})`),
+  ...outline(n.children, indent + ' ')]);
+
+test('folders come first, in order, and a folder of one folder is shown with it', () => {
+  assert.deepEqual(outline(tree(list([edit('z.go'), edit('a/b/c/x.go'), edit('a/b/c/w.go'), edit('d/y.go'), edit('d/e/v.go')]))), [
+    'a/b/c/', ' w.go', '  #a/b/c/w.go-1', ' x.go', '  #a/b/c/x.go-1', 'd/', ' e/', '  v.go', '   #d/e/v.go-1', ' y.go', '  #d/y.go-1', 'z.go', ' #z.go-1']);
+});
+
+test('a batch is one item with its commits, and a commit waits there without files, too', () => {
+  const commits = [{ message: 'second', session: 'b', paths: [] }, { message: 'first', session: 'a', paths: ['x'] }];
+  const roots = tree(list([edit('p/x', { batch: true, session: 'a' }), edit('y')], commits));
+  assert.deepEqual(outline(roots), ['[a]', ' p/', '  x', '   #p/x-1', ' (first)', '[b]', ' (second)', 'y', ' #y-1']);
+  assert.deepEqual(selectionOf([roots[0]!], 7), { session: 'a', revision: 7 });
+});
+
+test('ids stay what they are when others come and go, and differ from each other', () => {
+  const ids = (nodes: Node[]): string[] => nodes.flatMap(n => [n.id, ...ids(n.children)]);
+  const before = ids(tree(list([edit('a/x'), edit('a/y')]))), after = ids(tree(list([edit('0'), edit('a/x'), edit('a/y'), edit('a/b/z')])));
+  assert.ok(before.every(id => after.includes(id)));
+  assert.equal(new Set(after).size, after.length);
+});
+
+test('what is decided is named by hunks; what has none by its file and the revision', () => {
+  const roots = tree(list([edit('a/x', { hunks: [hunk('h1', [1, 1], [1, 1]), hunk('h2', [9, 1], [9, 1])] }), edit('a/moved', { kind: 'rename', hunks: [] })]));
+  const folder = roots[0]!;
+  assert.deepEqual(selectionOf([folder], 7), { hunks: ['h1', 'h2'], uris: ['file:///w/a/moved'], revision: 7 });
+  assert.deepEqual(selectionOf([folder, folder.children[1]!.children[0]!], 7).hunks, ['h1', 'h2'], 'once each');
+  assert.deepEqual(selectionOf([], 7), { hunks: [] }, 'nothing, which is not everything');
+});
+
+test('the hunk at the cursor, on both sides', () => {
+  const e = edit('x', { hunks: [hunk('replace', [3, 2], [3, 1]), hunk('insert', [10, 0], [10, 2]), hunk('delete', [20, 3], [20, 0])] });
+  const at = (side: 'proposed' | 'base', line: number) => hunkAt([e], { uri: e.uri, side, line })?.hunk?.id;
+  assert.deepEqual([2, 3, 4, 5].map(l => at('base', l)), [undefined, 'replace', 'replace', undefined]);
+  assert.deepEqual([2, 3, 4].map(l => at('proposed', l)), [undefined, 'replace', undefined]);
+  assert.deepEqual([10, 11].map(l => at('proposed', l)), ['insert', 'insert']);
+  assert.deepEqual([9, 10, 11, 12].map(l => at('base', l)), [undefined, 'insert', 'insert', undefined], 'an insertion is found from both neighbours');
+  assert.deepEqual([20, 21].map(l => at('proposed', l)), ['delete', 'delete']);
+  assert.equal(hunkAt([e], { uri: 'file:///other', side: 'base', line: 3 }), undefined);
+});
+
+test('next and previous go through all files and around the ends', () => {
+  const all = stops(tree(list([edit('b', { hunks: [hunk('b1', [5, 1], [5, 1]), hunk('b2', [9, 1], [9, 1])] }), edit('a'), edit('c', { kind: 'rename', hunks: [] })])));
+  assert.deepEqual(all.map(s => s.hunk?.id ?? s.edit.path), ['a-1', 'b1', 'b2', 'c']);
+  const go = (path: string, line: number, forward: boolean) => { const s = step(all, { uri: `file:///w/${path}`, side: 'proposed', line }, forward); return s?.hunk?.id ?? s?.edit.path; };
+  assert.equal(go('b', 1, true), 'b1');
+  assert.equal(go('b', 5, true), 'b2');
+  assert.equal(go('b', 9, true), 'c');
+  assert.equal(go('b', 9, false), 'b1');
+  assert.equal(go('b', 5, false), 'a-1');
+  assert.equal(go('c', 1, true), 'a-1');
+  assert.equal(go('elsewhere', 1, true), 'a-1');
+  assert.equal(step(all, undefined, false)?.edit.path, 'c');
+  assert.equal(step([], undefined, true), undefined);
+});
+
+test('labels say what a hunk brings, or else what it takes', () => {
+  assert.equal(hunkLabel(hunk('x', [1, 1], [1, 1], '@@ -1 +1 @@\n-old\n+\tnew text\n')), 'new text');
+  assert.equal(hunkLabel(hunk('x', [1, 1], [0, 0], '@@ -1 +0,0 @@\n-old\n')), '− old');
+  assert.equal(hunkLabel(hunk('x', [1, 1], [4, 1], '@@ -1 +4 @@\n-\n+\n')), '@@ 4');
+  assert.equal(hunkLabel(hunk('x', [1, 1], [1, 1], '+' + 'x'.repeat(200))).length, 80);
+});
+
+test('a stamp changes with what is shown', () => {
+  const e = edit('x');
+  assert.equal(stamp(e), stamp(edit('x')));
+  for (const other of [edit('x', { revision: 2 }), edit('x', { state: 'conflict' }), edit('x', { hunks: [hunk('x-1', [4, 1], [4, 1])] })]) {
+    assert.notEqual(stamp(e), stamp(other));
+  }
+});
+
+test('lines of what has none on a side', () => {
+  assert.deepEqual(lines(hunk('x', [0, 0], [1, 3]), 'base'), [1, 1]);
+  assert.deepEqual(lines(hunk('x', [0, 0], [1, 3]), 'proposed'), [1, 3]);
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import test from 'node:test';
+import { manifest } from '../../scripts/manifest.mjs';
+import { Calls, callText, summary } from '../../src/activity/calls';
+import { askVersion, candidates, find } from '../../src/binary';
+import { metricsHtml } from '../../src/metrics';
+import type { ApproveParams, CallEvent, ToolInfo } from '../../src/protocol';
+import { asker, dialogText, documentText, grave } from '../../src/questions/text';
+import { argumentsOf, fields, formHtml, resultText } from '../../src/tools/form';
+
+test('the server: the setting alone, else the bundled one, else the path', async () => {
+  const places = (setting: string, platform: NodeJS.Platform) => candidates(setting, '/ext', platform).map(c => `${c.from} ${c.command.replaceAll('\\', '/')}`);
+  assert.deepEqual(places('/my/own', 'linux'), ['setting /my/own']);
+  assert.deepEqual(places('', 'linux'), ['bundled /ext/server/sidecar-ls', 'path sidecar-ls']);
+  assert.deepEqual(places('', 'win32'), ['bundled /ext/server/sidecar-ls.exe', 'path sidecar-ls.exe']);
+  const only = (good: string) => async (command: string) => { if (command !== good) { throw new Error('no'); } return 'v1'; };
+  assert.deepEqual(await find(candidates('', '/ext', 'linux'), only('sidecar-ls')), { from: 'path', command: 'sidecar-ls', version: 'v1' });
+  const failed = await find(candidates('', '/ext', 'linux'), only('-'));
+  assert.ok(Array.isArray(failed) && failed.length === 2 && failed.every(f => f.error === 'no'));
+});
+
+test('a program that is not the server is told from one that is, with the reason', { skip: process.platform === 'win32' }, async () => {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'sb-'));
+  const program = (name: string, text: string, mode = 0o755) => { const p = path.join(dir, name); fs.writeFileSync(p, text, { mode }); return p; };
+  try {
+    assert.equal(await askVersion(program('good', '#!/bin/sh\necho sidecar-ls v1.2.3\n')), 'v1.2.3');
+    await assert.rejects(askVersion(program('other', '#!/bin/sh\necho something 1\n')), /another program/);
+    await assert.rejects(askVersion(path.join(dir, 'absent')), /no such file/);
+    await assert.rejects(askVersion(program('text', 'x', 0o644)), /may not be executed/);
+    await assert.rejects(askVersion(program('fails', '#!/bin/sh\nexit 3\n')), /failed/);
+  } finally {
+    fs.rmSync(dir, { recursive: true });
+  }
+});
+
+const tool: ToolInfo = {
+  name: 'find', title: 'Find <things>', description: 'Finds `x`.', access: 'read', source: 'builtin', requiresApproval: false, alwaysRequireApproval: false, category: 'search',
+  inputSchema: {
+    type: 'object', required: ['path', 'n'],
+    properties: {
+      limit: { type: 'integer', default: 20, minimum: 1 }, path: { type: 'string', description: 'where <here>' }, n: { type: 'number' },
+      deep: { type: 'boolean', default: false }, order: { type: 'string', enum: ['up', 'down'] }, list: { type: 'array', items: { type: 'string' } }, either: { type: ['string', 'integer'] },
+    },
+  },
+};
+
+test('a form has the fields of the schema, and nothing in it is taken for HTML', () => {
+  const list = fields(tool);
+  assert.deepEqual(list.map(f => `${f.name} ${f.kind}`), ['path text', 'n number', 'limit integer', 'deep boolean', 'order choice', 'list json', 'either json']);
+  const html = formHtml(tool, list, { run: 'Run', optional: 'More' });
+  assert.ok(!html.includes('<things>') && !html.includes('<here>') && html.includes('<code>x</code>'));
+});
+
+test('arguments have the types of the schema; what is empty or the default is left out', () => {
+  const list = fields(tool);
+  assert.deepEqual(argumentsOf(list, { path: 'a', n: '1.5', limit: '20', deep: true, order: '', list: '["x"]', either: 'all' }),
+    { arguments: { path: 'a', n: 1.5, deep: true, list: ['x'], either: 'all' }, errors: {} });
+  assert.deepEqual(argumentsOf(list, { path: 'a', n: '1', either: '2' }).arguments, { path: 'a', n: 1, either: 2 });
+  assert.deepEqual(Object.keys(argumentsOf(list, { limit: '1.5', list: '[' }).errors).sort(), ['limit', 'list', 'n']);
+  assert.equal(argumentsOf(list, { limit: 'x' }).arguments, undefined);
+});
+
+test('a result is a document, whatever it contains', () => {
+  const base = { tool: 't', content: 'a\n```\nb', durationMs: 3, approvalMs: 0, decision: { outcome: 'allow', by: 'mode' } };
+  assert.match(resultText({ ...base, ok: true }, {}), /^# t: ok\n[\s\S]*````text\na\n```\nb\n````/);
+  assert.match(resultText({ ...base, ok: false, error: { code: 'not_found', message: '' } }, {}), /^# t: not_found/);
+});
+
+const ask = (more: Partial<ApproveParams> = {}): ApproveParams => ({
+  id: 'a1', callId: 'c1', session: 'default', agentPath: null, tool: 'write_file', title: 'Write a.txt', detail: 'd', arguments: {}, effects: { access: 'edit', writes: ['a.txt'] }, irrecoverable: false, expiresAt: '', ...more });
+
+test('what runs, deletes or can\'t be undone is grave; an edit is not', () => {
+  assert.equal(grave(ask({ diff: '--- a/a.txt\n+++ b/a.txt\n' })), false);
+  assert.equal(grave(ask({ diff: '--- a/a.txt\n+++ /dev/null\n' })), true);
+  assert.equal(grave(ask({ effects: { access: 'exec', command: 'ls' } })), true);
+  assert.equal(grave(ask({ irrecoverable: true })), true);
+});
+
+test('a dialog shows who asks, the facts, and as much of the diff as fits', () => {
+  const long = Array.from({ length: 100 }, (_, i) => `+${i}`).join('\n');
+  const text = dialogText(ask({ diff: long, agentPath: ['main', 'helper'], rule: 'mode.x' }), 10);
+  assert.match(text, /writes: a\.txt\nrule: mode\.x\nagent: main › helper\n\n\+0\n/);
+  assert.match(text, /… 91 more lines$/);
+  assert.equal(asker(ask()), 'default');
+  assert.match(documentText(ask({ diff: long })), /\+99/);
+});
+
+test('calls follow their events; output and number are bounded', () => {
+  const calls = new Calls();
+  const e = (type: CallEvent['type'], more: Partial<CallEvent> = {}): CallEvent => ({ type, time: 'now', session: 's', callId: '1', tool: 't', ...more });
+  assert.equal(calls.take(e('toolOutput', { chunk: 'early' })), undefined);
+  calls.take(e('toolStarted', { arguments: { n: 1, path: 'a.go' } }));
+  assert.equal(calls.take(e('permissionRequested', { outcome: 'ask' }))?.state, 'asking');
+  assert.equal(calls.take(e('permissionResolved', { outcome: 'allow', by: 'user' }))?.state, 'running');
+  for (let i = 0; i < 10; i++) { calls.take(e('toolOutput', { chunk: 'x'.repeat(10_000) })); }
+  assert.equal(calls.list[0]?.output.length, 64_000);
+  assert.equal(calls.take(e('toolCompleted', { ok: false, code: 'not_approved' }))?.state, 'denied');
+  assert.match(callText(calls.list[0]!), /^# t: denied\n[\s\S]*allow by user/);
+  for (let i = 2; i < 400; i++) { calls.take(e('toolStarted', { callId: String(i) })); }
+  assert.equal(calls.list.length, 200);
+  assert.equal(calls.take(e('toolCompleted', { callId: '399', ok: true }))?.state, 'ok');
+  calls.clear();
+  assert.equal(calls.list.length, 199, 'what runs stays');
+  assert.equal(summary({ content: 'long', path: 'a b' }), 'a b');
+  assert.equal(summary(null), '');
+});
+
+test('metrics are bars, and names are no HTML', () => {
+  assert.match(metricsHtml({}), /No tool was called/);
+  const html = metricsHtml({ '<b>': { calls: 4, ok: 2, errors: { timeout: 1 }, denied: 1, truncated: 0, p50Ms: 10, p95Ms: 2500, maxMs: 2600 } });
+  assert.ok(!html.includes('<b>') && html.includes('timeout 1') && html.includes('2.5 s'));
+  assert.equal(html.match(/<rect/g)?.length, 5);
+});
+
+const source = () => JSON.parse(fs.readFileSync('package.json', 'utf8'));
+
+test('the package has the server\'s settings and tools, and trust is VS Code\'s', () => {
+  const table = JSON.parse(fs.readFileSync('../../internal/config/testdata/vscode.json', 'utf8'));
+  const made = manifest(source(), table, [{ ...tool }]);
+  const properties = made.contributes.configuration.properties;
+  for (const key of Object.keys(table)) {
+    assert.equal(key in properties, key !== 'sidecar.workspace.trust', key);
+  }
+  assert.equal(made.contributes.languageModelTools[0].name, 'sidecar_find');
+  assert.equal(made.devDependencies, undefined);
+});
+
+test('every command is contributed, has a title in the table of strings, and is used or in the palette', () => {
+  const { contributes, capabilities } = source(), strings = JSON.parse(fs.readFileSync('package.nls.json', 'utf8'));
+  const code = fs.readdirSync('src', { recursive: true }).map(f => path.join('src', String(f))).filter(f => f.endsWith('.ts')).map(f => fs.readFileSync(f, 'utf8')).join('\n');
+  for (const { command } of contributes.commands) {
+    assert.ok(code.includes(`'${command}'`), `${command} does nothing`);
+  }
+  for (const m of [...Object.values(contributes.menus).flat(), ...contributes.keybindings] as { command: string }[]) {
+    assert.ok(contributes.commands.some((c: { command: string }) => c.command === m.command), `${m.command} is not contributed`);
+  }
+  const used = new Set([...JSON.stringify(source()).matchAll(/"%([\w.]+)%"/g)].map(m => m[1]!));
+  assert.deepEqual([...used].filter(k => !(k in strings)), []);
+  assert.deepEqual(Object.keys(strings).filter(k => !used.has(k)), []);
+  for (const key of ['sidecar.server.path', 'sidecar.mode']) { assert.ok(capabilities.untrustedWorkspaces.restrictedConfigurations.includes(key)); }
+});
+
+test('nothing is installed from elsewhere than the registry in use', () => {
+  assert.ok(!fs.readFileSync('package-lock.json', 'utf8').includes('"resolved"'));
+});
