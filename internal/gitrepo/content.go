@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // decide says of the files and submodules that a sweep was unsure of whether
@@ -113,6 +115,30 @@ func (r *Repo) contentDiffers(ctx context.Context, e rawEntry, at *attributes, b
 		return false, fmt.Errorf("%w: attributes or settings say how %s is stored", ErrUnsupported, e.name)
 	}
 	return OID(sum.Sum(nil)) != e.oid(), nil
+}
+
+// content reads a file of one side.
+func (r *Repo) content(path string, s side) ([]byte, error) {
+	file := filepath.Join(r.Dir, filepath.FromSlash(path))
+	switch {
+	case s.mode == 0:
+		return nil, nil
+	case s.mode == modeSubmodule:
+		dirty := ""
+		if s.disk {
+			dirty = "-dirty"
+		}
+		return fmt.Appendf(nil, "Subproject commit %s%s\n", s.oid, dirty), nil
+	case s.disk && s.mode == modeLink:
+		target, err := os.Readlink(file)
+		return []byte(target), err
+	case s.disk:
+		if info, err := os.Lstat(file); err == nil && info.Size() > maxObject {
+			return nil, workspace.ErrTooLarge
+		}
+		return readNoFollow(file, maxObject)
+	}
+	return r.objectOf(blobObject, s.oid)
 }
 
 func hashObject(kind objectKind, data []byte) OID {

@@ -292,30 +292,6 @@ func overlay(staged, changed []pair) []pair {
 	return staged
 }
 
-// content reads a file of one side.
-func (r *Repo) content(path string, s side) ([]byte, error) {
-	file := filepath.Join(r.Dir, filepath.FromSlash(path))
-	switch {
-	case s.mode == 0:
-		return nil, nil
-	case s.mode == modeSubmodule:
-		dirty := ""
-		if s.disk {
-			dirty = "-dirty"
-		}
-		return fmt.Appendf(nil, "Subproject commit %s%s\n", s.oid, dirty), nil
-	case s.disk && s.mode == modeLink:
-		target, err := os.Readlink(file)
-		return []byte(target), err
-	case s.disk:
-		if info, err := os.Lstat(file); err == nil && info.Size() > maxObject {
-			return nil, workspace.ErrTooLarge
-		}
-		return readNoFollow(file, maxObject)
-	}
-	return r.objectOf(blobObject, s.oid)
-}
-
 // shortOID is how much of a hash is shown.
 const shortOID = 10
 
