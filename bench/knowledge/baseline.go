@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
-	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
-	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
@@ -20,13 +18,8 @@ func flat() *rank.Ranker {
 	w := rank.Weights{
 		Name: 1, Owner: 1, Header: 1, Doc: 1, Body: 1, K1: 1.2, B: 0.75, AvgLen: 60, AvgDoc: 20,
 		FileName: 1, FileDir: 1, FileUnits: 1, FileDoc: 1, FileBody: 1, FileK1: 1.2, FileB: 0.75, FileAvgLen: 800,
-		Title: 1, Text: 1, Code: 1, Tick: 1, Repeat: 1.2,
-		Tests: 1, Aside: 1, Prose: 1, Data: 1, Kinds: map[pki.Kind]float32{},
-	}
-	for code := range uint8(50) {
-		if k, ok := segment.KindOf(code); ok {
-			w.Kinds[k] = 1
-		}
+		Title: 1, Text: 1, Code: 1, Tick: 1, Faint: 1, Repeat: 1.2,
+		Tests: 1, Aside: 1, Prose: 1, Data: 1, Types: 1, Values: 1, Files: 1,
 	}
 	return rank.New(w)
 }

@@ -112,8 +112,14 @@ func flagsOf(name string) segment.FileFlag {
 		flags |= segment.Test
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
-		switch strings.ToLower(part) {
+		part = strings.ToLower(part)
+		if strings.HasSuffix(part, "-tests") || strings.HasSuffix(part, "_tests") || strings.HasSuffix(part, "-test") {
+			flags |= segment.Test
+		}
+		switch part {
 		case "test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "__fixtures__", "e2e", "__mocks__", "unittests", "unit_tests":
+			flags |= segment.Test
+		case "testfixtures", "testutil", "testutils", "test_utils", "test-utils":
 			flags |= segment.Test
 		case "example", "examples", "playground", "playgrounds", "sample", "samples", "demo", "demos", "bench", "benches", "benchmark", "benchmarks",
 			"vendor", "third_party", "third-party", "thirdparty", "node_modules", "external", "deps", "fuzz":

@@ -38,12 +38,13 @@ type Question struct {
 type Reader struct {
 	w     Weights
 	stops terms.StopWords
+	faint terms.StopWords
 	short map[terms.ID][]terms.ID
 }
 
 // NewReader makes a reader.
 func NewReader(w Weights) *Reader {
-	return &Reader{w, terms.Stops(), terms.Abbreviations()}
+	return &Reader{w, terms.Stops(), terms.Faint(), terms.Abbreviations()}
 }
 
 var (
@@ -238,6 +239,9 @@ func (p *reading) words(text string, weight float32) {
 		for n, id := range ids {
 			whole := !sole && n == len(ids)-1
 			w := weight
+			if p.faint[strings.ToLower(word)] {
+				w *= p.w.Faint
+			}
 			if whole {
 				w *= p.w.Ident
 			}

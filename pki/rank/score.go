@@ -87,11 +87,14 @@ func newTable(w Weights) *table {
 		t.doc[c] = 1 / (1 - w.BDoc + w.BDoc*n/w.AvgDoc)
 	}
 	for code := range t.kinds {
-		t.kinds[code] = 0.5
-		if k, ok := segment.KindOf(uint8(code)); ok {
-			if v, ok := w.Kinds[k]; ok {
-				t.kinds[code] = v
-			}
+		t.kinds[code] = w.Files
+		switch k, _ := segment.KindOf(uint8(code)); k {
+		case pki.Function, pki.Method:
+			t.kinds[code] = 1
+		case pki.Class, pki.Struct, pki.Interface, pki.Enum, pki.Type:
+			t.kinds[code] = w.Types
+		case pki.Constant, pki.Variable:
+			t.kinds[code] = w.Values
 		}
 	}
 	for n := range t.name {

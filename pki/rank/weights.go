@@ -3,8 +3,6 @@
 // lending each other a share, and the graph of names around the best hits.
 package rank
 
-import "github.com/sidecar-ls/sidecar-ls/pki"
-
 // Weights are the numbers that the ranking is made of.
 type Weights struct {
 	// Of fields of a unit, and of the body by its length.
@@ -27,28 +25,23 @@ type Weights struct {
 	Exact                   float32 // a name that the question writes as code: dotted, called, in a frame
 	Path                    float32 // a path that the question names
 	Short                   float32 // an abbreviation of a word, or what it stands for
+	Faint                   float32 // a word that says what is to be done more than where
 	Repeat                  float32 // saturation of words that come again
 
 	Tests, Aside, Prose, Data float32 // factors of files
-	Kinds                     map[pki.Kind]float32
-	Neighbour                 float32 // what a hit gets from hits that it calls, or that call it
+	Types, Values, Files      float32 // factors of units that are no functions: types, constants and variables, files and the rest
 }
 
 // Default are the weights that did best, see bench/knowledge.
 func Default() Weights {
 	return Weights{
-		Name: 6.5, Owner: 1.54, Header: 1.56, Doc: 1.3, Body: 1.3, Whole: 1.5,
-		K1: 0.49, B: 0.5, AvgLen: 60, BName: 0.43, BDoc: 0.354, AvgDoc: 20,
-		FileName: 7.16, FileDir: 5.03, FileUnits: 1.5, FileDoc: 0.77, FileBody: 0.59,
+		Name: 6.5, Owner: 5, Header: 1.56, Doc: 0.9, Body: 1.3, Whole: 1.5,
+		K1: 0.49, B: 0.5, AvgLen: 60, BName: 0.36, BDoc: 0.354, AvgDoc: 16,
+		FileName: 7.16, FileDir: 9, FileUnits: 1.77, FileDoc: 0.77, FileBody: 0.59,
 		FileK1: 4.4, FileB: 0.845, FileAvgLen: 800,
-		OfFile: 1.86, OfBest: 0.67, OfThree: 0.33,
-		Title: 1, Text: 0.385, Code: 0.114, Tick: 1.15,
-		Ident: 1.2, Exact: 0.7, Path: 6, Short: 0.354, Repeat: 1.2,
-		Tests: 0.27, Aside: 0.6, Prose: 0.5, Data: 0.5,
-		Kinds: map[pki.Kind]float32{
-			pki.Function: 1, pki.Method: 1, pki.Class: 0.85, pki.Struct: 0.85, pki.Interface: 0.8, pki.Enum: 0.75, pki.Type: 0.7,
-			pki.Constant: 0.55, pki.Variable: 0.55, pki.Module: 0.5, pki.Extension: 0.5, pki.Heading: 0.8, "file": 0.6,
-		},
-		Neighbour: 0.1,
+		OfFile: 1.86, OfBest: 0.52, OfThree: 0.43,
+		Title: 1, Text: 0.385, Code: 0.19, Tick: 1.15,
+		Ident: 1.4, Exact: 0.54, Path: 2.7, Short: 0.354, Faint: 0.4, Repeat: 1.2,
+		Tests: 0.4, Aside: 0.6, Prose: 0.5, Data: 0.5, Types: 0.85, Values: 0.6, Files: 0.6,
 	}
 }

@@ -51,19 +51,24 @@ type frame struct {
 
 	known int  // head that lead was found for, and one
 	lead  lead // what stands at head
+	open  bool // there was no more than that so far
+
+	inType bool // a type in braces, which is part of a statement
 }
 
 // maxDepth bounds how deep units are looked for.
 const maxDepth = 64
 
 // lead returns what stands before the statement that is being read, up to end.
+// What was only comments so far is not read again.
 func (s *braces) lead(f *frame, end int) lead {
-	if f.known != f.head+1 || f.lead.start >= end {
-		f.lead = s.behindComments(f.head, end)
-		if f.known = f.head + 1; f.lead.start >= end {
-			f.known = 0
-		}
+	switch {
+	case f.known != f.head+1:
+		f.lead = s.behindComments(lead{doc: Range{f.head, f.head}, start: f.head}, end)
+	case f.open:
+		f.lead = s.behindComments(f.lead, end)
 	}
+	f.known, f.open = f.head+1, f.lead.start >= end
 	return f.lead
 }
 
@@ -198,6 +203,8 @@ func (s *braces) open(i int) {
 	f := s.top()
 	next := frame{kind: block, unit: -1, head: i + 1}
 	switch {
+	case s.js && f.paren == 0 && s.typeBefore(f, i):
+		next.inType = true
 	case f.paren > 0:
 		if s.objects && objectBefore(s.src, i) {
 			next.kind = object
@@ -236,9 +243,10 @@ func (s *braces) close(i int) {
 			s.out[u].End = s.tail(u, i+1)
 		}
 	}
+	inType := s.stack[n].inType
 	s.stack = s.stack[:n]
 	f := s.top()
-	if f.kind != object && f.paren == 0 {
+	if f.kind != object && f.paren == 0 && !inType {
 		f.head = i + 1
 	}
 }
@@ -279,18 +287,35 @@ func objectBefore(src []byte, i int) bool {
 	return i >= 5 && string(src[i-5:i+1]) == "return"
 }
 
+// typeBefore reports whether a brace at i opens a type behind the parameters
+// of a function.
+func (s *braces) typeBefore(f *frame, i int) bool {
+	j := i - 1
+	for j > f.head && (s.src[j] == ' ' || s.src[j] == '\n') {
+		j--
+	}
+	switch s.src[max(j, 0)] {
+	case '<', ':', '|', '&', ',':
+		from := s.lead(f, i).start
+		return from < j && j-from < maxHeader && bytes.IndexByte(s.src[from:j], ')') > 0
+	}
+	return false
+}
+
 // lead is what stands before a statement, and where it begins.
 type lead struct {
 	doc   Range
 	start int
+	lines int // ends of lines behind the last comment
 }
 
-// behindComments skips white space and comments. The comments that stand
-// right above are the doc.
-func (s *braces) behindComments(i, end int) lead {
-	l := lead{doc: Range{i, i}, start: i}
-	src := s.src
-	lines := 0
+// labels are no part of the statement behind them.
+var labels = [...]string{"public:", "private:", "protected:", "<?php"}
+
+// behindComments goes on from l over white space and comments. The comments
+// that stand right above are the doc.
+func (s *braces) behindComments(l lead, end int) lead {
+	src, i, lines := s.src, l.start, l.lines
 	for i < end {
 		switch c := src[i]; {
 		case c == '\n':
@@ -328,10 +353,28 @@ func (s *braces) behindComments(i, end int) lead {
 			l.doc = Range{i, i}
 			continue
 		}
+		if n := s.label(i, end); n > 0 {
+			i += n
+			l.doc = Range{i, i}
+			continue
+		}
 		break
 	}
-	l.start = i
+	l.start, l.lines = i, lines
 	return l
+}
+
+// label returns the length of a label at i.
+func (s *braces) label(i, end int) int {
+	if s.lang != "cpp" && s.lang != "php" {
+		return 0
+	}
+	for _, l := range labels {
+		if bytes.HasPrefix(s.src[i:end], []byte(l)) {
+			return len(l)
+		}
+	}
+	return 0
 }
 
 func lastWord(src []byte, i, end int) Range {

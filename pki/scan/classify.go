@@ -415,7 +415,7 @@ func (s *braces) classifyJS(f *frame, u Unit, h header, pos int, inBody bool) (f
 
 // plain keeps definitions that have no braces.
 func (s *braces) plain(from, end int) {
-	l := s.behindComments(from, end)
+	l := s.behindComments(lead{doc: Range{from, from}, start: from}, end)
 	if l.start >= end || len(s.out) >= MaxUnits {
 		return
 	}
@@ -497,7 +497,7 @@ func (s *braces) define(i, end int) {
 	} else if s.constants++; s.constants > maxConstants {
 		return
 	}
-	if l := s.behindComments(f.head, i); f.kind == outer && l.start == i {
+	if l := s.lead(f, i); f.kind == outer && l.start == i {
 		u.Doc = l.doc
 	}
 	s.out = append(s.out, u)

@@ -173,6 +173,9 @@ func goGroup(src []byte, i, stop int, kind pki.Kind, out []Unit) []Unit {
 				}
 				break
 			}
+			if j < e && src[j] != '\t' {
+				break
+			}
 			u.End, next = e, n
 			j = n
 		}

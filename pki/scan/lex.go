@@ -225,7 +225,7 @@ func (s *braces) hashLine(i int) int {
 	if s.c {
 		s.define(start, min(i, len(src)))
 	}
-	if f := s.top(); f.kind == outer && f.paren == 0 && s.behindComments(f.head, start).start >= start {
+	if f := s.top(); f.kind == outer && f.paren == 0 && s.lead(f, start).start >= start {
 		f.head = min(i, len(src))
 	}
 	return min(i, len(src)) - 1

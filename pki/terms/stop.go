@@ -11,11 +11,29 @@ to too under until up upon us use used user uses using very via want was we well
 whose why will with within without would yet you your don doesn didn isn aren wasn won im ive thanks thank hi hello
 the's it's that's don't doesn't didn't isn't can't won't i'm i've`
 
-// StopWords is a set of words that a question may contain and that are no
-// part of what it asks for; made by Stops.
+// faintWords say what kind of text it is, or what somebody wants done, more
+// than what it is about.
+const faintWords = `fix fixes fixed bug issue problem add adds added adding support supports change changes changed update updates updated
+allow allows ensure improve implement introduce prevent avoid handle handling remove removed correct correctly properly proper
+description steps reproduce expected actual behavior behaviour version following example seem seems work works working try trying tried
+need needs instead also still currently already possible new better wrong incorrect incorrectly unexpected code case cases way thing
+minimal simple related see think know happen happens happened result results report reports reported return returns returned given
+function method class file line lines`
+
+// Faint returns words that count for less in a question.
+func Faint() StopWords {
+	set := StopWords{}
+	for _, w := range strings.Fields(faintWords) {
+		set[w] = true
+	}
+	return set
+}
+
+// StopWords is a set of words, in small letters.
 type StopWords map[string]bool
 
-// Stops returns the stop words.
+// Stops returns the words that a question may contain and that are no part of
+// what it asks for.
 func Stops() StopWords {
 	set := StopWords{}
 	for _, w := range strings.Fields(stopWords) {
