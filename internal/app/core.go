@@ -258,6 +258,9 @@ func (c *core) close() error {
 	if c.dispatch != nil {
 		c.dispatch.Close()
 	}
+	if c.texts != nil {
+		c.texts.Close()
+	}
 	if c.review != nil {
 		err = c.review.Close()
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -76,9 +77,10 @@ func (x *Index) Stats() Stats {
 	x.lock <- struct{}{}
 	defer x.unlock()
 	t := &x.tree
-	s := Stats{Files: len(t.names) - t.gone, Known: t.texts + t.binary, Bytes: x.store.bytes() + 40*cap(t.files)/2, Source: x.swept}
+	s := Stats{Files: len(t.names) - t.gone, Known: t.texts + t.binary, Source: x.swept}
+	s.Bytes = x.store.bytes() + cap(t.files)*int(unsafe.Sizeof(file{})) + cap(t.names)*int(unsafe.Sizeof("")) + 8*cap(t.loose)
 	for _, name := range t.names {
-		s.Bytes += len(name) + 16
+		s.Bytes += len(name)
 	}
 	return s
 }
@@ -93,6 +95,12 @@ func (x *Index) acquire(ctx context.Context) error {
 }
 
 func (x *Index) unlock() { <-x.lock }
+
+// worthwhile reports whether to ask for what is needed to know everything: a
+// question about one directory is answered sooner without.
+func (x *Index) worthwhile(opts *workspace.WalkOptions) bool {
+	return x.feed != nil || opts.Dir == "" || opts.Dir == "."
+}
 
 // refresh brings the tree up to what the disk is when it is called.
 func (x *Index) refresh(ctx context.Context) error {
@@ -244,8 +252,8 @@ func (n Needed) clauses() clauses {
 	return out
 }
 
-// covers reports whether the index knows what a walk of files with opts meets.
-// Elsewhere than on Linux there are neither events nor stamps to rely on.
+// covers reports whether the index can know what a walk of files with opts
+// meets. Elsewhere than on Linux there are neither events nor stamps to rely on.
 func (x *Index) covers(opts *workspace.WalkOptions, disk *workspace.Disk) bool {
 	return runtime.GOOS == "linux" && disk == x.disk && !opts.Hidden && !opts.IncludeIgnored && opts.Names == nil && !opts.DirsOnly
 }

@@ -35,6 +35,9 @@ func (x *Index) list(ctx context.Context, opts *workspace.WalkOptions, over []st
 		return nil, false, err
 	}
 	defer x.unlock()
+	if !x.worthwhile(opts) {
+		return nil, false, nil
+	}
 	if err := x.refresh(ctx); err != nil {
 		return nil, false, closing(err)
 	}

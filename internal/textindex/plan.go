@@ -44,6 +44,9 @@ func (x *Index) Plan(ctx context.Context, files workspace.Files, opts workspace.
 		return nil, err
 	}
 	defer x.unlock()
+	if !x.worthwhile(&opts) {
+		return nil, nil
+	}
 	if err := x.refresh(ctx); err != nil {
 		return nil, closing(err)
 	}

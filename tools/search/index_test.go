@@ -372,8 +372,53 @@ func TestIndexReadsLittle(t *testing.T) {
 		t.Errorf("%v, %v", names, err)
 	}
 	x.Close()
+	q := Query{Pattern: "needle", Index: x, Walk: workspace.WalkOptions{Dir: "d1"}}
+	if _, err := q.Run(t.Context(), d); err != nil || x.Stats().Files != 0 {
+		t.Errorf("one directory makes it know %+v, %v", x.Stats(), err)
+	}
 	if n := read(); n != 501 {
 		t.Errorf("a closed index begins again: %d", n)
+	}
+}
+
+// Several sessions ask while others change files; when all is quiet, nothing
+// has gone wrong.
+func TestIndexIsShared(t *testing.T) {
+	w := newWorld(t, 7, true)
+	changes, done := make(chan struct{}), make(chan error)
+	go func() {
+		defer close(changes)
+		for range 300 {
+			w.change()
+		}
+	}()
+	for i := range 4 {
+		go func() {
+			var err error
+			for n := 0; err == nil; n++ {
+				select {
+				case <-changes:
+					done <- nil
+					return
+				default:
+				}
+				q := Query{Pattern: vocabulary[(n+i)%4], Index: w.index, Fold: n%2 == 0}
+				if _, err = q.Run(t.Context(), w.files); err == nil {
+					_, _, err = Files(t.Context(), w.index, w.files, workspace.WalkOptions{}, 20, func(string) bool { return true })
+				}
+			}
+			done <- err
+			<-changes
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	for range 30 {
+		w.check(w.query(), "afterwards")
+		w.checkNames("afterwards")
 	}
 }
 
