@@ -51,7 +51,7 @@ func (s *store) add(file int32, part Part, log2 uint8, signature []uint64) colum
 	s.used += 8 * len(signature)
 	if len(c.files)%slabColumns == 0 {
 		c.slabs = append(c.slabs, transpose(c.stage, 1<<log2))
-		c.stage = c.stage[:0]
+		c.stage = nil
 	}
 	return at
 }
