@@ -1,0 +1,162 @@
+package segment_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/scan"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
+)
+
+const source = `package p
+
+// Open reads the settings.
+func (s *Store) Open(path string) error {
+	return s.readFile(path, path)
+}
+
+func helper() {}
+`
+
+func built() *segment.Segment {
+	b := segment.NewBuilder(true)
+	src := []byte(source)
+	b.Add(segment.File{Path: "dir/store.go", Hash: segment.Hash(src)}, src, scan.Units("go", src, nil))
+	b.Add(segment.File{Path: "other.bin", Flags: segment.Skipped}, nil, nil)
+	return b.Finish()
+}
+
+// where returns what the postings of a term say, by unit.
+func where(s *segment.Segment, id terms.ID) map[string]byte {
+	out := map[string]byte{}
+	if p, ok := s.Postings(id); ok {
+		p.Each(func(u uint32, w byte) bool {
+			out[s.Qualified(u)] = w
+			return true
+		})
+	}
+	return out
+}
+
+func TestPostings(t *testing.T) {
+	s := built()
+	for what, c := range map[string]struct {
+		id   terms.ID
+		want map[string]byte
+	}{
+		"a name, as a whole":  {terms.Word("open"), map[string]byte{"Store.Open": segment.InName | segment.AsWhole | segment.InDoc}},
+		"an owner":            {terms.Word("store"), map[string]byte{"Store.Open": segment.InOwner | segment.InHeader | segment.AsWhole, "store.go": segment.InName}},
+		"a comment":           {terms.Word("setting"), map[string]byte{"Store.Open": segment.InDoc}},
+		"a header and a body": {terms.Word("path"), map[string]byte{"Store.Open": segment.InHeader | segment.AsWhole | 2}},
+		"part of a name":      {terms.Word("file"), map[string]byte{"Store.Open": 1}},
+		"a whole name":        {terms.Whole("readFile"), map[string]byte{"Store.Open": 1 | segment.AsWhole}},
+		"a directory":         {terms.Word("dir"), map[string]byte{"store.go": segment.InOwner | segment.AsWhole}},
+		"a path alone":        {terms.Word("bin"), map[string]byte{"other.bin": segment.InName | segment.AsWhole}},
+		"a keyword":           {terms.Word("error"), map[string]byte{"Store.Open": segment.InHeader | segment.AsWhole}},
+		"nothing":             {terms.Word("nothing"), map[string]byte{}},
+	} {
+		got := where(s, c.id)
+		for name, w := range got { // whole words of paths are marked in one place only
+			if name == "store.go" {
+				got[name] = w &^ segment.AsWhole
+			}
+		}
+		for name, w := range c.want {
+			if name == "store.go" {
+				c.want[name] = w &^ segment.AsWhole
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+}
+
+func TestLengthClass(t *testing.T) {
+	last := uint8(0)
+	for n := range 1 << 17 {
+		c := segment.LengthClass(n)
+		if c < last || c >= segment.LengthClasses {
+			t.Fatalf("%d has class %d after %d", n, c, last)
+		}
+		last = c
+	}
+	if got := segment.ClassLength(segment.LengthClass(1000)); got < 600 || got > 1600 {
+		t.Errorf("1000 words are about %v", got)
+	}
+}
+
+// aligned returns data at an address that Decode takes.
+func aligned(data []byte) []byte { return slices.Concat(make([]byte, 0, len(data)+8), data) }
+
+func TestCodec(t *testing.T) {
+	s := built()
+	data := s.Encode(nil)
+	got, rest, err := segment.Decode(append(aligned(data), "12345678"...))
+	if err != nil || string(rest) != "12345678" {
+		t.Fatalf("rest %q, error %v", rest, err)
+	}
+	if diff := cmp.Diff(s.Files, got.Files); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(s.Units, got.Units, cmpopts.IgnoreUnexported(segment.Unit{})); diff != "" {
+		t.Error(diff)
+	}
+	for _, w := range []string{"open", "store", "file", "bin"} {
+		if diff := cmp.Diff(where(s, terms.Word(w)), where(got, terms.Word(w))); diff != "" {
+			t.Errorf("%s: %s", w, diff)
+		}
+	}
+}
+
+// use does with a segment what a ranking does.
+func use(s *segment.Segment) {
+	for i := range s.Units {
+		_ = s.Qualified(uint32(i)) + string(s.Units[i].Kind()) + s.Files[s.Units[i].File].Path
+	}
+	for _, w := range []string{"open", "store", "file", "bin", "path"} {
+		if p, ok := s.Postings(terms.Word(w)); ok {
+			p.Each(func(u uint32, w byte) bool { _, _ = s.Forms[u], s.FileOf[u]; return true })
+		}
+	}
+}
+
+// TestDamaged: a segment with a byte changed is refused or safe to use, and
+// one that was cut is refused.
+func TestDamaged(t *testing.T) {
+	data := built().Encode(nil)
+	refused := 0
+	for i := range data {
+		for _, bit := range []byte{1, 0x80} {
+			bad := aligned(data)
+			bad[i] ^= bit
+			s, _, err := segment.Decode(bad)
+			if err != nil {
+				refused++
+				continue
+			}
+			use(s)
+		}
+	}
+	if refused < 100 {
+		t.Errorf("only %d were refused", refused)
+	}
+	for n := range len(data) {
+		if _, _, err := segment.Decode(aligned(data)[:n]); err == nil {
+			t.Fatalf("%d of %d bytes are taken", n, len(data))
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(built().Encode(nil))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		if s, _, err := segment.Decode(aligned(data)); err == nil {
+			use(s)
+		}
+	})
+}
