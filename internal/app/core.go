@@ -94,7 +94,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	c.disk, c.live = disk, disk
 	c.watching = &watching{disk: disk}
-	c.knowledge = &knowledge{c: c, log: d.log}
+	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident}
 	if d.resident {
 		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
 	}

@@ -24,8 +24,9 @@ import (
 // knowledge is the project index of a core. It is made by the first question,
 // and so is the watcher that keeps it up to date.
 type knowledge struct {
-	c   *core
-	log *slog.Logger
+	c        *core
+	log      *slog.Logger
+	resident bool // the process stays: what changes is watched
 
 	mu     sync.Mutex
 	index  *index.Index
@@ -46,13 +47,16 @@ func (k *knowledge) open() (*index.Index, error) {
 	case k.closed:
 		return nil, tools.Errorf(tools.Unavailable, "the server is closing")
 	case k.index == nil:
-		k.index = index.New(index.Options{
+		o := index.Options{
 			Files:    workspace.Guard(k.c.disk, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) }),
 			Language: treesitter.Language,
-			Changes:  k.changes,
 			Store:    k.c.knowledgeStore(),
 			Problem:  func(err error) { k.log.Warn("knowledge", "problem", err) },
-		})
+		}
+		if k.resident {
+			o.Changes = k.changes
+		}
+		k.index = index.New(o)
 	}
 	return k.index, nil
 }

@@ -25,30 +25,28 @@ const fresh = 100 * time.Millisecond
 // first look no longer than it may.
 func (x *Index) refresh(ctx context.Context, wait time.Duration) {
 	x.Start()
+	ready := x.Ready()
 	select {
-	case <-x.ready:
+	case <-ready:
 	default:
 		patience := time.NewTimer(wait)
 		defer patience.Stop()
 		select {
-		case <-x.ready:
+		case <-ready:
 		case <-patience.C:
 			return // the first look is under way
 		case <-ctx.Done():
 			return
 		}
 	}
-	if !x.follow.TryLock() {
-		return
-	}
+	x.follow.Lock()
 	defer x.follow.Unlock()
-	if !x.changes(ctx) {
-		x.mu.Lock()
-		old := time.Since(x.looked)
-		x.mu.Unlock()
-		if old > unwatched {
-			x.look(ctx)
-		}
+	told := x.changes(ctx)
+	x.mu.Lock()
+	complete, age := x.status.Ready, time.Since(x.looked)
+	x.mu.Unlock()
+	if !complete || !told && age > unwatched {
+		x.look(ctx)
 	}
 	x.tidy()
 }
@@ -156,8 +154,15 @@ func (x *Index) look(ctx context.Context) {
 	seen, err := x.walk(ctx, "")
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	defer func() {
+		select {
+		case <-x.ready:
+		default:
+			close(x.ready) // also after a failure: the next question looks again
+		}
+	}()
 	if err != nil {
-		x.status.Failed = err.Error()
+		x.status.Failed, x.status.Ready, x.looked = err.Error(), false, time.Time{}
 		return
 	}
 	for name := range x.byPath {
@@ -166,11 +171,6 @@ func (x *Index) look(ctx context.Context) {
 		}
 	}
 	x.status.Failed, x.status.Ready, x.status.IndexedAt, x.looked = "", true, time.Now(), began
-	select {
-	case <-x.ready:
-	default:
-		close(x.ready)
-	}
 }
 
 // lookBelow is look for one directory.

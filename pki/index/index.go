@@ -61,6 +61,7 @@ type Index struct {
 	ready   chan struct{} // closed when the first look is over
 	looked  time.Time     // at the whole tree
 	changed bool          // since it was stored
+	storing sync.Mutex    // held by whoever stores it
 
 	single *segment.Builder // for segments of one file; guarded by one
 	intake *Intake
@@ -109,10 +110,10 @@ func (x *Index) Start() {
 	x.begin.Do(func() {
 		x.work.Go(func() {
 			x.follow.Lock()
-			defer x.follow.Unlock()
 			x.restore()
 			x.changes(x.ctx) // what comes from now on comes again
 			x.look(x.ctx)
+			x.follow.Unlock()
 			x.store()
 		})
 	})
@@ -122,8 +123,6 @@ func (x *Index) Start() {
 func (x *Index) Close() error {
 	x.cancel()
 	x.work.Wait()
-	x.follow.Lock()
-	defer x.follow.Unlock()
 	x.store()
 	return nil
 }
@@ -131,19 +130,24 @@ func (x *Index) Close() error {
 // Rebuild forgets everything and begins anew, in the background.
 func (x *Index) Rebuild() {
 	x.Start()
+	<-x.Ready()
+	x.follow.Lock()
+	x.mu.Lock()
+	x.parts, x.byPath, x.status, x.ready = nil, map[string]place{}, Status{}, make(chan struct{})
+	x.mu.Unlock()
 	x.work.Go(func() {
-		x.follow.Lock()
-		defer x.follow.Unlock()
-		x.mu.Lock()
-		x.parts, x.byPath, x.status = nil, map[string]place{}, Status{}
-		x.mu.Unlock()
 		x.look(x.ctx)
+		x.follow.Unlock()
 		x.store()
 	})
 }
 
 // Ready is closed once every file has been looked at.
-func (x *Index) Ready() <-chan struct{} { return x.ready }
+func (x *Index) Ready() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.ready
+}
 
 // Status returns how far the index is.
 func (x *Index) Status() Status {

@@ -79,6 +79,8 @@ func (x *Index) restore() {
 
 // store writes the index, if it is complete and has changed.
 func (x *Index) store() {
+	x.storing.Lock()
+	defer x.storing.Unlock()
 	x.mu.Lock()
 	if x.o.Store == nil || !x.changed || !x.status.Ready {
 		x.mu.Unlock()

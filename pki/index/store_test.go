@@ -85,52 +85,53 @@ func TestKept(t *testing.T) {
 		t.Errorf("a file changed in between: %q, %d files read", got, read)
 	}
 
-	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, spoil := range map[string]func() error{
-		"a byte is another": func() error { return rewrite(file, good, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }) },
-		"another version":   func() error { return rewrite(file, good, func(b []byte) []byte { b[16]++; return b }) },
-		"it is cut":         func() error { return rewrite(file, good, func(b []byte) []byte { return b[:len(b)-8] }) },
-		"it is empty":       func() error { return rewrite(file, good, func([]byte) []byte { return nil }) },
-		"it is of other bytes": func() error {
-			return rewrite(file, good, func([]byte) []byte { return []byte(strings.Repeat("x", 999)) })
+	// Each way to spoil the file begins with a good one; what is not changed in
+	// place keeps the good one aside, so that no other file gets its number.
+	aside := file + ".aside"
+	for what, spoil := range map[string]func(good []byte) error{
+		"a byte is another":    func(good []byte) error { good[len(good)/2] ^= 1; return rewrite(file, good) },
+		"another version":      func(good []byte) error { good[16]++; return rewrite(file, good) },
+		"it is cut":            func(good []byte) error { return rewrite(file, good[:len(good)-8]) },
+		"it is empty":          func([]byte) error { return rewrite(file, nil) },
+		"it is of other bytes": func([]byte) error { return rewrite(file, []byte(strings.Repeat("x", 999))) },
+		"it is a copy": func(good []byte) error {
+			return errors.Join(os.Rename(file, aside), os.WriteFile(file, good, 0o600))
 		},
-		"it is a copy": func() error {
-			return errors.Join(os.WriteFile(file+".copy", good, 0o600), os.Rename(file+".copy", file))
-		},
-		"it is a link": func() error {
-			return errors.Join(os.WriteFile(file+".other", good, 0o600), os.RemoveAll(file), os.Symlink(file+".other", file))
-		},
-		"it is a directory": func() error { return errors.Join(os.RemoveAll(file), os.Mkdir(file, 0o700)) },
+		"it is a link":      func([]byte) error { return errors.Join(os.Rename(file, aside), os.Symlink(aside, file)) },
+		"it is a directory": func([]byte) error { return errors.Join(os.Rename(file, aside), os.Mkdir(file, 0o700)) },
 	} {
 		t.Run(what, func(t *testing.T) {
-			defer os.RemoveAll(file)
 			p.t = t
-			if err := spoil(); err != nil {
+			good, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(append([]byte(nil), good...)); err != nil {
 				t.Fatal(err)
 			}
 			got, read, problems := p.kept(dir, "fresh")
 			if got != "Fresh" || read == 0 || len(problems) == 0 {
 				t.Errorf("%q, %d files read, %q", got, read, problems)
 			}
-			if _, err := os.Lstat(file + ".other"); err == nil {
-				if text, _ := os.ReadFile(file + ".other"); string(text) != string(good) {
-					t.Error("written through a link")
-				}
-				os.Remove(file + ".other")
+			if text, err := os.ReadFile(aside); err == nil && string(text) != string(good) {
+				t.Error("written through a link")
+			}
+			if err := errors.Join(os.RemoveAll(aside), os.RemoveAll(file)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, problems := p.kept(dir, "fresh"); len(problems) > 0 {
+				t.Fatalf("without a file: %q", problems)
 			}
 		})
 	}
 }
 
 // rewrite changes a file in its place.
-func rewrite(file string, good []byte, change func([]byte) []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC|os.O_CREATE, 0o600)
+func rewrite(file string, text []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(change(append([]byte(nil), good...)))
+	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
 }
