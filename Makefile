@@ -25,12 +25,13 @@ test: tools ## everything, with the race detector
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...
 
-tools: ## Debian's programs that the tests run: a real editor, and ripgrep and ctags to compare with
+tools: ## Debian's programs that the tests run: a real editor, ripgrep and ctags to compare with, and bubblewrap for the sandbox
 	@missing=""; \
 	command -v nvim >/dev/null || missing="$$missing neovim"; \
 	command -v rg   >/dev/null || missing="$$missing ripgrep"; \
 	command -v git  >/dev/null || missing="$$missing git"; \
 	command -v ctags >/dev/null || missing="$$missing universal-ctags"; \
+	command -v bwrap >/dev/null || missing="$$missing bubblewrap"; \
 	if [ -n "$$missing" ]; then \
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \

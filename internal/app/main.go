@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -108,11 +109,19 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 // errSaid ends a run whose failure has been told already.
 var errSaid = errors.New("failed")
 
+// exitCode is the end of a process that stands in for another program.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, args []string, s Streams) int {
 	err := run(ctx, args, s)
 	var usage *usageError
+	var code exitCode
 	switch {
+	case errors.As(err, &code):
+		return int(code)
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case errors.As(err, &usage):
@@ -140,6 +149,9 @@ func run(ctx context.Context, args []string, s Streams) error {
 	}
 	if name == workerCommand && (len(args) == 1 || len(args) == 2 && args[1] == withNames) {
 		return outlineWorker(args, s)
+	}
+	if name == sandbox.InitCommand {
+		return exitCode(sandbox.Init(args, s.Out, s.Err))
 	}
 	if name == "help" {
 		help(s.Out)

@@ -108,6 +108,19 @@ var table = []Setting{
 		Help: "How long a question waits for its answer, in seconds. After that the answer is no.",
 	},
 	{
+		Key: "sandbox.mode", Type: String, Default: "auto", Enum: []string{"off", "auto", "require"},
+		Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
+		Help: "How commands are confined: `auto` is the best that the machine has, and every result says what that is; `require` runs nothing where there is no sandbox; `off` runs commands with all rights of the user.",
+	},
+	{
+		Key: "sandbox.readOnly", Type: Strings, Scope: ScopeUser,
+		Help: "Directories outside of the workspace that commands may read in the sandbox, besides the system's and those of common toolchains: absolute paths, such as `/data/models`.",
+	},
+	{
+		Key: "sandbox.writable", Type: Strings, Scope: ScopeUser,
+		Help: "Directories outside of the workspace that commands may change in the sandbox: absolute paths, such as a cache that a build shares.",
+	},
+	{
 		Key: "sensitive.allow", Type: Strings, Scope: ScopeUser,
 		Help: "Files that tools may read although their names say that they hold secrets: globs relative to the workspace, such as `config/.env.example`.",
 	},

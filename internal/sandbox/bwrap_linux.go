@@ -1,0 +1,160 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// secrets of the machine below /etc, which look empty. Ordinary users can't
+// read most of them; root can.
+var secrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd",
+	"/etc/ssl/private", "/etc/krb5.keytab", "/etc/NetworkManager/system-connections", "/etc/wireguard", "/etc/openvpn", "/etc/docker", "/etc/kubernetes",
+	"/etc/letsencrypt", "/etc/ppp", "/etc/netrc", "/etc/credstore", "/etc/credstore.encrypted"}
+
+// machineSecrets are those that exist, and the host keys of ssh.
+func machineSecrets() []string {
+	keys, _ := filepath.Glob("/etc/ssh/ssh_host_*_key")
+	return slices.DeleteFunc(append(keys, secrets...), func(name string) bool { return !exists(name) })
+}
+
+// toolchains are directories of the user's home that hold programs and
+// libraries, and no secrets.
+var toolchains = []string{"go/pkg/mod", "go/bin", "sdk", ".cargo/registry", ".cargo/git", ".cargo/bin", ".rustup", ".nvm", ".volta", ".fnm", ".asdf",
+	".bun/bin", ".deno/bin", ".pyenv", ".rbenv", ".sdkman", ".local/lib", ".local/bin", ".local/share/mise", ".local/share/uv",
+	".local/share/pnpm", ".local/share/virtualenvs", ".m2/repository", ".gradle/wrapper", ".npm-global", ".rvm", ".gem", ".dotnet", ".ghcup", ".opam", ".elan", ".juliaup"}
+
+func installed(home string) []string {
+	var out []string
+	for _, name := range toolchains {
+		path := filepath.Join(home, name)
+		if real, err := filepath.EvalSymlinks(path); err == nil && real == path {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// programs are the directories of the system that hold programs, and are read
+// only for everybody.
+var programs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"}
+
+// helperPath is where the server's program is found in the sandbox.
+const helperPath = "/run/sidecar-ls"
+
+// mounts collects arguments of bwrap (bwrap(1)). They are carried out in order.
+type mounts struct {
+	args []string
+}
+
+func (m *mounts) add(args ...string)      { m.args = append(m.args, args...) }
+func (m *mounts) readOnly(path string)    { m.add("--ro-bind", path, path) }
+func (m *mounts) writable(path string)    { m.add("--bind", path, path) }
+func (m *mounts) temporary(path string)   { m.add("--perms", "1777", "--tmpfs", path) }
+func (m *mounts) at(source, there string) { m.add("--bind", source, there) }
+
+// hide makes path look empty.
+func (m *mounts) hide(path string) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		m.add("--perms", "0555", "--tmpfs", path, "--remount-ro", path)
+		return
+	}
+	m.add("--ro-bind", "/dev/null", path)
+}
+
+// bwrapArgs is the whole view of the machine that a command gets: nothing is
+// there that is not listed here.
+func bwrapArgs(m machine, self string, s Spec, guards []*guard, argsOf ...string) []string {
+	a := &mounts{}
+	a.add("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv")
+	if m.DisableUserns {
+		a.add("--disable-userns")
+	}
+	if s.Network {
+		a.add("--share-net")
+	}
+	for _, dir := range programs {
+		switch info, err := os.Lstat(dir); {
+		case err != nil:
+		case info.Mode()&os.ModeSymlink != 0:
+			if target, err := os.Readlink(dir); err == nil {
+				a.add("--symlink", target, dir)
+			}
+		default:
+			a.readOnly(dir)
+		}
+	}
+	a.readOnly("/etc")
+	for _, path := range machineSecrets() {
+		a.hide(path)
+	}
+	a.add("--proc", "/proc", "--dev", "/dev")
+	if os.Geteuid() == 0 {
+		// Root owns these files, with capabilities or without.
+		a.readOnly("/proc/sys")
+		if exists("/proc/sysrq-trigger") {
+			a.add("--ro-bind", "/dev/null", "/proc/sysrq-trigger")
+		}
+	}
+	a.add("--tmpfs", "/run", "--dir", "/var", "--symlink", "../run", "/var/run")
+	if s.Network {
+		if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && !within(real, "/etc") {
+			a.readOnly(real)
+		}
+	}
+	if s.Temp != "" {
+		a.at(s.Temp, "/tmp")
+	} else {
+		a.temporary("/tmp")
+	}
+	a.add("--symlink", "../tmp", "/var/tmp")
+	if s.Home != "" {
+		a.at(s.Home, m.Home)
+	} else {
+		a.add("--perms", "0700", "--tmpfs", m.Home)
+	}
+	for _, path := range installed(m.Home) {
+		a.readOnly(path)
+	}
+	for _, path := range s.ReadOnly {
+		if !within(path, s.Root) {
+			a.readOnly(path)
+		}
+	}
+	for _, g := range guards {
+		for _, path := range g.see {
+			a.readOnly(path)
+		}
+	}
+	for _, g := range guards {
+		a.writable(g.dir)
+	}
+	for _, g := range guards {
+		for _, path := range g.keep {
+			a.writable(path)
+		}
+		for _, path := range g.readOnly {
+			a.readOnly(path)
+		}
+	}
+	for _, path := range s.ReadOnly {
+		if within(path, s.Root) && path != s.Root {
+			for _, dir := range above(s.Root, path) {
+				a.writable(dir)
+			}
+			a.readOnly(path)
+		}
+	}
+	for _, path := range s.Hidden {
+		a.hide(path)
+	}
+	a.add("--ro-bind", self, helperPath)
+	a.add("--remount-ro", "/run", "--remount-ro", "/")
+	return append(a.args, argsOf...)
+}
+
+// nulTerminated is the form of arguments for --args.
+func nulTerminated(args []string) []byte {
+	return []byte(strings.Join(args, "\x00") + "\x00")
+}

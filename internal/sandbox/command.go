@@ -1,0 +1,210 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// waitDelay is how long a command that has ended, or was ended, may keep its
+// pipes open. What is in them by then has been read.
+const waitDelay = 300 * time.Millisecond
+
+// Cmd is a command that is confined. Its streams are set before Start; nil is
+// the null device, as for exec.Cmd.
+type Cmd struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	level   Level
+	network bool
+	removed []string
+	plain   bool // nothing stands between us and the command
+
+	cmd    *exec.Cmd
+	report *report
+	kill   func() // ends the whole tree
+	tidy   func() // after the end
+
+	done chan struct{}
+	err  error
+}
+
+// Command prepares a command in dir, which its process sees under the same
+// name. The context ends the whole tree of its processes. Nothing is started
+// if it can't be confined as the Spec demands.
+func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...string) (*Cmd, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, &RefusedError{"there is no command"}
+	}
+	for _, arg := range argv {
+		if strings.ContainsRune(arg, 0) {
+			return nil, &RefusedError{"an argument has a NUL byte in it, which no program can be given"}
+		}
+	}
+	level, err := s.level(spec.Mode)
+	if err != nil {
+		return nil, err
+	}
+	if spec, err = spec.resolve(); err != nil {
+		return nil, err
+	}
+	return s.prepare(ctx, level, spec, dir, argv)
+}
+
+// Level is how the command is confined.
+func (c *Cmd) Level() Level { return c.level }
+
+// Words say how the command is confined, for its result.
+func (c *Cmd) Words() string { return c.level.Words(c.network) }
+
+// Removed lists files that the command made and that were taken away after it,
+// because a program of the user's would have obeyed them.
+func (c *Cmd) Removed() []string { return c.removed }
+
+// Start starts the command. It returns when the command runs, or with the
+// reason why it does not.
+func (c *Cmd) Start() error {
+	c.report = &report{to: c.Stderr, ready: make(chan struct{})}
+	if c.plain {
+		c.report.begin()
+	}
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = c.Stdin, c.Stdout, c.report
+	if c.Stderr != nil && c.Stderr == c.Stdout {
+		c.cmd.Stdout = c.report // one pipe, so that the order holds
+	}
+	c.cmd.WaitDelay = waitDelay
+	c.cmd.Cancel = func() error {
+		c.kill()
+		return nil
+	}
+	if err := c.cmd.Start(); err != nil {
+		c.tidy()
+		return err
+	}
+	c.done = make(chan struct{})
+	go func() {
+		c.err = c.cmd.Wait()
+		c.tidy()
+		close(c.done)
+	}()
+	select {
+	case <-c.report.ready:
+		return nil
+	case <-c.done:
+		return c.startError()
+	}
+}
+
+// startError says why there was no command. A command that was started and
+// has ended already is none.
+func (c *Cmd) startError() error {
+	said, ok := c.report.before()
+	if ok {
+		return nil
+	}
+	if said == "" && c.err != nil {
+		said = c.err.Error()
+	}
+	return &setupError{said}
+}
+
+// setupError is what was said instead of starting a command.
+type setupError struct{ said string }
+
+func (e *setupError) Error() string {
+	return "the command was not started: " + strings.TrimSpace(e.said)
+}
+
+// Wait waits for the end of the command and of all its processes. The error is
+// an *exec.ExitError with the command's exit code, which is 128 + n when signal
+// n ended it; or the context's error.
+func (c *Cmd) Wait() error {
+	<-c.done
+	if errors.Is(c.err, exec.ErrWaitDelay) {
+		return nil // the command has ended well; what held its pipes has gone with it
+	}
+	return c.err
+}
+
+// Run starts the command and waits for its end.
+func (c *Cmd) Run() error {
+	if err := c.Start(); err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+// Kill ends the command and all its processes.
+func (c *Cmd) Kill() { c.kill() }
+
+// Process is the process that the server started, for statistics.
+func (c *Cmd) Process() *os.Process { return c.cmd.Process }
+
+// report is the standard error of what sets up the sandbox, and then of the
+// command.
+type report struct {
+	to io.Writer
+
+	mu    sync.Mutex
+	early []byte
+	ready chan struct{}
+	set   atomic.Bool
+}
+
+// mostEarly bounds what is kept of what was said before the command ran.
+const mostEarly = 16 << 10
+
+func (r *report) Write(b []byte) (int, error) {
+	if r.set.Load() {
+		return r.pass(b, len(b))
+	}
+	r.mu.Lock()
+	r.early = append(r.early, b...)
+	before, after, ok := strings.Cut(string(r.early), started)
+	if ok {
+		r.early = []byte(before)
+		r.begin()
+	} else if len(r.early) > mostEarly {
+		r.early = r.early[len(r.early)-mostEarly:]
+	}
+	r.mu.Unlock()
+	if ok && after != "" {
+		return r.pass([]byte(after), len(b))
+	}
+	return len(b), nil
+}
+
+// begin ends what the sandbox says.
+func (r *report) begin() {
+	r.set.Store(true)
+	close(r.ready)
+}
+
+func (r *report) pass(b []byte, n int) (int, error) {
+	if r.to == nil {
+		return n, nil
+	}
+	if _, err := r.to.Write(b); err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// before is what was said before the command ran; ok is true when it ran.
+func (r *report) before() (said string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return string(r.early), r.set.Load()
+}
+
+// started is what the last process before the command writes to standard
+// error when everything is set up: what comes before it was written by the
+// sandbox, what follows by the command.
+const started = "\x00sandbox is set up\x00"

@@ -1,0 +1,190 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Exit codes of commands that can't be run, as shells have them.
+const (
+	exitSetup    = 125
+	exitNoRun    = 126
+	exitNotFound = 127
+)
+
+// Init is the life of a process between the server and a command; args is what
+// follows InitCommand. It returns an exit code if there is no command to
+// become.
+func Init(args []string, out, stderr io.Writer) int {
+	role := ""
+	if len(args) > 0 {
+		role = args[0]
+	}
+	switch role {
+	case roleConfine:
+		return confine(stderr)
+	case roleSupervise:
+		return supervise(stderr)
+	case roleTry:
+		return try(args[1:], out, stderr)
+	}
+	fmt.Fprintln(stderr, "this command is for the server's own use")
+	return exitSetup
+}
+
+// The roles of such a process.
+const (
+	roleConfine   = "confine"   // takes rights away from itself and becomes the command
+	roleSupervise = "supervise" // starts a process that confines itself, and ends its whole tree
+	roleTry       = "try"       // is the command, and tries to escape
+)
+
+// confine becomes the command. All of it happens on one thread: what is taken
+// away is taken away from a thread, and the program that replaces the process
+// goes on with the thread that started it.
+func confine(stderr io.Writer) int {
+	runtime.LockOSThread()
+	p, err := inherited()
+	if err != nil {
+		fmt.Fprintf(stderr, "the plan can't be read: %v\n", err)
+		return exitSetup
+	}
+	program, err := p.setUp()
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitSetup
+	}
+	if _, err := unix.Write(2, []byte(started)); err != nil {
+		return exitSetup
+	}
+	err = syscall.Exec(program, p.Argv, p.Env)
+	fmt.Fprintf(stderr, "%s: %v\n", p.Argv[0], err)
+	return exitNoRun
+}
+
+// setUp takes away all that the plan says, and finds the program.
+func (p *plan) setUp() (program string, err error) {
+	for i := range p.Cgroups {
+		if _, err := unix.Write(planFD+1+i, []byte("0")); err != nil {
+			return "", fmt.Errorf("the control group can't be joined: %w", err)
+		}
+	}
+	// None of our descriptors reaches the command.
+	if err := unix.CloseRange(planFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return "", fmt.Errorf("descriptors can't be closed: %w", err)
+	}
+	p.limit()
+	if err := os.Chdir(p.Dir); err != nil {
+		return "", fmt.Errorf("the working directory: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return "", fmt.Errorf("new privileges can't be ruled out: %w", err)
+	}
+	if p.Files != nil {
+		if err := p.Files.apply(); err != nil {
+			return "", err
+		}
+	}
+	if p.Seccomp {
+		if err := dropCapabilities(); err != nil {
+			return "", err
+		}
+		if err := applySeccomp(p.Families); err != nil {
+			return "", err
+		}
+	}
+	return p.find()
+}
+
+// limit sets resource limits. One that can't be set is one that is set lower
+// already.
+func (p *plan) limit() {
+	set := func(what int, most int64) {
+		if most < 0 {
+			return
+		}
+		want := syscall.Rlimit{Cur: uint64(most), Max: uint64(most)}
+		var have syscall.Rlimit
+		if syscall.Getrlimit(what, &have) == nil {
+			want.Max = min(want.Max, have.Max)
+			want.Cur = min(want.Cur, want.Max)
+		}
+		_ = syscall.Setrlimit(what, &want)
+	}
+	set(syscall.RLIMIT_CORE, 0)
+	set(syscall.RLIMIT_FSIZE, p.Limits.FileSize)
+	set(syscall.RLIMIT_NOFILE, p.Limits.Files)
+	if p.Userns {
+		set(unix.RLIMIT_NPROC, p.Limits.Processes)
+	}
+	// When memory runs out, the kernel is to end the command before the server.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
+}
+
+// dropCapabilities takes all capabilities from this thread for ever, root's
+// too, and checks that they are gone.
+func dropCapabilities() error {
+	const noroot = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<6 | 1<<7 // SECBIT_NOROOT, _NO_SETUID_FIXUP, locked, _KEEP_CAPS_LOCKED, _NO_CAP_AMBIENT_RAISE, locked (linux/securebits.h)
+	_ = unix.Prctl(unix.PR_SET_SECUREBITS, noroot, 0, 0, 0)       // needs CAP_SETPCAP; without it there is nothing to drop
+	for c := uintptr(0); c <= 63; c++ {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {
+			break // EINVAL after the last one; EPERM without CAP_SETPCAP
+		}
+	}
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none, now [2]unix.CapUserData
+	if err := unix.Capset(&head, &none[0]); err != nil {
+		return fmt.Errorf("capabilities can't be dropped: %w", err)
+	}
+	head = unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	if err := unix.Capget(&head, &now[0]); err != nil {
+		return fmt.Errorf("capabilities can't be read: %w", err)
+	}
+	if now != none {
+		return errors.New("some capabilities are left")
+	}
+	return nil
+}
+
+// find is the program that the command names, in the command's own PATH.
+func (p *plan) find() (string, error) {
+	if len(p.Argv) == 0 {
+		return "", errors.New("there is no command")
+	}
+	name := p.Argv[0]
+	if strings.Contains(name, "/") {
+		return name, unixAccess(name)
+	}
+	path := ""
+	for _, v := range p.Env {
+		if value, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue // the workspace does not choose which program runs
+		}
+		full := filepath.Join(dir, name)
+		if info, err := os.Stat(full); err == nil && !info.IsDir() && unixAccess(full) == nil {
+			return full, nil
+		}
+	}
+	return "", fmt.Errorf("%s: command not found in the sandbox", name)
+}
+
+func unixAccess(name string) error {
+	if err := unix.Access(name, unix.X_OK); err != nil {
+		return &os.PathError{Op: "exec", Path: name, Err: err}
+	}
+	return nil
+}

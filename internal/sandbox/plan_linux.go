@@ -1,0 +1,60 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// plan is what the process between us and a command is told, as JSON on
+// descriptor planFD: no argument list shows it, and no environment of the
+// command's reaches the programs that set up its sandbox.
+type plan struct {
+	Argv     []string
+	Env      []string
+	Dir      string
+	Limits   Limits
+	Files    *fileRules // nil: no Landlock
+	Seccomp  bool
+	Families []int // sockets, with Seccomp
+	Cgroups  int   // so many descriptors after planFD are cgroup.procs files to join
+	Userns   bool  // in a user namespace of its own, where processes are counted by themselves
+	Lifeline int   // for supervise: the descriptor whose end means that the server is gone
+}
+
+const planFD = 3
+
+// pass returns a file that can be read from its start by whoever inherits it.
+func pass(name string, data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("no memory file: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// inherited reads the plan.
+func inherited() (*plan, error) {
+	f := os.NewFile(planFD, "plan")
+	if f == nil {
+		return nil, os.ErrInvalid
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<20))
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{}
+	return p, json.Unmarshal(data, p)
+}

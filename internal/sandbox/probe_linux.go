@@ -1,0 +1,311 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// machine is what was found out about the machine, besides the level.
+type machine struct {
+	Bwrap         string // "" is none
+	DisableUserns bool   // bwrap knows --disable-userns
+	Landlock      int    // version
+	Home          string // of the user
+	Cgroups       []string
+}
+
+// probeTimeout bounds one round of trying.
+const probeTimeout = 20 * time.Second
+
+// probe sets the level: the highest that can be set up, and that holds what it
+// must. What was found out holds until the machine, this program or bwrap is
+// another one. Nothing depends on the truth of what is remembered: a level
+// that can't be set up runs nothing.
+func (s *Sandbox) probe() {
+	s.tools = look(s.opts)
+	key := s.cacheKey()
+	if st, ok := s.remembered(key); ok {
+		s.status = st
+		return
+	}
+	s.status = s.find()
+	if s.status.Broken == "" {
+		s.remember(key, s.status)
+	}
+}
+
+// look finds what there is, without trying whether it works.
+func look(o Options) machine {
+	m := machine{Landlock: landlockVersion(), Cgroups: cgroupParents(), Home: userHome()}
+	bwrap := o.Bwrap
+	if bwrap == "" {
+		bwrap = "bwrap"
+		if exists("/usr/bin/bwrap") {
+			bwrap = "/usr/bin/bwrap" // the one that a distribution's security profile names
+		}
+	}
+	if found, err := exec.LookPath(bwrap); err == nil {
+		m.Bwrap = found
+		ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+		defer cancel()
+		help, _ := exec.CommandContext(ctx, found, "--help").CombinedOutput()
+		m.DisableUserns = bytes.Contains(help, []byte("--disable-userns"))
+	}
+	return m
+}
+
+// userHome is the path under which commands see their private home.
+func userHome() string {
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err != nil || !filepath.IsAbs(home) || slices.Contains(systemDirs, home) || home == "/" {
+		return "/home/user"
+	}
+	return home
+}
+
+func (s *Sandbox) find() Status {
+	var why string
+	if s.tools.Bwrap == "" {
+		why = "bubblewrap is not installed"
+	} else {
+		level := Full
+		if s.tools.Landlock < leastLandlock {
+			level = Bubblewrap
+			why = fmt.Sprintf("the kernel has version %d of Landlock, and %d is needed", s.tools.Landlock, leastLandlock)
+		}
+		broken, failed := s.check(level)
+		if broken != "" {
+			return Status{Broken: broken}
+		}
+		if failed == "" {
+			return Status{Level: level, Why: why}
+		}
+		why = "bubblewrap does not work: " + failed
+	}
+	if s.tools.Landlock < leastLandlock {
+		return Status{Why: join(why, fmt.Sprintf("the kernel has version %d of Landlock, and %d is needed", s.tools.Landlock, leastLandlock))}
+	}
+	broken, failed := s.check(Landlock)
+	if broken != "" {
+		return Status{Broken: broken}
+	}
+	if failed != "" {
+		return Status{Why: join(why, failed)}
+	}
+	return Status{Level: Landlock, Why: why}
+}
+
+// check tries out a level: failed says why it can't be set up; broken, what it
+// let through, or what honest programs could not do.
+func (s *Sandbox) check(level Level) (broken, failed string) {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	trials, err := s.trials(ctx, level, tryFew)
+	var setup *setupError
+	switch {
+	case errors.As(err, &setup):
+		return "", strings.TrimSpace(setup.said)
+	case err != nil:
+		return err.Error(), ""
+	}
+	for _, t := range trials {
+		if t.Must && !t.Held {
+			broken = join(broken, fmt.Sprintf("%s: a command could %s", level, t.Name))
+		}
+	}
+	return broken, ""
+}
+
+// Prove makes all attempts to escape at the level of this machine, each also
+// without a sandbox.
+func (s *Sandbox) Prove(ctx context.Context) ([]Trial, error) {
+	level, err := s.level(Auto)
+	if err != nil {
+		return nil, err
+	}
+	if level == None {
+		return nil, &RefusedError{"there is no sandbox on this machine: " + s.Status().Why}
+	}
+	return s.trials(ctx, level, tryAll)
+}
+
+// honest is what must work at every level. It ends with what it must print.
+const honest = `set -e; echo one > made; mkdir -p dir; mv made dir/made; t=$(mktemp); cat dir/made > "$t"; sort "$t"; rm -r dir "$t"; ls /usr/bin > /dev/null; echo two > "$HOME/made"; cat "$HOME/made"`
+
+// trials makes attempts in a sandbox and outside of it.
+func (s *Sandbox) trials(ctx context.Context, level Level, which string) (_ []Trial, err error) {
+	tmp, err := os.MkdirTemp("", "sidecar-ls-sandbox-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	if tmp, err = filepath.EvalSymlinks(tmp); err != nil {
+		return nil, err
+	}
+	run := func(name string, do func(w *world) ([]byte, error)) (map[string]string, error) {
+		w, done, err := newWorld(s.self, filepath.Join(tmp, name))
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		out, err := do(w)
+		if err != nil {
+			return nil, err
+		}
+		var list []outcome
+		if err := json.Unmarshal(out, &list); err != nil {
+			return nil, fmt.Errorf("what was tried is not told: %w", err)
+		}
+		met := map[string]string{}
+		for _, o := range list {
+			met[o.Name] = o.Error
+		}
+		return met, nil
+	}
+	inside, err := run("inside", func(w *world) ([]byte, error) {
+		if out, err := s.capture(ctx, level, w.spec(), "sh", "-c", honest); err != nil || string(out) != "one\ntwo\n" {
+			var setup *setupError
+			if errors.As(err, &setup) {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%s: ordinary programs do not work (%q, %w)", level, out, err)
+		}
+		self := s.self
+		if level >= Bubblewrap {
+			self = helperPath
+		}
+		data, err := json.Marshal(w)
+		if err != nil {
+			return nil, err
+		}
+		return s.capture(ctx, level, w.spec(), self, InitCommand, roleTry, which, string(data))
+	})
+	if err != nil {
+		return nil, err
+	}
+	outside := map[string]string{}
+	if which == tryAll {
+		outside, err = run("outside", func(w *world) ([]byte, error) {
+			data, err := json.Marshal(w)
+			if err != nil {
+				return nil, err
+			}
+			cmd := exec.CommandContext(ctx, s.self, InitCommand, roleTry, which, string(data))
+			cmd.Dir = w.Root
+			return cmd.Output()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	var trials []Trial
+	for _, a := range attempts() {
+		met, ok := inside[a.name]
+		if !ok {
+			continue
+		}
+		control, tried := outside[a.name]
+		trials = append(trials, Trial{Name: a.name, Must: a.from <= level, Held: met != "", Control: tried && control == "", Error: met})
+	}
+	if len(trials) == 0 {
+		return nil, errors.New("nothing was tried")
+	}
+	return trials, nil
+}
+
+// capture runs a command in the root of a Spec and returns what it printed.
+func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...string) ([]byte, error) {
+	spec, err := spec.resolve()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.prepare(ctx, level, spec, spec.Root, argv)
+	if err != nil {
+		return nil, err
+	}
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	if err := c.Run(); err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return out.Bytes(), fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+		}
+		return out.Bytes(), err
+	}
+	return out.Bytes(), nil
+}
+
+// cached is the file that remembers what was found out.
+type cached struct {
+	Key    string
+	Status Status
+}
+
+const cacheName = "sandbox.json"
+
+// cacheKey changes with all that the level may depend on.
+func (s *Sandbox) cacheKey() string {
+	var parts []string
+	for _, name := range []string{"/proc/sys/kernel/random/boot_id", "/proc/sys/user/max_user_namespaces", "/proc/sys/kernel/unprivileged_userns_clone", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"} {
+		data, _ := os.ReadFile(name)
+		parts = append(parts, strings.TrimSpace(string(data)))
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if name, _, _ := strings.Cut(line, ":"); slices.Contains([]string{"Uid", "CapEff", "NoNewPrivs", "Seccomp", "Seccomp_filters"}, name) {
+			parts = append(parts, strings.TrimSpace(line))
+		}
+	}
+	for _, name := range []string{s.self, s.tools.Bwrap} {
+		if info, err := os.Stat(name); err == nil {
+			parts = append(parts, fmt.Sprint(name, info.Size(), info.ModTime().UnixNano()))
+		}
+	}
+	return strings.Join(append(parts, fmt.Sprint(s.tools.Landlock, s.tools.Home)), "\n")
+}
+
+func (s *Sandbox) remembered(key string) (Status, bool) {
+	if s.opts.CacheDir == "" {
+		return Status{}, false
+	}
+	data, err := os.ReadFile(filepath.Join(s.opts.CacheDir, cacheName))
+	var c cached
+	if err != nil || json.Unmarshal(data, &c) != nil || c.Key != key || c.Status.Level < None || c.Status.Level > Full {
+		return Status{}, false
+	}
+	return c.Status, true
+}
+
+// remember is worth no error: what is not remembered is found out again.
+func (s *Sandbox) remember(key string, st Status) {
+	if s.opts.CacheDir == "" {
+		return
+	}
+	data, err := json.Marshal(cached{key, st})
+	if err != nil || os.MkdirAll(s.opts.CacheDir, 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(s.opts.CacheDir, cacheName+".*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(s.opts.CacheDir, cacheName))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}

@@ -1,0 +1,429 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == InitCommand {
+		os.Exit(Init(os.Args[2:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// self is a program that Init can take over: the tests' own.
+func self(t *testing.T) string {
+	t.Helper()
+	name, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// at is a Sandbox that works at a level, whatever the machine's best is.
+func at(t *testing.T, level Level) *Sandbox {
+	t.Helper()
+	s := Open(self(t), Options{})
+	s.once.Do(func() { s.tools, s.status = look(s.opts), Status{Level: level} })
+	if level >= Bubblewrap && s.tools.Bwrap == "" {
+		t.Skip("there is no bubblewrap here: make tools installs it")
+	}
+	if (level == Landlock || level == Full) && s.tools.Landlock < leastLandlock {
+		t.Skip("there is no Landlock here")
+	}
+	return s
+}
+
+var allLevels = []Level{None, Landlock, Bubblewrap, Full}
+
+func eachLevel(t *testing.T, levels []Level, f func(t *testing.T, s *Sandbox)) {
+	for _, level := range levels {
+		t.Run(strings.ReplaceAll(level.String(), ", ", "+"), func(t *testing.T) { f(t, at(t, level)) })
+	}
+}
+
+// result is what became of a command.
+type result struct {
+	out, said string
+	code      int
+}
+
+func run(t *testing.T, s *Sandbox, spec Spec, argv ...string) result {
+	t.Helper()
+	if spec.Env == nil {
+		spec.Env = Environ(os.Environ())
+	}
+	c, err := s.Command(t.Context(), spec, spec.Root, argv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	err = c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err, said.String())
+	}
+	r := result{out: out.String(), said: said.String()}
+	if exit != nil {
+		r.code = exit.ExitCode()
+	}
+	return r
+}
+
+func sh(t *testing.T, s *Sandbox, spec Spec, script string) result {
+	t.Helper()
+	return run(t, s, spec, "bash", "-c", script)
+}
+
+func realTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestEscapes makes all attempts at every level; what fails in the sandbox
+// must have worked outside of it.
+func TestEscapes(t *testing.T) {
+	eachLevel(t, []Level{Landlock, Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+		trials, err := s.trials(t.Context(), s.status.Level, tryAll)
+		if err != nil {
+			t.Fatal(err)
+		}
+		controls, held, open := 0, 0, []string{}
+		for _, tr := range trials {
+			switch {
+			case tr.Must && !tr.Held:
+				t.Errorf("escaped: %s", tr.Name)
+			case !tr.Held:
+				open = append(open, tr.Name)
+			case tr.Control:
+				held++
+			}
+			if tr.Control {
+				controls++
+			}
+		}
+		t.Logf("%d tried, %d with a control, %d of those held; open by design: %q", len(trials), controls, held, open)
+		want := 55 // an ordinary user; root gets further without a sandbox
+		if len(trials) < 80 || controls < want {
+			t.Errorf("%d tried, %d with a control, want at least 80 and %d", len(trials), controls, want)
+		}
+		if s.status.Level >= Bubblewrap && len(open) > 0 {
+			t.Errorf("%q are open", open)
+		}
+	})
+}
+
+// TestOrdinary: confinement is of no use if people turn it off.
+func TestOrdinary(t *testing.T) {
+	home := realTemp(t)
+	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
+		root := realTemp(t)
+		for name, text := range map[string]string{
+			"go.mod": "module example.org/m\n\ngo 1.26\n", "main.go": "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"built\") }\n",
+			"Makefile": "all:\n\t@echo made > target; cat target\n", "package.json": "{}", "words": "b\na\nab\n",
+		} {
+			if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := exec.Command("git", "-C", root, "init", "-q").CombinedOutput(); err != nil {
+			t.Fatal(err, string(out))
+		}
+		spec := Spec{Root: root, Home: home, Env: append(Environ(os.Environ()),
+			"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
+			"GOFLAGS=-buildvcs=false", "GOCACHE="+filepath.Join(home, "unused"))}
+		if s.status.Level >= Bubblewrap {
+			spec.Env = append(spec.Env, "GOCACHE="+filepath.Join(s.tools.Home, ".cache/go-build"))
+		} else {
+			spec.Env = append(spec.Env, "GOCACHE="+filepath.Join(home, ".cache/go-build"))
+		}
+		for _, c := range []struct{ needs, script, want string }{
+			{"go", "go build -o prog . && ./prog", "built"},
+			{"git", "git status --short | head -1", "?? Makefile"},
+			{"git", "git add . && git commit -qm first && git log --format=%s", "first"},
+			{"npm", "npm --version >/dev/null && echo ok", "ok"},
+			{"python3", "python3 -c 'import json, subprocess; print(json.dumps(subprocess.check_output([\"echo\", \"x\"]).decode()))'", `"x\n"`},
+			{"make", "make", "made"},
+			{"cat", "cat words | grep a | sort | tr '\\n' ,", "a,ab,"},
+			{"mktemp", "f=$(mktemp) && echo kept > $f && cat $f && rm $f", "kept"},
+			{"ls", "ls /usr | grep -x bin", "bin"},
+			{"node", "node -e 'require(\"child_process\").execFileSync(\"true\"); console.log(require(\"os\").cpus().length > 0)'", "true"},
+			{"gcc", "printf 'int main(){return 0;}' > a.c && gcc -o a a.c && ./a && echo ran", "ran"},
+		} {
+			if _, err := exec.LookPath(c.needs); err != nil {
+				continue
+			}
+			if r := sh(t, s, spec, c.script); strings.TrimSpace(r.out) != c.want || r.code != 0 {
+				t.Errorf("%s: %q, %d, want %q\n%s", c.script, r.out, r.code, c.want, r.said)
+			}
+		}
+		if left := leftovers(t, root); len(left) > 0 {
+			t.Errorf("%q are left in the workspace", left)
+		}
+	})
+}
+
+// leftovers are stand-ins that nobody removed.
+func leftovers(t *testing.T, root string) []string {
+	var left []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil && standsIn(info) {
+			left = append(left, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// TestAsUser runs the tests again as a user without rights, when root runs
+// them.
+func TestAsUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("is not root already")
+	}
+	const uid = 12345
+	dir, err := os.MkdirTemp("/var/tmp", "sidecar-ls-test-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	program := filepath.Join(dir, "sandbox.test")
+	data, err := os.ReadFile(self(t))
+	if err == nil {
+		err = os.WriteFile(program, data, 0o755)
+	}
+	for _, name := range []string{"home", "tmp"} {
+		err = errors.Join(err, os.Mkdir(filepath.Join(dir, name), 0o700), os.Chown(filepath.Join(dir, name), uid, uid))
+	}
+	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", "^("+strings.Join([]string{"TestEscapes", "TestOrdinary", "TestProtected", "TestTree", "TestEnvironment"}, "|")+")$")
+	cmd.Dir = filepath.Join(dir, "tmp")
+	path := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(d string) bool { return strings.HasPrefix(d, "/root") })
+	cmd.Env = []string{"PATH=" + strings.Join(path, ":"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "PASS: TestEscapes") {
+		t.Errorf("as another user: %v\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "tried") || strings.Contains(line, "SKIP") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+}
+
+// TestProtected: what stands in for missing names goes again, and what took
+// its place all the same is taken away.
+func TestProtected(t *testing.T) {
+	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+		root := realTemp(t)
+		for _, dir := range []string{".git/objects", ".git/refs", ".idea", "sub/deep"} {
+			if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []string{".git/HEAD", ".git/config", ".npmrc", "sub/deep/file"} {
+			if err := os.WriteFile(filepath.Join(root, name), []byte("kept"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		spec := Spec{Root: root, ReadOnly: []string{filepath.Join(root, "sub/deep")}}
+		for _, script := range []string{
+			"echo x > .vscode/tasks.json", "echo x > .mcp.json", "rmdir .vscode", "mv .vscode other", "echo x > .npmrc", "rm .npmrc", "mv sub/deep sub/deeper",
+			"mv sub other", "echo x > sub/deep/file", "git init -q .git/modules/x", "mkdir .git/hooks/x", "ln -s /tmp .idea/x",
+		} {
+			if r := sh(t, s, spec, script); r.code == 0 {
+				t.Errorf("%q worked", script)
+			}
+		}
+		if r := sh(t, s, spec, "echo x > sub/new && echo x > .git/index && mkdir -p other/.vscode && echo x > other/.vscode/x && rm -r other"); r.code != 0 {
+			t.Errorf("what is not protected can't be written: %s", r.said)
+		}
+		c, err := s.Command(t.Context(), spec, root, "bash", "-c", "echo ../evil > .git/commondir")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if trap := filepath.Join(root, ".git/commondir"); !slices.Equal(c.Removed(), []string{trap}) || exists(trap) {
+			t.Errorf("removed %q, want %s", c.Removed(), trap)
+		}
+		for _, name := range []string{".vscode", ".mcp.json", ".sidecar", ".git/hooks", ".git/info"} {
+			if exists(filepath.Join(root, name)) {
+				t.Errorf("%s is left", name)
+			}
+		}
+		if !exists(filepath.Join(root, ".idea")) {
+			t.Error("an empty directory of the user's was removed")
+		}
+		// Nothing can be mounted over a link.
+		if err := os.Symlink("sub", filepath.Join(root, ".cursor")); err != nil {
+			t.Fatal(err)
+		}
+		var refused *RefusedError
+		if _, err := s.Command(t.Context(), spec, root, "true"); !errors.As(err, &refused) || !strings.Contains(err.Error(), ".cursor is a link") {
+			t.Errorf("a link in the place of settings: %v", err)
+		}
+		if left := leftovers(t, root); len(left) > 0 {
+			t.Errorf("%q are left", left)
+		}
+	})
+}
+
+// TestEnvironment: of the server's environment a command has what is listed.
+func TestEnvironment(t *testing.T) {
+	for _, v := range planted("server-secret") {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, value)
+	}
+	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
+		root := realTemp(t)
+		const look = `env; cat /proc/self/environ /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n'; true`
+		leaked := func(spec Spec) int {
+			return strings.Count(sh(t, s, spec, look).out, "server-secret")
+		}
+		if n := leaked(Spec{Root: root}); n != 0 {
+			t.Errorf("%d of %d secrets leaked", n, len(plantedKeys))
+		}
+		if n := leaked(Spec{Root: root, Env: os.Environ()}); n < len(plantedKeys) {
+			t.Errorf("only %d of %d are seen when they are handed over", n, len(plantedKeys))
+		}
+	})
+}
+
+// TestRefused is what no command is started for.
+func TestRefused(t *testing.T) {
+	s := at(t, Full)
+	root := realTemp(t)
+	file := filepath.Join(root, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		spec Spec
+		dir  string
+		argv []string
+		want string
+	}{
+		{"no command", Spec{Root: root}, root, nil, "there is no command"},
+		{"an argument that no program can have", Spec{Root: root}, root, []string{"echo", "a\x00b"}, "NUL byte"},
+		{"no root", Spec{}, root, []string{"true"}, "needs a root"},
+		{"a relative root", Spec{Root: "."}, root, []string{"true"}, "not an absolute path"},
+		{"the whole machine", Spec{Root: "/"}, "/", []string{"true"}, "/usr is in it"},
+		{"the system's directory", Spec{Root: "/usr"}, "/usr", []string{"true"}, "/usr is in it"},
+		{"a root that is not there", Spec{Root: root + "/none"}, root, []string{"true"}, "no such file"},
+		{"a file for a root", Spec{Root: file}, root, []string{"true"}, "not a directory"},
+		{"an unknown mode", Spec{Root: root, Mode: "on"}, root, []string{"true"}, "no sandbox mode"},
+		{"a program that is not there", Spec{Root: root}, root, []string{"no-such-program"}, "command not found"},
+		{"a program outside", Spec{Root: root}, root, []string{"/root/no-such-program"}, "no such file"},
+		{"a directory that was deleted", Spec{Root: root}, root + "/gone", []string{"true"}, "working directory"},
+		{"a directory outside", Spec{Root: root}, "/var/log", []string{"true"}, "working directory"},
+	} {
+		cmd, err := s.Command(t.Context(), c.spec, c.dir, c.argv...)
+		if err == nil {
+			err = cmd.Run()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	if r := run(t, s, Spec{Root: root}, "true"); r.code != 0 {
+		t.Errorf("true: %v", r)
+	}
+	if left := leftovers(t, root); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// TestModes: what the user wants, and what the machine has.
+func TestModes(t *testing.T) {
+	for _, c := range []struct {
+		status Status
+		mode   Mode
+		want   string
+	}{
+		{Status{Level: Full}, Auto, Full.String()},
+		{Status{Level: Full}, "", Full.String()},
+		{Status{Level: Full}, Require, Full.String()},
+		{Status{Level: Full}, Off, None.String()},
+		{Status{Level: Landlock}, Require, Landlock.String()},
+		{Status{Level: None, Why: "no kernel"}, Auto, None.String()},
+		{Status{Level: None, Why: "no kernel"}, Require, "this machine has none: no kernel"},
+		{Status{Broken: "a hole"}, Auto, "does not hold on this machine (a hole)"},
+		{Status{Broken: "a hole"}, Require, "does not hold on this machine (a hole)"},
+		{Status{Broken: "a hole"}, Off, None.String()},
+		{Status{Level: Full}, "none", "there is no sandbox mode"},
+	} {
+		s := Open("", Options{})
+		s.once.Do(func() { s.status = c.status })
+		level, err := s.level(c.mode)
+		got := level.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%+v, %q: %s, want %s", c.status, c.mode, got, c.want)
+		}
+	}
+	if got := fmt.Sprint(Full.Words(false), "|", Landlock.Words(true), "|", None.Words(false)); got !=
+		"sandbox: bubblewrap, Landlock, seccomp; no network|sandbox: Landlock, seccomp; network allowed|sandbox: none; the command ran with all rights of the user" {
+		t.Error(got)
+	}
+}
+
+// TestStreams: output comes as it is written, in its order, and errors of the
+// command are not taken for errors of the sandbox.
+func TestStreams(t *testing.T) {
+	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
+		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+		var both bytes.Buffer
+		c, err := s.Command(t.Context(), spec, spec.Root, "bash", "-c", "for i in 1 2 3; do echo o$i; echo e$i >&2; done; cat; exit 7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Stdin, c.Stdout, c.Stderr = strings.NewReader("input"), &both, &both
+		err = c.Run()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 7 || both.String() != "o1\ne1\no2\ne2\no3\ne3\ninput" {
+			t.Errorf("%v, %q", err, both.String())
+		}
+		if r := sh(t, s, spec, "kill -TERM $$"); r.code != 128+int(syscall.SIGTERM) {
+			t.Errorf("a command that a signal ends has code %d", r.code)
+		}
+		if r := run(t, s, spec, "cat"); r.code != 0 || r.out != "" {
+			t.Errorf("without standard input: %+v", r)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if c, err := s.Command(ctx, spec, spec.Root, "true"); err == nil && c.Run() == nil {
+			t.Error("a call that was cancelled ran")
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Spec is what a command may see and do. All paths are absolute.
+type Spec struct {
+	Root     string   // the workspace: readable and writable, apart from what is protected
+	Writable []string // other directories that are
+	ReadOnly []string // what can be read besides; inside Root: what can't be written
+	Hidden   []string // files and directories that look empty, if they exist
+
+	// Home is a private directory that stands in for the user's own home, and
+	// outlives the command. "" is an empty one that does not.
+	Home string
+
+	// Temp is a private directory that stands in for /tmp and outlives the
+	// command. "" is an empty one that does not.
+	Temp string
+
+	Network bool
+	Env     []string // the whole environment, apart from HOME and TMPDIR
+	Limits  Limits
+	Mode    Mode // "" is Auto
+}
+
+// Limits bound what a command takes. Zero is the default, a negative number
+// is no limit.
+type Limits struct {
+	FileSize  int64 // bytes of one file
+	Files     int64 // open descriptors of a process
+	Processes int64 // of the whole tree; where cgroups or user namespaces allow
+	Memory    int64 // bytes, of the whole tree; where cgroups allow
+}
+
+// The defaults. Memory is by default three quarters of the machine's.
+const (
+	defaultFileSize  = 4 << 30
+	defaultFiles     = 8192
+	defaultProcesses = 1024
+)
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		limit *int64
+		value int64
+	}{{&l.FileSize, defaultFileSize}, {&l.Files, defaultFiles}, {&l.Processes, defaultProcesses}, {&l.Memory, defaultMemory()}} {
+		if *d.limit == 0 {
+			*d.limit = d.value
+		}
+	}
+	return l
+}
+
+// kept are the variables of the server that a command may have. None of them
+// holds a secret.
+var kept = []string{"PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "GOPATH", "GOMODCACHE", "GOTOOLCHAIN", "GOFLAGS", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "RUSTUP_HOME"}
+
+// Environ picks from an environment what a command may have, and makes
+// programs write for something that is no terminal.
+func Environ(from []string) []string {
+	var env []string
+	for _, v := range from {
+		name, _, _ := strings.Cut(v, "=")
+		if slices.Contains(kept, name) || strings.HasPrefix(name, "LC_") {
+			env = append(env, v)
+		}
+	}
+	return append(env, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat")
+}
+
+// environment is env with other values for some names, each name once.
+func environment(env []string, set map[string]string) []string {
+	last := map[string]string{}
+	for _, v := range env {
+		if name, value, ok := strings.Cut(v, "="); ok && name != "" && !strings.ContainsRune(v, 0) {
+			last[name] = value
+		}
+	}
+	maps.Copy(last, set)
+	if last["PATH"] == "" {
+		last["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	}
+	out := make([]string, 0, len(last))
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		out = append(out, name+"="+last[name])
+	}
+	return out
+}
+
+// resolve checks a Spec and replaces its paths by those without links, so
+// that rules and mounts are about the same files.
+func (s Spec) resolve() (Spec, error) {
+	if s.Root == "" {
+		return s, errors.New("the sandbox needs a root")
+	}
+	var err error
+	real := func(name string) string {
+		if name == "" || err != nil {
+			return name
+		}
+		if !filepath.IsAbs(name) {
+			err = fmt.Errorf("%s is not an absolute path", name)
+			return name
+		}
+		var got string
+		got, err = filepath.EvalSymlinks(name)
+		return got
+	}
+	s.Root, s.Home, s.Temp = real(s.Root), real(s.Home), real(s.Temp)
+	all := func(list []string, mustExist bool) []string {
+		var out []string
+		for _, name := range list {
+			if _, e := os.Lstat(name); e != nil && !mustExist {
+				continue
+			}
+			out = append(out, real(name))
+		}
+		return out
+	}
+	s.Writable = all(s.Writable, true)
+	s.ReadOnly = all(s.ReadOnly, false)
+	s.Hidden = all(s.Hidden, false)
+	s.Limits = s.Limits.withDefaults()
+	if err != nil {
+		return s, err
+	}
+	for _, dir := range append([]string{s.Root}, s.Writable...) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return s, err
+		}
+		if !info.IsDir() {
+			return s, fmt.Errorf("%s is not a directory", dir)
+		}
+		for _, system := range systemDirs {
+			if within(system, dir) {
+				return s, &RefusedError{fmt.Sprintf("commands can't be confined to %s, because %s is in it: open a directory that is not the system's", dir, system)}
+			}
+		}
+	}
+	return s, nil
+}
+
+// systemDirs may never be writable as a whole.
+var systemDirs = []string{"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/sys", "/dev", "/run", "/var", "/boot", "/opt", "/tmp"}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}

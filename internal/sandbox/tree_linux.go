@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is one line of the machine's table of processes.
+type process struct {
+	pid, parent int
+	state       byte // as ps shows it; Z has ended
+}
+
+// processes reads the table.
+func processes() []process {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var list []process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if p, ok := readProcess(pid); ok {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// readProcess reads /proc/PID/stat: pid (name) state ppid. The name may hold
+// anything, so what follows is counted from its last parenthesis.
+func readProcess(pid int) (process, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return process{}, false
+	}
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(fields) < 2 || len(fields[0]) != 1 {
+		return process{}, false
+	}
+	parent, err := strconv.Atoi(string(fields[1]))
+	return process{pid, parent, fields[0][0]}, err == nil
+}
+
+// descendants are the processes below root that have not ended.
+func descendants(root int) []int {
+	children := map[int][]process{}
+	for _, p := range processes() {
+		children[p.parent] = append(children[p.parent], p)
+	}
+	var alive []int
+	todo := []int{root}
+	for len(todo) > 0 {
+		pid := todo[0]
+		todo = todo[1:]
+		for _, p := range children[pid] {
+			if p.state != 'Z' && p.state != 'X' {
+				alive = append(alive, p.pid)
+			}
+			todo = append(todo, p.pid)
+		}
+	}
+	return alive
+}
+
+// endTree ends all processes below root, as far as patience goes. root
+// must be one that orphans fall back to. Processes are stopped before they are
+// ended, so that none makes new ones faster than they are found; reap, if not
+// nil, is called in between.
+func endTree(root int, patience time.Duration, reap func()) {
+	deadline := time.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		seen := map[int]bool{}
+		for {
+			fresh := false
+			for _, pid := range descendants(root) {
+				if !seen[pid] {
+					seen[pid], fresh = true, true
+					_ = unix.Kill(pid, unix.SIGSTOP)
+				}
+			}
+			if !fresh || time.Now().After(deadline) {
+				break
+			}
+		}
+		for pid := range seen {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		if reap != nil {
+			reap()
+		}
+		if len(descendants(root)) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			return
+		}
+		time.Sleep(wait) // nothing tells when a process that is not ours has ended
+	}
+}
