@@ -69,6 +69,7 @@ type core struct {
 
 	watching  *watching
 	texts     *textindex.Index // nil: the core doesn't stay
+	parsers   *parserPool      // nil: parsing is done here
 	knowledge *knowledge
 	problems  []string // what the user should know: settings, recovery, the queue
 
@@ -94,6 +95,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	c.disk, c.live = disk, disk
 	c.watching = &watching{disk: disk}
+	c.parsers = newParserPool(d.parser)
 	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident}
 	if d.resident {
 		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
@@ -145,7 +147,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    c.destinations,
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{d.parser}, c.git(), c.knowledge, c.texts)...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.texts)...); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -267,6 +269,7 @@ func (c *core) close() error {
 	if c.audit != nil {
 		err = errors.Join(err, c.audit.Close())
 	}
+	c.parsers.close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return errors.Join(err, c.knowledge.close(), c.watching.close(), c.shadows.close(), c.bus.Close(ctx), c.disk.Close())

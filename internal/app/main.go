@@ -147,8 +147,8 @@ func run(ctx context.Context, args []string, s Streams) error {
 			return nil
 		}
 	}
-	if name == workerCommand && (len(args) == 1 || len(args) == 2 && args[1] == withNames) {
-		return outlineWorker(args, s)
+	if name == workerCommand && len(args) == 0 {
+		return outlineWorker(s)
 	}
 	if name == sandbox.InitCommand {
 		return exitCode(sandbox.Init(args, s.Out, s.Err))

@@ -123,7 +123,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		Audit:     func() (any, error) { return c.verifyAudit() },
 		Knowledge: c.knowledge,
 
-		DocumentSymbols:  c.documentSymbols(parser),
+		DocumentSymbols:  c.documentSymbols(),
 		WorkspaceSymbols: c.workspaceSymbols(),
 
 		Configure: func(layers ...json.RawMessage) []string {

@@ -15,11 +15,11 @@ import (
 // documentSymbols is what tells an editor the symbols of a document, or nil if
 // the settings don't want that. A text that can't be parsed has none: an editor
 // asks after every key, and has no use for the reason.
-func (c *core) documentSymbols(parser string) func(context.Context, string, []byte) ([]pki.Symbol, error) {
+func (c *core) documentSymbols() func(context.Context, string, []byte) ([]pki.Symbol, error) {
 	if !c.settings.now.Load().Bool("knowledge.documentSymbols") {
 		return nil
 	}
-	o := outliner{parser}
+	o := outliner{c.parsers}
 	return func(ctx context.Context, name string, text []byte) ([]pki.Symbol, error) {
 		lang := treesitter.Language(name, text)
 		if lang == "" {

@@ -20,6 +20,10 @@ type Finder struct {
 	Language func(path string, src []byte) string
 	// Analyze returns the facts of a source.
 	Analyze func(ctx context.Context, lang string, src []byte) (pki.File, error)
+	// Quick, when set, returns the names of a source in a language that is not
+	// followed, and roughly its symbols, without parsing it: most files that
+	// use a name don't define it.
+	Quick func(lang string, src []byte) pki.File
 	// Narrow, when set, returns the names of the files that may have one of the
 	// words, and of those for which also is true; nil stands for all files.
 	Narrow func(ctx context.Context, files workspace.Files, words []string, also func(name string) bool) ([]string, error)

@@ -128,11 +128,13 @@ func isCode(lang string) bool {
 // look analyzes a file. With lines, what may be shown of it is kept.
 func (s *search) look(name, lang string, src []byte, lines bool) *facts {
 	f := &facts{path: name, lang: lang, starts: lineStarts(src)}
-	var err error
-	if f.file, err = s.finder.Analyze(s.ctx, lang, src); err != nil {
-		s.mu.Lock()
-		s.failed++
-		s.mu.Unlock()
+	if !s.quick(f, src) {
+		var err error
+		if f.file, err = s.finder.Analyze(s.ctx, lang, src); err != nil {
+			s.mu.Lock()
+			s.failed++
+			s.mu.Unlock()
+		}
 	}
 	if lines {
 		f.text = make(map[int]string)
@@ -154,6 +156,24 @@ func (s *search) look(name, lang string, src []byte, lines bool) *facts {
 	}
 	f.file.References = nil
 	return f
+}
+
+// quick takes the names of a file that needs no parser.
+func (s *search) quick(f *facts, src []byte) bool {
+	if s.finder.Quick == nil || followed(f.lang) {
+		return false
+	}
+	f.file = s.finder.Quick(f.lang, src)
+	return !slices.ContainsFunc(f.file.Symbols, func(sym pki.Symbol) bool { return slices.Contains(s.words, sym.Name) })
+}
+
+// followed: scopes and imports are looked through, where the file can be parsed.
+func followed(lang string) bool {
+	switch lang {
+	case "go", "python", "javascript", "typescript", "tsx":
+		return true
+	}
+	return false
 }
 
 // renames reports whether what is imported may have another name in the file.
@@ -256,7 +276,7 @@ func (s *search) uses(targets []definition, name symbolName) *Result {
 			if sure == no {
 				continue
 			}
-			if !f.file.Exact {
+			if !followed(f.lang) {
 				byName[f.lang] = true
 			}
 			if ref.Kind == pki.RefImport {

@@ -24,7 +24,7 @@ func FuzzExtract(f *testing.F) {
 		if f, err := Analyze(name, src); err == nil {
 			checkReferences(t, src, f)
 		}
-		checkReferences(t, src, Names(name, src))
+		checkReferences(t, src, Names(name, src, nil))
 	})
 }
 

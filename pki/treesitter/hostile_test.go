@@ -55,7 +55,7 @@ func TestHostile(t *testing.T) {
 						checkReferences(t, src, f)
 					}
 					t.Logf("%s: %d symbols, %d references, %v", in.name, len(f.Symbols), len(f.References), err)
-					checkReferences(t, src, Names(lang, src))
+					checkReferences(t, src, Names(lang, src, nil))
 				}
 			}
 		})

@@ -69,13 +69,10 @@ func lexiconOf(lang string) lexicon {
 	return c
 }
 
-// Names finds the names in a source and what it imports without parsing it:
-// the references know nothing of scopes. It returns soon whatever the source.
-func Names(lang string, src []byte) pki.File {
-	return names(lang, src, nil)
-}
-
-func names(lang string, src []byte, symbols []pki.Symbol) pki.File {
+// Names finds the names in a source, whose symbols are known or not, and what
+// it imports without parsing it: the references know nothing of scopes. It
+// returns soon whatever the source.
+func Names(lang string, src []byte, symbols []pki.Symbol) pki.File {
 	n := nameScanner{lexicon: lexiconOf(lang), src: src, starts: lineStarts(src), defined: make(map[int]bool), imported: make(map[int]bool)}
 	n.file = pki.File{Symbols: symbols}
 	for i := range symbols {

@@ -88,7 +88,7 @@ func finishNames(lang string, src []byte, symbols []pki.Symbol, all bool) pki.Fi
 	if !all {
 		return pki.File{Symbols: symbols}
 	}
-	return names(lang, src, symbols)
+	return Names(lang, src, symbols)
 }
 
 // walkOf returns the walk of the languages that are followed through scopes.

@@ -25,7 +25,7 @@ const (
 // What a result has at most.
 const (
 	maxDefinitions = 30
-	maxImporters   = 100
+	maxImporters   = 40
 	maxUsages      = 1000
 )
 

@@ -24,7 +24,7 @@ func parser() *references.Finder {
 		Analyze: func(_ context.Context, lang string, src []byte) (pki.File, error) {
 			f, err := treesitter.Analyze(lang, src)
 			if err != nil {
-				f = treesitter.Names(lang, src)
+				f = treesitter.Names(lang, src, nil)
 			}
 			return f, err
 		},

@@ -1,0 +1,228 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+)
+
+const (
+	// workerCommand is the sub-command of a parser's process. It is not in the help.
+	workerCommand = "outline-worker"
+	// parseTimeout bounds one file from outside. What an honest file takes is
+	// far less.
+	parseTimeout = 10 * time.Second
+	// workerIdle is how long a process without work is kept.
+	workerIdle = 20 * time.Second
+	// workerWork is the processor time after which a process is replaced; at
+	// twice that it is ended by the system.
+	workerWork = 30 * time.Second
+)
+
+// parserPool parses in processes of its own.
+//
+// Grammars are C code that a hostile file can bring to hang, to crash or to
+// take all memory. So they run elsewhere, with limits: what is lost then is
+// the symbols of a file, not the server. A process that failed is not used
+// again.
+type parserPool struct {
+	program string        // started as `program outline-worker`
+	slots   chan struct{} // one for each process that may be at work
+
+	mu     sync.Mutex
+	idle   []*parserProcess // the one used last at the end
+	closed bool
+}
+
+// newParserPool returns nil, which parses in this process, without a program.
+func newParserPool(program string) *parserPool {
+	if program == "" {
+		return nil
+	}
+	return &parserPool{program: program, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+}
+
+// parseRequest and parseReply are what goes to a process and comes back.
+type parseRequest struct {
+	Lang  string
+	Names bool // not only symbols
+	Src   []byte
+}
+
+type parseReply struct {
+	File  pki.File
+	Error string
+	Last  bool // the process ends
+}
+
+// parserProcess is one process.
+type parserProcess struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	enc   *gob.Encoder
+	dec   *gob.Decoder
+	timer *time.Timer // ends it when it has been idle for long
+}
+
+func (p *parserPool) parse(ctx context.Context, lang string, src []byte, names bool) (pki.File, error) {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return pki.File{}, ctx.Err()
+	}
+	w, err := p.take()
+	if err != nil {
+		return pki.File{}, fmt.Errorf("its parser failed (%w)", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, w.kill)
+	var r parseReply
+	err = w.enc.Encode(parseRequest{lang, names, src})
+	if err == nil {
+		err = w.dec.Decode(&r)
+	}
+	if !stop() || err != nil {
+		w.kill()
+		w.wait()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return pki.File{}, treesitter.ErrTimeout
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		return pki.File{}, fmt.Errorf("its parser failed (%w)", err)
+	}
+	if r.Last {
+		w.wait()
+	} else {
+		p.put(w)
+	}
+	if r.Error != "" {
+		return pki.File{}, errors.New(r.Error)
+	}
+	return r.File, nil
+}
+
+// take returns a process that waits for work.
+func (p *parserPool) take() (*parserProcess, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errors.New("the server is closing")
+	}
+	for len(p.idle) > 0 {
+		last := len(p.idle) - 1
+		w := p.idle[last]
+		p.idle = p.idle[:last]
+		if w.timer.Stop() {
+			return w, nil
+		}
+	}
+	return p.start()
+}
+
+func (p *parserPool) start() (*parserProcess, error) {
+	cmd := exec.CommandContext(context.Background(), p.program, workerCommand)
+	cmd.Env = []string{"GOMAXPROCS=1"}
+	cmd.SysProcAttr = dieWithParent()
+	cmd.WaitDelay = time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &parserProcess{cmd: cmd, in: in, enc: gob.NewEncoder(in), dec: gob.NewDecoder(bufio.NewReader(out))}, nil
+}
+
+// put keeps a process for the next file.
+func (p *parserPool) put(w *parserProcess) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		go w.end()
+		return
+	}
+	w.timer = time.AfterFunc(workerIdle, w.end)
+	p.idle = append(p.idle, w)
+}
+
+// close ends the processes that wait, and those at work when they are done.
+func (p *parserPool) close() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	for _, w := range idle {
+		if w.timer.Stop() {
+			w.end()
+		}
+	}
+	for range cap(p.slots) { // until the last one is done
+		p.slots <- struct{}{}
+	}
+	for range cap(p.slots) {
+		<-p.slots
+	}
+}
+
+// end lets the process end by itself.
+func (w *parserProcess) end() {
+	_ = w.in.Close()
+	w.wait()
+}
+
+func (w *parserProcess) kill() { _ = w.cmd.Process.Kill() }
+
+func (w *parserProcess) wait() {
+	_ = w.in.Close()
+	_ = w.cmd.Wait()
+}
+
+// outlineWorker is such a process: requests on standard input, replies on
+// standard output, until the input ends.
+func outlineWorker(s Streams) error {
+	limitMyself()
+	in, out := gob.NewDecoder(bufio.NewReader(s.In)), gob.NewEncoder(s.Out)
+	for {
+		var r parseRequest
+		switch err := in.Decode(&r); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case len(r.Src) > workspace.MaxFileSize:
+			return workspace.ErrTooLarge
+		}
+		var p parseReply
+		f, err := outliner{}.parse(context.Background(), r.Lang, r.Src, r.Names)
+		if err != nil {
+			p.Error = err.Error()
+		}
+		p.File, p.Last = f, processorTime() > workerWork
+		if err := out.Encode(p); err != nil || p.Last {
+			return err
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+)
+
+// program builds the server.
+func program(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "sidecar-ls")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/sidecar-ls").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// What a process answers is what parsing here answers, for many at once; a
+// process is used again, one that is killed is replaced, and none stays.
+func TestParserPool(t *testing.T) {
+	p := newParserPool(program(t))
+	sources := map[string]string{
+		"python":     "from a import b\n\nclass C(b.D):\n    def e(self):\n        return self.f()\n",
+		"typescript": "import { a } from './a';\nexport class B extends a.C { d() { return new a.E(); } }\n",
+		"c":          "#include <a.h>\nint b(void) { return c(); }\n",
+	}
+	check := func() {
+		t.Helper()
+		var wg sync.WaitGroup
+		for range 4 {
+			for lang, src := range sources {
+				wg.Go(func() {
+					want, err := treesitter.Analyze(lang, []byte(src))
+					if err != nil {
+						t.Error(err)
+					}
+					got, err := p.parse(t.Context(), lang, []byte(src), true)
+					if err != nil {
+						t.Error(err)
+					}
+					if d := cmp.Diff(fmt.Sprint(want), fmt.Sprint(got)); d != "" {
+						t.Errorf("%s: -here +there:\n%s", lang, d)
+					}
+				})
+			}
+		}
+		wg.Wait()
+	}
+	check()
+	p.mu.Lock()
+	var pids []int
+	for _, w := range p.idle {
+		pids = append(pids, w.cmd.Process.Pid)
+	}
+	p.mu.Unlock()
+	if len(pids) == 0 || len(pids) > cap(p.slots) {
+		t.Errorf("%d processes for %d at a time", len(pids), cap(p.slots))
+	}
+
+	if _, err := p.parse(t.Context(), "cobol", nil, true); err == nil || err.Error() != treesitter.ErrUnsupported.Error() {
+		t.Errorf("an error of the parser: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.parse(cancelled, "c", []byte(sources["c"]), true); err == nil {
+		t.Error("cancelled, and answered")
+	}
+	p.mu.Lock()
+	for _, w := range p.idle {
+		w.kill()
+		_, _ = w.cmd.Process.Wait()
+	}
+	p.mu.Unlock()
+	failed := 0
+	for range cap(p.slots) + 1 {
+		if _, err := p.parse(t.Context(), "c", []byte(sources["c"]), true); err != nil {
+			failed++
+		}
+	}
+	if failed > cap(p.slots) {
+		t.Errorf("killed processes are used again: %d failures", failed)
+	}
+	check()
+
+	p.close()
+	if _, err := p.parse(t.Context(), "c", []byte(sources["c"]), true); err == nil {
+		t.Error("closed, and answered")
+	}
+	for _, pid := range pids {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && strings.HasPrefix(exe, filepath.Dir(p.program)) {
+			t.Errorf("process %d stays", pid)
+		}
+	}
+}
+
+// A file that its parser can't end with is given up, and others are not.
+func TestParserPoolGivesUp(t *testing.T) {
+	p := newParserPool(program(t))
+	defer p.close()
+	src := []byte(strings.Repeat("int f(int a) { return (a + 1) * 2; }\n", 25_000))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := p.parse(ctx, "c", src, true); !errors.Is(err, treesitter.ErrTimeout) {
+		t.Errorf("got %v", err)
+	}
+	if f, err := p.parse(t.Context(), "c", []byte("int g(void) { return 1; }\n"), false); err != nil || len(f.Symbols) != 1 {
+		t.Errorf("after it: %v, %v", f.Symbols, err)
+	}
+}
