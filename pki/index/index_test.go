@@ -396,3 +396,37 @@ func TestOddFiles(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// BenchmarkEdit is a change of a file of 20 KB, up to the answer that has it.
+func BenchmarkEdit(b *testing.B) {
+	b.Setenv("XDG_CONFIG_HOME", b.TempDir())
+	dir := b.TempDir()
+	var text strings.Builder
+	for i := 0; text.Len() < 20<<10; i++ {
+		fmt.Fprintf(&text, "// handler%d does something with a request.\nfunc (s *Server) handler%d(w Writer, r *Request) error {\n\tif r.Method != methodGet {\n\t\treturn s.fail(w, r)\n\t}\n\treturn s.next.Handle(w, r)\n}\n\n", i, i)
+	}
+	file := filepath.Join(dir, "a.go")
+	if err := os.WriteFile(file, []byte("package a\n"), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer disk.Close()
+	x := index.New(index.Options{Files: disk, Language: treesitter.Language, Changes: func(context.Context) ([]string, []string, bool, error) {
+		return []string{"a.go"}, nil, false, nil
+	}})
+	defer x.Close()
+	for n := 0; b.Loop(); n++ {
+		b.StopTimer()
+		if err := os.WriteFile(file, fmt.Appendf(nil, "package a\n\nfunc edit%d() {}\n\n%s", n, text.String()), 0o666); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		a, err := x.Search(b.Context(), disk, index.Query{Text: fmt.Sprintf("edit%d", n), MaxHits: 1, Wait: time.Minute})
+		if err != nil || len(a.Hits) != 1 || a.Hits[0].Name != fmt.Sprintf("edit%d", n) {
+			b.Fatalf("%+v, %v", a.Hits, err)
+		}
+	}
+}

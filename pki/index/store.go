@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"unsafe"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -25,7 +26,7 @@ const (
 	storeName = "knowledge.index"
 	// storeVersion changes with what is written, and with how text is turned
 	// into terms and units.
-	storeVersion = 1
+	storeVersion = 2
 	// maxStore bounds what is read.
 	maxStore = 4 << 30
 	headSize = 48
@@ -148,11 +149,13 @@ func writeTo(f *os.File, parts []stored) error {
 	var buf []byte
 	sum, size := uint64(0), int64(0)
 	for _, p := range parts {
-		buf = binary.LittleEndian.AppendUint64(buf[:0], uint64(len(p.stamps)))
+		buf = binary.LittleEndian.AppendUint64(buf[:0], 0)
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(len(p.stamps)))
 		if len(p.stamps) > 0 {
 			buf = append(buf, unsafe.Slice((*byte)(unsafe.Pointer(&p.stamps[0])), len(p.stamps)*int(unsafe.Sizeof(p.stamps[0])))...)
 		}
 		buf = p.seg.Encode(buf)
+		binary.LittleEndian.PutUint64(buf, uint64(len(buf)))
 		sum = sum*31 + segment.Hash(buf)
 		size += int64(len(buf))
 		if _, err := f.Write(buf); err != nil {
@@ -205,42 +208,60 @@ func (s *Store) read() ([]stored, error) {
 	}
 	parts, sum := binary.LittleEndian.Uint64(data[32:]), binary.LittleEndian.Uint64(data[40:])
 	body := data[headSize:]
-	if string(data[:headSize]) != string(head(fileNumber(info), parts, uint64(len(body)), sum)) || parts > 1<<20 {
+	if string(data[:headSize]) != string(head(fileNumber(info), parts, uint64(len(body)), sum)) || parts > 1<<16 {
 		return nil, errForeign
 	}
 	return readParts(body, parts, sum)
 }
 
+// readParts reads the parts, side by side.
 func readParts(body []byte, count, sum uint64) ([]stored, error) {
-	var parts []stored
-	got := uint64(0)
-	for range count {
-		from := body
+	parts, sums, errs := make([]stored, count), make([]uint64, count), make([]error, count)
+	var work sync.WaitGroup
+	defer work.Wait()
+	for i := range parts {
 		if len(body) < 8 {
 			return nil, segment.ErrDamaged
 		}
-		n := binary.LittleEndian.Uint64(body)
-		body = body[8:]
-		const size = uint64(unsafe.Sizeof(stampRecord{}))
-		if n > uint64(len(body))/size {
+		size := binary.LittleEndian.Uint64(body)
+		if size < 16 || size > uint64(len(body)) || size%8 != 0 {
 			return nil, segment.ErrDamaged
 		}
-		p := stored{}
-		if n > 0 {
-			p.stamps = unsafe.Slice((*stampRecord)(unsafe.Pointer(&body[0])), n)
-		}
-		var err error
-		if p.seg, body, err = segment.Decode(body[n*size:]); err != nil {
-			return nil, err
-		}
-		if len(p.seg.Files) != len(p.stamps) {
-			return nil, segment.ErrDamaged
-		}
-		got = got*31 + segment.Hash(from[:len(from)-len(body)])
-		parts = append(parts, p)
+		data := body[:size]
+		body = body[size:]
+		work.Go(func() {
+			sums[i] = segment.Hash(data)
+			parts[i], errs[i] = readPart(data)
+		})
+	}
+	work.Wait()
+	got := uint64(0)
+	for _, s := range sums {
+		got = got*31 + s
 	}
 	if got != sum || len(body) != 0 {
 		return nil, segment.ErrDamaged
 	}
-	return parts, nil
+	return parts, errors.Join(errs...)
+}
+
+// readPart reads one part; its length stands before it.
+func readPart(data []byte) (p stored, err error) {
+	n := binary.LittleEndian.Uint64(data[8:])
+	data = data[16:]
+	const size = uint64(unsafe.Sizeof(stampRecord{}))
+	if n > uint64(len(data))/size {
+		return p, segment.ErrDamaged
+	}
+	if n > 0 {
+		p.stamps = unsafe.Slice((*stampRecord)(unsafe.Pointer(&data[0])), n)
+	}
+	var rest []byte
+	if p.seg, rest, err = segment.Decode(data[n*size:]); err != nil {
+		return p, err
+	}
+	if len(p.seg.Files) != len(p.stamps) || len(rest) != 0 {
+		return p, segment.ErrDamaged
+	}
+	return p, nil
 }
