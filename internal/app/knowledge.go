@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,9 +31,51 @@ type knowledge struct {
 
 	mu     sync.Mutex
 	index  *index.Index
+	forks  []fork // of other trees, the last used one last
 	feed   *watch.Feed
 	closed bool
 }
+
+// fork is the index of a tree that is not the main one.
+type fork struct {
+	disk *workspace.Disk
+	*index.Index
+}
+
+// maxForks is how many other trees are remembered.
+const maxForks = 4
+
+// of returns the index of a disk.
+func (k *knowledge) of(disk *workspace.Disk) (*index.Index, error) {
+	x, err := k.open()
+	if err != nil || disk == k.c.disk || disk == nil {
+		return x, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil, errClosing
+	}
+	i := slices.IndexFunc(k.forks, func(f fork) bool { return f.disk == disk })
+	if i < 0 {
+		k.forks = append(k.forks, fork{disk, x.Fork(k.guarded(disk))})
+		if len(k.forks) > maxForks {
+			err = k.forks[0].Close()
+			k.forks = slices.Delete(k.forks, 0, 1)
+		}
+	} else {
+		f := k.forks[i]
+		k.forks = append(slices.Delete(k.forks, i, i+1), f)
+	}
+	return k.forks[len(k.forks)-1].Index, err
+}
+
+// guarded is what of a disk may be in an index.
+func (k *knowledge) guarded(disk *workspace.Disk) workspace.Files {
+	return workspace.Guard(disk, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) })
+}
+
+var errClosing = tools.Errorf(tools.Unavailable, "the server is closing")
 
 var errNoKnowledge = tools.Errorf(tools.Unavailable, "the project index is switched off (sidecar.knowledge.enabled); use grep and search_files")
 
@@ -45,10 +88,10 @@ func (k *knowledge) open() (*index.Index, error) {
 	defer k.mu.Unlock()
 	switch {
 	case k.closed:
-		return nil, tools.Errorf(tools.Unavailable, "the server is closing")
+		return nil, errClosing
 	case k.index == nil:
 		o := index.Options{
-			Files:    workspace.Guard(k.c.disk, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) }),
+			Files:    k.guarded(k.c.disk),
 			Language: treesitter.Language,
 			Store:    k.c.knowledgeStore(),
 			Problem:  func(err error) { k.log.Warn("knowledge", "problem", err) },
@@ -79,12 +122,10 @@ func (k *knowledge) changes(ctx context.Context) (names, dirs []string, lost boo
 
 // Search makes knowledge the search tools' source of answers.
 func (k *knowledge) Search(ctx context.Context, files workspace.Files, q index.Query) (index.Answer, error) {
-	x, err := k.open()
+	disk, _ := files.Base()
+	x, err := k.of(disk)
 	if err != nil {
 		return index.Answer{}, err
-	}
-	if disk, _ := files.Base(); disk != k.c.disk {
-		return index.Answer{}, tools.Errorf(tools.Unavailable, "the project index knows the main tree only, and this session works in another one; use grep")
 	}
 	return x.Search(ctx, files, q)
 }
@@ -115,13 +156,17 @@ func (k *knowledge) Rebuild() error {
 
 func (k *knowledge) close() error {
 	k.mu.Lock()
-	x := k.index
+	x, forks := k.index, k.forks
 	k.closed = true
 	k.mu.Unlock()
-	if x == nil {
-		return nil
+	var err error
+	for _, f := range forks {
+		err = errors.Join(err, f.Close())
 	}
-	return x.Close()
+	if x != nil {
+		err = errors.Join(err, x.Close())
+	}
+	return err
 }
 
 // knowledgeVerbs are what can be done with the project index.

@@ -134,3 +134,24 @@ func TestKnowledgeCacheLink(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
+
+// TestKnowledgeOfShadow: a session in a shadow asks about its own tree.
+func TestKnowledgeOfShadow(t *testing.T) {
+	home(t)
+	g := repository(t, "a/greet.go", greeter, "b.go", "package b\n\nfunc Other() {}\n")
+	r := serve(t, g.Dir, fakeeditor.Options{})
+	command[object](r, "sidecar.shadow.create", object{"id": "work"})
+	command[object](r, "sidecar.session.open", object{"id": "agent", "shadow": "work", "mode": "autonomous"})
+	if res := r.in("agent", "write_file", object{"path": "c.go", "content": "package c\n\nfunc InShadow() {}\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	for session, want := range map[string]bool{"agent": true, "default": false} {
+		res := r.in(session, "project_knowledge_search", object{"query": "in shadow", "kind_filter": []string{"function"}})
+		if !res.OK || strings.Contains(res.Content, "InShadow") != want {
+			t.Errorf("%s: %+v", session, res)
+		}
+		if res := r.in(session, "project_knowledge_search", object{"query": "say hello"}); !strings.Contains(res.Content, "Greet") {
+			t.Errorf("%s: %+v", session, res)
+		}
+	}
+}

@@ -397,6 +397,36 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
+// TestFork: another tree has what is the same and what differs, and changes
+// nothing in the first.
+func TestFork(t *testing.T) {
+	p := newProject(t, sample)
+	p.ask(index.Query{Text: "backoff"})
+	other := newProject(t, sample)
+	write(t, other.dir, "web/server.py", "def elsewhere():\n    pass\n")
+	if err := os.Remove(filepath.Join(other.dir, "docs/guide.md")); err != nil {
+		t.Fatal(err)
+	}
+	files := workspace.Guard(other.disk, nil)
+	fork := p.Fork(files)
+	t.Cleanup(func() { fork.Close() })
+	first := func(x *index.Index, view workspace.Files, text string) string {
+		a, err := x.Search(t.Context(), view, index.Query{Text: text, MaxHits: 3, Wait: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, _ := strings.Cut(names(a.Hits), " ")
+		return got
+	}
+	for text, want := range map[string][2]string{
+		"jitter": {"jitter", "jitter"}, "elsewhere": {"", "elsewhere"}, "find_file": {"Server.find_file", ""}, "retrying section": {"Retrying", ""},
+	} {
+		if a, b := first(p.Index, p.disk, text), first(fork, files, text); a != want[0] || b != want[1] {
+			t.Errorf("%s: %q and %q, want %q", text, a, b, want)
+		}
+	}
+}
+
 // BenchmarkEdit is a change of a file of 20 KB, up to the answer that has it.
 func BenchmarkEdit(b *testing.B) {
 	b.Setenv("XDG_CONFIG_HOME", b.TempDir())

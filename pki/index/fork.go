@@ -1,0 +1,25 @@
+package index
+
+import "github.com/sidecar-ls/sidecar-ls/internal/workspace"
+
+// Fork makes an index of other files that are mostly the same under the same
+// names, such as those of a linked working tree. It shares the memory of what
+// is the same, looks for itself at what changes, and is stored nowhere.
+func (x *Index) Fork(files workspace.Files) *Index {
+	o := x.o
+	o.Files, o.Changes, o.Store = files, nil, nil
+	y := New(o)
+	y.ranker = x.ranker
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	own := map[*part]*part{}
+	for _, p := range x.parts {
+		own[p] = &part{seg: p.seg, dead: p.dead, gone: p.gone}
+		y.parts = append(y.parts, own[p])
+	}
+	for name, at := range x.byPath {
+		y.byPath[name] = place{part: own[at.part], file: at.file} // its text decides, not its time
+		y.count(at.record(), 1)
+	}
+	return y
+}
