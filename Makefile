@@ -66,6 +66,7 @@ clean:
 
 # The extension for VS Code. Node packages come from npm, Chromium from Debian; the workbench to test and try it in goes to a cache.
 VSCODE := editors/vscode
+VSCODE_URL := https://github.com/sidecar-ls/sidecar-ls
 VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
 VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
@@ -77,7 +78,7 @@ $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 
 vsix: build $(VSCODE)/node_modules/.package-lock.json ## the extension with the server in it, for this platform
 	cd $(VSCODE) && npx --no-install tsc -p . && node scripts/build.mjs --server ../../bin/sidecar-ls$(shell $(GO) env GOEXE)
-	cd $(VSCODE)/build && PATH="$$(../scripts/setup.sh)/node/bin:$$PATH" ../node_modules/.bin/vsce package --no-dependencies --target $(VSCODE_TARGET) -o ../sidecar-$(VSCODE_TARGET).vsix
+	cd $(VSCODE)/build && PATH="$$(../scripts/setup.sh)/node/bin:$$PATH" ../node_modules/.bin/vsce package --no-dependencies --target $(VSCODE_TARGET) --baseContentUrl $(VSCODE_URL)/blob/HEAD/$(VSCODE) --baseImagesUrl $(VSCODE_URL)/raw/HEAD/$(VSCODE) -o ../sidecar-$(VSCODE_TARGET).vsix
 
 vscode: vsix ## installs it into VS Code, or opens a workbench in the browser with a sample
 	cd $(VSCODE) && node scripts/try.mjs sidecar-$(VSCODE_TARGET).vsix ../../bin/sidecar-ls

@@ -28,7 +28,11 @@ func (a stashArgs) Effects() tools.Effects {
 	case a.Action != "push" && a.Action != "list":
 		args = append(args, fmt.Sprintf("stash@{%d}", a.Index))
 	}
-	return tools.Effects{ReadOnly: a.Action == "list", Command: commandLine(args...)}
+	e := tools.Effects{ReadOnly: a.Action == "list", Command: commandLine(args...)}
+	if a.Action == "drop" {
+		e.Irrecoverable = "git stash drop deletes what was put away"
+	}
+	return e
 }
 
 // StashInfo is the structured result of git_stash.

@@ -188,7 +188,7 @@ func TestEffects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := b.Effects; e.Command != c.command || e.ReadOnly != c.readOnly || (e.Commit != nil) != c.waits {
+		if e := b.Effects; e.Command != c.command || e.ReadOnly != c.readOnly || (e.Commit != nil) != c.waits || (e.Irrecoverable != "") != strings.HasPrefix(c.command, "git stash drop") {
 			t.Errorf("%s %s: %+v", c.tool, c.args, e)
 		}
 	}

@@ -23,10 +23,16 @@ const name = server.endsWith('.exe') ? 'sidecar-ls.exe' : 'sidecar-ls';
 fs.mkdirSync(path.join(out, 'server'));
 fs.copyFileSync(server, path.join(out, 'server', name));
 fs.chmodSync(path.join(out, 'server', name), 0o755);
-for (const each of ['media', 'l10n', 'package.nls.json', 'README.md', 'CHANGELOG.md']) {
-  fs.cpSync(path.join(here, each), path.join(out, each), { recursive: true });
+for (const each of ['media', 'package.nls.json', 'README.md', 'CHANGELOG.md']) {
+  fs.cpSync(path.join(here, each), path.join(out, each), { recursive: true, filter: f => !f.endsWith('icon.svg') });
 }
 fs.copyFileSync(path.join(repo, 'LICENSE'), path.join(out, 'LICENSE'));
+
+// The texts of the code, from which translations start.
+const texts = fs.readdirSync(path.join(here, 'src'), { recursive: true }).filter(f => f.endsWith('.ts'))
+  .flatMap(f => [...fs.readFileSync(path.join(here, 'src', f), 'utf8').matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)].map(m => m[1].replaceAll("\\'", "'")));
+fs.mkdirSync(path.join(out, 'l10n'));
+fs.writeFileSync(path.join(out, 'l10n/bundle.l10n.json'), JSON.stringify(Object.fromEntries([...new Set(texts)].sort().map(t => [t, t])), null, 2));
 
 const json = file => JSON.parse(fs.readFileSync(file, 'utf8'));
 const tools = JSON.parse(execFileSync(server, ['tools', '--format', 'info'], { encoding: 'utf8', cwd: out }));

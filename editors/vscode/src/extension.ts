@@ -32,12 +32,11 @@ export function activate(context: vscode.ExtensionContext): void {
   s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => pending.set(list));
   s.onDidChange(health => health === 'running' || health === 'starting' || pending.set(nothing));
   answerDiagnostics(s);
+  activity.onDidStart(e => void status.watchIndex(e));
   activity.onDidComplete(e => {
     sessionView.refresh();
     shadowView.refresh();
-    if (e.tool === 'project_knowledge_search') {
-      void status.refreshIndex();
-    }
+    void status.watchIndex(e);
   });
 
   context.subscriptions.push(

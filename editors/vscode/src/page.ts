@@ -12,6 +12,7 @@ export function page(body: string, script: string): string {
 
 const style = `
 body { color: var(--vscode-foreground); font-family: var(--vscode-font-family); font-size: var(--vscode-font-size); padding: 8px 24px 24px; max-width: 760px; }
+body:has(table) { max-width: none; }
 h1 { font-size: 1.4em; font-weight: 600; margin: 12px 0 4px; }
 h1 code { font-weight: 400; font-size: 0.8em; opacity: 0.8; margin-left: 6px; }
 code { font-family: var(--vscode-editor-font-family); color: var(--vscode-textPreformat-foreground); }
@@ -37,10 +38,11 @@ button:disabled { opacity: 0.6; cursor: default; }
 table { border-collapse: collapse; width: 100%; margin-top: 12px; }
 th { text-align: left; font-weight: 600; color: var(--vscode-descriptionForeground); }
 th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-panel-border)); vertical-align: middle; }
+td, th { white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 svg { display: block; }
-.ok { fill: var(--vscode-charts-green); } .bad { fill: var(--vscode-charts-red); } .no { fill: var(--vscode-charts-orange); }
+.ok { fill: var(--vscode-charts-green); } .bad { fill: var(--vscode-charts-red); } .no { fill: var(--vscode-charts-yellow); }
 .time { fill: var(--vscode-charts-blue); } .tail { fill: var(--vscode-charts-blue); opacity: 0.35; } .line { stroke: var(--vscode-charts-lines, currentColor); opacity: 0.4; }
 .key { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin: 0 4px 0 14px; }
-.key.ok { background: var(--vscode-charts-green); } .key.bad { background: var(--vscode-charts-red); } .key.no { background: var(--vscode-charts-orange); } .key.time { background: var(--vscode-charts-blue); }
+.key.ok { background: var(--vscode-charts-green); } .key.bad { background: var(--vscode-charts-red); } .key.no { background: var(--vscode-charts-yellow); } .key.time { background: var(--vscode-charts-blue); }
 `;

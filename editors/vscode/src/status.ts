@@ -1,6 +1,7 @@
 // The status bar: the mode, what is pending, and what the server is at.
 import * as vscode from 'vscode';
 import type { Server } from './client';
+import type { CallEvent } from './protocol';
 import type { Questions } from './questions/questions';
 import type { Pending } from './review/store';
 
@@ -48,7 +49,8 @@ export class Status implements vscode.Disposable {
     }
     const { modes } = await this.server.execute<{ modes: { name: string; description: string }[] }>('sidecar.mode.list');
     const chosen = await vscode.window.showQuickPick(
-      modes.map(m => ({ label: m.name, detail: m.description, description: m.name === this.current ? t('now') : '' })),
+      // the one that holds comes first, so that Enter alone changes nothing
+      [...modes].sort((a, b) => Number(b.name === this.current) - Number(a.name === this.current)).map(m => ({ label: m.name, detail: m.description, description: m.name === this.current ? t('now') : '' })),
       { title: t('Mode of this session'), placeHolder: t('What is asked, and where edits go') });
     if (chosen) {
       await this.server.execute('sidecar.mode.set', { mode: chosen.label });
@@ -56,11 +58,14 @@ export class Status implements vscode.Disposable {
     }
   }
 
-  /** What the index is at, as the server says. */
-  async refreshIndex(): Promise<void> {
+  /** Shows what the index is at when a question to it begins and when it is answered. */
+  async watchIndex(e: CallEvent): Promise<void> {
+    if (e.tool !== 'project_knowledge_search') {
+      return;
+    }
     try {
       const s = await this.server.execute<{ files: number; symbols: number; ready: boolean }>('sidecar.knowledge.status');
-      this.index.text = s.ready ? `$(book) ${s.files}` : '$(sync~spin) ' + t('indexing, {0} files', s.files);
+      this.index.text = s.ready ? `$(book) ${s.files}` : `$(sync~spin) ${t('indexing, {0} files', s.files)}`;
       this.index.tooltip = t('Project index: {0} files, {1} symbols', s.files, s.symbols);
       this.index.show();
     } catch {

@@ -56,7 +56,7 @@ export function summary(args: unknown): string {
     return '';
   }
   const values = args as Record<string, unknown>;
-  const key = ['path', 'command', 'pattern', 'query', 'symbol', 'url', 'from', 'question', 'name'].find(k => typeof values[k] === 'string') ?? Object.keys(values).find(k => typeof values[k] === 'string');
+  const key = ['path', 'command', 'pattern', 'query', 'symbol', 'url', 'from', 'question', 'name'].find(k => typeof values[k] === 'string') ?? Object.keys(values).find(k => typeof values[k] === 'string' && k !== 'patch' && k !== 'content');
   const text = key ? String(values[key]).replace(/\s+/g, ' ') : '';
   return text.length > 60 ? text.slice(0, 59) + '…' : text;
 }

@@ -12,6 +12,8 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.Disposabl
   private readonly calls = new Calls();
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;
+  private readonly begun = new vscode.EventEmitter<CallEvent>();
+  readonly onDidStart = this.begun.event;
   private readonly ended = new vscode.EventEmitter<CallEvent>();
   readonly onDidComplete = this.ended.event;
   private readonly view: vscode.TreeView<Call>;
@@ -23,7 +25,9 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.Disposabl
       if (this.calls.take(e)) {
         this.refresh();
       }
-      if (e.type === 'toolCompleted') {
+      if (e.type === 'toolStarted') {
+        this.begun.fire(e);
+      } else if (e.type === 'toolCompleted') {
         this.ended.fire(e);
       }
     });
@@ -59,6 +63,6 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.Disposabl
 
   dispose(): void {
     clearTimeout(this.timer);
-    vscode.Disposable.from(this.view, this.changed, this.ended).dispose();
+    vscode.Disposable.from(this.view, this.changed, this.begun, this.ended).dispose();
   }
 }

@@ -189,7 +189,7 @@ export class Review {
   private async allDiffs(): Promise<void> {
     const edits = [...new Set(this.pending.stops().map(s => s.edit))];
     if (edits.length > 0) {
-      await vscode.commands.executeCommand('vscode.changes', t('Pending changes'), edits.map(e => [sideUri(e, 'proposed'), sideUri(e, 'base'), sideUri(e, 'proposed')]));
+      await vscode.commands.executeCommand('vscode.changes', t('Pending changes'), edits.map(e => [sideUri(e, 'proposed'), e.kind === 'create' ? undefined : sideUri(e, 'base'), sideUri(e, 'proposed')]));
     }
   }
 }

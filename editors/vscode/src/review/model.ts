@@ -70,8 +70,10 @@ function nodes(dir: Dir, path: string, prefix: string): Node[] {
   return out;
 }
 
+// As people order names: f2 before f10.
+const { compare } = new Intl.Collator('en', { numeric: true });
 function sorted<T>(list: T[], key: (t: T) => string): T[] {
-  return list.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+  return list.sort((a, b) => compare(key(a), key(b)));
 }
 
 function link(list: Node[], parent?: Node): void {

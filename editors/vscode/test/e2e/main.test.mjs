@@ -1,5 +1,6 @@
 // One workbench, from its start on, through everything that a person does with it.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { test as nodeTest, after, before } from 'node:test';
@@ -9,15 +10,19 @@ import { browse, install, sandbox, serve } from './workbench.mjs';
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 const shots = process.env.SHOTS;
 const numbers = (n, from = 1) => Array.from({ length: n }, (_, i) => `line ${i + from}\n`).join('');
-const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), '.git/HEAD': 'ref: refs/heads/main\n' };
+const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20) };
 
 let box, server, browser, me, page;
 const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
+const git = (...args) => execFileSync('git', ['-c', 'user.name=Tester', '-c', 'user.email=tester@example.org', ...args], { cwd: box.ws, encoding: 'utf8' });
 const edit = (file, line, text, session) => me.call('edit_file', { path: file, search: `line ${line}\n`, replace: text }, session);
 const idle = () => eventually('nothing is pending', async () => (await me.pending()).length === 0);
 
 before(async () => {
   box = sandbox(files);
+  git('init', '-q', '-b', 'main');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
   assert.match(install(box, vsix), /successfully installed/);
   server = await serve(box);
   browser = await browse();
@@ -190,8 +195,12 @@ test('ticked changes are decided together', async () => {
     return false;
   });
   await me.shot('ticked');
-  await me.command('SideCar: Reject Ticked Changes');
-  await eventually('rejected', async () => !(await me.pending()).some(e => e.path === 'docs/guide.txt'));
+  await eventually('rejected', async () => {
+    if (!(await me.pending()).some(e => e.path === 'docs/guide.txt')) { return true; }
+    await me.view('Pending Changes').locator('.pane-header').hover();
+    await me.view('Pending Changes').locator('.pane-header .action-label[aria-label^="Reject Ticked"]').click({ timeout: 3000 });
+    return false;
+  });
   assert.equal((await me.pending()).length, 2);
 });
 
@@ -211,15 +220,27 @@ test('everything is accepted after a question; what is in conflict stays', async
   await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'Nothing is pending' }).waitFor();
 });
 
-test('an audit batch is one item, with its commits', async () => {
+test('an audit batch is one item, with its commits, which are made when it is accepted', async () => {
+  git('config', 'user.name', 'Tester');
+  git('config', 'user.email', 'tester@example.org');
+  git('add', '.');
+  git('commit', '-q', '-m', 'second');
   await me.agent('sidecar.session.open', { id: 'helper', mode: 'audit' });
   for (const [line, text] of [[7, 'seven\n'], [9, 'nine\n']]) { assert.equal((await edit('docs/guide.txt', line, text, 'helper')).ok, true); }
+  const queued = await me.call('git_commit', { message: 'guide: words for numbers' }, 'helper');
+  assert.equal(queued.ok, true, queued.content);
   await me.row('Batch of helper').waitFor();
   await me.row('guide.txt').waitFor();
+  await me.row('guide: words for numbers').waitFor();
   await me.shot('batch');
-  await me.inline(me.row('Batch of helper'), 'Accept');
-  await eventually('accepted', async () => disk('docs/guide.txt').includes('seven\n') && disk('docs/guide.txt').includes('nine\n'));
+  await me.click(me.row('Batch of helper'), 'accepted', async () => {
+    if (disk('docs/guide.txt').includes('seven\n')) { return true; }
+    await me.inline(me.row('Batch of helper'), 'Accept').catch(() => {});
+    return false;
+  });
+  assert.ok(disk('docs/guide.txt').includes('nine\n'));
   await idle();
+  await eventually('the commit', () => git('log', '--format=%s').startsWith('guide: words for numbers\n'));
 });
 
 test('an approval that is denied changes nothing; the agent is told why', async () => {
@@ -271,6 +292,23 @@ test('what deletes is asked in a dialog; Enter denies, and Escape leaves the que
   assert.equal(fs.existsSync(path.join(box.ws, 'docs/guide.txt')), false);
 });
 
+test('what can\'t be undone needs a typed word', async () => {
+  fs.appendFileSync(path.join(box.ws, 'README.md'), 'to be put away\n');
+  git('stash', '-q');
+  const call = me.call('git_stash', { action: 'drop' });
+  await me.dialog.waitFor();
+  assert.match(await me.text(me.dialog), /git stash drop/);
+  await me.shot('irrecoverable');
+  await me.dialog.locator('.monaco-button', { hasText: 'Allow…' }).click();
+  await me.type('confirm');
+  await page.locator('.quick-input-message', { hasText: 'CONFIRM is expected' }).waitFor();
+  assert.match(git('stash', 'list'), /stash/);
+  await me.type('CONFIRM');
+  const r = await call;
+  assert.equal(r.ok, true, r.content);
+  assert.equal(git('stash', 'list'), '');
+});
+
 test('a question of the agent is answered from its message', async () => {
   const call = me.call('ask_user', { question: 'Which colour shall it be?', options: ['red', 'green'] });
   await me.toast('Which colour').locator('.monaco-button', { hasText: 'green' }).click();
@@ -286,6 +324,39 @@ test('activity, metrics, sessions and tools', async () => {
   await me.command('SideCar: Show Metrics');
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code', { hasText: 'edit_file' }).waitFor();
   await me.shot('metrics');
+  await me.command('View: Close All Editors');
+});
+
+test('a shadow workspace is made, merged into the review and discarded', async () => {
+  await me.open('Shadow Workspaces');
+  await me.command('SideCar: Create Shadow Workspace');
+  await me.type('try-it');
+  await me.choose('Last commit');
+  await me.row('try-it', 'Shadow Workspaces').waitFor();
+  await me.agent('sidecar.session.open', { id: 'shadowed', mode: 'autonomous', shadow: 'try-it' });
+  assert.equal((await edit('src/store/values.txt', 20, 'twenty\n', 'shadowed')).ok, true);
+  await me.row('1 file changed', 'Shadow Workspaces').waitFor();
+  await me.click(me.row('try-it', 'Shadow Workspaces'), 'the diff', async () => /\+twenty/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await me.shot('shadow');
+  await me.command('SideCar: Merge Shadow Workspace into Review');
+  await me.choose('try-it');
+  await eventually('it waits for review', async () => (await me.pending()).some(e => e.path === 'src/store/values.txt'));
+  assert.ok(!disk('src/store/values.txt').includes('twenty'));
+  await me.agent('sidecar.session.close', { session: 'shadowed' });
+  await me.command('SideCar: Discard Shadow Workspace');
+  await me.choose('try-it');
+  await me.dialog.locator('.monaco-button', { hasText: 'Discard' }).click();
+  await eventually('discarded', async () => (await me.agent('sidecar.shadow.list', {})).shadows.length === 0);
+  await me.view('Shadow Workspaces').locator('.welcome-view-content').waitFor();
+  await me.agent('sidecar.review.reject', {});
+  await me.command('View: Close All Editors');
+});
+
+test('the walkthrough opens', async () => {
+  await me.command('Welcome: Open Walkthrough...');
+  await me.choose('Work with agents in SideCar');
+  await page.locator('.gettingStartedContainer', { hasText: 'Choose a mode' }).waitFor();
+  await me.shot('walkthrough');
   await me.command('View: Close All Editors');
 });
 

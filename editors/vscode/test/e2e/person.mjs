@@ -93,7 +93,9 @@ export function person(page, { agentPort, shots }) {
       return me.ask({ command, args });
     },
     async ask(body) {
-      const answer = await fetch(`http://127.0.0.1:${agentPort}/`, { method: 'POST', body: JSON.stringify(body) }).then(r => r.json());
+      const post = () => fetch(`http://127.0.0.1:${agentPort}/`, { method: 'POST', body: JSON.stringify(body) });
+      await eventually('the agent', () => fetch(`http://127.0.0.1:${agentPort}/`).then(r => r.ok), 60_000); // extensions start in their own time
+      const answer = await post().then(r => r.json());
       if (answer.error) { throw new Error(answer.error); }
       return answer.value;
     },

@@ -4,6 +4,7 @@ const vscode = require('vscode');
 
 exports.activate = context => {
   const server = http.createServer((request, response) => {
+    if (request.method === 'GET') { response.end('{}'); return; }
     const chunks = [];
     request.on('data', c => chunks.push(c)).on('end', async () => {
       let answer;

@@ -1,0 +1,153 @@
+// Takes the pictures of the README and the walkthrough in the real workbench, dark and light, and draws the icon.
+//
+//   node scripts/pictures.mjs VSIX DIR
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { eventually, person } from '../test/e2e/person.mjs';
+import { browse, install, sandbox, serve } from '../test/e2e/workbench.mjs';
+
+const [vsix, out] = process.argv.slice(2).map(p => path.resolve(p));
+fs.mkdirSync(out, { recursive: true });
+const box = sandbox({
+  'count/count.go': `// Package count counts words.
+package count
+
+import (
+	"sort"
+	"strings"
+)
+
+// Most is how many words Top returns at most.
+const Most = 10
+
+// Word is a word and how often it occurs.
+type Word struct {
+	Text  string
+	Count int
+}
+
+// Words counts each word of a text.
+func Words(text string) map[string]int {
+	counts := map[string]int{}
+	for _, word := range strings.Fields(text) {
+		counts[word]++
+	}
+	return counts
+}
+
+// Top returns the most frequent words of a text.
+func Top(text string) []Word {
+	var list []Word
+	for word, n := range Words(text) {
+		list = append(list, Word{word, n})
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Count > list[j].Count })
+	return list[:min(len(list), Most)]
+}
+`,
+  'README.md': '# tally\n\nCounts the words of a text and prints the most frequent ones.\n\n    $ tally poem.txt\n      3 the\n\n## Rules\n\n- A word is what stands between white space.\n- `The` and `the` are two words.\n',
+  'go.mod': 'module example.com/tally\n\ngo 1.21\n',
+  'old.go': 'package main\n\nfunc unused() {}\n',
+});
+for (const args of [['init', '-q', '-b', 'main'], ['add', '.'], ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', 'commit', '-q', '-m', 'first']]) { execFileSync('git', args, { cwd: box.ws }); }
+box.settings({ 'breadcrumbs.enabled': false, 'window.title': 'tally' });
+install(box, vsix);
+const server = await serve(box);
+const { browser, page } = await browse();
+const me = person(page, { agentPort: server.agentPort });
+
+try {
+  await page.setViewportSize({ width: 1240, height: 720 });
+  await page.goto(server.url, { waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+  await me.click(me.container, 'the view', () => me.view('Pending Changes').isVisible());
+  await me.shows('mode', /cautious/);
+
+  const theme = async name => {
+    await me.ask({ eval: `await vscode.workspace.getConfiguration('workbench').update('colorTheme', '${name}', vscode.ConfigurationTarget.Global)` });
+    await eventually('the theme', async () => (await page.locator('.monaco-workbench').getAttribute('class')).includes(name.includes('Light') ? 'vs ' : 'vs-dark'));
+  };
+  const take = async (name, clip) => {
+    for (const [suffix, which] of [['-light', 'Default Light Modern'], ['', 'Default Dark Modern']]) {
+      await theme(which);
+      await page.mouse.move(700, 8);
+      await page.waitForTimeout(900); // for the picture alone
+      await page.screenshot({ path: path.join(out, `${name}${suffix}.png`), clip });
+    }
+  };
+
+  await me.agent('sidecar.mode.set', { mode: 'review' });
+  for (const [tool, args] of [
+    ['grep', { pattern: 'Most' }],
+    ['edit_file', { path: 'count/count.go', search: 'const Most = 10', replace: 'const Most = 100' }],
+    ['edit_file', { path: 'count/count.go', search: '// Words counts each word of a text.', replace: '// Words counts each word of a text, in lower case.' }],
+    ['edit_file', { path: 'count/count.go', search: '\t\tcounts[word]++', replace: '\t\tcounts[strings.ToLower(word)]++' }],
+    ['edit_file', { path: 'README.md', search: '- `The` and `the` are two words.\n', replace: '- `The` and `the` are one word.\n' }],
+    ['write_file', { path: 'count/count_test.go', content: 'package count\n\nimport "testing"\n\nfunc TestWords(t *testing.T) {\n\tif n := Words("The the")["the"]; n != 2 {\n\t\tt.Errorf("got %d", n)\n\t}\n}\n' }],
+    ['delete_file', { path: 'old.go' }],
+  ]) { await me.call(tool, args); }
+  await me.unfold(me.row('count.go').first());
+  await me.click(me.row('count.go').first(), 'the diff', async () => /ToLower/.test(await me.text(me.modified)));
+  await page.locator('.monaco-diff-editor .codelens-decoration a', { hasText: 'Accept' }).first().waitFor();
+  await take('review');
+  await me.command('SideCar: Show All Diffs');
+  await eventually('all', async () => /count/.test(await me.text(page.locator('.multiDiffEntry'))));
+  await take('all-diffs');
+  await me.command('View: Close All Editors');
+
+  await me.agent('sidecar.session.open', { id: 'release', mode: 'audit' });
+  await me.call('edit_file', { path: 'go.mod', search: 'go 1.21', replace: 'go 1.26' }, 'release');
+  await me.call('git_commit', { message: 'go.mod: Go 1.26' }, 'release');
+  await me.row('Batch of release').waitFor();
+  await take('batch');
+
+  await me.agent('sidecar.review.reject', {});
+  await me.command('SideCar: Change Mode');
+  await take('mode');
+  await page.keyboard.press('Escape');
+
+  await me.agent('sidecar.mode.set', { mode: 'cautious' });
+  await me.command('Notifications: Clear All Notifications');
+  void me.call('edit_file', { path: 'count/count.go', search: 'const Most = 10', replace: 'const Most = 100' }).catch(() => {});
+  await me.view('Questions').locator('.monaco-list-row').first().click();
+  await eventually('the question', async () => /const Most/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await take('question');
+  await me.command('SideCar: Deny');
+  await me.command('Notifications: Clear All Notifications');
+  await me.command('View: Close All Editors');
+  void me.call('delete_file', { path: 'old.go' }).catch(() => {});
+  await me.dialog.waitFor();
+  await take('dialog');
+  await page.keyboard.press('Enter');
+
+  await me.command('SideCar: Run Tool');
+  await me.find('grep', 'Search in files');
+  const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+  await form.locator('[name=pattern]').fill('func \\w+');
+  await form.locator('summary').click();
+  await take('tool');
+  await form.locator('button[type=submit]').click();
+  await eventually('the result', async () => /matches in/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await me.command('View: Close All Editors');
+  await me.command('SideCar: Show Metrics');
+  await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code').first().waitFor();
+  await take('metrics');
+  await me.command('View: Close All Editors');
+  await me.agent('sidecar.shadow.create', { id: 'faster-sort' });
+  await me.open('Shadow Workspaces');
+  await me.open('Sessions');
+  await me.row('faster-sort', 'Shadow Workspaces').waitFor();
+  await me.command('Welcome: Open Walkthrough...');
+  await me.choose('Work with agents in SideCar');
+  await page.locator('.gettingStartedContainer', { hasText: 'Choose a mode' }).waitFor();
+  await take('walkthrough');
+
+  await page.setViewportSize({ width: 128, height: 128 });
+  await page.goto(`data:text/html,<style>*{margin:0}svg{display:block}</style>${encodeURIComponent(fs.readFileSync(path.join(import.meta.dirname, '../media/icon.svg'), 'utf8'))}`);
+  await page.screenshot({ path: path.join(out, 'icon.png'), omitBackground: true });
+} finally {
+  await browser.close();
+  await server.stop();
+  fs.rmSync(box.root, { recursive: true, force: true });
+}
