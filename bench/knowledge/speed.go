@@ -45,7 +45,7 @@ func speed(w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(kept)
+	defer func() { _ = os.RemoveAll(kept) }() // a directory of temporary files
 	o := index.Options{
 		Files: files, Language: treesitter.Language,
 		Store: &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(kept) }},

@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )
 
@@ -459,4 +460,22 @@ func BenchmarkEdit(b *testing.B) {
 			b.Fatalf("%+v, %v", a.Hits, err)
 		}
 	}
+}
+
+// FuzzIntake: whatever the text and its language, it gets into a segment.
+func FuzzIntake(f *testing.F) {
+	names := []string{"a.go", "a.py", "a.rb", "a.lua", "a.sh", "a.md", "a.js", "a.ts", "a.java", "a.cs", "a.kt", "a.scala", "a.swift", "a.php", "a.rs", "a.c", "a.cpp", "a.txt"}
+	for i := range names {
+		f.Add(uint8(i), []byte("// doc\nclass A { void f() { } }\nfunc g() {\n}\ndef h():\n  \"\"\"doc\"\"\"\n"))
+	}
+	b, in := segment.NewBuilder(true), index.NewIntake(treesitter.Language)
+	f.Fuzz(func(t *testing.T, n uint8, src []byte) {
+		in.Add(b, names[int(n)%len(names)], src, int64(len(src)))
+		seg := b.Finish()
+		for i, u := range seg.Units {
+			if u.Start < 1 || u.End < u.Start {
+				t.Fatalf("unit %d: lines %d to %d", i, u.Start, u.End)
+			}
+		}
+	})
 }
