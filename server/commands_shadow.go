@@ -23,6 +23,7 @@ type createShadowArgs struct {
 	ID                 string `json:"id,omitempty"`
 	Base               string `json:"base,omitempty"`
 	IncludeUncommitted bool   `json:"includeUncommitted,omitempty"`
+	Materialize        *bool  `json:"materialize,omitempty"` // nil: true
 }
 
 type createdShadow struct {
@@ -40,6 +41,7 @@ func (s *Server) createShadow(ctx context.Context, token lsp.ProgressToken, a cr
 	defer job.end()
 	made, err := sh.Create(ctx, shadow.CreateRequest{
 		ID: a.ID, Base: a.Base, IncludeUncommitted: a.IncludeUncommitted,
+		Lazy:     a.Materialize != nil && !*a.Materialize,
 		Progress: func(done, total int) { job.emit(fmt.Sprintf("%d of %d files\n", done, total)) },
 	})
 	if err != nil {

@@ -26,7 +26,8 @@ func (d destinations) Pending(session, tool string, batch bool) workspace.View {
 func (d destinations) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
 	return d.w.store.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false)
 }
-func (d destinations) PendingCount() int { return len(d.w.store.List("").Edits) }
+func (d destinations) ToDisk(context.Context) error { return nil }
+func (d destinations) PendingCount() int            { return len(d.w.store.List("").Edits) }
 
 type replaceIn struct {
 	Path string `json:"path"`

@@ -133,11 +133,11 @@ func nonNil(data []byte) []byte {
 // changes finds what is not as the shadow began, sorted by name: committed in
 // it or not, new files too unless an ignore rule excludes them.
 func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
-	base, err := t.base()
+	base, _, err := t.begun(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("shadow workspace %s: %w", t.ID, err)
 	}
-	found, err := t.repo.Scan(ctx, t.Path, base, gitrepo.ScanOptions{Tracked: t.tracked(base), Skip: m.ownFiles(t.repo)})
+	found, err := m.scan(ctx, t, base)
 	if err != nil {
 		return nil, err
 	}
@@ -158,12 +158,51 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 			list = append(list, c)
 		}
 	}
-	if t.record.Converted {
+	if t.record.Converted || t.isLazy() && t.repo.Conversions(base).Needed != nil {
+		t.record.Converted = true
 		if list, err = t.reallyChanged(ctx, list); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// scan compares what the shadow's directory has with base. Of a lazy shadow
+// that is what was taken over, and what base hasn't; ignore files are read as
+// its view has them.
+func (m *Manager) scan(ctx context.Context, t *tree, base *gitrepo.Index) ([]gitrepo.Found, error) {
+	own := m.ownFiles(t.repo)
+	o := gitrepo.ScanOptions{Tracked: t.tracked(base), Skip: own}
+	taken, err := readTaken(t.lazyPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return t.repo.Scan(ctx, t.Path, base, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	in := &gitrepo.Index{Version: 2}
+	out := map[string]bool{}
+	for _, e := range base.Entries {
+		if taken[e.Path] {
+			in.Entries = append(in.Entries, e)
+		} else {
+			out[e.Path] = true
+		}
+	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: t.Path}}, workspace.DiskOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer disk.Close()
+	view := m.view(t, disk, ".")
+	o.Skip = func(name string) bool { return out[name] || own(name) }
+	o.Patterns = func(name string) ([]byte, error) {
+		if real, err := view.RealName(name); err != nil || real != name {
+			return nil, fs.ErrNotExist // no link is followed
+		}
+		return view.ReadFile(name)
+	}
+	return t.repo.Scan(ctx, t.Path, in, o)
 }
 
 // tracked are the files that the shadow's own index has and the base has not,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -22,6 +23,11 @@ type CreateRequest struct {
 	// staged or not, new files that no ignore rule excludes, deletions. It is
 	// part of the state that the shadow begins with, so it is no change of its.
 	IncludeUncommitted bool
+
+	// Lazy makes no files: they are seen, and read from where they are. A
+	// repository of a kind that only git makes working trees of gets them all
+	// the same.
+	Lazy bool
 
 	// View is the main tree as the user sees it: what lies over the disk there,
 	// such as open buffers, is uncommitted too. nil: the disk.
@@ -108,6 +114,7 @@ type creation struct {
 	temp   string // the directory until all is in it
 	staged *gitrepo.Staged
 	filled gitrepo.Filled
+	smudge func(name string, id gitrepo.OID) ([]byte, error) // see gitrepo.Fill
 }
 
 // mainTree is what the main tree's index says, if it can be read.
@@ -130,6 +137,9 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 	tree, err := repo.TreeOf(c.commit)
 	if err != nil {
 		return nil, err
+	}
+	if r.Lazy && repo.Conversions(&gitrepo.Index{}).Plumbing == nil && !r.IncludeUncommitted && !hasInclude(repo.Dir) {
+		return c, nil // nothing depends on what the files are
 	}
 	c.main = readMain(repo)
 	if c.want, err = repo.TreeIndex(ctx, tree, c.main.index); err != nil {
@@ -177,9 +187,15 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 			err = errors.Join(err, c.undo())
 		}
 	}()
+	if c.want == nil {
+		return c.makeLazy(ctx)
+	}
 	converted := c.repo.Conversions(c.want)
 	if c.main.err != nil || converted.Plumbing != nil {
 		return c.byGit(ctx)
+	}
+	if c.r.Lazy {
+		return c.makeLazy(ctx)
 	}
 	have, err := c.place()
 	if err != nil {
@@ -191,22 +207,71 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.staged, err = c.repo.StageWorktree(c.r.ID, m.path(c.r.ID), c.commit); err != nil {
-		return nil, c.explain(err)
-	}
-	if err := m.o.Fail("create.staged"); err != nil {
+	if err := c.stage(); err != nil {
 		return nil, err
 	}
 	if err := c.staged.WriteIndex(c.want); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(c.temp, ".git"), []byte(c.staged.Pointer()), 0o644); err != nil {
 		return nil, err
 	}
 	rec := record{Base: c.commit.String(), CreatedAt: m.o.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: converted.Needed != nil}
 	if err := c.finish(ctx, c.staged.Linked, c.temp, rec); err != nil {
 		return nil, err
 	}
+	return c.publish()
+}
+
+// makeLazy makes all but the files.
+func (c *creation) makeLazy(ctx context.Context) (*tree, error) {
+	below := c.m.below(c.repo)
+	if err := c.mkdir(); err != nil {
+		return nil, err
+	}
+	if ok, err := c.repo.HasDir(c.commit, filepath.ToSlash(below)); err != nil {
+		return nil, err
+	} else if ok { // the folder that is open
+		if err := os.MkdirAll(filepath.Join(c.temp, below), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.stage(); err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, u := range c.changes {
+		taken[u.path] = !u.deleted // what is deleted is not of the base state either
+	}
+	maps.DeleteFunc(taken, func(_ string, there bool) bool { return !there })
+	if err := writeTaken(filepath.Join(c.staged.Own(), lazyFile), taken); err != nil {
+		return nil, err
+	}
+	rec := record{Base: c.commit.String(), CreatedAt: c.m.o.Now().UTC(), Uncommitted: c.r.IncludeUncommitted}
+	var err error
+	if c.want != nil {
+		err = c.finish(ctx, c.staged.Linked, c.temp, rec)
+	} else {
+		err = rec.write(c.staged.Linked)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.publish()
+}
+
+// stage makes what the repository has of a working tree, and the file that
+// says so in its directory.
+func (c *creation) stage() (err error) {
+	if c.staged, err = c.repo.StageWorktree(c.r.ID, c.m.path(c.r.ID), c.commit); err != nil {
+		return c.explain(err)
+	}
+	if err := c.m.o.Fail("create.staged"); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.temp, ".git"), []byte(c.staged.Pointer()), 0o644)
+}
+
+// publish makes a shadow of what is complete.
+func (c *creation) publish() (*tree, error) {
+	m := c.m
 	if err := m.o.Fail("create.filled"); err != nil {
 		return nil, err
 	}
@@ -230,16 +295,25 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 // place makes the directory in which the files gather, if possible one that
 // was used before: then have says what is in it.
 func (c *creation) place() (have *gitrepo.Index, err error) {
-	temp := filepath.Join(c.m.home(), newPrefix+random()+"-"+c.r.ID)
+	temp := c.tempName()
 	if have := c.m.fromPool(temp); have != nil {
 		c.temp = temp
 		return have, c.m.o.Fail("create.reused")
 	}
+	return nil, c.mkdir()
+}
+
+func (c *creation) mkdir() error {
+	temp := c.tempName()
 	if err := os.Mkdir(temp, 0o755); err != nil {
-		return nil, err
+		return err
 	}
 	c.temp = temp
-	return nil, c.m.o.Fail("create.dir")
+	return c.m.o.Fail("create.dir")
+}
+
+func (c *creation) tempName() string {
+	return filepath.Join(c.m.home(), newPrefix+random()+"-"+c.r.ID)
 }
 
 func (c *creation) fill(ctx context.Context, have *gitrepo.Index, converted func(string) bool) error {
@@ -247,7 +321,7 @@ func (c *creation) fill(ctx context.Context, have *gitrepo.Index, converted func
 	f := gitrepo.Fill{
 		Dir: c.temp, Want: c.want, Have: have,
 		From: c.repo.Dir, FromIndex: c.main.index, Racy: c.main.racy,
-		Converted: converted,
+		Converted: converted, Smudge: c.smudge,
 	}
 	if c.r.Progress != nil {
 		f.Progress = func(done int) { c.r.Progress(done, total) }

@@ -44,7 +44,10 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	if err := m.o.Fail("discard.moved"); err != nil {
 		return d, err
 	}
-	base := t.keepBase(old)
+	base := ""
+	if !t.isLazy() {
+		base = t.keepBase(old)
+	}
 	if err := m.o.Fail("discard.kept"); err != nil {
 		return d, err
 	}

@@ -78,6 +78,12 @@ func (m *Manager) include(ctx context.Context, repo *gitrepo.Repo, base *gitrepo
 	return nil
 }
 
+// hasInclude reports whether there is an IncludeFile.
+func hasInclude(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, IncludeFile))
+	return err == nil
+}
+
 func readInclude(root *os.Root) ([]byte, error) {
 	f, err := root.OpenFile(IncludeFile, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {

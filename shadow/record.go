@@ -34,7 +34,11 @@ func (r record) write(l gitrepo.Linked) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(l.Own(), recordFile), data, 0o644)
+	file := filepath.Join(l.Own(), recordFile)
+	if err := os.WriteFile(file+".new", data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }
 
 func readRecord(l gitrepo.Linked) (record, error) {
@@ -52,11 +56,6 @@ type tree struct {
 	record record
 	linked gitrepo.Linked
 	repo   *gitrepo.Repo
-}
-
-// base returns the state that the shadow began with.
-func (t *tree) base() (*gitrepo.Index, error) {
-	return gitrepo.ReadIndex(filepath.Join(t.linked.Own(), baseFile))
 }
 
 // find returns a shadow. It fails with ErrUnknown, and for what has the name

@@ -302,6 +302,8 @@ func (d destinations) QueueCommit(ctx context.Context, session, message string, 
 	return n, err
 }
 
+func (d destinations) ToDisk(context.Context) error { return nil }
+
 func (d destinations) PendingCount() int {
 	if d.c.review == nil {
 		return 0

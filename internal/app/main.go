@@ -66,7 +66,7 @@ func commands() []command {
 		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict]", "list the tools", listTools},
 		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [ARGUMENTS|-]", "call a tool with a JSON object of arguments", callTool},
 		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits},
-		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [ID]|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork},
+		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork},
 		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-]", "say what would be decided about a call; nothing is run", explainPolicy},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
@@ -96,6 +96,7 @@ type cli struct {
 	base        string
 	into        string
 	uncommitted bool
+	lazy        bool
 	max         int
 }
 
@@ -211,6 +212,7 @@ func (c *cli) parse(cmd command, args []string) error {
 	case "shadow":
 		f.StringVar(&c.base, "base", "HEAD", "with create: the commit to begin with")
 		f.BoolVar(&c.uncommitted, "include-uncommitted", false, "with create: begin with what is not committed too")
+		f.BoolVar(&c.lazy, "lazy", false, "with create: make no files until a command needs them")
 		f.StringVar(&c.into, "into", "", "with merge: review, which is the default, or tree")
 	case "knowledge":
 		f.IntVar(&c.max, "max", 10, "with search: most hits, up to 50")

@@ -58,7 +58,7 @@ func shadowWork(ctx context.Context, c *cli) error {
 }
 
 func shadowCreate(ctx context.Context, c *cli, s *shadows, id string) error {
-	made, err := s.Create(ctx, shadow.CreateRequest{ID: id, Base: c.base, IncludeUncommitted: c.uncommitted})
+	made, err := s.Create(ctx, shadow.CreateRequest{ID: id, Base: c.base, IncludeUncommitted: c.uncommitted, Lazy: c.lazy})
 	if err != nil {
 		return err
 	}

@@ -34,15 +34,15 @@ type shadowFiles struct {
 	at   os.FileInfo    // of its directory when it was opened
 }
 
-// buffered is a disk below what the user has open. What is applied goes to the
-// disk; a document with unsaved text differs from it, which is a conflict.
+// buffered is the files of a shadow below what the user has open. What is
+// applied goes to the files; a document with unsaved text differs from it, which is a conflict.
 type buffered struct {
 	workspace.Files
-	disk *workspace.Disk
+	files workspace.View
 }
 
 func (b buffered) Apply(ctx context.Context, changes ...workspace.Change) error {
-	return b.disk.Apply(ctx, changes...)
+	return b.files.Apply(ctx, changes...)
 }
 
 // buffers are what lies over the disk in the view of the main tree, as far as
@@ -251,7 +251,11 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 		return nil, errors.Join(err, disk.Close())
 	}
 	f := &shadowFiles{disk: disk, at: info}
-	f.view = buffered{workspace.NewOverlay(disk, buffers{s.c.live, root}), disk}
+	files, err := s.m.View(ctx, id, disk)
+	if err != nil {
+		return nil, errors.Join(err, disk.Close())
+	}
+	f.view = buffered{workspace.NewOverlay(files, buffers{s.c.live, root}), files}
 	s.open[id] = f
 	return f.view, nil
 }
@@ -275,15 +279,19 @@ func (c *core) destinations(s *session.Session) dispatch.Destinations {
 	if err != nil {
 		files = gone{tools.Errorf(tools.Unavailable, "the shadow workspace %s can't be used any more (%v); work in another session", s.Shadow, err)}
 	}
-	return shadowDestinations{files}
+	return shadowDestinations{files, func(ctx context.Context) error { return c.shadows.m.Materialize(ctx, s.Shadow) }}
 }
 
 // shadowDestinations are the views of a session that works in a shadow: all
 // goes into its files, and the merge is what is reviewed.
-type shadowDestinations struct{ files workspace.View }
+type shadowDestinations struct {
+	files  workspace.View
+	toDisk func(context.Context) error
+}
 
 func (d shadowDestinations) Live() workspace.View                        { return d.files }
 func (d shadowDestinations) Pending(string, string, bool) workspace.View { return d.files }
+func (d shadowDestinations) ToDisk(ctx context.Context) error            { return d.toDisk(ctx) }
 func (d shadowDestinations) PendingCount() int                           { return 0 }
 
 func (d shadowDestinations) QueueCommit(context.Context, string, string, []string) (int, error) {

@@ -72,6 +72,11 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 			err = crashed(c.tool.Name, r)
 		}
 	}()
+	if c.tool.Access == tools.Exec || c.tool.SeesDisk {
+		if err := c.dest.ToDisk(ctx); err != nil {
+			return tools.Result{}, nil, err
+		}
+	}
 	return c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit})
 }
 

@@ -158,6 +158,9 @@ type Destinations interface {
 	// QueueCommit makes a commit of what is new in the session's batch wait until
 	// the batch is accepted. It returns how many commits of the batch wait.
 	QueueCommit(ctx context.Context, session, message string, models []string) (position int, err error)
+	// ToDisk makes sure that the files of the session's root are on disk, but for
+	// what is open or pending: for tools that look there themselves.
+	ToDisk(ctx context.Context) error
 	// PendingCount is how many edits wait, for the results of tools that see the disk.
 	PendingCount() int
 }

@@ -35,6 +35,9 @@ type Fill struct {
 	// nil: none is.
 	Converted func(name string) bool
 
+	// Smudge, when set, returns the bytes of such a file that can't be copied.
+	Smudge func(name string, id OID) ([]byte, error)
+
 	Progress func(done int) // called now and then, from several goroutines
 	Workers  int            // 0 means one for each processor
 }
@@ -138,26 +141,32 @@ func (w *filling) run(pick func(*IndexEntry) bool) error {
 
 // match finds what From has for each file that is wanted.
 func (w *filling) match() {
-	entries := w.Want.Entries
-	w.sources = make([]*IndexEntry, len(entries))
 	if w.From == "" || w.FromIndex == nil {
+		w.sources = make([]*IndexEntry, len(w.Want.Entries))
 		return
 	}
-	have := w.FromIndex.Entries
-	for i, k := 0, 0; i < len(entries) && k < len(have); {
-		switch c := strings.Compare(entries[i].Path, have[k].Path); {
+	w.sources = sources(w.Want.Entries, w.FromIndex.Entries)
+}
+
+// sources returns, for each entry that is wanted, the one that a working tree's
+// index has for the same content under the same name, or nil.
+func sources(want, have []IndexEntry) []*IndexEntry {
+	found := make([]*IndexEntry, len(want))
+	for i, k := 0, 0; i < len(want) && k < len(have); {
+		switch c := strings.Compare(want[i].Path, have[k].Path); {
 		case c < 0:
 			i++
 		case c > 0:
 			k++
 		default:
 			h := &have[k]
-			if h.Stage == 0 && !h.SkipWorktree && !h.IntentToAdd && h.OID == entries[i].OID {
-				w.sources[i] = h
+			if h.Stage == 0 && !h.SkipWorktree && !h.IntentToAdd && h.OID == want[i].OID {
+				found[i] = h
 			}
 			i, k = i+1, k+1
 		}
 	}
+	return found
 }
 
 // makeDirs makes the directories, parents first.

@@ -75,10 +75,16 @@ func (m *maker) make(i int) error {
 			return nil
 		}
 	}
-	if m.w.Converted != nil && m.w.Converted(e.Path) {
+	var data []byte
+	var err error
+	switch converted := m.w.Converted != nil && m.w.Converted(e.Path); {
+	case !converted:
+		data, err = m.w.r.Blob(e.OID)
+	case m.w.Smudge != nil:
+		data, err = m.w.Smudge(e.Path, e.OID)
+	default:
 		return ErrConversion
 	}
-	data, err := m.w.r.Blob(e.OID)
 	if err != nil {
 		return err
 	}

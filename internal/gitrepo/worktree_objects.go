@@ -109,3 +109,19 @@ func (r *Repo) Unreferenced(base OID, limit int) ([]string, error) {
 
 // ParseOID reads the 40 digits of an object's name.
 func ParseOID(text string) (OID, bool) { return parseOID(text) }
+
+// HasDir reports whether a commit has a directory of that name; "." always.
+func (r *Repo) HasDir(commit OID, name string) (bool, error) {
+	at, err := r.TreeOf(commit)
+	if err != nil || name == "." {
+		return true, err
+	}
+	for elem := range strings.SplitSeq(name, "/") {
+		e, ok, err := r.child(at, elem)
+		if err != nil || !ok || !e.isTree() {
+			return false, err
+		}
+		at = e.oid
+	}
+	return true, nil
+}

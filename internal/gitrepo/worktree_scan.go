@@ -37,6 +37,10 @@ type ScanOptions struct {
 	// has nothing, whatever the ignore rules say. nil passes nothing over.
 	Skip func(name string) bool
 
+	// Patterns, when set, reads a .gitignore instead of what the directory has
+	// under its name.
+	Patterns func(name string) ([]byte, error)
+
 	// Racy is when the index was written: a file that was changed at that time
 	// or later is read, because its stat data can't tell. Zero trusts them all.
 	Racy int64 // seconds since 1970
@@ -120,7 +124,11 @@ func (s *scan) dir(at place, lo, hi int) error {
 	if lo == hi && name != "." && !s.o.Whole && s.isRepo(name, list) {
 		return nil
 	}
-	if !s.o.Whole && hasFile(list, ".gitignore") {
+	if s.o.Patterns != nil {
+		if text, err := s.o.Patterns(prefix + ".gitignore"); err == nil {
+			at.rules.AddFile(text)
+		}
+	} else if !s.o.Whole && hasFile(list, ".gitignore") {
 		if text, err := s.patterns(prefix + ".gitignore"); err == nil {
 			at.rules.AddFile(text)
 		}

@@ -16,10 +16,15 @@ func (d *Disk) Ignored(name string, dir bool) bool {
 	if err != nil || f == nil || rel == "." {
 		return false
 	}
-	rules := f.rootRules()
+	return ignoredBelow(f.rootRules(), f.read, rel, dir)
+}
+
+// ignoredBelow reports whether a name or a directory that it is in is ignored,
+// with the ignore files that read reads.
+func ignoredBelow(rules dirRules, read func(name string) ([]byte, error), rel string, dir bool) bool {
 	at := "."
 	for {
-		f.addRules(at, &rules)
+		addRules(read, at, &rules)
 		first, rest, deeper := strings.Cut(rel, "/")
 		if first == ".git" || rules.match([]byte(first), dir || deeper) == excluded {
 			return true
@@ -79,13 +84,16 @@ func (d *Disk) Lstat(name string) (fs.FileInfo, error) {
 // rulesAbove are the rules as they apply in the directory rel, without those
 // of its own ignore files.
 func (f *folder) rulesAbove(rel string) dirRules {
-	rules := f.rootRules()
+	return rulesAbove(f.rootRules(), f.read, rel)
+}
+
+func rulesAbove(rules dirRules, read func(name string) ([]byte, error), rel string) dirRules {
 	if rel == "." {
 		return rules
 	}
 	at := "."
 	for elem := range strings.SplitSeq(rel, "/") {
-		f.addRules(at, &rules)
+		addRules(read, at, &rules)
 		rules = rules.enter([]byte(elem))
 		at = path.Join(at, elem)
 	}
@@ -107,9 +115,13 @@ func (f *folder) rootRules() dirRules {
 }
 
 // addRules puts the ignore files of the directory dir in force.
-func (f *folder) addRules(dir string, rules *dirRules) {
+func (f *folder) addRules(dir string, rules *dirRules) { addRules(f.read, dir, rules) }
+
+func (f *folder) read(rel string) ([]byte, error) { return readRegular(f.root, rel) }
+
+func addRules(read func(name string) ([]byte, error), dir string, rules *dirRules) {
 	add := func(kind ruleKind, name string) {
-		if text, err := readRegular(f.root, path.Join(dir, name)); err == nil {
+		if text, err := read(path.Join(dir, name)); err == nil {
 			rules.add(kind, text)
 		}
 	}

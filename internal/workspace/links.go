@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,28 @@ func (f *folder) follow(rel string) (string, error) {
 	if f.plain(rel) {
 		return rel, nil
 	}
+	return followLinks(rel, rootLinks{f.root})
+}
+
+// linked is where names may be links.
+type linked interface {
+	kind(name string) (fs.FileMode, error) // its type, a link's own
+	Readlink(name string) (string, error)
+}
+
+// rootLinks are the links below a root.
+type rootLinks struct{ *os.Root }
+
+func (r rootLinks) kind(name string) (fs.FileMode, error) {
+	info, err := r.Lstat(name)
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode().Type(), nil
+}
+
+// followLinks resolves the links in rel.
+func followLinks(rel string, in linked) (string, error) {
 	done, todo := ".", strings.Split(rel, "/")
 	for links := 0; len(todo) > 0; {
 		part := todo[0]
@@ -55,7 +78,7 @@ func (f *folder) follow(rel string) (string, error) {
 			continue
 		}
 		next := path.Join(done, part)
-		info, err := f.root.Lstat(next)
+		kind, err := in.kind(next)
 		if errors.Is(err, fs.ErrNotExist) {
 			rest := path.Join(append([]string{next}, todo...)...)
 			if !fs.ValidPath(rest) {
@@ -66,14 +89,14 @@ func (f *folder) follow(rel string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if info.Mode()&fs.ModeSymlink == 0 {
+		if kind&fs.ModeSymlink == 0 {
 			done = next
 			continue
 		}
 		if links++; links > maxLinks {
 			return "", syscall.ELOOP
 		}
-		target, err := f.root.Readlink(next)
+		target, err := in.Readlink(next)
 		if err != nil {
 			return "", err
 		}

@@ -313,7 +313,7 @@ func (k *worker) visitListed(o *openDir, rules *dirRules) {
 		if kind == unknownKind {
 			kind = o.handle.kind(name)
 		}
-		if kind == otherKind || kind == fileKind && k.opts.DirsOnly || !k.wanted(bare, kind == dirKind, rules) {
+		if kind == otherKind || kind == fileKind && k.opts.DirsOnly || !k.opts.wanted(bare, kind == dirKind, rules) {
 			continue
 		}
 		if k.opts.Keep != nil && kind == dirKind && !k.opts.Keep(o.path+string(bare), true) {
@@ -355,9 +355,9 @@ func (k *worker) share(o *openDir) (own []byte) {
 }
 
 // wanted applies the rules that hold for all walks, then the ignore files.
-func (k *worker) wanted(name []byte, dir bool, rules *dirRules) bool {
+func (o *WalkOptions) wanted(name []byte, dir bool, rules *dirRules) bool {
 	v := rules.match(name, dir)
-	if v == excluded || name[0] == '.' && v != included && !k.opts.Hidden {
+	if v == excluded || name[0] == '.' && v != included && !o.Hidden {
 		return false
 	}
 	return string(name) != ".git" && utf8.Valid(name)

@@ -1,0 +1,309 @@
+package shadow_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+)
+
+// unusual makes a repository with all kinds of files.
+func unusual(t *testing.T) *gittest.Repo {
+	t.Helper()
+	r := gittest.New(t)
+	r.Write(
+		"a.txt", "one\ntwo\nthree\n", "empty", "", "dir/b.go", "package b\n", "dir/sub/c.go", "package c\n", "dir/sub/d.md", "d\n",
+		"dir-x", "before the slash\n", "dir.y", "also\n", ".hidden", "h\n", "sp ace/ü\n.txt", "newline\n", `back\slash`, "b\n", "q\"uote", "q\n",
+		".gitignore", "*.log\n/build/\n!keep.log\n", "keep.log", "kept\n", "tracked.log", "ignored but tracked\n", "dir/.gitignore", "*.tmp\nsub/d.md\n",
+		".ignore", "secret.md\n", "secret.md", "s\n", "build/out", "o\n", "deep/er/still/x", "x\n", "bin", "a\x00b", "run.sh", "#!/bin/sh\n",
+	)
+	for link, to := range map[string]string{"to-file": "a.txt", "to-dir": "dir/sub", "dir/up": "../a.txt", "dangling": "nowhere/x", "out": "/etc/passwd", "loop": "loop", "deep/link": "er/still"} {
+		if err := os.Symlink(to, r.Path(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(r.Path("run.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.Git("add", "-f", ".")
+	r.Git("commit", "-qm", "first")
+	return r
+}
+
+// dirty edits the main tree in many ways.
+func dirty(t *testing.T, r *gittest.Repo) {
+	t.Helper()
+	r.Write("a.txt", "MAIN was here\n", "dir/sub/d.md", "MAIN\n", "new-in-main", "MAIN\n", ".ignore", "*.go\n")
+	r.Git("add", "a.txt", "new-in-main")
+	for _, err := range []error{
+		os.Remove(r.Path("dir/b.go")), os.RemoveAll(r.Path("deep")), os.Remove(r.Path("to-file")),
+		os.Symlink("dir/b.go", r.Path("to-file")), os.Remove(r.Path("keep.log")), os.Mkdir(r.Path("keep.log"), 0o755),
+		os.Chmod(r.Path("secret.md"), 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// twins are a lazy shadow and one with all its files, of the same state.
+type twins struct {
+	*house
+	r    *rand.Rand
+	lazy workspace.View
+	full workspace.View
+}
+
+func newTwins(t *testing.T, r *gittest.Repo, uncommitted bool) *twins {
+	h := openHouse(t, r, shadow.Options{})
+	w := &twins{house: h, r: rand.New(rand.NewPCG(1, 2))}
+	h.create(shadow.CreateRequest{ID: "lazy", Lazy: true, IncludeUncommitted: uncommitted})
+	h.create(shadow.CreateRequest{ID: "full", IncludeUncommitted: uncommitted})
+	w.lazy, w.full = h.view("lazy"), h.view("full")
+	return w
+}
+
+// view opens the files of a shadow.
+func (h *house) view(id string) workspace.View {
+	h.t.Helper()
+	s, err := h.Get(context.Background(), id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: s.Root}}, workspace.DiskOptions{StateDir: filepath.Join(h.t.TempDir(), "apply")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { disk.Close() })
+	v, err := h.View(context.Background(), id, disk)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return v
+}
+
+// class is what matters about an error.
+func class(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, is := range []error{fs.ErrNotExist, fs.ErrInvalid, syscall.EISDIR, syscall.ENOTDIR, syscall.ELOOP, workspace.ErrOutside, workspace.ErrConflict, workspace.ErrProtected, workspace.ErrSpecial} {
+		if errors.Is(err, is) {
+			return is.Error()
+		}
+	}
+	return err.Error()
+}
+
+// told is all that a view says, as text.
+func told(v workspace.View, names []string) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for _, name := range names {
+		data, err := v.ReadFile(name)
+		say("read %q: %q %s", name, data, class(err))
+		real, err := v.RealName(name)
+		say("real %q: %q %s", name, real, class(err))
+		if given, err := v.Resolve(name); err != nil || given != name {
+			say("resolve %q: %q %s", name, given, class(err))
+		}
+		say("ignored %q: %v %v", name, v.Ignored(name, false), v.Ignored(name, true))
+		info, err := v.Stat(name)
+		if err != nil {
+			say("stat %q: %s", name, class(err))
+		} else if info.IsDir() {
+			say("stat %q: dir %s", name, info.Name())
+		} else {
+			say("stat %q: %s %v %d", name, info.Name(), info.Mode(), info.Size())
+		}
+		list, err := v.ReadDir(name)
+		say("list %q: %s", name, class(err))
+		for _, e := range list {
+			say("list %q: %q %v", name, e.Name(), e.Type())
+		}
+		for _, o := range []workspace.WalkOptions{{}, {Hidden: true}, {IncludeIgnored: true, Hidden: true, Workers: 1}} {
+			o.Dir = name
+			var mu sync.Mutex
+			var met []string
+			err := v.Walk(context.Background(), o, func(e *workspace.Entry) error {
+				data, err := e.Read(nil)
+				mu.Lock()
+				defer mu.Unlock()
+				met = append(met, fmt.Sprintf("%q: %q %s", e.Path, data, class(err)))
+				return nil
+			})
+			slices.Sort(met)
+			say("walk %q %v %v: %s", name, o.Hidden, o.IncludeIgnored, class(err))
+			for _, m := range met {
+				say("walk %q %v %v: %s", name, o.Hidden, o.IncludeIgnored, m)
+			}
+		}
+	}
+	return out
+}
+
+// names are those of both views, and some that aren't there.
+func (w *twins) names() []string {
+	all := map[string]bool{".": true, "absent": true, "dir/absent": true, "a.txt/x": true, "to-dir/c.go": true, "to-dir/new": true, "dir/sub": true, "deep/link/x": true, "..": true}
+	for _, v := range []workspace.View{w.lazy, w.full} {
+		err := fs.WalkDir(v, ".", func(name string, _ fs.DirEntry, err error) error {
+			all[name] = true
+			return err
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	delete(all, ".git") // they differ in it
+	return slices.Sorted(maps.Keys(all))
+}
+
+// same compares all that can be asked.
+func (w *twins) same(when string) {
+	w.t.Helper()
+	names := w.names()
+	w.equal(when, told(w.lazy, names), told(w.full, names))
+	ctx := context.Background()
+	d1, err1 := w.Diff(ctx, "lazy")
+	d2, err2 := w.Diff(ctx, "full")
+	if err1 != nil || err2 != nil {
+		w.t.Fatal(err1, err2)
+	}
+	w.equal(when+": diff", strings.Split(d1.Text, "\n"), strings.Split(d2.Text, "\n"))
+	if !reflect.DeepEqual(d1.Files, d2.Files) {
+		w.t.Fatalf("%s: diff of %v, but %v", when, d1.Files, d2.Files)
+	}
+	m1, err1 := w.Merge(ctx, "lazy", w.main)
+	m2, err2 := w.Merge(ctx, "full", w.main)
+	if err1 != nil || err2 != nil || !reflect.DeepEqual(m1, m2) {
+		w.t.Fatalf("%s: merge: %v %v\n%+v\n%+v", when, err1, err2, m1, m2)
+	}
+}
+
+func (w *twins) equal(when string, got, want []string) {
+	w.t.Helper()
+	if slices.Equal(got, want) {
+		return
+	}
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			w.t.Fatalf("%s: of %d and %d\nlazy: %q\nfull: %q", when, len(got), len(want), got[i:min(i+3, len(got))], want[i:min(i+3, len(want))])
+		}
+	}
+}
+
+// change makes up some changes.
+func (w *twins) change() []workspace.Change {
+	names := w.names()
+	pick := func() string { return names[w.r.IntN(len(names))] }
+	var list []workspace.Change
+	for range 1 + w.r.IntN(3) {
+		name := pick()
+		before, err := w.full.ReadFile(name)
+		if err != nil {
+			before = nil
+		} else if before == nil {
+			before = []byte{}
+		}
+		c := workspace.Change{Path: name, Before: before}
+		switch w.r.IntN(5) {
+		case 0:
+			c.After = []byte(fmt.Sprintf("text %d\n", w.r.IntN(100)))
+		case 1: // gone
+		case 2:
+			c.Path, c.From = path.Join(path.Dir(pick()), fmt.Sprintf("moved%d.log", w.r.IntN(30))), name
+		case 3:
+			c.Path, c.Before, c.After = path.Join(pick(), fmt.Sprintf("n%d.tmp", w.r.IntN(30))), nil, []byte("new\n")
+		case 4:
+			c.After = bytes.ToUpper(append(before, "more\n"...))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// TestLazyTwin: a lazy shadow and one with its files give the same answers to
+// everything, whatever is done through their views; edits of the main tree
+// don't show through; and once the files are made, git agrees.
+func TestLazyTwin(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before bool // the main tree is edited before, and that is included
+		after  bool // the main tree is edited afterwards
+	}{{"clean", false, false}, {"edited after", false, true}, {"uncommitted", true, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			r := unusual(t)
+			if c.before {
+				dirty(t, r)
+			}
+			w := newTwins(t, r, c.before)
+			w.same("at first")
+			if c.after {
+				dirty(t, r)
+				w.same("after edits of the main tree")
+				if data, err := w.lazy.ReadFile("a.txt"); err != nil || strings.Contains(string(data), "MAIN") {
+					t.Fatalf("%q %v", data, err)
+				}
+			}
+			done := 0
+			for i := range 60 {
+				changes := w.change()
+				err1, err2 := w.lazy.Apply(context.Background(), changes...), w.full.Apply(context.Background(), changes...)
+				if class(err1) != class(err2) {
+					t.Fatalf("%d: %+v: %v, but %v", i, changes, err1, err2)
+				}
+				if err1 == nil {
+					done++
+				}
+				if i%6 == 0 || i == 59 {
+					w.same(fmt.Sprintf("%d: %+v", i, changes))
+				}
+			}
+			if done < 10 {
+				t.Fatalf("only %d changes could be made", done)
+			}
+			lazy, full := h2(w, "lazy"), h2(w, "full")
+			if list := r.Git("worktree", "list"); !strings.Contains(list, lazy.Dir) {
+				t.Errorf("git worktree list: %s", list)
+			}
+			if err := w.Materialize(context.Background(), "lazy"); err != nil {
+				t.Fatal(err)
+			}
+			w.same("with its files")
+			for _, args := range [][]string{{"status", "--porcelain", "--ignored"}, {"diff", "HEAD"}, {"ls-files", "-s"}} {
+				if got, want := lazy.Git(args...), full.Git(args...); got != want {
+					t.Errorf("git %v:\n%s\nbut\n%s", args, got, want)
+				}
+			}
+			r.Git("fsck", "--no-dangling")
+			if w.lazy = w.view("lazy"); reflect.TypeOf(w.lazy) != reflect.TypeOf(w.full) {
+				t.Errorf("the view is still a %T", w.lazy)
+			}
+			w.same("seen anew")
+		})
+	}
+}
+
+func h2(w *twins, id string) *gittest.Repo {
+	s, err := w.Get(context.Background(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.At(s.Path)
+}

@@ -1,0 +1,205 @@
+package shadow
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+)
+
+// Materialize makes the files of a lazy shadow that are not there yet, for
+// whoever looks at its directory itself. What the directory has stays. After a
+// crash the shadow is lazy as before, or has all its files.
+func (m *Manager) Materialize(ctx context.Context, id string) error {
+	if err := m.wait(ctx); err != nil {
+		return err
+	}
+	t, err := m.find(id)
+	if err != nil || !t.isLazy() {
+		return err
+	}
+	unlock, err := m.lockSoon(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if t, err = m.find(id); err != nil || !t.isLazy() { // as it is with the lock held
+		return err
+	}
+	start := time.Now()
+	c := &creation{m: m, repo: t.repo, r: CreateRequest{ID: id}}
+	err = c.materialize(ctx, t)
+	if err = errors.Join(err, c.undo()); err == nil {
+		m.log("shadow materialized", "id", id, "kept", c.filled.Kept, "copied", c.filled.Copied, "decoded", c.filled.Decoded, "ms", time.Since(start).Milliseconds())
+	}
+	return err
+}
+
+// materialize fills a new directory with what t's doesn't have, and moves that
+// over: a file is there completely or not at all, and which ones are doesn't
+// matter until the shadow is not lazy any more.
+func (c *creation) materialize(ctx context.Context, t *tree) error {
+	base, main, err := t.begun(ctx)
+	if err != nil {
+		return err
+	}
+	c.main = main
+	if c.want, err = t.missing(base); err != nil {
+		return err
+	}
+	converted := c.repo.Conversions(base).Needed
+	c.smudge = func(name string, id gitrepo.OID) ([]byte, error) { return c.repo.Smudged(ctx, name, id) }
+	have, err := c.place()
+	if err == nil {
+		err = c.fill(ctx, have, converted)
+	}
+	if err == nil {
+		err = c.m.o.Fail("materialize.filled")
+	}
+	if err != nil {
+		return err
+	}
+	moved, err := c.moveInto(t.Path)
+	if err != nil {
+		return err
+	}
+	if err := c.m.o.Fail("materialize.moved"); err != nil {
+		return err
+	}
+	made := make(map[string]*gitrepo.IndexEntry, len(c.want.Entries))
+	for i := range c.want.Entries {
+		e := &c.want.Entries[i]
+		made[e.Path] = e
+		if info, err := os.Lstat(filepath.Join(t.Path, filepath.FromSlash(e.Path))); moved[e.Path] && err == nil {
+			e.SetStat(info)
+		}
+	}
+	if err := c.writeIndexes(ctx, t, base, made); err != nil {
+		return err
+	}
+	if err := c.m.o.Fail("materialize.indexed"); err != nil {
+		return err
+	}
+	if t.record.Converted = converted != nil; t.record.Converted {
+		if err := t.record.write(t.linked); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(t.lazyPath()); err != nil {
+		return err
+	}
+	return c.m.o.Fail("materialize.done")
+}
+
+// missing is what of base the directory doesn't have: what was not taken over,
+// and in whose place or way nothing lies.
+func (t *tree) missing(base *gitrepo.Index) (*gitrepo.Index, error) {
+	taken, err := readTaken(t.lazyPath())
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(t.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files, dirs := map[string]bool{}, map[string]bool{}
+	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			dirs[name] = true
+		default:
+			files[name] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	inTheWay := func(name string) bool {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if files[dir] {
+				return true
+			}
+		}
+		return false
+	}
+	x := &gitrepo.Index{Version: 2}
+	for _, e := range base.Entries {
+		name := e.Path
+		if !taken[name] && !files[name] && (!dirs[name] || e.Mode == gitrepo.ModeSubmodule) && (len(files) < 2 || !inTheWay(name)) {
+			x.Entries = append(x.Entries, e)
+		}
+	}
+	return x, nil
+}
+
+// moveInto moves what was filled to where it belongs, whole directories where
+// there is none. It returns the files that were moved one by one, which
+// changes their stat data.
+func (c *creation) moveInto(dir string) (moved map[string]bool, err error) {
+	moved = map[string]bool{}
+	var move func(name string) error
+	move = func(name string) error {
+		from, to := filepath.Join(c.temp, filepath.FromSlash(name)), filepath.Join(dir, filepath.FromSlash(name))
+		list, err := os.ReadDir(from)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			full := path.Join(name, e.Name())
+			there, err := os.Lstat(filepath.Join(to, e.Name()))
+			if e.IsDir() && err == nil && there.IsDir() {
+				if err := move(full); err != nil {
+					return err
+				}
+				continue
+			}
+			if err == nil {
+				continue // somebody has just put it there
+			}
+			if err := os.Rename(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+				return err
+			}
+			moved[full] = !e.IsDir()
+			if err := c.m.o.Fail("materialize.one"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return moved, move(".")
+}
+
+// writeIndexes writes the index of the working tree, unless git has made one
+// meanwhile, and the state that the shadow began with.
+func (c *creation) writeIndexes(ctx context.Context, t *tree, base *gitrepo.Index, made map[string]*gitrepo.IndexEntry) error {
+	now, err := t.ofCommit(ctx, c.main)
+	if err != nil {
+		return err
+	}
+	for _, x := range [...]*gitrepo.Index{now, base} {
+		for i := range x.Entries {
+			e := &x.Entries[i]
+			if m := made[e.Path]; m != nil && m.OID == e.OID && m.Mode == e.Mode {
+				*e = *m
+			} else {
+				*e = gitrepo.IndexEntry{Path: e.Path, Mode: e.Mode, OID: e.OID}
+			}
+		}
+	}
+	index := filepath.Join(t.linked.GitDir, "index")
+	if _, err := os.Lstat(index); errors.Is(err, fs.ErrNotExist) {
+		if err := gitrepo.WriteIndex(index, now); err != nil {
+			return err
+		}
+	}
+	return gitrepo.WriteIndex(filepath.Join(t.linked.Own(), baseFile), base)
+}
