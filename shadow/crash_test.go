@@ -19,8 +19,8 @@ import (
 
 const dieAt = "SHADOW_TEST_DIE_AT"
 
-// TestMain is also the process that dies: it makes and discards a shadow in the
-// current directory and kills itself at a point.
+// TestMain is also the process that dies: it does something about the shadow x
+// in the current directory and kills itself at a point.
 func TestMain(m *testing.M) {
 	point := os.Getenv(dieAt)
 	if point == "" {
@@ -41,18 +41,25 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	ctx := context.Background()
-	if os.Getenv("SHADOW_TEST_DISCARD") == "" {
-		_, err = mgr.Create(ctx, shadow.CreateRequest{ID: "x", IncludeUncommitted: true})
-	} else {
+	switch os.Getenv("SHADOW_TEST_DO") {
+	case "discard":
 		_, err = mgr.Discard(ctx, "x")
 		mgr.Close()
+	case "lazy":
+		_, err = mgr.Create(ctx, shadow.CreateRequest{ID: "x", Lazy: true})
+	case "materialize":
+		err = mgr.Materialize(ctx, "x")
+	case "apply":
+		err = applyAndDie(ctx, mgr, point)
+	default:
+		_, err = mgr.Create(ctx, shadow.CreateRequest{ID: "x", IncludeUncommitted: true})
 	}
 	fmt.Fprintln(os.Stderr, "it did not die:", err)
 	os.Exit(3)
 }
 
 // die runs this test binary until it dies at a point.
-func (h *house) die(point string, discard bool) {
+func (h *house) die(point, do string) {
 	h.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -60,10 +67,7 @@ func (h *house) die(point string, discard bool) {
 	}
 	cmd := exec.CommandContext(h.t.Context(), self)
 	cmd.Dir = h.Dir
-	cmd.Env = append(os.Environ(), dieAt+"="+point)
-	if discard {
-		cmd.Env = append(cmd.Env, "SHADOW_TEST_DISCARD=1")
-	}
+	cmd.Env = append(os.Environ(), dieAt+"="+point, "SHADOW_TEST_DO="+do)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() {
@@ -76,6 +80,7 @@ func (h *house) die(point string, discard bool) {
 func TestKilled(t *testing.T) {
 	create := []string{"create.dir", "create.copied", "create.staged", "create.filled", "create.moved", "create.published"}
 	reuse := append([]string{"create.reused"}, create[1:]...)
+	lazy := []string{"create.dir", "create.staged", "create.filled", "create.moved", "create.published"}
 	discard := []string{"discard.moved", "discard.kept", "discard.unregistered", "discard.cleaned"}
 	for _, c := range []struct {
 		what   string
@@ -85,6 +90,7 @@ func TestKilled(t *testing.T) {
 		{"create", create, []string{"create.moved", "create.published"}},
 		{"reuse", reuse, []string{"create.moved", "create.published"}},
 		{"discard", discard, nil},
+		{"lazy", lazy, []string{"create.moved", "create.published"}},
 	} {
 		for _, point := range c.points {
 			t.Run(c.what+" "+point, func(t *testing.T) {
@@ -100,7 +106,7 @@ func TestKilled(t *testing.T) {
 					}
 					h.Close()
 				}
-				h.die(point, c.what == "discard")
+				h.die(point, c.what)
 				h.sound()
 				// The next start.
 				again := openHouse(t, h.Repo, shadow.Options{Limits: shadow.Limits{Pool: -1}})
@@ -112,6 +118,9 @@ func TestKilled(t *testing.T) {
 					t.Errorf("shadows: %+v", list)
 				}
 				for _, s := range list {
+					if err := again.Materialize(context.Background(), s.ID); err != nil {
+						t.Error(err)
+					}
 					if out := h.At(s.Path).Git("status", "--porcelain"); out != "" {
 						t.Errorf("git status in the shadow: %s", out)
 					}
