@@ -53,7 +53,8 @@ var Codes = [...]Code{
 type Error struct {
 	Code       Code
 	Message    string
-	Structured any // optional data for the result
+	Detail     string // what the model reads after Message: of the tool's own, and from outside if the tool's text is
+	Structured any    // optional data for the result
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -265,6 +265,9 @@ func (c *call) finish(out tools.Result, err error) {
 		c.res.Error = &Failure{Code: e.Code, Message: c.d.o.Redact.Text(e.Message)}
 		c.res.Structured = e.Structured
 		text = e.Message
+		if e.Detail != "" {
+			text += "\n" + c.fromOutside(e.Detail)
+		}
 	} else {
 		c.res.OK = true
 		c.res.Structured = out.Structured
@@ -279,7 +282,7 @@ func (c *call) finish(out tools.Result, err error) {
 		c.res.Decision.Rule = string(c.res.Error.Code)
 	}
 	if c.tool != nil && c.tool.Untrusted && err == nil {
-		text = envelope(c.tool.Name, c.d.o.Redact.Sanitize(text))
+		text = c.fromOutside(text)
 	}
 	text = c.d.o.Redact.Text(text)
 	c.res.Structured = c.redactValue(c.res.Structured)
@@ -300,6 +303,15 @@ func (c *call) finish(out tools.Result, err error) {
 	if c.spent != nil {
 		c.spent.Settle(estimate(len(c.req.Arguments) + len(c.res.Content)))
 	}
+}
+
+// fromOutside wraps what a tool brings from outside, so that it can't pass for
+// anything else.
+func (c *call) fromOutside(text string) string {
+	if !c.tool.Untrusted {
+		return text
+	}
+	return envelope(c.tool.Name, c.d.o.Redact.Sanitize(text))
 }
 
 // estimate is the number of tokens in that many bytes, at four bytes a token.

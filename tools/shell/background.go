@@ -1,0 +1,226 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// maxJobs bounds what runs in the background of one session at a time, and
+// maxKept how many of those that have ended can still be read.
+const (
+	maxJobs = 10
+	maxKept = 20
+)
+
+// job is a command in the background.
+type job struct {
+	id, line string
+	started  time.Time
+	out      *output // both streams, as they came
+	stop     context.CancelFunc
+	done     chan struct{}
+	end      outcome // when done is closed
+	err      error
+}
+
+func (j *job) running() bool {
+	select {
+	case <-j.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// state says in words how a job is.
+func (j *job) state() string {
+	switch {
+	case j.running():
+		return fmt.Sprintf("running for %.0f s", time.Since(j.started).Seconds())
+	case j.end.timedOut:
+		return "ended by its time-out"
+	case j.err != nil:
+		return "killed"
+	}
+	return fmt.Sprintf("ended with exit code %d after %.1f s", j.end.code, j.end.took.Seconds())
+}
+
+// background starts a command that goes on after the call.
+func (sh *shell) background(in runIn) (tools.Result, error) {
+	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd})
+	if err != nil {
+		return tools.Result{}, err
+	}
+	sh.mu.Lock()
+	running := 0
+	for _, j := range sh.jobs {
+		if j.running() {
+			running++
+		}
+	}
+	if running >= maxJobs {
+		sh.mu.Unlock()
+		return tools.Result{}, tools.Errorf(tools.BudgetExceeded, "%d commands run in the background already; end one with command_kill", running)
+	}
+	sh.lastJob++
+	// A time-out that nobody gave is that of a command that is waited for.
+	ctx, stop := context.WithTimeout(context.Background(), maxTimeout*time.Second)
+	j := &job{id: "bg" + strconv.Itoa(sh.lastJob), line: in.Command, started: time.Now(), out: &output{}, stop: stop, done: make(chan struct{})}
+	sh.jobs = append(sh.jobs, j)
+	for i := 0; i < len(sh.jobs) && len(sh.jobs) > maxKept; {
+		if sh.jobs[i].running() {
+			i++
+			continue
+		}
+		sh.jobs = append(sh.jobs[:i:i], sh.jobs[i+1:]...)
+	}
+	sh.mu.Unlock()
+	r.Stdout, r.Stderr = j.out, j.out
+	p, err := sh.d.Start(ctx, r)
+	if err != nil {
+		j.err = err
+		stop()
+		close(j.done)
+		return tools.Result{}, notStarted(err)
+	}
+	go func() {
+		defer close(j.done)
+		defer stop()
+		j.end, j.err = wait(ctx, p, j.started)
+	}()
+	text := fmt.Sprintf("Runs in the background as %s. command_output reads it, command_kill ends it; it ends with the session, at the latest after %d s.\n[%s]", j.id, maxTimeout, p.Words())
+	if note != "" {
+		text += "\n[" + note + "]"
+	}
+	return tools.Result{Text: text, Structured: Ran{ID: j.id, Cwd: sh.relative(), Sandbox: p.Words()}}, nil
+}
+
+// job returns a job by its id.
+func (sh *shell) job(id string) (*job, error) {
+	var known []string
+	for _, j := range sh.all() {
+		if j.id == id {
+			return j, nil
+		}
+		known = append(known, j.id)
+	}
+	if len(known) == 0 {
+		return nil, tools.Errorf(tools.NotFound, "id: %q is not known: nothing was run in the background of this session", id)
+	}
+	return nil, tools.Errorf(tools.NotFound, "id: %q is not known; there are %s", id, strings.Join(known, ", "))
+}
+
+//go:embed command_output.md
+var outputDoc string
+
+type outputIn struct {
+	ID     string `json:"id" jsonschema:"from run_command"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"from an earlier answer: only what came after it"`
+}
+
+// Printed is the structured result of command_output.
+type Printed struct {
+	ID       string `json:"id"`
+	Running  bool   `json:"running"`
+	ExitCode *int   `json:"exitCode,omitempty"` // when it has ended by itself
+	Cursor   string `json:"cursor"`
+}
+
+func newCommandOutput(s *sessions) *tools.Tool {
+	return tools.NewRead(tools.Def{
+		Name: "command_output", Title: "Command output", Description: outputDoc,
+		Category: category, Tags: []string{"background"}, Untrusted: true,
+	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, error) {
+		j, err := s.get(c).job(in.ID)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		offset := int64(0)
+		if in.Cursor != "" {
+			if offset, err = strconv.ParseInt(in.Cursor, 36, 64); err != nil || offset < 0 || offset > j.out.bytes() {
+				return tools.Result{}, tools.Errorf(tools.ExpiredCursor, "cursor: %q is not one of %s; leave it out to read from the beginning", in.Cursor, j.id)
+			}
+		}
+		running := j.running() // before the output, so that none is missed
+		text, total := j.out.from(offset)
+		p := Printed{ID: j.id, Running: running, Cursor: strconv.FormatInt(total, 36)}
+		if !running && j.err == nil && !j.end.timedOut {
+			p.ExitCode = &j.end.code
+		}
+		if text == "" {
+			text = "(nothing new)\n"
+		}
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		return tools.Result{Text: text + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.state(), p.Cursor), Structured: p}, nil
+	})
+}
+
+//go:embed command_kill.md
+var killDoc string
+
+type killIn struct {
+	ID string `json:"id" jsonschema:"from run_command"`
+}
+
+func newCommandKill(s *sessions) *tools.Tool {
+	return tools.NewRead(tools.Def{
+		Name: "command_kill", Title: "End a command", Description: killDoc,
+		Category: category, Tags: []string{"background"},
+	}, func(ctx context.Context, c *tools.Call, in killIn) (tools.Result, error) {
+		j, err := s.get(c).job(in.ID)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		if !j.running() {
+			return tools.Result{Text: fmt.Sprintf("%s has %s already.", j.id, j.state())}, nil
+		}
+		j.stop()
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return tools.Result{}, ctx.Err()
+		}
+		return tools.Result{Text: j.id + " and all its processes have been ended."}, nil
+	})
+}
+
+//go:embed command_list.md
+var listDoc string
+
+// Job describes a command in the background, for command_list.
+type Job struct {
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	Running bool   `json:"running"`
+	Bytes   int64  `json:"bytes"`
+}
+
+func newCommandList(s *sessions) *tools.Tool {
+	return tools.NewRead(tools.Def{
+		Name: "command_list", Title: "List commands", Description: listDoc,
+		Category: category, Tags: []string{"background"},
+	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
+		list := []Job{}
+		var b strings.Builder
+		for _, j := range s.get(c).all() {
+			list = append(list, Job{j.id, j.line, j.running(), j.out.bytes()})
+			line, _, more := strings.Cut(j.line, "\n")
+			if more {
+				line += " …"
+			}
+			fmt.Fprintf(&b, "%s  %s  %d bytes  %s\n", j.id, j.state(), j.out.bytes(), line)
+		}
+		if len(list) == 0 {
+			b.WriteString("Nothing was run in the background of this session.")
+		}
+		return tools.Result{Text: b.String(), Structured: map[string]any{"commands": list}}, nil
+	})
+}

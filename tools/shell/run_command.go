@@ -1,0 +1,141 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed run_command.md
+var runDoc string
+
+// maxTimeout bounds how long a command may take, in seconds.
+const maxTimeout = 3600
+
+type runIn struct {
+	Command    string `json:"command" jsonschema:"what bash runs" minLength:"1"`
+	TimeoutS   int    `json:"timeout_s,omitempty" jsonschema:"seconds until it is ended" default:"120" minimum:"1" maximum:"3600"`
+	Background bool   `json:"background,omitempty" jsonschema:"return at once; see command_output"`
+	Cwd        string `json:"cwd,omitempty" jsonschema:"directory to begin in, instead of the session's"`
+}
+
+func (in runIn) Effects() tools.Effects { return tools.Effects{Command: in.Command, Shell: true} }
+
+// Ran is the structured result of run_command.
+type Ran struct {
+	ExitCode   int      `json:"exitCode"`
+	TimedOut   bool     `json:"timedOut,omitempty"`
+	DurationMs int64    `json:"durationMs"`
+	Stdout     int64    `json:"stdoutBytes"`
+	Stderr     int64    `json:"stderrBytes"`
+	Cwd        string   `json:"cwd"` // of the session after it, relative to the root
+	Sandbox    string   `json:"sandbox"`
+	Removed    []string `json:"removed,omitempty"` // files that were taken away after it
+	ID         string   `json:"id,omitempty"`      // of a command in the background
+}
+
+func newRunCommand(s *sessions) *tools.Tool {
+	return tools.NewExec(tools.Def{
+		Name: "run_command", Title: "Run command", Description: runDoc,
+		Category: category, Tags: []string{"shell", "bash", "run"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
+	}, func(ctx context.Context, c *tools.Call, in runIn) (tools.Result, error) {
+		sh := s.get(c)
+		if in.Background {
+			return sh.background(in)
+		}
+		return sh.run(ctx, c, in)
+	})
+}
+
+// run runs a command and waits for it. Commands of one session follow each
+// other, because each begins with what the one before left.
+func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result, error) {
+	select {
+	case sh.turn <- struct{}{}:
+		defer func() { <-sh.turn }()
+	case <-ctx.Done():
+		return tools.Result{}, ctx.Err()
+	}
+	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd, keep: true})
+	if err != nil {
+		return tools.Result{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, time.Duration(in.TimeoutS)*time.Second)
+	defer cancel()
+	stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
+	r.Stdout, r.Stderr = stdout, stderr
+	started := time.Now()
+	p, err := sh.d.Start(limited, r)
+	if err != nil {
+		return tools.Result{}, notStarted(err)
+	}
+	o, err := wait(limited, p, started)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	if ctx.Err() != nil {
+		return tools.Result{}, ctx.Err()
+	}
+	sh.left()
+	ran := Ran{
+		ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Stdout: stdout.bytes(), Stderr: stderr.bytes(),
+		Cwd: sh.relative(), Sandbox: o.words, Removed: o.removed,
+	}
+	text := report(stdout.text(), stderr.text(), note, o)
+	switch {
+	case o.timedOut:
+		return tools.Result{}, &tools.Error{Code: tools.Timeout, Message: fmt.Sprintf("the command was ended after %d s; give it more with timeout_s, or run it with background", in.TimeoutS), Detail: text, Structured: ran}
+	case o.code != 0:
+		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("exit code %d", o.code), Detail: text, Structured: ran}
+	}
+	return tools.Result{Text: text, Structured: ran}, nil
+}
+
+// notStarted says why there was no command.
+func notStarted(err error) error {
+	return tools.Errorf(tools.Unavailable, "nothing was run: %v", err)
+}
+
+// relative is the directory of the session, from its root.
+func (sh *shell) relative() string {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	rel, err := filepath.Rel(sh.root, sh.dir)
+	if err != nil {
+		return sh.dir
+	}
+	return filepath.ToSlash(rel)
+}
+
+// report is what a model reads of a command's end.
+func report(stdout, stderr, note string, o outcome) string {
+	var b strings.Builder
+	b.WriteString(stdout)
+	if stderr != "" {
+		newline(&b)
+		b.WriteString("[stderr]\n" + stderr)
+	}
+	newline(&b)
+	if b.Len() == 0 {
+		b.WriteString("(no output)\n")
+	}
+	if note != "" {
+		b.WriteString("[" + note + "]\n")
+	}
+	if len(o.removed) > 0 {
+		fmt.Fprintf(&b, "[taken away again, because other programs would obey it: %s]\n", strings.Join(o.removed, ", "))
+	}
+	fmt.Fprintf(&b, "[exit code %d, %.1f s; %s]\n", o.code, o.took.Seconds(), o.words)
+	return b.String()
+}
+
+func newline(b *strings.Builder) {
+	if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+		b.WriteByte('\n')
+	}
+}

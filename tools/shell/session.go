@@ -1,0 +1,192 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed wrapper.sh
+var wrapper string
+
+// maxCommand bounds a command: one argument of a process may not be longer.
+const maxCommand = 100 << 10
+
+// sessions are the shells that there are.
+type sessions struct {
+	d Deps
+
+	mu   sync.Mutex
+	open map[string]*shell // by session and root
+}
+
+// shell is what one session has in one root.
+type shell struct {
+	d             Deps
+	session, root string
+	turn          chan struct{} // holds a token while a command runs that keeps its state
+
+	mu      sync.Mutex
+	dir     string // where the next command begins
+	jobs    []*job
+	lastJob int
+}
+
+func newSessions(d Deps) *sessions { return &sessions{d: d, open: map[string]*shell{}} }
+
+// get returns the shell of a call, which begins with the first one.
+func (s *sessions) get(c *tools.Call) *shell {
+	root := c.Files.Abs(".")
+	key := c.Session + "\x00" + root
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sh := s.open[key]; sh != nil {
+		return sh
+	}
+	sh := &shell{d: s.d, session: c.Session, root: root, turn: make(chan struct{}, 1), dir: root}
+	s.open[key] = sh
+	if s.d.Closed != nil {
+		if closed := s.d.Closed(c.Session); closed != nil {
+			go func() {
+				<-closed
+				s.mu.Lock()
+				delete(s.open, key)
+				s.mu.Unlock()
+				sh.end()
+			}()
+		}
+	}
+	return sh
+}
+
+// end ends what runs in the background, and forgets the state.
+func (sh *shell) end() {
+	for _, j := range sh.all() {
+		j.stop()
+	}
+	if home, err := sh.d.Home(sh.root); err == nil {
+		_ = os.RemoveAll(filepath.Join(home, stateDir, sh.session)) // nobody asks for it again
+	}
+}
+
+// stateDir is where the state of sessions is kept, below the commands' home.
+const stateDir = ".sidecar-shell"
+
+// command is one command of a shell.
+type command struct {
+	line string
+	dir  string // relative to the shell's directory, or absolute; "" is that directory
+	keep bool   // what it leaves is for the next one
+}
+
+// prepare returns what to run for c, and where it begins. A directory that is
+// gone, or that leads out of the root, is not begun in; note says so.
+func (sh *shell) prepare(c command) (r Run, note string, err error) {
+	if len(c.line) > maxCommand || strings.ContainsRune(c.line, 0) {
+		return r, "", tools.Errorf(tools.InvalidArguments, "command: at most %d bytes without a NUL; put a longer script into a file", maxCommand)
+	}
+	sh.mu.Lock()
+	dir := sh.dir
+	sh.mu.Unlock()
+	if dir != sh.root && !sh.inside(dir) {
+		note = fmt.Sprintf("The directory of the session, %s, is gone or outside of the workspace; this began in the workspace's root.", dir)
+		dir = sh.root
+	}
+	if c.dir != "" {
+		if !filepath.IsAbs(c.dir) {
+			c.dir = filepath.Join(sh.root, c.dir)
+		}
+		if !sh.inside(c.dir) {
+			return r, "", tools.Errorf(tools.OutsideWorkspace, "cwd: %s is not a directory inside of the workspace; give one relative to its root", c.dir)
+		}
+		dir = c.dir
+	}
+	keep := "0"
+	if c.keep {
+		keep = "1"
+	}
+	state := `"$HOME/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
+	script := "set -- " + state + ` "$1" ` + keep + "\n" + wrapper
+	return Run{
+		Session: sh.session, Root: sh.root, Dir: dir,
+		Argv: []string{"bash", "--noprofile", "--norc", "-c", script, "bash", c.line},
+	}, note, nil
+}
+
+// inside reports whether dir is a directory in the root, links followed.
+func (sh *shell) inside(dir string) bool {
+	root, err := filepath.EvalSymlinks(sh.root)
+	if err != nil {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || real != root && !strings.HasPrefix(real, root+string(filepath.Separator)) {
+		return false
+	}
+	info, err := os.Stat(real)
+	return err == nil && info.IsDir()
+}
+
+// left takes over the directory that a command ended in. What stands in the
+// file was written by the command, so it is believed only when it leads inside.
+func (sh *shell) left() {
+	home, err := sh.d.Home(sh.root)
+	if err != nil {
+		return
+	}
+	data, err := os.ReadFile(filepath.Join(home, stateDir, sh.session, "cwd"))
+	if err != nil || len(data) > 4096 {
+		return
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.dir = strings.TrimSuffix(string(data), "\n")
+}
+
+// outcome is how a command ended.
+type outcome struct {
+	code     int
+	timedOut bool
+	took     time.Duration
+	words    string
+	removed  []string
+}
+
+// wait waits for p and reads its end.
+func wait(ctx context.Context, p Process, started time.Time) (outcome, error) {
+	err := p.Wait()
+	o := outcome{took: time.Since(started), words: p.Words(), removed: p.Removed()}
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		o.timedOut = true
+	case ctx.Err() != nil:
+		return o, ctx.Err()
+	case errors.As(err, &exit):
+		o.code = exit.ExitCode()
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			o.code = 128 + int(status.Signal())
+		}
+	case err != nil:
+		return o, err
+	}
+	return o, nil
+}
+
+// all are the jobs, oldest first.
+func (sh *shell) all() []*job {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return slices.Clone(sh.jobs)
+}

@@ -1,0 +1,316 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// plain runs commands without a sandbox, which has tests of its own.
+type plain struct{ cmd *exec.Cmd }
+
+func (p plain) Wait() error       { return p.cmd.Wait() }
+func (p plain) Kill()             { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+func (p plain) Words() string     { return "sandbox: none" }
+func (p plain) Removed() []string { return nil }
+
+type rig struct {
+	t      *testing.T
+	root   string
+	files  workspace.Files
+	byName map[string]*tools.Tool
+	closed chan struct{}
+	refuse error
+
+	sessions *sessions
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, root: t.TempDir(), byName: map[string]*tools.Tool{}, closed: make(chan struct{})}
+	home := t.TempDir()
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.root}}, workspace.DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { disk.Close() })
+	r.files = disk
+	r.sessions = newSessions(Deps{
+		Start: func(ctx context.Context, run Run) (Process, error) {
+			if r.refuse != nil {
+				return nil, r.refuse
+			}
+			cmd := exec.CommandContext(ctx, run.Argv[0], run.Argv[1:]...)
+			cmd.Dir, cmd.Stdout, cmd.Stderr = run.Dir, run.Stdout, run.Stderr
+			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+			cmd.WaitDelay = time.Second
+			return plain{cmd}, cmd.Start()
+		},
+		Home:   func(string) (string, error) { return home, nil },
+		Closed: func(string) <-chan struct{} { return r.closed },
+	})
+	for _, tool := range r.sessions.tools() {
+		r.byName[tool.Name] = tool
+	}
+	return r
+}
+
+// call runs a tool and returns its text, or that of its failure.
+func (r *rig) call(name string, args any, emit func(string)) (string, tools.Result, *tools.Error) {
+	r.t.Helper()
+	data, err := json.Marshal(args)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	b, err := r.byName[name].Bind(data)
+	if err != nil {
+		return err.Error(), tools.Result{}, tools.AsError(err)
+	}
+	res, _, err := b.Run(r.t.Context(), &tools.Call{Session: "s1", Files: r.files, Emit: emit})
+	if err != nil {
+		e := tools.AsError(err)
+		return e.Message + "\n" + e.Detail, res, e
+	}
+	return res.Text, res, nil
+}
+
+func (r *rig) run(command string) string {
+	r.t.Helper()
+	text, _, _ := r.call("run_command", map[string]any{"command": command}, nil)
+	return text
+}
+
+// What one command leaves is there for the next.
+func TestState(t *testing.T) {
+	r := newRig(t)
+	if err := os.MkdirAll(filepath.Join(r.root, "a b", "c"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ command, says string }{
+		{"cd 'a b/c'", "exit code 0"},
+		{"pwd; echo $PWD", "a b/c\n" + r.root + "/a b/c"},
+		{"export TOKEN='x \"y\"\nz' PLAIN=1; LOCAL=1", ""},
+		{`printf '<%s>' "$TOKEN" "$PLAIN" "$LOCAL"`, "<x \"y\"\nz><1><>"},
+		{"greet() { echo \"hello $1\"; }; alias hi='greet there'", ""},
+		{"hi; greet you", "hello there\nhello you"},
+		{"export LATE=1; exit 7", "exit code 7"},
+		{"echo late $LATE", "late 1"},
+		{"cd /", "exit code 0"},
+		{"pwd", "is gone or outside of the workspace"},
+		{"pwd", r.root + "\n"},
+		{"mkdir d; cd d; rmdir ../d", ""},
+		{"echo alive", "alive"},
+		{"unset PLAIN; unalias hi", ""},
+		{"echo \"<$PLAIN>\"; hi", "<>"},
+		{"trap 'echo bye' EXIT; export AFTER=1", "bye"},
+		{"echo after $AFTER", "after 1"},
+	} {
+		if got := r.run(c.command); !strings.Contains(got, c.says) {
+			t.Errorf("%q says\n%s\nwithout %q", c.command, got, c.says)
+		}
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	r := newRig(t)
+	for name, c := range map[string]struct {
+		args map[string]any
+		code tools.Code
+		says []string
+	}{
+		"both streams":           {map[string]any{"command": "echo out; echo err >&2"}, "", []string{"out\n[stderr]\nerr\n[exit code 0"}},
+		"nothing":                {map[string]any{"command": "true"}, "", []string{"(no output)", "sandbox: none"}},
+		"a code":                 {map[string]any{"command": "echo why >&2; exit 3"}, tools.CommandFailed, []string{"exit code 3", "why"}},
+		"no such program":        {map[string]any{"command": "no_such_program_x"}, tools.CommandFailed, []string{"exit code 127", "not found"}},
+		"a quote too few":        {map[string]any{"command": "echo 'x"}, tools.CommandFailed, []string{"unexpected EOF"}},
+		"reads standard input":   {map[string]any{"command": "cat; echo end"}, "", []string{"end"}},
+		"killed by a signal":     {map[string]any{"command": "kill -9 $$"}, tools.CommandFailed, []string{"137"}},
+		"too long":               {map[string]any{"command": "sleep 60", "timeout_s": 1}, tools.Timeout, []string{"ended after 1 s"}},
+		"a directory":            {map[string]any{"command": "pwd", "cwd": "sub"}, "", []string{"/sub\n"}},
+		"a directory outside":    {map[string]any{"command": "pwd", "cwd": "../.."}, tools.OutsideWorkspace, []string{"cwd"}},
+		"a directory of nowhere": {map[string]any{"command": "pwd", "cwd": "none"}, tools.OutsideWorkspace, []string{"cwd"}},
+		"a file as directory":    {map[string]any{"command": "pwd", "cwd": "file"}, tools.OutsideWorkspace, []string{"cwd"}},
+		"a link out":             {map[string]any{"command": "pwd", "cwd": "out"}, tools.OutsideWorkspace, []string{"cwd"}},
+		"empty":                  {map[string]any{"command": ""}, tools.InvalidArguments, []string{"command"}},
+		"a NUL":                  {map[string]any{"command": "echo \x00"}, tools.InvalidArguments, []string{"NUL"}},
+		"far too long":           {map[string]any{"command": "echo " + strings.Repeat("x", maxCommand)}, tools.InvalidArguments, []string{"bytes"}},
+		"a time of nothing":      {map[string]any{"command": "true", "timeout_s": 0}, tools.InvalidArguments, []string{"timeout_s"}},
+		"bytes that are no text": {map[string]any{"command": `printf '\xff\xfe'`}, "", []string{"\uFFFD"}},
+		"exec":                   {map[string]any{"command": "exec echo gone"}, "", []string{"gone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			for _, dir := range []string{"sub"} {
+				if err := os.Mkdir(filepath.Join(r.root, dir), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(os.WriteFile(filepath.Join(r.root, "file"), nil, 0o644), os.Symlink("/", filepath.Join(r.root, "out"))); err != nil {
+				t.Fatal(err)
+			}
+			text, _, e := r.call("run_command", c.args, nil)
+			code := tools.Code("")
+			if e != nil {
+				code = e.Code
+			}
+			if code != c.code {
+				t.Fatalf("code %q, want %q: %s", code, c.code, text)
+			}
+			for _, part := range c.says {
+				if !strings.Contains(text, part) {
+					t.Errorf("%q is missing in\n%s", part, text)
+				}
+			}
+		})
+	}
+	r.refuse = errors.New("no sandbox here")
+	if text, _, e := r.call("run_command", map[string]any{"command": "true"}, nil); e == nil || e.Code != tools.Unavailable || !strings.Contains(text, "no sandbox here") {
+		t.Errorf("%v: %s", e, text)
+	}
+}
+
+// A command that prints without end costs no memory, and what is shown is its
+// beginning and its end.
+func TestEndlessOutput(t *testing.T) {
+	r := newRig(t)
+	streamed := 0
+	text, res, e := r.call("run_command", map[string]any{"command": "seq 1 3000000"}, func(s string) { streamed += len(s) })
+	if e != nil {
+		t.Fatal(text)
+	}
+	ran := res.Structured.(Ran)
+	if !strings.HasPrefix(text, "1\n2\n") || !strings.Contains(text, "3000000\n[exit code 0") || !strings.Contains(text, "bytes are not kept") || len(text) > keepHead+keepTail+1000 {
+		t.Errorf("%d bytes: %.50q … %q", len(text), text, text[len(text)-100:])
+	}
+	if int64(streamed) != ran.Stdout || ran.Stdout != 22888896 {
+		t.Errorf("%d bytes streamed, %d printed", streamed, ran.Stdout)
+	}
+}
+
+func TestOutput(t *testing.T) {
+	o := &output{}
+	var all []byte
+	for i := 0; len(all) < 3*(keepHead+keepTail); i++ {
+		line := []byte(strings.Repeat(string(rune('a'+i%26)), 1+i%997) + "\n")
+		all = append(all, line...)
+		if _, err := o.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, total := o.from(0)
+	if total != int64(len(all)) || !strings.HasPrefix(text, string(all[:keepHead])) || !strings.HasSuffix(text, string(all[len(all)-keepTail:])) {
+		t.Error("the beginning or the end is not what was written")
+	}
+	for _, back := range []int{0, 1, 100, keepTail} {
+		if got, _ := o.from(total - int64(back)); got != string(all[len(all)-back:]) {
+			t.Errorf("the last %d bytes are %d others", back, len(got))
+		}
+	}
+	if got, _ := o.from(10); !strings.HasPrefix(got, string(all[10:100])) {
+		t.Error("reading on in the beginning begins elsewhere")
+	}
+}
+
+// A rune is passed on whole, however it is written.
+func TestRunesAreStreamedWhole(t *testing.T) {
+	var got []string
+	o := &output{emit: func(s string) { got = append(got, s) }}
+	for _, b := range []byte("aä€😀z") {
+		if _, err := o.Write([]byte{b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := strings.Join(got, "|"); s != "a|ä|€|😀|z" {
+		t.Errorf("%q", s)
+	}
+}
+
+func TestBackground(t *testing.T) {
+	r := newRig(t)
+	started := func(command string) string {
+		t.Helper()
+		text, res, e := r.call("run_command", map[string]any{"command": command, "background": true}, nil)
+		if e != nil {
+			t.Fatal(text)
+		}
+		return res.Structured.(Ran).ID
+	}
+	fifo := filepath.Join(r.root, "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.run("export NAME=world")
+	id := started("echo one $NAME; read x < go; echo two; exit 4")
+	until := func(want string) Printed {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); ; {
+			text, res, e := r.call("command_output", map[string]any{"id": id}, nil)
+			if e != nil {
+				t.Fatal(text)
+			}
+			if strings.Contains(text, want) {
+				return res.Structured.(Printed)
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("no %q in %q", want, text)
+			}
+		}
+	}
+	first := until("one world")
+	if !first.Running || first.ExitCode != nil {
+		t.Errorf("%+v", first)
+	}
+	if err := os.WriteFile(fifo, []byte("x\n"), fs.ModePerm); err != nil {
+		t.Fatal(err)
+	}
+	until("ended with exit code 4")
+	text, res, _ := r.call("command_output", map[string]any{"id": id, "cursor": first.Cursor}, nil)
+	if last := res.Structured.(Printed); !strings.HasPrefix(text, "two\n") || last.ExitCode == nil || *last.ExitCode != 4 {
+		t.Errorf("%q, %+v", text, last)
+	}
+	if text, _, e := r.call("command_output", map[string]any{"id": id, "cursor": "zzzz"}, nil); e == nil || e.Code != tools.ExpiredCursor {
+		t.Errorf("%v %s", e, text)
+	}
+	for _, tool := range []string{"command_output", "command_kill"} {
+		if text, _, e := r.call(tool, map[string]any{"id": "bg99"}, nil); e == nil || e.Code != tools.NotFound || !strings.Contains(text, "bg1") {
+			t.Errorf("%s: %v %s", tool, e, text)
+		}
+	}
+
+	id = started("sleep 100 & sleep 100")
+	if text, _, e := r.call("command_kill", map[string]any{"id": id}, nil); e != nil || !strings.Contains(text, "have been ended") {
+		t.Errorf("%v %s", e, text)
+	}
+	if text, _, _ := r.call("command_list", struct{}{}, nil); !strings.Contains(text, "bg1  ended with exit code 4") || !strings.Contains(text, "bg2  killed") {
+		t.Error(text)
+	}
+	for range maxJobs {
+		id = started("sleep 100")
+	}
+	if text, _, e := r.call("run_command", map[string]any{"command": "true", "background": true}, nil); e == nil || e.Code != tools.BudgetExceeded {
+		t.Errorf("one too many: %v %s", e, text)
+	}
+	last, err := r.sessions.get(&tools.Call{Session: "s1", Files: r.files}).job(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(r.closed) // the session ends, and with it what runs
+	select {
+	case <-last.done:
+	case <-time.After(20 * time.Second):
+		t.Error("a command outlives its session")
+	}
+}

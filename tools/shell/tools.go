@@ -1,0 +1,57 @@
+// Package shell holds the tools that run commands. Each command is a process
+// of its own, confined by whoever starts it; what a session's commands leave
+// to the next one (directory, exported variables, functions, aliases) is kept
+// in between.
+package shell
+
+import (
+	"context"
+	"io"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Deps are what the tools of this family need besides the files.
+type Deps struct {
+	// Start starts a command so that all of its processes end with ctx. It
+	// fails, and nothing runs, when the command can't be confined as it must be.
+	Start func(ctx context.Context, r Run) (Process, error)
+
+	// Home is the directory of the host that commands in root have as their
+	// home. It outlives them.
+	Home func(root string) (string, error)
+
+	// Closed is closed when a session ends; nil means that none ever does.
+	Closed func(session string) <-chan struct{}
+}
+
+// Run is a command to start.
+type Run struct {
+	Session        string
+	Root           string // the session's root: all it may change
+	Dir            string // where the command begins, inside of Root
+	Argv           []string
+	Stdout, Stderr io.Writer
+}
+
+// Process is a command that was started.
+type Process interface {
+	Wait() error       // for the end of all its processes; *exec.ExitError for another code than 0
+	Kill()             // ends all its processes
+	Words() string     // how it is confined
+	Removed() []string // files that it made and that were taken away after it
+}
+
+const category = "shell"
+
+// Tools returns the tools of this family.
+func Tools(d Deps) []*tools.Tool { return newSessions(d).tools() }
+
+func (s *sessions) tools() []*tools.Tool {
+	return []*tools.Tool{
+		newRunCommand(s),
+		newCommandOutput(s),
+		newCommandKill(s),
+		newCommandList(s),
+	}
+}
