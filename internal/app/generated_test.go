@@ -10,13 +10,14 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/git"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
 // all is the whole list of tools, as a registry gives it.
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{}, git.Deps{}, nil, nil)...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{}, git.Deps{}, nil, shell.Deps{}, nil)...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

@@ -7,11 +7,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/fs"
 	"github.com/sidecar-ls/sidecar-ls/tools/git"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, k search.Knowledge, x *textindex.Index) []*tools.Tool {
+func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index) []*tools.Tool {
 	finder := o.finder()
 	if x != nil {
 		finder.Narrow = x.Containing
@@ -21,6 +22,7 @@ func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, 
 		fs.Tools(fs.Deps{Outline: o.outline}),
 		search.Tools(search.Deps{References: finder, Knowledge: k, Index: x}),
 		git.Tools(g),
+		shell.Tools(sh),
 		system.Tools(pages),
 		editor.Tools(people),
 	} {

@@ -113,6 +113,10 @@ var table = []Setting{
 		Help: "How commands are confined: `auto` is the best that the machine has, and every result says what that is; `require` runs nothing where there is no sandbox; `off` runs commands with all rights of the user.",
 	},
 	{
+		Key: "sandbox.network", Type: Boolean, Default: false, Scope: ScopeClient,
+		Help: "Whether commands may use the network in the sandbox.",
+	},
+	{
 		Key: "sandbox.readOnly", Type: Strings, Scope: ScopeUser,
 		Help: "Directories outside of the workspace that commands may read in the sandbox, besides the system's and those of common toolchains: absolute paths, such as `/data/models`.",
 	},

@@ -130,7 +130,11 @@ func report(stdout, stderr, note string, o outcome) string {
 	if len(o.removed) > 0 {
 		fmt.Fprintf(&b, "[taken away again, because other programs would obey it: %s]\n", strings.Join(o.removed, ", "))
 	}
-	fmt.Fprintf(&b, "[exit code %d, %.1f s; %s]\n", o.code, o.took.Seconds(), o.words)
+	how := fmt.Sprintf("exit code %d", o.code)
+	if o.timedOut {
+		how = "ended by its time-out"
+	}
+	fmt.Fprintf(&b, "[%s, %.1f s; %s]\n", how, o.took.Seconds(), o.words)
 	return b.String()
 }
 

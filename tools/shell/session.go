@@ -117,10 +117,10 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 		keep = "1"
 	}
 	state := `"$HOME/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
-	script := "set -- " + state + ` "$1" ` + keep + "\n" + wrapper
+	script := "set -- " + state + ` "$1" ` + keep + ` "$2"` + "\n" + wrapper
 	return Run{
 		Session: sh.session, Root: sh.root, Dir: dir,
-		Argv: []string{"bash", "--noprofile", "--norc", "-c", script, "bash", c.line},
+		Argv: []string{"bash", "--noprofile", "--norc", "-c", script, "bash", c.line, dir},
 	}, note, nil
 }
 

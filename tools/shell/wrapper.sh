@@ -1,9 +1,10 @@
 # What bash runs around a command: the state of the session before it, and what
 # it left after it. $1 is the directory of the state, $2 the command, $3 is 1
-# when the state is to be kept. Names that begin with __sc are ours.
+# when the state is to be kept, $4 where the command begins, by the name that
+# the session knows. Names that begin with __sc are ours.
 shopt -s expand_aliases
 if [ -r "$1/state" ]; then . "$1/state"; fi
-cd . 2>/dev/null # the state has the PWD of before
+cd -L -- "$4" 2>/dev/null # the state has the PWD of before
 __sc_dir=$1 __sc_keep=$3
 __sc_save='
 	if [ "$__sc_keep" = 1 ] && mkdir -p "$__sc_dir"; then
@@ -13,7 +14,7 @@ __sc_save='
 			declare -f
 			alias -p
 		} >"$__sc_dir/state.new" 2>/dev/null && mv -f "$__sc_dir/state.new" "$__sc_dir/state"
-		pwd -P >"$__sc_dir/cwd" 2>/dev/null
+		pwd >"$__sc_dir/cwd" 2>/dev/null
 	fi'
 trap '__sc_code=$?; eval "$__sc_save"; exit $__sc_code' EXIT # for a command that exits
 eval "$2"

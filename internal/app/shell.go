@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
+)
+
+// shell lets the tools start commands, each confined as the settings say.
+func (c *core) shell(self string) shell.Deps {
+	box := sandbox.Open(self, sandbox.Options{CacheDir: filepath.Join(filepath.Dir(c.stateDir), "cache", "sandbox")})
+	return shell.Deps{
+		Home: c.commandHome,
+		Closed: func(id string) <-chan struct{} {
+			s, err := c.sessions.Get(id)
+			if err != nil {
+				return nil
+			}
+			return s.Done()
+		},
+		Start: func(ctx context.Context, r shell.Run) (shell.Process, error) {
+			if self == "" {
+				return nil, errors.New("this process can't confine commands; start sidecar-ls itself")
+			}
+			spec, err := c.confinement(ctx, r.Root)
+			if err != nil {
+				return nil, err
+			}
+			cmd, err := box.Command(ctx, spec, r.Dir, r.Argv...)
+			if err != nil {
+				return nil, err
+			}
+			cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
+			return cmd, cmd.Start()
+		},
+	}
+}
+
+// commandHome is the home that commands have, whichever tree of this project
+// they run in: what they cache is found again.
+func (c *core) commandHome(string) (string, error) {
+	if c.stateErr != nil {
+		return "", c.stateErr
+	}
+	if err := c.keepOutOfGit(); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(c.stateDir), "cache", "home")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// confinement is what commands in root may see and do.
+func (c *core) confinement(ctx context.Context, root string) (sandbox.Spec, error) {
+	home, err := c.commandHome(root)
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	set := c.settings.now.Load()
+	spec := sandbox.Spec{
+		Root: root, Home: home, Hidden: c.secrets(ctx, root),
+		Writable: set.Strings("sandbox.writable"), ReadOnly: set.Strings("sandbox.readOnly"),
+		Network: set.Bool("sandbox.network"), Mode: sandbox.Mode(set.String("sandbox.mode")),
+		Env: sandbox.Environ(os.Environ()),
+	}
+	if r, err := c.repos.open(ctx, root); err == nil && r.CommonDir != filepath.Join(r.Dir, ".git") {
+		// A linked working tree has its repository elsewhere: a commit can be made
+		// there, but nothing that git runs and no branch of others changed.
+		spec.ReadOnly = append(spec.ReadOnly, r.CommonDir)
+		spec.Writable = append(spec.Writable, r.GitDir, filepath.Join(r.CommonDir, "objects"))
+	}
+	return spec, nil
+}
+
+// How far secrets are looked for before each command: what lies deeper, or in
+// a directory that holds what others wrote, is not hidden from it.
+const (
+	secretsDepth = 5
+	secretsTime  = 150 * time.Millisecond
+)
+
+// secrets lists the files below root that commands must not see.
+func (c *core) secrets(ctx context.Context, root string) []string {
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{})
+	if err != nil {
+		return nil
+	}
+	defer disk.Close()
+	ctx, cancel := context.WithTimeout(ctx, secretsTime)
+	defer cancel()
+	allowed := c.settings.dispatch.Load().SensitiveOK
+	var mu sync.Mutex
+	var found []string
+	_ = disk.Walk(ctx, workspace.WalkOptions{
+		IncludeIgnored: true, Hidden: true,
+		Keep: func(name string, dir bool) bool {
+			if dir {
+				return strings.Count(name, "/") < secretsDepth && !strings.HasSuffix(name, "node_modules") && !strings.HasPrefix(name, ".sidecar")
+			}
+			return workspace.Sensitive(name) && !allowed(name)
+		},
+	}, func(e *workspace.Entry) error {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, disk.Abs(e.Path))
+		if len(found) == 1000 {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}

@@ -1,0 +1,74 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Commands run in the sandbox of the real server: they change the workspace,
+// and neither read its secrets nor change what is outside.
+func TestRunCommand(t *testing.T) {
+	home(t)
+	server := buildServer(t)
+	dir := project(t, map[string]string{"a.txt": "one\n", ".env": "KEY=value-that-nobody-knows\n"})
+	outside := filepath.Join(t.TempDir(), "outside")
+	write(t, outside, "keep\n")
+	run := func(command string) (string, int) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), server, "call", "--root", dir, "--mode", "autonomous", "run_command", arguments(t, command))
+		out, _ := cmd.CombinedOutput() // the code says what the error does
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	if out, code := run("echo two > b.txt; cat a.txt b.txt"); code != 0 || !strings.Contains(out, "one\ntwo\n") || !strings.Contains(out, "sandbox: ") {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "b.txt")); err != nil || string(data) != "two\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	// The shell finds the name itself, so that nothing refuses it before.
+	if out, _ := run("cat .e*"); strings.Contains(out, "value-that-nobody-knows") {
+		t.Errorf("a secret is read:\n%s", out)
+	}
+	if out, _ := run("X=" + filepath.Dir(outside) + "; echo gone > $X/outside; ls -A . | sort"); strings.Contains(out, "none;") {
+		t.Skip("this machine has no sandbox")
+	}
+	if data, err := os.ReadFile(outside); err != nil || string(data) != "keep\n" {
+		t.Errorf("outside is %q, %v", data, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 4 { // a.txt, b.txt, .env, .sidecar
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// What the policy makes of a line, over the real server.
+func TestRunCommandIsDecidedOn(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "one\n", ".env": "K=v\n"})
+	for _, c := range []struct{ mode, command, says string }{
+		{"cautious", "ls && git status", "allow by mode.cautious.reads"},
+		{"cautious", "make", "ask by mode.cautious.execs"},
+		{"cautious", "cat .env", "ask by command.ask"},
+		{"autonomous", "make", "allow by mode.autonomous.execs"},
+		{"autonomous", "ls; rm -rf src", "ask by irrecoverable"},
+		{"autonomous", "echo x > .git/hooks/pre-commit", "deny by command.deny"},
+		{"manual", "ls", "ask by mode.manual.reads"},
+	} {
+		out, stderr, code := cli(t, "", "policy", "explain", "--root", dir, "--mode", c.mode, "run_command", arguments(t, c.command))
+		if code != 0 || !strings.Contains(out, c.says) {
+			t.Errorf("%s, %q: exit %d\n%s%s", c.mode, c.command, code, out, stderr)
+		}
+	}
+}
+
+func arguments(t *testing.T, command string) string {
+	t.Helper()
+	data, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
