@@ -8,6 +8,7 @@ import (
 // traits counts what a text is made of.
 type traits struct {
 	lower, upper, digits, others int
+	words                        int // runs of lower case letters
 	changes                      int // neighbours of different classes
 }
 
@@ -29,6 +30,9 @@ func traitsOf(s string) traits {
 		default:
 			t.others++
 		}
+		if class == 0 && last != 0 {
+			t.words++
+		}
 		if last >= 0 && class != last {
 			t.changes++
 		}
@@ -43,6 +47,9 @@ func mixed(s string) bool {
 	t := traitsOf(s)
 	return t.digits >= 2 && t.lower+t.upper >= 2
 }
+
+// realCredential is for what stands in an Authorization header.
+func realCredential(s string) bool { return (mixed(s) || mixedCase(s)) && !standIn(s) }
 
 func mixedCase(s string) bool {
 	t := traitsOf(s)
@@ -76,25 +83,56 @@ func random(s string) bool {
 	if strings.ContainsAny(s, " \t<>(){}[]") || strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") || strings.Contains(s, "://") {
 		return false
 	}
-	l := strings.ToLower(s)
-	for _, w := range standIns {
-		if strings.Contains(l, w) {
-			return false
-		}
-	}
+	return !standIn(s) && unnamed(s)
+}
+
+// unnamed is random where a stand-in may be part of the prefix.
+func unnamed(s string) bool {
 	t := traitsOf(s)
 	letters := t.lower + t.upper
 	switch {
-	case letters == 0 || t.digits == 0:
+	case strings.HasPrefix(s, "0x") && hexOnly(s[2:]):
+		return len(s) == 66 // else a number
+	case letters == 0:
 		return false
-	case strings.HasPrefix(s, "0x"):
-		return false // a number
 	case hexOnly(s):
 		return len(s) >= 24 && t.digits >= 4 && entropy(s) >= 2.8
 	}
 	// A random text changes class at half of its places, a name at the joints
-	// of its words.
-	return t.digits >= 2 && t.changes*10 >= len(s)*3 && entropy(s) >= 2.9 || t.others >= 2 && t.digits >= 1 && t.upper >= 1 && t.changes*10 >= len(s)*4
+	// of its words; and a name's words are longer than two letters.
+	change := t.changes * 100 / len(s)
+	short := t.words >= 2 && t.lower*10 <= t.words*26 && t.upper >= 3 && t.others == 0
+	switch h := entropy(s); {
+	case t.digits >= 4 && len(s) >= 24 && t.others <= 2 && change >= 20 && h >= 3.4:
+		return true
+	case t.digits >= 2:
+		return change >= 30 && h >= 2.9
+	case short && len(s) >= 12 && (t.digits > 0 || t.words >= 3 || len(s) >= 16):
+		return h >= 3.0
+	case t.digits == 1 && t.upper >= 2 && t.lower >= 2:
+		return change >= 40 && h >= 2.9
+	default:
+		return t.others >= 2 && t.digits >= 1 && t.upper >= 1 && change >= 40
+	}
+}
+
+// plainlyRandom is the filter for what follows a name with no more than a
+// blank between them, as words do in prose.
+func plainlyRandom(s string) bool {
+	t := traitsOf(s)
+	return random(s) && t.digits >= 1 && t.others <= len(s)/8
+}
+
+// standIn reports whether s has a word that stands for a secret in examples.
+// In a long text short words are there by chance.
+func standIn(s string) bool {
+	l := strings.ToLower(s)
+	for _, w := range standIns {
+		if (len(s) < 32 || len(w) >= 6) && strings.Contains(l, w) {
+			return true
+		}
+	}
+	return false
 }
 
 func hexOnly(s string) bool {

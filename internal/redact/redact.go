@@ -92,29 +92,26 @@ func encodings(v string) []string {
 	return slices.Compact(forms)
 }
 
-// Text returns s with every secret replaced by [REDACTED:<type>]. Doing it
-// again changes nothing. Text without secrets is returned as it is.
+// rounds bounds how often a text is gone over. What is hidden may show that
+// its neighbour is a secret too, hardly ever more than once.
+const rounds = 4
+
+// Text returns s with every secret replaced by [REDACTED:<type>], also those
+// that are cut by colours or the ends of lines, and those in base64,
+// hexadecimal or percent encoding. Doing it again changes nothing. Text without
+// secrets is returned as it is.
 func (r *Redactor) Text(s string) string {
-	if m := r.known.Load(); m != nil {
-		s = replace(s, func(from int) (span, bool) {
-			for i := m.next(s, from); i >= 0; i = m.next(s, i+1) {
-				for _, e := range m.at(s, i) {
-					if e.matches(s, i) {
-						return span{i, i + len(e.literal), "known"}, true
-					}
-				}
-			}
-			return span{}, false
-		})
-	}
-	return replace(s, func(from int) (span, bool) {
-		for i := r.find.next(s, from); i >= 0; i = r.find.next(s, i+1) {
-			if found, ok := r.secretAt(s, i, from, true); ok {
-				return found, true
-			}
+	for range rounds {
+		before := s
+		s = mask(s, r.knownSpans(s))
+		s = r.seenThrough(s) // before the rules see half of a secret
+		s = mask(s, r.ruleSpans(s))
+		s = r.encoded(s)
+		if len(s) == len(before) && s == before {
+			break
 		}
-		return span{}, false
-	})
+	}
+	return s
 }
 
 // span is a secret: s[start:end].
@@ -123,24 +120,64 @@ type span struct {
 	typ        string
 }
 
-// replace puts markers in the place of the spans that next finds, which gets
-// the place from which to look.
-func replace(s string, next func(from int) (span, bool)) string {
+// spans are the secrets in a piece of text, known ones before others.
+func (r *Redactor) spans(s string) []span {
+	if found := r.knownSpans(s); len(found) > 0 {
+		return found
+	}
+	return r.ruleSpans(s)
+}
+
+// knownSpans are the places of known values.
+func (r *Redactor) knownSpans(s string) []span {
+	m := r.known.Load()
+	if m == nil {
+		return nil
+	}
+	var found []span
+	for i := m.next(s, 0); i >= 0; {
+		from := i + 1
+		for _, e := range m.at(s, i) {
+			if e.matches(s, i) {
+				from = i + len(e.literal)
+				found = append(found, span{i, from, "known"})
+				break
+			}
+		}
+		i = m.next(s, from)
+	}
+	return found
+}
+
+// ruleSpans are the places of what looks like a secret.
+func (r *Redactor) ruleSpans(s string) []span {
+	var found []span
+	last := 0 // nothing before it may be used: it is found already
+	for i := r.find.next(s, 0); i >= 0; {
+		from := i + 1
+		if f, ok := r.secretAt(s, i, last, true); ok {
+			f.end = continued(s, f)
+			found = append(found, f)
+			last, from = f.end, max(from, f.end)
+		}
+		i = r.find.next(s, from)
+	}
+	return found
+}
+
+// mask puts markers in the place of the spans, which are in order.
+func mask(s string, found []span) string {
+	if len(found) == 0 {
+		return s
+	}
 	var out []byte
 	last := 0
-	for {
-		found, ok := next(last)
-		if !ok {
-			break
-		}
-		out = append(out, s[last:found.start]...)
+	for _, f := range found {
+		out = append(out, s[last:f.start]...)
 		out = append(out, Marker...)
-		out = append(out, found.typ...)
+		out = append(out, f.typ...)
 		out = append(out, ']')
-		last = found.end
-	}
-	if last == 0 {
-		return s
+		last = f.end
 	}
 	return string(append(out, s[last:]...))
 }
@@ -158,7 +195,7 @@ func (r *Redactor) secretAt(s string, i, from int, assigned bool) (span, bool) {
 		if rule.assign && !assigned {
 			continue
 		}
-		found, ok := rule.match(s, i, from)
+		found, ok := rule.match(s, i, len(entries[k].literal), from)
 		if !ok || found.end <= found.start || strings.Contains(s[found.start:found.end], Marker) {
 			continue
 		}

@@ -23,6 +23,9 @@ type rule struct {
 	back func(before string) int
 	// keep, when set, is asked whether what was found is one.
 	keep func(secret string) bool
+	// may, when set, says quickly that the pattern can't match at the literal,
+	// whose length it is told.
+	may func(s string, literal int) bool
 	// find replaces the pattern where an expression is no help.
 	find func(s string, i int) (end int, ok bool)
 
@@ -30,7 +33,7 @@ type rule struct {
 	re   *regexp.Regexp
 }
 
-func (r *rule) match(s string, i, from int) (span, bool) {
+func (r *rule) match(s string, i, literal, from int) (span, bool) {
 	if !r.inWord && r.back == nil && !wordStart(s, i) {
 		return span{}, false
 	}
@@ -38,36 +41,52 @@ func (r *rule) match(s string, i, from int) (span, bool) {
 		e, ok := r.find(s, i)
 		return span{i, e, r.typ}, ok
 	}
+	if r.may != nil && !r.may(s[i:], literal) {
+		return span{}, false
+	}
 	window := r.window
 	if window == 0 {
 		window = 400
 	}
 	text := s[i:min(i+window, len(s))]
+	found, ok := r.matchAt(text, s[max(i-64, from):i])
+	if !ok {
+		return r.broken(s, i, from)
+	}
+	found.start, found.end = i+found.start, i+found.end
+	if found.end == i+window { // a long secret goes on behind the window
+		for found.end < len(s) && tokenByte(s[found.end]) {
+			found.end++
+		}
+	}
+	return found, true
+}
+
+// matchAt matches the expression at the beginning of text, which is preceded by
+// before. The span is counted from there, so that it may begin below 0.
+func (r *rule) matchAt(text, before string) (span, bool) {
 	r.once.Do(func() { r.re = regexp.MustCompile("^(?:" + r.pattern + ")") })
 	m := r.re.FindStringSubmatchIndex(text)
 	if m == nil {
 		return span{}, false
 	}
-	start, end := i+m[0], i+m[1]
+	start, end := m[0], m[1]
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
-			start, end = i+m[g], i+m[g+1]
+			start, end = m[g], m[g+1]
 			break
 		}
 	}
-	if end == i+window { // a long secret goes on behind the window
-		for end < len(s) && tokenByte(s[end]) {
-			end++
-		}
-	}
+	secret := text[start:end]
 	if r.back != nil {
-		n := r.back(s[max(i-64, from):i])
+		n := r.back(before)
 		if n < 0 {
 			return span{}, false
 		}
 		start -= n
+		secret = before[len(before)-n:] + secret
 	}
-	if r.keep != nil && !r.keep(s[start:end]) {
+	if r.keep != nil && !r.keep(secret) {
 		return span{}, false
 	}
 	return span{start, end, r.typ}, true
@@ -132,8 +151,8 @@ func token(typ, rest string, prefixes ...string) rule {
 // rules is the list, the more special before the more general.
 func rules() []rule {
 	list := []rule{
-		{typ: "private-key", literals: []string{"-----BEGIN "}, inWord: true, find: privateKey},
-		{typ: "private-key", literals: []string{"PuTTY-User-Key-File-"}, inWord: true, pattern: `PuTTY-User-Key-File-[\s\S]+Private-MAC: [0-9a-f]+`, window: 8192},
+		{typ: "private-key", literals: []string{"-----BEGIN ", "-----BEGIN+"}, inWord: true, find: privateKey},
+		{typ: "private-key", literals: []string{"PuTTY-User-Key-File-"}, inWord: true, pattern: `PuTTY-User-Key-File-[\s\S]+Private-MAC:[ +][0-9a-f]+`, window: 8192},
 		token("age-key", `[A-Z0-9]{40,}`, "AGE-SECRET-KEY-1"),
 
 		token("aws-access-key", `[A-Z0-9]{16}(?:[^A-Za-z0-9]|$)`, "AKIA", "ASIA", "ABIA", "ACCA").group(`[A-Z0-9]{20}`),
@@ -161,34 +180,32 @@ func rules() []rule {
 		token("linear-key", `[A-Za-z0-9]{30,}`, "lin_api_", "lin_oauth_"),
 		token("vault-token", `[A-Za-z0-9_-]{20,}`, "hvs.", "hvb.", "hvr."),
 		token("api-token", `[A-Za-z0-9_=.-]{24,}`, "glsa_", "glc_eyJ", "dckr_pat_", "dckr_oat_", "figd_", "ATATT3", "ATCTT3", "PMAK-", "NRAK-", "sq0csp-", "sq0atp-", "rubygems_",
-			"sntrys_", "sntryu_", "dp.pt.", "dp.st.", "sbp_", "tskey-", "nvapi-", "pplx-", "xai-", "gsk_", "r8_", "fo1_", "EAAA", "shippo_live_", "CFPAT-", "phc_", "pat-na1-", "oy2").with(mixed),
+			"sntrys_", "sntryu_", "dp.pt.", "dp.st.", "sbp_", "tskey-", "nvapi-", "pplx-", "gsk_", "fo1_", "EAAA", "shippo_live_", "CFPAT-", "phc_", "pat-na1-", "oy2",
+			"CCIPAT_", "pscale_", "EAAC", "EAAG", "AKCp", "v1.0-", "atp_", "lsv2_", "tfp_", "fio-u-", "pnu_", "ops_eyJ", "sk_prod_").with(mixed),
+		token("api-token", `[A-Za-z0-9_-]{24,}`, "key-", "pul-", "sl.", "xai-", "r8_").with(unnamed),
+		token("notion-token", `[A-Za-z0-9]{40,}`, "secret_", "ntn_").with(mixedCase),
+		token("facebook-token", `[A-Za-z0-9]{80,}`, "EAA"),
+		token("aws-session-token", `[A-Za-z0-9/+]{80,}={0,2}`, "IQoJ", "FwoG", "FQoG"),
+		token("google-refresh-token", `[A-Za-z0-9_-]{40,}`, "1//0"),
+		token("airtable-token", `[A-Za-z0-9]{14}\.[0-9a-f]{40,}`, "pat"),
+		{typ: "terraform-token", literals: []string{".atlasv1."}, pattern: `\.atlasv1\.[A-Za-z0-9_-]{40,}`, back: func(b string) int { return trailing(b, wordByte, 10, 20) }},
+		{typ: "newrelic-key", literals: []string{"NRAL"}, pattern: `NRAL(?:[^A-Za-z0-9]|$)`, back: func(b string) int { return trailing(b, hexDigit, 36, 36) }},
 		{typ: "jwt", literals: []string{"eyJ"}, pattern: `eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ)?[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}`, window: 4096},
 		{typ: "discord-token", literals: []string{"MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"}, pattern: `[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`, window: 120},
 		{typ: "telegram-token", literals: []string{":AA"}, pattern: `:AA[A-Za-z0-9_-]{32,34}`, back: func(b string) int { return trailing(b, digit, 8, 10) }},
 		{typ: "azure-secret", literals: []string{"Q~"}, pattern: `Q~[A-Za-z0-9_~.-]{31,34}`, back: azureStart},
 		{typ: "azure-key", literals: []string{"accountkey=", "sharedaccesskey=", "sharedaccesssignature="}, fold: true, pattern: `(?i:[a-z]+)=([A-Za-z0-9+/%=&-]{40,})`, inWord: true},
-		{typ: "azure-signature", literals: []string{"sig="}, pattern: `sig=([A-Za-z0-9%+/]{40,}={0,2})`},
-
-		{typ: "url-password", literals: []string{"://"}, inWord: true, pattern: `://[^\s/:@"'<>\x60]{0,100}:([^\s/@"'<>\x60]{3,200})@`, window: 320, keep: realPassword},
-		{typ: "basic-auth", literals: []string{"basic "}, fold: true, pattern: `(?i:basic) +([A-Za-z0-9+/_-]{8,}={0,2})`, keep: userAndPassword},
-		{typ: "bearer", literals: []string{"bearer "}, fold: true, pattern: `(?i:bearer) +([A-Za-z0-9._~+/=-]{20,})`, keep: mixed},
-		{typ: "password", literals: []string{"machine "}, pattern: `machine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})`},
-		{typ: "password", literals: []string{"-u ", "--user "}, inWord: true, pattern: `(?:-u|--user) +\\?["']?[A-Za-z0-9._@-]+:([^\s"':/]{6,})`, keep: random},
-		{typ: "aws-secret-key", literals: []string{"secret"}, fold: true, inWord: true, assign: true, pattern: `(?i:secret)[A-Za-z0-9_.-]{0,20}` + assignment + `([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`, window: 120, keep: mixed},
-		{typ: "secret", literals: []string{
-			"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "accesskey", "access-key", "auth_key", "authkey",
-			"private_key", "privatekey", "encryption_key", "signing_key", "session_key", "master_key", "credential", "_auth",
-		}, fold: true, inWord: true, assign: true, window: 320, keep: random,
-			pattern: `(?:[A-Za-z_-]+)[A-Za-z0-9_.-]{0,24}` + assignment + `(?:(?:\\{0,2}"((?:[^"\\\n]|\\[^"\n]){8,200})\\{0,2}")|(?:\\{0,2}'((?:[^'\\\n]|\\[^'\n]){8,200})\\{0,2}')|([A-Za-z0-9_./+=~!@#$%^&*-]{12,200}))`},
+		{typ: "webhook", literals: []string{".webhook.office.com/"}, inWord: true, pattern: `\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/_-]{60,}`, back: func(b string) int {
+			return max(0, trailing(b, func(c byte) bool { return wordByte(c) || strings.IndexByte("-.:/", c) >= 0 }, 1, 64))
+		}},
+		{typ: "azure-signature", literals: []string{"sig="}, inWord: true, pattern: `sig=([A-Za-z0-9%+/]{40,}={0,2})`, keep: random},
 	}
+	list = append(list, named()...)
 	for i := range list {
 		list[i].once = new(sync.Once)
 	}
 	return list
 }
-
-// assignment is what stands between a name and its value.
-const assignment = `\\{0,2}["'\]]{0,2} {0,3}(?::=|=>|==|[:=]) {0,3}`
 
 func (r rule) with(keep func(string) bool) rule { r.keep = keep; return r }
 
@@ -224,8 +241,8 @@ const maxKey = 20 << 10
 // breaks written as \n, also when its end is missing.
 func privateKey(s string, i int) (int, bool) {
 	head := s[i:min(i+80, len(s))]
-	label, _, ok := strings.Cut(strings.TrimPrefix(head, "-----BEGIN "), "-----")
-	if !ok || !strings.Contains(label, "PRIVATE KEY") {
+	label, _, ok := strings.Cut(head[len("-----BEGIN "):], "-----")
+	if !ok || !strings.Contains(strings.ReplaceAll(label, "+", " "), "PRIVATE KEY") {
 		return 0, false
 	}
 	at := i + len("-----BEGIN ") + len(label) + len("-----")
@@ -248,7 +265,7 @@ func privateKey(s string, i int) (int, bool) {
 	if longest < 32 {
 		return 0, false
 	}
-	const end = "-----END " // then the same label and dashes
+	const end = "-----END" // then the same label and dashes
 	if strings.HasPrefix(s[body:], end) {
 		if j := strings.Index(s[body+len(end):min(body+len(end)+80, len(s))], "-----"); j >= 0 {
 			body += len(end) + j + len("-----")
