@@ -17,7 +17,7 @@ const (
 var secretNames = []string{
 	"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "accesskey", "access-key", "auth_key", "authkey",
 	"private_key", "privatekey", "encryption_key", "signing_key", "session_key", "master_key", "credential", "_auth", "app_key", "license_key", "account_key", "fastly-key",
-	"_pat", "db_pass", "_pass=", "privkey", "client_key", "service_key", "-key:", "_key=",
+	"_pat=", "_pat:", `_pat"`, "_pat ", "db_pass", "_pass=", "privkey", "client_key", "service_key", "-key:", "_key=",
 }
 
 // named are the rules that know a secret by what stands around it.
