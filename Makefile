@@ -46,6 +46,7 @@ bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures sea
 	$(GO) run ./bench/symbols $(BENCH_REPO)
 	$(GO) run ./bench/server -server bin/sidecar-ls
 	$(GO) run ./bench/shadow $(BENCH_GIT)
+	$(GO) run ./bench/sandbox -server bin/sidecar-ls
 
 # BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
 bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; TREE=dir measures its speed there

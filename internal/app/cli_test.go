@@ -16,12 +16,24 @@ import (
 func cli(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = app.Main(t.Context(), args, app.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err})
+	self, _ := os.Executable() // the tests' own program, which TestMain makes a server's
+	code = app.Main(t.Context(), args, app.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err, Self: self})
 	return out.String(), err.String(), code
 }
 
 // home keeps the settings of whoever runs the tests out of them.
-func home(t *testing.T) { t.Setenv("XDG_CONFIG_HOME", t.TempDir()) }
+func home(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+}
+
+// TestMain lets the tests' program be what the server starts of itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		os.Exit(app.Main(context.Background(), os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0]}))
+	}
+	os.Exit(m.Run())
+}
 
 func project(t *testing.T, files map[string]string) string {
 	t.Helper()

@@ -45,7 +45,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer k.close()
-		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k))
+		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()))
 	}
 	if c.json {
 		if err := c.print(findings); err != nil {

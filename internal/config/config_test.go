@@ -156,7 +156,7 @@ func TestTypes(t *testing.T) {
 		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
 		{"keys below one that the protocol keeps", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, nil},
 		{"keys that the protocol keeps", `{"backend.name": "a", "mcp": {"servers": {}}, "languageServers": {}}`, values{}, nil},
-		{"a sandbox that is none", `{"sandbox.mode": "on"}`, values{}, []string{`sandbox.mode: must be one of "off", "auto", "require", not "on"`}},
+		{"a sandbox that is none", `{"sandbox.mode": "on"}`, values{}, []string{`sandbox.mode: must be one of off, auto, require, not "on"`}},
 		{"a key like nothing", `{"whatever": {"mode": 1}}`, values{}, []string{`whatever: is no setting`}},
 		{"an empty key", `{"": {"mode": "manual"}}`, values{}, []string{`: is no setting`}},
 		{"a group that is none", `{"tools": true}`, values{}, []string{`tools: must be an object of settings, not true`}},

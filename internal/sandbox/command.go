@@ -27,13 +27,15 @@ type Cmd struct {
 	removed []string
 	plain   bool // nothing stands between us and the command
 
+	ctx    context.Context
 	cmd    *exec.Cmd
 	report *report
 	kill   func() // ends the whole tree
 	tidy   func() // after the end
 
-	done chan struct{}
-	err  error
+	done      chan struct{}
+	err       error
+	cancelled error // why the context ended the command
 }
 
 // Command prepares a command in dir, which its process sees under the same
@@ -55,7 +57,12 @@ func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...st
 	if spec, err = spec.resolve(); err != nil {
 		return nil, err
 	}
-	return s.prepare(ctx, level, spec, dir, argv)
+	c, err := s.prepare(ctx, level, spec, dir, argv)
+	if err != nil {
+		return nil, err
+	}
+	c.ctx = ctx
+	return c, nil
 }
 
 // Level is how the command is confined.
@@ -81,6 +88,7 @@ func (c *Cmd) Start() error {
 	}
 	c.cmd.WaitDelay = waitDelay
 	c.cmd.Cancel = func() error {
+		c.cancelled = context.Cause(c.ctx)
 		c.kill()
 		return nil
 	}
@@ -109,8 +117,12 @@ func (c *Cmd) startError() error {
 	if ok {
 		return nil
 	}
-	if said == "" && c.err != nil {
+	switch said = strings.TrimSpace(said); {
+	case said != "":
+	case c.err != nil:
 		said = c.err.Error()
+	default:
+		said = "what sets up the sandbox ended without a word"
 	}
 	return &setupError{said}
 }
@@ -119,7 +131,7 @@ func (c *Cmd) startError() error {
 type setupError struct{ said string }
 
 func (e *setupError) Error() string {
-	return "the command was not started: " + strings.TrimSpace(e.said)
+	return "the command was not started: " + e.said
 }
 
 // Wait waits for the end of the command and of all its processes. The error is
@@ -127,7 +139,10 @@ func (e *setupError) Error() string {
 // n ended it; or the context's error.
 func (c *Cmd) Wait() error {
 	<-c.done
-	if errors.Is(c.err, exec.ErrWaitDelay) {
+	switch {
+	case c.cancelled != nil:
+		return c.cancelled
+	case errors.Is(c.err, exec.ErrWaitDelay):
 		return nil // the command has ended well; what held its pipes has gone with it
 	}
 	return c.err

@@ -32,6 +32,10 @@ const probeTimeout = 20 * time.Second
 // that can't be set up runs nothing.
 func (s *Sandbox) probe() {
 	s.tools = look(s.opts)
+	if s.self == "" {
+		s.status = Status{Broken: "the server does not know the path of its own program"}
+		return
+	}
 	key := s.cacheKey()
 	if st, ok := s.remembered(key); ok {
 		s.status = st
@@ -116,7 +120,7 @@ func (s *Sandbox) check(level Level) (broken, failed string) {
 	var setup *setupError
 	switch {
 	case errors.As(err, &setup):
-		return "", strings.TrimSpace(setup.said)
+		return "", setup.said
 	case err != nil:
 		return err.Error(), ""
 	}
@@ -235,6 +239,7 @@ func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...s
 	if err != nil {
 		return nil, err
 	}
+	c.ctx = ctx
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil {

@@ -221,7 +221,7 @@ func TestAsUser(t *testing.T) {
 	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", "^("+strings.Join([]string{"TestEscapes", "TestOrdinary", "TestProtected", "TestTree", "TestEnvironment"}, "|")+")$")
+	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", "^("+strings.Join([]string{"TestEscapes", "TestOrdinary", "TestProtected", "TestTree", "TestServerDies", "TestDegrade", "TestStreams", "TestEnvironment"}, "|")+")$")
 	cmd.Dir = filepath.Join(dir, "tmp")
 	path := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(d string) bool { return strings.HasPrefix(d, "/root") })
 	cmd.Env = []string{"PATH=" + strings.Join(path, ":"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp")}

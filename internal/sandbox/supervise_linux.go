@@ -54,7 +54,9 @@ func supervise(stderr io.Writer) int {
 		endTree(os.Getpid(), treePatience, nil)
 	}()
 	err = cmd.Wait()
-	endTree(os.Getpid(), treePatience, reapAll)
+	if !reapAll() {
+		endTree(os.Getpid(), treePatience, reapAll)
+	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -69,11 +71,16 @@ func supervise(stderr io.Writer) int {
 	return 0
 }
 
-// reapAll takes note of all children that have ended.
-func reapAll() {
+// reapAll takes note of all children that have ended, and reports whether none
+// is left. Then there is nothing below this process, as orphans fall back to it.
+func reapAll() bool {
 	for {
-		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 || err != nil {
-			return
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return errors.Is(err, syscall.ECHILD)
+		}
+		if err == nil && pid == 0 {
+			return false
 		}
 	}
 }

@@ -74,9 +74,9 @@ func descendants(root int) []int {
 
 // endTree ends all processes below root, as far as patience goes. root
 // must be one that orphans fall back to. Processes are stopped before they are
-// ended, so that none makes new ones faster than they are found; reap, if not
-// nil, is called in between.
-func endTree(root int, patience time.Duration, reap func()) {
+// ended, so that none makes new ones faster than they are found. reap, if not
+// nil, is called in between, and reports whether all are gone.
+func endTree(root int, patience time.Duration, reap func() bool) {
 	deadline := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
 		seen := map[int]bool{}
@@ -95,10 +95,7 @@ func endTree(root int, patience time.Duration, reap func()) {
 		for pid := range seen {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
-		if reap != nil {
-			reap()
-		}
-		if len(descendants(root)) == 0 {
+		if reap != nil && reap() || reap == nil && len(descendants(root)) == 0 {
 			return
 		}
 		if time.Now().After(deadline) {

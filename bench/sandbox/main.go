@@ -1,0 +1,125 @@
+// Sandbox compares the start of a confined command with that of a bare one:
+//
+//	go run ./bench/sandbox -server bin/sidecar-ls [-n rounds]
+//
+// A round runs `bash -c true` bare, and then at each level that the machine
+// has, one after the other. The first rounds are dropped; shown are the medians
+// of wall and CPU times in milliseconds, and of what is more than bare.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+)
+
+func main() {
+	log.SetFlags(0)
+	server := flag.String("server", "bin/sidecar-ls", "the server's program")
+	rounds := flag.Int("n", 21, "rounds that count")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *server, *rounds)
+	stop()
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// cost is what one run took.
+type cost struct{ wall, cpu time.Duration }
+
+// way is one way to run a command.
+type way struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+func run(ctx context.Context, server string, rounds int) error {
+	self, err := filepath.Abs(server)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "bench-sandbox")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+	s := sandbox.Open(self, sandbox.Options{})
+	without := sandbox.Open(self, sandbox.Options{Bwrap: filepath.Join(root, "none")})
+	began := time.Now()
+	st := s.Status()
+	fmt.Printf("the level was found in %d ms: %s\n", time.Since(began).Milliseconds(), st.Level)
+	confined := func(s *sandbox.Sandbox, mode sandbox.Mode) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			c, err := s.Command(ctx, sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ()), Mode: mode}, root, "bash", "-c", "true")
+			if err != nil {
+				return err
+			}
+			return c.Run()
+		}
+	}
+	ways := []way{
+		{"bash -c true", func(ctx context.Context) error { return exec.CommandContext(ctx, "bash", "-c", "true").Run() }},
+		{st.Level.String(), confined(s, sandbox.Auto)},
+		{without.Status().Level.String(), confined(without, sandbox.Auto)},
+		{"off", confined(s, sandbox.Off)},
+	}
+	costs := make([][]cost, len(ways))
+	const warm = 3
+	for i := range rounds + warm {
+		for j, w := range ways {
+			c, err := measure(ctx, w.run)
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+			if i >= warm {
+				costs[j] = append(costs[j], c)
+			}
+		}
+	}
+	fmt.Printf("%-32s %9s %9s %9s %9s\n", "ms", "wall", "cpu", "wall +", "cpu +")
+	for j, w := range ways {
+		var wall, cpu, moreWall, moreCPU []time.Duration
+		for i, c := range costs[j] {
+			wall, cpu = append(wall, c.wall), append(cpu, c.cpu)
+			moreWall, moreCPU = append(moreWall, c.wall-costs[0][i].wall), append(moreCPU, c.cpu-costs[0][i].cpu)
+		}
+		fmt.Printf("%-32s %9.1f %9.1f %9.1f %9.1f\n", w.name, median(wall), median(cpu), median(moreWall), median(moreCPU))
+	}
+	return nil
+}
+
+func measure(ctx context.Context, do func(ctx context.Context) error) (cost, error) {
+	began, used := time.Now(), processor()
+	err := do(ctx)
+	return cost{time.Since(began), processor() - used}, err
+}
+
+// processor is the time that this process and its children had.
+func processor() time.Duration {
+	var total time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(who, &u); err == nil {
+			total += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+		}
+	}
+	return total
+}
+
+// median is in milliseconds.
+func median(list []time.Duration) float64 {
+	slices.Sort(list)
+	return float64(list[len(list)/2].Microseconds()) / 1000
+}

@@ -1,0 +1,44 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+)
+
+// TestDoctorTriesToEscape: doctor proves the level of the sandbox in all ways
+// that are known, and says when commands can't be run.
+func TestDoctorTriesToEscape(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no sandbox here")
+	}
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "a"})
+	out, stderr, code := cli(t, "", "doctor", "--root", dir)
+	if code != 0 || !strings.Contains(out, "ways to escape were tried") && !strings.Contains(out, "sandbox     none") {
+		t.Errorf("exit %d\n%s%s", code, out, stderr)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("doctor left %v, %v", entries, err)
+	}
+	user := config.UserFile()
+	write(t, user, `{"sandbox.mode": "off"}`)
+	if out, _, code = cli(t, "", "doctor", "--root", dir); code != 0 || !strings.Contains(out, "off, by the setting") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	write(t, user, `{"sandbox.writable": ["/"]}`)
+	if out, _, code = cli(t, "", "doctor", "--root", dir); strings.Contains(out, "bubblewrap") && code != 1 || !strings.Contains(out, "can't be confined to /") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	write(t, user, `{}`)
+	if err := os.Symlink("a.txt", filepath.Join(dir, ".mcp.json")); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code = cli(t, "", "doctor", "--root", dir); strings.Contains(out, "bubblewrap") && code != 1 {
+		t.Errorf("a link in the place of settings: exit %d\n%s", code, out)
+	}
+}

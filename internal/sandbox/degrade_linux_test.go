@@ -1,0 +1,224 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// without is a machine that has not got something: system calls that fail as
+// they do there.
+type without struct {
+	Userns   bool   // user namespaces are not allowed to anybody
+	Landlock bool   // the kernel has none
+	Seccomp  bool   // no filter can be added
+	Bwrap    string // takes the place of bwrap
+	Cache    string
+}
+
+const helperMachine = "SANDBOX_TEST_MACHINE"
+
+// on tells what a machine without something is found to be able to do.
+func on(t *testing.T, w without) Status {
+	t.Helper()
+	data, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self(t), "-test.run=^TestHelperMachine$", "-test.v")
+	cmd.Env = append(os.Environ(), helperMachine+"="+string(data))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatal(err, string(out))
+	}
+	for line := range strings.Lines(string(out)) {
+		if found, ok := strings.CutPrefix(line, "status "); ok {
+			var st Status
+			if err := json.Unmarshal([]byte(found), &st); err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+	}
+	t.Fatalf("no status: %s", out)
+	return Status{}
+}
+
+// TestHelperMachine is such a machine, in a process of its own.
+func TestHelperMachine(t *testing.T) {
+	data, ok := os.LookupEnv(helperMachine)
+	if !ok {
+		t.Skip("for TestDegrade")
+	}
+	var w without
+	if err := json.Unmarshal([]byte(data), &w); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv(helperMachine+"_INSIDE") == "" {
+		runtime.LockOSThread() // the filter is for one thread, and for what replaces it
+		if err := w.take(); err != nil {
+			t.Fatal(err)
+		}
+		t.Fatal(syscall.Exec(self(t), os.Args, append(os.Environ(), helperMachine+"_INSIDE=1")))
+	}
+	st := Open(self(t), Options{Bwrap: w.Bwrap, CacheDir: w.Cache}).Status()
+	out, err := json.Marshal(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("status %s\n", out)
+}
+
+// take makes system calls fail from now on.
+func (w without) take() error {
+	deny := func(err unix.Errno) bpf.Instruction {
+		return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(err)}
+	}
+	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+	p := []bpf.Instruction{bpf.LoadAbsolute{Off: 0, Size: 4}}
+	on := func(nr uint32, body ...bpf.Instruction) {
+		p = append(append(p, bpf.JumpIf{Cond: bpf.JumpEqual, Val: nr, SkipFalse: uint8(len(body))}), body...)
+	}
+	if w.Userns {
+		for nr, body := range map[uint32]bpf.Instruction{unix.SYS_CLONE: bpf.LoadAbsolute{Off: 16, Size: 4}, unix.SYS_UNSHARE: bpf.LoadAbsolute{Off: 16, Size: 4}} {
+			on(nr, body, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.CLONE_NEWUSER, SkipFalse: 1}, deny(unix.EPERM), allow)
+		}
+		on(unix.SYS_CLONE3, deny(unix.ENOSYS))
+	}
+	if w.Landlock {
+		on(unix.SYS_LANDLOCK_CREATE_RULESET, deny(unix.EOPNOTSUPP))
+	}
+	if w.Seccomp {
+		on(unix.SYS_SECCOMP, deny(unix.EINVAL))
+	}
+	raw, err := bpf.Assemble(append(p, allow))
+	if err != nil {
+		return err
+	}
+	prog := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		prog[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	fprog := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&fprog))); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// TestDegrade: each machine has its level, and a reason is given for what is
+// missing; a hole is never taken for a level.
+func TestDegrade(t *testing.T) {
+	at(t, Full) // or there is nothing to take away
+	dir := realTemp(t)
+	script := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// rewrite is a bwrap that changes what it is told, and then does as told.
+	rewrite := func(sed string) string {
+		return `[ "$1" = --args ] || exec bwrap "$@"
+fd=$2; shift 2; mapfile -d '' -t args < <(cat <&$fd | ` + sed + `); exec bwrap "${args[@]}" "$@"`
+	}
+	for _, c := range []struct {
+		name    string
+		without without
+		level   Level
+		why     string // of Why or Broken
+		broken  bool
+	}{
+		{"all is there", without{}, Full, "", false},
+		{"a bwrap between that changes nothing", without{Bwrap: script("same", rewrite("cat"))}, Full, "", false},
+		{"no bubblewrap", without{Bwrap: filepath.Join(dir, "none")}, Landlock, "bubblewrap is not installed", false},
+		{"no user namespaces", without{Userns: true}, Landlock, "bubblewrap does not work: bwrap:", false},
+		{"a bwrap that fails", without{Bwrap: script("fails", "echo cannot >&2; exit 1")}, Landlock, "bubblewrap does not work: cannot", false},
+		{"a bwrap that runs nothing", without{Bwrap: script("nothing", "exit 0")}, Landlock, "bubblewrap does not work", false},
+		{"no Landlock", without{Landlock: true}, Bubblewrap, "version 0 of Landlock", false},
+		{"neither", without{Landlock: true, Userns: true}, None, "version 0 of Landlock", false},
+		{"no filters", without{Seccomp: true}, None, "system calls can't be filtered", false},
+		{"the network is not taken away", without{Bwrap: script("net", rewrite(`sed -z 's/^--clearenv$/--clearenv\x00--share-net/'`))}, None, "connect over TCP", true},
+		{"hooks can be written", without{Bwrap: script("hooks", rewrite(`sed -z 's/^--ro-bind$/--bind/'`))}, None, "add a git hook", true},
+		{"no program is there", without{Bwrap: script("usr", rewrite(`sed -z 's|^/usr$|/usr/share|'`))}, Landlock, "bubblewrap does not work", false},
+		{"ordinary programs do not work", without{Bwrap: script("tmp", rewrite(`sed -z 's|^/tmp$|/mnt|'`))}, None, "ordinary programs do not work", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			st := on(t, c.without)
+			if st.Level != c.level || (st.Broken != "") != c.broken || !strings.Contains(st.Why+st.Broken, c.why) {
+				t.Errorf("%+v, want %v, broken: %v, %q", st, c.level, c.broken, c.why)
+			}
+			if st.Level != Full && st.Why+st.Broken == "" {
+				t.Error("no reason is given")
+			}
+		})
+	}
+}
+
+// TestRemembered: what was found out holds until something is another one, and
+// a level that is remembered wrongly runs nothing.
+func TestRemembered(t *testing.T) {
+	at(t, Full)
+	cache := filepath.Join(realTemp(t), "cache")
+	s := Open(self(t), Options{CacheDir: cache})
+	if st := s.Status(); st.Level != Full {
+		t.Fatal(st)
+	}
+	file := filepath.Join(cache, cacheName)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c cached
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	store := func(c cached) {
+		data, err := json.Marshal(c)
+		if err = errors.Join(err, os.WriteFile(file, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Status = Status{Level: Landlock, Why: "remembered"}
+	store(c)
+	if st := Open(self(t), Options{CacheDir: cache}).Status(); st.Why != "remembered" {
+		t.Errorf("not remembered: %+v", st)
+	}
+	for _, bad := range []cached{{Key: "of another boot", Status: c.Status}, {Key: c.Key, Status: Status{Level: 9}}, {Key: c.Key, Status: Status{Level: -1}}} {
+		store(bad)
+		if st := Open(self(t), Options{CacheDir: cache}).Status(); st.Level != Full {
+			t.Errorf("%+v was believed: %+v", bad, st)
+		}
+	}
+	// Somebody writes that bubblewrap works where it does not.
+	broken := filepath.Join(realTemp(t), "bwrap")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s = Open(self(t), Options{CacheDir: cache, Bwrap: broken})
+	s.tools = look(s.opts)
+	store(cached{Key: s.cacheKey(), Status: Status{Level: Full}})
+	root := realTemp(t)
+	cmd, err := s.Command(t.Context(), Spec{Root: root}, root, "touch", "made")
+	if err == nil {
+		err = cmd.Run()
+	}
+	if err == nil || exists(filepath.Join(root, "made")) {
+		t.Errorf("a command ran without its sandbox: %v", err)
+	}
+}

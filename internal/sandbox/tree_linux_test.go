@@ -1,0 +1,291 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// stragglers are processes that do not want to end. TOKEN is in the arguments
+// of each.
+const stragglers = `
+(sleep TOKEN &)
+setsid sleep TOKEN &
+nohup sleep TOKEN >/dev/null 2>&1 &
+(trap '' TERM INT HUP QUIT; while :; do sleep TOKEN; done) &
+sleep TOKEN & kill -STOP $!
+(setsid bash -c '(setsid sleep TOKEN &) ; exec sleep TOKEN' &)
+for i in $(seq 100); do (sleep TOKEN &); done
+export again='sleep 0.01; setsid bash -c "$again" TOKEN & exit 0'; bash -c "$again" TOKEN
+`
+
+// alive counts processes that have token in their arguments.
+func alive(token string) int {
+	n := 0
+	for _, p := range processes() {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/cmdline")
+		if err == nil && p.state != 'Z' && bytes.Contains(data, []byte(token)) {
+			n++
+		}
+	}
+	return n
+}
+
+// gone waits until there is none.
+func gone(t *testing.T, token string) {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Second)
+	for n := alive(token); n > 0; n = alive(token) {
+		if time.Now().After(deadline) {
+			t.Errorf("%d processes are left", n)
+			return
+		}
+		time.Sleep(5 * time.Millisecond) // there is no event for the end of other people's processes
+	}
+}
+
+func newToken(t *testing.T) string {
+	return fmt.Sprintf("%d.%d", 1000+os.Getpid(), time.Now().UnixNano()%1e9)
+}
+
+// await waits for a line of a command.
+func await(t *testing.T, r io.Reader, want string) {
+	t.Helper()
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if lines.Text() == want {
+			return
+		}
+	}
+	t.Fatalf("there was no line %q", want)
+}
+
+// TestTree: nothing is left of a command 2 s after it ended, was ended, or
+// lost its server.
+func TestTree(t *testing.T) {
+	for _, end := range []struct {
+		name, last string
+		stop       func(c *Cmd, cancel func())
+	}{
+		{"it ends", "exit 0", func(*Cmd, func()) {}},
+		{"it is cancelled", "sleep TOKEN", func(_ *Cmd, cancel func()) { cancel() }},
+		{"it is killed", "sleep TOKEN", func(c *Cmd, _ func()) { c.Kill() }},
+		{"it is stopped and cancelled", "kill -STOP 0", func(_ *Cmd, cancel func()) { cancel() }},
+	} {
+		t.Run(end.name, func(t *testing.T) {
+			eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
+				token := newToken(t)
+				spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				c, err := s.Command(ctx, spec, spec.Root, "bash", "-c", strings.ReplaceAll(stragglers+"echo ready\n"+end.last, "TOKEN", token))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, w := io.Pipe()
+				c.Stdout = w
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				await(t, r, "ready")
+				go io.Copy(io.Discard, r)
+				if end.last != "exit 0" && alive(token) < 50 {
+					t.Errorf("only %d processes were made", alive(token))
+				}
+				began := time.Now()
+				end.stop(c, cancel)
+				err = c.Wait()
+				t.Logf("the reply took %v: %v", time.Since(began).Round(time.Millisecond), err)
+				if want := ctx.Err(); want != nil && !errors.Is(err, want) {
+					t.Errorf("%v, want %v", err, want)
+				}
+				gone(t, token)
+			})
+		})
+	}
+}
+
+// TestServerDies: kill -9 of the server ends its commands.
+func TestServerDies(t *testing.T) {
+	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
+		token := newToken(t)
+		root := realTemp(t)
+		server := exec.CommandContext(t.Context(), self(t), "-test.run=^TestHelperServer$")
+		args, err := json.Marshal(serverArgs{s.status.Level, root, strings.ReplaceAll(stragglers+"echo ready\nsleep TOKEN", "TOKEN", token)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Env = append(os.Environ(), helperServer+"="+string(args))
+		server.Stderr = os.Stderr
+		out, err := server.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, out, "ready")
+		if n := alive(token); n < 50 {
+			t.Errorf("only %d processes were made", n)
+		}
+		if err := server.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = server.Wait()
+		gone(t, token)
+		// What a server leaves behind is tidied up by the next command.
+		if s.status.Level >= Bubblewrap && len(leftovers(t, root)) == 0 {
+			t.Error("nothing was left, so nothing is tidied up")
+		}
+		if r := run(t, s, Spec{Root: root}, "true"); r.code != 0 || len(leftovers(t, root)) > 0 {
+			t.Errorf("%+v; left: %q", r, leftovers(t, root))
+		}
+	})
+}
+
+type serverArgs struct {
+	Level  Level
+	Root   string
+	Script string
+}
+
+const helperServer = "SANDBOX_TEST_SERVER"
+
+// TestHelperServer is the server of TestServerDies, in a process of its own.
+func TestHelperServer(t *testing.T) {
+	data, ok := os.LookupEnv(helperServer)
+	if !ok {
+		t.Skip("for TestServerDies")
+	}
+	var a serverArgs
+	if err := json.Unmarshal([]byte(data), &a); err != nil {
+		t.Fatal(err)
+	}
+	s := at(t, a.Level)
+	c, err := s.Command(t.Context(), Spec{Root: a.Root, Env: Environ(os.Environ())}, a.Root, "bash", "-c", a.Script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stdout = os.Stdout
+	if err := c.Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTogether: commands in one directory share what stands in for missing
+// names; the last one takes it away.
+func TestTogether(t *testing.T) {
+	s := at(t, Full)
+	spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+	start := func() (*Cmd, io.WriteCloser, io.Reader) {
+		c, err := s.Command(t.Context(), spec, spec.Root, "bash", "-c", "echo ready; read line; echo x > .vscode/tasks.json && echo escaped; mv .vscode other && echo escaped; echo done")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, inW := io.Pipe()
+		out, outW := io.Pipe()
+		c.Stdin, c.Stdout = in, outW
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, out, "ready")
+		return c, inW, out
+	}
+	first, firstIn, firstOut := start()
+	second, secondIn, secondOut := start()
+	finish := func(c *Cmd, in io.WriteCloser, out io.Reader) {
+		if _, err := io.WriteString(in, "go\n"); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for lines.Scan() && lines.Text() != "done" {
+			t.Errorf("the command said %q", lines.Text())
+		}
+		in.Close()
+		if err := c.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	finish(first, firstIn, firstOut)
+	if len(leftovers(t, spec.Root)) == 0 {
+		t.Error("the first command took the protection of the second one away")
+	}
+	finish(second, secondIn, secondOut)
+	if left := leftovers(t, spec.Root); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	if exists(filepath.Join(spec.Root, ".vscode")) {
+		t.Error(".vscode is left")
+	}
+}
+
+// TestLimits: a command can't fill the disk, the table of processes or the
+// memory.
+func TestLimits(t *testing.T) {
+	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
+		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ()), Limits: Limits{FileSize: 1 << 20, Files: 64, Processes: 60, Memory: 64 << 20}}
+		big := filepath.Join(spec.Root, "big")
+		if r := sh(t, s, spec, "head -c 3000000 /dev/zero > big"); r.code == 0 {
+			t.Error("a file of 3 MB was written")
+		}
+		if info, err := os.Stat(big); err != nil || info.Size() > 1<<20 {
+			t.Errorf("%v, %v", info, err)
+		}
+		if r := sh(t, s, spec, "ulimit -n; ulimit -c; for i in $(seq 100); do eval \"exec $((i+10))</dev/null\" || exit 9; done"); !strings.HasPrefix(r.out, "64\n0\n") || r.code == 0 {
+			t.Errorf("descriptors: %+v", r)
+		}
+		spec.Limits.Files = 0
+		bounded := len(s.tools.Cgroups) > 0 || s.status.Level >= Bubblewrap && os.Geteuid() != 0
+		if !bounded {
+			t.Log("no bound of processes here")
+			return
+		}
+		token := newToken(t)
+		// dash, unlike bash, does not wait for a process to become free.
+		r := run(t, s, spec, "sh", "-c", strings.ReplaceAll("for i in $(seq 120); do sleep TOKEN & done", "TOKEN", token))
+		if !strings.Contains(strings.ToLower(r.said), "fork") {
+			t.Errorf("120 processes were made: %+v", r)
+		}
+		gone(t, token)
+		spec.Limits.Processes = -1
+		if r := sh(t, s, spec, "for i in $(seq 120); do sleep 1000 & done; jobs -p | wc -l"); strings.TrimSpace(r.out) != "120" {
+			t.Errorf("without a limit: %+v", r)
+		}
+		if !memoryGroup(s.tools.Cgroups) {
+			t.Log("no bound of memory here")
+			return
+		}
+		const eat = "head -c 150000000 /dev/zero | tail -c 150000000 | wc -c" // tail keeps it all
+		if r := sh(t, s, spec, eat); strings.TrimSpace(r.out) == "150000000" {
+			t.Errorf("150 MB of memory were had: %+v", r)
+		}
+		spec.Limits.Memory = -1
+		if r := sh(t, s, spec, eat); strings.TrimSpace(r.out) != "150000000" {
+			t.Errorf("without a limit: %+v", r)
+		}
+	})
+}
+
+func memoryGroup(parents []string) bool {
+	for _, dir := range parents {
+		for _, file := range []string{"memory.limit_in_bytes", "memory.max"} {
+			if unix.Access(filepath.Join(dir, file), unix.W_OK) == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
