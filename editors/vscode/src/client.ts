@@ -78,6 +78,7 @@ export class Server implements vscode.Disposable {
       await client.start();
     } catch (e) {
       this.client = undefined;
+      await client.dispose().catch(() => undefined);
       this.set('failed');
       this.log.error(String(e));
       void this.offer(vscode.l10n.t('The SideCar server does not start: {0}', e instanceof Error ? e.message : String(e)));

@@ -30,7 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const command = vscode.commands.registerCommand;
 
   s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => pending.set(list));
-  s.onDidChange(health => health === 'running' || health === 'starting' || pending.set(nothing));
+  s.onDidChange(health => health === 'failed' && pending.set(nothing));
   answerDiagnostics(s);
   activity.onDidStart(e => void status.watchIndex(e));
   activity.onDidComplete(e => {

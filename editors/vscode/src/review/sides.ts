@@ -26,7 +26,7 @@ export function registerSides(server: Server, pending: Pending): vscode.Disposab
   return vscode.Disposable.from(
     vscode.workspace.registerFileSystemProvider(schemes.base, base, { isReadonly: true, isCaseSensitive: true }),
     vscode.workspace.registerFileSystemProvider(schemes.proposed, proposed, { isCaseSensitive: true }),
-    pending.onDidChange(() => { base.compare(); proposed.compare(); closeDecided(pending); }),
+    pending.onDidChange(() => { base.compare(); proposed.compare(); closeDecided(server, pending); }),
     vscode.window.registerFileDecorationProvider(new Badges(pending)),
   );
 }
@@ -61,19 +61,20 @@ class SideFiles implements vscode.FileSystemProvider {
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
-    const edit = this.edit(uri);
+    const edit = await this.edit(uri);
     return { type: vscode.FileType.File, ctime: 0, mtime: this.shown.get(edit.uri)?.mtime ?? 0, size: Buffer.byteLength(await this.text(edit)) };
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    return Buffer.from(await this.text(this.edit(uri)));
+    return Buffer.from(await this.text(await this.edit(uri)));
   }
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
-    await this.server.execute('sidecar.review.propose', { uri: this.edit(uri).uri, text: Buffer.from(content).toString() });
+    await this.server.execute('sidecar.review.propose', { uri: (await this.edit(uri)).uri, text: Buffer.from(content).toString() });
   }
 
-  private edit(uri: vscode.Uri): PendingEdit {
+  private async edit(uri: vscode.Uri): Promise<PendingEdit> {
+    await this.pending.ready;
     const edit = editOf(this.pending, uri);
     if (!edit) {
       throw vscode.FileSystemError.FileNotFound(uri);
@@ -93,7 +94,10 @@ class SideFiles implements vscode.FileSystemProvider {
 }
 
 /** Closes the diffs of what is decided. One with text of the user's own that is not saved stays. */
-function closeDecided(pending: Pending): void {
+function closeDecided(server: Server, pending: Pending): void {
+  if (server.health !== 'running') {
+    return; // what is pending is not known
+  }
   const done = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab => {
     const uri = tab.input instanceof vscode.TabInputTextDiff ? tab.input.modified : tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;
     return uri?.scheme === schemes.proposed && !tab.isDirty && !editOf(pending, uri);

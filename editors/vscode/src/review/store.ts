@@ -13,6 +13,10 @@ export class Pending implements vscode.Disposable {
   roots: Node[] = [];
   private next: ReviewList | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private known!: () => void;
+
+  /** Is kept as soon as it is known what is pending: an editor may ask before, after a reload. */
+  readonly ready = new Promise<void>(resolve => { this.known = resolve; });
 
   /** Takes what the server says. */
   set(list: ReviewList): void {
@@ -22,6 +26,7 @@ export class Pending implements vscode.Disposable {
       this.list = this.next ?? nothing;
       this.roots = tree(this.list);
       this.changed.fire();
+      this.known();
     }, pause);
   }
 

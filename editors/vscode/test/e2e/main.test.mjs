@@ -30,11 +30,11 @@ before(async () => {
   me = person(page, { agentPort: server.agentPort, shots });
   await page.goto(server.url, { waitUntil: 'commit' });
   await me.container.waitFor({ timeout: 90_000 });
-}, { timeout: 180_000 });
+}, { timeout: 240_000 });
 
 // Each step goes on where the one before ended, so after a failure the others say nothing.
 let failed = false;
-const test = (name, run) => nodeTest(name, { timeout: 90_000 }, async t => {
+const test = (name, run) => nodeTest(name, { timeout: 180_000 }, async t => {
   if (failed) { t.skip('a step before it failed'); return; }
   failed = true;
   try {
@@ -367,15 +367,33 @@ test('a language model\'s tool is the server\'s', async () => {
   assert.match(text, /line 10/);
 });
 
+const serverPid = () => fs.readdirSync('/proc').filter(p => /^\d+$/.test(p)).find(p => { try { return fs.readFileSync(`/proc/${p}/cmdline`, 'utf8').startsWith(`${box.extensions}/`); } catch { return false; } });
+async function kill() {
+  const pid = await eventually('the server', serverPid);
+  process.kill(Number(pid), 'SIGKILL');
+  await eventually('its end', () => serverPid() !== pid);
+}
+
 test('a server that is killed is started again, and nothing pending is lost', async () => {
   await me.agent('sidecar.mode.set', { mode: 'review' });
   assert.equal((await edit('README.md', 12, 'twelve\n')).ok, true);
-  await me.row('README.md').waitFor();
-  const pids = fs.readdirSync('/proc').filter(p => /^\d+$/.test(p) && (() => { try { return fs.readFileSync(`/proc/${p}/cmdline`, 'utf8').startsWith(`${box.extensions}/`); } catch { return false; } })());
-  assert.equal(pids.length, 1);
-  process.kill(Number(pids[0]), 'SIGKILL');
+  await me.click(me.row('README.md'), 'the diff', async () => /twelve/.test(await me.text(me.modified)));
+  await kill();
   await me.toast('ended unexpectedly').waitFor();
   await me.shot('crash');
+  await eventually('it answers again', async () => (await me.pending()).length === 1);
+  await me.row('README.md').waitFor();
+  assert.equal(await page.locator('.tab', { hasText: 'README.md' }).count(), 1, 'the diff is still open');
+});
+
+test('one that is killed again and again is left alone until it is wanted', async () => {
+  for (let n = 0; n < 4; n++) {
+    await eventually('it runs', async () => (await me.pending()).length === 1);
+    await kill();
+  }
+  await me.toast('is not started again').waitFor();
+  await eventually('the status bar', async () => await me.status('mode').locator('.codicon-error').count() === 1);
+  await me.command('SideCar: Restart Server');
   await eventually('it answers again', async () => (await me.pending()).length === 1);
   await me.row('README.md').waitFor();
   await me.command('Notifications: Clear All Notifications');
@@ -387,6 +405,7 @@ test('what is pending is there after the window was loaded anew', async () => {
   await eventually('the badge', async () => /1/.test(await me.text(me.container.locator('.badge-content'))), 60_000);
   await me.click(me.container, 'the view', () => me.view('Pending Changes').isVisible());
   await me.row('README.md').waitFor();
+  await eventually('the diff that was open', async () => /twelve/.test(await me.text(me.modified)));
 });
 
 test('a thousand files', async () => {
