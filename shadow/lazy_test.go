@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -306,4 +307,137 @@ func h2(w *twins, id string) *gittest.Repo {
 		w.t.Fatal(err)
 	}
 	return w.At(s.Path)
+}
+
+// TestLazyBelow: of a folder that is not the top of the repository the view is
+// that folder in the shadow.
+func TestLazyBelow(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first", ".gitignore", "*.log\n", "top", "t\n", "sub/a", "1\n", "sub/b/c", "2\n", "sub-x", "x\n", "sub0", "0\n")
+	r.Write("sub/.sidecar/.gitignore", "*\n")
+	m, err := shadow.New(shadow.Options{Dir: r.Path("sub")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	h := &house{Repo: r, t: t, Manager: m}
+	s, w := h.create(shadow.CreateRequest{ID: "x", Lazy: true})
+	v := h.view("x")
+	if err := v.Apply(t.Context(), workspace.Change{Path: "a", Before: []byte("1\n"), After: []byte("one\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := fs.ReadDir(v, "."); err != nil || len(list) != 2 || list[0].Name() != "a" || list[1].Name() != "b" {
+		t.Errorf("%v %v", list, err)
+	}
+	if data, err := v.ReadFile("b/c"); err != nil || string(data) != "2\n" {
+		t.Errorf("%q %v", data, err)
+	}
+	if _, err := v.Resolve("../top"); !errors.Is(err, workspace.ErrOutside) {
+		t.Errorf("%v", err)
+	}
+	if err := m.Materialize(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if out := w.Git("status", "--porcelain"); out != " M sub/a\n" || s.Root != filepath.Join(s.Path, "sub") {
+		t.Errorf("%q %s", out, s.Root)
+	}
+}
+
+// TestLazyConverted: where git writes other bytes than an object has, a view
+// has those, and so have the files that are made.
+func TestLazyConverted(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first", ".gitattributes", "*.txt eol=crlf\n", "a.txt", "1\n2\n", "b.txt", "3\n", "c", "4\n")
+	r.Git("rm", "-rq", "--cached", ".")
+	r.Git("reset", "-q", "--hard")
+	h := openHouse(t, r, shadow.Options{})
+	_, w := h.create(shadow.CreateRequest{ID: "x", Lazy: true})
+	r.Write("b.txt", "main\n")
+	v := h.view("x")
+	for name, want := range map[string]string{"a.txt": "1\r\n2\r\n", "b.txt": "3\r\n", "c": "4\n"} {
+		if data, err := v.ReadFile(name); err != nil || string(data) != want {
+			t.Errorf("%s: %q %v", name, data, err)
+		}
+	}
+	if err := v.Apply(t.Context(), workspace.Change{Path: "a.txt", Before: []byte("1\r\n2\r\n"), After: []byte("1\r\nzwei\r\n")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"without files", "with files"} {
+		if d, err := h.Diff(t.Context(), "x"); err != nil || len(d.Files) != 1 || !strings.Contains(d.Text, "-2\r\n+zwei\r\n") {
+			t.Errorf("%s: %+v %v", when, d, err)
+		}
+		if err := h.Materialize(t.Context(), "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, w, "b.txt"); got != "3\r\n" {
+		t.Errorf("%q", got)
+	}
+	if out := w.Git("status", "--porcelain"); out != " M a.txt\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+// TestLazyAtOnce: readers and writers see one state and then the next, while
+// the files are made under them.
+func TestLazyAtOnce(t *testing.T) {
+	files := []string{"count", "0\n"}
+	for i := range 300 {
+		files = append(files, fmt.Sprintf("d%d/e%d/f%d", i%7, i%5, i), fmt.Sprintf("text %d\n", i))
+	}
+	h := newHouse(t, files...)
+	h.create(shadow.CreateRequest{ID: "x", Lazy: true})
+	v := h.view("x")
+	done := make(chan struct{})
+	var work sync.WaitGroup
+	for range 3 {
+		work.Go(func() {
+			for stop := false; !stop; {
+				select {
+				case <-done:
+					stop = true // once more
+				default:
+				}
+				var n atomic.Int32
+				err := v.Walk(context.Background(), workspace.WalkOptions{Dir: "."}, func(e *workspace.Entry) error {
+					if data, err := e.Read(nil); err != nil || len(data) == 0 {
+						return fmt.Errorf("%s: %q %v", e.Path, data, err)
+					}
+					n.Add(1)
+					return nil
+				})
+				if err != nil || n.Load() != 301 {
+					t.Errorf("%d files, %v", n.Load(), err)
+					return
+				}
+			}
+		})
+	}
+	work.Go(func() {
+		for i := range 20 {
+			err := v.Apply(context.Background(), workspace.Change{Path: "count", Before: fmt.Appendf(nil, "%d\n", i), After: fmt.Appendf(nil, "%d\n", i+1)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 2 {
+		work.Go(func() {
+			if err := h.Materialize(context.Background(), "x"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if err := h.Materialize(context.Background(), "x"); err != nil {
+		t.Error(err)
+	}
+	close(done)
+	work.Wait()
+	if data, err := v.ReadFile("count"); err != nil || string(data) != "20\n" {
+		t.Errorf("%q %v", data, err)
+	}
+	if out := h.At(h.Path(".sidecar/shadows/x")).Git("status", "--porcelain"); out != " M count\n" {
+		t.Errorf("%q", out)
+	}
 }
