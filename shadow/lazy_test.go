@@ -401,7 +401,7 @@ func TestLazyAtOnce(t *testing.T) {
 				var n atomic.Int32
 				err := v.Walk(context.Background(), workspace.WalkOptions{Dir: "."}, func(e *workspace.Entry) error {
 					if data, err := e.Read(nil); err != nil || len(data) == 0 {
-						return fmt.Errorf("%s: %q %v", e.Path, data, err)
+						return fmt.Errorf("%s: %q %w", e.Path, data, err)
 					}
 					n.Add(1)
 					return nil

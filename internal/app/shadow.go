@@ -16,6 +16,7 @@ var shadowVerbs = map[string]struct {
 	queue bool // the review queue may be needed
 }{
 	"create":  {run: shadowCreate},
+	"fill":    {run: shadowFill, id: true},
 	"list":    {run: shadowList},
 	"diff":    {run: shadowDiff, id: true},
 	"merge":   {run: shadowMerge, id: true, queue: true},
@@ -30,7 +31,7 @@ func shadowWork(ctx context.Context, c *cli) error {
 	}
 	verb, ok := shadowVerbs[name]
 	if !ok {
-		return usagef("shadow has no verb %q; it has create, list, diff, merge and discard", name)
+		return usagef("shadow has no verb %q; it has create, fill, list, diff, merge and discard", name)
 	}
 	switch {
 	case len(c.args) == 2 && name != "list":
@@ -67,6 +68,10 @@ func shadowCreate(ctx context.Context, c *cli, s *shadows, id string) error {
 	}
 	fmt.Fprintf(c.Out, "%s\t%s\n", made.ID, made.Path)
 	return nil
+}
+
+func shadowFill(ctx context.Context, _ *cli, s *shadows, id string) error {
+	return s.m.Materialize(ctx, id)
 }
 
 func shadowList(ctx context.Context, c *cli, s *shadows, _ string) error {

@@ -15,6 +15,10 @@ import (
 func TestLazyShadowOverLSP(t *testing.T) {
 	repo := repository(t, "a.txt", "one\ntwo\n", "dir/b.txt", "needle\n", ".gitignore", "*.log\n")
 	r := serve(t, repo.Dir, fakeeditor.Options{})
+	var none any
+	if err := r.ExecuteCommand(t.Context(), "sidecar.shadow.create", object{"id": "work", "materialize": "no"}, &none); err == nil {
+		t.Error("materialize can be a text")
+	}
 	lazy := false
 	s := command[created](r, "sidecar.shadow.create", object{"id": "work", "materialize": lazy})
 	if list := repo.Git("worktree", "list"); !strings.Contains(list, s.Path) {

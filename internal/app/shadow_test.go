@@ -516,6 +516,7 @@ func TestShadowCLI(t *testing.T) {
 		{0, []string{"merge", "x"}, "Nothing is new"},
 		{0, []string{"merge", "--into", "tree", "--json", "x"}, `"a.txt"`},
 		{0, []string{"merge", "y"}, "Nothing is new"},
+		{1, []string{"fill", "none"}, "no such shadow"},
 		{0, []string{"discard", "x"}, ""},
 		{0, []string{"discard", "--json", "y"}, "{}"},
 		{0, []string{"list"}, "no shadow"},
@@ -530,6 +531,13 @@ func TestShadowCLI(t *testing.T) {
 		if out := run(c.exit, c.args...); !strings.Contains(out, c.says) {
 			t.Errorf("%q: %s", c.args, out)
 		}
+	}
+	run(0, "create", "--lazy", "l")
+	for _, want := range []bool{false, true, true} {
+		if _, err := os.Stat(repo.Path(".sidecar/shadows/l/a.txt")); want != (err == nil) {
+			t.Errorf("a.txt: %v", err)
+		}
+		run(0, "fill", "l")
 	}
 	repo.Git("checkout", "-q", "--", ".")
 	run(0, "create", "z")

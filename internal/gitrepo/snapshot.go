@@ -160,7 +160,7 @@ func (r *snapshotReader) fromTree(i int, buf []byte) ([]byte, bool) {
 	}
 	defer func() { _ = f.close() }() // it was only read from
 	if need := int(src.Size) + 1; cap(buf) < need {
-		buf = make([]byte, need)
+		buf = make([]byte, max(need, 2*cap(buf)))
 	}
 	buf = buf[:src.Size+1] // one more, to see that it ends there
 	n, err := f.read(buf)

@@ -209,11 +209,8 @@ func (v *CopyOnWrite) ReadDir(name string) ([]fs.DirEntry, error) {
 		}
 		return entries, err
 	}
-	below := l.list(real)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return l.has(child(real, e.Name())) })
-	for _, e := range below {
-		entries = append(entries, e)
-	}
+	entries = append(entries, l.list(real)...)
 	slices.SortFunc(entries, byName)
 	return entries, nil
 }

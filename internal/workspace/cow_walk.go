@@ -133,9 +133,7 @@ func (w *cowWalk) work(worker int) {
 		if f.lower >= 0 {
 			data, err = r.Read(f.lower, buf)
 		} else {
-			var all []byte
-			all, err = w.upper.ReadFile(f.real)
-			data = append(buf[:0], all...)
+			data, err = w.upper.ReadFile(f.real)
 		}
 		if err != nil {
 			return data, pathError("read", f.name, err)
