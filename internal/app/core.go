@@ -17,7 +17,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -143,7 +142,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
 	c.dispatch = dispatch.New(dispatch.Options{
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
-		Redact:   redact.New(),
+		Redact:   newRedactor(),
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    c.destinations,
 	})

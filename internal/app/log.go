@@ -10,9 +10,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 )
 
+// newRedactor knows the secrets that the server's own environment holds.
+func newRedactor() *redact.Redactor { return redact.New(redact.Held(os.Environ())...) }
+
 // newLogger logs to w, without secrets.
 func newLogger(w io.Writer, level slog.Leveler) *slog.Logger {
-	hide := redact.New()
+	hide := newRedactor()
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{
 		Level: level,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
@@ -87,7 +89,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		return &server.Core{}, nil
 	}
 	d := door{
-		log: log, level: level, approver: st.Approver, people: people{st.People}, changed: st.ReviewChanged,
+		log: log, level: level, approver: st.Approver, people: people{st.People, newRedactor()}, changed: st.ReviewChanged,
 		queue: queueAlways, parser: parser, resident: true,
 		live: func(base workspace.View) workspace.View { return st.Editor(base) },
 	}
@@ -133,9 +135,22 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 	}, nil
 }
 
-// people lets the tools ask through the editor.
-type people struct{ p *server.People }
+// people lets the tools ask through the editor. A question is a model's text:
+// secrets are kept out of it, and what can't be seen is made visible.
+type people struct {
+	p    *server.People
+	hide *redact.Redactor
+}
 
 func (p people) Ask(ctx context.Context, q editor.Question) (string, bool, error) {
-	return p.p.Ask(ctx, q.Text, q.Options, q.AllowCustom)
+	show := func(s string) string { return redact.Visible(p.hide.Text(s)) }
+	shown := make([]string, len(q.Options))
+	for i, o := range q.Options {
+		shown[i] = show(o)
+	}
+	answer, ok, err := p.p.Ask(ctx, show(q.Text), shown, q.AllowCustom)
+	if i := slices.Index(shown, answer); i >= 0 {
+		answer = q.Options[i]
+	}
+	return answer, ok, err
 }

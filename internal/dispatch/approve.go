@@ -114,9 +114,12 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Rememberable:  v.Remember,
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
-	for i, w := range a.Effects.Writes {
-		a.Effects.Writes[i] = hide(w)
+	for _, names := range [][]string{a.Effects.Writes, a.Effects.Reads, a.Effects.Hosts} {
+		for i, name := range names {
+			names[i] = hide(name)
+		}
 	}
+	a.Effects.Command = hide(a.Effects.Command)
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\x00%s\x00", c.tool.Name, c.req.Arguments)
 	var diffs strings.Builder
@@ -126,7 +129,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Hash = hex.EncodeToString(sum.Sum(nil))
 	a.Diff = hide(diffs.String())
-	a.Detail = v.Reason
+	a.Detail = hide(v.Reason)
 	if a.Irrecoverable {
 		a.Detail += "\n" + hide(c.irrecoverable())
 	}
@@ -202,7 +205,7 @@ func unified(ch workspace.Change) string {
 
 // effects lists what the call would touch.
 func (c *call) effects(changes []workspace.Change) EffectList {
-	e := EffectList{Access: c.access(), Reads: slices.Clone(c.bound.Effects.Paths), Command: c.d.o.Redact.Text(c.bound.Effects.Command), Hosts: c.bound.Effects.Hosts}
+	e := EffectList{Access: c.access(), Reads: slices.Clone(c.bound.Effects.Paths), Command: c.d.o.Redact.Text(c.bound.Effects.Command), Hosts: slices.Clone(c.bound.Effects.Hosts)}
 	e.Writes = touched(changes)
 	return e
 }
@@ -232,9 +235,11 @@ func hideStrings(v any, hide func(string) string) any {
 			v[i] = hideStrings(v[i], hide)
 		}
 	case map[string]any:
+		hidden := make(map[string]any, len(v))
 		for k := range v {
-			v[k] = hideStrings(v[k], hide)
+			hidden[hide(k)] = hideStrings(v[k], hide)
 		}
+		return hidden
 	}
 	return v
 }

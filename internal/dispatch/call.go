@@ -36,7 +36,8 @@ type call struct {
 	changes   []workspace.Change // that were made
 	spent     *session.Reservation
 	res       *Result
-	notes     []string      // what the model is told besides the tool's own text
+	notes     []string // what the model is told besides the tool's own text
+	out       output
 	asked     time.Duration // how long a person took
 	approvals int
 }
@@ -48,7 +49,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
-	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, res: &Result{CallID: req.CallID, Tool: req.Name, Changes: []ChangeRef{}, Attempts: 1}}
+	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, res: &Result{CallID: req.CallID, Tool: d.o.Redact.Text(req.Name), Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
 	c.started()
 	out, err := c.guarded(ctx, known)
@@ -244,14 +245,6 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 	return c.ask(ctx, v, changes)
 }
 
-func (c *call) emit(chunk string) {
-	chunk = c.d.o.Redact.Text(chunk)
-	c.publish(events.Event{Type: events.ToolOutput, Output: &events.Output{Chunk: chunk}})
-	if c.req.Emit != nil {
-		c.req.Emit(chunk)
-	}
-}
-
 // notesShare is the part of a result, one in so many bytes, that notes may
 // take.
 const notesShare = 4
@@ -259,6 +252,7 @@ const notesShare = 4
 // finish makes the envelope: failure or text, redacted, with what else the
 // model must know, and cut.
 func (c *call) finish(out tools.Result, err error) {
+	c.flush()
 	text := out.Text
 	if err != nil {
 		e := c.failure(err)
@@ -311,7 +305,8 @@ func (c *call) fromOutside(text string) string {
 	if !c.tool.Untrusted {
 		return text
 	}
-	return envelope(c.tool.Name, c.d.o.Redact.Sanitize(text))
+	hide := c.d.o.Redact
+	return envelope(c.tool.Name, hide.Signs(text), hide.Defuse(hide.Sanitize(text)))
 }
 
 // estimate is the number of tokens in that many bytes, at four bytes a token.
@@ -407,8 +402,12 @@ func (c *call) record(took time.Duration) {
 
 // envelope wraps text from outside so that it can't pass for anything else:
 // the closing tag is made impossible inside.
-func envelope(tool, text string) string {
+func envelope(tool string, signs []string, text string) string {
 	const name = "untrusted_output"
 	text = strings.ReplaceAll(text, "</"+name, "<\u2215"+name)
-	return fmt.Sprintf("<%s tool=%q>\n%s\n</%s>", name, tool, text, name)
+	flags := ""
+	if len(signs) > 0 {
+		flags = fmt.Sprintf(" flags=%q", strings.Join(signs, ","))
+	}
+	return fmt.Sprintf("<%s tool=%q%s>\n%s\n</%s>", name, tool, flags, text, name)
 }

@@ -54,6 +54,8 @@ func DefaultSettings() *Settings {
 type Redactor interface {
 	Text(string) string     // secrets replaced by markers
 	Sanitize(string) string // without escape sequences and invisible characters, for text from outside
+	Defuse(string) string   // without what a viewer would fetch by itself, for text from outside
+	Signs(string) []string  // what in text from outside seems to instruct the model, by name
 	Visible(string) string  // invisible characters written out, for a person's eyes
 }
 
@@ -94,6 +96,8 @@ type verbatim struct{}
 
 func (verbatim) Text(s string) string     { return s }
 func (verbatim) Sanitize(s string) string { return s }
+func (verbatim) Defuse(s string) string   { return s }
+func (verbatim) Signs(string) []string    { return nil }
 func (verbatim) Visible(s string) string  { return s }
 
 // Page returns the part of a cut result that follows a cursor.

@@ -124,6 +124,12 @@ func (d desk) PendingCount() int            { return len(d.pending.held) }
 type hider struct{ verbatim }
 
 func (hider) Text(s string) string { return strings.ReplaceAll(s, "hunter2", "[REDACTED:known]") }
+func (hider) Signs(s string) []string {
+	if strings.Contains(s, "ignore all that") {
+		return []string{"instructions", "role"}
+	}
+	return nil
+}
 
 type rig struct {
 	*Dispatcher
@@ -656,6 +662,9 @@ func TestOutsideTextCannotCloseItsEnvelope(t *testing.T) {
 	res := r.call(t, "outside", `{}`)
 	if strings.Count(res.Content, "</untrusted_output>") != 1 || !strings.HasSuffix(res.Content, "</untrusted_output>") {
 		t.Fatalf("content %q", res.Content)
+	}
+	if !strings.HasPrefix(res.Content, `<untrusted_output tool="outside" flags="instructions,role">`) {
+		t.Errorf("what it tells the model is not flagged: %q", res.Content)
 	}
 }
 

@@ -26,6 +26,10 @@ type Redactor struct {
 	mu     sync.Mutex // of AddKnown
 	values []string
 	known  atomic.Pointer[matcher] // nil while no value is known
+
+	signsOnce, viewOnce sync.Once
+	signs               []sign
+	viewing             viewing
 }
 
 // New returns a Redactor that also hides the known values.

@@ -34,7 +34,7 @@ type rule struct {
 }
 
 func (r *rule) match(s string, i, literal, from int) (span, bool) {
-	if !r.inWord && r.back == nil && !wordStart(s, i) {
+	if !r.inWord && r.back == nil && !wordStart(s, i) && (literal < 4 || s[i-1] != '_') {
 		return span{}, false
 	}
 	if r.find != nil {

@@ -1,0 +1,101 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// TestSecretsReachNoSink sends secrets through the whole server, in what tools
+// read, write, are asked to do and fail with, and looks for them in everything
+// that comes out: every message to the editor but those that show the user's
+// own files, and every file of the log. The journal and the review queue hold
+// what is to be written, whole.
+func TestSecretsReachNoSink(t *testing.T) {
+	home(t)
+	const held = "held-by-the-server-77"
+	t.Setenv("SERVICE_API_KEY", held)
+	token := "ghp" + "_aKsHOFoBGy9PzbNcsZFSGyNvoCyHfHMvUYRe"
+	dir := project(t, map[string]string{"config.txt": "token " + token + "\nkey " + held + "\n", "a.txt": "one\n"})
+	var log bytes.Buffer
+	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
+		return app.Serve(context.Background(), in, out, app.NewLogger(&log, slog.LevelDebug), nil)
+	}, fakeeditor.Options{Root: dir})
+	if _, err := e.Initialize(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{e, t, dir}
+	var results []json.RawMessage
+	call := func(tool string, args object) json.RawMessage {
+		return command[json.RawMessage](r, "sidecar.tools.call", object{"name": tool, "arguments": args})
+	}
+	for _, mode := range []string{"cautious", "review", "autonomous"} {
+		r.mode(mode)
+		for _, secret := range []string{token, held} {
+			r.Choose("Allow")
+			results = append(results,
+				call("read_file", object{"path": "config.txt"}),
+				call("grep", object{"pattern": "token|key"}),
+				call("read_file", object{"path": "no/" + secret}),
+				call("no_such_tool_"+secret, object{}),
+				call("read_file", object{"path": 1, secret: 2}),
+				call("edit_file", object{"path": "a.txt", "search": secret, "replace": "x"}),
+				call("write_file", object{"path": "new-" + mode + ".txt", "content": "key = " + secret + "\n"}),
+				call("edit_file", object{"path": "config.txt", "search": "token", "replace": "token "}),
+				call("ask_user", object{"question": "use " + secret + "?", "options": []string{"yes", secret}}),
+			)
+		}
+	}
+	if err := e.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "new-autonomous.txt"))
+	if err != nil || !bytes.Contains(data, []byte(held)) {
+		t.Errorf("control: what is written has the secret: %q, %v", data, err)
+	}
+	sinks := map[string]string{"log": log.String()}
+	for i, res := range results {
+		sinks["results"] += string(res) + "\n"
+		if i == 0 && !bytes.Contains(res, []byte("[REDACTED:")) {
+			t.Errorf("control: nothing was hidden: %s", res)
+		}
+	}
+	rec := e.Record()
+	for _, m := range append(rec.Notifications, rec.Requests...) {
+		// The user's own files, shown to the user.
+		if m.Method != "workspace/applyEdit" && m.Method != "textDocument/publishDiagnostics" {
+			sinks[m.Method] += string(m.Params)
+		}
+	}
+	if len(sinks["window/showMessageRequest"])+len(sinks["sidecar/approve"]) == 0 {
+		t.Error("control: nobody was asked")
+	}
+	_ = filepath.WalkDir(filepath.Join(dir, ".sidecar", "logs"), func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			text, _ := os.ReadFile(name)
+			sinks["audit log"] += string(text)
+		}
+		return nil
+	})
+	if sinks["audit log"] == "" || sinks["log"] == "" {
+		t.Error("control: nothing was logged")
+	}
+	for name, text := range sinks {
+		for _, secret := range []string{token, held} {
+			if at := strings.Index(text, secret); at >= 0 {
+				t.Errorf("%s: …%s…", name, text[max(0, at-200):min(len(text), at+80)])
+			}
+		}
+	}
+	t.Logf("%d sinks", len(sinks))
+}
