@@ -65,7 +65,7 @@ func (m *mounts) hide(path string) {
 
 // bwrapArgs is the whole view of the machine that a command gets: nothing is
 // there that is not listed here.
-func bwrapArgs(m machine, self string, s Spec, guards []*guard, argsOf ...string) []string {
+func bwrapArgs(m machine, self string, s Spec, guards []*guard) []string {
 	a := &mounts{}
 	a.add("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv")
 	if m.DisableUserns {
@@ -151,7 +151,27 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, argsOf ...string
 	}
 	a.add("--ro-bind", self, helperPath)
 	a.add("--remount-ro", "/run", "--remount-ro", "/")
-	return append(a.args, argsOf...)
+	return a.args
+}
+
+// clearWay removes links that an earlier command put into a private directory,
+// source, which is seen as at: bwrap makes the places of later mounts in it, and
+// would follow them out of it.
+func clearWay(source, at string, mounts []string) error {
+	for _, path := range mounts {
+		if source == "" || path == at || !within(path, at) {
+			continue
+		}
+		for _, dir := range append(above(at, path), path) {
+			there := filepath.Join(source, strings.TrimPrefix(dir, at))
+			if info, err := os.Lstat(there); err == nil && !info.IsDir() {
+				if err := os.Remove(there); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // nulTerminated is the form of arguments for --args.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -96,6 +97,10 @@ func (s *Sandbox) bubblewrap(ctx context.Context, c *Cmd, p *plan, spec Spec, gr
 			Devices: []string{"/dev"},
 			TCP:     true, // is left to the namespace
 		}
+	}
+	mounts := slices.Concat(installed(s.tools.Home), spec.ReadOnly, spec.Writable, []string{spec.Root})
+	if err := errors.Join(clearWay(spec.Home, s.tools.Home, mounts), clearWay(spec.Temp, "/tmp", mounts)); err != nil {
+		return err
 	}
 	args, err := pass("arguments", nulTerminated(bwrapArgs(s.tools, s.self, spec, guards)))
 	if err != nil {

@@ -296,6 +296,45 @@ func TestProtected(t *testing.T) {
 	})
 }
 
+// TestPrivateDirectories: home and temporary directory outlive a command, and
+// what one command leaves there leads the next one nowhere.
+func TestPrivateDirectories(t *testing.T) {
+	eachLevel(t, []Level{Landlock, Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+		base := realTemp(t)
+		at := func(name string) string {
+			path := filepath.Join(base, name)
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		spec := Spec{Root: at("root"), Home: at("home"), Temp: at("temp"), ReadOnly: []string{at("tools")}}
+		if r := sh(t, s, spec, "echo 1 > $HOME/kept; echo 2 > $TMPDIR/kept"); r.code != 0 {
+			t.Fatal(r.said)
+		}
+		if r := sh(t, s, spec, "cat $HOME/kept $TMPDIR/kept"); r.out != "1\n2\n" {
+			t.Errorf("%+v", r)
+		}
+		if s.status.Level < Bubblewrap || !within(base, "/tmp") {
+			return
+		}
+		// The workspace is mounted below the private /tmp: links stand in its way.
+		outside := at("outside")
+		first, _, _ := strings.Cut(strings.TrimPrefix(base, "/tmp/"), "/")
+		for _, target := range []string{outside, "/oldroot" + outside, "/nowhere"} {
+			if err := errors.Join(os.RemoveAll(filepath.Join(spec.Temp, first)), os.Symlink(target, filepath.Join(spec.Temp, first))); err != nil {
+				t.Fatal(err)
+			}
+			if r := sh(t, s, spec, "pwd; cat $HOME/kept"); r.out != spec.Root+"\n1\n" {
+				t.Errorf("with a link to %s: %+v", target, r)
+			}
+			if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+				t.Errorf("a link to %s led there: %v, %v", target, entries, err)
+			}
+		}
+	})
+}
+
 // TestEnvironment: of the server's environment a command has what is listed.
 func TestEnvironment(t *testing.T) {
 	for _, v := range planted("server-secret") {
