@@ -21,6 +21,7 @@ demo: build ## the main job, in colour
 test: tools ## everything, with the race detector
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
+	@if command -v npm >/dev/null; then $(MAKE) test-vscode; else echo "There is no npm here: the extension for VS Code is not tested."; fi
 
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...
@@ -85,5 +86,5 @@ vscode: vsix ## installs it into VS Code, or opens a workbench in the browser wi
 	cd $(VSCODE) && node scripts/try.mjs sidecar-$(VSCODE_TARGET).vsix ../../bin/sidecar-ls
 
 test-vscode: vsix ## its tests, in VS Code's own workbench
-	$(VSCODE)/scripts/setup.sh workbench
+	$(VSCODE)/scripts/setup.sh workbench >/dev/null
 	cd $(VSCODE) && node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix node --test --test-concurrency=1 test/e2e/*.test.mjs
