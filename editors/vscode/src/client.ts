@@ -1,9 +1,6 @@
 // The server's process and the connection to it.
 import * as vscode from 'vscode';
-import {
-  CloseAction, ErrorAction, LanguageClient, State,
-  type ClientCapabilities, type LanguageClientOptions, type StaticFeature,
-} from 'vscode-languageclient/node';
+import type { ClientCapabilities, LanguageClient, LanguageClientOptions, StaticFeature } from 'vscode-languageclient/node';
 import { candidates, find, type Failed, type Found } from './binary';
 import { serverPath, settings } from './config';
 
@@ -72,7 +69,7 @@ export class Server implements vscode.Disposable {
     }
     this.version = found.version;
     this.log.info(`${found.command} (${found.from}), ${found.version}`);
-    const client = this.make(found);
+    const client = await this.make(found);
     this.client = client;
     try {
       await client.start();
@@ -94,7 +91,9 @@ export class Server implements vscode.Disposable {
     this.set('stopped');
   }
 
-  private make(found: Found): LanguageClient {
+  // The library is loaded here and not with the extension: it is most of its code.
+  private async make(found: Found): Promise<LanguageClient> {
+    const { CloseAction, ErrorAction, LanguageClient, State } = await import('vscode-languageclient/node');
     const options: LanguageClientOptions = {
       documentSelector: [{ scheme: 'file' }, { scheme: 'sidecar-proposed' }],
       outputChannel: this.log,
@@ -117,7 +116,7 @@ export class Server implements vscode.Disposable {
       },
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue }),
-        closed: () => this.crashed(),
+        closed: () => ({ action: this.crashed() ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true }),
       },
     };
     const client = new LanguageClient('sidecar', 'SideCar', { command: found.command, args: ['serve'] }, options);
@@ -136,18 +135,18 @@ export class Server implements vscode.Disposable {
     return client;
   }
 
-  // The connection is gone although nobody asked for that.
-  private crashed(): { action: CloseAction; handled: boolean } {
+  // The connection is gone although nobody asked for that. It reports whether to start again.
+  private crashed(): boolean {
     const now = Date.now();
     this.crashes = [...this.crashes.filter(t => now - t < restarts.within), now];
     if (this.crashes.length > restarts.most) {
       this.client = undefined;
       this.set('failed');
       void this.offer(vscode.l10n.t('The SideCar server has ended {0} times in a row and is not started again. Pending edits are kept.', this.crashes.length));
-      return { action: CloseAction.DoNotRestart, handled: true };
+      return false;
     }
     void this.offer(vscode.l10n.t('The SideCar server ended unexpectedly and was started again. Pending edits are kept.'));
-    return { action: CloseAction.Restart, handled: true };
+    return true;
   }
 
   private async explain(failed: Failed[]): Promise<void> {
