@@ -75,9 +75,11 @@ var only = map[string]struct{ pkg, why string }{
 	"github.com/go-git/go-git":          {"internal/gitrepo", "one way into repositories"},
 	"mvdan.cc/sh":                       {"internal/policy/shell", "one reader of command lines"},
 	"github.com/bluekeyes/go-gitdiff":   {"tools/fs/internal/patch", "one reader of patches"},
+	"github.com/JohannesKaufmann":       {"tools/web", "pages are read in one place"},
 	"github.com/fsnotify/fsnotify":      {"internal/watch", "one place that knows what events leave out"},
 	"golang.org/x/sys/unix":             {"internal/workspace internal/sandbox", "raw system calls stay below the view, and where processes are confined"},
 	"golang.org/x/net/bpf":              {"internal/sandbox", "one filter of system calls"},
+	"golang.org/x/net/html":             {"tools/web", "pages are read in one place"},
 }
 
 // TestImports keeps the import rules of ARCHITECTURE.md.

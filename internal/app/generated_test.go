@@ -11,13 +11,14 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/git"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
+	"github.com/sidecar-ls/sidecar-ls/tools/web"
 )
 
 // all is the whole list of tools, as a registry gives it.
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{}, git.Deps{}, nil, shell.Deps{}, nil)...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(nil, nil, outliner{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

@@ -9,10 +9,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
+	"github.com/sidecar-ls/sidecar-ls/tools/web"
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index) []*tools.Tool {
+func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
 	finder := o.finder()
 	if x != nil {
 		finder.Narrow = x.Containing
@@ -23,6 +24,7 @@ func builtins(people editor.People, pages system.Pager, o outliner, g git.Deps, 
 		search.Tools(search.Deps{References: finder, Knowledge: k, Index: x}),
 		git.Tools(g),
 		shell.Tools(sh),
+		web.Tools(w),
 		system.Tools(pages),
 		editor.Tools(people),
 	} {

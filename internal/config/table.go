@@ -150,6 +150,22 @@ var table = []Setting{
 		Help: "Whether the symbols of the project are offered to the editor (workspace/symbol), from the project index. Read when the server starts.",
 	},
 	{
+		Key: "web.search.provider", Type: String, Default: "duckduckgo", Enum: []string{"duckduckgo", "json"}, Scope: ScopeUser,
+		Help: "Where web_search looks: DuckDuckGo, which needs no key, or an endpoint of your choice that answers in JSON, such as SearXNG or Brave.",
+	},
+	{
+		Key: "web.search.url", Type: String, Scope: ScopeUser,
+		Help: "The endpoint of the provider `json`, with `{query}` and, if it can be told, `{count}`: `https://search.example.org/search?q={query}&format=json`, or `https://api.search.brave.com/res/v1/web/search?q={query}&count={count}`. It must be on the public internet, as everything that is fetched.",
+	},
+	{
+		Key: "web.search.key", Type: String, Secret: true, Scope: ScopeUser,
+		Help: "The endpoint's key, if it wants one. It is sent over https only.",
+	},
+	{
+		Key: "web.search.keyHeader", Type: String, Default: "X-Subscription-Token", Scope: ScopeUser,
+		Help: "The header that the key is sent in.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "What is logged.",
 	},

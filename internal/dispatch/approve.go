@@ -43,6 +43,7 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 		return err
 	}
 	c.remember(answer.Scope, v, changes)
+	c.meetHosts()
 	if answer.Reason != "" {
 		c.notes = append(c.notes, "The user allowed this and said: "+answer.Reason)
 	}
@@ -85,6 +86,12 @@ func (c *call) remember(scope Scope, v policy.Verdict, changes []workspace.Chang
 		if c.line != nil {
 			for _, key := range c.lineKeys() {
 				c.session.Remember(key)
+			}
+			return
+		}
+		if hosts := c.bound.Effects.Hosts; len(hosts) > 0 {
+			for _, h := range hosts {
+				c.session.Remember(hostKey(c.tool.Name, h))
 			}
 			return
 		}
@@ -165,6 +172,8 @@ func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
 			line += " …"
 		}
 		return name + ": " + line
+	case len(e.Hosts) > 0:
+		return name + ": " + strings.Join(e.Hosts, ", ")
 	case len(changes) == 1 && changes[0].From != "":
 		return fmt.Sprintf("%s: %s → %s", name, changes[0].From, changes[0].Path)
 	case len(changes) == 1:

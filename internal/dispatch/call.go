@@ -198,6 +198,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Never:          never,
 		ToStore:        c.mode.ToStore,
 		Queued:         c.queued(),
+		NewHosts:       strings.Join(c.newHosts(), ", "),
 		AllowedBefore:  c.remembered(changes),
 		Trusted:        c.set.Trusted,
 	}

@@ -97,6 +97,9 @@ func (c *call) remembered(changes []workspace.Change) bool {
 	if c.line != nil {
 		return false // what was allowed of it is known to the reading of the line
 	}
+	if hosts := c.bound.Effects.Hosts; len(hosts) > 0 {
+		return !slices.ContainsFunc(hosts, func(h string) bool { return !c.session.Remembered(hostKey(c.tool.Name, h)) })
+	}
 	if c.session.Remembered(c.tool.Name) {
 		return true
 	}

@@ -38,6 +38,10 @@ type Facts struct {
 	Command       Outcome
 	CommandReason string
 
+	// NewHosts are the servers that a call chose itself and that nobody has
+	// allowed in this session, with commas; "" for none.
+	NewHosts string
+
 	Permission     Outcome   // what the settings say about the tool
 	ModePermission Outcome   // what the mode itself says about the tool
 	Behaviour      Behaviour // the mode's own row; the zero row asks about everything
@@ -51,6 +55,7 @@ type Facts struct {
 type Behaviour struct {
 	Name                string // of the mode
 	Reads, Edits, Execs Outcome
+	NewHosts            Outcome // a server that the session has not been at
 }
 
 // Who decided.

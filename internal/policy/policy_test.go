@@ -73,6 +73,11 @@ var sections = []section{
 	{"Allowed for the session", "A person's earlier answer takes away the mode's question.", []circumstance{
 		{"allowed for the session", func(f *Facts) { f.AllowedBefore = true }},
 	}},
+	{"A web server", "One that the call chose and nobody has allowed in this session. Once allowed it is not new any more, and the mode decides about the tool.", []circumstance{
+		{"new", func(f *Facts) { f.NewHosts = "example.com" }},
+		{"new, allowed by the settings", func(f *Facts) { f.NewHosts, f.Permission = "example.com", Allow }},
+		{"new, denied", func(f *Facts) { f.NewHosts, f.Permission = "example.com", Deny }},
+	}},
 	{"A commit that can wait", "A mode whose edits are accepted as a batch queues commits, which run after that; in the others they are execs like any other.", []circumstance{
 		{"a queued commit", func(f *Facts) { f.Queued = f.Access == "exec" && f.Behaviour.Name == "audit" }},
 		{"a queued commit, denied", func(f *Facts) { f.Queued, f.Permission = f.Access == "exec" && f.Behaviour.Name == "audit", Deny }},
@@ -219,13 +224,13 @@ func TestInvariants(t *testing.T) {
 					if k >= len(outcomes) { // by itself: the two together are too many
 						own, command = "", own
 					}
-					for bits := range 1 << 8 {
+					for bits := range 1 << 9 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
 						f := Facts{
 							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
 							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7),
-							Command: command, CommandReason: "because",
+							Command: command, CommandReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
 						}
 						v := Decide(f)
 						seen[v.Rule] = true
@@ -282,14 +287,14 @@ func TestCustom(t *testing.T) {
 		{
 			name:   "all left out is cautious and to the editor",
 			custom: Custom{Name: "mine"},
-			want:   Mode{Name: "mine", Behaviour: Behaviour{Name: "mine", Reads: Allow, Edits: Ask, Execs: Ask}},
+			want:   Mode{Name: "mine", Behaviour: Behaviour{Name: "mine", Reads: Allow, Edits: Ask, Execs: Ask, NewHosts: Ask}},
 		},
 		{
 			name: "everything said",
 			custom: Custom{Name: "docs", Description: "Writes documents.", Base: "manual", Destination: "review",
 				Permissions: map[string]Outcome{"run_command": Deny}},
 			want: Mode{Name: "docs", Help: "Writes documents.", SeesPending: true, ToStore: true,
-				Behaviour:   Behaviour{Name: "docs", Reads: Ask, Edits: Ask, Execs: Ask},
+				Behaviour:   Behaviour{Name: "docs", Reads: Ask, Edits: Ask, Execs: Ask, NewHosts: Ask},
 				Permissions: map[string]Outcome{"run_command": Deny}},
 		},
 		{name: "no name", custom: Custom{Base: "manual"}, err: "a custom mode needs a name"},

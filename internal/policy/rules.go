@@ -85,6 +85,11 @@ var rules = [...]rule{
 		reason: says("a person allowed this for the session"),
 	},
 	{
+		name: "host.new", outcome: Ask, by: ByRule, remember: true,
+		when:   func(f Facts) bool { return f.NewHosts != "" && f.Behaviour.NewHosts != Allow },
+		reason: func(f Facts) string { return "nobody has allowed " + f.NewHosts + " in this session yet" },
+	},
+	{
 		name: "workspace.untrusted", outcome: Ask, by: ByRule, remember: true,
 		when:   func(f Facts) bool { return !f.Trusted && !f.Queued && f.Access != read && f.Access != edit },
 		reason: says("the workspace is not trusted, so nothing runs in it unasked"),
