@@ -10,7 +10,7 @@ export CGO_CFLAGS := -O2 -w
 
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo test quick lint bench bench-knowledge fuzz generate install clean tools
+.PHONY: build demo test quick lint bench scoreboard bench-knowledge fuzz generate install clean tools
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -46,8 +46,12 @@ bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures sea
 	$(GO) run ./bench/git $(BENCH_GIT)
 	$(GO) run ./bench/symbols $(BENCH_REPO)
 	$(GO) run ./bench/server -server bin/sidecar-ls
+	$(GO) run ./bench/redact
 	$(GO) run ./bench/shadow $(BENCH_GIT)
 	$(GO) run ./bench/sandbox -server bin/sidecar-ls
+
+scoreboard: ## what is said of safety, tried on hostile inputs: how many were tried, how many held, and the controls
+	$(GO) run ./bench/scoreboard
 
 # BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
 bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; TREE=dir measures its speed there

@@ -31,12 +31,20 @@ func TestSanitize(t *testing.T) {
 		Input json.RawMessage
 		Keep  []string `json:"must_keep"`
 	}
-	for _, c := range load[output](t, "output-sanitize.json") {
+	cases := load[output](t, "output-sanitize.json")
+	clean, controls := 0, 0
+	for _, c := range cases {
 		var text string
 		if err := json.Unmarshal(c.Input, &text); err != nil {
 			t.Fatalf("%s: %v", c.ID, err)
 		}
+		if forbidden(text) {
+			controls++
+		}
 		got := Sanitize(text)
+		if !forbidden(got) {
+			clean++
+		}
 		if forbidden(got) || strings.Contains(got, "evil") || strings.Contains(got, "[") {
 			t.Errorf("%s: %q became %q", c.ID, text, got)
 		}
@@ -46,6 +54,7 @@ func TestSanitize(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d of %d clean, %d controls", clean, len(cases), controls)
 }
 
 func TestSanitizeAndVisible(t *testing.T) {
