@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -190,16 +191,52 @@ func (m *Manager) view(t *tree, disk *workspace.Disk, below string) *workspace.C
 	})
 }
 
+// began is what shadows have in common that began alike.
+type began struct {
+	base, below string
+	index       time.Time // of the main tree
+}
+
+// snapshots are the beginnings that are in use. Each takes some hundred bytes
+// for a file.
+type snapshots struct {
+	mu   sync.Mutex
+	made map[began]weak.Pointer[gitrepo.Snapshot]
+}
+
 // lower is how a shadow began.
 func (m *Manager) lower(ctx context.Context, t *tree, below string) (*gitrepo.Snapshot, error) {
+	key := began{t.Base, below, readStamp(t.repo)}
+	if t.record.Uncommitted {
+		key.base = t.ID + "/" + t.CreatedAt.String() // nobody else's
+	}
+	m.snapshots.mu.Lock()
+	defer m.snapshots.mu.Unlock()
+	if s := m.snapshots.made[key].Value(); s != nil {
+		return s, nil
+	}
 	base, main, err := t.begun(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return t.repo.Snapshot(ctx, base, gitrepo.SnapshotOptions{
+	s := t.repo.Snapshot(ctx, base, gitrepo.SnapshotOptions{
 		Below: below, From: t.repo.Dir, FromIndex: main.index, Racy: main.racy,
 		Converted: t.repo.Conversions(base).Needed, Made: t.CreatedAt,
-	}), nil
+	})
+	if m.snapshots.made == nil {
+		m.snapshots.made = map[began]weak.Pointer[gitrepo.Snapshot]{}
+	}
+	maps.DeleteFunc(m.snapshots.made, func(_ began, s weak.Pointer[gitrepo.Snapshot]) bool { return s.Value() == nil })
+	m.snapshots.made[key] = weak.Make(s)
+	return s, nil
+}
+
+func readStamp(repo *gitrepo.Repo) time.Time {
+	info, err := os.Stat(filepath.Join(repo.GitDir, "index"))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // begun returns the state that the shadow began with, which nobody may have

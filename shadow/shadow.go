@@ -67,7 +67,9 @@ type Manager struct {
 	o     Options
 	dir   string // Options.Dir, links resolved
 	swept chan struct{}
-	work  sync.WaitGroup // what is tidied up in the background
+
+	snapshots snapshots
+	work      sync.WaitGroup // what is tidied up in the background
 }
 
 // Shadow is one shadow workspace. The types with member names are those of

@@ -159,26 +159,26 @@ func (r *snapshotReader) fromTree(i int, buf []byte) ([]byte, bool) {
 		return nil, false
 	}
 	defer func() { _ = f.close() }() // it was only read from
-	if need := int(src.Size) + 1; cap(buf) < need {
-		buf = make([]byte, max(need, 2*cap(buf)))
+	size := int(src.Size)
+	if cap(buf) < size {
+		buf = make([]byte, max(size, 2*cap(buf)))
 	}
-	buf = buf[:src.Size+1] // one more, to see that it ends there
-	n, err := f.read(buf)
-	if err != nil || n != int(src.Size) {
+	buf = buf[:size]
+	if n, err := f.read(buf); err != nil || n != size {
 		return nil, false
 	}
 	var now IndexEntry
-	if _, err := f.stat(&now); err != nil {
+	if _, err := f.stat(&now); err != nil || now.Size != src.Size {
 		return nil, false
 	}
 	now.Mode = src.Mode // who may run it is not its content
 	if src.sameStat(&now) && src.MTime.Unix() < r.s.racy {
-		return buf[:n], true
+		return buf, true
 	}
 	if r.s.converted != nil && r.s.converted(e.Path) {
 		return nil, false
 	}
-	return buf[:n], HashBlob(buf[:n]) == e.OID
+	return buf, HashBlob(buf) == e.OID
 }
 
 // enter opens a directory of the working tree.
