@@ -9,6 +9,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,7 +38,7 @@ var lines = []line{
 func main() {
 	failed := false
 	for _, l := range lines {
-		out, err := exec.Command("go", "test", l.pkg, "-run", "^"+l.test+"$", "-count=1", "-v").CombinedOutput()
+		out, err := exec.CommandContext(context.Background(), "go", "test", l.pkg, "-run", "^"+l.test+"$", "-count=1", "-v").CombinedOutput()
 		m := regexp.MustCompile(l.figures).FindSubmatch(out)
 		if m == nil {
 			fmt.Printf("%-4s %-28s not run: %v\n%s", l.number, l.claim, err, out)

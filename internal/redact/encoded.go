@@ -95,7 +95,7 @@ func (r *Redactor) inEncoded(run string) string {
 // readable reports whether a beginning of a run stands for text.
 func readable(run string, isHex bool) bool {
 	var buf [shortestEncoded]byte
-	n := 0
+	var n int
 	if isHex {
 		n, _ = hex.Decode(buf[:], []byte(run))
 	} else {
