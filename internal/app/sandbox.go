@@ -26,6 +26,7 @@ func sandboxSpec(set *config.Settings, root string) sandbox.Spec {
 		Root:     root,
 		ReadOnly: set.Strings("sandbox.readOnly"),
 		Writable: set.Strings("sandbox.writable"),
+		Network:  set.Bool("sandbox.network"),
 		Env:      sandbox.Environ(os.Environ()),
 		Mode:     sandbox.Mode(set.String("sandbox.mode")),
 	}

@@ -17,7 +17,7 @@ import (
 
 // shell lets the tools start commands, each confined as the settings say.
 func (c *core) shell(self string) shell.Deps {
-	box := sandbox.Open(self, sandbox.Options{CacheDir: filepath.Join(filepath.Dir(c.stateDir), "cache", "sandbox")})
+	box := newSandbox(self)
 	return shell.Deps{
 		Home: c.commandHome,
 		Closed: func(id string) <-chan struct{} {
@@ -64,13 +64,8 @@ func (c *core) confinement(ctx context.Context, root string) (sandbox.Spec, erro
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
-	set := c.settings.now.Load()
-	spec := sandbox.Spec{
-		Root: root, Home: home, Hidden: c.secrets(ctx, root),
-		Writable: set.Strings("sandbox.writable"), ReadOnly: set.Strings("sandbox.readOnly"),
-		Network: set.Bool("sandbox.network"), Mode: sandbox.Mode(set.String("sandbox.mode")),
-		Env: sandbox.Environ(os.Environ()),
-	}
+	spec := sandboxSpec(c.settings.now.Load(), root)
+	spec.Home, spec.Hidden = home, c.secrets(ctx, root)
 	if r, err := c.repos.open(ctx, root); err == nil && r.CommonDir != filepath.Join(r.Dir, ".git") {
 		// A linked working tree has its repository elsewhere: a commit can be made
 		// there, but nothing that git runs and no branch of others changed.
