@@ -21,8 +21,12 @@ func cli(t *testing.T, stdin string, args ...string) (stdout, stderr string, cod
 	return out.String(), err.String(), code
 }
 
-// home keeps the settings of whoever runs the tests out of them.
+// home keeps the settings of whoever runs the tests out of them. What has been
+// compiled is kept, because compiling the grammars anew takes minutes.
 func home(t *testing.T) {
+	if dir, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		t.Setenv("GOCACHE", filepath.Join(dir, "go-build"))
+	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 }
