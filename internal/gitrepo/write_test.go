@@ -79,7 +79,7 @@ var stageCases = []struct {
 	{name: "a filter of the repository by name", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "true", fails: Unavailable},
 	{name: "a filter of the repository, trusted", trusted: true, setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
 	{name: "a filter of the user", setup: "git config --global filter.x.clean rev; git config --global filter.x.required true; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
-	{name: "a linked working tree", setup: "mv ../work ../main; git -C ../main worktree add -q ../work; echo x >> ../work/a.txt", like: "git add -A", files: "modified a.txt"},
+	{name: "a linked working tree", setup: "mv ../work ../main; git -C ../main worktree add -q ../work; cd ../work; echo x >> a.txt", like: "git add -A", files: "modified a.txt"},
 	{name: "a split index", setup: "git update-index --split-index; echo x >> a.txt", like: "git add -A", files: "modified a.txt"},
 	{name: "sha256", setup: "rm -rf .git; git init -q --object-format=sha256; git add b.txt; git commit -qm 1; echo x > a.txt", like: "git add -A", files: "added a.txt"},
 	{name: "no commit yet", setup: "rm -rf .git; git init -q", like: "git add -A", files: "added a.txt, added b.txt"},

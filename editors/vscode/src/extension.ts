@@ -15,8 +15,8 @@ import { Status } from './status';
 import { registerModelTools } from './tools/lm';
 import { Runner } from './tools/run';
 import { ToolTree } from './tools/view';
-import { registerSessions, sessions } from './work/sessions';
-import { registerShadows, shadows } from './work/shadows';
+import { registerSessions, sessions } from './agents/sessions';
+import { registerShadows, shadows } from './agents/shadows';
 
 let server: Server | undefined;
 
