@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -242,8 +241,7 @@ func TestDiffRefuses(t *testing.T) {
 }
 
 func TestDiffRandom(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := seedOf(t)
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	r := gittest.New(t)
 	r.Commit("start", "a", lines("a", 20), "b/c", lines("b", 30), "b/d", lines("d", 25))

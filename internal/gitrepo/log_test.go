@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,8 +96,7 @@ func TestLogShallow(t *testing.T) {
 
 // TestLogRandom compares logs of random histories with merges.
 func TestLogRandom(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := seedOf(t)
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	r := gittest.New(t)
 	names := []string{"a", "b", "d/a", "d/b", "d/e/a"}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -303,7 +304,7 @@ func (s *sweep) some(dirs []string) (swept, error) {
 			return swept{}, err
 		}
 		differ, err := w.look(d)
-		if err == nil && differ {
+		if err == nil && (differ || w.subMissing(d)) {
 			err = w.compareNames(d)
 		}
 		d.release()
@@ -312,6 +313,15 @@ func (s *sweep) some(dirs []string) (swept, error) {
 		}
 	}
 	return s.gather([]*sweeper{w}), nil
+}
+
+// subMissing reports whether one of the subdirectories that look gathered isn't
+// there. Something that the index doesn't have may stand in its place, and a
+// count doesn't tell.
+func (w *sweeper) subMissing(d *sweepDir) bool {
+	return slices.ContainsFunc(w.subs, func(sub *sweepDir) bool {
+		return w.kind(d.handle, sub.name) != fs.ModeDir
+	})
 }
 
 // count reports whether a directory has another number of entries than the
