@@ -27,6 +27,8 @@ type listToolsArgs struct {
 	Allow   []string         `json:"allow,omitempty"`
 	Format  tools.Format     `json:"format,omitempty"`
 	Strict  bool             `json:"strict,omitempty"`
+
+	Registry session.Registry `json:"registry,omitempty"`
 }
 
 func (s *Server) listTools(_ context.Context, a listToolsArgs) (map[string]any, error) {
@@ -44,7 +46,14 @@ func (s *Server) listTools(_ context.Context, a listToolsArgs) (map[string]any, 
 	default:
 		return nil, invalidParams("format: info, mcp, openai, anthropic or text is expected")
 	}
-	list, unmatched, err := d.List(a.Session, tools.Filter{Source: a.Source, Server: a.Server, Allow: a.Allow})
+	switch a.Registry {
+	case "", session.Full, session.Lazy:
+	default:
+		return nil, invalidParams("registry: full or lazy is expected")
+	}
+	list, unmatched, err := d.List(dispatch.ListRequest{
+		Session: a.Session, Filter: tools.Filter{Source: a.Source, Server: a.Server, Allow: a.Allow}, Model: a.Format.ForModels(), Registry: a.Registry,
+	})
 	if errors.Is(err, session.ErrUnknown) {
 		return nil, sessionError(err)
 	} else if err != nil {

@@ -108,5 +108,5 @@ type Dispatcher interface {
 	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
 	Page(cursor string) (dispatch.Page, error)
 	Metrics() map[string]dispatch.Metric
-	List(session string, f tools.Filter) ([]*tools.Tool, []string, error)
+	List(dispatch.ListRequest) ([]*tools.Tool, []string, error)
 }

@@ -45,6 +45,10 @@ const (
 	FormatText      Format = "text" // for models without native calling: see Text
 )
 
+// ForModels reports whether the format is one that models are sent; the other
+// is for people.
+func (f Format) ForModels() bool { return f != "" && f != FormatInfo }
+
 type mcpTool struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title"`

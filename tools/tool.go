@@ -33,6 +33,7 @@ type Def struct {
 	Description string // for models: what it does, when to use another tool
 	Category    string // files, search, …
 	Tags        []string
+	Core        bool          // always in a model's list; the other tools are found by tool_search
 	AlwaysAsk   bool          // a person is asked whatever the mode and the settings allow
 	Interactive bool          // waits for a person: no time-out but the approval's
 	Untrusted   bool          // output comes from outside (web, MCP): dispatch wraps it

@@ -44,13 +44,13 @@ func listTools(ctx context.Context, c *cli) error {
 		return err
 	}
 	defer k.close()
-	list, _, err := k.dispatch.List("", tools.Filter{})
-	if err != nil {
-		return err
-	}
 	format := c.format
 	if format == "" && c.json {
-		format = "info"
+		format = string(tools.FormatInfo)
+	}
+	list, _, err := k.dispatch.List(dispatch.ListRequest{Model: tools.Format(format).ForModels()})
+	if err != nil {
+		return err
 	}
 	if format != "" {
 		enc, err := tools.Encode(list, tools.Format(format), c.strict)

@@ -147,7 +147,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    c.destinations,
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, pager{c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser), c.texts, c.web(hide))...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser), c.texts, c.web(hide))...); err != nil {
 		c.close()
 		return nil, err
 	}

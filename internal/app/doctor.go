@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -118,7 +119,7 @@ func checkQueue(k *core) finding {
 }
 
 func checkTools(k *core) finding {
-	list, _, err := k.dispatch.List("", tools.Filter{})
+	list, _, err := k.dispatch.List(dispatch.ListRequest{})
 	if err != nil {
 		return finding{"tools", false, err.Error()}
 	}

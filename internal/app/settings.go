@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
@@ -69,6 +70,7 @@ func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
 	var problems []string
 	d := dispatch.DefaultSettings()
 	d.Enabled = set.Bool("tools.enabled")
+	d.Registry = session.Registry(set.String("tools.registryMode"))
 	d.Audit = set.Bool("audit.enabled")
 	d.ResultBytes = set.Int("result.maxChars")
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second

@@ -90,9 +90,9 @@ var table = []Setting{
 		Help: "Whether tools may be called at all.",
 	},
 	{
-		Key: "tools.registryMode", Type: String, Default: "full", Enum: []string{"full", "lazy"},
+		Key: "tools.registryMode", Type: String, Default: "auto", Enum: []string{"auto", "full", "lazy"},
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Whether a session is shown all tools at once, or a few and the others on demand.",
+		Help: "Which tools a session is shown that says nothing of it: `full` is all at once; `lazy` is a few, the others when tool_search or a call asks for them; `auto` is all in lists for people, and as `lazy` in those for models.",
 	},
 	{
 		Key: "review.saveOnAccept", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,

@@ -26,6 +26,7 @@ type call struct {
 	session *session.Session
 	mode    policy.Mode
 	tool    *tools.Tool
+	unseen  bool // the tool was not in the model's list
 	bound   *tools.Bound
 	see     workspace.Files
 	to      workspace.View
@@ -51,6 +52,9 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	}
 	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, res: &Result{CallID: req.CallID, Tool: d.o.Redact.Text(req.Name), Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
+	if known == nil {
+		c.activate()
+	}
 	c.started()
 	out, err := c.guarded(ctx, known)
 	if errors.Is(err, ErrLeft) {
@@ -95,6 +99,7 @@ func crashed(name string, r any) error {
 func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	bound, err := c.tool.Bind(c.req.Arguments)
 	if err != nil {
+		c.tellSchema()
 		return tools.Result{}, err
 	}
 	c.bound = bound
@@ -177,8 +182,8 @@ func (c *call) lookUp() error {
 		c.notes = append(c.notes, repaired)
 	}
 	c.tool, c.res.Tool = t, t.Name
-	if allow := s.Allow; allow != nil && !c.d.o.Registry.Matches(tools.Filter{Allow: allow}, t) {
-		return tools.Errorf(tools.Denied, "%s is not among the tools of this session; use another tool or finish with what you have", t.Name)
+	if !c.d.allows(s, t) {
+		return notAllowed(t)
 	}
 	return nil
 }

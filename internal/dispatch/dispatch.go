@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
@@ -42,6 +41,7 @@ type Settings struct {
 	ResultBytes     int
 	ApprovalTimeout time.Duration
 	Commands        shell.Rules            // what the user decided about command lines
+	Registry        session.Registry       // of sessions that say nothing of it; "" is session.Auto
 	SensitiveOK     func(name string) bool // files that tools may read although their name says secret
 }
 
@@ -114,22 +114,6 @@ func (d *Dispatcher) PageInResult(cursor string) (Page, error) {
 
 // Metrics returns the counters of every tool that was called.
 func (d *Dispatcher) Metrics() map[string]Metric { return d.metrics.snapshot() }
-
-// List returns the tools that a session may call, sorted by name, and the
-// selectors that match none.
-func (d *Dispatcher) List(sessionID string, f tools.Filter) ([]*tools.Tool, []string, error) {
-	s, err := d.o.Sessions.Get(sessionID)
-	if err != nil {
-		return nil, nil, err
-	}
-	list, warnings := d.o.Registry.List(f)
-	if s.Allow == nil {
-		return list, warnings, nil
-	}
-	_, unmatched := d.o.Registry.List(tools.Filter{Allow: s.Allow})
-	list = slices.DeleteFunc(list, func(t *tools.Tool) bool { return !d.o.Registry.Matches(tools.Filter{Allow: s.Allow}, t) })
-	return list, append(warnings, unmatched...), nil
-}
 
 // mode returns the row of a session's mode.
 func (d *Dispatcher) mode(name string, set *Settings) (policy.Mode, bool) {

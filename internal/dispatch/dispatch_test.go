@@ -834,7 +834,7 @@ func TestSessionLimits(t *testing.T) {
 	}()); got != tools.InvalidArguments {
 		t.Errorf("unknown session: %q", got)
 	}
-	list, _, err := r.List(s.ID, tools.Filter{})
+	list, _, err := r.List(ListRequest{Session: s.ID})
 	if err != nil || len(list) != 1 || list[0].Name != "look" {
 		t.Errorf("list %v, %v", tools.Names(list), err)
 	}

@@ -20,6 +20,7 @@ const (
 	ToolCompleted       Type = "toolCompleted"
 	Hook                Type = "hook"
 	Agent               Type = "agent"
+	ToolsChanged        Type = "toolsChanged" // concerns a session, not a call
 )
 
 // Event is something that happened to a call: the parameters of the
@@ -36,6 +37,7 @@ type Event struct {
 	*Permission // PermissionRequested, PermissionResolved
 	*Output     // ToolOutput
 	*Completed  // ToolCompleted
+	*ToolSet    // ToolsChanged
 }
 
 // Started is the payload of ToolStarted.
@@ -76,4 +78,9 @@ type Change struct {
 	Path  string `json:"path"`
 	Kind  string `json:"kind"`  // create, modify, delete or rename
 	State string `json:"state"` // applied or pending
+}
+
+// ToolSet is the payload of ToolsChanged.
+type ToolSet struct {
+	Activated []string `json:"activated"` // tools that are in the session's list besides those that always are
 }

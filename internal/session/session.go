@@ -15,6 +15,7 @@ type Registry string
 
 // The ways to show tools.
 const (
+	Auto Registry = "auto" // all to people, a few to models
 	Full Registry = "full" // all of them
 	Lazy Registry = "lazy" // a few, the others on demand
 )
@@ -25,6 +26,7 @@ const (
 	maxNoteBytes = 4 << 10
 	maxApprovals = 4096
 	maxModels    = 64
+	maxActive    = 256
 )
 
 // Session is one agent's run. It is safe for concurrent use.
@@ -33,7 +35,7 @@ type Session struct {
 	Root     string   // the working root: the main tree's or the shadow's directory
 	Shadow   string   // the shadow workspace it works in, or ""
 	Allow    []string // names of the only tools it may use; nil means all
-	Registry Registry
+	Registry Registry // "" follows the setting
 	OpenedAt time.Time
 
 	store *Store
@@ -49,6 +51,7 @@ type Session struct {
 	dropped   int // notes lost since they were last taken
 	approvals map[string]struct{}
 	models    []string // used since the last commit
+	active    []string // tools that were asked for, oldest first
 }
 
 // Mode returns the session's mode: the one that was set, else that of the
@@ -149,6 +152,28 @@ func (s *Session) Remembered(key string) bool {
 	defer s.mu.Unlock()
 	_, ok := s.approvals[key]
 	return ok
+}
+
+// Activate notes that the agent wants a tool in its list, and reports whether
+// that is news. When too many are noted, the one that was asked for first goes.
+func (s *Session) Activate(tool string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.active, tool) {
+		return false
+	}
+	if len(s.active) == maxActive {
+		s.active = slices.Delete(s.active, 0, 1)
+	}
+	s.active = append(s.active, tool)
+	return true
+}
+
+// Active returns the tools that were activated, oldest first.
+func (s *Session) Active() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.active)
 }
 
 // Info describes a session.

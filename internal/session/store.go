@@ -60,7 +60,7 @@ type OpenRequest struct {
 	Mode     string   // "": follows the setting
 	Shadow   string   // "": the main tree
 	Allow    []string // nil: all tools
-	Registry Registry // "": full
+	Registry Registry // "": follows the setting
 	Budget   Budget
 }
 
@@ -76,9 +76,7 @@ func (st *Store) Open(r OpenRequest) (*Session, error) {
 		}
 	}
 	switch r.Registry {
-	case "":
-		r.Registry = Full
-	case Full, Lazy:
+	case "", Full, Lazy:
 	default:
 		return nil, fmt.Errorf("%w: registry: must be full or lazy, not %q", ErrInvalid, cut(string(r.Registry), maxID))
 	}
@@ -164,9 +162,6 @@ func (st *Store) List() []Info {
 }
 
 func (st *Store) fresh(r OpenRequest, root string) *Session {
-	if r.Registry == "" {
-		r.Registry = Full
-	}
 	return &Session{
 		ID: r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry,
 		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),

@@ -41,7 +41,7 @@ type askUserIn struct {
 }
 
 func askUser(people People) *tools.Tool {
-	d := tools.Def{Name: "ask_user", Title: "Ask the user", Description: askUserText, Category: "people", Interactive: true}
+	d := tools.Def{Name: "ask_user", Title: "Ask the user", Description: askUserText, Category: "people", Core: true, Interactive: true}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in askUserIn) (tools.Result, error) {
 		options, err := cleanOptions(in)
 		if err != nil {

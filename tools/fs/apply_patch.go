@@ -39,6 +39,7 @@ func newApplyPatch() *tools.Tool {
 		Name:        "apply_patch",
 		Description: applyPatchDoc,
 		Category:    category,
+		Core:        true,
 	}, applyPatch)
 }
 

@@ -21,6 +21,7 @@ func newDeleteFile() *tools.Tool {
 		Name:        "delete_file",
 		Description: deleteFileDoc,
 		Category:    category,
+		Core:        true,
 	}, deleteFile)
 }
 

@@ -84,6 +84,7 @@ func newEditFile() *tools.Tool {
 		Name:        "edit_file",
 		Description: editFileDoc,
 		Category:    category,
+		Core:        true,
 	}, editFile)
 }
 

@@ -40,6 +40,7 @@ func newListDirectory() *tools.Tool {
 		Name:        "list_directory",
 		Description: listDirectoryDoc,
 		Category:    category,
+		Core:        true,
 	}, listDirectory)
 }
 

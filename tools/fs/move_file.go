@@ -26,6 +26,7 @@ func newMoveFile() *tools.Tool {
 		Name:        "move_file",
 		Description: moveFileDoc,
 		Category:    category,
+		Core:        true,
 	}, moveFile)
 }
 

@@ -58,6 +58,7 @@ func newReadFile(d Deps) *tools.Tool {
 		Name:        "read_file",
 		Description: readFileDoc,
 		Category:    category,
+		Core:        true,
 	}, func(ctx context.Context, c *tools.Call, in ReadFileArgs) (tools.Result, error) {
 		return readFile(ctx, c, d, in)
 	})

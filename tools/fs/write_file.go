@@ -36,6 +36,7 @@ func newWriteFile() *tools.Tool {
 		Name:        "write_file",
 		Description: writeFileDoc,
 		Category:    category,
+		Core:        true,
 	}, writeFile)
 }
 

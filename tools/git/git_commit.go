@@ -52,7 +52,7 @@ type CommitInfo struct {
 func newCommit(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_commit", Title: "Git commit", Description: commitDoc,
-		Category: category, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
+		Category: category, Core: true, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, error) {
 		if err := in.check(); err != nil {
 			return tools.Result{}, err

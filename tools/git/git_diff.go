@@ -70,7 +70,7 @@ type DiffFile struct {
 func newDiff(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_diff", Title: "Git diff", Description: diffDoc,
-		Category: category, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true,
+		Category: category, Core: true, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in diffArgs) (tools.Result, error) {
 		if err := in.check(); err != nil {
 			return tools.Result{}, err

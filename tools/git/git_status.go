@@ -41,7 +41,7 @@ type statusArgs struct{}
 func newStatus(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_status", Title: "Git status", Description: statusDoc,
-		Category: category, Tags: []string{"changes", "branch", "staged"}, SeesDisk: true,
+		Category: category, Core: true, Tags: []string{"changes", "branch", "staged"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, _ statusArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {

@@ -69,6 +69,7 @@ func findReferences(f *references.Finder) *tools.Tool {
 		Title:       "Find references",
 		Description: findReferencesText,
 		Category:    "search",
+		Core:        true,
 		Tags:        []string{"symbol", "definition", "usages", "callers", "imports"},
 		Timeout:     referencesTimeout,
 	}, func(ctx context.Context, c *tools.Call, in referencesArgs) (tools.Result, error) {

@@ -46,6 +46,7 @@ func grep(x *textindex.Index) *tools.Tool {
 		Title:       "Search in files",
 		Description: grepText,
 		Category:    "search",
+		Core:        true,
 		Tags:        []string{"regex", "text", "content", "find"},
 		Timeout:     grepTimeout,
 	}, func(ctx context.Context, c *tools.Call, in grepArgs) (tools.Result, error) {

@@ -67,6 +67,7 @@ func projectKnowledgeSearch(k Knowledge) *tools.Tool {
 		Title:       "Search the project's knowledge",
 		Description: knowledgeText,
 		Category:    "search",
+		Core:        true,
 		Tags:        []string{"symbol", "definition", "where", "how", "semantic", "index"},
 	}, func(ctx context.Context, c *tools.Call, in knowledgeArgs) (tools.Result, error) {
 		if k == nil {

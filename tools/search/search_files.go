@@ -34,6 +34,7 @@ func searchFiles(x *textindex.Index) *tools.Tool {
 		Title:       "Find files",
 		Description: searchFilesText,
 		Category:    "search",
+		Core:        true,
 		Tags:        []string{"glob", "path", "name", "find"},
 	}, func(ctx context.Context, c *tools.Call, in searchFilesArgs) (tools.Result, error) {
 		return runSearchFiles(ctx, x, c, in)

@@ -1,4 +1,3 @@
-// Package system has the tools that concern the server itself.
 package system
 
 import (
@@ -24,11 +23,6 @@ type Page struct {
 	TotalBytes int    // of the whole result
 }
 
-// Tools are the tools of this family.
-func Tools(pager Pager) []*tools.Tool {
-	return []*tools.Tool{readResult(pager)}
-}
-
 //go:embed read_result.md
 var readResultText string
 
@@ -37,7 +31,7 @@ type readResultIn struct {
 }
 
 func readResult(pager Pager) *tools.Tool {
-	d := tools.Def{Name: "read_result", Title: "Read on in a result", Description: readResultText, Category: "system"}
+	d := tools.Def{Name: "read_result", Title: "Read on in a result", Description: readResultText, Category: "system", Core: true}
 	return tools.NewRead(d, func(_ context.Context, _ *tools.Call, in readResultIn) (tools.Result, error) {
 		p, err := pager.Page(in.Cursor)
 		if err != nil {

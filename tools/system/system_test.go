@@ -1,7 +1,9 @@
 package system
 
 import (
+	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +23,7 @@ func (p pages) Page(cursor string) (Page, error) {
 }
 
 func TestReadResult(t *testing.T) {
-	tool := Tools(pages{"a.5": {Content: "five\n", Next: "a.10", LeftBytes: 4, TotalBytes: 14}, "a.10": {Content: "last", TotalBytes: 14}})[0]
+	tool := readResult(pages{"a.5": {Content: "five\n", Next: "a.10", LeftBytes: 4, TotalBytes: 14}, "a.10": {Content: "last", TotalBytes: 14}})
 	for args, want := range map[string]string{
 		`{"cursor":"a.5"}`:  "five\n\n[4 of 14 bytes follow; cursor \"a.10\" reads on]",
 		`{"cursor":"a.10"}`: "last",
@@ -47,4 +49,62 @@ func call(t *testing.T, tool *tools.Tool, args string) string {
 	return string(tools.AsError(err).Code)
 }
 
-func TestRules(t *testing.T) { tooltest.Rules(t, Tools(pages{})) }
+func TestRules(t *testing.T) { tooltest.Rules(t, Tools(Deps{})) }
+
+// catalog has a tool that is listed and one that is not, and denies a third.
+type catalog []tools.Found
+
+func (c catalog) Search(_, question string) ([]tools.Found, error) {
+	var found []tools.Found
+	for _, f := range c {
+		if strings.Contains(f.Name, question) {
+			found = append(found, f)
+		}
+	}
+	return found, nil
+}
+
+func (c catalog) Activate(_, name string) (*tools.Tool, error) {
+	for _, f := range c {
+		if f.Name == name {
+			return f.Tool, nil
+		}
+	}
+	if name == "git_secret" {
+		return nil, tools.Errorf(tools.Denied, "git_secret is denied")
+	}
+	return nil, tools.Errorf(tools.UnknownTool, "there is no tool %s", name)
+}
+
+func TestToolSearch(t *testing.T) {
+	named := func(name string) *tools.Tool {
+		return tools.NewRead(tools.Def{Name: name, Description: "Does " + name + "."}, func(context.Context, *tools.Call, struct{}) (tools.Result, error) {
+			return tools.Result{}, nil
+		})
+	}
+	tool := toolSearch(catalog{{Tool: named("git_status"), Listed: true}, {Tool: named("git_push")}, {Tool: named("git_pull")}})
+	const schema = `{"type":"object","properties":{},"additionalProperties":false}`
+	for args, want := range map[string]string{
+		`{"query":"git"}`:           "git_push: Does git_push.\n\ngit_pull: Does git_pull.\n\nTo see a tool's arguments, activate it by name; it is then in your list. A tool can also be called at once.\nIn your list already: git_status",
+		`{"query":"git","limit":1}`: "git_push: Does git_push.\n\nTo see a tool's arguments, activate it by name; it is then in your list. A tool can also be called at once.\n2 more fit; a higher limit shows them.",
+		`{"query":"status"}`:        "No tool fits that you don't have.\nIn your list already: git_status",
+		`{"query":"nothing"}`:       "No tool fits. Try other words for what you want to do.",
+		`{"name":"git_push"}`:       "git_push is active: Does git_push.\nArguments: " + schema,
+		`{"name":"git_push","names":["git_pull","git_push","git_secret"],"query":"x"}`: "git_push is active: Does git_push.\nArguments: " + schema + "\n\ngit_pull is active: Does git_pull.\nArguments: " + schema + "\n\nNot activated: git_secret is denied",
+		`{"name":"nope"}`:                 "unknown_tool",
+		`{"names":["nope","git_secret"]}`: "unknown_tool",
+		`{"name":"git_secret"}`:           "denied",
+		`{"query":"  "}`:                  "invalid_arguments",
+		`{"query":"","name":""}`:          "invalid_arguments",
+		`{"names":[]}`:                    "invalid_arguments",
+		`{}`:                              "invalid_arguments",
+		`{"query":"git","limit":0}`:       "invalid_arguments",
+		`{"query":"git","limit":51}`:      "invalid_arguments",
+		`{"query":7}`:                     "invalid_arguments",
+		`{"names":"git_push"}`:            "git_push is active: Does git_push.\nArguments: " + schema,
+	} {
+		if d := cmp.Diff(want, call(t, tool, args)); d != "" {
+			t.Errorf("%s -want +got:\n%s", args, d)
+		}
+	}
+}

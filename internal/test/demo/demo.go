@@ -100,7 +100,7 @@ func (d *demo) list() error {
 	if len(byAccess["read"]) < 4 || len(byAccess["edit"]) < 4 {
 		return fmt.Errorf("only %d tools that read and %d that edit", len(byAccess["read"]), len(byAccess["edit"]))
 	}
-	d.out.done("%d tools; their definitions take about %d tokens of a model's context", len(r.Tools), len(definitions.Tools)/4)
+	d.out.done("%d tools; the definitions that a model begins with take about %d tokens of its context", len(r.Tools), len(definitions.Tools)/4)
 	return nil
 }
 

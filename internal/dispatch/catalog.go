@@ -1,0 +1,151 @@
+package dispatch
+
+import (
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// ListRequest asks for a list of tools.
+type ListRequest struct {
+	Session string // "" means the default session
+	Filter  tools.Filter
+	Model   bool // the list is for a model, which pays for it on every turn
+
+	// Registry is how much is listed; "" leaves it to the session.
+	Registry session.Registry
+}
+
+// List returns the tools that a session may call, sorted by name, and the
+// selectors that match none. How much a lazy registry leaves out says short.
+func (d *Dispatcher) List(r ListRequest) (list []*tools.Tool, unmatched []string, err error) {
+	s, err := d.o.Sessions.Get(r.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := d.o.Settings()
+	list, unmatched = d.o.Registry.List(r.Filter)
+	if s.Allow != nil {
+		_, more := d.o.Registry.List(tools.Filter{Allow: s.Allow})
+		unmatched = append(unmatched, more...)
+	}
+	short := d.short(s, set, r)
+	list = slices.DeleteFunc(list, func(t *tools.Tool) bool {
+		return !d.allows(s, t) || r.Model && d.forbidden(s, set, t) || short && !listed(s, t)
+	})
+	return list, unmatched, nil
+}
+
+// short reports whether a list has only the core and what was activated.
+func (d *Dispatcher) short(s *session.Session, set *Settings, r ListRequest) bool {
+	mode := r.Registry
+	if mode == "" {
+		mode = d.registry(s, set)
+	}
+	filtered := r.Filter.Source != "" || r.Filter.Server != "" || r.Filter.Category != "" || r.Filter.Allow != nil
+	return mode == session.Lazy || mode == session.Auto && r.Model && !filtered
+}
+
+// registry is how a session is shown its tools. One that may not search for
+// tools is shown all that it has.
+func (d *Dispatcher) registry(s *session.Session, set *Settings) session.Registry {
+	finder, _, ok := d.o.Registry.Lookup("tool_search")
+	switch {
+	case s.Allow != nil && (!ok || !d.allows(s, finder)):
+		return session.Full
+	case s.Registry != "":
+		return s.Registry
+	case set.Registry != "":
+		return set.Registry
+	}
+	return session.Auto
+}
+
+// listed reports whether a tool is in a list that is short.
+func listed(s *session.Session, t *tools.Tool) bool {
+	return t.Core || slices.Contains(s.Active(), t.Name)
+}
+
+// allows reports whether the session's allow-list has the tool.
+func (d *Dispatcher) allows(s *session.Session, t *tools.Tool) bool {
+	return s.Allow == nil || d.o.Registry.Matches(tools.Filter{Allow: s.Allow}, t)
+}
+
+// forbidden reports whether no call of the tool would be allowed: to offer it
+// to a model would waste its turns.
+func (d *Dispatcher) forbidden(s *session.Session, set *Settings, t *tools.Tool) bool {
+	mode, _ := d.mode(s.Mode(), set)
+	return set.Permissions[t.Name] == policy.Deny || mode.Permissions[t.Name] == policy.Deny
+}
+
+// Search returns the tools of a session that a question in plain words asks
+// for, best first, and of each whether the model's list has it.
+func (d *Dispatcher) Search(sessionID, question string) ([]tools.Found, error) {
+	all, _, err := d.List(ListRequest{Session: sessionID, Model: true, Registry: session.Full})
+	if err != nil {
+		return nil, err
+	}
+	seen, _, err := d.List(ListRequest{Session: sessionID, Model: true})
+	if err != nil {
+		return nil, err
+	}
+	var found []tools.Found
+	for _, t := range tools.Find(all, question) {
+		found = append(found, tools.Found{Tool: t, Listed: slices.Contains(seen, t)})
+	}
+	return found, nil
+}
+
+// Activate puts a tool into the list of a session's model. It fails with
+// tools.UnknownTool or tools.Denied, and widens nothing: a session can
+// activate only what it may call.
+func (d *Dispatcher) Activate(sessionID, name string) (*tools.Tool, error) {
+	s, err := d.o.Sessions.Get(sessionID)
+	if err != nil {
+		return nil, err
+	}
+	t, _, ok := d.o.Registry.Lookup(name)
+	if !ok {
+		return nil, d.o.Registry.Unknown(name)
+	}
+	if !d.allows(s, t) {
+		return nil, notAllowed(t)
+	}
+	set := d.o.Settings()
+	if d.forbidden(s, set, t) {
+		return nil, tools.Errorf(tools.Denied, "%s is denied by the settings; use another tool or finish with what you have", t.Name)
+	}
+	d.activate(s, set, t)
+	return t, nil
+}
+
+func notAllowed(t *tools.Tool) error {
+	return tools.Errorf(tools.Denied, "%s is not among the tools of this session; use another tool or finish with what you have", t.Name)
+}
+
+// activate reports whether t was not in the list of the session's model.
+func (d *Dispatcher) activate(s *session.Session, set *Settings, t *tools.Tool) bool {
+	if t.Core || d.registry(s, set) == session.Full || !s.Activate(t.Name) {
+		return false
+	}
+	d.o.Bus.Publish(events.Event{Type: events.ToolsChanged, Session: s.ID, ToolSet: &events.ToolSet{Activated: s.Active()}})
+	return true
+}
+
+// activate puts the called tool into the list of the session's model, which
+// has its name from elsewhere.
+func (c *call) activate() {
+	if !c.d.forbidden(c.session, c.set, c.tool) {
+		c.unseen = c.d.activate(c.session, c.set, c.tool)
+	}
+}
+
+// tellSchema tells the model the arguments of a tool that was not in its list.
+func (c *call) tellSchema() {
+	if c.unseen {
+		c.notes = append(c.notes, "The arguments of "+c.tool.Name+": "+string(c.tool.InputSchema()))
+	}
+}

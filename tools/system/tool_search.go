@@ -1,0 +1,140 @@
+package system
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Catalog is all tools that a session may use, whether its model's list has
+// them or not.
+type Catalog interface {
+	// Search returns the tools that a question in plain words asks for, best first.
+	Search(session, question string) ([]tools.Found, error)
+	// Activate puts a tool into the list of the session's model and returns it.
+	// It fails with tools.UnknownTool, and with tools.Denied for a tool that the
+	// session may not use.
+	Activate(session, name string) (*tools.Tool, error)
+}
+
+//go:embed tool_search.md
+var toolSearchText string
+
+type toolSearchIn struct {
+	Query string   `json:"query,omitempty" jsonschema:"what you want to do, in a few words" maxLength:"400"`
+	Name  string   `json:"name,omitempty" jsonschema:"a tool to activate" maxLength:"200"`
+	Names []string `json:"names,omitempty" jsonschema:"several tools to activate" maxItems:"20"`
+	Limit int      `json:"limit,omitempty" jsonschema:"most tools to name" default:"15" minimum:"1" maximum:"50"`
+}
+
+func toolSearch(catalog Catalog) *tools.Tool {
+	d := tools.Def{
+		Name: "tool_search", Title: "Find tools", Description: toolSearchText, Category: "system", Core: true,
+		Tags: []string{"activate", "discover", "more"},
+	}
+	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in toolSearchIn) (tools.Result, error) {
+		names := in.Names
+		if in.Name != "" {
+			names = slices.Insert(slices.Clone(names), 0, in.Name)
+		}
+		switch {
+		case len(names) > 0:
+			return activate(catalog, c.Session, names)
+		case strings.TrimSpace(in.Query) != "":
+			return searchTools(catalog, c.Session, in.Query, in.Limit)
+		}
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "query: say what you want to do, or give the name of a tool to activate")
+	})
+}
+
+type foundTool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Listed      bool   `json:"listed"`
+}
+
+func searchTools(catalog Catalog, session, question string, limit int) (tools.Result, error) {
+	found, err := catalog.Search(session, question)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	// What the model can't see yet is what it asked for.
+	slices.SortStableFunc(found, func(a, b tools.Found) int { return order(a.Listed) - order(b.Listed) })
+	left := max(len(found)-limit, 0)
+	found = found[:len(found)-left]
+	results := []foundTool{}
+	var text strings.Builder
+	var listed []string
+	for _, f := range found {
+		results = append(results, foundTool{f.Name, f.Description, f.Listed})
+		if f.Listed {
+			listed = append(listed, f.Name)
+			continue
+		}
+		fmt.Fprintf(&text, "%s: %s\n\n", f.Name, f.Description)
+	}
+	switch {
+	case text.Len() > 0:
+		text.WriteString("To see a tool's arguments, activate it by name; it is then in your list. A tool can also be called at once.")
+	case len(listed) == 0:
+		text.WriteString("No tool fits. Try other words for what you want to do.")
+	default:
+		text.WriteString("No tool fits that you don't have.")
+	}
+	if len(listed) > 0 {
+		text.WriteString("\nIn your list already: " + strings.Join(listed, ", "))
+	}
+	if left > 0 {
+		fmt.Fprintf(&text, "\n%d more fit; a higher limit shows them.", left)
+	}
+	return tools.Result{Text: text.String(), Structured: map[string]any{"results": results, "more": left}, Truncated: left > 0}, nil
+}
+
+func order(listed bool) int {
+	if listed {
+		return 1
+	}
+	return 0
+}
+
+type activeTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
+
+// activate activates what of names it can; it fails only if that is nothing.
+func activate(catalog Catalog, session string, names []string) (tools.Result, error) {
+	active := []activeTool{}
+	failed := map[string]string{}
+	var text, problems strings.Builder
+	var first error
+	for _, name := range names {
+		t, err := catalog.Activate(session, name)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			failed[name] = tools.AsError(err).Message
+			fmt.Fprintf(&problems, "Not activated: %s\n", tools.AsError(err).Message)
+			continue
+		}
+		if slices.ContainsFunc(active, func(a activeTool) bool { return a.Name == t.Name }) {
+			continue
+		}
+		active = append(active, activeTool{t.Name, t.Description, t.InputSchema()})
+		fmt.Fprintf(&text, "%s is active: %s\nArguments: %s\n\n", t.Name, t.Description, t.InputSchema())
+	}
+	if len(active) == 0 {
+		return tools.Result{}, first
+	}
+	return tools.Result{
+		Text:       strings.TrimSpace(text.String() + problems.String()),
+		Structured: map[string]any{"activated": active, "failed": failed},
+	}, nil
+}
