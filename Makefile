@@ -10,7 +10,7 @@ export CGO_CFLAGS := -O2 -w
 
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo test quick lint bench scoreboard bench-knowledge fuzz generate install clean tools
+.PHONY: build demo test sweep quick lint bench scoreboard bench-knowledge fuzz generate install clean tools
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -21,6 +21,11 @@ demo: build ## the main job, in colour
 test: tools ## everything, with the race detector
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
+
+SWEPT := ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
+
+sweep: tools ## all that the tests try a part of: each failpoint, long random runs from fresh seeds; hours
+	$(GO) test -timeout 10h $(SWEPT) -everything
 
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...

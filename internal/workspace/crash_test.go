@@ -4,6 +4,7 @@ package workspace
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
+
+var everything = flag.Bool("everything", false, "kill at every point, and batches of 50 files too")
 
 // batch is a batch of about n changes of all kinds, the files before, and what
 // is there after. One file has a second name, made by linkBatch.
@@ -239,25 +242,35 @@ func settleTree(t testing.TB, n int, dir, state string, before map[string]string
 	return "mixed"
 }
 
-// TestCrash kills a process at every point of applying 1, 5 and 20 files, and
-// again at every point of recovering from that.
+// TestCrash kills a process at the points of applying 1, 5 and 20 files: at each
+// of the small batches, at each fourth of a large one.
 func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred processes")
 	}
-	for _, n := range []int{1, 5, 20} {
+	sizes := []int{1, 5, 20}
+	if *everything {
+		sizes = append(sizes, 50)
+	}
+	for _, n := range sizes {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			changes, files, _ := batch(n)
 			points := recordPoints(t, files, changes)
 			outcomes := map[string]int{}
-			for point := range points {
+			step := 1
+			if n > 5 && !*everything {
+				step = 4
+			}
+			kills := 0
+			for point := 0; point < len(points); point += step {
+				kills++
 				dir, state, before := crashTrial(t, "apply", n, point+1)
 				outcome := settleTree(t, n, dir, state, before)
 				if outcomes[outcome]++; outcome == "mixed" {
 					t.Errorf("killed %q (%d): mixed", points[point], point)
 				}
 			}
-			t.Logf("%d kills: %v", len(points), outcomes)
+			t.Logf("%d kills at %d points: %v", kills, len(points), outcomes)
 			if n > 1 && (outcomes["old"] == 0 || outcomes["new"] == 0) {
 				t.Error("every kill had the same outcome")
 			}
@@ -265,6 +278,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestCrashInRecovery kills a process in recovering, after a kill at each point
+// that leaves it something to do.
 func TestCrashInRecovery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred processes")
@@ -272,12 +287,15 @@ func TestCrashInRecovery(t *testing.T) {
 	const n = 5
 	changes, files, _ := batch(n)
 	points := recordPoints(t, files, changes)
-	kills := 0
+	kills, step := 0, 9
+	if *everything {
+		step = 1
+	}
 	for first := range points {
 		if !strings.HasPrefix(points[first], "after file.") && points[first] != "before temp.create" {
 			continue // elsewhere recovering does the same
 		}
-		for second := 1; ; second += 3 {
+		for second := 1; ; second += step {
 			dir, state, before := crashTrial(t, "apply", n, first+1)
 			killed := runCrash(t, "recover", n, second, dir, state)
 			if outcome := settleTree(t, n, dir, state, before); outcome != "new" {
@@ -290,7 +308,7 @@ func TestCrashInRecovery(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills in recovery", kills)
-	if kills < 100 {
+	if kills < 50 {
 		t.Errorf("only %d kills", kills)
 	}
 }

@@ -4,6 +4,7 @@ package search
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -273,12 +274,14 @@ func (w *world) checkNames(when string) {
 	}
 }
 
+var everything = flag.Bool("everything", false, "ten times as many random steps")
+
 // With and without the index the answers are the same, whatever happens to the
 // files between one question and the next.
 func TestIndexChangesNothing(t *testing.T) {
-	rounds := 150
-	if testing.Short() {
-		rounds = 20
+	rounds := 50
+	if *everything {
+		rounds = 500
 	}
 	for name, watched := range map[string]bool{"watched": true, "not watched": false} {
 		for seed := range uint64(4) {
