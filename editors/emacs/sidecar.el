@@ -1,0 +1,277 @@
+;;; sidecar.el --- Review what coding agents propose, over Eglot  -*- lexical-binding: t -*-
+
+;; Package-Requires: ((emacs "28.1") (eglot "1.9"))
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; The editor's side of the language server sidecar-ls.  Everything here is
+;; plain LSP: pending hunks are diagnostics and code actions of the server, and
+;; each command below is one workspace/executeCommand.
+;;
+;;   (require 'sidecar)
+;;   (sidecar-setup)
+;;   (global-set-key (kbd "C-c s") sidecar-map)
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'compile)
+(require 'diff-mode)
+(require 'eglot)
+(require 'project)
+(require 'seq)
+(require 'subr-x)
+
+(defgroup sidecar nil "Review what coding agents propose." :group 'tools)
+
+(defcustom sidecar-command '("sidecar-ls" "serve")
+  "The server and its arguments."
+  :type '(repeat string))
+
+(defcustom sidecar-settings nil
+  "The server's settings as a plist, for example (:mode \"review\")."
+  :type 'plist)
+
+(defcustom sidecar-modes '(prog-mode text-mode conf-mode)
+  "Major modes whose buffers the server gets; derived modes count, too."
+  :type '(repeat symbol))
+
+(defcustom sidecar-save-on-accept nil
+  "Whether a buffer is saved when something was accepted into it."
+  :type 'boolean)
+
+;;; The server
+
+(defclass sidecar-server (eglot-lsp-server) ()
+  :documentation "The connection to sidecar-ls.")
+
+(cl-defmethod eglot-initialization-options ((_server sidecar-server))
+  "The settings, as the server wants them."
+  (list :sidecar (or sidecar-settings (make-hash-table :size 1))))
+
+(defvar eglot-confirm-server-initiated-edits) ; until Eglot 1.16
+(defvar eglot-confirm-server-edits)           ; since
+
+(cl-defmethod eglot-handle-request ((server sidecar-server) (_method (eql workspace/applyEdit)) &rest _)
+  "Apply without a question: SERVER has put the one that was due.
+Report the new text at once and not when Emacs is idle: the server waits for it."
+  (let ((eglot-confirm-server-initiated-edits nil)
+        (eglot-confirm-server-edits nil))
+    (prog1 (cl-call-next-method)
+      (dolist (buffer (eglot--managed-buffers server))
+        (with-current-buffer buffer (eglot--signal-textDocument/didChange))))))
+
+(cl-defmethod eglot-handle-request
+  ((_server sidecar-server) (_method (eql window/showMessageRequest)) &key message actions &allow-other-keys)
+  "Show MESSAGE, most often a diff, in a window and ask for one of ACTIONS.
+\\[keyboard-quit] is no answer, which means no."
+  (let ((titles (mapcar (lambda (action) (plist-get action :title)) actions))
+        (buffer (sidecar--show "*SideCar question*" message)))
+    (unwind-protect
+        (let ((answer (condition-case nil
+                          (completing-read "SideCar asks: " titles nil t)
+                        (quit ""))))
+          (and (member answer titles) (list :title answer)))
+      (when-let ((window (get-buffer-window buffer)))
+        (quit-window t window)))))
+
+(defun sidecar--contact ()
+  "What Eglot has to start."
+  (cons sidecar-modes (cons 'sidecar-server sidecar-command)))
+
+;;;###autoload
+(defun sidecar-setup ()
+  "Start the server with the first file of a project."
+  (add-to-list 'eglot-server-programs (sidecar--contact))
+  (dolist (mode sidecar-modes)
+    (add-hook (intern (format "%s-hook" mode)) #'sidecar--ensure)))
+
+(defun sidecar--ensure ()
+  (when (and buffer-file-name (project-current))
+    (eglot-ensure)))
+
+(defun sidecar-start ()
+  "Start the server for this buffer's project, whatever Eglot has for its mode."
+  (interactive)
+  (let ((eglot-server-programs (list (sidecar--contact))))
+    (call-interactively #'eglot)))
+
+(defun sidecar--server ()
+  (let ((server (eglot-current-server)))
+    (unless (cl-typep server 'sidecar-server)
+      (user-error "The sidecar-ls server does not run for this buffer; M-x sidecar-start starts it"))
+    server))
+
+(defun sidecar-execute (command &optional argument)
+  "Run a COMMAND of docs/protocol.md with ARGUMENT, a plist, and return its result."
+  (jsonrpc-request (sidecar--server) :workspace/executeCommand
+                   (list :command command :arguments (vector (or argument (make-hash-table :size 1))))
+                   :timeout 600))
+
+(defun sidecar-call (tool &optional arguments)
+  "Call a TOOL with ARGUMENTS, a plist, and return its result."
+  (sidecar-execute "sidecar.tools.call" (list :name tool :arguments (or arguments (make-hash-table :size 1)))))
+
+;;; What is pending
+
+(defun sidecar--path (uri)
+  (file-truename (if (fboundp 'eglot-uri-to-path) (eglot-uri-to-path uri) (eglot--uri-to-path uri))))
+
+(defun sidecar--edit-here (pending)
+  "The edit of this buffer's file in the list PENDING."
+  (seq-find (lambda (edit) (and buffer-file-name (equal (sidecar--path (plist-get edit :uri)) (file-truename buffer-file-name))))
+            (plist-get pending :edits)))
+
+(defun sidecar--lines (hunk)
+  "The first and last line at which HUNK stands, counted from one.
+What is only inserted stands at the line before which it comes, or the last."
+  (let ((start (plist-get hunk :oldStart)) (lines (plist-get hunk :oldLines)))
+    (if (> lines 0)
+        (list start (+ start lines -1))
+      (make-list 2 (min (1+ start) (line-number-at-pos (point-max)))))))
+
+(defun sidecar--decide (what more)
+  "Accept or reject, as WHAT says, the hunk at point, with MORE in the argument.
+Without one there, only go to the next: nothing is decided unseen."
+  (let* ((pending (sidecar-execute "sidecar.review.list"))
+         (hunks (append (plist-get (sidecar--edit-here pending) :hunks) nil))
+         (line (line-number-at-pos nil t))
+         (here (seq-find (lambda (hunk) (pcase-let ((`(,first ,last) (sidecar--lines hunk))) (<= first line last))) hunks)))
+    (cond
+     (here (sidecar--review what `(:hunks [,(plist-get here :id)] :revision ,(plist-get pending :revision) ,@more)))
+     ((null hunks) (message "SideCar: nothing is pending in this file"))
+     (t (let ((firsts (mapcar (lambda (hunk) (car (sidecar--lines hunk))) hunks)))
+          (goto-char (point-min))
+          (forward-line (1- (or (seq-find (lambda (first) (> first line)) firsts) (car firsts))))
+          (message "SideCar: here is a pending hunk; repeat the command to decide on it"))))))
+
+(defun sidecar--review (what argument)
+  "Run accept, reject or undo, as WHAT says, with ARGUMENT, and tell what failed."
+  (let ((result (sidecar-execute (concat "sidecar.review." what) argument)))
+    (when sidecar-save-on-accept
+      (seq-doseq (uri (plist-get result :accepted))
+        (when-let ((buffer (find-buffer-visiting (sidecar--path uri))))
+          (with-current-buffer buffer (when (buffer-modified-p) (save-buffer))))))
+    (seq-doseq (failure (plist-get result :failed))
+      (display-warning 'sidecar (format "%s: %s" (plist-get failure :uri) (plist-get failure :error))))
+    (seq-doseq (commit (plist-get result :commits))
+      (when (plist-get commit :error)
+        (display-warning 'sidecar (format "commit \"%s\": %s" (plist-get commit :message) (plist-get commit :error)))))
+    result))
+
+(defun sidecar--reason (arg)
+  "With ARG, a prefix argument, ask for the reason that the agent is told."
+  (when arg (list :reason (read-string "Reason: "))))
+
+(defun sidecar--file (what more)
+  (let ((edit (sidecar--edit-here (sidecar-execute "sidecar.review.list"))))
+    (unless edit (user-error "Nothing is pending in this file"))
+    (sidecar--review what `(:uris [,(plist-get edit :uri)] ,@more))))
+
+(defun sidecar-accept ()
+  "Accept the pending hunk at point, or go to the next."
+  (interactive)
+  (sidecar--decide "accept" nil))
+
+(defun sidecar-reject (arg)
+  "Reject the pending hunk at point, or go to the next.  With ARG, tell a reason."
+  (interactive "P")
+  (sidecar--decide "reject" (sidecar--reason arg)))
+
+(defun sidecar-accept-file ()
+  "Accept everything that is pending for this file."
+  (interactive)
+  (sidecar--file "accept" nil))
+
+(defun sidecar-reject-file (arg)
+  "Reject everything that is pending for this file.  With ARG, tell a reason."
+  (interactive "P")
+  (sidecar--file "reject" (sidecar--reason arg)))
+
+(defun sidecar-accept-all ()
+  "Accept everything that is pending."
+  (interactive)
+  (when (or noninteractive (y-or-n-p "Accept all pending changes? "))
+    (sidecar--review "accept" nil)))
+
+(defun sidecar-reject-all (arg)
+  "Reject everything that is pending.  With ARG, tell a reason."
+  (interactive "P")
+  (when (or noninteractive (y-or-n-p "Reject all pending changes? "))
+    (sidecar--review "reject" (sidecar--reason arg))))
+
+(defun sidecar-undo ()
+  "Take back the last accept; once more: make it again."
+  (interactive)
+  (sidecar--review "undo" nil))
+
+(defun sidecar-review ()
+  "List all pending hunks; \\[next-error] visits them."
+  (interactive)
+  (let ((root (project-root (project-current)))
+        (pending (sidecar-execute "sidecar.review.list")))
+    (with-current-buffer (get-buffer-create "*SideCar review*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (setq default-directory root)
+        (insert "Pending changes\n\n")
+        (seq-doseq (edit (plist-get pending :edits))
+          (seq-doseq (hunk (plist-get edit :hunks))
+            (insert (format "%s:%d: %s +%d -%d %s: %s\n" (plist-get edit :path) (max 1 (plist-get hunk :oldStart)) (plist-get edit :kind)
+                            (plist-get hunk :newLines) (plist-get hunk :oldLines) (plist-get hunk :state) (sidecar--gist hunk)))))
+        (goto-char (point-min))
+        (compilation-mode "SideCar"))
+      (setq next-error-last-buffer (current-buffer))
+      (display-buffer (current-buffer)))))
+
+(defun sidecar--gist (hunk)
+  "The first line that HUNK adds, else the first that it removes."
+  (let ((text (plist-get hunk :text)))
+    (string-trim (if (string-match "^[+]\\(.*\\)$" text) (match-string 1 text)
+                   (concat "delete " (and (string-match "^-\\(.*\\)$" text) (match-string 1 text)))))))
+
+(defun sidecar-diff ()
+  "Show everything that is pending as a diff."
+  (interactive)
+  (let ((diff (plist-get (sidecar-execute "sidecar.review.diff") :diff)))
+    (if (string-empty-p diff) (message "SideCar: nothing is pending") (sidecar--show "*SideCar diff*" diff))))
+
+(defun sidecar-set-mode (mode)
+  "Set the MODE: what is asked about, and where edits go."
+  (interactive (list (completing-read (format "Mode (now %s): " (plist-get (sidecar-execute "sidecar.mode.get") :mode))
+                                      (mapcar (lambda (mode) (plist-get mode :name)) (plist-get (sidecar-execute "sidecar.mode.list") :modes)) nil t)))
+  (message "SideCar: mode %s" (plist-get (sidecar-execute "sidecar.mode.set" (list :mode mode)) :mode)))
+
+(defun sidecar-tool (name arguments)
+  "Call the tool NAME with ARGUMENTS, which are JSON, and show the result."
+  (interactive (list (completing-read "Tool: " (mapcar (lambda (tool) (plist-get tool :name)) (plist-get (sidecar-execute "sidecar.tools.list") :tools)) nil t)
+                     (read-string "Arguments (JSON): " "{}")))
+  (let ((arguments (json-parse-string arguments :object-type 'plist :null-object nil :false-object :json-false)))
+    (sidecar--show "*SideCar tool*" (plist-get (sidecar-call name arguments) :content))))
+
+(defun sidecar--show (name text)
+  "Show TEXT in the buffer NAME, and return it."
+  (with-current-buffer (get-buffer-create name)
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert text)
+      (goto-char (point-min))
+      (diff-mode)
+      (read-only-mode))
+    (display-buffer (current-buffer))
+    (current-buffer)))
+
+(defvar sidecar-map
+  (let ((map (make-sparse-keymap)))
+    (pcase-dolist (`(,key . ,command)
+                   '(("a" . sidecar-accept) ("r" . sidecar-reject) ("f" . sidecar-accept-file) ("F" . sidecar-reject-file)
+                     ("A" . sidecar-accept-all) ("R" . sidecar-reject-all) ("u" . sidecar-undo) ("l" . sidecar-review)
+                     ("d" . sidecar-diff) ("m" . sidecar-set-mode) ("t" . sidecar-tool)))
+      (define-key map key command))
+    map)
+  "The commands, for a prefix key.")
+(fset 'sidecar-map sidecar-map)
+
+(provide 'sidecar)
+;;; sidecar.el ends here
