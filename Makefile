@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine with Go and gcc:
 #   make demo   builds the server and shows its main job on a sample repository
-#   make test   installs what the tests need and runs them all
+#   make test   installs what the tests need and runs them all (the part for VS Code needs Node and npm)
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -18,9 +18,10 @@ build: ## the server, in bin/
 demo: build ## the main job, in colour
 	$(GO) run ./internal/test/demo -server bin/sidecar-ls
 
-test: tools ## everything, with the race detector
+test: tools ## everything, with the race detector; and the extension in VS Code's own workbench
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
+	$(MAKE) test-vscode
 
 SWEPT := ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
 
@@ -30,9 +31,10 @@ sweep: tools ## all that the tests try a part of: each failpoint, long random ru
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...
 
-tools: ## Debian's programs that the tests run: a real editor, ripgrep and ctags to compare with, and bubblewrap for the sandbox
+tools: ## Debian's programs that the tests run: real editors, ripgrep and ctags to compare with, and bubblewrap for the sandbox
 	@missing=""; \
 	command -v nvim >/dev/null || missing="$$missing neovim"; \
+	command -v emacs >/dev/null || missing="$$missing emacs-nox elpa-eglot"; \
 	command -v rg   >/dev/null || missing="$$missing ripgrep"; \
 	command -v git  >/dev/null || missing="$$missing git"; \
 	command -v ctags >/dev/null || missing="$$missing universal-ctags"; \
@@ -93,6 +95,6 @@ vsix: build $(VSCODE)/node_modules/.package-lock.json ## the extension with the 
 vscode: vsix ## installs it into VS Code, or opens a workbench in the browser with a sample
 	cd $(VSCODE) && node scripts/try.mjs sidecar-$(VSCODE_TARGET).vsix ../../bin/sidecar-ls
 
-test-vscode: vsix ## its tests, in VS Code's own workbench
+test-vscode: vsix ## its tests, in VS Code's own workbench; what runs longer than 15 minutes is ended, with all that it started
 	$(VSCODE)/scripts/setup.sh workbench >/dev/null
-	cd $(VSCODE) && node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix node --test --test-concurrency=1 test/e2e/*.test.mjs
+	cd $(VSCODE) && node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix timeout -k 20 900 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs

@@ -27,13 +27,9 @@ for (const [file, search, replace] of [
   execFileSync(server, ['call', '--mode', 'review', 'edit_file', JSON.stringify({ path: file, search, replace })], { cwd: box.ws, stdio: 'ignore' });
 }
 install(box, vsix, false);
-const running = await serve(box);
+const running = await serve(box); // which ends with this process
 console.log(`\nOpen ${running.url}\nThe view SideCar has three changes to decide on. Ctrl-C ends it all.`);
 for (const opener of ['xdg-open', 'open']) {
   if (spawnSync('which', [opener]).status === 0) { spawn(opener, [running.url], { stdio: 'ignore', detached: true }).unref(); break; }
 }
-process.once('SIGINT', async () => {
-  await running.stop();
-  fs.rmSync(box.root, { recursive: true, force: true });
-  process.exit();
-});
+process.once('exit', () => fs.rmSync(box.root, { recursive: true, force: true }));

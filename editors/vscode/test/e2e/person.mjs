@@ -77,6 +77,14 @@ export function person(page, { agentPort, shots }) {
     async shows(id, pattern) { await eventually(`status bar: ${pattern}`, async () => pattern.test(await text(me.status(id)))); },
     dialog: page.locator('.monaco-dialog-box'),
     toast: message => page.locator('.notification-toast', { hasText: message }),
+    /** A message, wherever it is by now: those that nobody answers go from the screen into the list. */
+    async told(message) {
+      await eventually(`the message ${message}`, async () => {
+        if (await me.toast(message).count() > 0) { return true; }
+        await me.command('Notifications: Show Notifications');
+        return await page.locator('.notifications-center .notification-list-item', { hasText: message }).count() > 0;
+      });
+    },
     modified: page.locator('.monaco-diff-editor .editor.modified .view-lines'),
     original: page.locator('.monaco-diff-editor .editor.original .view-lines'),
     title: action => page.locator(`.editor-actions .action-label[aria-label^="${action}"]`),

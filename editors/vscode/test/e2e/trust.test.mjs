@@ -33,7 +33,7 @@ test('without trust the workspace\'s settings are not heeded and edits are asked
     await page.locator('[id="status.workspaceTrust"]').click();
     await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
     // Now the workspace names the server, and it can't run: that is said.
-    await me.toast('sidecar.server.path').waitFor({ timeout: 60_000 });
+    await me.told('sidecar.server.path');
     await eventually('the status bar', async () => await me.status('mode').locator('.codicon-error').count() === 1);
     await me.shot('no-server');
     fs.writeFileSync(path.join(box.ws, '.vscode/settings.json'), '{}');

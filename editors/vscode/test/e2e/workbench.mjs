@@ -53,11 +53,19 @@ export function install(box, vsix, agent = true) {
   return execFileSync(node, [...args(box), '--install-extension', vsix, '--force'], { env: environment(box), encoding: 'utf8' });
 }
 
+// Whatever ends the tests ends the process group of a workbench, too. The browser is ended by playwright.
+function ends(child) {
+  const kill = () => { if (child.exitCode === null && child.signalCode === null) { try { process.kill(-child.pid, 'SIGKILL'); } catch { /* gone */ } } };
+  process.once('exit', kill);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) { process.once(signal, () => { kill(); process.exit(1); }); }
+}
+
 /** Starts the workbench's server; ready when it answers. */
 export async function serve(box, { trust = true } = {}) {
   const port = await freePort(), agentPort = await freePort();
   const child = spawn(node, [...args(box), '--host', '127.0.0.1', '--port', String(port), '--without-connection-token', '--telemetry-level', 'off', ...(trust ? ['--disable-workspace-trust'] : [])],
     { env: environment(box, { SIDECAR_TEST_PORT: String(agentPort) }), stdio: ['ignore', 'pipe', 'pipe'], detached: true }); // a process group of its own, to end all of it
+  ends(child);
   const log = fs.createWriteStream(`${box.root}/workbench.log`);
   child.stdout.pipe(log);
   child.stderr.pipe(log);
