@@ -36,6 +36,8 @@ type Symbol struct {
 	StartLine, EndLine int // counted from one; both belong to the symbol. \n, \r\n and \r end a line.
 	StartByte, EndByte int // offsets into the source, half open
 	NameByte           int // where the name begins
+	BodyByte           int // where the declaration ends and its body begins; EndByte where there is none
+	DocStart, DocEnd   int // of the comment as it is written; equal where there is none
 
 	Container string // the qualified name of what it belongs to, "" at the top
 	Depth     int    // how many symbols of the same file enclose it

@@ -24,6 +24,10 @@ type KnowledgeStatus struct {
 	Skipped   int    `json:"skipped"`             // files known by their paths alone
 	Generated int    `json:"generated"`           // files known by their names alone
 	Bytes     int64  `json:"bytes"`               // of memory
+	Looked    int    `json:"looked"`              // files looked at so far, while it is not ready
+	Parsed    int    `json:"parsed"`              // files whose symbols come from a parser; the others' from their lines
+	Parseable int    `json:"parseable"`           // files that a parser may take, with those
+	Error     string `json:"error,omitempty"`     // why the last look at the files ended early
 }
 
 func (s *Server) knowledge() (Knowledge, error) {

@@ -66,6 +66,7 @@ type world struct {
 	approver dispatch.Approver
 	people   *People
 	tools    *calls
+	indexed  func() // the project index has changed
 }
 
 // setup says how a world differs from the plain one.
@@ -81,6 +82,7 @@ type setup struct {
 	fail         func(point string) error            // of the review queue
 	wrap         func(workspace.View) workspace.View // around the disk
 	configure    func(layers ...json.RawMessage) []string
+	knowledge    Knowledge
 }
 
 func newWorld(t testing.TB, set setup) *world {
@@ -126,10 +128,10 @@ func newWorldAt(t testing.TB, dir, state string, set setup) *world {
 
 // core is what internal/app does, with a dispatcher of the test's.
 func (w *world) core(s Start, set setup) (*Core, error) {
-	w.approver, w.people = s.Approver, s.People
+	w.approver, w.people, w.indexed = s.Approver, s.People, s.KnowledgeChanged
 	core := &Core{
 		Dispatch: w.tools, Sessions: session.NewStore(session.Options{}), Bus: w.bus, StateDir: w.state,
-		Configure: set.configure, Batch: func(string) bool { return set.batch },
+		Knowledge: set.knowledge, Configure: set.configure, Batch: func(string) bool { return set.batch },
 	}
 	if len(s.Folders) == 0 {
 		return core, nil

@@ -39,8 +39,9 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 	core, err := s.opts.Start(ctx, Start{
 		Folders: s.folders, Settings: s.initial,
 		Approver: s.approvals, People: &People{s.client},
-		ReviewChanged: s.publisher.changed,
-		Editor:        s.newEditor,
+		ReviewChanged:    s.publisher.changed,
+		KnowledgeChanged: s.indexing.changed,
+		Editor:           s.newEditor,
 	})
 	if err != nil {
 		return nil, lsp.Errorf(lsp.RequestFailed, "%v", err)
@@ -101,6 +102,7 @@ func (s *Server) initialized() {
 		context.AfterFunc(s.base, cancel)
 	}
 	s.start(s.publisher.run)
+	s.start(s.indexing.run)
 	s.start(s.configure)
 }
 

@@ -36,6 +36,9 @@ type Start struct {
 	// ReviewChanged is to be called when the review queue changed; it never waits.
 	ReviewChanged func()
 
+	// KnowledgeChanged is to be called when the project index changed; it never waits.
+	KnowledgeChanged func()
+
 	// Editor lays the client's open documents over base. It is to be called
 	// once, and the result to be the live view of every session that works in
 	// the main tree.

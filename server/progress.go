@@ -42,6 +42,7 @@ type job struct {
 	news   chan struct{}      // has room for one
 	late   *time.Timer        // runs run later, if it runs at all; nil when it runs from the beginning
 	over   sync.Once          // of end
+	fixed  bool               // the user can't cancel it
 
 	mu   sync.Mutex
 	text []byte
@@ -51,8 +52,12 @@ type job struct {
 // of ours as soon as the work takes long. The returned context ends when the
 // user cancels; end must be called.
 func (p *progress) begin(ctx context.Context, token lsp.ProgressToken, title string) (context.Context, *job) {
+	return p.take(ctx, token, &job{title: title})
+}
+
+func (p *progress) take(ctx context.Context, token lsp.ProgressToken, j *job) (context.Context, *job) {
 	ctx, cancel := context.WithCancel(ctx)
-	j := &job{p: p, title: title, cancel: cancel, gone: make(chan struct{}), news: make(chan struct{}, 1)}
+	j.p, j.cancel, j.gone, j.news = p, cancel, make(chan struct{}), make(chan struct{}, 1)
 	j.life, j.finish = context.WithCancel(context.WithoutCancel(ctx))
 	free := context.WithoutCancel(ctx)
 	switch {
@@ -65,6 +70,13 @@ func (p *progress) begin(ctx context.Context, token lsp.ProgressToken, title str
 		close(j.gone)
 	}
 	return ctx, j
+}
+
+// show is begin for work in the background that nobody asked for and nobody can
+// cancel.
+func (p *progress) show(ctx context.Context, title string) *job {
+	_, j := p.take(ctx, "", &job{title: title, fixed: true})
+	return j
 }
 
 func (p *progress) register(token lsp.ProgressToken, cancel context.CancelFunc) {
@@ -84,6 +96,17 @@ func (j *job) emit(chunk string) {
 		}
 		j.text = append([]byte("…"), j.text[n:]...)
 	}
+	j.mu.Unlock()
+	select {
+	case j.news <- struct{}{}:
+	default:
+	}
+}
+
+// say reports text, in the place of what was not yet reported.
+func (j *job) say(text string) {
+	j.mu.Lock()
+	j.text = []byte(text)
 	j.mu.Unlock()
 	select {
 	case j.news <- struct{}{}:
@@ -119,7 +142,7 @@ func (j *job) run(ctx context.Context, token lsp.ProgressToken) {
 	send := func(v lsp.WorkDoneProgress) {
 		j.p.client.notify(ctx, "$/progress", lsp.ProgressParams{Token: token, Value: v})
 	}
-	send(lsp.WorkDoneProgress{Kind: lsp.ProgressBegin, Title: j.title, Cancellable: true})
+	send(lsp.WorkDoneProgress{Kind: lsp.ProgressBegin, Title: j.title, Cancellable: !j.fixed})
 	for over := false; !over; {
 		select {
 		case <-j.news:

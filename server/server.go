@@ -46,6 +46,7 @@ type Server struct {
 	client    *client
 	approvals *approvals
 	publisher *publisher
+	indexing  *indexing
 	progress  *progress
 	work      sync.WaitGroup // goroutines that outlive their message
 	base      context.Context
@@ -74,6 +75,7 @@ func New(opts Options) *Server {
 	s.client = &client{log: s.log}
 	s.approvals = &approvals{client: s.client, log: s.log}
 	s.publisher = newPublisher(s)
+	s.indexing = newIndexing(s)
 	s.progress = &progress{client: s.client, running: map[string]context.CancelFunc{}}
 	return s
 }

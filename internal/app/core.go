@@ -35,6 +35,7 @@ type door struct {
 	people   editor.People                            // nil: nobody can be asked
 	live     func(base workspace.View) workspace.View // nil: the disk is what the user sees
 	changed  func()                                   // the review queue changed; may be nil
+	indexed  func()                                   // the project index changed; may be nil
 	parser   string                                   // see outliner
 	resident bool                                     // the core stays: searches remember what they read
 	queue    queueUse
@@ -95,7 +96,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.disk, c.live = disk, disk
 	c.watching = &watching{disk: disk}
 	c.parsers = newParserPool(d.parser)
-	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident}
+	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident, told: d.indexed}
 	if d.resident {
 		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
 	}
@@ -269,10 +270,11 @@ func (c *core) close() error {
 	if c.audit != nil {
 		err = errors.Join(err, c.audit.Close())
 	}
+	err = errors.Join(err, c.knowledge.close()) // while there are parsers
 	c.parsers.close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return errors.Join(err, c.knowledge.close(), c.watching.close(), c.shadows.close(), c.bus.Close(ctx), c.disk.Close())
+	return errors.Join(err, c.watching.close(), c.shadows.close(), c.bus.Close(ctx), c.disk.Close())
 }
 
 // destinations are the views of every session that works in the main tree.

@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 	"github.com/sidecar-ls/sidecar-ls/server"
@@ -27,7 +28,8 @@ import (
 type knowledge struct {
 	c        *core
 	log      *slog.Logger
-	resident bool // the process stays: what changes is watched
+	resident bool   // the process stays: what changes is watched, and files are parsed
+	told     func() // the status has changed; may be nil
 
 	mu     sync.Mutex
 	index  *index.Index
@@ -94,14 +96,22 @@ func (k *knowledge) open() (*index.Index, error) {
 			Files:    k.guarded(k.c.disk),
 			Language: treesitter.Language,
 			Store:    k.c.knowledgeStore(),
+			MaxBytes: func() int64 { return int64(k.c.settings.now.Load().Int("knowledge.memoryMegabytes")) << 20 },
 			Problem:  func(err error) { k.log.Warn("knowledge", "problem", err) },
 		}
 		if k.resident {
-			o.Changes = k.changes
+			o.Changes, o.Parse, o.Told = k.changes, k.parse, k.told
+			o.Share = func() int { return k.c.settings.now.Load().Int("knowledge.parsing.percent") }
 		}
 		k.index = index.New(o)
 	}
 	return k.index, nil
+}
+
+// parse is what a parser says about a source.
+func (k *knowledge) parse(ctx context.Context, lang string, src []byte) ([]pki.Symbol, error) {
+	f, err := outliner{k.c.parsers}.parse(ctx, lang, src, false)
+	return f.Symbols, err
 }
 
 // changes asks the watcher what changed. The first call starts it: from then
@@ -138,7 +148,7 @@ func (k *knowledge) Status() (server.KnowledgeStatus, error) {
 	}
 	x.Start()
 	s := x.Status()
-	out := server.KnowledgeStatus{Files: s.Files, Symbols: s.Symbols, Ready: s.Ready, Skipped: s.Skipped, Generated: s.Generated, Bytes: s.Bytes}
+	out := server.KnowledgeStatus{Files: s.Files, Symbols: s.Symbols, Ready: s.Ready, Skipped: s.Skipped, Generated: s.Generated, Bytes: s.Bytes, Looked: s.Looked, Parsed: s.Parsed, Parseable: s.Parseable, Error: s.Failed}
 	if !s.IndexedAt.IsZero() {
 		out.IndexedAt = s.IndexedAt.UTC().Format(time.RFC3339)
 	}

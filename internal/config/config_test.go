@@ -155,6 +155,14 @@ func TestTypes(t *testing.T) {
 		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting; did you mean tools.enabled?`}},
 		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
 		{"keys below one that the protocol keeps", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, nil},
+		{
+			"limits of the index", `{"knowledge": {"parsing.percent": 101, "memoryMegabytes": 8}}`, values{},
+			[]string{`knowledge.parsing.percent: must be a whole number from 0 to 100, not 101`, `knowledge.memoryMegabytes: must be a whole number from 16 to 65536, not 8`},
+		},
+		{
+			"an index to one's liking", `{"knowledge": {"parsing.percent": 0, "memoryMegabytes": 16}}`,
+			values{"knowledge.parsing.percent": 0, "knowledge.memoryMegabytes": 16}, nil,
+		},
 		{"keys that the protocol keeps", `{"backend.name": "a", "mcp": {"servers": {}}, "languageServers": {}}`, values{}, nil},
 		{"a sandbox that is none", `{"sandbox.mode": "on"}`, values{}, []string{`sandbox.mode: must be one of off, auto, require, not "on"`}},
 		{"a key like nothing", `{"whatever": {"mode": 1}}`, values{}, []string{`whatever: is no setting`}},

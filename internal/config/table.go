@@ -142,6 +142,14 @@ var table = []Setting{
 		Help: "Whether there is an index of the project, which project_knowledge_search answers from. It is built by the first question.",
 	},
 	{
+		Key: "knowledge.parsing.percent", Type: Integer, Default: 25, Min: 0, Max: 100, Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
+		Help: "How much of one processor may be used to parse, in the background, the files that no answer has named yet. Until a file is parsed, its definitions are found line by line. With 0 only files that answers name are parsed.",
+	},
+	{
+		Key: "knowledge.memoryMegabytes", Type: Integer, Default: 1024, Min: 16, Max: 65_536, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
+		Help: "How much memory the project index may take. Files that find it full are known by their paths alone.",
+	},
+	{
 		Key: "knowledge.documentSymbols", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any,
 		Help: "Whether the outline of a document is offered to the editor (textDocument/documentSymbol). For languages that no other server serves. Read when the server starts.",
 	},

@@ -135,6 +135,7 @@ type SidecarCapabilities struct {
 	Diagnostics  bool `json:"diagnostics,omitzero"`
 	Events       bool `json:"events,omitzero"`
 	PendingEdits bool `json:"pendingEdits,omitzero"`
+	Knowledge    bool `json:"knowledge,omitzero"`
 }
 
 // InitializeResult answers initialize.

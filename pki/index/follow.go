@@ -163,6 +163,7 @@ func (x *Index) look(ctx context.Context) {
 	}()
 	if err != nil {
 		x.status.Failed, x.status.Ready, x.looked = err.Error(), false, time.Time{}
+		x.tell(true)
 		return
 	}
 	for name := range x.byPath {
@@ -171,6 +172,7 @@ func (x *Index) look(ctx context.Context) {
 		}
 	}
 	x.status.Failed, x.status.Ready, x.status.IndexedAt, x.looked = "", true, time.Now(), began
+	x.tell(true)
 }
 
 // lookBelow is look for one directory.
@@ -245,14 +247,22 @@ func (t *taker) visit(e *workspace.Entry) {
 	}
 	t.x.mu.Lock()
 	old, known := t.x.byPath[e.Path]
+	full := t.x.full
 	t.x.status.Looked++
+	if t.x.status.Looked%256 == 0 {
+		t.x.tell(false)
+	}
 	t.x.mu.Unlock()
 	if known && now.mtime != 0 && old.stamp == now {
 		t.seen = append(t.seen, e.Path)
 		return
 	}
 	var data []byte
-	if now.size <= MaxSource {
+	size := now.size
+	if full {
+		size = MaxSource + 1 // its path is all that there is room for
+	}
+	if size <= MaxSource {
 		var err error
 		if t.buf, err = e.Read(t.buf); err != nil && !errors.Is(err, workspace.ErrTooLarge) {
 			return
@@ -266,7 +276,7 @@ func (t *taker) visit(e *workspace.Entry) {
 	if t.b == nil {
 		t.b = segment.NewBuilder(false)
 	}
-	t.in.Add(t.b, e.Path, data, now.size)
+	t.in.Add(t.b, e.Path, data, size)
 	if t.stamps = append(t.stamps, now); t.b.Full() {
 		t.finish()
 	}

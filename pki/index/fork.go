@@ -4,10 +4,11 @@ import "github.com/sidecar-ls/sidecar-ls/internal/workspace"
 
 // Fork makes an index of other files that are mostly the same under the same
 // names, such as those of a linked working tree. It shares the memory of what
-// is the same, looks for itself at what changes, and is stored nowhere.
+// is the same, looks for itself at what changes, parses what answers name and
+// nothing more, and is stored nowhere.
 func (x *Index) Fork(files workspace.Files) *Index {
 	o := x.o
-	o.Files, o.Changes, o.Store = files, nil, nil
+	o.Files, o.Changes, o.Store, o.Share, o.Told = files, nil, nil, nil, nil
 	y := New(o)
 	y.ranker = x.ranker
 	x.mu.Lock()

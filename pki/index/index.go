@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
@@ -21,6 +22,18 @@ type Options struct {
 	// Changes tells what changed since the last call; lost means that anything
 	// may be different. nil, or an error: the index looks for itself.
 	Changes func(ctx context.Context) (names, dirs []string, lost bool, err error)
+	// Parse returns the symbols of a source; an error means that there is no
+	// more to know about this text than its lines tell. nil: nothing is parsed.
+	Parse func(ctx context.Context, lang string, src []byte) ([]pki.Symbol, error)
+	// Share is how much of one processor, in percent, may be used to parse what
+	// nobody has asked about yet; it may change. nil: none.
+	Share func() int
+	// MaxBytes bounds the memory; it may change. Files that find it used up are
+	// known by their paths alone. nil: nothing does.
+	MaxBytes func() int64
+	// Told is called when the status has changed, now and then; it must not
+	// wait. May be nil.
+	Told func()
 	// Store keeps the index between runs; nil: nothing does.
 	Store *Store
 	// Problem is told what goes wrong in the background; may be nil.
@@ -37,6 +50,8 @@ type Status struct {
 	Generated int       // of the files: written by programs, known by their names
 	Ready     bool      // every file has been looked at once
 	Looked    int       // how many have been, while it is not ready
+	Parsed    int       // files whose units come from a parser
+	Parseable int       // files that may get there, and those that did
 	IndexedAt time.Time // when the tree was last looked at as a whole
 	Bytes     int64     // of memory
 	Failed    string    // why the last look at the tree ended early
@@ -67,6 +82,9 @@ type Index struct {
 	intake *Intake
 	one    sync.Mutex
 	views  viewCache
+	wanted wanted
+	told   time.Time // when Told was called last; guarded by mu
+	full   bool      // there is no more room; guarded by mu
 }
 
 // part is a segment and which of its files hold no more.
@@ -74,6 +92,15 @@ type part struct {
 	seg  *segment.Segment
 	dead []uint64 // replaced, never changed; nil: none
 	gone int
+}
+
+// kill takes a file out.
+func (p *part) kill(file uint32) {
+	dead := make([]uint64, (len(p.seg.Files)+63)/64)
+	copy(dead, p.dead)
+	dead[file/64] |= 1 << (file % 64)
+	p.dead = dead
+	p.gone++
 }
 
 func (p *part) isDead(file uint32) bool { return p.dead != nil && p.dead[file/64]>>(file%64)&1 != 0 }
@@ -99,7 +126,7 @@ func New(o Options) *Index {
 	}
 	x := &Index{
 		o: o, ranker: rank.New(w), byPath: map[string]place{}, ready: make(chan struct{}),
-		single: segment.NewBuilder(true), intake: NewIntake(o.Language),
+		single: segment.NewBuilder(true), intake: NewIntake(o.Language), wanted: wanted{wake: make(chan struct{}, 1)},
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
@@ -116,6 +143,9 @@ func (x *Index) Start() {
 			x.follow.Unlock()
 			x.store()
 		})
+		if x.o.Parse != nil {
+			x.work.Go(x.refine)
+		}
 	})
 }
 
@@ -140,6 +170,7 @@ func (x *Index) Rebuild() {
 		x.follow.Unlock()
 		x.store()
 	})
+	x.wanted.hurry()
 }
 
 // Ready is closed once every file has been looked at.
@@ -174,6 +205,12 @@ func (x *Index) count(f *segment.File, by int) {
 	if f.Flags&segment.Generated != 0 {
 		x.status.Generated += by
 	}
+	if f.Flags&segment.Refined != 0 {
+		x.status.Parsed += by
+	}
+	if f.Flags&(segment.Skipped|segment.Unparsed) == 0 {
+		x.status.Parseable += by
+	}
 }
 
 // publish adds a segment, whose files were as the stamps say. Files that are
@@ -191,7 +228,21 @@ func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 		x.count(&seg.Files[i], 1)
 	}
 	x.parts = append(x.parts, p)
+	x.full = x.o.MaxBytes != nil && x.statusLocked().Bytes > x.o.MaxBytes()
 	x.changed = true
+	x.wanted.hurry()
+	x.tell(false)
+}
+
+// tell says that the status has changed, unless that has just been said and
+// this is nothing special. x.mu is held.
+func (x *Index) tell(special bool) {
+	const often = 200 * time.Millisecond
+	if x.o.Told == nil || !special && time.Since(x.told) < often {
+		return
+	}
+	x.told = time.Now()
+	x.o.Told()
 }
 
 // forget takes a file out. x.mu is held.
@@ -203,11 +254,9 @@ func (x *Index) forget(name string) {
 	delete(x.byPath, name)
 	x.count(old.record(), -1)
 	p := old.part
-	dead := make([]uint64, (len(p.seg.Files)+63)/64)
-	copy(dead, p.dead)
-	dead[old.file/64] |= 1 << (old.file % 64)
-	p.dead, x.changed = dead, true
-	if p.gone++; p.gone == len(p.seg.Files) {
+	p.kill(old.file)
+	x.changed = true
+	if p.gone == len(p.seg.Files) {
 		for i := range x.parts {
 			if x.parts[i] == p {
 				x.parts = append(append([]*part(nil), x.parts[:i]...), x.parts[i+1:]...)

@@ -2,10 +2,12 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"path"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/scan"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
@@ -34,24 +36,56 @@ func NewIntake(language func(name string, src []byte) string) *Intake {
 // Add adds a file of that size to the segment that b builds. A file without a text to read
 // is known by its path.
 func (in *Intake) Add(b *segment.Builder, name string, data []byte, size int64) {
-	f := segment.File{Path: name, Hash: segment.Hash(data), Flags: flagsOf(name)}
+	f, lang, src := in.file(name, data, size)
+	in.units = in.units[:0]
+	if lang != "" {
+		in.units = scan.Units(lang, src, in.units)
+	}
+	b.Add(f, src, in.units)
+}
+
+// AddParsed is Add with the units that a parser finds. Text that the parser
+// does not take is read by its lines after all. It fails, and adds nothing,
+// when the context has ended.
+func (in *Intake) AddParsed(ctx context.Context, b *segment.Builder, name string, data []byte, size int64, parse func(context.Context, string, []byte) ([]pki.Symbol, error)) error {
+	f, lang, src := in.file(name, data, size)
+	in.units = in.units[:0]
+	if lang != "" {
+		symbols, err := parse(ctx, lang, src)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			f.Flags |= segment.Unparsed
+			in.units = scan.Units(lang, src, in.units)
+		default:
+			f.Flags |= segment.Refined
+			in.units = scan.Parsed(src, symbols, in.units)
+		}
+	}
+	b.Add(f, src, in.units)
+	return nil
+}
+
+// file returns what is known of a file without its units, its language, "" for
+// none, and its text, nil if only the path is to be known.
+func (in *Intake) file(name string, data []byte, size int64) (f segment.File, lang string, src []byte) {
+	f = segment.File{Path: name, Hash: segment.Hash(data), Flags: flagsOf(name)}
 	src, flags := readable(data)
 	if f.Flags |= flags; size > MaxSource {
 		f.Flags |= segment.Skipped
 	}
-	in.units = in.units[:0]
 	if f.Flags&segment.Skipped != 0 {
-		src = nil
-	} else if lang := in.language(name, src); lang != "" {
-		if f.Flags&segment.Prose == 0 && generated(src) {
-			f.Flags |= segment.Generated
-		}
-		in.units = scan.Units(lang, src, in.units)
-	} else {
-		f.Flags |= segment.Prose
-		src = src[:min(len(src), maxText)]
+		return f, "", nil
 	}
-	b.Add(f, src, in.units)
+	if lang = in.language(name, src); lang == "" {
+		f.Flags |= segment.Prose | segment.Unparsed
+		return f, "", src[:min(len(src), maxText)]
+	}
+	if f.Flags&segment.Prose == 0 && generated(src) {
+		f.Flags |= segment.Generated
+	}
+	return f, lang, src
 }
 
 // readable returns the text of a file as UTF-8, or why it has none.

@@ -34,6 +34,7 @@ type Hit struct {
 	Score      float32
 	Exact      bool // the question names it
 	Via        *Via // how the graph came to it; nil: by its words
+	Parsed     bool // a parser has said where it begins and ends
 }
 
 // Via is an edge that led to a hit.
@@ -64,7 +65,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
-	parts, status := x.snapshot(view)
+	parts, disk, status := x.snapshot(view)
 	f := rank.Filter{}
 	if q.Prefix != "" {
 		f.File = func(name string) bool { return strings.HasPrefix(name, q.Prefix) }
@@ -85,17 +86,18 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	a := Answer{Status: status}
 	allowed := readableIn(view)
 	var kept []rank.Hit
+	var shown []rank.Ref
 	for _, h := range found {
 		if hit := hitOf(parts, h.Ref); len(a.Hits) < q.MaxHits && allowed(hit.Path) {
 			hit.Score, hit.Exact = h.Score, h.Exact
-			a.Hits, kept = append(a.Hits, hit), append(kept, h)
+			a.Hits, kept, shown = append(a.Hits, hit), append(kept, h), append(shown, h.Ref)
 		}
 	}
 	texts := textsOf(view, parts)
 	for _, r := range rank.Walk(parts, kept, f, q.GraphDepth, q.MaxGraphHits+spare, texts) {
 		if hit := hitOf(parts, r.Ref); len(a.Graph) < q.MaxGraphHits && allowed(hit.Path) {
 			hit.Score, hit.Via = r.Score, &Via{string(r.Relation), r.Hops, hitOf(parts, r.From).Name}
-			a.Graph = append(a.Graph, hit)
+			a.Graph, shown = append(a.Graph, hit), append(shown, r.Ref)
 		}
 	}
 	for _, h := range files {
@@ -103,6 +105,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 			a.Files = append(a.Files, File{name, h.Score})
 		}
 	}
+	x.want(view, parts, disk, shown)
 	return a, nil
 }
 
@@ -158,16 +161,16 @@ func lines(data []byte, start, end int) []byte {
 func hitOf(parts []rank.Part, r rank.Ref) Hit {
 	p := parts[r.Part]
 	u := &p.Units[r.Unit]
-	h := Hit{Path: p.Files[u.File].Path, Start: int(u.Start), End: int(u.End), Kind: u.Kind(), Name: p.Qualified(r.Unit)}
+	h := Hit{Path: p.Files[u.File].Path, Parsed: p.Files[u.File].Flags&segment.Refined != 0, Start: int(u.Start), End: int(u.End), Kind: u.Kind(), Name: p.Qualified(r.Unit)}
 	if h.Kind == segment.FileKind {
 		h.Name = path.Base(h.Path)
 	}
 	return h
 }
 
-// snapshot returns the index as view sees it: what lies over the disk is read
-// from there.
-func (x *Index) snapshot(view workspace.Files) ([]rank.Part, Status) {
+// snapshot returns the index as view sees it: parts of the disk first, and how
+// many those are, then what lies over it.
+func (x *Index) snapshot(view workspace.Files) (parts []rank.Part, disk int, s Status) {
 	over := x.views.over(x, view)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -180,7 +183,7 @@ func (x *Index) snapshot(view workspace.Files) ([]rank.Part, Status) {
 			masked[at.part][at.file] = true
 		}
 	}
-	parts := make([]rank.Part, 0, len(x.parts)+len(over))
+	parts = make([]rank.Part, 0, len(x.parts)+len(over))
 	for _, p := range x.parts {
 		dead, mask := p.dead, masked[p]
 		part := rank.Part{Segment: p.seg}
@@ -191,10 +194,11 @@ func (x *Index) snapshot(view workspace.Files) ([]rank.Part, Status) {
 		}
 		parts = append(parts, part)
 	}
+	disk = len(parts)
 	for _, seg := range over {
 		if seg != nil {
 			parts = append(parts, rank.Part{Segment: seg})
 		}
 	}
-	return parts, x.statusLocked()
+	return parts, disk, x.statusLocked()
 }

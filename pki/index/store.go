@@ -26,7 +26,7 @@ const (
 	storeName = "knowledge.index"
 	// storeVersion changes with what is written, and with how text is turned
 	// into terms and units.
-	storeVersion = 2
+	storeVersion = 3
 	// maxStore bounds what is read.
 	maxStore = 4 << 30
 	headSize = 48
@@ -63,11 +63,7 @@ func (x *Index) restore() {
 		for i := range s.seg.Files {
 			name := s.seg.Files[i].Path
 			if _, twice := x.byPath[name]; twice || s.stamps[i].dead != 0 {
-				if p.dead == nil {
-					p.dead = make([]uint64, (len(s.seg.Files)+63)/64)
-				}
-				p.dead[i/64] |= 1 << (i % 64)
-				p.gone++
+				p.kill(uint32(i))
 				continue
 			}
 			x.byPath[name] = place{p, uint32(i), stamp{s.stamps[i].size, s.stamps[i].mtime}}

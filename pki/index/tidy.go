@@ -12,47 +12,44 @@ const (
 )
 
 // tidy makes one segment of many small ones, and a new one of one that mostly
-// holds no more, by reading the files again. x.follow is held.
+// holds no more. x.follow is held.
 func (x *Index) tidy() {
 	x.mu.Lock()
-	var again []string
-	few := 0
+	var few []*part
+	var groups [][]*part
+	files, units := 0, 0
 	for _, p := range x.parts {
-		if len(p.seg.Files)-p.gone < small {
-			few++
+		switch left := len(p.seg.Files) - p.gone; {
+		case left < small && segment.Fits(files+left, units+len(p.seg.Units)):
+			few = append(few, p)
+			files, units = files+left, units+len(p.seg.Units)
+		case p.gone > small && p.gone > left:
+			groups = append(groups, []*part{p})
 		}
 	}
-	for _, p := range x.parts {
-		mostlyGone := p.gone > small && p.gone*2 > len(p.seg.Files)
-		if few > maxSmall && len(p.seg.Files)-p.gone < small || mostlyGone {
-			for i := range p.seg.Files {
-				if !p.isDead(uint32(i)) {
-					again = append(again, p.seg.Files[i].Path)
-				}
+	x.mu.Unlock()
+	if len(few) > maxSmall {
+		groups = append(groups, few)
+	}
+	for _, g := range groups {
+		x.merge(g)
+	}
+}
+
+// merge makes one segment of parts.
+func (x *Index) merge(parts []*part) {
+	sources := make([]segment.Source, len(parts))
+	var olds []place
+	x.mu.Lock()
+	for i, p := range parts {
+		now := part{seg: p.seg, dead: p.dead} // as it is here and now
+		sources[i] = segment.Source{Segment: p.seg, Dead: now.isDead}
+		for file := range p.seg.Files {
+			if !now.isDead(uint32(file)) {
+				olds = append(olds, place{part: p, file: uint32(file)})
 			}
 		}
 	}
 	x.mu.Unlock()
-	if len(again) == 0 {
-		return
-	}
-	t := taker{x: x, in: NewIntake(x.o.Language), b: segment.NewBuilder(false)}
-	for _, name := range again {
-		info, err := x.o.Files.Stat(name)
-		if err != nil || !info.Mode().IsRegular() {
-			continue // the next look forgets it
-		}
-		now := stampOf(info.Size(), info.ModTime().UnixNano())
-		var data []byte
-		if now.size <= MaxSource {
-			if data, err = x.o.Files.ReadFile(name); err != nil {
-				continue
-			}
-		}
-		t.in.Add(t.b, name, data, now.size)
-		if t.stamps = append(t.stamps, now); t.b.Full() {
-			t.finish()
-		}
-	}
-	t.finish()
+	x.replace(segment.Merge(sources), olds)
 }

@@ -29,6 +29,10 @@ type Unit struct {
 	Body   int   // where the header ends
 	End    int
 	Parent int // index of the unit that encloses it, -1 for none
+
+	// Called and In are what a parser says: the unit's name and, dotted, what it
+	// belongs to. They are empty where only lines were read.
+	Called, In string
 }
 
 // Block reports whether the unit only lends its name to what is inside: an

@@ -82,7 +82,11 @@ func (b *Builder) Add(f File, src []byte, units []scan.Unit) {
 	for i := range units {
 		u := &units[i]
 		owner = appendOwner(owner[:0], src, units, i)
-		b.begin(Unit{File: file, Start: lines.at(u.Start), End: 0, kind: kindCode(u.Kind)}, string(owner), u.Name.Of(src))
+		name := u.Called
+		if name == "" {
+			name = u.Name.Of(src)
+		}
+		b.begin(Unit{File: file, Start: lines.at(u.Start), End: 0, kind: kindCode(u.Kind)}, string(owner), name)
 		// The end is behind the last byte, which may be a line's end.
 		b.seg.Units[len(b.seg.Units)-1].End = lines.peek(max(u.Start, u.End-1))
 		b.field(src, u.Name.Start, u.Name.End, InName)
@@ -104,6 +108,9 @@ type Range = scan.Range
 
 // appendOwner appends the names of what encloses a unit.
 func appendOwner(out, src []byte, units []scan.Unit, i int) []byte {
+	if units[i].Called != "" {
+		return append(out, units[i].In[:min(len(units[i].In), 200)]...)
+	}
 	if p := units[i].Parent; p >= 0 {
 		out = appendOwner(out, src, units, p)
 		if units[p].Kind != pki.Module || units[i].Owner.Len() == 0 && units[p].Name.Len() < 40 && units[p].Kind != pki.Module {
@@ -309,7 +316,7 @@ func (b *Builder) order(s *Segment) {
 	for i := range ids {
 		starts[i+1] += starts[i]
 	}
-	sorted := make([]uint32, len(b.emits))
+	sorted := make([]uint32, len(b.emits)) // unit and where, as the lower half of an emit
 	next := slices.Clone(starts)
 	for _, e := range b.emits {
 		t := e >> 32
@@ -328,19 +335,7 @@ func (b *Builder) order(s *Segment) {
 	for i, h := range byHash {
 		t := uint32(h)
 		s.hashes[i], s.starts[i] = uint32(h>>32), uint32(len(out))
-		list := sorted[starts[t]:starts[t+1]]
-		files, last := uint32(0), ^uint32(0)
-		for _, p := range list {
-			if f := s.Units[p>>8].File; f != last {
-				files, last = files+1, f
-			}
-		}
-		out = varint(varint(out, uint32(len(list))), files)
-		before := uint32(0)
-		for _, p := range list {
-			out = append(varint(out, p>>8-before), byte(p))
-			before = p >> 8
-		}
+		out = s.appendPostings(out, sorted[starts[t]:starts[t+1]])
 	}
 	s.starts[len(byHash)] = uint32(len(out))
 	s.posts = slices.Clone(out)

@@ -55,6 +55,7 @@ const (
 	Refined            // its units come from a parser
 	Prose              // documentation and data
 	Aside              // examples, and what others wrote
+	Unparsed           // no parser takes it
 )
 
 // File is one file of a segment.

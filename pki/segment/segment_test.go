@@ -160,3 +160,34 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestMerge: what two segments say is what one made of their files says,
+// without the files that hold no more.
+func TestMerge(t *testing.T) {
+	files := map[string]string{
+		"a/one.go": source, "a/two.go": "package p\n\n// Close ends the store.\nfunc (s *Store) Close() {}\n",
+		"b/three.py": "class Reader:\n    def open(self, path):\n        return path\n", "b/gone.go": "package p\n\nfunc Gone() { open() }\n",
+	}
+	make := func(names ...string) *segment.Segment {
+		b := segment.NewBuilder(true)
+		for _, name := range names {
+			src := []byte(files[name])
+			b.Add(segment.File{Path: name, Hash: segment.Hash(src)}, src, scan.Units(map[bool]string{true: "go", false: "python"}[name[len(name)-1] == 'o'], src, nil))
+		}
+		return b.Finish()
+	}
+	want := make("a/one.go", "b/three.py", "a/two.go")
+	got := segment.Merge([]segment.Source{
+		{Segment: make("b/gone.go", "a/one.go", "b/three.py"), Dead: func(file uint32) bool { return file == 0 }},
+		{Segment: make("a/two.go")},
+	})
+	if diff := cmp.Diff(want.Encode(nil), got.Encode(nil)); diff != "" {
+		t.Errorf("they differ: %s", diff)
+	}
+	if all := segment.Merge([]segment.Source{{Segment: make("b/gone.go")}}); len(where(all, terms.Word("gone"))) == 0 {
+		t.Error("what holds is gone, too") // the control
+	}
+	if none := segment.Merge(nil); len(none.Files) != 0 || none.Terms() != 0 {
+		t.Errorf("%+v", none)
+	}
+}

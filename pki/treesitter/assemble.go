@@ -87,7 +87,10 @@ func merge(marks []mark) []mark {
 		if last := len(out) - 1; m.kind != "" && last >= 0 && out[last].kind != "" && out[last].nameStart == m.nameStart {
 			o := &out[last]
 			o.start, o.end = min(o.start, m.start), max(o.end, m.end)
-			o.receiver, o.doc = cmp.Or(o.receiver, m.receiver), cmp.Or(o.doc, m.doc)
+			o.receiver = cmp.Or(o.receiver, m.receiver)
+			if o.doc == "" {
+				o.doc, o.docStart, o.docEnd = m.doc, m.docStart, m.docEnd
+			}
 			continue
 		}
 		out = append(out, m)
@@ -153,10 +156,11 @@ func (g *grammar) symbol(m mark, outer *pki.Symbol, src []byte) (pki.Symbol, boo
 	} else if s.Kind == pki.Function && qualifier != "" {
 		s.Kind = pki.Method
 	}
-	s.Signature = g.signature(src[start:m.end], m.nameEnd-start)
-	s.Doc = m.doc
+	s.Signature, s.BodyByte = g.signature(src[start:m.end], m.nameEnd-start)
+	s.BodyByte += start
+	s.Doc, s.DocStart, s.DocEnd = m.doc, m.docStart, m.docEnd
 	if s.Doc == "" {
-		s.Doc = commentAbove(src, start, g.comment)
+		s.Doc, s.DocStart, s.DocEnd = commentAbove(src, start, g.comment)
 	}
 	return s, true
 }

@@ -19,6 +19,7 @@ type mark struct {
 	declared           bool     // only a declaration
 	receiver           string
 	doc                string
+	docStart, docEnd   int
 }
 
 // symbols parses src and runs the query.
@@ -148,7 +149,7 @@ func (g *grammar) mark(match *sitter.QueryMatch, src []byte) (m mark, ok bool) {
 		case roleReceiver:
 			m.receiver = strings.ToValidUTF8(string(src[start:end]), "")
 		case roleDoc:
-			m.doc = docstring(string(src[start:end]))
+			m.doc, m.docStart, m.docEnd = docstring(string(src[start:end])), start, end
 		}
 	}
 	return m, m.kind != "" && m.nameStart >= 0 && m.nameEnd > m.nameStart

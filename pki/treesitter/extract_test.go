@@ -88,6 +88,10 @@ func checkInvariants(tb testing.TB, src []byte, symbols []pki.Symbol) {
 			tb.Fatalf("no name or kind: %+v", s)
 		case s.StartByte < 0 || s.StartByte > s.EndByte || s.EndByte > len(src):
 			tb.Fatalf("bad range: %+v", s)
+		case s.NameByte < s.StartByte || s.NameByte > s.EndByte || s.BodyByte < s.StartByte || s.BodyByte > s.EndByte:
+			tb.Fatalf("bad name or body: %+v", s)
+		case s.DocStart < 0 || s.DocStart > s.DocEnd || s.DocEnd > len(src) || s.Doc != "" && s.DocStart == s.DocEnd:
+			tb.Fatalf("bad place of the comment: %+v", s)
 		case s.StartLine < 1 || s.StartLine > s.EndLine || s.EndLine > len(starts):
 			tb.Fatalf("bad lines: %+v", s)
 		case s.StartByte < last:

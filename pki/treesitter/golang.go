@@ -71,14 +71,14 @@ func (g *goFile) add(s pki.Symbol, name, from, to, body token.Pos, prefix string
 	if body.IsValid() {
 		stop = max(start, min(end, g.offset(body)))
 	}
-	s.StartByte, s.EndByte = start, end
+	s.StartByte, s.EndByte, s.BodyByte = start, end, stop
 	s.NameByte = max(start, g.offset(name))
 	s.StartLine, s.EndLine = lineAt(g.lines, start), lineAt(g.lines, max(start, end-1))
 	s.Signature = cut(fold(prefix+string(g.src[start:min(stop, start+4*maxSignature)])), maxSignature)
 	s.Qualified = join(s.Container, s.Name)
 	for _, d := range docs {
-		if s.Doc == "" {
-			s.Doc = cut(trimText(d.Text()), maxDoc)
+		if s.Doc == "" && d != nil {
+			s.Doc, s.DocStart, s.DocEnd = cut(trimText(d.Text()), maxDoc), g.offset(d.Pos()), g.offset(d.End())
 		}
 	}
 	g.out = append(g.out, s)

@@ -182,9 +182,10 @@ func (k *keys) add(level int, name, text string, line, start int, src []byte) {
 	level = min(level, len(k.open))
 	k.close(level, line, start)
 	s := pki.Symbol{
-		Name: name, Kind: pki.Key, Signature: cut(fold(text), maxSignature), Doc: commentAbove(src, start, "#"),
+		Name: name, Kind: pki.Key, Signature: cut(fold(text), maxSignature),
 		StartLine: line, StartByte: start, NameByte: start + max(0, bytes.Index(src[start:], []byte(name))), Depth: level,
 	}
+	s.Doc, s.DocStart, s.DocEnd = commentAbove(src, start, "#")
 	if level > 0 {
 		s.Container = k.out[k.open[0]].Qualified
 	}

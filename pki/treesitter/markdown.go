@@ -1,6 +1,7 @@
 package treesitter
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
@@ -13,12 +14,17 @@ func headings(src []byte) []pki.Symbol {
 	var out []pki.Symbol
 	var levels []int // of out
 	var open []int   // indexes in out
-	add := func(level int, title string, line, start int) {
+	// text is where the title begins, body the first line behind it.
+	add := func(level int, title string, line, start, text, body int) {
 		for len(open) > 0 && levels[open[len(open)-1]] >= level {
 			end(&out[open[len(open)-1]], line, start)
 			open = open[:len(open)-1]
 		}
-		s := pki.Symbol{Name: cut(title, maxSignature), Kind: pki.Heading, Depth: len(open), StartLine: line, StartByte: start, NameByte: start}
+		s := pki.Symbol{Name: cut(title, maxSignature), Kind: pki.Heading, Depth: len(open), StartLine: line, StartByte: start, NameByte: text}
+		s.BodyByte = len(src)
+		if body < len(starts) {
+			s.BodyByte = starts[body]
+		}
 		s.Signature = strings.Repeat("#", level) + " " + s.Name
 		if len(open) > 0 {
 			s.Container = out[open[len(open)-1]].Qualified
@@ -55,10 +61,10 @@ func headings(src []byte) []pki.Symbol {
 		case mark != "" && indent < 4:
 			fence, paragraph = mark, -1
 		case indent < 4 && paragraph >= 0 && strings.Trim(text, "=") == "":
-			add(1, paragraphText(src, starts, paragraph, i), paragraph+1, starts[paragraph])
+			add(1, paragraphText(src, starts, paragraph, i), paragraph+1, starts[paragraph], starts[paragraph], i+1)
 			paragraph = -1
 		case indent < 4 && paragraph >= 0 && strings.Trim(text, "-") == "":
-			add(2, paragraphText(src, starts, paragraph, i), paragraph+1, starts[paragraph])
+			add(2, paragraphText(src, starts, paragraph, i), paragraph+1, starts[paragraph], starts[paragraph], i+1)
 			paragraph = -1
 		case indent < 4 && strings.HasPrefix(text, "#"):
 			paragraph = -1
@@ -68,7 +74,8 @@ func headings(src []byte) []pki.Symbol {
 				break
 			}
 			if title = atxTitle(title); title != "" {
-				add(level, title, i+1, start)
+				at := bytes.IndexFunc(src[start:], func(r rune) bool { return r != '#' && r != ' ' && r != '\t' })
+				add(level, title, i+1, start, start+max(at, 0), i+1)
 			}
 		case strings.ContainsRune("-*+>|<", rune(text[0])) || strings.Trim(text, "-_* ") == "":
 			paragraph = -1 // lists, quotes, tables, HTML and rules are no titles
@@ -87,6 +94,7 @@ func headings(src []byte) []pki.Symbol {
 // end closes a section before the line that begins at offset.
 func end(s *pki.Symbol, line, offset int) {
 	s.EndLine, s.EndByte = max(s.StartLine, line-1), offset
+	s.NameByte, s.BodyByte = min(s.NameByte, offset), min(max(s.BodyByte, s.StartByte), offset)
 }
 
 func textOf(src []byte, starts []int, i int) string {

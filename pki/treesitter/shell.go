@@ -33,12 +33,14 @@ func shellFunctions(src []byte) []pki.Symbol {
 		if len(out) == maxSymbols {
 			break
 		}
-		out = append(out, pki.Symbol{
+		s := pki.Symbol{
 			Name: name, Container: qualifier, Qualified: join(qualifier, name), Kind: pki.Function,
 			Signature: cut(strings.TrimSpace(strings.TrimRight(fold(text), "{( ")), maxSignature),
-			Doc:       commentAbove(src, start, "#"),
+			BodyByte:  start + len(text),
 			StartLine: i + 1, EndLine: i + 1, StartByte: start, NameByte: start + strings.Index(text, m[1]+m[2]), EndByte: start + len(text),
-		})
+		}
+		s.Doc, s.DocStart, s.DocEnd = commentAbove(src, start, "#")
+		out = append(out, s)
 	}
 	return out
 }

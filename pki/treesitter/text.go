@@ -66,10 +66,11 @@ func wordsBefore(src []byte, start int) int {
 	return start - len(bytes.TrimLeft(src[i:start], " \t"))
 }
 
-// signature is the declaration up to its body, on one line. from is the offset
-// behind the name; what stops a declaration is looked for after it.
-func (g *grammar) signature(decl []byte, from int) string {
-	end := len(decl)
+// signature is the declaration up to its body, on one line, and where that
+// begins. from is the offset behind the name; what stops a declaration is
+// looked for after it.
+func (g *grammar) signature(decl []byte, from int) (text string, end int) {
+	end = len(decl)
 	depth := 0
 scan:
 	for i := max(0, from); i < len(decl) && i < from+4*maxSignature; i++ {
@@ -114,11 +115,11 @@ scan:
 			}
 		}
 	}
-	text := fold(string(decl[:end]))
+	text = fold(string(decl[:end]))
 	for _, tail := range []string{"=>", "=", ":", "->", ","} {
 		text = strings.TrimSpace(strings.TrimSuffix(text, tail))
 	}
-	return cut(text, maxSignature)
+	return cut(text, maxSignature), end
 }
 
 // fold puts text on one line.
@@ -134,50 +135,60 @@ func cut(text string, n int) string {
 	return string([]rune(text)[:n-1]) + "…"
 }
 
-// commentAbove returns the comment that ends on the line above start.
-func commentAbove(src []byte, start int, marker string) string {
-	const most = 100 // lines
+// commentAbove returns the comment that ends on the line above start, and from
+// where to where it stands.
+func commentAbove(src []byte, start int, marker string) (text string, from, to int) {
 	lineStart := bytes.LastIndexAny(src[:start], "\n\r") + 1
 	if len(bytes.TrimSpace(src[lineStart:start])) > 0 {
-		return "" // something else begins on this line
+		return "", start, start // something else begins on this line
 	}
-	var block []string
-	inside := false // of /* */
-	end := lineStart
+	block, from := blockAbove(src, lineStart, marker)
+	if text = comment(block, marker); text == "" {
+		return "", start, start
+	}
+	return text, from, lineStart
+}
+
+// blockAbove returns the lines of the comment above the line that begins at
+// end, last one first, and where the first one begins.
+func blockAbove(src []byte, end int, marker string) (block []string, begin int) {
+	const most = 100 // lines
+	inside := false  // of /* */
+	begin = end
 	for len(block) < most && end > 0 {
 		from, text := lineBefore(src, end)
 		line := strings.TrimSpace(strings.ToValidUTF8(text, ""))
 		switch {
 		case inside:
-			block = append(block, line)
+			block, begin = append(block, line), from
 			if strings.Contains(line, "/*") {
-				return comment(block, marker)
+				return block, begin
 			}
 		case marker == "//" && strings.HasSuffix(line, "*/"):
 			if len(block) > 0 {
-				return comment(block, marker)
+				return block, begin
 			}
 			i := strings.Index(line, "/*")
 			if i > 0 {
-				return "" // behind code
+				return nil, end // behind code
 			}
-			block = append(block, line)
+			block, begin = append(block, line), from
 			if i == 0 {
-				return comment(block, marker)
+				return block, begin
 			}
 			inside = true
 		case strings.HasPrefix(line, marker) && !strings.HasPrefix(line, "#!"):
-			block = append(block, line)
+			block, begin = append(block, line), from
 		case len(block) == 0 && strings.HasPrefix(line, "#[") && strings.HasSuffix(line, "]"): // an attribute in between
 		default:
-			return comment(block, marker)
+			return block, begin
 		}
 		end = from
 	}
 	if inside {
-		return ""
+		return nil, end
 	}
-	return comment(block, marker)
+	return block, begin
 }
 
 // lineBefore returns the line that ends where another one begins, at end.

@@ -193,7 +193,7 @@ const extras: StaticFeature = {
   fillClientCapabilities: (capabilities: ClientCapabilities) => {
     capabilities.experimental = {
       ...(capabilities.experimental as object | undefined),
-      sidecar: { approve: true, ask: true, diagnostics: true, events: true, pendingEdits: true },
+      sidecar: { approve: true, ask: true, diagnostics: true, events: true, pendingEdits: true, knowledge: true },
     };
   },
   initialize: () => undefined,

@@ -3,7 +3,7 @@ import { Activity } from './activity/view';
 import { Server } from './client';
 import { answerDiagnostics } from './diagnostics';
 import { registerMetrics } from './metricsPanel';
-import type { ReviewList } from './protocol';
+import type { IndexStatus, ReviewList } from './protocol';
 import { QuestionTree } from './questions/view';
 import { Questions } from './questions/questions';
 import { Review } from './review/commands';
@@ -30,6 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const command = vscode.commands.registerCommand;
 
   s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => pending.set(list));
+  s.notifications.set('sidecar/knowledge', (index: IndexStatus) => status.showIndex(index));
   s.onDidChange(health => health === 'failed' && pending.set(nothing));
   answerDiagnostics(s);
   activity.onDidStart(e => void status.watchIndex(e));

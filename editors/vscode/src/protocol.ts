@@ -25,6 +25,8 @@ export interface PendingEdit {
 
 export interface QueuedCommit { message: string; session: string; paths: string[]; error?: string }
 
+/** How far the project index is. */
+export interface IndexStatus { files: number; symbols: number; ready: boolean; looked: number; parsed: number; parseable: number; error?: string }
 export interface ReviewList { revision: number; batch: boolean; edits: PendingEdit[]; commits: QueuedCommit[] }
 
 export interface Failure { uri: string; error: string }

@@ -1,7 +1,7 @@
 // The status bar: the mode, what is pending, and what the server is at.
 import * as vscode from 'vscode';
 import type { Server } from './client';
-import type { CallEvent } from './protocol';
+import type { CallEvent, IndexStatus } from './protocol';
 import type { Questions } from './questions/questions';
 import type { Pending } from './review/store';
 
@@ -64,13 +64,21 @@ export class Status implements vscode.Disposable {
       return;
     }
     try {
-      const s = await this.server.execute<{ files: number; symbols: number; ready: boolean }>('sidecar.knowledge.status');
-      this.index.text = s.ready ? `$(book) ${s.files}` : `$(sync~spin) ${t('indexing, {0} files', s.files)}`;
-      this.index.tooltip = t('Project index: {0} files, {1} symbols', s.files, s.symbols);
-      this.index.show();
+      this.showIndex(await this.server.execute<IndexStatus>('sidecar.knowledge.status'));
     } catch {
       this.index.hide();
     }
+  }
+
+  /** Shows what the index is at, as the server says whenever that changes. */
+  showIndex(s: IndexStatus): void {
+    this.index.text = s.ready ? `$(book) ${s.files}` : `$(sync~spin) ${t('indexing, {0} files', Math.max(s.files, s.looked))}`;
+    this.index.tooltip = [
+      t('Project index: {0} files, {1} symbols', s.files, s.symbols),
+      s.parsed < s.parseable ? t('{0} of {1} source files are parsed', s.parsed, s.parseable) : '',
+      s.error ?? '',
+    ].filter(Boolean).join('\n');
+    this.index.show();
   }
 
   private show(): void {
