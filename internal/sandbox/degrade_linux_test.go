@@ -36,8 +36,9 @@ func on(t *testing.T, w without) Status {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self(t), "-test.run=^TestHelperMachine$", "-test.v")
-	cmd.Env = append(os.Environ(), helperMachine+"="+string(data))
+	cmd := exec.CommandContext(t.Context(), program(t), "-test.run=^TestHelperMachine$", "-test.v")
+	// Under the race detector, a process waits for a second before it ends.
+	cmd.Env = append(os.Environ(), helperMachine+"="+string(data), "GORACE=atexit_sleep_ms=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatal(err, string(out))
@@ -70,7 +71,7 @@ func TestHelperMachine(t *testing.T) {
 		if err := w.take(); err != nil {
 			t.Fatal(err)
 		}
-		t.Fatal(syscall.Exec(self(t), os.Args, append(os.Environ(), helperMachine+"_INSIDE=1")))
+		t.Fatal(syscall.Exec(program(t), os.Args, append(os.Environ(), helperMachine+"_INSIDE=1")))
 	}
 	st := Open(self(t), Options{Bwrap: w.Bwrap, CacheDir: w.Cache}).Status()
 	out, err := json.Marshal(st)
@@ -156,7 +157,7 @@ fd=$2; shift 2; mapfile -d '' -t args < <(cat <&$fd | ` + sed + `); exec bwrap "
 		{"the network is not taken away", without{Bwrap: script("net", rewrite(`sed -z 's/^--clearenv$/--clearenv\x00--share-net/'`))}, None, "connect over TCP", true},
 		{"hooks can be written", without{Bwrap: script("hooks", rewrite(`sed -z 's/^--ro-bind$/--bind/'`))}, None, "add a git hook", true},
 		{"no program is there", without{Bwrap: script("usr", rewrite(`sed -z 's|^/usr$|/usr/share|'`))}, Landlock, "bubblewrap does not work", false},
-		{"ordinary programs do not work", without{Bwrap: script("tmp", rewrite(`sed -z 's|^/tmp$|/mnt|'`))}, None, "ordinary programs do not work", true},
+		{"ordinary programs do not work", without{Bwrap: script("tmp", rewrite(`sed -z '$s|.*|/tmp|'`))}, None, "ordinary programs do not work", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st := on(t, c.without)

@@ -16,15 +16,41 @@ import (
 	"testing"
 )
 
+// helperInit names the program of testdata/init, for tests that run as somebody
+// else.
+const helperInit = "SANDBOX_TEST_INIT"
+
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == InitCommand {
-		os.Exit(Init(os.Args[2:], os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
 }
 
-// self is a program that Init can take over: the tests' own.
+// runTests builds the program that Init takes over, and runs the tests with it.
+func runTests(m *testing.M) int {
+	if os.Getenv(helperInit) == "" {
+		dir, err := os.MkdirTemp("", "sidecar-ls-init-*")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		name := filepath.Join(dir, "init")
+		if out, err := exec.Command("go", "build", "-o", name, "./testdata/init").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+			return 1
+		}
+		os.Setenv(helperInit, name)
+	}
+	return m.Run()
+}
+
+// self is a program that Init takes over.
 func self(t *testing.T) string {
+	t.Helper()
+	return os.Getenv(helperInit)
+}
+
+// program is that of the tests.
+func program(t *testing.T) string {
 	t.Helper()
 	name, err := os.Executable()
 	if err != nil {
@@ -134,6 +160,12 @@ func TestEscapes(t *testing.T) {
 // TestOrdinary: confinement is of no use if people turn it off.
 func TestOrdinary(t *testing.T) {
 	home := realTemp(t)
+	// The standard library is compiled there already, for the program of testdata/init.
+	out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	cache := strings.TrimSpace(string(out))
+	if err = errors.Join(err, os.MkdirAll(cache, 0o700)); err != nil {
+		t.Fatal(err)
+	}
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)
 		for name, text := range map[string]string{
@@ -147,14 +179,9 @@ func TestOrdinary(t *testing.T) {
 		if out, err := exec.Command("git", "-C", root, "init", "-q").CombinedOutput(); err != nil {
 			t.Fatal(err, string(out))
 		}
-		spec := Spec{Root: root, Home: home, Env: append(Environ(os.Environ()),
+		spec := Spec{Root: root, Home: home, Writable: []string{cache}, Env: append(Environ(os.Environ()),
 			"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
-			"GOFLAGS=-buildvcs=false", "GOCACHE="+filepath.Join(home, "unused"))}
-		if s.status.Level >= Bubblewrap {
-			spec.Env = append(spec.Env, "GOCACHE="+filepath.Join(s.tools.Home, ".cache/go-build"))
-		} else {
-			spec.Env = append(spec.Env, "GOCACHE="+filepath.Join(home, ".cache/go-build"))
-		}
+			"GOFLAGS=-buildvcs=false", "GOCACHE="+cache)}
 		for _, c := range []struct{ needs, script, want string }{
 			{"go", "go build -o prog . && ./prog", "built"},
 			{"git", "git status --short | head -1", "?? Makefile"},
@@ -215,11 +242,15 @@ func TestAsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	program := filepath.Join(dir, "sandbox.test")
-	data, err := os.ReadFile(self(t))
-	if err == nil {
-		err = os.WriteFile(program, data, 0o755)
+	copied := func(from, name string) string {
+		data, err := os.ReadFile(from)
+		name = filepath.Join(dir, name)
+		if err = errors.Join(err, os.WriteFile(name, data, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		return name
 	}
+	tests, helper := copied(program(t), "sandbox.test"), copied(self(t), "init")
 	for _, name := range []string{"home", "tmp"} {
 		err = errors.Join(err, os.Mkdir(filepath.Join(dir, name), 0o700), os.Chown(filepath.Join(dir, name), uid, uid))
 	}
@@ -230,10 +261,10 @@ func TestAsUser(t *testing.T) {
 	if *everything {
 		names = append(names, "TestOrdinary", "TestTree", "TestDegrade", "TestStreams")
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", "^("+strings.Join(names, "|")+")$")
+	cmd := exec.CommandContext(t.Context(), tests, "-test.v", "-test.run", "^("+strings.Join(names, "|")+")$")
 	cmd.Dir = filepath.Join(dir, "tmp")
 	path := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(d string) bool { return strings.HasPrefix(d, "/root") })
-	cmd.Env = []string{"PATH=" + strings.Join(path, ":"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp")}
+	cmd.Env = []string{"PATH=" + strings.Join(path, ":"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp"), helperInit + "=" + helper}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "PASS: TestEscapes") {

@@ -123,7 +123,7 @@ func TestServerDies(t *testing.T) {
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		token := newToken(t)
 		root := realTemp(t)
-		server := exec.CommandContext(t.Context(), self(t), "-test.run=^TestHelperServer$")
+		server := exec.CommandContext(t.Context(), program(t), "-test.run=^TestHelperServer$")
 		args, err := json.Marshal(serverArgs{s.status.Level, root, strings.ReplaceAll(stragglers+"echo ready\nsleep TOKEN", "TOKEN", token)})
 		if err != nil {
 			t.Fatal(err)
