@@ -64,6 +64,9 @@ func (c *core) confinement(ctx context.Context, root string) (sandbox.Spec, erro
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
+	if err := c.gitSettings(ctx, root, home); err != nil {
+		return sandbox.Spec{}, err
+	}
 	spec := sandboxSpec(c.settings.now.Load(), root)
 	spec.Home, spec.Hidden = home, c.secrets(ctx, root)
 	if r, err := c.repos.open(ctx, root); err == nil && r.CommonDir != filepath.Join(r.Dir, ".git") {

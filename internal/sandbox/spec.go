@@ -61,7 +61,8 @@ func (l Limits) withDefaults() Limits {
 
 // kept are the variables of the server that a command may have. None of them
 // holds a secret.
-var kept = []string{"PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "GOPATH", "GOMODCACHE", "GOTOOLCHAIN", "GOFLAGS", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "RUSTUP_HOME"}
+var kept = []string{"PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "GOPATH", "GOMODCACHE", "GOTOOLCHAIN", "GOFLAGS", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "RUSTUP_HOME",
+	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
 
 // Environ picks from an environment what a command may have, and makes
 // programs write for something that is no terminal.

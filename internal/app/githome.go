@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+)
+
+// gitKeys are the settings of the user's that git may know in the sandbox: who
+// commits, and what else decides on the bytes of a commit. None of them names a
+// program, a file or a secret.
+var gitKeys = []string{"user.name", "user.email", "user.useconfigonly", "author.name", "author.email", "committer.name", "committer.email",
+	"init.defaultbranch", "core.autocrlf", "core.eol", "i18n.commitencoding"}
+
+// gitConfig is where they are, below the home of commands. A command's own
+// git config --global goes to another file, and comes after it.
+const gitConfig = ".config/git/config"
+
+// gitSettings puts the user's settings of git, as they hold in root, into the
+// home of commands. What is in that directory was made by commands: no link in
+// it is followed out of it, and nothing of it is opened.
+func (c *core) gitSettings(ctx context.Context, root, home string) error {
+	gitDir := ""
+	if r, err := c.repos.open(ctx, root); err == nil {
+		gitDir = r.GitDir
+	}
+	set, err := gitrepo.UserSettings(gitDir, gitKeys...)
+	if err != nil {
+		set = nil // git itself would refuse them, and say so
+	}
+	dir, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if len(set) == 0 {
+		return dir.RemoveAll(gitConfig)
+	}
+	for _, name := range []string{".config", path.Dir(gitConfig)} { // what stands in the way goes
+		if info, err := dir.Lstat(name); err == nil && !info.IsDir() {
+			if err := dir.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	if err := dir.MkdirAll(path.Dir(gitConfig), 0o700); err != nil {
+		return err
+	}
+	fresh := gitConfig + "." + rand.Text() // several commands may begin at once
+	f, err := dir.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(gitText(set))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = dir.Rename(fresh, gitConfig)
+	}
+	if err != nil {
+		return errors.Join(err, dir.RemoveAll(fresh), dir.RemoveAll(gitConfig))
+	}
+	return nil
+}
+
+// gitText is a file of settings, as git reads it.
+func gitText(set map[string]string) string {
+	var b strings.Builder
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		section, name, _ := strings.Cut(key, ".")
+		fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, name, quote.Replace(set[key]))
+	}
+	return b.String()
+}
