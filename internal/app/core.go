@@ -141,14 +141,16 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		})
 	}
 	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
-	hide := newRedactor()
+	hide, box := newRedactor(), newSandbox(d.parser)
 	c.dispatch = dispatch.New(dispatch.Options{
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   hide,
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    c.destinations,
+
+		Unconfined: func() string { return c.unconfined(d.parser, box) },
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser), c.texts, c.web(hide))...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(d.people, system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(hide))...); err != nil {
 		c.close()
 		return nil, err
 	}

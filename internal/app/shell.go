@@ -16,8 +16,7 @@ import (
 )
 
 // shell lets the tools start commands, each confined as the settings say.
-func (c *core) shell(self string) shell.Deps {
-	box := newSandbox(self)
+func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 	return shell.Deps{
 		Home: c.commandHome,
 		Closed: func(id string) <-chan struct{} {
@@ -43,6 +42,19 @@ func (c *core) shell(self string) shell.Deps {
 			return cmd, cmd.Start()
 		},
 	}
+}
+
+// unconfined says what confines commands less than it should, as the settings
+// are.
+func (c *core) unconfined(self string, box *sandbox.Sandbox) string {
+	if self == "" {
+		return "" // nothing is run
+	}
+	level, err := box.LevelFor(sandbox.Mode(c.settings.now.Load().String("sandbox.mode")))
+	if err != nil {
+		return "" // likewise; the result says why
+	}
+	return level.Weak()
 }
 
 // commandHome is the home that commands have, whichever tree of this project

@@ -23,6 +23,9 @@ func TestRunCommand(t *testing.T) {
 		out, _ := cmd.CombinedOutput() // the code says what the error does
 		return string(out), cmd.ProcessState.ExitCode()
 	}
+	if out, _ := run("true"); strings.Contains(out, "sandbox.weak") {
+		t.Skip("this machine has no sandbox that holds all of it")
+	}
 	if out, code := run("echo two > b.txt; cat a.txt b.txt"); code != 0 || !strings.Contains(out, "one\ntwo\n") || !strings.Contains(out, "sandbox: ") {
 		t.Fatalf("exit %d: %s", code, out)
 	}
@@ -33,9 +36,7 @@ func TestRunCommand(t *testing.T) {
 	if out, _ := run("cat .e*"); strings.Contains(out, "value-that-nobody-knows") {
 		t.Errorf("a secret is read:\n%s", out)
 	}
-	if out, _ := run("X=" + filepath.Dir(outside) + "; echo gone > $X/outside; ls -A . | sort"); strings.Contains(out, "none;") {
-		t.Skip("this machine has no sandbox")
-	}
+	run("X=" + filepath.Dir(outside) + "; echo gone > $X/outside; ls -A . | sort")
 	if data, err := os.ReadFile(outside); err != nil || string(data) != "keep\n" {
 		t.Errorf("outside is %q, %v", data, err)
 	}
@@ -47,12 +48,16 @@ func TestRunCommand(t *testing.T) {
 // What the policy makes of a line, over the real server.
 func TestRunCommandIsDecidedOn(t *testing.T) {
 	home(t)
+	weak := "allow by mode.autonomous.execs"
+	if probe, _, _ := cli(t, "", "policy", "explain", "--root", t.TempDir(), "--mode", "autonomous", "run_command", arguments(t, "make")); strings.Contains(probe, "sandbox.weak") {
+		weak = "ask by sandbox.weak"
+	}
 	dir := project(t, map[string]string{"a.txt": "one\n", ".env": "K=v\n"})
 	for _, c := range []struct{ mode, command, says string }{
 		{"cautious", "ls && git status", "allow by mode.cautious.reads"},
-		{"cautious", "make", "ask by mode.cautious.execs"},
+		{"cautious", "make", strings.Replace(weak, "allow by mode.autonomous", "ask by mode.cautious", 1)},
 		{"cautious", "cat .env", "ask by command.ask"},
-		{"autonomous", "make", "allow by mode.autonomous.execs"},
+		{"autonomous", "make", weak},
 		{"autonomous", "ls; rm -rf src", "ask by irrecoverable"},
 		{"autonomous", "echo x > .git/hooks/pre-commit", "deny by command.deny"},
 		{"manual", "ls", "ask by mode.manual.reads"},

@@ -57,17 +57,19 @@ func (c *call) lineFacts(f *policy.Facts) {
 	f.Irrecoverable = f.Irrecoverable || c.line.Irrecoverable != ""
 	if !c.line.OnlyLooks() {
 		f.Command = c.line.Outcome
+		if c.d.o.Unconfined != nil {
+			f.Unconfined = c.d.o.Unconfined()
+		}
 	}
 	f.CommandReason = c.line.Text + ": " + c.line.Reason
 }
 
-// lineVerdict makes a verdict of the mode say what the line has that no rule
-// knows, and offers to remember the answer only when it can be.
+// lineVerdict makes a question say what the line has that no rule knows, and offers to remember the answer only when it can be.
 func (c *call) lineVerdict(v policy.Verdict) policy.Verdict {
 	if c.line == nil || v.Outcome != policy.Ask {
 		return v
 	}
-	if v.By == policy.ByMode {
+	if v.By == policy.ByMode || v.Remember {
 		v.Reason += "; " + c.line.Text + ": " + c.line.Reason
 	}
 	v.Remember = v.Remember && len(c.lineKeys()) > 0

@@ -28,6 +28,11 @@ type Options struct {
 	Audit    *auditlog.Log    // nil means that nothing is written down
 	Log      *slog.Logger     // nil means silence
 	Now      func() time.Time
+
+	// Unconfined says what confines commands less than it should; "" when
+	// nothing does. It is asked only about a call that runs more than looks; nil
+	// means that nothing is known to be missing.
+	Unconfined func() string
 }
 
 // Settings are what the user decided, as far as calls are concerned. A value

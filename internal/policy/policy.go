@@ -38,6 +38,10 @@ type Facts struct {
 	Command       Outcome
 	CommandReason string
 
+	// Unconfined says in words what confines a command less than it should, for
+	// a machine whose sandbox holds only a part; "" when nothing does.
+	Unconfined string
+
 	// NewHosts are the servers that a call chose itself and that nobody has
 	// allowed in this session, with commas; "" for none.
 	NewHosts string

@@ -70,6 +70,13 @@ var sections = []section{
 		{"every command is allowed, and the settings ask about the tool", func(f *Facts) { f.Command, f.Permission = Allow, Ask }},
 		{"every command is allowed, one can't be undone", func(f *Facts) { f.Command, f.Irrecoverable = Allow, true }},
 	}},
+	{"A sandbox that holds only a part", "Where commands are not fully confined, every one that does more than look is asked about, in all modes, unless the user's own rule or earlier answer allows it.", []circumstance{
+		{"not fully confined", func(f *Facts) { f.Unconfined = "sandbox: none" }},
+		{"not fully confined, every command is allowed", func(f *Facts) { f.Unconfined, f.Command = "sandbox: none", Allow }},
+		{"not fully confined, allowed by the settings", func(f *Facts) { f.Unconfined, f.Permission = "sandbox: none", Allow }},
+		{"not fully confined, allowed for the session", func(f *Facts) { f.Unconfined, f.AllowedBefore = "sandbox: none", true }},
+		{"not fully confined, a command is denied", func(f *Facts) { f.Unconfined, f.Command = "sandbox: none", Deny }},
+	}},
 	{"Allowed for the session", "A person's earlier answer takes away the mode's question.", []circumstance{
 		{"allowed for the session", func(f *Facts) { f.AllowedBefore = true }},
 	}},
@@ -224,13 +231,14 @@ func TestInvariants(t *testing.T) {
 					if k >= len(outcomes) { // by itself: the two together are too many
 						own, command = "", own
 					}
-					for bits := range 1 << 9 {
+					for bits := range 1 << 10 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
 						f := Facts{
 							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
 							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7),
 							Command: command, CommandReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
+							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)],
 						}
 						v := Decide(f)
 						seen[v.Rule] = true
@@ -273,6 +281,8 @@ func broken(f Facts, v Verdict) string {
 		}
 	case v.Outcome == Allow && !f.Trusted && !f.Queued && writes && f.Access != "edit" && v.By == ByMode:
 		return "a mode lets something run in a workspace that is not trusted"
+	case v.Outcome == Allow && f.Unconfined != "" && !f.Queued && writes && f.Access != "edit" && v.By == ByMode:
+		return "a mode lets something run that is not confined"
 	}
 	return ""
 }

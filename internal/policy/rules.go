@@ -85,6 +85,15 @@ var rules = [...]rule{
 		reason: says("a person allowed this for the session"),
 	},
 	{
+		name: "sandbox.weak", outcome: Ask, by: ByRule, remember: true,
+		when: func(f Facts) bool {
+			return f.Unconfined != "" && !f.Queued && f.Access != read && f.Access != edit && f.Behaviour.Execs != Deny
+		},
+		reason: func(f Facts) string {
+			return "commands are not fully confined here (" + f.Unconfined + "), so every one that does more than look is asked about"
+		},
+	},
+	{
 		name: "host.new", outcome: Ask, by: ByRule, remember: true,
 		when:   func(f Facts) bool { return f.NewHosts != "" && f.Behaviour.NewHosts != Allow },
 		reason: func(f Facts) string { return "nobody has allowed " + f.NewHosts + " in this session yet" },

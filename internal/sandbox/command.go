@@ -50,7 +50,7 @@ func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...st
 			return nil, &RefusedError{"an argument has a NUL byte in it, which no program can be given"}
 		}
 	}
-	level, err := s.level(spec.Mode)
+	level, err := s.LevelFor(spec.Mode)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (s *Sandbox) check(level Level) (broken, failed string) {
 // Prove makes all attempts to escape at the level of this machine, each also
 // without a sandbox.
 func (s *Sandbox) Prove(ctx context.Context) ([]Trial, error) {
-	level, err := s.level(Auto)
+	level, err := s.LevelFor(Auto)
 	if err != nil {
 		return nil, err
 	}

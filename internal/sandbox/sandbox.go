@@ -98,9 +98,9 @@ type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
-// level is the level at which a command runs, which is never less than what
-// was wanted.
-func (s *Sandbox) level(mode Mode) (Level, error) {
+// LevelFor is the level at which a command runs, which is never less than what
+// was wanted. It fails when none may run.
+func (s *Sandbox) LevelFor(mode Mode) (Level, error) {
 	switch mode {
 	case Off:
 		return None, nil
@@ -127,6 +127,18 @@ func join(reasons ...string) string {
 		}
 	}
 	return strings.Join(said, "; ")
+}
+
+// Weak says in words what a level below bubblewrap leaves open; "" for the
+// others.
+func (l Level) Weak() string {
+	switch l {
+	case None:
+		return "sandbox: none; commands run with all rights of the user"
+	case Landlock:
+		return "sandbox: " + l.String() + "; secrets and git's hooks in the workspace can be reached"
+	}
+	return ""
 }
 
 // Trial is one attempt to escape, and its control.

@@ -462,7 +462,7 @@ func TestModes(t *testing.T) {
 	} {
 		s := Open("", Options{})
 		s.once.Do(func() { s.status = c.status })
-		level, err := s.level(c.mode)
+		level, err := s.LevelFor(c.mode)
 		got := level.String()
 		if err != nil {
 			got = err.Error()

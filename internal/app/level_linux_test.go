@@ -1,0 +1,76 @@
+package app_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+)
+
+// Where the sandbox holds only a part, what does more than look is asked about
+// in the mode that asks least, unless a rule of the user's allows it; and the
+// result says which level it ran at.
+func TestLevelsBelowBubblewrap(t *testing.T) {
+	home(t)
+	server := buildServer(t)
+	dir := project(t, map[string]string{"a.txt": "one\n"})
+	run := func(hide bool, verb, command string) (string, int) {
+		t.Helper()
+		args := append(strings.Fields(verb), "--root", dir, "--mode", "autonomous", "run_command", arguments(t, command))
+		cmd := exec.CommandContext(t.Context(), server, args...)
+		if hide { // a machine without bubblewrap
+			cmd = exec.CommandContext(t.Context(), "unshare", append([]string{"-Urm", "sh", "-c", `for f in /usr/bin/bwrap "$(command -v bwrap)"; do mount --bind /dev/null "$f"; done; exec "$@"`, "sh", server}, args...)...)
+		}
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	if out, _ := run(false, "call", "true"); !strings.Contains(out, "bubblewrap") {
+		t.Skip("this machine has no bubblewrap to take away: ", out)
+	}
+	if out, _ := run(true, "call", "pwd"); !strings.Contains(out, "[exit code 0") {
+		t.Skip("nothing can be taken away here: ", out)
+	}
+	user := config.UserFile()
+	const rule = `"commandRules": [{"prefix": ["touch"], "decision": "allow"}]`
+	for _, c := range []struct {
+		name, settings string
+		hide           bool
+		level          string
+		asks           bool
+	}{
+		{"all of it", "", false, "bubblewrap", false},
+		{"without bubblewrap", "", true, "sandbox: Landlock, seccomp; no network", true},
+		{"turned off", `"sandbox.mode": "off"`, false, "sandbox: none", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			made := filepath.Join(dir, "made")
+			touch := func(settings ...string) (string, bool) {
+				t.Helper()
+				write(t, user, "{"+strings.Trim(strings.Join(settings, ","), ",")+"}")
+				_ = os.Remove(made)
+				out, code := run(c.hide, "call", "touch made")
+				_, err := os.Stat(made)
+				if (code == 0) != (err == nil) {
+					t.Errorf("exit %d, %v\n%s", code, err, out)
+				}
+				return out, err == nil
+			}
+			out, ran := touch(c.settings)
+			if ran == c.asks || c.asks && (!strings.Contains(out, "sandbox.weak") || strings.Contains(out, "[exit code")) || !c.asks && !strings.Contains(out, c.level) {
+				t.Errorf("without a rule, ran: %v\n%s", ran, out)
+			}
+			if out, _ := run(c.hide, "policy explain", "touch made"); strings.Contains(out, "ask by sandbox.weak") != c.asks {
+				t.Errorf("explained as %s", out)
+			}
+			if out, _ := run(c.hide, "call", "cat a.txt"); !strings.Contains(out, "one\n") || !strings.Contains(out, c.level) {
+				t.Errorf("a read:\n%s", out)
+			}
+			if out, ran := touch(c.settings, rule); !ran || !strings.Contains(out, c.level) {
+				t.Errorf("with a rule, ran: %v\n%s", ran, out)
+			}
+		})
+	}
+}
