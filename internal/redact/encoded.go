@@ -22,28 +22,39 @@ var encodedBytes = func() (set [256]bool) {
 // encoded hides the runs of base64 and hexadecimal whose plain text has a
 // secret.
 func (r *Redactor) encoded(s string) string {
-	var found []span
-	for i := 0; i+shortestEncoded <= len(s); {
-		// A run has no other byte: look from its far end.
-		j := i + shortestEncoded - 1
-		for j >= i && encodedBytes[s[j]] {
-			j--
-		}
-		if j >= i {
-			i = j + 1
-			continue
-		}
-		end := runEnd(s, i)
-		if typ := r.inEncoded(s[i:end]); typ != "" {
-			found = append(found, span{i, end, typ})
-		} else if slash := strings.LastIndexByte(s[i:min(end, i+200)], '/'); slash >= 0 && end-i-slash > shortestEncoded {
-			if typ := r.inEncoded(s[i+slash+1 : end]); typ != "" { // a path before it
-				found = append(found, span{i + slash + 1, end, typ})
+	return mask(s, r.inParts(s, 0, func(from, to, last int) (found []span, end int) {
+		i := max(from, last)
+		for i < to && i+shortestEncoded <= len(s) {
+			// A run has no other byte: look from its far end.
+			j := i + shortestEncoded - 1
+			for j >= i && encodedBytes[s[j]] {
+				j--
 			}
+			if j >= i {
+				i = j + 1
+				continue
+			}
+			last = runEnd(s, i)
+			if f, ok := r.inRun(s, i, last); ok {
+				found = append(found, f)
+			}
+			i = last
 		}
-		i = end
+		return found, last
+	}))
+}
+
+// inRun is the secret in the run s[i:end], which may have a path before it.
+func (r *Redactor) inRun(s string, i, end int) (span, bool) {
+	if typ := r.inEncoded(s[i:end]); typ != "" {
+		return span{i, end, typ}, true
 	}
-	return mask(s, found)
+	if slash := strings.LastIndexByte(s[i:min(end, i+200)], '/'); slash >= 0 && end-i-slash > shortestEncoded {
+		if typ := r.inEncoded(s[i+slash+1 : end]); typ != "" {
+			return span{i + slash + 1, end, typ}, true
+		}
+	}
+	return span{}, false
 }
 
 // runEnd is where the run ends that begins at i. What encodes writes lines of

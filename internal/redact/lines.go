@@ -27,7 +27,7 @@ func (r *rule) broken(s string, i, from int) (span, bool) {
 		return span{}, false
 	}
 	tail := s[stop:min(len(s), stop+40)]
-	found, ok := r.matchAt(s[i:end]+s[next:stop]+tail, s[max(0, i-64):i])
+	found, ok := r.matchAt(s[i:end]+s[next:stop]+tail, s[max(0, i-lookBehind):i])
 	switch join := end - i; {
 	case !ok || found.start > join-4 || found.end < join+4 || found.end > join+stop-next+len(tail):
 		return span{}, false

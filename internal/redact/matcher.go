@@ -1,5 +1,7 @@
 package redact
 
+import "slices"
+
 // matcher finds many literals in one pass: tables of the first three bytes
 // rule out nearly every place for the price of one or two look-ups.
 type matcher struct {
@@ -12,14 +14,28 @@ type entry struct {
 	literal string // lower case when fold
 	fold    bool   // ASCII case does not matter
 	rule    int
+
+	// The first four bytes, or fewer, as one number: nearly every entry is
+	// ruled out by it.
+	head, mask, lower uint32
 }
 
 func (m *matcher) add(literal string, fold bool, rule int) {
-	e := entry{literal, fold, rule}
+	e := entry{literal: literal, fold: fold, rule: rule}
+	for i := range min(len(literal), 4) {
+		e.head |= uint32(literal[i]) << (8 * i)
+		e.mask |= 0xff << (8 * i)
+		if fold && 'a' <= literal[i] && literal[i] <= 'z' {
+			e.lower |= 0x20 << (8 * i)
+		}
+	}
 	for _, a := range cases(literal[0], fold) {
-		m.entries[a] = append(m.entries[a], e)
 		for _, b := range cases(literal[1], fold) {
 			m.second[a] |= 1 << (b & 63)
+			p := pair(a, b)
+			if !slices.Contains(m.entries[p], e) {
+				m.entries[p] = append(m.entries[p], e)
+			}
 		}
 	}
 	for _, b := range cases(literal[1], fold) {
@@ -33,6 +49,9 @@ func (m *matcher) add(literal string, fold bool, rule int) {
 	}
 }
 
+// pair is where the literals are that begin with two bytes, and others.
+func pair(a, b byte) byte { return a*31 ^ b }
+
 func cases(c byte, fold bool) []byte {
 	if fold && 'a' <= c && c <= 'z' {
 		return []byte{c, c - 'a' + 'A'}
@@ -40,31 +59,45 @@ func cases(c byte, fold bool) []byte {
 	return []byte{c}
 }
 
-// next is the first place at or after from where a literal could begin, or -1.
-func (m *matcher) next(s string, from int) int {
-	for i := from; i+1 < len(s); i++ {
-		if m.second[s[i]]&(1<<(s[i+1]&63)) == 0 {
+// next is the first place at or after from, and before to, where a literal
+// could begin, or -1.
+func (m *matcher) next(s string, from, to int) int {
+	for end := min(to, len(s)-1); from < end; from++ {
+		if m.second[s[from]]&(1<<(s[from+1]&63)) == 0 {
 			continue
 		}
-		if i+2 == len(s) || m.third[s[i+1]]&(1<<(s[i+2]&63)) != 0 {
-			return i
+		if from+2 == len(s) || m.third[s[from+1]]&(1<<(s[from+2]&63)) != 0 {
+			return from
 		}
 	}
 	return -1
 }
 
-// at are the literals that begin with the byte at i.
-func (m *matcher) at(s string, i int) []entry { return m.entries[s[i]] }
+// at are literals among which those are that begin at i, in the order in which
+// they were added.
+func (m *matcher) at(s string, i int) []entry {
+	if i+1 == len(s) {
+		return nil
+	}
+	return m.entries[pair(s[i], s[i+1])]
+}
 
+// matches reports whether the literal stands at i.
 func (e *entry) matches(s string, i int) bool {
 	if len(s)-i < len(e.literal) {
 		return false
 	}
-	s = s[i : i+len(e.literal)]
-	if !e.fold {
-		return s[1] == e.literal[1] && s == e.literal
+	s = s[i:]
+	if len(s) >= 4 {
+		head := uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+		if (head|e.lower)&e.mask != e.head {
+			return false
+		}
 	}
-	for j := range len(s) {
+	if !e.fold {
+		return s[:len(e.literal)] == e.literal
+	}
+	for j := range len(e.literal) {
 		if lower(s[j]) != e.literal[j] {
 			return false
 		}

@@ -22,6 +22,7 @@ const Marker = "[REDACTED:"
 type Redactor struct {
 	rules []rule
 	find  matcher // literals of the rules
+	part  int     // bytes of a long text that are gone over by themselves
 
 	mu     sync.Mutex // of AddKnown
 	values []string
@@ -34,7 +35,7 @@ type Redactor struct {
 
 // New returns a Redactor that also hides the known values.
 func New(known ...string) *Redactor {
-	r := &Redactor{rules: rules()}
+	r := &Redactor{rules: rules(), part: partBytes}
 	for i := range r.rules {
 		for _, l := range r.rules[i].literals {
 			r.find.add(l, r.rules[i].fold, i)
@@ -138,35 +139,39 @@ func (r *Redactor) knownSpans(s string) []span {
 	if m == nil {
 		return nil
 	}
-	var found []span
-	for i := m.next(s, 0); i >= 0; {
-		from := i + 1
-		for _, e := range m.at(s, i) {
-			if e.matches(s, i) {
-				from = i + len(e.literal)
-				found = append(found, span{i, from, "known"})
-				break
+	return r.inParts(s, 0, func(from, to, last int) (found []span, end int) {
+		i := m.next(s, max(from, last), to)
+		for i >= 0 {
+			next := i + 1
+			for _, e := range m.at(s, i) {
+				if e.matches(s, i) {
+					next = i + len(e.literal)
+					last = next
+					found = append(found, span{i, next, "known"})
+					break
+				}
 			}
+			i = m.next(s, next, to)
 		}
-		i = m.next(s, from)
-	}
-	return found
+		return found, last
+	})
 }
 
 // ruleSpans are the places of what looks like a secret.
 func (r *Redactor) ruleSpans(s string) []span {
-	var found []span
-	last := 0 // nothing before it may be used: it is found already
-	for i := r.find.next(s, 0); i >= 0; {
-		from := i + 1
-		if f, ok := r.secretAt(s, i, last, true); ok {
-			f.end = continued(s, f)
-			found = append(found, f)
-			last, from = f.end, max(from, f.end)
+	return r.inParts(s, lookBehind, func(from, to, last int) (found []span, end int) {
+		i := r.find.next(s, max(from, last), to)
+		for i >= 0 {
+			next := i + 1
+			if f, ok := r.secretAt(s, i, last, true); ok {
+				f.end = continued(s, f)
+				found = append(found, f)
+				last, next = f.end, max(next, f.end)
+			}
+			i = r.find.next(s, next, to)
 		}
-		i = r.find.next(s, from)
-	}
-	return found
+		return found, last
+	})
 }
 
 // mask puts markers in the place of the spans, which are in order.
@@ -174,7 +179,7 @@ func mask(s string, found []span) string {
 	if len(found) == 0 {
 		return s
 	}
-	var out []byte
+	out := make([]byte, 0, len(s)+len(found)*32)
 	last := 0
 	for _, f := range found {
 		out = append(out, s[last:f.start]...)

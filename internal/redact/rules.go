@@ -33,6 +33,9 @@ type rule struct {
 	re   *regexp.Regexp
 }
 
+// lookBehind is how many bytes before its literal a rule sees.
+const lookBehind = 64
+
 func (r *rule) match(s string, i, literal, from int) (span, bool) {
 	if !r.inWord && r.back == nil && !wordStart(s, i) && (literal < 4 || s[i-1] != '_') {
 		return span{}, false
@@ -49,7 +52,7 @@ func (r *rule) match(s string, i, literal, from int) (span, bool) {
 		window = 400
 	}
 	text := s[i:min(i+window, len(s))]
-	found, ok := r.matchAt(text, s[max(i-64, from):i])
+	found, ok := r.matchAt(text, s[max(i-lookBehind, from):i])
 	if !ok {
 		return r.broken(s, i, from)
 	}

@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"encoding/binary"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,8 +11,21 @@ import (
 // by colours, by the escaped end of a line, by invisible characters, by percent
 // encoding. A view is a piece of text as its reader sees it.
 type view struct {
-	text string
-	at   []int // where the bytes of text, and its end, stand in the whole text
+	text   string
+	pieces []piece // in order, the first at the beginning of text
+}
+
+// piece is a part of a view that stands in the whole text as it is, or one
+// character that stands for others.
+type piece struct{ in, at int }
+
+// source is where the byte at i of the view stands in the whole text.
+func (v *view) source(i int) int {
+	n, found := slices.BinarySearchFunc(v.pieces, i, func(p piece, i int) int { return p.in - i })
+	if !found {
+		n--
+	}
+	return v.pieces[n].at + i - v.pieces[n].in
 }
 
 // How far around what is cut a view reaches, in bytes: to the name that stands
@@ -25,55 +40,114 @@ const (
 func views(s string) []view {
 	var out []view
 	done := 0
-	for i := nextBreak(s, 0); i < len(s); {
+	cuts := newBreaks(s)
+	for i := cuts.next(0); i < len(s); {
 		start := max(done, i-viewBefore)
 		if nl := strings.IndexByte(s[start:i], '\n'); nl >= 0 && start > done {
 			start += nl + 1
 		}
 		v := view{}
-		var text []byte
+		text := make([]byte, 0, i-start+viewAfter)
 		end := min(len(s), i+viewAfter)
 		for at := start; ; {
-			stop := min(i, end)
-			for ; at < stop; at++ {
-				text, v.at = append(text, s[at]), append(v.at, at)
+			if stop := min(i, end); at < stop {
+				v.pieces = append(v.pieces, piece{len(text), at})
+				text = append(text, s[at:stop]...)
+				at = stop
 			}
 			if i >= end || at-start > viewMost {
 				break
 			}
 			n, c := breakAt(s, i)
 			if c != 0 {
-				text, v.at = append(text, c), append(v.at, i)
+				v.pieces = append(v.pieces, piece{len(text), i})
+				text = append(text, c)
 			}
 			at = i + n
 			end = max(at, min(len(s), i+viewAfter))
-			i = nextBreak(s, at)
+			i = cuts.next(at)
 			done = at
 		}
 		done = max(done, min(end, len(s)))
-		v.text, v.at = string(text), append(v.at, done)
+		v.text = string(text)
 		out = append(out, v)
 		if i < done {
-			i = nextBreak(s, done)
+			i = cuts.next(done)
 		}
 	}
 	return out
 }
 
-// nextBreak is the first place at or after i where a reader sees something
-// else than the bytes, or the end.
-func nextBreak(s string, i int) int {
-	for ; i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '%' && c != '\\' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' {
-			continue
+// breaks finds the places where a reader sees something else than the bytes.
+// The next one of each kind is kept, so that however they are mixed the text is
+// gone over once for each.
+type breaks struct {
+	s     string
+	bytes [len(breakBytes)]int // the next such byte, as far as was looked
+	high  int                  // the next one that is not ASCII and may begin what is hidden
+}
+
+// breakBytes are the ASCII bytes at which breakAt may find something.
+const breakBytes = "\x00\x1b%\\"
+
+func newBreaks(s string) *breaks { return &breaks{s, [len(breakBytes)]int{-1, -1, -1, -1}, -1} }
+
+// next is the first place at or after i, or the end. The questions must go
+// forward.
+func (b *breaks) next(i int) int {
+	for ; i < len(b.s); i++ {
+		first := len(b.s)
+		for k := range b.bytes {
+			if b.bytes[k] < i {
+				b.bytes[k] = indexFrom(b.s, i, breakBytes[k])
+			}
+			first = min(first, b.bytes[k])
 		}
-		if n, _ := breakAt(s, i); n > 0 {
+		if b.high < i {
+			b.high = highFrom(b.s, i)
+		}
+		if i = min(first, b.high); i == len(b.s) {
 			return i
+		}
+		if n, _ := breakAt(b.s, i); n > 0 {
+			return i
+		}
+	}
+	return len(b.s)
+}
+
+// indexFrom is the first c at or after i, or the end.
+func indexFrom(s string, i int, c byte) int {
+	if n := strings.IndexByte(s[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(s)
+}
+
+// highFrom is the first byte at or after i with which a character begins that
+// may be hidden, or the end. It looks at 32 bytes at a time.
+func highFrom(s string, i int) int {
+	const high = 0x8080808080808080
+	for i < len(s) {
+		if len(s)-i >= 32 {
+			t := s[i : i+32]
+			if (word(t[0:8])|word(t[8:16])|word(t[16:24])|word(t[24:32]))&high == 0 {
+				i += 32
+				continue
+			}
+		}
+		for end := min(len(s), i+32); i < end; i++ {
+			switch s[i] {
+			case 0xc2, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3:
+				return i
+			}
 		}
 	}
 	return len(s)
 }
+
+// word is eight bytes as one number.
+func word(s string) uint64 { return binary.LittleEndian.Uint64([]byte(s)) }
 
 // breakAt is how many bytes at i don't read as they are, and the character
 // that they stand for, or 0 for none.
@@ -132,7 +206,7 @@ func (r *Redactor) seenThrough(s string) string {
 	var found []span
 	for _, v := range views(s) {
 		for _, f := range r.spans(v.text) {
-			f.start, f.end = v.at[f.start], v.at[f.end-1]+1
+			f.start, f.end = v.source(f.start), v.source(f.end-1)+1
 			if n, _ := breakAt(s, f.end-1); n > 0 {
 				f.end += n - 1 // its last character is an encoded one
 			}
