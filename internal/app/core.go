@@ -65,6 +65,7 @@ type core struct {
 	repos    *repos
 	bus      *events.Bus
 	audit    *auditlog.Log // nil: stateErr says why
+	known    *known
 	stateDir string
 
 	watching  *watching
@@ -103,9 +104,12 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if d.live != nil {
 		c.live = d.live(disk)
 	}
-	c.settings = &settings{level: d.level, project: func() ([]byte, error) { return readProjectSettings(folders[0].Dir) }}
+	hide := redactorOf(d.log)
+	c.settings = &settings{level: d.level, secrets: func(values []string) { hide.Know("settings", values) }, project: func() ([]byte, error) { return readProjectSettings(folders[0].Dir) }}
 	c.problems = append(c.problems, c.settings.load(d.client...)...)
+	c.known = newKnown(disk, hide, func(name string) bool { return c.settings.dispatch.Load().SensitiveOK(name) })
 	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
+		c.known.close()
 		return nil, errors.Join(err, disk.Close())
 	}
 	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.m.Top}
@@ -141,13 +145,14 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		})
 	}
 	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
-	hide, box := newRedactor(), newSandbox(d.parser)
+	box := newSandbox(d.parser)
 	c.dispatch = dispatch.New(dispatch.Options{
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   hide,
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
 		Views:    c.destinations,
 
+		Refresh:    c.known.refresh,
 		Unconfined: func() string { return c.unconfined(d.parser, box) },
 	})
 	if err := c.registry.Register(tools.Builtin, builtins(d.people, system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(hide))...); err != nil {
@@ -263,6 +268,7 @@ func (c *core) close() error {
 	if c.dispatch != nil {
 		c.dispatch.Close()
 	}
+	c.known.close()
 	if c.texts != nil {
 		c.texts.Close()
 	}

@@ -16,7 +16,7 @@ func newRedactor() *redact.Redactor { return redact.New(redact.Held(os.Environ()
 // newLogger logs to w, without secrets.
 func newLogger(w io.Writer, level slog.Leveler) *slog.Logger {
 	hide := newRedactor()
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{
+	return slog.New(hidingHandler{hide: hide, Handler: slog.NewTextHandler(w, &slog.HandlerOptions{
 		Level: level,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			switch v := a.Value.Any().(type) {
@@ -31,7 +31,30 @@ func newLogger(w io.Writer, level slog.Leveler) *slog.Logger {
 			}
 			return a
 		},
-	}))
+	})})
+}
+
+// hidingHandler is a handler that hides secrets, and who hides them.
+type hidingHandler struct {
+	slog.Handler
+	hide *redact.Redactor
+}
+
+func (h hidingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return hidingHandler{h.Handler.WithAttrs(attrs), h.hide}
+}
+
+func (h hidingHandler) WithGroup(name string) slog.Handler {
+	return hidingHandler{h.Handler.WithGroup(name), h.hide}
+}
+
+// redactorOf is the redactor of a logger of ours: what the server learns is
+// hidden in its log, too.
+func redactorOf(log *slog.Logger) *redact.Redactor {
+	if h, ok := log.Handler().(hidingHandler); ok {
+		return h.hide
+	}
+	return newRedactor()
 }
 
 // openLog opens the file that is logged to, for its owner alone.

@@ -89,7 +89,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		return &server.Core{}, nil
 	}
 	d := door{
-		log: log, level: level, approver: st.Approver, people: people{st.People, newRedactor()}, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
+		log: log, level: level, approver: st.Approver, people: people{st.People, redactorOf(log)}, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
 		queue: queueAlways, parser: parser, resident: true,
 		live: func(base workspace.View) workspace.View { return st.Editor(base) },
 	}

@@ -26,6 +26,8 @@ type settings struct {
 	project func() ([]byte, error) // reads the project's file; nil: there is none
 	level   *slog.LevelVar         // follows log.level
 
+	secrets func(values []string) // is told those that the settings hold; may be nil
+
 	now      atomic.Pointer[config.Settings]
 	dispatch atomic.Pointer[dispatch.Settings]
 }
@@ -59,6 +61,9 @@ func (s *settings) load(client ...json.RawMessage) []string {
 		if err := s.level.UnmarshalText([]byte(set.String("log.level"))); err != nil {
 			problems = append(problems, "sidecar.log.level: "+err.Error())
 		}
+	}
+	if s.secrets != nil {
+		s.secrets(secretSettings(set))
 	}
 	s.now.Store(set)
 	s.dispatch.Store(ds)

@@ -47,6 +47,7 @@ type call struct {
 // is not OK; the error is ctx's, when the caller gave up.
 func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	begun := d.o.Now()
+	d.o.Refresh()
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
@@ -69,6 +70,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 
 // conclude makes the result and records it.
 func (c *call) conclude(out tools.Result, err error) {
+	c.d.o.Refresh()
 	c.finish(out, err)
 	took := c.d.o.Now().Sub(c.begun)
 	c.res.DurationMs, c.res.ApprovalMs = took.Milliseconds(), c.asked.Milliseconds()

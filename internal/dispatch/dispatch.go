@@ -29,6 +29,10 @@ type Options struct {
 	Log      *slog.Logger     // nil means silence
 	Now      func() time.Time
 
+	// Refresh lets Redact know the secrets that there are now. It is called at
+	// the beginning and at the end of a call; nil does nothing.
+	Refresh func()
+
 	// Unconfined says what confines commands less than it should; "" when
 	// nothing does. It is asked only about a call that runs more than looks; nil
 	// means that nothing is known to be missing.
@@ -87,6 +91,9 @@ func New(o Options) *Dispatcher {
 	}
 	if o.Bus == nil {
 		o.Bus = events.NewBus()
+	}
+	if o.Refresh == nil {
+		o.Refresh = func() {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -4,11 +4,6 @@
 package redact
 
 import (
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,8 +19,8 @@ type Redactor struct {
 	find  matcher // literals of the rules
 	part  int     // bytes of a long text that are gone over by themselves
 
-	mu     sync.Mutex // of AddKnown
-	values []string
+	mu     sync.Mutex              // of Know
+	values map[string][]string     // by source
 	known  atomic.Pointer[matcher] // nil while no value is known
 
 	signsOnce, viewOnce sync.Once
@@ -35,66 +30,14 @@ type Redactor struct {
 
 // New returns a Redactor that also hides the known values.
 func New(known ...string) *Redactor {
-	r := &Redactor{rules: rules(), part: partBytes}
+	r := &Redactor{values: map[string][]string{}, rules: rules(), part: partBytes}
 	for i := range r.rules {
 		for _, l := range r.rules[i].literals {
 			r.find.add(l, r.rules[i].fold, i)
 		}
 	}
-	r.AddKnown(known...)
+	r.Know("", known)
 	return r
-}
-
-// minKnown is the length in bytes below which a known value is left alone: it
-// would be found everywhere.
-const minKnown = 4
-
-// AddKnown hides values from now on: as they are and in base64, hexadecimal,
-// URL and JSON form.
-func (r *Redactor) AddKnown(values ...string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := len(r.values)
-	for _, v := range values {
-		if len(v) >= minKnown && !strings.Contains(Marker, v) && !slices.Contains(r.values, v) {
-			r.values = append(r.values, v)
-		}
-	}
-	if len(r.values) == before {
-		return
-	}
-	var forms []string
-	for _, v := range r.values {
-		forms = append(forms, encodings(v)...)
-	}
-	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) }) // the longest match is tried first
-	m := &matcher{}
-	for _, f := range slices.Compact(forms) {
-		m.add(f, false, 0)
-	}
-	r.known.Store(m)
-}
-
-// encodings are the forms in which v can appear. In base64 it may stand at any
-// of three places within a longer text; its characters that then depend on the
-// neighbours are left out.
-func encodings(v string) []string {
-	forms := []string{v, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))), url.QueryEscape(v), url.PathEscape(v)}
-	if quoted, err := json.Marshal(v); err == nil {
-		forms = append(forms, string(quoted[1:len(quoted)-1]))
-	}
-	for _, enc := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for shift := range 3 {
-			text := enc.EncodeToString([]byte(strings.Repeat("\x00", shift) + v))
-			start := (shift*8 + 5) / 6
-			end := (shift + len(v)) * 8 / 6
-			if end-start >= minKnown {
-				forms = append(forms, text[start:end])
-			}
-		}
-	}
-	slices.Sort(forms)
-	return slices.Compact(forms)
 }
 
 // rounds bounds how often a text is gone over. What is hidden may show that

@@ -118,7 +118,7 @@ func TestKnownValues(t *testing.T) {
 	if got := r.Text("abc"); got != "abc" {
 		t.Errorf("a short value was hidden: %q", got)
 	}
-	r.AddKnown(value, "other-value")
+	r.Know("added", []string{value, "other-value"})
 	quoted, _ := json.Marshal(value)
 	for name, form := range map[string]string{
 		"plain": value, "query": url.QueryEscape(value), "path": url.PathEscape(value), "json": string(quoted[1 : len(quoted)-1]),

@@ -1,0 +1,143 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// serveWhole is a server as the program starts it, with commands and a log.
+func serveWhole(t *testing.T, dir string, opts fakeeditor.Options) (*rig, *bytes.Buffer) {
+	t.Helper()
+	opts.Root = dir
+	var log bytes.Buffer
+	self, _ := os.Executable()
+	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
+		if code := app.Main(context.Background(), []string{"serve", "--log-level", "debug"}, app.Streams{In: in, Out: out, Err: &log, Self: self}); code != 0 {
+			return fmt.Errorf("exit code %d", code)
+		}
+		return nil
+	}, opts)
+	if _, err := e.Initialize(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &rig{e, t, dir}, &log
+}
+
+// forms are a value as it is and encoded.
+func forms(v string) map[string]string {
+	quoted, _ := json.Marshal(v)
+	return map[string]string{
+		"plain": v, "base64": base64.StdEncoding.EncodeToString([]byte(v)), "within base64": base64.StdEncoding.EncodeToString([]byte("user:" + v + ";")),
+		"hex": hex.EncodeToString([]byte(v)), "query": url.QueryEscape(v), "path": url.PathEscape(v), "json": string(quoted[1 : len(quoted)-1]),
+	}
+}
+
+// TestKnownValuesReachNoSink: what .env files, secret settings and the server's
+// environment hold comes out nowhere, in no encoding, from when it is there
+// until it goes. Nothing else would hide these values: see the control at the end.
+func TestKnownValuesReachNoSink(t *testing.T) {
+	home(t)
+	values := map[string]string{
+		"environment": "sky is/green one", "setting": "sky is/green two", "file": "sky is/green three", "nested file": "sky is/green four", "new file": "sky is/green five", "changed file": "sky is/green six",
+	}
+	t.Setenv("SERVICE_API_KEY", values["environment"])
+	write(t, config.UserFile(), `{"web.search.key": "`+values["setting"]+`"}`)
+	dir := project(t, map[string]string{".env": "A_TOKEN='" + values["file"] + "'\n", "app/web/.env.local": "export B_KEY=\"" + values["nested file"] + "\"\n"})
+	caps := fakeeditor.Usual()
+	caps.Experimental.Sidecar.Approve, caps.Experimental.Sidecar.Ask, caps.Experimental.Sidecar.Events = true, true, true
+	sinks := map[string]string{}
+	for name, opts := range map[string]fakeeditor.Options{"plain": {}, "extras": {Capabilities: caps}} {
+		r, log := serveWhole(t, dir, opts)
+		r.Answer("sidecar/approve", func(context.Context, json.RawMessage) (any, error) { return object{"outcome": "allow"}, nil })
+		r.Answer("sidecar/ask", func(context.Context, json.RawMessage) (any, error) { return object{"answer": "yes"}, nil })
+		call := func(tool string, args object) string {
+			r.Choose("Allow", "yes")
+			return string(command[json.RawMessage](r, "sidecar.tools.call", object{"name": tool, "arguments": args}))
+		}
+		write(t, filepath.Join(dir, ".env.production"), "C_SECRET="+values["new file"]+"\nD_SECRET=of the past\n")
+		write(t, filepath.Join(dir, ".env.test"), "E_SECRET=of the past 2\n")
+		call("list_directory", object{})
+		write(t, filepath.Join(dir, ".env.test"), "E_SECRET="+values["changed file"]+"\n")
+		for _, v := range values {
+			for _, form := range forms(v) {
+				write(t, filepath.Join(dir, "text.txt"), "is "+form+" it\n")
+				sinks["results"] += call("read_file", object{"path": "text.txt"}) + call("read_file", object{"path": "no/" + form}) + call("no_such_tool "+form, object{})
+				sinks["results"] += call("grep", object{"pattern": "it", "path": "text.txt"})
+			}
+			for _, form := range []string{v, forms(v)["base64"]} {
+				sinks["results"] += call("run_command", object{"command": "cat text.txt; echo '" + form + "' 1>&2; exit 3"})
+				sinks["results"] += call("ask_user", object{"question": "is " + form + " it?", "options": []string{"yes", form}})
+				sinks["results"] += call("edit_file", object{"path": "text.txt", "search": form, "replace": "x"})
+				sinks["results"] += string(command[json.RawMessage](r, "sidecar.policy.explain", object{"name": "run_command", "arguments": object{"command": "echo '" + form + "'"}}))
+			}
+		}
+		if name == "extras" { // the control: nothing but the files hides what stands in them
+			if err := errors.Join(os.Remove(filepath.Join(dir, ".env")), os.Remove(filepath.Join(dir, ".env.test"))); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range []string{"file", "changed file", "nested file"} {
+				write(t, filepath.Join(dir, "control.txt"), values[v]+"\n")
+				if got := call("read_file", object{"path": "control.txt"}); strings.Contains(got, values[v]) != (v != "nested file") {
+					t.Errorf("control, %s: %s", v, got)
+				}
+			}
+		}
+		if err := r.Shutdown(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		sinks["log"] += log.String()
+		rec := r.Record()
+		for _, m := range append(rec.Notifications, rec.Requests...) {
+			if m.Method == "workspace/applyEdit" || m.Method == "textDocument/publishDiagnostics" || bytes.Contains(m.Params, []byte("control.txt")) {
+				continue // the user's own files, shown to the user; and the control
+			}
+			sinks[m.Method] += string(m.Params) + "\n"
+		}
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, ".sidecar/logs/*.jsonl"))
+	if err != nil || len(logs) == 0 {
+		t.Fatal(logs, err)
+	}
+	for _, name := range logs {
+		text, _ := os.ReadFile(name)
+		sinks["audit log"] += string(text)
+	}
+	tried, clean, controls := 0, 0, 0
+	for _, sink := range []string{"results", "log", "audit log", "window/showMessageRequest", "sidecar/approve", "sidecar/ask", "sidecar/event"} {
+		if !strings.Contains(sinks[sink], "[REDACTED:known]") {
+			t.Errorf("control: nothing was hidden in %s", sink)
+			continue
+		}
+		controls++
+		for what, v := range values {
+			for form, text := range forms(v) {
+				tried++
+				at := strings.Index(sinks[sink], text)
+				if quoted, _ := json.Marshal(text); at < 0 {
+					at = strings.Index(sinks[sink], string(quoted[1:len(quoted)-1]))
+				}
+				if at < 0 {
+					clean++
+					continue
+				}
+				t.Errorf("%s has the %s as %s: …%s…", sink, what, form, sinks[sink][max(0, at-200):min(len(sinks[sink]), at+80)])
+			}
+		}
+	}
+	t.Logf("%d of %d clean, %d controls", clean, tried, controls)
+}
