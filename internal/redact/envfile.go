@@ -48,13 +48,13 @@ const (
 	leastLine  = 20
 )
 
-// pair is NAME=value.
-type pair struct{ name, value string }
+// variable is NAME=value.
+type variable struct{ name, value string }
 
 // pairs reads a file as shells and the usual libraries do: comments, export,
 // single and double quotes, which may hold line ends.
-func pairs(text string) []pair {
-	var list []pair
+func pairs(text string) []variable {
+	var list []variable
 	for rest := text; rest != ""; {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
@@ -83,14 +83,14 @@ func pairs(text string) []pair {
 				if quote == `"` {
 					value = unescaped(value)
 				}
-				list = append(list, pair{name, value})
+				list = append(list, variable{name, value})
 				continue
 			}
 		}
 		if at := strings.Index(value, " #"); at >= 0 {
 			value = strings.TrimSpace(value[:at])
 		}
-		list = append(list, pair{name, value})
+		list = append(list, variable{name, value})
 	}
 	return list
 }
