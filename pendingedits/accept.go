@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Accept applies what sel chooses to the base: first the single edits, all
@@ -20,7 +22,9 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 	if err := s.endDoubt(ctx); err != nil {
 		return AcceptResult{}, err
 	}
+	s.made = nil
 	res, landed, err := s.acceptFiles(ctx, sel)
+	s.decided(Decision{What: "accept", Changes: s.made, Failed: res.Failed, Err: err})
 	if err != nil {
 		return AcceptResult{}, err
 	}
@@ -118,6 +122,7 @@ func (s *Store) apply(ctx context.Context, a *acceptance, res *AcceptResult) err
 			continue
 		}
 		names = append(names, p.e.name)
+		s.made = append(s.made, a.changes[i].told())
 		notes = append(notes, note{p.e.session, "The user accepted " + p.say() + "."})
 	}
 	res.Accepted = append(res.Accepted, names...)
@@ -163,11 +168,13 @@ func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (Rejec
 	if err := s.endDoubt(ctx); err != nil {
 		return RejectResult{}, err
 	}
+	s.made = nil
 	res, notes, seq, err := s.reject(sel, reason)
-	if err != nil {
-		return RejectResult{}, err
+	if err == nil {
+		err = s.log.sync("reject", seq)
 	}
-	if err := s.log.sync("reject", seq); err != nil {
+	s.decided(Decision{What: "reject", Reason: reason, Changes: s.made, Err: err})
+	if err != nil {
 		return RejectResult{}, err
 	}
 	s.tell(notes)
@@ -195,6 +202,7 @@ func (s *Store) reject(sel Selection, reason string) (res RejectResult, notes []
 			r.drops = append(r.drops, p.e.name)
 		}
 		res.Rejected = append(res.Rejected, p.e.name)
+		s.made = append(s.made, p.rejected())
 		notes = append(notes, note{p.e.session, "The user rejected " + p.say() + ": " + reason})
 	}
 	r.commits, r.unqueued = s.withoutRejected(picks, s.chosenCommits(sel))
@@ -221,35 +229,39 @@ func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
 	if err := s.endDoubt(ctx); err != nil {
 		return err
 	}
-	n, seq, err := s.repropose(name, text)
-	if err != nil {
-		return err
+	n, made, seq, err := s.repropose(name, text)
+	if err == nil {
+		err = s.log.sync("propose", seq)
 	}
-	if err := s.log.sync("propose", seq); err != nil {
+	s.decided(Decision{What: "propose", Changes: []Decided{made}, Err: err})
+	if err != nil {
 		return err
 	}
 	s.tell([]note{n})
 	return nil
 }
 
-func (s *Store) repropose(name string, text []byte) (note, int64, error) {
+func (s *Store) repropose(name string, text []byte) (_ note, made Decided, _ int64, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	made.Path = name
 	e, err := s.find(name)
 	if err != nil {
-		return note{}, 0, err
+		return note{}, made, 0, err
 	}
 	name = e.name
+	made = Decided{workspace.Change{Path: name}, e.session, e.tool}
 	g := s.stage(e.by())
 	g.fresh = true
 	before, err := g.current(name)
 	if err != nil {
-		return note{}, 0, err
+		return note{}, made, 0, err
 	}
+	made.Before, made.After = before, text
 	g.want[name] = file(text)
 	r, err := g.record()
 	if err != nil {
-		return note{}, 0, err
+		return note{}, made, 0, err
 	}
 	if e.batch {
 		r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
@@ -264,5 +276,5 @@ func (s *Store) repropose(name string, text []byte) (note, int64, error) {
 		n.text = "The user changed your proposal for " + name + " back to what the file is; nothing is pending for it."
 	}
 	seq, err := s.commit("propose", r)
-	return n, seq, err
+	return n, made, seq, err
 }

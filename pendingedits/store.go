@@ -22,6 +22,10 @@ type Options struct {
 	// sentence for the agent.
 	Notify func(session, text string)
 
+	// Decided is told what a person decided, after it was done, with the store
+	// locked for other decisions.
+	Decided func(Decision)
+
 	// Commits makes the commits that wait for a batch; nil leaves them waiting.
 	Commits Committer
 
@@ -54,6 +58,7 @@ type Store struct {
 	log   *log
 
 	reviewing sync.Mutex // one person's decision at a time
+	made      []Decided  // by the decision under way; guarded by reviewing
 
 	mu       sync.Mutex // guards the rest
 	entries  map[string]*entry

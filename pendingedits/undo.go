@@ -112,6 +112,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 			res.Failed = append(res.Failed, Failure{b.name, why})
 		}
 		res.Revision = s.Revision()
+		s.decided(Decision{What: "undo", Failed: res.Failed})
 		return res, nil
 	}
 
@@ -155,9 +156,11 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		err = s.write("undo", outcome, nil, func(*record) {})
 	}
 	if err != nil {
+		s.decided(Decision{What: "undo", Failed: res.Failed, Err: err})
 		return UndoResult{}, err
 	}
 	var notes []note
+	var made []Decided
 	text := "The user took back accepting %s; it is pending again."
 	if item.undone {
 		text = "The user accepted %s again."
@@ -179,9 +182,12 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		}
 		if err := errs[0]; err != nil {
 			res.Failed = append(res.Failed, Failure{b.name, err})
+		} else {
+			made = append(made, Decided{b.change, b.of.session, b.of.tool})
 		}
 		errs = errs[1:]
 	}
+	s.decided(Decision{What: "undo", Changes: made, Failed: res.Failed})
 	s.tell(notes)
 	res.Revision = s.Revision()
 	return res, nil

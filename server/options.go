@@ -33,6 +33,9 @@ type Start struct {
 	Approver dispatch.Approver
 	People   *People
 
+	// Warn puts a text before the user; it never waits for an answer.
+	Warn func(text string)
+
 	// ReviewChanged is to be called when the review queue changed; it never waits.
 	ReviewChanged func()
 

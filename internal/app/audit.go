@@ -19,6 +19,11 @@ func (c *core) verifyAudit() (auditlog.Report, error) {
 	if c.stateErr != nil {
 		return auditlog.Report{}, c.stateErr
 	}
+	if c.audit != nil {
+		if err := c.audit.Flush(); err != nil {
+			return auditlog.Report{}, err
+		}
+	}
 	return auditlog.Verify(c.auditDir())
 }
 

@@ -39,7 +39,8 @@ type door struct {
 	parser   string                                   // see outliner
 	resident bool                                     // the core stays: searches remember what they read
 	queue    queueUse
-	mode     string // of the default session; "" is that of the settings
+	warn     func(text string) // puts a text before the user; nil: the log has it
+	mode     string            // of the default session; "" is that of the settings
 }
 
 // queueUse says when the review queue is opened. It is not opened without
@@ -141,7 +142,12 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if c.stateErr == nil {
 		c.audit = auditlog.New(c.auditDir(), auditlog.Options{
 			Prepare: c.keepOutOfGit,
-			Failed:  func(err error) { d.log.Error("a call is not written down", "error", err) },
+			Failed: func(err error) {
+				d.log.Error("calls are not written down", "error", err)
+				if d.warn != nil {
+					d.warn("What tools do is not written down: " + hide.Text(err.Error()) + ". Calls go on.")
+				}
+			},
 		})
 	}
 	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
@@ -172,6 +178,7 @@ func (c *core) openReview(ctx context.Context, d door) {
 	c.problems = append(c.problems, recovered(report)...)
 	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
 		Notify:  c.tell,
+		Decided: c.writeDown,
 		Changed: d.changed,
 		Commits: c.committer(),
 		Report: func(text string) {

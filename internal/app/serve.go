@@ -91,6 +91,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 	d := door{
 		log: log, level: level, approver: st.Approver, people: people{st.People, redactorOf(log)}, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
 		queue: queueAlways, parser: parser, resident: true,
+		warn: st.Warn,
 		live: func(base workspace.View) workspace.View { return st.Editor(base) },
 	}
 	if len(st.Settings) > 0 {

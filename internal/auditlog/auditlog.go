@@ -72,7 +72,7 @@ type Options struct {
 	Prepare  func() error // called before the directory is made, and may refuse that
 	MaxBytes int64        // of one file; a larger one is followed by the next; 0 means 32 MiB
 	Now      func() time.Time
-	Failed   func(error) // told of every failure to write; nil: nobody is
+	Failed   func(error) // told when writing fails, once until it works again; nil: nobody is
 }
 
 // Log appends records. It is safe for concurrent use, also by several
@@ -84,6 +84,7 @@ type Log struct {
 	queue    sync.Mutex // guards the three below
 	waiting  []queued
 	emptying bool // a goroutine is writing what waits, or is about to
+	failing  bool // the last write failed; used by that goroutine alone
 	writers  sync.WaitGroup
 	hurry    chan struct{} // ends the pause before writing
 
@@ -117,7 +118,7 @@ func New(dir string, o Options) *Log {
 // queued is a record that waits to be written.
 type queued struct {
 	at   time.Time
-	make func() Record
+	make func() Record // nil: there is none, only somebody who waits
 	done chan<- error
 }
 
@@ -133,6 +134,19 @@ func (l *Log) Append(r Record) error {
 // has the record made when it is written. What goes wrong is told to
 // Options.Failed.
 func (l *Log) Add(make func() Record) { l.enqueue(queued{make: make}) }
+
+// Flush writes what waits, and returns what went wrong with it.
+func (l *Log) Flush() error {
+	l.queue.Lock()
+	idle := !l.emptying
+	l.queue.Unlock()
+	if idle {
+		return nil
+	}
+	done := make(chan error, 1)
+	l.enqueue(queued{done: done})
+	return <-done
+}
 
 // enqueue puts q last. Records are written in this order, several at once when
 // they come faster than they are written.
@@ -179,9 +193,10 @@ func (l *Log) empty() {
 		}
 		l.queue.Unlock()
 		err := l.write(batch)
-		if err != nil && l.o.Failed != nil {
+		if err != nil && !l.failing && l.o.Failed != nil {
 			l.o.Failed(err)
 		}
+		l.failing = err != nil
 		for _, q := range batch {
 			if q.done != nil {
 				q.done <- err
@@ -192,6 +207,10 @@ func (l *Log) empty() {
 
 // write appends records in one go.
 func (l *Log) write(batch []queued) error {
+	batch = slices.DeleteFunc(slices.Clone(batch), func(q queued) bool { return q.make == nil })
+	if len(batch) == 0 {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	release, err := l.hold()

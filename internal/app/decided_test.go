@@ -1,0 +1,111 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// What a person does with the queue is written down as calls are: what, to
+// which files, with which hashes; without secrets. What was just called is there
+// when the log is verified.
+func TestDecisionsAreWrittenDown(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n"})
+	const secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	r := serve(t, dir, fakeeditor.Options{})
+	r.mode("review")
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		command[json.RawMessage](r, "sidecar.tools.call", object{"name": "write_file", "arguments": object{"path": name, "content": "two\n"}})
+	}
+	uri := func(name string) string { return "file://" + filepath.Join(dir, name) }
+	command[json.RawMessage](r, "sidecar.review.propose", object{"uri": uri("b.txt"), "text": "three\n"})
+	command[json.RawMessage](r, "sidecar.review.accept", object{"uris": []string{uri("a.txt"), uri("b.txt")}})
+	command[json.RawMessage](r, "sidecar.review.undo", object{})
+	command[json.RawMessage](r, "sidecar.review.reject", object{"uris": []string{uri("c.txt")}, "reason": "it has " + secret})
+	write(t, filepath.Join(dir, "a.txt"), "somebody else\n")
+	command[json.RawMessage](r, "sidecar.review.accept", object{"uris": []string{uri("a.txt")}})
+
+	// Reads are written soon after; to verify writes them before.
+	command[json.RawMessage](r, "sidecar.tools.call", object{"name": "read_file", "arguments": object{"path": "a.txt"}})
+	report := command[auditlog.Report](r, "sidecar.audit.verify", object{})
+	if report.Records != 9 || len(report.Faults) != 0 {
+		t.Errorf("%+v, want 9 records", report)
+	}
+	got, err := auditlog.Find(filepath.Join(dir, ".sidecar", "logs"), auditlog.Query{})
+	if err != nil || len(got) != 9 {
+		t.Fatalf("%d records, %v", len(got), err)
+	}
+	one, two, three := auditlog.Sum([]byte("one\n")), auditlog.Sum([]byte("two\n")), auditlog.Sum([]byte("three\n"))
+	for i, want := range []struct {
+		tool, outcome string
+		ok            bool
+		changes       []auditlog.Change
+	}{
+		{"propose", "allow", true, []auditlog.Change{{Path: "b.txt", Kind: "modify", State: "pending", Before: two, After: three}}},
+		{"accept", "allow", true, []auditlog.Change{{Path: "a.txt", Kind: "modify", State: "applied", Before: one, After: two}, {Path: "b.txt", Kind: "modify", State: "applied", Before: one, After: three}}},
+		{"undo", "allow", true, []auditlog.Change{{Path: "b.txt", Kind: "modify", State: "applied", Before: three, After: one}, {Path: "a.txt", Kind: "modify", State: "applied", Before: two, After: one}}},
+		{"reject", "deny", true, []auditlog.Change{{Path: "c.txt", Kind: "modify", State: "rejected", Before: one, After: two}}},
+		{"accept", "allow", false, []auditlog.Change{{Path: "a.txt", State: "failed"}}},
+	} {
+		rec := got[3+i]
+		if rec.Tool != "sidecar.review."+want.tool || rec.By != "user" || rec.Outcome != want.outcome || rec.OK != want.ok || rec.Session != "default" || rec.Access != "edit" || (rec.Code == "") != want.ok {
+			t.Errorf("%d: %+v", i, rec)
+		}
+		a, _ := json.Marshal(rec.Changes)
+		b, _ := json.Marshal(want.changes)
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s: %s\nwant %s", want.tool, a, b)
+		}
+	}
+	if args := string(got[6].Arguments); strings.Contains(args, secret) || !strings.Contains(args, "it has [REDACTED:") {
+		t.Errorf("reason %s", args)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(data) != "somebody else\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// A log that can't be written is told once, and calls go on.
+func TestUnwrittenLogIsToldOnce(t *testing.T) {
+	home(t)
+	for _, broken := range []bool{true, false} {
+		files := map[string]string{"a.txt": "one\n"}
+		if broken {
+			files[".sidecar/logs"] = "a file\n"
+		}
+		r, log := serveWhole(t, project(t, files), fakeeditor.Options{})
+		r.mode("review")
+		for _, text := range []string{"two\n", "three\n", "four\n"} {
+			if res := command[result](r, "sidecar.tools.call", object{"name": "write_file", "arguments": object{"path": "a.txt", "content": text}}); !res.OK {
+				t.Errorf("%+v", res)
+			}
+		}
+		var report json.RawMessage
+		if err := r.ExecuteCommand(t.Context(), "sidecar.audit.verify", object{}, &report); (err != nil) != broken {
+			t.Errorf("verify: %s, %v", report, err)
+		}
+		if err := r.Shutdown(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		want, told := 0, 0
+		if broken {
+			want = 1
+		}
+		for _, m := range r.Record().Notifications {
+			if m.Method == "window/showMessage" && strings.Contains(string(m.Params), "not written down") {
+				told++
+			}
+		}
+		if logged := strings.Count(log.String(), "calls are not written down"); told != want || logged != want {
+			t.Errorf("broken: %v, told %d times, logged %d times", broken, told, logged)
+		}
+	}
+}
