@@ -124,9 +124,13 @@ func newTool[In any](d Def, access Access, f func(context.Context, *Call, In) (R
 		if err := jsonv2.Unmarshal(args, &in); err != nil {
 			return nil, invalid(d.Name, decodeText(err))
 		}
-		b := &Bound{Args: in, Repairs: repairs, run: func(ctx context.Context, c *Call) (Result, []workspace.Change, error) {
-			return f(ctx, c, in)
-		}}
+		b := &Bound{Args: in, Repairs: repairs}
+		b.run = func(ctx context.Context, c *Call) (Result, []workspace.Change, error) {
+			if b.plan != nil {
+				return Result{}, nil, fmt.Errorf("%s was not planned", d.Name)
+			}
+			return f(ctx, c, b.Args.(In))
+		}
 		if e, ok := any(&in).(effecter); ok {
 			b.Effects = e.Effects()
 		}

@@ -83,7 +83,19 @@ type Bound struct {
 	Args    any // the decoded argument struct (json.RawMessage for Raw tools)
 	Effects Effects
 	Repairs []string // slips in the arguments that were put right, to be told to the model
+	plan    func(context.Context, workspace.Files) error
 	run     func(context.Context, *Call) (Result, []workspace.Change, error)
+}
+
+// Plan works out what depends on files besides arguments (see Planned): once,
+// before anything is decided. A failure ends the call.
+func (b *Bound) Plan(ctx context.Context, files workspace.Files) error {
+	if b.plan == nil {
+		return nil
+	}
+	plan := b.plan
+	b.plan = nil
+	return plan(ctx, files)
 }
 
 // Run runs the tool. Only an Edit tool returns changes; nothing is applied.

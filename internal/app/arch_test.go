@@ -47,6 +47,8 @@ var may = []struct {
 	{"tools/search/internal/...", nil, "pure functions over text"},
 	{"tools/search", []string{"tools", "internal/workspace", "internal/diff", "pki", "pki/references", "pki/index", "internal/textindex", "tools/search/internal/dfa"}, "symbols are found by pki, the files to read by textindex; the tool has the arguments, the matching and the words"},
 	{"tools/fs/internal/...", []string{"internal/diff", "tools/fs/internal/..."}, "pure functions over text"},
+	{"tools/shell/internal/...", nil, "pure functions over text and the names of files"},
+	{"tools/shell", []string{"tools", "internal/workspace", "tools/shell/internal/..."}, "commands are started by whoever confines them"},
 	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
 	{"internal/watch", []string{"internal/workspace"}, "events are told in the names of a disk, to whoever listens"},
 	{"internal/textindex", []string{"internal/workspace", "internal/watch"}, "what may be in which file, from memory; it matches nothing itself"},

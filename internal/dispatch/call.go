@@ -112,6 +112,9 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		return tools.Result{}, tools.Errorf(tools.BudgetExceeded, "%v", err)
 	}
 	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.tool.Name, c.set)
+	if err := bound.Plan(ctx, c.see); err != nil {
+		return tools.Result{}, err
+	}
 	c.read()
 
 	if c.tool.Access == tools.Edit {

@@ -31,6 +31,9 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 	}
 	c.bound = bound
 	c.see, c.to, c.dest = d.views(c.session, c.mode, c.tool.Name, c.set)
+	if err := bound.Plan(ctx, c.see); err != nil {
+		return refuse(err)
+	}
 	c.read()
 	for _, name := range bound.Effects.Paths {
 		if resolved, err := c.see.Resolve(name); err != nil {

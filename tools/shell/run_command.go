@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -61,32 +62,17 @@ func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result
 	case <-ctx.Done():
 		return tools.Result{}, ctx.Err()
 	}
-	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd, keep: true})
-	if err != nil {
-		return tools.Result{}, err
-	}
-	limited, cancel := context.WithTimeout(ctx, time.Duration(in.TimeoutS)*time.Second)
-	defer cancel()
 	stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
-	r.Stdout, r.Stderr = stdout, stderr
-	started := time.Now()
-	p, err := sh.d.Start(limited, r)
-	if err != nil {
-		return tools.Result{}, notStarted(err)
-	}
-	o, err := wait(limited, p, started)
+	o, err := sh.wait(ctx, command{line: in.Command, dir: in.Cwd, keep: true}, in.TimeoutS, stdout, stderr)
 	if err != nil {
 		return tools.Result{}, err
-	}
-	if ctx.Err() != nil {
-		return tools.Result{}, ctx.Err()
 	}
 	sh.left()
 	ran := Ran{
 		ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Stdout: stdout.bytes(), Stderr: stderr.bytes(),
 		Cwd: sh.relative(), Sandbox: o.words, Removed: o.removed,
 	}
-	text := report(stdout.text(), stderr.text(), note, o)
+	text := report(stdout.text(), stderr.text(), o)
 	switch {
 	case o.timedOut:
 		return tools.Result{}, &tools.Error{Code: tools.Timeout, Message: fmt.Sprintf("the command was ended after %d s; give it more with timeout_s, or run it with background", in.TimeoutS), Detail: text, Structured: ran}
@@ -94,6 +80,28 @@ func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result
 		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("exit code %d", o.code), Detail: text, Structured: ran}
 	}
 	return tools.Result{Text: text, Structured: ran}, nil
+}
+
+// wait runs a command to its end, or to that of its time.
+func (sh *shell) wait(ctx context.Context, c command, seconds int, stdout, stderr io.Writer) (outcome, error) {
+	r, note, err := sh.prepare(c)
+	if err != nil {
+		return outcome{}, err
+	}
+	r.Stdout, r.Stderr = stdout, stderr
+	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+	defer cancel()
+	started := time.Now()
+	p, err := sh.d.Start(limited, r)
+	if err != nil {
+		return outcome{}, notStarted(err)
+	}
+	o, err := wait(limited, p, started)
+	if err == nil {
+		err = ctx.Err()
+	}
+	o.note = note
+	return o, err
 }
 
 // notStarted says why there was no command.
@@ -113,7 +121,7 @@ func (sh *shell) relative() string {
 }
 
 // report is what a model reads of a command's end.
-func report(stdout, stderr, note string, o outcome) string {
+func report(stdout, stderr string, o outcome) string {
 	var b strings.Builder
 	b.WriteString(stdout)
 	if stderr != "" {
@@ -124,18 +132,23 @@ func report(stdout, stderr, note string, o outcome) string {
 	if b.Len() == 0 {
 		b.WriteString("(no output)\n")
 	}
-	if note != "" {
-		b.WriteString("[" + note + "]\n")
-	}
-	if len(o.removed) > 0 {
-		fmt.Fprintf(&b, "[taken away again, because other programs would obey it: %s]\n", strings.Join(o.removed, ", "))
-	}
+	o.remarks(&b)
 	how := fmt.Sprintf("exit code %d", o.code)
 	if o.timedOut {
 		how = "ended by its time-out"
 	}
 	fmt.Fprintf(&b, "[%s, %.1f s; %s]\n", how, o.took.Seconds(), o.words)
 	return b.String()
+}
+
+// remarks writes what else is to be known of a command's run.
+func (o outcome) remarks(b *strings.Builder) {
+	if o.note != "" {
+		b.WriteString("[" + o.note + "]\n")
+	}
+	if len(o.removed) > 0 {
+		fmt.Fprintf(b, "[taken away again, because other programs would obey it: %s]\n", strings.Join(o.removed, ", "))
+	}
 }
 
 func newline(b *strings.Builder) {

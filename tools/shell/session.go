@@ -161,6 +161,7 @@ type outcome struct {
 	took     time.Duration
 	words    string
 	removed  []string
+	note     string // what the model must know of where it ran
 }
 
 // wait waits for p and reads its end.

@@ -32,6 +32,7 @@ type rig struct {
 	byName map[string]*tools.Tool
 	closed chan struct{}
 	refuse error
+	env    []string
 
 	sessions *sessions
 }
@@ -53,7 +54,7 @@ func newRig(t *testing.T) *rig {
 			}
 			cmd := exec.CommandContext(ctx, run.Argv[0], run.Argv[1:]...)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = run.Dir, run.Stdout, run.Stderr
-			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+			cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, r.env...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 			cmd.WaitDelay = time.Second
@@ -77,6 +78,9 @@ func (r *rig) call(name string, args any, emit func(string)) (string, tools.Resu
 	}
 	b, err := r.byName[name].Bind(data)
 	if err != nil {
+		return err.Error(), tools.Result{}, tools.AsError(err)
+	}
+	if err := b.Plan(r.t.Context(), r.files); err != nil {
 		return err.Error(), tools.Result{}, tools.AsError(err)
 	}
 	res, _, err := b.Run(r.t.Context(), &tools.Call{Session: "s1", Files: r.files, Emit: emit})

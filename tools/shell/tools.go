@@ -50,6 +50,7 @@ func Tools(d Deps) []*tools.Tool { return newSessions(d).tools() }
 func (s *sessions) tools() []*tools.Tool {
 	return []*tools.Tool{
 		newRunCommand(s),
+		newRunTests(s),
 		newCommandOutput(s),
 		newCommandKill(s),
 		newCommandList(s),

@@ -1,0 +1,95 @@
+package testrun
+
+import (
+	"regexp"
+	"strings"
+)
+
+// planPytest: the interpreter of the project's own environment, if it has one.
+func planPytest(p project) (*Plan, error) {
+	if !p.has("pytest.ini") && !p.has("conftest.py") && !strings.Contains(p.read("pyproject.toml"), "pytest") && !strings.Contains(p.read("setup.cfg")+p.read("tox.ini"), "pytest") &&
+		!p.has("tests") && !p.has("test") && !strings.HasSuffix(p.path, ".py") {
+		return nil, nil
+	}
+	words := []string{"pytest"}
+	for _, own := range []string{".venv/bin/python", "venv/bin/python"} {
+		if p.has(own) {
+			words = []string{own, "-m", "pytest"}
+			break
+		}
+	}
+	words = append(words, "-ra", "--tb=short", "--color=no")
+	target := p.path
+	switch {
+	case p.name == "":
+	case strings.HasSuffix(target, ".py") && strings.Contains(p.name, "::"):
+		target += "::" + strings.TrimPrefix(p.name, target+"::")
+	case strings.Contains(p.name, ".py::"):
+		target = p.name
+	default:
+		words = append(words, "-k", strings.NewReplacer("::", " and ", ".", " and ").Replace(p.name))
+	}
+	if target != "" {
+		words = append(words, "./"+target)
+	}
+	return &Plan{Runner: "pytest", Line: line(words...)}, nil
+}
+
+var (
+	pytestEnd     = regexp.MustCompile(`(?m)^=* ?((?:\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+|no tests ran) in [\d.]+s`)
+	pytestShort   = regexp.MustCompile(`(?m)^(FAILED|ERROR) (\S+?\.py\S*|\S+)(?: - (.*))?$`)
+	pytestSection = regexp.MustCompile(`(?m)^_{3,} (.+?) _{3,}$`)
+	pytestPlace   = regexp.MustCompile(`(?m)^(\S+\.py):(\d+): `)
+)
+
+// parsePytest reads the summary of pytest, and what stands above it about each
+// failure.
+func parsePytest(out string) Report {
+	var r Report
+	ends := pytestEnd.FindAllStringSubmatch(out, -1)
+	if ends == nil {
+		return r
+	}
+	n := counts(ends[len(ends)-1][1])
+	r = Report{Counted: true, Passed: n["passed"] + n["xpassed"], Failed: n["failed"] + n["error"] + n["errors"], Skipped: n["skipped"] + n["xfailed"]}
+	said := pytestSections(out)
+	for _, m := range pytestShort.FindAllStringSubmatch(out, -1) {
+		f := Failure{Name: m[2], Message: m[3]}
+		f.File, _, _ = strings.Cut(m[2], "::")
+		short := m[2]
+		if at := strings.Index(short, "::"); at >= 0 {
+			short = strings.ReplaceAll(short[at+2:], "::", ".")
+		}
+		for _, title := range []string{short, "ERROR collecting " + m[2], "ERROR at setup of " + short, "ERROR at teardown of " + short} {
+			if detail := said[title]; detail != "" {
+				f.Message = detail
+				for _, at := range pytestPlace.FindAllStringSubmatch(detail, -1) {
+					if at[1] == f.File {
+						f.Line = number(at[2])
+					}
+				}
+				break
+			}
+		}
+		r.Failures = append(r.Failures, f)
+	}
+	return r
+}
+
+// pytestSections are the texts under the titles of failures.
+func pytestSections(out string) map[string]string {
+	said := map[string]string{}
+	at := pytestSection.FindAllStringSubmatchIndex(out, -1)
+	for i, m := range at {
+		end := len(out)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		body := out[m[1]:end]
+		if stop := strings.Index(body, "\n==="); stop >= 0 {
+			body = body[:stop]
+		}
+		said[out[m[2]:m[3]]] = body
+	}
+	return said
+}

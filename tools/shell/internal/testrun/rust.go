@@ -1,0 +1,85 @@
+package testrun
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// planCargo: a file of tests/ is a target, a file of src/ a module. A crate of
+// a workspace is tested from its own directory.
+func planCargo(p project) (*Plan, error) {
+	words := []string{"cargo", "test", "--no-fail-fast", "--color=never"}
+	filter := p.name
+	stem := strings.TrimSuffix(path.Base(p.path), ".rs")
+	if p.path != "" && !p.isDir {
+		top, rest, _ := strings.Cut(p.path, "/")
+		switch {
+		case top == "tests" && !strings.Contains(rest, "/"):
+			words = append(words, "--test="+stem)
+		case top == "tests": // tests/name/main.rs, or a module of it
+			dir, _, _ := strings.Cut(rest, "/")
+			words = append(words, "--test="+dir)
+		case top == "examples":
+			words = append(words, "--example="+stem)
+		case top == "benches":
+			words = append(words, "--bench="+stem)
+		case p.path == "src/main.rs":
+			words = append(words, "--bins")
+		case strings.HasPrefix(p.path, "src/bin/"):
+			words = append(words, "--bin="+stem)
+		case p.path == "src/lib.rs":
+			words = append(words, "--lib")
+		case top == "src" && filter == "":
+			module := strings.TrimSuffix(strings.TrimSuffix(rest, ".rs"), "/mod")
+			filter = strings.ReplaceAll(module, "/", "::") + "::"
+		}
+	}
+	if filter != "" {
+		words = append(words, "--", filter)
+	}
+	return &Plan{Runner: "cargo", Line: line(words...)}, nil
+}
+
+var (
+	cargoTest    = regexp.MustCompile(`(?m)^test (.+?) \.\.\. (?:.*\b)?(ok|FAILED|ignored)(?:, .*)?$`)
+	cargoEnd     = regexp.MustCompile(`(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
+	cargoSaid    = regexp.MustCompile(`(?m)^---- (.+?) stdout ----\n((?:[^\n]*\n)*?)\n(?:----|\n?failures:)`)
+	cargoPlace   = regexp.MustCompile(`panicked at (?:'.*', )?([^\s:]+\.rs):(\d+):`)
+	cargoBroken  = regexp.MustCompile(`(?m)^(error(?:\[E\d+\])?: .+)\n(?:.*\n)?\s*--> (\S+?):(\d+):\d+`)
+	cargoCompile = regexp.MustCompile("(?m)^error: could not compile `([^`]+)`")
+)
+
+// parseCargo reads what the test harness of Rust prints.
+func parseCargo(out string) Report {
+	var r Report
+	for _, m := range cargoEnd.FindAllStringSubmatch(out, -1) {
+		r.Counted = true
+		r.Passed += number(m[1])
+		r.Failed += number(m[2])
+		r.Skipped += number(m[3])
+	}
+	said := map[string]string{}
+	for rest := out; ; {
+		at := cargoSaid.FindStringSubmatchIndex(rest)
+		if at == nil {
+			break
+		}
+		said[rest[at[2]:at[3]]] = rest[at[4]:at[5]]
+		rest = rest[at[5]:] // the next title ends this text
+	}
+	for _, m := range cargoTest.FindAllStringSubmatch(out, -1) {
+		if m[2] == "FAILED" {
+			f := Failure{Name: strings.TrimSuffix(m[1], " - should panic"), Message: said[m[1]]}
+			f.File, f.Line = place(f.Message, cargoPlace)
+			r.Failures = append(r.Failures, f)
+		}
+	}
+	if m := cargoCompile.FindStringSubmatch(out); m != nil {
+		r.Counted = true
+		for _, b := range cargoBroken.FindAllStringSubmatch(out, -1) {
+			r.Failures = append(r.Failures, Failure{Name: m[1], File: b[2], Line: number(b[3]), Message: b[1]})
+		}
+	}
+	return r
+}

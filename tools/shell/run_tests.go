@@ -1,0 +1,211 @@
+package shell
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/testrun"
+)
+
+//go:embed run_tests.md
+var testsDoc string
+
+// maxReport is how much of each stream of a runner is read for its report.
+const maxReport = 32 << 20
+
+type testsIn struct {
+	Path     string `json:"path,omitempty" jsonschema:"file or directory to test"`
+	Name     string `json:"name,omitempty" jsonschema:"name of a test" maxLength:"500"`
+	Command  string `json:"command,omitempty" jsonschema:"a command instead"`
+	TimeoutS int    `json:"timeout_s,omitempty" jsonschema:"seconds until it is ended" default:"600" minimum:"1" maximum:"3600"`
+
+	plan testrun.Plan
+}
+
+// Tested is the structured result of run_tests.
+type Tested struct {
+	Runner     string            `json:"runner"` // "" for a command of the model's own
+	Command    string            `json:"command"`
+	Cwd        string            `json:"cwd"`
+	Counted    bool              `json:"counted"` // the output says how many tests there were
+	Passed     int               `json:"passed"`
+	Failed     int               `json:"failed"`
+	Skipped    int               `json:"skipped"`
+	Failures   []testrun.Failure `json:"failures"` // also what kept tests from running; at most 100
+	ExitCode   int               `json:"exitCode"`
+	TimedOut   bool              `json:"timedOut,omitempty"`
+	DurationMs int64             `json:"durationMs"`
+	Sandbox    string            `json:"sandbox"`
+}
+
+func newRunTests(s *sessions) *tools.Tool {
+	t := tools.NewExec(tools.Def{
+		Name: "run_tests", Title: "Run tests", Description: testsDoc,
+		Category: category, Core: true, Tags: []string{"test", "check", "unit"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
+	}, func(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, error) {
+		return s.get(c).test(ctx, c, in)
+	})
+	return tools.Planned(t, planTests)
+}
+
+// planTests finds the command that runs the tests, which is then decided on as
+// any other.
+func planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, tools.Effects, error) {
+	switch {
+	case in.Command != "" && (in.Path != "" || in.Name != ""):
+		return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "command: it is run as it is; leave path and name out, or write them into it")
+	case in.Command != "":
+		in.plan = testrun.Plan{Dir: ".", Line: in.Command}
+	default:
+		name, err := files.Resolve(cmp.Or(in.Path, "."))
+		if err != nil {
+			return in, tools.Effects{}, err
+		}
+		in.plan, err = testrun.Detect(files, testrun.Request{Path: name, Name: in.Name})
+		switch {
+		case errors.Is(err, testrun.ErrNone):
+			return in, tools.Effects{}, tools.Errorf(tools.NotFound, "no test runner was found in %s or above; give the command that runs the tests", name)
+		case errors.As(err, new(testrun.Refused)):
+			return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "%v", err)
+		case err != nil:
+			return in, tools.Effects{}, err
+		}
+	}
+	return in, tools.Effects{Command: in.plan.Line, Shell: true}, nil
+}
+
+// test runs the planned command and reads what it says.
+func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, error) {
+	stdout, stderr := &capture{output: &output{}}, &capture{output: &output{emit: c.Emit}}
+	switch in.plan.Runner {
+	case "go":
+		stdout.tell = &goEvents{emit: c.Emit}
+	case "vitest", "jest": // one line of JSON at the end
+	default:
+		stdout.emit = c.Emit
+	}
+	began := time.Now()
+	dir := c.Files.Abs(in.plan.Dir)
+	if in.Command != "" {
+		dir = "" // the session's own directory
+	}
+	o, err := sh.wait(ctx, command{line: in.plan.Line, dir: dir}, in.TimeoutS, stdout, stderr)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	r := testrun.Parse(in.plan.Runner, testrun.Output{
+		Stdout: stdout.full.String(), Stderr: stderr.full.String(),
+		Reports: testrun.Reports(c.Files, in.plan, began),
+	})
+	t := Tested{
+		Runner: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Counted: r.Counted, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped,
+		Failures: append([]testrun.Failure{}, r.Failures...), ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Sandbox: o.words,
+	}
+	var b strings.Builder
+	t.write(&b)
+	if unexplained := o.code != 0 && len(t.Failures) == 0; !t.Counted || unexplained || o.timedOut {
+		b.WriteString(strings.TrimSuffix(report(stdout.text(), stderr.text(), o), "\n"))
+	} else {
+		o.remarks(&b)
+		fmt.Fprintf(&b, "[exit code %d, %.1f s; %s]", o.code, o.took.Seconds(), o.words)
+	}
+	if len(in.plan.Others) > 0 {
+		fmt.Fprintf(&b, "\n[There is also %s here; command or path runs its tests.]", strings.Join(in.plan.Others, ", "))
+	}
+	fail := func(code tools.Code, format string, args ...any) (tools.Result, error) {
+		return tools.Result{}, &tools.Error{Code: code, Message: fmt.Sprintf(format, args...), Detail: b.String(), Structured: t}
+	}
+	switch {
+	case o.timedOut:
+		return fail(tools.Timeout, "the tests were ended after %d s; run fewer with path or name, or give them more with timeout_s", in.TimeoutS)
+	case t.Failed > 0:
+		return fail(tools.TestsFailed, "%d of %d tests failed", t.Failed, t.Passed+t.Failed+t.Skipped)
+	case len(t.Failures) > 0:
+		return fail(tools.TestsFailed, "not all tests could be run")
+	case t.Counted && t.Passed+t.Skipped == 0 && (in.Path != "" || in.Name != ""):
+		return fail(tools.NotFound, "no test was run: none fits path and name")
+	case o.code != 0:
+		return fail(tools.CommandFailed, "no test is said to have failed, but the exit code is %d", o.code)
+	}
+	return tools.Result{Text: b.String(), Structured: t}, nil
+}
+
+// write writes what a model reads of the tests.
+func (t Tested) write(b *strings.Builder) {
+	fmt.Fprintf(b, "$ %s\n", t.Command)
+	if t.Counted {
+		fmt.Fprintf(b, "%d passed, %d failed, %d skipped\n", t.Passed, t.Failed, t.Skipped)
+	}
+	for _, f := range t.Failures {
+		fmt.Fprintf(b, "\nFAILED %s", f.Name)
+		if f.Line > 0 {
+			fmt.Fprintf(b, " (%s:%d)", f.File, f.Line)
+		}
+		b.WriteString("\n")
+		if f.Message != "" {
+			b.WriteString(f.Message + "\n")
+		}
+	}
+	if len(t.Failures) < t.Failed {
+		fmt.Fprintf(b, "\n%d more failed.\n", t.Failed-len(t.Failures))
+	}
+	if len(t.Failures) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// capture is output of which more is kept, to be read by a program.
+type capture struct {
+	*output
+	full bytes.Buffer
+	tell io.Writer // also gets all; nil: nobody
+}
+
+func (c *capture) Write(b []byte) (int, error) {
+	if free := maxReport - c.full.Len(); free > 0 {
+		c.full.Write(b[:min(free, len(b))])
+	}
+	if c.tell != nil {
+		if n, err := c.tell.Write(b); err != nil {
+			return n, err
+		}
+	}
+	return c.output.Write(b)
+}
+
+// goEvents passes on what tests print, out of the events of go test -json.
+type goEvents struct {
+	emit func(string)
+	rest []byte
+}
+
+func (g *goEvents) Write(b []byte) (int, error) {
+	if g.emit == nil {
+		return len(b), nil
+	}
+	g.rest = append(g.rest, b...)
+	for {
+		end := bytes.IndexByte(g.rest, '\n')
+		if end < 0 {
+			if len(g.rest) > 1<<20 {
+				g.rest = nil // no event is that long
+			}
+			return len(b), nil
+		}
+		var e struct{ Output string }
+		if json.Unmarshal(g.rest[:end], &e) == nil && e.Output != "" {
+			g.emit(e.Output)
+		}
+		g.rest = g.rest[end+1:]
+	}
+}
