@@ -28,6 +28,17 @@ type KnowledgeStatus struct {
 	Parsed    int    `json:"parsed"`              // files whose symbols come from a parser; the others' from their lines
 	Parseable int    `json:"parseable"`           // files that a parser may take, with those
 	Error     string `json:"error,omitempty"`     // why the last look at the files ended early
+
+	Embeddings KnowledgeEmbeddings `json:"embeddings,omitzero"` // absent where they are off
+}
+
+// KnowledgeEmbeddings is how far the vectors are that answers by meaning need.
+type KnowledgeEmbeddings struct {
+	State    string `json:"state"` // starting, working, ready, failing
+	Model    string `json:"model"`
+	Units    int    `json:"units"`           // that are to have vectors
+	Embedded int    `json:"embedded"`        // that have
+	Error    string `json:"error,omitempty"` // why it is failing
 }
 
 func (s *Server) knowledge() (Knowledge, error) {

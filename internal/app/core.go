@@ -152,6 +152,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
 	box := newSandbox(d.parser)
+	c.knowledge.hide = hide
 	c.dispatch = dispatch.New(dispatch.Options{
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   hide,

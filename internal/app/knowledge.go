@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
@@ -30,51 +30,17 @@ type knowledge struct {
 	log      *slog.Logger
 	resident bool   // the process stays: what changes is watched, and files are parsed
 	told     func() // the status has changed; may be nil
+	hide     *redact.Redactor
 
 	mu     sync.Mutex
 	index  *index.Index
 	forks  []fork // of other trees, the last used one last
-	feed   *watch.Feed
 	closed bool
 }
 
-// fork is the index of a tree that is not the main one.
-type fork struct {
-	disk *workspace.Disk
-	*index.Index
-}
-
-// maxForks is how many other trees are remembered.
-const maxForks = 4
-
-// of returns the index of a disk.
-func (k *knowledge) of(disk *workspace.Disk) (*index.Index, error) {
-	x, err := k.open()
-	if err != nil || disk == k.c.disk || disk == nil {
-		return x, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed {
-		return nil, errClosing
-	}
-	i := slices.IndexFunc(k.forks, func(f fork) bool { return f.disk == disk })
-	if i < 0 {
-		k.forks = append(k.forks, fork{disk, x.Fork(k.guarded(disk))})
-		if len(k.forks) > maxForks {
-			err = k.forks[0].Close()
-			k.forks = slices.Delete(k.forks, 0, 1)
-		}
-	} else {
-		f := k.forks[i]
-		k.forks = append(slices.Delete(k.forks, i, i+1), f)
-	}
-	return k.forks[len(k.forks)-1].Index, err
-}
-
-// guarded is what of a disk may be in an index.
-func (k *knowledge) guarded(disk *workspace.Disk) workspace.Files {
-	return workspace.Guard(disk, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) })
+// guarded is what of a tree may be in an index.
+func (k *knowledge) guarded(files workspace.Files) workspace.Files {
+	return workspace.Guard(files, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) })
 }
 
 var errClosing = tools.Errorf(tools.Unavailable, "the server is closing")
@@ -100,7 +66,7 @@ func (k *knowledge) open() (*index.Index, error) {
 			Problem:  func(err error) { k.log.Warn("knowledge", "problem", err) },
 		}
 		if k.resident {
-			o.Changes, o.Parse, o.Told = k.changes, k.parse, k.told
+			o.Changes, o.Parse, o.Told, o.Meaning = (&following{watching: k.c.watching}).changes, k.parse, k.told, k.meaning()
 			o.Share = func() int { return k.c.settings.now.Load().Int("knowledge.parsing.percent") }
 		}
 		k.index = index.New(o)
@@ -114,30 +80,27 @@ func (k *knowledge) parse(ctx context.Context, lang string, src []byte) ([]pki.S
 	return f.Symbols, err
 }
 
-// changes asks the watcher what changed. The first call starts it: from then
+// following asks a watcher what changed. The first call starts it: from then
 // on nothing is missed.
-func (k *knowledge) changes(ctx context.Context) (names, dirs []string, lost bool, err error) {
-	k.mu.Lock()
-	if k.feed == nil {
-		k.feed = k.c.watching.subscribe()
+type following struct {
+	watching *watching
+
+	mu   sync.Mutex
+	feed *watch.Feed
+}
+
+func (f *following) changes(ctx context.Context) (names, dirs []string, lost bool, err error) {
+	f.mu.Lock()
+	if f.feed == nil {
+		f.feed = f.watching.subscribe()
 	}
-	feed := k.feed
-	k.mu.Unlock()
+	feed := f.feed
+	f.mu.Unlock()
 	if feed == nil {
 		return nil, nil, true, watch.ErrClosed
 	}
 	b, err := feed.Sync(ctx)
 	return b.Names, b.Dirs, b.Lost, err
-}
-
-// Search makes knowledge the search tools' source of answers.
-func (k *knowledge) Search(ctx context.Context, files workspace.Files, q index.Query) (index.Answer, error) {
-	disk, _ := files.Base()
-	x, err := k.of(disk)
-	if err != nil {
-		return index.Answer{}, err
-	}
-	return x.Search(ctx, files, q)
 }
 
 // Status makes knowledge what the commands of the server ask.
@@ -149,6 +112,9 @@ func (k *knowledge) Status() (server.KnowledgeStatus, error) {
 	x.Start()
 	s := x.Status()
 	out := server.KnowledgeStatus{Files: s.Files, Symbols: s.Symbols, Ready: s.Ready, Skipped: s.Skipped, Generated: s.Generated, Bytes: s.Bytes, Looked: s.Looked, Parsed: s.Parsed, Parseable: s.Parseable, Error: s.Failed}
+	if m := s.Meaning; m != nil {
+		out.Embeddings = server.KnowledgeEmbeddings{State: m.State, Model: m.Model, Units: m.Units, Embedded: m.Embedded, Error: m.Err}
+	}
 	if !s.IndexedAt.IsZero() {
 		out.IndexedAt = s.IndexedAt.UTC().Format(time.RFC3339)
 	}
@@ -171,7 +137,7 @@ func (k *knowledge) close() error {
 	k.mu.Unlock()
 	var err error
 	for _, f := range forks {
-		err = errors.Join(err, f.Close())
+		err = errors.Join(err, f.close())
 	}
 	if x != nil {
 		err = errors.Join(err, x.Close())

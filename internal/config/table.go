@@ -150,6 +150,30 @@ var table = []Setting{
 		Help: "How much memory the project index may take. Files that find it full are known by their paths alone.",
 	},
 	{
+		Key: "knowledge.embeddings.provider", Type: String, Default: "off", Enum: []string{"off", "ollama", "openai"}, Scope: ScopeUser,
+		Help: "Whether questions are also answered by meaning, with vectors of a model: `ollama` is an Ollama server (`/api/embed`), `openai` any endpoint that speaks as OpenAI's does (`/v1/embeddings`). Pieces of the project's source are sent there, without the secrets that are recognised in them. With `off` nothing is sent anywhere.",
+	},
+	{
+		Key: "knowledge.embeddings.url", Type: String, Scope: ScopeUser,
+		Help: "Where the embeddings come from, without the path that the provider fixes; empty means `http://127.0.0.1:11434` for `ollama` and `https://api.openai.com` for `openai`. Addresses outside of this machine and of private networks must be https.",
+	},
+	{
+		Key: "knowledge.embeddings.model", Type: String, Scope: ScopeUser,
+		Help: "The model that makes the vectors; empty means `nomic-embed-text` for `ollama` and `text-embedding-3-small` for `openai`.",
+	},
+	{
+		Key: "knowledge.embeddings.key", Type: String, Secret: true, Scope: ScopeUser,
+		Help: "The key for the endpoint, sent as a bearer token. Better: keep it in the environment, see `sidecar.knowledge.embeddings.keyVariable`.",
+	},
+	{
+		Key: "knowledge.embeddings.keyVariable", Type: String, Scope: ScopeUser,
+		Help: "The environment variable that holds the key, such as `OPENAI_API_KEY`; `sidecar.knowledge.embeddings.key` goes before it.",
+	},
+	{
+		Key: "knowledge.embeddings.maxUnits", Type: Integer, Default: 20_000, Min: 1, Max: 200_000, Scope: ScopeUser,
+		Help: "How many functions, types and sections get vectors, those of tests, examples and generated files last. One takes as many bytes of memory as the model has dimensions.",
+	},
+	{
 		Key: "knowledge.documentSymbols", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any,
 		Help: "Whether the outline of a document is offered to the editor (textDocument/documentSymbol). For languages that no other server serves. Read when the server starts.",
 	},

@@ -45,7 +45,7 @@ func (x *Index) refresh(ctx context.Context, wait time.Duration) {
 	x.mu.Lock()
 	complete, age := x.status.Ready, time.Since(x.looked)
 	x.mu.Unlock()
-	if !complete || !told && age > unwatched {
+	if !complete || !told && (x.eager || age > unwatched) {
 		x.look(ctx)
 	}
 	x.tidy()

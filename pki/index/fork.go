@@ -1,16 +1,22 @@
 package index
 
-import "github.com/sidecar-ls/sidecar-ls/internal/workspace"
+import (
+	"context"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
 
 // Fork makes an index of other files that are mostly the same under the same
 // names, such as those of a linked working tree. It shares the memory of what
 // is the same, looks for itself at what changes, parses what answers name and
-// nothing more, and is stored nowhere.
-func (x *Index) Fork(files workspace.Files) *Index {
+// nothing more, and is stored nowhere. changes is as in Options; where it is nil, the tree is
+// looked at before each answer.
+func (x *Index) Fork(files workspace.Files, changes func(context.Context) (names, dirs []string, lost bool, err error)) *Index {
 	o := x.o
-	o.Files, o.Changes, o.Store, o.Share, o.Told = files, nil, nil, nil, nil
+	o.Files, o.Changes, o.Store, o.Share, o.Told, o.Meaning = files, changes, nil, nil, nil, nil
 	y := New(o)
-	y.ranker = x.ranker
+	y.eager = true
+	y.ranker, y.meaning = x.ranker, x.meaning
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	own := map[*part]*part{}

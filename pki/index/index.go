@@ -34,6 +34,9 @@ type Options struct {
 	// Told is called when the status has changed, now and then; it must not
 	// wait. May be nil.
 	Told func()
+	// Meaning makes answers by meaning besides those by words; nil: by words
+	// alone.
+	Meaning *Meaning
 	// Store keeps the index between runs; nil: nothing does.
 	Store *Store
 	// Problem is told what goes wrong in the background; may be nil.
@@ -51,10 +54,12 @@ type Status struct {
 	Ready     bool      // every file has been looked at once
 	Looked    int       // how many have been, while it is not ready
 	Parsed    int       // files whose units come from a parser
+	Parsing   bool      // more will be
 	Parseable int       // files that may get there, and those that did
 	IndexedAt time.Time // when the tree was last looked at as a whole
 	Bytes     int64     // of memory
 	Failed    string    // why the last look at the tree ended early
+	Meaning   *MeaningStatus
 }
 
 // Index is safe for concurrent use.
@@ -83,8 +88,12 @@ type Index struct {
 	one    sync.Mutex
 	views  viewCache
 	wanted wanted
-	told   time.Time // when Told was called last; guarded by mu
-	full   bool      // there is no more room; guarded by mu
+
+	meaning *meaning // nil: answers are by words alone
+
+	told  time.Time // when Told was called last; guarded by mu
+	eager bool      // where nobody tells what changes, every question looks
+	full  bool      // there is no more room; guarded by mu
 }
 
 // part is a segment and which of its files hold no more.
@@ -127,6 +136,7 @@ func New(o Options) *Index {
 	x := &Index{
 		o: o, ranker: rank.New(w), byPath: map[string]place{}, ready: make(chan struct{}),
 		single: segment.NewBuilder(true), intake: NewIntake(o.Language), wanted: wanted{wake: make(chan struct{}, 1)},
+		meaning: newMeaning(o.Meaning),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
@@ -146,6 +156,9 @@ func (x *Index) Start() {
 		if x.o.Parse != nil {
 			x.work.Go(x.refine)
 		}
+		if x.o.Meaning != nil && x.meaning.Client != nil {
+			x.work.Go(x.embed)
+		}
 	})
 }
 
@@ -161,6 +174,9 @@ func (x *Index) Close() error {
 func (x *Index) Rebuild() {
 	x.Start()
 	<-x.Ready()
+	if x.meaning != nil {
+		x.problem(x.meaning.forget())
+	}
 	x.follow.Lock()
 	x.mu.Lock()
 	x.parts, x.byPath, x.status, x.ready = nil, map[string]place{}, Status{}, make(chan struct{})
@@ -193,6 +209,8 @@ func (x *Index) statusLocked() Status {
 	for _, p := range x.parts {
 		s.Bytes += p.seg.Bytes()
 	}
+	s.Meaning = x.meaning.now()
+	s.Parsing = x.o.Parse != nil && s.Parsed < s.Parseable
 	return s
 }
 
@@ -231,6 +249,7 @@ func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 	x.full = x.o.MaxBytes != nil && x.statusLocked().Bytes > x.o.MaxBytes()
 	x.changed = true
 	x.wanted.hurry()
+	x.meaning.hurry()
 	x.tell(false)
 }
 

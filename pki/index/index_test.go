@@ -409,7 +409,7 @@ func TestFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := workspace.Guard(other.disk, nil)
-	fork := p.Fork(files)
+	fork := p.Fork(files, nil)
 	t.Cleanup(func() { fork.Close() })
 	first := func(x *index.Index, view workspace.Files, text string) string {
 		a, err := x.Search(t.Context(), view, index.Query{Text: text, MaxHits: 3, Wait: time.Minute})

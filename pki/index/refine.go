@@ -277,5 +277,6 @@ func (x *Index) replace(seg *segment.Segment, olds []place) {
 		x.parts = append(x.parts, p)
 	}
 	x.changed = true
+	x.meaning.hurry()
 	x.tell(true)
 }

@@ -35,7 +35,7 @@ func parsing(t *testing.T, files map[string]string, share int, parse func(contex
 		}
 	}
 	p.Index = index.New(o)
-	t.Cleanup(func() { p.Index.Close() })
+	t.Cleanup(func() { p.Close() })
 	return p, said
 }
 

@@ -34,6 +34,8 @@ type Hit struct {
 	Score      float32
 	Exact      bool // the question names it
 	Via        *Via // how the graph came to it; nil: by its words
+	Lexical    bool // its words fit
+	Vector     bool // its meaning fits
 	Parsed     bool // a parser has said where it begins and ends
 }
 
@@ -82,15 +84,25 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	}
 	question := x.ranker.Read(q.Text)
 	const spare = 10 // for hits that turn out to be gone
-	found, files := x.ranker.Search(question, parts, f, q.MaxHits+spare, q.MaxFiles+spare)
+	near := x.nearest(ctx, q.Text, parts, f)
+	depth := q.MaxHits + spare
+	if len(near) > 0 {
+		depth = max(depth, len(near))
+	}
+	words, files := x.ranker.Search(question, parts, f, depth, q.MaxFiles+spare)
+	found := byWords(words)
+	if len(near) > 0 {
+		found = fuse(words, near)
+	}
+	status.Meaning = x.meaning.now()
 	a := Answer{Status: status}
 	allowed := readableIn(view)
 	var kept []rank.Hit
 	var shown []rank.Ref
 	for _, h := range found {
 		if hit := hitOf(parts, h.Ref); len(a.Hits) < q.MaxHits && allowed(hit.Path) {
-			hit.Score, hit.Exact = h.Score, h.Exact
-			a.Hits, kept, shown = append(a.Hits, hit), append(kept, h), append(shown, h.Ref)
+			hit.Score, hit.Exact, hit.Lexical, hit.Vector = h.Score, h.Exact, h.words, h.meaning
+			a.Hits, kept, shown = append(a.Hits, hit), append(kept, h.Hit), append(shown, h.Ref)
 		}
 	}
 	texts := textsOf(view, parts)

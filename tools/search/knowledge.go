@@ -59,6 +59,9 @@ type knowledgeData struct {
 	Hits  []knowledgeHit  `json:"hits"`  // by their words, then by the graph
 	Files []knowledgeFile `json:"files"` // the likeliest
 	Ready bool            `json:"ready"` // every file was looked at
+
+	Parsed    int `json:"parsed"`    // files whose symbols come from a parser, the others' from their lines
+	Parseable int `json:"parseable"` // those, and the ones that may get there
 }
 
 func projectKnowledgeSearch(k Knowledge) *tools.Tool {
@@ -134,6 +137,12 @@ func why(h index.Hit) string {
 		return fmt.Sprintf("graph: %s (1 hop from %s)", h.Via.Relation, h.Via.From)
 	case h.Via != nil:
 		return fmt.Sprintf("graph: %s (%d hops from %s)", h.Via.Relation, h.Via.Hops, h.Via.From)
+	case h.Vector && !h.Lexical:
+		return "vector"
+	case h.Vector && h.Exact:
+		return "lexical: named in the query; vector"
+	case h.Vector:
+		return "lexical; vector"
 	case h.Exact:
 		return "lexical: named in the query"
 	}
@@ -141,7 +150,7 @@ func why(h index.Hit) string {
 }
 
 func answerData(a index.Answer) knowledgeData {
-	d := knowledgeData{Hits: []knowledgeHit{}, Files: []knowledgeFile{}, Ready: a.Status.Ready}
+	d := knowledgeData{Hits: []knowledgeHit{}, Files: []knowledgeFile{}, Ready: a.Status.Ready, Parsed: a.Status.Parsed, Parseable: a.Status.Parseable}
 	for _, h := range slices.Concat(a.Hits, a.Graph) {
 		d.Hits = append(d.Hits, knowledgeHit{h.Path, h.Start, h.End, string(h.Kind), h.Name, rounded(h.Score), why(h)})
 	}
@@ -157,6 +166,9 @@ func renderAnswer(a index.Answer, in knowledgeArgs) string {
 	var b strings.Builder
 	if !a.Status.Ready {
 		fmt.Fprintf(&b, "The index is still being built: %d files are in it so far. Ask again soon, or use grep.\n", a.Status.Files)
+	}
+	if m := a.Status.Meaning; m != nil && m.State == "failing" {
+		fmt.Fprintf(&b, "By words alone, since there are no embeddings: %s\n", m.Err)
 	}
 	if len(a.Hits) == 0 {
 		b.WriteString("no match; ")
@@ -186,6 +198,9 @@ func renderAnswer(a index.Answer, in knowledgeArgs) string {
 			b.WriteString(" " + showPath(f.Path))
 		}
 		b.WriteByte('\n')
+	}
+	if s := a.Status; s.Parsing && slices.ContainsFunc(a.Hits, func(h index.Hit) bool { return !h.Parsed }) {
+		fmt.Fprintf(&b, "parsed so far: %d of %d files; in the others lines tell where things end\n", s.Parsed, s.Parseable)
 	}
 	return b.String()
 }

@@ -1,0 +1,168 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/server"
+)
+
+// has asks a session for a function by its name, and reports whether it is
+// found as such.
+func (r *rig) has(session, name string) bool {
+	r.t.Helper()
+	res := r.in(session, "project_knowledge_search", object{"query": name, "kind_filter": []string{"function"}, "max_graph_hits": 0})
+	if !res.OK {
+		r.t.Fatal(res.Content)
+	}
+	return strings.Contains(res.Content, "\tfunction\t"+name+"\t")
+}
+
+// TestKnowledgeForgets: a symbol that is removed is found no more, wherever it
+// was removed, and by whom; each session sees its own view at once.
+func TestKnowledgeForgets(t *testing.T) {
+	home(t)
+	g := repository(t, "a.go", "package a\n\nfunc Alpaca() {}\n\nfunc Bison() {}\n\nfunc Camel() {}\n\nfunc Dingo() {}\n", "gone/b.go", "package b\n\nfunc Emu() {}\n")
+	r := serve(t, g.Dir, fakeeditor.Options{Capabilities: knowing()})
+	r.shadowed("agent", "autonomous")
+	command[object](r, "sidecar.session.open", object{"id": "review", "mode": "review"})
+	expect := func(when, session string, want bool, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if got := r.has(session, name); got != want {
+				t.Errorf("%s, %s: %s is found: %v", when, session, name, got)
+			}
+		}
+	}
+	sessions := []string{"default", "review", "agent"}
+	for _, s := range sessions {
+		expect("at first", s, true, "Alpaca", "Bison", "Camel", "Dingo", "Emu")
+	}
+	r.indexed("all is parsed", func(s server.KnowledgeStatus) bool { return s.Ready && s.Parsed == 2 })
+	for _, s := range sessions {
+		expect("when all is parsed", s, true, "Alpaca", "Emu")
+	}
+
+	cut := func(name string) object {
+		return object{"path": "a.go", "search": "func " + name + "() {}\n", "replace": ""}
+	}
+	if res := r.in("review", "edit_file", cut("Alpaca")); !res.OK {
+		t.Fatal(res.Content)
+	}
+	expect("an edit is pending", "review", false, "Alpaca")
+	expect("an edit is pending", "default", true, "Alpaca")
+	expect("an edit is pending", "agent", true, "Alpaca")
+
+	if res := r.in("agent", "edit_file", cut("Bison")); !res.OK {
+		t.Fatal(res.Content)
+	}
+	if res := r.in("agent", "write_file", object{"path": "new.go", "content": "package a\n\nfunc Falcon() {}\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	expect("in the shadow", "agent", false, "Bison")
+	expect("in the shadow", "agent", true, "Camel", "Emu", "Falcon")
+	expect("in the shadow", "default", true, "Bison")
+	expect("in the shadow", "default", false, "Falcon")
+	if res := r.in("agent", "delete_file", object{"path": "new.go"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	expect("the shadow's file is deleted", "agent", false, "Falcon")
+
+	uri, err := r.OpenFile(t.Context(), g.Path("a.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Type(t.Context(), uri, "package a\n\nfunc Alpaca() {}\n\nfunc Typed() {}\n"); err != nil {
+		t.Fatal(err)
+	}
+	expect("the user types", "default", false, "Camel", "Dingo")
+	expect("the user types", "default", true, "Typed", "Alpaca")
+	expect("the user types", "agent", true, "Camel")
+	expect("the user types", "agent", false, "Typed")
+
+	if err := os.RemoveAll(g.Path("gone")); err != nil {
+		t.Fatal(err)
+	}
+	expect("a directory is removed", "default", false, "Emu")
+	expect("a directory is removed", "agent", true, "Emu")
+	if err := os.Rename(g.Path("a.go"), g.Path("a.txt")); err != nil {
+		t.Fatal(err)
+	}
+	g.Write("h.go", "package a\n\nfunc Heron() {}\n")
+	expect("others write", "default", true, "Heron")
+	g.Write("h.go", "package a\n\nfunc Ibis() {}\n")
+	expect("others write again", "default", false, "Heron")
+	expect("others write again", "default", true, "Ibis")
+}
+
+// TestKnowledgeWithoutFolder: the folder goes away under a server, and comes
+// back.
+func TestKnowledgeWithoutFolder(t *testing.T) {
+	home(t)
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "work")
+	write(t, filepath.Join(dir, "a.go"), greeter)
+	r := serve(t, dir, fakeeditor.Options{})
+	if !r.has("default", "Greet") {
+		t.Fatal("nothing is found at first")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if r.has("default", "Greet") {
+		t.Error("what is gone is found")
+	}
+	command[object](r, "sidecar.knowledge.status", object{})
+	write(t, filepath.Join(dir, "b.go"), "package b\n")
+	r.in("default", "project_knowledge_search", object{"query": "greet"}) // no panic, whatever is there now
+}
+
+// TestKnowledgeOfLazyShadow: a shadow without files has its own answers, too,
+// before and after its files are made.
+func TestKnowledgeOfLazyShadow(t *testing.T) {
+	home(t)
+	g := repository(t, "a.go", "package a\n\nfunc Alpaca() {}\n\nfunc Bison() {}\n", "b.go", "package a\n\nfunc Camel() {}\n")
+	r := serve(t, g.Dir, fakeeditor.Options{})
+	if !r.has("default", "Camel") {
+		t.Fatal("nothing is found at first")
+	}
+	command[object](r, "sidecar.shadow.create", object{"id": "lazy", "materialize": false})
+	command[object](r, "sidecar.session.open", object{"id": "agent", "shadow": "lazy", "mode": "autonomous"})
+	g.Write("b.go", "package a\n\nfunc Dingo() {}\n") // in the main tree alone
+	for when, step := range map[string]struct {
+		tool string
+		args object
+	}{
+		"an edit":    {"edit_file", object{"path": "a.go", "search": "func Bison() {}\n", "replace": "func Emu() {}\n"}},
+		"a new file": {"write_file", object{"path": "c.go", "content": "package a\n\nfunc Falcon() {}\n"}},
+	} {
+		if res := r.in("agent", step.tool, step.args); !res.OK {
+			t.Fatalf("%s: %+v", when, res)
+		}
+	}
+	check := func(when string) {
+		t.Helper()
+		for session, found := range map[string]map[string]bool{
+			"agent":   {"Alpaca": true, "Bison": false, "Camel": true, "Dingo": false, "Emu": true, "Falcon": true},
+			"default": {"Alpaca": true, "Bison": true, "Camel": false, "Dingo": true, "Emu": false, "Falcon": false},
+		} {
+			for name, want := range found {
+				if got := r.has(session, name); got != want {
+					t.Errorf("%s, %s: %s is found: %v", when, session, name, got)
+				}
+			}
+		}
+	}
+	check("copy on write")
+	if res := r.in("agent", "run_command", object{"command": "git status --short"}); !strings.Contains(res.Content, "c.go") {
+		t.Logf("no commands here: %+v", res)
+	}
+	check("with files")
+	command[object](r, "sidecar.shadow.discard", object{"id": "lazy"})
+	if res := r.in("agent", "project_knowledge_search", object{"query": "Alpaca"}); res.OK {
+		t.Errorf("a shadow that is gone answers: %+v", res)
+	}
+}

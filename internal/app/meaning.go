@@ -1,0 +1,32 @@
+package app
+
+import (
+	"os"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/embed"
+	"github.com/sidecar-ls/sidecar-ls/pki/index"
+)
+
+// meaning is how answers by meaning are to be had, nil if they are off. Its
+// settings are the user's alone: a project has no say in where its text goes.
+func (k *knowledge) meaning() *index.Meaning {
+	set := k.c.settings.now.Load()
+	provider := set.String("knowledge.embeddings.provider")
+	if provider == "off" {
+		return nil
+	}
+	key := set.String("knowledge.embeddings.key")
+	if name := set.String("knowledge.embeddings.keyVariable"); key == "" && name != "" {
+		key = os.Getenv(name)
+	}
+	k.hide.AddKnown(key)
+	m := &index.Meaning{
+		Hide: k.hide.Text, MaxUnits: set.Int("knowledge.embeddings.maxUnits"),
+		Patience: 2 * time.Second, Again: time.Second,
+	}
+	m.Client, m.Err = embed.New(embed.Options{
+		Provider: embed.Provider(provider), URL: set.String("knowledge.embeddings.url"), Model: set.String("knowledge.embeddings.model"), Key: key,
+	})
+	return m
+}

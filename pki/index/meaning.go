@@ -1,0 +1,482 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/embed"
+	"github.com/sidecar-ls/sidecar-ls/pki/rank"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+// Meaning is what answers by meaning need.
+type Meaning struct {
+	// Client makes the vectors; Err, if Client is nil, says why there is none.
+	Client *embed.Client
+	Err    error
+	// Hide takes the secrets out of a text before it is sent.
+	Hide func(text string) string
+	// MaxUnits bounds the units that get vectors.
+	MaxUnits int
+	// Patience is how long an answer waits for the vector of its question.
+	Patience time.Duration
+	// Again is after what time an endpoint that failed is tried again at first;
+	// then it is twice as long each time, five minutes at most.
+	Again time.Duration
+}
+
+// MeaningStatus is how far the vectors are.
+type MeaningStatus struct {
+	State    string // starting, working, ready, failing
+	Model    string
+	Units    int // that are to have vectors
+	Embedded int // that have
+	Err      string
+}
+
+// States of MeaningStatus.
+const (
+	meaningStarting = "starting"
+	meaningWorking  = "working"
+	meaningReady    = "ready"
+	meaningFailing  = "failing"
+)
+
+const (
+	maxPiece     = 2000 // bytes of a unit that are sent
+	maxBatchText = 32 << 10
+	longestAgain = 5 * time.Minute
+	// near is how many units the fusion takes of each order.
+	near = 60
+	// rankDamping is the constant of reciprocal rank fusion: Cormack, Clarke and
+	// Büttcher, SIGIR 2009.
+	rankDamping = 60
+)
+
+// meaning is the vectors of an index, and of those that were forked from it.
+type meaning struct {
+	Meaning
+	vectors atomic.Pointer[embed.Vectors]
+	wake    chan struct{} // has room for one, as again
+	again   chan struct{} // wakes also who waits for an endpoint that failed
+
+	mu     sync.Mutex
+	ids    map[*segment.Segment][]embed.ID // by unit
+	status MeaningStatus
+}
+
+func newMeaning(o *Meaning) *meaning {
+	if o == nil {
+		return nil
+	}
+	m := &meaning{Meaning: *o, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), ids: map[*segment.Segment][]embed.ID{}}
+	m.vectors.Store(embed.NewVectors())
+	m.status.State = meaningStarting
+	if m.Client == nil {
+		m.status.State, m.status.Err = meaningFailing, m.Err.Error()
+	} else {
+		m.status.Model = m.Client.Model()
+	}
+	return m
+}
+
+func (m *meaning) hurry() {
+	if m == nil {
+		return
+	}
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// now returns the status, nil for no meaning at all.
+func (m *meaning) now() *MeaningStatus {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.status
+	return &s
+}
+
+// set changes the status and reports whether it was another one.
+func (m *meaning) set(f func(s *MeaningStatus)) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.status
+	f(&m.status)
+	return m.status != before
+}
+
+func (m *meaning) fail(err error) bool {
+	return m.set(func(s *MeaningStatus) { s.State, s.Err = meaningFailing, err.Error() })
+}
+
+// embed makes vectors until the index is closed.
+func (x *Index) embed() {
+	m := x.meaning
+	if x.o.Store != nil {
+		v, err := embed.OpenVectors(x.o.Store.Open, m.Client.Source(), m.MaxUnits, fileNumber)
+		x.problem(err)
+		m.vectors.Store(v)
+		defer func() { x.problem(v.Close()) }()
+	}
+	select {
+	case <-x.Ready():
+	case <-x.ctx.Done():
+		return
+	}
+	wait := time.Duration(0)
+	for x.ctx.Err() == nil {
+		err := x.embedAll()
+		if x.ctx.Err() != nil {
+			return
+		}
+		var later <-chan time.Time
+		if err != nil {
+			wait = min(max(2*wait, m.Again), longestAgain)
+			later = time.After(wait)
+			m.fail(err)
+		} else {
+			wait = 0
+			m.set(func(s *MeaningStatus) { s.State, s.Err = meaningReady, "" })
+		}
+		x.mu.Lock()
+		x.tell(true)
+		x.mu.Unlock()
+		wake := m.wake
+		if err != nil {
+			wake = nil // what changes is no reason to ask it again at once
+		}
+		select {
+		case <-wake:
+		case <-m.again:
+			wait = 0
+		case <-later:
+		case <-x.ctx.Done():
+		}
+	}
+}
+
+// piece is a unit that needs a vector.
+type piece struct {
+	seg  *segment.Segment
+	unit uint32
+	key  embed.Key
+	text string
+}
+
+// embedAll gives a vector to every unit that has none, as far as there is room.
+func (x *Index) embedAll() error {
+	m := x.meaning
+	if was := m.now(); was.State == meaningFailing {
+		// Is it back, and the same?
+		vectors, err := m.Client.Embed(x.ctx, embed.Query, []string{"hello"})
+		if err == nil {
+			_, err = embed.Nearest(m.vectors.Load(), vectors[0], 1, func(func(int, embed.ID)) {})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	files := x.toEmbed()
+	units, done := 0, 0
+	for _, at := range files {
+		units += int(at.record().Count)
+	}
+	units = min(units, m.MaxUnits)
+	m.set(func(s *MeaningStatus) { s.State, s.Units, s.Err = meaningWorking, units, "" })
+	var batch []piece
+	size, room := 0, m.MaxUnits
+	send := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		err := x.send(batch)
+		done += len(batch)
+		batch, size = batch[:0], 0
+		if m.set(func(s *MeaningStatus) { s.Embedded = min(done, units) }) {
+			x.mu.Lock()
+			x.tell(false)
+			x.mu.Unlock()
+		}
+		return err
+	}
+	for _, at := range files {
+		if room -= int(at.record().Count); room < 0 {
+			break
+		}
+		pieces, known := x.pieces(at)
+		done += known
+		for _, p := range pieces {
+			if len(batch) == embed.MaxBatch || size+len(p.text) > maxBatchText {
+				if err := send(); err != nil {
+					return err
+				}
+			}
+			batch, size = append(batch, p), size+len(p.text)
+		}
+		if err := x.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	err := send()
+	m.set(func(s *MeaningStatus) { s.Embedded, s.Units = done, done })
+	return err
+}
+
+// toEmbed returns the files whose units are to have vectors, what matters most
+// first. What is still to be parsed waits until then.
+func (x *Index) toEmbed() []place {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	waits := x.o.Parse != nil && x.share() > 0
+	var list []place
+	live := make(map[*segment.Segment]bool, len(x.parts))
+	for _, p := range x.parts {
+		live[p.seg] = true
+		for i := range p.seg.Files {
+			f := &p.seg.Files[i]
+			if !p.isDead(uint32(i)) && f.Flags&segment.Skipped == 0 && (f.Flags&settled != 0 || !waits) {
+				list = append(list, x.byPath[f.Path])
+			}
+		}
+	}
+	m := x.meaning
+	m.mu.Lock()
+	for seg := range m.ids {
+		if !live[seg] {
+			delete(m.ids, seg)
+		}
+	}
+	m.mu.Unlock()
+	aside := func(p place) int {
+		if p.record().Flags&(segment.Test|segment.Aside|segment.Generated|segment.Prose) != 0 {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b place) int { return aside(a) - aside(b) })
+	return list
+}
+
+// pieces returns the units of a file that have no vector, and how many have.
+func (x *Index) pieces(at place) (list []piece, known int) {
+	m, seg, rec := x.meaning, at.part.seg, at.record()
+	first, end := rec.First, rec.First+rec.Count
+	m.mu.Lock()
+	ids := m.ids[seg]
+	if ids == nil {
+		ids = make([]embed.ID, len(seg.Units))
+		m.ids[seg] = ids
+	}
+	missing := slices.Contains(ids[first:end], 0)
+	m.mu.Unlock()
+	if !missing {
+		return nil, int(rec.Count)
+	}
+	data, err := x.o.Files.ReadFile(rec.Path)
+	if err != nil || segment.Hash(data) != rec.Hash {
+		return nil, 0
+	}
+	text, skip := readable(data)
+	if skip != 0 {
+		return nil, 0
+	}
+	starts := lineOffsets(text)
+	for u := first; u < end; u++ {
+		p := piece{seg: seg, unit: u, text: m.Hide(unitText(seg, u, text, starts))}
+		p.key = embed.KeyOf(p.text)
+		if id, ok := m.vectors.Load().Find(p.key); ok {
+			m.give(p, id)
+			known++
+			continue
+		}
+		list = append(list, p)
+	}
+	return list, known
+}
+
+func (m *meaning) give(p piece, id embed.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ids := m.ids[p.seg]; ids != nil {
+		ids[p.unit] = id
+	}
+}
+
+// send gives vectors to pieces.
+func (x *Index) send(batch []piece) error {
+	m := x.meaning
+	texts, keys := make([]string, len(batch)), make([]embed.Key, len(batch))
+	for i, p := range batch {
+		texts[i], keys[i] = p.text, p.key
+	}
+	vectors, err := m.Client.Embed(x.ctx, embed.Document, texts)
+	if err != nil {
+		return err
+	}
+	if err := m.vectors.Load().Add(keys, vectors); err != nil {
+		return err
+	}
+	for _, p := range batch {
+		if id, ok := m.vectors.Load().Find(p.key); ok {
+			m.give(p, id)
+		}
+	}
+	return nil
+}
+
+// lineOffsets returns where the lines begin.
+func lineOffsets(text []byte) []int {
+	starts := []int{0}
+	for i, c := range text {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// unitText is what of a unit is sent: where it is, its name, the comment above
+// and its beginning.
+func unitText(seg *segment.Segment, unit uint32, text []byte, starts []int) string {
+	u := &seg.Units[unit]
+	name := seg.Files[u.File].Path
+	if u.Kind() != segment.FileKind {
+		name += ": " + seg.Qualified(unit)
+	}
+	line := min(max(int(u.Start)-1, 0), len(starts)-1)
+	for n := 0; n < 20 && line > 0 && u.Kind() != pki.Heading && u.Kind() != segment.FileKind; n++ {
+		above := bytes.TrimSpace(text[starts[line-1]:starts[line]])
+		if !bytes.HasPrefix(above, []byte("//")) && !bytes.HasPrefix(above, []byte("#")) && !bytes.HasPrefix(above, []byte("*")) && !bytes.HasPrefix(above, []byte("/*")) && !bytes.HasPrefix(above, []byte("--")) {
+			break
+		}
+		line--
+	}
+	end := len(text)
+	if int(u.End) < len(starts) {
+		end = starts[u.End]
+	}
+	from := min(starts[line], end)
+	body := text[from:min(end, from+maxPiece)]
+	return name + "\n" + string(bytes.ToValidUTF8(body, nil))
+}
+
+// nearest returns the units that mean what a question asks, closest first. A
+// failure leaves the answer to the words.
+func (x *Index) nearest(ctx context.Context, text string, parts []rank.Part, f rank.Filter) []rank.Ref {
+	m := x.meaning
+	if m == nil || m.Client == nil || m.now().State == meaningFailing || m.vectors.Load().Len() == 0 {
+		return nil
+	}
+	asked, cancel := context.WithTimeout(ctx, m.Patience)
+	defer cancel()
+	vectors, err := m.Client.Embed(asked, embed.Query, []string{m.Hide(text[:min(len(text), maxPiece)])})
+	var found []embed.Near[rank.Ref]
+	if err == nil {
+		found, err = embed.Nearest(m.vectors.Load(), vectors[0], near, func(yield func(rank.Ref, embed.ID)) { m.each(parts, f, yield) })
+	}
+	if err != nil {
+		if ctx.Err() == nil && m.fail(err) {
+			m.hurry() // to find out when it is back
+		}
+		return nil
+	}
+	refs := make([]rank.Ref, len(found))
+	for i, n := range found {
+		refs[i] = n.Of
+	}
+	return refs
+}
+
+// each yields the units of parts that have vectors and may be hits.
+func (m *meaning) each(parts []rank.Part, f rank.Filter, yield func(rank.Ref, embed.ID)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, p := range parts {
+		ids := m.ids[p.Segment]
+		if ids == nil {
+			continue
+		}
+		for file := range p.Files {
+			rec := &p.Files[file]
+			if p.Dead != nil && p.Dead(uint32(file)) || f.File != nil && !f.File(rec.Path) {
+				continue
+			}
+			for u := rec.First; u < rec.First+rec.Count; u++ {
+				if ids[u] != 0 && (f.Kind == nil || f.Kind(p.Units[u].Kind())) {
+					yield(rank.Ref{Part: uint32(i), Unit: u}, ids[u])
+				}
+			}
+		}
+	}
+}
+
+// fused is a hit of either order.
+type fused struct {
+	rank.Hit
+	words, meaning bool
+}
+
+// byWords are hits without vectors.
+func byWords(words []rank.Hit) []fused {
+	out := make([]fused, len(words))
+	for i, h := range words {
+		out[i] = fused{Hit: h, words: true}
+	}
+	return out
+}
+
+// forget drops all vectors: the model may have been changed.
+func (m *meaning) forget() error {
+	m.mu.Lock()
+	clear(m.ids)
+	m.mu.Unlock()
+	err := m.vectors.Load().Forget()
+	select {
+	case m.again <- struct{}{}:
+	default:
+	}
+	return err
+}
+
+// fuse puts two orders together by the reciprocals of their ranks.
+func fuse(words []rank.Hit, meaning []rank.Ref) []fused {
+	at := map[rank.Ref]int{}
+	var out []fused
+	for i, h := range words {
+		h.Score = 1 / float32(rankDamping+i+1)
+		at[h.Ref] = len(out)
+		out = append(out, fused{Hit: h, words: true})
+	}
+	for i, r := range meaning {
+		score := 1 / float32(rankDamping+i+1)
+		if k, ok := at[r]; ok {
+			out[k].Score += score
+			out[k].meaning = true
+			continue
+		}
+		out = append(out, fused{Hit: rank.Hit{Ref: r, Score: score}, meaning: true})
+	}
+	slices.SortStableFunc(out, func(a, b fused) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+	for i := range out {
+		out[i].Score *= rankDamping // about 1 for the first of one order
+	}
+	return out
+}
