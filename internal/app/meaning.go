@@ -20,7 +20,7 @@ func (k *knowledge) meaning() *index.Meaning {
 	if name := set.String("knowledge.embeddings.keyVariable"); key == "" && name != "" {
 		key = os.Getenv(name)
 	}
-	k.hide.AddKnown(key)
+	k.hide.Know("knowledge.embeddings", []string{key})
 	m := &index.Meaning{
 		Hide: k.hide.Text, MaxUnits: set.Int("knowledge.embeddings.maxUnits"),
 		Patience: 2 * time.Second, Again: time.Second,
