@@ -42,7 +42,7 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 }
 
 // tree reads everything below dir; directories end in a slash, links show
-// their target.
+// their target, and what can be executed has "x " before its text.
 func tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -64,6 +64,9 @@ func tree(t testing.TB, dir string) map[string]string {
 				return err
 			}
 			out[rel] = string(data)
+			if info, err := e.Info(); err == nil && IsExec(info.Mode()) {
+				out[rel] = "x " + out[rel]
+			}
 		}
 		return nil
 	})
@@ -195,6 +198,56 @@ func TestApply(t *testing.T) {
 			links:   map[string]string{"link": "a"},
 			changes: []Change{{Path: "link", Before: text("A")}, {Path: "link", After: text("new")}},
 			want:    map[string]string{"a": "A", "link": "new"},
+		}, {
+			name:  "make a link, change one, delete one",
+			files: map[string]string{"a": "A"},
+			links: map[string]string{"link": "a", "gone": "a"},
+			changes: []Change{
+				{Path: "d/new", After: text("../a"), AfterLink: true},
+				{Path: "link", Before: text("a"), BeforeLink: true, After: text("nowhere"), AfterLink: true},
+				{Path: "gone", Before: text("a"), BeforeLink: true},
+			},
+			want: map[string]string{"a": "A", "d/new": "-> ../a", "link": "-> nowhere"},
+		}, {
+			name:  "a link in place of a file, and a file in place of a link itself",
+			files: map[string]string{"a": "A", "b": "B"},
+			links: map[string]string{"link": "a"},
+			changes: []Change{
+				{Path: "b", Before: text("B"), After: text("a"), AfterLink: true},
+				{Path: "link", Before: text("a"), BeforeLink: true, After: text("new"), Mode: 0o755},
+			},
+			want: map[string]string{"a": "A", "b": "-> a", "link": "x new"},
+		}, {
+			name:  "a link that leads elsewhere by now",
+			files: map[string]string{"a": "A"}, links: map[string]string{"link": "a"},
+			changes: []Change{{Path: "a", Before: text("A"), After: text("B")}, {Path: "link", Before: text("b"), BeforeLink: true, After: text("c"), AfterLink: true}},
+			err:     ErrConflict,
+		}, {
+			name: "a link where a file is", files: map[string]string{"a": "b"},
+			changes: []Change{{Path: "a", Before: text("b"), BeforeLink: true, After: text("c"), AfterLink: true}},
+			err:     ErrConflict,
+		}, {
+			name: "a link over what is there", files: map[string]string{"a": "A"},
+			changes: []Change{{Path: "a", After: text("c"), AfterLink: true}},
+			err:     ErrConflict,
+		}, {
+			name: "a link to nothing", changes: []Change{{Path: "a", After: []byte{}, AfterLink: true}},
+			err: fs.ErrInvalid,
+		}, {
+			name: "a link among repository data", changes: []Change{{Path: ".git/hooks/x", After: text("c"), AfterLink: true}},
+			err: ErrProtected,
+		}, {
+			name: "modes", files: map[string]string{"a": "A", "b": "B", "c": "C"},
+			changes: []Change{
+				{Path: "a", Before: text("A"), After: text("A"), Mode: 0o755},
+				{Path: "b", Before: text("B"), After: text("BB"), Mode: 0o755},
+				{From: "c", Path: "d", Before: text("C"), After: text("C"), Mode: 0o755},
+				{Path: "a", Before: text("A"), After: text("AA")},
+			},
+			want: map[string]string{"a": "x AA", "b": "x BB", "d": "x C"},
+		}, {
+			name: "a mode that the file has", files: map[string]string{"a": "A"},
+			changes: []Change{{Path: "a", Before: text("A"), After: text("A"), Mode: 0o644}},
 		}, {
 			name:    "a link to repository data",
 			files:   map[string]string{".git/config": "c"},

@@ -21,7 +21,7 @@ import (
 var everything = flag.Bool("everything", false, "kill at every point, and batches of 50 files too")
 
 // batch is a batch of about n changes of all kinds, the files before, and what
-// is there after. One file has a second name, made by linkBatch.
+// is there after. One file has a second name, made by linkBatch, as is a link.
 func batch(n int) (changes []Change, files, after map[string]string) {
 	files, after = map[string]string{}, map[string]string{}
 	long := strings.Repeat("some text that is longer than one word\n", 200)
@@ -31,8 +31,12 @@ func batch(n int) (changes []Change, files, after map[string]string) {
 		switch i % 5 {
 		case 0, 4:
 			files[name] = old
-			changes = append(changes, Change{Path: name, Before: text(old), After: text(now)})
+			c := Change{Path: name, Before: text(old), After: text(now)}
 			after[name] = now
+			if i%5 == 4 {
+				c.Mode, after[name] = 0o755, "x "+now
+			}
+			changes = append(changes, c)
 		case 1:
 			name = "new/" + name
 			changes = append(changes, Change{Path: name, After: text(now)})
@@ -48,8 +52,11 @@ func batch(n int) (changes []Change, files, after map[string]string) {
 	}
 	if n > 1 {
 		files["linked"] = "short"
-		changes = append(changes, Change{Path: "linked", Before: text("short"), After: text("longer than before")})
-		after["linked"], after["linked2"] = "longer than before", "longer than before"
+		changes = append(changes, Change{Path: "linked", Before: text("short"), After: text("longer than before"), Mode: 0o755},
+			Change{Path: "symbolic", Before: text("linked"), BeforeLink: true, After: text("d0"), AfterLink: true},
+			Change{Path: "new/symbolic", After: text("linked"), AfterLink: true})
+		after["linked"], after["linked2"] = "x longer than before", "x longer than before"
+		after["symbolic"], after["new/symbolic"] = "-> d0", "-> linked"
 	}
 	for _, m := range []map[string]string{files, after} {
 		for name := range m {
@@ -67,6 +74,9 @@ func linkBatch(t testing.TB, dir string) {
 		return
 	}
 	if err := os.Link(filepath.Join(dir, "linked"), filepath.Join(dir, "linked2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("linked", filepath.Join(dir, "symbolic")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -163,6 +173,13 @@ func naive(dir string, changes []Change, step func(string) error) {
 			step("")
 			continue
 		}
+		if c.AfterLink {
+			os.Remove(path)
+			step("")
+			os.Symlink(string(c.After), path)
+			step("")
+			continue
+		}
 		file, _ := os.Create(path)
 		step("")
 		file.Write(c.After[:len(c.After)/2])
@@ -170,6 +187,9 @@ func naive(dir string, changes []Change, step func(string) error) {
 		file.Write(c.After[len(c.After)/2:])
 		step("")
 		file.Close()
+		if c.Mode != 0 {
+			os.Chmod(path, c.Mode)
+		}
 	}
 }
 

@@ -53,6 +53,7 @@ type journalState struct {
 	Size   int         `json:"size,omitempty"`
 	Meta   *meta       `json:"meta,omitempty"`
 	Perm   fs.FileMode `json:"perm,omitempty"`
+	Exec   execBit     `json:"exec,omitempty"`
 }
 
 // journal is one that is under way; the zero journal is none.
@@ -178,7 +179,7 @@ func encodeJournal(w io.Writer, p *plan) error {
 	pack := func(s version) journalState {
 		texts = append(texts, s.Data)
 		length += len(s.Data)
-		return journalState{s.Exists, s.Link, len(s.Data), s.Meta, s.Perm}
+		return journalState{s.Exists, s.Link, len(s.Data), s.Meta, s.Perm, s.Exec}
 	}
 	for _, at := range p.dirs {
 		index.Dirs = append(index.Dirs, journalPlace{at.folder.real, at.name})
@@ -246,7 +247,7 @@ func decodeJournal(data []byte) (*decodedJournal, error) {
 			return nil, errDamaged
 		}
 		for _, s := range [...]journalState{e.Old, e.New} {
-			if s.Size < 0 || s.Size > len(rest) || s.Size > 0 && (!s.Exists || s.Link != "") {
+			if s.Size < 0 || s.Size > len(rest) || s.Size > 0 && (!s.Exists || s.Link != "") || s.Exec != 0 && s.Meta == nil {
 				return nil, errDamaged
 			}
 			j.texts = append(j.texts, rest[:s.Size:s.Size])

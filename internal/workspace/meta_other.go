@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// keepsExec reports whether files have execute bits.
+const keepsExec = false
+
 type fileID struct{ dev, ino uint64 }
 
 func idOf(fs.FileInfo) fileID { return fileID{} }

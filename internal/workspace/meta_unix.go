@@ -10,6 +10,9 @@ import (
 	"syscall"
 )
 
+// keepsExec reports whether files have execute bits.
+const keepsExec = true
+
 // fileID tells files apart that have several names.
 type fileID struct{ dev, ino uint64 }
 

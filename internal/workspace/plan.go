@@ -26,10 +26,12 @@ type version struct {
 	Data   []byte
 	Meta   *meta       // of a file; nil for one that is new
 	Perm   fs.FileMode // of a file that is new, before the umask
+	Exec   execBit     // set where a batch changes it
 }
 
 func (s version) equal(t version) bool {
-	return s.Exists == t.Exists && s.Link == t.Link && bytes.Equal(s.Data, t.Data)
+	return s.Exists == t.Exists && s.Link == t.Link && bytes.Equal(s.Data, t.Data) &&
+		(s.Exec == 0 && t.Exec == 0 || s.exec() == t.exec())
 }
 
 // entry is the change of one name, which has no link on its way.
@@ -87,6 +89,9 @@ func (p *planner) play(c Change) (string, error) {
 	if c.Path == "." || c.From == "." {
 		return ".", syscall.EISDIR
 	}
+	if c.Link() {
+		return c.Path, p.playLink(c)
+	}
 	if c.From != "" {
 		from, err := p.find(c.From, true)
 		if err == nil {
@@ -109,6 +114,7 @@ func (p *planner) play(c Change) (string, error) {
 		}
 		from.new = version{}
 		to.new = moved
+		to.chmod(c.Mode)
 		return c.Path, p.count(moved.Data)
 	}
 	if c.Before == nil && c.After == nil {
@@ -128,6 +134,7 @@ func (p *planner) play(c Change) (string, error) {
 		e.new = version{Exists: true, Data: c.After, Perm: cmp.Or(c.Mode.Perm(), 0o644)}
 	default:
 		e.new.Data = c.After
+		e.chmod(c.Mode)
 	}
 	return c.Path, p.count(c.After)
 }
@@ -304,7 +311,7 @@ func (p *planner) prepare(e *entry) error {
 	var random [8]byte
 	rand.Read(random[:])
 	e.temp = ".sidecar-" + hex.EncodeToString(random[:]) + ".tmp"
-	modify := e.old.Exists && e.old.Link == "" && e.new.Exists
+	modify := e.old.Exists && e.old.Link == "" && e.new.Exists && e.new.Link == ""
 	if e.old.Exists && e.old.Link == "" && (e.old.Meta.Mode&0o222 == 0) && (modify || !p.moved(e)) {
 		return fmt.Errorf("%w: the file is read-only", fs.ErrPermission)
 	}

@@ -153,7 +153,7 @@ func (d *Disk) planOf(j *decodedJournal) *plan {
 			return nil
 		}
 		unpack := func(s journalState, data []byte) version {
-			return version{Exists: s.Exists, Link: s.Link, Data: data, Meta: s.Meta, Perm: s.Perm}
+			return version{s.Exists, s.Link, data, s.Meta, s.Perm, s.Exec}
 		}
 		p.entries = append(p.entries, &entry{
 			folder: at.folder, name: at.name, view: d.viewName(at.folder, at.name),

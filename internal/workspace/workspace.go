@@ -69,8 +69,15 @@ type Change struct {
 	From   string      // a move's old name; Before is then the text at From, and Path must not exist
 	Before []byte      // nil: Path must not exist
 	After  []byte      // nil: Path is deleted
-	Mode   fs.FileMode // permission bits of a file that is created; 0 means 0644 (a move keeps its mode)
+	Mode   fs.FileMode // permission bits of a file that is created, 0 means 0644; another's execute bits become these, 0 leaves them
+
+	// Before, or After, is the target of a symbolic link, and Path that link
+	// itself. Links are not moved.
+	BeforeLink, AfterLink bool
 }
+
+// Link reports whether c is about a link itself.
+func (c Change) Link() bool { return c.BeforeLink || c.AfterLink }
 
 // Kind names what a change does to its file: create, modify, delete or rename.
 func (c Change) Kind() string {

@@ -18,7 +18,7 @@ func (d *Disk) put(dirs *dirCache, e *entry, want version, staged bool) error {
 	case !want.Exists:
 		return d.step("file.remove", func() error { return root.Remove(e.base()) })
 	case e.inPlace:
-		err := d.writeInPlace(root, e.base(), want.Data)
+		err := d.writeInPlace(root, e.base(), want)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -62,26 +62,31 @@ func (d *Disk) writeTemp(dirs *dirCache, e *entry, s version) error {
 		return err
 	}
 	if s.Meta != nil {
-		if err := d.step("temp.meta", func() error { return s.Meta.writeTo(file) }); err != nil {
+		if err := d.step("temp.meta", func() error { return s.meta().writeTo(file) }); err != nil {
 			return err
 		}
 	}
 	return d.step("temp.sync", file.Sync)
 }
 
-// writeInPlace writes data over a file that must stay the same file. The
+// writeInPlace writes want over a file that must stay the same file. The
 // journal is what makes it safe.
-func (d *Disk) writeInPlace(root *os.Root, base string, data []byte) error {
+func (d *Disk) writeInPlace(root *os.Root, base string, want version) error {
 	file, err := root.OpenFile(base, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if err := d.write("file.write", file, data); err != nil {
+	if err := d.write("file.write", file, want.Data); err != nil {
 		return err
 	}
-	if err := d.step("file.truncate", func() error { return file.Truncate(int64(len(data))) }); err != nil {
+	if err := d.step("file.truncate", func() error { return file.Truncate(int64(len(want.Data))) }); err != nil {
 		return err
+	}
+	if want.Exec != 0 {
+		if err := d.step("file.chmod", func() error { return file.Chmod(want.meta().Mode) }); err != nil {
+			return err
+		}
 	}
 	return d.step("file.sync", file.Sync)
 }

@@ -140,7 +140,7 @@ func TestWriteFile(t *testing.T) {
 				return
 			}
 			if len(changes) != 1 || changes[0].Path != c.path || string(changes[0].After) != c.want || changes[0].After == nil {
-				t.Errorf("changes %q, want %s to become %q", changes, c.path, c.want)
+				t.Errorf("changes %+v, want %s to become %q", changes, c.path, c.want)
 			}
 		})
 	}
