@@ -23,7 +23,7 @@ test: tools ## everything, with the race detector; and the extension in VS Code'
 	$(GO) test -race -timeout 15m ./...
 	$(MAKE) test-vscode
 
-SWEPT := ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
+SWEPT := ./pendingedits ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
 
 sweep: tools ## all that the tests try a part of: each failpoint, long random runs from fresh seeds; hours
 	$(GO) test -timeout 10h $(SWEPT) -everything

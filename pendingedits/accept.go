@@ -251,6 +251,9 @@ func (s *Store) repropose(name string, text []byte) (_ note, made Decided, _ int
 	}
 	name = e.name
 	made = Decided{workspace.Change{Path: name}, e.session, e.tool}
+	if e.isLink() {
+		return note{}, made, 0, refuse(name, errLink)
+	}
 	g := s.stage(e.by())
 	g.fresh = true
 	before, err := g.current(name)

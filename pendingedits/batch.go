@@ -154,14 +154,14 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 	type texts struct {
 		session       string
 		before, after []byte
-		whole         bool
+		whole, mode   bool
 	}
 	rejected := map[string]texts{}
 	for _, p := range picks {
 		if !p.e.batch {
 			continue
 		}
-		t := texts{session: p.e.session, whole: len(p.ids) == len(p.r.edit.Hunks)}
+		t := texts{session: p.e.session, whole: len(p.ids) == len(p.r.edit.Hunks), mode: p.e.modeID != "" && slices.Contains(p.ids, p.e.modeID)}
 		chosen := hasID(p.ids)
 		t.before, t.after = p.e.proposal(none), p.e.proposal(chosen)
 		rejected[p.e.name] = t
@@ -177,6 +177,9 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 			return p, true
 		case t.whole && p.landed == 0:
 			return p, false
+		}
+		if t.mode {
+			p.mode = 0
 		}
 		return p.rebase(t.before, t.after), true
 	})

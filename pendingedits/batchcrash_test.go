@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -133,7 +134,8 @@ type trial struct {
 func trialName(i int) string { return fmt.Sprintf("d%d/f%02d", i%3, i) }
 func isOpen(i int) bool      { return i%3 == 0 }
 
-// proposal is what the batch makes of file i: the old and the new text.
+// proposal is what the batch makes of file i: the old and the new text; the
+// target of a link after linkMark, what can be executed after execMark.
 func proposal(i int) (before, after string) {
 	before, after = fmt.Sprintf("old %d\nsecond\n", i), fmt.Sprintf("new %d\nsecond\n", i)
 	switch {
@@ -142,8 +144,44 @@ func proposal(i int) (before, after string) {
 		before = absent
 	case i%5 == 2:
 		after = absent
+	case i%15 == 4: // only its mode
+		after = execMark + before
+	case i%15 == 14:
+		before, after = linkMark+"old", linkMark+"new"
+	case i%15 == 10:
+		after = linkMark + "new"
 	}
 	return before, after
+}
+
+const linkMark, execMark = "-> ", "x "
+
+// asChange is the proposal for file i.
+func asChange(i int) workspace.Change {
+	before, after := proposal(i)
+	c := workspace.Change{Path: trialName(i)}
+	before, c.BeforeLink = strings.CutPrefix(before, linkMark)
+	after, c.AfterLink = strings.CutPrefix(after, linkMark)
+	after, exec := strings.CutPrefix(after, execMark)
+	if exec {
+		c.Mode = 0o755
+	}
+	c.Before, c.After = bytesOf(before), bytesOf(after)
+	return c
+}
+
+// at is what file i is, as proposal says it.
+func (w *trial) at(i int) string {
+	n, err := w.disk.Node(trialName(i))
+	switch {
+	case err != nil:
+		return err.Error()
+	case n.Link != "":
+		return linkMark + n.Link
+	case n.Exec:
+		return execMark + text(w.desk, trialName(i))
+	}
+	return text(w.desk, trialName(i))
 }
 
 // prepare makes the workspace and proposes the batch.
@@ -156,6 +194,12 @@ func prepare(dir string, n int) error {
 			return err
 		}
 		if before == absent {
+			continue
+		}
+		if target, ok := strings.CutPrefix(before, linkMark); ok {
+			if err := os.Symlink(target, path); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := os.WriteFile(path, []byte(before), 0o644); err != nil {
@@ -179,8 +223,7 @@ func prepare(dir string, n int) error {
 	defer w.close()
 	var changes []workspace.Change
 	for i := range n {
-		before, after := proposal(i)
-		changes = append(changes, workspace.Change{Path: trialName(i), Before: bytesOf(before), After: bytesOf(after)})
+		changes = append(changes, asChange(i))
 	}
 	view := w.store.For(auditor)
 	for _, part := range [][]workspace.Change{changes[:(n+1)/2], changes[(n+1)/2:]} {
@@ -194,8 +237,12 @@ func prepare(dir string, n int) error {
 			return err
 		}
 	}
-	return nil
+	_, err = w.store.QueueCommit(context.Background(), auditor, stagedMessage, nil, true)
+	return err
 }
+
+// stagedMessage is the message of the commit that takes what is staged.
+const stagedMessage = "what is staged"
 
 // openTrial opens what is in dir, as a server does that is started again.
 func openTrial(dir string, n int, fail func(string) error, gone bool) (*trial, error) {
@@ -211,7 +258,9 @@ func openTrial(dir string, n int, fail func(string) error, gone bool) (*trial, e
 	}
 	w.desk = newDesk(w.disk, filepath.Join(dir, "editor"), fail, gone)
 	w.repo = &repo{path: filepath.Join(dir, "repo"), fail: fail}
-	w.store, err = pendingedits.Open(filepath.Join(dir, "pending"), w.desk, pendingedits.Options{Fail: fail, Commits: w.repo})
+	w.store, err = pendingedits.Open(filepath.Join(dir, "pending"), w.desk, pendingedits.Options{
+		Fail: fail, Commits: w.repo, Now: func() time.Time { return time.Unix(1e9, 0) },
+	})
 	return w, err
 }
 
@@ -230,7 +279,7 @@ func (w *trial) close() { w.store.Close(); w.disk.Close() }
 func (w *trial) look() (old, now, lost int) {
 	for i := range w.n {
 		before, after := proposal(i)
-		switch text(w.desk, trialName(i)) {
+		switch w.at(i) {
 		case before:
 			old++
 		case after:
@@ -269,7 +318,7 @@ func (w *trial) problem() string {
 		// A file whose text was proposed is in one commit, in its last form.
 		name := trialName(i)
 		_, after := proposal(i)
-		want := name + "=" + after
+		want := name + "=" + strings.TrimPrefix(after, execMark)
 		if after == absent {
 			want = name + " gone"
 		}
@@ -285,6 +334,10 @@ func (w *trial) problem() string {
 	}
 	if len(w.store.List("").Commits) > 0 {
 		return "commits are left"
+	}
+	staged := slices.DeleteFunc(w.repo.commits(), func(c made) bool { return c.Message != stagedMessage })
+	if len(staged) != 1 {
+		return fmt.Sprintf("what was staged is in %d commits", len(staged))
 	}
 	return ""
 }
@@ -312,35 +365,13 @@ func crashBatch(spec string) error {
 		return err
 	}
 	var count atomic.Int64
-	w, err := openTrial(dir, n, func(string) error {
+	return act(what, n, late, dir, func(string) error {
 		if count.Add(1) == int64(at) {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
 		return nil
-	}, late)
-	if err != nil {
-		return err
-	}
-	switch what {
-	case "recover":
-		w.editorBack()
-	case "naive":
-		// What a careless store would do: one file after the other.
-		view := w.store.For(auditor)
-		for i := range n {
-			c := workspace.Change{Path: trialName(i), Before: bytesOf(text(w.desk, trialName(i))), After: bytesOf(text(view, trialName(i)))}
-			if err := w.desk.Apply(context.Background(), c); err != nil {
-				return err
-			}
-		}
-	default:
-		if res, err := w.store.Accept(context.Background(), pendingedits.Selection{}); err != nil || len(res.Accepted) != n {
-			return fmt.Errorf("accepted %v, failed %v: %w", res.Accepted, res.Failed, err)
-		}
-	}
-	w.close()
-	return nil
+	})
 }
 
 // killBatch runs crashBatch and reports whether it came to its end.
@@ -359,93 +390,16 @@ func killBatch(t *testing.T, what string, n, at int, late bool, dir string) (fin
 // batchTemplate prepares a batch once; copies of it are cheap.
 func batchTemplate(t *testing.T, n int) func() string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := memDir(t)
 	if err := prepare(dir, n); err != nil {
 		t.Fatal(err)
 	}
 	return func() string {
-		to := t.TempDir()
+		to := memDir(t)
 		if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
 		return to
-	}
-}
-
-// stride is the distance of the points that are tried: with allPoints set it is
-// one, which takes many minutes.
-func stride(n int) int {
-	if os.Getenv(allPoints) != "" {
-		return 1
-	}
-	return 2 + n/2
-}
-
-const allPoints = "PENDINGEDITS_ALL_POINTS"
-
-// TestBatchKilled kills the process with -9 at every point of accepting a
-// batch of files and commits. The server that is started again finds all files
-// old and pending, or all new; and each commit is made once.
-func TestBatchKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a process for each point")
-	}
-	for _, n := range []int{1, 5, 20, 50} {
-		t.Run(fmt.Sprint(n, " files"), func(t *testing.T) {
-			t.Parallel()
-			fresh := batchTemplate(t, n)
-			step := stride(n)
-			tried, again, mixed := 0, 0, 0
-			for at := 1; ; at += step {
-				dir := fresh()
-				if killBatch(t, "accept", n, at, false, dir) {
-					break
-				}
-				tried++
-				late := tried%2 == 0 // the editor tells of its documents at once, or later
-				if tried%(1+step/2) == 0 {
-					again += killRecovery(t, dir, n, late)
-				}
-				if p := problemOf(t, dir, n, late); p != "" {
-					t.Errorf("killed at point %d (late %v): %s", at, late, p)
-				}
-				os.RemoveAll(dir)
-			}
-			for at := 1; n > 1; at += step {
-				dir := fresh()
-				if killBatch(t, "naive", n, at, false, dir) {
-					break
-				}
-				if p := problemOf(t, dir, n, false); strings.Contains(p, " old and ") {
-					mixed++
-				}
-				os.RemoveAll(dir)
-			}
-			t.Logf("%d kills, %d more while recovering: none mixed, lost or doubled; one by one, %d were mixed", tried, again, mixed)
-			if tried == 0 || n > 1 && mixed == 0 {
-				t.Error("the control did not fail, so this test proves nothing")
-			}
-		})
-	}
-}
-
-// killRecovery kills the servers that are started again on copies of dir, at
-// points of their recovery.
-func killRecovery(t *testing.T, dir string, n int, late bool) (tried int) {
-	t.Helper()
-	for at := 1; ; at += stride(n) {
-		copied := t.TempDir()
-		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-			t.Fatal(err)
-		}
-		if killBatch(t, "recover", n, at, late, copied) {
-			return tried
-		}
-		tried++
-		if p := problemOf(t, copied, n, late); p != "" {
-			t.Errorf("killed in recovery at point %d (late %v): %s", at, late, p)
-		}
-		os.RemoveAll(copied)
 	}
 }
 

@@ -57,8 +57,15 @@ func plain(changes []decided) []workspace.Change {
 
 // has reports whether the base has what c makes of its file.
 func (s *Store) has(c decided) bool {
+	if c.Link() {
+		now, err := s.readNode(c.Path)
+		return err == nil && now.is(c.After, c.AfterLink)
+	}
 	now, err := s.read(c.Path)
 	if err != nil || !same(now, c.After) {
+		return false
+	}
+	if c.changesMode() && workspace.IsExec(s.mode(c.Path)) != workspace.IsExec(c.Mode) {
 		return false
 	}
 	if c.From == "" {

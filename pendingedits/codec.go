@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
@@ -39,14 +40,13 @@ func (w *encoder) flag(f bool) {
 	w.number(n)
 }
 
-// flags writes a flag, and a second one that older records don't have.
-func (w *encoder) flags(f, second bool) {
+// flags writes a flag, and further ones that older records don't have.
+func (w *encoder) flags(list ...bool) {
 	n := int64(0)
-	if f {
-		n = 1
-	}
-	if second {
-		n |= 2
+	for i, f := range list {
+		if f {
+			n |= 1 << i
+		}
 	}
 	w.number(n)
 }
@@ -133,9 +133,12 @@ func (w *encoder) entry(e *entry) {
 	w.text(e.name)
 	w.text(e.from)
 	w.file(e.base)
-	w.flags(e.whole, e.batch)
+	w.flags(e.whole, e.batch, e.modeID != "", e.baseLink, e.afterLink)
 	w.file(e.after)
 	w.number(int64(e.mode))
+	if e.modeID != "" {
+		w.text(e.modeID)
+	}
 	w.text(e.session)
 	w.text(e.tool)
 	w.number(e.updated.UnixNano())
@@ -150,7 +153,8 @@ func (w *encoder) entry(e *entry) {
 }
 
 func (w *encoder) undo(u undoItem) {
-	w.flags(u.undone, u.batch)
+	links := slices.ContainsFunc(u.changes, func(d decided) bool { return d.Link() })
+	w.flags(u.undone, u.batch, links)
 	if u.batch {
 		w.number(int64(len(u.commits)))
 		for _, c := range u.commits {
@@ -166,6 +170,9 @@ func (w *encoder) undo(u undoItem) {
 		w.number(int64(d.Mode))
 		w.text(d.session)
 		w.text(d.tool)
+		if links {
+			w.flags(d.BeforeLink, d.AfterLink)
+		}
 	}
 }
 
@@ -252,10 +259,13 @@ func decode(payload []byte) (record, error) {
 	return r, nil
 }
 
-// flags reads what encoder.flags wrote, or a single flag.
-func (d *decoder) flags() (f, second bool) {
+// flags reads what encoder.flags wrote, or fewer flags of an older record.
+func (d *decoder) flags(list ...*bool) {
 	n := d.number()
-	return n&1 != 0, n&2 != 0
+	for i, f := range list {
+		*f = n&(1<<i) != 0
+	}
+	d.bad = d.bad || n>>len(list) != 0
 }
 
 func (d *decoder) commits(r *record) {
@@ -287,8 +297,12 @@ func (d *decoder) commitDone() commitDone {
 
 func (d *decoder) entry() *entry {
 	e := &entry{name: d.text(), from: d.text(), base: d.file()}
-	e.whole, e.batch = d.flags()
+	mode := false
+	d.flags(&e.whole, &e.batch, &mode, &e.baseLink, &e.afterLink)
 	e.after, e.mode = d.file(), fs.FileMode(d.number())
+	if mode {
+		e.modeID = d.text()
+	}
 	e.session, e.tool = d.text(), d.text()
 	e.updated, e.revision = time.Unix(0, d.number()).UTC(), d.number()
 	var lines []string
@@ -310,13 +324,14 @@ func (d *decoder) entry() *entry {
 		}
 		e.hunks = append(e.hunks, h)
 	}
-	d.bad = d.bad || len(e.hunks) == 0 || !fs.ValidPath(e.name)
+	d.bad = d.bad || len(e.parts()) == 0 || !fs.ValidPath(e.name)
 	return e
 }
 
 func (d *decoder) undo() undoItem {
 	u := undoItem{}
-	u.undone, u.batch = d.flags()
+	links := false
+	d.flags(&u.undone, &u.batch, &links)
 	if u.batch {
 		for range d.count() {
 			u.commits = append(u.commits, d.commitDone())
@@ -325,6 +340,10 @@ func (d *decoder) undo() undoItem {
 	for range d.count() {
 		c := workspace.Change{Path: d.text(), From: d.text(), Before: d.file(), After: d.file(), Mode: fs.FileMode(d.number())}
 		u.changes = append(u.changes, decided{Change: c, session: d.text(), tool: d.text()})
+		if links {
+			last := &u.changes[len(u.changes)-1]
+			d.flags(&last.BeforeLink, &last.AfterLink)
+		}
 	}
 	return u
 }

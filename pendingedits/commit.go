@@ -69,10 +69,10 @@ type queued struct {
 // base. Once the batch has landed, and as long as the commit waits on, content
 // stands to the file's text final as data to base.
 type part struct {
-	name, source   string // base is the text of source: another file for a rename
-	base, data     []byte // nil: no file
-	mode           fs.FileMode
-	landed         int // how many accepted batches of the session changed the file
+	name, source   string      // base is the text of source: another file for a rename
+	base, data     []byte      // nil: no file
+	mode           fs.FileMode // fs.ModeSymlink: data is the target of a link; 0: as it was
+	landed         int         // how many accepted batches of the session changed the file
 	final, content []byte
 }
 
@@ -101,7 +101,7 @@ func (p part) takeBack(before, after []byte) part {
 }
 
 func (p part) same(q part) bool {
-	return p.landed == q.landed && same(p.data, q.data) && same(p.final, q.final) && same(p.content, q.content)
+	return p.landed == q.landed && p.mode == q.mode && same(p.data, q.data) && same(p.final, q.final) && same(p.content, q.content)
 }
 
 // rebase returns p for a proposal of which a person made after what was before.
@@ -184,16 +184,16 @@ func (s *Store) queueCommit(ctx context.Context, by Proposer, message string, mo
 // unclaimed returns the files of a session's batch that changed since its last
 // commit. s.mu is held.
 func (s *Store) unclaimed(session string) ([]part, error) {
-	last := map[string][]byte{}
+	last := map[string]part{}
 	now := map[string]part{}
 	for _, q := range s.commits {
 		for _, p := range q.parts {
 			switch {
 			case q.session != session:
 			case p.landed > 0:
-				last[p.name] = p.content
+				last[p.name] = part{data: p.content, mode: p.mode}
 			default:
-				last[p.name] = p.data
+				last[p.name] = p
 				now[p.name] = part{name: p.name, source: p.source}
 			}
 		}
@@ -203,17 +203,26 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 			continue
 		}
 		e, r := s.resolve(e, true)
-		if e == nil || !r.shown {
+		if e == nil || !r.offered {
 			continue // it is in the files already, or in conflict
 		}
-		now[e.name] = part{name: e.name, source: e.source(), base: r.live, data: r.text, mode: e.mode}
+		p := part{name: e.name, source: e.source(), base: r.live, data: r.text, mode: e.mode}
+		if e.isLink() {
+			p.data = e.after
+		}
+		if e.afterLink {
+			p.mode = fs.ModeSymlink
+		}
+		now[e.name] = p
 		if e.from != "" {
 			now[e.from] = part{name: e.from, source: e.from, base: r.live}
 		}
 	}
 	var parts []part
 	for name, p := range now {
-		if _, _, pending := s.lookup(name); !pending {
+		if e := s.entries[name]; e != nil && (e.isLink() || e.modeID != "") {
+			// What the view does not show is proposed all the same.
+		} else if _, _, pending := s.lookup(name); !pending {
 			// The agent took its change back since the last commit, or the user
 			// made it.
 			live, err := s.read(name)
@@ -222,7 +231,7 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 			}
 			p = part{name: name, source: name, base: live, data: live}
 		}
-		if old, ok := last[name]; ok && same(old, p.data) {
+		if old, ok := last[name]; ok && same(old.data, p.data) && old.mode == p.mode {
 			continue
 		}
 		parts = append(parts, p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 )
 
@@ -122,6 +123,10 @@ func (s *Store) keep(op string, r record) error {
 // now returns the text that the file of p has, and that which a commit of p is
 // to have.
 func (s *Store) now(p part) (live, data []byte, err error) {
+	if p.mode&fs.ModeSymlink != 0 {
+		n, err := s.readNode(p.name)
+		return n.data, p.data, err
+	}
 	if live, err = s.read(p.name); err != nil {
 		return nil, nil, err
 	}

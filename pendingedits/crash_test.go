@@ -21,7 +21,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
-const crashDir, crashAt, crashNaive = "PENDINGEDITS_CRASH_DIR", "PENDINGEDITS_CRASH_AT", "PENDINGEDITS_CRASH_NAIVE"
+const crashDir, crashAt = "PENDINGEDITS_CRASH_DIR", "PENDINGEDITS_CRASH_AT"
 
 // TestMain is also the process that is killed.
 func TestMain(m *testing.M) {
@@ -163,23 +163,16 @@ func short(s string) string {
 	return s
 }
 
-// crash runs the steps, says after which it is, and dies at a point.
-func crash(dir string, at int) error {
-	n := 0
-	w, err := openWorld(dir, func(point string) error {
-		if n++; n == at {
-			fmt.Println("killed", point)
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		}
-		return nil
-	})
+// goThrough does the steps, calling done after each; naive is how a careless
+// store would do one of them.
+func goThrough(dir string, naive bool, fail func(string) error, done func(i int)) error {
+	w, err := openWorld(dir, fail)
 	if err != nil {
 		return err
 	}
 	for i, step := range steps {
-		if os.Getenv(crashNaive) != "" && i == 4 {
-			// What a careless store would do: forget the edits, then apply them.
+		if naive && i == 4 {
+			// Forget the edits, then apply them.
 			view := w.store.For(agent)
 			data := []byte(text(view, "a"))
 			live := []byte(text(w.disk, "a"))
@@ -192,14 +185,27 @@ func crash(dir string, at int) error {
 		} else if err := step(w); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
-		fmt.Println("done", i+1)
+		done(i + 1)
 	}
 	w.close()
 	return nil
 }
 
+// crash goes through the steps, says after which it is, and dies at a point.
+func crash(dir string, at int) error {
+	n := 0
+	return goThrough(dir, false, func(point string) error {
+		if n++; n == at {
+			fmt.Println("killed", point)
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+		return nil
+	}, func(i int) { fmt.Println("done", i) })
+}
+
 func newWorldDir(t *testing.T) string {
-	dir := t.TempDir()
+	dir := memDir(t)
 	for name, text := range crashFiles {
 		if err := os.MkdirAll(filepath.Join(dir, "root"), 0o755); err != nil {
 			t.Fatal(err)
@@ -211,13 +217,10 @@ func newWorldDir(t *testing.T) string {
 	return dir
 }
 
-// TestKilled kills the process with -9 at every point of the store's and the
-// disk's work in turn. What is there afterwards is what was there before or
+// TestKilled looks at what a kill -9 leaves at every point of the store's and the
+// disk's work; at some, or with -everything at all, a process is killed. What is there afterwards is what was there before or
 // after the step it died in: in the files, and in the queue.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a process for each point")
-	}
 	// What the state is after each step when nothing goes wrong.
 	w, err := openWorld(newWorldDir(t), nil)
 	if err != nil {
@@ -240,37 +243,73 @@ func TestKilled(t *testing.T) {
 	}
 	w.close()
 
-	points := map[string]bool{}
-	tried, finished := 0, false
-	for at := 1; !finished; at++ {
-		dir := newWorldDir(t)
-		var acked int
-		var point string
-		acked, point, finished = kill(t, dir, at, "")
-		if finished {
-			break
+	sweep := &sweep{t: t, scratch: memDir(t)}
+	fresh, err := copyOf(newWorldDir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[[32]byte]string{} // states after opening what was left
+	after := func(c copied) string {
+		if _, ok := seen[c.key]; !ok {
+			sweep.in(c, func(dir string) { seen[c.key] = reopened(t, dir) })
 		}
+		return seen[c.key]
+	}
+	// each goes through the steps, and looks at what a kill at each point leaves.
+	each := func(naive bool, look func(at int, point string, acked int, left copied)) {
+		type leftAt struct {
+			at    int
+			point string
+			acked int
+			left  copied
+		}
+		var leftBehind []leftAt
+		acked, at := 0, 0
+		sweep.in(fresh, func(dir string) {
+			err := goThrough(dir, naive, func(point string) error {
+				left, err := copyOf(dir)
+				at++
+				if err != nil {
+					t.Fatal(err)
+				}
+				leftBehind = append(leftBehind, leftAt{at, point, acked, left})
+				return nil
+			}, func(i int) { acked = i })
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		for _, l := range leftBehind {
+			look(l.at, l.point, l.acked, l.left)
+		}
+	}
+	points := map[string]bool{}
+	tried, killed := 0, 0
+	each(false, func(at int, point string, acked int, left copied) {
 		tried++
 		points[point] = true
-		got := reopened(t, dir)
+		got := after(left)
 		if got != states[acked] && (acked+1 >= len(states) || got != states[acked+1]) {
 			t.Errorf("killed at %s (point %d) in step %d: neither the old nor the new state (-old +got):\n%s", point, at, acked, cmp.Diff(states[acked], got))
 		}
-		os.RemoveAll(dir)
-	}
-	naive := 0
-	for at := 1; ; at++ {
-		dir := newWorldDir(t)
-		acked, _, finished := kill(t, dir, at, "1")
-		if finished || acked > 4 {
-			break
+		if at%16 != 5 && !*everything {
+			return
 		}
-		if acked == 4 && reopened(t, dir) != states[4] && reopened(t, dir) != states[5] {
+		sweep.in(fresh, func(dir string) {
+			killed++
+			ackedThen, pointThen, finished := kill(t, dir, at)
+			if finished || ackedThen != acked || pointThen != point || reopened(t, dir) != got {
+				t.Errorf("point %d, %s: a process that is really killed leaves something else", at, point)
+			}
+		})
+	})
+	naive := 0
+	each(true, func(_ int, _ string, acked int, left copied) {
+		if got := after(left); acked == 4 && got != states[4] && got != states[5] {
 			naive++
 		}
-		os.RemoveAll(dir)
-	}
-	t.Logf("%d tried, %d held, at %d kinds of points; the careless order failed at %d", tried, tried, len(points), naive)
+	})
+	t.Logf("%d tried, %d held, at %d kinds of points, of which %d with a process that was killed; the careless order failed at %d", tried, tried, len(points), killed, naive)
 	if naive == 0 {
 		t.Error("the control did not fail, so this test proves nothing")
 	}
@@ -286,10 +325,10 @@ func TestKilled(t *testing.T) {
 }
 
 // kill runs the steps in a process that dies at a point.
-func kill(t *testing.T, dir string, at int, naive string) (acked int, point string, finished bool) {
+func kill(t *testing.T, dir string, at int) (acked int, point string, finished bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("%s=%d", crashAt, at), crashNaive+"="+naive)
+	cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("%s=%d", crashAt, at))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); err != nil && (!ok || !status.Signaled()) {

@@ -57,6 +57,7 @@ type Hunk struct {
 
 	State State
 	Text  string // lines of a unified diff, without header and context
+	Says  string // what it does, where that is not to lines: "make it executable"
 }
 
 // Side is one of the two texts of an Edit.

@@ -21,8 +21,15 @@ type entry struct {
 	// A whole is taken or left as one: a create, delete or rename, or content
 	// that has no lines. It has one hunk, which is only an id.
 	whole bool
-	after []byte      // nil deletes
-	mode  fs.FileMode // of a file that is created
+	after []byte // nil deletes
+
+	// Of a file that is created, its mode; else, if not 0, the execute bits of
+	// mode are proposed too: as a part of a whole, or by themselves as modeID.
+	mode   fs.FileMode
+	modeID string
+
+	// The base, or after, of a whole is the target of a symbolic link.
+	baseLink, afterLink bool
 
 	session, tool string
 	batch         bool // part of the session's batch
@@ -82,12 +89,26 @@ func (e *entry) without(applied, dropped func(hunk) bool) *entry {
 		}
 		lines = append(lines, h.old...)
 	}
-	if len(left) == 0 {
+	mode := hunk{id: e.modeID}
+	modeGone := e.modeID == "" || applied(mode) || dropped(mode)
+	if len(left) == 0 && modeGone {
 		return nil
 	}
 	rest := *e
+	if modeGone {
+		rest.mode, rest.modeID = 0, ""
+	}
 	rest.base, rest.hunks = join(append(lines, base[at:]...)), left
 	return &rest
+}
+
+// parts are all that can be chosen of e: its hunks, and the change of the mode
+// as one without lines.
+func (e *entry) parts() []hunk {
+	if e.modeID == "" {
+		return e.hunks
+	}
+	return append([]hunk{{id: e.modeID}}, e.hunks...)
 }
 
 // proposal is the text that e makes of its base without the hunks for which

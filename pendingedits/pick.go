@@ -89,7 +89,7 @@ func (s *Store) pick(sel Selection) (picks []picked, failed []Failure, err error
 // owner returns the entry that has the hunk, or nil.
 func (s *Store) owner(id string) *entry {
 	for _, e := range s.entries {
-		if slices.ContainsFunc(e.hunks, func(h hunk) bool { return h.id == id }) {
+		if slices.ContainsFunc(e.parts(), func(h hunk) bool { return h.id == id }) {
 			return e
 		}
 	}
@@ -103,14 +103,23 @@ func gone(id string) error {
 // change returns what accepting p does to the base.
 func (p picked) change() (workspace.Change, error) {
 	e, r := p.e, p.r
-	c := workspace.Change{Path: e.name, From: e.from, Before: r.live, Mode: e.mode}
+	c := workspace.Change{Path: e.name, From: e.from, Before: r.live, BeforeLink: r.liveLink}
 	switch {
 	case r.trouble != nil:
 		return c, r.trouble
 	case e.whole && r.state == Conflict:
 		return c, fmt.Errorf("the user changed the file since the edit was proposed: %w", workspace.ErrConflict)
+	case e.isLink():
+		c.After, c.AfterLink, c.Mode = e.after, e.afterLink, e.mode
+		return c, nil
 	case e.whole:
 		c.After = r.text
+		switch {
+		case c.Before == nil || e.changesMode(r):
+			c.Mode = e.mode
+		case c.After == nil:
+			c.Mode = r.liveMode // what it has again if this is undone
+		}
 		return c, nil
 	}
 	var chosen []hunk
@@ -119,8 +128,13 @@ func (p picked) change() (workspace.Change, error) {
 			chosen = append(chosen, h)
 		}
 	}
-	if n := len(p.ids) - len(chosen); n > 0 {
-		return c, fmt.Errorf("%d of %d hunks change lines that the user changed; accept the others one by one, or reject these: %w", n, len(p.ids), workspace.ErrConflict)
+	open := len(p.ids) - len(chosen)
+	if r.live != nil && e.modeID != "" && slices.Contains(p.ids, e.modeID) {
+		c.Mode = e.mode
+		open--
+	}
+	if open > 0 {
+		return c, fmt.Errorf("%d of %d hunks change lines that the user changed; accept the others one by one, or reject these: %w", open, len(p.ids), workspace.ErrConflict)
 	}
 	c.After = join(apply(diff.SplitLines(string(r.live)), chosen))
 	return c, nil
@@ -132,7 +146,7 @@ func (p picked) change() (workspace.Change, error) {
 func (p picked) left(e *entry, applied bool) (rest *entry, less bool) {
 	chosen := hasID(p.ids)
 	switch {
-	case e == nil || !slices.ContainsFunc(e.hunks, chosen):
+	case e == nil || !slices.ContainsFunc(e.parts(), chosen):
 		return e, false
 	case e.whole:
 		return nil, true

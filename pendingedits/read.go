@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 )
 
 // List returns what is pending, of one session or, for "", of all.
@@ -50,17 +48,9 @@ func (s *Store) Diff(name string) (string, error) {
 			continue
 		}
 		describeConflicts(&b, &r.edit)
-		if !r.shown {
-			continue
+		if r.offered {
+			b.WriteString(patch(e, r))
 		}
-		oldName, newName := e.source(), e.name
-		if r.live == nil {
-			oldName = ""
-		}
-		if r.text == nil {
-			newName = ""
-		}
-		b.WriteString(diff.Patch(oldName, newName, string(r.live), string(r.text)))
 	}
 	return b.String(), nil
 }

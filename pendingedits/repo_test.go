@@ -45,7 +45,11 @@ func asMade(c pendingedits.CommitRequest) made {
 		if f.Data == nil {
 			m.Files = append(m.Files, f.Name+" gone")
 		} else {
-			m.Files = append(m.Files, f.Name+"="+string(f.Data))
+			text := string(f.Data)
+			if f.Mode&os.ModeSymlink != 0 {
+				text = linkMark + text
+			}
+			m.Files = append(m.Files, f.Name+"="+text)
 		}
 	}
 	return m

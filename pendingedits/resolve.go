@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // resolution is an entry seen against the live text.
@@ -16,8 +17,12 @@ type resolution struct {
 	live    []byte // at the entry's source; nil: no file
 	trouble error  // why live could not be read
 
+	liveLink bool        // live is the target of a link
+	liveMode fs.FileMode // permissions of the live file
+
 	text    []byte // what is proposed now; nil: no file
 	shown   bool   // text differs from live and is what the queue's view has
+	offered bool   // there is something to accept: text is shown, or a link or mode proposed
 	ready   []hunk // that can be accepted, exact in live
 	at      []placed
 	clashes []clash
@@ -32,13 +37,19 @@ type stamp struct {
 	exists   bool
 	size     int64
 	modified time.Time
-	occupied bool // a rename's new name is taken
+	mode     fs.FileMode
+	link     string // where an entry of a link has one
+	occupied bool   // a rename's new name is taken
 }
 
 func (s *Store) stamp(e *entry) stamp {
 	var st stamp
 	if info, err := s.base.Stat(e.source()); err == nil {
-		st = stamp{exists: true, size: info.Size(), modified: info.ModTime()}
+		st = stamp{exists: true, size: info.Size(), modified: info.ModTime(), mode: info.Mode().Perm()}
+	}
+	if e.isLink() {
+		n, err := workspace.NodeOf(s.base, e.name)
+		st.link, st.exists = n.Link, err == nil && n.Exists
 	}
 	if e.from != "" {
 		_, err := s.base.Stat(e.name)
@@ -69,12 +80,18 @@ func (s *Store) resolve(e *entry, force bool) (*entry, *resolution) {
 		return e, old
 	}
 	live, err := s.read(e.source())
-	if old != nil && err == nil && old.trouble == nil && same(live, old.live) && now.occupied == old.stamp.occupied {
+	link := false
+	if e.isLink() {
+		var n node
+		n, err = s.readNode(e.name)
+		live, link = n.data, n.link
+	}
+	if old != nil && err == nil && old.trouble == nil && same(live, old.live) && link == old.liveLink && now.mode == old.stamp.mode && now.occupied == old.stamp.occupied {
 		old.stamp = now
 		return e, old
 	}
-	r := s.meet(e, live, err)
-	r.stamp = now
+	r := &resolution{stamp: now, live: live, liveLink: link, liveMode: now.mode, trouble: err, state: Clean}
+	s.meet(e, r)
 	if left, changed := e.settled(r); changed {
 		rec := record{puts: []*entry{left}}
 		if left == nil {
@@ -114,6 +131,9 @@ func (e *entry) settled(r *resolution) (left *entry, less bool) {
 		return nil, r.done
 	}
 	var ids []string
+	if e.modeID != "" && r.live != nil && workspace.IsExec(r.liveMode) == workspace.IsExec(e.mode) {
+		ids = append(ids, e.modeID)
+	}
 	for i, p := range r.at {
 		if p.done {
 			ids = append(ids, e.hunks[i].id)
@@ -125,22 +145,26 @@ func (e *entry) settled(r *resolution) (left *entry, less bool) {
 	return e.without(hasID(ids), none), true
 }
 
-// meet brings e and the live text together.
-func (s *Store) meet(e *entry, live []byte, trouble error) *resolution {
-	r := &resolution{live: live, trouble: trouble, state: Clean}
+// meet brings e and the live text of r together.
+func (s *Store) meet(e *entry, r *resolution) {
 	switch {
-	case e.whole && trouble != nil:
+	case e.whole && r.trouble != nil:
 		r.state = Conflict
+	case e.isLink():
+		e.meetLink(r)
 	case e.whole:
 		s.meetWhole(e, r)
-	case !isText(live):
-		r.text = live
+	case !isText(r.live):
+		r.text = r.live
 		r.at = slices.Repeat([]placed{{state: Conflict}}, len(e.hunks))
 	default:
 		meetText(e, r)
 	}
+	if e.modeID != "" && r.live == nil {
+		r.state = Conflict
+	}
+	r.offered = r.shown || e.isLink() && r.state != Conflict || e.modeID != "" && r.live != nil
 	r.edit = describe(e, r)
-	return r
 }
 
 func (s *Store) meetWhole(e *entry, r *resolution) {
@@ -148,7 +172,7 @@ func (s *Store) meetWhole(e *entry, r *resolution) {
 	if e.from != "" {
 		s.meetRename(e, r)
 	} else {
-		r.done = same(r.live, e.after)
+		r.done = same(r.live, e.after) && !e.changesMode(r)
 		if !same(r.live, e.base) {
 			r.state = Conflict
 		}
@@ -201,6 +225,10 @@ func describe(e *entry, r *resolution) Edit {
 		d.Hunks = []Hunk{describeWhole(e, r, &d)}
 		return d
 	}
+	if e.modeID != "" {
+		d.State = r.state
+		d.Hunks = append(d.Hunks, Hunk{ID: e.modeID, State: r.state, Text: e.modeLines(), Says: e.modeSays()})
+	}
 	shift := 0
 	for i, h := range e.hunks {
 		p := r.at[i]
@@ -234,6 +262,12 @@ func describeWhole(e *entry, r *resolution, d *Edit) Hunk {
 	text := ""
 	if e.from != "" {
 		text = fmt.Sprintf("rename from %s\nrename to %s\n", e.from, e.name)
+	}
+	if e.isLink() {
+		h.Says = e.linkSays()
+		text += e.linkLines()
+	} else if e.changesMode(r) {
+		text += e.modeLines()
 	}
 	if diff.Binary(string(old)) || diff.Binary(string(proposed)) {
 		h.Text = text + "binary content\n"

@@ -21,14 +21,17 @@ type stage struct {
 	from  map[string]string // where a renamed file is in the base; "" cuts the tie
 	mode  map[string]fs.FileMode
 	base  map[string][]byte // what was read of the base, once
-	fresh bool              // what is in conflict is not kept
+	links []*entry          // proposals of links
+
+	baseMode map[string]fs.FileMode // where the base's is about to be another
+	fresh    bool                   // what is in conflict is not kept
 }
 
 func (s *Store) stage(by Proposer) *stage {
 	return &stage{
 		s: s, by: by,
 		want: map[string][]byte{}, from: map[string]string{}, mode: map[string]fs.FileMode{},
-		base: map[string][]byte{},
+		base: map[string][]byte{}, baseMode: map[string]fs.FileMode{},
 	}
 }
 
@@ -88,6 +91,12 @@ func (g *stage) change(c workspace.Change) error {
 			return refuse(name, fs.ErrInvalid)
 		}
 	}
+	if c.Link() {
+		return g.link(c)
+	}
+	if e := g.s.entries[c.Path]; e != nil && e.isLink() {
+		return refuse(c.Path, fmt.Errorf("%w: that it is a link, or is one no more, waits for the user", workspace.ErrConflict))
+	}
 	now, err := g.current(source)
 	if err != nil {
 		return err
@@ -109,6 +118,10 @@ func (g *stage) change(c workspace.Change) error {
 			origin = c.From
 		}
 		g.from[c.Path] = origin
+		if e := g.s.entries[c.From]; e != nil && g.mode[c.From] == 0 {
+			g.mode[c.From] = e.mode
+		}
+		g.mode[c.Path] = g.mode[c.From]
 		g.want[c.From], g.from[c.From] = nil, ""
 	}
 	if c.After != nil && (c.Before == nil || c.From != "") {
@@ -171,7 +184,7 @@ func (g *stage) record() (record, error) {
 			g.want[other] = data
 		}
 	}
-	var r record
+	r := record{puts: g.links}
 	moved := map[string]bool{} // by old name
 	for _, name := range slices.Sorted(maps.Keys(g.want)) {
 		if g.renames(name) {
@@ -222,11 +235,17 @@ func (g *stage) entry(name string) (*entry, error) {
 		return nil, err
 	}
 	want := g.want[name]
+	mode := g.proposedMode(name, live, want)
 	if !isText(live) || !isText(want) {
-		if same(live, want) {
+		switch {
+		case !same(live, want):
+			return g.whole(name, "")
+		case mode == 0:
 			return nil, nil
 		}
-		return g.whole(name, "")
+		e := g.made(name)
+		e.base, e.mode, e.modeID = live, mode, g.modeID(name, mode)
+		return e, nil
 	}
 	old := g.s.entries[name]
 	var r *resolution
@@ -242,7 +261,10 @@ func (g *stage) entry(name string) (*entry, error) {
 	}
 	e := g.made(name)
 	e.base, e.hunks = rework(old, r, live, want, g.s.newID)
-	if len(e.hunks) == 0 {
+	if mode != 0 {
+		e.mode, e.modeID = mode, g.modeID(name, mode)
+	}
+	if len(e.parts()) == 0 {
 		return nil, nil
 	}
 	return e, nil

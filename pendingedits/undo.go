@@ -138,7 +138,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		if done == nil {
 			return record{}, nil
 		}
-		r, err := s.pendingAgain(done)
+		r, err := s.pendingAgain(done, item.undone)
 		r.undone = 1
 		for _, u := range []undoItem{stay, again} {
 			if u.changes != nil {
@@ -202,6 +202,9 @@ func (s *Store) backward(d decided, item undoItem) (backward, error) {
 	if err := s.mayTouch(Proposer{d.session, d.tool, item.batch}, d.Path, d.From); err != nil {
 		return b, err
 	}
+	if d.Link() {
+		return s.backwardLink(b)
+	}
 	for _, name := range s.tied(d.Path, d.From) {
 		text, err := s.stage(Proposer{}).current(name)
 		if err != nil {
@@ -219,11 +222,18 @@ func (s *Store) backward(d decided, item undoItem) (backward, error) {
 	}
 	changed := fmt.Errorf("the file was changed since, where the edit is: %w", workspace.ErrConflict)
 	b.change = workspace.Change{Path: d.Path, Before: now, After: d.Before, Mode: d.Mode}
+	chmod := false
+	if d.changesMode() {
+		b.change.Mode = 0
+		if chmod = workspace.IsExec(s.mode(d.Path)) == workspace.IsExec(d.Mode); chmod {
+			b.change.Mode = opposite(d.Mode)
+		}
+	}
 	if d.From != "" {
 		b.change.Path, b.change.From = d.From, d.Path
 	}
 	switch {
-	case d.From == "" && same(now, d.Before):
+	case d.From == "" && same(now, d.Before) && !chmod:
 		if s.entries[d.Path] == nil && !item.undone {
 			b.seen[d.Path] = d.After // it is pending again all the same
 		}
@@ -241,7 +251,7 @@ func (s *Store) backward(d decided, item undoItem) (backward, error) {
 	if !ok {
 		return b, changed
 	}
-	b.change.After, b.needed = merged, d.From != "" || !same(merged, now)
+	b.change.After, b.needed = merged, d.From != "" || !same(merged, now) || chmod
 	return b, nil
 }
 
@@ -263,9 +273,13 @@ func (s *Store) tied(names ...string) []string {
 // pendingAgain returns the entries that make the queue's view what it was: so
 // what was taken back is pending, and nothing is that was accepted again. s.mu
 // is held.
-func (s *Store) pendingAgain(done []backward) (record, error) {
+func (s *Store) pendingAgain(done []backward, undone bool) (record, error) {
 	var r record
 	for _, b := range done {
+		if b.of.Link() {
+			s.linkAgain(b, undone, &r)
+			continue
+		}
 		g := s.stage(Proposer{b.of.session, b.of.tool, b.batch})
 		for name, before := range b.seen {
 			if e := s.entries[name]; e != nil {
@@ -281,6 +295,12 @@ func (s *Store) pendingAgain(done []backward) (record, error) {
 		}
 		if b.of.From != "" {
 			g.from[b.of.Path] = b.of.From
+		}
+		switch {
+		case b.of.changesMode():
+			g.modeAgain(b, undone)
+		case b.of.Before == nil && b.of.Mode != 0:
+			g.mode[b.of.Path] = b.of.Mode
 		}
 		again, err := g.record()
 		if err != nil {

@@ -56,6 +56,15 @@ func (s *Store) propose(ctx context.Context, by Proposer, changes []workspace.Ch
 	}
 	g := s.stage(by)
 	for _, c := range changes {
+		if c.Link() {
+			if err := s.mayTouch(by, c.Path); err != nil {
+				return 0, err
+			}
+			if err := g.change(c); err != nil {
+				return 0, err
+			}
+			continue
+		}
 		// One file, one entry, whichever of its names is used.
 		var err error
 		if c.Path, err = s.real(c.Path); err != nil {

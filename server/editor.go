@@ -69,6 +69,9 @@ func (e *Editor) Apply(ctx context.Context, changes ...workspace.Change) error {
 		return err
 	}
 	if len(p.steps) == 0 {
+		if err := e.changeModes(p); err != nil {
+			return err
+		}
 		return e.applyDisk(ctx, p)
 	}
 	if err := e.checkDisk(p.disk); err != nil {
@@ -84,7 +87,11 @@ func (e *Editor) Apply(ctx context.Context, changes ...workspace.Change) error {
 	for _, name := range p.detach {
 		e.docs.detach(name)
 	}
-	if err := e.applyDisk(ctx, p); err != nil {
+	err = e.changeModes(p)
+	if err == nil {
+		err = e.applyDisk(ctx, p)
+	}
+	if err != nil {
 		// Also when ctx ended: half an application is worse than a late end.
 		if undo := e.undo(context.WithoutCancel(ctx), p.steps); undo != nil {
 			return fmt.Errorf("%w; the open documents keep their part of the change: %w", err, undo)
@@ -117,6 +124,9 @@ func (e *Editor) checkDisk(changes []workspace.Change) error {
 		name := c.Path
 		if c.From != "" {
 			name = c.From
+		}
+		if c.Link() {
+			continue // the base knows
 		}
 		data, err := e.base.ReadFile(name)
 		if c.Before == nil {

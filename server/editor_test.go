@@ -104,6 +104,49 @@ func TestApplyRefused(t *testing.T) {
 	}
 }
 
+// TestModesAndLinks: what no edit of a client can do is done by the server, also
+// to files that are open with unsaved text.
+func TestModesAndLinks(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.sh": "a\n", "m.sh": "m\n", "f": "f\n", "dirty": "d\n", "l": "l\n"}})
+	uri := w.open("a.sh", "a\nunsaved\n")
+	w.open("m.sh", "m\n")
+	w.open("f", "f\n")
+	w.open("dirty", "d\nunsaved\n")
+	w.must(w.live.Apply(w.ctx,
+		workspace.Change{Path: "a.sh", Before: []byte("a\nunsaved\n"), After: []byte("A\nunsaved\n"), Mode: 0o755},
+		workspace.Change{From: "m.sh", Path: "n.sh", Before: []byte("m\n"), After: []byte("m\n"), Mode: 0o755},
+		workspace.Change{Path: "f", Before: []byte("f\n"), After: []byte("a.sh"), AfterLink: true},
+		workspace.Change{Path: "l", Before: []byte("l\n"), After: []byte("a.sh"), AfterLink: true}))
+	w.sync()
+	mode := func(name string) os.FileMode {
+		info, err := os.Lstat(w.path(name))
+		w.must(err)
+		return info.Mode()
+	}
+	if w.text(uri) != "A\nunsaved\n" || w.disk("a.sh") != "a\n" || mode("a.sh").Perm() != 0o755 {
+		t.Errorf("%q %q %v", w.text(uri), w.disk("a.sh"), mode("a.sh"))
+	}
+	if w.disk("m.sh") != "absent" || w.disk("n.sh") != "m\n" || mode("n.sh").Perm() != 0o755 {
+		t.Errorf("%q %v", w.disk("n.sh"), mode("n.sh"))
+	}
+	for _, name := range []string{"f", "l"} {
+		if target, err := os.Readlink(w.path(name)); err != nil || target != "a.sh" {
+			t.Errorf("%s: %q %v", name, target, err)
+		}
+	}
+	edits := len(w.Record().Edits)
+	err := w.live.Apply(w.ctx,
+		workspace.Change{Path: "dirty", Before: []byte("d\nunsaved\n"), After: []byte("a.sh"), AfterLink: true},
+		workspace.Change{Path: "l", Before: []byte("a.sh"), BeforeLink: true, After: []byte("f"), AfterLink: true})
+	if !errors.Is(err, workspace.ErrConflict) || w.disk("dirty") != "d\n" || len(w.Record().Edits) != edits {
+		t.Errorf("unsaved text was to be lost: %v", err)
+	}
+	w.must(w.live.Apply(w.ctx, workspace.Change{Path: "a.sh", Before: []byte("A\nunsaved\n"), After: []byte("A\nunsaved\n"), Mode: 0o644}))
+	if mode("a.sh").Perm() != 0o644 || len(w.Record().Edits) != edits {
+		t.Errorf("only a mode: %v", mode("a.sh"))
+	}
+}
+
 // failing is a disk whose writes fail.
 type failing struct{ workspace.View }
 

@@ -13,8 +13,9 @@ import (
 type plan struct {
 	steps    []step
 	disk     []workspace.Change
-	detach   []string // names that the client's steps remove
-	leftover []string // names of open documents that the disk's changes remove
+	detach   []string           // names that the client's steps remove
+	leftover []string           // names of open documents that the disk's changes remove
+	modes    []workspace.Change // whose mode the server changes, once the client has made its steps
 }
 
 // step is one part of a workspace edit.
@@ -38,6 +39,12 @@ func (s step) target() string {
 func (e *Editor) plan(changes []workspace.Change) (*plan, error) {
 	p := &plan{}
 	for _, c := range changes {
+		if c.Link() {
+			if err := e.planLink(p, c); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		source := c.Path
 		if c.From != "" {
 			source = c.From
@@ -54,6 +61,7 @@ func (e *Editor) plan(changes []workspace.Change) (*plan, error) {
 			return nil, conflict(source, "")
 		}
 		var err error
+		onDisk := len(p.disk)
 		switch {
 		case c.From != "":
 			err = e.planRename(p, doc, c)
@@ -65,8 +73,34 @@ func (e *Editor) plan(changes []workspace.Change) (*plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		if c.Mode != 0 && c.After != nil && len(p.disk) == onDisk {
+			p.modes = append(p.modes, c)
+		}
 	}
 	return p, nil
+}
+
+// planLink plans a change of a link, which no edit of a client can make. A
+// document that is the file which goes must have nothing unsaved.
+func (e *Editor) planLink(p *plan, c workspace.Change) error {
+	if c.BeforeLink || e.docs.named(c.Path) == nil {
+		p.disk = append(p.disk, c)
+		return nil
+	}
+	return e.planLeftover(p, c.Path, c)
+}
+
+// changeModes plans what no edit of a client can do to the open documents: the
+// modes of their files, which keep the text that they have on disk.
+func (e *Editor) changeModes(p *plan) error {
+	for _, c := range p.modes {
+		data, err := e.base.ReadFile(c.Path)
+		if err != nil {
+			return err
+		}
+		p.disk = append(p.disk, workspace.Change{Path: c.Path, Before: data, After: data, Mode: c.Mode})
+	}
+	return nil
 }
 
 func (e *Editor) planModify(p *plan, doc *document, c workspace.Change) error {

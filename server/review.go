@@ -187,6 +187,8 @@ func hunkMessage(e pendingedits.Edit, h pendingedits.Hunk) string {
 		what = "delete this file"
 	case e.Kind == "rename":
 		what = "rename this file to " + e.Name
+	case h.Says != "":
+		what = h.Says
 	case h.OldLines == 0:
 		what = "insert " + lineCount(h.NewLines)
 	case h.NewLines == 0:
@@ -202,7 +204,7 @@ func hunkMessage(e pendingedits.Edit, h pendingedits.Hunk) string {
 	if h.State == pendingedits.Conflict {
 		text += "; in conflict with your changes"
 	}
-	if line := firstAdded(h.Text); line != "" && e.Kind == "modify" {
+	if line := firstAdded(h.Text); line != "" && e.Kind == "modify" && h.Says == "" {
 		text += ": " + line
 	}
 	return text

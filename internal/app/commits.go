@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -45,8 +46,19 @@ func (c committer) Head(ctx context.Context, r pendingedits.CommitRequest) (stri
 	if err != nil {
 		return "", err
 	}
-	return repo.Head(ctx)
+	head, err := repo.Head(ctx)
+	if err != nil || len(r.Files) > 0 {
+		return head, err
+	}
+	// What is staged tells the commit from others afterwards. An index that is
+	// no tree can't be committed either, and git says why.
+	tree, _ := repo.StagedTree(ctx)
+	return head + stagedMark + tree, nil
 }
+
+// stagedMark stands between the commit and the tree in what Head says of a
+// commit of what is staged.
+const stagedMark = " staged "
 
 func (c committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
 	repo, req, err := c.request(ctx, r)
@@ -73,6 +85,7 @@ func (c committer) Made(ctx context.Context, head string, r pendingedits.CommitR
 	if err != nil {
 		return "", err
 	}
+	head, req.Staged, _ = strings.Cut(head, stagedMark)
 	hash, _, err := repo.CommitMade(ctx, head, req)
 	return hash, err
 }
@@ -109,7 +122,7 @@ func (c committer) request(ctx context.Context, r pendingedits.CommitRequest) (*
 		now, err := c.disk.ReadFile(f.Name)
 		req.Paths = append(req.Paths, gitrepo.PathState{
 			Path: filepath.ToSlash(rel), Data: f.Data, Exists: f.Data != nil, Mode: f.Mode,
-			Current: err == nil && f.Data != nil && bytes.Equal(now, f.Data),
+			Current: err == nil && f.Data != nil && f.Mode&fs.ModeSymlink == 0 && bytes.Equal(now, f.Data),
 		})
 	}
 	return repo, req, nil

@@ -165,6 +165,32 @@ func TestCommitOfABatchFails(t *testing.T) {
 	a.same("status", a.git("status", "--porcelain", "--untracked-files=no"), "")
 }
 
+// A commit of a batch has the links and the modes of its files.
+func TestCommitOfModesAndLinks(t *testing.T) {
+	a := newAudited(t, map[string]string{"a.txt": "1\n", "f": "f\n", "gone": "g\n"})
+	a.must(os.Chmod(filepath.Join(a.dir, "a.txt"), 0o644))
+	a.must(os.Symlink("a.txt", filepath.Join(a.dir, "l")))
+	a.git("add", "-A")
+	a.git("commit", "-qm", "more")
+	view := a.review.For(pendingedits.Proposer{Session: "default", Tool: "shadow merge", Batch: true})
+	a.must(view.Apply(t.Context(),
+		workspace.Change{Path: "a.txt", Before: []byte("1\n"), After: []byte("1\n"), Mode: 0o755},
+		workspace.Change{Path: "f", Before: []byte("f\n"), After: []byte("a.txt"), AfterLink: true},
+		workspace.Change{Path: "l", Before: []byte("a.txt"), BeforeLink: true, After: []byte("text\n"), Mode: 0o644},
+		workspace.Change{Path: "new", After: []byte("nowhere"), AfterLink: true},
+		workspace.Change{Path: "gone", Before: []byte("g\n")}))
+	a.must(a.queue("all"))
+	if err := a.queue("again"); err == nil {
+		t.Error("the same was queued twice")
+	}
+	if res := a.accept(); len(res.Commits) != 1 || res.Commits[0].Err != nil || len(res.Accepted) != 5 {
+		t.Errorf("%+v", res)
+	}
+	a.same("commit", a.git("show", "--format=", "--summary", "--no-renames", "HEAD"),
+		"mode change 100644 => 100755 a.txt\n mode change 100755 => 120000 f\n delete mode 100755 gone\n mode change 120000 => 100644 l\n create mode 120000 new")
+	a.same("status", a.git("status", "--porcelain"), "")
+}
+
 // A commit that was made and not noted is found, and one that was not isn't.
 func TestCommitOfABatchIsFound(t *testing.T) {
 	a := newAudited(t, map[string]string{"a.txt": "1\n"})
@@ -182,6 +208,50 @@ func TestCommitOfABatchIsFound(t *testing.T) {
 		}
 	}
 	a.same("only what was asked for", a.git("show", "HEAD:a.txt")+a.git("status", "--porcelain", "--untracked-files=no"), "oneM a.txt")
+}
+
+// The same of what was staged; and nobody else's commit is taken for it.
+func TestStagedCommitIsFound(t *testing.T) {
+	a := newAudited(t, map[string]string{"a.txt": "1\n", "b.txt": "1\n"})
+	r := pendingedits.CommitRequest{Message: "one"}
+	c := a.committer()
+	for _, others := range []func(){
+		nil,
+		func() { a.git("commit", "-qm", "another") },
+		func() { a.git("reset", "-q"); a.git("commit", "-qm", "one", "b.txt") },
+		func() { a.git("commit", "-qm", "before"); a.git("commit", "-qm", "one", "--allow-empty") },
+	} {
+		a.write("a.txt", a.git("rev-parse", "HEAD"))
+		a.write("b.txt", a.git("rev-parse", "HEAD"))
+		a.git("add", "a.txt")
+		head, err := c.Head(t.Context(), r)
+		a.must(err)
+		if id, err := c.Made(t.Context(), head, r); err != nil || id != "" {
+			t.Errorf("before: %q, %v", id, err)
+		}
+		want := ""
+		if others == nil {
+			want, err = c.Commit(t.Context(), r)
+			a.must(err)
+		} else {
+			others()
+		}
+		if id, err := c.Made(t.Context(), head, r); err != nil || id != want {
+			t.Errorf("found %q, %v, want %q", id, err, want)
+		}
+	}
+	unborn := newAudited(t, nil)
+	unborn.git("update-ref", "-d", "HEAD")
+	unborn.write("a.txt", "1\n")
+	unborn.git("add", "a.txt")
+	c = unborn.committer()
+	head, err := c.Head(t.Context(), r)
+	unborn.must(err)
+	want, err := c.Commit(t.Context(), r)
+	unborn.must(err)
+	if id, err := c.Made(t.Context(), head, r); err != nil || id != want {
+		t.Errorf("the first: found %q, %v, want %q", id, err, want)
+	}
 }
 
 func TestNothingToCommit(t *testing.T) {

@@ -193,6 +193,10 @@ func (r *Repo) headOrEmpty(ctx context.Context) (string, error) {
 	if err != nil || head != "" {
 		return head, err
 	}
+	return r.emptyTree(ctx)
+}
+
+func (r *Repo) emptyTree(ctx context.Context) (string, error) {
 	conf, err := r.settings(ctx)
 	if err != nil {
 		return "", err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +18,7 @@ type CommitRequest struct {
 	Message string
 	Models  []string // each is named in a trailer X-AI-Model
 	Paths   []PathState
+	Staged  string // for CommitMade, of a commit without Paths: what StagedTree said before it
 }
 
 // PathState is a path, relative to the top of the working tree, and what is
@@ -27,7 +27,7 @@ type PathState struct {
 	Path    string
 	Data    []byte      // the text as it was in the working tree, unless Current
 	Exists  bool        // false: the path is committed as deleted, unless Current
-	Mode    fs.FileMode // of a file that is not Current; 0: as it was committed before, or 0644
+	Mode    fs.FileMode // of a file that is not Current; 0: as it was committed before, or 0644; fs.ModeSymlink: Data is the target of a link
 	Current bool        // what the working tree has now is committed
 }
 
@@ -201,6 +201,10 @@ func (r *Repo) stateLine(ctx context.Context, p PathState) (string, error) {
 	if !p.Exists {
 		return indexLine("0", "", p.Path), nil
 	}
+	if p.Mode&fs.ModeSymlink != 0 {
+		out, err := r.git(ctx, invocation{op: "hash-object", args: []string{"--no-filters"}, stdin: p.Data})
+		return indexLine("120000", strings.TrimSpace(string(out)), p.Path), r.explain(err)
+	}
 	blocked, err := r.filtered(ctx, []change{{path: p.Path, what: "modified"}})
 	if err != nil {
 		return "", err
@@ -226,7 +230,7 @@ func (r *Repo) stateMode(ctx context.Context, p PathState) (string, error) {
 		return "", err
 	}
 	switch old := before[p.Path].newMode; {
-	case old != "" && !strings.HasPrefix(old, "100"):
+	case old == "160000", p.Mode == 0 && old != "" && !strings.HasPrefix(old, "100"):
 		return "", failf(Invalid, "%s is a link or a submodule in HEAD, so no text can be committed there", shown(p.Path))
 	case p.Mode == 0 && old != "":
 		return old, nil
@@ -312,6 +316,34 @@ func (r *Repo) settle(ctx context.Context, before, made string, paths []PathStat
 	}
 }
 
+// StagedTree writes what the index holds as a tree, and returns its name.
+func (r *Repo) StagedTree(ctx context.Context) (string, error) {
+	out, err := r.git(ctx, invocation{op: "write-tree"})
+	return strings.TrimSpace(string(out)), r.explain(err)
+}
+
+// named returns the paths that req commits.
+func (r *Repo) named(ctx context.Context, since string, req CommitRequest) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, p := range req.Paths {
+		names[p.Path] = true
+	}
+	if len(req.Paths) > 0 || req.Staged == "" {
+		return names, nil
+	}
+	if since == "" {
+		var err error
+		if since, err = r.emptyTree(ctx); err != nil {
+			return nil, err
+		}
+	}
+	staged, err := r.changedBy(ctx, req.Staged, []string{since})
+	for _, e := range staged {
+		names[e.path] = true
+	}
+	return names, err
+}
+
 // CommitMade tells whether the commit of req was made on top of since, for
 // whoever does not know any more how far CommitPaths came. When it was, the
 // index is brought up to it.
@@ -332,12 +364,16 @@ func (r *Repo) CommitMade(ctx context.Context, since string, req CommitRequest) 
 	if err != nil || res.Subject != subject(message) {
 		return "", false, err
 	}
+	names, err := r.named(ctx, since, req)
+	if err != nil {
+		return "", false, err
+	}
 	for _, f := range res.Files {
-		if !slices.ContainsFunc(req.Paths, func(p PathState) bool { return p.Path == f.Path }) {
+		if !names[f.Path] {
 			return "", false, nil
 		}
 	}
-	if made == head {
+	if made == head && len(req.Paths) > 0 {
 		err = r.settle(ctx, since, made, req.Paths)
 	}
 	return made, true, err
