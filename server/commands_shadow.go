@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -70,13 +71,29 @@ type shadowArgs struct {
 	ID string `json:"id"`
 }
 
-func (s *Server) diffShadow(ctx context.Context, a shadowArgs) (shadow.Diff, error) {
+type shadowDiff struct {
+	Diff  string       `json:"diff"`
+	Files []shadowFile `json:"files"`
+}
+
+type shadowFile struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+}
+
+func (s *Server) diffShadow(ctx context.Context, a shadowArgs) (shadowDiff, error) {
 	sh, err := s.shadows()
 	if err != nil {
-		return shadow.Diff{}, err
+		return shadowDiff{}, err
 	}
 	d, err := sh.Diff(ctx, a.ID)
-	return d, shadowError(err)
+	out := shadowDiff{d.Text, []shadowFile{}}
+	for _, f := range d.Files {
+		out.Files = append(out.Files, shadowFile{f.Path, f.Kind, f.Added, f.Removed})
+	}
+	return out, shadowError(err)
 }
 
 type mergeShadowArgs struct {
@@ -84,28 +101,75 @@ type mergeShadowArgs struct {
 	Into string `json:"into,omitempty"`
 }
 
-func (s *Server) mergeShadow(ctx context.Context, a mergeShadowArgs) (shadow.Merge, error) {
+type shadowMerge struct {
+	Merged    []string         `json:"merged"`
+	Conflicts []shadowConflict `json:"conflicts"`
+}
+
+// shadowConflict is a change that was not merged. A text is null where there is
+// no file, or where it is not shown.
+type shadowConflict struct {
+	Path   string  `json:"path"`
+	Base   *string `json:"base"`
+	Ours   *string `json:"ours"`
+	Theirs *string `json:"theirs"`
+}
+
+// mergeShadow merges. Why something was not merged is a message to the user.
+func (s *Server) mergeShadow(ctx context.Context, a mergeShadowArgs) (shadowMerge, error) {
 	sh, err := s.shadows()
 	if err != nil {
-		return shadow.Merge{}, err
+		return shadowMerge{}, err
 	}
 	switch a.Into {
 	case "", "review", "tree":
 	default:
-		return shadow.Merge{}, invalidParams("into: review or tree is expected")
+		return shadowMerge{}, invalidParams("into: review or tree is expected")
 	}
 	m, err := sh.Merge(ctx, a.ID, a.Into)
 	s.publisher.changed()
-	return m, shadowError(err)
+	if err != nil {
+		return shadowMerge{}, shadowError(err)
+	}
+	out := shadowMerge{m.Merged, []shadowConflict{}}
+	var why []string
+	for _, c := range m.Conflicts {
+		out.Conflicts = append(out.Conflicts, shadowConflict{c.Path, c.Base, c.Ours, c.Theirs})
+		why = append(why, c.Path+": "+c.Reason)
+	}
+	for _, c := range m.Skipped {
+		out.Conflicts = append(out.Conflicts, shadowConflict{Path: c.Path})
+		why = append(why, c.Path+": "+c.Reason)
+	}
+	s.warn(ctx, "Not merged from the shadow workspace "+a.ID, why)
+	return out, nil
 }
 
-func (s *Server) discardShadow(ctx context.Context, a shadowArgs) (shadow.Discarded, error) {
+// discardShadow discards a shadow. Commits that only it had are told in a
+// message to the user.
+func (s *Server) discardShadow(ctx context.Context, a shadowArgs) (none, error) {
 	sh, err := s.shadows()
 	if err != nil {
-		return shadow.Discarded{}, err
+		return none{}, err
 	}
 	d, err := sh.Discard(ctx, a.ID)
-	return d, shadowError(err)
+	if err == nil {
+		s.warn(ctx, "No branch has these commits of the shadow workspace "+a.ID+"; git keeps them for some weeks", d.Commits)
+	}
+	return none{}, shadowError(err)
+}
+
+// warn puts a list before the user, unless it is empty.
+func (s *Server) warn(ctx context.Context, what string, list []string) {
+	const most = 10
+	if len(list) == 0 {
+		return
+	}
+	text := what + ":\n" + strings.Join(list[:min(most, len(list))], "\n")
+	if n := len(list) - most; n > 0 {
+		text += fmt.Sprintf("\nand %d more", n)
+	}
+	s.client.show(ctx, lsp.MessageWarning, text)
 }
 
 // shadowError gives an error its code.

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
@@ -42,6 +40,25 @@ func (c change) name() string {
 		return c.new.path
 	}
 	return c.old.path
+}
+
+// retyped reports whether a link took the place of a file, or a file that of a
+// link.
+func (c change) retyped() bool {
+	return c.old.exists() && c.new.exists() && kindOf(c.old.mode) != kindOf(c.new.mode)
+}
+
+// isLink reports whether one of the two states is a link.
+func (c change) isLink() bool {
+	return c.old.mode == gitrepo.ModeLink || c.new.mode == gitrepo.ModeLink
+}
+
+// apart is c as what goes and what comes, where git shows it so.
+func (c change) apart() []change {
+	if c.retyped() {
+		return []change{{old: c.old}, {new: c.new}}
+	}
+	return []change{c}
 }
 
 // kind is one of create, modify, delete and rename.
@@ -144,17 +161,13 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 	list := make([]change, 0, len(found))
 	for _, f := range found {
 		var c change
-		if i, ok := slices.BinarySearchFunc(base.Entries, f.Path, func(e gitrepo.IndexEntry, p string) int { return strings.Compare(e.Path, p) }); ok {
-			e := base.Entries[i]
+		if e := entryOf(base, f.Path); e != nil {
 			c.old = side{e.Path, e.Mode, e.OID, -1}
 		}
 		if f.Mode != 0 {
 			c.new = side{f.Path, f.Mode, f.OID, f.Size}
 		}
-		switch {
-		case c.old.exists() && c.new.exists() && kindOf(c.old.mode) != kindOf(c.new.mode):
-			list = append(list, change{old: c.old}, change{new: c.new}) // one went, another came
-		case c.old.exists() || c.new.exists():
+		if c.old.exists() || c.new.exists() {
 			list = append(list, c)
 		}
 	}
@@ -172,7 +185,7 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 // its view has them.
 func (m *Manager) scan(ctx context.Context, t *tree, base *gitrepo.Index) ([]gitrepo.Found, error) {
 	own := m.ownFiles(t.repo)
-	o := gitrepo.ScanOptions{Tracked: t.tracked(base), Skip: own}
+	o := gitrepo.ScanOptions{Tracked: trackedIn(t.linked.GitDir, base), Skip: own}
 	taken, err := readTaken(t.lazyPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.repo.Scan(ctx, t.Path, base, o)
@@ -205,10 +218,10 @@ func (m *Manager) scan(ctx context.Context, t *tree, base *gitrepo.Index) ([]git
 	return t.repo.Scan(ctx, t.Path, in, o)
 }
 
-// tracked are the files that the shadow's own index has and the base has not,
-// with their directories: no ignore rule excludes them.
-func (t *tree) tracked(base *gitrepo.Index) map[string]bool {
-	now, err := gitrepo.ReadIndex(filepath.Join(t.linked.GitDir, "index"))
+// trackedIn are the files that a working tree's own index has and the base has
+// not, with their directories: no ignore rule excludes them.
+func trackedIn(gitDir string, base *gitrepo.Index) map[string]bool {
+	now, err := gitrepo.ReadIndex(filepath.Join(gitDir, "index"))
 	if err != nil {
 		return nil
 	}

@@ -109,7 +109,7 @@ func TestKilled(t *testing.T) {
 				h.die(point, c.what)
 				h.sound()
 				// The next start.
-				again := openHouse(t, h.Repo, shadow.Options{Limits: shadow.Limits{Pool: -1}})
+				again := openHouse(t, h.Repo, shadow.Options{Limits: limits(shadow.Limits{Pool: -1})})
 				list, err := again.List(context.Background())
 				if err != nil {
 					t.Fatal(err)

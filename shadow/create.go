@@ -95,8 +95,8 @@ func (m *Manager) room(repo *gitrepo.Repo, id string) error {
 			n++
 		}
 	}
-	if n >= m.o.Limits.Shadows {
-		return fmt.Errorf("%w: there are %d, and at most %d are kept; merge and discard one", ErrTooMuch, n, m.o.Limits.Shadows)
+	if most := m.limits().Shadows; n >= most {
+		return fmt.Errorf("%w: there are %d, and at most %d are kept; merge and discard one, or set sidecar.shadow.max", ErrTooMuch, n, most)
 	}
 	return nil
 }
@@ -149,8 +149,8 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 	for i := range c.want.Entries {
 		bytes += int64(c.want.Entries[i].Size)
 	}
-	if n := len(c.want.Entries); n > m.o.Limits.Files || bytes > m.o.Limits.Bytes {
-		return nil, fmt.Errorf("%w: it would have %d files of %d bytes, and %d files of %d bytes are the most", ErrTooMuch, n, bytes, m.o.Limits.Files, m.o.Limits.Bytes)
+	if n, most := len(c.want.Entries), m.limits(); n > most.Files || bytes > most.Bytes {
+		return nil, fmt.Errorf("%w: it would have %d files of %d bytes, and %d files of %d bytes are the most; see the settings sidecar.shadow.*", ErrTooMuch, n, bytes, most.Files, most.Bytes)
 	}
 	if r.IncludeUncommitted {
 		head, err := repo.Resolve("HEAD")

@@ -143,6 +143,8 @@ func TestNoRepository(t *testing.T) {
 	h.create(shadow.CreateRequest{})
 }
 
+func limits(l shadow.Limits) func() shadow.Limits { return func() shadow.Limits { return l } }
+
 func TestLimits(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("first", "a", "1\n", "b", "2\n")
@@ -154,16 +156,16 @@ func TestLimits(t *testing.T) {
 		{"files", shadow.Limits{Files: 1}, shadow.Limits{Files: 2}},
 		{"bytes", shadow.Limits{Bytes: 3}, shadow.Limits{Bytes: 4}},
 	} {
-		h := openHouse(t, r, shadow.Options{Limits: c.limits})
+		h := openHouse(t, r, shadow.Options{Limits: limits(c.limits)})
 		if _, err := h.Create(context.Background(), shadow.CreateRequest{}); !errors.Is(err, shadow.ErrTooMuch) {
 			t.Errorf("%s: got %v", c.name, err)
 		}
-		s, _ := openHouse(t, r, shadow.Options{Limits: c.fits}).create(shadow.CreateRequest{})
+		s, _ := openHouse(t, r, shadow.Options{Limits: limits(c.fits)}).create(shadow.CreateRequest{})
 		if _, err := h.Discard(context.Background(), s.ID); err != nil {
 			t.Error(err)
 		}
 	}
-	h := openHouse(t, r, shadow.Options{Limits: shadow.Limits{Shadows: 2}})
+	h := openHouse(t, r, shadow.Options{Limits: limits(shadow.Limits{Shadows: 2})})
 	h.create(shadow.CreateRequest{ID: "one"})
 	h.create(shadow.CreateRequest{ID: "two"})
 	if _, err := h.Create(context.Background(), shadow.CreateRequest{}); !errors.Is(err, shadow.ErrTooMuch) {

@@ -50,9 +50,12 @@ func (m *Manager) Diff(ctx context.Context, id string) (Diff, error) {
 		return d, err
 	}
 	defer c.close()
-	list = c.renames(ctx, list)
+	var shown []change
+	for _, ch := range c.renames(ctx, list) {
+		shown = append(shown, ch.apart()...)
+	}
 	var b strings.Builder
-	for _, ch := range list {
+	for _, ch := range shown {
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}

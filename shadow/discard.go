@@ -80,7 +80,7 @@ func (m *Manager) retire(repo *gitrepo.Repo, old, base string) {
 			_ = os.Remove(base) // unless the pool has it now
 		}
 	}()
-	if base != "" && m.o.Limits.Pool > 0 {
+	if base != "" && m.limits().Pool > 0 {
 		if err := clean(repo, old, base); err != nil {
 			m.o.Log.Warn("a discarded shadow workspace is not kept for the next one", "error", err)
 			base = ""

@@ -2,6 +2,7 @@ package shadow
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type Conflict struct {
 	Reason string  `json:"reason"`
 }
 
-// Skipped is a change that can't be made as a change of text.
+// Skipped is a change that is not made.
 type Skipped struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -85,10 +86,15 @@ type merging struct {
 	main workspace.Files
 	top  string
 	out  Merge
+
+	moves map[string]string // what the main tree has renamed, once that is known
 }
 
 // triple is one file in the three states, nil where it isn't.
-type triple struct{ base, ours, theirs []byte }
+type triple struct {
+	base, ours, theirs []byte
+	moved              string // what the main tree has renamed the file to
+}
 
 func (g *merging) skip(name, format string, args ...any) {
 	g.out.Skipped = append(g.out.Skipped, Skipped{name, fmt.Sprintf(format, args...)})
@@ -134,12 +140,14 @@ func bounded(data []byte) *string {
 
 // one merges one change.
 func (g *merging) one(ch change) {
-	name, ok := g.nameOf(ch.name())
-	if !ok {
+	if ch.isLink() {
+		if name, ok := g.resolve(ch.name()); ok {
+			g.link(ch, name)
+		}
 		return
 	}
-	if ch.new.mode == gitrepo.ModeLink || ch.old.mode == gitrepo.ModeLink {
-		g.skip(name, "a symbolic link can't be merged; make or remove it by hand")
+	name, ok := g.nameOf(ch.name())
+	if !ok {
 		return
 	}
 	var t triple
@@ -160,23 +168,62 @@ func (g *merging) one(ch change) {
 	if t.ours, ok = g.ours(from, t); !ok {
 		return
 	}
+	if t.ours == nil && ch.old.exists() {
+		if t.moved, t.ours, ok = g.oursMoved(from, ch.old.path, t); !ok {
+			return
+		}
+	}
 	switch {
 	case ch.renamed():
-		g.rename(from, name, t)
+		g.rename(from, name, t, ch.mode())
 	case !ch.old.exists():
 		g.create(name, t, ch.new.mode)
 	case !ch.new.exists():
 		g.remove(name, t)
 	default:
-		g.modify(name, t)
+		g.modify(cmp.Or(t.moved, name), t, ch.mode())
 	}
-	if ch.old.exists() && ch.new.exists() && ch.old.mode != ch.new.mode {
-		g.skip(name, "its mode became %o in the shadow; change it by hand", ch.new.mode&0o777)
+}
+
+// mode is the mode that a file got in the shadow, 0 when it kept its own.
+func (c change) mode() fs.FileMode {
+	if c.old.mode == c.new.mode {
+		return 0
 	}
+	return fs.FileMode(c.new.mode & 0o777)
+}
+
+// newMode is mode for a file of the main tree: 0 when that has it already.
+func (g *merging) newMode(name string, mode fs.FileMode) fs.FileMode {
+	if mode == 0 {
+		return 0
+	}
+	n, err := workspace.NodeOf(g.main, name)
+	switch {
+	case err != nil:
+		g.skip(name, "its mode can't be changed: %v", err)
+		return 0
+	case n.Exec == workspace.IsExec(mode):
+		return 0
+	}
+	return mode
 }
 
 // nameOf is a file's name in the main tree's view.
 func (g *merging) nameOf(file string) (string, bool) {
+	name, ok := g.resolve(file)
+	if !ok {
+		return "", false
+	}
+	if real, err := g.main.RealName(name); err == nil && real != name || errors.Is(err, workspace.ErrOutside) {
+		g.skip(name, "in the main tree it is a symbolic link, or lies behind one")
+		return "", false
+	}
+	return name, true
+}
+
+// resolve is nameOf for what may be a link.
+func (g *merging) resolve(file string) (string, bool) {
 	name, err := g.main.Resolve(filepath.Join(g.top, filepath.FromSlash(file)))
 	if err != nil {
 		g.skip(file, "it is not in the folder that is open")
@@ -184,10 +231,6 @@ func (g *merging) nameOf(file string) (string, bool) {
 	}
 	if workspace.Protected(name) == workspace.Never {
 		g.skip(name, "the path is protected; nobody but you may write it")
-		return "", false
-	}
-	if real, err := g.main.RealName(name); err == nil && real != name || errors.Is(err, workspace.ErrOutside) {
-		g.skip(name, "in the main tree it lies behind a symbolic link")
 		return "", false
 	}
 	return name, true
@@ -238,11 +281,17 @@ func (g *merging) create(name string, t triple, mode uint32) {
 		g.change(c)
 	case !bytes.Equal(t.ours, t.theirs):
 		g.conflict(name, t, "both trees have a new file of that name")
+	default:
+		if mode = uint32(g.newMode(name, fs.FileMode(mode&0o777))); mode != 0 {
+			g.change(workspace.Change{Path: name, Before: t.ours, After: t.ours, Mode: fs.FileMode(mode)})
+		}
 	}
 }
 
 func (g *merging) remove(name string, t triple) {
 	switch {
+	case t.moved != "":
+		g.conflict(name, t, "it was deleted in the shadow, and renamed to "+t.moved+" in the main tree")
 	case t.ours == nil:
 	case bytes.Equal(t.ours, t.base):
 		g.change(workspace.Change{Path: name, Before: t.ours})
@@ -251,32 +300,37 @@ func (g *merging) remove(name string, t triple) {
 	}
 }
 
-func (g *merging) modify(name string, t triple) {
-	if bytes.Equal(t.base, t.theirs) {
-		return // only its mode
-	}
+func (g *merging) modify(name string, t triple, mode fs.FileMode) {
 	if t.ours == nil {
 		g.conflict(name, t, "it was changed in the shadow and deleted in the main tree")
 		return
 	}
 	merged, reason := t.merge()
-	switch {
-	case reason != "":
+	if reason != "" {
 		g.conflict(name, t, reason)
-	case !bytes.Equal(merged, t.ours):
-		g.change(workspace.Change{Path: name, Before: t.ours, After: merged})
+		return
+	}
+	if mode = g.newMode(name, mode); mode != 0 || !bytes.Equal(merged, t.ours) {
+		g.change(workspace.Change{Path: name, Before: t.ours, After: merged, Mode: mode})
 	}
 }
 
-func (g *merging) rename(from, name string, t triple) {
+func (g *merging) rename(from, name string, t triple, mode fs.FileMode) {
 	to, ok := g.ours(name, t)
 	switch {
 	case !ok:
+	case t.moved == name:
+		g.modify(name, t, mode)
+	case t.moved != "" && to == nil:
+		g.conflict(name, t, "it was renamed from "+from+" in the shadow, and to "+t.moved+" in the main tree")
+	case t.moved != "":
+		t.ours = to
+		g.modify(name, t, mode)
 	case t.ours == nil && to == nil:
 		g.conflict(name, t, "it was renamed from "+from+" in the shadow and deleted in the main tree")
 	case t.ours == nil: // renamed in the main tree too, or merged before
 		t.ours = to
-		g.modify(name, t)
+		g.modify(name, t, mode)
 	case to != nil:
 		t.ours = to
 		g.conflict(name, t, "it was renamed from "+from+" in the shadow, and the main tree has another file of that name")
@@ -286,7 +340,7 @@ func (g *merging) rename(from, name string, t triple) {
 			g.conflict(name, t, reason)
 			return
 		}
-		g.change(workspace.Change{Path: name, From: from, Before: t.ours, After: merged})
+		g.change(workspace.Change{Path: name, From: from, Before: t.ours, After: merged, Mode: g.newMode(from, mode)})
 	}
 }
 

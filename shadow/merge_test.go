@@ -3,7 +3,9 @@ package shadow_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -98,14 +100,76 @@ func TestMerge(t *testing.T) {
 			want: "conflict moved", again: "conflict moved", after: files{"f", text, "moved", "ours\n"}},
 		{name: "renamed by both", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, after: files{"f", "-", "moved", text}},
 		{name: "changed and renamed", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) },
+			want: "modify moved", after: files{"f", "-", "moved", edit(2, "x")}},
+		{name: "changed, and renamed with an edit", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(w func(...string), p func(string) string) {
+			os.Rename(p("f"), p("moved"))
+			w("moved", edit(7, "y"))
+		}, want: "modify moved", after: files{"f", "-", "moved", strings.Replace(edit(2, "x"), "line 7\n", "y\n", 1)}},
+		{name: "changed, and renamed with an edit of the same", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(w func(...string), p func(string) string) {
+			os.Rename(p("f"), p("moved"))
+			w("moved", edit(2, "y"))
+		}, want: "conflict moved", again: "conflict moved", after: files{"f", "-", "moved", edit(2, "y")}},
+		{name: "made executable, and renamed", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) },
+			want: "modify moved", after: files{"f", "-", "moved", "x " + text}},
+		{name: "deleted, and renamed", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) },
 			want: "conflict f", again: "conflict f", after: files{"f", "-", "moved", text}},
+		{name: "renamed to two names", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("theirs")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("ours")) },
+			want: "conflict theirs", again: "conflict theirs", after: files{"f", "-", "ours", text, "theirs", "-"}},
+		{name: "renamed by both with edits", theirs: func(w func(...string), p func(string) string) {
+			os.Rename(p("f"), p("moved"))
+			w("moved", edit(2, "x"))
+		}, ours: func(w func(...string), p func(string) string) {
+			os.Rename(p("f"), p("moved"))
+			w("moved", edit(7, "y"))
+		},
+			want: "modify moved", after: files{"f", "-", "moved", strings.Replace(edit(2, "x"), "line 7\n", "y\n", 1)}},
 		{name: "binary in theirs", theirs: func(w func(...string), _ func(string) string) { w("g", "\x00\x01") }, want: "modify g", after: files{"g", "\x00\x01"}},
 		{name: "binary in both", theirs: func(w func(...string), _ func(string) string) { w("g", "\x00\x01") }, ours: func(w func(...string), _ func(string) string) { w("g", "\x00\x02") },
 			want: "conflict g", again: "conflict g", after: files{"g", "\x00\x02"}},
-		{name: "mode", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, want: "skipped f", again: "skipped f", after: files{"f", text}},
-		{name: "text and mode", theirs: func(w func(...string), p func(string) string) { w("f", edit(2, "x")); os.Chmod(p("f"), 0o755) }, want: "modify f, skipped f", again: "skipped f", after: files{"f", edit(2, "x")}},
-		{name: "link", theirs: func(_ func(...string), p func(string) string) { os.Symlink("f", p("l")) }, want: "skipped l", again: "skipped l", after: files{"l", "-"}},
-		{name: "link in place of a file", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("g")); os.Symlink("f", p("g")) }, want: "delete g, skipped g", again: "skipped g", after: files{"g", "-"}},
+		{name: "mode", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, want: "modify f", after: files{"f", "x " + text}},
+		{name: "mode in both", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, ours: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o700) }, after: files{"f", "x " + text}},
+		{name: "mode, and text in ours", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
+			want: "modify f", after: files{"f", "x " + edit(7, "y")}},
+		{name: "no more executable", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("run"), 0o644) }, want: "modify run", after: files{"run", "#!\n"}},
+		{name: "mode of a binary", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("bin"), 0o755) }, want: "modify bin", after: files{"bin", "x \x00"}},
+		{name: "mode and content of a binary", theirs: func(w func(...string), p func(string) string) { w("bin", "\x00\x02"); os.Chmod(p("bin"), 0o755) }, want: "modify bin", after: files{"bin", "x \x00\x02"}},
+		{name: "mode of what is deleted", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("g"), 0o755) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("g")) },
+			want: "conflict g", again: "conflict g", after: files{"g", "-"}},
+		{name: "renamed and made executable", theirs: func(_ func(...string), p func(string) string) {
+			os.Rename(p("f"), p("moved"))
+			os.Chmod(p("moved"), 0o755)
+		}, want: "rename moved", after: files{"f", "-", "moved", "x " + text}},
+		{name: "deleted executable", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("run")) }, want: "delete run", after: files{"run", "-"}},
+		{name: "a new file twice, once executable", theirs: func(w func(...string), p func(string) string) { w("n", "n\n"); os.Chmod(p("n"), 0o755) }, ours: func(w func(...string), _ func(string) string) { w("n", "n\n") },
+			want: "modify n", after: files{"n", "x n\n"}},
+		{name: "new executable", theirs: func(w func(...string), p func(string) string) { w("n", "n\n"); os.Chmod(p("n"), 0o755) }, want: "create n", after: files{"n", "x n\n"}},
+		{name: "text and mode", theirs: func(w func(...string), p func(string) string) { w("f", edit(2, "x")); os.Chmod(p("f"), 0o755) }, want: "modify f", after: files{"f", "x " + edit(2, "x")}},
+		{name: "link", theirs: func(_ func(...string), p func(string) string) { os.Symlink("f", p("l")) }, want: "create l", after: files{"l", "-> f"}},
+		{name: "link of a directory, and one that leads nowhere", theirs: func(w func(...string), p func(string) string) {
+			os.Symlink(".", p("here"))
+			os.Symlink("nothing", p("new/l"))
+			w("new/n", "n\n")
+			os.Symlink("nothing", p("new/l"))
+		},
+			want: "create here, create new/l, create new/n", after: files{"here", "-> .", "new/l", "-> nothing", "new/n", "n\n"}},
+		{name: "link elsewhere", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, want: "modify link", after: files{"link", "-> f"}},
+		{name: "link elsewhere in both", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("crlf", p("link")) },
+			want: "conflict link", again: "conflict link", after: files{"link", "-> crlf"}},
+		{name: "the same link", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, after: files{"link", "-> f"}},
+		{name: "link deleted", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")) }, want: "delete link", after: files{"link", "-", "g", "g\n"}},
+		{name: "link moved", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("link"), p("other")) }, want: "delete link, create other", after: files{"link", "-", "other", "-> g"}},
+		{name: "link became a file", theirs: func(w func(...string), p func(string) string) {
+			os.Remove(p("link"))
+			w("link", "text\n")
+			os.Chmod(p("link"), 0o755)
+		}, want: "modify link", after: files{"link", "x text\n", "g", "g\n"}},
+		{name: "link became a file, and what it leads to changed", theirs: func(w func(...string), p func(string) string) { os.Remove(p("link")); w("link", "text\n") }, ours: func(w func(...string), _ func(string) string) { w("g", "other\n") },
+			want: "modify link", after: files{"link", "text\n", "g", "other\n"}},
+		{name: "link and directory", theirs: func(_ func(...string), p func(string) string) { os.Symlink("f", p("n")) }, ours: func(w func(...string), _ func(string) string) { w("n/x", "x\n") },
+			want: "conflict n", again: "conflict n", after: files{"n/x", "x\n"}},
+		{name: "link in place of a file that was changed", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("g")); os.Symlink("f", p("g")) }, ours: func(w func(...string), _ func(string) string) { w("g", "ours\n") },
+			want: "conflict g", again: "conflict g", after: files{"g", "ours\n"}},
+		{name: "link in place of a file", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("g")); os.Symlink("f", p("g")) }, want: "modify g", after: files{"g", "-> f"}},
 		{name: "file in place of a directory", theirs: func(w func(...string), _ func(string) string) { w("n", "file\n") }, ours: func(w func(...string), _ func(string) string) { w("n/x", "x\n") },
 			want: "conflict n", again: "conflict n", after: files{"n/x", "x\n"}},
 		{name: "directory in place of a file", theirs: func(w func(...string), _ func(string) string) { w("n/x", "x\n") }, ours: func(w func(...string), _ func(string) string) { w("n", "file\n") },
@@ -117,8 +181,11 @@ func TestMerge(t *testing.T) {
 			want: "modify crlf", after: files{"crlf", "one\r\n2\r\nthree\r\n4\r\n"}},
 		{name: "empty", theirs: func(w func(...string), _ func(string) string) { w("f", "", "e", "") }, want: "create e, modify f", after: files{"f", "", "e", ""}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := newHouse(t, "f", text, "g", "g\n", "crlf", "one\r\ntwo\r\nthree\r\nfour\r\n")
+		begin := func(t *testing.T) (*house, shadow.Shadow) {
+			h := newHouse(t, "f", text, "g", "g\n", "crlf", "one\r\ntwo\r\nthree\r\nfour\r\n", "run", "#!\n", "bin", "\x00")
+			os.Symlink("g", h.Path("link"))
+			os.Chmod(h.Path("run"), 0o755)
+			h.Commit("more")
 			s, w := h.create(shadow.CreateRequest{})
 			if c.theirs != nil {
 				c.theirs(w.Write, w.Path)
@@ -126,6 +193,18 @@ func TestMerge(t *testing.T) {
 			if c.ours != nil {
 				c.ours(h.Write, h.Path)
 			}
+			return h, s
+		}
+		check := func(h *house, what string) {
+			h.t.Helper()
+			for i := 0; i+1 < len(c.after); i += 2 {
+				if got := look(h.Path(c.after[i])); got != c.after[i+1] {
+					h.t.Errorf("%s, %s: %q", what, c.after[i], got)
+				}
+			}
+		}
+		t.Run(c.name, func(t *testing.T) {
+			h, s := begin(t)
 			staged := h.Git("diff", "--cached")
 			if got := summary(h.apply(s.ID, h.main)); got != c.want {
 				t.Errorf("merge: %q, want %q", got, c.want)
@@ -133,19 +212,135 @@ func TestMerge(t *testing.T) {
 			if got := summary(h.apply(s.ID, h.main)); got != c.again {
 				t.Errorf("second merge: %q, want %q", got, c.again)
 			}
-			for i := 0; i+1 < len(c.after); i += 2 {
-				data, err := os.ReadFile(h.Path(c.after[i]))
-				if err != nil {
-					data = []byte("-")
-				}
-				if string(data) != c.after[i+1] {
-					t.Errorf("%s: %q", c.after[i], data)
-				}
-			}
+			check(h, "merged")
 			if h.Git("diff", "--cached") != staged {
 				t.Error("something was staged")
 			}
 		})
+		if c.want == "" || strings.HasPrefix(c.want, "conflict") || strings.HasPrefix(c.want, "skipped") {
+			continue
+		}
+		t.Run(c.name+", reviewed", func(t *testing.T) {
+			h, s := begin(t)
+			h.reviewed(s.ID, c.want, c.again, func() { check(h, "accepted") })
+		})
+	}
+}
+
+// look is what there is at a path: "-> target", a text with "x " before it if
+// it can be executed, or "-".
+func look(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "-"
+	}
+	if info.Mode().Type() == os.ModeSymlink {
+		target, _ := os.Readlink(path)
+		return "-> " + target
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "-"
+	}
+	if info.Mode()&0o100 != 0 {
+		return "x " + string(data)
+	}
+	return string(data)
+}
+
+// reviewed merges into a review queue, and accepts, undoes, accepts again,
+// undoes and rejects what came out.
+func (h *house) reviewed(id, want, again string, accepted func()) {
+	h.t.Helper()
+	ctx := context.Background()
+	must := func(failed []pendingedits.Failure, err error) {
+		h.t.Helper()
+		if err != nil || len(failed) > 0 {
+			h.t.Fatalf("%+v %v", failed, err)
+		}
+	}
+	dir := h.t.TempDir()
+	open := func() *pendingedits.Store {
+		queue, err := pendingedits.Open(dir, h.main, pendingedits.Options{Report: func(text string) { h.t.Error(text) }})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return queue
+	}
+	queue := open()
+	all := func() string {
+		out := ""
+		_ = filepath.WalkDir(h.Dir, func(path string, d os.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && (d.Name() == ".git" || d.Name() == ".sidecar"):
+				return fs.SkipDir
+			case !d.IsDir():
+				out += path + ": " + look(path) + "\n"
+			}
+			return nil
+		})
+		return out
+	}
+	pending := func() string {
+		diff, err := queue.Diff("")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		var ids []string
+		for _, e := range queue.List("").Edits {
+			for _, hunk := range e.Hunks {
+				ids = append(ids, e.Kind, e.Name, hunk.ID, hunk.Text)
+			}
+		}
+		return diff + fmt.Sprint(ids)
+	}
+	before := all()
+	into := queue.For(pendingedits.Proposer{Session: "default", Tool: "shadow merge"})
+	if got := summary(h.apply(id, into)); got != want {
+		h.t.Errorf("merge: %q, want %q", got, want)
+	}
+	if got := summary(h.apply(id, into)); got != again {
+		h.t.Errorf("second merge: %q, want %q", got, again)
+	}
+	if all() != before {
+		h.t.Error("a merge into review changed files")
+	}
+	was := pending()
+	if err := queue.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	queue = open()
+	defer func() { queue.Close() }()
+	if got := pending(); got != was {
+		h.t.Errorf("another start changed what is pending from\n%s\nto\n%s", was, got)
+	}
+	r, err := queue.Accept(ctx, pendingedits.Selection{})
+	must(r.Failed, err)
+	accepted()
+	after := all()
+	if n := len(queue.List("").Edits); n != 0 {
+		h.t.Errorf("%d edits are left", n)
+	}
+	u, err := queue.Undo(ctx)
+	must(u.Failed, err)
+	if got := all(); got != before {
+		h.t.Errorf("undone, before\n%s\nafter\n%s", before, got)
+	}
+	if got, _ := queue.Diff(""); !strings.HasPrefix(was, got) {
+		h.t.Errorf("undone, pending before\n%s\nafter\n%s", was, got)
+	}
+	u, err = queue.Undo(ctx)
+	must(u.Failed, err)
+	if got := all(); got != after || len(queue.List("").Edits) != 0 {
+		h.t.Errorf("accepted again\n%s\nnot\n%s\n%+v", got, after, queue.List("").Edits)
+	}
+	u, err = queue.Undo(ctx)
+	must(u.Failed, err)
+	j, err := queue.Reject(ctx, pendingedits.Selection{}, "")
+	if err != nil || len(j.Rejected) == 0 || all() != before || len(queue.List("").Edits) != 0 {
+		h.t.Errorf("rejected: %+v %v", j, err)
 	}
 }
 

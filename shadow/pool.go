@@ -57,7 +57,7 @@ func (m *Manager) pooled() []string {
 
 // toPool keeps what a shadow leaves, or removes it. base is a file.
 func (m *Manager) toPool(dir, base string) {
-	if base == "" || len(m.pooled()) >= m.o.Limits.Pool {
+	if base == "" || len(m.pooled()) >= m.limits().Pool {
 		m.removeAll(dir)
 		return
 	}

@@ -46,9 +46,9 @@ type Options struct {
 	StateDir string       // for locks; "" is .sidecar/state in Dir
 	Prepare  func() error // called before .sidecar is made, and may refuse that
 
-	Limits  Limits      // what is zero has a default
-	Trusted func() bool // the user trusts the workspace: filters that it names may run
-	Git     string      // see gitrepo.Options
+	Limits  func() Limits // asked each time; what is zero, as all is without it, has a default
+	Trusted func() bool   // the user trusts the workspace: filters that it names may run
+	Git     string        // see gitrepo.Options
 	Log     *slog.Logger
 	Now     func() time.Time
 
@@ -91,10 +91,6 @@ func New(o Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Limits.Shadows = cmp.Or(o.Limits.Shadows, defaults.Shadows)
-	o.Limits.Files = cmp.Or(o.Limits.Files, defaults.Files)
-	o.Limits.Bytes = cmp.Or(o.Limits.Bytes, defaults.Bytes)
-	o.Limits.Pool = max(cmp.Or(o.Limits.Pool, defaults.Pool), 0)
 	o.StateDir = cmp.Or(o.StateDir, filepath.Join(dir, ".sidecar", "state"))
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -116,6 +112,20 @@ func New(o Options) (*Manager, error) {
 		}
 	})
 	return m, nil
+}
+
+// limits are those that hold now.
+func (m *Manager) limits() Limits {
+	var l Limits
+	if m.o.Limits != nil {
+		l = m.o.Limits()
+	}
+	return Limits{
+		Shadows: cmp.Or(l.Shadows, defaults.Shadows),
+		Files:   cmp.Or(l.Files, defaults.Files),
+		Bytes:   cmp.Or(l.Bytes, defaults.Bytes),
+		Pool:    max(cmp.Or(l.Pool, defaults.Pool), 0),
+	}
 }
 
 // Close waits for what is being tidied up.

@@ -143,7 +143,7 @@ func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*gi
 		return nil, err
 	}
 	entries := map[string]*gitrepo.IndexEntry{}
-	left := c.m.o.Limits.Bytes
+	left := c.m.limits().Bytes
 	for _, u := range c.changes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -164,7 +164,7 @@ func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*gi
 			return nil, fmt.Errorf("%s: %w", u.path, err)
 		}
 		if left -= int64(e.Size); left < 0 {
-			return nil, fmt.Errorf("%w: what is uncommitted has more than %d bytes; commit or ignore large files first", ErrTooMuch, c.m.o.Limits.Bytes)
+			return nil, fmt.Errorf("%w: what is uncommitted has more than %d bytes; commit or ignore large files first", ErrTooMuch, c.m.limits().Bytes)
 		}
 		entries[u.path] = e
 	}

@@ -1,13 +1,16 @@
 package app_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
@@ -223,18 +226,19 @@ func TestMergeIntoTreeLeavesSomeForReview(t *testing.T) {
 	for name, text := range map[string]string{".vscode/tasks.json": "{}\n", ".npmrc": "x\n", "a.txt": "two\n"} {
 		write(t, filepath.Join(s.Path, name), text)
 	}
-	m := command[struct {
-		Merged  []string
-		Skipped []object
-	}](r, "sidecar.shadow.merge", object{"id": "x", "into": "tree"})
-	if fmt.Sprint(m.Merged) != "[a.txt]" || len(m.Skipped) != 2 {
+	if err := os.Symlink("../../elsewhere", filepath.Join(s.Path, "out")); err != nil {
+		t.Fatal(err)
+	}
+	m := command[merged](r, "sidecar.shadow.merge", object{"id": "x", "into": "tree"})
+	if fmt.Sprint(m.Merged) != "[a.txt]" || len(m.Conflicts) != 3 || m.Conflicts[0].Theirs != nil {
 		t.Errorf("%+v", m)
 	}
+	r.told(".npmrc: the file may hold secrets", "out: it is a link that leads out of the workspace")
 	if _, err := os.Lstat(repo.Path(".npmrc")); err == nil {
 		t.Error(".npmrc was written")
 	}
 	again := command[struct{ Merged []string }](r, "sidecar.shadow.merge", object{"id": "x"})
-	if fmt.Sprint(again.Merged) != "[.npmrc .vscode/tasks.json]" {
+	if fmt.Sprint(again.Merged) != "[.npmrc .vscode/tasks.json out]" {
 		t.Errorf("%+v", again)
 	}
 	if got := r.accept(nil); len(got.Failed) > 0 {
@@ -548,5 +552,115 @@ func TestShadowCLI(t *testing.T) {
 	}
 	if out := run(1, "merge", "--into", "tree", "z"); !strings.Contains(out, "conflict a.txt") {
 		t.Error(out)
+	}
+}
+
+// The answers of the shadow commands, with all their members.
+type (
+	shadowsListed struct {
+		Shadows []struct {
+			ID, Path, Base string
+			CreatedAt      time.Time
+			Changed        int
+		}
+	}
+	shadowDiffed struct {
+		Diff  string
+		Files []struct {
+			Path, Kind     string
+			Added, Removed int
+		}
+	}
+	merged struct {
+		Merged    []string
+		Conflicts []struct {
+			Path               string
+			Base, Ours, Theirs *string
+		}
+	}
+)
+
+// told waits for a message that has all of these parts.
+func (r *rig) told(parts ...string) {
+	r.t.Helper()
+	err := r.Await(r.t.Context(), fmt.Sprintf("a message with %q", parts), func(rec *fakeeditor.Record) bool {
+		for _, m := range rec.Notifications {
+			has := func(part string) bool { return strings.Contains(string(m.Params), part) }
+			if m.Method == "window/showMessage" && !slices.ContainsFunc(parts, func(p string) bool { return !has(p) }) {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		r.t.Error(err)
+	}
+}
+
+// exactly runs a command and refuses an answer with members that it should not
+// have.
+func exactly[R any](r *rig, name string, arg any) R {
+	r.t.Helper()
+	var raw json.RawMessage
+	if err := r.ExecuteCommand(r.t.Context(), name, arg, &raw); err != nil {
+		r.t.Fatalf("%s: %v", name, err)
+	}
+	var res R
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&res); err != nil {
+		r.t.Errorf("%s: %v\n%s", name, err, raw)
+	}
+	return res
+}
+
+// TestShadowAnswers: the answers have the members of the protocol and no others.
+func TestShadowAnswers(t *testing.T) {
+	repo := repository(t, "a.txt", "one\n", "b.txt", "1\n2\n3\n4\n5\n")
+	r := serve(t, repo.Dir, fakeeditor.Options{})
+	s := exactly[created](r, "sidecar.shadow.create", object{"id": "x"})
+	write(t, filepath.Join(s.Path, "a.txt"), "theirs\n")
+	if err := errors.Join(os.Rename(filepath.Join(s.Path, "b.txt"), filepath.Join(s.Path, "c.txt")), os.Chmod(filepath.Join(s.Path, "c.txt"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	repo.Write("a.txt", "ours\n")
+	if l := exactly[shadowsListed](r, "sidecar.shadow.list", object{}); len(l.Shadows) != 1 || l.Shadows[0].Changed != 3 {
+		t.Errorf("%+v", l)
+	}
+	if d := exactly[shadowDiffed](r, "sidecar.shadow.diff", object{"id": "x"}); len(d.Files) != 2 {
+		t.Errorf("%+v", d)
+	}
+	if m := exactly[merged](r, "sidecar.shadow.merge", object{"id": "x"}); len(m.Merged) != 1 || len(m.Conflicts) != 1 || *m.Conflicts[0].Ours != "ours\n" {
+		t.Errorf("%+v", m)
+	}
+	r.told("a.txt: both trees changed the same lines")
+	if got := r.pending(); len(got.Edits) != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got := r.accept(nil); len(got.Failed) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if info, err := os.Stat(repo.Path("c.txt")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("%v %v", info, err)
+	}
+	if d := exactly[struct{}](r, "sidecar.shadow.discard", object{"id": "x"}); d != struct{}{} {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestShadowLimits: the settings bound how many there are, and how large.
+func TestShadowLimits(t *testing.T) {
+	for key, n := range map[string][2]int{"maxMegabytes": {1, 3}, "maxFiles": {1, 2}, "max": {1, 2}} {
+		repo := repository(t, "a.txt", strings.Repeat("x", 2<<20), "b.txt", "b\n")
+		for i, limit := range n {
+			r := serve(t, repo.Dir, fakeeditor.Options{Settings: map[string]any{"sidecar": object{"shadow": object{key: limit}}}})
+			if key == "max" && i == 0 {
+				command[created](r, "sidecar.shadow.create", object{})
+			}
+			err := r.ExecuteCommand(t.Context(), "sidecar.shadow.create", object{}, nil)
+			if refused := err != nil && strings.Contains(err.Error(), "sidecar.shadow."); refused != (i == 0) || !refused && err != nil {
+				t.Errorf("%s %d: %v", key, limit, err)
+			}
+		}
 	}
 }

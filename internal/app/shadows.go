@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -84,6 +85,10 @@ func (b buffers) Lookup(name string) (data []byte, deleted, ok bool) {
 func newShadows(c *core, d door, dir string) (*shadows, error) {
 	m, err := shadow.New(shadow.Options{
 		Dir: dir, StateDir: c.stateDir, Prepare: c.keepOutOfGit, Trusted: c.settings.trusted, Log: d.log,
+		Limits: func() shadow.Limits {
+			set := c.settings.now.Load()
+			return shadow.Limits{Shadows: set.Int("shadow.max"), Files: set.Int("shadow.maxFiles"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20, Pool: cmp.Or(set.Int("shadow.keep"), -1)}
+		},
 		Hidden: func(name string) bool {
 			return workspace.Sensitive(name) && !c.settings.dispatch.Load().SensitiveOK(name)
 		},
@@ -157,6 +162,10 @@ func leaveForReview(m *shadow.Merge) {
 		})
 		if ask {
 			m.Skipped = append(m.Skipped, shadow.Skipped{Path: c.Path, Reason: "the file may hold secrets, or be run or obeyed by other programs; merge it into review and look at it"})
+			continue
+		}
+		if c.AfterLink && workspace.LeadsOut(c.Path, string(c.After)) {
+			m.Skipped = append(m.Skipped, shadow.Skipped{Path: c.Path, Reason: "it is a link that leads out of the workspace, or to a file that is protected or may hold secrets; merge it into review and look at it"})
 			continue
 		}
 		m.Changes, m.Merged = append(m.Changes, c), append(m.Merged, c.Path)

@@ -134,6 +134,22 @@ var table = []Setting{
 		Help: "How much of a result an agent is shown at once, in bytes. The rest can be read page by page.",
 	},
 	{
+		Key: "shadow.max", Type: Integer, Default: 32, Min: 1, Max: 10_000, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
+		Help: "How many shadow workspaces a workspace may have at a time.",
+	},
+	{
+		Key: "shadow.maxFiles", Type: Integer, Default: 1 << 20, Min: 1, Max: 100_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
+		Help: "How many files one shadow workspace may have.",
+	},
+	{
+		Key: "shadow.maxMegabytes", Type: Integer, Default: 32_768, Min: 1, Max: 16_777_216, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
+		Help: "How large the files of one shadow workspace may be together.",
+	},
+	{
+		Key: "shadow.keep", Type: Integer, Default: 2, Min: 0, Max: 100, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
+		Help: "How many directories of discarded shadow workspaces are kept, cleaned, so that the next ones are made in a tenth of the time.",
+	},
+	{
 		Key: "audit.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
 		Help: "Whether every tool call is written down in `.sidecar/logs`: who called what, what was decided and by whom, and the hashes of what was changed. Arguments are written without secrets.",
 	},

@@ -108,9 +108,8 @@ export interface CallEvent {
 
 export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }
 export interface ShadowInfo { id: string; path: string; base: string; createdAt: string; changed: number }
-export interface ShadowDiff { diff: string; files: { path: string; from?: string; kind: EditKind; added: number; removed: number }[] }
+export interface ShadowDiff { diff: string; files: { path: string; kind: EditKind; added: number; removed: number }[] }
 export interface ShadowMerge {
   merged: string[] | null;
-  conflicts: { path: string; reason: string }[] | null;
-  skipped?: { path: string; reason: string }[];
+  conflicts: { path: string; base: string | null; ours: string | null; theirs: string | null }[] | null; // why is a message
 }

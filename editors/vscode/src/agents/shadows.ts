@@ -63,7 +63,7 @@ export function registerShadows(server: Server, view: ListView<ShadowInfo>, runn
       const conflicts = m.conflicts ?? [];
       const text = t('{0} files of {1} wait for review.', m.merged?.length ?? 0, s.id);
       if (conflicts.length > 0) {
-        void vscode.window.showWarningMessage(`${text} ${t('In conflict: {0}', conflicts.map(c => `${c.path} (${c.reason})`).join(', '))}`);
+        void vscode.window.showWarningMessage(`${text} ${t('In conflict: {0}', conflicts.map(c => c.path).join(', '))}`);
       } else {
         void vscode.window.showInformationMessage(text);
       }
@@ -73,10 +73,7 @@ export function registerShadows(server: Server, view: ListView<ShadowInfo>, runn
       const yes = t('Discard');
       const chosen = await vscode.window.showWarningMessage(t('Discard the shadow workspace {0}?', s.id), { modal: true, detail: t('{0} changed files are lost.', s.changed) }, yes);
       if (chosen === yes) {
-        const { commits } = await server.execute<{ commits?: string[] }>('sidecar.shadow.discard', { id: s.id });
-        if (commits?.length) {
-          void vscode.window.showInformationMessage(t('These commits were made in it and are on no branch: {0}', commits.join(', ')));
-        }
+        await server.execute('sidecar.shadow.discard', { id: s.id });
       }
     }));
 }

@@ -1,0 +1,120 @@
+package shadow
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// oursMoved looks for a file that the main tree has no more under the name
+// that it had when the shadow began, file in the repository: it may have
+// another. "" says that it is gone.
+func (g *merging) oursMoved(name, file string, t triple) (moved string, data []byte, ok bool) {
+	if g.moves == nil {
+		moves, err := g.findMoves()
+		if err != nil {
+			g.m.o.Log.Warn("what the main tree has renamed is not known", "error", err)
+			moves = map[string]string{}
+		}
+		g.moves = moves
+	}
+	to := g.moves[file]
+	if to == "" {
+		return "", nil, true
+	}
+	if to, ok = g.nameOf(to); !ok {
+		return "", nil, false
+	}
+	if to == name {
+		return "", nil, true
+	}
+	data, ok = g.ours(to, t)
+	if data == nil {
+		return "", nil, ok
+	}
+	return to, data, ok
+}
+
+// findMoves compares the main tree, as its view shows it, with how the shadow
+// began, and pairs what is gone with what is new, as git does in a merge.
+func (g *merging) findMoves() (map[string]string, error) {
+	t := g.c.t
+	base, _, err := t.begun(g.ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := gitrepo.ScanOptions{Skip: g.m.ownFiles(t.repo), Tracked: trackedIn(t.repo.GitDir, base)}
+	found, err := t.repo.Scan(g.ctx, t.repo.Dir, base, o)
+	if err != nil {
+		return nil, err
+	}
+	var gone, added []gitrepo.Found
+	for _, f := range g.overlaid(found, base) {
+		inBase := has(base, f.Path)
+		switch {
+		case f.Mode == 0 && inBase:
+			e := entryOf(base, f.Path)
+			gone = append(gone, gitrepo.Found{Path: f.Path, Mode: e.Mode, OID: e.OID})
+		case f.Mode != 0 && !inBase:
+			added = append(added, f)
+		}
+	}
+	moves := map[string]string{}
+	read := func(f gitrepo.Found, old bool) ([]byte, error) {
+		if err := g.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if old {
+			return g.c.old(g.ctx, side{path: f.Path, mode: f.Mode, oid: f.OID})
+		}
+		name, err := g.main.Resolve(filepath.Join(g.top, filepath.FromSlash(f.Path)))
+		if err != nil {
+			return nil, err
+		}
+		return g.main.ReadFile(name)
+	}
+	for _, r := range gitrepo.Renames(gone, added, read) {
+		moves[gone[r.Old].Path] = added[r.New].Path
+	}
+	return moves, nil
+}
+
+// overlaid is what was found on the disk as the view has it: with what is not
+// saved, or waits for review.
+func (g *merging) overlaid(found []gitrepo.Found, base *gitrepo.Index) []gitrepo.Found {
+	at := func(file string) (int, bool) {
+		return slices.BinarySearchFunc(found, file, func(f gitrepo.Found, file string) int { return strings.Compare(f.Path, file) })
+	}
+	for _, name := range workspace.Overlaid(g.main) {
+		rel, err := filepath.Rel(g.top, g.main.Abs(name))
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		f := gitrepo.Found{Path: filepath.ToSlash(rel)}
+		if data, err := g.main.ReadFile(name); err == nil {
+			f.Mode, f.OID, f.Size = gitrepo.ModeFile, gitrepo.HashBlob(data), int64(len(data))
+		}
+		i, ok := at(f.Path)
+		switch {
+		case ok:
+			found[i] = f
+		case f.Mode != 0 || has(base, f.Path):
+			found = slices.Insert(found, i, f)
+		}
+	}
+	return found
+}
+
+func has(x *gitrepo.Index, file string) bool { return entryOf(x, file) != nil }
+
+// entryOf is the entry of a file, nil when the index has none.
+func entryOf(x *gitrepo.Index, file string) *gitrepo.IndexEntry {
+	i, ok := slices.BinarySearchFunc(x.Entries, file, func(e gitrepo.IndexEntry, file string) int { return strings.Compare(e.Path, file) })
+	if !ok {
+		return nil
+	}
+	return &x.Entries[i]
+}
