@@ -31,7 +31,7 @@ sweep: tools ## all that the tests try a part of: each failpoint, long random ru
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...
 
-tools: ## Debian's programs that the tests run: real editors, ripgrep and ctags to compare with, and bubblewrap for the sandbox
+tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, language servers
 	@missing=""; \
 	command -v nvim >/dev/null || missing="$$missing neovim"; \
 	command -v emacs >/dev/null || missing="$$missing emacs-nox elpa-eglot"; \
@@ -39,10 +39,12 @@ tools: ## Debian's programs that the tests run: real editors, ripgrep and ctags 
 	command -v git  >/dev/null || missing="$$missing git"; \
 	command -v ctags >/dev/null || missing="$$missing universal-ctags"; \
 	command -v bwrap >/dev/null || missing="$$missing bubblewrap"; \
+	command -v npm  >/dev/null || missing="$$missing nodejs npm"; \
 	if [ -n "$$missing" ]; then \
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
+	@GO=$(GO) internal/langserver/testdata/setup.sh >/dev/null
 
 lint: ## golangci-lint, at the version that this project is clean with
 	$(GO) run $(LINT) run ./...

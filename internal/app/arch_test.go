@@ -51,6 +51,7 @@ var may = []struct {
 	{"tools/shell/internal/...", nil, "pure functions over text and the names of files"},
 	{"tools/shell", []string{"tools", "internal/workspace", "tools/shell/internal/..."}, "commands are started by whoever confines them"},
 	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
+	{"internal/langserver", []string{"internal/lsp", "internal/workspace"}, "language servers are asked about views; who asks, and how they are started, is not known here"},
 	{"internal/watch", []string{"internal/workspace"}, "events are told in the names of a disk, to whoever listens"},
 	{"internal/textindex", []string{"internal/workspace", "internal/watch"}, "what may be in which file, from memory; it matches nothing itself"},
 	{"internal/workspace", nil, "the floor"},
