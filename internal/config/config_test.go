@@ -168,7 +168,19 @@ func TestTypes(t *testing.T) {
 			"an index to one's liking", `{"knowledge": {"parsing.percent": 0, "memoryMegabytes": 16, "embeddings": {"provider": "ollama", "model": "m"}}}`,
 			values{"knowledge.parsing.percent": 0, "knowledge.memoryMegabytes": 16, "knowledge.embeddings.provider": "ollama", "knowledge.embeddings.model": "m"}, nil,
 		},
-		{"keys that the protocol keeps", `{"backend.name": "a", "mcp": {"servers": {}}, "languageServers": {}}`, values{}, nil},
+		{"keys that the protocol keeps", `{"backend.name": "a", "mcp": {"servers": {}}}`, values{}, nil},
+		{
+			"language servers; wrong ones are left out",
+			`{"languageServers": {"gopls": {"command": ["/x/gopls", "-v"], "initializationOptions": {"a": [1]}}, "pyright": {"enabled": false}, "clangd": {"command": [""]}, "rust-analyzer": {"command": "ra"}, "jdtls": {}, "typescript-language-server": {"enabled": 1}}}`,
+			values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"/x/gopls", "-v"}, Options: `{"a": [1]}`}, "pyright": {Off: true}}},
+			[]string{
+				`languageServers: clangd: command needs a program`,
+				`languageServers: rust-analyzer: command must be a list of strings, not "ra"`,
+				`languageServers: jdtls: is no language server that is known; known are clangd, gopls, pyright, rust-analyzer, typescript-language-server`,
+				`languageServers: typescript-language-server: enabled must be true or false, not 1`,
+			},
+		},
+		{"a list of language servers", `{"languageServers": ["gopls"]}`, values{}, []string{`languageServers: must be an object of language servers, not ["gopls"]`}},
 		{"a sandbox that is none", `{"sandbox.mode": "on"}`, values{}, []string{`sandbox.mode: must be one of off, auto, require, not "on"`}},
 		{"a key like nothing", `{"whatever": {"mode": 1}}`, values{}, []string{`whatever: is no setting`}},
 		{"an empty key", `{"": {"mode": "manual"}}`, values{}, []string{`: is no setting`}},
@@ -304,6 +316,8 @@ func TestProject(t *testing.T) {
 		{"a shorter time", `{}`, `{"approval.timeoutSeconds": 10}`, values{"approval.timeoutSeconds": 10}, values{"approval.timeoutSeconds": 10}, nil},
 		{"a longer time", `{}`, `{"approval.timeoutSeconds": 3000}`, values{}, values{"approval.timeoutSeconds": 3000},
 			[]string{`approval.timeoutSeconds: a project that is not trusted can't raise it from 300 to 3000`}},
+		{"a program of the project's choice", `{}`, `{"languageServers": {"gopls": {"command": ["./evil"]}}}`, values{}, values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"./evil"}}}},
+			[]string{`languageServers: can't be set by a project that is not trusted`}},
 		{"what is harmless", `{}`, `{"tools.registryMode": "lazy"}`, values{"tools.registryMode": "lazy"}, values{"tools.registryMode": "lazy"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

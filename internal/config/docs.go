@@ -66,6 +66,10 @@ var examples = map[Type]string{
   "destination": "review",
   "toolPermissions": { "run_command": "deny" }
 }]`,
+	LanguageServers: `{
+  "gopls": { "command": ["/opt/go/bin/gopls"], "initializationOptions": { "pullDiagnostics": true, "staticcheck": true } },
+  "pyright": { "enabled": false }
+}`,
 	CommandRules: `[{ "prefix": ["go", "test"], "decision": "allow", "match": ["go test ./..."], "notMatch": ["go testx"] }]`,
 }
 
@@ -101,6 +105,8 @@ func (row *Setting) values() string {
 	case CustomModes:
 		return "a list of modes: `name`; optional are `description`, `base` (`cautious`, `autonomous` or `manual`; also called `approvalBehavior`), " +
 			"`destination` of edits (`editor` or `review`) and `toolPermissions`"
+	case LanguageServers:
+		return serverWords()
 	default:
 		return "a list of rules: `prefix` (the first words of the command), `decision` (`allow`, `ask` or `deny`); optional are the examples `match` and `notMatch`"
 	}
@@ -162,6 +168,14 @@ func (row *Setting) schema() map[string]any {
 			"base": base, "approvalBehavior": base,
 			"destination": map[string]any{"enum": destinations},
 		})
+	case LanguageServers:
+		properties := map[string]any{}
+		for _, name := range serverNames {
+			properties[name] = map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
+				"enabled": map[string]any{"type": "boolean"}, "command": texts, "initializationOptions": map[string]any{"type": "object"},
+			}}
+		}
+		return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 	default:
 		return list([]string{"prefix", "decision"}, map[string]any{"prefix": texts, "decision": outcome, "match": texts, "notMatch": texts})
 	}
@@ -185,6 +199,8 @@ func encode(v any) string {
 		if v == nil {
 			return "[]"
 		}
+	case map[string]LanguageServer:
+		return "{}"
 	case []CustomMode, []CommandRule:
 		return "[]" // no row has another default
 	}

@@ -172,7 +172,7 @@ func lineOf(data []byte, offset int64) int {
 // isGroup reports whether settings are below a key that has its prefix.
 // reservedKeys are settings that the protocol names and this version has no
 // use for: whoever sets one is not told that it is misspelt.
-var reservedKeys = [...]string{"knowledge", "mcp", "backend", "languageServers"}
+var reservedKeys = [...]string{"knowledge", "mcp", "backend"}
 
 // reserved reports whether key is one of them, or below one.
 func reserved(key string) bool {

@@ -186,6 +186,8 @@ func clone(v any) any {
 		return slices.Clone(v)
 	case map[string]string:
 		return maps.Clone(v)
+	case map[string]LanguageServer:
+		return cloneServers(v)
 	case []CustomMode:
 		got := slices.Clone(v)
 		for i := range got {

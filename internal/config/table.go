@@ -17,6 +17,8 @@ const (
 	Permissions  Type = "permissions"  // map[string]string: tool to allow, ask or deny
 	CustomModes  Type = "customModes"  // []CustomMode
 	CommandRules Type = "commandRules" // []CommandRule
+
+	LanguageServers Type = "languageServers" // map[string]LanguageServer
 )
 
 // Scope is where a setting may be set.
@@ -123,6 +125,14 @@ var table = []Setting{
 	{
 		Key: "sandbox.writable", Type: Strings, Scope: ScopeUser,
 		Help: "Directories outside of the workspace that commands may change in the sandbox: absolute paths, such as a cache that a build shares.",
+	},
+	{
+		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never,
+		Help: "How the language servers are run that get_diagnostics and the tools lsp_… ask. They run in a trusted workspace alone, confined like commands. What is not set is looked for on PATH.",
+	},
+	{
+		Key: "diagnostics.editWaitMs", Type: Integer, Default: 1_500, Min: 0, Max: 20_000, Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
+		Help: "How long the result of an edit that is held for review may wait for the language server to say what the edit broke, in milliseconds; 0 does not wait. No edit waits for a server that does not run yet.",
 	},
 	{
 		Key: "sensitive.allow", Type: Strings, Scope: ScopeUser,

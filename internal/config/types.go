@@ -56,6 +56,8 @@ var kinds = map[Type]kind{
 	Permissions:  {map[string]string(nil), (*parser).permissions, addPermissions},
 	CustomModes:  {[]CustomMode(nil), (*parser).customModes, addModes},
 	CommandRules: {[]CommandRule(nil), (*parser).commandRules, addRules},
+
+	LanguageServers: {map[string]LanguageServer(nil), (*parser).languageServers, addServers},
 }
 
 // addPermissions lets the later source win, but keeps every deny.
