@@ -57,6 +57,10 @@ type reviewList struct {
 	Batch    bool           `json:"batch"`
 	Edits    []pendingEdit  `json:"edits"`
 	Commits  []queuedCommit `json:"commits"`
+
+	// Problems are those that the edits would bring, also to files that none of
+	// them is of.
+	Problems []placedProblem `json:"problems,omitempty"`
 }
 
 func (s *Server) listReview(_ context.Context, a sessionArgs) (reviewList, error) {
@@ -73,6 +77,7 @@ func (s *Server) reviewList(list pendingedits.List, session string) reviewList {
 	return reviewList{
 		Revision: list.Revision, Batch: batch || s.batch(session),
 		Edits: s.pendingEdits(list.Edits), Commits: queuedCommits(list.Commits),
+		Problems: s.placed(list.Edits),
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 	}
 	core, err := s.opts.Start(ctx, Start{
 		Folders: s.folders, Settings: s.initial,
-		Approver: s.approvals, People: &People{s.client},
+		Approver: s.approvals, People: &People{s.client}, Diagnostics: &Diagnostics{s},
 		Warn:             func(text string) { s.client.show(context.WithoutCancel(ctx), lsp.MessageWarning, text) },
 		ReviewChanged:    s.publisher.changed,
 		KnowledgeChanged: s.indexing.changed,

@@ -36,6 +36,9 @@ type Start struct {
 	// Warn puts a text before the user; it never waits for an answer.
 	Warn func(text string)
 
+	// Diagnostics asks the client what it shows.
+	Diagnostics *Diagnostics
+
 	// ReviewChanged is to be called when the review queue changed; it never waits.
 	ReviewChanged func()
 
@@ -56,6 +59,10 @@ type Core struct {
 	Review   *pendingedits.Store
 	NoReview error // why Review is nil
 	Bus      *events.Bus
+
+	// Introduced tells what pending edits would make worse; nil means that
+	// nobody looks.
+	Introduced Introduced
 
 	// Shadows are the shadow workspaces; nil means none.
 	Shadows   Shadows

@@ -24,6 +24,7 @@ type publisher struct {
 
 	shown    map[string]shown // by URI; used by run alone
 	revision int64            // of the last sidecar/pendingEdits
+	looked   int64            // Introduced.Generation then
 }
 
 // shown is what the client was last told of a document.
@@ -111,10 +112,14 @@ func (p *publisher) publish(ctx context.Context, store *pendingedits.Store) {
 			s.client.notify(ctx, "textDocument/publishDiagnostics", lsp.PublishDiagnosticsParams{URI: uri})
 		}
 	}
-	if list.Revision != p.revision && s.client.can.sidecar.PendingEdits {
+	looked := int64(0)
+	if from := s.current().Introduced; from != nil {
+		looked = from.Generation()
+	}
+	if (list.Revision != p.revision || looked != p.looked) && s.client.can.sidecar.PendingEdits {
 		s.client.notify(ctx, "sidecar/pendingEdits", s.reviewList(list, ""))
 	}
-	p.revision = list.Revision
+	p.revision, p.looked = list.Revision, looked
 	if lenses && s.client.can.lensRefresh {
 		s.start(func(ctx context.Context) {
 			if err := s.client.call(ctx, "workspace/codeLens/refresh", nil, nil); err != nil && ctx.Err() == nil {
@@ -136,10 +141,11 @@ func (s *Server) diagnostics(e pendingedits.Edit) (lsp.PublishDiagnosticsParams,
 	if doc != nil {
 		params.Version = &doc.version
 	}
-	for _, h := range e.Hunks {
+	problems, _ := s.introduced(e)
+	for i, h := range e.Hunks {
 		params.Diagnostics = append(params.Diagnostics, lsp.Diagnostic{
 			Range: s.hunkRange(doc, e, h), Severity: lsp.SeverityInformation,
-			Source: "sidecar", Code: "pending", Message: hunkMessage(e, h),
+			Source: "sidecar", Code: "pending", Message: hunkMessage(e, h) + problemWords(inHunk(e, i, problems)),
 		})
 	}
 	return params, true
@@ -240,6 +246,7 @@ func (s *Server) pendingEdits(edits []pendingedits.Edit) []pendingEdit {
 			URI: s.uri(e.Name), Path: e.Name, From: e.From, Kind: e.Kind, Revision: e.Revision, Added: e.Added, Removed: e.Removed,
 			State: string(e.State), Session: e.Session, Tool: e.Tool, Batch: e.Batch, UpdatedAt: e.UpdatedAt, Hunks: make([]pendingHunk, 0, len(e.Hunks)),
 		}
+		_, p.Problems = s.introduced(e)
 		for _, h := range e.Hunks {
 			p.Hunks = append(p.Hunks, pendingHunk{h.ID, h.OldStart, h.OldLines, h.NewStart, h.NewLines, string(h.State), h.Text})
 		}

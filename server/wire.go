@@ -24,6 +24,10 @@ type pendingEdit struct {
 	Batch     bool          `json:"batch,omitempty"` // accepted only with everything of the session's batch
 	UpdatedAt time.Time     `json:"updatedAt"`
 	Hunks     []pendingHunk `json:"hunks"`
+
+	// Problems counts what the edits would make worse in this file; absent while
+	// that isn't known.
+	Problems *problemCounts `json:"problems,omitempty"`
 }
 
 // pendingHunk counts lines from one, as a unified diff does.

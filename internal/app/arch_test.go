@@ -50,6 +50,7 @@ var may = []struct {
 	{"tools/fs/internal/...", []string{"internal/diff", "tools/fs/internal/..."}, "pure functions over text"},
 	{"tools/shell/internal/...", nil, "pure functions over text and the names of files"},
 	{"tools/shell", []string{"tools", "internal/workspace", "tools/shell/internal/..."}, "commands are started by whoever confines them"},
+	{"tools/editor", []string{"tools", "internal/workspace", "internal/langserver"}, "arguments, words and shapes over language servers"},
 	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
 	{"internal/langserver", []string{"internal/lsp", "internal/workspace"}, "language servers are asked about views; who asks, and how they are started, is not known here"},
 	{"internal/watch", []string{"internal/workspace"}, "events are told in the names of a disk, to whoever listens"},

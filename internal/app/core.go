@@ -17,10 +17,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
@@ -33,6 +35,7 @@ type door struct {
 	client   []json.RawMessage                        // settings of the client
 	approver dispatch.Approver                        // nil: nobody can be asked
 	people   editor.People                            // nil: nobody can be asked
+	shows    *server.Diagnostics                      // nil: nobody shows diagnostics
 	live     func(base workspace.View) workspace.View // nil: the disk is what the user sees
 	changed  func()                                   // the review queue changed; may be nil
 	indexed  func()                                   // the project index changed; may be nil
@@ -72,6 +75,8 @@ type core struct {
 	watching  *watching
 	texts     *textindex.Index // nil: the core doesn't stay
 	parsers   *parserPool      // nil: parsing is done here
+	servers   *langserver.Pool
+	checker   *checker // nil: nobody waits for what it finds
 	knowledge *knowledge
 	problems  []string // what the user should know: settings, recovery, the queue
 
@@ -98,8 +103,11 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.disk, c.live = disk, disk
 	c.watching = &watching{disk: disk}
 	c.parsers = newParserPool(d.parser)
+	box := newSandbox(d.parser)
+	c.servers = newServers(c, d, box)
 	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident, told: d.indexed}
 	if d.resident {
+		c.checker = newChecker(c, d.changed)
 		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
 	}
 	if d.live != nil {
@@ -151,9 +159,13 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		})
 	}
 	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
-	box := newSandbox(d.parser)
 	c.knowledge.hide = hide
+	var check func(context.Context, string, []workspace.Change) *dispatch.Checked
+	if c.checker != nil {
+		check = c.checker.edit
+	}
 	c.dispatch = dispatch.New(dispatch.Options{
+		Check:    check,
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   hide,
 		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
@@ -162,7 +174,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Refresh:    c.known.refresh,
 		Unconfined: func() string { return c.unconfined(d.parser, box) },
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(d.people, system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(hide))...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(hide))...); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -180,7 +192,12 @@ func (c *core) openReview(ctx context.Context, d door) {
 	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
 		Notify:  c.tell,
 		Decided: c.writeDown,
-		Changed: d.changed,
+		Changed: func() {
+			c.checker.queueChanged()
+			if d.changed != nil {
+				d.changed()
+			}
+		},
 		Commits: c.committer(),
 		Report: func(text string) {
 			if c.opened {
@@ -276,6 +293,8 @@ func (c *core) close() error {
 	if c.dispatch != nil {
 		c.dispatch.Close()
 	}
+	c.checker.close()
+	c.servers.Close()
 	c.known.close()
 	if c.texts != nil {
 		c.texts.Close()

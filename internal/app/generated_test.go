@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 	"github.com/sidecar-ls/sidecar-ls/tools/git"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
@@ -19,7 +21,7 @@ import (
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(nil, system.Deps{}, outliner{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(editor.Deps{Servers: langserver.New(langserver.Options{})}, system.Deps{}, outliner{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

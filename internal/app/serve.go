@@ -89,7 +89,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		return &server.Core{}, nil
 	}
 	d := door{
-		log: log, level: level, approver: st.Approver, people: people{st.People, redactorOf(log)}, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
+		log: log, level: level, approver: st.Approver, people: people{st.People, redactorOf(log)}, shows: st.Diagnostics, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
 		queue: queueAlways, parser: parser, resident: true,
 		warn: st.Warn,
 		live: func(base workspace.View) workspace.View { return st.Editor(base) },
@@ -102,6 +102,10 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		return nil, err
 	}
 	problems := c.problems
+	var introduced server.Introduced
+	if c.checker != nil {
+		introduced = c.checker
+	}
 	if c.reviewErr != nil {
 		problems = append(problems, "edits can't be held for review: "+c.reviewErr.Error())
 	}
@@ -114,17 +118,18 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		state = ""
 	}
 	return &server.Core{
-		Dispatch:  c.dispatch,
-		Sessions:  c.sessions,
-		Review:    c.review,
-		NoReview:  c.reviewErr,
-		Batch:     c.batch,
-		Modes:     c.settings.modes,
-		Bus:       c.bus,
-		Shadows:   c.shadows,
-		StateDir:  state,
-		Audit:     func() (any, error) { return c.verifyAudit() },
-		Knowledge: c.knowledge,
+		Dispatch:   c.dispatch,
+		Sessions:   c.sessions,
+		Review:     c.review,
+		NoReview:   c.reviewErr,
+		Batch:      c.batch,
+		Modes:      c.settings.modes,
+		Bus:        c.bus,
+		Shadows:    c.shadows,
+		Introduced: introduced,
+		StateDir:   state,
+		Audit:      func() (any, error) { return c.verifyAudit() },
+		Knowledge:  c.knowledge,
 
 		DocumentSymbols:  c.documentSymbols(),
 		WorkspaceSymbols: c.workspaceSymbols(),

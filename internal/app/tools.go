@@ -13,7 +13,7 @@ import (
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(people editor.People, sys system.Deps, o outliner, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
+func builtins(e editor.Deps, sys system.Deps, o outliner, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
 	finder := o.finder()
 	if x != nil {
 		finder.Narrow = x.Containing
@@ -26,7 +26,7 @@ func builtins(people editor.People, sys system.Deps, o outliner, g git.Deps, k s
 		shell.Tools(sh),
 		web.Tools(w),
 		system.Tools(sys),
-		editor.Tools(people),
+		editor.Tools(e),
 	} {
 		list = append(list, family...)
 	}

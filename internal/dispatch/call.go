@@ -118,7 +118,11 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	c.read()
 
 	if c.tool.Access == tools.Edit {
-		return c.edit(ctx)
+		out, err := c.edit(ctx)
+		if err == nil {
+			c.check(ctx)
+		}
+		return out, err
 	}
 	v := c.decide(nil)
 	if err := c.settle(ctx, v, nil); err != nil {

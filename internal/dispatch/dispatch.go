@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
@@ -37,6 +38,10 @@ type Options struct {
 	// nothing does. It is asked only about a call that runs more than looks; nil
 	// means that nothing is known to be missing.
 	Unconfined func() string
+
+	// Check looks at changes of the main tree that have been held for review,
+	// for as long as it may take. nil means that nobody does.
+	Check func(ctx context.Context, session string, changes []workspace.Change) *Checked
 }
 
 // Settings are what the user decided, as far as calls are concerned. A value

@@ -72,7 +72,7 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 			err = crashed(c.tool.Name, r)
 		}
 	}()
-	if c.tool.Access == tools.Exec || c.tool.SeesDisk {
+	if c.tool.Access == tools.Exec || c.tool.SeesDisk || c.tool.OnDisk {
 		if err := c.dest.ToDisk(ctx); err != nil {
 			return tools.Result{}, nil, err
 		}

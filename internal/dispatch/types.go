@@ -41,11 +41,32 @@ type Result struct {
 	Structured any         `json:"structured,omitempty"`
 	Error      *Failure    `json:"error,omitempty"`
 	Decision   Decision    `json:"decision"`
-	Changes    []ChangeRef `json:"changes,omitzero"` // the dispatcher gives an empty list for none
+	Changes    []ChangeRef `json:"changes,omitzero"`  // the dispatcher gives an empty list for none
+	Checked    *Checked    `json:"checked,omitempty"` // of an edit that is held for review
 	DurationMs int64       `json:"durationMs"`
 	ApprovalMs int64       `json:"approvalMs"`
 	Attempts   int         `json:"attempts"`
 	Truncated  *Truncated  `json:"truncated,omitempty"`
+}
+
+// Checked is what is known of the problems that an edit brings, before anyone
+// accepts it.
+type Checked struct {
+	State string    `json:"state"`         // clean: none that was not there before; problems; unknown
+	New   []Problem `json:"new,omitempty"` // the worst of them
+	Total int       `json:"total"`         // of them all
+	Why   string    `json:"why,omitempty"` // unknown
+	By    []string  `json:"by,omitempty"`  // the language servers that looked
+}
+
+// Problem is one of an edit. Lines and columns count from one.
+type Problem struct {
+	Path     string `json:"path"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Severity string `json:"severity"`
+	Source   string `json:"source,omitempty"`
+	Message  string `json:"message"`
 }
 
 // Failure is why a call failed.

@@ -23,13 +23,13 @@ type Check struct {
 	New     []Problem // errors and warnings that the base does not have
 	Known   []string  // of the changed files, those that are known about; sorted
 	Unknown []Report  // those that are not, and why
-	Looked  int       // files that were looked at
+	By      []string  // the servers that know; sorted
 }
 
 // Introduced compares the problems of files with those of the base, for the
-// changed names and for what depends on them. No server is waited for that does
-// not run yet; it is started, and the names are unknown.
-func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, names []string) Check {
+// changed names and for what depends on them. A server that does not run yet is
+// started; unless wait is set it isn't waited for, and the names are unknown.
+func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, names []string, wait bool) Check {
 	var ask []string
 	for _, name := range names {
 		if kindOf(name) != nil {
@@ -44,7 +44,7 @@ func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, name
 	var c Check
 	after := map[string][]Problem{}
 	var suspects []string
-	for i, r := range p.diagnose(ctx, files, ask, false) {
+	for i, r := range p.diagnose(ctx, files, ask, wait) {
 		gone := false
 		if r.Err != nil {
 			_, err := files.Stat(r.Name)
@@ -57,8 +57,10 @@ func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, name
 			c.Unknown = append(c.Unknown, r)
 			continue
 		}
-		c.Looked++
 		if i < changed {
+			if !slices.Contains(c.By, r.Server) {
+				c.By = append(c.By, r.Server)
+			}
 			c.Known = append(c.Known, r.Name)
 		}
 		if bad := serious(r.Problems); len(bad) > 0 {
@@ -67,6 +69,7 @@ func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, name
 		}
 	}
 	slices.Sort(c.Known)
+	slices.Sort(c.By)
 	if len(suspects) == 0 {
 		return c
 	}

@@ -411,4 +411,5 @@ func kindName(k lsp.SymbolKind) string {
 	return names[k]
 }
 
-var errNothing = errors.New("the server found nothing there to rename")
+// ErrNothing says that there is nothing to rename at a place.
+var ErrNothing = errors.New("the language server found nothing there to rename")

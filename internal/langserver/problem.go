@@ -139,3 +139,24 @@ func walk(ctx context.Context, files workspace.Files, dir string, keep func(name
 	slices.Sort(names)
 	return names[:min(len(names), limit)]
 }
+
+// Files lists the files below dir that there is a language server for: those
+// that differ from the disk first, then by name.
+func Files(ctx context.Context, files workspace.Files, dir string) []string {
+	const most = 20_000
+	names := walk(ctx, files, dir, func(name string) bool { return kindOf(name) != nil }, most)
+	over := map[string]bool{}
+	for _, name := range workspace.Overlaid(files) {
+		over[name] = true
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case over[a] == over[b]:
+			return 0
+		case over[a]:
+			return -1
+		}
+		return 1
+	})
+	return names
+}

@@ -71,7 +71,7 @@ func (s *session) rename(ctx context.Context, at Place, newName string) ([]fileE
 		return nil, err
 	}
 	if edit == nil {
-		return nil, errNothing
+		return nil, ErrNothing
 	}
 	return byFile(s.at.kind.name, *edit)
 }
@@ -106,7 +106,7 @@ func byFile(server string, edit lsp.WorkspaceEdit) ([]fileEdit, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errNothing
+		return nil, ErrNothing
 	}
 	return out, nil
 }

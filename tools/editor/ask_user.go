@@ -1,4 +1,3 @@
-// Package editor has the tools that speak to the person at the editor.
 package editor
 
 import (
@@ -23,12 +22,6 @@ type Question struct {
 	Text        string
 	Options     []string
 	AllowCustom bool // an answer besides the options is possible
-}
-
-// Tools are the tools of this family. people may be nil: then nobody can be
-// asked.
-func Tools(people People) []*tools.Tool {
-	return []*tools.Tool{askUser(people)}
 }
 
 //go:embed ask_user.md

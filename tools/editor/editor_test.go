@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -49,7 +50,7 @@ func TestAskUser(t *testing.T) {
 			if c.people != nil {
 				people = c.people
 			}
-			got := call(t, Tools(people)[0], c.args)
+			got := call(t, askUser(people), c.args)
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("-want +got:\n%s", d)
 			}
@@ -79,4 +80,4 @@ func call(t *testing.T, tool *tools.Tool, args string) string {
 	return string(tools.AsError(err).Code)
 }
 
-func TestRules(t *testing.T) { tooltest.Rules(t, Tools(nil)) }
+func TestRules(t *testing.T) { tooltest.Rules(t, Tools(Deps{Servers: langserver.New(langserver.Options{})})) }

@@ -1,0 +1,262 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server"
+)
+
+const (
+	checkTime  = time.Minute            // of one look at the queue
+	checkQuiet = 150 * time.Millisecond // without a change before one begins
+	mostQueued = 100                    // files of the queue that are looked at
+	mostNew    = 8                      // problems that the result of an edit names
+)
+
+// checker looks at what pending edits would break. The result of an edit waits
+// for it, a little; whenever the queue or the files below it change, it looks
+// at the whole queue again, for the review.
+type checker struct {
+	c       *core
+	changed func() // is told when there is more to show
+	wake    chan struct{}
+	stop    context.CancelFunc
+	done    chan struct{}
+
+	mu         sync.Mutex
+	editing    sync.Cond // edits == 0
+	edits      int       // whose results wait
+	found      map[string]looked
+	elsewhere  map[string]looked
+	generation int64
+}
+
+// looked is what a look at a file found.
+type looked struct {
+	revision int64 // of the queue when the look began
+	problems []server.Finding
+}
+
+func newChecker(c *core, changed func()) *checker {
+	ctx, cancel := context.WithCancel(context.Background())
+	k := &checker{c: c, changed: changed, wake: make(chan struct{}, 1), stop: cancel, done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}}
+	k.editing.L = &k.mu
+	go k.run(ctx)
+	return k
+}
+
+func (k *checker) close() {
+	if k == nil {
+		return
+	}
+	k.stop()
+	k.mu.Lock()
+	k.editing.Broadcast()
+	k.mu.Unlock()
+	<-k.done
+}
+
+// queueChanged says that the queue, or what lies below it, is another. It
+// never waits.
+func (k *checker) queueChanged() {
+	if k == nil {
+		return
+	}
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// views are the files with the pending edits and without, as servers may see
+// them.
+func (k *checker) views() (base, files workspace.Files) {
+	allow := k.c.settings.dispatch.Load().SensitiveOK
+	return workspace.Guard(k.c.live, allow), workspace.Guard(k.c.review.For(pendingedits.Proposer{}), allow)
+}
+
+// edit looks at an edit that is held now, for as long as the settings say.
+func (k *checker) edit(ctx context.Context, id string, changes []workspace.Change) *dispatch.Checked {
+	wait := time.Duration(k.c.settings.now.Load().Int("diagnostics.editWaitMs")) * time.Millisecond
+	if s, err := k.c.sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.c.review == nil || k.c.serverSettings().Refused != "" {
+		return nil
+	}
+	var names []string
+	for _, ch := range changes {
+		names = append(names, ch.Path)
+		if ch.From != "" {
+			names = append(names, ch.From)
+		}
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { _, ok := langserver.Language(name); return ok }) {
+		return nil
+	}
+	k.mu.Lock()
+	k.edits++
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		k.edits--
+		k.editing.Broadcast()
+		k.mu.Unlock()
+	}()
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	revision := k.c.review.Revision()
+	base, files := k.views()
+	check := k.c.servers.Introduced(ctx, base, files, names, false)
+	k.keep(revision, check, false)
+	return checkedOf(check)
+}
+
+// checkedOf is a check as the result of an edit has it; nil when there is no
+// server that could look.
+func checkedOf(check langserver.Check) *dispatch.Checked {
+	out := &dispatch.Checked{State: "clean", Total: len(check.New), By: check.By}
+	for _, p := range check.New[:min(len(check.New), mostNew)] {
+		out.New = append(out.New, dispatch.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Severity: string(p.Severity), Source: p.Source, Message: p.Message})
+	}
+	switch {
+	case len(check.New) > 0:
+		out.State = "problems"
+	case len(check.Unknown) > 0:
+		out.State, out.Why = "unknown", check.Unknown[0].Err.Error()
+	case len(check.Known) == 0:
+		return nil
+	}
+	return out
+}
+
+// keep remembers a check; whole says that it was one of the whole queue.
+func (k *checker) keep(revision int64, check langserver.Check, whole bool) {
+	k.mu.Lock()
+	before := k.generation
+	old, oldElse := k.found, k.elsewhere
+	k.found, k.elsewhere = maps.Clone(old), maps.Clone(oldElse)
+	if whole {
+		k.found, k.elsewhere = map[string]looked{}, map[string]looked{}
+	}
+	for _, name := range check.Known {
+		k.found[name] = looked{revision: revision}
+	}
+	for _, p := range check.New {
+		to := k.elsewhere
+		if slices.Contains(check.Known, p.Path) {
+			to = k.found
+		} else if l, ok := to[p.Path]; ok && l.revision != revision {
+			delete(to, p.Path)
+		}
+		l := to[p.Path]
+		l.revision = revision
+		l.problems = append(l.problems, server.Finding{
+			Path: p.Path, Line: p.Line, Column: p.Column, EndLine: p.EndLine, EndColumn: p.EndColumn,
+			Severity: string(p.Severity), Code: p.Code, Source: p.Source, Message: p.Message,
+		})
+		to[p.Path] = l
+	}
+	same := func(a, b map[string]looked) bool {
+		return maps.EqualFunc(a, b, func(x, y looked) bool { return slices.Equal(x.problems, y.problems) })
+	}
+	if !same(old, k.found) || !same(oldElse, k.elsewhere) {
+		k.generation++
+	}
+	tell := k.generation != before
+	k.mu.Unlock()
+	if tell && k.changed != nil {
+		k.changed()
+	}
+}
+
+// run looks at the queue whenever it has changed.
+func (k *checker) run(ctx context.Context) {
+	defer close(k.done)
+	for {
+		select {
+		case <-k.wake:
+		case <-ctx.Done():
+			return
+		}
+		quiet := time.NewTimer(checkQuiet)
+		for waiting := true; waiting; {
+			select {
+			case <-k.wake:
+				quiet.Reset(checkQuiet)
+			case <-quiet.C:
+				waiting = false
+			case <-ctx.Done():
+				quiet.Stop()
+				return
+			}
+		}
+		k.mu.Lock()
+		for k.edits > 0 && ctx.Err() == nil {
+			k.editing.Wait()
+		}
+		k.mu.Unlock()
+		k.look(ctx)
+	}
+}
+
+// look looks at the whole queue.
+func (k *checker) look(ctx context.Context) {
+	if ctx.Err() != nil || k.c.review == nil {
+		return
+	}
+	list := k.c.review.List("")
+	var names []string
+	for _, e := range list.Edits {
+		if len(names) < mostQueued {
+			names = append(names, e.Name)
+		}
+	}
+	if len(names) == 0 || k.c.serverSettings().Refused != "" {
+		k.keep(list.Revision, langserver.Check{}, true)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	base, files := k.views()
+	check := k.c.servers.Introduced(ctx, base, files, names, true)
+	if ctx.Err() == nil {
+		k.keep(list.Revision, check, true)
+	}
+}
+
+// Of implements server.Introduced.
+func (k *checker) Of(e pendingedits.Edit) ([]server.Finding, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l, ok := k.found[e.Name]
+	if !ok || l.revision < e.Revision {
+		return nil, false
+	}
+	return l.problems, true
+}
+
+// Elsewhere implements server.Introduced.
+func (k *checker) Elsewhere() []server.Finding {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []server.Finding
+	for _, name := range slices.Sorted(maps.Keys(k.elsewhere)) {
+		out = append(out, k.elsewhere[name].problems...)
+	}
+	return out
+}
+
+// Generation implements server.Introduced.
+func (k *checker) Generation() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.generation
+}
+
+var _ server.Introduced = (*checker)(nil)

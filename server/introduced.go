@@ -1,0 +1,121 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// Introduced tells which problems pending edits would bring.
+type Introduced interface {
+	// Of returns the new problems of an edit's file with the edits made; known
+	// is false while nobody has looked at the edit as it is.
+	Of(e pendingedits.Edit) (problems []Finding, known bool)
+	// Elsewhere returns the new problems of files that no edit is pending for.
+	Elsewhere() []Finding
+	// Generation grows when an answer may be another.
+	Generation() int64
+}
+
+// problemCounts are the new problems of a file that an edit is pending for.
+type problemCounts struct {
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+}
+
+// placedProblem is a problem as clients are told of it; lines and columns count
+// from one, columns in bytes.
+type placedProblem struct {
+	Path     string `json:"path"`
+	URI      string `json:"uri"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Severity string `json:"severity"`
+	Source   string `json:"source,omitempty"`
+	Message  string `json:"message"`
+}
+
+// maxPlaced bounds the problems that a list of the queue has.
+const maxPlaced = 200
+
+// introduced returns what an edit would bring; nil while it isn't known.
+func (s *Server) introduced(e pendingedits.Edit) ([]Finding, *problemCounts) {
+	from := s.current().Introduced
+	if from == nil {
+		return nil, nil
+	}
+	list, known := from.Of(e)
+	if !known {
+		return nil, nil
+	}
+	var n problemCounts
+	for _, p := range list {
+		if p.Severity == "error" {
+			n.Errors++
+		} else {
+			n.Warnings++
+		}
+	}
+	return list, &n
+}
+
+// placed lists the new problems of all files that are in a list of the queue,
+// and those elsewhere.
+func (s *Server) placed(edits []pendingedits.Edit) []placedProblem {
+	from := s.current().Introduced
+	if from == nil {
+		return nil
+	}
+	var out []placedProblem
+	add := func(list []Finding) {
+		for _, p := range list {
+			if len(out) < maxPlaced {
+				out = append(out, placedProblem{p.Path, s.uri(p.Path), p.Line, p.Column, p.Severity, p.Source, p.Message})
+			}
+		}
+	}
+	for _, e := range edits {
+		list, _ := from.Of(e)
+		add(list)
+	}
+	add(from.Elsewhere())
+	return out
+}
+
+// inHunk picks the problems that lie in a hunk, and for the first hunk those
+// that lie in none.
+func inHunk(e pendingedits.Edit, i int, list []Finding) (own []Finding) {
+	holds := func(h pendingedits.Hunk, line int) bool {
+		return line >= h.NewStart && line < h.NewStart+max(h.NewLines, 1)
+	}
+	for _, p := range list {
+		at := 0
+		for j, h := range e.Hunks {
+			if holds(h, p.Line) {
+				at = j
+				break
+			}
+		}
+		if at == i {
+			own = append(own, p)
+		}
+	}
+	return own
+}
+
+// problemWords are what a hunk's diagnostic says of the problems it brings.
+func problemWords(list []Finding) string {
+	if len(list) == 0 {
+		return ""
+	}
+	first := []rune(list[0].Message)
+	const limit = 120
+	if len(first) > limit {
+		first = append(first[:limit], '…')
+	}
+	words := fmt.Sprintf("; brings a new %s in line %d: %s", list[0].Severity, list[0].Line, string(first))
+	if len(list) > 1 {
+		words += fmt.Sprintf(" (and %d more)", len(list)-1)
+	}
+	return words
+}

@@ -1,0 +1,29 @@
+package editor
+
+import (
+	"context"
+	_ "embed"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed lsp_hover.md
+var lspHoverText string
+
+func lspHover(d Deps) *tools.Tool {
+	return tools.NewRead(lspDef("lsp_hover", "Type and documentation", lspHoverText), func(ctx context.Context, c *tools.Call, in placeIn) (tools.Result, error) {
+		at, err := in.place(c.Files)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		text, err := d.Servers.Hover(ctx, c.Files, at)
+		if err != nil {
+			return tools.Result{}, failed(err, "read_file")
+		}
+		data := map[string]string{"markdown": text}
+		if text == "" {
+			text = "nothing is known of what stands there"
+		}
+		return tools.Result{Text: text + "\n", Structured: data}, nil
+	})
+}
