@@ -80,4 +80,6 @@ func call(t *testing.T, tool *tools.Tool, args string) string {
 	return string(tools.AsError(err).Code)
 }
 
-func TestRules(t *testing.T) { tooltest.Rules(t, Tools(Deps{Servers: langserver.New(langserver.Options{})})) }
+func TestRules(t *testing.T) {
+	tooltest.Rules(t, Tools(Deps{Servers: langserver.New(langserver.Options{})}))
+}
