@@ -174,13 +174,13 @@ func (x *Index) Close() error {
 func (x *Index) Rebuild() {
 	x.Start()
 	<-x.Ready()
-	if x.meaning != nil {
-		x.problem(x.meaning.forget())
-	}
 	x.follow.Lock()
 	x.mu.Lock()
 	x.parts, x.byPath, x.status, x.ready = nil, map[string]place{}, Status{}, make(chan struct{})
 	x.mu.Unlock()
+	if x.meaning != nil {
+		x.problem(x.meaning.forget())
+	}
 	x.work.Go(func() {
 		x.look(x.ctx)
 		x.follow.Unlock()

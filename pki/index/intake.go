@@ -62,6 +62,12 @@ func (in *Intake) AddParsed(ctx context.Context, b *segment.Builder, name string
 			f.Flags |= segment.Refined
 			in.units = scan.Parsed(src, symbols, in.units)
 		}
+		if len(in.units) == 0 && f.Flags&segment.Refined != 0 {
+			// A file that is broken at its beginning may be nothing to a parser.
+			if in.units = scan.Units(lang, src, in.units); len(in.units) > 0 {
+				f.Flags = f.Flags&^segment.Refined | segment.Unparsed
+			}
+		}
 	}
 	b.Add(f, src, in.units)
 	return nil

@@ -1,10 +1,12 @@
 package treesitter
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
@@ -28,7 +30,7 @@ func goAnalyze(src []byte) pki.File {
 // parseGo finds the symbols of a file. Without a file there is nothing.
 func parseGo(src []byte) (*goFile, *ast.File) {
 	fset := token.NewFileSet()
-	file, _ := parser.ParseFile(fset, "", src, parser.ParseComments|parser.SkipObjectResolution)
+	file, _ := parser.ParseFile(fset, "", legible(src), parser.ParseComments|parser.SkipObjectResolution)
 	if file == nil {
 		return &goFile{}, nil
 	}
@@ -43,6 +45,23 @@ func parseGo(src []byte) (*goFile, *ast.File) {
 	}
 	slices.SortStableFunc(g.out, func(a, b pki.Symbol) int { return a.StartByte - b.StartByte })
 	return g, file
+}
+
+// legible returns src with a sign in the place of every byte that is not UTF-8,
+// which the parser would stop at.
+func legible(src []byte) []byte {
+	if utf8.Valid(src) && bytes.IndexByte(src, 0) < 0 {
+		return src
+	}
+	out := bytes.Clone(src)
+	for i := 0; i < len(out); {
+		r, n := utf8.DecodeRune(out[i:])
+		if r == utf8.RuneError && n == 1 || r == 0 {
+			out[i] = '?'
+		}
+		i += n
+	}
+	return out
 }
 
 type goFile struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
@@ -89,7 +90,7 @@ func runKnowledge(ctx context.Context, c *tools.Call, k Knowledge, in knowledgeA
 		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "query: it is empty; say in words what to look for")
 	}
 	q := index.Query{
-		Text: in.Query, MaxHits: in.MaxHits, MaxFiles: likelyFiles, GraphDepth: in.GraphDepth, MaxGraphHits: in.MaxGraphHits, Wait: knowledgePatience,
+		Text: legible(in.Query), MaxHits: in.MaxHits, MaxFiles: likelyFiles, GraphDepth: in.GraphDepth, MaxGraphHits: in.MaxGraphHits, Wait: knowledgePatience,
 	}
 	for _, kind := range in.KindFilter {
 		if !slices.Contains(symbolKinds, pki.Kind(kind)) {
@@ -106,6 +107,17 @@ func runKnowledge(ctx context.Context, c *tools.Call, k Knowledge, in knowledgeA
 		return tools.Result{}, err
 	}
 	return tools.Result{Text: renderAnswer(a, in), Structured: answerData(a)}, nil
+}
+
+// legible puts spaces in the place of what can't be seen, so that it joins no
+// words.
+func legible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // pathPrefix is what the names of the hits begin with.
