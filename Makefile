@@ -62,8 +62,8 @@ scoreboard: ## what is said of safety, tried on hostile inputs: how many were tr
 	$(GO) run ./bench/scoreboard
 
 # BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
-bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; TREE=dir measures its speed there
-	$(GO) run ./bench/knowledge $(if $(BENCH),-set $(BENCH)) $(if $(REPOS),-repos $(REPOS)) $(if $(TREE),-speed $(TREE))
+bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; CACHE=dir learns the weights anew, with indexes kept there; TREE=dir measures its speed there
+	$(GO) run ./bench/knowledge $(if $(BENCH),-set $(BENCH)) $(if $(REPOS),-repos $(REPOS)) $(if $(CACHE),-cache $(CACHE)) $(if $(TREE),-speed $(TREE))
 
 generate: ## the files that are made from the code: docs and golden files
 	$(GO) test ./... -run 'Golden|Generated|Snapshot|Matrix' -update

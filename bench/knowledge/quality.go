@@ -25,33 +25,30 @@ const depth = 50
 
 // state is one commit of a repository, as one record wants it.
 type state struct {
-	repo    *repository
+	key     string // unlike all others'
+	dir     string // of the repository
 	records []*retrieval.Record
 }
 
-// quality runs query sets and prints how well they are answered.
-func quality(ctx context.Context, w io.Writer, set, mirrors string, baselines bool) error {
+// collect reads the sets and sorts their records by what has to be indexed.
+// What belongs to no repository at hand is left out.
+func collect(set, mirrors string) ([]*state, error) {
 	records, err := retrieval.ReadSets(set)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	repos := map[string]*repository{}
+	dirs := map[string]string{}
 	missing := map[string]int{}
 	var states []*state
-	byCommit := map[string]*state{}
+	byKey := map[string]*state{}
 	for i := range records {
 		r := &records[i]
-		repo, known := repos[r.Repo]
+		dir, known := dirs[r.Repo]
 		if !known {
-			if dir := findRepository(mirrors, r.Repo, r.Mirror); dir != "" {
-				if repo, err = openRepository(ctx, dir); err != nil {
-					return err
-				}
-				defer closing(repo)
-			}
-			repos[r.Repo] = repo
+			dir = findRepository(mirrors, r.Repo, r.Mirror)
+			dirs[r.Repo] = dir
 		}
-		if repo == nil {
+		if dir == "" {
 			missing[r.Repo]++
 			continue
 		}
@@ -59,10 +56,10 @@ func quality(ctx context.Context, w io.Writer, set, mirrors string, baselines bo
 		if r.DocStart > 0 {
 			key = r.ID // its text differs
 		}
-		s := byCommit[key]
+		s := byKey[key]
 		if s == nil {
-			s = &state{repo: repo}
-			byCommit[key] = s
+			s = &state{key: key, dir: dir}
+			byKey[key] = s
 			states = append(states, s)
 		}
 		s.records = append(s.records, r)
@@ -71,13 +68,24 @@ func quality(ctx context.Context, w io.Writer, set, mirrors string, baselines bo
 		fmt.Fprintf(os.Stderr, "%s is not among the repositories: %d records are left out\n", name, n)
 	}
 	if len(states) == 0 {
-		return fmt.Errorf("none of the repositories is in %s", mirrors)
+		return nil, fmt.Errorf("none of the repositories is in %s", mirrors)
 	}
 	// Neighbours share most files.
 	slices.SortStableFunc(states, func(a, b *state) int { return cmp.Compare(a.records[0].Repo, b.records[0].Repo) })
+	return states, nil
+}
+
+// quality runs query sets and prints how well they are answered.
+func quality(ctx context.Context, w io.Writer, states []*state, baselines bool) error {
 	b := newBench(baselines)
+	shelf := shelf{}
+	defer shelf.close()
 	for i, s := range states {
-		if err := b.run(ctx, s); err != nil {
+		repo, err := shelf.open(ctx, s.dir)
+		if err != nil {
+			return err
+		}
+		if err := b.run(ctx, repo, s); err != nil {
 			return fmt.Errorf("%s: %w", s.records[0].ID, err)
 		}
 		if i%50 == 49 {
@@ -112,8 +120,8 @@ func newBench(baselines bool) *bench {
 }
 
 // run answers the queries of one state.
-func (b *bench) run(ctx context.Context, s *state) error {
-	texts, err := load(ctx, s)
+func (b *bench) run(ctx context.Context, repo *repository, s *state) error {
+	texts, err := load(ctx, repo, s)
 	if err != nil {
 		return err
 	}
@@ -167,9 +175,9 @@ type text struct {
 	data []byte
 }
 
-func load(ctx context.Context, s *state) ([]text, error) {
+func load(ctx context.Context, repo *repository, s *state) ([]text, error) {
 	r := s.records[0]
-	list, err := s.repo.tree(ctx, r.Commit)
+	list, err := repo.tree(ctx, r.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +186,7 @@ func load(ctx context.Context, s *state) ([]text, error) {
 		if strings.HasPrefix(path.Base(f.path), ".") || strings.HasPrefix(f.path, ".") {
 			continue
 		}
-		data, err := s.repo.read(f.sha)
+		data, err := repo.read(f.sha)
 		if err != nil {
 			return nil, err
 		}

@@ -56,8 +56,26 @@ func (r *repository) Close() error {
 	return errors.Join(r.in.Close(), r.cmd.Wait())
 }
 
-// closing ends git, which has nothing to lose.
-func closing(r *repository) { _ = r.Close() }
+// shelf holds open repositories by their directories.
+type shelf map[string]*repository
+
+func (s shelf) open(ctx context.Context, dir string) (*repository, error) {
+	if r := s[dir]; r != nil {
+		return r, nil
+	}
+	r, err := openRepository(ctx, dir)
+	if err == nil {
+		s[dir] = r
+	}
+	return r, err
+}
+
+// close ends the git processes, which have nothing to lose.
+func (s shelf) close() {
+	for _, r := range s {
+		_ = r.Close()
+	}
+}
 
 // blob is a file of a tree.
 type blob struct{ path, sha string }

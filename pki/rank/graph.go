@@ -36,14 +36,6 @@ const (
 	maxMeaning = 12  // a name that more units bear is nobody's
 )
 
-// nameTerm is the term that stands for an identifier as such.
-func nameTerm(name string) terms.ID {
-	if ids, sole := terms.Of(name, nil); sole && len(ids) == 1 {
-		return ids[0]
-	}
-	return terms.Whole(name)
-}
-
 // uses returns the units that use the name of r, which is read from the index
 // alone: an identifier that is spelled alike is taken for the same.
 func uses(parts []Part, r Ref) []Edge {
@@ -53,7 +45,7 @@ func uses(parts []Part, r Ref) []Edge {
 	if len(name) < 3 || unit.Kind() == segment.FileKind || unit.Kind() == pki.Heading {
 		return nil
 	}
-	id := nameTerm(name)
+	id := terms.Whole(name)
 	home := path.Dir(seg.Files[unit.File].Path)
 	type use struct {
 		Ref
@@ -119,10 +111,10 @@ func callable(k pki.Kind) bool { return k == pki.Function || k == pki.Method }
 func used(parts []Part, r Ref, text []byte) []Edge {
 	seg := parts[r.Part]
 	home := path.Dir(seg.Files[seg.Units[r.Unit].File].Path)
-	own := nameTerm(seg.Name(r.Unit))
+	own := terms.Whole(seg.Name(r.Unit))
 	seen := map[terms.ID]bool{own: true}
 	for owner := range strings.SplitSeq(seg.Owner(r.Unit), ".") {
-		seen[nameTerm(owner)] = true
+		seen[terms.Whole(owner)] = true
 	}
 	var out []Edge
 	const maxNames = 200
@@ -139,7 +131,7 @@ func used(parts []Part, r Ref, text []byte) []Edge {
 		if comment || len(name) < 3 || len(name) > terms.MaxIdent {
 			continue
 		}
-		id := nameTerm(name)
+		id := terms.Whole(name)
 		if seen[id] {
 			continue
 		}

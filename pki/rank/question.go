@@ -16,7 +16,10 @@ const MaxQuestion = 10 << 10
 type Term struct {
 	ID     terms.ID
 	Weight float32
-	Whole  bool   // it stands for a whole identifier
+	Whole  bool   // it stands for a whole identifier, or for words side by side
+	Title  bool   // it is in the title
+	Scope  bool   // it says where the title is about, as in "scope: title"
+	Of     int    // the term that this one is another form of; its own place if it is none
 	Text   string // as in the question
 }
 
@@ -56,6 +59,7 @@ var (
 		regexp.MustCompile(`(?m)^\s*at (?:async )?([\w$.<>\[\] ]+?) \(([^()\n]+?):\d+(?::\d+)?\)`), // JavaScript, Java: function, file
 		regexp.MustCompile(`([\w./\\-]+\.[A-Za-z]{1,4}):\d+`),                                      // file:line
 	}
+	scoped     = regexp.MustCompile(`^(?:(?:fix|feat|bug|chore|perf|docs?|test|refactor|build|ci)\(([\w ,./*-]{2,40})\)!?:|\[?([\w./*-]{2,40})\]?!?:)\s`)
 	dotted     = regexp.MustCompile(`[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)+`)
 	called     = regexp.MustCompile(`([A-Za-z_]\w{2,})\(`)
 	pathLike   = regexp.MustCompile(`(?:[\w.@-]+/)+[\w.@-]+|\b[\w-]+\.(?:go|py|pyi|ts|tsx|mts|js|jsx|mjs|cjs|java|kt|rs|c|h|cc|cpp|hpp|cs|rb|php|scala|swift|lua|sh|vue|svelte|md|yml|yaml|toml|json)\b`)
@@ -68,10 +72,19 @@ func (r *Reader) Read(text string) Question {
 		text = text[:MaxQuestion]
 	}
 	text = strings.ToValidUTF8(text, " ")
-	p := &reading{Reader: r, stops: r.stops, at: map[key]int{}}
+	p := &reading{Reader: r, stops: r.stops, at: map[terms.ID]int{}}
 	title, body, several := strings.Cut(strings.TrimSpace(text), "\n")
 	p.q.Tests = aboutTests.MatchString(title)
+	if m := scoped.FindStringSubmatch(title); m != nil {
+		p.words(m[1]+m[2], r.w.Title*r.w.Scope)
+		for i := range p.q.Terms {
+			p.q.Terms[i].Scope = true
+		}
+	}
 	p.plain(title, r.w.Title)
+	for i := range p.q.Terms {
+		p.q.Terms[i].Title = true
+	}
 	if several {
 		var code strings.Builder
 		prose := fence.ReplaceAllStringFunc(body, func(s string) string {
@@ -122,17 +135,12 @@ func codeLine(line string) bool {
 	return signs*5 > len(t)
 }
 
-type key struct {
-	id    terms.ID
-	whole bool
-}
-
 // reading is a question that is being read.
 type reading struct {
 	*Reader
 	q     Question
 	stops terms.StopWords
-	at    map[key]int
+	at    map[terms.ID]int
 	heard []float32 // how much of each term there is
 }
 
@@ -211,8 +219,10 @@ func (p *reading) path(text string) {
 	p.q.Paths = append(p.q.Paths, text)
 }
 
-// words adds the words of a text.
+// words adds the words of a text, and what two of them side by side may be the
+// name of.
 func (p *reading) words(text string, weight float32) {
+	before, behind := "", 0 // the last word, and where it ends
 	for i := 0; i < len(text); {
 		if terms.Classes[text[i]] == terms.Other {
 			i++
@@ -236,27 +246,30 @@ func (p *reading) words(text string, weight float32) {
 			continue
 		}
 		ids, sole := terms.Of(word, nil)
-		for n, id := range ids {
-			whole := !sole && n == len(ids)-1
-			w := weight
-			if p.faint[strings.ToLower(word)] {
-				w *= p.w.Faint
-			}
-			if whole {
-				w *= p.w.Ident
-			}
-			p.add(id, w, whole, word)
+		w := weight
+		if p.faint[strings.ToLower(word)] {
+			w *= p.w.Faint
 		}
+		for n, id := range ids {
+			if !sole && n == len(ids)-1 {
+				p.add(id, w*p.w.Ident, true, word)
+			} else {
+				p.add(id, w, false, word)
+			}
+		}
+		if begin := i - len(word); before != "" && begin == behind+1 && (text[behind] == ' ' || text[behind] == '-') && len(before)+len(word) < terms.MaxIdent {
+			p.add(terms.Whole(before+"_"+word), weight*p.w.Pair, true, before+" "+word)
+		}
+		before, behind = word, i
 	}
 }
 
 func (p *reading) add(id terms.ID, weight float32, whole bool, text string) {
-	k := key{id, whole}
-	i, ok := p.at[k]
+	i, ok := p.at[id]
 	if !ok {
 		i = len(p.q.Terms)
-		p.at[k] = i
-		p.q.Terms = append(p.q.Terms, Term{ID: id, Whole: whole, Text: text})
+		p.at[id] = i
+		p.q.Terms = append(p.q.Terms, Term{ID: id, Whole: whole, Text: text, Of: i})
 		p.heard = append(p.heard, 0)
 	}
 	t := &p.q.Terms[i]
@@ -273,13 +286,15 @@ func (p *reading) finish() {
 			t.Weight *= times * (1 + p.w.Repeat) / (times + p.w.Repeat)
 		}
 	}
-	for _, t := range slices.Clone(p.q.Terms) {
+	for i, t := range slices.Clone(p.q.Terms) {
 		if t.Whole {
 			continue
 		}
 		for _, id := range p.short[t.ID] {
-			if _, ok := p.at[key{id, false}]; !ok {
+			if _, ok := p.at[id]; !ok {
 				p.add(id, t.Weight*p.w.Short, false, t.Text)
+				form := &p.q.Terms[p.at[id]]
+				form.Of, form.Title, form.Scope = i, t.Title, t.Scope
 			}
 		}
 	}

@@ -71,3 +71,26 @@ func TestTop(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestPairs: words side by side stand for a name, words apart don't.
+func TestPairs(t *testing.T) {
+	r := NewReader(Default())
+	for text, want := range map[string]bool{"the file writer": true, "file-writer": true, "a file. writer": false, "file the writer": false, "writer file": false} {
+		if got := weightOf(r.Read(text), terms.Whole("fileWriter")) > 0; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// TestScope: what a title is about is told from the title.
+func TestScope(t *testing.T) {
+	r := NewReader(Default())
+	for text, want := range map[string]bool{
+		"lexer: skip blanks": true, "fix(lexer): skip blanks": true, "fix: lexer": false, "skip blanks in lexer": false, "see http://lexer": false,
+	} {
+		got := slices.ContainsFunc(r.Read(text).Terms, func(t Term) bool { return t.ID == terms.Word("lexer") && t.Scope })
+		if got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

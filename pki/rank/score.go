@@ -10,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
 // Part is a segment as far as it holds.
@@ -154,6 +155,21 @@ func weigh(q Question, parts []Part, units, files uint32) []weighed {
 // Search orders the units and files that answer a question. At most units hits
 // and files hits are returned.
 func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([]Hit, []FileHit) {
+	us, fs := r.Candidates(q, parts, f, units, files)
+	hits, fileHits := make([]Hit, 0, units), make([]FileHit, 0, files)
+	for i := range us[:min(len(us), units)] {
+		hits = append(hits, Hit{us[i].ref(), us[i].Score, us[i].Exact})
+	}
+	for i := range fs[:min(len(fs), files)] {
+		fileHits = append(fileHits, FileHit{fs[i].Part, fs[i].ID, fs[i].Score})
+	}
+	return hits, fileHits
+}
+
+// Candidates returns what Search chooses from, best first, with what speaks for
+// each.
+func (r *Ranker) Candidates(q Question, parts []Part, f Filter, units, files int) (us, fs []Candidate) {
+	units, files = max(units, candidateUnits), max(files, candidateFiles)
 	allUnits, allFiles := uint32(0), uint32(0)
 	for _, p := range parts {
 		allUnits += uint32(len(p.Units))
@@ -161,10 +177,8 @@ func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([
 	}
 	list := weigh(q, parts, allUnits, allFiles)
 	named := r.named(q, parts, allUnits)
-	t := tops{
-		hits:  top[Hit]{n: units, score: func(h *Hit) float32 { return h.Score }},
-		files: top[FileHit]{n: files, score: func(h *FileHit) float32 { return h.Score }},
-	}
+	byWords := func(c *first) float32 { return c.words }
+	t := tops{units: top[first]{n: units, score: byWords}, files: top[first]{n: files, score: byWords}}
 	s, _ := r.scratch.Get().(*scores)
 	if s == nil {
 		s = new(scores)
@@ -184,7 +198,11 @@ func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([
 		r.pick(&t, q, uint32(i), p, s, f, named[uint32(i)])
 		s.clear()
 	}
-	return t.hits.sorted(), t.files.sorted()
+	us, fs = candidates(t.units.sorted()), candidates(t.files.sorted())
+	if r.w.Unit != [Features]float32{} || r.w.File != [Features]float32{} {
+		r.refine(q, parts, list, us, fs)
+	}
+	return us, fs
 }
 
 // add adds what one term says.
@@ -245,7 +263,7 @@ func (r *Ranker) named(q Question, parts []Part, units uint32) map[uint32][]gain
 	const most = 1000 // bearers of a name that are looked at
 	out := map[uint32][]gain{}
 	for _, n := range q.Names {
-		id := nameTerm(n.Name)
+		id := terms.Whole(n.Name)
 		var refs []Ref
 		for i := range parts {
 			p, ok := parts[i].Postings(id)
@@ -314,8 +332,8 @@ func dir(p string) string {
 
 // tops are the best so far.
 type tops struct {
-	hits  top[Hit]
-	files top[FileHit]
+	units top[first]
+	files top[first]
 }
 
 // pick puts the scores of a part together and keeps the best.
@@ -345,8 +363,10 @@ func (r *Ranker) pick(t *tops, q Question, part uint32, p Part, s *scores, f Fil
 	for _, file := range s.met {
 		if fs := &s.files[file]; fs.factor > 0 {
 			b := fs.best
-			score := (fs.score + w.OfBest*b[0] + w.OfThree*(b[0]+b[1]+b[2])/3) * fs.factor
-			t.files.add(FileHit{part, file, score})
+			lent := w.OfBest*b[0] + w.OfThree*(b[0]+b[1]+b[2])/3
+			if score := (fs.score + lent) * fs.factor; t.files.wants(score) {
+				t.files.add(first{Part: part, ID: file, words: score, own: fs.score, lent: lent})
+			}
 		}
 	}
 	for _, unit := range s.touched {
@@ -355,9 +375,9 @@ func (r *Ranker) pick(t *tops, q Question, part uint32, p Part, s *scores, f Fil
 			continue
 		}
 		score := (s.units[unit] + w.OfFile*fs.score) * r.table.kinds[p.Forms[unit].Code] * fs.factor
-		if t.hits.wants(score) {
+		if t.units.wants(score) {
 			exact := slices.ContainsFunc(named, func(g gain) bool { return g.unit == unit })
-			t.hits.add(Hit{Ref: Ref{part, unit}, Score: score, Exact: exact})
+			t.units.add(first{Part: part, ID: unit, words: score, own: s.units[unit], lent: fs.score, Exact: exact})
 		}
 	}
 }

@@ -5,6 +5,7 @@ package segment
 
 import (
 	"math/bits"
+	"path"
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
@@ -143,8 +144,11 @@ func (s *Segment) arrange() {
 		s.Lengths[u.File] += ClassLength(u.Length)
 	}
 	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*30 + int64(len(s.hashes)+len(s.starts))*4 + int64(len(s.posts)+len(s.text))
+	s.Extensions = map[string]uint32{}
 	for i := range s.Files {
-		s.memory += int64(len(s.Files[i].Path))
+		f := &s.Files[i]
+		s.memory += int64(len(f.Path))
+		s.Extensions[path.Ext(f.Path)] += f.Count
 	}
 }
 
@@ -160,6 +164,8 @@ type Segment struct {
 	Forms   []Form
 	FileOf  []uint16
 	Lengths []float32 // of the files, in words
+
+	Extensions map[string]uint32 // how many units are in files whose names end so
 
 	hashes []uint32 // of the terms, in order
 	starts []uint32 // of their postings, and the end of the last

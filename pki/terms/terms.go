@@ -42,32 +42,35 @@ const (
 	maxParts = 12
 )
 
-// Whole returns the term of an identifier as it stands, letters folded.
-func Whole(ident string) ID { return hash(ident, 0x9e3779b97f4a7c15) }
+// Whole returns the term of an identifier as a whole. Its words are joined to
+// one, so that fileWriters, FILE_WRITER and filewriter are alike, and "file
+// writer" in a question can be. That of a single word is the word's.
+func Whole(ident string) ID {
+	var buf [MaxIdent]byte
+	all := buf[:0]
+	Parts(ident, func(word string) { all = append(all, word...) })
+	return folded(all)
+}
 
 // Word returns the term of one word, stemmed.
 func Word(word string) ID {
 	var buf [MaxIdent]byte
-	return stemmed(append(buf[:0], word...))
+	return folded(append(buf[:0], word...))
 }
 
-func stemmed(word []byte) ID {
+// folded returns the term of a word, which it changes.
+func folded(word []byte) ID {
 	for i, c := range word {
 		if c >= 'A' && c <= 'Z' {
 			word[i] = c + 'a' - 'A'
 		}
 	}
-	return hash(string(Stem(word)), 0xc2b2ae3d27d4eb4f)
+	return hash(Stem(word))
 }
 
-// hash folds the case of ASCII letters.
-func hash(text string, seed uint64) ID {
-	h := seed ^ uint64(len(text))
-	for i := range len(text) {
-		c := text[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
+func hash(text []byte) ID {
+	h := 0xc2b2ae3d27d4eb4f ^ uint64(len(text))
+	for _, c := range text {
 		h = (h ^ uint64(c)) * 0x100000001b3
 		h ^= h >> 29
 	}

@@ -47,11 +47,16 @@ func TestOf(t *testing.T) {
 	if ids, sole := Of("Reader", nil); !sole || !slices.Equal(ids, []ID{Word("reader")}) {
 		t.Errorf("one word: got %v %v", ids, sole)
 	}
-	if Whole("readfile") != Whole("ReadFile") {
-		t.Error("case matters to a whole identifier")
+	for _, spelling := range []string{"readfile", "ReadFile", "read_file", "READ_FILES", "_read_file_"} {
+		if Whole(spelling) != Whole("readFile") {
+			t.Errorf("%s and readFile differ as a whole", spelling)
+		}
 	}
-	if Whole("read") == Word("read") {
-		t.Error("a word and a whole identifier are one")
+	if Whole("fileRead") == Whole("readFile") {
+		t.Error("the order of words means nothing to a whole identifier")
+	}
+	if Whole("Readers") != Word("reader") {
+		t.Error("an identifier of one word is not the word")
 	}
 	for _, nothing := range []string{"", "_", "a", "1", "0x", strings.Repeat("a", 100)} {
 		if ids, _ := Of(nothing, nil); len(ids) > 1 {

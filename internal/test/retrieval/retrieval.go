@@ -128,6 +128,16 @@ func (f *Figures) Add(ranks []int, gold int) {
 	f.Recall10 += float64(in) / float64(gold)
 }
 
+// Sum takes in what another one has.
+func (f *Figures) Sum(o *Figures) {
+	f.N += o.N
+	f.Hit1 += o.Hit1
+	f.Hit5 += o.Hit5
+	f.Hit10 += o.Hit10
+	f.MRR += o.MRR
+	f.Recall10 += o.Recall10
+}
+
 func (f *Figures) String() string {
 	n := max(float64(f.N), 1)
 	return fmt.Sprintf("%d\t%.1f\t%.1f\t%.1f\t%.3f\t%.1f", f.N, 100*f.Hit1/n, 100*f.Hit5/n, 100*f.Hit10/n, f.MRR/n, 100*f.Recall10/n)

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
+	"github.com/sidecar-ls/sidecar-ls/pki/rank"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+type vector = [rank.Features]float32
+
+// ordering is the candidates of one query.
+type ordering struct {
+	features []vector
+	gold     []bool // which of them are right
+}
+
+// orderings returns the candidates of every query, units and files.
+func orderings(all []job, w rank.Weights) (units, files []ordering) {
+	r := rank.New(w)
+	units, files = make([]ordering, len(all)), make([]ordering, len(all))
+	each(len(all), func(_, i int) {
+		j := &all[i]
+		record := j.records[j.record]
+		us, fs := r.Candidates(r.Read(j.text), []rank.Part{{Segment: j.seg}}, rank.Filter{}, 0, 0)
+		for _, c := range us {
+			u := &j.seg.Units[c.ID]
+			if u.Kind() == segment.FileKind {
+				continue
+			}
+			found := retrieval.Found{File: j.seg.Files[u.File].Path, Qual: j.seg.Qualified(c.ID), Start: int(u.Start), End: int(u.End)}
+			right := slices.ContainsFunc(record.Symbols, func(g retrieval.Gold) bool { return g.Right(found) })
+			units[i].add(c.Features, right)
+		}
+		for _, c := range fs {
+			files[i].add(c.Features, slices.Contains(record.Files, j.seg.Files[c.ID].Path))
+		}
+	})
+	return units, files
+}
+
+func (o *ordering) add(features vector, right bool) {
+	o.features, o.gold = append(o.features, features), append(o.gold, right)
+}
+
+// each calls f for every number below n, on all processors; worker tells them
+// apart.
+func each(n int, f func(worker, i int)) {
+	workers := runtime.GOMAXPROCS(0)
+	var wg sync.WaitGroup
+	for k := range workers {
+		wg.Go(func() {
+			for i := k; i < n; i += workers {
+				f(k, i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// learn finds the weights of features that put what is right first. It takes
+// every pair of something right and something wrong for a question about the
+// sign of the difference of their scores, which matters as much as the places
+// that they would swap (LambdaRank), and goes down the slope (Adam).
+func learn(lists []ordering) vector {
+	const rounds, pace, small = 150, 0.15, 0.0004
+	var w, momentum, spread [rank.Features]float64
+	w[0] = 10
+	for round := 1; round <= rounds; round++ {
+		slopes := make([][rank.Features]float64, runtime.GOMAXPROCS(0))
+		each(len(lists), func(worker, i int) { lists[i].slope(&w, &slopes[worker]) })
+		rate := pace
+		if round > rounds/2 {
+			rate /= 3
+		}
+		for k := range w {
+			g := -small * w[k]
+			for _, s := range slopes {
+				g += s[k] / float64(len(lists))
+			}
+			momentum[k] = 0.9*momentum[k] + 0.1*g
+			spread[k] = 0.99*spread[k] + 0.01*g*g
+			m, v := momentum[k]/(1-math.Pow(0.9, float64(round))), spread[k]/(1-math.Pow(0.99, float64(round)))
+			w[k] += rate * m / (math.Sqrt(v) + 1e-6)
+		}
+	}
+	var out vector
+	for k := range w {
+		out[k] = float32(w[k])
+	}
+	return out
+}
+
+// slope adds what one query says about the weights.
+func (o *ordering) slope(w, slope *[rank.Features]float64) {
+	right := 0
+	scores, order, place := make([]float64, len(o.gold)), make([]int, len(o.gold)), make([]int, len(o.gold))
+	for i := range o.features {
+		for k, v := range o.features[i] {
+			scores[i] += w[k] * float64(v)
+		}
+		order[i] = i
+		if o.gold[i] {
+			right++
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	for p, i := range order {
+		place[i] = p + 1
+	}
+	for i := range o.gold {
+		for k := range o.gold {
+			if !o.gold[i] || o.gold[k] {
+				continue
+			}
+			lead := scores[i] - scores[k]
+			if lead > 8 {
+				continue
+			}
+			by := math.Abs(value(place[i])-value(place[k])) / (1 + math.Exp(lead)) / float64(right)
+			for f := range slope {
+				slope[f] += by * float64(o.features[i][f]-o.features[k][f])
+			}
+		}
+	}
+}
+
+// value is what it is worth to be right at a place, counted from one.
+func value(place int) float64 {
+	v := 1/float64(place) + 0.5/math.Log2(1+float64(place))
+	if place <= 5 {
+		v += 0.5
+	}
+	if place <= 10 {
+		v += 0.1
+	}
+	return v
+}

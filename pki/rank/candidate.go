@@ -1,0 +1,246 @@
+package rank
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+// What the words alone put first is looked at again, with everything that is
+// known of each of these at once, and put in a new order.
+const (
+	candidateUnits = 150
+	candidateFiles = 80
+	maxConcepts    = 64
+)
+
+// first is what the first look says about a unit or a file.
+type first struct {
+	Part, ID  uint32  // ID is a unit's or a file's
+	Exact     bool    // the question names it
+	words     float32 // what its words are worth with what is lent
+	own, lent float32 // without it, and it alone: by the file to a unit, by its units to a file
+}
+
+func (c *first) ref() Ref { return Ref{c.Part, c.ID} }
+
+// Candidate is a unit or a file that may be a hit.
+type Candidate struct {
+	first
+	Score    float32
+	Features [Features]float32 // what speaks for it, see the table of weights
+
+	in   seen
+	path seen // of a file: where in its path
+}
+
+// candidates are what the first look found.
+func candidates(found []first) []Candidate {
+	out := make([]Candidate, len(found))
+	for i := range found {
+		out[i].first, out[i].Score = found[i], found[i].words
+	}
+	return out
+}
+
+// set is a set of concepts.
+type set uint64
+
+// concept is a word of the question, in all its forms.
+type concept struct{ weight float32 }
+
+// seen is which concepts are where in a unit or file.
+type seen struct{ name, owner, header, doc, body set }
+
+func (s *seen) add(where byte, c set) {
+	if where&segment.InName != 0 {
+		s.name |= c
+	}
+	if where&segment.InOwner != 0 {
+		s.owner |= c
+	}
+	if where&segment.InHeader != 0 {
+		s.header |= c
+	}
+	if where&segment.InDoc != 0 {
+		s.doc |= c
+	}
+	if segment.HasBody(where) {
+		s.body |= c
+	}
+}
+
+func (s *seen) anywhere() set { return s.name | s.owner | s.header | s.doc | s.body }
+
+// second is the second look at the candidates of one question.
+type second struct {
+	q     Question
+	parts []Part
+	units []Candidate
+	files []Candidate
+	home  map[Ref]*Candidate // files, by their numbers
+
+	concepts            []concept
+	words, names, title set // single words; several as one name; words of the title
+	scope               set // what stands before the title's colon
+}
+
+// refine orders the candidates, which come best first by their words.
+func (r *Ranker) refine(q Question, parts []Part, list []weighed, units, files []Candidate) {
+	s := &second{q: q, parts: parts, units: units, files: files, home: make(map[Ref]*Candidate, len(files))}
+	for i := range files {
+		s.home[files[i].ref()] = &files[i]
+	}
+	s.look(list)
+	s.judgeFiles()
+	s.judgeUnits()
+	s.relate()
+	order(units, &r.w.Unit)
+	order(files, &r.w.File)
+}
+
+// order sorts candidates by the weights of their features. What a score is
+// beside the best is as the odds that the weights stand for, softened.
+func order(list []Candidate, weights *[Features]float32) {
+	if len(list) == 0 || *weights == [Features]float32{} {
+		return
+	}
+	best, top := float32(math.Inf(-1)), list[0].words
+	for i := range list {
+		c := &list[i]
+		c.Score = 0
+		for k, v := range c.Features {
+			c.Score += weights[k] * v
+		}
+		best = max(best, c.Score)
+	}
+	slices.SortStableFunc(list, func(a, b Candidate) int { return compare(b.Score, a.Score) })
+	const soft = 4
+	for i := range list {
+		list[i].Score = top * float32(math.Exp(float64(list[i].Score-best)/soft))
+	}
+}
+
+// look finds which concepts of the question are where in the candidates.
+func (s *second) look(list []weighed) {
+	spans := s.spans()
+	at := map[int]int{} // concepts, by the terms that they begin with
+	for _, t := range list {
+		i, ok := at[t.Of]
+		if !ok {
+			if i = len(s.concepts); i == maxConcepts {
+				continue
+			}
+			at[t.Of] = i
+			s.concepts = append(s.concepts, concept{})
+		}
+		c := set(1) << i
+		s.concepts[i].weight = max(s.concepts[i].weight, t.unitWeight)
+		switch {
+		case t.Whole:
+			s.names |= c
+		case t.Title:
+			s.words, s.title = s.words|c, s.title|c
+		default:
+			s.words |= c
+		}
+		if t.Scope {
+			s.scope |= c
+		}
+		for part, spans := range spans {
+			if places, ok := s.parts[part].Postings(t.ID); ok {
+				spans.look(places, c)
+			}
+		}
+	}
+}
+
+// span is a file of which something is a candidate.
+type span struct {
+	first, end uint32 // its units
+	file       *Candidate
+	units      []*Candidate
+}
+
+// spans are those of a part, in order.
+type spans []span
+
+func (s *second) spans() map[uint32]spans {
+	byFile := map[Ref]*span{}
+	of := func(part, file uint32) *span {
+		ref := Ref{part, file}
+		if byFile[ref] == nil {
+			f := &s.parts[part].Files[file]
+			byFile[ref] = &span{first: f.First, end: f.First + f.Count}
+		}
+		return byFile[ref]
+	}
+	for i := range s.files {
+		c := &s.files[i]
+		of(c.Part, c.ID).file = c
+	}
+	for i := range s.units {
+		c := &s.units[i]
+		sp := of(c.Part, s.parts[c.Part].Units[c.ID].File)
+		sp.units = append(sp.units, c)
+	}
+	out := map[uint32]spans{}
+	for ref, sp := range byFile {
+		slices.SortFunc(sp.units, func(a, b *Candidate) int { return int(a.ID) - int(b.ID) })
+		out[ref.Part] = append(out[ref.Part], *sp)
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b span) int { return int(a.first) - int(b.first) })
+	}
+	return out
+}
+
+// look notes where a term of a concept is. Places and spans are both in order.
+func (list spans) look(places segment.Postings, concept set) {
+	k, j := 0, 0
+	for c := places.Cursor(); c.Next(); {
+		for k < len(list) && c.Unit >= list[k].end {
+			k, j = k+1, 0
+		}
+		if k == len(list) {
+			return
+		}
+		sp := &list[k]
+		if c.Unit < sp.first {
+			continue
+		}
+		for j < len(sp.units) && sp.units[j].ID < c.Unit {
+			j++
+		}
+		if j < len(sp.units) && sp.units[j].ID == c.Unit {
+			sp.units[j].in.add(c.Where, concept)
+		}
+		if sp.file == nil {
+			continue
+		}
+		where := c.Where
+		if sp.first == c.Unit { // the unit that stands for the file
+			sp.file.path.add(where&(segment.InName|segment.InOwner), concept)
+			where &^= segment.InName | segment.InOwner
+		}
+		sp.file.in.add(where, concept)
+	}
+}
+
+// share is how much of the weight of all these concepts is in some of them.
+func (s *second) share(some, all set) float32 {
+	sum, of := float32(0), float32(0)
+	for i := range s.concepts {
+		if c := set(1) << i; all&c != 0 {
+			of += s.concepts[i].weight
+			if some&c != 0 {
+				sum += s.concepts[i].weight
+			}
+		}
+	}
+	if of == 0 {
+		return 0
+	}
+	return sum / of
+}

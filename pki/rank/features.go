@@ -1,0 +1,200 @@
+package rank
+
+import (
+	"math"
+	"math/bits"
+	"path"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+)
+
+// What speaks for a unit, or against it. Most are shares, from 0 to 1; Of stands
+// for the share of the question's words, weighed by how rare they are.
+const (
+	UnitWords    = iota // the score by its words and what its file lends, beside the best
+	UnitOwn             // by its own words
+	UnitFile            // its file's score
+	UnitOf              // Of in the unit
+	UnitOfAll           // Of in the unit or the path
+	UnitOfTitle         // of the title alone
+	UnitOfName          // Of in the name
+	UnitPrecise         // of the name's words, those that are in the question
+	UnitOfHeader        // Of in the header
+	UnitOfDoc           // Of in the comment
+	UnitOfBody          // Of in the body
+	UnitNames           // of the names that the question's words make side by side
+	UnitLines           // how long it is, as logarithm
+	UnitNth             // one part of how many there are of its file so far
+	UnitNoCode          // no function
+	UnitTest            // in a file of tests, which were not asked for
+	UnitLanguage        // how much of the project is in files with this ending, as logarithm
+	UnitSpecial         // a function that the language calls, or a test
+	UnitScope           // what stands before the title's colon is in the path
+	UnitTested          // the score of the tests that are named after its file
+	UnitClass           // the score of the type that it belongs to
+	UnitMember          // the best score of what belongs to it
+	UnitUsed            // the scores of the candidates that use its name, as logarithm
+	Features
+)
+
+// What speaks for a file, or against it.
+const (
+	FileWords    = iota // the score by its words and what its units lend, beside the best
+	FileOwn             // by its own words
+	FileLent            // by what its units lend
+	FileOf              // Of in the file or the path
+	FileOfTitle         // of the title alone
+	FileOfNames         // Of in the names of its units or the path
+	FilePath            // of the title, in the path
+	FileNames           // of the names that the question's words make side by side
+	FileScope           // what stands before the title's colon is in the path
+	FileUnits           // how many units it has, as logarithm
+	FileLanguage        // how much of the project is in files with this ending, as logarithm
+	FileTest            // of tests, which were not asked for
+	FileTested          // the score of the tests that are named after it
+	FileProse
+	FileAside
+)
+
+// beside divides by what the best has.
+func beside(v, best float32) float32 {
+	if best <= 0 {
+		return 0
+	}
+	return v / best
+}
+
+func log(v float32) float32 { return float32(math.Log1p(float64(v))) }
+
+func one(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (s *second) judgeFiles() {
+	words, own, lent := float32(0), float32(0), float32(0)
+	languages := s.languages()
+	tests := map[string]float32{}
+	for i := range s.files {
+		c := &s.files[i]
+		words, own, lent = max(words, c.words), max(own, c.own), max(lent, c.lent)
+		if f := &s.parts[c.Part].Files[c.ID]; f.Flags&segment.Test != 0 {
+			tests[tested(f.Path)] = max(tests[tested(f.Path)], c.own)
+		}
+	}
+	for i := range s.files {
+		c := &s.files[i]
+		f := &s.parts[c.Part].Files[c.ID]
+		path := c.path.anywhere()
+		all := c.in.anywhere() | path
+		test := f.Flags&segment.Test != 0 && !s.q.Tests
+		c.Features = [Features]float32{
+			FileWords:    beside(c.words, words),
+			FileOwn:      beside(c.own, own),
+			FileLent:     beside(c.lent, lent),
+			FileOf:       s.share(all, s.words),
+			FileOfTitle:  s.share(all, s.title),
+			FileOfNames:  s.share(c.in.name|path, s.words),
+			FilePath:     s.share(path, s.title),
+			FileNames:    s.share(all, s.names),
+			FileScope:    s.share(path, s.scope),
+			FileUnits:    log(float32(f.Count)) / 5,
+			FileLanguage: languages(f.Path),
+			FileTest:     one(test),
+			FileProse:    one(f.Flags&segment.Prose != 0),
+			FileAside:    one(f.Flags&segment.Aside != 0),
+		}
+		if !test {
+			c.Features[FileTested] = beside(tests[stem(f.Path)], own)
+		}
+	}
+}
+
+func (s *second) judgeUnits() {
+	words, own, ofFile := float32(0), float32(0), float32(0)
+	languages := s.languages()
+	for i := range s.units {
+		words, own = max(words, s.units[i].words), max(own, s.units[i].own)
+	}
+	for i := range s.files {
+		ofFile = max(ofFile, s.files[i].words)
+	}
+	count := map[Ref]float32{}
+	for i := range s.units {
+		c := &s.units[i]
+		p := s.parts[c.Part]
+		u := &p.Units[c.ID]
+		f := &p.Files[u.File]
+		name := strings.ToLower(p.Name(c.ID))
+		all := c.in.anywhere()
+		file := Ref{c.Part, u.File}
+		count[file]++
+		c.Features = [Features]float32{
+			UnitWords:    beside(c.words, words),
+			UnitOwn:      beside(c.own, own),
+			UnitOf:       s.share(all, s.words),
+			UnitOfName:   s.share(c.in.name, s.words),
+			UnitOfHeader: s.share(c.in.header, s.words),
+			UnitOfDoc:    s.share(c.in.doc, s.words),
+			UnitOfBody:   s.share(c.in.body, s.words),
+			UnitNames:    s.share(all, s.names),
+			UnitLines:    log(float32(u.End-u.Start)) / 5,
+			UnitNth:      1 / count[file],
+			UnitNoCode:   one(!callable(u.Kind())),
+			UnitTest:     one(f.Flags&segment.Test != 0 && !s.q.Tests),
+			UnitLanguage: languages(f.Path),
+			UnitSpecial:  one(strings.HasPrefix(name, "__") || strings.HasPrefix(name, "test") && !s.q.Tests),
+		}
+		v := &c.Features
+		if u.Parts > 0 {
+			v[UnitPrecise] = min(1, float32(bits.OnesCount64(uint64(c.in.name&s.words)))/float32(u.Parts))
+		}
+		if h := s.home[file]; h != nil {
+			all |= h.path.anywhere()
+			v[UnitFile] = beside(h.words, ofFile)
+			v[UnitScope], v[UnitTested] = h.Features[FileScope], h.Features[FileTested]
+		}
+		v[UnitOfAll], v[UnitOfTitle] = s.share(all, s.words), s.share(all, s.title)
+	}
+}
+
+// languages returns what tells how much of the project is in files like one, by
+// the ends of their names, beside what is in those of the best candidates.
+func (s *second) languages() func(name string) float32 {
+	units := map[string]float32{}
+	of := func(name string) float32 {
+		ext := path.Ext(name)
+		n, ok := units[ext]
+		if !ok {
+			for _, p := range s.parts {
+				n += float32(p.Extensions[ext])
+			}
+			n = log(n)
+			units[ext] = n
+		}
+		return n
+	}
+	most := float32(0)
+	for i := range s.files {
+		most = max(most, of(s.parts[s.files[i].Part].Files[s.files[i].ID].Path))
+	}
+	return func(name string) float32 { return beside(of(name), most) }
+}
+
+// stem is the name of a file without what tells its kind.
+func stem(name string) string {
+	base, _, _ := strings.Cut(path.Base(name), ".")
+	return strings.ToLower(base)
+}
+
+// tested is the stem of what a file of tests is named after.
+func tested(name string) string {
+	s := stem(name)
+	for _, end := range [...]string{"tests", "test", "spec"} {
+		s = strings.TrimRight(strings.TrimSuffix(s, end), "_-")
+	}
+	return strings.TrimLeft(strings.TrimPrefix(s, "test"), "_-")
+}
