@@ -653,7 +653,7 @@ func TestShadowLimits(t *testing.T) {
 	for key, n := range map[string][2]int{"maxMegabytes": {1, 3}, "maxFiles": {1, 2}, "max": {1, 2}} {
 		repo := repository(t, "a.txt", strings.Repeat("x", 2<<20), "b.txt", "b\n")
 		for i, limit := range n {
-			r := serve(t, repo.Dir, fakeeditor.Options{Settings: map[string]any{"sidecar": object{"shadow": object{key: limit}}}})
+			r := serve(t, repo.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"shadow": object{key: limit}}}})
 			if key == "max" && i == 0 {
 				command[created](r, "sidecar.shadow.create", object{})
 			}
