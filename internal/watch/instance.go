@@ -93,13 +93,44 @@ func (x *instance) run() {
 			}
 			x.event(ev)
 		case err, ok := <-x.fs.Errors:
-			if ok && err != nil {
+			if ok && loses(err) {
 				x.missed()
 			}
 			if !ok {
 				return
 			}
 		}
+	}
+}
+
+// loses reports whether an error of the queue means that events are missing.
+// That a directory which was moved is gone before its watch could be ended
+// (EINVAL) does not.
+func loses(err error) bool { return err != nil && !errors.Is(err, syscall.EINVAL) }
+
+// listening calls do, which calls the queue, and takes the queue's errors
+// meanwhile: it gives them away with its lock held, for which do would wait
+// forever. w.mu is held.
+func (x *instance) listening(do func()) {
+	over, ended, lost := make(chan struct{}), make(chan struct{}), false
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case err, ok := <-x.fs.Errors:
+				if !ok {
+					return
+				}
+				lost = lost || loses(err)
+			case <-over:
+				return
+			}
+		}
+	}()
+	do()
+	close(over)
+	if <-ended; lost {
+		x.loses()
 	}
 }
 
@@ -237,18 +268,20 @@ func (x *instance) enter(dir string) (entered map[string]bool, err error) {
 		failed = explain(e)
 		stop()
 	}
-	err = x.w.disk.Walk(ctx, workspace.WalkOptions{
-		Dir: dir, Hidden: true, DirsOnly: true,
-		Keep:  func(name string, _ bool) bool { return path.Base(name) != ".sidecar" },
-		Enter: watch,
-		Repository: func(name string) {
-			for _, dir := range []string{".git", ".git/info"} { // where info/exclude may come to be
-				if dir = path.Join(name, dir); isDir(x.w.disk.Abs(dir)) {
-					watch(dir, true)
+	x.listening(func() {
+		err = x.w.disk.Walk(ctx, workspace.WalkOptions{
+			Dir: dir, Hidden: true, DirsOnly: true,
+			Keep:  func(name string, _ bool) bool { return path.Base(name) != ".sidecar" },
+			Enter: watch,
+			Repository: func(name string) {
+				for _, dir := range []string{".git", ".git/info"} { // where info/exclude may come to be
+					if dir = path.Join(name, dir); isDir(x.w.disk.Abs(dir)) {
+						watch(dir, true)
+					}
 				}
-			}
-		},
-	}, func(*workspace.Entry) error { return nil })
+			},
+		}, func(*workspace.Entry) error { return nil })
+	})
 	if failed == nil && err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		failed = err
 	}
@@ -267,26 +300,25 @@ func (x *instance) rescan(dir string) {
 		x.loses()
 		return
 	}
-	for p, name := range x.dirs {
-		if isBelow(name, dir) && !entered[p] {
-			x.remove(p)
-		}
-	}
+	x.removeAll(func(p, name string) bool { return isBelow(name, dir) && !entered[p] })
 }
 
 // forget ends the watches at and below dir: it was moved or removed. Watches
 // go with the directory, not with its name. w.mu is held.
 func (x *instance) forget(dir string) {
-	for p, name := range x.dirs {
-		if isBelow(name, dir) {
-			x.remove(p)
-		}
-	}
+	x.removeAll(func(_, name string) bool { return isBelow(name, dir) })
 }
 
-func (x *instance) remove(p string) {
-	delete(x.dirs, p)
-	_ = x.fs.Remove(p) // it may be gone already
+// removeAll ends the watches of the directories that which chooses.
+func (x *instance) removeAll(which func(path, name string) bool) {
+	x.listening(func() {
+		for p, name := range x.dirs {
+			if which(p, name) {
+				delete(x.dirs, p)
+				_ = x.fs.Remove(p) // it may be gone already
+			}
+		}
+	})
 }
 
 // isBelow reports whether name is dir or lies below it.
