@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -239,6 +241,49 @@ func (w *twins) change() []workspace.Change {
 	return list
 }
 
+var everything = flag.Bool("everything", false, "random steps from a fresh seed")
+
+// disturb does something to the main tree, whatever comes of it.
+func (w *twins) disturb(names []string) {
+	pick := func() string { return w.main.Abs(names[w.r.IntN(len(names))]) }
+	at := pick()
+	if w.r.IntN(3) == 0 {
+		at = filepath.Dir(at)
+	}
+	if at == w.Dir {
+		return
+	}
+	replace := func(do func() error) {
+		info, err := os.Lstat(at)
+		if os.RemoveAll(at) == nil && do() == nil && err == nil && w.r.IntN(2) == 0 {
+			_ = os.Chtimes(at, info.ModTime(), info.ModTime())
+		}
+	}
+	switch w.r.IntN(8) {
+	case 0: // another text of the same length, and the same time
+		if data, err := os.ReadFile(at); err == nil {
+			replace(func() error { return os.WriteFile(at, bytes.Repeat([]byte("M"), len(data)), 0o644) })
+		}
+	case 1:
+		if data, err := os.ReadFile(at); err == nil {
+			_ = os.WriteFile(at, bytes.Repeat([]byte("M"), len(data)), 0o644)
+		}
+	case 2:
+		replace(func() error { return os.Symlink(filepath.Base(pick()), at) })
+	case 3:
+		replace(func() error { return os.MkdirAll(filepath.Join(at, "MAIN"), 0o755) })
+	case 4:
+		_ = os.Rename(at, pick())
+	case 5:
+		_ = os.Rename(at, at+".MAIN")
+	case 6:
+		_ = os.Chmod(at, 0o755)
+	case 7: // as it was
+		rel, _ := filepath.Rel(w.Dir, at)
+		w.Try("checkout", "-f", "HEAD", "--", rel)
+	}
+}
+
 // TestLazyTwin: a lazy shadow and one with its files give the same answers to
 // everything, whatever is done through their views; edits of the main tree
 // don't show through; and once the files are made, git agrees.
@@ -247,7 +292,8 @@ func TestLazyTwin(t *testing.T) {
 		name   string
 		before bool // the main tree is edited before, and that is included
 		after  bool // the main tree is edited afterwards
-	}{{"clean", false, false}, {"edited after", false, true}, {"uncommitted", true, false}} {
+		always bool // and all the time
+	}{{"clean", false, false, false}, {"edited after", false, true, false}, {"uncommitted", true, false, false}, {"edited meanwhile", false, false, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			r := unusual(t)
 			if c.before {
@@ -263,7 +309,16 @@ func TestLazyTwin(t *testing.T) {
 				}
 			}
 			done := 0
+			if *everything {
+				seed := uint64(time.Now().UnixNano())
+				t.Logf("seed %d", seed)
+				w.r = rand.New(rand.NewPCG(seed, 2))
+			}
+			tracked := strings.Split(strings.TrimSuffix(r.Git("ls-files", "-z"), "\x00"), "\x00")
 			for i := range 60 {
+				for n := w.r.IntN(3); c.always && n > 0; n-- {
+					w.disturb(tracked)
+				}
 				changes := w.change()
 				err1, err2 := w.lazy.Apply(context.Background(), changes...), w.full.Apply(context.Background(), changes...)
 				if class(err1) != class(err2) {
@@ -276,7 +331,7 @@ func TestLazyTwin(t *testing.T) {
 					w.same(fmt.Sprintf("%d: %+v", i, changes))
 				}
 			}
-			if done < 10 {
+			if done < 10 && !*everything {
 				t.Fatalf("only %d changes could be made", done)
 			}
 			lazy, full := h2(w, "lazy"), h2(w, "full")

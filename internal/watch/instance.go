@@ -315,10 +315,22 @@ func (x *instance) removeAll(which func(path, name string) bool) {
 		for p, name := range x.dirs {
 			if which(p, name) {
 				delete(x.dirs, p)
-				_ = x.fs.Remove(p) // it may be gone already
+				x.unwatch(p)
 			}
 		}
 	})
+}
+
+// unwatch ends one watch, which may have ended already. fsnotify loses account
+// of one whose directory was exchanged for another that is watched, and panics
+// at the nil it finds then; so all is watched anew. w.mu is held.
+func (x *instance) unwatch(p string) {
+	defer func() {
+		if recover() != nil {
+			x.loses()
+		}
+	}()
+	_ = x.fs.Remove(p)
 }
 
 // isBelow reports whether name is dir or lies below it.
