@@ -1,0 +1,86 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+// loosest is a value that gives a row's setting the most that it can give.
+func loosest(row *Setting) any {
+	switch row.Type {
+	case Boolean:
+		return row.tighten != nil || row.Default != true
+	case Integer:
+		return row.Max
+	case Strings:
+		return []string{"/"}
+	case Permissions:
+		return map[string]string{"run_command": "allow"}
+	case CustomModes:
+		return []map[string]string{{"name": "mine", "base": "autonomous"}}
+	case CommandRules:
+		return []map[string]any{{"prefix": []string{"rm"}, "decision": "allow"}}
+	}
+	for _, v := range row.Enum {
+		if v != row.Default {
+			return v
+		}
+	}
+	return "http://hostile.invalid/"
+}
+
+// TestProjectMayNot: whatever a project that is not trusted says, no setting of
+// the table becomes looser by it, and none that is the user's own changes. The
+// same words are heeded where they may be said.
+func TestProjectMayNot(t *testing.T) {
+	tried, held, controls := 0, 0, 0
+	none, _ := Load()
+	value := func(s *Settings, key string) any {
+		row := lookup(key)
+		if row.Type == String {
+			return s.String(key) // also of a secret
+		}
+		e, _ := s.Explain(key)
+		return e.Value
+	}
+	for i := range table {
+		row := &table[i]
+		if row.Project == Any {
+			continue // harmless, says the table
+		}
+		doc, err := json.Marshal(map[string]any{row.Key: loosest(row)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := Source{Origin: User, Data: []byte(`{}`)}
+		if row.Type == Boolean && row.tighten != nil {
+			base.Data = []byte(`{"` + row.Key + `": false}`) // which the default is not
+		}
+		before, _ := Load(base)
+		tried++
+		after, _ := Load(base, Source{Origin: Project, Data: doc})
+		if fmt.Sprint(value(before, row.Key)) == fmt.Sprint(value(after, row.Key)) {
+			held++
+		} else {
+			t.Errorf("%s: a project made %v of %v", row.Key, value(after, row.Key), value(before, row.Key))
+		}
+		control := Source{Origin: User, Data: doc}
+		if row.Scope == ScopeProject {
+			control = Source{Origin: Project, Data: doc, Trusted: true}
+		}
+		heeded, problems := Load(base, control)
+		if row.Type == Boolean && row.tighten != nil {
+			if value(heeded, row.Key) == true {
+				controls++
+				continue
+			}
+		}
+		if fmt.Sprint(value(none, row.Key)) == fmt.Sprint(value(heeded, row.Key)) || len(problems) > 0 {
+			t.Errorf("control: %s: %s is not heeded: %v", row.Key, doc, problems)
+			continue
+		}
+		controls++
+	}
+	t.Logf("%d of %d held, %d controls", held, tried, controls)
+}
