@@ -132,10 +132,14 @@ func TestEscapes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		controls, held, open := 0, 0, []string{}
+		controls, held, must, escaped, open := 0, 0, 0, 0, []string{}
 		for _, tr := range trials {
+			if tr.Must {
+				must++
+			}
 			switch {
 			case tr.Must && !tr.Held:
+				escaped++
 				t.Errorf("escaped: %s", tr.Name)
 			case !tr.Held:
 				open = append(open, tr.Name)
@@ -147,6 +151,7 @@ func TestEscapes(t *testing.T) {
 			}
 		}
 		t.Logf("%d tried, %d with a control, %d of those held; open by design: %q", len(trials), controls, held, open)
+		t.Logf("%d of %d held, %d controls", must-escaped, must, controls)
 		want := 55 // an ordinary user; root gets further without a sandbox
 		if len(trials) < 80 || controls < want {
 			t.Errorf("%d tried, %d with a control, want at least 80 and %d", len(trials), controls, want)
@@ -271,7 +276,7 @@ func TestAsUser(t *testing.T) {
 		t.Errorf("as another user: %v\n%s", err, out)
 	}
 	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, "tried") || strings.Contains(line, "SKIP") {
+		if strings.Contains(line, "tried") || strings.Contains(line, " held, ") || strings.Contains(line, "SKIP") {
 			t.Log(strings.TrimSpace(line))
 		}
 	}

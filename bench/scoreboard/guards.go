@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// guard is a piece of code that keeps something out, and the test that must
+// notice when it is switched off: off stands in the place of on.
+type guard struct {
+	file, on, off string
+	pkg, test     string
+}
+
+var guardList = []guard{
+	{"internal/redact/redact.go", "s = mask(s, r.knownSpans(s))", "_ = r.knownSpans", "internal/redact", "TestKnownValues"},
+	{"internal/redact/redact.go", "s = mask(s, r.ruleSpans(s))", "_ = r.ruleSpans", "internal/redact", "TestSecrets"},
+	{"internal/redact/redact.go", "s = r.encoded(s)", "_ = r.encoded", "internal/redact", "TestVariants|TestSecrets"},
+	{"internal/redact/envfile.go", "case namesSecret(strings.ToUpper(p.name)) && ", "case false && ", "internal/redact", "TestEnvValues"},
+	{"internal/policy/rules.go", "return f.Permission == Deny", "return false", "internal/policy", "TestMatrix"},
+	{"internal/policy/rules.go", "return f.AlwaysAsk", "return false", "internal/policy", "TestInvariants"},
+	{"internal/policy/rules.go", "return f.Unconfined != \"\" &&", "return false &&", "internal/policy", "TestInvariants"},
+	{"internal/policy/shell/shell.go", "case !unicode.IsPrint(r):", "case false:", "internal/policy/shell", "TestSlips|TestCorpus"},
+	{"internal/policy/shell/shell.go", "r.redirect(n)", "_ = r.redirect", "internal/policy/shell", "TestSlips|TestCorpus"},
+	{"internal/policy/shell/shell.go", "if u, ok := unwrap(c); ok {", "if u, ok := unwrap(c); ok && false {", "internal/policy/shell", "TestDeny"},
+	{"internal/policy/shell/judge.go", "if Harmful(a.Name) || !a.Value.Known {", "if false {", "internal/policy/shell", "TestSlips|TestCorpus"},
+	{"internal/policy/shell/judge.go", "for _, why := range l.Doubts {", "for _, why := range l.Doubts[:0] {", "internal/policy/shell", "TestSlips|TestCorpus"},
+	{"internal/dispatch/approve.go", "case a.Irrecoverable && ans.Typed != confirmWord:", "case false:", "internal/dispatch", "TestTampering"},
+	{"internal/dispatch/approve.go", "case !ans.Allow:", "case false:", "internal/dispatch", "TestTampering"},
+	{"internal/dispatch/dispatch.go", "struct{ workspace.Files }{workspace.Guard(see, allow)}", "struct{ workspace.Files }{see}", "internal/dispatch", "TestFailuresAreResults"},
+	{"internal/dispatch/call.go", "strings.ReplaceAll(text, \"</\"+name, \"<\\u2215\"+name)", "text", "internal/dispatch", "TestOutsideTextCannotCloseItsEnvelope"},
+	{"internal/auditlog/verify.go", "case r.Prev != last.hash:", "case false:", "internal/auditlog", "Test.*"},
+	{"internal/auditlog/auditlog.go", "return r, r.Hash == sum(body)", "return r, true", "internal/auditlog", "Test.*"},
+	{"internal/config/settings.go", "case Never:", "case \"\":", "internal/config", "TestProjectMayNot"},
+	{"internal/workspace/guard.go", "return Sensitive(name) && (g.allow == nil || !g.allow(name))", "return false", "internal/workspace", "TestGuard"},
+	{"internal/workspace/names.go", "case askNames[part] || hasShort(askShort, part):", "case false:", "internal/workspace", "TestProtected"},
+	{"internal/sandbox/init_linux.go", "if err := applySeccomp(p.Families); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
+	{"internal/sandbox/init_linux.go", "if err := p.Files.apply(); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
+	{"internal/sandbox/protect_linux.go", "for _, name := range missing {", "for _, name := range missing[:0] {", "internal/sandbox", "TestEscapes"},
+	{"internal/sandbox/bwrap_linux.go", "for _, path := range s.Hidden {", "for _, path := range s.Hidden[:0] {", "internal/sandbox", "TestEscapes"},
+	{"internal/sandbox/spec.go", "if slices.Contains(kept, name) ||", "if name != \"\" ||", "internal/sandbox", "TestEnvironment"},
+	{"internal/sandbox/supervise_linux.go", "if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestTree"},
+}
+
+// guards switches guards off, one by one, in a copy that only the compiler
+// sees, and reports whether each is missed. The control is that the same tests
+// pass with all of them on.
+func guards(ctx context.Context) bool {
+	caught, controls := 0, 0
+	var missed []string
+	passing := map[string]bool{}
+	for _, g := range guardList {
+		key := g.pkg + " " + g.test
+		if _, known := passing[key]; !known {
+			passing[key] = test(ctx, g, "") == nil
+		}
+		if passing[key] {
+			controls++
+		}
+		switch err := g.off1(ctx); {
+		case errors.Is(err, errFailed):
+			caught++
+		case err != nil:
+			missed = append(missed, fmt.Sprintf("%s: %q: %v", g.file, g.on, err))
+		default:
+			missed = append(missed, fmt.Sprintf("%s: %q is not missed by %s", g.file, g.on, g.test))
+		}
+	}
+	fmt.Printf("%-4s %-34s %7d tried, %7d held, %6d controls\n", "44", "guards that are missed when off", len(guardList), caught, controls)
+	for _, m := range missed {
+		fmt.Println("     " + m)
+	}
+	return caught == len(guardList) && controls == len(guardList)
+}
+
+// errFailed says that a test failed, as it should.
+var errFailed = errors.New("the test failed")
+
+// off1 tests with the guard off.
+func (g guard) off1(ctx context.Context) error {
+	data, err := os.ReadFile(g.file)
+	if err != nil {
+		return err
+	}
+	if strings.Count(string(data), g.on) == 0 {
+		return errors.New("it is not there")
+	}
+	dir, err := os.MkdirTemp("", "scoreboard-guard-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file, err := filepath.Abs(g.file)
+	if err != nil {
+		return err
+	}
+	without, overlay := filepath.Join(dir, "without.go"), filepath.Join(dir, "overlay.json")
+	doc, err := json.Marshal(map[string]any{"Replace": map[string]string{file: without}})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.WriteFile(without, []byte(strings.ReplaceAll(string(data), g.on, g.off)), 0o600), os.WriteFile(overlay, doc, 0o600)); err != nil {
+		return err
+	}
+	return test(ctx, g, overlay)
+}
+
+// test runs the guard's test. The overlay is in the environment, for programs
+// that tests build, too.
+func test(ctx context.Context, g guard, overlay string) error {
+	ctx, cancel := context.WithTimeout(ctx, perLine)
+	defer cancel()
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", os.DevNull, "./"+g.pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-short", "-count=1", "-run", "^("+g.test+")$", "./"+g.pkg)
+	if overlay != "" {
+		flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -overlay=" + overlay)
+		build.Env, cmd.Env = append(os.Environ(), "GOFLAGS="+flags), append(os.Environ(), "GOFLAGS="+flags)
+	}
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("it does not compile without: %s", tail(string(out)))
+	}
+	if err := cmd.Run(); err != nil {
+		return errFailed
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package main
+
+// line is a claim and the tests that try it. What they count is read from what
+// they say: figures has groups named held, tried and controls, and is summed
+// over all places. Without figures, tests and their sub-tests are counted; each
+// of those has its control in it, or it is among controls.
+type line struct {
+	number   string
+	claim    string
+	pkg      string
+	tests    string // an expression for their names
+	figures  string
+	controls string // tests that show that the attempt works without the guard
+	least    int    // percent that must hold; 0 is all
+}
+
+// usual is what tests say that were written for this table.
+const usual = `(?P<held>\d+) of (?P<tried>\d+) (?:held|clean|found|unchanged|defused|unasked), (?P<controls>\d+) controls`
+
+// lines are numbered as the list of checks in docs/security.md. Those of parts
+// that are not there yet have no package.
+var lines = []line{
+	{number: "1", claim: "paths out of the workspace", pkg: "internal/app", tests: "TestEscapes", figures: `(?P<tried>\d+) tried, (?P<held>\d+) refused without effect, (?P<controls>\d+) controls`},
+	{number: "2", claim: "roots of shadows and commands", pkg: "internal/app", tests: "TestShadowIsConfined|TestShadowGitIsConfined|TestNoStateBehindLinks"},
+	{number: "3", claim: "renames against reads", pkg: "internal/workspace", tests: "TestRace", figures: `of (?P<tried>\d+) reads \d+ inside, \d+ refused, (?P<lost>\d+) leaked; (?P<controls>\d+) leaked`},
+	{number: "4", claim: "protected names", pkg: "internal/workspace", tests: "TestProtected|TestSensitive|TestGuard"},
+	{number: "5", claim: "special files", pkg: "internal/workspace", tests: "TestSpecialFiles|TestTooLarge|TestWalkSkipsWhatIsNoFile"},
+	{number: "6", claim: "os.Root canaries", pkg: "internal/workspace", tests: "TestRootCanaries"},
+	{number: "7", claim: "hostile commands asked about", pkg: "internal/policy/shell", tests: "TestCorpus|TestSlips", figures: usual},
+	{number: "7", claim: "everyday commands unasked", pkg: "internal/policy/shell", tests: "TestEveryday", figures: usual},
+	{number: "8", claim: "hostile workspace before trust", pkg: "internal/app", tests: "TestHostileWorkspace", figures: usual},
+	{number: "9", claim: "settings a project may not set", pkg: "internal/config", tests: "TestProjectMayNot", figures: usual},
+	{number: "10", claim: "routes to more rights", pkg: "internal/app", tests: "TestSelfApproval", figures: usual},
+	{number: "11", claim: "done as shown, or not at all", pkg: "internal/dispatch", tests: "TestTampering", figures: usual},
+	{number: "12", claim: "nobody to ask is a no", pkg: "internal/app", tests: "TestHeadless", figures: usual},
+	{number: "13", claim: "sub-agents never wider"},
+	{number: "14", claim: "ways out of the sandbox", pkg: "internal/sandbox", tests: "TestEscapes", figures: usual},
+	{number: "14", claim: "the same for another user", pkg: "internal/sandbox", tests: "TestAsUser", figures: usual},
+	{number: "15", claim: "machines that lack something", pkg: "internal/sandbox", tests: "TestDegrade|TestRemembered|TestModes"},
+	{number: "15", claim: "less than all of it asks", pkg: "internal/app", tests: "TestLevelsBelowBubblewrap"},
+	{number: "16", claim: "trees of processes ended", pkg: "internal/sandbox", tests: "TestTree|TestServerDies"},
+	{number: "17", claim: "bombs bounded", pkg: "internal/sandbox", tests: "TestLimits"},
+	{number: "18", claim: "no keys in a command's world", pkg: "internal/sandbox", tests: "TestEnvironment"},
+	{number: "19", claim: "git configurations", pkg: "internal/gitrepo", tests: "TestHostileConfiguration", figures: `evil ran in (?P<controls>\d+) of (?P<tried>\d+) by plain git, in (?P<lost>\d+) by us`},
+	{number: "19", claim: "git configurations, listed", pkg: "internal/gitrepo", tests: "TestConfigurationCases", figures: `(?P<tried>\d+) cases, (?P<controls>\d+) controls`},
+	{number: "20", claim: "arguments of git", pkg: "tools/git", tests: "TestInjectedArguments|TestArguments"},
+	{number: "21", claim: "addresses of web_fetch", pkg: "tools/web", tests: "TestForbiddenAddresses", figures: `(?P<tried>\d+) addresses tried, (?:(?P<blocked>\d+)) blocked, (?P<controls>\d+) allowed`},
+	{number: "21", claim: "addresses dialled, redirects", pkg: "tools/web", tests: "TestTheDialedAddressIsChecked|TestRedirects|TestNoProxy|TestBeforeAnybodyIsAsked"},
+	{number: "22", claim: "bodies of web_fetch", pkg: "tools/web", tests: "TestBodies|TestCancel|TestHostilePages"},
+	{number: "23", claim: "hostile MCP servers"},
+	{number: "24", claim: "MCP servers that change"},
+	{number: "25", claim: "output sanitised", pkg: "internal/redact", tests: "TestSanitize", figures: usual},
+	{number: "26", claim: "nothing fetched when shown", pkg: "internal/redact", tests: "TestNothingIsFetched", figures: usual},
+	{number: "27", claim: "secrets found, listed and drawn", pkg: "internal/redact", tests: "TestSecrets|TestVariants", figures: usual, least: 98},
+	{number: "27", claim: "known values at sinks, encoded", pkg: "internal/app", tests: "TestKnownValuesReachNoSink|TestSecretsReachNoSink", figures: usual},
+	{number: "28", claim: "harmless texts unchanged", pkg: "internal/redact", tests: "TestHarmlessTextStays", figures: usual},
+	{number: "29", claim: "own files private", pkg: "internal/workspace", tests: "TestTempIsPrivate|TestNewFileMode"},
+	{number: "30", claim: "saved as it was", pkg: "internal/app", tests: "TestFidelity"},
+	{number: "30", claim: "modes, owners, attributes", pkg: "internal/workspace", tests: "TestMetadata|TestTwoNamesOfOneFile"},
+	{number: "31", claim: "killed at each point of a save", pkg: "internal/workspace", tests: "TestCrash|TestCrashControl", figures: `(?P<tried>\d+) kills at|(?P<controls>\d+) of 6 mixed`},
+	{number: "31", claim: "killed while edits wait", pkg: "pendingedits", tests: "TestKilled", figures: `(?P<tried>\d+) tried, (?P<held>\d+) held, .* failed at (?P<controls>\d+)`},
+	{number: "32", claim: "killed again in recovery", pkg: "internal/workspace", tests: "TestCrashInRecovery", figures: `(?P<tried>\d+) kills in recovery`, controls: "TestCrashControl"},
+	{number: "33", claim: "full and read-only disks", pkg: "internal/workspace", tests: "TestFullDevice|TestReadOnlyDevice"},
+	{number: "34", claim: "power cuts"},
+	{number: "35", claim: "damaged journals", pkg: "internal/workspace", tests: "TestJournalDamage|TestRecoverTorn", figures: `(?P<tried>\d+) damaged journals`, controls: "TestRecover"},
+	{number: "36", claim: "another writer meanwhile", pkg: "pendingedits", tests: "TestOutsideWriter", figures: `(?P<tried>\d+) tried, (?P<held>\d+) held; control lost (?P<controls>\d+)`},
+	{number: "37", claim: "the queue beside a model", pkg: "pendingedits", tests: "TestModel"},
+	{number: "38", claim: "frames and messages", pkg: "server", tests: "TestCorpus"},
+	{number: "40", claim: "many calls at once", pkg: "internal/app", tests: "TestManyCalls"},
+	{number: "41", claim: "clients that die or do not read", pkg: "internal/lsp", tests: "TestClientThatDoesNotRead|TestClientThatNeverReads|TestPeerGone|TestStreamEnds"},
+	{number: "41", claim: "servers that are killed", pkg: "internal/app", tests: "TestKilledServer"},
+}
