@@ -74,9 +74,24 @@ func (c *call) conclude(out tools.Result, err error) {
 	c.finish(out, err)
 	took := c.d.o.Now().Sub(c.begun)
 	c.res.DurationMs, c.res.ApprovalMs = took.Milliseconds(), c.asked.Milliseconds()
-	c.d.metrics.record(c.res.Tool, c.res, took-c.asked)
+	c.d.metrics.record(c.counted(), c.res, took-c.asked)
 	c.record(took)
 	c.audit()
+}
+
+// unknownTools is the name under which calls of tools are counted that there
+// are not: whoever makes names up makes no end of them.
+const unknownTools = "(unknown)"
+
+// counted is the name under which the call is counted.
+func (c *call) counted() string {
+	if c.tool != nil {
+		return c.tool.Name
+	}
+	if t, _, ok := c.d.o.Registry.Lookup(c.req.Name); ok {
+		return t.Name // the session is not there, or tools are switched off
+	}
+	return unknownTools
 }
 
 // guarded is steps with a crash turned into an error: a tool that panics ends

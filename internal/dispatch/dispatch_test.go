@@ -900,6 +900,13 @@ func TestMetrics(t *testing.T) {
 	if look.Calls != 2 || look.OK != 1 || look.Errors[tools.NotFound] != 1 || m["long"].Truncated != 1 {
 		t.Fatalf("metrics %+v", m)
 	}
+	// Names that nobody knows take no room each.
+	for i := range 1000 {
+		r.call(t, fmt.Sprint("made_up_", i), `{}`)
+	}
+	if m := r.Metrics(); len(m) != 3 || m[unknownTools].Errors[tools.UnknownTool] != 1000 {
+		t.Errorf("%d names are counted: %+v", len(m), m[unknownTools])
+	}
 }
 
 func BenchmarkSmallCall(b *testing.B) {
