@@ -10,7 +10,7 @@ export CGO_CFLAGS := -O2 -w
 
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo test sweep quick lint bench scoreboard bench-knowledge fuzz generate install clean tools
+.PHONY: build demo test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -60,6 +60,9 @@ bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures sea
 
 scoreboard: ## what is said of safety, tried on hostile inputs: how many were tried, how many held, and the controls
 	$(GO) run ./bench/scoreboard
+
+soak: build ## 100,000 mixed calls, and what grows
+	$(GO) run ./bench/soak -server bin/sidecar-ls
 
 # BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
 bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; CACHE=dir learns the weights anew, with indexes kept there; TREE=dir measures its speed there
