@@ -264,18 +264,14 @@ func TestHeadless(t *testing.T) {
 	}
 	r := serve(t, dir, fakeeditor.Options{})
 	r.mode("manual")
-	var list struct {
+	type listed struct {
 		Tools []struct {
 			Name        string
 			InputSchema schema
 		}
 	}
-	list = command[struct {
-		Tools []struct {
-			Name        string
-			InputSchema schema
-		}
-	}](r, "sidecar.tools.list", object{"session": command[map[string]string](r, "sidecar.session.open", object{"registry": "full"})["session"]})
+	full := command[map[string]string](r, "sidecar.session.open", object{"registry": "full"})["session"]
+	list := command[listed](r, "sidecar.tools.list", object{"session": full})
 	tried, held, controls := 0, 0, 0
 	for _, tool := range list.Tools {
 		if tool.Name == "ask_user" { // is itself a question
