@@ -67,7 +67,12 @@ func (k *knowledge) open() (*index.Index, error) {
 		}
 		if k.resident {
 			o.Changes, o.Parse, o.Told, o.Meaning = (&following{watching: k.c.watching}).changes, k.parse, k.told, k.meaning()
-			o.Share = func() int { return k.c.settings.now.Load().Int("knowledge.parsing.percent") }
+			o.Share = func() int {
+				if set := k.c.settings.now.Load(); set.Bool("knowledge.enabled") {
+					return set.Int("knowledge.parsing.percent")
+				}
+				return 0
+			}
 		}
 		k.index = index.New(o)
 	}
@@ -202,6 +207,9 @@ func knowledgeStatus(_ context.Context, c *cli, k *core) error {
 	fmt.Fprintf(c.Out, "%d files, %d symbols, %.1f MiB\n", s.Files, s.Symbols, float64(s.Bytes)/(1<<20))
 	if s.Skipped > 0 {
 		fmt.Fprintf(c.Out, "%d files are known by their paths alone: binary, minified, data or larger than %d KiB\n", s.Skipped, index.MaxSource>>10)
+	}
+	if s.Parseable > 0 {
+		fmt.Fprintf(c.Out, "%d of %d source files are parsed; the symbols of the others come from their lines\n", s.Parsed, s.Parseable)
 	}
 	if s.Generated > 0 {
 		fmt.Fprintf(c.Out, "%d files were generated: their names are known, not their text\n", s.Generated)

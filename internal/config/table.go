@@ -177,7 +177,7 @@ var table = []Setting{
 	},
 	{
 		Key: "knowledge.embeddings.provider", Type: String, Default: "off", Enum: []string{"off", "ollama", "openai"}, Scope: ScopeUser,
-		Help: "Whether questions are also answered by meaning, with vectors of a model: `ollama` is an Ollama server (`/api/embed`), `openai` any endpoint that speaks as OpenAI's does (`/v1/embeddings`). Pieces of the project's source are sent there, without the secrets that are recognised in them. With `off` nothing is sent anywhere.",
+		Help: "Whether questions are also answered by meaning, with vectors of a model: `ollama` is an Ollama server (`/api/embed`), `openai` any endpoint that speaks as OpenAI's does (`/v1/embeddings`). Pieces of the project's source are sent there, without the secrets that are recognised in them. With `off` nothing is sent anywhere. These settings are read with the first question.",
 	},
 	{
 		Key: "knowledge.embeddings.url", Type: String, Scope: ScopeUser,

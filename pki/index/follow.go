@@ -97,12 +97,13 @@ func (x *Index) update(name string) {
 		return // walks follow no links either
 	}
 	var data []byte
-	if info.Size() <= MaxSource {
+	size := x.room(info.Size())
+	if size <= MaxSource {
 		if data, err = x.o.Files.ReadFile(name); err != nil {
 			return
 		}
 	}
-	x.put(name, data, stampOf(info.Size(), info.ModTime().UnixNano()))
+	x.put(name, data, size, stampOf(info.Size(), info.ModTime().UnixNano()))
 }
 
 // leftOut reports whether a walk would not come to name.
@@ -115,10 +116,21 @@ func (x *Index) leftOut(name string) bool {
 	return x.o.Files.Ignored(name, false)
 }
 
+// room is the size that a file counts as: more than is read, once there is no
+// room for more than its path.
+func (x *Index) room(size int64) int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.full {
+		return MaxSource + 1
+	}
+	return size
+}
+
 // put takes in a file's content, if it is new.
-func (x *Index) put(name string, data []byte, now stamp) {
+func (x *Index) put(name string, data []byte, size int64, now stamp) {
 	if !x.same(name, data, now) {
-		x.publish(x.build(name, data), []stamp{now})
+		x.publish(x.build(name, data, size), []stamp{now})
 	}
 }
 
@@ -247,7 +259,6 @@ func (t *taker) visit(e *workspace.Entry) {
 	}
 	t.x.mu.Lock()
 	old, known := t.x.byPath[e.Path]
-	full := t.x.full
 	t.x.status.Looked++
 	if t.x.status.Looked%256 == 0 {
 		t.x.tell(false)
@@ -258,10 +269,7 @@ func (t *taker) visit(e *workspace.Entry) {
 		return
 	}
 	var data []byte
-	size := now.size
-	if full {
-		size = MaxSource + 1 // its path is all that there is room for
-	}
+	size := t.x.room(now.size)
 	if size <= MaxSource {
 		var err error
 		if t.buf, err = e.Read(t.buf); err != nil && !errors.Is(err, workspace.ErrTooLarge) {

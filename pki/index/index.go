@@ -285,11 +285,11 @@ func (x *Index) forget(name string) {
 	}
 }
 
-// build makes a segment of one file.
-func (x *Index) build(name string, data []byte) *segment.Segment {
+// build makes a segment of one file of that size.
+func (x *Index) build(name string, data []byte, size int64) *segment.Segment {
 	x.one.Lock()
 	defer x.one.Unlock()
-	x.intake.Add(x.single, name, data, int64(len(data)))
+	x.intake.Add(x.single, name, data, size)
 	return x.single.Finish()
 }
 

@@ -479,3 +479,24 @@ func FuzzIntake(f *testing.F) {
 		}
 	})
 }
+
+// TestMemoryIsBounded: what finds the index full is known by its path.
+func TestMemoryIsBounded(t *testing.T) {
+	for most, want := range map[int64]string{1: "", 1 << 30: "Quokka"} {
+		p := newProject(t, sample)
+		o := p.options()
+		o.MaxBytes = func() int64 { return most }
+		p.Index = index.New(o)
+		t.Cleanup(func() { p.Close() })
+		if got := names(p.ask(index.Query{Text: "next backoff"}).Hits); !strings.HasPrefix(got, "Backoff") {
+			t.Errorf("%d bytes: what came first is not found: %q", most, got)
+		}
+		p.edit("zoo/late.go", "package zoo\n\nfunc Quokka() {}\n")
+		if got := names(p.ask(index.Query{Text: "quokka"}).Hits); got != want {
+			t.Errorf("%d bytes: got %q, want %q", most, got, want)
+		}
+		if f := p.ask(index.Query{Text: "zoo late"}).Files; len(f) == 0 || f[0].Path != "zoo/late.go" {
+			t.Errorf("%d bytes: its path is not found: %v", most, f)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (c *viewCache) over(x *Index, view workspace.Files) map[string]*segment.Seg
 		// is made anew.
 		m := c.made[name]
 		if m.seg == nil || m.hash != hash {
-			m = made{hash: hash, seg: x.build(name, data)}
+			m = made{hash: hash, seg: x.build(name, data, int64(len(data)))}
 		}
 		m.used = c.turn
 		c.made[name], out[name] = m, m.seg

@@ -78,7 +78,7 @@ func check(t *testing.T, lang string, src []byte, units []Unit) {
 
 // TestHostile: whatever the text, there is an end soon.
 func TestHostile(t *testing.T) {
-	const size = 256 << 10
+	const size = 64 << 10
 	for what, piece := range map[string]string{
 		"open braces": "{", "closed braces": "}", "functions in functions": "function f(){", "Go in Go": "func f() {\n", "classes": "class A {",
 		"Python in Python": "def f():\n ", "parentheses": "(", "quotes": "'", "double quotes": `"`, "backquotes": "`", "templates": "`${", "open comments": "/*",
