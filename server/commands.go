@@ -39,6 +39,7 @@ func commands() []command {
 		row("sidecar.approval.allowOldest", "Allow the oldest open approval", (*Server).allowOldest),
 		row("sidecar.approval.denyOldest", "Deny the oldest open approval", (*Server).denyOldest),
 
+		row("sidecar.backend.get", "Show the language model in use", (*Server).getBackend),
 		row("sidecar.audit.verify", "Check the audit log", (*Server).verifyAudit),
 	})
 }

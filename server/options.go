@@ -67,6 +67,7 @@ type Core struct {
 	// Shadows are the shadow workspaces; nil means none.
 	Shadows   Shadows
 	Knowledge Knowledge
+	Backend   func() (any, error) // the language model in use; nil: there are no settings
 
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string

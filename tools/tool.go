@@ -68,6 +68,7 @@ type Effects struct {
 	Hosts         []string // network hosts that would be contacted
 	Paths         []string // files touched besides Changes
 	Irrecoverable string   // why it can't be undone, else ""
+	Change        string   // what of something else would change, for the person who is asked: old → new
 
 	// Commit is set for a call that makes a commit and can wait: in a mode
 	// whose edits are accepted as one batch it is queued and runs after them.

@@ -81,6 +81,8 @@ var only = map[string]struct{ pkg, why string }{
 	"mvdan.cc/sh":                       {"internal/policy/shell", "one reader of command lines"},
 	"github.com/bluekeyes/go-gitdiff":   {"tools/fs/internal/patch", "one reader of patches"},
 	"github.com/JohannesKaufmann":       {"tools/web", "pages are read in one place"},
+	"github.com/ledongthuc/pdf":         {"internal/app", "its process has limits, and nobody else has"},
+	"github.com/shirou/gopsutil":        {"tools/system", "one view of the machine"},
 	"github.com/fsnotify/fsnotify":      {"internal/watch", "one place that knows what events leave out"},
 	"golang.org/x/sys/unix":             {"internal/workspace internal/sandbox", "raw system calls stay below the view, and where processes are confined"},
 	"golang.org/x/net/bpf":              {"internal/sandbox", "one filter of system calls"},

@@ -237,5 +237,10 @@ func secretSettings(set *config.Settings) []string {
 			}
 		}
 	}
+	for _, b := range set.Backends() {
+		if b.Key != "" {
+			values = append(values, b.Key)
+		}
+	}
 	return values
 }

@@ -151,6 +151,9 @@ func run(ctx context.Context, args []string, s Streams) error {
 	if name == workerCommand && len(args) == 0 {
 		return outlineWorker(s)
 	}
+	if name == pdfCommand && len(args) == 0 {
+		return pdfWorker(s)
+	}
 	if name == sandbox.InitCommand {
 		return exitCode(sandbox.Init(args, s.Out, s.Err))
 	}

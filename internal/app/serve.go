@@ -130,6 +130,7 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		StateDir:   state,
 		Audit:      func() (any, error) { return c.verifyAudit() },
 		Knowledge:  c.knowledge,
+		Backend:    backends{c}.active,
 
 		DocumentSymbols:  c.documentSymbols(),
 		WorkspaceSymbols: c.workspaceSymbols(),

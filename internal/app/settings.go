@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,9 @@ type settings struct {
 
 	secrets func(values []string) // is told those that the settings hold; may be nil
 
+	loading sync.Mutex // one load at a time
+	client  []json.RawMessage
+
 	now      atomic.Pointer[config.Settings]
 	dispatch atomic.Pointer[dispatch.Settings]
 }
@@ -35,13 +39,27 @@ type settings struct {
 // load reads all sources anew, the client's layers in their order, and returns
 // what is wrong with them.
 func (s *settings) load(client ...json.RawMessage) []string {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	s.client = client
+	return s.read()
+}
+
+// reload reads all sources anew: one of the files was changed.
+func (s *settings) reload() {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	s.read()
+}
+
+func (s *settings) read() []string {
 	var problems []string
 	user, err := config.UserSource()
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
 	sources := []config.Source{user}
-	for _, layer := range client {
+	for _, layer := range s.client {
 		sources = append(sources, config.Source{Origin: config.Client, Data: layer})
 	}
 	if s.project != nil {

@@ -26,6 +26,20 @@ func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 			}
 			return s.Done()
 		},
+		Isolate: func(ctx context.Context, r shell.Run) (shell.Process, error) {
+			if self == "" {
+				return nil, errors.New("this process can't confine commands; start sidecar-ls itself")
+			}
+			cmd, err := box.Command(ctx, sandbox.Spec{
+				Root: r.Root, Env: sandbox.Environ(os.Environ()), Mode: sandbox.Require,
+				Limits: sandbox.Limits{FileSize: 64 << 20, Processes: 64, Memory: 1 << 30},
+			}, r.Dir, r.Argv...)
+			if err != nil {
+				return nil, err
+			}
+			cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
+			return cmd, cmd.Start()
+		},
 		Start: func(ctx context.Context, r shell.Run) (shell.Process, error) {
 			if self == "" {
 				return nil, errors.New("this process can't confine commands; start sidecar-ls itself")

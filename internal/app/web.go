@@ -6,7 +6,7 @@ import (
 )
 
 // web is what the tools need that look outside.
-func (c *core) web(hide *redact.Redactor) web.Deps {
+func (c *core) web(self string, hide *redact.Redactor) web.Deps {
 	return web.Deps{
 		Search: func() web.SearchSettings {
 			set := c.settings.now.Load()
@@ -15,6 +15,7 @@ func (c *core) web(hide *redact.Redactor) web.Deps {
 				Key: set.String("web.search.key"), KeyHeader: set.String("web.search.keyHeader"),
 			}
 		},
+		PDF:    readPDF(self),
 		Secret: func(text string) bool { return hide.Text(text) != text },
 	}
 }

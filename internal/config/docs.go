@@ -66,6 +66,7 @@ var examples = map[Type]string{
   "destination": "review",
   "toolPermissions": { "run_command": "deny" }
 }]`,
+	Backends: `[{ "name": "lab", "provider": "openai", "url": "https://models.example.org/v1", "model": "large", "keyEnv": "LAB_KEY" }]`,
 	LanguageServers: `{
   "gopls": { "command": ["/opt/go/bin/gopls"], "initializationOptions": { "pullDiagnostics": true, "staticcheck": true } },
   "pyright": { "enabled": false }
@@ -105,6 +106,8 @@ func (row *Setting) values() string {
 	case CustomModes:
 		return "a list of modes: `name`; optional are `description`, `base` (`cautious`, `autonomous` or `manual`; also called `approvalBehavior`), " +
 			"`destination` of edits (`editor` or `review`) and `toolPermissions`"
+	case Backends:
+		return "a list of profiles: `name` and `url`; optional are `provider` (`openai`, which others speak too, `anthropic` or `ollama`), `model`, and `key` or `keyEnv`, the variable that has it"
 	case LanguageServers:
 		return serverWords()
 	default:

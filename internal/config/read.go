@@ -25,6 +25,7 @@ const prefix = "sidecar"
 type entry struct {
 	value jsontext.Value
 	line  int
+	end   int64 // of the value, in the source without a byte order mark
 }
 
 // document is a source, read but not yet understood.
@@ -110,7 +111,7 @@ func (r *reader) object(group string) error {
 		if err != nil {
 			return err
 		}
-		r.take(key, entry{value.Clone(), r.line})
+		r.take(key, entry{value.Clone(), r.line, r.dec.InputOffset()})
 	}
 	_, err := r.dec.ReadToken()
 	return err

@@ -147,6 +147,12 @@ func (s *Settings) Explain(key string) (e Explanation, ok bool) {
 	return e, true
 }
 
+// Values says in words what a setting may be.
+func (row *Setting) Values() string { return row.values() }
+
+// Near suggests what a key that is no setting was meant to be, or is "".
+func Near(key string) string { return near(key) }
+
 // String returns the value of a String setting. Like its neighbours it panics
 // when the table has no such setting of that type.
 func (s *Settings) String(key string) string { return get[string](s, key) }
@@ -168,6 +174,9 @@ func (s *Settings) Permissions() map[string]string {
 // CustomModes returns a copy of the setting customModes.
 func (s *Settings) CustomModes() []CustomMode { return get[[]CustomMode](s, "customModes") }
 
+// Backends returns a copy of the setting backend.profiles.
+func (s *Settings) Backends() []Backend { return get[[]Backend](s, "backend.profiles") }
+
 // CommandRules returns a copy of the setting commandRules.
 func (s *Settings) CommandRules() []CommandRule { return get[[]CommandRule](s, "commandRules") }
 
@@ -183,6 +192,8 @@ func get[T any](s *Settings, key string) T {
 func clone(v any) any {
 	switch v := v.(type) {
 	case []string:
+		return slices.Clone(v)
+	case []Backend:
 		return slices.Clone(v)
 	case map[string]string:
 		return maps.Clone(v)

@@ -17,6 +17,7 @@ const (
 	Permissions  Type = "permissions"  // map[string]string: tool to allow, ask or deny
 	CustomModes  Type = "customModes"  // []CustomMode
 	CommandRules Type = "commandRules" // []CommandRule
+	Backends     Type = "backends"     // []Backend
 
 	LanguageServers Type = "languageServers" // map[string]LanguageServer
 )
@@ -222,6 +223,18 @@ var table = []Setting{
 	{
 		Key: "web.search.keyHeader", Type: String, Default: "X-Subscription-Token", Scope: ScopeUser,
 		Help: "The header that the key is sent in.",
+	},
+	{
+		Key: "backend.profiles", Type: Backends, Secret: true, Scope: ScopeUser, Default: []Backend{
+			{Name: "anthropic", Provider: "anthropic", URL: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY"},
+			{Name: "local-ollama", Provider: "ollama", URL: "http://localhost:11434"},
+			{Name: "openai", Provider: "openai", URL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
+		},
+		Help: "The language models that there are: profiles of your own, beside those that are there by default, or in their place by the same name. A key is sent over https, or to this machine.",
+	},
+	{
+		Key: "backend.profile", Type: String, Scope: ScopeUser,
+		Help: "The profile that is used. Agents change it with switch_backend alone, which always asks and tries the key first.",
 	},
 	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,

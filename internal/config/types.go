@@ -12,6 +12,7 @@ const (
 	maxModeName     = 64
 	maxCustomModes  = 100
 	maxCommandRules = 10_000
+	maxBackends     = 100
 )
 
 // What a custom mode may be made from, and where its edits may go; what it is
@@ -38,6 +39,19 @@ type CommandRule struct {
 	NotMatch []string // command lines that it must not match
 }
 
+// Backend is where a language model is reached.
+type Backend struct {
+	Name     string `json:"name"`
+	Provider string `json:"provider"`         // anthropic, openai (or whoever speaks as it does) or ollama
+	URL      string `json:"url"`              // what the provider's paths are added to
+	Model    string `json:"model,omitempty"`  // "": the provider's choice
+	Key      string `json:"key,omitempty"`    // "": that of KeyEnv
+	KeyEnv   string `json:"keyEnv,omitempty"` // the variable of the environment that has the key
+}
+
+// providers are what a backend may be.
+var providers = []string{"openai", "anthropic", "ollama"}
+
 // kind is what the code knows about a Type.
 type kind struct {
 	empty any
@@ -56,6 +70,7 @@ var kinds = map[Type]kind{
 	Permissions:  {map[string]string(nil), (*parser).permissions, addPermissions},
 	CustomModes:  {[]CustomMode(nil), (*parser).customModes, addModes},
 	CommandRules: {[]CommandRule(nil), (*parser).commandRules, addRules},
+	Backends:     {[]Backend(nil), (*parser).backends, addBackends},
 
 	LanguageServers: {map[string]LanguageServer(nil), (*parser).languageServers, addServers},
 }
@@ -87,4 +102,17 @@ func addModes(have, want any) any {
 
 func addRules(have, want any) any {
 	return slices.Concat(have.([]CommandRule), want.([]CommandRule))
+}
+
+// addBackends lets a profile of want take the place of one by the same name.
+func addBackends(have, want any) any {
+	got := slices.Clone(have.([]Backend))
+	for _, b := range want.([]Backend) {
+		if i := slices.IndexFunc(got, func(o Backend) bool { return o.Name == b.Name }); i >= 0 {
+			got[i] = b
+		} else {
+			got = append(got, b)
+		}
+	}
+	return got
 }

@@ -128,7 +128,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Effects.Command = hide(a.Effects.Command)
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\x00%s\x00", c.tool.Name, c.req.Arguments)
+	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Change)
 	var diffs strings.Builder
 	for _, ch := range changes {
 		hashChange(sum, ch)
@@ -145,6 +145,8 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		a.Detail += "\n\n" + a.Diff
 	case a.Effects.Command != "":
 		a.Detail += "\n\n" + hide(a.Effects.Command)
+	case c.bound.Effects.Change != "":
+		a.Detail += "\n\n" + hide(c.bound.Effects.Change)
 	default:
 		a.Detail += "\n\n" + string(a.Arguments)
 	}
@@ -172,6 +174,8 @@ func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
 			line += " …"
 		}
 		return name + ": " + line
+	case e.Change != "":
+		return name + ": " + e.Change
 	case len(e.Hosts) > 0:
 		return name + ": " + strings.Join(e.Hosts, ", ")
 	case len(changes) == 1 && changes[0].From != "":

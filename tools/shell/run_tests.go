@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -107,6 +108,11 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 		Stdout: stdout.full.String(), Stderr: stderr.full.String(),
 		Reports: testrun.Reports(c.Files, in.plan, began),
 	})
+	root := c.Files.Abs(".") + string(filepath.Separator)
+	for i, f := range r.Failures { // a model knows files by their names in the workspace
+		r.Failures[i].File, r.Failures[i].Name = strings.TrimPrefix(f.File, root), strings.TrimPrefix(f.Name, root)
+		r.Failures[i].Message = strings.ReplaceAll(f.Message, root, "")
+	}
 	t := Tested{
 		Runner: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Counted: r.Counted, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped,
 		Failures: append([]testrun.Failure{}, r.Failures...), ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Sandbox: o.words,

@@ -60,8 +60,9 @@ func newRig(t *testing.T) *rig {
 			cmd.WaitDelay = time.Second
 			return plain{cmd}, cmd.Start()
 		},
-		Home:   func(string) (string, error) { return home, nil },
-		Closed: func(string) <-chan struct{} { return r.closed },
+		Isolate: func(context.Context, Run) (Process, error) { return nil, errors.New("there is no sandbox here") },
+		Home:    func(string) (string, error) { return home, nil },
+		Closed:  func(string) <-chan struct{} { return r.closed },
 	})
 	for _, tool := range r.sessions.tools() {
 		r.byName[tool.Name] = tool
@@ -182,6 +183,14 @@ func TestOutcomes(t *testing.T) {
 	}
 	r.refuse = errors.New("no sandbox here")
 	if text, _, e := r.call("run_command", map[string]any{"command": "true"}, nil); e == nil || e.Code != tools.Unavailable || !strings.Contains(text, "no sandbox here") {
+		t.Errorf("%v: %s", e, text)
+	}
+}
+
+// Without a sandbox no code is run.
+func TestCodeNeedsSandbox(t *testing.T) {
+	r := newRig(t)
+	if text, _, e := r.call("code_exec", map[string]any{"language": "python", "code": "open('/tmp/x', 'w')"}, nil); e == nil || e.Code != tools.Unavailable || !strings.Contains(text, "no sandbox here") {
 		t.Errorf("%v: %s", e, text)
 	}
 }

@@ -21,6 +21,10 @@ type Deps struct {
 	// home. It outlives them.
 	Home func(root string) (string, error)
 
+	// Isolate starts a command that sees its root and the system's programs,
+	// nothing else, and has no network. It fails where that can't be had.
+	Isolate func(ctx context.Context, r Run) (Process, error)
+
 	// Closed is closed when a session ends; nil means that none ever does.
 	Closed func(session string) <-chan struct{}
 }
@@ -51,6 +55,7 @@ func (s *sessions) tools() []*tools.Tool {
 	return []*tools.Tool{
 		newRunCommand(s),
 		newRunTests(s),
+		newCodeExec(s.d),
 		newCommandOutput(s),
 		newCommandKill(s),
 		newCommandList(s),

@@ -3,6 +3,8 @@
 package web
 
 import (
+	"context"
+
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -15,12 +17,15 @@ type Deps struct {
 	// Secret reports whether text carries something that must not leave the
 	// machine.
 	Secret func(text string) bool
+	// PDF reads the text of pages of a document, numbered from one, in a
+	// process of its own. It fails with ErrPDF for what is no readable document.
+	PDF func(ctx context.Context, data []byte, pages []int) (PDF, error)
 }
 
 // Tools are the tools of this family.
 func Tools(d Deps) []*tools.Tool {
 	c := newClient()
-	return []*tools.Tool{newWebFetch(c, d), newWebSearch(c, d), newDisplayDiagram()}
+	return []*tools.Tool{newWebFetch(c, d), newWebSearch(c, d), newDisplayDiagram(), newPDFRead(d)}
 }
 
 // carriesSecret reports whether one of the texts has a secret.

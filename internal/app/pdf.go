@@ -1,0 +1,146 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+
+	"github.com/ledongthuc/pdf"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools/web"
+)
+
+const (
+	// pdfCommand is the sub-command of the process that reads a PDF. It is not in
+	// the help.
+	pdfCommand = "pdf-worker"
+	// pdfTimeout bounds one call from outside.
+	pdfTimeout = 20 * time.Second
+	// maxPDFText is how much text of a document is read, in bytes.
+	maxPDFText = 4 << 20
+)
+
+// pdfRequest and pdfReply are what goes to the process and comes back.
+type pdfRequest struct {
+	Data  []byte
+	Pages []int
+}
+
+type pdfReply struct {
+	Doc   web.PDF
+	Error string
+}
+
+// readPDF reads a document in a process of its own, which has limits: a
+// hostile document can bring a reader to hang or to take all memory.
+func readPDF(self string) func(context.Context, []byte, []int) (web.PDF, error) {
+	return func(ctx context.Context, data []byte, pages []int) (web.PDF, error) {
+		if self == "" {
+			return pdfText(data, pages)
+		}
+		var in bytes.Buffer
+		if err := gob.NewEncoder(&in).Encode(pdfRequest{data, pages}); err != nil {
+			return web.PDF{}, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, pdfTimeout)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, self, pdfCommand)
+		cmd.Env = []string{"GOMAXPROCS=1", "GOMEMLIMIT=512MiB"}
+		cmd.SysProcAttr = dieWithParent()
+		cmd.WaitDelay = time.Second
+		cmd.Stdin = &in
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return web.PDF{}, err
+		}
+		if err := cmd.Start(); err != nil {
+			return web.PDF{}, err
+		}
+		var r pdfReply
+		err = gob.NewDecoder(io.LimitReader(out, 2*maxPDFText)).Decode(&r)
+		if err != nil {
+			_ = cmd.Process.Kill()
+		}
+		waited := cmd.Wait()
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return web.PDF{}, fmt.Errorf("%w: it takes longer than %v", web.ErrPDF, pdfTimeout)
+		case ctx.Err() != nil:
+			return web.PDF{}, ctx.Err()
+		case err != nil:
+			return web.PDF{}, fmt.Errorf("%w: its reader gave up (%w)", web.ErrPDF, errors.Join(waited, err))
+		case r.Error != "":
+			return web.PDF{}, fmt.Errorf("%w: %s", web.ErrPDF, r.Error)
+		}
+		return r.Doc, nil
+	}
+}
+
+// pdfWorker is that process: one request on standard input, one reply on
+// standard output.
+func pdfWorker(s Streams) error {
+	limitMyself()
+	var r pdfRequest
+	if err := gob.NewDecoder(io.LimitReader(s.In, workspace.MaxFileSize+1<<20)).Decode(&r); err != nil {
+		return err
+	}
+	doc, err := pdfText(r.Data, r.Pages)
+	reply := pdfReply{Doc: doc}
+	if err != nil {
+		reply.Error = err.Error()
+	}
+	return gob.NewEncoder(s.Out).Encode(reply)
+}
+
+// pdfText reads the text of pages. What the library makes of a broken document
+// is often a panic.
+func pdfText(data []byte, pages []int) (doc web.PDF, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			doc, err = web.PDF{}, fmt.Errorf("it is broken (%v)", r)
+		}
+	}()
+	r, err := pdf.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return web.PDF{}, err
+	}
+	doc.Total = r.NumPage()
+	left := maxPDFText
+	for _, n := range pages {
+		if n > doc.Total || left <= 0 {
+			break
+		}
+		p := pageText(r, n)
+		p.Text = p.Text[:min(len(p.Text), left)]
+		left -= len(p.Text)
+		doc.Pages = append(doc.Pages, p)
+	}
+	return doc, nil
+}
+
+// pageText is the text of a page; one that is broken leaves the others.
+func pageText(r *pdf.Reader, n int) (p web.PDFPage) {
+	p.Number = n
+	defer func() {
+		if r := recover(); r != nil {
+			p.Error = fmt.Sprintf("it is broken (%v)", r)
+		}
+	}()
+	page := r.Page(n)
+	if page.V.IsNull() {
+		p.Error = "it is missing"
+		return p
+	}
+	text, err := page.GetPlainText(nil)
+	if err != nil {
+		p.Error = err.Error()
+	}
+	p.Text = text
+	return p
+}

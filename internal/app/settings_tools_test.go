@@ -1,0 +1,228 @@
+package app_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// userSettings writes the user's file.
+func userSettings(t *testing.T, text string) string {
+	t.Helper()
+	home(t)
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	name := filepath.Join(dir, "sidecar", "settings.json")
+	if text != "" {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, text)
+	}
+	return name
+}
+
+// asked is what the editor was asked so far.
+func (r *rig) asked() (texts []string) {
+	for _, m := range r.Record().Requests {
+		if m.Method == "window/showMessageRequest" {
+			texts = append(texts, string(m.Params))
+		}
+	}
+	return texts
+}
+
+func TestSettingsTools(t *testing.T) {
+	file := userSettings(t, "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": []\n}\n")
+	dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"knowledge":{"enabled":false}}`})
+	r := serve(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"review.saveOnAccept": true}}})
+	r.mode("autonomous")
+	for _, c := range []struct {
+		key, says string
+		code      tools.Code
+	}{
+		{"result.maxChars", "sidecar.result.maxChars = 16000 (the default)", ""},
+		{"sidecar.knowledge.enabled", "set by the project's settings", ""},
+		{"review.saveOnAccept", "set by the editor's settings", ""},
+		{"mode", "Agents can't change it", ""},
+		{"result.maxChar", "did you mean result.maxChars?", tools.NotFound},
+		{"web.search.key", "secret", tools.Denied},
+		{"backend.profiles", "secret", tools.Denied},
+		{"", "key", tools.InvalidArguments},
+	} {
+		res := r.call("get_setting", object{"key": c.key})
+		if res.Error.Code != c.code || !strings.Contains(res.Content, c.says) || strings.Contains(res.Content, "hidden-away") {
+			t.Errorf("%q: %+v", c.key, res)
+		}
+	}
+
+	// What can't be done is refused before anybody is asked.
+	for _, c := range []struct {
+		key   string
+		value any
+		code  tools.Code
+	}{
+		{"mode", "autonomous", tools.Denied},
+		{"toolPermissions", "x", tools.Denied},
+		{"workspace.trust", "trusted", tools.Denied},
+		{"sandbox.mode", "off", tools.Denied},
+		{"backend.profile", "openai", tools.Denied},
+		{"web.search.key", "x", tools.Denied},
+		{"no.such", 1, tools.NotFound},
+		{"result.maxChars", "many", tools.InvalidArguments},
+		{"result.maxChars", 1, tools.InvalidArguments},
+		{"result.maxChars", 16000, tools.InvalidArguments},
+		{"tools.registryMode", "some", tools.InvalidArguments},
+		{"knowledge.enabled", 1, tools.InvalidArguments},
+		{"review.saveOnAccept", false, tools.Unavailable},
+	} {
+		if res := r.call("update_setting", object{"key": c.key, "value": c.value}); res.Error.Code != c.code {
+			t.Errorf("%s = %v: %+v, want %s", c.key, c.value, res, c.code)
+		}
+	}
+	if got := r.asked(); len(got) != 0 {
+		t.Errorf("asked in vain: %v", got)
+	}
+
+	// A no changes nothing; a yes does, in the file that counts, at once.
+	r.Choose("Deny")
+	if res := r.call("update_setting", object{"key": "result.maxChars", "value": 2000}); res.Error.Code != tools.NotApproved {
+		t.Errorf("%+v", res)
+	}
+	r.Choose("Allow", "Allow", "Allow")
+	if res := r.call("update_setting", object{"key": "result.maxChars", "value": 2000}); !res.OK || !strings.Contains(res.Content, "was 16000 and is now 2000, in the user's settings") {
+		t.Errorf("%+v", res)
+	}
+	questions := r.asked()
+	if len(questions) != 2 || !strings.Contains(questions[1], "sidecar.result.maxChars: 16000 → 2000, in the user's settings") {
+		t.Errorf("asked %v", questions)
+	}
+	want := "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": [],\n  \"result.maxChars\": 2000\n}\n"
+	if data, err := os.ReadFile(file); err != nil || string(data) != want {
+		t.Errorf("%q, %v", data, err)
+	}
+	write(t, filepath.Join(dir, "long.txt"), strings.Repeat("a long line\n", 1000))
+	if res := r.call("read_file", object{"path": "long.txt"}); len(res.Content) > 2000 {
+		t.Errorf("the result has %d bytes", len(res.Content))
+	}
+	if res := r.call("update_setting", object{"key": "knowledge.enabled", "value": true}); !res.OK {
+		t.Errorf("%+v", res)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, ".sidecar/settings.json")); err != nil || string(data) != `{"knowledge":{"enabled":true}}` {
+		t.Errorf("%q, %v", data, err)
+	}
+	// A file that can't be read by us is left alone.
+	write(t, file, "{ broken")
+	if res := r.call("update_setting", object{"key": "result.maxChars", "value": 3000}); res.OK {
+		t.Errorf("%+v", res)
+	}
+	if data, _ := os.ReadFile(file); string(data) != "{ broken" {
+		t.Errorf("%q", data)
+	}
+}
+
+// models is an endpoint that takes one key.
+func models(t *testing.T, header, key string) (*httptest.Server, *[]string) {
+	t.Helper()
+	var seen []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		seen = append(seen, q.URL.Path)
+		switch {
+		case q.URL.Path == "/moved/models":
+			http.Redirect(w, q, "/elsewhere", http.StatusFound)
+		case q.Header.Get(header) != key:
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			_, _ = w.Write([]byte(`{"data":[]}`))
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s, &seen
+}
+
+func TestSwitchBackend(t *testing.T) {
+	const secret = "a-key-that-nobody-else-knows"
+	open, seen := models(t, "Authorization", "Bearer "+secret)
+	claude, _ := models(t, "x-api-key", secret)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	t.Setenv("TEST_BACKEND_KEY", secret)
+	profiles, err := json.Marshal([]object{
+		{"name": "good", "url": open.URL + "/v1", "keyEnv": "TEST_BACKEND_KEY", "model": "large"},
+		{"name": "claude", "provider": "anthropic", "url": claude.URL, "key": secret},
+		{"name": "wrong", "url": open.URL, "key": "wrong"},
+		{"name": "moved", "url": open.URL + "/moved", "key": secret},
+		{"name": "unset", "url": open.URL, "keyEnv": "TEST_BACKEND_NOT_SET"},
+		{"name": "plain", "url": "http://models.example.org", "key": secret},
+		{"name": "gone", "url": gone.URL, "key": secret},
+		{"name": "lines", "url": open.URL, "key": "a\r\nX: y"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := userSettings(t, `{"backend.profiles":`+string(profiles)+`}`)
+	r := serve(t, project(t, nil), fakeeditor.Options{})
+	r.mode("autonomous")
+	get := func() map[string]any { return command[map[string]any](r, "sidecar.backend.get", nil) }
+	if got := get(); got["profile"] != "" || got["ready"] != false {
+		t.Errorf("at first: %v", got)
+	}
+
+	for profile, c := range map[string]struct {
+		code tools.Code
+		says string
+	}{
+		"none":  {tools.NotFound, "claude"},
+		"unset": {tools.Unavailable, "TEST_BACKEND_NOT_SET"},
+		"plain": {tools.Unavailable, "https://"},
+		"lines": {tools.Unavailable, "line break"},
+	} {
+		if res := r.call("switch_backend", object{"profile": profile}); res.Error.Code != c.code || !strings.Contains(res.Content, c.says) {
+			t.Errorf("%s: %+v", profile, res)
+		}
+	}
+	if len(r.asked()) != 0 || len(*seen) != 0 {
+		t.Errorf("asked %v, and the endpoint %v", r.asked(), *seen)
+	}
+	r.Choose("Allow", "Allow", "Allow")
+	for profile, says := range map[string]string{"wrong": "does not take its key (401", "gone": "does not answer", "moved": "answers 302"} {
+		if res := r.call("switch_backend", object{"profile": profile}); res.Error.Code != tools.Unavailable || !strings.Contains(res.Content, says) || strings.Contains(res.Content, secret) {
+			t.Errorf("%s: %+v", profile, res)
+		}
+	}
+	if got := get(); got["profile"] != "" {
+		t.Errorf("after failures: %v", got)
+	}
+	for _, path := range *seen {
+		if path == "/elsewhere" {
+			t.Error("the key was taken elsewhere")
+		}
+	}
+	r.Choose("Deny")
+	if res := r.call("switch_backend", object{"profile": "good"}); res.Error.Code != tools.NotApproved {
+		t.Errorf("%+v", res)
+	}
+	r.Choose("Allow", "Allow")
+	for _, profile := range []string{"claude", "good"} {
+		if res := r.call("switch_backend", object{"profile": profile}); !res.OK {
+			t.Errorf("%s: %+v", profile, res)
+		}
+		if got := get(); got["profile"] != profile || got["ready"] != true {
+			t.Errorf("%s: %v", profile, got)
+		}
+	}
+	questions := r.asked()
+	if last := questions[len(questions)-1]; !strings.Contains(last, "language model: claude → good (openai at "+open.URL+"/v1)") || strings.Contains(last, secret) {
+		t.Errorf("asked %s", last)
+	}
+	if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), `"backend.profile": "good"`) {
+		t.Errorf("%s, %v", data, err)
+	}
+}

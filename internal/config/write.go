@@ -1,0 +1,53 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Put returns the text of a source with another value, JSON, for key. All else
+// stays as it is. It fails when the source can't be read, and nothing that it
+// returns is anything but what was asked for.
+func Put(src Source, key string, value []byte) ([]byte, error) {
+	value = bytes.TrimSpace(value)
+	if !jsontext.Value(value).IsValid() {
+		return nil, fmt.Errorf("%s: the value is not valid JSON", key)
+	}
+	mark := []byte("\xef\xbb\xbf")
+	data, marked := bytes.CutPrefix(src.Data, mark)
+	d := read(&src)
+	for _, p := range d.problems {
+		if p.Key == "" {
+			return nil, errors.New(p.String())
+		}
+	}
+	var out []byte
+	if e, ok := d.entries[key]; ok {
+		out = splice(data, e.end-int64(len(e.value)), e.end, value)
+	} else if len(bytes.TrimSpace(data)) == 0 || string(bytes.TrimSpace(data)) == "null" {
+		out = fmt.Appendf(nil, "{\n  %q: %s\n}\n", key, value)
+	} else {
+		end := int64(bytes.LastIndexByte(data, '}'))
+		before := bytes.TrimRight(data[:end], " \t\r\n")
+		comma := ","
+		if before[len(before)-1] == '{' {
+			comma = ""
+		}
+		out = splice(data, int64(len(before)), end, fmt.Appendf(nil, "%s\n  %q: %s\n", comma, key, value))
+	}
+	if marked {
+		out = append(mark, out...)
+	}
+	check := read(&Source{Data: out})
+	if got := check.entries[key]; string(got.value) != string(value) && string(value) != "null" {
+		return nil, fmt.Errorf("%s can't be changed in %s; change it there by hand", key, src.String())
+	}
+	return out, nil
+}
+
+func splice(data []byte, from, to int64, with []byte) []byte {
+	return bytes.Join([][]byte{data[:from], with, data[to:]}, nil)
+}

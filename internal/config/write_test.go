@@ -1,0 +1,51 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPut(t *testing.T) {
+	for name, c := range map[string]struct{ before, key, value, want, err string }{
+		"nothing yet":           {"", "result.maxChars", "2000", "{\n  \"result.maxChars\": 2000\n}\n", ""},
+		"null":                  {"null\n", "result.maxChars", "2000", "{\n  \"result.maxChars\": 2000\n}\n", ""},
+		"an empty object":       {"{}", "result.maxChars", "2000", "{\n  \"result.maxChars\": 2000\n}", ""},
+		"beside others":         {"{\n  \"mode\": \"review\"\n}\n", "result.maxChars", "2000", "{\n  \"mode\": \"review\",\n  \"result.maxChars\": 2000\n}\n", ""},
+		"in its place":          {"{ \"result.maxChars\" :  1000 , \"mode\":\"review\"}", "result.maxChars", "2000", "{ \"result.maxChars\" :  2000 , \"mode\":\"review\"}", ""},
+		"nested":                {"{\"sidecar\":{\"result\":{\"maxChars\":1000}}}", "result.maxChars", "2000", "{\"sidecar\":{\"result\":{\"maxChars\":2000}}}", ""},
+		"with a mark":           {"\xef\xbb\xbf{\"result.maxChars\":1000}", "result.maxChars", "2000", "\xef\xbb\xbf{\"result.maxChars\":2000}", ""},
+		"a mode":                {"{\"mode\":\"review\"}", "mode", "\"manual\"", "{\"mode\":\"manual\"}", ""},
+		"what it does not know": {"{\"future.thing\":[1,2],\"backend.extra\":1}", "result.maxChars", "2000", "{\"future.thing\":[1,2],\"backend.extra\":1,\n  \"result.maxChars\": 2000\n}", ""},
+		"broken":                {"{\"mode\": ", "result.maxChars", "2000", "", "not valid JSON"},
+		"a list":                {"[1]", "result.maxChars", "2000", "", "must be an object"},
+		"no JSON":               {"{}", "result.maxChars", "two", "", "not valid JSON"},
+		"set to nothing":        {"{\"result.maxChars\":1000}", "result.maxChars", "null", "{\"result.maxChars\":null}", ""},
+		"its group is a text":   {"{\"result\":\"x\"}", "result.maxChars", "2000", "{\"result\":\"x\",\n  \"result.maxChars\": 2000\n}", ""},
+	} {
+		got, err := Put(Source{Origin: User, Data: []byte(c.before)}, c.key, []byte(c.value))
+		if string(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %q, %v; want %q, %q", name, got, err, c.want, c.err)
+		}
+	}
+}
+
+func TestBackends(t *testing.T) {
+	s, problems := Load(user(`{"backend":{"profile":"lab","profiles":[
+		{"name":"lab","url":"https://models.example.org/v1/","key":"k"},
+		{"name":"openai","provider":"openai","url":"https://proxy.example.org"},
+		{"name":"bad","url":"ftp://x"},{"name":"bad","url":"https://u:p@x"},{"url":"https://x"},{"name":"x","url":"https://x","provider":"none"}]}}`),
+		project(`{"backend.profile":"openai","backend.profiles":[]}`), client(`{"backend.profile":"openai"}`))
+	var names []string
+	for _, b := range s.Backends() {
+		names = append(names, b.Name+" "+b.URL)
+	}
+	if got := strings.Join(names, ", "); got != "anthropic https://api.anthropic.com, local-ollama http://localhost:11434, openai https://proxy.example.org, lab https://models.example.org/v1" {
+		t.Error(got)
+	}
+	if s.String("backend.profile") != "lab" || len(problems) != 7 {
+		t.Errorf("%s, %v", s.String("backend.profile"), problems)
+	}
+	if e, _ := s.Explain("backend.profiles"); e.Value != nil {
+		t.Errorf("the keys are shown: %v", e.Value)
+	}
+}
