@@ -13,8 +13,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// userSettings writes the user's file.
-func userSettings(t *testing.T, text string) string {
+// settingsFile writes the user's file.
+func settingsFile(t *testing.T, text string) string {
 	t.Helper()
 	home(t)
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func (r *rig) asked() (texts []string) {
 }
 
 func TestSettingsTools(t *testing.T) {
-	file := userSettings(t, "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": []\n}\n")
+	file := settingsFile(t, "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": []\n}\n")
 	dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"knowledge":{"enabled":false}}`})
 	r := serve(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"review.saveOnAccept": true}}})
 	r.mode("autonomous")
@@ -167,7 +167,7 @@ func TestSwitchBackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := userSettings(t, `{"backend.profiles":`+string(profiles)+`}`)
+	file := settingsFile(t, `{"backend.profiles":`+string(profiles)+`}`)
 	r := serve(t, project(t, nil), fakeeditor.Options{})
 	r.mode("autonomous")
 	get := func() map[string]any { return command[map[string]any](r, "sidecar.backend.get", nil) }
