@@ -88,7 +88,7 @@ VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
 VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
 
-.PHONY: vsix vscode test-vscode
+.PHONY: vsix vscode test-vscode bench-vscode
 
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -103,3 +103,7 @@ vscode: vsix ## installs it into VS Code, or opens a workbench in the browser wi
 test-vscode: vsix ## its tests, in VS Code's own workbench; what runs longer than 15 minutes is ended, with all that it started
 	$(VSCODE)/scripts/setup.sh workbench >/dev/null
 	cd $(VSCODE) && node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix timeout -k 20 900 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs
+
+bench-vscode: vsix ## the extension's activation and a large tree, in VS Code's own workbench, beside what is promised
+	$(VSCODE)/scripts/setup.sh workbench >/dev/null
+	cd $(VSCODE) && timeout -k 20 600 node bench/bench.mjs sidecar-$(VSCODE_TARGET).vsix

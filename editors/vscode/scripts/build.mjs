@@ -16,9 +16,12 @@ const here = path.join(import.meta.dirname, '..'), repo = path.join(here, '../..
 fs.rmSync(out, { recursive: true, force: true });
 
 await esbuild.build({
-  entryPoints: [path.join(here, 'src/extension.ts')], outfile: path.join(out, 'dist/extension.js'), external: ['vscode'],
-  bundle: true, platform: 'node', format: 'cjs', target: 'node20', minify: !dev, sourcemap: dev ? 'inline' : false, logLevel: 'warning',
+  entryPoints: [path.join(here, 'src/extension.ts'), path.join(here, 'src/library.ts')], outdir: path.join(out, 'dist'), external: ['vscode', './library'],
+  bundle: true, platform: 'node', format: 'cjs', target: 'node20', supported: { 'dynamic-import': false }, minify: !dev, sourcemap: dev ? 'inline' : false, logLevel: 'warning',
 });
+// Complete in itself; it is loaded when a diagram is drawn.
+fs.copyFileSync(path.join(here, 'node_modules/mermaid/dist/mermaid.min.js'), path.join(out, 'dist/mermaid.js'));
+fs.copyFileSync(path.join(here, 'node_modules/mermaid/LICENSE'), path.join(out, 'dist/mermaid.LICENSE'));
 const name = server.endsWith('.exe') ? 'sidecar-ls.exe' : 'sidecar-ls';
 fs.mkdirSync(path.join(out, 'server'));
 fs.copyFileSync(server, path.join(out, 'server', name));

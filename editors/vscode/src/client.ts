@@ -69,13 +69,12 @@ export class Server implements vscode.Disposable {
     }
     this.version = found.version;
     this.log.info(`${found.command} (${found.from}), ${found.version}`);
-    const client = await this.make(found);
-    this.client = client;
     try {
-      await client.start();
+      this.client = await this.make(found);
+      await this.client.start();
     } catch (e) {
+      await this.client?.dispose().catch(() => undefined);
       this.client = undefined;
-      await client.dispose().catch(() => undefined);
       this.set('failed');
       this.log.error(String(e));
       void this.offer(vscode.l10n.t('The SideCar server does not start: {0}', e instanceof Error ? e.message : String(e)));
@@ -91,9 +90,9 @@ export class Server implements vscode.Disposable {
     this.set('stopped');
   }
 
-  // The library is loaded here and not with the extension: it is most of its code.
+  // The library is loaded here and not with the extension.
   private async make(found: Found): Promise<LanguageClient> {
-    const { CloseAction, ErrorAction, LanguageClient, State } = await import('vscode-languageclient/node');
+    const { CloseAction, ErrorAction, LanguageClient, State } = await import('./library');
     const options: LanguageClientOptions = {
       documentSelector: [{ scheme: 'file' }, { scheme: 'sidecar-proposed' }],
       outputChannel: this.log,

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { Activity } from './activity/view';
 import { Server } from './client';
 import { answerDiagnostics } from './diagnostics';
+import { Diagrams } from './diagrams/panel';
 import { registerMetrics } from './metricsPanel';
 import type { IndexStatus, ReviewList } from './protocol';
 import { QuestionTree } from './questions/view';
@@ -25,7 +26,7 @@ export function activate(context: vscode.ExtensionContext): void {
   server = new Server(context, log);
   const s = server, started = () => s.start();
   const pending = new Pending(), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
-  const tree = new PendingTree(pending), activity = new Activity(s, runner), status = new Status(s, pending, questions);
+  const tree = new PendingTree(pending), activity = new Activity(s), status = new Status(s, pending, questions);
   const sessionView = sessions(s), shadowView = shadows(s);
   const command = vscode.commands.registerCommand;
 
@@ -44,10 +45,12 @@ export function activate(context: vscode.ExtensionContext): void {
     log, pending, tree, tools, activity, status, sessionView, shadowView, new QuestionTree(questions),
     new Review(s, pending, tree).register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
     registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMetrics(s, activity),
+    new Diagrams(context, s, activity).register(),
     command('sidecar.restart', () => s.restart()),
     command('sidecar.showLog', () => log.show()),
     command('sidecar.pickMode', () => status.pick()),
     command('sidecar.refreshTools', () => tools.refresh()),
+    command('sidecar.findTool', () => tools.find()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void s.restart()),
     vscode.workspace.onDidChangeConfiguration(e => {
       if (e.affectsConfiguration('sidecar.server.path')) {

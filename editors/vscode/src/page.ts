@@ -1,18 +1,19 @@
 // What every web page of this extension has: no access to anything outside, and the colours of the editor.
 import { randomBytes } from 'node:crypto';
 
-export function page(body: string, script: string): string {
+/** With drawn, elements may have styles of their own, as drawings have. Nothing can be loaded in any case. */
+export function page(body: string, script: string, { drawn = false } = {}): string {
   const nonce = randomBytes(16).toString('hex');
   return `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${drawn ? "'unsafe-inline'" : `'nonce-${nonce}'`}; script-src 'nonce-${nonce}'">
 <style nonce="${nonce}">${style}</style></head>
-<body>${body}<script nonce="${nonce}">${script}</script></body></html>`;
+<body>${body}<script nonce="${nonce}">${script.replaceAll('</script', '<\\/script')}</script></body></html>`;
 }
 
 const style = `
 body { color: var(--vscode-foreground); font-family: var(--vscode-font-family); font-size: var(--vscode-font-size); padding: 8px 24px 24px; max-width: 760px; }
-body:has(table) { max-width: none; }
+body:has(table, figure) { max-width: none; }
 h1 { font-size: 1.4em; font-weight: 600; margin: 12px 0 4px; }
 h1 code { font-weight: 400; font-size: 0.8em; opacity: 0.8; margin-left: 6px; }
 code { font-family: var(--vscode-editor-font-family); color: var(--vscode-textPreformat-foreground); }
@@ -35,6 +36,10 @@ select { width: auto; min-width: 160px; background: var(--vscode-dropdown-backgr
 button { margin-top: 16px; padding: 5px 14px; border: 0; border-radius: 2px; font: inherit; cursor: pointer; background: var(--vscode-button-background); color: var(--vscode-button-foreground); }
 button:hover { background: var(--vscode-button-hoverBackground); }
 button:disabled { opacity: 0.6; cursor: default; }
+figure { margin: 0 0 28px; } figcaption { color: var(--vscode-descriptionForeground); margin: 8px 0; }
+.drawing svg { max-width: 100%; height: auto; }
+pre { overflow: auto; padding: 8px; background: var(--vscode-textCodeBlock-background); }
+pre code { color: inherit; }
 table { border-collapse: collapse; width: 100%; margin-top: 12px; }
 th { text-align: left; font-weight: 600; color: var(--vscode-descriptionForeground); }
 th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-panel-border)); vertical-align: middle; }

@@ -1,7 +1,7 @@
 // The status bar: the mode, what is pending, and what the server is at.
 import * as vscode from 'vscode';
 import type { Server } from './client';
-import type { CallEvent, IndexStatus } from './protocol';
+import type { IndexStatus } from './protocol';
 import type { Questions } from './questions/questions';
 import type { Pending } from './review/store';
 
@@ -59,7 +59,7 @@ export class Status implements vscode.Disposable {
   }
 
   /** Shows what the index is at when a question to it begins and when it is answered. */
-  async watchIndex(e: CallEvent): Promise<void> {
+  async watchIndex(e: { tool: string }): Promise<void> {
     if (e.tool !== 'project_knowledge_search') {
       return;
     }
@@ -91,7 +91,7 @@ export class Status implements vscode.Disposable {
     this.mode.backgroundColor = this.server.health === 'failed' ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
     const n = this.pending.list.edits.length, q = this.questions.open.length;
     this.count.text = [n > 0 ? `$(diff) ${n}` : '', q > 0 ? `$(question) ${q}` : ''].filter(Boolean).join('  ');
-    this.count.tooltip = [n > 0 ? t('{0} files with pending changes', n) : '', q > 0 ? t('{0} questions wait for you', q) : ''].filter(Boolean).join('\n');
+    this.count.tooltip = [n > 0 ? (n === 1 ? t('1 file with pending changes') : t('{0} files with pending changes', n)) : '', q > 0 ? (q === 1 ? t('1 question waits for you') : t('{0} questions wait for you', q)) : ''].filter(Boolean).join('\n');
     this.count.backgroundColor = q > 0 ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     this.count.command = q > 0 ? 'sidecar.questions.focus' : 'sidecar.pending.focus';
     n + q > 0 ? this.count.show() : this.count.hide();

@@ -25,7 +25,7 @@ export class Calls {
       this.list.length = Math.min(this.list.length, most.calls);
       return this.list[0];
     }
-    const call = this.list.find(c => c.id === e.callId && c.session === e.session);
+    const call = this.find(e.session, e.callId);
     if (!call) {
       return undefined;
     }
@@ -46,6 +46,8 @@ export class Calls {
     }
     return call;
   }
+
+  find(session: string, id: string): Call | undefined { return this.list.find(c => c.id === id && c.session === session); }
 
   clear(): void { this.list.splice(0, this.list.length, ...this.list.filter(c => c.state === 'running' || c.state === 'asking')); }
 }

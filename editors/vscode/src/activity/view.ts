@@ -2,45 +2,64 @@
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { CallEvent } from '../protocol';
-import type { Runner } from '../tools/run';
 import { Calls, callText, summary, type Call } from './calls';
+
+const scheme = 'sidecar-call';
 
 /** Events that come faster than this, in milliseconds, are shown together. */
 const pause = 80;
 
-export class Activity implements vscode.TreeDataProvider<Call>, vscode.Disposable {
+/** A call's document shows what is known by now, output as it comes. */
+const uriOf = (call: Call) => vscode.Uri.from({ scheme, path: `/${call.tool}.md`, query: `${call.session}/${call.id}` });
+
+export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly calls = new Calls();
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;
-  private readonly begun = new vscode.EventEmitter<CallEvent>();
+  private readonly grown = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.grown.event;
+  private readonly begun = new vscode.EventEmitter<Call>();
   readonly onDidStart = this.begun.event;
-  private readonly ended = new vscode.EventEmitter<CallEvent>();
+  private readonly ended = new vscode.EventEmitter<Call>();
   readonly onDidComplete = this.ended.event;
   private readonly view: vscode.TreeView<Call>;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(server: Server, private readonly runner: Runner) {
+  constructor(server: Server) {
     this.view = vscode.window.createTreeView('sidecar.activity', { treeDataProvider: this });
     server.notifications.set('sidecar/event', (e: CallEvent) => {
-      if (this.calls.take(e)) {
-        this.refresh();
+      const call = this.calls.take(e);
+      if (!call) {
+        return; // it began before this window did
       }
+      this.refresh();
       if (e.type === 'toolStarted') {
-        this.begun.fire(e);
+        this.begun.fire(call);
       } else if (e.type === 'toolCompleted') {
-        this.ended.fire(e);
+        this.ended.fire(call);
       }
     });
   }
 
   register(): vscode.Disposable {
     return vscode.Disposable.from(
-      vscode.commands.registerCommand('sidecar.showCall', (call: Call) => this.runner.show(`${call.tool}.md`, callText(call))),
+      vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+      vscode.commands.registerCommand('sidecar.showCall', async (call: Call) => vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uriOf(call)), { preview: true })),
       vscode.commands.registerCommand('sidecar.clearActivity', () => { this.calls.clear(); this.changed.fire(); }));
   }
 
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    const [session = '', id = ''] = uri.query.split('/');
+    const call = this.calls.find(session, id);
+    return call ? callText(call) : vscode.l10n.t('This call is not kept any more.');
+  }
+
   private refresh(): void {
-    this.timer ??= setTimeout(() => { this.timer = undefined; this.changed.fire(); }, pause);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.changed.fire();
+      vscode.workspace.textDocuments.filter(d => d.uri.scheme === scheme).forEach(d => this.grown.fire(d.uri));
+    }, pause);
   }
 
   getChildren(call?: Call): Call[] { return call ? [] : this.calls.list; }
@@ -63,6 +82,6 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.Disposabl
 
   dispose(): void {
     clearTimeout(this.timer);
-    vscode.Disposable.from(this.view, this.changed, this.begun, this.ended).dispose();
+    vscode.Disposable.from(this.view, this.changed, this.grown, this.begun, this.ended).dispose();
   }
 }

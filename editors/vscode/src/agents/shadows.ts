@@ -6,13 +6,15 @@ import { ListView } from './lists';
 
 const t = vscode.l10n.t;
 
+const changed = (s: ShadowInfo) => (s.changed === 1 ? t('1 file changed') : t('{0} files changed', s.changed));
+
 export function shadows(server: Server): ListView<ShadowInfo> {
   return new ListView('sidecar.shadows', server,
     async () => (await server.execute<{ shadows: ShadowInfo[] }>('sidecar.shadow.list')).shadows,
     s => {
       const item = new vscode.TreeItem(s.id);
       item.id = s.id;
-      item.description = [s.changed === 1 ? t('1 file changed') : t('{0} files changed', s.changed), t('from {0}', s.base.slice(0, 8))].join(' · ');
+      item.description = [changed(s), t('from {0}', s.base.slice(0, 8))].join(' · ');
       item.iconPath = new vscode.ThemeIcon('repo-forked');
       item.contextValue = 'shadow';
       item.tooltip = `${s.path}\n${s.createdAt}`;
@@ -25,7 +27,7 @@ export function shadows(server: Server): ListView<ShadowInfo> {
 export function registerShadows(server: Server, view: ListView<ShadowInfo>, runner: Runner): vscode.Disposable {
   const pick = async (): Promise<ShadowInfo | undefined> => {
     const { shadows } = await server.execute<{ shadows: ShadowInfo[] }>('sidecar.shadow.list');
-    return (await vscode.window.showQuickPick(shadows.map(s => ({ label: s.id, description: t('{0} files changed', s.changed), s })), { title: t('Shadow workspace') }))?.s;
+    return (await vscode.window.showQuickPick(shadows.map(s => ({ label: s.id, description: changed(s), s })), { title: t('Shadow workspace') }))?.s;
   };
   const command = (id: string, run: (s: ShadowInfo) => Promise<unknown>) => vscode.commands.registerCommand(id, async (s?: ShadowInfo) => {
     try {
@@ -61,7 +63,8 @@ export function registerShadows(server: Server, view: ListView<ShadowInfo>, runn
     command('sidecar.shadowMerge', async s => {
       const m = await server.execute<ShadowMerge>('sidecar.shadow.merge', { id: s.id });
       const conflicts = m.conflicts ?? [];
-      const text = t('{0} files of {1} wait for review.', m.merged?.length ?? 0, s.id);
+      const n = m.merged?.length ?? 0;
+      const text = n === 1 ? t('1 file of {0} waits for review.', s.id) : t('{0} files of {1} wait for review.', n, s.id);
       if (conflicts.length > 0) {
         void vscode.window.showWarningMessage(`${text} ${t('In conflict: {0}', conflicts.map(c => c.path).join(', '))}`);
       } else {
@@ -71,7 +74,7 @@ export function registerShadows(server: Server, view: ListView<ShadowInfo>, runn
     command('sidecar.shadowOpen', async s => vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(s.path), { forceNewWindow: true })),
     command('sidecar.shadowDiscard', async s => {
       const yes = t('Discard');
-      const chosen = await vscode.window.showWarningMessage(t('Discard the shadow workspace {0}?', s.id), { modal: true, detail: t('{0} changed files are lost.', s.changed) }, yes);
+      const chosen = await vscode.window.showWarningMessage(t('Discard the shadow workspace {0}?', s.id), { modal: true, detail: t('{0}: what was not merged is lost.', changed(s)) }, yes);
       if (chosen === yes) {
         await server.execute('sidecar.shadow.discard', { id: s.id });
       }

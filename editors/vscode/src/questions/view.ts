@@ -12,7 +12,7 @@ export class QuestionTree implements vscode.TreeDataProvider<Question>, vscode.D
     this.view = vscode.window.createTreeView('sidecar.questions', { treeDataProvider: this });
     questions.onDidChange(() => {
       const n = questions.open.length;
-      this.view.badge = n > 0 ? { value: n, tooltip: vscode.l10n.t('{0} questions wait for you', n) } : undefined;
+      this.view.badge = n > 0 ? { value: n, tooltip: n === 1 ? vscode.l10n.t('1 question waits for you') : vscode.l10n.t('{0} questions wait for you', n) } : undefined;
     });
   }
 

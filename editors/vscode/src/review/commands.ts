@@ -6,9 +6,12 @@ import type { AcceptResult, Failure, MadeCommit, RejectResult, Selection, UndoRe
 import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
 import { editOf, schemes, sideUri } from './sides';
 import type { Pending } from './store';
-import type { PendingTree } from './tree';
+import { files, type PendingTree } from './tree';
 
 const t = vscode.l10n.t;
+
+/** Where a menu beside the line numbers was opened. */
+interface Gutter { uri: vscode.Uri; lineNumber: number }
 
 export class Review {
   constructor(private readonly server: Server, private readonly pending: Pending, private readonly tree: PendingTree) {
@@ -30,8 +33,8 @@ export class Review {
       'sidecar.rejectChecked': () => this.reject(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
       'sidecar.acceptFile': (uri?: vscode.Uri) => this.file('accept', uri),
       'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
-      'sidecar.acceptHunk': () => this.hunk('accept'),
-      'sidecar.rejectHunk': () => this.hunk('reject'),
+      'sidecar.acceptHunk': (at?: Gutter) => this.hunk('accept', at),
+      'sidecar.rejectHunk': (at?: Gutter) => this.hunk('reject', at),
       'sidecar.undoAccept': () => this.undo(),
       'sidecar.next': () => this.go(true),
       'sidecar.previous': () => this.go(false),
@@ -89,7 +92,7 @@ export class Review {
     if (list.length > 0) {
       void vscode.window.showWarningMessage(`${what}: ${list.slice(0, 3).join('; ')}${list.length > 3 ? t(' and {0} more', list.length - 3) : ''}`);
     } else if (commits.length > 0) {
-      void vscode.window.showInformationMessage(t('{0} commits were made.', commits.length));
+      void vscode.window.showInformationMessage(commits.length === 1 ? t('1 commit was made.') : t('{0} commits were made.', commits.length));
     }
   }
 
@@ -101,8 +104,8 @@ export class Review {
     }
     const added = edits.reduce((n, e) => n + e.added, 0), removed = edits.reduce((n, e) => n + e.removed, 0);
     const detail = [
-      t('{0} files, {1} lines added, {2} removed.', edits.length, added, removed),
-      commits.length > 0 ? t('{0} commits wait for them.', commits.length) : '',
+      t('{0}: {1} lines added, {2} removed.', files(edits.length), added, removed),
+      commits.length === 1 ? t('1 commit waits for them.') : commits.length > 1 ? t('{0} commits wait for them.', commits.length) : '',
       edits.some(e => e.state === 'conflict') ? t('What is in conflict with your changes stays pending.') : '',
     ].filter(Boolean).join('\n');
     const yes = what === 'accept' ? t('Accept All') : t('Reject All');
@@ -139,22 +142,25 @@ export class Review {
   }
 
   // The hunk under the cursor; without one only the next is shown, so that nothing is decided unseen.
-  private async hunk(what: 'accept' | 'reject'): Promise<unknown> {
-    const place = this.place();
+  private async hunk(what: 'accept' | 'reject', at?: Gutter): Promise<unknown> {
+    const place = at ? this.placeOf(at.uri, at.lineNumber) : this.place();
     const stop = place && hunkAt(this.pending.list.edits, place);
     if (!stop?.hunk) {
       return this.go(true);
     }
-    const result = await this[what]({ hunks: [stop.hunk.id] });
-    return result;
+    return this[what]({ hunks: [stop.hunk.id] });
   }
 
   private here(): vscode.TextEditor | undefined { return vscode.window.activeTextEditor; }
 
   private place(): Here | undefined {
     const editor = this.here();
-    const edit = editor && editOf(this.pending, editor.document.uri);
-    return edit && { uri: edit.uri, side: editor.document.uri.scheme === schemes.proposed ? 'proposed' : 'base', line: editor.selection.active.line + 1 };
+    return editor && this.placeOf(editor.document.uri, editor.selection.active.line + 1);
+  }
+
+  private placeOf(uri: vscode.Uri, line: number): Here | undefined {
+    const edit = editOf(this.pending, uri);
+    return edit && { uri: edit.uri, side: uri.scheme === schemes.proposed ? 'proposed' : 'base', line };
   }
 
   private async go(forward: boolean): Promise<void> {

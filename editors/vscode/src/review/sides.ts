@@ -16,10 +16,7 @@ export const sideUri = (edit: { uri: string }, side: Side) => vscode.Uri.parse(e
 const fileUri = (uri: vscode.Uri) => uri.with({ scheme: 'file' });
 
 /** The pending edit of a document: of the file itself or of one of its sides. */
-export function editOf(pending: Pending, uri: vscode.Uri): PendingEdit | undefined {
-  const wanted = fileUri(uri).toString();
-  return pending.list.edits.find(e => vscode.Uri.parse(e.uri).toString() === wanted);
-}
+export const editOf = (pending: Pending, uri: vscode.Uri): PendingEdit | undefined => pending.get(fileUri(uri));
 
 export function registerSides(server: Server, pending: Pending): vscode.Disposable {
   const base = new SideFiles('base', server, pending), proposed = new SideFiles('proposed', server, pending);
@@ -109,12 +106,22 @@ function closeDecided(server: Server, pending: Pending): void {
 
 // One letter beside the name of a file in the tree and in the tab of its diff.
 class Badges implements vscode.FileDecorationProvider {
-  readonly onDidChangeFileDecorations: vscode.Event<undefined>;
+  private readonly changed = new vscode.EventEmitter<vscode.Uri[]>();
+  readonly onDidChangeFileDecorations = this.changed.event;
+  private shown = new Map<string, string>();
 
   constructor(private readonly pending: Pending) {
-    const changed = new vscode.EventEmitter<undefined>();
-    this.onDidChangeFileDecorations = changed.event;
-    pending.onDidChange(() => changed.fire(undefined));
+    pending.onDidChange(() => this.compare());
+  }
+
+  // VS Code asks again only about those that are named.
+  private compare(): void {
+    const now = new Map(this.pending.list.edits.map(e => [e.uri, `${e.kind} ${e.state}`]));
+    const other = [...new Set([...now.keys(), ...this.shown.keys()])].filter(uri => now.get(uri) !== this.shown.get(uri));
+    this.shown = now;
+    if (other.length > 0) {
+      this.changed.fire(other.map(uri => sideUri({ uri }, 'proposed')));
+    }
   }
 
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {

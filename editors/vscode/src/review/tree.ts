@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { EditKind } from '../protocol';
 import { counts, hunkCounts, hunkLabel, lines, type Node } from './model';
+import type { Drawn } from './reconcile';
 import { sideUri } from './sides';
 import type { Pending } from './store';
 
@@ -14,7 +15,7 @@ const icons: Record<EditKind, [string, string]> = {
 const conflictColor = new vscode.ThemeColor('gitDecoration.conflictingResourceForeground');
 
 export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly changed = new vscode.EventEmitter<Node[] | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   readonly view: vscode.TreeView<Node>;
   private readonly checked = new Set<string>(); // ids of leaves
@@ -27,12 +28,12 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
           state === vscode.TreeItemCheckboxState.Checked ? this.checked.add(id) : this.checked.delete(id);
         }
       }
-      this.refresh();
+      this.refresh('all');
     });
-    pending.onDidChange(() => this.refresh());
+    pending.onDidChange(changed => this.refresh(changed));
   }
 
-  private refresh(): void {
+  private refresh(changed: Drawn['changed']): void {
     const present = new Set(this.pending.roots.flatMap(leaves));
     for (const id of [...this.checked].filter(id => !present.has(id))) {
       this.checked.delete(id);
@@ -41,7 +42,11 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     this.view.badge = n > 0 ? { value: n, tooltip: n === 1 ? vscode.l10n.t('1 file with pending changes') : vscode.l10n.t('{0} files with pending changes', n) } : undefined;
     void vscode.commands.executeCommand('setContext', 'sidecar.pending', n + this.pending.list.commits.length);
     void vscode.commands.executeCommand('setContext', 'sidecar.checked', this.checked.size);
-    this.changed.fire();
+    if (changed === 'all') {
+      this.changed.fire(undefined);
+    } else if (changed.length > 0) {
+      this.changed.fire(changed);
+    }
   }
 
   /** The nodes whose boxes are ticked: leaves, as their parents follow from them. */
@@ -135,7 +140,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
   }
 }
 
-const files = (n: number) => (n === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', n));
+export const files = (n: number) => (n === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', n));
 
 export function kindName(kind: EditKind): string {
   switch (kind) {

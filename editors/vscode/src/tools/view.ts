@@ -19,6 +19,12 @@ export class ToolTree implements vscode.TreeDataProvider<Item>, vscode.Disposabl
 
   refresh(): void { this.changed.fire(); }
 
+  /** Opens the search of the view. */
+  async find(): Promise<void> {
+    await vscode.commands.executeCommand('sidecar.tools.focus');
+    await vscode.commands.executeCommand('list.find');
+  }
+
   async list(): Promise<ToolInfo[]> {
     return (await this.server.execute<{ tools: ToolInfo[] }>('sidecar.tools.list')).tools;
   }

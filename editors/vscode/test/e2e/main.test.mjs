@@ -10,7 +10,8 @@ import { browse, install, sandbox, serve } from './workbench.mjs';
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 const shots = process.env.SHOTS;
 const numbers = (n, from = 1) => Array.from({ length: n }, (_, i) => `line ${i + from}\n`).join('');
-const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20) };
+const design = '# Design\n\n```mermaid\nflowchart LR\n  agent --> queue --> person[a person] --> files\n  person -. reason .-> agent\n```\n\n```dot\ndigraph { a -> b }\n```\n\n```mermaid\nflowchart LR\n  a --> \n  ]]\n```\n';
+const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), 'docs/design.md': design };
 
 let box, server, browser, me, page;
 const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
@@ -152,6 +153,19 @@ test('a file is accepted from the title of its diff, which closes', async () => 
   await me.click(me.title('Accept File'), 'the file', async () => disk('src/store/values.txt').includes('value four and my own'));
   await eventually('the diff is closed', async () => await page.locator('.tab', { hasText: 'values.txt' }).count() === 0);
   await eventually('the badge', async () => /2/.test(await me.text(me.container.locator('.badge-content'))));
+});
+
+test('the menu beside the line numbers decides on a change', async () => {
+  await me.click(me.row('README.md'), 'the diff', async () => /line three/.test(await me.text(me.modified)));
+  const number = page.locator('.monaco-diff-editor .editor.modified .margin .line-numbers', { hasText: /^3$/ });
+  await eventually('rejected', async () => {
+    if ((await me.pending()).find(e => e.path === 'README.md').hunks.length === 1) { return true; }
+    await number.click({ button: 'right', timeout: 3000 });
+    await page.locator('.context-view .action-item', { hasText: 'Reject This Change' }).click({ timeout: 3000 });
+    return false;
+  });
+  assert.equal((await edit('README.md', 3, 'line three\n')).ok, true);
+  await eventually('two again', async () => (await me.pending()).find(e => e.path === 'README.md').hunks.length === 2);
 });
 
 test('the keyboard goes to the next change and accepts it', async () => {
@@ -318,12 +332,42 @@ test('a question of the agent is answered from its message', async () => {
 test('activity, metrics, sessions and tools', async () => {
   await me.open('Sessions');
   await me.row('helper', 'Sessions').waitFor();
+  await me.shot('views');
   await me.row('Delete file', 'Activity').or(me.row('delete_file', 'Activity')).first().waitFor();
   await me.row('edit_file', 'Activity').first().click();
   await eventually('the call', async () => /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.command('SideCar: Show Metrics');
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code', { hasText: 'edit_file' }).waitFor();
   await me.shot('metrics');
+  await me.command('View: Close All Editors');
+});
+
+test('output is shown as it comes', async () => {
+  await me.agent('sidecar.session.open', { id: 'runner', mode: 'autonomous' });
+  const call = me.call('run_command', { command: 'echo first; read -t 20 line < go; echo second' }, 'runner');
+  const document = page.locator('.editor-group-container .view-lines');
+  await me.click(me.row('run_command', 'Activity').first(), 'what it has printed by now', async () => /first/.test(await me.text(document)));
+  assert.doesNotMatch(await me.text(document), /second/);
+  fs.writeFileSync(path.join(box.ws, 'go'), 'on\n');
+  const r = await call;
+  assert.equal(r.ok, true, r.content);
+  await eventually('the rest', async () => /second/.test(await me.text(document)));
+  await me.shot('call');
+  await me.command('View: Close All Editors');
+});
+
+test('diagrams are drawn, when an agent shows one without taking the focus', async () => {
+  await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'docs/design.md'))` });
+  const drawings = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+  assert.equal((await me.call('display_diagram', { path: 'docs/design.md' })).ok, true);
+  await drawings.locator('.drawing svg', { hasText: 'a person' }).waitFor();
+  assert.match(await page.evaluate(() => document.activeElement.closest('.editor-group-container')?.innerText ?? ''), /# Design/, 'the focus is where it was');
+  await me.command('SideCar: Show Diagrams of This File');
+  await drawings.locator('figure').nth(2).waitFor();
+  await drawings.locator('.about', { hasText: 'graphviz is not drawn' }).waitFor();
+  await drawings.locator('.error', { hasText: /Parse error|Lexical error|Syntax error/i }).waitFor();
+  assert.equal(await drawings.locator('.drawing svg').count(), 1);
+  await me.shot('diagrams');
   await me.command('View: Close All Editors');
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Hunk, PendingEdit, ReviewList } from '../../src/protocol';
+import { reconcile } from '../../src/review/reconcile';
 import { hunkAt, hunkLabel, lines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
 
 const hunk = (id: string, old: [number, number], now: [number, number], text = '', state: Hunk['state'] = 'clean'): Hunk =>
@@ -83,4 +84,24 @@ test('a stamp changes with what is shown', () => {
 test('lines of what has none on a side', () => {
   assert.deepEqual(lines(hunk('x', [0, 0], [1, 3]), 'base'), [1, 1]);
   assert.deepEqual(lines(hunk('x', [0, 0], [1, 3]), 'proposed'), [1, 3]);
+});
+
+test('only what has changed is drawn again, and nodes stay the same objects', () => {
+  const before = tree(list([edit('a/x'), edit('a/y'), edit('z')]));
+  const [folder, z] = before;
+  const draw = (edits: PendingEdit[]) => {
+    const { roots, changed } = reconcile(before, tree(list(edits)));
+    return { roots, changed: changed === 'all' ? changed : changed.map(n => n.id) };
+  };
+  assert.deepEqual(draw([edit('a/x'), edit('a/y'), edit('z')]).changed, []);
+  const one = draw([edit('a/x'), edit('a/y', { added: 9 }), edit('z')]);
+  assert.deepEqual(one.changed, ['file:a/y']);
+  assert.equal(one.roots[0], folder);
+  assert.equal((folder!.children[1] as { edit: PendingEdit }).edit.added, 9);
+  assert.equal(folder!.children[1]!.children[0]!.parent, folder!.children[1]);
+  assert.deepEqual(draw([edit('a/x'), edit('a/y', { added: 9, hunks: [hunk('new', [1, 1], [1, 1])] }), edit('z')]).changed, ['file:a/y'], 'with its new hunk');
+  assert.deepEqual(draw([edit('a/w'), edit('a/x'), edit('a/y'), edit('z')]).changed, ['folder:a'], 'with its new file');
+  const all = draw([edit('z'), edit('zz')]);
+  assert.equal(all.changed, 'all');
+  assert.equal(all.roots[0], z);
 });
