@@ -20,6 +20,8 @@ export interface PendingEdit {
   session: string; tool: string;
   batch?: boolean;
   updatedAt: string;
+  /** What the edit would make worse in this file; absent while that isn't known. */
+  problems?: { errors: number; warnings: number };
   hunks: Hunk[];
 }
 
@@ -27,7 +29,10 @@ export interface QueuedCommit { message: string; session: string; paths: string[
 
 /** How far the project index is. */
 export interface IndexStatus { files: number; symbols: number; ready: boolean; looked: number; parsed: number; parseable: number; error?: string }
-export interface ReviewList { revision: number; batch: boolean; edits: PendingEdit[]; commits: QueuedCommit[] }
+/** A problem that pending edits would bring; lines and columns count from one. */
+export interface PlacedProblem { path: string; uri: string; line: number; column: number; severity: string; source?: string; message: string }
+
+export interface ReviewList { revision: number; batch: boolean; edits: PendingEdit[]; commits: QueuedCommit[]; problems?: PlacedProblem[] }
 
 export interface Failure { uri: string; error: string }
 export interface MadeCommit { message: string; id?: string; error?: string }

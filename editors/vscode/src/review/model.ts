@@ -183,5 +183,16 @@ export function hunkCounts(hunk: Hunk): string {
   return counts(of('+'), of('-'));
 }
 
+/** The problems of a list by file, each in a line. */
+export function problemLines(list: ReviewList, path: string): string[] {
+  return (list.problems ?? []).filter(p => p.path === path).map(p => `${p.line}: ${p.severity}: ${p.message}${p.source ? ` (${p.source})` : ''}`);
+}
+
+/** The files that pending edits would break although none is pending for them. */
+export function brokenElsewhere(list: ReviewList): string[] {
+  const pending = new Set(list.edits.map(e => e.path));
+  return [...new Set((list.problems ?? []).map(p => p.path).filter(p => !pending.has(p)))];
+}
+
 /** A text that changes when what an editor shows of the edit may have changed. */
 export const stamp = (e: PendingEdit) => [e.revision, e.updatedAt, e.state, ...e.hunks.map(h => `${h.id}@${h.oldStart},${h.newStart}`)].join(' ');

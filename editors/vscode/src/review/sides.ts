@@ -116,7 +116,7 @@ class Badges implements vscode.FileDecorationProvider {
 
   // VS Code asks again only about those that are named.
   private compare(): void {
-    const now = new Map(this.pending.list.edits.map(e => [e.uri, `${e.kind} ${e.state}`]));
+    const now = new Map(this.pending.list.edits.map(e => [e.uri, `${e.kind} ${e.state} ${e.problems?.errors ?? 0}`]));
     const other = [...new Set([...now.keys(), ...this.shown.keys()])].filter(uri => now.get(uri) !== this.shown.get(uri));
     this.shown = now;
     if (other.length > 0) {
@@ -131,6 +131,9 @@ class Badges implements vscode.FileDecorationProvider {
     }
     if (edit.state === 'conflict') {
       return new vscode.FileDecoration('!', vscode.l10n.t('in conflict with your changes'), new vscode.ThemeColor('gitDecoration.conflictingResourceForeground'));
+    }
+    if (edit.problems?.errors) {
+      return new vscode.FileDecoration(String(Math.min(edit.problems.errors, 99)), vscode.l10n.t('brings errors'), new vscode.ThemeColor('list.errorForeground'));
     }
     switch (edit.kind) {
       case 'create': return new vscode.FileDecoration('A', vscode.l10n.t('new file'), new vscode.ThemeColor('gitDecoration.addedResourceForeground'));

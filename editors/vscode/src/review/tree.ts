@@ -1,7 +1,7 @@
 // The view "Pending Changes".
 import * as vscode from 'vscode';
-import type { EditKind } from '../protocol';
-import { counts, hunkCounts, hunkLabel, lines, type Node } from './model';
+import type { EditKind, PendingEdit } from '../protocol';
+import { brokenElsewhere, counts, hunkCounts, hunkLabel, lines, problemLines, type Node } from './model';
 import type { Drawn } from './reconcile';
 import { sideUri } from './sides';
 import type { Pending } from './store';
@@ -40,6 +40,8 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     }
     const n = this.pending.list.edits.length;
     this.view.badge = n > 0 ? { value: n, tooltip: n === 1 ? vscode.l10n.t('1 file with pending changes') : vscode.l10n.t('{0} files with pending changes', n) } : undefined;
+    const broken = brokenElsewhere(this.pending.list);
+    this.view.message = broken.length > 0 ? `⚠ ${vscode.l10n.t('Accepted, this brings problems to other files: {0}', broken.slice(0, 5).join(', '))}` : undefined;
     void vscode.commands.executeCommand('setContext', 'sidecar.pending', n + this.pending.list.commits.length);
     void vscode.commands.executeCommand('setContext', 'sidecar.checked', this.checked.size);
     if (changed === 'all') {
@@ -117,8 +119,8 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         const [icon, color] = icons[edit.kind];
         item.iconPath = new vscode.ThemeIcon(icon, edit.state === 'conflict' ? conflictColor : new vscode.ThemeColor(color));
         item.resourceUri = sideUri(edit, 'proposed');
-        item.description = [counts(edit.added, edit.removed), edit.from ? `← ${edit.from}` : '', edit.state === 'conflict' ? vscode.l10n.t('conflict') : ''].filter(Boolean).join('  ');
-        item.tooltip = `${edit.path}\n${edit.tool}${edit.session === 'default' ? '' : ` · ${edit.session}`}`;
+        item.description = [counts(edit.added, edit.removed), edit.from ? `← ${edit.from}` : '', edit.state === 'conflict' ? vscode.l10n.t('conflict') : '', problems(edit)].filter(Boolean).join('  ');
+        item.tooltip = [edit.path, `${edit.tool}${edit.session === 'default' ? '' : ` · ${edit.session}`}`, ...problemLines(this.pending.list, edit.path)].join('\n');
         item.command = { command: 'sidecar.openDiff', title: vscode.l10n.t('Show diff'), arguments: [node] };
         return named(item, `${edit.path}, ${kindName(edit.kind)}, ${item.description}`);
       }
@@ -138,6 +140,14 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     this.view.dispose();
     this.changed.dispose();
   }
+}
+
+// What an edit would make worse in its file.
+function problems({ problems: p }: PendingEdit): string {
+  return [
+    p?.errors ? (p.errors === 1 ? vscode.l10n.t('1 error') : vscode.l10n.t('{0} errors', p.errors)) : '',
+    p?.warnings ? (p.warnings === 1 ? vscode.l10n.t('1 warning') : vscode.l10n.t('{0} warnings', p.warnings)) : '',
+  ].filter(Boolean).map(text => `⚠ ${text}`).join('  ');
 }
 
 export const files = (n: number) => (n === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', n));

@@ -166,6 +166,7 @@ test('the menu beside the line numbers decides on a change', async () => {
   });
   assert.equal((await edit('README.md', 3, 'line three\n')).ok, true);
   await eventually('two again', async () => (await me.pending()).find(e => e.path === 'README.md').hunks.length === 2);
+  await me.command('View: Close All Editors');
 });
 
 test('the keyboard goes to the next change and accepts it', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Hunk, PendingEdit, ReviewList } from '../../src/protocol';
 import { reconcile } from '../../src/review/reconcile';
-import { hunkAt, hunkLabel, lines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
+import { brokenElsewhere, hunkAt, hunkLabel, lines, problemLines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
 
 const hunk = (id: string, old: [number, number], now: [number, number], text = '', state: Hunk['state'] = 'clean'): Hunk =>
   ({ id, oldStart: old[0], oldLines: old[1], newStart: now[0], newLines: now[1], state, text });
@@ -104,4 +104,14 @@ test('only what has changed is drawn again, and nodes stay the same objects', ()
   const all = draw([edit('z'), edit('zz')]);
   assert.equal(all.changed, 'all');
   assert.equal(all.roots[0], z);
+});
+
+test('problems are told by file; those of files that nothing is pending for are told, too', () => {
+  const problem = (path: string, line: number) => ({ path, uri: '', line, column: 1, severity: 'error', source: 'go', message: 'undefined: x' });
+  const l: ReviewList = { ...list([edit('a')]), problems: [problem('a', 3), problem('b', 4), problem('b', 5)] };
+  assert.deepEqual(problemLines(l, 'a'), ['3: error: undefined: x (go)']);
+  assert.deepEqual(brokenElsewhere(l), ['b']);
+  assert.deepEqual(brokenElsewhere(list([edit('a')])), []);
+  const before = tree(list([edit('a')])), { changed } = reconcile(before, tree(list([edit('a', { problems: { errors: 1, warnings: 0 } })])));
+  assert.deepEqual(changed, before, 'a badge that comes later is drawn');
 });
