@@ -11,7 +11,7 @@ const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '..
 const shots = process.env.SHOTS;
 const numbers = (n, from = 1) => Array.from({ length: n }, (_, i) => `line ${i + from}\n`).join('');
 const design = '# Design\n\n```mermaid\nflowchart LR\n  agent --> queue --> person[a person] --> files\n  person -. reason .-> agent\n```\n\n```dot\ndigraph { a -> b }\n```\n\n```mermaid\nflowchart LR\n  a --> \n  ]]\n```\n';
-const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), 'docs/design.md': design };
+const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), 'docs/design.md': design, 'src/count.c': 'int count;\n' };
 
 let box, server, browser, me, page;
 const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
@@ -21,6 +21,9 @@ const idle = () => eventually('nothing is pending', async () => (await me.pendin
 
 before(async () => {
   box = sandbox(files);
+  const clangd = path.join(box.ws, 'clangd.cjs'); // where a confined program may read it
+  fs.copyFileSync(path.join(import.meta.dirname, 'clangd.cjs'), clangd);
+  box.settings({ 'sidecar.languageServers': { clangd: { command: [process.execPath, clangd] } }, 'sidecar.toolPermissions': { run_command: 'allow' } });
   git('init', '-q', '-b', 'main');
   git('add', '.');
   git('commit', '-q', '-m', 'first');
@@ -69,7 +72,7 @@ test('the server starts when the view is opened, and the mode can be chosen', as
 
 test('a tool is run from its form, and its result is a document', async () => {
   await me.open('Tools');
-  await me.row('Edit file', 'Tools').waitFor();
+  await me.view('Tools').locator('.monaco-list-row').nth(1).waitFor();
   await me.command('SideCar: Run Tool');
   await me.find('grep', 'Search in files');
   const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
@@ -345,14 +348,14 @@ test('activity, metrics, sessions and tools', async () => {
 
 test('output is shown as it comes', async () => {
   await me.agent('sidecar.session.open', { id: 'runner', mode: 'autonomous' });
-  const call = me.call('run_command', { command: 'echo first; read -t 20 line < go; echo second' }, 'runner');
+  const call = me.call('run_command', { command: 'echo first; until [ -e go ]; do sleep 0.1; done; echo second' }, 'runner');
   const document = page.locator('.editor-group-container .view-lines');
-  await me.click(me.row('run_command', 'Activity').first(), 'what it has printed by now', async () => /first/.test(await me.text(document)));
-  assert.doesNotMatch(await me.text(document), /second/);
+  await me.click(me.row('run_command', 'Activity').first(), 'what it has printed by now', async () => /^first$/m.test(await me.text(document)));
+  assert.doesNotMatch(await me.text(document), /^second$/m);
   fs.writeFileSync(path.join(box.ws, 'go'), 'on\n');
   const r = await call;
   assert.equal(r.ok, true, r.content);
-  await eventually('the rest', async () => /second/.test(await me.text(document)));
+  await eventually('the rest', async () => /^second$/m.test(await me.text(document)));
   await me.shot('call');
   await me.command('View: Close All Editors');
 });
@@ -370,6 +373,18 @@ test('diagrams are drawn, when an agent shows one without taking the focus', asy
   assert.equal(await drawings.locator('.drawing svg').count(), 1);
   await me.shot('diagrams');
   await me.command('View: Close All Editors');
+});
+
+test('what a pending edit would break is told beside it', async () => {
+  await me.agent('sidecar.mode.set', { mode: 'review' });
+  assert.equal((await me.call('write_file', { path: 'src/count.c', content: 'int count;\nBROKEN\n' })).ok, true);
+  await me.row('count.c').waitFor();
+  await eventually('the badge', async () => (await me.rows()).some(r => /count\.c \+1 ⚠ 1 error/.test(r)));
+  await me.shot('problems');
+  assert.equal((await me.call('write_file', { path: 'src/count.c', content: 'int count;\nint sum;\n' })).ok, true);
+  await eventually('it is mended', async () => (await me.rows()).some(r => /count\.c \+1/.test(r) && !/error/.test(r)));
+  await me.agent('sidecar.review.reject', {});
+  await me.agent('sidecar.mode.set', { mode: 'cautious' });
 });
 
 test('a shadow workspace is made, merged into the review and discarded', async () => {

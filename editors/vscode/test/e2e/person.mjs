@@ -31,9 +31,11 @@ export function person(page, { agentPort, shots }) {
       await eventually(`command ${title}`, async () => {
         await page.keyboard.press('F1');
         const input = page.locator('.quick-input-widget input.input');
-        await input.waitFor({ timeout: 3000 });
+        await input.waitFor({ timeout: 5000 });
         await input.fill(`>${title}`);
-        await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click({ timeout: 3000 });
+        const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+        await row.waitFor({ timeout: 5000 });
+        await row.click({ timeout: 30_000 }); // once: a command that runs twice can undo itself
         return true;
       });
     },
