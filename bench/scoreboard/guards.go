@@ -37,7 +37,7 @@ var guardList = []guard{
 	{"internal/dispatch/call.go", "strings.ReplaceAll(text, \"</\"+name, \"<\\u2215\"+name)", "text", "internal/dispatch", "TestOutsideTextCannotCloseItsEnvelope"},
 	{"internal/auditlog/verify.go", "case r.Prev != last.hash:", "case false:", "internal/auditlog", "Test.*"},
 	{"internal/auditlog/auditlog.go", "return r, r.Hash == sum(body)", "return r, true", "internal/auditlog", "Test.*"},
-	{"internal/config/settings.go", "case Never:", "case \"\":", "internal/config", "TestProjectMayNot"},
+	{"internal/config/settings.go", "case project && !d.source.Trusted && row.Project == Never:", "case false:", "internal/config", "TestProjectMayNot"},
 	{"internal/workspace/guard.go", "return Sensitive(name) && (g.allow == nil || !g.allow(name))", "return false", "internal/workspace", "TestGuard"},
 	{"internal/workspace/names.go", "case askNames[part] || hasShort(askShort, part):", "case false:", "internal/workspace", "TestProtected"},
 	{"internal/sandbox/init_linux.go", "if err := applySeccomp(p.Families); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
@@ -45,7 +45,6 @@ var guardList = []guard{
 	{"internal/sandbox/protect_linux.go", "for _, name := range missing {", "for _, name := range missing[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/bwrap_linux.go", "for _, path := range s.Hidden {", "for _, path := range s.Hidden[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/spec.go", "if slices.Contains(kept, name) ||", "if name != \"\" ||", "internal/sandbox", "TestEnvironment"},
-	{"internal/sandbox/supervise_linux.go", "if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestTree"},
 }
 
 // guards switches guards off, one by one, in a copy that only the compiler
