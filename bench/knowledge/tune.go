@@ -43,7 +43,11 @@ func tune(ctx context.Context, w io.Writer, states []*state, cache string, round
 		return out
 	}
 	held := make([]verdict, len(all))
-	for _, repo := range repositories(all) {
+	repos := repositories(all)
+	if len(repos) < 2 {
+		return fmt.Errorf("weights are learned from several repositories, but the sets have only %q", repos)
+	}
+	for _, repo := range repos {
 		some := slices.DeleteFunc(slices.Clone(all), func(j job) bool { return j.repo() != repo })
 		verdicts := judge(some, fitted(repo))
 		for i := range all {
