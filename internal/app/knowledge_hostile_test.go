@@ -58,7 +58,7 @@ func TestKnowledgeQuestions(t *testing.T) {
 		}
 	}
 	if res := r.call("project_knowledge_search", object{"query": "добрый день"}); !strings.Contains(res.Content, "Privet") {
-		t.Logf("a comment in another language is not found: %s", res.Content)
+		t.Errorf("a comment in another language is not found: %s", res.Content)
 	}
 }
 

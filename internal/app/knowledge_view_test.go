@@ -157,10 +157,16 @@ func TestKnowledgeOfLazyShadow(t *testing.T) {
 		}
 	}
 	check("copy on write")
-	if res := r.in("agent", "run_command", object{"command": "git status --short"}); !strings.Contains(res.Content, "c.go") {
-		t.Logf("no commands here: %+v", res)
+	if out, stderr, code := cli(t, "", "shadow", "--root", g.Dir, "fill", "lazy"); code != 0 {
+		t.Fatalf("code %d, out %q, err %q", code, out, stderr)
 	}
 	check("with files")
+	if res := r.in("agent", "write_file", object{"path": "d.go", "content": "package a\n\nfunc Gnu() {}\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	if !r.has("agent", "Gnu") || r.has("default", "Gnu") {
+		t.Error("with files: what comes then is not followed")
+	}
 	command[object](r, "sidecar.shadow.discard", object{"id": "lazy"})
 	if res := r.in("agent", "project_knowledge_search", object{"query": "Alpaca"}); res.OK {
 		t.Errorf("a shadow that is gone answers: %+v", res)

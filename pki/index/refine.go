@@ -96,6 +96,7 @@ type refiner struct {
 	todo  []place          // of the part that is under way
 	done  map[*part]bool   // parts that were gone through
 	spent time.Duration    // that was not made up for
+	fresh bool             // something was published and not yet stored
 }
 
 // refine parses until the index is closed.
@@ -116,8 +117,13 @@ func (x *Index) refine() {
 			r.pause(share)
 			continue
 		}
-		if r.flush() {
+		if r.flush(); r.fresh {
+			// What was replaced still takes room in segments that hold other files.
+			x.follow.Lock()
+			x.tidy()
+			x.follow.Unlock()
 			x.store()
+			r.fresh = false
 		}
 		select {
 		case <-x.wanted.wake:
@@ -226,17 +232,13 @@ func (r *refiner) add(b *segment.Builder, at place) bool {
 	return r.in.AddParsed(x.ctx, b, rec.Path, data, info.Size(), x.o.Parse) == nil
 }
 
-// flush publishes the batch, and reports whether there was one.
-func (r *refiner) flush() bool {
-	if r.batch == nil {
-		return false
-	}
-	some := len(r.olds) > 0
-	if some {
+// flush publishes the batch.
+func (r *refiner) flush() {
+	if len(r.olds) > 0 {
 		r.x.replace(r.batch.Finish(), r.olds)
+		r.fresh = true
 	}
 	r.batch, r.olds = nil, nil
-	return some
 }
 
 // pause makes up for the time that was spent, so that no more than the share

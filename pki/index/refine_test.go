@@ -202,3 +202,22 @@ func TestParsedManyEdits(t *testing.T) {
 		t.Errorf("got %+v", h)
 	}
 }
+
+// TestParsedTakesNoMore: what a parser replaced is let go, also where it shared
+// a segment with files that stay.
+func TestParsedTakesNoMore(t *testing.T) {
+	files := map[string]string{}
+	for i := range 300 {
+		files[fmt.Sprintf("a/f%d.go", i)] = strings.Replace(sample["retry/backoff.go"], "Backoff", fmt.Sprintf("Backoff%d", i), 9)
+	}
+	for i := range 100 {
+		files[fmt.Sprintf("b/f%d.text", i)] = "words that are no code\n"
+	}
+	plain := newProject(t, files)
+	most := plain.ask(index.Query{Text: "backoff"}).Status.Bytes * 5 / 4
+	p, said := parsing(t, files, 100, extract)
+	p.until(said, "what was replaced is let go", func(s index.Status) bool { return all(s) && s.Bytes < most })
+	if got := names(p.ask(index.Query{Text: "Backoff7 words"}).Hits); !strings.HasPrefix(got, "Backoff7") {
+		t.Errorf("got %q", got)
+	}
+}
