@@ -26,6 +26,9 @@ type Options struct {
 	// locked for other decisions.
 	Decided func(Decision)
 
+	// Names says how the log calls the files; nil: as the view does.
+	Names Names
+
 	// Commits makes the commits that wait for a batch; nil leaves them waiting.
 	Commits Committer
 
@@ -61,7 +64,9 @@ type Store struct {
 	made      []Decided  // by the decision under way; guarded by reviewing
 
 	mu       sync.Mutex // guards the rest
+	called   Names      // of the view in the log
 	entries  map[string]*entry
+	away     map[string]*entry      // of files whose folders are not part of the view
 	from     map[string]*entry      // renames by the old name
 	resolved map[string]*resolution // by name, of entries that were looked at
 	names    []string               // Layer.Names, nil when it has to be made
@@ -89,18 +94,18 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 		opts.Fail = func(string) error { return nil }
 	}
 	s := &Store{
-		base: base, opts: opts,
-		entries: map[string]*entry{}, from: map[string]*entry{}, resolved: map[string]*resolution{},
+		base: base, opts: opts, called: opts.Names,
+		entries: map[string]*entry{}, away: map[string]*entry{}, from: map[string]*entry{}, resolved: map[string]*resolution{},
 		kick: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	s.files = workspace.NewOverlay(base, layer{s})
+	s.files = workspace.NewOverlay(base, layer{s, s.called})
 	l, records, reports, err := openLog(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("pending edits: %w", err)
 	}
 	s.log = l
 	for _, r := range records {
-		s.replay(r)
+		s.replay(s.fromLog(r))
 	}
 	if l.damaged {
 		if err := s.compact(); err != nil {
@@ -234,7 +239,7 @@ func (s *Store) commit(op string, r record) (int64, error) {
 	for _, q := range r.commits {
 		q.revision = r.revision
 	}
-	seq, err := s.log.append(op, encode(r))
+	seq, err := s.log.append(op, encode(s.toLog(r)))
 	if err != nil {
 		return 0, fmt.Errorf("pending edits: %w", err)
 	}
@@ -265,6 +270,10 @@ func (s *Store) replay(r record) {
 	}
 	for _, e := range r.puts {
 		s.drop(e.name)
+		if isAway(e.name) {
+			s.away[e.name] = e
+			continue
+		}
 		s.entries[e.name] = e
 		if e.from != "" {
 			s.from[e.from] = e
@@ -299,14 +308,17 @@ func (s *Store) drop(name string) {
 		delete(s.from, e.from)
 	}
 	delete(s.entries, name)
+	delete(s.away, name)
 	delete(s.resolved, name)
 }
 
 // size is about how many bytes a new log would have.
 func (s *Store) size() int64 {
 	n := int64(0)
-	for _, e := range s.entries {
-		n += e.size()
+	for _, list := range []map[string]*entry{s.entries, s.away} {
+		for _, e := range list {
+			n += e.size()
+		}
 	}
 	for _, u := range s.undo {
 		n += u.size()
@@ -321,20 +333,8 @@ func (s *Store) size() int64 {
 // not shared yet.
 func (s *Store) compact() error {
 	var payloads [][]byte
-	for _, name := range slices.Sorted(maps.Keys(s.entries)) {
-		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, puts: []*entry{s.entries[name]}}))
-	}
-	for _, u := range s.undo {
-		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, undo: []undoItem{u}}))
-	}
-	for _, q := range s.commits {
-		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID, commits: []*queued{q}}))
-	}
-	if s.intent != nil {
-		payloads = append(payloads, encode(*s.intent))
-	}
-	if payloads == nil {
-		payloads = append(payloads, encode(record{revision: s.revision, nextID: s.nextID}))
+	for _, r := range s.state() {
+		payloads = append(payloads, encode(s.toLog(r)))
 	}
 	return s.log.rewrite(payloads)
 }

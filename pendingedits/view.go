@@ -2,6 +2,7 @@ package pendingedits
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -15,17 +16,20 @@ import (
 // It fails with workspace.ErrConflict for a file that is in the batch of
 // another session and, for a batch, that any other session has an edit of.
 func (s *Store) For(by Proposer) workspace.View {
-	return &view{Files: s.files, s: s, by: by}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &view{Files: s.files, s: s, by: by, called: s.called}
 }
 
 type view struct {
 	workspace.Files
-	s  *Store
-	by Proposer
+	s      *Store
+	by     Proposer
+	called Names // when the view was made
 }
 
 func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {
-	seq, err := v.s.propose(ctx, v.by, changes)
+	seq, err := v.s.propose(ctx, v.by, v.called, changes)
 	if err != nil {
 		return err
 	}
@@ -48,7 +52,7 @@ func (s *Store) quiet(ctx context.Context) error {
 }
 
 // propose records changes of an agent.
-func (s *Store) propose(ctx context.Context, by Proposer, changes []workspace.Change) (int64, error) {
+func (s *Store) propose(ctx context.Context, by Proposer, called Names, changes []workspace.Change) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.quiet(ctx); err != nil {
@@ -67,6 +71,9 @@ func (s *Store) propose(ctx context.Context, by Proposer, changes []workspace.Ch
 		}
 		// One file, one entry, whichever of its names is used.
 		var err error
+		if c.Path, c.From = s.current(called, c.Path), s.current(called, c.From); isAway(c.Path) || isAway(c.From) {
+			return 0, fmt.Errorf("%w: its folder is no longer part of the workspace", fs.ErrNotExist)
+		}
 		if c.Path, err = s.real(c.Path); err != nil {
 			return 0, err
 		}
@@ -99,12 +106,15 @@ func (s *Store) real(name string) (string, error) {
 }
 
 // layer is the queue as a layer over the base.
-type layer struct{ s *Store }
+type layer struct {
+	s      *Store
+	called Names // when the layer was made
+}
 
 func (l layer) Lookup(name string) (data []byte, deleted, ok bool) {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	return l.s.lookup(name)
+	return l.s.lookup(l.s.current(l.called, name))
 }
 
 func (l layer) Names() []string {
@@ -120,7 +130,17 @@ func (l layer) Names() []string {
 		slices.Sort(names)
 		l.s.names = names
 	}
-	return slices.Clone(l.s.names)
+	if l.called == l.s.called {
+		return slices.Clone(l.s.names)
+	}
+	var names []string
+	for _, name := range l.s.names {
+		if name = shown(l.called, kept(l.s.called, name)); !isAway(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // lookup returns what is proposed for name; !ok says that the base is right.

@@ -187,7 +187,7 @@ func (a *approvals) leave(ctx context.Context, q *approval) {
 	if q.Irrecoverable {
 		how = "it can't be undone: allow it with the code action, or run sidecar.approval.denyOldest"
 	}
-	a.client.show(ctx, lsp.MessageWarning, "sidecar asks: "+q.Title+"\n"+q.Detail+"\n("+how+")")
+	a.client.warn(ctx, "sidecar asks: "+q.Title+"\n"+q.Detail+"\n("+how+")")
 }
 
 // remove closes a question. It reports whether it was open: whoever gets true

@@ -90,7 +90,7 @@ func (c *client) notify(ctx context.Context, method string, params any) {
 	}
 }
 
-// show puts a message before the user.
-func (c *client) show(ctx context.Context, t lsp.MessageType, message string) {
-	c.notify(ctx, "window/showMessage", lsp.ShowMessageParams{Type: t, Message: message})
+// warn puts a message before the user.
+func (c *client) warn(ctx context.Context, message string) {
+	c.notify(ctx, "window/showMessage", lsp.ShowMessageParams{Type: lsp.MessageWarning, Message: message})
 }

@@ -38,10 +38,10 @@ func (s *Server) name(member, uri string) (string, error) {
 	if !ok {
 		return "", invalidParams("%s: %.200q is not a file URI", member, uri)
 	}
-	if s.editor == nil {
+	if s.view() == nil {
 		return "", errNoReview
 	}
-	name, err := s.editor.Resolve(path)
+	name, err := s.view().Resolve(path)
 	if err != nil {
 		return "", invalidParams("%s: %.200q: %v", member, uri, err)
 	}

@@ -169,7 +169,7 @@ func (s *Server) warn(ctx context.Context, what string, list []string) {
 	if n := len(list) - most; n > 0 {
 		text += fmt.Sprintf("\nand %d more", n)
 	}
-	s.client.show(ctx, lsp.MessageWarning, text)
+	s.client.warn(ctx, text)
 }
 
 // shadowError gives an error its code.

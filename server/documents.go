@@ -29,10 +29,9 @@ type document struct {
 
 // documents are the open documents. It is the layer of buffers over the disk.
 type documents struct {
-	enc     lsp.Encoding
-	resolve func(path string) (name string, err error) // links resolved
-	read    func(name string) ([]byte, error)
-	log     *slog.Logger
+	enc    lsp.Encoding
+	naming atomic.Pointer[naming]
+	log    *slog.Logger
 
 	layer atomic.Pointer[layer] // replaced, never changed
 
@@ -40,6 +39,12 @@ type documents struct {
 	byKey   map[string]*document // by documentKey
 	last    time.Time            // of the latest change: times only grow
 	waiters map[*waiter]bool
+}
+
+// naming says what files are called, and reads them.
+type naming struct {
+	resolve func(path string) (name string, err error) // links resolved
+	read    func(name string) ([]byte, error)
 }
 
 // layer is the open documents that are files of the workspace. It is read for
@@ -59,10 +64,13 @@ type waiter struct {
 func newDocuments(log *slog.Logger) *documents {
 	d := &documents{
 		enc: lsp.UTF16, log: log,
-		resolve: func(string) (string, error) { return "", errNoFolder },
-		byKey:   map[string]*document{}, waiters: map[*waiter]bool{},
+		byKey: map[string]*document{}, waiters: map[*waiter]bool{},
 	}
 	d.layer.Store(&layer{})
+	d.naming.Store(&naming{
+		resolve: func(string) (string, error) { return "", errNoFolder },
+		read:    func(string) ([]byte, error) { return nil, errNoFolder },
+	})
 	return d
 }
 
@@ -198,7 +206,7 @@ func (d *documents) show(name string, doc *document) {
 
 func (d *documents) nameOf(uri string) string {
 	if p, ok := workspace.FilePath(uri); ok {
-		if name, err := d.resolve(p); err == nil {
+		if name, err := d.naming.Load().resolve(p); err == nil {
 			return name
 		}
 	}
@@ -207,15 +215,39 @@ func (d *documents) nameOf(uri string) string {
 
 func (d *documents) formReader(name string) func() form {
 	return sync.OnceValue(func() form {
-		if name == "" || d.read == nil {
+		if name == "" {
 			return form{}
 		}
-		data, err := d.read(name)
+		data, err := d.naming.Load().read(name)
 		if err != nil {
 			return form{}
 		}
 		return formOf(data)
 	})
+}
+
+// rename calls the documents what they are called from now on, and returns
+// their names.
+func (d *documents) rename(n *naming) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.naming.Store(n)
+	now := &layer{byName: map[string]*document{}}
+	for key, old := range d.byKey {
+		doc := *old
+		if doc.name = d.nameOf(doc.uri); doc.name != old.name {
+			doc.form = d.formReader(doc.name)
+			text, form := doc.text.Text(), doc.form
+			doc.bytes = sync.OnceValue(func() []byte { return form().bytes(text) })
+		}
+		d.byKey[key] = &doc
+		if doc.name != "" {
+			now.byName[doc.name] = &doc
+		}
+	}
+	now.names = slices.Sorted(maps.Keys(now.byName))
+	d.layer.Store(now)
+	return now.names
 }
 
 // named returns the open document of a view name, or nil.
@@ -238,17 +270,16 @@ func (d *documents) detach(name string) {
 	d.show(name, nil)
 }
 
-// Lookup makes documents a workspace.Layer.
-func (d *documents) Lookup(name string) (data []byte, deleted, ok bool) {
-	doc := d.named(name)
-	if doc == nil {
-		return nil, false, false
-	}
-	return doc.bytes(), false, true
-}
-
 // Names lists the names of the open documents that are files of the workspace.
 func (d *documents) Names() []string { return d.layer.Load().names }
+
+// uriOf returns the URI of the document of that name, or "".
+func (d *documents) uriOf(name string) string {
+	if doc := d.named(name); doc != nil {
+		return doc.uri
+	}
+	return ""
+}
 
 // expect makes a waiter for the moment when a document holds want. It has to
 // be made before the edit is sent, and released.

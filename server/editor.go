@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
@@ -29,19 +30,67 @@ type Editor struct {
 	base   workspace.View
 	docs   *documents
 	client *client
+	naming *naming       // of base
 	turn   chan struct{} // holds one token while an Apply runs
 
 	changed func(name string) // is told of files that were changed on disk
 }
 
 func newEditor(base workspace.View, docs *documents, c *client, changed func(name string)) *Editor {
-	return &Editor{Files: workspace.NewOverlay(base, docs), base: base, docs: docs, client: c, turn: make(chan struct{}, 1), changed: changed}
+	e := &Editor{base: base, docs: docs, client: c, turn: make(chan struct{}, 1), changed: changed}
+	e.naming = &naming{read: base.ReadFile, resolve: func(path string) (string, error) {
+		name, err := base.Resolve(path)
+		if err != nil {
+			return "", err
+		}
+		return base.RealName(name)
+	}}
+	e.Files = workspace.NewOverlay(base, buffers{e})
+	return e
+}
+
+// buffers are the open documents as files of an editor's base.
+type buffers struct{ e *Editor }
+
+func (b buffers) Lookup(name string) (data []byte, deleted, ok bool) {
+	doc := b.e.named(name)
+	if doc == nil {
+		return nil, false, false
+	}
+	return doc.bytes(), false, true
+}
+
+func (b buffers) Names() []string {
+	e := b.e
+	names := e.docs.Names()
+	if e.docs.naming.Load() == e.naming {
+		return names
+	}
+	var old []string
+	for _, name := range names {
+		if path, ok := workspace.FilePath(e.docs.uriOf(name)); ok {
+			if name, err := e.naming.resolve(path); err == nil {
+				old = append(old, name)
+			}
+		}
+	}
+	slices.Sort(old)
+	return old
+}
+
+// named returns the open document of a name in the base, or nil. In a base that
+// is not the latest one, files may be called otherwise than documents are now.
+func (e *Editor) named(name string) *document {
+	if e.docs.naming.Load() == e.naming {
+		return e.docs.named(name)
+	}
+	return e.docs.at(workspace.FileURI(e.base.Abs(name)))
 }
 
 // document returns the open document that is the file of that name, also when
 // the name leads there through a link.
 func (e *Editor) document(name string) *document {
-	if doc := e.docs.named(name); doc != nil {
+	if doc := e.named(name); doc != nil {
 		return doc
 	}
 	if len(e.docs.Names()) == 0 {
@@ -51,7 +100,7 @@ func (e *Editor) document(name string) *document {
 	if err != nil || real == name {
 		return nil
 	}
-	return e.docs.named(real)
+	return e.named(real)
 }
 
 // Apply makes all changes or none. It fails with ErrConflict when a file is

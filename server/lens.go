@@ -52,7 +52,7 @@ func (s *Server) editOf(uri string) (e pendingedits.Edit, revision int64, doc *d
 	name := s.docs.nameOf(uri)
 	list := store.List("")
 	for _, e := range list.Edits {
-		switch open := s.editor.document(liveName(e)); {
+		switch open := s.view().document(liveName(e)); {
 		case doc != nil && open != nil && open.uri == doc.uri, doc == nil && name != "" && liveName(e) == name:
 			return e, list.Revision, doc, true
 		}

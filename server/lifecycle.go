@@ -3,10 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
@@ -36,14 +33,7 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 	if len(p.InitializationOptions) > 0 && lsp.Unmarshal(p.InitializationOptions, &options) == nil {
 		s.initial = options.Sidecar
 	}
-	core, err := s.opts.Start(ctx, Start{
-		Folders: s.folders, Settings: s.initial,
-		Approver: s.approvals, People: &People{s.client}, Diagnostics: &Diagnostics{s},
-		Warn:             func(text string) { s.client.show(context.WithoutCancel(ctx), lsp.MessageWarning, text) },
-		ReviewChanged:    s.publisher.changed,
-		KnowledgeChanged: s.indexing.changed,
-		Editor:           s.newEditor,
-	})
+	core, err := s.opts.Start(ctx, s.starting(s.folders))
 	if err != nil {
 		return nil, lsp.Errorf(lsp.RequestFailed, "%v", err)
 	}
@@ -61,19 +51,16 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 	return s.welcome(), nil
 }
 
-// newEditor makes the live view. It runs within initialize, before any
-// document is open.
-func (s *Server) newEditor(base workspace.View) *Editor {
-	s.editor = newEditor(base, s.docs, s.client, s.publisher.textChanged)
-	s.docs.read = base.ReadFile
-	s.docs.resolve = func(path string) (string, error) {
-		name, err := base.Resolve(path)
-		if err != nil {
-			return "", err
-		}
-		return base.RealName(name)
+// starting is what a core is built from.
+func (s *Server) starting(folders []workspace.Folder) Start {
+	return Start{
+		Folders: folders, Settings: s.initial,
+		Approver: s.approvals, People: &People{s.client}, Diagnostics: &Diagnostics{s},
+		Warn:             func(text string) { s.client.warn(s.base, text) },
+		ReviewChanged:    s.publisher.changed,
+		KnowledgeChanged: s.indexing.changed,
+		Editor:           s.newEditor,
 	}
-	return s.editor
 }
 
 // welcome says what the server can do; the commands are those of the table.
@@ -97,11 +84,7 @@ func (s *Server) welcome() lsp.InitializeResult {
 
 // initialized begins what needs the client's answers.
 func (s *Server) initialized() {
-	core := s.current()
-	if s.client.can.sidecar.Events && core.Bus != nil {
-		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.notify(s.base, "sidecar/event", e) })
-		context.AfterFunc(s.base, cancel)
-	}
+	s.listen(s.current())
 	s.start(s.publisher.run)
 	s.start(s.indexing.run)
 	s.start(s.configure)
@@ -138,7 +121,7 @@ func (s *Server) loadSettings(ctx context.Context) {
 	}
 	layers = slices.DeleteFunc(layers, func(l json.RawMessage) bool { return len(l) == 0 || string(l) == "null" })
 	for _, problem := range core.Configure(layers...) {
-		s.client.show(ctx, lsp.MessageWarning, "sidecar: "+problem)
+		s.client.warn(ctx, "sidecar: "+problem)
 	}
 }
 
@@ -155,34 +138,12 @@ func (s *Server) didChangeConfiguration(params json.RawMessage) {
 	s.start(s.configure)
 }
 
-func (s *Server) didChangeFolders(params json.RawMessage) {
-	var p lsp.DidChangeWorkspaceFoldersParams
-	if err := lsp.Unmarshal(params, &p); err != nil {
-		s.log.Warn("notification ignored", "method", "workspace/didChangeWorkspaceFolders", "error", err)
-		return
+// listen tells the client the events of a core, if it wants them.
+func (s *Server) listen(core *Core) {
+	if s.client.can.sidecar.Events && core.Bus != nil {
+		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.notify(s.base, "sidecar/event", e) })
+		context.AfterFunc(s.base, cancel)
 	}
-	s.mu.Lock()
-	core := s.core
-	folders := slices.Clone(s.folders)
-	for _, gone := range p.Event.Removed {
-		if dir, ok := workspace.FilePath(gone.URI); ok {
-			folders = slices.DeleteFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir })
-		}
-	}
-	for _, f := range p.Event.Added {
-		folders = addFolder(folders, f.URI, f.Name)
-	}
-	s.folders = folders
-	s.mu.Unlock()
-	s.start(func(ctx context.Context) {
-		if core.SetFolders == nil {
-			s.client.show(ctx, lsp.MessageInfo, "sidecar: restart the language server to use the changed workspace folders")
-			return
-		}
-		if err := core.SetFolders(folders); err != nil {
-			s.client.show(ctx, lsp.MessageWarning, "sidecar: workspace folders: "+err.Error())
-		}
-	})
 }
 
 // didChangeFiles tells the review queue about files that changed on disk.
@@ -202,37 +163,4 @@ func (s *Server) shutdown(context.Context, json.RawMessage) (any, error) {
 	defer s.mu.Unlock()
 	s.state = stopped
 	return nil, nil
-}
-
-// foldersOf are the folders that the client opened, in any of the three ways
-// to say so; each way is used only when the newer ones are absent.
-func foldersOf(p lsp.InitializeParams) []workspace.Folder {
-	var folders []workspace.Folder
-	for _, f := range p.WorkspaceFolders {
-		folders = addFolder(folders, f.URI, f.Name)
-	}
-	if len(folders) == 0 && p.RootURI != nil {
-		folders = addFolder(folders, *p.RootURI, "")
-	}
-	if len(folders) == 0 && p.RootPath != nil && filepath.IsAbs(*p.RootPath) {
-		folders = addFolder(folders, workspace.FileURI(filepath.Clean(*p.RootPath)), "")
-	}
-	return folders
-}
-
-// addFolder adds the folder of a file URI, under a name that is one path
-// segment and that no other folder has.
-func addFolder(folders []workspace.Folder, uri, name string) []workspace.Folder {
-	dir, ok := workspace.FilePath(uri)
-	if !ok || slices.ContainsFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir }) {
-		return folders
-	}
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-		name = filepath.Base(dir)
-	}
-	unique := name
-	for i := 2; slices.ContainsFunc(folders, func(f workspace.Folder) bool { return f.Name == unique }); i++ {
-		unique = name + "-" + strconv.Itoa(i)
-	}
-	return append(folders, workspace.Folder{Name: unique, Dir: dir})
 }

@@ -46,8 +46,8 @@ type Start struct {
 	KnowledgeChanged func()
 
 	// Editor lays the client's open documents over base. It is to be called
-	// once, and the result to be the live view of every session that works in
-	// the main tree.
+	// once for a set of folders, when nothing else can fail any more, and the
+	// result to be the live view of every session that works in the main tree.
 	Editor func(base workspace.View) *Editor
 }
 
@@ -93,9 +93,12 @@ type Core struct {
 	// Modes lists the modes that a session can have; nil means none.
 	Modes func() []Mode
 
-	// SetFolders follows the client when it adds or removes folders; nil means
-	// that this needs a restart.
-	SetFolders func([]workspace.Folder) error
+	// SetFolders follows the client when it adds or removes folders: it returns
+	// the core that comes in the place of this one, with the same sessions,
+	// events and pending edits, and what is wrong with the folders, in words for
+	// the user. Calls that are on their way end as they began. nil means that
+	// Start is called instead.
+	SetFolders func(context.Context, []workspace.Folder) (next *Core, problems []string, err error)
 
 	// Close ends the core after the last request.
 	Close func() error

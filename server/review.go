@@ -60,19 +60,18 @@ func (p *publisher) textChanged(name string) {
 
 // run publishes until ctx ends.
 func (p *publisher) run(ctx context.Context) {
-	store := p.s.current().Review
-	if store == nil {
-		return
-	}
 	for {
+		store := p.s.current().Review
 		p.mu.Lock()
 		names := p.names
 		p.names = nil
 		p.mu.Unlock()
-		if len(names) > 0 {
-			store.BaseChanged(names...)
+		if store != nil {
+			if len(names) > 0 {
+				store.BaseChanged(names...)
+			}
+			p.publish(ctx, store)
 		}
-		p.publish(ctx, store)
 		select {
 		case <-p.wake:
 		case <-ctx.Done():
@@ -133,11 +132,11 @@ func (p *publisher) publish(ctx context.Context, store *pendingedits.Store) {
 // there yet has no document to show them on.
 func (s *Server) diagnostics(e pendingedits.Edit) (lsp.PublishDiagnosticsParams, bool) {
 	name := liveName(e)
-	if e.Kind == "create" || s.editor == nil {
+	if e.Kind == "create" || s.view() == nil {
 		return lsp.PublishDiagnosticsParams{}, false
 	}
 	params := lsp.PublishDiagnosticsParams{URI: s.uri(name), Diagnostics: make([]lsp.Diagnostic, 0, len(e.Hunks))}
-	doc := s.editor.document(name)
+	doc := s.view().document(name)
 	if doc != nil {
 		params.Version = &doc.version
 	}
@@ -161,10 +160,10 @@ func liveName(e pendingedits.Edit) string {
 
 // uri is a name's URI: that of the client for an open document.
 func (s *Server) uri(name string) string {
-	if doc := s.editor.document(name); doc != nil {
+	if doc := s.view().document(name); doc != nil {
 		return doc.uri
 	}
-	return workspace.FileURI(s.editor.Abs(name))
+	return workspace.FileURI(s.view().Abs(name))
 }
 
 // hunkRange is where a hunk stands in the live text: the lines that it

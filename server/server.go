@@ -52,6 +52,7 @@ type Server struct {
 	base      context.Context
 	hangUp    context.CancelFunc // ends Serve
 	begin     sync.Once          // of what follows initialized
+	turning   sync.Mutex         // held while the core follows the folders
 
 	mu       sync.Mutex
 	state    state
@@ -59,6 +60,7 @@ type Server struct {
 	core     *Core
 	editor   *Editor
 	folders  []workspace.Folder
+	turned   chan struct{}   // closed when the core has followed the last change of folders; nil while there was none
 	initial  json.RawMessage // settings of initialize
 	settings json.RawMessage // settings of the client's configuration
 }
@@ -184,6 +186,9 @@ func (s *Server) Request(ctx context.Context, method string, params json.RawMess
 		return nil, lsp.Errorf(lsp.InvalidRequest, "the server was shut down")
 	case method == "initialize":
 		return nil, lsp.Errorf(lsp.InvalidRequest, "the server is initialized already")
+	}
+	if method != "shutdown" {
+		s.awaitFolders(ctx)
 	}
 	f, ok := requests[method]
 	if !ok {

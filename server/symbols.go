@@ -83,7 +83,7 @@ func (s *Server) textOf(uri string) (name string, text *lsp.Document, err error)
 	if name = s.docs.nameOf(uri); name == "" {
 		return "", nil, invalidParams("textDocument.uri: the document is neither open nor a file of the workspace")
 	}
-	data, err := s.editor.ReadFile(name)
+	data, err := s.view().ReadFile(name)
 	if err != nil {
 		return "", nil, err
 	}

@@ -44,6 +44,7 @@ type door struct {
 	queue    queueUse
 	warn     func(text string) // puts a text before the user; nil: the log has it
 	mode     string            // of the default session; "" is that of the settings
+	before   *core             // in whose place the core comes; nil: it is the first
 }
 
 // queueUse says when the review queue is opened. It is not opened without
@@ -71,6 +72,10 @@ type core struct {
 	audit    *auditlog.Log // nil: stateErr says why
 	known    *known
 	stateDir string
+	names    pendingedits.Names
+	line     *line // of the cores that follow each other
+	door     door  // without before
+	keeps    bool  // the state of the core before
 
 	watching  *watching
 	texts     *textindex.Index // nil: the core doesn't stay
@@ -91,18 +96,23 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if len(folders) == 0 {
 		return nil, errors.New("sidecar-ls needs a workspace folder; open a folder in the editor, or name one with --root")
 	}
-	c := &core{bus: events.NewBus(), stateDir: stateDir(folders)}
+	c := &core{bus: events.NewBus(), stateDir: stateDir(folders), names: namesOf(folders), line: new(line), door: d}
+	c.door.before = nil
 	opts := workspace.DiskOptions{StateDir: filepath.Join(c.stateDir, "apply"), Prepare: c.keepOutOfGit}
 	if c.stateErr = checkStateDir(folders[0].Dir); c.stateErr != nil {
 		opts.StateDir = "" // then only what needs no journal is atomic
 	}
+	c.keeps = d.before != nil && d.before.stateDir == c.stateDir && d.before.stateErr == nil && c.stateErr == nil
 	disk, err := workspace.OpenDisk(folders, opts)
 	if err != nil {
 		return nil, err
 	}
 	c.disk, c.live = disk, disk
 	c.watching = &watching{disk: disk}
-	c.parsers = newParserPool(d.parser)
+	if d.before == nil {
+		c.parsers = newParserPool(d.parser)
+		c.line.now.Store(c)
+	}
 	box := newSandbox(d.parser)
 	c.servers = newServers(c, d, box)
 	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident, told: d.indexed}
@@ -110,14 +120,17 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.checker = newChecker(c, d.changed)
 		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
 	}
-	if d.live != nil {
-		c.live = d.live(disk)
-	}
 	hide := redactorOf(d.log)
-	c.settings = &settings{level: d.level, secrets: func(values []string) { hide.Know("settings", values) }, project: func() ([]byte, error) { return readProjectSettings(folders[0].Dir) }}
-	c.problems = append(c.problems, c.settings.load(d.client...)...)
+	if d.before == nil {
+		c.settings = &settings{level: d.level, secrets: func(values []string) { hide.Know("settings", values) }, project: func() ([]byte, error) { return readProjectSettings(c.line.home()) }}
+		c.problems = append(c.problems, c.settings.load(d.client...)...)
+		c.sessions = c.line.sessions(d)
+	} else {
+		c.inherit(d.before)
+	}
 	c.known = newKnown(disk, hide, func(name string) bool { return c.settings.dispatch.Load().SensitiveOK(name) })
 	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
+		_ = c.watching.close()
 		c.known.close()
 		return nil, errors.Join(err, disk.Close())
 	}
@@ -125,29 +138,24 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if d.resident {
 		c.repos.opened = c.watching.follow
 	}
-	c.sessions = session.NewStore(session.Options{
-		DefaultMode: func() string { return firstOf(d.mode, c.settings.now.Load().String("mode")) },
-		ValidMode:   func(name string) bool { _, ok := c.settings.mode(name); return ok },
-		Root: func(shadow string) (string, error) {
-			if shadow != "" {
-				return c.shadows.root(shadow)
-			}
-			return folders[0].Dir, nil
-		},
-	})
 	mode, ok := c.settings.mode(d.mode)
 	if !ok {
-		c.close()
+		c.giveUp(d)
 		return nil, usagef("there is no mode %q", d.mode)
+	}
+	if d.live != nil {
+		c.live = d.live(disk)
 	}
 	if c.stateErr != nil {
 		c.reviewErr = c.stateErr
+	} else if c.keeps {
+		c.review, c.reviewErr, c.audit = d.before.review, d.before.reviewErr, d.before.audit
 	} else if d.queue == queueAlways || d.queue == queueByMode && mode.ToStore {
 		c.openReview(ctx, d)
 	} else {
 		c.reviewErr = errors.New("the review queue is not open")
 	}
-	if c.stateErr == nil {
+	if c.stateErr == nil && c.audit == nil {
 		c.audit = auditlog.New(c.auditDir(), auditlog.Options{
 			Prepare: c.keepOutOfGit,
 			Failed: func(err error) {
@@ -165,6 +173,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		check = c.checker.edit
 	}
 	c.dispatch = dispatch.New(dispatch.Options{
+		After:    d.dispatcherBefore(),
 		Check:    check,
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   hide,
@@ -175,8 +184,13 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Unconfined: func() string { return c.unconfined(d.parser, box) },
 	})
 	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: settingTools{c, folders[0].Dir}, Backends: backends{c}}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
-		c.close()
+		c.giveUp(d)
 		return nil, err
+	}
+	if d.before != nil {
+		if err := c.takeOver(ctx, d.before); err != nil {
+			return nil, errors.Join(err, c.closeOwn())
+		}
 	}
 	c.opened = true
 	return c, nil
@@ -191,14 +205,15 @@ func (c *core) openReview(ctx context.Context, d door) {
 	c.problems = append(c.problems, recovered(report)...)
 	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
 		Notify:  c.tell,
-		Decided: c.writeDown,
+		Decided: func(what pendingedits.Decision) { c.line.now.Load().writeDown(what) },
 		Changed: func() {
-			c.checker.queueChanged()
+			c.line.now.Load().checker.queueChanged()
 			if d.changed != nil {
 				d.changed()
 			}
 		},
-		Commits: c.committer(),
+		Commits: c.line,
+		Names:   c.names,
 		Report: func(text string) {
 			if c.opened {
 				d.log.Warn("review", "problem", text)
@@ -288,8 +303,27 @@ func (c *core) batch(sessionID string) bool {
 	return ok && m.Batch
 }
 
+// giveUp ends a core that could not be built.
+func (c *core) giveUp(d door) {
+	if d.before != nil {
+		_ = c.closeOwn()
+		return
+	}
+	_ = c.close()
+}
+
+// close ends the core, and those before it.
 func (c *core) close() error {
-	var err error
+	c.line.ending.Wait()
+	err := errors.Join(c.closeState(), c.closeOwn())
+	c.parsers.close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return errors.Join(err, c.bus.Close(ctx))
+}
+
+// closeOwn ends what no core that follows takes over.
+func (c *core) closeOwn() error {
 	if c.dispatch != nil {
 		c.dispatch.Close()
 	}
@@ -299,17 +333,20 @@ func (c *core) close() error {
 	if c.texts != nil {
 		c.texts.Close()
 	}
+	return errors.Join(c.knowledge.close(), c.watching.close(), c.shadows.close(), c.disk.Close())
+}
+
+// closeState ends what is kept in stateDir.
+func (c *core) closeState() error {
+	c.shadows.m.Close()
+	var err error
 	if c.review != nil {
 		err = c.review.Close()
 	}
 	if c.audit != nil {
 		err = errors.Join(err, c.audit.Close())
 	}
-	err = errors.Join(err, c.knowledge.close()) // while there are parsers
-	c.parsers.close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	return errors.Join(err, c.watching.close(), c.shadows.close(), c.bus.Close(ctx), c.disk.Close())
+	return err
 }
 
 // destinations are the views of every session that works in the main tree.

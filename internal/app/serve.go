@@ -101,7 +101,12 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	problems := c.problems
+	return c.served(), nil
+}
+
+// served is the core as the server knows it.
+func (c *core) served() *server.Core {
+	log, problems := c.door.log, c.problems
 	var introduced server.Introduced
 	if c.checker != nil {
 		introduced = c.checker
@@ -138,8 +143,15 @@ func startCore(ctx context.Context, st server.Start, parser string, log *slog.Lo
 		Configure: func(layers ...json.RawMessage) []string {
 			return news.of(func() []string { return c.settings.load(layers...) })
 		},
+		SetFolders: func(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
+			next, problems, err := c.follow(ctx, folders)
+			if err != nil || next == nil {
+				return &server.Core{}, problems, err
+			}
+			return next.served(), problems, nil
+		},
 		Close: c.close,
-	}, nil
+	}
 }
 
 // people lets the tools ask through the editor. A question is a model's text:

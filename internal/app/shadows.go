@@ -83,6 +83,9 @@ func (b buffers) Lookup(name string) (data []byte, deleted, ok bool) {
 }
 
 func newShadows(c *core, d door, dir string) (*shadows, error) {
+	if c.keeps {
+		return &shadows{m: d.before.shadows.m, c: c, open: map[string]*shadowFiles{}}, nil
+	}
 	m, err := shadow.New(shadow.Options{
 		Dir: dir, StateDir: c.stateDir, Prepare: c.keepOutOfGit, Trusted: c.settings.trusted, Log: d.log,
 		Limits: func() shadow.Limits {
@@ -270,7 +273,6 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 }
 
 func (s *shadows) close() error {
-	s.m.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range s.open {

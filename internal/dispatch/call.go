@@ -46,6 +46,10 @@ type call struct {
 // Call runs one tool call. Whatever goes wrong with the call is a Result that
 // is not OK; the error is ctx's, when the caller gave up.
 func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
+	if !d.running.begin() {
+		return nil, ErrRetired
+	}
+	defer d.running.end()
 	begun := d.o.Now()
 	d.o.Refresh()
 	if req.CallID == "" {

@@ -30,6 +30,10 @@ type Options struct {
 	Log      *slog.Logger     // nil means silence
 	Now      func() time.Time
 
+	// After is the dispatcher in whose place the new one comes, with its
+	// counters and what its cursors point to; nil for the first.
+	After *Dispatcher
+
 	// Refresh lets Redact know the secrets that there are now. It is called at
 	// the beginning and at the end of a call; nil does nothing.
 	Refresh func()
@@ -77,9 +81,10 @@ type Redactor interface {
 type Dispatcher struct {
 	o       Options
 	pages   *pages
-	metrics metrics
+	metrics *metrics
 	edits   sequence
 	workers *workers
+	running running
 }
 
 // New returns a Dispatcher.
@@ -103,7 +108,14 @@ func New(o Options) *Dispatcher {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Dispatcher{o: o, pages: newPages(o.Now), workers: newWorkers()}
+	d := &Dispatcher{o: o, workers: newWorkers()}
+	if o.After != nil {
+		d.pages, d.metrics = o.After.pages, o.After.metrics
+	} else {
+		d.pages, d.metrics = newPages(o.Now), new(metrics)
+	}
+	d.o.After = nil
+	return d
 }
 
 // Close ends the goroutines that are kept for calls. Calls still work after it.
