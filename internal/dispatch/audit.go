@@ -19,17 +19,24 @@ func (c *call) audit() {
 		return
 	}
 	if c.tool != nil && c.bound != nil && c.access() == tools.Read {
-		log.Add(c.auditRecord)
+		// What waits to be written must not keep the call's result in memory.
+		r, arguments, hide := c.auditRecord(), c.req.Arguments, c.d.o.Redact.Text
+		log.Add(func() auditlog.Record {
+			r.Arguments = auditedArguments(arguments, hide)
+			return r
+		})
 		return
 	}
-	_ = log.Append(c.auditRecord()) // it tells Options.Failed itself
+	r := c.auditRecord()
+	r.Arguments = auditedArguments(c.req.Arguments, c.d.o.Redact.Text)
+	_ = log.Append(r) // it tells Options.Failed itself
 }
 
+// auditRecord is the record without the arguments.
 func (c *call) auditRecord() auditlog.Record {
 	r := auditlog.Record{
 		Session: c.sessionID(), CallID: c.req.CallID, Tool: c.res.Tool,
-		Arguments: c.auditedArguments(),
-		Outcome:   c.res.Decision.Outcome, By: c.res.Decision.By, Rule: c.res.Decision.Rule,
+		Outcome: c.res.Decision.Outcome, By: c.res.Decision.By, Rule: c.res.Decision.Rule,
 		OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs,
 	}
 	if c.tool != nil && c.bound != nil {
@@ -49,13 +56,13 @@ func (c *call) auditRecord() auditlog.Record {
 }
 
 // auditedArguments are the arguments without secrets, and without long texts.
-func (c *call) auditedArguments() json.RawMessage {
+func auditedArguments(arguments json.RawMessage, hide func(string) string) json.RawMessage {
 	short := func(s string) string {
-		s = c.d.o.Redact.Text(s)
+		s = hide(s)
 		if len(s) > auditArguments {
 			return s[:headEnd(s, auditArguments)] + "…"
 		}
 		return s
 	}
-	return redactedArguments(c.req.Arguments, short)
+	return redactedArguments(arguments, short)
 }
