@@ -77,3 +77,25 @@ func arguments(t *testing.T, command string) string {
 	}
 	return string(data)
 }
+
+// The line that run_tests makes of the files is decided on as any other.
+func TestRunTestsIsDecidedOn(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"go.mod": "module x\n", "sub/Makefile": "test:\n", "docs/a.md": "x\n", ".sidecar/settings.json": `{"commandRules":[{"prefix":["make"],"decision":"deny"}]}`})
+	for _, c := range []struct{ mode, args, says string }{
+		{"cautious", `{}`, "command: go test -json ./..."},
+		{"autonomous", `{"name":"$(touch x)"}`, "allow by mode.autonomous.execs"},
+		{"autonomous", `{"path":"sub"}`, "deny by command.deny"},
+		{"autonomous", `{"command":"rm -rf src"}`, "ask by irrecoverable"},
+		{"manual", `{}`, "ask by mode.manual"},
+		{"autonomous", `{"path":"../x"}`, "outside_workspace"},
+		{"autonomous", `{"path":"docs"}`, "allow by mode.autonomous.execs"},
+		{"autonomous", `{"command":"make","name":"x"}`, "invalid_arguments"},
+		{"autonomous", `{"name":"-x"}`, "invalid_arguments"},
+	} {
+		out, stderr, code := cli(t, "", "policy", "explain", "--root", dir, "--mode", c.mode, "run_tests", c.args)
+		if code != 0 || !strings.Contains(out, c.says) {
+			t.Errorf("%s, %s: exit %d\n%s%s", c.mode, c.args, code, out, stderr)
+		}
+	}
+}

@@ -354,3 +354,22 @@ func TestOpenRace(t *testing.T) {
 		t.Errorf("%d opened the same session", won.Load())
 	}
 }
+
+func TestActive(t *testing.T) {
+	st, _ := store()
+	s := mustOpen(t, st, OpenRequest{})
+	if !s.Activate("a") || s.Activate("a") || !s.Activate("b") {
+		t.Error("what is news is told wrongly")
+	}
+	got := s.Active()
+	got[0] = "changed"
+	if diff := cmp.Diff([]string{"a", "b"}, s.Active()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i := range maxActive {
+		s.Activate(fmt.Sprint("t", i))
+	}
+	if list := s.Active(); len(list) != maxActive || list[0] != "t0" {
+		t.Errorf("%d tools, from %s", len(list), list[0])
+	}
+}

@@ -63,7 +63,7 @@ func newCodeExec(d Deps) *tools.Tool {
 		if err != nil {
 			return tools.Result{}, err
 		}
-		defer os.RemoveAll(root)
+		defer func() { _ = os.RemoveAll(root) }() // what stays is in the system's temporary directory
 		dir := filepath.Join(root, "work") // what stands in for protected names is in root
 		file, argv := in.program()
 		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, file), []byte(in.Code), 0o600)); err != nil {

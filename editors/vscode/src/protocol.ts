@@ -103,7 +103,7 @@ export interface Metric {
 
 /** The notification sidecar/event. */
 export interface CallEvent {
-  type: 'toolStarted' | 'permissionRequested' | 'permissionResolved' | 'toolOutput' | 'toolCompleted' | 'hook' | 'agent';
+  type: 'toolStarted' | 'permissionRequested' | 'permissionResolved' | 'toolOutput' | 'toolCompleted' | 'hook' | 'agent' | 'toolsChanged';
   time: string; session: string; callId: string; tool: string;
   access?: Access; arguments?: unknown;
   outcome?: string; by?: string; rule?: string; scope?: string; reason?: string;
