@@ -142,7 +142,7 @@ func (l line) try(ctx context.Context, program string) (s score, said string, er
 func run(ctx context.Context, program, pkg, tests string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, perLine)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-test.run", "^("+tests+")$", "-test.v", "-test.short", "-test.timeout", perLine.String())
+	cmd := exec.CommandContext(ctx, program, "-test.run", "^("+tests+")$", "-test.v", "-test.timeout", perLine.String())
 	cmd.Dir = pkg
 	out, err := cmd.CombinedOutput()
 	return string(out), err
