@@ -20,7 +20,7 @@ const usual = `(?P<held>\d+) of (?P<tried>\d+) (?:held|clean|found|unchanged|def
 // lines are numbered as the list of checks in docs/security.md. Those of parts
 // that are not there yet have no package.
 var lines = []line{
-	{number: "1", claim: "paths out of the workspace", pkg: "internal/app", tests: "TestEscapes", figures: `(?P<tried>\d+) tried, (?P<held>\d+) refused without effect, (?P<controls>\d+) controls`},
+	{number: "1", claim: "paths out of the workspace", pkg: "internal/app", tests: "TestEscapes", figures: `tried, (?P<blocked>\d+) refused without effect, (?P<controls>\d+) controls`},
 	{number: "2", claim: "roots of shadows and commands", pkg: "internal/app", tests: "TestShadowIsConfined|TestShadowGitIsConfined|TestNoStateBehindLinks"},
 	{number: "3", claim: "renames against reads", pkg: "internal/workspace", tests: "TestRace", figures: `of (?P<tried>\d+) reads \d+ inside, \d+ refused, (?P<lost>\d+) leaked; (?P<controls>\d+) leaked`},
 	{number: "4", claim: "protected names", pkg: "internal/workspace", tests: "TestProtected|TestSensitive|TestGuard"},
