@@ -3,11 +3,14 @@ package gitrepo
 import (
 	"context"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Changes tells what may have changed in a working tree.
@@ -121,6 +124,12 @@ func (m *resident) dirty(r *Repo, conf sweepConfig, c ChangeSet) (dirs []string,
 	}
 	for _, f := range m.files {
 		if !f.stamp.fresh(f.path) {
+			return nil, false
+		}
+	}
+	for _, name := range c.Names {
+		// What is written through one name of a file is told of no other.
+		if info, err := os.Lstat(filepath.Join(r.Dir, filepath.FromSlash(name))); err == nil && workspace.Linked(info) {
 			return nil, false
 		}
 	}

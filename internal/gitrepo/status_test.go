@@ -452,6 +452,42 @@ func TestStatusFollowedExchange(t *testing.T) {
 	check()
 }
 
+// What is written through another name of a file is told of that name alone.
+func TestStatusFollowedHardLink(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("changes are not told here")
+	}
+	r := gittest.New(t)
+	r.Commit("first", "d/file", "1\n", "e", "1\n")
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.Dir}}, workspace.DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	w := watch.New(disk)
+	defer w.Close()
+	repo := open(t, r)
+	repo.Follow(followed{disk, w, w.Subscribe()})
+	for i, step := range []func() error{
+		func() error { return nil },
+		func() error { return os.Link(r.Path("d/file"), r.Path("other")) },
+		func() error { return os.WriteFile(r.Path("other"), []byte("2\n"), 0o644) },
+		func() error { return os.WriteFile(r.Path("other"), []byte("1\n"), 0o644) },
+		func() error { return os.Remove(r.Path("other")) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := repo.status(t.Context(), StatusOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := gitStatus(r, "normal"); got.Porcelain() != want {
+			t.Errorf("step %d: %q, want %q", i, got.Porcelain(), want)
+		}
+	}
+}
+
 func randomSteps(t *testing.T, r *gittest.Repo, seed uint64, steps int, check func()) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	r.Commit("start", "a/b/c", lines("c", 20), "a/d", lines("d", 30), "e", "e\n")

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ type Index struct {
 	feed   *watch.Feed   // nil: nothing is known yet
 	tree   tree
 	store  store
-	behind bool   // a change was not taken to the end
-	swept  string // why files were looked at one by one the last time; "": events told
+	linked map[string]fs.FileInfo // names that were seen to be those of files which have others
+	behind bool                   // a change was not taken to the end
+	swept  string                 // why files were looked at one by one the last time; "": events told
 }
 
 // Options has a useful zero value.
@@ -50,7 +52,7 @@ func New(disk *workspace.Disk, subscribe func() *watch.Feed, o Options) *Index {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Index{disk: disk, subscribe: subscribe, o: o, seed: maphash.MakeSeed(), lock: make(chan struct{}, 1)}
+	return &Index{disk: disk, subscribe: subscribe, o: o, seed: maphash.MakeSeed(), lock: make(chan struct{}, 1), linked: map[string]fs.FileInfo{}}
 }
 
 // Close ends the index and forgets what it knows. The watcher goes on.
@@ -114,6 +116,10 @@ func (x *Index) refresh(ctx context.Context) error {
 	if err == nil {
 		switch {
 		case b.Lost || x.behind && !first:
+			x.swept = "events were lost"
+			if s := x.feed.State(); !s.Watching {
+				x.swept = s.Why
+			}
 			err = x.sweep(ctx)
 		case first || x.behind:
 			x.swept = ""
@@ -139,7 +145,7 @@ const manyNames = 200
 // apply takes what has changed.
 func (x *Index) apply(ctx context.Context, b watch.Batch) error {
 	t := &x.tree
-	dirs := b.Dirs
+	dirs, linked := b.Dirs, x.relinked(b.Names)
 	var unknown []string
 	for _, name := range b.Names {
 		i := t.number(name)
@@ -153,7 +159,10 @@ func (x *Index) apply(ctx context.Context, b watch.Batch) error {
 			t.set(&x.store, i, isGone)
 		}
 	}
-	if len(unknown) > manyNames || len(dirs) > manyNames {
+	switch {
+	case linked:
+		return x.sweep(ctx)
+	case len(unknown) > manyNames || len(dirs) > manyNames:
 		return x.rewalk(ctx, ".")
 	}
 	for _, name := range unknown {
@@ -168,6 +177,23 @@ func (x *Index) apply(ctx context.Context, b watch.Batch) error {
 		}
 	}
 	return nil
+}
+
+// relinked reports whether one of the names is that of a file which has others,
+// and of which that was not known: what is written through one name is told of
+// no other. Once it is known, nothing is kept of any of them.
+func (x *Index) relinked(names []string) (found bool) {
+	for _, name := range names {
+		info, err := x.disk.Lstat(name)
+		if err != nil || !workspace.Linked(info) {
+			delete(x.linked, name)
+			continue
+		}
+		if old := x.linked[name]; old == nil || !os.SameFile(old, info) {
+			x.linked[name], found = info, true
+		}
+	}
+	return found
 }
 
 // rewalk lists what is at or below dir anew.
@@ -193,10 +219,6 @@ func (x *Index) rewalk(ctx context.Context, dir string) error {
 // sweep looks at every file: of those that have another stamp nothing is known
 // any more.
 func (x *Index) sweep(ctx context.Context) error {
-	x.swept = "events were lost"
-	if s := x.feed.State(); !s.Watching {
-		x.swept = s.Why
-	}
 	l, err := list(ctx, x.disk, ".", x.fingerprint)
 	if err != nil {
 		return err

@@ -14,6 +14,9 @@ type fileID struct{ dev, ino uint64 }
 
 func idOf(fs.FileInfo) fileID { return fileID{} }
 
+// Linked reports whether a file is known to have further names.
+func Linked(fs.FileInfo) bool { return false }
+
 func owner(fs.FileInfo) (uid, gid int) { return -1, -1 }
 
 func mustWriteInPlace(fs.FileInfo) bool { return false }

@@ -23,6 +23,13 @@ func idOf(info fs.FileInfo) fileID {
 	return fileID{}
 }
 
+// Linked reports whether a file has further names, through which it may be
+// changed.
+func Linked(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode().IsRegular() && st.Nlink > 1
+}
+
 // owner returns who owns a file.
 func owner(info fs.FileInfo) (uid, gid int) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

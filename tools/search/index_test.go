@@ -338,6 +338,24 @@ func TestIndexChangesNothing(t *testing.T) {
 	}
 }
 
+// What is written through another name of a file is found under each of them.
+func TestIndexHardLinks(t *testing.T) {
+	w := newWorld(t, 7, true)
+	one, other := w.path("linked.txt"), w.path(".linked")
+	q := &Query{Pattern: "written through the other", Plain: true}
+	for i, step := range []func() error{
+		func() error { return os.WriteFile(one, []byte("text\n"), 0o644) },
+		func() error { return os.Link(one, other) },
+		func() error { return os.WriteFile(other, []byte("written through the other\n"), 0o644) },
+	} {
+		w.must(step())
+		w.check(q, fmt.Sprint("step ", i))
+	}
+	if m, err := q.Run(t.Context(), w.files); err != nil || m.Found != 1 {
+		t.Errorf("the control: %+v %v", m, err)
+	}
+}
+
 // The index finds what ripgrep finds, after each of many changes.
 func TestIndexEqualsRipgrep(t *testing.T) {
 	rg, err := exec.LookPath("rg")
