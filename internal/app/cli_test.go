@@ -36,7 +36,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		os.Exit(app.Main(context.Background(), os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0]}))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if dir := builtIn.Load(); dir != nil {
+		_ = os.RemoveAll(*dir)
+	}
+	os.Exit(code)
 }
 
 func project(t *testing.T, files map[string]string) string {

@@ -2,10 +2,13 @@ package app_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -79,13 +82,29 @@ func runNeovim(t *testing.T, nvim, server, dir, script string) (string, error) {
 // buildServer builds the real binary once for the test that calls it.
 func buildServer(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "sidecar-ls")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
+
+// built is the server's program, built once for all tests; TestMain removes it.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "sidecar-ls-built-*")
+	if err != nil {
+		return "", err
+	}
+	builtIn.Store(&dir)
+	bin := filepath.Join(dir, "sidecar-ls")
+	cmd := exec.Command("go", "build", "-o", bin, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls") //nolint:noctx // for all tests
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+var builtIn atomic.Pointer[string]
 
 func write(t *testing.T, name, text string) {
 	t.Helper()

@@ -190,21 +190,26 @@ func TestSelfApproval(t *testing.T) {
 	home(t)
 	server := buildServer(t)
 	tried, held, controls := 0, 0, 0
-	run := func(dir, mode, tool string, args object) (string, bool) {
-		t.Helper()
-		data, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(t.Context(), server, "call", "--root", dir, "--mode", mode, tool, string(data))
-		out, err := cmd.CombinedOutput()
-		return string(out), err == nil
-	}
 	dir := project(t, map[string]string{"a.txt": "one\n", ".vscode/settings.json": "{}\n", ".mcp.json": "{}\n"})
 	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
-	run(dir, "autonomous", "read_file", object{"path": "a.txt"}) // makes the server's own directory
+	e, err := fakeeditor.StartProcess(exec.CommandContext(t.Context(), server, "serve", "--log-level", "error"), fakeeditor.Options{Root: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Initialize(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{e, t, dir}
+	r.Choose() // nobody answers a question
+	run := func(mode, tool string, args object) (string, bool) {
+		t.Helper()
+		r.mode(mode)
+		res := r.call(tool, args)
+		return res.Content, res.OK
+	}
+	run("autonomous", "read_file", object{"path": "a.txt"}) // makes the server's own directory
 	look := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		return fmt.Sprint(string(data), os.IsNotExist(err))
@@ -213,7 +218,7 @@ func TestSelfApproval(t *testing.T) {
 		t.Helper()
 		tried++
 		before := look(name)
-		out, ok := run(dir, mode, tool, args)
+		out, ok := run(mode, tool, args)
 		if now := look(name); now != before && !strings.Contains(name, "audit-") || ok && tool != "run_command" {
 			t.Errorf("%s, %s %s: %v\n%s", mode, tool, name, ok, out)
 			return
@@ -245,11 +250,14 @@ func TestSelfApproval(t *testing.T) {
 		tool string
 		args object
 	}{{"write_file", object{"path": "b.json", "content": "{}\n"}}, {"apply_patch", object{"patch": "*** Begin Patch\n*** Add File: c.json\n+x\n*** End Patch"}}, {"move_file", object{"from": "b.json", "to": "d.json"}}, {"run_command", object{"command": "n=e.json; echo x > $n"}}} {
-		if out, ok := run(dir, "autonomous", c.tool, c.args); ok {
+		if out, ok := run("autonomous", c.tool, c.args); ok {
 			controls++
 		} else if !strings.Contains(out, "sandbox.weak") {
 			t.Errorf("control: %s: %s", c.tool, out)
 		}
+	}
+	if err := r.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
 	}
 	t.Logf("%d of %d held, %d controls", held, tried, controls)
 }
@@ -283,7 +291,7 @@ func TestHeadless(t *testing.T) {
 		no := r.call(tool.Name, args)
 		r.Choose("Allow")
 		yes := r.call(tool.Name, args)
-		if no.Error.Code == "invalid_arguments" || no.Error.Code == "not_found" && yes.Error.Code == "not_found" {
+		if !no.OK && no.Error.Code == yes.Error.Code && no.Error.Code != "not_approved" { // it comes to no question
 			t.Logf("%s is not tried: %s", tool.Name, no.Content)
 			continue
 		}
