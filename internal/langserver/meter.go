@@ -10,7 +10,7 @@ import (
 // one sends a few megabytes when it starts.
 const (
 	meterWindow = 10 * time.Second
-	meterBytes  = 96 << 20
+	meterBytes  = 64 << 20
 	maxMessage  = 32 << 20
 )
 

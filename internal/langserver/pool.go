@@ -320,6 +320,7 @@ func (p *Pool) makeRoom() (*server, error) {
 
 // run starts a server and stays until it has ended.
 func (p *Pool) run(s *server, sl *slot, argv []string) {
+	defer close(s.gone)
 	begun := p.o.Now()
 	err := s.run(p.ctx, Program{Argv: argv, Dir: s.at.dir, Folder: s.at.within})
 	p.mu.Lock()

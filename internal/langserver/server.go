@@ -70,7 +70,6 @@ func newServer(p *Pool, at place, files workspace.Files, options json.RawMessage
 // run starts the program and returns when it has ended; nil when that was
 // wanted.
 func (s *server) run(ctx context.Context, program Program) (err error) {
-	defer close(s.gone)
 	defer func() {
 		s.idle.Stop()
 		if s.changes != nil {
@@ -106,9 +105,12 @@ func (s *server) run(ctx context.Context, program Program) (err error) {
 	for done := false; !done; {
 		select {
 		case err = <-begun:
-			if done = err != nil; !done {
+			begun = nil
+			switch {
+			case err == nil:
 				close(s.ready)
-				begun = nil
+			case !errors.Is(err, lsp.ErrPeerGone): // then served says why
+				done = true
 			}
 		case err = <-served:
 			done = true
