@@ -311,7 +311,9 @@ func only(p *Pool) *server {
 
 // A server that never says a word is ended after some questions.
 func TestStuck(t *testing.T) {
-	p, w := fakePool(t, "silent", nil), cProject(t)
+	var now atomic.Int64
+	p := fakePool(t, "silent", func(o *Options) { o.Now = func() time.Time { return time.Unix(1000+now.Load(), 0) } })
+	w := cProject(t)
 	at, err := locate(w, "a.c")
 	if err != nil {
 		t.Fatal(err)
@@ -326,6 +328,18 @@ func TestStuck(t *testing.T) {
 		if err == nil {
 			t.Fatal("it answered")
 		}
+		select {
+		case why := <-p.running(w, "a.c").quit:
+			t.Fatalf("too soon: %v", why)
+		default:
+		}
+		now.Add(int64(stuckTime/time.Second)/stuckAnswers - 1)
+	}
+	now.Add(int64(stuckTime / time.Second))
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := p.Hover(ctx, w, Place{Name: "a.c", Line: 1, Symbol: "x"}); err == nil {
+		t.Fatal("it answered")
 	}
 	if s := only(p); s != nil {
 		<-s.gone

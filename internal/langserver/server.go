@@ -19,7 +19,8 @@ import (
 const (
 	startTime    = 60 * time.Second // until it has answered initialize
 	goodbyeTime  = 2 * time.Second  // for shutdown, and then for its end
-	stuckAnswers = 3                // questions in a row that it leaves without an answer, then it is ended
+	stuckAnswers = 3                // questions in a row that it leaves without an answer,
+	stuckTime    = 3 * time.Minute  // and without any other word for so long, then it is ended
 )
 
 // server is one language server, from its start to its end.
@@ -46,6 +47,7 @@ type server struct {
 	users  int
 	idle   *time.Timer
 	stuck  int
+	silent time.Time // since when, if stuck > 0
 	pushed pushes
 	bases  map[string]baseline // by name
 
@@ -191,6 +193,7 @@ const capabilities = `{
 		"documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
 		"rename": {"prepareSupport": false}
 	},
+	"window": {"workDoneProgress": true},
 	"workspace": {
 		"configuration": true,
 		"workspaceFolders": true,
@@ -288,15 +291,23 @@ func (s *server) ask(ctx context.Context, method string, params any) (question, 
 }
 
 // answer waits for the answer. A server that lets several questions pass
-// without a word is ended, and started again for the next one.
+// without a word is ended, and started again for the next one: not too soon,
+// since some say nothing while they load a large project.
 func (q question) answer(ctx context.Context, result any) error {
 	err := q.p.Wait(ctx, result)
 	s := q.s
 	s.mu.Lock()
 	silent := ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && s.heard.Load() == q.heard
-	if !silent {
+	now := s.pool.o.Now()
+	switch {
+	case !silent:
 		s.stuck = 0
-	} else if s.stuck++; s.stuck == stuckAnswers {
+	case s.stuck == 0:
+		s.stuck, s.silent = 1, now
+	default:
+		s.stuck++
+	}
+	if s.stuck >= stuckAnswers && now.Sub(s.silent) >= stuckTime {
 		select {
 		case s.quit <- errStuck:
 		default:
