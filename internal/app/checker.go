@@ -32,8 +32,6 @@ type checker struct {
 	done    chan struct{}
 
 	mu         sync.Mutex
-	editing    sync.Cond // edits == 0
-	edits      int       // whose results wait
 	found      map[string]looked
 	elsewhere  map[string]looked
 	generation int64
@@ -48,7 +46,6 @@ type looked struct {
 func newChecker(c *core, changed func()) *checker {
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &checker{c: c, changed: changed, wake: make(chan struct{}, 1), stop: cancel, done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}}
-	k.editing.L = &k.mu
 	go k.run(ctx)
 	return k
 }
@@ -58,9 +55,6 @@ func (k *checker) close() {
 		return
 	}
 	k.stop()
-	k.mu.Lock()
-	k.editing.Broadcast()
-	k.mu.Unlock()
 	<-k.done
 }
 
@@ -99,20 +93,11 @@ func (k *checker) edit(ctx context.Context, id string, changes []workspace.Chang
 	if !slices.ContainsFunc(names, func(name string) bool { _, ok := langserver.Language(name); return ok }) {
 		return nil
 	}
-	k.mu.Lock()
-	k.edits++
-	k.mu.Unlock()
-	defer func() {
-		k.mu.Lock()
-		k.edits--
-		k.editing.Broadcast()
-		k.mu.Unlock()
-	}()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	revision := k.c.review.Revision()
 	base, files := k.views()
-	check := k.c.servers.Introduced(ctx, base, files, names, false)
+	check := k.c.servers.Introduced(ctx, base, files, names)
 	k.keep(revision, check, false)
 	return checkedOf(check)
 }
@@ -131,6 +116,8 @@ func checkedOf(check langserver.Check) *dispatch.Checked {
 		out.State, out.Why = "unknown", check.Unknown[0].Err.Error()
 	case len(check.Known) == 0:
 		return nil
+	case check.Partial:
+		out.Why = "files that depend on it were not looked at in time"
 	}
 	return out
 }
@@ -196,11 +183,6 @@ func (k *checker) run(ctx context.Context) {
 				return
 			}
 		}
-		k.mu.Lock()
-		for k.edits > 0 && ctx.Err() == nil {
-			k.editing.Wait()
-		}
-		k.mu.Unlock()
 		k.look(ctx)
 	}
 }
@@ -224,9 +206,11 @@ func (k *checker) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	base, files := k.views()
-	check := k.c.servers.Introduced(ctx, base, files, names, true)
-	if ctx.Err() == nil {
+	switch check, err := k.c.servers.IntroducedAll(ctx, base, files, names); {
+	case err == nil:
 		k.keep(list.Revision, check, true)
+	case ctx.Err() == nil:
+		k.queueChanged() // somebody asked something else: once more, after that
 	}
 }
 

@@ -31,7 +31,11 @@ func (c *call) check(ctx context.Context) {
 func (f *Checked) words() string {
 	switch f.State {
 	case "clean":
-		return "No new problems, says " + strings.Join(f.By, ", ") + "."
+		words := "No new problems, says " + strings.Join(f.By, ", ")
+		if f.Why != "" {
+			words += "; " + f.Why
+		}
+		return words + "."
 	case "problems":
 		var b strings.Builder
 		many := "s"

@@ -55,7 +55,7 @@ type Checked struct {
 	State string    `json:"state"`         // clean: none that was not there before; problems; unknown
 	New   []Problem `json:"new,omitempty"` // the worst of them
 	Total int       `json:"total"`         // of them all
-	Why   string    `json:"why,omitempty"` // unknown
+	Why   string    `json:"why,omitempty"` // something is not known
 	By    []string  `json:"by,omitempty"`  // the language servers that looked
 }
 

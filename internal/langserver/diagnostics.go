@@ -25,6 +25,7 @@ type asker func(ctx context.Context, s *server, uri string) (func(context.Contex
 // Diagnose asks the servers of the files what is wrong with them. It returns a
 // report for each name, in their order.
 func (p *Pool) Diagnose(ctx context.Context, files workspace.Files, names ...string) []Report {
+	defer p.foreground()()
 	return p.diagnose(ctx, files, names, true)
 }
 

@@ -24,68 +24,96 @@ type Check struct {
 	Known   []string  // of the changed files, those that are known about; sorted
 	Unknown []Report  // those that are not, and why
 	By      []string  // the servers that know; sorted
+	Partial bool      // not all that depends on the changed files was looked at
 }
 
 // Introduced compares the problems of files with those of the base, for the
-// changed names and for what depends on them. A server that does not run yet is
-// started; unless wait is set it isn't waited for, and the names are unknown.
-func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, names []string, wait bool) Check {
-	var ask []string
+// changed names and for what depends on them. The latter can take much longer,
+// so it is left for another time when the former have new problems; and a
+// server that does not run yet is started and not waited for.
+func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, names []string) Check {
+	defer p.foreground()()
+	return p.introduced(ctx, base, files, names, false)
+}
+
+// IntroducedAll is Introduced for whoever has time: it looks at everything, waits
+// for servers to start, and gives way to all other questions. It fails when one
+// came, and when ctx ends.
+func (p *Pool) IntroducedAll(ctx context.Context, base, files workspace.Files, names []string) (Check, error) {
+	ctx, done, err := p.background(ctx)
+	if err != nil {
+		return Check{}, err
+	}
+	defer done()
+	c := p.introduced(ctx, base, files, names, true)
+	return c, ctx.Err()
+}
+
+func (p *Pool) introduced(ctx context.Context, base, files workspace.Files, names []string, all bool) Check {
+	var changed []string
 	for _, name := range names {
 		if kindOf(name) != nil {
-			ask = append(ask, name)
+			changed = append(changed, name)
 		}
 	}
-	if len(ask) == 0 {
-		return Check{}
-	}
-	changed := len(ask)
-	ask = append(ask, p.around(ctx, files, ask)...)
 	var c Check
-	after := map[string][]Problem{}
-	var suspects []string
-	for i, r := range p.diagnose(ctx, files, ask, wait) {
-		gone := false
+	if len(changed) == 0 {
+		return c
+	}
+	for _, r := range p.compare(ctx, &c, base, files, changed, all) {
 		if r.Err != nil {
-			_, err := files.Stat(r.Name)
-			gone = err != nil
-		}
-		switch {
-		case gone, r.Err != nil && i >= changed:
-			continue
-		case r.Err != nil:
 			c.Unknown = append(c.Unknown, r)
 			continue
 		}
-		if i < changed {
-			if !slices.Contains(c.By, r.Server) {
-				c.By = append(c.By, r.Server)
-			}
-			c.Known = append(c.Known, r.Name)
+		c.Known = append(c.Known, r.Name)
+		if !slices.Contains(c.By, r.Server) {
+			c.By = append(c.By, r.Server)
 		}
-		if bad := serious(r.Problems); len(bad) > 0 {
-			after[r.Name] = bad
-			suspects = append(suspects, r.Name)
+	}
+	switch {
+	case len(c.New) > 0 && !all, len(c.Known) == 0:
+		c.Partial = true
+	default:
+		for _, r := range p.compare(ctx, &c, base, files, p.around(ctx, files, changed), all) {
+			c.Partial = c.Partial || r.Err != nil
 		}
 	}
 	slices.Sort(c.Known)
 	slices.Sort(c.By)
-	if len(suspects) == 0 {
-		return c
-	}
-	for _, r := range p.before(ctx, base, suspects) {
+	slices.SortFunc(c.New, Problem.compare)
+	return c
+}
+
+// compare adds to c what is new in some files, and returns a report of each
+// that is still there; what they had before must be known too.
+func (p *Pool) compare(ctx context.Context, c *Check, base, files workspace.Files, names []string, wait bool) []Report {
+	var reports []Report
+	var suspects []string
+	for _, r := range p.diagnose(ctx, files, names, wait) {
 		if r.Err != nil {
-			if _, err := base.Stat(r.Name); err == nil {
-				// Nothing is said about a file whose problems may be old.
-				c.Unknown = append(c.Unknown, r)
-				c.Known = slices.DeleteFunc(c.Known, func(name string) bool { return name == r.Name })
+			if _, err := files.Stat(r.Name); err != nil {
+				continue // deleted
+			}
+		}
+		if r.Problems = serious(r.Problems); len(r.Problems) > 0 {
+			suspects = append(suspects, r.Name)
+		}
+		reports = append(reports, r)
+	}
+	if len(suspects) == 0 {
+		return reports
+	}
+	for _, was := range p.before(ctx, base, suspects) {
+		i := slices.IndexFunc(reports, func(r Report) bool { return r.Name == was.Name })
+		if was.Err != nil {
+			if _, err := base.Stat(was.Name); err == nil {
+				reports[i].Err = was.Err // nothing is said of problems that may be old
 				continue
 			}
 		}
-		c.New = append(c.New, added(base, files, serious(r.Problems), after[r.Name])...)
+		c.New = append(c.New, added(base, files, serious(was.Problems), reports[i].Problems)...)
 	}
-	slices.SortFunc(c.New, Problem.compare)
-	return c
+	return reports
 }
 
 // serious leaves out what is only a remark.

@@ -52,12 +52,13 @@ func (p *Pool) begin(ctx context.Context, files workspace.Files, name string) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	used := s.use()
+	used, asked := s.use(), p.foreground()
 	if err := s.enter(ctx); err != nil {
 		used()
+		asked()
 		return nil, nil, err
 	}
-	done := func() { s.leave(); used() }
+	done := func() { s.leave(); used(); asked() }
 	if err := s.show(ctx, files, name); err != nil {
 		done()
 		return nil, nil, err

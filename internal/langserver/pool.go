@@ -105,6 +105,8 @@ type Pool struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
+	turns turns
+
 	mu     sync.Mutex
 	slots  map[slotKey]*slot
 	closed bool
