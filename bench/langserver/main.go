@@ -29,7 +29,8 @@ import (
 
 var (
 	binary = flag.String("server", "bin/sidecar-ls", "the server to measure")
-	rounds = flag.Int("n", 15, "rounds, besides the first two")
+	rounds = flag.Int("n", 9, "rounds, besides the first two")
+	settle = flag.Duration("settle", 2*time.Second, "how long the review is left to look at the queue before each measurement")
 )
 
 // subject is the file that is edited: many packages import it.
@@ -67,6 +68,7 @@ func run(ctx context.Context) error {
 		line := fmt.Sprintf("\nvar _ int = %q\n", fmt.Sprint(round))
 		var took [4]time.Duration
 		for i, f := range []func(string) error{bare.diagnose, ours.propose, ours.diagnose, ours.edit} {
+			time.Sleep(*settle)
 			begun := time.Now()
 			if err := f(line); err != nil {
 				return err
