@@ -130,6 +130,12 @@ try {
   await form.locator('button[type=submit]').click();
   await eventually('the result', async () => /matches in/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.command('View: Close All Editors');
+  fs.writeFileSync(path.join(box.ws, 'design.md'), '# Design\n\n```mermaid\nflowchart LR\n  text --> Words --> Top --> list[ten words]\n  Top -. sorts .-> Words\n```\n\n```mermaid\nsequenceDiagram\n  agent->>queue: edit_file\n  queue->>person: a hunk\n  person-->>queue: accept\n```\n');
+  await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'design.md'))` });
+  await me.command('SideCar: Show Diagrams of This File');
+  await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('.drawing svg').nth(1).waitFor();
+  await take('diagrams');
+  await me.command('View: Close All Editors');
   await me.command('SideCar: Show Metrics');
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code').first().waitFor();
   await take('metrics');

@@ -39,7 +39,8 @@ button:disabled { opacity: 0.6; cursor: default; }
 figure { margin: 0 0 28px; } figcaption { color: var(--vscode-descriptionForeground); margin: 8px 0; }
 .drawing svg { max-width: 100%; height: auto; }
 pre { overflow: auto; padding: 8px; background: var(--vscode-textCodeBlock-background); }
-pre code { color: inherit; }
+pre code { color: inherit; background: none; padding: 0; }
+figure .error { white-space: pre-wrap; font-family: var(--vscode-editor-font-family); }
 table { border-collapse: collapse; width: 100%; margin-top: 12px; }
 th { text-align: left; font-weight: 600; color: var(--vscode-descriptionForeground); }
 th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-panel-border)); vertical-align: middle; }

@@ -15,11 +15,17 @@ export interface Call {
 /** How many calls are kept, and how much of each one's output, in characters. */
 const most = { calls: 200, output: 64_000 };
 
+/** The calls of the page of diagrams, by their tool and what their ids begin with: they are nobody's activity. */
+export const ownCalls = { tool: 'display_diagram', prefix: 'panel-' } as const;
+
 /** The calls, newest first. */
 export class Calls {
   readonly list: Call[] = [];
 
   take(e: CallEvent): Call | undefined {
+    if (e.tool === ownCalls.tool && e.callId.startsWith(ownCalls.prefix)) {
+      return undefined; // of no other tool, or an agent could choose not to be seen
+    }
     if (e.type === 'toolStarted') {
       this.list.unshift({ id: e.callId, session: e.session, tool: e.tool, started: e.time, state: 'running', arguments: e.arguments, output: '', changes: [] });
       this.list.length = Math.min(this.list.length, most.calls);

@@ -2,6 +2,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { ownCalls } from '../activity/calls';
 import type { Activity } from '../activity/view';
 import type { Server } from '../client';
 import { page } from '../page';
@@ -9,9 +10,6 @@ import type { ToolResult } from '../protocol';
 import { diagramsHtml, drawScript, type Diagram } from './html';
 
 const t = vscode.l10n.t;
-const tool = 'display_diagram';
-/** The calls of this panel, which show nothing again. */
-const ownCalls = 'panel-';
 
 export class Diagrams {
   private panel: vscode.WebviewPanel | undefined;
@@ -24,7 +22,7 @@ export class Diagrams {
       vscode.commands.registerCommand('sidecar.showDiagrams', (uri?: vscode.Uri) => this.ofFile(uri ?? vscode.window.activeTextEditor?.document.uri)),
       this.activity.onDidComplete(call => {
         const args = call.arguments as { path?: string; index?: number } | undefined;
-        if (call.tool === tool && call.state === 'ok' && args?.path && !call.id.startsWith(ownCalls)) {
+        if (call.tool === ownCalls.tool && call.state === 'ok' && args?.path) {
           void this.get(args.path, args.index ?? 0, call.session).then(d => this.show([d], true), () => undefined); // the agent has its answer already
         }
       }));
@@ -45,7 +43,7 @@ export class Diagrams {
   }
 
   private async get(file: string, index: number, session?: string): Promise<Diagram> {
-    const result = await this.server.execute<ToolResult>('sidecar.tools.call', { name: tool, arguments: { path: file, index }, callId: `${ownCalls}${++this.asked}`, ...(session ? { session } : {}) });
+    const result = await this.server.execute<ToolResult>('sidecar.tools.call', { name: ownCalls.tool, arguments: { path: file, index }, callId: `${ownCalls.prefix}${++this.asked}`, ...(session ? { session } : {}) });
     if (!result.ok) {
       throw new Error(result.content);
     }

@@ -6,6 +6,7 @@ import test from 'node:test';
 import { manifest } from '../../scripts/manifest.mjs';
 import { Calls, callText, summary } from '../../src/activity/calls';
 import { askVersion, candidates, find } from '../../src/binary';
+import { diagramsHtml } from '../../src/diagrams/html';
 import { metricsHtml } from '../../src/metrics';
 import type { ApproveParams, CallEvent, ToolInfo } from '../../src/protocol';
 import { asker, dialogText, documentText, grave } from '../../src/questions/text';
@@ -92,6 +93,9 @@ test('calls follow their events; output and number are bounded', () => {
   const calls = new Calls();
   const e = (type: CallEvent['type'], more: Partial<CallEvent> = {}): CallEvent => ({ type, time: 'now', session: 's', callId: '1', tool: 't', ...more });
   assert.equal(calls.take(e('toolOutput', { chunk: 'early' })), undefined);
+  assert.equal(calls.take(e('toolStarted', { callId: 'panel-1', tool: 'display_diagram' })), undefined, 'what the page asks for is nobody\'s activity');
+  assert.equal(calls.take(e('toolStarted', { callId: 'panel-1', tool: 'write_file' }))?.state, 'running', 'but no agent hides behind that');
+  calls.list.length = 0;
   calls.take(e('toolStarted', { arguments: { n: 1, path: 'a.go' } }));
   assert.equal(calls.take(e('permissionRequested', { outcome: 'ask' }))?.state, 'asking');
   assert.equal(calls.take(e('permissionResolved', { outcome: 'allow', by: 'user' }))?.state, 'running');
@@ -113,6 +117,14 @@ test('metrics are bars, and names are no HTML', () => {
   const html = metricsHtml({ '<b>': { calls: 4, ok: 2, errors: { timeout: 1 }, denied: 1, truncated: 0, p50Ms: 10, p95Ms: 2500, maxMs: 2600 } });
   assert.ok(!html.includes('<b>') && html.includes('timeout 1') && html.includes('2.5 s'));
   assert.equal(html.match(/<rect/g)?.length, 5);
+});
+
+test('diagrams are data of their page, and no HTML; what can\'t be drawn shows its source', () => {
+  const d = { path: 'a<b>.md', language: 'mermaid', source: 'flowchart\n "<script>"', line: 3, index: 0, count: 2 };
+  const html = diagramsHtml([d, { ...d, language: 'graphviz' }], { source: 'Source', notDrawn: '{0} is not drawn' });
+  assert.ok(!html.includes('<script>') && !html.includes('<b>') && html.includes('graphviz is not drawn'));
+  assert.equal(html.match(/data-diagram="/g)?.length, 1);
+  assert.equal(html.match(/<details open>/g)?.length, 1);
 });
 
 const source = () => JSON.parse(fs.readFileSync('package.json', 'utf8'));
