@@ -94,17 +94,18 @@ VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
 
+# All of it runs with the Node of that cache, as Debian's is too old for some.
+VSCODE_IN = cd $(VSCODE) && export PATH="$$(scripts/setup.sh $(1))/node/bin:$$PATH" &&
+
 vsix: build $(VSCODE)/node_modules/.package-lock.json ## the extension with the server in it, for this platform
-	cd $(VSCODE) && npx --no-install tsc -p . && node scripts/build.mjs --server ../../bin/sidecar-ls$(shell $(GO) env GOEXE)
-	cd $(VSCODE)/build && PATH="$$(../scripts/setup.sh)/node/bin:$$PATH" ../node_modules/.bin/vsce package --no-dependencies --target $(VSCODE_TARGET) --baseContentUrl $(VSCODE_URL)/blob/HEAD/$(VSCODE) --baseImagesUrl $(VSCODE_URL)/raw/HEAD/$(VSCODE) -o ../sidecar-$(VSCODE_TARGET).vsix
+	$(call VSCODE_IN) node_modules/.bin/tsc -p . && node scripts/build.mjs --server ../../bin/sidecar-ls$(shell $(GO) env GOEXE) && cd build && \
+	  ../node_modules/.bin/vsce package --no-dependencies --target $(VSCODE_TARGET) --baseContentUrl $(VSCODE_URL)/blob/HEAD/$(VSCODE) --baseImagesUrl $(VSCODE_URL)/raw/HEAD/$(VSCODE) -o ../sidecar-$(VSCODE_TARGET).vsix
 
 vscode: vsix ## installs it into VS Code, or opens a workbench in the browser with a sample
-	cd $(VSCODE) && node scripts/try.mjs sidecar-$(VSCODE_TARGET).vsix ../../bin/sidecar-ls
+	$(call VSCODE_IN) node scripts/try.mjs sidecar-$(VSCODE_TARGET).vsix ../../bin/sidecar-ls
 
 test-vscode: vsix ## its tests, in VS Code's own workbench; what runs longer than 15 minutes is ended, with all that it started
-	$(VSCODE)/scripts/setup.sh workbench >/dev/null
-	cd $(VSCODE) && node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix timeout -k 20 900 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs
+	$(call VSCODE_IN,workbench) node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix timeout -k 20 900 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs
 
 bench-vscode: vsix ## the extension's activation and a large tree, in VS Code's own workbench, beside what is promised
-	$(VSCODE)/scripts/setup.sh workbench >/dev/null
-	cd $(VSCODE) && timeout -k 20 600 node bench/bench.mjs sidecar-$(VSCODE_TARGET).vsix
+	$(call VSCODE_IN,workbench) timeout -k 20 600 node bench/bench.mjs sidecar-$(VSCODE_TARGET).vsix
