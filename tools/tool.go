@@ -65,6 +65,7 @@ type Effects struct {
 	ReadOnly      bool     // this call changes nothing although its tool could
 	Command       string   // the line that would be run
 	Shell         bool     // Command is read by a shell: policy looks at each command in it
+	Confined      bool     // Command is no line for a shell, and runs in the sandbox all the same
 	Hosts         []string // network hosts that would be contacted
 	Paths         []string // files touched besides Changes
 	Irrecoverable string   // why it can't be undone, else ""

@@ -65,6 +65,10 @@ func TestLevelsBelowBubblewrap(t *testing.T) {
 			if out, _ := run(c.hide, "policy explain", "touch made"); strings.Contains(out, "ask by sandbox.weak") != c.asks {
 				t.Errorf("explained as %s", out)
 			}
+			explained := exec.CommandContext(t.Context(), server, "policy", "explain", "--root", dir, "--mode", "autonomous", "code_exec", `{"language": "python", "code": "print(1)"}`)
+			if out, _ := explained.CombinedOutput(); !c.hide && strings.Contains(string(out), "ask by sandbox.weak") != c.asks {
+				t.Errorf("code is explained as %s", out)
+			}
 			if out, _ := run(c.hide, "call", "cat a.txt"); !strings.Contains(out, "one\n") || !strings.Contains(out, c.level) {
 				t.Errorf("a read:\n%s", out)
 			}

@@ -51,15 +51,15 @@ func (c *call) place(path string) shell.Place {
 
 // lineFacts adds what the reading of the line found to the facts of a decision.
 func (c *call) lineFacts(f *policy.Facts) {
+	if (c.line != nil && !c.line.OnlyLooks() || c.bound.Effects.Confined) && c.d.o.Unconfined != nil {
+		f.Unconfined = c.d.o.Unconfined()
+	}
 	if c.line == nil {
 		return
 	}
 	f.Irrecoverable = f.Irrecoverable || c.line.Irrecoverable != ""
 	if !c.line.OnlyLooks() {
 		f.Command = c.line.Outcome
-		if c.d.o.Unconfined != nil {
-			f.Unconfined = c.d.o.Unconfined()
-		}
 	}
 	f.CommandReason = c.line.Text + ": " + c.line.Reason
 }

@@ -25,7 +25,7 @@ type codeIn struct {
 	TimeoutS int    `json:"timeout_s,omitempty" jsonschema:"seconds until it is ended" default:"10" minimum:"1" maximum:"60"`
 }
 
-func (in codeIn) Effects() tools.Effects { return tools.Effects{Command: in.Code} }
+func (in codeIn) Effects() tools.Effects { return tools.Effects{Command: in.Code, Confined: true} }
 
 // Computed is the structured result of code_exec.
 type Computed struct {
@@ -64,7 +64,7 @@ func newCodeExec(d Deps) *tools.Tool {
 			return tools.Result{}, err
 		}
 		defer func() { _ = os.RemoveAll(root) }() // what stays is in the system's temporary directory
-		dir := filepath.Join(root, "work") // what stands in for protected names is in root
+		dir := filepath.Join(root, "work")        // what stands in for protected names is in root
 		file, argv := in.program()
 		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, file), []byte(in.Code), 0o600)); err != nil {
 			return tools.Result{}, err
