@@ -221,7 +221,14 @@ func memory(ctx context.Context, r *row) error {
 	if err != nil {
 		return err
 	}
-	r.ours = fmt.Sprintf("%.1f MiB", float64(kb)/1024)
+	own, err := status(s.cmd.Process.Pid, "RssAnon:")
+	if err != nil {
+		return err
+	}
+	// The rest are pages of the program's file. A file that was written just
+	// now is in the page cache in large pieces, and more of it is mapped at
+	// once than after it was read from the disk.
+	r.ours = fmt.Sprintf("%.1f MiB, %.1f of its own", float64(kb)/1024, float64(own)/1024)
 	r.peer = "gopls 31 MiB (published anchor)"
 	return s.stop(ctx)
 }
