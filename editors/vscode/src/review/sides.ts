@@ -20,10 +20,17 @@ export const editOf = (pending: Pending, uri: vscode.Uri): PendingEdit | undefin
 
 export function registerSides(server: Server, pending: Pending): vscode.Disposable {
   const base = new SideFiles('base', server, pending), proposed = new SideFiles('proposed', server, pending);
+  let before = new Set<string>();
   return vscode.Disposable.from(
     vscode.workspace.registerFileSystemProvider(schemes.base, base, { isReadonly: true, isCaseSensitive: true }),
     vscode.workspace.registerFileSystemProvider(schemes.proposed, proposed, { isCaseSensitive: true }),
-    pending.onDidChange(() => { base.compare(); proposed.compare(); closeDecided(server, pending); }),
+    pending.onDidChange(() => {
+      base.compare();
+      proposed.compare();
+      const now = new Set(pending.list.edits.map(e => sideUri(e, 'proposed').toString()));
+      closeDecided(server, new Set([...before].filter(uri => !now.has(uri))));
+      before = now;
+    }),
     vscode.window.registerFileDecorationProvider(new Badges(pending)),
   );
 }
@@ -90,14 +97,17 @@ class SideFiles implements vscode.FileSystemProvider {
   rename(uri: vscode.Uri): never { throw vscode.FileSystemError.NoPermissions(uri); }
 }
 
-/** Closes the diffs of what is decided. One with text of the user's own that is not saved stays. */
-function closeDecided(server: Server, pending: Pending): void {
-  if (server.health !== 'running') {
+/**
+ * Closes the diffs of what was pending in this window and is so no more. One with text of the user's own that is not saved
+ * stays, and so does one from before a reload, until it is known to be decided.
+ */
+function closeDecided(server: Server, gone: Set<string>): void {
+  if (gone.size === 0 || server.health !== 'running') {
     return; // what is pending is not known
   }
   const done = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab => {
     const uri = tab.input instanceof vscode.TabInputTextDiff ? tab.input.modified : tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;
-    return uri?.scheme === schemes.proposed && !tab.isDirty && !editOf(pending, uri);
+    return uri?.scheme === schemes.proposed && !tab.isDirty && gone.has(uri.toString());
   });
   if (done.length > 0) {
     void vscode.window.tabGroups.close(done, true);
