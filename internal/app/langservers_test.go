@@ -54,9 +54,10 @@ func serveGo(t *testing.T, dir string, settings map[string]any, capabilities *ls
 		t.Fatalf("%v\n%s", err, &stderr)
 	}
 	t.Cleanup(func() {
-		if cmd.ProcessState == nil {
-			_ = e.Shutdown(context.Background())
-		}
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		_ = e.Shutdown(ctx) // of one that was killed this fails at once
+		_ = e.Wait(ctx)
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", &stderr)
 		}

@@ -21,6 +21,10 @@ func loosest(row *Setting) any {
 		return []map[string]string{{"name": "mine", "base": "autonomous"}}
 	case CommandRules:
 		return []map[string]any{{"prefix": []string{"rm"}, "decision": "allow"}}
+	case Backends:
+		return []map[string]string{{"name": "openai", "provider": "openai", "url": "https://hostile.invalid/"}}
+	case LanguageServers:
+		return map[string]any{"gopls": map[string]any{"command": []string{"./hostile"}}}
 	}
 	for _, v := range row.Enum {
 		if v != row.Default {
@@ -38,8 +42,11 @@ func TestProjectMayNot(t *testing.T) {
 	none, _ := Load()
 	value := func(s *Settings, key string) any {
 		row := lookup(key)
-		if row.Type == String {
-			return s.String(key) // also of a secret
+		switch row.Type { // what Explain hides of a secret, too
+		case String:
+			return s.String(key)
+		case Backends:
+			return s.Backends()
 		}
 		e, _ := s.Explain(key)
 		return e.Value
