@@ -123,5 +123,9 @@ func checkTools(k *core) finding {
 	if err != nil {
 		return finding{"tools", false, err.Error()}
 	}
-	return finding{"tools", true, fmt.Sprintf("%d tools, about %d tokens in a model's context", len(list), tools.Cost(list))}
+	first, _, err := k.dispatch.List(dispatch.ListRequest{Model: true})
+	if err != nil {
+		return finding{"tools", false, err.Error()}
+	}
+	return finding{"tools", true, fmt.Sprintf("%d tools; a model is shown %d at first, about %d tokens", len(list), len(first), tools.Cost(first))}
 }

@@ -35,7 +35,8 @@ type Options struct {
 	After *Dispatcher
 
 	// Refresh lets Redact know the secrets that there are now. It is called at
-	// the beginning and at the end of a call; nil does nothing.
+	// the beginning of a call, and at the end of one that took its time or may
+	// have changed them; nil does nothing.
 	Refresh func()
 
 	// Unconfined says what confines commands less than it should; "" when

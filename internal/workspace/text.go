@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Encoding says how a file's bytes stand for its text.
@@ -54,17 +55,27 @@ var (
 // Encode(Body) gives back byte for byte. It fails with ErrBinary for bytes that
 // no text has.
 func DecodeText(data []byte) (Text, error) {
+	return decodeText(data, func(b []byte) string { return string(b) })
+}
+
+// ShareText is DecodeText without a copy of the text: its body is data's memory,
+// which must never be changed again.
+func ShareText(data []byte) (Text, error) {
+	return decodeText(data, func(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) })
+}
+
+func decodeText(data []byte, body func([]byte) string) (Text, error) {
 	t := Text{Encoding: Bytes}
-	if body, enc, ok := decodeUTF16(data); ok {
-		t.Encoding, t.Body = enc, body
+	if wide, enc, ok := decodeUTF16(data); ok {
+		t.Encoding, t.Body = enc, wide
 	} else if bytes.IndexByte(data, 0) >= 0 {
 		return Text{}, ErrBinary
 	} else if !utf8.Valid(data) {
-		t.Body = string(data)
-	} else if body, ok := bytes.CutPrefix(data, bomUTF8); ok {
-		t.Encoding, t.Body = UTF8BOM, string(body)
+		t.Body = body(data)
+	} else if rest, ok := bytes.CutPrefix(data, bomUTF8); ok {
+		t.Encoding, t.Body = UTF8BOM, body(rest)
 	} else {
-		t.Encoding, t.Body = UTF8, string(data)
+		t.Encoding, t.Body = UTF8, body(data)
 	}
 	t.EOL, t.Newline = lineEnds(t.Body)
 	return t, nil

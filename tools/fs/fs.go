@@ -109,7 +109,7 @@ func openText(ctx context.Context, c *tools.Call, given string) (file, error) {
 }
 
 func decode(name string, data []byte) (workspace.Text, error) {
-	text, err := workspace.DecodeText(data)
+	text, err := workspace.ShareText(data) // nobody changes what was read
 	if err != nil {
 		return text, tools.Errorf(tools.BinaryFile, "%s is not text (%d bytes, %s); only text files can be read and edited", name, len(data), kindOf(data))
 	}
