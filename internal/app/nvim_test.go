@@ -97,7 +97,7 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	builtIn.Store(&dir)
 	bin := filepath.Join(dir, "sidecar-ls")
-	cmd := exec.Command("go", "build", "-o", bin, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls") //nolint:noctx // for all tests
+	cmd := exec.Command("go", "build", "-o", bin, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
