@@ -103,7 +103,7 @@ var table = []Setting{
 	},
 	{
 		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,
-		Help: "Whether you trust the workspace. In a trusted one the hooks, filters and drivers that its git repository names may run, and its own settings may also loosen yours. In an untrusted one everything that runs is asked about. In one of which nothing is known they do not run, and that is all.",
+		Help: "Whether you trust the workspace. In a trusted one the hooks, filters and drivers that its git repository names may run, and its own settings may also loosen yours. In an untrusted one only the tools that read may be used. In one of which nothing is known they do not run, and that is all.",
 	},
 	{
 		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,

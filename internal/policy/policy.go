@@ -51,7 +51,7 @@ type Facts struct {
 	Behaviour      Behaviour // the mode's own row; the zero row asks about everything
 
 	AllowedBefore bool // a person allowed exactly this for the session
-	Trusted       bool // the user trusts the workspace
+	Trusted       bool // the user has not said that the workspace is not trusted
 }
 
 // Behaviour is what a mode does when no rule has spoken. An empty outcome

@@ -90,7 +90,7 @@ var sections = []section{
 		{"a queued commit, denied", func(f *Facts) { f.Queued, f.Permission = f.Access == "exec" && f.Behaviour.Name == "audit", Deny }},
 		{"a queued commit, not trusted", func(f *Facts) { f.Queued, f.Trusted = f.Access == "exec" && f.Behaviour.Name == "audit", false }},
 	}},
-	{"A workspace that is not trusted", "Nothing runs in it unasked. What the user's own settings allow holds.", []circumstance{
+	{"A workspace that is not trusted", "Tools only read in it, whatever else the settings or a person allowed.", []circumstance{
 		{"not trusted", func(f *Facts) { f.Trusted = false }},
 		{"not trusted, allowed by the settings", func(f *Facts) { f.Trusted, f.Permission = false, Allow }},
 		{"not trusted, allowed for the session", func(f *Facts) { f.Trusted, f.AllowedBefore = false, true }},
@@ -266,7 +266,7 @@ func broken(f Facts, v Verdict) string {
 		return "no outcome"
 	case v.Rule == "" || v.Reason == "" || v.By == "":
 		return "no reason"
-	case (denied || f.Never && writes) != (v.Outcome == Deny):
+	case (denied || (f.Never || !f.Trusted) && writes) != (v.Outcome == Deny):
 		return "denied, or not, against what was said"
 	case asks && v.Outcome == Allow:
 		return "allowed what always asks"
@@ -279,8 +279,6 @@ func broken(f Facts, v Verdict) string {
 		if Decide(f).Outcome != Allow {
 			return "the answer for the session is not heeded"
 		}
-	case v.Outcome == Allow && !f.Trusted && !f.Queued && writes && f.Access != "edit" && v.By == ByMode:
-		return "a mode lets something run in a workspace that is not trusted"
 	case v.Outcome == Allow && f.Unconfined != "" && !f.Queued && writes && f.Access != "edit" && v.By == ByMode:
 		return "a mode lets something run that is not confined"
 	}

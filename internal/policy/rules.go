@@ -20,6 +20,11 @@ var rules = [...]rule{
 		reason: says("the path is never written by a tool; leave it to the user"),
 	},
 	{
+		name: "workspace.untrusted", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return !f.Trusted && f.Access != read },
+		reason: says("the user does not trust this workspace, so tools only read in it; what edits or runs needs its trust"),
+	},
+	{
 		name: "permission.deny", outcome: Deny, by: ByRule,
 		when:   func(f Facts) bool { return f.Permission == Deny },
 		reason: func(f Facts) string { return "the settings deny " + f.Tool },
@@ -97,11 +102,6 @@ var rules = [...]rule{
 		name: "host.new", outcome: Ask, by: ByRule, remember: true,
 		when:   func(f Facts) bool { return f.NewHosts != "" && f.Behaviour.NewHosts != Allow },
 		reason: func(f Facts) string { return "nobody has allowed " + f.NewHosts + " in this session yet" },
-	},
-	{
-		name: "workspace.untrusted", outcome: Ask, by: ByRule, remember: true,
-		when:   func(f Facts) bool { return !f.Trusted && !f.Queued && f.Access != read && f.Access != edit },
-		reason: says("the workspace is not trusted, so nothing runs in it unasked"),
 	},
 	{
 		// The question comes later, when the edit is accepted.

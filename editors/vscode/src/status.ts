@@ -86,7 +86,7 @@ export class Status implements vscode.Disposable {
     this.mode.text = down || `$(shield) ${this.current || 'SideCar'}${vscode.workspace.isTrusted ? '' : ' ' + t('(restricted)')}`;
     this.mode.tooltip = down
       ? t('The SideCar server is {0}. Click to start it.', this.server.health)
-      : vscode.workspace.isTrusted ? t('SideCar: the mode {0}. Click to change it.', this.current) : t('SideCar: this workspace is not trusted; what runs or edits is asked about.');
+      : vscode.workspace.isTrusted ? t('SideCar: the mode {0}. Click to change it.', this.current) : t('SideCar: this workspace is not trusted; only the tools that read may be used.');
     this.mode.command = 'sidecar.pickMode';
     this.mode.backgroundColor = this.server.health === 'failed' ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
     const n = this.pending.list.edits.length, q = this.questions.open.length;

@@ -8,7 +8,7 @@ import { browse, install, sandbox, serve } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 
-test('without trust the workspace\'s settings are not heeded and edits are asked about; then it is trusted', { timeout: 240_000 }, async () => {
+test('without trust the workspace\'s settings are not heeded and nothing is edited; then it is trusted', { timeout: 240_000 }, async () => {
   const box = sandbox({
     'a.txt': 'one\n',
     '.vscode/settings.json': JSON.stringify({ 'sidecar.server.path': '/nowhere/evil' }),
@@ -22,12 +22,11 @@ test('without trust the workspace\'s settings are not heeded and edits are asked
     await page.goto(server.url, { waitUntil: 'commit' });
     await me.container.waitFor({ timeout: 90_000 });
     await me.shows('mode', /cautious \(restricted\)/); // not autonomous, and by the bundled server
-    const call = me.call('write_file', { path: 'a.txt', content: 'two\n' });
-    await me.view('Questions').locator('.monaco-list-row').first().waitFor({ timeout: 5000 }).catch(() => me.container.click());
-    await me.view('Questions').locator('.monaco-list-row').first().waitFor();
+    assert.equal((await me.call('read_file', { path: 'a.txt' })).ok, true);
+    const refused = await me.call('write_file', { path: 'a.txt', content: 'two\n' });
+    assert.equal(refused.ok, false);
+    assert.equal(refused.decision.rule, 'workspace.untrusted');
     await me.shot('untrusted');
-    await me.command('SideCar: Deny');
-    assert.equal((await call).ok, false);
     assert.equal(fs.readFileSync(path.join(box.ws, 'a.txt'), 'utf8'), 'one\n');
 
     await page.locator('[id="status.workspaceTrust"]').click();
