@@ -18,10 +18,10 @@ build: ## the server, in bin/
 demo: build ## the main job, in colour
 	$(GO) run ./internal/test/demo -server bin/sidecar-ls
 
-test: tools ## everything, with the race detector; and the extension in VS Code's own workbench
+test: tools ## everything with the race detector, and the extension without its workbench (that is make test-vscode)
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
-	$(MAKE) test-vscode
+	$(MAKE) unit-vscode
 
 SWEPT := ./pendingedits ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
 
@@ -89,7 +89,7 @@ VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
 VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
 
-.PHONY: vsix vscode test-vscode bench-vscode
+.PHONY: vsix vscode unit-vscode test-vscode bench-vscode
 
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -103,6 +103,9 @@ vsix: build $(VSCODE)/node_modules/.package-lock.json ## the extension with the 
 
 vscode: vsix ## installs it into VS Code, or opens a workbench in the browser with a sample
 	$(call VSCODE_IN) node scripts/try.mjs sidecar-$(VSCODE_TARGET).vsix ../../bin/sidecar-ls
+
+unit-vscode: vsix ## the extension is built, and what of it needs no VS Code is tested
+	$(call VSCODE_IN) node scripts/unit.mjs
 
 test-vscode: vsix ## its tests, in VS Code's own workbench; what runs longer than 15 minutes is ended, with all that it started
 	$(call VSCODE_IN,workbench) node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix timeout -k 20 900 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs

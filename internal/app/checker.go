@@ -19,6 +19,7 @@ const (
 	checkQuiet = 150 * time.Millisecond // without a change before one begins
 	mostQueued = 100                    // files of the queue that are looked at
 	mostNew    = 8                      // problems that the result of an edit names
+	mostAgain  = 6                      // looks at a queue of which not all is known, after 1, 2, 4 … seconds
 )
 
 // checker looks at what pending edits would break. The result of an edit waits
@@ -162,12 +163,18 @@ func (k *checker) keep(revision int64, check langserver.Check, whole bool) {
 	}
 }
 
-// run looks at the queue whenever it has changed.
+// run looks at the queue whenever it has changed, and again for a while when a
+// server could not say what becomes of a file: it may have ended, or not be
+// ready.
 func (k *checker) run(ctx context.Context) {
 	defer close(k.done)
+	var again <-chan time.Time
+	tries := 0
 	for {
 		select {
 		case <-k.wake:
+			tries = 0
+		case <-again:
 		case <-ctx.Done():
 			return
 		}
@@ -183,14 +190,19 @@ func (k *checker) run(ctx context.Context) {
 				return
 			}
 		}
-		k.look(ctx)
+		again = nil
+		if !k.look(ctx) && tries < mostAgain {
+			again = time.After(time.Second << tries)
+			tries++
+		}
 	}
 }
 
-// look looks at the whole queue.
-func (k *checker) look(ctx context.Context) {
+// look looks at the whole queue. It reports whether all is known that can be,
+// as long as nothing changes.
+func (k *checker) look(ctx context.Context) bool {
 	if ctx.Err() != nil || k.c.review == nil {
-		return
+		return true
 	}
 	list := k.c.review.List("")
 	var names []string
@@ -201,7 +213,7 @@ func (k *checker) look(ctx context.Context) {
 	}
 	if len(names) == 0 || k.c.serverSettings().Refused != "" {
 		k.keep(list.Revision, langserver.Check{}, true)
-		return
+		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -209,9 +221,12 @@ func (k *checker) look(ctx context.Context) {
 	switch check, err := k.c.servers.IntroducedAll(ctx, base, files, names); {
 	case err == nil:
 		k.keep(list.Revision, check, true)
+		return len(check.Unknown) == 0
 	case ctx.Err() == nil:
 		k.queueChanged() // somebody asked something else: once more, after that
+		return true
 	}
+	return false
 }
 
 // Of implements server.Introduced.

@@ -45,7 +45,10 @@ const test = (name, run) => nodeTest(name, { timeout: 180_000 }, async t => {
     await run();
     failed = false;
   } finally {
-    if (failed) { await page.screenshot({ path: path.join(shots ?? box.root, 'failed.png') }).catch(() => {}); }
+    if (failed) {
+      console.error('the tree:', await me.rows().catch(String), '\nthe queue:', JSON.stringify(await me.agent('sidecar.review.list', {}).catch(String)));
+      await page.screenshot({ path: path.join(shots ?? box.root, 'failed.png') }).catch(() => {});
+    }
   }
 });
 
