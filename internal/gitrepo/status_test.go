@@ -379,23 +379,30 @@ func (f followed) Watched(dir string) bool {
 	return f.w.Watches(f.disk.Abs(path.Join(".", dir)))
 }
 
-// TestStatusFollowed takes random steps in a repository whose changes are
-// followed.
-func TestStatusFollowed(t *testing.T) {
+// openFollowed opens a repository whose changes are followed.
+func openFollowed(t *testing.T, r *gittest.Repo) *Repo {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("changes are not told here")
 	}
-	r := gittest.New(t)
-	r.Commit("first", "a/d", "1\n")
 	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.Dir}}, workspace.DiskOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer disk.Close()
+	t.Cleanup(func() { disk.Close() })
 	w := watch.New(disk)
-	defer w.Close()
+	t.Cleanup(func() { w.Close() })
 	repo := open(t, r)
 	repo.Follow(followed{disk, w, w.Subscribe()})
+	return repo
+}
+
+// TestStatusFollowed takes random steps in a repository whose changes are
+// followed.
+func TestStatusFollowed(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first", "a/d", "1\n")
+	repo := openFollowed(t, r)
 	r.Write(".ignore", "b/c\n", "b/c/there", "1\n") // what isn't watched is looked at nevertheless
 	seed := seedOf(t)
 	checks := 0
@@ -417,20 +424,9 @@ func TestStatusFollowed(t *testing.T) {
 // A file that comes in the same look in which a directory of the index goes
 // leaves as many entries as there were.
 func TestStatusFollowedExchange(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("changes are not told here")
-	}
 	r := gittest.New(t)
 	r.Commit("first", "d/file", "1\n", "e", "1\n")
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.Dir}}, workspace.DiskOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer disk.Close()
-	w := watch.New(disk)
-	defer w.Close()
-	repo := open(t, r)
-	repo.Follow(followed{disk, w, w.Subscribe()})
+	repo := openFollowed(t, r)
 	check := func() {
 		t.Helper()
 		got, err := repo.status(t.Context(), StatusOptions{})
@@ -454,20 +450,9 @@ func TestStatusFollowedExchange(t *testing.T) {
 
 // What is written through another name of a file is told of that name alone.
 func TestStatusFollowedHardLink(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("changes are not told here")
-	}
 	r := gittest.New(t)
 	r.Commit("first", "d/file", "1\n", "e", "1\n")
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.Dir}}, workspace.DiskOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer disk.Close()
-	w := watch.New(disk)
-	defer w.Close()
-	repo := open(t, r)
-	repo.Follow(followed{disk, w, w.Subscribe()})
+	repo := openFollowed(t, r)
 	for i, step := range []func() error{
 		func() error { return nil },
 		func() error { return os.Link(r.Path("d/file"), r.Path("other")) },
