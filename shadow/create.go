@@ -54,7 +54,7 @@ func (m *Manager) Create(ctx context.Context, r CreateRequest) (Shadow, error) {
 	if err := m.makeHome(); err != nil {
 		return Shadow{}, err
 	}
-	unlock, err := m.lock(r.ID)
+	unlock, err := m.lock(ctx, r.ID, briefly)
 	if err != nil {
 		return Shadow{}, err
 	}

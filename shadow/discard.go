@@ -24,18 +24,11 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	if err := m.wait(ctx); err != nil {
 		return d, err
 	}
-	t, err := m.find(id)
-	if err != nil {
-		return d, err
-	}
-	unlock, err := m.lock(id)
+	t, unlock, err := m.hold(ctx, id, briefly)
 	if err != nil {
 		return d, err
 	}
 	defer unlock()
-	if t, err = m.find(id); err != nil { // as it is with the lock held
-		return d, err
-	}
 	d.Commits = t.lost()
 	old := filepath.Join(m.home(), oldPrefix+random()+"-"+id)
 	if err := os.Rename(t.Path, old); err != nil {

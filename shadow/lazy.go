@@ -137,29 +137,7 @@ func (k *taken) Take(names []string) error {
 }
 
 // Lock implements workspace.Taken.
-func (k *taken) Lock(ctx context.Context) (func(), error) { return k.m.lockSoon(ctx, k.id) }
-
-// Waiting for a lock: others hold it for moments, but for those who make,
-// fill or discard the shadow.
-const (
-	lockTries = 12_000
-	lockPause = 5 * time.Millisecond
-)
-
-// lockSoon takes the lock, and waits for it a minute at most.
-func (m *Manager) lockSoon(ctx context.Context, id string) (unlock func(), err error) {
-	for range lockTries {
-		if unlock, err = m.lock(id); !errors.Is(err, ErrBusy) {
-			return unlock, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(lockPause):
-		}
-	}
-	return nil, err
-}
+func (k *taken) Lock(ctx context.Context) (func(), error) { return k.m.lock(ctx, k.id, time.Minute) }
 
 // View returns the files of a shadow, as far as disk, which is of its Root,
 // doesn't have them yet.

@@ -1,19 +1,43 @@
 package shadow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // errHeld says that a lock is held, by this process or another one.
 var errHeld = errors.New("held")
 
-// lock takes a shadow for this call. The lock ends with the process at the
-// latest, so what is not locked and half made belongs to nobody. It fails with
-// ErrBusy.
-func (m *Manager) lock(id string) (unlock func(), err error) {
+// Others hold a lock for moments, as a server does that starts and looks
+// whether all is in order, but for those who make, fill or discard the shadow.
+const (
+	briefly   = 2 * time.Second
+	lockPause = 5 * time.Millisecond
+)
+
+// lock takes a shadow for this call, and waits for it as long as most. It
+// fails with ErrBusy.
+func (m *Manager) lock(ctx context.Context, id string, most time.Duration) (unlock func(), err error) {
+	for end := time.Now().Add(most); ; {
+		if unlock, err = m.tryLock(id); !errors.Is(err, ErrBusy) || time.Now().After(end) {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// tryLock takes a shadow if nobody else has it; else it fails with ErrBusy. The
+// lock ends with the process at the latest, so what is not locked and half made
+// belongs to nobody.
+func (m *Manager) tryLock(id string) (unlock func(), err error) {
 	path := filepath.Join(m.locks(), id+".lock")
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)

@@ -19,17 +19,16 @@ func (m *Manager) Materialize(ctx context.Context, id string) error {
 	if err := m.wait(ctx); err != nil {
 		return err
 	}
-	t, err := m.find(id)
-	if err != nil || !t.isLazy() {
+	if t, err := m.find(id); err != nil || !t.isLazy() {
 		return err
 	}
-	unlock, err := m.lockSoon(ctx, id)
+	t, unlock, err := m.hold(ctx, id, time.Minute)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if t, err = m.find(id); err != nil || !t.isLazy() { // as it is with the lock held
-		return err
+	if !t.isLazy() { // any more
+		return nil
 	}
 	start := time.Now()
 	c := &creation{m: m, repo: t.repo, r: CreateRequest{ID: id}}

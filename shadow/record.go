@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,6 +62,32 @@ type tree struct {
 // find returns a shadow. It fails with ErrUnknown, and for what has the name
 // but was not made here.
 func (m *Manager) find(id string) (*tree, error) {
+	repo, err := m.registered(id)
+	if err != nil {
+		return nil, err
+	}
+	return m.findIn(repo, id)
+}
+
+// hold returns a shadow that nobody makes or discards until unlock is called.
+func (m *Manager) hold(ctx context.Context, id string, most time.Duration) (t *tree, unlock func(), err error) {
+	repo, err := m.registered(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if unlock, err = m.lock(ctx, id, most); err != nil {
+		return nil, nil, err
+	}
+	if t, err = m.findIn(repo, id); err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return t, unlock, nil
+}
+
+// registered returns the repository if it has a working tree in the place of
+// that shadow, be it whole or not. It fails with ErrUnknown.
+func (m *Manager) registered(id string) (*gitrepo.Repo, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -71,14 +98,20 @@ func (m *Manager) find(id string) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.findIn(repo, id)
+	_, err = m.linked(repo, id)
+	return repo, err
+}
+
+func (m *Manager) linked(repo *gitrepo.Repo, id string) (gitrepo.Linked, error) {
+	l, err := repo.Worktree(id)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && l.Dir != m.path(id) {
+		err = fmt.Errorf("%w: %s", ErrUnknown, id)
+	}
+	return l, err
 }
 
 func (m *Manager) findIn(repo *gitrepo.Repo, id string) (*tree, error) {
-	l, err := repo.Worktree(id)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && l.Dir != m.path(id) {
-		return nil, fmt.Errorf("%w: %s", ErrUnknown, id)
-	}
+	l, err := m.linked(repo, id)
 	if err != nil {
 		return nil, err
 	}

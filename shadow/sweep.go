@@ -141,8 +141,17 @@ func (m *Manager) sweepDirs(repo *gitrepo.Repo) error {
 			}
 		case strings.HasPrefix(name, "."), !e.IsDir(), checkID(name) != nil:
 		default:
-			if _, err := repo.Worktree(name); errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, m.held(name, func() error { return m.setAside(name) }))
+			unknown := func() bool {
+				_, err := repo.Worktree(name)
+				return errors.Is(err, fs.ErrNotExist)
+			}
+			if unknown() {
+				errs = append(errs, m.held(name, func() error {
+					if !unknown() { // it was made meanwhile
+						return nil
+					}
+					return m.setAside(name)
+				}))
 			}
 		}
 	}
@@ -152,7 +161,7 @@ func (m *Manager) sweepDirs(repo *gitrepo.Repo) error {
 // setAside moves a directory out of the way that has no registration. It may
 // hold work, so it is kept, unless it is empty.
 func (m *Manager) setAside(id string) error {
-	if os.Remove(m.path(id)) == nil {
+	if err := os.Remove(m.path(id)); err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	to := filepath.Join(m.home(), lostPrefix+random()+"-"+id)
@@ -168,7 +177,7 @@ func (m *Manager) held(id string, do func() error) error {
 	if checkID(id) != nil {
 		return nil
 	}
-	unlock, err := m.lock(id)
+	unlock, err := m.tryLock(id)
 	if errors.Is(err, ErrBusy) {
 		return nil
 	}

@@ -93,11 +93,13 @@ func (r *Repo) StageWorktree(name, dir string, commit OID) (*Staged, error) {
 	rand.Read(random[:])
 	at := filepath.Join(r.CommonDir, stagedDir, name+"."+hex.EncodeToString(random[:]))
 	s := &Staged{Linked{Name: name, Dir: dir, GitDir: at}, r}
-	if err := inside(at, func() error { return os.MkdirAll(filepath.Join(at, "logs"), 0o777) }); err != nil {
+	if err := inside(at, func() error { return os.Mkdir(at, 0o777) }); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(s.Own(), 0o777); err != nil {
-		return nil, errors.Join(err, s.Abort())
+	for _, dir := range [...]string{filepath.Join(at, "logs"), s.Own()} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			return nil, errors.Join(err, s.Abort())
+		}
 	}
 	head := commit.String() + "\n"
 	now := time.Now()
