@@ -87,7 +87,7 @@ func TestTypes(t *testing.T) {
 	}{
 		{"a string of those there are", `{"log.level": "debug"}`, values{"log.level": "debug"}, nil},
 		{"another string", `{"log.level": "loud"}`, values{}, []string{`log.level: must be one of debug, info, warn, error, not "loud"`}},
-		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, manual, or a custom mode, not "Manual"`}},
+		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "Manual"`}},
 		{"a number for a string", `{"mode": 3}`, values{}, []string{`mode: it must be a string, not 3`}},
 		{"any string", `{"log.file": "/tmp/x\u0000"}`, values{"log.file": "/tmp/x\x00"}, nil},
 		{"a boolean", `{"tools.enabled": false}`, values{"tools.enabled": false}, nil},
@@ -122,7 +122,7 @@ func TestTypes(t *testing.T) {
 				`customModes: mode 5: color is not known; known are approvalBehavior, base, description, destination, name, toolPermissions`,
 				`customModes: mode 6: there are two modes b`,
 				`customModes: mode 7: the name must be at most 64 printable bytes`,
-				`mode: must be one of autonomous, cautious, review, audit, manual, or a custom mode, not "a"`,
+				`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "a"`,
 			},
 		},
 		{
@@ -296,7 +296,7 @@ func TestProject(t *testing.T) {
 			values{"mode": "x", "customModes": []CustomMode{{Name: "x", Base: "autonomous", Destination: "editor"}}},
 			[]string{
 				`customModes: can't be set by a project that is not trusted`,
-				`mode: must be one of autonomous, cautious, review, audit, manual, or a custom mode, not "x"`,
+				`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "x"`,
 			}},
 		{"permissions", `{"toolPermissions": {"a": "allow", "b": "allow", "c": "ask", "d": "ask"}}`,
 			`{"toolPermissions": {"a": "ask", "b": "deny", "c": "allow", "d": "deny", "e": "allow", "f": "ask", "g": "deny"}}`,
@@ -363,7 +363,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"mode", `"manual"`, ""},
 		{"mode", ` "docs" `, ""},
-		{"mode", `"other"`, `mode: must be one of autonomous, cautious, review, audit, manual, or a custom mode, not "other"`},
+		{"mode", `"other"`, `mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "other"`},
 		{"mode", `null`, `mode: it must be a string, not null`},
 		{"mode", `"manual`, `mode: the value is not valid JSON`},
 		{"toolPermissions", `{"a": "deny"}`, ""},

@@ -66,7 +66,7 @@ type Setting struct {
 }
 
 // builtinModes are the modes that are always there, loosest first.
-var builtinModes = []string{"autonomous", "cautious", "review", "audit", "manual"}
+var builtinModes = []string{"autonomous", "cautious", "review", "audit", "plan", "manual"}
 
 // table is every setting. A row may look only at settings above it: mode at
 // customModes.

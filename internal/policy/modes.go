@@ -55,6 +55,10 @@ func Modes() []Mode {
 			Behaviour: Behaviour{Name: "audit", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
 		},
 		{
+			Name: "plan", Help: "Only reads, until the user has seen the plan and chooses another mode.",
+			Behaviour: Behaviour{Name: "plan", Reads: Allow, Edits: Deny, Execs: Deny, NewHosts: Ask},
+		},
+		{
 			Name: "manual", Help: "Asks about everything, reads too.",
 			Behaviour: Behaviour{Name: "manual", Reads: Ask, Edits: Ask, Execs: Ask, NewHosts: Ask},
 		},
@@ -90,7 +94,7 @@ func (c Custom) Mode() (Mode, error) {
 		return Mode{}, fmt.Errorf("custom mode %s: the name is that of a built-in mode", c.Name)
 	}
 	base, ok := Lookup(cmp.Or(c.Base, DefaultMode))
-	if !ok || base.ToStore {
+	if !ok || base.ToStore || base.Behaviour.Edits == Deny {
 		return Mode{}, fmt.Errorf("custom mode %s: the base must be autonomous, cautious or manual, not %q", c.Name, c.Base)
 	}
 	m := Mode{Name: c.Name, Help: c.Description, Behaviour: base.Behaviour, Permissions: maps.Clone(c.Permissions)}

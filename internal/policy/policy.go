@@ -62,6 +62,17 @@ type Behaviour struct {
 	NewHosts            Outcome // a server that the session has not been at
 }
 
+// row is what the mode does with that access, and the access in words.
+func (b Behaviour) row(access string) (o Outcome, kind, what string) {
+	switch access {
+	case read:
+		return b.Reads, "reads", "reads"
+	case edit:
+		return b.Edits, "edits", "edits files"
+	}
+	return b.Execs, "execs", "runs programs or changes things outside the files"
+}
+
 // Who decided.
 const (
 	ByRule = "rule" // a fixed rule or a setting
@@ -94,28 +105,18 @@ func Decide(f Facts) Verdict {
 }
 
 func byMode(f Facts) Verdict {
-	b := f.Behaviour
-	o, kind, what := b.Execs, "execs", "runs programs or changes things outside the files"
-	switch f.Access {
-	case read:
-		o, kind, what = b.Reads, "reads", "reads"
-	case edit:
-		o, kind, what = b.Edits, "edits", "edits files"
-	}
-	name := b.Name
+	o, kind, what := f.Behaviour.row(f.Access)
+	name := f.Behaviour.Name
 	if name == "" {
 		name = "unknown"
 	}
 	v := Verdict{Outcome: o, Rule: "mode." + name + "." + kind, By: ByMode}
 	does := "the mode " + name
-	switch o {
-	case Allow:
+	if o == Allow {
 		v.Reason = does + " allows a tool that " + what
-	case Deny:
-		v.Reason = does + " refuses a tool that " + what
-	default:
-		v.Outcome, v.Remember = Ask, true
-		v.Reason = does + " asks about a tool that " + what
+		return v
 	}
+	v.Outcome, v.Remember = Ask, true
+	v.Reason = does + " asks about a tool that " + what
 	return v
 }

@@ -168,8 +168,11 @@ func lines(t *testing.T, c circumstance) []string {
 	}
 	for i, key := range order {
 		names := strings.Join(modes[key], ", ")
-		if len(modes[key]) == len(all) {
+		switch len(all) - len(modes[key]) {
+		case 0:
 			names = "every mode"
+		case 1:
+			names = "every other mode"
 		}
 		order[i] = names + "\t" + key
 	}
@@ -259,7 +262,14 @@ func TestInvariants(t *testing.T) {
 
 func broken(f Facts, v Verdict) string {
 	writes := f.Access != "read"
-	denied := f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny
+	row := f.Behaviour.Execs
+	switch f.Access {
+	case "read":
+		row = f.Behaviour.Reads
+	case "edit":
+		row = f.Behaviour.Edits
+	}
+	denied := row == Deny || f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny
 	asks := f.AlwaysAsk || f.Irrecoverable || f.Command == Ask || f.Protected && writes
 	switch {
 	case v.Outcome != Allow && v.Outcome != Ask && v.Outcome != Deny:
@@ -308,6 +318,7 @@ func TestCustom(t *testing.T) {
 		{name: "no name", custom: Custom{Base: "manual"}, err: "a custom mode needs a name"},
 		{name: "a built-in name", custom: Custom{Name: "cautious"}, err: "custom mode cautious: the name is that of a built-in mode"},
 		{name: "a base that is no base", custom: Custom{Name: "m", Base: "yolo"}, err: `custom mode m: the base must be autonomous, cautious or manual, not "yolo"`},
+		{name: "plan reads", custom: Custom{Name: "m", Base: "plan"}, err: `custom mode m: the base must be autonomous, cautious or manual, not "plan"`},
 		{name: "review is a destination", custom: Custom{Name: "m", Base: "review"}, err: `custom mode m: the base must be autonomous, cautious or manual, not "review"`},
 		{name: "a destination that is none", custom: Custom{Name: "m", Destination: "disk"}, err: `custom mode m: the destination must be editor or review, not "disk"`},
 		{name: "a permission that is none", custom: Custom{Name: "m", Permissions: map[string]Outcome{"grep": "yes"}}, err: `custom mode m: grep must be allow, ask or deny, not "yes"`},

@@ -40,6 +40,13 @@ var rules = [...]rule{
 		reason: func(f Facts) string { return f.CommandReason },
 	},
 	{
+		name: "mode.deny", outcome: Deny, by: ByMode,
+		when: func(f Facts) bool { o, _, _ := f.Behaviour.row(f.Access); return o == Deny },
+		reason: func(f Facts) string {
+			return "the mode " + f.Behaviour.Name + " only reads; tell the user what you would do, and go on when the user has chosen another mode"
+		},
+	},
+	{
 		name: "always-ask", outcome: Ask, by: ByRule,
 		when:   func(f Facts) bool { return f.AlwaysAsk },
 		reason: func(f Facts) string { return f.Tool + " asks in every mode" },
@@ -92,7 +99,7 @@ var rules = [...]rule{
 	{
 		name: "sandbox.weak", outcome: Ask, by: ByRule, remember: true,
 		when: func(f Facts) bool {
-			return f.Unconfined != "" && !f.Queued && f.Access != read && f.Access != edit && f.Behaviour.Execs != Deny
+			return f.Unconfined != "" && !f.Queued && f.Access != read && f.Access != edit
 		},
 		reason: func(f Facts) string {
 			return "commands are not fully confined here (" + f.Unconfined + "), so every one that does more than look is asked about"

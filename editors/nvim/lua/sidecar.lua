@@ -228,7 +228,7 @@ function M.setup(opts)
   end
   vim.api.nvim_create_user_command('SidecarMode', commands.SidecarMode, {
     nargs = '?',
-    complete = function() return { 'autonomous', 'cautious', 'review', 'manual' } end,
+    complete = function() return { 'autonomous', 'cautious', 'review', 'audit', 'plan', 'manual' } end,
   })
   local group = vim.api.nvim_create_augroup('sidecar', {})
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
