@@ -30,12 +30,15 @@ type nearRegion struct {
 func noMatch(name string, t *match.Text, e Edit, m *match.Missing) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the search text is not in %s", name)
+	if m.Nearest == nil {
+		b.WriteString(", nor anything like it")
+	}
 	if n := strings.Count(t.Body, e.Replace); n > 0 && len(strings.TrimSpace(e.Replace)) >= 8 {
 		line := t.LineAt(strings.Index(t.Body, e.Replace)) + 1
 		fmt.Fprintf(&b, "; the replacement is there already, at line %d, so the edit may have been made before", line)
 	}
 	if m.Nearest == nil {
-		b.WriteString(", nor anything like it; read the file and copy the text from there")
+		b.WriteString("; read the file and copy the text from there")
 		err := tools.Errorf(tools.NoMatch, "%s", b.String())
 		err.Structured = nearRegion{Path: name}
 		return err
