@@ -203,7 +203,8 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 	}
 	if errors.Is(err, workspace.ErrConflict) {
 		r = refused(st, sel, err) // what was seen is not what is there: nothing is accepted
-	} else if err != nil {
+	}
+	if err != nil && len(r.Failed) == 0 { // nor is there a file to say it of
 		return acceptResult{}, reviewError(err)
 	}
 	s.publisher.changed()

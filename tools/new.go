@@ -93,6 +93,10 @@ func withoutChanges[In any](f func(context.Context, *Call, In) (Result, error)) 
 	}
 }
 
+// checker is what an argument struct implements that knows more than its schema
+// can say. What it refuses is refused before anybody is asked.
+type checker interface{ Check() error }
+
 // effecter is what an argument struct implements whose calls have effects
 // that depend on the arguments.
 type effecter interface{ Effects() Effects }
@@ -123,6 +127,11 @@ func newTool[In any](d Def, access Access, f func(context.Context, *Call, In) (R
 		in := proto
 		if err := jsonv2.Unmarshal(args, &in); err != nil {
 			return nil, invalid(d.Name, decodeText(err))
+		}
+		if c, ok := any(&in).(checker); ok {
+			if err := c.Check(); err != nil {
+				return nil, err
+			}
 		}
 		b := &Bound{Args: in, Repairs: repairs}
 		b.run = func(ctx context.Context, c *Call) (Result, []workspace.Change, error) {

@@ -301,6 +301,12 @@ func TestConflictsLoseNothing(t *testing.T) {
 	if res := r.accept(map[string]any{"revision": list.Revision - 1}); len(res.Accepted) > 0 || len(res.Failed) != 1 {
 		t.Errorf("a stale revision: %+v", res)
 	}
+	for _, command := range []string{"sidecar.review.accept", "sidecar.review.reject"} {
+		err := r.ExecuteCommand(t.Context(), command, map[string]any{"hunks": []string{"h999"}}, nil)
+		if err == nil || !strings.Contains(err.Error(), "h999 is not pending") {
+			t.Errorf("%s of an unknown hunk: %v", command, err)
+		}
+	}
 }
 
 // TestNewSecretsAsk: a file whose name says secret may be made, but not

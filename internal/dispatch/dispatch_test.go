@@ -152,6 +152,14 @@ type lineIn struct {
 	Line string `json:"line" jsonschema:"the line"`
 }
 
+// Check knows what the schema can't say.
+func (l lineIn) Check() error {
+	if l.Line == "nonsense" {
+		return tools.Errorf(tools.InvalidArguments, "line: %s is none", l.Line)
+	}
+	return nil
+}
+
 type shellIn struct {
 	Command string `json:"command"`
 }
@@ -336,6 +344,7 @@ func TestWhoIsAsked(t *testing.T) {
 		"the word in small letters":         {"autonomous", "sh", `{"line":"destroy"}`, says(Answer{Allow: true, Typed: "confirm"}), 1, tools.NotApproved, "user"},
 		"nobody there":                      {"cautious", "sh", `{"line":"x"}`, func(Ask) (Answer, error) { return Answer{Allow: true}, ErrNobody }, 1, tools.NotApproved, "user"},
 		"bad arguments bother nobody":       {"manual", "put", `{}`, yes, 0, tools.InvalidArguments, "rule"},
+		"what a check refuses":              {"cautious", "sh", `{"line":"nonsense"}`, yes, 0, tools.InvalidArguments, "rule"},
 		"an edit that fails bothers nobody": {"cautious", "put", `{"path":".env"}`, yes, 0, tools.SensitivePath, "mode"},
 	} {
 		t.Run(name, func(t *testing.T) {

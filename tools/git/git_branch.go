@@ -31,7 +31,8 @@ func (a branchArgs) Effects() tools.Effects {
 	return tools.Effects{ReadOnly: true, Command: "git branch --list"}
 }
 
-func (a branchArgs) check() error {
+// Check refuses a name that no branch can have.
+func (a branchArgs) Check() error {
 	if a.Action == "list" {
 		if a.Name != "" {
 			return tools.Errorf(tools.InvalidArguments, "name: list takes none; leave it out")
@@ -57,9 +58,6 @@ func newBranch(d Deps) *tools.Tool {
 		Name: "git_branch", Title: "Git branch", Description: branchDoc,
 		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, error) {
-		if err := in.check(); err != nil {
-			return tools.Result{}, err
-		}
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err

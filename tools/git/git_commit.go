@@ -24,14 +24,11 @@ type commitArgs struct {
 
 // Effects shows the command line, and that the commit can wait.
 func (a commitArgs) Effects() tools.Effects {
-	e := tools.Effects{Command: commandLine("git", "commit", "-m", a.Message)}
-	if a.check() == nil {
-		e.Commit = &tools.QueuedCommit{Message: a.Message}
-	}
-	return e
+	return tools.Effects{Command: commandLine("git", "commit", "-m", a.Message), Commit: &tools.QueuedCommit{Message: a.Message}}
 }
 
-func (a commitArgs) check() error {
+// Check refuses a message that git would not take.
+func (a commitArgs) Check() error {
 	if err := noDash("message", a.Message); err != nil {
 		return err
 	}
@@ -54,9 +51,6 @@ func newCommit(d Deps) *tools.Tool {
 		Name: "git_commit", Title: "Git commit", Description: commitDoc,
 		Category: category, Core: true, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, error) {
-		if err := in.check(); err != nil {
-			return tools.Result{}, err
-		}
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err

@@ -28,8 +28,8 @@ func (a diffArgs) Effects() tools.Effects {
 	return tools.Effects{Paths: []string{a.Path}}
 }
 
-// check refuses what can't be meant before anything is looked at.
-func (a diffArgs) check() error {
+// Check refuses what can't be meant before anything is looked at.
+func (a diffArgs) Check() error {
 	switch {
 	case a.Ref2 != "" && a.Ref1 == "":
 		return tools.Errorf(tools.InvalidArguments, "ref2: it is compared with ref1; give that too")
@@ -72,9 +72,6 @@ func newDiff(d Deps) *tools.Tool {
 		Name: "git_diff", Title: "Git diff", Description: diffDoc,
 		Category: category, Core: true, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in diffArgs) (tools.Result, error) {
-		if err := in.check(); err != nil {
-			return tools.Result{}, err
-		}
 		p, path, err := d.place(ctx, c.Files, in.Path)
 		if err != nil {
 			return tools.Result{}, err

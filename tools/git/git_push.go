@@ -16,6 +16,9 @@ type pushArgs struct {
 	SetUpstream bool   `json:"set_upstream,omitempty" jsonschema:"follow the pushed branch from then on"`
 }
 
+// Check refuses what would look like an option.
+func (a pushArgs) Check() error { return noDash("remote", a.Remote) }
+
 // Effects shows the command line.
 func (a pushArgs) Effects() tools.Effects {
 	args := []string{"git", "push"}
@@ -33,9 +36,6 @@ func newPush(d Deps) *tools.Tool {
 		Name: "git_push", Title: "Git push", Description: pushDoc,
 		Category: category, Tags: []string{"remote", "upload"}, Timeout: withPrograms,
 	}, func(ctx context.Context, c *tools.Call, in pushArgs) (tools.Result, error) {
-		if err := noDash("remote", in.Remote); err != nil {
-			return tools.Result{}, err
-		}
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err

@@ -19,6 +19,9 @@ type stashArgs struct {
 	Index   int    `json:"index,omitempty" jsonschema:"which one, as list counts them" default:"0" minimum:"0" maximum:"9999"`
 }
 
+// Check refuses what would look like an option.
+func (a stashArgs) Check() error { return noDash("message", a.Message) }
+
 // Effects shows the command line. A list changes nothing.
 func (a stashArgs) Effects() tools.Effects {
 	args := []string{"git", "stash", a.Action}
@@ -46,9 +49,6 @@ func newStash(d Deps) *tools.Tool {
 		Name: "git_stash", Title: "Git stash", Description: stashDoc,
 		Category: category, Tags: []string{"put away", "restore"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in stashArgs) (tools.Result, error) {
-		if err := noDash("message", in.Message); err != nil {
-			return tools.Result{}, err
-		}
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -174,7 +175,6 @@ func TestEffects(t *testing.T) {
 		{"git_stage", `{}`, "git add --all", false, false},
 		{"git_stage", `{"files":["a b","it's"]}`, `git add --all -- 'a b' 'it'\''s'`, false, false},
 		{"git_commit", `{"message":"fix $(evil)"}`, "git commit -m 'fix $(evil)'", false, true},
-		{"git_commit", `{"message":" "}`, "git commit -m ' '", false, false},
 		{"git_push", `{"remote":"origin","set_upstream":true}`, "git push --set-upstream origin", false, false},
 		{"git_pull", `{"rebase":false}`, "git pull --no-rebase", false, false},
 		{"git_pull", `{}`, "git pull", false, false},
@@ -190,6 +190,30 @@ func TestEffects(t *testing.T) {
 		}
 		if e := b.Effects; e.Command != c.command || e.ReadOnly != c.readOnly || (e.Commit != nil) != c.waits || (e.Irrecoverable != "") != strings.HasPrefix(c.command, "git stash drop") {
 			t.Errorf("%s %s: %+v", c.tool, c.args, e)
+		}
+	}
+}
+
+// TestRefusedUnasked: what can't be meant is refused before anybody is asked.
+func TestRefusedUnasked(t *testing.T) {
+	list := Tools(Deps{})
+	for _, c := range []struct{ tool, bad, good string }{
+		{"git_commit", `{"message":" "}`, `{"message":"x"}`},
+		{"git_commit", `{"message":"--amend"}`, `{"message":"amend --this"}`},
+		{"git_push", `{"remote":"--force"}`, `{"remote":"origin"}`},
+		{"git_stash", `{"message":"-a"}`, `{"message":"a"}`},
+		{"git_branch", `{"action":"create","name":"-x"}`, `{"action":"create","name":"x"}`},
+		{"git_branch", `{"action":"switch"}`, `{"action":"switch","name":"x"}`},
+		{"git_diff", `{"ref1":"--output=x"}`, `{"ref1":"x"}`},
+		{"git_diff", `{"ref2":"x"}`, `{"ref1":"x","ref2":"x"}`},
+	} {
+		i := slices.IndexFunc(list, func(t *tools.Tool) bool { return t.Name == c.tool })
+		var e *tools.Error
+		if _, err := list[i].Bind(json.RawMessage(c.bad)); !errors.As(err, &e) || e.Code != tools.InvalidArguments {
+			t.Errorf("%s %s: %v", c.tool, c.bad, err)
+		}
+		if _, err := list[i].Bind(json.RawMessage(c.good)); err != nil {
+			t.Errorf("%s %s: %v", c.tool, c.good, err)
 		}
 	}
 }

@@ -25,6 +25,9 @@ type runIn struct {
 	Cwd        string `json:"cwd,omitempty" jsonschema:"directory to begin in, instead of the session's"`
 }
 
+// Check refuses what bash can't be given.
+func (in runIn) Check() error { return checkLine(in.Command) }
+
 func (in runIn) Effects() tools.Effects { return tools.Effects{Command: in.Command, Shell: true} }
 
 // Ran is the structured result of run_command.

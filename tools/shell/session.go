@@ -90,11 +90,18 @@ type command struct {
 	keep bool   // what it leaves is for the next one
 }
 
+func checkLine(line string) error {
+	if len(line) > maxCommand || strings.ContainsRune(line, 0) {
+		return tools.Errorf(tools.InvalidArguments, "command: at most %d bytes without a NUL; put a longer script into a file", maxCommand)
+	}
+	return nil
+}
+
 // prepare returns what to run for c, and where it begins. A directory that is
 // gone, or that leads out of the root, is not begun in; note says so.
 func (sh *shell) prepare(c command) (r Run, note string, err error) {
-	if len(c.line) > maxCommand || strings.ContainsRune(c.line, 0) {
-		return r, "", tools.Errorf(tools.InvalidArguments, "command: at most %d bytes without a NUL; put a longer script into a file", maxCommand)
+	if err := checkLine(c.line); err != nil {
+		return r, "", err
 	}
 	sh.mu.Lock()
 	dir := sh.dir
