@@ -65,9 +65,10 @@ type meaning struct {
 	wake    chan struct{} // has room for one, as again
 	again   chan struct{} // wakes also who waits for an endpoint that failed
 
-	mu     sync.Mutex
-	ids    map[*segment.Segment][]embed.ID // by unit
-	status MeaningStatus
+	mu       sync.Mutex
+	ids      map[*segment.Segment][]embed.ID // by unit
+	status   MeaningStatus
+	failures int // so far, of questions and of pieces
 }
 
 func newMeaning(o *Meaning) *meaning {
@@ -106,17 +107,31 @@ func (m *meaning) now() *MeaningStatus {
 	return &s
 }
 
-// set changes the status and reports whether it was another one.
-func (m *meaning) set(f func(s *MeaningStatus)) bool {
+// failed counts the failures so far.
+func (m *meaning) failed() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.failures
+}
+
+// set changes the status and reports whether it was another one. What failed
+// since then, as a question can at any time, is not covered up.
+func (m *meaning) set(since int, f func(s *MeaningStatus)) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failures != since {
+		return false
+	}
 	before := m.status
 	f(&m.status)
 	return m.status != before
 }
 
-func (m *meaning) fail(err error) bool {
-	return m.set(func(s *MeaningStatus) { s.State, s.Err = meaningFailing, err.Error() })
+func (m *meaning) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures++
+	m.status.State, m.status.Err = meaningFailing, err.Error()
 }
 
 // embed makes vectors until the index is closed.
@@ -135,7 +150,8 @@ func (x *Index) embed() {
 	}
 	wait := time.Duration(0)
 	for x.ctx.Err() == nil {
-		err := x.embedAll()
+		since := m.failed()
+		err := x.embedAll(since)
 		if x.ctx.Err() != nil {
 			return
 		}
@@ -146,7 +162,7 @@ func (x *Index) embed() {
 			m.fail(err)
 		} else {
 			wait = 0
-			m.set(func(s *MeaningStatus) { s.State, s.Err = meaningReady, "" })
+			m.set(since, func(s *MeaningStatus) { s.State, s.Err = meaningReady, "" })
 		}
 		x.mu.Lock()
 		x.tell(true)
@@ -174,7 +190,8 @@ type piece struct {
 }
 
 // embedAll gives a vector to every unit that has none, as far as there is room.
-func (x *Index) embedAll() error {
+// It starts after that many failures.
+func (x *Index) embedAll(since int) error {
 	m := x.meaning
 	if was := m.now(); was.State == meaningFailing {
 		// Is it back, and the same?
@@ -192,7 +209,7 @@ func (x *Index) embedAll() error {
 		units += int(at.record().Count)
 	}
 	units = min(units, m.MaxUnits)
-	m.set(func(s *MeaningStatus) { s.State, s.Units, s.Err = meaningWorking, units, "" })
+	m.set(since, func(s *MeaningStatus) { s.State, s.Units, s.Err = meaningWorking, units, "" })
 	var batch []piece
 	size, room := 0, m.MaxUnits
 	send := func() error {
@@ -202,7 +219,7 @@ func (x *Index) embedAll() error {
 		err := x.send(batch)
 		done += len(batch)
 		batch, size = batch[:0], 0
-		if m.set(func(s *MeaningStatus) { s.Embedded = min(done, units) }) {
+		if m.set(since, func(s *MeaningStatus) { s.Embedded = min(done, units) }) {
 			x.mu.Lock()
 			x.tell(false)
 			x.mu.Unlock()
@@ -228,7 +245,7 @@ func (x *Index) embedAll() error {
 		}
 	}
 	err := send()
-	m.set(func(s *MeaningStatus) { s.Embedded, s.Units = done, done })
+	m.set(since, func(s *MeaningStatus) { s.Embedded, s.Units = done, done })
 	return err
 }
 
@@ -385,7 +402,8 @@ func (x *Index) nearest(ctx context.Context, text string, parts []rank.Part, f r
 		found, err = embed.Nearest(m.vectors.Load(), vectors[0], near, func(yield func(rank.Ref, embed.ID)) { m.each(parts, f, yield) })
 	}
 	if err != nil {
-		if ctx.Err() == nil && m.fail(err) {
+		if ctx.Err() == nil {
+			m.fail(err)
 			m.hurry() // to find out when it is back
 		}
 		return nil

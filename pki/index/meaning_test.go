@@ -38,8 +38,8 @@ func meant(t *testing.T, s *embedserver.Server, change func(*index.Options)) (*p
 		default:
 		}
 	}
-	c, err := embed.New(embed.Options{Provider: embed.Ollama, URL: s.URL, Model: "m", Timeout: 5 * time.Second})
-	o.Meaning = &index.Meaning{Client: c, Err: err, Hide: redact.New().Text, MaxUnits: 1000, Patience: 5 * time.Second, Again: time.Millisecond}
+	c, err := embed.New(embed.Options{Provider: embed.Ollama, URL: s.URL, Model: "m"})
+	o.Meaning = &index.Meaning{Client: c, Err: err, Hide: redact.New().Text, MaxUnits: 1000, Patience: time.Minute, Again: time.Millisecond}
 	if change != nil {
 		change(&o)
 	}
@@ -210,6 +210,7 @@ func TestMeaningFails(t *testing.T) {
 	if want == "" {
 		t.Fatal("nothing is to be found")
 	}
+	hangUp := make(chan struct{})
 	for what, c := range map[string]struct {
 		bad embedserver.How
 		err string
@@ -219,16 +220,21 @@ func TestMeaningFails(t *testing.T) {
 		"an error":        {embedserver.How{Model: "other"}, "try pulling it first"},
 		"wrong dimension": {embedserver.How{Dims: 7}, "7 dimensions, those that are kept have 32"},
 		"slow": {embedserver.How{Before: func(_ http.ResponseWriter, r *http.Request) bool {
-			<-r.Context().Done()
-			return true
+			select {
+			case <-r.Context().Done():
+				return true
+			case <-hangUp:
+				panic(http.ErrAbortHandler)
+			}
 		}}, "in time"},
 		"down": {embedserver.How{Before: func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }}, "can't be reached"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := embedserver.New(t, embedserver.How{})
 			p, said := meant(t, s, func(o *index.Options) {
-				o.Meaning.Patience = 50 * time.Millisecond
-				o.Meaning.Client, o.Meaning.Err = embed.New(embed.Options{Provider: embed.Ollama, URL: s.URL, Model: "m", Timeout: 100 * time.Millisecond})
+				if what == "slow" {
+					o.Meaning.Patience = 50 * time.Millisecond
+				}
 			})
 			p.until(said, "it works", state("ready"))
 			s.Set(func(h *embedserver.How) { *h = c.bad })
@@ -237,7 +243,13 @@ func TestMeaningFails(t *testing.T) {
 				t.Errorf("got %q, want %q; %+v", got, want, a.Status.Meaning)
 			}
 			s.Set(func(h *embedserver.How) { *h = embedserver.How{} })
+			if what == "slow" {
+				close(hangUp)
+			}
 			p.until(said, "it works again", state("ready"))
+			if what == "slow" {
+				return // even a good answer could take longer than the patience
+			}
 			if a := p.ask(index.Query{Text: "terminate", MaxHits: 5}); len(a.Hits) == 0 || !a.Hits[0].Vector {
 				t.Errorf("then: %+v, %+v", a.Hits, a.Status.Meaning)
 			}

@@ -47,7 +47,7 @@ func extract(_ context.Context, lang string, src []byte) ([]pki.Symbol, error) {
 func (p *project) until(said chan struct{}, what string, ok func(index.Status) bool) {
 	p.t.Helper()
 	p.Start()
-	for late := time.After(30 * time.Second); !ok(p.Status()); {
+	for late := time.After(2 * time.Minute); !ok(p.Status()); {
 		select {
 		case <-said:
 		case <-late:
