@@ -135,7 +135,8 @@ func (s *Sandbox) supervised(ctx context.Context, c *Cmd, p *plan, spec Spec, gr
 		if err != nil {
 			return err
 		}
-		*last = append(*last, func() { _ = os.RemoveAll(own) })
+		p.Own = own
+		*last = append(*last, func() { _ = os.RemoveAll(own) }) // in case its keeper could not
 		for _, d := range []struct {
 			dir  *string
 			name string

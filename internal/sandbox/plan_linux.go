@@ -19,10 +19,11 @@ type plan struct {
 	Limits   Limits
 	Files    *fileRules // nil: no Landlock
 	Seccomp  bool
-	Families []int // sockets, with Seccomp
-	Cgroups  int   // so many descriptors after planFD are cgroup.procs files to join
-	Userns   bool  // in a user namespace of its own, where processes are counted by themselves
-	Lifeline int   // for supervise: the descriptor whose end means that the server is gone
+	Families []int  // sockets, with Seccomp
+	Cgroups  int    // so many descriptors after planFD are cgroup.procs files to join
+	Userns   bool   // in a user namespace of its own, where processes are counted by themselves
+	Lifeline int    // for supervise: the descriptor whose end means that the server is gone
+	Own      string // for supervise: a directory that goes with the command
 }
 
 const planFD = 3

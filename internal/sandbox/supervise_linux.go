@@ -13,8 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// treePatience is how long the end of a tree of processes may take.
-const treePatience = 1500 * time.Millisecond
+// treePatience is how long the end of a tree of processes may take. It takes
+// moments, but a machine under load ends nothing soon, and what is left then
+// stays.
+const treePatience = 10 * time.Second
 
 // supervise runs a command where there is no namespace that could end it: its
 // processes are below this one, whatever they do, and end with it or with the
@@ -56,6 +58,9 @@ func supervise(stderr io.Writer) int {
 	err = cmd.Wait()
 	if !reapAll() {
 		endTree(os.Getpid(), treePatience, reapAll)
+	}
+	if p.Own != "" {
+		_ = os.RemoveAll(p.Own) // the server may be gone
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
