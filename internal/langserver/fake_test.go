@@ -2,6 +2,7 @@ package langserver
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -213,18 +214,17 @@ func TestBadServers(t *testing.T) {
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			p, w := fakePool(t, c.how, nil), cProject(t)
-			limit := 20 * time.Second
+			limit := time.Minute
+			if c.how == "silent" {
+				running(t, p, w)
+			}
 			if strings.Contains(c.say, "start") || c.how == "silent" {
 				limit = 500 * time.Millisecond
 			}
-			begun := time.Now()
 			r := p.Diagnose(within(t, limit), w, "a.c")[0]
 			var why *UnavailableError
 			if !errors.As(r.Err, &why) || !strings.Contains(r.Err.Error(), c.say) || !strings.HasPrefix(r.Err.Error(), "clangd: ") {
 				t.Errorf("%v", r.Err)
-			}
-			if took := time.Since(begun); took > limit+5*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}
@@ -309,11 +309,9 @@ func only(p *Pool) *server {
 	return nil
 }
 
-// A server that never says a word is ended after some questions.
-func TestStuck(t *testing.T) {
-	var now atomic.Int64
-	p := fakePool(t, "silent", func(o *Options) { o.Now = func() time.Time { return time.Unix(1000+now.Load(), 0) } })
-	w := cProject(t)
+// running waits until the server of a.c can be asked.
+func running(t *testing.T, p *Pool, w *project) {
+	t.Helper()
 	at, err := locate(w, "a.c")
 	if err != nil {
 		t.Fatal(err)
@@ -321,13 +319,70 @@ func TestStuck(t *testing.T) {
 	if _, err := p.get(within(t, time.Minute), w, at, true); err != nil {
 		t.Fatal(err)
 	}
-	for range stuckAnswers {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		_, err := p.Hover(ctx, w, Place{Name: "a.c", Line: 1, Symbol: "x"})
-		cancel()
-		if err == nil {
+}
+
+// late is a context whose time is over when the channel is closed.
+type late struct {
+	context.Context
+	over chan struct{}
+}
+
+func (l late) Done() <-chan struct{} { return l.over }
+
+func (l late) Err() error {
+	select {
+	case <-l.over:
+		return context.DeadlineExceeded
+	default:
+		return l.Context.Err()
+	}
+}
+
+// wire tells when a question about a hover was sent.
+type wire struct {
+	io.WriteCloser
+	asked chan<- struct{}
+}
+
+func (w wire) Write(data []byte) (int, error) {
+	n, err := w.WriteCloser.Write(data)
+	if bytes.Contains(data, []byte("textDocument/hover")) {
+		w.asked <- struct{}{}
+	}
+	return n, err
+}
+
+// A server that never says a word is ended after some questions.
+func TestStuck(t *testing.T) {
+	var now atomic.Int64
+	asked := make(chan struct{}, 1)
+	p := fakePool(t, "silent", func(o *Options) {
+		o.Now = func() time.Time { return time.Unix(1000+now.Load(), 0) }
+		o.Start = func(ctx context.Context, program Program) (*Process, error) {
+			process, err := plainly(ctx, program)
+			if err == nil {
+				process.In = wire{process.In, asked}
+			}
+			return process, err
+		}
+	})
+	w := cProject(t)
+	running(t, p, w)
+	inVain := func() {
+		t.Helper()
+		over, end := make(chan struct{}), make(chan error, 1)
+		go func() {
+			_, err := p.Hover(late{t.Context(), over}, w, Place{Name: "a.c", Line: 1, Symbol: "x"})
+			end <- err
+		}()
+		<-asked
+		close(over)
+		if <-end == nil {
 			t.Fatal("it answered")
 		}
+	}
+	for range stuckAnswers {
+		inVain()
 		select {
 		case why := <-p.running(w, "a.c").quit:
 			t.Fatalf("too soon: %v", why)
@@ -336,15 +391,11 @@ func TestStuck(t *testing.T) {
 		now.Add(int64(stuckTime/time.Second)/stuckAnswers - 1)
 	}
 	now.Add(int64(stuckTime / time.Second))
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if _, err := p.Hover(ctx, w, Place{Name: "a.c", Line: 1, Symbol: "x"}); err == nil {
-		t.Fatal("it answered")
-	}
+	inVain()
 	if s := only(p); s != nil {
 		<-s.gone
 	}
-	_, err = p.Hover(within(t, time.Minute), w, Place{Name: "a.c", Line: 1, Symbol: "x"})
+	_, err := p.Hover(within(t, time.Minute), w, Place{Name: "a.c", Line: 1, Symbol: "x"})
 	if err == nil || !strings.Contains(err.Error(), errStuck.Error()) {
 		t.Errorf("%v", err)
 	}

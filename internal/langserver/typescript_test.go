@@ -9,6 +9,7 @@ import (
 )
 
 func TestTypeScript(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // it leaves files there
 	p := newPool(t, map[string][]string{"typescript-language-server": {servers.TypeScript(t), "--stdio"}}, nil)
 	w := newProject(t, map[string]string{
 		"tsconfig.json": `{"compilerOptions": {"strict": true, "module": "commonjs", "target": "es2020"}}`,
