@@ -54,7 +54,7 @@ func serveGo(t *testing.T, dir string, settings map[string]any, capabilities *ls
 		t.Fatalf("%v\n%s", err, &stderr)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_ = e.Shutdown(ctx) // of one that was killed this fails at once
 		_ = e.Wait(ctx)
@@ -326,7 +326,7 @@ func TestServersEndWithUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = s.Wait(t.Context())
-	deadline := time.Now().Add(2 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for len(mine()) > 0 && time.Now().Before(deadline) {
 		runtime.Gosched()
 	}

@@ -80,7 +80,7 @@ func (p *parserPool) parse(ctx context.Context, lang string, src []byte, names b
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
 	case <-ctx.Done():
-		return pki.File{}, ctx.Err()
+		return pki.File{}, parseEnd(ctx)
 	}
 	w, err := p.take()
 	if err != nil {
@@ -97,11 +97,8 @@ func (p *parserPool) parse(ctx context.Context, lang string, src []byte, names b
 	if !stop() || err != nil {
 		w.kill()
 		w.wait()
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return pki.File{}, treesitter.ErrTimeout
-		}
-		if err == nil {
-			err = ctx.Err()
+		if ctx.Err() != nil {
+			return pki.File{}, parseEnd(ctx)
 		}
 		return pki.File{}, fmt.Errorf("its parser failed (%w)", err)
 	}
@@ -114,6 +111,14 @@ func (p *parserPool) parse(ctx context.Context, lang string, src []byte, names b
 		return pki.File{}, errors.New(r.Error)
 	}
 	return r.File, nil
+}
+
+// parseEnd says why a context that is over ended a parser.
+func parseEnd(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return treesitter.ErrTimeout
+	}
+	return ctx.Err()
 }
 
 // take returns a process that waits for work.

@@ -95,7 +95,7 @@ func TestPDFRead(t *testing.T) {
 		if c.not != "" && strings.Contains(out, c.not) {
 			t.Errorf("%v: %q is in\n%.1500s", c.args, c.not, out)
 		}
-		if took := time.Since(begun); took > 40*time.Second {
+		if took := time.Since(begun); took > 2*time.Minute {
 			t.Errorf("%v took %v", c.args, took)
 		}
 	}
