@@ -21,7 +21,7 @@ import (
 )
 
 // patience bounds every wait of a test; it is only reached when one fails.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // calls is a dispatcher of which a test sets what it needs.
 type calls struct {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // world is a directory with a repository and the user's own settings, apart
@@ -183,11 +184,11 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// alive reports whether a process that was killed is still there after a while
-// in which the kernel could end it. A dead one that nobody has asked about is
-// not.
+// alive reports whether a process that was killed is still there after a
+// minute, in which the kernel could end it. A dead one that nobody has asked
+// about is not.
 func alive(pid string) bool {
-	for range 1000 {
+	for late := time.Now().Add(time.Minute); time.Now().Before(late); {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil || strings.Contains(string(stat), ") Z ") {
 			return false

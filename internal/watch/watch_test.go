@@ -400,7 +400,7 @@ func TestClose(t *testing.T) {
 	if n := descriptors(); n != open {
 		t.Errorf("%d descriptors, before %d", n, open)
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines, before %d", runtime.NumGoroutine(), goroutines)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // hang is when a case counts as hung. It is a guard and measures nothing.
-const hang = 30 * time.Second
+const hang = 2 * time.Minute
 
 // Server is one running server. Wait returns its error after its end; an end by
 // exit without shutdown before it must be an error.
