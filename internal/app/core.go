@@ -68,6 +68,7 @@ type core struct {
 	settings *settings
 	shadows  *shadows
 	repos    *repos
+	tracked  trackedSecrets
 	bus      *events.Bus
 	audit    *auditlog.Log // nil: stateErr says why
 	known    *known

@@ -26,8 +26,10 @@ const gitConfig = ".config/git/config"
 
 // gitSettings puts the user's settings of git, as they hold in root, into the
 // home of commands. What is in that directory was made by commands: no link in
-// it is followed out of it, and nothing of it is opened.
-func (c *core) gitSettings(ctx context.Context, root, home string) error {
+// it is followed out of it, and nothing of it is opened. sealed: files of the
+// repository have stand-ins, which git tells from them by what it does not look
+// at then.
+func (c *core) gitSettings(ctx context.Context, root, home string, sealed bool) error {
 	gitDir := ""
 	if r, err := c.repos.open(ctx, root); err == nil {
 		gitDir = r.GitDir
@@ -35,6 +37,13 @@ func (c *core) gitSettings(ctx context.Context, root, home string) error {
 	set, err := gitrepo.UserSettings(gitDir, gitKeys...)
 	if err != nil {
 		set = nil // git itself would refuse them, and say so
+	}
+	if sealed {
+		set = maps.Clone(set)
+		if set == nil {
+			set = map[string]string{}
+		}
+		maps.Copy(set, map[string]string{"core.checkstat": "minimal", "core.trustctime": "false"})
 	}
 	dir, err := os.OpenRoot(home)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A commit in the sandbox is made by the user, and the rest of the user's
@@ -49,5 +50,79 @@ func TestCommitInTheSandbox(t *testing.T) {
 		if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
 			t.Errorf("after %q: %v, %v are outside", leave, left, err)
 		}
+	}
+}
+
+// Files that may hold secrets and are tracked can't be read in the sandbox, and
+// git takes them for what they are all the same: nothing of them is changed by a
+// commit, not even where git would have to read them.
+func TestTrackedSecretsInTheSandbox(t *testing.T) {
+	home(t)
+	server := buildServer(t)
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "gitconfig"))
+	write(t, os.Getenv("GIT_CONFIG_GLOBAL"), "[user]\n\tname = A\n\temail = a@example.org\n")
+	for name, age := range map[string]time.Duration{"older than the index": time.Hour, "as old as the index": 0} {
+		t.Run(name, func(t *testing.T) {
+			secrets := map[string]string{".env": "KEY=value-that-nobody-knows\n", "testdata/key.pem": "another-that-nobody-knows\n"}
+			dir := project(t, map[string]string{"a.txt": "one\n", ".env": secrets[".env"], "testdata/key.pem": secrets["testdata/key.pem"]})
+			git := func(args ...string) string {
+				t.Helper()
+				out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+				if err != nil {
+					t.Fatal(err, string(out))
+				}
+				return string(out)
+			}
+			run := func(command string) string {
+				t.Helper()
+				out, _ := exec.CommandContext(t.Context(), server, "call", "--root", dir, "--mode", "autonomous", "run_command", arguments(t, command)).CombinedOutput()
+				return string(out)
+			}
+			then := time.Now().Add(-age)
+			for file := range secrets {
+				if err := os.Chtimes(filepath.Join(dir, file), then, then); err != nil {
+					t.Fatal(err)
+				}
+			}
+			git("init", "-q")
+			git("add", "-A")
+			git("commit", "-qm", "first")
+			if age == 0 {
+				index := filepath.Join(dir, ".git/index")
+				if err := os.Chtimes(index, then, then); err != nil { // however slow the machine is
+					t.Fatal(err)
+				}
+			}
+			out := run("cat $(git ls-files | grep -v a.txt); echo two >> a.txt; git add -A && git commit -qm second; echo left: $(git status --porcelain)")
+			if strings.Contains(out, "sandbox.weak") {
+				t.Skip("this machine has no sandbox")
+			}
+			if strings.Contains(out, "nobody-knows") || strings.Count(out, "Permission denied") < 2 {
+				t.Errorf("they can be read:\n%s", out)
+			}
+			if age > 0 && !strings.Contains(out, "left:\n") {
+				t.Errorf("git takes them for changed:\n%s", out)
+			}
+			for file, text := range secrets {
+				if got := git("show", "HEAD:"+file); got != text {
+					t.Errorf("%s was committed as %q", file, got)
+				}
+			}
+			want := "a.txt\n"
+			if age == 0 {
+				want = "" // git could not look, and did nothing
+			}
+			if got := git("diff", "--name-only", "HEAD@{0}", git("rev-list", "--max-parents=0", "HEAD")[:40]); got != want {
+				t.Errorf("%q differs in the second commit, want %q\n%s", got, want, out)
+			}
+			if out := run("git stash -q; git stash pop -q; git ls-files | xargs touch; true"); strings.Contains(out, "nobody-knows") {
+				t.Error(out)
+			}
+			for file, text := range secrets {
+				if data, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(data) != text {
+					t.Errorf("%s: %q %v", file, data, err)
+				}
+			}
+		})
 	}
 }

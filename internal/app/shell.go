@@ -90,12 +90,16 @@ func (c *core) confinement(ctx context.Context, root string) (sandbox.Spec, erro
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
-	if err := c.gitSettings(ctx, root, home); err != nil {
+	spec := sandboxSpec(c.settings.now.Load(), root)
+	spec.Home = home
+	r, repoErr := c.repos.open(ctx, root)
+	if spec.Hidden = c.secrets(ctx, root); repoErr == nil {
+		spec.Sealed, spec.Hidden = c.tracked.split(r, spec.Hidden)
+	}
+	if err := c.gitSettings(ctx, root, home, len(spec.Sealed) > 0); err != nil {
 		return sandbox.Spec{}, err
 	}
-	spec := sandboxSpec(c.settings.now.Load(), root)
-	spec.Home, spec.Hidden = home, c.secrets(ctx, root)
-	if r, err := c.repos.open(ctx, root); err == nil && r.CommonDir != filepath.Join(r.Dir, ".git") {
+	if repoErr == nil && r.CommonDir != filepath.Join(r.Dir, ".git") {
 		// A linked working tree has its repository elsewhere: a commit can be made
 		// there, but nothing that git runs and no branch of others changed.
 		spec.ReadOnly = append(spec.ReadOnly, r.CommonDir)

@@ -105,6 +105,13 @@ var rootAttempts = []attempt{
 		defer func() { _ = os.Rename(w.Root+"/moved", w.Root+"/.env") }()
 		return errors.Join(os.Rename(w.Root+"/.env", w.Root+"/moved"), w.read(w.Root+"/moved"))
 	}},
+	{"read a sealed file", Bubblewrap, true, func(w *world) error { return w.read(w.Root + "/key.pem") }},
+	{"open up a sealed file", Bubblewrap, false, func(w *world) error {
+		return errors.Join(os.Chmod(w.Root+"/key.pem", 0o644), w.read(w.Root+"/key.pem"))
+	}},
+	{"replace a sealed file", Bubblewrap, false, func(w *world) error {
+		return errors.Join(write(w.Root+"/new.pem"), os.Rename(w.Root+"/new.pem", w.Root+"/key.pem"))
+	}},
 	{"add a git hook", Bubblewrap, true, func(w *world) error { return write(w.Root + "/.git/hooks/pre-commit") }},
 	{"change a git hook", Bubblewrap, false, func(w *world) error { return write(w.Root + "/.git/hooks/ok") }},
 	{"change the settings of git", Bubblewrap, false, func(w *world) error { return write(w.Root + "/.git/config") }},

@@ -65,7 +65,7 @@ func (m *mounts) hide(path string) {
 
 // bwrapArgs is the whole view of the machine that a command gets: nothing is
 // there that is not listed here.
-func bwrapArgs(m machine, self string, s Spec, guards []*guard) []string {
+func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed) []string {
 	a := &mounts{}
 	a.add("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv")
 	if m.DisableUserns {
@@ -148,6 +148,9 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard) []string {
 	}
 	for _, path := range s.Hidden {
 		a.hide(path)
+	}
+	for _, f := range sealed {
+		a.add("--ro-bind", f.standIn, f.path)
 	}
 	a.add("--ro-bind", self, helperPath)
 	a.add("--remount-ro", "/run", "--remount-ro", "/")

@@ -16,6 +16,7 @@ type Spec struct {
 	Writable []string // other directories that are
 	ReadOnly []string // what can be read besides; inside Root: what can't be written
 	Hidden   []string // files and directories that look empty, if they exist
+	Sealed   []string // files that can't be read, but look as large and as old as they are
 
 	// Home is a private directory that stands in for the user's own home, and
 	// outlives the command. "" is an empty one that does not.
@@ -129,6 +130,7 @@ func (s Spec) resolve() (Spec, error) {
 	s.Writable = all(s.Writable, true)
 	s.ReadOnly = all(s.ReadOnly, false)
 	s.Hidden = all(s.Hidden, false)
+	s.Sealed = all(s.Sealed, false)
 	s.Limits = s.Limits.withDefaults()
 	if err != nil {
 		return s, err

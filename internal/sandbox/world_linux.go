@@ -70,6 +70,7 @@ func newWorld(self, dir string) (w *world, done func(), err error) {
 		filepath.Join(w.ReadOnly, "file"):      "kept\n",
 		filepath.Join(w.Root, "file"):          "text\n",
 		filepath.Join(w.Root, ".env"):          w.Secret,
+		filepath.Join(w.Root, "key.pem"):       w.Secret,
 		filepath.Join(w.Root, ".git/HEAD"):     "ref: refs/heads/main\n",
 		filepath.Join(w.Root, ".git/config"):   "[core]\n\trepositoryformatversion = 0\n",
 		filepath.Join(w.Root, ".git/hooks/ok"): "#!/bin/sh\n",
@@ -138,7 +139,7 @@ func echo(c net.PacketConn) {
 // spec is what an attempt to escape may use.
 func (w *world) spec() Spec {
 	return Spec{
-		Root: w.Root, ReadOnly: []string{w.ReadOnly}, Hidden: []string{filepath.Join(w.Root, ".env")},
+		Root: w.Root, ReadOnly: []string{w.ReadOnly}, Hidden: []string{filepath.Join(w.Root, ".env")}, Sealed: []string{filepath.Join(w.Root, "key.pem")},
 		Env: Environ(append(os.Environ(), planted(w.Secret)...)),
 	}
 }

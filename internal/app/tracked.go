@@ -1,0 +1,67 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// trackedSecrets knows which files that may hold secrets a repository tracks.
+// What looks empty in the sandbox, git there takes for changed: a commit of
+// everything would fail, and a status would show what nobody did. So those keep
+// their look. It remembers each index as long as that is the same file.
+type trackedSecrets struct {
+	mu sync.Mutex
+	of map[string]trackedIn // by the path of the index
+}
+
+type trackedIn struct {
+	index os.FileInfo
+	names map[string]bool // relative to the top of the working tree, slash-separated
+}
+
+// split tells which of paths, which are absolute, the repository tracks.
+func (t *trackedSecrets) split(r *gitrepo.Repo, paths []string) (tracked, others []string) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	names := t.names(filepath.Join(r.GitDir, "index"))
+	for _, path := range paths {
+		if rel, err := filepath.Rel(r.Dir, path); err == nil && names[filepath.ToSlash(rel)] {
+			tracked = append(tracked, path)
+		} else {
+			others = append(others, path)
+		}
+	}
+	return tracked, others
+}
+
+func (t *trackedSecrets) names(index string) map[string]bool {
+	info, err := os.Stat(index)
+	if err != nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if have, ok := t.of[index]; ok && os.SameFile(have.index, info) && have.index.Size() == info.Size() && have.index.ModTime().Equal(info.ModTime()) {
+		return have.names
+	}
+	x, err := gitrepo.ReadIndex(index)
+	if err != nil {
+		return nil // git will say so
+	}
+	names := map[string]bool{}
+	for i := range x.Entries {
+		if name := x.Entries[i].Path; workspace.Sensitive(name) {
+			names[name] = true
+		}
+	}
+	if t.of == nil || len(t.of) == maxRepos {
+		t.of = map[string]trackedIn{}
+	}
+	t.of[index] = trackedIn{info, names}
+	return names
+}
