@@ -166,8 +166,10 @@ func (e *exitError) Error() string {
 	return e.stderr
 }
 
-// grace is how long git has to put away its locks when it is told to stop.
-const grace = 40 * time.Millisecond
+// grace is how long git has to put away its locks when it is told to stop, and
+// half of what we have to read what it said after its end: generous, as both
+// take their time on a machine under load.
+const grace = time.Second
 
 // errOutput is the cause of a stop at the limit of the output.
 var errOutput = errors.New("the output is too long")

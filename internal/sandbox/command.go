@@ -12,9 +12,12 @@ import (
 	"time"
 )
 
-// waitDelay is how long a command that has ended, or was ended, may keep its
-// pipes open. What is in them by then has been read.
-const waitDelay = 300 * time.Millisecond
+// How long the pipes of a command that has ended, or was ended, may stay open.
+// What is in them by then has been read.
+const (
+	waitDelay  = 5 * time.Second        // all that holds them ends with it, but reading takes its time under load
+	plainDelay = 300 * time.Millisecond // what it left in the background holds them
+)
 
 // Cmd is a command that is confined. Its streams are set before Start; nil is
 // the null device, as for exec.Cmd.
@@ -87,6 +90,9 @@ func (c *Cmd) Start() error {
 		c.cmd.Stdout = c.report // one pipe, so that the order holds
 	}
 	c.cmd.WaitDelay = waitDelay
+	if c.plain {
+		c.cmd.WaitDelay = plainDelay
+	}
 	c.cmd.Cancel = func() error {
 		c.cancelled = context.Cause(c.ctx)
 		c.kill()
