@@ -31,14 +31,24 @@ type known struct {
 	mu        sync.Mutex
 	searched  time.Time
 	searching bool
-	roots     map[string]fs.FileInfo // directories of the disk: a change says that there may be new files
-	files     map[string]*envFile    // by name
+	roots     map[string]root     // directories of the disk: a change says that there may be new files
+	files     map[string]*envFile // by name
 }
 
 type envFile struct {
 	info   fs.FileInfo
 	young  bool // it was read when it had just been written, perhaps before that was over
 	values []string
+}
+
+type root struct {
+	info  fs.FileInfo
+	young bool // as of an envFile
+}
+
+func lookAtRoot(dir string) root {
+	now := look(dir)
+	return root{now, now != nil && time.Since(now.ModTime()) < young}
 }
 
 // young is the age up to which a file may be changed again without that its
@@ -66,14 +76,14 @@ const (
 	envDepth  = 5
 	envFiles  = 100
 	envBytes  = 1 << 20
-	envSearch = 2 * time.Second        // for all of them
-	envWait   = 100 * time.Millisecond // of the first call for the first search
-	envAgain  = 30 * time.Second       // below the roots, where nothing tells of a new file
+	envSearch = 2 * time.Second  // for all of them
+	envWait   = 5 * time.Second  // of the first call for the first search, which can take longer under load
+	envAgain  = 30 * time.Second // below the roots, where nothing tells of a new file
 )
 
 // newKnown begins to look for the files.
 func newKnown(disk *workspace.Disk, hide *redact.Redactor, allowed func(string) bool) *known {
-	k := &known{disk: disk, hide: hide, allowed: allowed, ready: make(chan struct{}), roots: map[string]fs.FileInfo{}, files: map[string]*envFile{}}
+	k := &known{disk: disk, hide: hide, allowed: allowed, ready: make(chan struct{}), roots: map[string]root{}, files: map[string]*envFile{}}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	k.search()
 	return k
@@ -100,7 +110,7 @@ func (k *known) refresh() {
 	defer k.mu.Unlock()
 	changed := false
 	for dir, before := range k.roots {
-		if now := look(dir); !same(now, before) {
+		if now := lookAtRoot(dir); before.young || !same(now.info, before.info) {
 			k.roots[dir] = now
 			changed = k.list(dir) || changed
 		}
@@ -184,9 +194,9 @@ func (k *known) search() {
 	}
 	k.searching = true
 	k.all.Go(func() {
-		roots := map[string]fs.FileInfo{}
+		roots := map[string]root{}
 		for _, f := range k.disk.Folders() {
-			roots[f.Dir] = look(f.Dir)
+			roots[f.Dir] = lookAtRoot(f.Dir)
 		}
 		ctx, cancel := context.WithTimeout(k.ctx, envSearch)
 		defer cancel()

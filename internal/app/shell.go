@@ -112,7 +112,7 @@ func (c *core) confinement(ctx context.Context, root string) (sandbox.Spec, erro
 // a directory that holds what others wrote, is not hidden from it.
 const (
 	secretsDepth = 5
-	secretsTime  = 150 * time.Millisecond
+	secretsTime  = time.Second
 )
 
 // secrets lists the files below root that commands must not see.
