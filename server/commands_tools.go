@@ -90,12 +90,12 @@ func (r toolResult) LongText() (rest any, member, text string) {
 // callTool runs a tool. However the call ends, its result is no RPC error,
 // unless the client or the user cancelled it.
 func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callToolArgs) (toolResult, error) {
-	d, err := s.dispatcher()
-	if err != nil {
-		return toolResult{}, err
-	}
 	if err := checkObject(a.Arguments); err != nil {
 		return toolResult{}, err
+	}
+	d, err := s.dispatcher()
+	if err != nil {
+		return toolResult{dispatch.Unserved(dispatch.Request{Name: a.Name, CallID: a.CallID}, tools.Errorf(tools.Unavailable, "%v; ask the user to open one", err))}, nil
 	}
 	if a.Model != "" {
 		if st, err := s.session(a.Session); err == nil { // else the call says so

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,7 @@ type door struct {
 	warn     func(text string) // puts a text before the user; nil: the log has it
 	mode     string            // of the default session; "" is that of the settings
 	before   *core             // in whose place the core comes; nil: it is the first
+	visit    *visit            // outlives cores that don't follow each other; nil: nothing does
 }
 
 // queueUse says when the review queue is opened. It is not opened without
@@ -112,6 +114,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.watching = &watching{disk: disk}
 	if d.before == nil {
 		c.parsers = newParserPool(d.parser)
+		if d.visit != nil {
+			c.line, d.visit.line = cmp.Or(d.visit.line, c.line), cmp.Or(d.visit.line, c.line)
+		}
 		c.line.now.Store(c)
 	}
 	box := newSandbox(d.parser)
@@ -125,7 +130,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if d.before == nil {
 		c.settings = &settings{level: d.level, secrets: func(values []string) { hide.Know("settings", values) }, project: func() ([]byte, error) { return readProjectSettings(c.line.home()) }}
 		c.problems = append(c.problems, c.settings.load(d.client...)...)
-		c.sessions = c.line.sessions(d)
+		c.sessions = d.visit.sessions(c.line, d)
 	} else {
 		c.inherit(d.before)
 	}

@@ -31,6 +31,23 @@ type line struct {
 	left   []string       // folders that were the first and are not now
 }
 
+// visit is what a client keeps while it has no folder at all, and so no core.
+type visit struct {
+	line *line
+	kept *session.Store
+}
+
+// sessions are those that the client has had, or new ones.
+func (v *visit) sessions(l *line, d door) *session.Store {
+	if v == nil {
+		return l.sessions(d)
+	}
+	if v.kept == nil {
+		v.kept = l.sessions(d)
+	}
+	return v.kept
+}
+
 // home is the folder that has the settings of the project and the server's
 // state.
 func (l *line) home() string { return l.now.Load().disk.Folders()[0].Dir }

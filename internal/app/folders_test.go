@@ -135,17 +135,27 @@ func TestFoldersChange(t *testing.T) {
 
 // All folders go, and one comes back.
 func TestNoFolderLeft(t *testing.T) {
-	r, a, _ := twoFolders(t)
+	r, a, b := twoFolders(t)
 	r.mode("review")
 	r.shows("edit_file", object{"path": "a.txt", "search": "alpha", "replace": "ALPHA"})
 	r.folders(nil, []string{a})
-	err := r.ExecuteCommand(t.Context(), "sidecar.tools.call", object{"name": "read_file", "arguments": object{"path": "a.txt"}}, nil)
-	if err == nil || !strings.Contains(err.Error(), "no folder") {
-		t.Errorf("without a folder: %v", err)
+	if got := r.call("read_file", object{"path": "a.txt"}); got.OK || got.Error.Code != "unavailable" || !strings.Contains(got.Content, "no folder") {
+		t.Errorf("without a folder: %+v", got)
 	}
-	r.folders([]string{a}, nil)
+	r.folders([]string{b}, nil)
+	r.shows("read_file", object{"path": "b.txt"}, "beta")
+	var list struct {
+		Sessions []struct {
+			Session string `json:"session"`
+			Mode    string `json:"mode"`
+			Root    string `json:"root"`
+		} `json:"sessions"`
+	}
+	if err := r.ExecuteCommand(t.Context(), "sidecar.session.list", nil, &list); err != nil || len(list.Sessions) != 1 || list.Sessions[0].Mode != "review" || list.Sessions[0].Root != b {
+		t.Errorf("what the client chose is gone: %+v %v", list, err)
+	}
+	r.folders([]string{a}, []string{b})
 	r.isQueued("a.txt")
-	r.mode("review") // the sessions went with the folders
 	r.shows("read_file", object{"path": "a.txt"}, "ALPHA")
 }
 

@@ -34,7 +34,7 @@ func TestModesAreListed(t *testing.T) {
 		}
 		r.mode(m.Name)
 	}
-	if want := []string{"autonomous", "cautious", "review", "audit", "manual", "docs"}; !slices.Equal(names, want) {
+	if want := []string{"autonomous", "cautious", "review", "audit", "plan", "manual", "docs"}; !slices.Equal(names, want) {
 		t.Errorf("modes %q, want %q", names, want)
 	}
 	if err := r.ExecuteCommand(t.Context(), "sidecar.mode.set", map[string]any{"mode": "none"}, nil); err == nil {

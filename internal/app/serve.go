@@ -68,11 +68,12 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, log *slog.Logger, leve
 }
 
 func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *slog.LevelVar) error {
+	client := new(visit)
 	s := server.New(server.Options{
 		Version: Version(),
 		Log:     log,
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
-			return startCore(ctx, st, streams.Self, log, level)
+			return startCore(ctx, st, client, streams.Self, log, level)
 		},
 	})
 	log.Info("start", "version", Version())
@@ -84,14 +85,14 @@ func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *sl
 
 // startCore builds the core for an editor's workspace. Without a folder the
 // commands that need one say so.
-func startCore(ctx context.Context, st server.Start, parser string, log *slog.Logger, level *slog.LevelVar) (*server.Core, error) {
+func startCore(ctx context.Context, st server.Start, client *visit, parser string, log *slog.Logger, level *slog.LevelVar) (*server.Core, error) {
 	if len(st.Folders) == 0 {
 		return &server.Core{}, nil
 	}
 	d := door{
 		log: log, level: level, approver: st.Approver, people: people{st.People, redactorOf(log)}, shows: st.Diagnostics, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
 		queue: queueAlways, parser: parser, resident: true,
-		warn: st.Warn,
+		warn: st.Warn, visit: client,
 		live: func(base workspace.View) workspace.View { return st.Editor(base) },
 	}
 	if len(st.Settings) > 0 {

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,14 @@ type call struct {
 	out       output
 	asked     time.Duration // how long a person took
 	approvals int
+}
+
+// Unserved is the result of a call that no dispatcher can take.
+func Unserved(req Request, err *tools.Error) *Result {
+	return &Result{
+		CallID: cmp.Or(req.CallID, newID("call_")), Tool: req.Name, Content: err.Message, Error: &Failure{err.Code, err.Message},
+		Decision: Decision{Outcome: "deny", By: policy.ByRule, Rule: string(err.Code)}, Changes: []ChangeRef{}, Attempts: 1,
+	}
 }
 
 // Call runs one tool call. Whatever goes wrong with the call is a Result that

@@ -32,7 +32,7 @@ const (
 // Session is one agent's run. It is safe for concurrent use.
 type Session struct {
 	ID       string
-	Root     string   // the working root: the main tree's or the shadow's directory
+	Root     string   // the working root when it was opened: the main tree's or the shadow's directory
 	Shadow   string   // the shadow workspace it works in, or ""
 	Allow    []string // names of the only tools it may use; nil means all
 	Registry Registry // "" follows the setting
@@ -190,11 +190,14 @@ type Info struct {
 
 // Info describes s now.
 func (s *Session) Info() Info {
-	mode := s.Mode()
+	mode, root := s.Mode(), s.Root
+	if s.Shadow == "" {
+		root = s.store.root("") // the main tree may be another one by now
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Info{
-		ID: s.ID, Mode: mode, Root: s.Root, Shadow: s.Shadow,
+		ID: s.ID, Mode: mode, Root: root, Shadow: s.Shadow,
 		Calls: s.calls, Tokens: s.tokens, Budget: s.budget, OpenedAt: s.OpenedAt,
 	}
 }
