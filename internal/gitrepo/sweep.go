@@ -117,6 +117,8 @@ func (s *sweep) run(below string) (swept, error) {
 		}
 		d.release()
 	}
+	s.mu.Lock() // the end of the context may be under way
+	defer s.mu.Unlock()
 	return s.gather(s.workers), s.err
 }
 

@@ -158,10 +158,17 @@ func (w *walk) run(ctx context.Context) error {
 	for _, j := range w.stack {
 		j.parent.release()
 	}
-	if w.err != nil {
-		if errors.Is(w.err, fs.SkipAll) {
-			return nil
-		}
+	return w.outcome(ctx)
+}
+
+// outcome is why the work ended. The end of ctx may still be under way.
+func (w *walk) outcome(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case errors.Is(w.err, fs.SkipAll):
+		return nil
+	case w.err != nil:
 		return w.err
 	}
 	return ctx.Err()
@@ -170,11 +177,11 @@ func (w *walk) run(ctx context.Context) error {
 // end makes all workers stop. The first error is kept.
 func (w *walk) end(err error) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.err == nil {
 		w.err = err
 	}
-	w.mu.Unlock()
-	w.stop.Store(true)
+	w.stop.Store(true) // with the lock, or who is about to wait would not be woken
 	w.more.Broadcast()
 }
 

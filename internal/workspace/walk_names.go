@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"strings"
 	"sync"
@@ -36,10 +35,7 @@ func (d *Disk) visitNames(ctx context.Context, opts WalkOptions, visit func(*Ent
 	}
 	work(0)
 	wg.Wait()
-	if w.err != nil && !errors.Is(w.err, fs.SkipAll) {
-		return w.err
-	}
-	return ctx.Err()
+	return w.outcome(ctx)
 }
 
 // visitChunk visits some of the names. It returns false when the walk ends.

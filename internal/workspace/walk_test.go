@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +52,28 @@ func TestWalk(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A walk ends with its context, whatever its workers are at just then.
+func TestWalkEndsAnyTime(t *testing.T) {
+	userIgnore(t, "")
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("%d/%d/f", i%5, i)] = ""
+	}
+	d := diskOf(t, files)
+	names := slices.Sorted(maps.Keys(files))
+	for i := range 500 {
+		ctx, cancel := context.WithCancel(t.Context())
+		opts := WalkOptions{Workers: 4}
+		if i%2 == 0 {
+			opts.Names = names
+		}
+		go cancel()
+		if err := d.Walk(ctx, opts, func(*Entry) error { return nil }); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
 	}
 }
 
