@@ -94,7 +94,7 @@ func (s *server) run(ctx context.Context, program Program) (err error) {
 	if err != nil {
 		return fmt.Errorf("it could not be started: %w", err)
 	}
-	out := &meter{ReadCloser: process.Out, now: time.Now, limit: meterBytes}
+	out := &meter{ReadCloser: process.Out, now: s.pool.o.Now, limit: meterBytes}
 	s.conn = lsp.NewConn(out, process.In, s, lsp.Options{
 		Log: s.pool.o.Log.With("server", s.at.kind.name), MaxFrame: maxMessage, Concurrency: 8, MaxQueued: 8 << 20, DrainTimeout: time.Second,
 	})
