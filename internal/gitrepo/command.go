@@ -60,6 +60,10 @@ func (r *Repo) git(ctx context.Context, c invocation) ([]byte, error) {
 	if c.stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.stdin)
 	}
+	cmd.WaitDelay = mostRead
+	if c.hooks || c.network || r.trusted() {
+		cmd.WaitDelay = mostHeld
+	}
 	limit := c.limit
 	if limit == 0 {
 		limit = maxOutput
@@ -132,6 +136,7 @@ func (r *Repo) binary(ctx context.Context) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, bin, "version")
 	cmd.Env = inherited(always)
+	cmd.WaitDelay = mostRead
 	out, err := run(ctx, cmd, "version", 1<<10)
 	if err != nil {
 		return "", fmt.Errorf("git version: %w", err)
@@ -166,10 +171,12 @@ func (e *exitError) Error() string {
 	return e.stderr
 }
 
-// grace is how long git has to put away its locks when it is told to stop, and
-// half of what we have to read what it said after its end: generous, as both
-// take their time on a machine under load.
-const grace = time.Second
+// Generous, as all takes its time on a machine under load.
+const (
+	grace    = time.Second      // git has so long to put away its locks when it is told to stop,
+	mostRead = 20 * time.Second // we to read what is in its pipes when it has ended,
+	mostHeld = 2 * time.Second  // or less, where a hook or a helper may have left something that holds them
+)
 
 // errOutput is the cause of a stop at the limit of the output.
 var errOutput = errors.New("the output is too long")
@@ -184,7 +191,6 @@ func run(ctx context.Context, cmd *exec.Cmd, op string, limit int64) ([]byte, er
 	out := &bounded{limit: limit, full: func() { cancel(errOutput) }}
 	errs := &bounded{limit: maxErrors, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, errs
-	cmd.WaitDelay = 2 * grace                // for what holds the pipes open
 	cmd.Cancel = func() error { return nil } // the group is ended below
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {

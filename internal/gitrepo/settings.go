@@ -50,6 +50,7 @@ func (r *Repo) settings(ctx context.Context) (settings, error) {
 	cmd := exec.CommandContext(ctx, bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
 	cmd.Dir = r.Dir
 	cmd.Env = append(r.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
+	cmd.WaitDelay = mostRead
 	out, err := run(ctx, cmd, "config", maxConfig)
 	if err != nil {
 		return nil, r.explain(err)
