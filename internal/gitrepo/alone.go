@@ -83,7 +83,7 @@ func (r *Repo) indexAlone() (*Index, error) {
 	case errors.Is(err, ErrUnsupported):
 		return nil, cantAlone("%v", err)
 	case errors.Is(err, ErrCorrupt):
-		return nil, failf(Failed, "the index of the repository is damaged: %v", err)
+		return nil, damagedIndex(err)
 	}
 	return x, err
 }

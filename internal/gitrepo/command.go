@@ -54,6 +54,11 @@ func (r *Repo) git(ctx context.Context, c invocation) ([]byte, error) {
 	if err := r.mayRun(ctx, op, conf); err != nil {
 		return nil, err
 	}
+	if op.index {
+		if err := r.soundIndex(conf); err != nil {
+			return nil, err
+		}
+	}
 	cmd := exec.CommandContext(ctx, bin, append([]string{"--no-pager", "--literal-pathspecs"}, args...)...)
 	cmd.Dir = r.Dir
 	cmd.Env = slices.Concat(r.environment(op, c.network), configEnvironment(r.overrides(conf, op, c.hooks)), c.env)

@@ -1,7 +1,12 @@
 package gitrepo
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -47,4 +52,43 @@ type CacheTree struct {
 	Entries int    // files of the index below it; -1: not valid, and OID is not set
 	OID     OID
 	Subs    []CacheTree
+}
+
+// soundIndex fails when the index of the working tree is damaged. git itself
+// doesn't compare its checksum when it reads one, and commits whatever it finds
+// there.
+func (r *Repo) soundIndex(conf settings) error {
+	var err error
+	if strings.EqualFold(conf.value("extensions.objectformat"), "sha256") {
+		err = checkSum256(filepath.Join(r.GitDir, "index"))
+	} else {
+		_, err = r.readIndex()
+	}
+	if errors.Is(err, ErrCorrupt) {
+		return damagedIndex(err)
+	}
+	return nil // what else there is to say about it, git says
+}
+
+// damagedIndex puts an index that can't be used into words.
+func damagedIndex(err error) *Failure {
+	return failf(Failed, "the index of the repository is damaged, so nothing was done; the files are as they were, and only what was staged has to be staged again: %v", err)
+}
+
+// checkSum256 checks the end of an index whose objects are named by SHA-256. No
+// checksum (index.skipHash) is all zeroes.
+func checkSum256(path string) error {
+	data, _, err := readStamped(path, maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if at := len(data) - sha256.Size; at >= 0 {
+		if sum := [sha256.Size]byte(data[at:]); sum == [sha256.Size]byte{} || sum == sha256.Sum256(data[:at]) {
+			return nil
+		}
+	}
+	return badIndex("its checksum is wrong")
 }

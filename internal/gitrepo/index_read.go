@@ -45,6 +45,7 @@ type rawIndex struct {
 
 	nameless bool      // there is an entry without a name
 	stat     fileStamp // of the file that was read
+	written  written
 }
 
 // rawPlace is where an entry lies.
@@ -134,7 +135,7 @@ func readRawIndex(path string) (*rawIndex, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the index %s: %w", path, err)
 	}
-	x.stat = stamp
+	x.stat, x.written = stamp, writtenAt(stamp.mtime)
 	return x, nil
 }
 
@@ -159,16 +160,18 @@ func readStamped(path string, limit int64) ([]byte, fileStamp, error) {
 	return data, stampOf(info), nil
 }
 
+// badIndex says what is wrong with an index, and what helps.
+func badIndex(format string, args ...any) error {
+	return fmt.Errorf("%w: %s; git can make it anew (move it away and run git reset)", ErrCorrupt, fmt.Sprintf(format, args...))
+}
+
 // parseIndex checks the whole of an index and finds its entries.
 func parseIndex(data []byte) (*rawIndex, error) {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%w: %s; git can make it anew (move it away and run git reset)", ErrCorrupt, fmt.Sprintf(format, args...))
-	}
 	if len(data) < 12+sha1.Size {
-		return nil, bad("it ends after %d bytes", len(data))
+		return nil, badIndex("it ends after %d bytes", len(data))
 	}
 	if string(data[:4]) != "DIRC" {
-		return nil, bad("it does not begin like an index")
+		return nil, badIndex("it does not begin like an index")
 	}
 	x := &rawIndex{version: int(binary.BigEndian.Uint32(data[4:])), data: data}
 	count := binary.BigEndian.Uint32(data[8:])
@@ -178,10 +181,10 @@ func parseIndex(data []byte) (*rawIndex, error) {
 	end := len(data) - sha1.Size
 	// All zeroes: git was told to leave the checksum out (index.skipHash).
 	if sum := OID(data[end:]); sum != (OID{}) && sum != sha1.Sum(data[:end]) {
-		return nil, bad("its checksum is wrong")
+		return nil, badIndex("its checksum is wrong")
 	}
 	if int64(count) > int64(end)/entryHeader {
-		return nil, bad("it can't have %d entries", count)
+		return nil, badIndex("it can't have %d entries", count)
 	}
 	x.count = int(count)
 	x.places = make([]rawPlace, 0, count)
@@ -190,16 +193,16 @@ func parseIndex(data []byte) (*rawIndex, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, bad("%v", err)
+		return nil, badIndex("%v", err)
 	}
 	for at < end {
 		if at+8 > end {
-			return nil, bad("an extension is cut off")
+			return nil, badIndex("an extension is cut off")
 		}
 		sig, size := string(data[at:at+4]), int64(binary.BigEndian.Uint32(data[at+4:]))
 		at += 8
 		if size > int64(end-at) {
-			return nil, bad("the extension %q is cut off", sig)
+			return nil, badIndex("the extension %q is cut off", sig)
 		}
 		body := data[at : at+int(size)]
 		at += int(size)
@@ -207,7 +210,7 @@ func parseIndex(data []byte) (*rawIndex, error) {
 		case sig == "TREE":
 			rest, tree, ok := parseCacheTree(body, 0)
 			if !ok || len(rest) > 0 {
-				return nil, bad("its extension TREE can't be read")
+				return nil, badIndex("its extension TREE can't be read")
 			}
 			x.tree = &tree
 		case sig == "link":
@@ -219,7 +222,7 @@ func parseIndex(data []byte) (*rawIndex, error) {
 		}
 	}
 	if x.nameless {
-		return nil, bad("an entry has no name")
+		return nil, badIndex("an entry has no name")
 	}
 	return x, nil
 }
@@ -293,10 +296,7 @@ func (x *rawIndex) inOrder(e rawPlace) bool {
 		return validName(e.name)
 	}
 	prev := &x.places[len(x.places)-1]
-	same := 0
-	for same < len(prev.name) && same < len(e.name) && prev.name[same] == e.name[same] {
-		same++
-	}
+	same := shared(prev.name, e.name)
 	switch {
 	case same == len(e.name):
 		return same == len(prev.name) && x.at(len(x.places)-1).stage() < (rawEntry{e.name, x.data[e.at:]}).stage()
@@ -304,6 +304,19 @@ func (x *rawIndex) inOrder(e rawPlace) bool {
 		return false
 	}
 	return validName(e.name[strings.LastIndexByte(e.name[:same], '/')+1:])
+}
+
+// shared is how many bytes two names begin with that are the same.
+func shared(a, b string) int {
+	const step = 8
+	n, limit := 0, min(len(a), len(b))
+	for n+step <= limit && a[n:n+step] == b[n:n+step] {
+		n += step
+	}
+	for n < limit && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // validName reports whether a path has only elements that stay below the top

@@ -16,6 +16,7 @@ type operation struct {
 	hooks   []string // what of the repository git would run for it
 	network bool     // may reach remotes
 	signs   bool     // may make a signature
+	index   bool     // goes by the index of the working tree, and is refused while that is damaged
 	filters bool     // writes files of the working tree, through the filters that attributes name
 	nested  bool     // asks submodules for their state, with their own settings
 	guarded []string // what is said besides unless the user trusts the workspace: of these settings the first one counts, so that no later one overrides them
@@ -44,12 +45,12 @@ var operations = []operation{
 	// What is read.
 	{name: "resolve", command: []string{"rev-parse", "--verify", "--quiet", "--end-of-options"}, time: quick},
 	{name: "current-branch", command: []string{"symbolic-ref", "--quiet", "HEAD"}, time: quick},
-	{name: "status", command: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}, flags: []string{"--ignored=matching", "--branch"}, paths: true, time: slow},
-	{name: "status-lines", command: []string{"status", "--porcelain=v1", "--branch", "-z", "--ignore-submodules=dirty"}, flags: []string{"--untracked-files="}, paths: true, filters: true, time: slow},
-	{name: "patch", command: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=dirty"}, flags: []string{"--raw", "-z", "--patch", "--abbrev=10", "--cached"}, paths: true, filters: true, time: slow},
-	{name: "staged", command: []string{"diff-index", "--cached", "--ita-invisible-in-index", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, time: slow},
+	{name: "status", command: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}, flags: []string{"--ignored=matching", "--branch"}, paths: true, index: true, time: slow},
+	{name: "status-lines", command: []string{"status", "--porcelain=v1", "--branch", "-z", "--ignore-submodules=dirty"}, flags: []string{"--untracked-files="}, paths: true, filters: true, index: true, time: slow},
+	{name: "patch", command: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=dirty"}, flags: []string{"--raw", "-z", "--patch", "--abbrev=10", "--cached"}, paths: true, filters: true, index: true, time: slow},
+	{name: "staged", command: []string{"diff-index", "--cached", "--ita-invisible-in-index", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, index: true, time: slow},
 	{name: "diff-tree", command: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=40"}, flags: []string{"--root"}, time: slow},
-	{name: "list-files", command: []string{"ls-files", "-z", "--full-name"}, flags: []string{"--stage", "--unmerged"}, paths: true, time: slow},
+	{name: "list-files", command: []string{"ls-files", "-z", "--full-name"}, flags: []string{"--stage", "--unmerged"}, paths: true, index: true, time: slow},
 	{name: "list-tree", command: []string{"ls-tree", "-r", "-z", "--full-tree"}, paths: true, time: slow},
 	{name: "attributes", command: []string{"check-attr", "-z", "--stdin"}, flags: []string{"--cached"}, time: quick},
 	{name: "show-commit", command: []string{"show", "--no-patch", "--no-color", "--no-show-signature", "--format=%P%x00%B"}, time: quick},
@@ -60,20 +61,20 @@ var operations = []operation{
 	{name: "object-type", command: []string{"cat-file", "-t"}, time: quick},
 
 	// The index.
-	{name: "stage", command: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, time: slow},
-	{name: "index-info", command: []string{"update-index", "-z", "--index-info"}, time: quick},
+	{name: "stage", command: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, index: true, time: slow},
+	{name: "index-info", command: []string{"update-index", "-z", "--index-info"}, index: true, time: quick},
 	{name: "read-tree", command: []string{"read-tree"}, flags: []string{"--empty"}, time: slow},
-	{name: "write-tree", command: []string{"write-tree"}, time: slow},
+	{name: "write-tree", command: []string{"write-tree"}, index: true, time: slow},
 	{name: "hash-object", command: []string{"hash-object", "-w", "--stdin"}, flags: []string{"--path=", "--no-filters"}, time: quick},
 
 	// Commits, branches, stashes.
-	{name: "commit", command: []string{"commit", "--quiet", "--cleanup=whitespace", "--no-edit", "-F", "-"}, flags: []string{"--no-gpg-sign"}, hooks: commitHooks, signs: true, nested: true, time: long},
+	{name: "commit", command: []string{"commit", "--quiet", "--cleanup=whitespace", "--no-edit", "-F", "-"}, flags: []string{"--no-gpg-sign"}, hooks: commitHooks, signs: true, nested: true, index: true, time: long},
 	{name: "create-branch", command: []string{"branch", "--no-track"}, hooks: refHooks, time: quick},
 	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, time: quick},
-	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
-	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: checkoutHooks, filters: true, nested: true, time: slow},
-	{name: "stash-pop", command: []string{"stash", "pop", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
-	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, time: slow},
+	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "stash-pop", command: []string{"stash", "pop", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
 	{name: "stash-drop", command: []string{"stash", "drop", "--quiet"}, hooks: refHooks, time: quick},
 	{name: "stash-list", command: []string{"log", "--no-color", "--no-show-signature", "-g", "--first-parent", "-m", "--format=%gd%x00%ct%x00%gs%x00", "-z", "refs/stash", "--"}, time: quick},
 	{name: "merge-abort", command: []string{"merge", "--abort"}, filters: true, nested: true, time: slow},
@@ -81,10 +82,9 @@ var operations = []operation{
 
 	// Remotes.
 	{name: "push", command: []string{"push", "--porcelain", "--no-recurse-submodules"}, flags: []string{"--set-upstream"}, hooks: []string{"pre-push", "reference-transaction"}, network: true, guarded: []string{"--receive-pack=git-receive-pack"}, time: long},
-	{name: "pull", command: []string{"pull", "--no-edit", "--no-progress", "--no-recurse-submodules", "--no-autostash"}, flags: []string{"--rebase", "--no-rebase"}, hooks: pullHooks, network: true, signs: true, filters: true, nested: true, guarded: []string{"--upload-pack=git-upload-pack", "--strategy=ort"}, time: long},
+	{name: "pull", command: []string{"pull", "--no-edit", "--no-progress", "--no-recurse-submodules", "--no-autostash"}, flags: []string{"--rebase", "--no-rebase"}, hooks: pullHooks, network: true, signs: true, filters: true, nested: true, guarded: []string{"--upload-pack=git-upload-pack", "--strategy=ort"}, index: true, time: long},
 
 	// Linked working trees.
-	{name: "smudged", command: []string{"cat-file", "--filters"}, flags: []string{"--path="}, filters: true, time: quick},
 	{name: "worktree-list", command: []string{"worktree", "list", "--porcelain", "-z"}, time: quick},
 	{name: "worktree-add", command: []string{"worktree", "add", "--quiet", "--detach"}, flags: []string{"--lock"}, hooks: checkoutHooks, filters: true, time: long},
 	{name: "worktree-add-empty", command: []string{"worktree", "add", "--quiet", "--detach", "--no-checkout"}, flags: []string{"--lock"}, hooks: checkoutHooks, time: quick},

@@ -333,24 +333,17 @@ func (w *sweeper) count(d *sweepDir, c *children) (differ bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n := 0
-	for {
-		name, _ := list.Next()
-		if name == nil {
-			break
+	repos := 0
+	n := list.Count(func(name []byte) {
+		switch string(name) {
+		case ".git\x00":
+			repos++
+		case ".gitignore\x00":
+			c.rules = true
 		}
-		n++
-		if name[0] == '.' {
-			switch string(name) {
-			case ".git\x00":
-				n--
-			case ".gitignore\x00":
-				c.rules = true
-			}
-		}
-	}
+	})
 	w.buf = list.Buffer()
-	return !c.exact || n != c.n, nil
+	return !c.exact || n-repos != c.n, nil
 }
 
 // children are what the index has in one directory.

@@ -1,7 +1,9 @@
 package gitrepo
 
 import (
+	"encoding/binary"
 	"io/fs"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -54,8 +56,10 @@ const (
 
 // same reports whether a file's stat data are those that were recorded.
 func (e rawEntry) same(st *workspace.FileStat) bool {
+	w := e.b[:entryOID:entryOID]
+	word := func(i int) uint32 { return binary.BigEndian.Uint32(w[4*i:]) }
 	sec, nsec := st.MTime()
-	if uint32(sec) != e.word(2) || nsec != e.word(3) || e.size() != uint32(st.Size()) {
+	if uint32(sec) != word(2) || nsec != word(3) || word(9) != uint32(st.Size()) {
 		return false
 	}
 	if st.Ino() == 0 { // not known on this system, and so is the rest
@@ -63,7 +67,7 @@ func (e rawEntry) same(st *workspace.FileStat) bool {
 	}
 	sec, nsec = st.CTime()
 	uid, gid := st.Owner()
-	return uint32(sec) == e.word(0) && nsec == e.word(1) && uint32(st.Ino()) == e.word(5) && uid == e.word(7) && gid == e.word(8)
+	return uint32(sec) == word(0) && nsec == word(1) && uint32(st.Ino()) == word(5) && uid == word(7) && gid == word(8)
 }
 
 // racyMargin is how much older than the index a file must be for its stat data
@@ -71,16 +75,26 @@ func (e rawEntry) same(st *workspace.FileStat) bool {
 // may leave no trace in them. File systems count time in steps of up to 10 ms.
 const racyMargin = 100e6
 
+// written is when an index was written, as racy needs it. The zero value is not
+// known.
+type written struct{ sec, nsec, racy int64 }
+
+func writtenAt(t time.Time) written {
+	if t.IsZero() {
+		return written{}
+	}
+	return written{t.Unix(), int64(t.Nanosecond()), t.UnixNano() - racyMargin}
+}
+
 // racy reports whether a file was changed so shortly before the index was
 // written that it may have been changed again since without a trace.
 func (x *rawIndex) racy(e rawEntry) bool {
-	written := x.stat.mtime
-	if written.IsZero() {
+	if x.written == (written{}) {
 		return true
 	}
 	sec, nsec := int64(e.word(2)), int64(e.word(3))
-	if nsec == 0 || written.Nanosecond() == 0 { // whole seconds are all that is known
-		return sec >= written.Unix()
+	if nsec == 0 || x.written.nsec == 0 { // whole seconds are all that is known
+		return sec >= x.written.sec
 	}
-	return written.UnixNano()-(sec*1e9+nsec) < racyMargin
+	return sec*1e9+nsec > x.written.racy
 }

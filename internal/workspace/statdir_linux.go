@@ -98,6 +98,10 @@ func (l *DirList) Next() ([]byte, fs.FileMode) {
 	return name, fs.ModeIrregular
 }
 
+// Count goes through all entries, calls dotted with the names that begin with a
+// dot, terminated by NUL, and returns how many entries there are.
+func (l *DirList) Count(dotted func(name []byte)) int { return l.rest.count(dotted) }
+
 // Mode is the type and the permissions, with the bits of stat(2).
 func (s *FileStat) Mode() uint32 { return uint32(s.st.Mode) }
 

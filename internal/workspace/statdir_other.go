@@ -104,6 +104,18 @@ func (l *DirList) Next() ([]byte, fs.FileMode) {
 	return name, fs.ModeIrregular
 }
 
+// Count goes through all entries, calls dotted with the names that begin with a
+// dot, terminated by NUL, and returns how many entries there are.
+func (l *DirList) Count(dotted func(name []byte)) int {
+	n := 0
+	for name, _ := l.Next(); name != nil; name, _ = l.Next() {
+		if n++; name[0] == '.' {
+			dotted(name)
+		}
+	}
+	return n
+}
+
 // Mode is the type and the permissions, with the bits of stat(2).
 func (s *FileStat) Mode() uint32 {
 	mode := uint32(s.info.Mode().Perm())

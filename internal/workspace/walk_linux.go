@@ -259,12 +259,37 @@ func (h dirHandle) readExclude() ([]byte, error) {
 // entries goes through what list returned.
 type entries struct{ raw []byte }
 
+// In struct linux_dirent64, after inode and offset.
+const (
+	sizeAt = 16
+	nameAt = 19
+)
+
+// count is DirList.Count.
+func (e *entries) count(dotted func(name []byte)) (n int) {
+	for raw := e.raw; len(raw) > nameAt; n++ {
+		size := int(binary.NativeEndian.Uint16(raw[sizeAt:]))
+		name := raw[nameAt:size]
+		raw = raw[size:]
+		if name[0] != '.' {
+			continue
+		}
+		name = name[:bytes.IndexByte(name, 0)+1]
+		if string(name) == ".\x00" || string(name) == "..\x00" {
+			n--
+			continue
+		}
+		dotted(name)
+	}
+	e.raw = nil
+	return n
+}
+
 // next returns the next name, terminated by NUL, or nil.
 func (e *entries) next() ([]byte, entryKind) {
-	const nameAt = 19 // in struct linux_dirent64, after inode, offset, length and type
 	for len(e.raw) > nameAt {
 		rec := e.raw
-		size := int(binary.NativeEndian.Uint16(rec[16:]))
+		size := int(binary.NativeEndian.Uint16(rec[sizeAt:]))
 		e.raw = rec[size:]
 		name := rec[nameAt:size]
 		end := bytes.IndexByte(name, 0)
