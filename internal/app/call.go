@@ -129,37 +129,6 @@ func (c *cli) call(ctx context.Context, k *core, r dispatch.Request) error {
 	return nil
 }
 
-func explainPolicy(ctx context.Context, c *cli) error {
-	if len(c.args) == 0 || c.args[0] != "explain" {
-		return usagef("policy has one verb: explain")
-	}
-	k, r, err := c.dispatcher(ctx, "policy explain", c.args[1:])
-	if err != nil {
-		return err
-	}
-	defer k.close()
-	e, err := k.dispatch.Explain(ctx, r)
-	if err != nil {
-		return err
-	}
-	if c.json {
-		return c.print(e)
-	}
-	fmt.Fprintf(c.Out, "%s by %s: %s\n", e.Decision, e.Rule, e.Reason)
-	for _, row := range []struct {
-		what string
-		list []string
-	}{{"reads", e.Effects.Reads}, {"writes", e.Effects.Writes}, {"hosts", e.Effects.Hosts}} {
-		if len(row.list) > 0 {
-			fmt.Fprintf(c.Out, "%s: %s\n", row.what, strings.Join(row.list, ", "))
-		}
-	}
-	if e.Effects.Command != "" {
-		fmt.Fprintf(c.Out, "command: %s\n", e.Effects.Command)
-	}
-	return nil
-}
-
 // print writes v as JSON for people and programs.
 func (c *cli) print(v any) error {
 	enc := json.NewEncoder(c.Out)

@@ -68,7 +68,7 @@ func commands() []command {
 		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits},
 		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|fill ID|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork},
 		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge},
-		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-]", "say what would be decided about a call; nothing is run", explainPolicy},
+		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", lookAtPolicy},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
 	}
@@ -89,6 +89,7 @@ type cli struct {
 	strict   bool
 	logLevel string
 	logFile  string
+	expect   string
 	reason   string
 	query    auditlog.Query
 	since    time.Duration
@@ -203,8 +204,11 @@ func (c *cli) parse(cmd command, args []string) error {
 	case "tools":
 		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
 		f.BoolVar(&c.strict, "strict", false, "with --format openai: strict schemas")
-	case "call", "policy":
+	case "call":
 		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
+	case "policy":
+		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
+		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")
 	case "audit":
 		f.StringVar(&c.query.Tool, "tool", "", "with list: calls of this tool alone")
 		f.StringVar(&c.query.Session, "session", "", "with list: calls of this session alone")

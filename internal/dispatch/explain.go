@@ -44,7 +44,7 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 	}
 	v := c.decide(nil)
 	if c.tool.Access != tools.Edit || v.Outcome == policy.Deny {
-		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil)}, nil
+		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil), Parts: c.parts()}, nil
 	}
 	_, changes, err := c.compute(ctx)
 	if err != nil {
@@ -52,4 +52,17 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 	}
 	v = c.decide(changes)
 	return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(changes)}, nil
+}
+
+// parts are the pieces of a command line.
+func (c *call) parts() []Part {
+	if c.line == nil {
+		return nil
+	}
+	hide := c.d.o.Redact.Text
+	list := make([]Part, len(c.line.Parts))
+	for i, p := range c.line.Parts {
+		list[i] = Part{hide(p.Text), p.Outcome, p.Rule, hide(p.Reason)}
+	}
+	return list
 }

@@ -114,6 +114,15 @@ type Explanation struct {
 	Rule     string         `json:"rule"`
 	Reason   string         `json:"reason"`
 	Effects  EffectList     `json:"effects"`
+	Parts    []Part         `json:"parts,omitempty"` // of a command line: each command in it, and what else it does
+}
+
+// Part is what was decided about one piece of a command line.
+type Part struct {
+	Command  string         `json:"command"`
+	Decision policy.Outcome `json:"decision,omitempty"` // left out: no rule speaks about it, so the mode decides
+	Rule     string         `json:"rule"`
+	Reason   string         `json:"reason"`
 }
 
 // EffectList is what a call would touch.
