@@ -2,6 +2,7 @@ package treesitter
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"time"
 
@@ -42,7 +43,9 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 		g.mu.Lock()
 		defer g.mu.Unlock()
 	}
-	deadline := time.Now().Add(2 * limit)
+	runtime.LockOSThread() // whose time is limited
+	defer runtime.UnlockOSThread()
+	begun := spent()
 
 	// A parser that once hit its limit would resume the old text, and a context
 	// that ends would leave its flag set: each parse has a parser of its own.
@@ -55,6 +58,9 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 		text = withoutMacros(g.lang, src)
 	}
 	tree, err := p.ParseCtx(context.Background(), nil, text)
+	for err != nil && spent()-begun < limit { // its limit is by the clock
+		tree, err = p.ParseCtx(context.Background(), nil, text) // goes on
+	}
 	if err != nil {
 		return pki.File{}, ErrTimeout // the language is set and the context cannot end
 	}
@@ -63,7 +69,7 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 	if hostile(tree.RootNode(), len(src)) {
 		return pki.File{}, ErrRefused
 	}
-	symbols := g.assemble(g.marks(tree.RootNode(), src, deadline), src)
+	symbols := g.assemble(g.marks(tree.RootNode(), src, begun+2*limit), src)
 	if tree.RootNode().HasError() {
 		symbols = g.recoverLines(tree.RootNode(), src, symbols)
 	}
@@ -73,8 +79,9 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 	return w(copyTree(tree.RootNode(), g.tables()), src, symbols), nil
 }
 
-// marks runs the query until the deadline; a match is small work, see hostile.
-func (g *grammar) marks(root *sitter.Node, src []byte, deadline time.Time) []mark {
+// marks runs the query until so much time is spent; a match is small work, see
+// hostile.
+func (g *grammar) marks(root *sitter.Node, src []byte, most time.Duration) []mark {
 	cursor := sitter.NewQueryCursor()
 	defer cursor.Close()
 	cursor.Exec(g.compiled, root)
@@ -87,7 +94,7 @@ func (g *grammar) marks(root *sitter.Node, src []byte, deadline time.Time) []mar
 		if m, ok := g.mark(match, src); ok {
 			marks = append(marks, m)
 		}
-		if n%256 == 255 && time.Now().After(deadline) {
+		if n%256 == 255 && spent() > most {
 			break
 		}
 	}

@@ -112,8 +112,7 @@ func Safe(lang string) bool {
 	return false
 }
 
-// timeFor is generous, since the clock runs on while other processes have the
-// processor: a parse needs about 0.3 ms per KiB.
+// timeFor is generous: a parse needs about 0.3 ms per KiB.
 func timeFor(size int) time.Duration {
 	return 500*time.Millisecond + time.Duration(size>>10)*time.Millisecond
 }
