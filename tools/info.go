@@ -54,13 +54,19 @@ type mcpTool struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
-	Annotations mcpHints        `json:"annotations"`
+	Annotations Hints           `json:"annotations"`
 }
 
-type mcpHints struct {
+// Hints are what MCP lets a tool say of itself.
+type Hints struct {
 	ReadOnly    bool `json:"readOnlyHint"`
 	Destructive bool `json:"destructiveHint"`
 	OpenWorld   bool `json:"openWorldHint"`
+}
+
+// Hints are what agents are told of t.
+func (t *Tool) Hints() Hints {
+	return Hints{ReadOnly: t.Access == Read, Destructive: t.Access != Read, OpenWorld: t.Untrusted || t.Source.Kind == SourceMCP}
 }
 
 type openAITool struct {
@@ -91,8 +97,7 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 		case FormatInfo, "":
 			entries = append(entries, t.Info())
 		case FormatMCP:
-			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.json,
-				mcpHints{ReadOnly: t.Access == Read, Destructive: t.Access != Read, OpenWorld: t.Untrusted || t.Source.Kind == SourceMCP}})
+			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.json, t.Hints()})
 		case FormatOpenAI:
 			f := openAIFunction{Name: t.Name, Description: t.Description, Parameters: t.json}
 			if strict {

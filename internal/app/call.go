@@ -35,6 +35,15 @@ func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 	return k, nil
 }
 
+// makeRoom is makeRoom for the workspace of a sub-command.
+func (c *cli) makeRoom(ctx context.Context) error {
+	f, err := c.folder()
+	if err == nil {
+		makeRoom(ctx, f.Dir)
+	}
+	return err
+}
+
 func listTools(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 {
 		return usagef("tools takes no arguments, but got %q", c.args[0])
@@ -93,6 +102,9 @@ func (c *cli) request(verb string, args []string) (dispatch.Request, error) {
 func (c *cli) dispatcher(ctx context.Context, verb string, args []string) (*core, dispatch.Request, error) {
 	r, err := c.request(verb, args)
 	if err != nil {
+		return nil, r, err
+	}
+	if err := c.makeRoom(ctx); err != nil {
 		return nil, r, err
 	}
 	k, err := c.core(ctx, queueByMode)

@@ -29,6 +29,7 @@ func home(t *testing.T) {
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 }
 
 // TestMain lets the tests' program be what the server starts of itself.

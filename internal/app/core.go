@@ -320,6 +320,7 @@ func (c *core) giveUp(d door) {
 
 // close ends the core, and those before it.
 func (c *core) close() error {
+	c.line.agents.close()
 	c.line.ending.Wait()
 	err := errors.Join(c.closeState(), c.closeOwn())
 	c.parsers.close()

@@ -46,7 +46,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer k.close()
-		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()))
+		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkAgents(ctx, f.Dir))
 	}
 	if c.json {
 		if err := c.print(findings); err != nil {

@@ -29,6 +29,7 @@ type line struct {
 	now    atomic.Pointer[core]
 	ending sync.WaitGroup // cores that are no longer the latest, until their calls have ended
 	left   []string       // folders that were the first and are not now
+	agents *agents        // nil: nobody attaches
 }
 
 // visit is what a client keeps while it has no folder at all, and so no core.
@@ -108,6 +109,7 @@ func (c *core) takeOver(ctx context.Context, before *core) error {
 	}
 	c.takeBack(ctx)
 	c.line.now.Store(c)
+	c.admitAgents()
 	c.line.ending.Go(func() {
 		<-before.dispatch.Retire()
 		if !c.keeps {

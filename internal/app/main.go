@@ -70,6 +70,7 @@ func commands() []command {
 		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", lookAtPolicy},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
+		{"mcp", "[--root DIR] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
 	}
 }
@@ -204,6 +205,9 @@ func (c *cli) parse(cmd command, args []string) error {
 	case "tools":
 		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
 		f.BoolVar(&c.strict, "strict", false, "with --format openai: strict schemas")
+	case "mcp":
+		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
+		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
 	case "call":
 		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
 	case "policy":

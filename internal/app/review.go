@@ -29,6 +29,9 @@ func reviewEdits(ctx context.Context, c *cli) error {
 	if !ok {
 		return usagef("review has no verb %q; it has list, diff, accept, reject and undo", verb)
 	}
+	if err := c.makeRoom(ctx); err != nil {
+		return err
+	}
 	k, err := c.core(ctx, queueAlways)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -98,11 +99,30 @@ func startCore(ctx context.Context, st server.Start, client *visit, parser strin
 	if len(st.Settings) > 0 {
 		d.client = []json.RawMessage{st.Settings}
 	}
+	for _, f := range st.Folders {
+		makeRoom(ctx, f.Dir)
+	}
 	c, err := open(ctx, st.Folders, d)
 	if err != nil {
 		return nil, err
 	}
+	c.line.agents = newAgents(c, attach.Editor, nil)
+	c.admitAgents()
 	return c.served(), nil
+}
+
+// admitAgents lets the agents of the core's folders in.
+func (c *core) admitAgents() {
+	dirs := []string{}
+	for _, f := range c.disk.Folders() {
+		dirs = append(dirs, f.Dir)
+	}
+	if !c.settings.now.Load().Bool("mcp.attach") {
+		dirs = nil
+	}
+	if err := c.line.agents.admit(dirs...); err != nil {
+		c.door.log.Warn("agents can't attach to this server", "error", err)
+	}
 }
 
 // served is the core as the server knows it.
@@ -163,14 +183,20 @@ type people struct {
 }
 
 func (p people) Ask(ctx context.Context, q editor.Question) (string, bool, error) {
-	show := func(s string) string { return redact.Visible(p.hide.Text(s)) }
-	shown := make([]string, len(q.Options))
-	for i, o := range q.Options {
-		shown[i] = show(o)
-	}
-	answer, ok, err := p.p.Ask(ctx, show(q.Text), shown, q.AllowCustom)
+	text, shown := shownQuestion(p.hide, q)
+	answer, ok, err := p.p.Ask(ctx, text, shown, q.AllowCustom)
 	if i := slices.Index(shown, answer); i >= 0 {
 		answer = q.Options[i]
 	}
 	return answer, ok, err
+}
+
+// shownQuestion is a question as people see it.
+func shownQuestion(hide *redact.Redactor, q editor.Question) (text string, options []string) {
+	show := func(s string) string { return redact.Visible(hide.Text(s)) }
+	options = make([]string, len(q.Options))
+	for i, o := range q.Options {
+		options[i] = show(o)
+	}
+	return show(q.Text), options
 }

@@ -150,6 +150,7 @@ func TestHostileWorkspace(t *testing.T) {
 			case strings.Contains(line, server) || strings.Contains(line, "/proc/self/exe"):
 				started++
 			case strings.Contains(line, "= -1 ENOENT"):
+			case strings.Contains(line, "bind(") && strings.Contains(line, os.Getenv("XDG_RUNTIME_DIR")+"/sidecar-ls/"): // for agents of the same user, who are asked about as always
 			case strings.Contains(line, `execve("`+git+`"`): // as docs/git.md has it: a closed list of operations, with nothing of the repository's
 			default:
 				t.Errorf("before anybody trusts it: %s", line)

@@ -237,6 +237,10 @@ var table = []Setting{
 		Help: "The profile that is used. Agents change it with switch_backend alone, which always asks and tries the key first.",
 	},
 	{
+		Key: "mcp.attach", Type: Boolean, Default: true, Scope: ScopeUser,
+		Help: "Whether agents that are started with `sidecar-ls mcp` work through the editor's server of their workspace, with its questions and its review queue, and not by themselves.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "What is logged.",
 	},

@@ -201,12 +201,14 @@ func (st *Store) checkMode(name string) error {
 // pending edits outlive a session and carry its id.
 func (st *Store) newID() string {
 	for {
-		id := "s-" + strings.ToLower(rand.Text()[:10])
-		if st.sessions[id] == nil {
+		if id := NewID("s"); st.sessions[id] == nil {
 			return id
 		}
 	}
 }
+
+// NewID makes an id that begins with a word and that no session has.
+func NewID(word string) string { return word + "-" + strings.ToLower(rand.Text()[:10]) }
 
 func unknown(id string) error {
 	return fmt.Errorf("%w %q; open it with sidecar.session.open, or leave the session out for the default one", ErrUnknown, cut(id, maxID))

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools/editor"
+)
+
+// instructions are what every agent is told once.
+const instructions = "Tools for the files, history and commands of one workspace. Paths are relative to it. " +
+	"Edits may be held until the user accepts them: the tools see them at once, other programs only then. " +
+	"What is not listed is found with tool_search."
+
+// serveMCP speaks MCP until the agent leaves.
+func serveMCP(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 {
+		return usagef("mcp takes no arguments, but got %q", c.args[0])
+	}
+	f, err := c.folder()
+	if err != nil {
+		return err
+	}
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, "warn"))); err != nil {
+		return usagef("--log-level: %v", err)
+	}
+	out := c.Err
+	if c.logFile != "" {
+		file, err := openLog(c.logFile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		out = file
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(GCPercent)
+	}
+	e := &entrance{folder: f, self: c.Self, log: newLogger(out, level)}
+	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
+		Version: Version(), Instructions: instructions, Connect: e.connect,
+	})
+}
+
+// unclosed is a stream that others own.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// entrance is the way of one agent into a workspace: through the process that
+// serves it already, or else on its own.
+type entrance struct {
+	folder workspace.Folder
+	self   string
+	log    *slog.Logger
+}
+
+// connectTries is how often two that begin at the same moment may be in each
+// other's way.
+const connectTries = 5
+
+func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
+	for try := 1; ; try++ {
+		conn, g, err := attach.Dial(ctx, e.folder.Dir)
+		if err == nil {
+			return endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), a)
+		}
+		if !errors.Is(err, attach.ErrNone) {
+			e.log.Warn("not attached", "error", err)
+		}
+		b, err := e.alone(ctx, a)
+		if !errors.Is(err, attach.ErrTaken) || try == connectTries {
+			return b, err
+		}
+	}
+}
+
+// alone serves the agent with a core of its own, and lets other agents in. It
+// fails with attach.ErrTaken when another process was faster.
+func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
+	k, err := e.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone, ended := make(chan struct{}), make(chan struct{})
+	retire := sync.OnceFunc(func() {
+		go func() {
+			<-k.dispatch.Retire()
+			close(gone)
+		}()
+	})
+	room := newAgents(k, attach.Alone, func() bool {
+		retire()
+		select {
+		case <-ended:
+			return true
+		case <-time.After(leaveTime): // it gives way once its calls have ended
+			return false
+		}
+	})
+	if err := room.admit(e.folder.Dir); errors.Is(err, attach.ErrTaken) {
+		return nil, errors.Join(err, k.close())
+	} else if err != nil {
+		e.log.Warn("other agents can't be let in", "error", err)
+	}
+	t := room.tools()
+	t.Gone = gone
+	t.Close = func() error {
+		defer close(ended)
+		room.close()
+		return k.close()
+	}
+	b, err := endpoint.Local(t, a)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return b, nil
+}
+
+// How long a command that decides on pending edits may hold the queue, and how
+// often is looked whether it has ended.
+const (
+	queueTime = 2 * time.Second
+	queueLook = 20 * time.Millisecond
+)
+
+// open builds a core. While somebody decides on pending edits it waits.
+func (e *entrance) open(ctx context.Context) (*core, error) {
+	for begun := time.Now(); ; {
+		k, err := open(ctx, []workspace.Folder{e.folder}, door{
+			log: e.log, approver: elicited{}, people: elicitedPeople{redactorOf(e.log)}, queue: queueByMode, parser: e.self, resident: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !errors.Is(k.reviewErr, pendingedits.ErrLocked) || time.Since(begun) > queueTime {
+			for _, p := range k.problems {
+				e.log.Warn("start", "problem", p)
+			}
+			return k, nil
+		}
+		if err := k.close(); err != nil {
+			return nil, err
+		}
+		select {
+		case <-time.After(queueLook):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// elicited asks the user of the agent that makes the call, where no editor is.
+type elicited struct{}
+
+func (elicited) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, error) {
+	answer, err := endpoint.AskerOf(ctx).Approve(ctx, a)
+	if !errors.Is(err, endpoint.ErrCantAsk) {
+		return answer, err
+	}
+	ways := "open the workspace in an editor with sidecar-ls, which then shows the question"
+	if a.Rememberable {
+		ways += "; or set the mode to review, in which edits wait for `sidecar-ls review`; or allow the tool in the setting toolPermissions"
+	}
+	return answer, fmt.Errorf("%w: no editor is there, and %w. Tell the user: %s", dispatch.ErrNobody, err, ways)
+}
+
+// elicitedPeople puts a tool's question to the user of its agent.
+type elicitedPeople struct{ hide *redact.Redactor }
+
+func (p elicitedPeople) Ask(ctx context.Context, q editor.Question) (string, bool, error) {
+	text, options := shownQuestion(p.hide, q)
+	answer, ok, err := endpoint.AskerOf(ctx).Choose(ctx, text, options, q.AllowCustom)
+	if i := slices.Index(options, answer); i >= 0 {
+		answer = q.Options[i]
+	}
+	return answer, ok, err
+}
+
+// checkAgents says who serves the agents of a folder.
+func checkAgents(ctx context.Context, dir string) finding {
+	const name = "mcp"
+	self := fmt.Sprintf("`sidecar-ls mcp --root %s`", filepath.Clean(dir))
+	switch g, err := attach.Find(ctx, dir); {
+	case errors.Is(err, attach.ErrNone):
+		return finding{name, true, "no editor's server is here to attach to; " + self + " runs by itself"}
+	case err != nil:
+		return finding{name, false, err.Error()}
+	case g.Kind == attach.Editor:
+		return finding{name, true, fmt.Sprintf("%s attaches to the editor's server, process %d: its editor is asked and has the edits", self, g.PID)}
+	default:
+		return finding{name, true, fmt.Sprintf("%s joins another agent's, process %d; an editor that is started takes over", self, g.PID)}
+	}
+}

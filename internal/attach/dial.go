@@ -1,0 +1,114 @@
+package attach
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Find says who the host of dir is. It fails with ErrNone.
+func Find(ctx context.Context, dir string) (Greeting, error) {
+	c, g, err := connect(ctx, dir)
+	if err == nil {
+		_ = c.Close()
+	}
+	return g, err
+}
+
+// Dial connects to the host of dir. It fails with ErrNone when there is none.
+func Dial(ctx context.Context, dir string) (net.Conn, Greeting, error) {
+	c, g, err := connect(ctx, dir)
+	if err != nil {
+		return nil, g, err
+	}
+	if _, err := c.Write([]byte(wantAttach)); err != nil {
+		_ = c.Close()
+		return nil, g, fmt.Errorf("process %d: %w", g.PID, err)
+	}
+	_ = c.SetDeadline(time.Time{})
+	return c, g, nil
+}
+
+// AskToLeave asks the host of dir to give way, and waits until it has. It
+// fails with ErrNone, and with ErrBusy when the host stays.
+func AskToLeave(ctx context.Context, dir string) error {
+	c, g, err := connect(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	if g.Kind != Alone {
+		return fmt.Errorf("process %d: %w", g.PID, ErrBusy)
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = c.SetDeadline(deadline)
+	}
+	if _, err = c.Write([]byte(wantLeave)); err != nil {
+		return err
+	}
+	switch answer, err := readLine(c); {
+	case err != nil:
+		return fmt.Errorf("process %d: %w", g.PID, err)
+	case answer != "left\n":
+		return fmt.Errorf("process %d: %w", g.PID, ErrBusy)
+	}
+	return nil
+}
+
+// connect reaches the host and reads its greeting.
+func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
+	var g Greeting
+	if !supported {
+		return nil, g, ErrNone
+	}
+	base, err := name(dir)
+	if err != nil {
+		return nil, g, err
+	}
+	run, err := runDir(false)
+	if err != nil {
+		return nil, g, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	socket := filepath.Join(run, base+".sock")
+	info, err := os.Lstat(socket)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, g, ErrNone
+	case err != nil:
+		return nil, g, err
+	case info.Mode().Type() != os.ModeSocket || !mine(info):
+		return nil, g, fmt.Errorf("%s is not a socket of this user", socket)
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshake)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
+		return nil, g, fmt.Errorf("%w: what left %s has ended", ErrNone, socket)
+	case err != nil:
+		return nil, g, err
+	}
+	_ = c.SetDeadline(time.Now().Add(handshake))
+	if !sameUser(c) {
+		_ = c.Close()
+		return nil, g, fmt.Errorf("%s belongs to another user", socket)
+	}
+	line, err := readLine(c)
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &g)
+	}
+	if err == nil && g.Protocol != protocol {
+		err = fmt.Errorf("process %d is sidecar-ls %s, which this one does not know how to attach to; use the same version", g.PID, g.Version)
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, g, err
+	}
+	return c, g, nil
+}

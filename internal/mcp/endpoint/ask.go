@@ -1,0 +1,120 @@
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+)
+
+// Asker asks the user of the agent that makes a call. A nil *Asker asks nobody.
+type Asker struct {
+	ask func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)
+}
+
+// ErrCantAsk means that the agent has no way to ask its user.
+var ErrCantAsk = errors.New("the agent can't ask its user")
+
+type askerKey struct{}
+
+// WithAsker returns a context for what is done for a call of an agent.
+func WithAsker(ctx context.Context, a *Asker) context.Context {
+	return context.WithValue(ctx, askerKey{}, a)
+}
+
+// AskerOf returns the way to the user on whose behalf something is done, or
+// nil.
+func AskerOf(ctx context.Context) *Asker {
+	a, _ := ctx.Value(askerKey{}).(*Asker)
+	return a
+}
+
+// form is a question with one field of text, which the SDK and all clients
+// know how to show.
+type form struct {
+	Type       string           `json:"type"`
+	Properties map[string]field `json:"properties"`
+	Required   []string         `json:"required"`
+}
+
+type field struct {
+	Type        string   `json:"type"`
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+}
+
+// one asks for a field. ok is false when the user gave no answer.
+func (a *Asker) one(ctx context.Context, message string, f field) (answer string, ok bool, err error) {
+	if a == nil {
+		return "", false, ErrCantAsk
+	}
+	const name = "answer"
+	f.Type = "string"
+	schema, err := json.Marshal(form{Type: "object", Properties: map[string]field{name: f}, Required: []string{name}})
+	if err != nil {
+		return "", false, err
+	}
+	res, err := a.ask(ctx, &sdk.ElicitParams{Mode: "form", Message: message, RequestedSchema: json.RawMessage(schema)})
+	if err != nil || res.Action != "accept" {
+		return "", false, err
+	}
+	answer, ok = res.Content[name].(string)
+	if !ok || f.Enum != nil && !slices.Contains(f.Enum, answer) {
+		return "", false, fmt.Errorf("the agent gave an answer that was not offered")
+	}
+	return answer, true, nil
+}
+
+// Choose asks a question with options; custom lets the user answer in own
+// words. ok is false when the question was dismissed.
+func (a *Asker) Choose(ctx context.Context, text string, options []string, custom bool) (answer string, ok bool, err error) {
+	f := field{Title: "Answer"}
+	switch {
+	case len(options) > 0 && !custom:
+		f.Enum = options
+	case len(options) > 0:
+		f.Description = "One of these, or your own words:"
+		for _, o := range options {
+			f.Description += "\n- " + o
+		}
+	}
+	return a.one(ctx, text, f)
+}
+
+// The answers to an approval.
+const (
+	allow        = "Allow"
+	allowSession = "Allow for session"
+	deny         = "Deny"
+)
+
+// confirm is what is typed to allow what can't be undone.
+const confirm = "CONFIRM"
+
+// Approve puts the dispatcher's question to the user.
+func (a *Asker) Approve(ctx context.Context, q dispatch.Ask) (dispatch.Answer, error) {
+	message := q.Title + "\n" + q.Detail
+	if q.Irrecoverable {
+		typed, ok, err := a.one(ctx, message, field{Title: "Type " + confirm, Description: "This can't be undone. Any other word denies it."})
+		return dispatch.Answer{Allow: ok && typed == confirm, Typed: typed, Scope: dispatch.Once}, err
+	}
+	f := field{Title: "Decision", Enum: []string{allow, deny}}
+	if q.Rememberable {
+		f.Enum = []string{allow, allowSession, deny}
+	}
+	answer, _, err := a.one(ctx, message, f)
+	out := dispatch.Answer{Scope: dispatch.Once}
+	switch answer {
+	case allow:
+		out.Allow = true
+	case allowSession:
+		out.Allow, out.Scope = true, dispatch.ForSession
+	}
+	return out, err
+}

@@ -1,0 +1,139 @@
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// Tools is what this process serves agents.
+type Tools struct {
+	Dispatch func() *dispatch.Dispatcher // the one that serves now
+	Sessions *session.Store
+	Bus      *events.Bus
+	Gone     <-chan struct{} // closed when they can't serve any more; nil: they end with the connection
+	Close    func() error    // ends what was opened for the agent; may be nil
+}
+
+// local are the tools of this process, for one agent's session.
+type local struct {
+	t       Tools
+	session *session.Session
+	changed chan struct{}
+	quiet   func() // nothing more is heard of the bus
+	once    sync.Once
+}
+
+// Local opens a session for an agent and serves it with the tools of this
+// process.
+func Local(t Tools, a Agent) (Backend, error) {
+	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name))})
+	if err != nil {
+		return nil, err
+	}
+	l := &local{t: t, session: s, changed: make(chan struct{}, 1)}
+	l.quiet = t.Bus.Subscribe(func(e events.Event) {
+		if e.Type == events.ToolsChanged && (e.Session == "" || e.Session == s.ID) {
+			select {
+			case l.changed <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return l, nil
+}
+
+// slug is a program's name as part of a session's.
+func slug(name string) string {
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, name), "-")
+	if name == "" {
+		return "agent"
+	}
+	return strings.Trim(name[:min(len(name), 32)], "-")
+}
+
+// Tools lists what sidecar.tools.list lists in the format mcp.
+func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
+	list, _, err := l.t.Dispatch().List(dispatch.ListRequest{Session: l.session.ID, Model: true})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*sdk.Tool, 0, len(list))
+	for _, t := range list {
+		h := t.Hints()
+		out = append(out, &sdk.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
+			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: &h.Destructive, OpenWorldHint: &h.OpenWorld},
+		})
+	}
+	return out, nil
+}
+
+// metaResult is under what a result's _meta has what the text does not say:
+// the ToolResult of docs/protocol.md without its text.
+const metaResult = "sidecar-ls/result"
+
+// Call runs a tool through the dispatcher.
+func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
+	r := dispatch.Request{Name: c.Name, Arguments: c.Arguments, Session: l.session.ID, Emit: c.Progress}
+	ctx = WithAsker(ctx, c.Ask)
+	res, err := l.t.Dispatch().Call(ctx, r)
+	if errors.Is(err, dispatch.ErrRetired) {
+		res, err = l.t.Dispatch().Call(ctx, r) // another one has come in its place
+	}
+	if errors.Is(err, dispatch.ErrRetired) {
+		err = ErrNotBegun
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := res.Content
+	if !res.OK {
+		text = string(res.Error.Code) + ": " + text
+	}
+	rest := *res
+	rest.Content = ""
+	meta, err := json.Marshal(&rest)
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{
+		Meta:    sdk.Meta{metaResult: json.RawMessage(meta)},
+		IsError: !res.OK, Content: []sdk.Content{&sdk.TextContent{Text: text}},
+	}, nil
+}
+
+func (l *local) Changed() <-chan struct{} { return l.changed }
+
+func (l *local) Gone() <-chan struct{} { return l.t.Gone }
+
+// Close closes the session.
+func (l *local) Close() error {
+	var err error
+	l.once.Do(func() {
+		l.quiet()
+		if e := l.t.Sessions.Close(l.session.ID); !errors.Is(e, session.ErrUnknown) { // a person may have closed it
+			err = e
+		}
+		if l.t.Close != nil {
+			err = errors.Join(err, l.t.Close())
+		}
+	})
+	return err
+}

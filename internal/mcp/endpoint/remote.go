@@ -1,0 +1,130 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// remote are the tools of another process, spoken to by MCP too: an agent that
+// is attached reaches what an agent may reach, and nothing else.
+type remote struct {
+	who     string
+	session *sdk.ClientSession
+	changed chan struct{}
+	gone    chan struct{}
+
+	tokens atomic.Int64
+	told   sync.Map // token → func(string), of the calls that are on their way
+}
+
+// Remote serves an agent with the tools at the other end of conn. who names
+// that process for people.
+func Remote(ctx context.Context, conn io.ReadWriteCloser, who string, a Agent) (Backend, error) {
+	r := &remote{who: who, changed: make(chan struct{}, 1), gone: make(chan struct{})}
+	caps := &sdk.ClientCapabilities{}
+	if a.CanAsk {
+		caps.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}}
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: a.Name, Version: a.Version}, &sdk.ClientOptions{
+		Capabilities:   caps,
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}, // Call does it, with the way to the user of its own call
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
+			select {
+			case r.changed <- struct{}{}:
+			default:
+			}
+		},
+		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+			if tell, ok := r.told.Load(fmt.Sprint(req.Params.ProgressToken)); ok {
+				tell.(func(string))(req.Params.Message)
+			}
+		},
+	})
+	s, err := client.Connect(ctx, &sdk.IOTransport{Reader: conn, Writer: conn}, nil)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", who, err), conn.Close())
+	}
+	r.session = s
+	go func() {
+		_ = s.Wait() // however it ended
+		close(r.gone)
+	}()
+	return r, nil
+}
+
+func (r *remote) Tools(ctx context.Context) ([]*sdk.Tool, error) {
+	var list []*sdk.Tool
+	for t, err := range r.session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, r.failed(ctx, err)
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// Call passes a call on. What the other end wants to know first, the agent's
+// user is asked.
+func (r *remote) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
+	p := &sdk.CallToolParams{Name: c.Name}
+	if c.Arguments != nil {
+		p.Arguments = c.Arguments
+	}
+	if c.Progress != nil {
+		token := strconv.FormatInt(r.tokens.Add(1), 10)
+		r.told.Store(token, c.Progress)
+		defer r.told.Delete(token)
+		p.SetProgressToken(token)
+	}
+	for {
+		res, err := r.session.CallTool(ctx, p)
+		if err != nil {
+			return nil, r.failed(ctx, err)
+		}
+		if !res.NeedsInput() {
+			return res, nil
+		}
+		answers := sdk.InputResponseMap{}
+		for id, in := range res.InputRequests {
+			q, ok := in.(*sdk.ElicitParams)
+			if !ok || c.Ask == nil {
+				answers[id] = &sdk.ElicitResult{Action: "cancel"}
+				continue
+			}
+			a, err := c.Ask.ask(ctx, q)
+			if err != nil {
+				a = &sdk.ElicitResult{Action: "cancel"}
+			}
+			answers[id] = a
+		}
+		again := *p
+		again.InputResponses, again.RequestState = answers, res.RequestState
+		p = &again
+	}
+}
+
+// failed tells the loss of the other end from what it answers.
+func (r *remote) failed(ctx context.Context, err error) error {
+	var said *jsonrpc.Error
+	if errors.As(err, &said) || ctx.Err() != nil {
+		return err
+	}
+	return &LostError{Who: r.who}
+}
+
+func (r *remote) Changed() <-chan struct{} { return r.changed }
+
+func (r *remote) Gone() <-chan struct{} { return r.gone }
+
+func (r *remote) Close() error {
+	_ = r.session.Close() // the other end may have gone first
+	return nil
+}
