@@ -71,12 +71,8 @@ type entrance struct {
 	log    *slog.Logger
 }
 
-// connectTries is how often two that begin at the same moment may be in each
-// other's way.
-const connectTries = 5
-
 func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
-	for try := 1; ; try++ {
+	for begun := time.Now(); ; {
 		conn, g, err := attach.Dial(ctx, e.folder.Dir)
 		if err == nil {
 			return endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), a)
@@ -85,9 +81,29 @@ func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Back
 			e.log.Warn("not attached", "error", err)
 		}
 		b, err := e.alone(ctx, a)
-		if !errors.Is(err, attach.ErrTaken) || try == connectTries {
+		if !errors.Is(err, attach.ErrTaken) || time.Since(begun) > settleTime {
 			return b, err
 		}
+		if err := e.pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// How long processes that come and go at the same moment may be in each other's
+// way, or a command that decides on pending edits may hold the queue, and how
+// often is looked whether that is over.
+const (
+	settleTime = 2 * time.Second
+	settleLook = 20 * time.Millisecond
+)
+
+func (e *entrance) pause(ctx context.Context) error {
+	select {
+	case <-time.After(settleLook):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -133,13 +149,6 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 	return b, nil
 }
 
-// How long a command that decides on pending edits may hold the queue, and how
-// often is looked whether it has ended.
-const (
-	queueTime = 2 * time.Second
-	queueLook = 20 * time.Millisecond
-)
-
 // open builds a core. While somebody decides on pending edits it waits.
 func (e *entrance) open(ctx context.Context) (*core, error) {
 	for begun := time.Now(); ; {
@@ -149,7 +158,7 @@ func (e *entrance) open(ctx context.Context) (*core, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !errors.Is(k.reviewErr, pendingedits.ErrLocked) || time.Since(begun) > queueTime {
+		if !errors.Is(k.reviewErr, pendingedits.ErrLocked) || time.Since(begun) > settleTime {
 			for _, p := range k.problems {
 				e.log.Warn("start", "problem", p)
 			}
@@ -158,10 +167,8 @@ func (e *entrance) open(ctx context.Context) (*core, error) {
 		if err := k.close(); err != nil {
 			return nil, err
 		}
-		select {
-		case <-time.After(queueLook):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := e.pause(ctx); err != nil {
+			return nil, err
 		}
 	}
 }

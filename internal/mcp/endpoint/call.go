@@ -94,6 +94,7 @@ func (e *endpoint) run(ctx context.Context, c Call, agent Agent) (*sdk.CallToolR
 		var lost *LostError
 		switch {
 		case errors.As(err, &lost):
+			e.drop(b)
 			return failure(lost.Error()), nil
 		case !errors.Is(err, ErrNotBegun) || try == mostTries:
 			return res, err

@@ -102,6 +102,7 @@ type endpoint struct {
 
 	mu      sync.Mutex
 	backend Backend
+	dropped bool            // there was one, and it is lost
 	runs    map[string]*run // calls that wait for an answer, by what the agent was given to come back with
 }
 
@@ -162,7 +163,7 @@ func (e *endpoint) connect(a Agent) (Backend, error) {
 	e.connecting.Lock()
 	defer e.connecting.Unlock()
 	e.mu.Lock()
-	old := e.backend
+	old, again := e.backend, e.backend != nil || e.dropped
 	e.mu.Unlock()
 	if old != nil {
 		select {
@@ -175,18 +176,28 @@ func (e *endpoint) connect(a Agent) (Backend, error) {
 	b, err := e.o.Connect(e.base, a)
 	if err != nil {
 		e.mu.Lock()
-		e.backend = nil
+		e.backend, e.dropped = nil, again
 		e.mu.Unlock()
 		return nil, err
 	}
 	e.mu.Lock()
-	e.backend = b
+	e.backend, e.dropped = b, false
 	e.mu.Unlock()
 	e.work.Go(func() { e.watch(b) })
-	if old != nil {
+	if again {
 		e.changed()
 	}
 	return b, nil
+}
+
+// drop forgets a backend that is lost, before anybody hears of it elsewhere.
+func (e *endpoint) drop(b Backend) {
+	e.mu.Lock()
+	if e.backend == b {
+		e.backend, e.dropped = nil, true
+	}
+	e.mu.Unlock()
+	_ = b.Close()
 }
 
 // watch passes on that the list of tools has changed.

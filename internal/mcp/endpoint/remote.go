@@ -17,6 +17,7 @@ import (
 // is attached reaches what an agent may reach, and nothing else.
 type remote struct {
 	who     string
+	conn    io.Closer
 	session *sdk.ClientSession
 	changed chan struct{}
 	gone    chan struct{}
@@ -28,7 +29,7 @@ type remote struct {
 // Remote serves an agent with the tools at the other end of conn. who names
 // that process for people.
 func Remote(ctx context.Context, conn io.ReadWriteCloser, who string, a Agent) (Backend, error) {
-	r := &remote{who: who, changed: make(chan struct{}, 1), gone: make(chan struct{})}
+	r := &remote{who: who, conn: conn, changed: make(chan struct{}, 1), gone: make(chan struct{})}
 	caps := &sdk.ClientCapabilities{}
 	if a.CanAsk {
 		caps.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}}
@@ -125,6 +126,8 @@ func (r *remote) Changed() <-chan struct{} { return r.changed }
 func (r *remote) Gone() <-chan struct{} { return r.gone }
 
 func (r *remote) Close() error {
-	_ = r.session.Close() // the other end may have gone first
+	// The other end may have gone first, and calls on their way are given up.
+	_ = r.conn.Close()
+	_ = r.session.Close()
 	return nil
 }
