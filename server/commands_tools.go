@@ -81,10 +81,13 @@ type callToolArgs struct {
 type toolResult struct{ *dispatch.Result }
 
 // LongText sets the content apart.
-func (r toolResult) LongText() (rest any, member, text string) {
+func (r toolResult) LongText() (rest any, member string, text []string) {
 	short := *r.Result
 	short.Content = ""
-	return &short, "content", r.Content
+	if r.Pieces != nil {
+		return &short, "content", r.Pieces
+	}
+	return &short, "content", []string{r.Content}
 }
 
 // callTool runs a tool. However the call ends, its result is no RPC error,
@@ -105,7 +108,7 @@ func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callTo
 	ctx, job := s.progress.begin(ctx, token, a.Name)
 	defer job.end()
 	res, err := d.Call(ctx, dispatch.Request{
-		Name: a.Name, Arguments: a.Arguments, Session: a.Session, CallID: a.CallID, Emit: job.emit,
+		Name: a.Name, Arguments: a.Arguments, Session: a.Session, CallID: a.CallID, Emit: job.emit, InPieces: true,
 		Left: func(res *dispatch.Result) {
 			out, err := toolAnswer(ctx, res, nil)
 			job.end()

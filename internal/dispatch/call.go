@@ -341,10 +341,14 @@ func (c *call) finish(out tools.Result, err error) {
 			tail = tail[:headEnd(tail, most)] + "…]"
 		}
 	}
-	c.res.Content, c.res.Truncated = c.d.pages.cut(text, c.set.ResultBytes-len(tail))
-	c.res.Content += tail
+	var shown []string
+	shown, c.res.Truncated = c.d.pages.cut(text, c.set.ResultBytes-len(tail))
+	if tail != "" {
+		shown = append(shown, tail)
+	}
+	c.res.setContent(shown, c.req.InPieces)
 	if c.spent != nil {
-		c.spent.Settle(estimate(len(c.req.Arguments) + len(c.res.Content)))
+		c.spent.Settle(estimate(len(c.req.Arguments) + c.res.size()))
 	}
 }
 
@@ -436,7 +440,7 @@ func (c *call) record(took time.Duration) {
 		code = string(c.res.Error.Code)
 	}
 	if c.d.o.Bus.Active() {
-		done := &events.Completed{OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs, Bytes: len(c.res.Content)}
+		done := &events.Completed{OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs, Bytes: c.res.size()}
 		if c.res.Error != nil {
 			done.Code, done.Message = code, c.res.Error.Message
 		}
@@ -446,7 +450,7 @@ func (c *call) record(took time.Duration) {
 		c.publish(events.Event{Type: events.ToolCompleted, Completed: done})
 	}
 	c.d.o.Log.Info("call", "tool", c.res.Tool, "id", c.res.CallID, "session", c.sessionID(), "ok", c.res.OK, "error", code,
-		"decision", c.res.Decision.Outcome, "by", c.res.Decision.By, "rule", c.res.Decision.Rule, "took", took, "bytes", len(c.res.Content))
+		"decision", c.res.Decision.Outcome, "by", c.res.Decision.By, "rule", c.res.Decision.Rule, "took", took, "bytes", c.res.size())
 }
 
 // envelope wraps text from outside so that it can't pass for anything else:

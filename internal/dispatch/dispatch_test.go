@@ -747,6 +747,29 @@ func TestLongResultsAreCutAndPaged(t *testing.T) {
 	}
 }
 
+// A caller who takes pieces gets the very text that others get in one.
+func TestLongResultsInPieces(t *testing.T) {
+	r := newRig(t, "cautious")
+	for _, limit := range []int{16_000, 66_000, 80_000} {
+		r.settings.ResultBytes = limit
+		whole := r.call(t, "long", `{}`)
+		apart, err := r.Call(t.Context(), Request{Name: "long", Arguments: json.RawMessage(`{}`), InPieces: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(apart.Pieces) > 1) != (limit == 66_000) {
+			t.Errorf("limit %d: %d pieces", limit, len(apart.Pieces))
+		}
+		text := apart.Content + strings.Join(apart.Pieces, "")
+		if whole.Truncated != nil {
+			text = strings.Replace(text, apart.Truncated.Cursor, whole.Truncated.Cursor, 1)
+		}
+		if text != whole.Content || whole.Pieces != nil || apart.size() != len(whole.Content) {
+			t.Errorf("limit %d: %d bytes apart, %d in one, %d pieces", limit, len(text), len(whole.Content), len(whole.Pieces))
+		}
+	}
+}
+
 func TestStructuredDataIsBounded(t *testing.T) {
 	r := newRig(t, "cautious")
 	if res := r.call(t, "wide", `{}`); res.Structured != nil || !strings.Contains(res.Content, "left out") {

@@ -54,6 +54,9 @@ func (p *pages) keep(text string, offset int) string {
 	s := &snapshot{id: hex.EncodeToString(b[:]), text: text, made: p.now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if last := p.order.Back(); last != nil && last.Value.(*snapshot).text == text {
+		s.text = last.Value.(*snapshot).text // the same once more is in memory once
+	}
 	p.byID[s.id] = p.order.PushBack(s)
 	p.bytes += len(text)
 	for p.order.Len() > 1 && (p.order.Len() > maxSnapshots || p.bytes > maxSnapshotBytes) {
@@ -98,9 +101,10 @@ func (p *pages) page(cur string, limit int) (Page, error) {
 }
 
 // cut shortens text to at most limit bytes: its beginning, a marker, its end.
-func (p *pages) cut(text string, limit int) (string, *Truncated) {
+// They are not joined: a long text is not copied.
+func (p *pages) cut(text string, limit int) ([]string, *Truncated) {
 	if len(text) <= limit {
-		return text, nil
+		return []string{text}, nil
 	}
 	room := max(limit-markerRoom, limit/2)
 	head := headEnd(text, int(float64(room)*headShare))
@@ -109,7 +113,7 @@ func (p *pages) cut(text string, limit int) (string, *Truncated) {
 	cur := p.keep(text, head)
 	shown := head + len(text) - tail
 	marker := fmt.Sprintf("\n[… %d of %d bytes left out; read_result with cursor %q continues here …]\n", len(text)-shown, len(text), cur)
-	return text[:head] + marker + text[tail:], &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
+	return []string{text[:head], marker, text[tail:]}, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
 }
 
 // headEnd is the end of the longest beginning of text that has at most n bytes

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -17,7 +18,8 @@ func TestPagesGiveBackTheWholeText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPages(time.Now)
-			shown, cut := p.cut(text, 1000)
+			pieces, cut := p.cut(text, 1000)
+			shown := strings.Join(pieces, "")
 			if cut == nil || cut.TotalBytes != len(text) {
 				t.Fatalf("cut = %+v, want a cut of %d bytes", cut, len(text))
 			}
@@ -45,7 +47,7 @@ func TestPagesGiveBackTheWholeText(t *testing.T) {
 
 func TestShortTextIsNotCut(t *testing.T) {
 	p := newPages(time.Now)
-	if got, cut := p.cut("short", 1000); got != "short" || cut != nil {
+	if got, cut := p.cut("short", 1000); len(got) != 1 || got[0] != "short" || cut != nil {
 		t.Fatalf("got %q, %v", got, cut)
 	}
 }
@@ -92,5 +94,24 @@ func TestSnapshotsAreBounded(t *testing.T) {
 	}
 	if _, err := p.page(first, 100); err == nil {
 		t.Fatal("the oldest snapshot is still there")
+	}
+}
+
+// The same long text again costs no more memory, and has its own cursor.
+func TestSameTextIsKeptOnce(t *testing.T) {
+	p := newPages(time.Now)
+	line := strings.Repeat("z\n", 1000)
+	_, first := p.cut(line+"", 500)
+	_, second := p.cut(strings.Clone(line), 500)
+	_, other := p.cut(strings.Repeat("y\n", 1000), 500)
+	text := func(c *Truncated) string {
+		id, _, _ := strings.Cut(c.Cursor, ".")
+		return p.byID[id].Value.(*snapshot).text
+	}
+	if first.Cursor == second.Cursor || unsafe.StringData(text(first)) != unsafe.StringData(text(second)) {
+		t.Errorf("%q and %q: not kept once", first.Cursor, second.Cursor)
+	}
+	if text(other) == text(first) {
+		t.Error("another text is not kept")
 	}
 }

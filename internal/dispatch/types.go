@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
@@ -27,6 +28,9 @@ type Request struct {
 	// it takes longer than most tools. If it does not stop when its context
 	// ends, Left gets the result, and Call returns ErrLeft when the tool does.
 	Left func(*Result)
+
+	// InPieces is for a caller who takes a long content as Result.Pieces.
+	InPieces bool
 }
 
 // ErrLeft is returned by Call when Request.Left got the result.
@@ -47,6 +51,32 @@ type Result struct {
 	ApprovalMs int64       `json:"approvalMs"`
 	Attempts   int         `json:"attempts"`
 	Truncated  *Truncated  `json:"truncated,omitempty"`
+
+	// Pieces, joined, are the content that is not in Content. Each ends with a
+	// whole character.
+	Pieces []string `json:"-"`
+}
+
+// setContent makes pieces the content; they stay apart when that is asked for
+// and saves the copy of a long text.
+func (r *Result) setContent(pieces []string, apart bool) {
+	const long = 64 << 10
+	if apart && len(pieces) > 1 && length(pieces) >= long {
+		r.Pieces = pieces
+		return
+	}
+	r.Content = strings.Join(pieces, "")
+}
+
+// size is the length of the content in bytes.
+func (r *Result) size() int { return len(r.Content) + length(r.Pieces) }
+
+func length(pieces []string) int {
+	n := 0
+	for _, p := range pieces {
+		n += len(p)
+	}
+	return n
 }
 
 // Checked is what is known of the problems that an edit brings, before anyone

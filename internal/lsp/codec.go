@@ -82,8 +82,6 @@ func marshalTo(buf *bytes.Buffer, v any) error {
 		}
 		buf.Write(v)
 		return nil
-	case LongText:
-		return marshalLongText(buf, v)
 	}
 	return jsonv2.MarshalWrite(buf, v, encodeOptions)
 }

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -247,18 +246,18 @@ func (c *Conn) refuse(id jsonrpc2.ID, err *Error) {
 
 // reply sends one, itself if direct. It can fail only by the end of the
 // connection, for which nobody needs another error.
-func (c *Conn) reply(frame *bytes.Buffer, limit int, direct bool) {
-	c.trace(frame)
-	_ = c.out.send(context.Background(), frame, limit, direct)
+func (c *Conn) reply(f *frame, limit int, direct bool) {
+	c.trace(f)
+	_ = c.out.send(context.Background(), f, limit, direct)
 }
 
-func (c *Conn) send(ctx context.Context, frame *bytes.Buffer, limit int) error {
-	c.trace(frame)
-	return c.out.send(ctx, frame, limit, false)
+func (c *Conn) send(ctx context.Context, f *frame, limit int) error {
+	c.trace(f)
+	return c.out.send(ctx, f, limit, false)
 }
 
-func (c *Conn) trace(frame *bytes.Buffer) {
+func (c *Conn) trace(f *frame) {
 	if c.opts.Trace != nil {
-		c.opts.Trace(true, frame.Bytes()[headerRoom:])
+		c.opts.Trace(true, f.body())
 	}
 }

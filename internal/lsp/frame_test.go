@@ -56,7 +56,7 @@ func FuzzFrames(f *testing.F) {
 		if len(body) > limit || len(data) > limit {
 			return
 		}
-		frame := sealFrame(append(make([]byte, headerRoom), body...))
+		frame := sealFrame(append(make([]byte, headerRoom), body...), 0)
 		stream := append(append(bytes.Clone(data), '\n'), bytes.Repeat(append(bytes.Clone(frame), '\n'), 3*limit/len(frame)+3)...)
 		found, _, _ := readFrames(bytes.NewReader(stream), limit)
 		if len(found) == 0 || found[len(found)-1] != body {
@@ -87,7 +87,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func jsonrpcReply(m message) []byte {
-	return errorFrame(m.id, Errorf(RequestFailed, "x")).Bytes()[headerRoom:]
+	return errorFrame(m.id, Errorf(RequestFailed, "x")).buf.Bytes()[headerRoom:]
 }
 
 // TestBigBody: the buffer grows with what comes, not with what is promised.

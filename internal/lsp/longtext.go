@@ -3,99 +3,189 @@ package lsp
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 	"math/bits"
 	"unicode/utf8"
 )
 
 // LongText is a result that is mostly one text. Rest is the result with the
-// empty string for it, which must be the first member of that name. The text is
-// written at its place in a way that is much faster for a megabyte.
+// empty string for it, which must be the first member of that name. The text
+// comes in pieces that end with whole characters; they are quoted at its place
+// while the reply is written, so that a megabyte is neither joined nor copied
+// before the peer has its beginning.
 type LongText interface {
-	LongText() (rest any, member, text string)
+	LongText() (rest any, member string, text []string)
 }
 
-// marshalLongText encodes v into buf.
-func marshalLongText(buf *bytes.Buffer, v LongText) error {
-	rest, member, text := v.LongText()
-	start := buf.Len()
-	if err := marshalTo(buf, rest); err != nil {
+// longText is the text of a frame that is not in its buffer.
+type longText struct {
+	at     int // where in the buffer it belongs, between two quotes
+	pieces []string
+	size   int // in bytes, when it is quoted
+}
+
+// longFrom is the size from which on a text is left out of the buffer.
+const longFrom = 32 << 10
+
+// marshalLongText encodes v into f.
+func (f *frame) marshalLongText(v LongText) error {
+	rest, member, pieces := v.LongText()
+	start := f.buf.Len()
+	if err := marshalTo(&f.buf, rest); err != nil {
 		return err
 	}
 	// No string can look like this: its quotes would have backslashes.
 	key := []byte(`"` + member + `":""`)
-	at := bytes.Index(buf.Bytes()[start:], key)
-	if text == "" || at < 0 {
+	at := bytes.Index(f.buf.Bytes()[start:], key)
+	if at < 0 {
 		return nil
 	}
-	at += start + len(key) - len(`""`)
-	tail := bytes.Clone(buf.Bytes()[at+len(`""`):])
-	buf.Truncate(at)
-	buf.Grow(len(text) + len(text)/16 + len(tail))
-	buf.Write(appendQuote(buf.AvailableBuffer(), text))
-	buf.Write(tail)
+	f.text = longText{at: start + at + len(key) - 1, pieces: pieces}
+	for _, p := range pieces {
+		f.text.size += quotedLen(p)
+	}
+	if f.text.size < longFrom {
+		f.put()
+	}
 	return nil
 }
 
-// appendQuote appends s as a JSON string, with U+FFFD for what isn't UTF-8.
-func appendQuote(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	done := 0 // s[:done] is in dst
-	for i := 0; ; {
-		i += plain(s[i:])
-		if i == len(s) {
-			break
+// put puts the text where it belongs.
+func (f *frame) put() {
+	t := f.text
+	if t.size == 0 {
+		return
+	}
+	f.text = longText{}
+	tail := bytes.Clone(f.buf.Bytes()[t.at:])
+	f.buf.Truncate(t.at)
+	f.buf.Grow(t.size + len(tail))
+	for part := range t.parts() {
+		f.buf.Grow(maxQuoted * len(part))
+		f.buf.Write(appendQuoted(f.buf.AvailableBuffer(), part))
+	}
+	f.buf.Write(tail)
+}
+
+const (
+	quoteBytes = 8 << 10 // of a text are quoted at once
+	maxQuoted  = 6       // bytes may come of one: \u0000
+)
+
+// wholePart is the longest beginning of s of at most quoteBytes that cuts no
+// character in two.
+func wholePart(s string) string {
+	if len(s) <= quoteBytes {
+		return s
+	}
+	for n := quoteBytes; n > quoteBytes-utf8.UTFMax; n-- {
+		if utf8.RuneStart(s[n]) {
+			return s[:n]
+		}
+	}
+	return s[:quoteBytes] // it isn't UTF-8 here
+}
+
+// parts are what is quoted at once.
+func (t longText) parts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, p := range t.pieces {
+			for len(p) > 0 {
+				part := wholePart(p)
+				if p = p[len(part):]; !yield(part) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// appendQuoted appends s as it stands inside of a JSON string, with U+FFFD for
+// what isn't UTF-8. dst must have room for maxQuoted times s.
+func appendQuoted(dst []byte, s string) []byte {
+	n := len(dst)
+	dst = dst[:n+maxQuoted*len(s)]
+	for i := 0; i < len(s); {
+		if len(s)-i >= 8 {
+			x := word(s[i:])
+			binary.LittleEndian.PutUint64(dst[n:], x)
+			odd := notPlain(x)
+			if odd == 0 {
+				i, n = i+8, n+8
+				continue
+			}
+			plain := bits.TrailingZeros64(odd) / 8
+			i, n = i+plain, n+plain
 		}
 		c := s[i]
 		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst = append(append(dst, s[done:i]...), "\uFFFD"...)
-				done = i + 1
-			}
-			i += n
+			r, size := utf8.DecodeRuneInString(s[i:])
+			n += utf8.EncodeRune(dst[n:n+utf8.UTFMax], r)
+			i += size
 			continue
 		}
-		dst = append(dst, s[done:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		default:
-			const digits = "0123456789abcdef"
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
+		n += escape(dst[n:], c)
 		i++
-		done = i
 	}
-	return append(append(dst, s[done:]...), '"')
+	return dst[:n]
 }
 
-// plain is the number of bytes at the beginning of s that stand for themselves
-// in a JSON string, as far as they are ASCII. It looks at eight at a time: what
-// is below a blank, a quote, a backslash or not ASCII sets the high bit of its
-// byte, and a borrow can only go to bytes behind the first of them.
-func plain(s string) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	n := 0
-	for len(s)-n >= 8 {
-		x := binary.LittleEndian.Uint64([]byte(s[n : n+8]))
-		odd := (x | (x - ' '*ones) | ((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones)) & high
-		if odd != 0 {
-			return n + bits.TrailingZeros64(odd)/8
-		}
-		n += 8
+// shortEscapes are what stands behind the backslash for an ASCII character that has a
+// short form.
+var shortEscapes = [utf8.RuneSelf]byte{'"': '"', '\\': '\\', '\n': 'n', '\t': 't', '\r': 'r', '\b': 'b', '\f': 'f'}
+
+// escape writes an ASCII character as it stands in a JSON string, and returns
+// how many bytes that takes.
+func escape(dst []byte, c byte) int {
+	const digits = "0123456789abcdef"
+	switch {
+	case shortEscapes[c] != 0:
+		dst[0], dst[1] = '\\', shortEscapes[c]
+		return 2
+	case c < ' ':
+		return copy(dst, []byte{'\\', 'u', '0', '0', digits[c>>4], digits[c&15]})
 	}
-	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' && s[n] < utf8.RuneSelf {
-		n++
+	dst[0] = c
+	return 1
+}
+
+// quotedLen is how many bytes appendQuoted appends.
+func quotedLen(s string) int {
+	n := len(s)
+	for i := 0; i < len(s); {
+		if len(s)-i >= 8 {
+			odd := notPlain(word(s[i:]))
+			if odd == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(odd) / 8
+		}
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			n += utf8.RuneLen(r) - size
+			i += size
+			continue
+		}
+		switch {
+		case shortEscapes[c] != 0:
+			n++
+		case c < ' ':
+			n += len(`\u0000`) - 1
+		}
+		i++
 	}
 	return n
+}
+
+// word is the eight bytes at the beginning of s as one number.
+func word(s string) uint64 { return binary.LittleEndian.Uint64([]byte(s[:8])) }
+
+// notPlain has the high bit set in the first byte of x that does not stand for
+// itself in a JSON string: what is below a blank, a quote, a backslash or not
+// ASCII. A borrow can only go to the bytes behind it, whose bits mean nothing.
+func notPlain(x uint64) uint64 {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	return (x | (x - ' '*ones) | ((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones)) & high
 }

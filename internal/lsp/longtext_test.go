@@ -2,10 +2,14 @@ package lsp
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"go.lsp.dev/jsonrpc2"
 )
 
 // longResult is a result with its text set apart, shortResult the same without.
@@ -18,8 +22,62 @@ type (
 	longResult shortResult
 )
 
-func (r longResult) LongText() (any, string, string) {
-	return shortResult{ID: r.ID, More: r.More}, "text", r.Text
+// LongText gives the text in two pieces, cut where a character begins.
+func (r longResult) LongText() (any, string, []string) {
+	half := len(r.Text) / 2
+	for half > 0 && !utf8.RuneStart(r.Text[half]) {
+		half--
+	}
+	return shortResult{ID: r.ID, More: r.More}, "text", []string{r.Text[:half], r.Text[half:]}
+}
+
+// written is the body of a reply as the writer writes it.
+func written(tb testing.TB, result any) string {
+	f, err := resultFrame(jsonrpc2.NewNumberID(7), result)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := newWriter(&out, 1<<30, time.Minute)
+	if err := w.send(tb.Context(), f, 1<<30, false); err != nil {
+		tb.Fatal(err)
+	}
+	w.close()
+	w.run()
+	if w.err != nil || w.unsent != 0 {
+		tb.Fatalf("%v, %d bytes not written", w.err, w.unsent)
+	}
+	header, body, _ := strings.Cut(out.String(), "\r\n\r\n")
+	if header != fmt.Sprintf("Content-Length: %d", len(body)) {
+		tb.Fatalf("%s, but there are %d bytes", header, len(body))
+	}
+	return body
+}
+
+// A text is written in parts when it is long; where they end makes no
+// difference.
+func TestLongTextInParts(t *testing.T) {
+	for _, unit := range []string{"a", "line\n", "\x00", "é", "日", "😀", "\xff", "\x80", "a\xf0\x9f", "tab\t\"quote\" \\u0041 "} {
+		for shift := range 9 {
+			r := shortResult{ID: "i", Text: "12345678"[:shift] + strings.Repeat(unit, 80_000/len(unit)), More: "end"}
+			f := newFrame()
+			if err := f.marshalLongText(longResult(r)); err != nil || len(r.Text) >= longFrom && f.text.size == 0 {
+				t.Fatalf("%q: %v, %d bytes left out", unit, err, f.text.size)
+			}
+			want, got := written(t, r), written(t, longResult(r))
+			if want != got {
+				t.Errorf("%q × %d: differs after %d of %d bytes", unit, len(r.Text), sameBytes(want, got), len(want))
+			}
+		}
+	}
+}
+
+func sameBytes(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // FuzzLongText: a text that is set apart gives the same bytes as in its place.
@@ -34,15 +92,8 @@ func FuzzLongText(f *testing.F) {
 		for shift := range 8 {
 			text := "12345678"[:shift] + text
 			r := shortResult{ID: `"text":""` + text, Text: text, More: map[string]string{"text": ""}}
-			want, err := marshal(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got bytes.Buffer
-			if err := marshalTo(&got, longResult(r)); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+			want, got := written(t, r), written(t, longResult(r))
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", text, diff)
 			}
 		}
@@ -51,7 +102,6 @@ func FuzzLongText(f *testing.F) {
 
 func BenchmarkLongText(b *testing.B) {
 	r := longResult{Text: strings.Repeat(strings.Repeat("word ", 15)+"\n", 1<<20/76)}
-	var buf bytes.Buffer
 	for _, bench := range []struct {
 		name   string
 		result any
@@ -59,10 +109,12 @@ func BenchmarkLongText(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			b.SetBytes(int64(len(r.Text)))
 			for b.Loop() {
-				buf.Reset()
-				if err := marshalTo(&buf, bench.result); err != nil {
+				f, err := resultFrame(jsonrpc2.NewNumberID(7), bench.result)
+				if err != nil {
 					b.Fatal(err)
 				}
+				f.put()
+				f.free()
 			}
 		})
 	}

@@ -79,55 +79,74 @@ func malformed(frame []byte) message {
 	return m
 }
 
-// frames that have been written are used again, so that a big result costs no
+// frame is a message on its way out.
+type frame struct {
+	buf  bytes.Buffer // room for the header, and the body
+	text longText     // that is not in buf
+}
+
+// Frames that have been written are used again, so that a big result costs no
 // growing of buffers every time.
-var framePool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+var framePool = sync.Pool{New: func() any { return new(frame) }}
 
 // maxPooled keeps one huge message from staying in memory for ever.
 const maxPooled = 4 << 20
 
-// newFrame returns a buffer with room for a header.
-func newFrame() *bytes.Buffer {
-	buf := framePool.Get().(*bytes.Buffer)
-	buf.Reset()
+// newFrame returns a frame with room for a header.
+func newFrame() *frame {
+	f := framePool.Get().(*frame)
+	f.buf.Reset()
 	var room [headerRoom]byte
-	buf.Write(room[:])
-	return buf
+	f.buf.Write(room[:])
+	return f
 }
 
-func freeFrame(buf *bytes.Buffer) {
-	if buf.Cap() <= maxPooled {
-		framePool.Put(buf)
+func (f *frame) free() {
+	f.text = longText{}
+	if f.buf.Cap() <= maxPooled {
+		framePool.Put(f)
 	}
+}
+
+// body is the whole message.
+func (f *frame) body() []byte {
+	f.put()
+	return f.buf.Bytes()[headerRoom:]
 }
 
 // resultFrame encodes a reply with a result. The result is encoded where the
 // envelope has its null, without a copy in between.
-func resultFrame(id jsonrpc2.ID, result any) (*bytes.Buffer, error) {
-	buf := newFrame()
-	buf.Write(jsonrpc2.AppendResponse(buf.AvailableBuffer(), id, nil, nil))
-	buf.Truncate(buf.Len() - len("null}"))
-	if err := marshalTo(buf, result); err != nil {
-		freeFrame(buf)
+func resultFrame(id jsonrpc2.ID, result any) (*frame, error) {
+	f := newFrame()
+	f.buf.Write(jsonrpc2.AppendResponse(f.buf.AvailableBuffer(), id, nil, nil))
+	f.buf.Truncate(f.buf.Len() - len("null}"))
+	var err error
+	if long, ok := result.(LongText); ok {
+		err = f.marshalLongText(long)
+	} else {
+		err = marshalTo(&f.buf, result)
+	}
+	if err != nil {
+		f.free()
 		return nil, err
 	}
-	buf.WriteByte('}')
-	return buf, nil
+	f.buf.WriteByte('}')
+	return f, nil
 }
 
 // errorFrame encodes a reply with an error.
-func errorFrame(id jsonrpc2.ID, err *Error) *bytes.Buffer {
-	buf := newFrame()
-	buf.Write(jsonrpc2.AppendResponse(buf.AvailableBuffer(), id, nil, &jsonrpc2.Error{
+func errorFrame(id jsonrpc2.ID, err *Error) *frame {
+	f := newFrame()
+	f.buf.Write(jsonrpc2.AppendResponse(f.buf.AvailableBuffer(), id, nil, &jsonrpc2.Error{
 		Code:    jsonrpc2.Code(err.Code),
 		Message: strings.ToValidUTF8(err.Message, "\uFFFD"),
 		Data:    jsonrpc2.RawMessage(err.Data),
 	}))
-	return buf
+	return f
 }
 
 // requestFrame encodes a request, or a notification when id is the zero ID.
-func requestFrame(id jsonrpc2.ID, method string, params any) (*bytes.Buffer, error) {
+func requestFrame(id jsonrpc2.ID, method string, params any) (*frame, error) {
 	var raw jsonrpc2.RawMessage
 	if params != nil {
 		var err error
@@ -135,11 +154,11 @@ func requestFrame(id jsonrpc2.ID, method string, params any) (*bytes.Buffer, err
 			return nil, err
 		}
 	}
-	buf := newFrame()
+	f := newFrame()
 	if id.IsValid() {
-		buf.Write(jsonrpc2.AppendCall(buf.AvailableBuffer(), id, method, raw))
+		f.buf.Write(jsonrpc2.AppendCall(f.buf.AvailableBuffer(), id, method, raw))
 	} else {
-		buf.Write(jsonrpc2.AppendNotification(buf.AvailableBuffer(), method, raw))
+		f.buf.Write(jsonrpc2.AppendNotification(f.buf.AvailableBuffer(), method, raw))
 	}
-	return buf, nil
+	return f, nil
 }

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -234,22 +233,22 @@ func (c *Conn) answer(ctx context.Context, r *request, result any, err error) {
 	if !r.answered.CompareAndSwap(false, true) {
 		return
 	}
-	var frame *bytes.Buffer
+	var f *frame
 	if err == nil {
-		if frame, err = resultFrame(r.id, result); err != nil {
+		if f, err = resultFrame(r.id, result); err != nil {
 			c.log.Error("result can't be encoded", "method", r.method, "error", err)
 			err = Errorf(InternalError, "the result of %s can't be encoded", r.method)
 		}
 	}
 	if err != nil {
-		frame = errorFrame(r.id, wireError(ctx, err))
+		f = errorFrame(r.id, wireError(ctx, err))
 	}
 	limit := c.opts.MaxUnsent
 	if !r.slot {
 		limit *= 2 // inline, see refuse
 	}
 	c.forget(r) // the id is free before the peer can have seen the reply
-	c.reply(frame, limit, r.slot)
+	c.reply(f, limit, r.slot)
 	c.finish(r)
 }
 

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,15 +9,18 @@ import (
 )
 
 const (
-	coalesceBytes = 64 << 10  // small frames go out together up to this
+	coalesceBytes = 64 << 10  // small frames go out together up to this, and a long text in pieces of it
 	writeBytes    = 256 << 10 // one write; each has the whole time-out
 )
 
-// outgoing is a sealed frame and the buffer that it is in.
+// outgoing is a sealed frame.
 type outgoing struct {
-	data []byte
-	buf  *bytes.Buffer
+	data []byte // without a long text
+	*frame
 }
+
+// size is the number of bytes to write.
+func (f *outgoing) size() int { return len(f.data) + f.text.size }
 
 // writer sends frames in the order in which they were handed over. A goroutine
 // of its own writes, so that nobody else has to block in the peer's pipe; only a
@@ -62,8 +64,8 @@ func (o *writer) crowded() bool {
 // send queues a frame, waiting while more than limit bytes are unsent. The
 // buffer is not the caller's any more. With direct it may be written before send
 // returns, which can take as long as the peer does not read.
-func (o *writer) send(ctx context.Context, buf *bytes.Buffer, limit int, direct bool) error {
-	frame := outgoing{sealFrame(buf.Bytes()), buf}
+func (o *writer) send(ctx context.Context, f *frame, limit int, direct bool) error {
+	out := outgoing{sealFrame(f.buf.Bytes(), f.text.size), f}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && !o.closed && o.unsent > limit {
@@ -87,16 +89,16 @@ func (o *writer) send(ctx context.Context, buf *bytes.Buffer, limit int, direct 
 	if o.err != nil || o.closed {
 		return ErrPeerGone
 	}
-	o.unsent += len(frame.data)
-	if !direct || o.busy || len(o.queue) > 0 || len(frame.data) > coalesceBytes {
-		o.queue = append(o.queue, frame)
+	o.unsent += out.size()
+	if !direct || o.busy || len(o.queue) > 0 || out.size() > coalesceBytes {
+		o.queue = append(o.queue, out)
 		o.wake.Signal()
 		return nil
 	}
 	o.busy = true
-	o.write(frame.data)
+	o.write(out.data)
 	o.busy = false
-	freeFrame(frame.buf)
+	f.free()
 	if len(o.queue) > 0 || o.closed || o.err != nil {
 		o.wake.Signal()
 	}
@@ -107,7 +109,7 @@ func (o *writer) send(ctx context.Context, buf *bytes.Buffer, limit int, direct 
 func (o *writer) run() {
 	defer o.watchdog.Stop()
 	var frames []outgoing
-	joined := make([]byte, 0, coalesceBytes)
+	joined := make([]byte, 0, coalesceBytes+maxQuoted*quoteBytes)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
@@ -121,22 +123,49 @@ func (o *writer) run() {
 		frames, o.queue = o.queue, frames[:0]
 		o.busy = true
 		for i := 0; i < len(frames) && o.err == nil; {
+			if frames[i].text.size > 0 {
+				o.writeLong(&frames[i], joined)
+				frames[i].free()
+				i++
+				continue
+			}
 			p := frames[i].data
 			next := i + 1
-			if next < len(frames) && len(p)+len(frames[next].data) <= coalesceBytes {
+			if next < len(frames) && len(p)+frames[next].size() <= coalesceBytes {
 				joined = joined[:0]
-				for next = i; next < len(frames) && len(joined)+len(frames[next].data) <= coalesceBytes; next++ {
+				for next = i; next < len(frames) && len(joined)+frames[next].size() <= coalesceBytes; next++ {
 					joined = append(joined, frames[next].data...)
 				}
 				p = joined
 			}
 			o.write(p)
 			for ; i < next; i++ {
-				freeFrame(frames[i].buf)
+				frames[i].free()
 			}
 		}
 		o.busy = false
 	}
+}
+
+// writeLong writes a frame with a long text, which is quoted into buf piece by
+// piece: the peer reads one while the next is made. It needs mu as write does.
+func (o *writer) writeLong(f *outgoing, buf []byte) {
+	at := len(f.data) - (f.buf.Len() - f.text.at)
+	buf = append(buf[:0], f.data[:at]...)
+	for part := range f.text.parts() {
+		if len(buf) >= coalesceBytes {
+			o.write(buf)
+			buf = buf[:0]
+		}
+		if o.err != nil {
+			return
+		}
+		o.mu.Unlock()
+		buf = appendQuoted(buf, part)
+		o.mu.Lock()
+	}
+	o.write(buf)
+	o.write(f.data[at:])
 }
 
 // write writes p, or fails. It needs mu and lets go of it meanwhile; that nobody

@@ -60,18 +60,47 @@ func cases(c byte, fold bool) []byte {
 }
 
 // next is the first place at or after from, and before to, where a literal
-// could begin, or -1.
+// could begin, or -1. It looks at eight places in a row, which nearly always are
+// ruled out.
 func (m *matcher) next(s string, from, to int) int {
-	for end := min(to, len(s)-1); from < end; from++ {
-		if m.second[s[from]]&(1<<(s[from+1]&63)) == 0 {
+	end := min(to, len(s)-1)
+	for from < end {
+		if end-from >= 8 {
+			t := s[from : from+9]
+			switch {
+			case m.may(t[0], t[1]):
+			case m.may(t[1], t[2]):
+				from++
+			case m.may(t[2], t[3]):
+				from += 2
+			case m.may(t[3], t[4]):
+				from += 3
+			case m.may(t[4], t[5]):
+				from += 4
+			case m.may(t[5], t[6]):
+				from += 5
+			case m.may(t[6], t[7]):
+				from += 6
+			case m.may(t[7], t[8]):
+				from += 7
+			default:
+				from += 8
+				continue
+			}
+		} else if !m.may(s[from], s[from+1]) {
+			from++
 			continue
 		}
 		if from+2 == len(s) || m.third[s[from+1]]&(1<<(s[from+2]&63)) != 0 {
 			return from
 		}
+		from++
 	}
 	return -1
 }
+
+// may reports whether a literal could begin with a and b.
+func (m *matcher) may(a, b byte) bool { return m.second[a]&(1<<(b&63)) != 0 }
 
 // at are literals among which those are that begin at i, in the order in which
 // they were added.

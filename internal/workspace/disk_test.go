@@ -222,6 +222,21 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// Large files are read in two halves.
+func TestLargeFiles(t *testing.T) {
+	text := strings.Repeat("0123456789abcde\n", 1<<16)
+	files := map[string]string{}
+	for _, size := range []int{512<<10 - 2, 512<<10 - 1, 512 << 10, 512<<10 + 1, 1 << 20} {
+		files[fmt.Sprint(size)] = text[:size]
+	}
+	d, _ := openTest(t, DiskOptions{}, files)
+	for name, want := range files {
+		if got, err := d.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
+
 // escapeCase is a case of testdata/path-escape.json.
 type escapeCase struct {
 	ID, Category, Op, Path, To, Expect string

@@ -155,9 +155,11 @@ func encodeUTF16(bom []byte, body string, low, high int) []byte {
 
 // lineEnds counts the line ends that editors know: nothing else ends a line.
 func lineEnds(body string) (EOL, string) {
-	crlf := strings.Count(body, "\r\n")
-	lf := strings.Count(body, "\n") - crlf
-	cr := strings.Count(body, "\r") - crlf
+	crlf, cr, lf := 0, 0, strings.Count(body, "\n")
+	if strings.IndexByte(body, '\r') >= 0 {
+		crlf = strings.Count(body, "\r\n")
+		lf, cr = lf-crlf, strings.Count(body, "\r")-crlf
+	}
 	kind, newline, most := NoEOL, "\n", 0
 	for _, c := range [...]struct {
 		n    int

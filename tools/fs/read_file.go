@@ -43,10 +43,12 @@ type digest func() string
 // beside what else is done with its text, which takes as long.
 func startDigest(data []byte) digest {
 	const large = 64 << 10
-	d := sync.OnceValue(func() string { return hash(data) })
-	if len(data) >= large {
-		go d()
+	if len(data) < large {
+		sum := hash(data)
+		return func() string { return sum }
 	}
+	d := sync.OnceValue(func() string { return hash(data) })
+	go d()
 	return d
 }
 
@@ -65,13 +67,19 @@ func newReadFile(d Deps) *tools.Tool {
 }
 
 func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tools.Result, error) {
-	f, err := openText(ctx, c, in.Path)
+	name, data, err := open(ctx, c, in.Path)
 	if err != nil {
 		return tools.Result{}, err
 	}
+	sum := startDigest(data)
+	text, err := decode(name, data)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	f := file{name, data, text}
 	total := diff.CountLines(f.text.Body)
 	info := FileInfo{
-		Path: f.name, Hash: startDigest(f.data), Lines: total, TotalLines: total, Offset: 1,
+		Path: f.name, Hash: sum, Lines: total, TotalLines: total, Offset: 1,
 		Encoding: fmt.Sprint(f.text.Encoding), EOL: fmt.Sprint(f.text.EOL),
 	}
 	if in.Mode == "outline" {

@@ -1,0 +1,46 @@
+package redact
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The matcher looks at several places in a row; it must stop at those, and only
+// at those, where looking at each by itself does.
+func TestMatcherStops(t *testing.T) {
+	m := &matcher{}
+	for _, l := range []string{"ab", "abc", "bca", "--b", "Xy9"} {
+		m.add(l, l == "Xy9", 0)
+	}
+	each := func(s string, from, to int) int {
+		for ; from < min(to, len(s)-1); from++ {
+			if m.may(s[from], s[from+1]) && (from+2 == len(s) || m.third[s[from+1]]&(1<<(s[from+2]&63)) != 0) {
+				return from
+			}
+		}
+		return -1
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	stops := 0
+	for range 3000 {
+		var b strings.Builder
+		for range r.IntN(40) {
+			b.WriteByte("abcXy9- "[r.IntN(8)])
+		}
+		s := b.String()
+		to := r.IntN(len(s) + 2)
+		for from := 0; from <= len(s); from++ {
+			got := m.next(s, from, to)
+			if want := each(s, from, to); got != want {
+				t.Fatalf("%q from %d to %d: %d, want %d", s, from, to, got, want)
+			}
+			if got >= 0 {
+				stops++
+			}
+		}
+	}
+	if stops == 0 {
+		t.Error("it never stopped")
+	}
+}
