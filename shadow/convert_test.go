@@ -180,6 +180,7 @@ func TestWithoutGit(t *testing.T) {
 	if _, err := h.Discard(context.Background(), s.ID); err != nil {
 		t.Error(err)
 	}
+	h.Close() // until what was discarded is ready for the next one, which fails
 	sh(t, r.Dir, "git checkout -q -- .; git config core.autocrlf true; rm a.txt")
 	if _, err := h.Create(context.Background(), shadow.CreateRequest{ID: "y"}); !errors.Is(err, gitrepo.ErrNoGit) {
 		t.Errorf("got %v", err)
