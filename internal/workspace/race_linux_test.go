@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,8 +40,11 @@ func TestRace(t *testing.T) {
 		swapped <- n
 	}()
 
+	// With one processor it is chance who runs when.
+	deadline := time.Now().Add(2 * time.Minute)
+	missing := func(i, seen int) bool { return i < tries || seen == 0 && time.Now().Before(deadline) }
 	inside, refused, leaked, naive := 0, 0, 0, 0
-	for range tries {
+	for i := 0; missing(i, min(inside, refused)); i++ {
 		data, err := d.ReadFile("flip/secret.txt")
 		switch {
 		case err != nil:
@@ -51,7 +55,7 @@ func TestRace(t *testing.T) {
 			inside++
 		}
 	}
-	for range tries {
+	for i := 0; missing(i, naive); i++ {
 		path := filepath.Join(base, "ws/flip/secret.txt")
 		if real, err := filepath.EvalSymlinks(path); err != nil || !strings.HasPrefix(real, filepath.Join(base, "ws")+"/") {
 			continue
