@@ -62,48 +62,56 @@ func (x *Index) changes(ctx context.Context) bool {
 		return false
 	}
 	if lost {
-		x.mu.Lock()
-		x.looked = time.Time{}
-		x.mu.Unlock()
+		x.distrust()
 		return false
 	}
+	relinked := false
 	for _, name := range names {
-		x.update(name)
+		relinked = x.update(name) || relinked
 	}
 	for _, dir := range dirs {
 		x.lookBelow(ctx, dir)
 	}
+	if relinked { // the name of which nobody told may be of any file
+		x.distrust()
+		return false
+	}
+	x.relook()
 	return true
 }
 
-// update looks at one name anew.
-func (x *Index) update(name string) {
+// update looks at one name anew. It reports whether the file was seen to have
+// further names, and was not known to.
+func (x *Index) update(name string) (relinked bool) {
 	info, err := x.o.Files.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, workspace.ErrSensitive):
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.forget(name)
+		delete(x.linked, name)
 		for known := range x.byPath {
 			if strings.HasPrefix(known, name) && len(known) > len(name) && known[len(name)] == '/' {
 				x.forget(known)
 			}
 		}
-		return
+		return false
 	case err != nil || !info.Mode().IsRegular() || x.leftOut(name):
-		return
+		return false
 	}
 	if real, err := x.o.Files.RealName(name); err != nil || real != name {
-		return // walks follow no links either
+		return false // walks follow no links either
 	}
+	relinked = x.link(name, workspace.Linked(info))
 	var data []byte
 	size := x.room(info.Size())
 	if size <= MaxSource {
 		if data, err = x.o.Files.ReadFile(name); err != nil {
-			return
+			return relinked
 		}
 	}
 	x.put(name, data, size, stampOf(info.Size(), info.ModTime().UnixNano()))
+	return relinked
 }
 
 // leftOut reports whether a walk would not come to name.
@@ -256,6 +264,7 @@ func (t *taker) visit(e *workspace.Entry) {
 			return
 		}
 		now = stampOf(s.Size, s.Mtime)
+		t.x.link(e.Path, s.Linked)
 	}
 	t.x.mu.Lock()
 	old, known := t.x.byPath[e.Path]

@@ -77,6 +77,7 @@ type Index struct {
 	mu      sync.Mutex
 	parts   []*part
 	byPath  map[string]place
+	linked  map[string]bool // names of files that have further ones
 	status  Status
 	ready   chan struct{} // closed when the first look is over
 	looked  time.Time     // at the whole tree
@@ -134,7 +135,7 @@ func New(o Options) *Index {
 		w = *o.Weights
 	}
 	x := &Index{
-		o: o, ranker: rank.New(w), byPath: map[string]place{}, ready: make(chan struct{}),
+		o: o, ranker: rank.New(w), byPath: map[string]place{}, linked: map[string]bool{}, ready: make(chan struct{}),
 		single: segment.NewBuilder(true), intake: NewIntake(o.Language), wanted: wanted{wake: make(chan struct{}, 1)},
 		meaning: newMeaning(o.Meaning),
 	}
@@ -176,7 +177,7 @@ func (x *Index) Rebuild() {
 	<-x.Ready()
 	x.follow.Lock()
 	x.mu.Lock()
-	x.parts, x.byPath, x.status, x.ready = nil, map[string]place{}, Status{}, make(chan struct{})
+	x.parts, x.byPath, x.linked, x.status, x.ready = nil, map[string]place{}, map[string]bool{}, Status{}, make(chan struct{})
 	x.mu.Unlock()
 	if x.meaning != nil {
 		x.problem(x.meaning.forget())
