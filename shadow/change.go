@@ -2,6 +2,7 @@ package shadow
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,8 +149,13 @@ func nonNil(data []byte) []byte {
 }
 
 // changes finds what is not as the shadow began, sorted by name: committed in
-// it or not, new files too unless an ignore rule excludes them.
+// it or not, new files too unless an ignore rule excludes them. Nobody is kept
+// from discarding the shadow meanwhile, and what was moved away looks deleted:
+// what is found counts only if there still is the shadow, see same.
 func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
+	if err := m.o.Fail("changes.found"); err != nil {
+		return nil, err
+	}
 	base, _, err := t.begun(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("shadow workspace %s: %w", t.ID, err)
@@ -177,7 +183,7 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 			return nil, err
 		}
 	}
-	return list, nil
+	return list, m.o.Fail("changes.known")
 }
 
 // scan compares what the shadow's directory has with base. Of a lazy shadow
@@ -286,7 +292,9 @@ func (m *Manager) List(ctx context.Context) ([]Shadow, error) {
 	list := make([]Shadow, 0, len(trees))
 	for _, t := range trees {
 		changes, err := m.changes(ctx, t)
-		if err != nil {
+		if gone := m.same(t); errors.Is(gone, ErrUnknown) {
+			continue
+		} else if err = cmp.Or(err, gone); err != nil {
 			return nil, err
 		}
 		t.Changed = len(changes)

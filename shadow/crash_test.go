@@ -17,7 +17,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
-const dieAt = "SHADOW_TEST_DIE_AT"
+const (
+	dieAt   = "SHADOW_TEST_DIE_AT"
+	nowhere = "nowhere"
+)
 
 // TestMain is also the process that dies: it does something about the shadow x
 // in the current directory and kills itself at a point.
@@ -42,6 +45,9 @@ func TestMain(m *testing.M) {
 	}
 	ctx := context.Background()
 	switch os.Getenv("SHADOW_TEST_DO") {
+	case "start":
+	case "churn":
+		err = churn(ctx, mgr, dir)
 	case "discard":
 		_, err = mgr.Discard(ctx, "x")
 		mgr.Close()
@@ -53,6 +59,16 @@ func TestMain(m *testing.M) {
 		err = applyAndDie(ctx, mgr, point)
 	default:
 		_, err = mgr.Create(ctx, shadow.CreateRequest{ID: "x", IncludeUncommitted: true})
+	}
+	if err == nil {
+		_, err = mgr.List(ctx) // it has tidied up then
+	}
+	if mgr.Close(); point == nowhere {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	fmt.Fprintln(os.Stderr, "it did not die:", err)
 	os.Exit(3)
@@ -78,10 +94,10 @@ func (h *house) die(point, do string) {
 // TestKilled: wherever a server dies, git finds all as it should be, and the
 // next start leaves either the whole shadow or nothing.
 func TestKilled(t *testing.T) {
-	create := []string{"create.dir", "create.copied", "create.staged", "create.filled", "create.moved", "create.published"}
+	create := []string{"create.dir", "create.copied", "create.begun", "create.staged", "create.filled", "create.moved", "create.published"}
 	reuse := append([]string{"create.reused"}, create[1:]...)
-	lazy := []string{"create.dir", "create.staged", "create.filled", "create.moved", "create.published"}
-	discard := []string{"discard.moved", "discard.kept", "discard.unregistered", "discard.cleaned"}
+	lazy := []string{"create.dir", "create.begun", "create.staged", "create.filled", "create.moved", "create.published"}
+	discard := []string{"discard.moved", "discard.kept", "discard.unregistered", "discard.cleaned", "discard.pooling"}
 	for _, c := range []struct {
 		what   string
 		points []string
@@ -144,7 +160,7 @@ func TestKilled(t *testing.T) {
 // TestFailure: an error at any point leaves nothing, and the next attempt
 // succeeds.
 func TestFailure(t *testing.T) {
-	for _, point := range []string{"create.dir", "create.copied", "create.staged", "create.filled", "create.moved"} {
+	for _, point := range []string{"create.dir", "create.copied", "create.begun", "create.staged", "create.filled", "create.moved"} {
 		t.Run(point, func(t *testing.T) {
 			r := gittest.New(t)
 			r.Commit("first", "a", "1\n", "b/c", "2\n")
@@ -193,7 +209,7 @@ func (h *house) clean() {
 	if list := h.Git("worktree", "list"); strings.Count(list, "\n") != 2 || strings.Contains(list, "prunable") {
 		h.t.Errorf("git worktree list: %s", list)
 	}
-	for _, pattern := range []string{".sidecar/shadows/*", ".sidecar/shadows/.[nolb]*", ".git/sidecar/*", ".sidecar/state/shadows/*"} {
+	for _, pattern := range []string{".sidecar/shadows/*", ".sidecar/shadows/.[nolbk]*", ".git/sidecar/*", ".sidecar/state/shadows/*"} {
 		if left, _ := filepath.Glob(h.Path(pattern)); len(left) > 0 {
 			h.t.Errorf("left: %q", left)
 		}

@@ -260,7 +260,7 @@ func (c *creation) makeLazy(ctx context.Context) (*tree, error) {
 // stage makes what the repository has of a working tree, and the file that
 // says so in its directory.
 func (c *creation) stage() (err error) {
-	if c.staged, err = c.repo.StageWorktree(c.r.ID, c.m.path(c.r.ID), c.commit); err != nil {
+	if c.staged, err = c.repo.StageWorktree(c.r.ID, c.m.path(c.r.ID), c.commit, func() error { return c.m.o.Fail("create.begun") }); err != nil {
 		return c.explain(err)
 	}
 	if err := c.m.o.Fail("create.staged"); err != nil {
@@ -296,7 +296,7 @@ func (c *creation) publish() (*tree, error) {
 // was used before: then have says what is in it.
 func (c *creation) place() (have *gitrepo.Index, err error) {
 	temp := c.tempName()
-	if have := c.m.fromPool(temp); have != nil {
+	if have := c.m.fromPool(temp, c.tempName()); have != nil {
 		c.temp = temp
 		return have, c.m.o.Fail("create.reused")
 	}

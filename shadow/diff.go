@@ -33,14 +33,23 @@ type FileDiff struct {
 // Diff compares a shadow, as it is now, with how it began. The contents of
 // files that may hold secrets are left out.
 func (m *Manager) Diff(ctx context.Context, id string) (Diff, error) {
-	d := Diff{Files: []FileDiff{}}
+	none := Diff{Files: []FileDiff{}}
 	if err := m.wait(ctx); err != nil {
-		return d, err
+		return none, err
 	}
 	t, err := m.find(id)
 	if err != nil {
-		return d, err
+		return none, err
 	}
+	d, err := m.diff(ctx, t)
+	if gone := m.same(t); gone != nil {
+		return none, gone
+	}
+	return d, err
+}
+
+func (m *Manager) diff(ctx context.Context, t *tree) (Diff, error) {
+	d := Diff{Files: []FileDiff{}}
 	list, err := m.changes(ctx, t)
 	if err != nil {
 		return d, err

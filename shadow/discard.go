@@ -31,6 +31,18 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	defer unlock()
 	d.Commits = t.lost()
 	old := filepath.Join(m.home(), oldPrefix+random()+"-"+id)
+	// The shadow's own lock ends with this call, so that there may soon be
+	// another one of that name.
+	release, err := m.tryLock(filepath.Base(old))
+	if err != nil {
+		return d, err
+	}
+	retired := false
+	defer func() {
+		if !retired {
+			release()
+		}
+	}()
 	if err := os.Rename(t.Path, old); err != nil {
 		return d, err
 	}
@@ -50,7 +62,11 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	if err := m.o.Fail("discard.unregistered"); err != nil {
 		return d, err
 	}
-	m.work.Go(func() { m.retire(t.repo, old, base) })
+	retired = true
+	m.work.Go(func() {
+		defer release()
+		m.retire(t.repo, old, base)
+	})
 	m.log("shadow discarded", "id", id)
 	return d, nil
 }

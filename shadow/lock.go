@@ -34,6 +34,9 @@ func (m *Manager) lock(ctx context.Context, id string, most time.Duration) (unlo
 	}
 }
 
+// A shadow's lock has its id for a name, and that of a directory which is being
+// retired, and has no id any more, begins with oldPrefix.
+
 // tryLock takes a shadow if nobody else has it; else it fails with ErrBusy. The
 // lock ends with the process at the latest, so what is not locked and half made
 // belongs to nobody.

@@ -50,14 +50,23 @@ const maxConflict = 64 << 10
 // Files that main has already as the shadow wants them are no change, so that
 // merging again gives nothing new.
 func (m *Manager) Merge(ctx context.Context, id string, main workspace.Files) (Merge, error) {
-	out := Merge{Merged: []string{}, Conflicts: []Conflict{}}
+	none := Merge{Merged: []string{}, Conflicts: []Conflict{}}
 	if err := m.wait(ctx); err != nil {
-		return out, err
+		return none, err
 	}
 	t, err := m.find(id)
 	if err != nil {
-		return out, err
+		return none, err
 	}
+	out, err := m.merge(ctx, t, main)
+	if gone := m.same(t); gone != nil {
+		return none, gone
+	}
+	return out, err
+}
+
+func (m *Manager) merge(ctx context.Context, t *tree, main workspace.Files) (Merge, error) {
+	out := Merge{Merged: []string{}, Conflicts: []Conflict{}}
 	list, err := m.changes(ctx, t)
 	if err != nil {
 		return out, err
@@ -68,7 +77,10 @@ func (m *Manager) Merge(ctx context.Context, id string, main workspace.Files) (M
 	}
 	defer c.close()
 	list = c.renames(ctx, list)
-	g := &merging{ctx: ctx, m: m, c: c, main: main, top: t.repo.Dir, out: out}
+	g := &merging{ctx: ctx, m: m, c: c, main: main, top: t.repo.Dir, out: out, names: map[string]bool{}}
+	for _, ch := range list {
+		g.names[ch.name()] = true
+	}
 	for _, ch := range list {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -87,7 +99,9 @@ type merging struct {
 	top  string
 	out  Merge
 
-	moves map[string]string // what the main tree has renamed, once that is known
+	base  *gitrepo.Index  // how the shadow began; see began
+	moves *moves          // what the main tree has renamed; see renamed
+	names map[string]bool // that the shadow's changes have, and where they are put
 }
 
 // triple is one file in the three states, nil where it isn't.
@@ -141,12 +155,12 @@ func bounded(data []byte) *string {
 // one merges one change.
 func (g *merging) one(ch change) {
 	if ch.isLink() {
-		if name, ok := g.resolve(ch.name()); ok {
+		if name, ok := g.resolve(g.placed(ch)); ok {
 			g.link(ch, name)
 		}
 		return
 	}
-	name, ok := g.nameOf(ch.name())
+	name, ok := g.nameOf(g.placed(ch))
 	if !ok {
 		return
 	}

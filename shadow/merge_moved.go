@@ -13,15 +13,7 @@ import (
 // that it had when the shadow began, file in the repository: it may have
 // another. "" says that it is gone.
 func (g *merging) oursMoved(name, file string, t triple) (moved string, data []byte, ok bool) {
-	if g.moves == nil {
-		moves, err := g.findMoves()
-		if err != nil {
-			g.m.o.Log.Warn("what the main tree has renamed is not known", "error", err)
-			moves = map[string]string{}
-		}
-		g.moves = moves
-	}
-	to := g.moves[file]
+	to := g.renamed().files[file]
 	if to == "" {
 		return "", nil, true
 	}
@@ -38,11 +30,28 @@ func (g *merging) oursMoved(name, file string, t triple) (moved string, data []b
 	return to, data, ok
 }
 
+// moves are what the main tree has renamed since the shadow began: old names
+// and the new ones.
+type moves struct{ files, dirs map[string]string }
+
+// renamed looks for what the main tree has renamed, once.
+func (g *merging) renamed() *moves {
+	if g.moves == nil {
+		found, err := g.findMoves()
+		if err != nil {
+			g.m.o.Log.Warn("what the main tree has renamed is not known", "error", err)
+			found = &moves{}
+		}
+		g.moves = found
+	}
+	return g.moves
+}
+
 // findMoves compares the main tree, as its view shows it, with how the shadow
 // began, and pairs what is gone with what is new, as git does in a merge.
-func (g *merging) findMoves() (map[string]string, error) {
+func (g *merging) findMoves() (*moves, error) {
 	t := g.c.t
-	base, _, err := t.begun(g.ctx)
+	base, err := g.began()
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +71,7 @@ func (g *merging) findMoves() (map[string]string, error) {
 			added = append(added, f)
 		}
 	}
-	moves := map[string]string{}
+	m := &moves{files: map[string]string{}}
 	read := func(f gitrepo.Found, old bool) ([]byte, error) {
 		if err := g.ctx.Err(); err != nil {
 			return nil, err
@@ -77,9 +86,10 @@ func (g *merging) findMoves() (map[string]string, error) {
 		return g.main.ReadFile(name)
 	}
 	for _, r := range gitrepo.Renames(gone, added, read) {
-		moves[gone[r.Old].Path] = added[r.New].Path
+		m.files[gone[r.Old].Path] = added[r.New].Path
 	}
-	return moves, nil
+	m.dirs = movedDirs(m.files, stillThere(base, gone, added))
+	return m, nil
 }
 
 // overlaid is what was found on the disk as the view has it: with what is not

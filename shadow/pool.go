@@ -14,6 +14,7 @@ const (
 	newPrefix  = ".new-"  // being filled
 	oldPrefix  = ".old-"  // being removed
 	basePrefix = ".base-" // what is in the .old- of the same name, as an index
+	keepPrefix = ".keep-" // the two of them on the way to the pool
 	poolPrefix = ".pool-" // kept to be used again: tree, and base, its state as an index
 	lostPrefix = ".lost-" // found without a registration; kept for the user
 )
@@ -24,15 +25,23 @@ const (
 // next shadow are the same.
 
 // fromPool moves a directory of the pool to dir and returns what is in it; nil
-// when there is none.
-func (m *Manager) fromPool(dir string) *gitrepo.Index {
+// when there is none. Several may ask at once, in several processes: whoever
+// renames it to claim has it.
+func (m *Manager) fromPool(dir, claim string) *gitrepo.Index {
 	for _, name := range m.pooled() {
-		at := filepath.Join(m.home(), name)
-		have, err := gitrepo.ReadIndex(filepath.Join(at, baseFile))
-		if err == nil {
-			err = os.Rename(filepath.Join(at, "tree"), dir)
+		if os.Rename(filepath.Join(m.home(), name), claim) != nil {
+			continue // somebody else has it
 		}
-		m.removeAll(at)
+		base := filepath.Join(claim, baseFile)
+		_, err := os.Lstat(base)
+		var have *gitrepo.Index
+		if err == nil {
+			have, err = gitrepo.ReadIndex(base)
+		}
+		if err == nil {
+			err = os.Rename(filepath.Join(claim, "tree"), dir)
+		}
+		m.removeAll(claim)
 		if err == nil {
 			return have
 		}
@@ -55,13 +64,14 @@ func (m *Manager) pooled() []string {
 	return names
 }
 
-// toPool keeps what a shadow leaves, or removes it. base is a file.
+// toPool keeps what a shadow leaves, or removes it. base is a file. What is in
+// the pool is complete.
 func (m *Manager) toPool(dir, base string) {
 	if base == "" || len(m.pooled()) >= m.limits().Pool {
 		m.removeAll(dir)
 		return
 	}
-	at := filepath.Join(m.home(), poolPrefix+random())
+	at := filepath.Join(m.home(), keepPrefix+strings.TrimPrefix(filepath.Base(dir), oldPrefix))
 	err := os.Mkdir(at, 0o755)
 	if err == nil {
 		err = os.Rename(base, filepath.Join(at, baseFile))
@@ -69,9 +79,26 @@ func (m *Manager) toPool(dir, base string) {
 	if err == nil {
 		err = os.Rename(dir, filepath.Join(at, "tree"))
 	}
+	if err == nil {
+		err = m.o.Fail("discard.pooling")
+	}
+	if err == nil {
+		err = os.Rename(at, filepath.Join(m.home(), poolPrefix+random()))
+	}
 	if err != nil {
 		m.removeAll(at)
 		m.removeAll(dir)
+	}
+}
+
+// trimPool removes what there is more than may be.
+func (m *Manager) trimPool() {
+	names := m.pooled()
+	for _, name := range names[min(len(names), m.limits().Pool):] {
+		at := filepath.Join(m.home(), oldPrefix+random()+"-pool")
+		if err := os.Rename(filepath.Join(m.home(), name), at); err == nil { // else somebody else has it
+			m.removeAll(at)
+		}
 	}
 }
 

@@ -130,6 +130,22 @@ func (m *Manager) findIn(repo *gitrepo.Repo, id string) (*tree, error) {
 	return t, nil
 }
 
+// same makes sure that a shadow that was found is still there, for whoever has
+// looked at it without its lock. It fails with ErrUnknown when it was
+// discarded, even if there is another one of its name.
+func (m *Manager) same(t *tree) error {
+	now, err := m.findIn(t.repo, t.ID)
+	switch {
+	case errors.Is(err, ErrUnknown), err == nil && !now.CreatedAt.Equal(t.CreatedAt):
+		return fmt.Errorf("%w: %s; it was discarded just now", ErrUnknown, t.ID)
+	case err != nil:
+		if _, gone := os.Lstat(t.Path); errors.Is(gone, fs.ErrNotExist) { // but is not unregistered yet
+			return fmt.Errorf("%w: %s; it is being discarded", ErrUnknown, t.ID)
+		}
+	}
+	return err
+}
+
 // below is the folder's place in the working tree.
 func (m *Manager) below(repo *gitrepo.Repo) string {
 	rel, err := filepath.Rel(repo.Dir, m.dir)

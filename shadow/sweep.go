@@ -27,7 +27,19 @@ func (m *Manager) sweep() error {
 	if err := os.MkdirAll(m.locks(), 0o755); err != nil {
 		return err
 	}
-	return errors.Join(m.sweepStaged(repo), m.sweepRegistered(repo), m.sweepDirs(repo))
+	m.trimPool()
+	return errors.Join(m.sweepStaged(repo), m.sweepRegistered(repo), m.sweepDirs(repo), m.sweepLocks())
+}
+
+// sweepLocks removes the locks of processes that died, where nothing else did.
+func (m *Manager) sweepLocks() error {
+	left, err := os.ReadDir(m.locks())
+	for _, e := range left {
+		if name, ok := strings.CutSuffix(e.Name(), ".lock"); ok {
+			err = errors.Join(err, m.alone(name, func() error { return nil })) // its end removes it
+		}
+	}
+	return err
 }
 
 // sweepStaged ends what was begun: a shadow whose files are in place is made
@@ -43,7 +55,7 @@ func (m *Manager) sweepStaged(repo *gitrepo.Repo) error {
 			errs = append(errs, s.Abort())
 			continue
 		}
-		if filepath.Dir(s.Dir) != m.home() {
+		if !s.BelongsIn(m.home()) {
 			continue // another folder's
 		}
 		errs = append(errs, m.held(s.Name, func() error {
@@ -60,6 +72,9 @@ func (m *Manager) sweepStaged(repo *gitrepo.Repo) error {
 // isComplete reports whether all of a staged shadow is there but its
 // registration.
 func (m *Manager) isComplete(s *gitrepo.Staged) bool {
+	if s.Dir == "" {
+		return false
+	}
 	if _, err := readRecord(s.Linked); err != nil {
 		return false
 	}
@@ -128,10 +143,15 @@ func (m *Manager) sweepDirs(repo *gitrepo.Repo) error {
 	for _, e := range entries {
 		name, at := e.Name(), filepath.Join(m.home(), e.Name())
 		switch {
-		case strings.HasPrefix(name, newPrefix), strings.HasPrefix(name, oldPrefix), strings.HasPrefix(name, basePrefix):
-			_, rest, _ := strings.Cut(name, "-")
-			_, id, _ := strings.Cut(rest, "-")
+		case strings.HasPrefix(name, newPrefix):
+			_, id, _ := strings.Cut(name[len(newPrefix):], "-")
 			errs = append(errs, m.held(id, func() error {
+				m.removeAll(at)
+				return nil
+			}))
+		case strings.HasPrefix(name, oldPrefix), strings.HasPrefix(name, basePrefix), strings.HasPrefix(name, keepPrefix):
+			_, rest, _ := strings.Cut(name, "-")
+			errs = append(errs, m.alone(oldPrefix+rest, func() error {
 				m.removeAll(at)
 				return nil
 			}))
@@ -161,7 +181,8 @@ func (m *Manager) sweepDirs(repo *gitrepo.Repo) error {
 // setAside moves a directory out of the way that has no registration. It may
 // hold work, so it is kept, unless it is empty.
 func (m *Manager) setAside(id string) error {
-	if err := os.Remove(m.path(id)); err == nil || errors.Is(err, fs.ErrNotExist) {
+	switch err := os.Remove(m.path(id)); {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	to := filepath.Join(m.home(), lostPrefix+random()+"-"+id)
@@ -177,12 +198,17 @@ func (m *Manager) held(id string, do func() error) error {
 	if checkID(id) != nil {
 		return nil
 	}
-	unlock, err := m.tryLock(id)
+	return m.alone(id, do)
+}
+
+// alone does something with a lock, unless that is held.
+func (m *Manager) alone(name string, do func() error) error {
+	unlock, err := m.tryLock(name)
 	if errors.Is(err, ErrBusy) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", id, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer unlock()
 	return do()

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -84,17 +85,23 @@ type Staged struct {
 
 // StageWorktree begins a working tree of that name, whose files will be in dir,
 // with its HEAD at commit and on no branch. Publish makes it known, Abort takes
-// it back; after a crash it is found by StagedWorktrees.
-func (r *Repo) StageWorktree(name, dir string, commit OID) (*Staged, error) {
+// it back; after a crash it is found by StagedWorktrees. begun, if set, is
+// called when there is the directory and nothing in it; tests fail there.
+func (r *Repo) StageWorktree(name, dir string, commit OID, begun func() error) (*Staged, error) {
 	if _, err := os.Lstat(filepath.Join(r.CommonDir, "worktrees", name)); err == nil {
 		return nil, fmt.Errorf("%s: %w", name, ErrWorktreeExists)
 	}
 	var random [4]byte
 	rand.Read(random[:])
-	at := filepath.Join(r.CommonDir, stagedDir, name+"."+hex.EncodeToString(random[:]))
+	at := filepath.Join(r.CommonDir, stagedDir, name+"."+placeTag(filepath.Dir(dir))+hex.EncodeToString(random[:]))
 	s := &Staged{Linked{Name: name, Dir: dir, GitDir: at}, r}
 	if err := inside(at, func() error { return os.Mkdir(at, 0o777) }); err != nil {
 		return nil, err
+	}
+	if begun != nil {
+		if err := begun(); err != nil {
+			return nil, errors.Join(err, s.Abort())
+		}
 	}
 	for _, dir := range [...]string{filepath.Join(at, "logs"), s.Own()} {
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -117,6 +124,23 @@ func (r *Repo) StageWorktree(name, dir string, commit OID) (*Staged, error) {
 		}
 	}
 	return s, nil
+}
+
+// placeTag stands for a directory in which working trees are, in the names of
+// those that are being made there: what is only begun does not say yet where
+// it belongs, nor does what is half removed.
+func placeTag(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:4])
+}
+
+// BelongsIn reports whether the files are, or were to be, in a directory that
+// lies directly in dir.
+func (s *Staged) BelongsIn(dir string) bool {
+	if s.Dir != "" {
+		return filepath.Dir(s.Dir) == dir
+	}
+	return strings.HasPrefix(filepath.Ext(s.GitDir), "."+placeTag(dir))
 }
 
 // Pointer is the text of the .git file that belongs into the working tree.
@@ -152,7 +176,7 @@ func (s *Staged) Abort() error {
 
 // StagedWorktrees lists what was begun and not published, by this process, by
 // another one, or by one that died. What was unregistered and only waits to be
-// removed has no name.
+// removed has no name, and what has no more than begun, no Dir.
 func (r *Repo) StagedWorktrees() ([]*Staged, error) {
 	dir := filepath.Join(r.CommonDir, stagedDir)
 	entries, err := os.ReadDir(dir)
