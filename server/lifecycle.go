@@ -91,8 +91,11 @@ func (s *Server) initialized() {
 }
 
 // configure asks the client for its settings, if it can be asked, and loads
-// them over those of initialize.
+// them over those of initialize. One after the other, so that what was asked
+// for after the last change is loaded last.
 func (s *Server) configure(ctx context.Context) {
+	s.setting.Lock()
+	defer s.setting.Unlock()
 	if s.client.can.configuration {
 		ctx, cancel := context.WithTimeout(ctx, configurationTimeout)
 		defer cancel()

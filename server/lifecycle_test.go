@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -157,6 +158,34 @@ func TestConfiguration(t *testing.T) {
 	w.must(w.Configure(w.ctx, map[string]any{"sidecar": object{"mode": "plan"}}))
 	if got, want := take(w, loaded), `{"mode":"review"}{"mode":"plan"}`; got != want {
 		t.Errorf("loaded %s, want %s", got, want)
+	}
+}
+
+// Settings that change while older ones are loaded hold in the end.
+func TestConfigurationChangesMeanwhile(t *testing.T) {
+	loaded, release, loading := make(chan string, 10), make(chan struct{}), make(chan int, 10)
+	var loads atomic.Int32
+	w := newWorld(t, setup{
+		settings: map[string]any{"sidecar": object{"mode": "review"}},
+		configure: func(layers ...json.RawMessage) []string {
+			if loads.Add(1) == 1 {
+				loading <- 1
+				<-release
+			}
+			loaded <- string(slices.Concat(layers...))
+			return nil
+		},
+	})
+	take(w, loading)
+	w.must(w.Configure(w.ctx, map[string]any{"sidecar": object{"mode": "plan"}}))
+	for range 50 { // in which a load that did not wait would overtake
+		w.must(w.ExecuteCommand(w.ctx, "sidecar.session.list", nil, nil))
+	}
+	close(release)
+	for _, want := range []string{`{"mode":"review"}`, `{"mode":"plan"}`} {
+		if got := take(w, loaded); got != want {
+			t.Errorf("loaded %s, want %s", got, want)
+		}
 	}
 }
 

@@ -53,6 +53,7 @@ type Server struct {
 	hangUp    context.CancelFunc // ends Serve
 	begin     sync.Once          // of what follows initialized
 	turning   sync.Mutex         // held while the core follows the folders
+	setting   sync.Mutex         // held while the client is asked for its settings and they are loaded
 
 	mu       sync.Mutex
 	state    state
