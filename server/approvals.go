@@ -136,7 +136,7 @@ func (a *approvals) putOwn(ctx context.Context, q *approval) (dispatch.Answer, e
 	var r *approveResult
 	err := a.client.call(ctx, "sidecar/approve", approveParams{
 		CallID: q.CallID, Session: q.Session, AgentPath: q.AgentPath, Tool: q.Tool, Title: q.Title, Detail: q.Detail,
-		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable,
+		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable, Rememberable: q.Rememberable,
 		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires,
 	}, &r)
 	if err != nil {

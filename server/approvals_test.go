@@ -145,13 +145,13 @@ func TestApproveByDialog(t *testing.T) {
 		w := newWorld(t, setup{capabilities: caps})
 		w.Answer("sidecar/approve", func(_ context.Context, params json.RawMessage) (any, error) {
 			var p approveParams
-			if err := json.Unmarshal(params, &p); err != nil || p.Detail != "make -j2\nin ." || string(p.Arguments) != `{"command":"make"}` || p.Irrecoverable != c.irrecoverable {
+			if err := json.Unmarshal(params, &p); err != nil || p.Detail != "make -j2\nin ." || string(p.Arguments) != `{"command":"make"}` || p.Irrecoverable != c.irrecoverable || p.Rememberable == c.irrecoverable {
 				t.Errorf("%s: asked %s", c.name, params)
 			}
 			return c.reply, nil
 		})
 		q := question("q1")
-		q.Irrecoverable = c.irrecoverable
+		q.Irrecoverable, q.Rememberable = c.irrecoverable, !c.irrecoverable
 		got := take(w, w.ask(w.ctx, q))
 		if d := cmp.Diff(c.want, got.answer); d != "" || got.err != nil {
 			t.Errorf("%s: %v %s", c.name, got.err, d)

@@ -95,6 +95,7 @@ type approveParams struct {
 	Effects       dispatch.EffectList `json:"effects"`
 	Rule          string              `json:"rule,omitempty"`
 	Irrecoverable bool                `json:"irrecoverable"`
+	Rememberable  bool                `json:"rememberable"` // else an answer holds once, whatever its scope
 	ID            string              `json:"id"`
 	Hash          string              `json:"hash"`
 	ExpiresAt     time.Time           `json:"expiresAt"`
