@@ -64,13 +64,9 @@ try {
   await me.click(me.container, 'the view', () => me.view('Pending Changes').isVisible());
   await me.shows('mode', /cautious/);
 
-  const theme = async name => {
-    await me.ask({ eval: `await vscode.workspace.getConfiguration('workbench').update('colorTheme', '${name}', vscode.ConfigurationTarget.Global)` });
-    await eventually('the theme', async () => (await page.locator('.monaco-workbench').getAttribute('class')).includes(name.includes('Light') ? 'vs ' : 'vs-dark'));
-  };
   const take = async (name, clip) => {
-    for (const [suffix, which] of [['-light', 'Default Light Modern'], ['', 'Default Dark Modern']]) {
-      await theme(which);
+    for (const [suffix, theme] of [['-light', 'Light'], ['', 'Dark']]) {
+      await me.theme(theme);
       await page.mouse.move(700, 8);
       await page.waitForTimeout(900); // for the picture alone
       await page.screenshot({ path: path.join(out, `${name}${suffix}.png`), clip });

@@ -1,6 +1,7 @@
 // Which server to start. No VS Code in here, so that it can be tested without.
 import { execFile } from 'node:child_process';
 import * as path from 'node:path';
+import type { Translate } from './words';
 
 /** A place where the server may be. */
 export interface Candidate { from: 'setting' | 'bundled' | 'path'; command: string }
@@ -22,7 +23,7 @@ export function candidates(setting: string, extensionDir: string, platform: Node
 }
 
 /** The first place whose program says what version of the server it is, or why none does. */
-export async function find(places: Candidate[], version: (command: string) => Promise<string> = askVersion): Promise<Found | Failed[]> {
+export async function find(places: Candidate[], version: (command: string) => Promise<string>): Promise<Found | Failed[]> {
   const failed: Failed[] = [];
   for (const place of places) {
     try {
@@ -35,14 +36,14 @@ export async function find(places: Candidate[], version: (command: string) => Pr
 }
 
 /** Runs the program with --version. */
-export function askVersion(command: string): Promise<string> {
+export function askVersion(command: string, t: Translate): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(command, ['--version'], { timeout: 20_000, windowsHide: true }, (error, stdout) => {
       const [name, version] = stdout.trim().split(/\s+/);
       if (error) {
-        reject(new Error(reasonOf(error)));
+        reject(new Error(reasonOf(error, t)));
       } else if (name !== 'sidecar-ls' || !version) {
-        reject(new Error('it is another program: it does not answer --version as sidecar-ls does'));
+        reject(new Error(t('it is another program: it does not answer --version as sidecar-ls does')));
       } else {
         resolve(version);
       }
@@ -51,11 +52,11 @@ export function askVersion(command: string): Promise<string> {
 }
 
 // The ways in which a program fails to start, in words.
-function reasonOf(error: Error & { code?: unknown; killed?: boolean }): string {
+function reasonOf(error: Error & { code?: unknown; killed?: boolean }, t: Translate): string {
   switch (error.code) {
-    case 'ENOENT': return 'there is no such file';
-    case 'EACCES': return 'it may not be executed';
-    case 'ENOEXEC': case 'UNKNOWN': case 'EBADARCH': return 'it was built for another system';
+    case 'ENOENT': return t('there is no such file');
+    case 'EACCES': return t('it may not be executed');
+    case 'ENOEXEC': case 'UNKNOWN': case 'EBADARCH': return t('it was built for another system');
   }
-  return error.killed ? 'it did not answer in 20 seconds' : error.message.split('\n')[0] ?? 'it failed';
+  return error.killed ? t('it did not answer in 20 seconds') : error.message.split('\n')[0] ?? t('it failed');
 }

@@ -1,7 +1,7 @@
 // The server's process and the connection to it.
 import * as vscode from 'vscode';
 import type { ClientCapabilities, LanguageClient, LanguageClientOptions, StaticFeature } from 'vscode-languageclient/node';
-import { candidates, find, type Failed, type Found } from './binary';
+import { askVersion, candidates, find, type Failed, type Found } from './binary';
 import { serverPath, settings } from './config';
 
 /** The server is started again this many times within that many milliseconds, and then no more. */
@@ -41,6 +41,11 @@ export class Server implements vscode.Disposable {
     return this.client?.code2ProtocolConverter.asDiagnostics(list);
   }
 
+  /** The server's program, or why there is none that runs. */
+  find(): Promise<Found | Failed[]> {
+    return find(candidates(serverPath(), this.context.extensionPath, process.platform), command => askVersion(command, vscode.l10n.t));
+  }
+
   start(): Promise<void> { return this.queue(() => this.startNow()); }
   stop(): Promise<void> { return this.queue(() => this.stopNow()); }
 
@@ -61,7 +66,7 @@ export class Server implements vscode.Disposable {
       return;
     }
     this.set('starting');
-    const found = await find(candidates(serverPath(), this.context.extensionPath, process.platform));
+    const found = await this.find();
     if (Array.isArray(found)) {
       this.set('failed');
       void this.explain(found);
@@ -176,6 +181,7 @@ export class Server implements vscode.Disposable {
   private set(health: Health): void {
     if (this.health !== health) {
       this.health = health;
+      void vscode.commands.executeCommand('setContext', 'sidecar.health', health);
       this.changed.fire(health);
     }
   }

@@ -12,7 +12,7 @@ export function registerMetrics(server: Server, activity: Activity): vscode.Disp
   const show = async () => {
     const { tools } = await server.execute<{ tools: Record<string, Metric> }>('sidecar.tools.metrics');
     if (panel) {
-      panel.webview.html = page(metricsHtml(tools), '');
+      panel.webview.html = page(metricsHtml(tools, vscode.l10n.t), '');
     }
   };
   return vscode.Disposable.from(

@@ -56,6 +56,8 @@ export interface ApproveParams {
   effects: Effects;
   rule?: string;
   irrecoverable: boolean;
+  /** Whether an answer may hold for longer than this once. */
+  rememberable?: boolean;
   expiresAt: string;
 }
 export interface ApproveAnswer { outcome: 'allow' | 'deny'; scope?: Scope; reason?: string; typed?: string }
@@ -110,6 +112,9 @@ export interface CallEvent {
   chunk?: string; dropped?: number;
   ok?: boolean; code?: string; message?: string; durationMs?: number; approvalMs?: number; bytes?: number; changes?: ChangeRef[];
 }
+
+/** A server whose tools the server offers to its agents; command or url say what it is, as far as the server tells it. */
+export interface McpServer { name: string; state: string; transport: string; tools: number; error?: string; command?: string[]; url?: string }
 
 export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }
 export interface ShadowInfo { id: string; path: string; base: string; createdAt: string; changed: number }

@@ -85,7 +85,7 @@ export class Status implements vscode.Disposable {
     const down = { stopped: '$(debug-disconnect) SideCar', failed: '$(error) SideCar', starting: '$(sync~spin) SideCar', running: '' }[this.server.health];
     this.mode.text = down || `$(shield) ${this.current || 'SideCar'}${vscode.workspace.isTrusted ? '' : ' ' + t('(restricted)')}`;
     this.mode.tooltip = down
-      ? t('The SideCar server is {0}. Click to start it.', this.server.health)
+      ? { stopped: t('The SideCar server is not running. Click to start it.'), failed: t('The SideCar server has failed. Click to start it again.'), starting: t('The SideCar server is starting.'), running: '' }[this.server.health]
       : vscode.workspace.isTrusted ? t('SideCar: the mode {0}. Click to change it.', this.current) : t('SideCar: this workspace is not trusted; only the tools that read may be used.');
     this.mode.command = 'sidecar.pickMode';
     this.mode.backgroundColor = this.server.health === 'failed' ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;

@@ -1,11 +1,12 @@
 // What agents are doing, made from events. No VS Code in here.
 import type { CallEvent, ChangeRef } from '../protocol';
+import type { Translate } from '../words';
 
 export interface Call {
   id: string; session: string; tool: string; started: string;
   state: 'running' | 'asking' | 'ok' | 'failed' | 'denied';
   arguments?: unknown;
-  decision?: string;
+  decision?: Pick<CallEvent, 'outcome' | 'by' | 'rule' | 'reason'>;
   output: string;
   code?: string; message?: string;
   durationMs?: number; bytes?: number;
@@ -41,7 +42,7 @@ export class Calls {
         break;
       case 'permissionResolved':
         call.state = 'running';
-        call.decision = [e.outcome, e.by && `by ${e.by}`, e.rule && `(${e.rule})`, e.reason].filter(Boolean).join(' ');
+        call.decision = { outcome: e.outcome, by: e.by, rule: e.rule, reason: e.reason };
         break;
       case 'toolOutput':
         call.output = (call.output + (e.chunk ?? '')).slice(-most.output);
@@ -69,14 +70,30 @@ export function summary(args: unknown): string {
   return text.length > 60 ? text.slice(0, 59) + '…' : text;
 }
 
+/** Where a call is, in a word. */
+export function stateName(state: Call['state'], t: Translate): string {
+  switch (state) {
+    case 'running': return t('running');
+    case 'asking': return t('asks');
+    case 'ok': return t('ok');
+    case 'failed': return t('failed');
+    case 'denied': return t('denied');
+  }
+}
+
+/** How it was decided about a call, by whom and why; nothing while it is not. */
+export function decisionText({ decision: d }: Call, t: Translate): string {
+  return d ? [d.by ? t('{0} by {1}', d.outcome ?? '', d.by) : d.outcome, d.rule && `(${d.rule})`, d.reason].filter(Boolean).join(' ') : '';
+}
+
 /** All that is known of a call, as a document. */
-export function callText(c: Call): string {
+export function callText(c: Call, t: Translate): string {
   const fence = (lang: string, text: string) => `\`\`\`\`${lang}\n${text.replace(/\n$/, '')}\n\`\`\`\`\n`;
   return [
-    `# ${c.tool}: ${c.state === 'failed' ? c.code ?? 'failed' : c.state}\n`,
-    [`- session ${c.session}, started ${c.started}`, c.durationMs === undefined ? '' : `- ${c.durationMs} ms`, c.decision ? `- ${c.decision}` : '', ...c.changes.map(f => `- ${f.path}: ${f.kind}, ${f.state}`)].filter(Boolean).join('\n') + '\n',
+    `# ${c.tool}: ${c.state === 'failed' && c.code ? c.code : stateName(c.state, t)}\n`,
+    [`- ${t('session {0}, started {1}', c.session, c.started)}`, c.durationMs === undefined ? '' : `- ${t('{0} ms', c.durationMs)}`, c.decision ? `- ${decisionText(c, t)}` : '', ...c.changes.map(f => `- ${f.path}: ${f.kind}, ${f.state}`)].filter(Boolean).join('\n') + '\n',
     c.message ? `${c.message}\n` : '',
-    '## Arguments\n', fence('json', JSON.stringify(c.arguments ?? {}, null, 2)),
-    ...(c.output ? ['## Output\n', fence('text', c.output)] : []),
+    `## ${t('Arguments')}\n`, fence('json', JSON.stringify(c.arguments ?? {}, null, 2)),
+    ...(c.output ? [`## ${t('Output')}\n`, fence('text', c.output)] : []),
   ].filter(Boolean).join('\n');
 }

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { CallEvent } from '../protocol';
-import { Calls, callText, summary, type Call } from './calls';
+import { Calls, callText, decisionText, stateName, summary, type Call } from './calls';
 
 const scheme = 'sidecar-call';
 
@@ -51,7 +51,7 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
   provideTextDocumentContent(uri: vscode.Uri): string {
     const [session = '', id = ''] = uri.query.split('/');
     const call = this.calls.find(session, id);
-    return call ? callText(call) : vscode.l10n.t('This call is not kept any more.');
+    return call ? callText(call, vscode.l10n.t) : vscode.l10n.t('This call is not kept any more.');
   }
 
   private refresh(): void {
@@ -68,15 +68,15 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
     const item = new vscode.TreeItem(call.tool);
     item.id = `${call.session}/${call.id}`;
     const what = summary(call.arguments);
-    item.description = [what, call.state === 'failed' || call.state === 'denied' ? call.code : '', call.durationMs === undefined ? '' : `${call.durationMs} ms`].filter(Boolean).join(' · ');
+    item.description = [what, call.state === 'failed' || call.state === 'denied' ? call.code : '', call.durationMs === undefined ? '' : vscode.l10n.t('{0} ms', call.durationMs)].filter(Boolean).join(' · ');
     const [icon, color] = {
       running: ['sync~spin', ''], asking: ['question', 'list.warningForeground'], ok: ['check', 'testing.iconPassed'],
       failed: ['error', 'list.errorForeground'], denied: ['circle-slash', 'list.warningForeground'],
     }[call.state] as [string, string];
     item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-    item.tooltip = [call.session, call.decision, call.message, call.output.slice(-400)].filter(Boolean).join('\n');
+    item.tooltip = [call.session, decisionText(call, vscode.l10n.t), call.message, call.output.slice(-400)].filter(Boolean).join('\n');
     item.command = { command: 'sidecar.showCall', title: vscode.l10n.t('Show'), arguments: [call] };
-    item.accessibilityInformation = { label: `${call.tool}, ${call.state}, ${item.description}` };
+    item.accessibilityInformation = { label: `${call.tool}, ${stateName(call.state, vscode.l10n.t)}, ${item.description}` };
     return item;
   }
 

@@ -3,7 +3,8 @@
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { ApproveAnswer, ApproveParams, AskParams } from '../protocol';
-import { asker, dialogText, documentText, grave } from './text';
+import { fragments, parsePatch, patched, type FilePatch, type Sides } from './patch';
+import { asker, dialogText, documentText, grave, scopes } from './text';
 
 const t = vscode.l10n.t;
 
@@ -19,6 +20,7 @@ export class Questions {
   open: Question[] = [];
   private modal: Promise<unknown> = Promise.resolve();
   private asked = 0;
+  private readonly sides = new Map<string, string>(); // of the diffs of open questions, by the path of their documents
 
   constructor(server: Server) {
     server.requests.set('sidecar/approve', (params: ApproveParams, token: vscode.CancellationToken) =>
@@ -50,7 +52,7 @@ export class Questions {
 
   private text(uri: vscode.Uri): string {
     const q = this.open.find(q => uri.path.startsWith(`/${q.id}/`));
-    return q?.kind === 'approve' ? documentText(q.params) : t('This question was answered.');
+    return this.sides.get(uri.path) ?? (q?.kind === 'approve' ? documentText(q.params, t) : t('This question was answered.'));
   }
 
   // Opens a question and waits for its answer, from wherever it comes; the first one counts.
@@ -58,6 +60,7 @@ export class Questions {
     return new Promise(resolve => {
       const q = make(a => {
         this.open = this.open.filter(o => o !== q);
+        this.forget(q, a !== null);
         resolve(a);
         this.tell();
       });
@@ -80,7 +83,7 @@ export class Questions {
   private async dialog(q: Question & { kind: 'approve' }): Promise<void> {
     // Deny comes first, so that Enter lets nothing happen; closing the dialog leaves the question in the view.
     const deny = t('Deny'), allow = q.params.irrecoverable ? t('Allow…') : t('Allow Once'), more = t('More…');
-    switch (await vscode.window.showWarningMessage(q.params.title, { modal: true, detail: dialogText(q.params) }, deny, allow, more)) {
+    switch (await vscode.window.showWarningMessage(q.params.title, { modal: true, detail: dialogText(q.params, t) }, deny, allow, more)) {
       case deny: return this.deny(q);
       case allow: return this.allow(q, 'once');
       case more: return this.choose(q);
@@ -102,7 +105,7 @@ export class Questions {
       return;
     }
     const once = t('Allow'), session = t('Allow for Session'), deny = t('Deny'), show = t('Show');
-    const chosen = await vscode.window.showInformationMessage(`${asker(q.params)}: ${q.params.title}`, once, session, deny, show);
+    const chosen = await vscode.window.showInformationMessage(`${asker(q.params)}: ${q.params.title}`, once, ...(scopes(q.params).includes('session') ? [session] : []), deny, show);
     if (!this.open.includes(q)) {
       if (chosen) {
         void vscode.window.setStatusBarMessage(t('This question was answered or has expired.'), 4000);
@@ -120,6 +123,9 @@ export class Questions {
   async allow(q: Question | undefined, scope: 'once' | 'session' | 'pattern'): Promise<void> {
     if (q?.kind !== 'approve') {
       return this.choose(q);
+    }
+    if (!scopes(q.params).includes(scope)) {
+      return this.choose(q); // from the palette, where each answer is offered
     }
     let typed: string | undefined;
     if (q.params.irrecoverable) {
@@ -160,24 +166,75 @@ export class Questions {
     } else if (q) {
       const items: { label: string; detail?: string; run: () => unknown }[] = [
         { label: t('$(check) Allow once'), run: () => this.allow(q, 'once') },
-        ...(q.params.irrecoverable ? [] : [
-          { label: t('$(check-all) Allow for this session'), run: () => this.allow(q, 'session') },
-          { label: t('$(symbol-parameter) Allow whatever looks like this'), detail: q.params.effects.command, run: () => this.allow(q, 'pattern') }]),
+        ...(scopes(q.params).includes('session') ? [{ label: t('$(check-all) Allow for this session'), detail: q.params.effects.command, run: () => this.allow(q, 'session') }] : []),
+        ...(scopes(q.params).includes('pattern') ? [{ label: t('$(symbol-parameter) Allow whatever looks like this'), detail: q.params.effects.writes?.join(', '), run: () => this.allow(q, 'pattern') }] : []),
         { label: t('$(x) Deny'), run: () => this.deny(q) },
         { label: t('$(comment) Deny with a reason…'), run: () => this.deny(q, true) },
-        { label: t('$(open-preview) Show everything'), run: () => this.show(q) },
+        ...(q.params.diff ? [{ label: t('$(diff) Show the diff'), run: () => this.show(q) }] : []),
+        { label: t('$(open-preview) Show everything'), run: () => this.document(q) },
       ];
       await (await vscode.window.showQuickPick(items, { title: q.params.title, ignoreFocusOut: true }))?.run();
     }
   }
 
+  /** Shows what an edit would do in an editor for diffs, and anything else as a document. */
   private async show(q: Question | undefined): Promise<void> {
-    if (q?.kind === 'approve') {
-      const name = q.params.title.replace(/[/\\]/g, '∕').slice(0, 80);
-      const doc = await vscode.workspace.openTextDocument(vscode.Uri.from({ scheme: questionScheme, path: `/${q.id}/${name}.md` }));
-      await vscode.window.showTextDocument(doc, { preview: true });
+    if (q?.kind !== 'approve') {
+      return this.choose(q);
+    }
+    const files = parsePatch(q.params.diff ?? '');
+    if (files.length === 0 || files.some(f => f.hunks.length === 0)) {
+      return this.document(q);
+    }
+    const title = t('{0} (asked by {1})', q.params.title, asker(q.params));
+    const shown = await Promise.all(files.map(f => this.side(q, f)));
+    const [only] = shown;
+    if (only && shown.length === 1) {
+      await vscode.commands.executeCommand('vscode.diff', only.before, only.after, title, { preview: true });
     } else {
-      await this.choose(q);
+      await vscode.commands.executeCommand('vscode.changes', title, shown.map(s => [s.after, s.before, s.after]));
     }
   }
+
+  // The documents of a file as it is and as it would be. The question has but the lines that change and those around; the
+  // rest is the file's own, if it is the one that is meant.
+  private async side(q: Question, patch: FilePatch): Promise<{ before: vscode.Uri; after: vscode.Uri }> {
+    const sides: Sides = (patch.kind === 'create' ? undefined : await read(patch.path).then(text => patched(text, patch), () => undefined)) ?? fragments(patch);
+    const uri = (side: keyof Sides) => vscode.Uri.from({ scheme: questionScheme, path: `/${q.id}/${side}/${patch.path}` });
+    for (const side of ['before', 'after'] as const) {
+      this.sides.set(uri(side).path, sides[side]);
+    }
+    return { before: uri('before'), after: uri('after') };
+  }
+
+  private async document(q: Question & { kind: 'approve' }): Promise<void> {
+    const name = q.params.title.replace(/[/\\]/g, '∕').slice(0, 80);
+    const doc = await vscode.workspace.openTextDocument(vscode.Uri.from({ scheme: questionScheme, path: `/${q.id}/${name}.md` }));
+    await vscode.window.showTextDocument(doc, { preview: true });
+  }
+
+  // What was shown of a question is put away when a person has answered it; one that expired may still be read.
+  private forget(q: Question, answered: boolean): void {
+    const of = (uri: vscode.Uri) => uri.scheme === questionScheme && uri.path.startsWith(`/${q.id}/`);
+    if (!answered) {
+      return;
+    }
+    [...this.sides.keys()].filter(path => path.startsWith(`/${q.id}/`)).forEach(path => this.sides.delete(path));
+    const tabs = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab =>
+      tab.input instanceof vscode.TabInputTextDiff ? of(tab.input.modified) : tab.input instanceof vscode.TabInputText && of(tab.input.uri));
+    if (tabs.length > 0) {
+      void vscode.window.tabGroups.close(tabs, true);
+    }
+  }
+}
+
+// The text of a file of the workspace, as it is in its editor if it is open.
+async function read(path: string): Promise<string> {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  if (!folder) {
+    throw vscode.FileSystemError.FileNotFound(path);
+  }
+  const uri = vscode.Uri.joinPath(folder.uri, path);
+  const open = vscode.workspace.textDocuments.find(d => d.uri.toString() === uri.toString());
+  return open ? open.getText() : Buffer.from(await vscode.workspace.fs.readFile(uri)).toString();
 }

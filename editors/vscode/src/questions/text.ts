@@ -1,9 +1,15 @@
 // How a question is put in words. No VS Code in here.
-import type { ApproveParams } from '../protocol';
+import type { ApproveParams, Scope } from '../protocol';
+import type { Translate } from '../words';
 
 /** Whether a question should stop everything else until it is answered: what runs, what deletes, what can't be undone. */
 export function grave(a: ApproveParams): boolean {
   return a.irrecoverable || a.effects.access === 'exec' || /^\+\+\+ \/dev\/null$/m.test(a.diff ?? '');
+}
+
+/** For how long a yes may hold; for whatever looks alike only what edits. */
+export function scopes(a: ApproveParams): Scope[] {
+  return a.irrecoverable || a.rememberable === false ? ['once'] : a.diff ? ['once', 'session', 'pattern'] : ['once', 'session'];
 }
 
 /** Who asks: the agent, through those that it works for. */
@@ -13,42 +19,42 @@ export function asker(a: ApproveParams): string {
 }
 
 /** The facts behind a question, one a line. */
-export function facts(a: ApproveParams): string[] {
+export function facts(a: ApproveParams, t: Translate): string[] {
   const e = a.effects;
   return [
-    e.command ? `command: ${e.command}` : '',
-    e.writes?.length ? `writes: ${e.writes.join(', ')}` : '',
-    e.hosts?.length ? `connects to: ${e.hosts.join(', ')}` : '',
-    a.rule ? `rule: ${a.rule}` : '',
-    `agent: ${asker(a)}`,
+    e.command ? t('command: {0}', e.command) : '',
+    e.writes?.length ? t('writes: {0}', e.writes.join(', ')) : '',
+    e.hosts?.length ? t('connects to: {0}', e.hosts.join(', ')) : '',
+    a.rule ? t('rule: {0}', a.rule) : '',
+    t('agent: {0}', asker(a)),
   ].filter(Boolean);
 }
 
 /** What fits into a dialog: the detail, the facts, and so much of the diff. */
-export function dialogText(a: ApproveParams, most = 24): string {
-  const parts = [facts(a).join('\n')];
+export function dialogText(a: ApproveParams, t: Translate, most = 24): string {
+  const parts = [facts(a, t).join('\n')];
   if (a.diff) {
-    parts.push(cut(a.diff, most));
+    parts.push(cut(a.diff, most, t));
   } else if (a.detail && a.detail !== a.effects.command) {
-    parts.push(cut(a.detail, most));
+    parts.push(cut(a.detail, most, t));
   }
   return parts.join('\n\n');
 }
 
-function cut(text: string, most: number): string {
+function cut(text: string, most: number, t: Translate): string {
   const lines = text.trimEnd().split('\n');
-  return lines.length <= most ? lines.join('\n') : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`].join('\n');
+  return lines.length <= most ? lines.join('\n') : [...lines.slice(0, most - 1), t('… {0} more lines', lines.length - most + 1)].join('\n');
 }
 
 /** All of it, as a document. */
-export function documentText(a: ApproveParams): string {
+export function documentText(a: ApproveParams, t: Translate): string {
   const fence = (lang: string, text: string) => `\`\`\`\`${lang}\n${text.trimEnd()}\n\`\`\`\`\n`;
   return [
     `# ${a.title}\n`,
-    a.irrecoverable ? '**This can\'t be undone.**\n' : '',
-    facts(a).map(f => `- ${f}`).join('\n') + '\n',
+    a.irrecoverable ? `**${t('This can\'t be undone.')}**\n` : '',
+    facts(a, t).map(f => `- ${f}`).join('\n') + '\n',
     a.diff ? fence('diff', a.diff) : a.detail ? fence('', a.detail) : '',
-    '## Arguments\n',
+    `## ${t('Arguments')}\n`,
     fence('json', JSON.stringify(a.arguments, null, 2)),
   ].filter(Boolean).join('\n');
 }

@@ -1,6 +1,6 @@
 // The view "Questions", which is there while there are some.
 import * as vscode from 'vscode';
-import { asker, dialogText, grave } from './text';
+import { asker, dialogText, grave, scopes } from './text';
 import type { Question, Questions } from './questions';
 
 export class QuestionTree implements vscode.TreeDataProvider<Question>, vscode.Disposable {
@@ -22,11 +22,11 @@ export class QuestionTree implements vscode.TreeDataProvider<Question>, vscode.D
     const label = q.kind === 'approve' ? q.params.title : q.params.question;
     const item = new vscode.TreeItem(label);
     item.id = q.id;
-    item.contextValue = q.kind === 'approve' ? (q.params.irrecoverable ? 'approveIrrecoverable' : 'approve') : 'ask';
+    item.contextValue = q.kind === 'approve' ? ['approve', ...scopes(q.params)].join(' ') : 'ask';
     if (q.kind === 'approve') {
       item.description = `${asker(q.params)} › ${q.params.tool}`;
       item.iconPath = grave(q.params) ? new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground')) : new vscode.ThemeIcon('question');
-      item.tooltip = new vscode.MarkdownString().appendCodeblock(dialogText(q.params, 60), q.params.diff ? 'diff' : 'text');
+      item.tooltip = new vscode.MarkdownString().appendCodeblock(dialogText(q.params, vscode.l10n.t, 60), q.params.diff ? 'diff' : 'text');
     } else {
       item.iconPath = new vscode.ThemeIcon('comment-discussion');
     }

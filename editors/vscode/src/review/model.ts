@@ -1,5 +1,6 @@
 // The tree of pending changes, and where one is in it. No VS Code in here.
 import type { Hunk, PendingEdit, QueuedCommit, ReviewList } from '../protocol';
+import type { Translate } from '../words';
 
 export type Node = BatchNode | CommitNode | FolderNode | FileNode | HunkNode;
 interface Common { id: string; parent?: Node }
@@ -184,9 +185,11 @@ export function hunkCounts(hunk: Hunk): string {
 }
 
 /** The problems of a list by file, each in a line. */
-export function problemLines(list: ReviewList, path: string): string[] {
-  return (list.problems ?? []).filter(p => p.path === path).map(p => `${p.line}: ${p.severity}: ${p.message}${p.source ? ` (${p.source})` : ''}`);
+export function problemLines(list: ReviewList, path: string, t: Translate): string[] {
+  return (list.problems ?? []).filter(p => p.path === path).map(p => `${p.line}: ${severity(p.severity, t)}: ${p.message}${p.source ? ` (${p.source})` : ''}`);
 }
+
+const severity = (word: string, t: Translate) => ({ error: t('error'), warning: t('warning') }[word] ?? word);
 
 /** The files that pending edits would break although none is pending for them. */
 export function brokenElsewhere(list: ReviewList): string[] {

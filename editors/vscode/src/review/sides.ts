@@ -25,10 +25,13 @@ export function registerSides(server: Server, pending: Pending): vscode.Disposab
     vscode.workspace.registerFileSystemProvider(schemes.base, base, { isReadonly: true, isCaseSensitive: true }),
     vscode.workspace.registerFileSystemProvider(schemes.proposed, proposed, { isCaseSensitive: true }),
     pending.onDidChange(() => {
+      if (server.health !== 'running') {
+        return; // what is pending is not known: documents stay as they are
+      }
       base.compare();
       proposed.compare();
       const now = new Set(pending.list.edits.map(e => sideUri(e, 'proposed').toString()));
-      closeDecided(server, new Set([...before].filter(uri => !now.has(uri))));
+      closeDecided(new Set([...before].filter(uri => !now.has(uri))));
       before = now;
     }),
     vscode.window.registerFileDecorationProvider(new Badges(pending)),
@@ -101,9 +104,9 @@ class SideFiles implements vscode.FileSystemProvider {
  * Closes the diffs of what was pending in this window and is so no more. One with text of the user's own that is not saved
  * stays, and so does one from before a reload, until it is known to be decided.
  */
-function closeDecided(server: Server, gone: Set<string>): void {
-  if (gone.size === 0 || server.health !== 'running') {
-    return; // what is pending is not known
+function closeDecided(gone: Set<string>): void {
+  if (gone.size === 0) {
+    return;
   }
   const done = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab => {
     const uri = tab.input instanceof vscode.TabInputTextDiff ? tab.input.modified : tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;

@@ -1,5 +1,6 @@
 // A form made from a tool's schema, and the arguments made from what was put into it. No VS Code in here.
-import type { Schema, ToolInfo } from '../protocol';
+import type { Schema, ToolInfo, ToolResult } from '../protocol';
+import type { Translate } from '../words';
 
 export type FieldKind = 'text' | 'long' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
 export interface Field { name: string; kind: FieldKind; required: boolean; description: string; choices: string[]; initial: string; min?: number; max?: number }
@@ -34,13 +35,13 @@ function kindOf(name: string, s: Schema): FieldKind {
 export type Filled = Record<string, string | boolean | undefined>;
 
 /** The arguments of a call. What is wrong comes back by field, and then there are no arguments. */
-export function argumentsOf(list: Field[], filled: Filled): { arguments?: Record<string, unknown>; errors: Record<string, string> } {
+export function argumentsOf(list: Field[], filled: Filled, t: Translate): { arguments?: Record<string, unknown>; errors: Record<string, string> } {
   const out: Record<string, unknown> = {}, errors: Record<string, string> = {};
   for (const f of list) {
     const value = filled[f.name];
     if (value === undefined || value === '') {
       if (f.required && !(f.kind === 'long' || f.kind === 'text')) {
-        errors[f.name] = 'this is needed';
+        errors[f.name] = t('this is needed');
       } else if (f.required) {
         out[f.name] = '';
       }
@@ -50,7 +51,7 @@ export function argumentsOf(list: Field[], filled: Filled): { arguments?: Record
       continue; // the tool's own default
     }
     try {
-      out[f.name] = typed(f, value);
+      out[f.name] = typed(f, value, t);
     } catch (e) {
       errors[f.name] = e instanceof Error ? e.message : String(e);
     }
@@ -58,13 +59,13 @@ export function argumentsOf(list: Field[], filled: Filled): { arguments?: Record
   return Object.keys(errors).length > 0 ? { errors } : { arguments: out, errors };
 }
 
-function typed(f: Field, value: string | boolean): unknown {
+function typed(f: Field, value: string | boolean, t: Translate): unknown {
   switch (f.kind) {
     case 'boolean': return typeof value === 'boolean' ? value : value === 'true';
     case 'integer': case 'number': {
       const n = Number(value);
       if (!Number.isFinite(n) || f.kind === 'integer' && !Number.isInteger(n)) {
-        throw new Error(f.kind === 'integer' ? 'a whole number is expected' : 'a number is expected');
+        throw new Error(f.kind === 'integer' ? t('a whole number is expected') : t('a number is expected'));
       }
       return n;
     }
@@ -74,7 +75,7 @@ function typed(f: Field, value: string | boolean): unknown {
       } catch {
         // a schema that allows several types is most often given a plain word
         if (/^[[{"]/.test(String(value).trim())) {
-          throw new Error('this is not JSON');
+          throw new Error(t('this is not JSON'));
         }
         return value;
       }
@@ -118,16 +119,19 @@ function input(f: Field): string {
 }
 
 /** A result as a document for people. */
-export function resultText(r: { tool: string; ok: boolean; content: string; error?: { code: string; message: string }; durationMs: number; approvalMs: number; decision: { outcome: string; by: string; rule?: string }; changes?: { path: string; kind: string; state: string }[]; structured?: unknown; truncated?: { shownBytes: number; totalBytes: number } }, args: unknown): string {
+export function resultText(r: Pick<ToolResult, 'tool' | 'ok' | 'content' | 'error' | 'durationMs' | 'approvalMs' | 'decision' | 'changes' | 'structured'> & { truncated?: { shownBytes: number; totalBytes: number } }, args: unknown, t: Translate): string {
   const fence = (lang: string, text: string) => `\`\`\`\`${lang}\n${text.replace(/\n$/, '')}\n\`\`\`\`\n`;
   const lang = /^(---|\+\+\+|diff --git|@@) /m.test(r.content) ? 'diff' : 'text';
   return [
-    `# ${r.tool}: ${r.ok ? 'ok' : r.error?.code ?? 'failed'}\n`,
-    `${r.durationMs} ms${r.approvalMs > 0 ? `, and ${r.approvalMs} ms for the answer` : ''} · ${r.decision.outcome} by ${r.decision.by}${r.decision.rule ? ` (${r.decision.rule})` : ''}\n`,
+    `# ${r.tool}: ${r.ok ? t('ok') : r.error?.code ?? t('failed')}\n`,
+    [
+      r.approvalMs > 0 ? t('{0} ms, and {1} ms for the answer', r.durationMs, r.approvalMs) : t('{0} ms', r.durationMs),
+      t('{0} by {1}', r.decision.outcome, r.decision.by) + (r.decision.rule ? ` (${r.decision.rule})` : ''),
+    ].join(' · ') + '\n',
     ...(r.changes?.length ? [r.changes.map(c => `- ${c.path}: ${c.kind}, ${c.state}`).join('\n') + '\n'] : []),
     fence(lang, r.content),
-    r.truncated ? `${r.truncated.shownBytes} of ${r.truncated.totalBytes} bytes are shown.\n` : '',
-    '## Arguments\n', fence('json', JSON.stringify(args, null, 2)),
-    ...(r.structured === undefined || r.structured === null ? [] : ['## Structured\n', fence('json', JSON.stringify(r.structured, null, 2))]),
+    r.truncated ? t('{0} of {1} bytes are shown.', r.truncated.shownBytes, r.truncated.totalBytes) + '\n' : '',
+    `## ${t('Arguments')}\n`, fence('json', JSON.stringify(args, null, 2)),
+    ...(r.structured === undefined || r.structured === null ? [] : [`## ${t('Structured')}\n`, fence('json', JSON.stringify(r.structured, null, 2))]),
   ].filter(Boolean).join('\n');
 }

@@ -55,7 +55,7 @@ export class Runner implements vscode.TextDocumentContentProvider {
     const list = fields(tool);
     panel.webview.html = page(formHtml(tool, list, { run: explain ? t('Explain, and run nothing') : t('Run'), optional: t('More arguments') }), formScript);
     panel.webview.onDidReceiveMessage(async (filled: Filled) => {
-      const { arguments: args, errors } = argumentsOf(list, filled);
+      const { arguments: args, errors } = argumentsOf(list, filled, t);
       await panel.webview.postMessage({ errors, busy: !!args });
       if (args) {
         await (explain ? this.explain(tool, args) : this.run(tool, args)).catch(e => vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e)));
@@ -80,7 +80,7 @@ export class Runner implements vscode.TextDocumentContentProvider {
         delete result.truncated;
       }
     }
-    await this.show(`${tool.name}.md`, resultText(result, args), { preview: true, viewColumn: vscode.ViewColumn.Beside });
+    await this.show(`${tool.name}.md`, resultText(result, args, t), { preview: true, viewColumn: vscode.ViewColumn.Beside });
   }
 }
 

@@ -11,9 +11,9 @@ const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '..
 const shots = process.env.SHOTS;
 const numbers = (n, from = 1) => Array.from({ length: n }, (_, i) => `line ${i + from}\n`).join('');
 const design = '# Design\n\n```mermaid\nflowchart LR\n  agent --> queue --> person[a person] --> files\n  person -. reason .-> agent\n```\n\n```dot\ndigraph { a -> b }\n```\n\n```mermaid\nflowchart LR\n  a --> \n  ]]\n```\n';
-const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), 'docs/design.md': design, 'src/count.c': 'int count;\n' };
+const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), 'docs/design.md': design, 'docs/kept.txt': numbers(14), 'src/count.c': 'int count;\n' };
 
-let box, server, browser, me, page;
+let box, server, browser, me, page, servers;
 const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
 const git = (...args) => execFileSync('git', ['-c', 'user.name=Tester', '-c', 'user.email=tester@example.org', ...args], { cwd: box.ws, encoding: 'utf8' });
 const edit = (file, line, text, session) => me.call('edit_file', { path: file, search: `line ${line}\n`, replace: text }, session);
@@ -23,7 +23,8 @@ before(async () => {
   box = sandbox(files);
   const clangd = path.join(box.ws, 'clangd.cjs'); // where a confined program may read it
   fs.copyFileSync(path.join(import.meta.dirname, 'clangd.cjs'), clangd);
-  box.settings({ 'sidecar.languageServers': { clangd: { command: [process.execPath, clangd] } }, 'sidecar.toolPermissions': { run_command: 'allow' } });
+  servers = { 'sidecar.languageServers': { clangd: { command: [process.execPath, clangd] } } };
+  box.machine(servers);
   git('init', '-q', '-b', 'main');
   git('add', '.');
   git('commit', '-q', '-m', 'first');
@@ -63,7 +64,7 @@ after(async () => {
 });
 
 test('the server starts when the view is opened, and the mode can be chosen', async () => {
-  await me.click(me.container, 'the view', () => me.view('Pending Changes').isVisible());
+  await me.reveal();
   await me.shows('mode', /cautious/);
   await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'Nothing is pending' }).waitFor();
   await me.status('mode').click();
@@ -287,11 +288,35 @@ test('an approval that is given lets it happen', async () => {
   const call = edit('docs/guide.txt', 12, 'twelve\n');
   await me.view('Questions').locator('.monaco-list-row').first().waitFor();
   await me.view('Questions').locator('.monaco-list-row').first().click();
-  await eventually('the question as a document', async () => /twelve/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
-  await me.shot('question-document');
+  await eventually('the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
+  await me.shot('question-diff');
   await me.click(me.title('Allow Once'), 'answered', async () => (await call).ok);
   assert.ok(disk('docs/guide.txt').includes('twelve\n'));
-  await me.command('View: Close All Editors');
+  await eventually('the diff is closed', async () => await page.locator('.tab').count() === 0);
+});
+
+test('a command is asked about with its rule; what is allowed for the session is not asked again', async () => {
+  const command = 'touch made.txt', made = path.join(box.ws, 'made.txt');
+  let call = me.call('run_command', { command });
+  await me.dialog.waitFor();
+  assert.match(await me.text(me.dialog), /command: touch made\.txt\n[\s\S]*rule: \S+/);
+  await me.shot('command');
+  await page.keyboard.press('Enter');
+  assert.equal((await call).error?.code, 'not_approved');
+  assert.equal(fs.existsSync(made), false);
+  call = me.call('run_command', { command });
+  await me.dialog.locator('.monaco-button', { hasText: 'More…' }).click();
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Deny with a reason' }).waitFor();
+  await me.shot('answers');
+  await me.choose('Allow for this session');
+  let r = await call;
+  assert.equal(r.ok, true, r.content);
+  assert.ok(fs.existsSync(made));
+  fs.rmSync(made);
+  r = await me.call('run_command', { command });
+  assert.equal(r.ok, true, r.content);
+  assert.ok(fs.existsSync(made));
+  fs.rmSync(made);
 });
 
 test('what deletes is asked in a dialog; Enter denies, and Escape leaves the question in the view', async () => {
@@ -351,7 +376,10 @@ test('activity, metrics, sessions and tools', async () => {
 
 test('output is shown as it comes', async () => {
   await me.agent('sidecar.session.open', { id: 'runner', mode: 'autonomous' });
-  const call = me.call('run_command', { command: 'echo first; until [ -e go ]; do sleep 0.1; done; echo second' }, 'runner');
+  const args = { command: 'echo first; until [ -e go ]; do sleep 0.1; done; echo second' };
+  box.machine({ ...servers, 'sidecar.toolPermissions': { run_command: 'allow' } }); // also where no sandbox is
+  await eventually('the setting holds', async () => (await me.agent('sidecar.policy.explain', { name: 'run_command', arguments: args, session: 'runner' })).decision === 'allow');
+  const call = me.call('run_command', args, 'runner');
   const document = page.locator('.editor-group-container .view-lines');
   await me.click(me.row('run_command', 'Activity').first(), 'what it has printed by now', async () => /^first$/m.test(await me.text(document)));
   assert.doesNotMatch(await me.text(document), /^second$/m);
@@ -388,6 +416,24 @@ test('what a pending edit would break is told beside it', async () => {
   await eventually('it is mended', async () => (await me.rows()).some(r => /count\.c \+1/.test(r) && !/error/.test(r)));
   await me.agent('sidecar.review.reject', {});
   await me.agent('sidecar.mode.set', { mode: 'cautious' });
+});
+
+test('the status bar follows the project index', async () => {
+  for (let i = 0; i < 300; i++) { fs.writeFileSync(path.join(box.ws, `docs/page${i}.txt`), `page ${i} of the guide\n`); }
+  await page.evaluate(() => {
+    window.indexTexts = [];
+    new MutationObserver(() => {
+      const text = document.querySelector('[id="sidecar-ls.sidecar.sidecar.index"]')?.textContent.trim();
+      if (text && text !== window.indexTexts.at(-1)) { window.indexTexts.push(text); }
+    }).observe(document.querySelector('.part.statusbar'), { subtree: true, childList: true, characterData: true });
+  });
+  await me.agent('sidecar.knowledge.rebuild', {});
+  assert.equal((await me.call('project_knowledge_search', { query: 'page of the guide' })).ok, true);
+  await eventually('all files', async () => Number(await me.text(me.status('index'))) >= 300);
+  console.log('the index:', await page.evaluate(() => window.indexTexts));
+  await eventually('what it was at meanwhile', () => page.evaluate(() => window.indexTexts.some(t => /indexing, \d+ files/.test(t))));
+  await me.shot('index');
+  for (let i = 0; i < 300; i++) { fs.rmSync(path.join(box.ws, `docs/page${i}.txt`)); }
 });
 
 test('a shadow workspace is made, merged into the review and discarded', async () => {
@@ -448,32 +494,38 @@ const answers = () => eventually('it answers again', async () => (await me.pendi
 
 test('a server that is killed is started again, and nothing pending is lost', async () => {
   await me.agent('sidecar.mode.set', { mode: 'review' });
-  assert.equal((await edit('README.md', 12, 'twelve\n')).ok, true);
-  await me.click(me.row('README.md'), 'the diff', async () => /twelve/.test(await me.text(me.modified)));
+  assert.equal((await edit('docs/kept.txt', 12, 'twelve\n')).ok, true);
+  await me.click(me.row('kept.txt'), 'the diff', async () => /twelve/.test(await me.text(me.modified)));
   await kill(answers);
   await me.told('ended unexpectedly');
   await me.shot('crash');
-  await me.row('README.md').waitFor();
-  assert.equal(await page.locator('.tab', { hasText: 'README.md' }).count(), 1, 'the diff is still open');
+  await me.row('kept.txt').waitFor();
+  assert.equal(await page.locator('.tab', { hasText: 'kept.txt' }).count(), 1, 'the diff is still open');
 });
 
 test('one that is killed again and again is left alone until it is wanted', async () => {
   for (let n = 0; n < 3; n++) { await kill(answers); }
   await kill(() => eventually('the status bar', async () => await me.status('mode').locator('.codicon-error').count() === 1));
   assert.equal(serverPid(), undefined);
+  await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'The server is not running' }).waitFor();
+  assert.equal(await page.locator('.tab', { hasText: 'kept.txt' }).count(), 1, 'the diff is still open');
+  await me.shot('down');
   await me.told('is not started again');
   await me.command('SideCar: Restart Server');
   await answers();
-  await me.row('README.md').waitFor();
+  await me.row('kept.txt').waitFor();
+  assert.match(await me.text(me.modified), /twelve/);
+  assert.equal(await page.locator('.tab .strikethrough, .tab .label-name.strikethrough').count(), 0, 'the diff is that of something pending');
   await me.command('Notifications: Clear All Notifications');
 });
 
 test('what is pending is there after the window was loaded anew', async () => {
+  await me.kept('kept.txt');
   await page.reload({ waitUntil: 'commit' });
-  await me.container.waitFor({ timeout: 60_000 });
-  await eventually('the badge', async () => /1/.test(await me.text(me.container.locator('.badge-content'))), 60_000);
-  await me.click(me.container, 'the view', () => me.view('Pending Changes').isVisible());
-  await me.row('README.md').waitFor();
+  await me.container.waitFor({ timeout: 90_000 });
+  await eventually('the badge', async () => /1/.test(await me.text(me.container.locator('.badge-content'))));
+  await me.reveal();
+  await me.row('kept.txt').waitFor();
   await eventually('the diff that was open', async () => /twelve/.test(await me.text(me.modified)));
 });
 

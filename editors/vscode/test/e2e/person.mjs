@@ -75,6 +75,33 @@ export function person(page, { agentPort, shots }) {
       await row.hover();
       await row.locator(`.action-label[aria-label^="${action}"]`).first().click({ timeout: 5000 });
     },
+    /** Shows the container's views, if they are not on the screen already: a click on it would put them away. */
+    async reveal(view = 'Pending Changes') {
+      await me.container.waitFor({ timeout: 90_000 });
+      await eventually(`view ${view}`, async () => {
+        if (await me.view(view).isVisible()) { return true; }
+        await me.container.click({ timeout: 5000 }).catch(() => {});
+        return await eventually(`view ${view}`, () => me.view(view).isVisible(), 5000).catch(() => false);
+      });
+    },
+    /**
+     * Waits until the workbench has stored which editors are open. One in a browser does so every few seconds, when it is
+     * idle, and not when its page is left, as one on the desktop does.
+     */
+    async kept(file) {
+      await eventually(`${file} among the stored editors`, () => page.evaluate(async file => {
+        const done = request => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
+        for (const { name } of await indexedDB.databases()) {
+          if (!name.startsWith('vscode-web-state-db-')) { continue; }
+          const db = await done(indexedDB.open(name));
+          try {
+            const state = await done(db.transaction('ItemTable').objectStore('ItemTable').get('memento/workbench.parts.editor'));
+            if (String(state).includes(file)) { return true; }
+          } finally { db.close(); }
+        }
+        return false;
+      }, file));
+    },
     status: id => page.locator(`[id="sidecar-ls.sidecar.sidecar.${id}"]`),
     async shows(id, pattern) { await eventually(`status bar: ${pattern}`, async () => pattern.test(await text(me.status(id)))); },
     dialog: page.locator('.monaco-dialog-box'),
@@ -90,12 +117,20 @@ export function person(page, { agentPort, shots }) {
     modified: page.locator('.monaco-diff-editor .editor.modified .view-lines'),
     original: page.locator('.monaco-diff-editor .editor.original .view-lines'),
     title: action => page.locator(`.editor-actions .action-label[aria-label^="${action}"]`),
+    /** A picture in light and in dark, if some are wanted. */
     async shot(name) {
       if (shots) {
         fs.mkdirSync(shots, { recursive: true });
-        await page.waitForTimeout(700); // for the picture alone: nothing waits for it
-        await page.screenshot({ path: path.join(shots, `${name}.png`) });
+        for (const theme of ['Light', 'Dark']) {
+          await me.theme(theme);
+          await page.waitForTimeout(700); // for the picture alone: nothing waits for it
+          await page.screenshot({ path: path.join(shots, `${name}-${theme.toLowerCase()}.png`) });
+        }
       }
+    },
+    async theme(name) {
+      await me.ask({ eval: `await vscode.workspace.getConfiguration('workbench').update('colorTheme', '${name} Modern', vscode.ConfigurationTarget.Global)` });
+      await eventually('the theme', async () => (await page.locator('.monaco-workbench').getAttribute('class')).includes(name === 'Light' ? 'vs ' : 'vs-dark'));
     },
 
     /** Runs a command as another extension does. */

@@ -14,25 +14,28 @@ const freePort = () => new Promise((resolve, reject) => {
   const s = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => resolve(port)); });
 });
 
-/** Settings under which the screen is the same each time. */
+/** Settings under which the screen is the same each time. Names and values are today's: what is out of date is written anew while tests run. */
 const settings = {
   'workbench.startupEditor': 'none', 'workbench.tips.enabled': false, 'workbench.enableExperiments': false, 'workbench.reduceMotion': 'on',
   'workbench.secondarySideBar.defaultVisibility': 'hidden', 'chat.disableAIFeatures': true, 'chat.commandCenter.enabled': false, 'window.commandCenter': false,
-  'telemetry.telemetryLevel': 'off', 'update.mode': 'none', 'extensions.autoCheckUpdates': false, 'extensions.autoUpdate': false, 'extensions.ignoreRecommendations': true,
+  'telemetry.telemetryLevel': 'off', 'update.mode': 'none', 'extensions.autoCheckUpdates': false, 'extensions.autoUpdate': 'off', 'extensions.ignoreRecommendations': true,
   'git.enabled': false, 'git.openRepositoryInParentFolders': 'never', 'files.autoSave': 'off', 'security.workspace.trust.startupPrompt': 'never',
-  'editor.minimap.enabled': false, 'editor.cursorBlinking': 'solid', 'workbench.colorTheme': 'Default Dark Modern',
+  'editor.minimap.enabled': false, 'editor.cursorBlinking': 'solid', 'workbench.colorTheme': 'Dark Modern',
 };
 
 /** Directories for one run. Short, because the paths of sockets may not be long. */
 export function sandbox(files) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'sv-'));
   const box = { root, home: `${root}/h`, data: `${root}/d`, extensions: `${root}/x`, ws: `${root}/ws` };
-  for (const dir of [box.home, `${box.data}/User`, box.extensions, box.ws]) { fs.mkdirSync(dir, { recursive: true }); }
+  for (const dir of [box.home, `${box.data}/User`, `${box.data}/Machine`, box.extensions, box.ws]) { fs.mkdirSync(dir, { recursive: true }); }
   for (const [name, text] of Object.entries(files)) {
     fs.mkdirSync(path.dirname(path.join(box.ws, name)), { recursive: true });
     fs.writeFileSync(path.join(box.ws, name), text);
   }
   box.settings = more => fs.writeFileSync(`${box.data}/User/settings.json`, JSON.stringify({ ...settings, ...more }));
+  // Where the workbench runs elsewhere than the browser, as here, settings of a machine count in this file alone: in the user's
+  // they hold just until that file is read again.
+  box.machine = more => fs.writeFileSync(`${box.data}/Machine/settings.json`, JSON.stringify(more));
   box.settings({});
   return box;
 }

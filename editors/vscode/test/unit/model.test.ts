@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { asWritten } from '../../src/words';
 import type { Hunk, PendingEdit, ReviewList } from '../../src/protocol';
 import { reconcile } from '../../src/review/reconcile';
 import { brokenElsewhere, hunkAt, hunkLabel, lines, problemLines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
@@ -109,7 +110,7 @@ test('only what has changed is drawn again, and nodes stay the same objects', ()
 test('problems are told by file; those of files that nothing is pending for are told, too', () => {
   const problem = (path: string, line: number) => ({ path, uri: '', line, column: 1, severity: 'error', source: 'go', message: 'undefined: x' });
   const l: ReviewList = { ...list([edit('a')]), problems: [problem('a', 3), problem('b', 4), problem('b', 5)] };
-  assert.deepEqual(problemLines(l, 'a'), ['3: error: undefined: x (go)']);
+  assert.deepEqual(problemLines(l, 'a', asWritten), ['3: error: undefined: x (go)']);
   assert.deepEqual(brokenElsewhere(l), ['b']);
   assert.deepEqual(brokenElsewhere(list([edit('a')])), []);
   const before = tree(list([edit('a')])), { changed } = reconcile(before, tree(list([edit('a', { problems: { errors: 1, warnings: 0 } })])));

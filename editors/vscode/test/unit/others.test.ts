@@ -9,7 +9,9 @@ import { askVersion, candidates, find } from '../../src/binary';
 import { diagramsHtml } from '../../src/diagrams/html';
 import { metricsHtml } from '../../src/metrics';
 import type { ApproveParams, CallEvent, ToolInfo } from '../../src/protocol';
-import { asker, dialogText, documentText, grave } from '../../src/questions/text';
+import { fragments, parsePatch, patched } from '../../src/questions/patch';
+import { asker, dialogText, documentText, grave, scopes } from '../../src/questions/text';
+import { asWritten as t } from '../../src/words';
 import { argumentsOf, fields, formHtml, resultText } from '../../src/tools/form';
 
 test('the server: the setting alone, else the bundled one, else the path', async () => {
@@ -27,11 +29,11 @@ test('a program that is not the server is told from one that is, with the reason
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'sb-'));
   const program = (name: string, text: string, mode = 0o755) => { const p = path.join(dir, name); fs.writeFileSync(p, text, { mode }); return p; };
   try {
-    assert.equal(await askVersion(program('good', '#!/bin/sh\necho sidecar-ls v1.2.3\n')), 'v1.2.3');
-    await assert.rejects(askVersion(program('other', '#!/bin/sh\necho something 1\n')), /another program/);
-    await assert.rejects(askVersion(path.join(dir, 'absent')), /no such file/);
-    await assert.rejects(askVersion(program('text', 'x', 0o644)), /may not be executed/);
-    await assert.rejects(askVersion(program('fails', '#!/bin/sh\nexit 3\n')), /failed/);
+    assert.equal(await askVersion(program('good', '#!/bin/sh\necho sidecar-ls v1.2.3\n'), t), 'v1.2.3');
+    await assert.rejects(askVersion(program('other', '#!/bin/sh\necho something 1\n'), t), /another program/);
+    await assert.rejects(askVersion(path.join(dir, 'absent'), t), /no such file/);
+    await assert.rejects(askVersion(program('text', 'x', 0o644), t), /may not be executed/);
+    await assert.rejects(askVersion(program('fails', '#!/bin/sh\nexit 3\n'), t), /failed/);
   } finally {
     fs.rmSync(dir, { recursive: true });
   }
@@ -57,17 +59,17 @@ test('a form has the fields of the schema, and nothing in it is taken for HTML',
 
 test('arguments have the types of the schema; what is empty or the default is left out', () => {
   const list = fields(tool);
-  assert.deepEqual(argumentsOf(list, { path: 'a', n: '1.5', limit: '20', deep: true, order: '', list: '["x"]', either: 'all' }),
+  assert.deepEqual(argumentsOf(list, { path: 'a', n: '1.5', limit: '20', deep: true, order: '', list: '["x"]', either: 'all' }, t),
     { arguments: { path: 'a', n: 1.5, deep: true, list: ['x'], either: 'all' }, errors: {} });
-  assert.deepEqual(argumentsOf(list, { path: 'a', n: '1', either: '2' }).arguments, { path: 'a', n: 1, either: 2 });
-  assert.deepEqual(Object.keys(argumentsOf(list, { limit: '1.5', list: '[' }).errors).sort(), ['limit', 'list', 'n']);
-  assert.equal(argumentsOf(list, { limit: 'x' }).arguments, undefined);
+  assert.deepEqual(argumentsOf(list, { path: 'a', n: '1', either: '2' }, t).arguments, { path: 'a', n: 1, either: 2 });
+  assert.deepEqual(Object.keys(argumentsOf(list, { limit: '1.5', list: '[' }, t).errors).sort(), ['limit', 'list', 'n']);
+  assert.equal(argumentsOf(list, { limit: 'x' }, t).arguments, undefined);
 });
 
 test('a result is a document, whatever it contains', () => {
   const base = { tool: 't', content: 'a\n```\nb', durationMs: 3, approvalMs: 0, decision: { outcome: 'allow', by: 'mode' } };
-  assert.match(resultText({ ...base, ok: true }, {}), /^# t: ok\n[\s\S]*````text\na\n```\nb\n````/);
-  assert.match(resultText({ ...base, ok: false, error: { code: 'not_found', message: '' } }, {}), /^# t: not_found/);
+  assert.match(resultText({ ...base, ok: true }, {}, t), /^# t: ok\n[\s\S]*````text\na\n```\nb\n````/);
+  assert.match(resultText({ ...base, ok: false, error: { code: 'not_found', message: '' } }, {}, t), /^# t: not_found/);
 });
 
 const ask = (more: Partial<ApproveParams> = {}): ApproveParams => ({
@@ -80,13 +82,60 @@ test('what runs, deletes or can\'t be undone is grave; an edit is not', () => {
   assert.equal(grave(ask({ irrecoverable: true })), true);
 });
 
+test('a yes is offered for as long as it can hold', () => {
+  assert.deepEqual(scopes(ask()), ['once', 'session']);
+  assert.deepEqual(scopes(ask({ diff: '-a' })), ['once', 'session', 'pattern']);
+  assert.deepEqual(scopes(ask({ diff: '-a', rememberable: false })), ['once']);
+  assert.deepEqual(scopes(ask({ irrecoverable: true })), ['once']);
+});
+
 test('a dialog shows who asks, the facts, and as much of the diff as fits', () => {
   const long = Array.from({ length: 100 }, (_, i) => `+${i}`).join('\n');
-  const text = dialogText(ask({ diff: long, agentPath: ['main', 'helper'], rule: 'mode.x' }), 10);
+  const text = dialogText(ask({ diff: long, agentPath: ['main', 'helper'], rule: 'mode.x' }), t, 10);
   assert.match(text, /writes: a\.txt\nrule: mode\.x\nagent: main › helper\n\n\+0\n/);
   assert.match(text, /… 91 more lines$/);
   assert.equal(asker(ask()), 'default');
-  assert.match(documentText(ask({ diff: long })), /\+99/);
+  assert.match(documentText(ask({ diff: long }), t), /\+99/);
+});
+
+const diff = `diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1,3 +1,3 @@
+ one
+-two
++2
+ three
+@@ -9 +9,2 @@
+---- a/not a header
++++++ b/nor this
++ten
+\\ No newline at end of file
+diff --git a/new b/new
+--- /dev/null
++++ b/new
+@@ -0,0 +1 @@
++new
+diff --git a/old b/old
+--- a/old
++++ /dev/null
+@@ -1 +0,0 @@
+-old
+`;
+
+test('the diff of a question is both texts again, of the very text it was made from or of its own lines', () => {
+  const [a, created, deleted, ...more] = parsePatch(diff);
+  assert.deepEqual([a, created, deleted].map(f => `${f?.path} ${f?.kind} ${f?.hunks.length}`), ['a.txt modify 2', 'new create 1', 'old delete 1']);
+  assert.deepEqual(more, []);
+  const text = 'one\ntwo\nthree\n4\n5\n6\n7\n8\n--- a/not a header\n';
+  assert.deepEqual(patched(text, a!), { before: text, after: 'one\n2\nthree\n4\n5\n6\n7\n8\n++++ b/nor this\nten' });
+  assert.equal(patched(text.replace('two', 'zwei'), a!), undefined);
+  assert.equal(patched('', a!), undefined);
+  assert.deepEqual(fragments(a!), { before: 'one\ntwo\nthree\n⋯ 9\n--- a/not a header\n', after: 'one\n2\nthree\n⋯ 9\n++++ b/nor this\nten' });
+  assert.deepEqual(fragments(created!), { before: '', after: 'new\n' });
+  assert.deepEqual(patched('old\n', deleted!), { before: 'old\n', after: '' });
+  assert.deepEqual(patched('1\n2\n', parsePatch('--- a/x\n+++ b/x\n@@ -1,0 +2 @@\n+between\n')[0]!), { before: '1\n2\n', after: '1\nbetween\n2\n' });
+  assert.deepEqual(parsePatch('Binary files a/x and b/x differ\n'), []);
 });
 
 test('calls follow their events; output and number are bounded', () => {
@@ -102,7 +151,7 @@ test('calls follow their events; output and number are bounded', () => {
   for (let i = 0; i < 10; i++) { calls.take(e('toolOutput', { chunk: 'x'.repeat(10_000) })); }
   assert.equal(calls.list[0]?.output.length, 64_000);
   assert.equal(calls.take(e('toolCompleted', { ok: false, code: 'not_approved' }))?.state, 'denied');
-  assert.match(callText(calls.list[0]!), /^# t: denied\n[\s\S]*allow by user/);
+  assert.match(callText(calls.list[0]!, t), /^# t: denied\n[\s\S]*allow by user/);
   for (let i = 2; i < 400; i++) { calls.take(e('toolStarted', { callId: String(i) })); }
   assert.equal(calls.list.length, 200);
   assert.equal(calls.take(e('toolCompleted', { callId: '399', ok: true }))?.state, 'ok');
@@ -113,8 +162,8 @@ test('calls follow their events; output and number are bounded', () => {
 });
 
 test('metrics are bars, and names are no HTML', () => {
-  assert.match(metricsHtml({}), /No tool was called/);
-  const html = metricsHtml({ '<b>': { calls: 4, ok: 2, errors: { timeout: 1 }, denied: 1, truncated: 0, p50Ms: 10, p95Ms: 2500, maxMs: 2600 } });
+  assert.match(metricsHtml({}, t), /No tool was called/);
+  const html = metricsHtml({ '<b>': { calls: 4, ok: 2, errors: { timeout: 1 }, denied: 1, truncated: 0, p50Ms: 10, p95Ms: 2500, maxMs: 2600 } }, t);
   assert.ok(!html.includes('<b>') && html.includes('timeout 1') && html.includes('2.5 s'));
   assert.equal(html.match(/<rect/g)?.length, 5);
 });
@@ -153,6 +202,14 @@ test('every command is contributed, has a title in the table of strings, and is 
   assert.deepEqual([...used].filter(k => !(k in strings)), []);
   assert.deepEqual(Object.keys(strings).filter(k => !used.has(k)), []);
   for (const key of ['sidecar.server.path', 'sidecar.mode']) { assert.ok(capabilities.untrustedWorkspaces.restrictedConfigurations.includes(key)); }
+});
+
+test('what people read can be translated', () => {
+  const unmarked = (text: string) => text.split('\n').filter(l => !/^\s*(\/\/|\*|\/\*|import)/.test(l)).flatMap(l => [...l.matchAll(/(\bt\()?('(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g)])
+    .filter(m => !m[1] && !/^.\s*</.test(m[2]!) && /[A-Za-z]{2,} [a-z]{2,}/.test(m[2]!.replace(/\$\{[^}]*\}/g, ' '))).map(m => m[2]);
+  assert.deepEqual(unmarked("throw new Error('it is not there'); t('this one is marked')"), ["'it is not there'"]);
+  const code = fs.readdirSync('src', { recursive: true }).map(f => path.join('src', String(f))).filter(f => f.endsWith('.ts'));
+  assert.deepEqual(code.flatMap(f => unmarked(fs.readFileSync(f, 'utf8'))), []);
 });
 
 test('nothing is installed from elsewhere than the registry in use', () => {
