@@ -29,7 +29,6 @@ func home(t *testing.T) {
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 }
 
 // TestMain lets the tests' program be what the server starts of itself.
@@ -37,7 +36,15 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		os.Exit(app.Main(context.Background(), os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0]}))
 	}
+	// The path of a socket is short, whatever TMPDIR is.
+	sockets, err := os.MkdirTemp("/tmp", "sidecar-ls-test-")
+	if err == nil {
+		os.Setenv("XDG_RUNTIME_DIR", sockets)
+	}
 	code := m.Run()
+	if err == nil {
+		_ = os.RemoveAll(sockets)
+	}
 	if dir := builtIn.Load(); dir != nil {
 		_ = os.RemoveAll(*dir)
 	}

@@ -144,13 +144,14 @@ func TestHostileWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 		foreign := regexp.MustCompile(`(?m)^.*(?:execve(?:at)?\(.*|connect\(.*|bind\(.*|sendto\(.*)$`).FindAllString(string(data), -1)
+		own := regexp.MustCompile(`bind\(.*/sidecar-ls(-\d+|/run)?/[0-9a-f]{24}\.sock"`) // wherever there is room for it
 		started := 0
 		for _, line := range foreign {
 			switch {
 			case strings.Contains(line, server) || strings.Contains(line, "/proc/self/exe"):
 				started++
 			case strings.Contains(line, "= -1 ENOENT"):
-			case strings.Contains(line, "bind(") && strings.Contains(line, os.Getenv("XDG_RUNTIME_DIR")+"/sidecar-ls/"): // for agents of the same user, who are asked about as always
+			case own.MatchString(line): // for agents of the same user, who are asked about as always
 			case strings.Contains(line, `execve("`+git+`"`): // as docs/git.md has it: a closed list of operations, with nothing of the repository's
 			default:
 				t.Errorf("before anybody trusts it: %s", line)

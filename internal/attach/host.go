@@ -61,6 +61,7 @@ func Listen(dir string, o Options) (*Host, error) {
 		err = os.Chmod(h.socket, 0o600) // its directory kept others out before
 	}
 	if err != nil {
+		close(h.done) // nothing was accepted yet
 		h.Close()
 		return nil, err
 	}
