@@ -172,9 +172,6 @@ func TestStdoutIsTheProtocols(t *testing.T) {
 		if strings.HasPrefix(pkg, "internal/test") || strings.HasPrefix(pkg, "bench") || pkg == "cmd/sidecar-ls" {
 			return
 		}
-		if strings.HasSuffix(name, "internal/sandbox/supervise_linux.go") {
-			return // a process around a command, which hands its own streams on
-		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			sel, ok := n.(*ast.SelectorExpr)
 			if !ok {

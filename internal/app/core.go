@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -84,7 +85,8 @@ type core struct {
 	texts     *textindex.Index // nil: the core doesn't stay
 	parsers   *parserPool      // nil: parsing is done here
 	servers   *langserver.Pool
-	checker   *checker // nil: nobody waits for what it finds
+	box       *sandbox.Sandbox // what runs commands
+	checker   *checker         // nil: nobody waits for what it finds
 	knowledge *knowledge
 	problems  []string // what the user should know: settings, recovery, the queue
 
@@ -120,6 +122,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.line.now.Store(c)
 	}
 	box := newSandbox(d.parser)
+	c.box = box
 	c.servers = newServers(c, d, box)
 	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident, told: d.indexed}
 	if d.resident {
@@ -336,6 +339,7 @@ func (c *core) closeOwn() error {
 	}
 	c.checker.close()
 	c.servers.Close()
+	c.box.Close()
 	c.known.close()
 	if c.texts != nil {
 		c.texts.Close()

@@ -46,6 +46,7 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 		return finding{name, true, "off, by the setting sidecar.sandbox.mode: commands run with all your rights"}
 	}
 	s := sandbox.Open(self, sandbox.Options{}) // nothing remembered: this is the check
+	defer s.Close()
 	st := s.Status()
 	switch {
 	case st.Broken != "":
@@ -82,7 +83,9 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 
 // runTrue runs a command that does nothing in the workspace, as tools do.
 func runTrue(ctx context.Context, self, root string, set *config.Settings) error {
-	c, err := newSandbox(self).Command(ctx, sandboxSpec(set, root), root, "true")
+	s := newSandbox(self)
+	defer s.Close()
+	c, err := s.Command(ctx, sandboxSpec(set, root), root, "true")
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 			if err != nil {
 				return nil, err
 			}
+			spec.HomeVariable = shell.HomeVariable
 			cmd, err := box.Command(ctx, spec, r.Dir, r.Argv...)
 			if err != nil {
 				return nil, err

@@ -84,6 +84,10 @@ func sweepGroups(dir string) {
 	}
 }
 
+// keeperTasks is how many tasks a group may have more than a command: threads
+// of its keeper.
+const keeperTasks = 16
+
 // newCgroup makes a group in each of parents.
 func newCgroup(parents []string, l Limits) (*cgroup, error) {
 	g := &cgroup{}
@@ -94,7 +98,11 @@ func newCgroup(parents []string, l Limits) (*cgroup, error) {
 			return nil, err
 		}
 		g.dirs = append(g.dirs, dir)
-		for file, limit := range map[string]int64{"pids.max": l.Processes, "memory.max": l.Memory, "memory.limit_in_bytes": l.Memory, "memory.memsw.limit_in_bytes": l.Memory, "memory.swap.max": 0} {
+		tasks := l.Processes
+		if tasks >= 0 {
+			tasks += keeperTasks
+		}
+		for file, limit := range map[string]int64{"pids.max": tasks, "memory.max": l.Memory, "memory.limit_in_bytes": l.Memory, "memory.memsw.limit_in_bytes": l.Memory, "memory.swap.max": 0} {
 			name := filepath.Join(dir, file)
 			if limit < 0 || !exists(name) {
 				continue
@@ -112,8 +120,9 @@ func newCgroup(parents []string, l Limits) (*cgroup, error) {
 	return g, nil
 }
 
-// kill ends all processes of the group.
-func (g *cgroup) kill() {
+// kill ends all processes of the group. The keeper's own is spared where that
+// is possible: what comes up below it meanwhile is still found there.
+func (g *cgroup) kill(keeper int) {
 	for _, dir := range g.dirs {
 		if os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0) == nil {
 			return
@@ -125,7 +134,7 @@ func (g *cgroup) kill() {
 		}
 		data, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 		for _, field := range strings.Fields(string(data)) {
-			if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
+			if pid, err := strconv.Atoi(field); err == nil && pid > 0 && pid != keeper {
 				_ = unix.Kill(pid, unix.SIGKILL)
 			}
 		}
@@ -140,7 +149,7 @@ func (g *cgroup) remove() {
 	g.join = nil
 	for _, dir := range g.dirs {
 		for i := 0; i < 10 && unix.Rmdir(dir) == unix.EBUSY; i++ {
-			g.kill()
+			g.kill(0)
 			time.Sleep(2 * time.Millisecond) // the kernel does not tell when the last one is gone
 		}
 	}

@@ -2,21 +2,13 @@ package sandbox
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-)
-
-// How long the pipes of a command that has ended, or was ended, may stay open.
-// What is in them by then has been read.
-const (
-	waitDelay  = 5 * time.Second        // all that holds them ends with it, but reading takes its time under load
-	plainDelay = 300 * time.Millisecond // what it left in the background holds them
 )
 
 // Cmd is a command that is confined. Its streams are set before Start; nil is
@@ -31,15 +23,33 @@ type Cmd struct {
 	plain   bool // nothing stands between us and the command
 
 	ctx    context.Context
-	cmd    *exec.Cmd
+	proc   runner
 	report *report
-	kill   func() // ends the whole tree
 	tidy   func() // after the end
+	delay  time.Duration
 
 	done      chan struct{}
 	err       error
 	cancelled error // why the context ended the command
 }
+
+// runner is what runs a command, at every level.
+type runner interface {
+	// start starts it with these streams, which it does not keep. What is not
+	// started is a *setupError.
+	start(in, out, said *os.File) error
+	// wait returns the exit code when nothing is left of it.
+	wait() (code int, err error)
+	kill() // ends the whole tree, also while it is started
+}
+
+// ExitError is the end of a command with another exit code than 0.
+type ExitError struct{ Code int }
+
+func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
+
+// ExitCode is the command's, or 128 + n when signal n ended it.
+func (e *ExitError) ExitCode() int { return e.Code }
 
 // Command prepares a command in dir, which its process sees under the same
 // name. The context ends the whole tree of its processes. Nothing is started
@@ -60,7 +70,7 @@ func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...st
 	if spec, err = spec.resolve(); err != nil {
 		return nil, err
 	}
-	c, err := s.prepare(ctx, level, spec, dir, argv)
+	c, err := s.prepare(level, spec, dir, argv)
 	if err != nil {
 		return nil, err
 	}
@@ -81,30 +91,48 @@ func (c *Cmd) Removed() []string { return c.removed }
 // Start starts the command. It returns when the command runs, or with the
 // reason why it does not.
 func (c *Cmd) Start() error {
+	if c.ctx.Err() != nil {
+		c.tidy()
+		return context.Cause(c.ctx)
+	}
 	c.report = &report{to: c.Stderr, ready: make(chan struct{})}
 	if c.plain {
 		c.report.begin()
 	}
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = c.Stdin, c.Stdout, c.report
-	if c.Stderr != nil && c.Stderr == c.Stdout {
-		c.cmd.Stdout = c.report // one pipe, so that the order holds
+	ended, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-c.ctx.Done():
+			c.cancelled = context.Cause(c.ctx)
+			c.proc.kill()
+		case <-ended:
+		}
+	}()
+	p, err := c.open()
+	if err == nil {
+		err = c.proc.start(p.in, p.out, p.said)
 	}
-	c.cmd.WaitDelay = waitDelay
-	if c.plain {
-		c.cmd.WaitDelay = plainDelay
-	}
-	c.cmd.Cancel = func() error {
-		c.cancelled = context.Cause(c.ctx)
-		c.kill()
-		return nil
-	}
-	if err := c.cmd.Start(); err != nil {
+	p.closeTheirs()
+	if err != nil {
+		close(ended)
+		<-watched
+		p.closeOurs()
 		c.tidy()
+		if c.cancelled != nil {
+			return c.cancelled
+		}
 		return err
 	}
 	c.done = make(chan struct{})
 	go func() {
-		c.err = c.cmd.Wait()
+		code, err := c.proc.wait()
+		close(ended)
+		<-watched
+		p.finish(c.delay)
+		if c.err = err; err == nil && code != 0 {
+			c.err = &ExitError{code}
+		}
 		c.tidy()
 		close(c.done)
 	}()
@@ -141,15 +169,11 @@ func (e *setupError) Error() string {
 }
 
 // Wait waits for the end of the command and of all its processes. The error is
-// an *exec.ExitError with the command's exit code, which is 128 + n when signal
-// n ended it; or the context's error.
+// an *ExitError, or the context's error.
 func (c *Cmd) Wait() error {
 	<-c.done
-	switch {
-	case c.cancelled != nil:
+	if c.cancelled != nil {
 		return c.cancelled
-	case errors.Is(c.err, exec.ErrWaitDelay):
-		return nil // the command has ended well; what held its pipes has gone with it
 	}
 	return c.err
 }
@@ -163,10 +187,7 @@ func (c *Cmd) Run() error {
 }
 
 // Kill ends the command and all its processes.
-func (c *Cmd) Kill() { c.kill() }
-
-// Process is the process that the server started, for statistics.
-func (c *Cmd) Process() *os.Process { return c.cmd.Process }
+func (c *Cmd) Kill() { c.proc.kill() }
 
 // report is the standard error of what sets up the sandbox, and then of the
 // command.

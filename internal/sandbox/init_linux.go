@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -31,8 +29,8 @@ func Init(args []string, out, stderr io.Writer) int {
 	switch role {
 	case roleConfine:
 		return confine(stderr)
-	case roleSupervise:
-		return supervise(stderr)
+	case roleKeep:
+		return keep()
 	case roleTry:
 		return try(args[1:], out, stderr)
 	}
@@ -42,9 +40,9 @@ func Init(args []string, out, stderr io.Writer) int {
 
 // The roles of such a process.
 const (
-	roleConfine   = "confine"   // takes rights away from itself and becomes the command
-	roleSupervise = "supervise" // starts a process that confines itself, and ends its whole tree
-	roleTry       = "try"       // is the command, and tries to escape
+	roleConfine = "confine" // takes rights away from itself and becomes the command
+	roleKeep    = "keep"    // starts such processes, and ends their whole trees
+	roleTry     = "try"     // is the command, and tries to escape
 )
 
 // confine becomes the command. All of it happens on one thread: what is taken
@@ -52,8 +50,8 @@ const (
 // goes on with the thread that started it.
 func confine(stderr io.Writer) int {
 	runtime.LockOSThread()
-	p, err := inherited()
-	if err != nil {
+	p := &plan{}
+	if err := inherited(p); err != nil {
 		fmt.Fprintf(stderr, "the plan can't be read: %v\n", err)
 		return exitSetup
 	}
@@ -72,16 +70,12 @@ func confine(stderr io.Writer) int {
 
 // setUp takes away all that the plan says, and finds the program.
 func (p *plan) setUp() (program string, err error) {
-	for i := range p.Cgroups {
-		if _, err := unix.Write(planFD+1+i, []byte("0")); err != nil {
-			return "", fmt.Errorf("the control group can't be joined: %w", err)
-		}
-	}
 	// None of our descriptors reaches the command.
 	if err := unix.CloseRange(planFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return "", fmt.Errorf("descriptors can't be closed: %w", err)
 	}
-	p.limit()
+	setLimits(p.Limits, p.Userns)
+	setOOMScore(expendable)
 	if err := os.Chdir(p.Dir); err != nil {
 		return "", fmt.Errorf("the working directory: %w", err)
 	}
@@ -101,32 +95,7 @@ func (p *plan) setUp() (program string, err error) {
 			return "", err
 		}
 	}
-	return p.find()
-}
-
-// limit sets resource limits. One that can't be set is one that is set lower
-// already.
-func (p *plan) limit() {
-	set := func(what int, most int64) {
-		if most < 0 {
-			return
-		}
-		want := syscall.Rlimit{Cur: uint64(most), Max: uint64(most)}
-		var have syscall.Rlimit
-		if syscall.Getrlimit(what, &have) == nil {
-			want.Max = min(want.Max, have.Max)
-			want.Cur = min(want.Cur, want.Max)
-		}
-		_ = syscall.Setrlimit(what, &want)
-	}
-	set(syscall.RLIMIT_CORE, 0)
-	set(syscall.RLIMIT_FSIZE, p.Limits.FileSize)
-	set(syscall.RLIMIT_NOFILE, p.Limits.Files)
-	if p.Userns {
-		set(unix.RLIMIT_NPROC, p.Limits.Processes)
-	}
-	// When memory runs out, the kernel is to end the command before the server.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
+	return find(p.Argv[0], p.Env, p.Dir)
 }
 
 // dropCapabilities takes all capabilities from this thread for ever, root's
@@ -151,40 +120,6 @@ func dropCapabilities() error {
 	}
 	if now != none {
 		return errors.New("some capabilities are left")
-	}
-	return nil
-}
-
-// find is the program that the command names, in the command's own PATH.
-func (p *plan) find() (string, error) {
-	if len(p.Argv) == 0 {
-		return "", errors.New("there is no command")
-	}
-	name := p.Argv[0]
-	if strings.Contains(name, "/") {
-		return name, unixAccess(name)
-	}
-	path := ""
-	for _, v := range p.Env {
-		if value, ok := strings.CutPrefix(v, "PATH="); ok {
-			path = value
-		}
-	}
-	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) {
-			continue // the workspace does not choose which program runs
-		}
-		full := filepath.Join(dir, name)
-		if info, err := os.Stat(full); err == nil && !info.IsDir() && unixAccess(full) == nil {
-			return full, nil
-		}
-	}
-	return "", fmt.Errorf("%s: command not found in the sandbox", name)
-}
-
-func unixAccess(name string) error {
-	if err := unix.Access(name, unix.X_OK); err != nil {
-		return &os.PathError{Op: "exec", Path: name, Err: err}
 	}
 	return nil
 }

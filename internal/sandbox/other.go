@@ -4,8 +4,10 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 )
 
@@ -16,19 +18,38 @@ type machine struct{}
 
 func (s *Sandbox) probe() { s.status = Status{Why: unsupported} }
 
+// keepers has nothing that waits elsewhere.
+type keepers struct{}
+
+func (*keepers) close() {}
+
 // prepare makes a command that is not confined. What it leaves behind stays.
-func (s *Sandbox) prepare(ctx context.Context, level Level, spec Spec, dir string, argv []string) (*Cmd, error) {
-	c := &Cmd{level: level, network: spec.Network, tidy: func() {}}
-	c.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.cmd.Dir, c.cmd.Env = dir, environment(spec.Env, nil)
-	c.kill = func() {
-		if c.cmd.Process != nil {
-			_ = c.cmd.Process.Kill()
-		}
-	}
-	c.plain = true
-	return c, nil
+func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (*Cmd, error) {
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Cmd ends it
+	cmd.Dir, cmd.Env = dir, spec.environ(spec.Home, map[string]string{})
+	return &Cmd{level: level, network: spec.Network, tidy: func() {}, plain: true, delay: bareDelay, proc: &bare{cmd}}, nil
 }
+
+// bare is a command by itself.
+type bare struct{ cmd *exec.Cmd }
+
+func (b *bare) start(in, out, said *os.File) error {
+	b.cmd.Stdin, b.cmd.Stdout, b.cmd.Stderr = in, out, said
+	if err := b.cmd.Start(); err != nil {
+		return &setupError{err.Error()}
+	}
+	return nil
+}
+
+func (b *bare) wait() (int, error) {
+	err := b.cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+func (b *bare) kill() { _ = b.cmd.Process.Kill() }
 
 // Prove has nothing to prove here.
 func (s *Sandbox) Prove(context.Context) ([]Trial, error) {

@@ -19,11 +19,8 @@ type plan struct {
 	Limits   Limits
 	Files    *fileRules // nil: no Landlock
 	Seccomp  bool
-	Families []int  // sockets, with Seccomp
-	Cgroups  int    // so many descriptors after planFD are cgroup.procs files to join
-	Userns   bool   // in a user namespace of its own, where processes are counted by themselves
-	Lifeline int    // for supervise: the descriptor whose end means that the server is gone
-	Own      string // for supervise: a directory that goes with the command
+	Families []int // sockets, with Seccomp
+	Userns   bool  // in a user namespace of its own, where processes are counted by themselves
 }
 
 const planFD = 3
@@ -46,16 +43,16 @@ func pass(name string, data []byte) (*os.File, error) {
 	return f, nil
 }
 
-// inherited reads the plan.
-func inherited() (*plan, error) {
+// inherited reads what stands in planFD.
+func inherited(v any) error {
 	f := os.NewFile(planFD, "plan")
 	if f == nil {
-		return nil, os.ErrInvalid
+		return os.ErrInvalid
 	}
+	defer f.Close()
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<20))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := &plan{}
-	return p, json.Unmarshal(data, p)
+	return json.Unmarshal(data, v)
 }

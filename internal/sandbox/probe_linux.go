@@ -235,7 +235,7 @@ func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...s
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.prepare(ctx, level, spec, spec.Root, argv)
+	c, err := s.prepare(level, spec, spec.Root, argv)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...s
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil {
-		var exit *exec.ExitError
+		var exit *ExitError
 		if errors.As(err, &exit) {
 			return out.Bytes(), fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 		}

@@ -74,15 +74,20 @@ type Sandbox struct {
 	self string
 	opts Options
 
-	once   sync.Once
-	status Status
-	tools  machine // Linux only
+	once    sync.Once
+	status  Status
+	tools   machine // Linux only
+	keepers keepers // likewise
 }
 
 // Open returns a Sandbox. self is the path of a program that hands its
 // arguments after InitCommand to Init; the server's own. Nothing is tried out
 // before it is needed.
 func Open(self string, o Options) *Sandbox { return &Sandbox{self: self, opts: o} }
+
+// Close ends the processes that wait for commands. Commands that run go on, and
+// more can be started.
+func (s *Sandbox) Close() { s.keepers.close() }
 
 // InitCommand is the first argument of a process that Init is to take over.
 const InitCommand = "sandbox-init"

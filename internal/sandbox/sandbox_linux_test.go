@@ -99,7 +99,7 @@ func run(t *testing.T, s *Sandbox, spec Spec, argv ...string) result {
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	err = c.Run()
-	var exit *exec.ExitError
+	var exit *ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err, said.String())
 	}
@@ -494,7 +494,7 @@ func TestStreams(t *testing.T) {
 		}
 		c.Stdin, c.Stdout, c.Stderr = strings.NewReader("input"), &both, &both
 		err = c.Run()
-		var exit *exec.ExitError
+		var exit *ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != 7 || both.String() != "o1\ne1\no2\ne2\no3\ne3\ninput" {
 			t.Errorf("%v, %q", err, both.String())
 		}

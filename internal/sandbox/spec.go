@@ -19,8 +19,13 @@ type Spec struct {
 	Sealed   []string // files that can't be read, but look as large and as old as they are
 
 	// Home is a private directory that stands in for the user's own home, and
-	// outlives the command. "" is an empty one that does not.
+	// outlives the command. "" is an empty one that does not. At the level None
+	// the command has the user's own.
 	Home string
+
+	// HomeVariable names a variable in which the command finds Home, at every
+	// level. "" is none.
+	HomeVariable string
 
 	// Temp is a private directory that stands in for /tmp and outlives the
 	// command. "" is an empty one that does not.
@@ -76,6 +81,14 @@ func Environ(from []string) []string {
 		}
 	}
 	return append(env, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat")
+}
+
+// environ is the environment of a command that sees its private home as home.
+func (s Spec) environ(home string, set map[string]string) []string {
+	if s.HomeVariable != "" {
+		set[s.HomeVariable] = home
+	}
+	return environment(s.Env, set)
 }
 
 // environment is env with other values for some names, each name once.

@@ -1,17 +1,16 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -83,6 +82,10 @@ func (sh *shell) end() {
 // stateDir is where the state of sessions is kept, below the commands' home.
 const stateDir = ".sidecar-shell"
 
+// HomeVariable is where a command finds that home, which need not be the one
+// that it is at home in.
+const HomeVariable = "__sc_home"
+
 // command is one command of a shell.
 type command struct {
 	line string
@@ -123,8 +126,11 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 	if c.keep {
 		keep = "1"
 	}
-	state := `"$HOME/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
-	script := "set -- " + state + ` "$1" ` + keep + ` "$2"` + "\n" + wrapper
+	if home, err := sh.d.Home(sh.root); err == nil && c.keep {
+		_ = os.MkdirAll(filepath.Join(home, stateDir, sh.session), 0o700) // without it nothing is kept
+	}
+	state := `"$` + HomeVariable + `/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
+	script := "set -- " + state + ` "$1" ` + keep + ` "$2"; unset ` + HomeVariable + "\n" + wrapper
 	return Run{
 		Session: sh.session, Root: sh.root, Dir: dir,
 		Argv: []string{"bash", "--noprofile", "--norc", "-c", script, "bash", c.line, dir},
@@ -145,14 +151,23 @@ func (sh *shell) inside(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// left takes over the directory that a command ended in. What stands in the
-// file was written by the command, so it is believed only when it leads inside.
+// stateEnd is the last line of a state.
+const stateEnd = "\n# the end\n"
+
+// left takes over the state that a command left, and the directory that it
+// ended in. What stands in the files was written by the command, so it is for
+// its own session alone, and the directory is believed only when it leads inside.
 func (sh *shell) left() {
 	home, err := sh.d.Home(sh.root)
 	if err != nil {
 		return
 	}
-	data, err := os.ReadFile(filepath.Join(home, stateDir, sh.session, "cwd"))
+	dir := filepath.Join(home, stateDir, sh.session)
+	// A new state is taken over when it is there to its end.
+	if data, err := os.ReadFile(filepath.Join(dir, "state.new")); err == nil && bytes.HasSuffix(data, []byte(stateEnd)) {
+		_ = os.Rename(filepath.Join(dir, "state.new"), filepath.Join(dir, "state"))
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "cwd"))
 	if err != nil || len(data) > 4096 {
 		return
 	}
@@ -175,7 +190,10 @@ type outcome struct {
 func wait(ctx context.Context, p Process, started time.Time) (outcome, error) {
 	err := p.Wait()
 	o := outcome{took: time.Since(started), words: p.Words(), removed: p.Removed()}
-	var exit *exec.ExitError
+	var exit interface {
+		error
+		ExitCode() int
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		o.timedOut = true
@@ -183,9 +201,6 @@ func wait(ctx context.Context, p Process, started time.Time) (outcome, error) {
 		return o, ctx.Err()
 	case errors.As(err, &exit):
 		o.code = exit.ExitCode()
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			o.code = 128 + int(status.Signal())
-		}
 	case err != nil:
 		return o, err
 	}

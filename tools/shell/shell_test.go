@@ -20,10 +20,23 @@ import (
 // plain runs commands without a sandbox, which has tests of its own.
 type plain struct{ cmd *exec.Cmd }
 
-func (p plain) Wait() error       { return p.cmd.Wait() }
+func (p plain) Wait() error {
+	err := p.cmd.Wait()
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return ended(status.Signal())
+	}
+	return err
+}
+
 func (p plain) Kill()             { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 func (p plain) Words() string     { return "sandbox: none" }
 func (p plain) Removed() []string { return nil }
+
+// ended is the end of a command by a signal, as the sandbox tells it.
+type ended syscall.Signal
+
+func (e ended) Error() string { return "ended by a signal" }
+func (e ended) ExitCode() int { return 128 + int(e) }
 
 type rig struct {
 	t      *testing.T
@@ -54,7 +67,7 @@ func newRig(t *testing.T) *rig {
 			}
 			cmd := exec.CommandContext(ctx, run.Argv[0], run.Argv[1:]...)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = run.Dir, run.Stdout, run.Stderr
-			cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, r.env...)
+			cmd.Env = append([]string{"HOME=" + home, HomeVariable + "=" + home, "PATH=" + os.Getenv("PATH")}, r.env...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 			cmd.WaitDelay = time.Second

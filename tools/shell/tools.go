@@ -40,7 +40,7 @@ type Run struct {
 
 // Process is a command that was started.
 type Process interface {
-	Wait() error       // for the end of all its processes; *exec.ExitError for another code than 0
+	Wait() error       // for the end of all its processes; an error with a method ExitCode for another code than 0
 	Kill()             // ends all its processes
 	Words() string     // how it is confined
 	Removed() []string // files that it made and that were taken away after it

@@ -7,14 +7,16 @@ if [ -r "$1/state" ]; then . "$1/state"; fi
 cd -L -- "$4" 2>/dev/null # the state has the PWD of before
 __sc_dir=$1 __sc_keep=$3
 __sc_save='
-	if [ "$__sc_keep" = 1 ] && mkdir -p "$__sc_dir"; then
+	if [ "$__sc_keep" = 1 ]; then
 		__sc_keep=0
 		{
 			declare -px
 			declare -f
 			alias -p
-		} >"$__sc_dir/state.new" 2>/dev/null && mv -f "$__sc_dir/state.new" "$__sc_dir/state"
-		pwd >"$__sc_dir/cwd" 2>/dev/null
+			builtin echo
+			builtin echo "# the end"
+		} 2>/dev/null >|"$__sc_dir/state.new"
+		pwd 2>/dev/null >|"$__sc_dir/cwd"
 	fi'
 trap '__sc_code=$?; eval "$__sc_save"; exit $__sc_code' EXIT # for a command that exits
 eval "$2"

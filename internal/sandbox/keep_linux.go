@@ -1,0 +1,286 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A keeper is a process between the server and its commands, of which it runs
+// one at a time: their processes are below it, whatever they do, and end with
+// it or with the server. It stays for the next command, because starting it
+// takes longer than most commands do.
+
+// treePatience is how long the end of a tree of processes may take. It takes
+// moments, but a machine under load ends nothing soon, and what is left then
+// stays.
+const treePatience = 10 * time.Second
+
+// keeping is what a keeper is told at its start, as JSON on descriptor planFD.
+// Its standard input is the socket to the server.
+type keeping struct {
+	Plain   bool // its commands are not confined: it sets their limits itself
+	Limits  Limits
+	Cgroups int // so many descriptors after planFD are cgroup.procs files to join
+}
+
+// job is a command for a keeper, as JSON in the first of the descriptors that
+// come with a message. Three of them are the command's streams, and the
+// others are numbered from planFD.
+type job struct {
+	Path      string // "" is looked for as a shell does
+	Argv, Env []string
+	Dir       string
+	Own       string // a directory that goes with the command, also when the server is gone
+}
+
+// told is what a keeper says: of each job, whether it runs, and then how it
+// ended.
+type told struct {
+	Failed string // why it does not run
+	Ended  bool
+	Code   int
+	Left   bool // processes that could not be ended
+}
+
+// mostFiles bounds the descriptors of a message.
+const mostFiles = 32
+
+// keep is the life of a keeper.
+func keep() int {
+	runtime.LockOSThread() // rights are a thread's, and so is the death of a parent
+	say := func(t told) bool {
+		data, err := json.Marshal(t)
+		if err == nil {
+			err = unix.Sendto(0, data, unix.MSG_NOSIGNAL, nil)
+		}
+		return err == nil
+	}
+	if err := beginKeeping(); err != nil {
+		say(told{Failed: err.Error()})
+		return exitSetup
+	}
+	jobs := make(chan []*os.File)
+	var own atomic.Pointer[string]
+	go func() {
+		receive(jobs)
+		endTree(os.Getpid(), treePatience, nil)
+		remove(&own)
+		os.Exit(0)
+	}()
+	for files := range jobs {
+		cmd, err := startJob(files, &own)
+		for _, f := range files {
+			f.Close()
+		}
+		if err != nil {
+			say(told{Failed: err.Error()})
+			continue
+		}
+		if !say(told{}) {
+			endTree(os.Getpid(), treePatience, nil)
+		}
+		end := told{Ended: true, Code: exitCode(cmd.Wait())}
+		if !reapAll() {
+			endTree(os.Getpid(), treePatience, reapAll)
+			end.Left = !reapAll()
+		}
+		remove(&own)
+		say(end)
+	}
+	return 0
+}
+
+// beginKeeping makes this process one that orphans fall back to, in the groups
+// and with the limits of its commands.
+func beginKeeping() error {
+	var k keeping
+	if err := inherited(&k); err != nil {
+		return fmt.Errorf("the plan can't be read: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("orphans can't be kept: %w", err)
+	}
+	// Signals that are meant for the server or a command are not for this one.
+	// They are not ignored, which commands would inherit.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	for i := range k.Cgroups {
+		_, err := unix.Write(planFD+1+i, []byte("0"))
+		if err = errors.Join(err, unix.Close(planFD+1+i)); err != nil {
+			return fmt.Errorf("the control group can't be joined: %w", err)
+		}
+	}
+	// What the server inherited is not for commands.
+	if err := unix.CloseRange(planFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("descriptors can't be closed: %w", err)
+	}
+	if !k.Plain {
+		return nil
+	}
+	setLimits(k.Limits, false)
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("new privileges can't be ruled out: %w", err)
+	}
+	return nil
+}
+
+// remove takes away what goes with a command.
+func remove(own *atomic.Pointer[string]) {
+	if dir := own.Swap(nil); dir != nil && *dir != "" {
+		_ = os.RemoveAll(*dir)
+	}
+}
+
+// receive hands on what the server sends, until it is gone or wants the end.
+func receive(jobs chan<- []*os.File) {
+	oob := make([]byte, unix.CmsgSpace(4*mostFiles))
+	for {
+		var b [1]byte
+		n, oobn, _, _, err := unix.Recvmsg(0, b[:], oob, unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			return
+		}
+		jobs <- filesOf(oob[:oobn])
+	}
+}
+
+// filesOf are the descriptors that came with a message.
+func filesOf(oob []byte) []*os.File {
+	var files []*os.File
+	messages, _ := unix.ParseSocketControlMessage(oob)
+	for i := range messages {
+		fds, _ := unix.ParseUnixRights(&messages[i])
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "received"))
+		}
+	}
+	return files
+}
+
+func startJob(files []*os.File, own *atomic.Pointer[string]) (*exec.Cmd, error) {
+	if len(files) < 4 {
+		return nil, errors.New("descriptors are missing")
+	}
+	var j job
+	if err := takeJob(files[0], &j); err != nil {
+		return nil, fmt.Errorf("the command can't be read: %w", err)
+	}
+	own.Store(&j.Own)
+	if info, err := os.Stat(j.Dir); err != nil {
+		return nil, fmt.Errorf("the working directory: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("the working directory: %s is none", j.Dir)
+	}
+	plain := j.Path == ""
+	if plain {
+		var err error
+		if j.Path, err = find(j.Argv[0], j.Env, j.Dir); err != nil {
+			return nil, err
+		}
+	}
+	cmd := &exec.Cmd{
+		Path: j.Path, Args: j.Argv, Env: j.Env, Dir: j.Dir,
+		Stdin: files[1], Stdout: files[2], Stderr: files[3], ExtraFiles: files[4:],
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	if cmd.Env == nil {
+		cmd.Env = []string{} // a nil one would be the keeper's
+	}
+	if plain {
+		// The command inherits how willing the kernel is to end it.
+		defer setOOMScore(oomScore())
+		setOOMScore(expendable)
+	}
+	return cmd, cmd.Start()
+}
+
+// takeJob reads a command. That it did is seen in the file, which the server
+// has, too: a command that was never begun is given to another keeper.
+func takeJob(f *os.File, j *job) error {
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<20))
+	if err == nil {
+		err = json.Unmarshal(data, j)
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte{'\n'}, int64(len(data)))
+	}
+	return err
+}
+
+// find is the program that a command names, in the command's own PATH.
+func find(name string, env []string, dir string) (string, error) {
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			return name, unixAccess(filepath.Join(dir, name))
+		}
+		return name, unixAccess(name)
+	}
+	path := ""
+	for _, v := range env {
+		if value, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue // the workspace does not choose which program runs
+		}
+		full := filepath.Join(dir, name)
+		if info, err := os.Stat(full); err == nil && !info.IsDir() && unixAccess(full) == nil {
+			return full, nil
+		}
+	}
+	return "", fmt.Errorf("%s: command not found in the sandbox", name)
+}
+
+func unixAccess(name string) error {
+	if err := unix.Access(name, unix.X_OK); err != nil {
+		return &os.PathError{Op: "exec", Path: name, Err: err}
+	}
+	return nil
+}
+
+// exitCode is that of a command, as shells have it: 128 + n when signal n ended
+// it.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &exit):
+		return exitSetup
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return exit.ExitCode()
+}
+
+// reapAll takes note of all children that have ended, and reports whether none
+// is left. Then there is nothing below this process, as orphans fall back to it.
+func reapAll() bool {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return errors.Is(err, syscall.ECHILD)
+		}
+		if err == nil && pid == 0 {
+			return false
+		}
+	}
+}
