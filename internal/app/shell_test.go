@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
 // Commands run in the sandbox of the real server: they change the workspace,
@@ -98,4 +101,53 @@ func TestRunTestsIsDecidedOn(t *testing.T) {
 			t.Errorf("%s, %s: exit %d\n%s%s", c.mode, c.args, code, out, stderr)
 		}
 	}
+}
+
+// TestShellState: a session's shell goes on where it was, with a sandbox and
+// without, and leaves nothing in the home of its user.
+func TestShellState(t *testing.T) {
+	for _, mode := range []string{"auto", "off"} {
+		t.Run(mode, func(t *testing.T) {
+			home(t)
+			write(t, config.UserFile(), `{"sandbox.mode": "`+mode+`", "toolPermissions": {"run_command": "allow"}}`)
+			user := t.TempDir()
+			t.Setenv("HOME", user)
+			before := names(t, user)
+			r, _ := serveWhole(t, project(t, map[string]string{"sub/a.txt": "one\n"}), fakeeditor.Options{})
+			run := func(line string) string {
+				t.Helper()
+				r.Choose("Allow")
+				return string(command[json.RawMessage](r, "sidecar.tools.call", object{"name": "run_command", "arguments": object{"command": line}}))
+			}
+			run("cd sub; export KEPT=1; f() { echo from $1; }; alias g='f alias'; left=1")
+			if got := run(`cat a.txt; echo "[$KEPT$left${__sc_home-}]"; f function; g; exit 3`); !strings.Contains(got, `one\n[1]\nfrom function\nfrom alias\n`) || !strings.Contains(got, `"cwd":"sub"`) {
+				t.Error(got)
+			}
+			if got := run("unset KEPT; cd ..; declare -f f > /dev/null && echo has f"); !strings.Contains(got, "has f") {
+				t.Error(got)
+			}
+			if got := run(`echo "[${KEPT-}]"; pwd`); !strings.Contains(got, `[]\n`+r.dir+`\n`) {
+				t.Error(got)
+			}
+			if err := r.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if after := names(t, user); after != before {
+				t.Errorf("the user's home has %s, and had %s", after, before)
+			}
+		})
+	}
+}
+
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range list {
+		all = append(all, e.Name())
+	}
+	return strings.Join(all, " ")
 }

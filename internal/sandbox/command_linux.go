@@ -99,7 +99,12 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 	if err := errors.Join(clearWay(spec.Home, s.tools.Home, mounts), clearWay(spec.Temp, "/tmp", mounts)); err != nil {
 		return err
 	}
-	args, err := pass("arguments", nulTerminated(bwrapArgs(s.tools, s.self, spec, guards)))
+	sealed, remove, err := seal(spec.Sealed)
+	if err != nil {
+		return err
+	}
+	*last = append(*last, remove)
+	args, err := pass("arguments", nulTerminated(bwrapArgs(s.tools, s.self, spec, guards, sealed)))
 	if err != nil {
 		return err
 	}

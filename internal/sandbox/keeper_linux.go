@@ -105,7 +105,7 @@ func (s *Sandbox) newKeeper(u use) (_ *keeper, err error) {
 		err = k.cmd.Start()
 	}
 	if err != nil {
-		ours.Close()
+		_ = ours.Close()
 		k.group.remove()
 		return nil, err
 	}
@@ -182,14 +182,14 @@ func (k *keeper) kill() {
 
 // leave lets a keeper end what is left, and itself.
 func (k *keeper) leave() {
-	k.conn.Close()
+	_ = k.conn.Close()
 	_ = k.cmd.Wait()
 	k.group.remove()
 }
 
 // end gives a keeper up that has nothing to keep.
 func (k *keeper) end() {
-	k.conn.Close()
+	_ = k.conn.Close()
 	_ = k.cmd.Process.Kill()
 	_ = k.cmd.Wait() // says that it was killed
 	k.group.remove()
