@@ -279,11 +279,13 @@ func (p *Pool) take(files workspace.Files, at place) (*server, error) {
 	}
 	s := newServer(p, at, files, options)
 	sl.server = s
-	p.work.Go(func() { p.run(s, sl, l.argv) })
+	p.work.Go(func() {
+		if spare != nil {
+			spare.end(errors.New("another server was needed more"))
+		}
+		p.run(s, sl, l.argv)
+	})
 	p.mu.Unlock()
-	if spare != nil {
-		p.work.Go(func() { spare.end(errors.New("another server was needed more")) })
-	}
 	return s, nil
 }
 
@@ -304,7 +306,7 @@ func (p *Pool) mayStart(name string, sl *slot) error {
 func (p *Pool) makeRoom() (*server, error) {
 	var running []*server
 	for _, sl := range p.slots {
-		if sl.server != nil {
+		if sl.server != nil && !sl.server.spare {
 			running = append(running, sl.server)
 		}
 	}
@@ -314,6 +316,7 @@ func (p *Pool) makeRoom() (*server, error) {
 	slices.SortFunc(running, func(a, b *server) int { return a.lastUsed().Compare(b.lastUsed()) })
 	for _, s := range running {
 		if s.unused() {
+			s.spare = true
 			return s, nil
 		}
 	}

@@ -38,6 +38,8 @@ type server struct {
 	enc  lsp.Encoding
 	caps lsp.PeerCapabilities
 
+	spare bool // it is ended, as its place is needed; guarded by the pool
+
 	turn chan struct{} // holds a token while someone shows it texts
 	docs documents     // guarded by turn
 
