@@ -119,7 +119,7 @@ export class Server implements vscode.Disposable {
         },
       },
       errorHandler: {
-        error: () => ({ action: ErrorAction.Continue }),
+        error: () => ({ action: ErrorAction.Continue, handled: true }), // that it has ended is said once, by closed
         closed: () => ({ action: this.crashed() ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true }),
       },
     };

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { Activity } from './activity/view';
 import { Server } from './client';
 import { answerDiagnostics } from './diagnostics';
+import { announce } from './mcp/announce';
 import { Diagrams } from './diagrams/panel';
 import { registerMetrics } from './metricsPanel';
 import type { IndexStatus, ReviewList } from './protocol';
@@ -45,7 +46,7 @@ export function activate(context: vscode.ExtensionContext): void {
     log, pending, tree, tools, activity, status, sessionView, shadowView, new QuestionTree(questions),
     new Review(s, pending, tree).register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
     registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMetrics(s, activity),
-    new Diagrams(context, s, activity).register(),
+    new Diagrams(context, s, activity).register(), announce(s),
     command('sidecar.restart', () => s.restart()),
     command('sidecar.showLog', () => log.show()),
     command('sidecar.pickMode', () => status.pick()),

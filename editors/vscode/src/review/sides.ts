@@ -84,7 +84,8 @@ class SideFiles implements vscode.FileSystemProvider {
     await this.pending.ready;
     const edit = editOf(this.pending, uri);
     if (!edit) {
-      throw vscode.FileSystemError.FileNotFound(uri);
+      // VS Code strikes out what is not found; without the server nobody knows
+      throw this.server.health === 'running' ? vscode.FileSystemError.FileNotFound(uri) : vscode.FileSystemError.Unavailable(uri);
     }
     return edit;
   }

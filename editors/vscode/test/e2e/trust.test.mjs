@@ -1,4 +1,4 @@
-// A workspace that is not trusted, and a server that can't be started.
+// A workspace that is not trusted, a server that can't be started, and the server as others of this window find it.
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -8,12 +8,13 @@ import { browse, install, sandbox, serve } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 
-test('without trust the workspace\'s settings are not heeded and nothing is edited; then it is trusted', { timeout: 240_000 }, async () => {
+test('without trust the workspace\'s settings are not heeded and nothing is edited; then it is trusted', { timeout: 400_000 }, async () => {
   const box = sandbox({
     'a.txt': 'one\n',
     '.vscode/settings.json': JSON.stringify({ 'sidecar.server.path': '/nowhere/evil' }),
     '.sidecar/settings.json': JSON.stringify({ mode: 'autonomous' }),
   });
+  box.settings({ 'chat.disableAIFeatures': false }); // or there is no MCP
   install(box, vsix);
   const server = await serve(box, { trust: false });
   const { browser, page } = await browse();
@@ -28,6 +29,11 @@ test('without trust the workspace\'s settings are not heeded and nothing is edit
     assert.equal(refused.decision.rule, 'workspace.untrusted');
     await me.shot('untrusted');
     assert.equal(fs.readFileSync(path.join(box.ws, 'a.txt'), 'utf8'), 'one\n');
+    const list = page.locator('.quick-input-list .monaco-list-row');
+    await me.command('MCP: List Servers');
+    await list.filter({ hasText: 'Add Server' }).first().waitFor();
+    assert.equal(await list.filter({ hasText: 'SideCar' }).count(), 0, 'it is not announced without trust');
+    await page.keyboard.press('Escape');
 
     await page.locator('[id="status.workspaceTrust"]').click();
     await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
@@ -39,6 +45,29 @@ test('without trust the workspace\'s settings are not heeded and nothing is edit
     await me.shows('mode', /autonomous/);
     assert.equal((await me.call('write_file', { path: 'a.txt', content: 'two\n' })).ok, true);
     assert.equal(fs.readFileSync(path.join(box.ws, 'a.txt'), 'utf8'), 'two\n');
+
+    await me.command('MCP: List Servers');
+    await list.filter({ hasText: 'SideCar' }).first().waitFor();
+    await me.shot('announced');
+    await me.choose('SideCar');
+    await me.choose('Start Server');
+    const tool = await eventually('its tools', () => me.ask({ eval: `return vscode.lm.tools.find(t => t.name.startsWith('mcp_') && t.name.endsWith('_write_file'))?.name` }));
+    const its = await eventually('its session', async () => (await me.agent('sidecar.session.list', {})).sessions.find(s => s.session.startsWith('mcp-'))?.session);
+    await me.agent('sidecar.mode.set', { session: its, mode: 'review' });
+    const said = me.ask({ eval: `
+      const r = await vscode.lm.invokeTool('${tool}', { input: { path: 'b.txt', content: 'by MCP\\n' }, toolInvocationToken: undefined });
+      return JSON.stringify(r.content)` });
+    await me.dialog.locator('.monaco-button', { hasText: 'Yes' }).click(); // VS Code asks, too
+    assert.match(await said, /b\.txt/);
+    await eventually('the editor of trust is closed', async () => {
+      if (await page.locator('.workspace-trust-editor').count() === 0) { return true; }
+      await me.command('View: Close All Editors');
+      return false;
+    });
+    await me.reveal();
+    await me.row('b.txt').waitFor(); // it went through the server of this window
+    await me.row('write_file', 'Activity').first().waitFor();
+    await me.shot('by-mcp');
   } catch (e) {
     await page.screenshot({ path: path.join(process.env.SHOTS ?? box.root, 'failed-trust.png') }).catch(() => {});
     throw e;
