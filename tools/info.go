@@ -26,7 +26,7 @@ type Info struct {
 // Info describes t for clients.
 func (t *Tool) Info() Info {
 	return Info{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.json,
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
 		Access: t.Access, Source: t.Source.Kind, MCPServer: t.Source.Server,
 		RequiresApproval: t.Access != Read || t.AlwaysAsk, AlwaysRequireApproval: t.AlwaysAsk,
 		Category: t.Category, Tags: t.Tags,
@@ -97,9 +97,9 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 		case FormatInfo, "":
 			entries = append(entries, t.Info())
 		case FormatMCP:
-			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.json, t.Hints()})
+			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.InputSchema(), t.Hints()})
 		case FormatOpenAI:
-			f := openAIFunction{Name: t.Name, Description: t.Description, Parameters: t.json}
+			f := openAIFunction{Name: t.Name, Description: t.Description, Parameters: t.InputSchema()}
 			if strict {
 				if p, ok := strictSchema(t.schema); ok {
 					f.Parameters, f.Strict = p, true
@@ -107,7 +107,7 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 			}
 			entries = append(entries, openAITool{"function", f})
 		case FormatAnthropic:
-			entries = append(entries, anthropicTool{t.Name, t.Description, t.json})
+			entries = append(entries, anthropicTool{t.Name, t.Description, t.InputSchema()})
 		case FormatText:
 			return map[string]any{"text": Text(list)}, nil
 		default:
@@ -121,7 +121,7 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 func Cost(list []*Tool) int {
 	n := 0
 	for _, t := range list {
-		n += len(t.Name) + len(t.Description) + len(t.json) + len(`{"name":"","description":"","input_schema":},`)
+		n += len(t.Name) + len(t.Description) + len(t.InputSchema()) + len(`{"name":"","description":"","input_schema":},`)
 	}
 	return n / 4
 }

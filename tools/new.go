@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -63,7 +64,7 @@ func Raw(d Def, src Source, access Access, schema json.RawMessage, f func(contex
 		return nil, fmt.Errorf("tool %s: schema: %w", d.Name, err)
 	}
 	n, complete := compile(s)
-	t := &Tool{Def: d.withTitle(), Access: access, Source: src, schema: s, json: encoded}
+	t := &Tool{Def: d.withTitle(), Access: access, Source: src, schema: s, json: func() json.RawMessage { return encoded }}
 	t.bind = func(args json.RawMessage) (*Bound, error) {
 		args, repairs, err := check(d.Name, n, args)
 		if err != nil {
@@ -110,8 +111,11 @@ func newTool[In any](d Def, access Access, f func(context.Context, *Call, In) (R
 	must(d.check())
 	s, err := structSchema(reflect.TypeFor[In]())
 	must(err)
-	encoded, err := json.Marshal(s)
-	must(err)
+	encoded := sync.OnceValue(func() json.RawMessage {
+		data, err := json.Marshal(s)
+		must(err)
+		return data
+	})
 	n, _ := compile(s)
 	defaults, err := defaultsOf(s)
 	must(err)

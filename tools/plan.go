@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,8 +146,7 @@ func plain(s *jsonschema.Schema) bool {
 
 // isFalse reports whether s is the schema false, which decodes to not {}.
 func isFalse(s *jsonschema.Schema) bool {
-	data, err := json.Marshal(s)
-	return err == nil && string(data) == "false"
+	return s.Not != nil && reflect.DeepEqual(*s, jsonschema.Schema{Not: &jsonschema.Schema{}})
 }
 
 // describe says what is expected: `integer 1…200`, `one of "a", "b"`.

@@ -132,12 +132,12 @@ type Tool struct {
 	Source Source
 
 	schema *jsonschema.Schema
-	json   json.RawMessage // schema, encoded once
+	json   func() json.RawMessage // schema, encoded when somebody asks for it
 	bind   func(args json.RawMessage) (*Bound, error)
 }
 
 // InputSchema is the JSON schema (2020-12) of the arguments, encoded.
-func (t *Tool) InputSchema() json.RawMessage { return t.json }
+func (t *Tool) InputSchema() json.RawMessage { return t.json() }
 
 // Bind validates and decodes args. A failure is an *Error with the code
 // InvalidArguments that names the field and what was expected.

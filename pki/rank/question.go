@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
@@ -50,21 +51,30 @@ func NewReader(w Weights) *Reader {
 	return &Reader{w, terms.Stops(), terms.Faint(), terms.Abbreviations()}
 }
 
-var (
-	fence  = regexp.MustCompile("(?s)```.*?(?:```|$)")
-	ticked = regexp.MustCompile("`[^`\n]{1,200}`")
+// forms are the expressions for what a question is written in.
+type forms struct {
+	fence, ticked, scoped, dotted, called, pathLike, aboutTests *regexp.Regexp
+	frames                                                      []*regexp.Regexp
+}
 
-	frames = []*regexp.Regexp{
-		regexp.MustCompile(`File "([^"\n]+)", line \d+(?:, in (\w+))?`),                            // Python
-		regexp.MustCompile(`(?m)^\s*at (?:async )?([\w$.<>\[\] ]+?) \(([^()\n]+?):\d+(?::\d+)?\)`), // JavaScript, Java: function, file
-		regexp.MustCompile(`([\w./\\-]+\.[A-Za-z]{1,4}):\d+`),                                      // file:line
+// written compiles them for the first question: most servers are asked none.
+var written = sync.OnceValue(func() *forms {
+	return &forms{
+		fence:  regexp.MustCompile("(?s)```.*?(?:```|$)"),
+		ticked: regexp.MustCompile("`[^`\n]{1,200}`"),
+
+		frames: []*regexp.Regexp{
+			regexp.MustCompile(`File "([^"\n]+)", line \d+(?:, in (\w+))?`),                            // Python
+			regexp.MustCompile(`(?m)^\s*at (?:async )?([\w$.<>\[\] ]+?) \(([^()\n]+?):\d+(?::\d+)?\)`), // JavaScript, Java: function, file
+			regexp.MustCompile(`([\w./\\-]+\.[A-Za-z]{1,4}):\d+`),                                      // file:line
+		},
+		scoped:     regexp.MustCompile(`^(?:(?:fix|feat|bug|chore|perf|docs?|test|refactor|build|ci)\(([\w ,./*-]{2,40})\)!?:|\[?([\w./*-]{2,40})\]?!?:)\s`),
+		dotted:     regexp.MustCompile(`[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)+`),
+		called:     regexp.MustCompile(`([A-Za-z_]\w{2,})\(`),
+		pathLike:   regexp.MustCompile(`(?:[\w.@-]+/)+[\w.@-]+|\b[\w-]+\.(?:go|py|pyi|ts|tsx|mts|js|jsx|mjs|cjs|java|kt|rs|c|h|cc|cpp|hpp|cs|rb|php|scala|swift|lua|sh|vue|svelte|md|yml|yaml|toml|json)\b`),
+		aboutTests: regexp.MustCompile(`(?i)\b(?:which|where|what|find|show|add|write|fix|existing|unit|integration|flaky|failing|regression)\s+(?:\w+\s+){0,3}(?:tests?|benchmarks?|fixtures?)\b|\btests? (?:for|of|that|covering|suite|case)\b|\btested\b`),
 	}
-	scoped     = regexp.MustCompile(`^(?:(?:fix|feat|bug|chore|perf|docs?|test|refactor|build|ci)\(([\w ,./*-]{2,40})\)!?:|\[?([\w./*-]{2,40})\]?!?:)\s`)
-	dotted     = regexp.MustCompile(`[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)+`)
-	called     = regexp.MustCompile(`([A-Za-z_]\w{2,})\(`)
-	pathLike   = regexp.MustCompile(`(?:[\w.@-]+/)+[\w.@-]+|\b[\w-]+\.(?:go|py|pyi|ts|tsx|mts|js|jsx|mjs|cjs|java|kt|rs|c|h|cc|cpp|hpp|cs|rb|php|scala|swift|lua|sh|vue|svelte|md|yml|yaml|toml|json)\b`)
-	aboutTests = regexp.MustCompile(`(?i)\b(?:which|where|what|find|show|add|write|fix|existing|unit|integration|flaky|failing|regression)\s+(?:\w+\s+){0,3}(?:tests?|benchmarks?|fixtures?)\b|\btests? (?:for|of|that|covering|suite|case)\b|\btested\b`)
-)
+})
 
 // Read reads a question. The first line is its title, if there are more.
 func (r *Reader) Read(text string) Question {
@@ -74,8 +84,8 @@ func (r *Reader) Read(text string) Question {
 	text = strings.ToValidUTF8(text, " ")
 	p := &reading{Reader: r, stops: r.stops, at: map[terms.ID]int{}}
 	title, body, several := strings.Cut(strings.TrimSpace(text), "\n")
-	p.q.Tests = aboutTests.MatchString(title)
-	if m := scoped.FindStringSubmatch(title); m != nil {
+	p.q.Tests = written().aboutTests.MatchString(title)
+	if m := written().scoped.FindStringSubmatch(title); m != nil {
 		p.words(m[1]+m[2], r.w.Title*r.w.Scope)
 		for i := range p.q.Terms {
 			p.q.Terms[i].Scope = true
@@ -87,7 +97,7 @@ func (r *Reader) Read(text string) Question {
 	}
 	if several {
 		var code strings.Builder
-		prose := fence.ReplaceAllStringFunc(body, func(s string) string {
+		prose := written().fence.ReplaceAllStringFunc(body, func(s string) string {
 			code.WriteString(strings.Trim(s, "`"))
 			code.WriteByte('\n')
 			return "\n"
@@ -146,7 +156,7 @@ type reading struct {
 
 // plain reads prose.
 func (p *reading) plain(text string, weight float32) {
-	text = ticked.ReplaceAllStringFunc(text, func(s string) string {
+	text = written().ticked.ReplaceAllStringFunc(text, func(s string) string {
 		p.words(strings.Trim(s, "`"), weight*p.w.Tick)
 		p.references(strings.Trim(s, "`"), true)
 		return " "
@@ -163,7 +173,7 @@ func (p *reading) code(text string) {
 
 // references takes what is named exactly. quoted: the text is one name.
 func (p *reading) references(text string, quoted bool) {
-	for i, re := range frames {
+	for i, re := range written().frames {
 		for _, m := range re.FindAllStringSubmatch(text, 60) {
 			file, function := m[1], ""
 			if len(m) > 2 {
@@ -176,13 +186,13 @@ func (p *reading) references(text string, quoted bool) {
 			p.name(function)
 		}
 	}
-	for _, m := range pathLike.FindAllString(text, 40) {
+	for _, m := range written().pathLike.FindAllString(text, 40) {
 		p.path(m)
 	}
-	for _, m := range dotted.FindAllString(text, 60) {
+	for _, m := range written().dotted.FindAllString(text, 60) {
 		p.name(m)
 	}
-	for _, m := range called.FindAllStringSubmatch(text, 60) {
+	for _, m := range written().called.FindAllStringSubmatch(text, 60) {
 		p.name(m[1])
 	}
 	if quoted && !strings.ContainsAny(text, " /") {

@@ -19,7 +19,7 @@ func planGo(p project) (*Plan, error) {
 	} else if p.path != "" {
 		pkg = "./" + path.Dir(p.path)
 		var names []string
-		for _, m := range goTest.FindAllStringSubmatch(p.read(p.path), -1) {
+		for _, m := range goTest().FindAllStringSubmatch(p.read(p.path), -1) {
 			names = append(names, m[1])
 		}
 		if run == "" && len(names) > 0 {
@@ -33,14 +33,14 @@ func planGo(p project) (*Plan, error) {
 }
 
 var (
-	goTest = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
-	goName = regexp.MustCompile(`^(?:Test|Example|Fuzz)\w*(?:/.*)?$`)
+	goTest = lazily(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
+	goName = lazily(`^(?:Test|Example|Fuzz)\w*(?:/.*)?$`)
 )
 
 // goPattern is the expression for exactly the test of that name, or name
 // itself where it is no name.
 func goPattern(name string) string {
-	if !goName.MatchString(name) {
+	if !goName().MatchString(name) {
 		return name
 	}
 	parts := strings.Split(strings.ReplaceAll(name, " ", "_"), "/")
@@ -113,7 +113,7 @@ func parseGo(out string) Report {
 			continue // one inside of it says why
 		}
 		f := Failure{Name: strings.Trim(k.pkg+"."+k.test, "."), Message: message}
-		f.File, f.Line = place(message, goPlace)
+		f.File, f.Line = place(message, goPlace())
 		if f.File != "" {
 			f.Message = message
 		}
@@ -123,15 +123,15 @@ func parseGo(out string) Report {
 }
 
 var (
-	goPlace = regexp.MustCompile(`(?m)^\s*([\w./-]+\.go):(\d+):`)
-	goFrame = regexp.MustCompile(`^\s*(=== |--- |PASS$|FAIL\b|ok\s)`)
+	goPlace = lazily(`(?m)^\s*([\w./-]+\.go):(\d+):`)
+	goFrame = lazily(`^\s*(=== |--- |PASS$|FAIL\b|ok\s)`)
 )
 
 // goMessage is what a test said, without the frame that is put around it.
 func goMessage(out string) string {
 	var b strings.Builder
 	for l := range strings.Lines(out) {
-		if !goFrame.MatchString(strings.TrimSpace(l)) {
+		if !goFrame().MatchString(strings.TrimSpace(l)) {
 			b.WriteString(l)
 		}
 	}
@@ -145,7 +145,7 @@ func text(b *strings.Builder) string {
 	return b.String()
 }
 
-var goTextLine = regexp.MustCompile(`(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)`)
+var goTextLine = lazily(`(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)`)
 
 // parseGoText reads what go test prints for people. Without -v it names only
 // what failed; a package that passed counts as one test.
@@ -154,7 +154,7 @@ func parseGoText(out string) Report {
 	var last *Failure
 	said := "" // by the test that runs: with -v it stands before the result
 	for l := range strings.Lines(out) {
-		if m := goTextLine.FindStringSubmatch(l); m != nil {
+		if m := goTextLine().FindStringSubmatch(l); m != nil {
 			r.Counted, last = true, nil
 			switch m[1] {
 			case "PASS":
@@ -165,24 +165,24 @@ func parseGoText(out string) Report {
 				r.Failed++
 				r.Failures = append(r.Failures, Failure{Name: m[2], Message: said})
 				last = &r.Failures[len(r.Failures)-1]
-				last.File, last.Line = place(said, goPlace)
+				last.File, last.Line = place(said, goPlace())
 			}
 			said = ""
 			continue
 		}
 		switch {
-		case !strings.HasPrefix(l, "    ") || goFrame.MatchString(strings.TrimSpace(l)):
+		case !strings.HasPrefix(l, "    ") || goFrame().MatchString(strings.TrimSpace(l)):
 			last, said = nil, ""
 		case last == nil:
 			said += l
 		default:
 			last.Message += l
 			if last.File == "" {
-				last.File, last.Line = place(l, goPlace)
+				last.File, last.Line = place(l, goPlace())
 			}
 		}
 	}
-	for _, m := range goTextPackage.FindAllStringSubmatch(out, -1) {
+	for _, m := range goTextPackage().FindAllStringSubmatch(out, -1) {
 		r.Counted = true
 		if m[1] == "ok" && r.Passed == 0 {
 			r.Passed++
@@ -191,4 +191,4 @@ func parseGoText(out string) Report {
 	return r
 }
 
-var goTextPackage = regexp.MustCompile(`(?m)^(ok  |FAIL)\t\S+\t`)
+var goTextPackage = lazily(`(?m)^(ok  |FAIL)\t\S+\t`)

@@ -80,11 +80,11 @@ func wrapperAbove(p project, name string) string {
 	return ""
 }
 
-var javaRoots = regexp.MustCompile(`^(?:.*/)?src/[^/]+/(?:java|kotlin|groovy|scala)/(.*)$`)
+var javaRoots = lazily(`^(?:.*/)?src/[^/]+/(?:java|kotlin|groovy|scala)/(.*)$`)
 
 // javaClass is the full name of the class in a source file, or "".
 func javaClass(file string) string {
-	m := javaRoots.FindStringSubmatch(file)
+	m := javaRoots().FindStringSubmatch(file)
 	if m == nil || path.Ext(file) == "" {
 		return ""
 	}
@@ -93,7 +93,7 @@ func javaClass(file string) string {
 
 // javaPackage is the package of a directory of sources, or "".
 func javaPackage(dir string) string {
-	if m := javaRoots.FindStringSubmatch(dir); m != nil {
+	if m := javaRoots().FindStringSubmatch(dir); m != nil {
 		return strings.ReplaceAll(m[1], "/", ".")
 	}
 	return ""
@@ -213,25 +213,25 @@ func (r *Report) add(s junitSuite) {
 }
 
 var (
-	surefireEnd    = regexp.MustCompile(`(?m)^(?:\[\w+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)\s*$`)
-	surefireFailed = regexp.MustCompile(`(?m)^\[ERROR\]   (\S+?:\d+(?:->\S+)?|\S+\.\S+) (.*)$`)
-	mavenBroken    = regexp.MustCompile(`(?m)^\[ERROR\] (\S+\.(?:java|kt)):\[(\d+),\d+\] (.+)$`)
+	surefireEnd    = lazily(`(?m)^(?:\[\w+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)\s*$`)
+	surefireFailed = lazily(`(?m)^\[ERROR\]   (\S+?:\d+(?:->\S+)?|\S+\.\S+) (.*)$`)
+	mavenBroken    = lazily(`(?m)^\[ERROR\] (\S+\.(?:java|kt)):\[(\d+),\d+\] (.+)$`)
 )
 
 // parseSurefire reads what Maven prints for people.
 func parseSurefire(out string) Report {
 	var r Report
-	for _, m := range surefireEnd.FindAllStringSubmatch(out, -1) {
+	for _, m := range surefireEnd().FindAllStringSubmatch(out, -1) {
 		failed := number(m[2]) + number(m[3])
 		r.Counted = true
 		r.Failed += failed
 		r.Skipped += number(m[4])
 		r.Passed += number(m[1]) - failed - number(m[4])
 	}
-	for _, m := range surefireFailed.FindAllStringSubmatch(out, -1) {
+	for _, m := range surefireFailed().FindAllStringSubmatch(out, -1) {
 		r.Failures = append(r.Failures, Failure{Name: m[1], Message: m[2]})
 	}
-	for _, m := range mavenBroken.FindAllStringSubmatch(out, -1) {
+	for _, m := range mavenBroken().FindAllStringSubmatch(out, -1) {
 		r.Counted = true
 		f := Failure{Name: "compilation", File: m[1], Line: number(m[2]), Message: m[3]}
 		if len(r.Failures) == 0 || r.Failures[len(r.Failures)-1] != f {

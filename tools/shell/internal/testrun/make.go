@@ -1,14 +1,12 @@
 package testrun
 
-import "regexp"
-
-var makeTarget = regexp.MustCompile(`(?m)^(test|check)\s*:(?:[^=]|$)`)
+var makeTarget = lazily(`(?m)^(test|check)\s*:(?:[^=]|$)`)
 
 // planMake runs the target test, or check. What it can select nobody knows.
 func planMake(p project) (*Plan, error) {
 	for _, file := range []string{"GNUmakefile", "makefile", "Makefile"} {
 		targets := map[string]bool{}
-		for _, m := range makeTarget.FindAllStringSubmatch(p.read(file), -1) {
+		for _, m := range makeTarget().FindAllStringSubmatch(p.read(file), -1) {
 			targets[m[1]] = true
 		}
 		for _, target := range []string{"test", "check"} {

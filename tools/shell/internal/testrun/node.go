@@ -161,21 +161,21 @@ func parseJest(out string) Report {
 }
 
 var (
-	jestTests  = regexp.MustCompile(`(?m)^\s*Tests:?\s+(.*\d+ (?:passed|failed|skipped|todo|total).*)$`)
-	jestFailed = regexp.MustCompile(`(?m)^\s*(?:● +(.+)|FAIL +(\S+ > .+))$`)
+	jestTests  = lazily(`(?m)^\s*Tests:?\s+(.*\d+ (?:passed|failed|skipped|todo|total).*)$`)
+	jestFailed = lazily(`(?m)^\s*(?:● +(.+)|FAIL +(\S+ > .+))$`)
 )
 
 // parseJestText reads what jest and vitest print for people.
 func parseJestText(out string) Report {
 	var r Report
-	m := jestTests.FindStringSubmatch(out)
+	m := jestTests().FindStringSubmatch(out)
 	if m == nil {
 		return r
 	}
 	n := counts(m[1])
 	r = Report{Counted: true, Passed: n["passed"], Failed: n["failed"], Skipped: n["skipped"] + n["todo"]}
 	seen := map[string]bool{}
-	for _, f := range jestFailed.FindAllStringSubmatch(out, -1) {
+	for _, f := range jestFailed().FindAllStringSubmatch(out, -1) {
 		name := strings.TrimSpace(f[1] + f[2])
 		if name != "Console" && !seen[name] && len(r.Failures) < r.Failed {
 			r.Failures = append(r.Failures, Failure{Name: name})
@@ -186,14 +186,14 @@ func parseJestText(out string) Report {
 }
 
 var (
-	mochaCount  = regexp.MustCompile(`(?m)^\s*(\d+) (passing|failing|pending)\b`)
-	mochaFailed = regexp.MustCompile(`(?m)^  \d+\) (.+\n(?:       .+\n)*)((?:\n?.{6,}\n)*)`)
+	mochaCount  = lazily(`(?m)^\s*(\d+) (passing|failing|pending)\b`)
+	mochaFailed = lazily(`(?m)^  \d+\) (.+\n(?:       .+\n)*)((?:\n?.{6,}\n)*)`)
 )
 
 // parseMocha reads the reporter "spec" of mocha.
 func parseMocha(out string) Report {
 	var r Report
-	for _, m := range mochaCount.FindAllStringSubmatch(out, -1) {
+	for _, m := range mochaCount().FindAllStringSubmatch(out, -1) {
 		r.Counted = true
 		switch m[2] {
 		case "passing":
@@ -205,7 +205,7 @@ func parseMocha(out string) Report {
 		}
 	}
 	if _, list, ok := strings.Cut(out, " failing\n"); ok {
-		for _, m := range mochaFailed.FindAllStringSubmatch(list, -1) {
+		for _, m := range mochaFailed().FindAllStringSubmatch(list, -1) {
 			r.Failures = append(r.Failures, Failure{Name: strings.TrimSuffix(strings.Join(strings.Fields(m[1]), " "), ":"), Message: m[2]})
 		}
 	}
@@ -213,18 +213,18 @@ func parseMocha(out string) Report {
 }
 
 var (
-	tapLine = regexp.MustCompile(`(?m)^(\s*)(not )?ok \d+(?: -)? ?([^#\n]*)(#[^\n]*)?$`)
-	tapPlan = regexp.MustCompile(`(?m)^(?:TAP version 1[34]|\s*1\.\.\d+)$`)
+	tapLine = lazily(`(?m)^(\s*)(not )?ok \d+(?: -)? ?([^#\n]*)(#[^\n]*)?$`)
+	tapPlan = lazily(`(?m)^(?:TAP version 1[34]|\s*1\.\.\d+)$`)
 )
 
 // parseTAP reads the Test Anything Protocol, which node --test prints. Of
 // nested results those inside count.
 func parseTAP(out string) Report {
 	var r Report
-	if !tapPlan.MatchString(out) {
+	if !tapPlan().MatchString(out) {
 		return r
 	}
-	found := tapLine.FindAllStringSubmatchIndex(out, -1)
+	found := tapLine().FindAllStringSubmatchIndex(out, -1)
 	depth := func(i int) int { return found[i][3] - found[i][2] }
 	for i, at := range found {
 		group := func(n int) string {

@@ -1,7 +1,6 @@
 package testrun
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -36,24 +35,24 @@ func planPytest(p project) (*Plan, error) {
 }
 
 var (
-	pytestEnd     = regexp.MustCompile(`(?m)^=* ?((?:\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+|no tests ran) in [\d.]+s`)
-	pytestShort   = regexp.MustCompile(`(?m)^(FAILED|ERROR) (\S+?\.py\S*|\S+)(?: - (.*))?$`)
-	pytestSection = regexp.MustCompile(`(?m)^_{3,} (.+?) _{3,}$`)
-	pytestPlace   = regexp.MustCompile(`(?m)^(\S+\.py):(\d+): `)
+	pytestEnd     = lazily(`(?m)^=* ?((?:\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+|no tests ran) in [\d.]+s`)
+	pytestShort   = lazily(`(?m)^(FAILED|ERROR) (\S+?\.py\S*|\S+)(?: - (.*))?$`)
+	pytestSection = lazily(`(?m)^_{3,} (.+?) _{3,}$`)
+	pytestPlace   = lazily(`(?m)^(\S+\.py):(\d+): `)
 )
 
 // parsePytest reads the summary of pytest, and what stands above it about each
 // failure.
 func parsePytest(out string) Report {
 	var r Report
-	ends := pytestEnd.FindAllStringSubmatch(out, -1)
+	ends := pytestEnd().FindAllStringSubmatch(out, -1)
 	if ends == nil {
 		return r
 	}
 	n := counts(ends[len(ends)-1][1])
 	r = Report{Counted: true, Passed: n["passed"] + n["xpassed"], Failed: n["failed"] + n["error"] + n["errors"], Skipped: n["skipped"] + n["xfailed"]}
 	said := pytestSections(out)
-	for _, m := range pytestShort.FindAllStringSubmatch(out, -1) {
+	for _, m := range pytestShort().FindAllStringSubmatch(out, -1) {
 		f := Failure{Name: m[2], Message: m[3]}
 		f.File, _, _ = strings.Cut(m[2], "::")
 		short := m[2]
@@ -63,7 +62,7 @@ func parsePytest(out string) Report {
 		for _, title := range []string{short, "ERROR collecting " + m[2], "ERROR at setup of " + short, "ERROR at teardown of " + short} {
 			if detail := said[title]; detail != "" {
 				f.Message = detail
-				for _, at := range pytestPlace.FindAllStringSubmatch(detail, -1) {
+				for _, at := range pytestPlace().FindAllStringSubmatch(detail, -1) {
 					if at[1] == f.File {
 						f.Line = number(at[2])
 					}
@@ -79,7 +78,7 @@ func parsePytest(out string) Report {
 // pytestSections are the texts under the titles of failures.
 func pytestSections(out string) map[string]string {
 	said := map[string]string{}
-	at := pytestSection.FindAllStringSubmatchIndex(out, -1)
+	at := pytestSection().FindAllStringSubmatchIndex(out, -1)
 	for i, m := range at {
 		end := len(out)
 		if i+1 < len(at) {

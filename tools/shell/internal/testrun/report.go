@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Report is what a run says of its tests.
@@ -89,14 +90,20 @@ func (r Report) bounded() Report {
 	return r
 }
 
-var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+// lazily compiles an expression when it is used for the first time: most
+// servers run no tests, and none of them those of all kinds.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+var colours = lazily("\x1b\\[[0-9;?]*[A-Za-z]")
 
 // plain is text without the sequences that colour it.
 func plain(text string) string {
 	if !strings.Contains(text, "\x1b") {
 		return text
 	}
-	return colours.ReplaceAllString(text, "")
+	return colours().ReplaceAllString(text, "")
 }
 
 func number(s string) int {
@@ -110,13 +117,13 @@ func number(s string) int {
 // counts reads pairs of a number and a word, such as "3 passed, 1 failed".
 func counts(text string) map[string]int {
 	found := map[string]int{}
-	for _, m := range countRule.FindAllStringSubmatch(text, -1) {
+	for _, m := range countRule().FindAllStringSubmatch(text, -1) {
 		found[m[2]] += number(m[1])
 	}
 	return found
 }
 
-var countRule = regexp.MustCompile(`(\d+) (\w+)`)
+var countRule = lazily(`(\d+) (\w+)`)
 
 // place finds the first "file:line" in a message, for a runner whose sources
 // end in one of exts.

@@ -2,7 +2,6 @@ package testrun
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -42,18 +41,18 @@ func planCargo(p project) (*Plan, error) {
 }
 
 var (
-	cargoTest    = regexp.MustCompile(`(?m)^test (.+?) \.\.\. (?:.*\b)?(ok|FAILED|ignored)(?:, .*)?$`)
-	cargoEnd     = regexp.MustCompile(`(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
-	cargoSaid    = regexp.MustCompile(`(?m)^---- (.+?) stdout ----\n((?:[^\n]*\n)*?)\n(?:----|\n?failures:)`)
-	cargoPlace   = regexp.MustCompile(`panicked at (?:'.*', )?([^\s:]+\.rs):(\d+):`)
-	cargoBroken  = regexp.MustCompile(`(?m)^(error(?:\[E\d+\])?: .+)\n(?:.*\n)?\s*--> (\S+?):(\d+):\d+`)
-	cargoCompile = regexp.MustCompile("(?m)^error: could not compile `([^`]+)`")
+	cargoTest    = lazily(`(?m)^test (.+?) \.\.\. (?:.*\b)?(ok|FAILED|ignored)(?:, .*)?$`)
+	cargoEnd     = lazily(`(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
+	cargoSaid    = lazily(`(?m)^---- (.+?) stdout ----\n((?:[^\n]*\n)*?)\n(?:----|\n?failures:)`)
+	cargoPlace   = lazily(`panicked at (?:'.*', )?([^\s:]+\.rs):(\d+):`)
+	cargoBroken  = lazily(`(?m)^(error(?:\[E\d+\])?: .+)\n(?:.*\n)?\s*--> (\S+?):(\d+):\d+`)
+	cargoCompile = lazily("(?m)^error: could not compile `([^`]+)`")
 )
 
 // parseCargo reads what the test harness of Rust prints.
 func parseCargo(out string) Report {
 	var r Report
-	for _, m := range cargoEnd.FindAllStringSubmatch(out, -1) {
+	for _, m := range cargoEnd().FindAllStringSubmatch(out, -1) {
 		r.Counted = true
 		r.Passed += number(m[1])
 		r.Failed += number(m[2])
@@ -61,23 +60,23 @@ func parseCargo(out string) Report {
 	}
 	said := map[string]string{}
 	for rest := out; ; {
-		at := cargoSaid.FindStringSubmatchIndex(rest)
+		at := cargoSaid().FindStringSubmatchIndex(rest)
 		if at == nil {
 			break
 		}
 		said[rest[at[2]:at[3]]] = rest[at[4]:at[5]]
 		rest = rest[at[5]:] // the next title ends this text
 	}
-	for _, m := range cargoTest.FindAllStringSubmatch(out, -1) {
+	for _, m := range cargoTest().FindAllStringSubmatch(out, -1) {
 		if m[2] == "FAILED" {
 			f := Failure{Name: strings.TrimSuffix(m[1], " - should panic"), Message: said[m[1]]}
-			f.File, f.Line = place(f.Message, cargoPlace)
+			f.File, f.Line = place(f.Message, cargoPlace())
 			r.Failures = append(r.Failures, f)
 		}
 	}
-	if m := cargoCompile.FindStringSubmatch(out); m != nil {
+	if m := cargoCompile().FindStringSubmatch(out); m != nil {
 		r.Counted = true
-		for _, b := range cargoBroken.FindAllStringSubmatch(out, -1) {
+		for _, b := range cargoBroken().FindAllStringSubmatch(out, -1) {
 			r.Failures = append(r.Failures, Failure{Name: m[1], File: b[2], Line: number(b[3]), Message: b[1]})
 		}
 	}
