@@ -72,6 +72,10 @@ func decode(raw json.RawMessage, args []argument, v any) error {
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
 		raw = json.RawMessage("{}")
 	}
+	if jsonv2.Unmarshal(raw, v, jsonv2.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)) == nil && complete(args, v) {
+		return nil
+	}
+	// Something is wrong or may be missing: find out what.
 	var present map[string]jsontext.Value
 	if err := jsonv2.Unmarshal(raw, &present, jsontext.AllowInvalidUTF8(true)); err != nil {
 		if jsontext.Value(raw).Kind() != '{' {
@@ -102,6 +106,17 @@ func decode(raw json.RawMessage, args []argument, v any) error {
 		return invalidParams("%s: %s is expected", field, typeName(se.GoType))
 	}
 	return invalidParams("arguments[0]: %v", reason(err))
+}
+
+// complete reports whether every member of v that must be there has a value.
+func complete(args []argument, v any) bool {
+	fields := reflect.ValueOf(v).Elem()
+	for i, a := range args {
+		if !a.optional && fields.Field(i).IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 func invalidParams(format string, args ...any) error {

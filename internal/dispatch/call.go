@@ -64,8 +64,11 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
-	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, res: &Result{CallID: req.CallID, Tool: d.o.Redact.Text(req.Name), Changes: []ChangeRef{}, Attempts: 1}}
+	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
+	if c.tool == nil {
+		c.res.Tool = d.o.Redact.Text(req.Name)
+	}
 	if known == nil {
 		c.activate()
 	}

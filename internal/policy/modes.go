@@ -34,42 +34,42 @@ func (m Mode) InShadow() Mode {
 const DefaultMode = "cautious"
 
 // Modes lists the built-in modes, from the loosest to the strictest.
-func Modes() []Mode {
-	return []Mode{
-		{
-			Name: "autonomous", Help: "Asks only about what can't be undone and what always asks.",
-			Behaviour: Behaviour{Name: "autonomous", Reads: Allow, Edits: Allow, Execs: Allow, NewHosts: Allow},
-		},
-		{
-			Name: "cautious", Help: "Asks before every edit, with the diff, and before everything that runs.",
-			Behaviour: Behaviour{Name: "cautious", Reads: Allow, Edits: Ask, Execs: Ask, NewHosts: Ask},
-		},
-		{
-			Name: "review", Help: "Keeps edits in a queue until they are accepted, and asks before everything that runs.",
-			SeesPending: true, ToStore: true,
-			Behaviour: Behaviour{Name: "review", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
-		},
-		{
-			Name: "audit", Help: "Keeps edits and commits in a queue that is accepted as a whole or not at all, and asks before everything else that runs.",
-			SeesPending: true, ToStore: true, Batch: true,
-			Behaviour: Behaviour{Name: "audit", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
-		},
-		{
-			Name: "plan", Help: "Only reads, until the user has seen the plan and chooses another mode.",
-			Behaviour: Behaviour{Name: "plan", Reads: Allow, Edits: Deny, Execs: Deny, NewHosts: Ask},
-		},
-		{
-			Name: "manual", Help: "Asks about everything, reads too.",
-			Behaviour: Behaviour{Name: "manual", Reads: Ask, Edits: Ask, Execs: Ask, NewHosts: Ask},
-		},
-	}
+func Modes() []Mode { return slices.Clone(modes[:]) }
+
+var modes = [...]Mode{
+	{
+		Name: "autonomous", Help: "Asks only about what can't be undone and what always asks.",
+		Behaviour: Behaviour{Name: "autonomous", Reads: Allow, Edits: Allow, Execs: Allow, NewHosts: Allow},
+	},
+	{
+		Name: "cautious", Help: "Asks before every edit, with the diff, and before everything that runs.",
+		Behaviour: Behaviour{Name: "cautious", Reads: Allow, Edits: Ask, Execs: Ask, NewHosts: Ask},
+	},
+	{
+		Name: "review", Help: "Keeps edits in a queue until they are accepted, and asks before everything that runs.",
+		SeesPending: true, ToStore: true,
+		Behaviour: Behaviour{Name: "review", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
+	},
+	{
+		Name: "audit", Help: "Keeps edits and commits in a queue that is accepted as a whole or not at all, and asks before everything else that runs.",
+		SeesPending: true, ToStore: true, Batch: true,
+		Behaviour: Behaviour{Name: "audit", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
+	},
+	{
+		Name: "plan", Help: "Only reads, until the user has seen the plan and chooses another mode.",
+		Behaviour: Behaviour{Name: "plan", Reads: Allow, Edits: Deny, Execs: Deny, NewHosts: Ask},
+	},
+	{
+		Name: "manual", Help: "Asks about everything, reads too.",
+		Behaviour: Behaviour{Name: "manual", Reads: Ask, Edits: Ask, Execs: Ask, NewHosts: Ask},
+	},
 }
 
 // Lookup returns the built-in mode with that name.
 func Lookup(name string) (Mode, bool) {
-	for _, m := range Modes() {
-		if m.Name == name {
-			return m, true
+	for i := range modes {
+		if modes[i].Name == name {
+			return modes[i], true
 		}
 	}
 	return Mode{}, false

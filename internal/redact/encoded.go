@@ -22,26 +22,33 @@ var encodedBytes = func() (set [256]bool) {
 // encoded hides the runs of base64 and hexadecimal whose plain text has a
 // secret.
 func (r *Redactor) encoded(s string) string {
-	return mask(s, r.inParts(s, 0, func(from, to, last int) (found []span, end int) {
-		i := max(from, last)
-		for i < to && i+shortestEncoded <= len(s) {
-			// A run has no other byte: look from its far end.
-			j := i + shortestEncoded - 1
-			for j >= i && encodedBytes[s[j]] {
-				j--
-			}
-			if j >= i {
-				i = j + 1
-				continue
-			}
-			last = runEnd(s, i)
-			if f, ok := r.inRun(s, i, last); ok {
-				found = append(found, f)
-			}
-			i = last
+	if r.short(s) {
+		found, _ := r.runs(s, 0, len(s), 0)
+		return mask(s, found)
+	}
+	return mask(s, r.inParts(s, 0, func(from, to, last int) ([]span, int) { return r.runs(s, from, to, last) }))
+}
+
+// runs finds runs with a secret, as inParts wants it.
+func (r *Redactor) runs(s string, from, to, last int) (found []span, end int) {
+	i := max(from, last)
+	for i < to && i+shortestEncoded <= len(s) {
+		// A run has no other byte: look from its far end.
+		j := i + shortestEncoded - 1
+		for j >= i && encodedBytes[s[j]] {
+			j--
 		}
-		return found, last
-	}))
+		if j >= i {
+			i = j + 1
+			continue
+		}
+		last = runEnd(s, i)
+		if f, ok := r.inRun(s, i, last); ok {
+			found = append(found, f)
+		}
+		i = last
+	}
+	return found, last
 }
 
 // inRun is the secret in the run s[i:end], which may have a path before it.

@@ -13,6 +13,9 @@ const (
 	fewParts  = 4
 )
 
+// short reports whether s is no text to go over in parts.
+func (r *Redactor) short(s string) bool { return len(s) <= (fewParts-1)*r.part }
+
 // inParts is scan over all of s, on several cores when s is long. Whatever is
 // found is what scan(0, len(s), 0) finds.
 //

@@ -82,39 +82,53 @@ func (r *Redactor) knownSpans(s string) []span {
 	if m == nil {
 		return nil
 	}
-	return r.inParts(s, 0, func(from, to, last int) (found []span, end int) {
-		i := m.next(s, max(from, last), to)
-		for i >= 0 {
-			next := i + 1
-			for _, e := range m.at(s, i) {
-				if e.matches(s, i) {
-					next = i + len(e.literal)
-					last = next
-					found = append(found, span{i, next, "known"})
-					break
-				}
+	if r.short(s) {
+		found, _ := m.known(s, 0, len(s), 0)
+		return found
+	}
+	return r.inParts(s, 0, func(from, to, last int) ([]span, int) { return m.known(s, from, to, last) })
+}
+
+// known finds known values, as inParts wants it.
+func (m *matcher) known(s string, from, to, last int) (found []span, end int) {
+	i := m.next(s, max(from, last), to)
+	for i >= 0 {
+		next := i + 1
+		for _, e := range m.at(s, i) {
+			if e.matches(s, i) {
+				next = i + len(e.literal)
+				last = next
+				found = append(found, span{i, next, "known"})
+				break
 			}
-			i = m.next(s, next, to)
 		}
-		return found, last
-	})
+		i = m.next(s, next, to)
+	}
+	return found, last
 }
 
 // ruleSpans are the places of what looks like a secret.
 func (r *Redactor) ruleSpans(s string) []span {
-	return r.inParts(s, lookBehind, func(from, to, last int) (found []span, end int) {
-		i := r.find.next(s, max(from, last), to)
-		for i >= 0 {
-			next := i + 1
-			if f, ok := r.secretAt(s, i, last, true); ok {
-				f.end = continued(s, f)
-				found = append(found, f)
-				last, next = f.end, max(next, f.end)
-			}
-			i = r.find.next(s, next, to)
+	if r.short(s) {
+		found, _ := r.byRules(s, 0, len(s), 0)
+		return found
+	}
+	return r.inParts(s, lookBehind, func(from, to, last int) ([]span, int) { return r.byRules(s, from, to, last) })
+}
+
+// byRules finds what looks like a secret, as inParts wants it.
+func (r *Redactor) byRules(s string, from, to, last int) (found []span, end int) {
+	i := r.find.next(s, max(from, last), to)
+	for i >= 0 {
+		next := i + 1
+		if f, ok := r.secretAt(s, i, last, true); ok {
+			f.end = continued(s, f)
+			found = append(found, f)
+			last, next = f.end, max(next, f.end)
 		}
-		return found, last
-	})
+		i = r.find.next(s, next, to)
+	}
+	return found, last
 }
 
 // mask puts markers in the place of the spans, which are in order.

@@ -190,7 +190,7 @@ func rules() []rule {
 		token("facebook-token", `[A-Za-z0-9]{80,}`, "EAA"),
 		token("aws-session-token", `[A-Za-z0-9/+]{80,}={0,2}`, "IQoJ", "FwoG", "FQoG"),
 		token("google-refresh-token", `[A-Za-z0-9_-]{40,}`, "1//0"),
-		token("airtable-token", `[A-Za-z0-9]{14}\.[0-9a-f]{40,}`, "pat"),
+		token("airtable-token", `[A-Za-z0-9]{14}\.[0-9a-f]{40,}`, "pat").unlessShort(14), // path, pattern
 		{typ: "terraform-token", literals: []string{".atlasv1."}, pattern: `\.atlasv1\.[A-Za-z0-9_-]{40,}`, back: func(b string) int { return trailing(b, wordByte, 10, 20) }},
 		{typ: "newrelic-key", literals: []string{"NRAL"}, pattern: `NRAL(?:[^A-Za-z0-9]|$)`, back: func(b string) int { return trailing(b, hexDigit, 36, 36) }},
 		{typ: "jwt", literals: []string{"eyJ"}, pattern: `eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ)?[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}`, window: 4096},
@@ -213,6 +213,23 @@ func rules() []rule {
 func (r rule) with(keep func(string) bool) rule { r.keep = keep; return r }
 
 func withKeep(r rule, keep func(string) bool) rule { return r.with(keep) }
+
+// unlessShort says quickly that a token of at least n letters and digits can't
+// follow the literal, as for words that begin like it.
+func (r rule) unlessShort(n int) rule {
+	r.may = func(s string, literal int) bool {
+		for _, c := range []byte(s[literal:min(literal+n, len(s))]) {
+			if c == '\n' || c == '\r' {
+				return true // it may go on in the next line
+			}
+			if !wordByte(c) {
+				return false
+			}
+		}
+		return true
+	}
+	return r
+}
 
 // group narrows the secret to the part of the pattern that inner describes,
 // where the pattern must look one byte further.

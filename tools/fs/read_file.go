@@ -80,7 +80,7 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 	total := diff.CountLines(f.text.Body)
 	info := FileInfo{
 		Path: f.name, Hash: sum, Lines: total, TotalLines: total, Offset: 1,
-		Encoding: fmt.Sprint(f.text.Encoding), EOL: fmt.Sprint(f.text.EOL),
+		Encoding: string(f.text.Encoding), EOL: string(f.text.EOL),
 	}
 	if in.Mode == "outline" {
 		return outline(d, f, info)
