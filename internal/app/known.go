@@ -90,7 +90,9 @@ func newKnown(disk *workspace.Disk, hide *redact.Redactor, allowed func(string) 
 }
 
 func (k *known) close() {
+	k.mu.Lock() // no search begins after this
 	k.cancel()
+	k.mu.Unlock()
 	k.all.Wait()
 }
 
