@@ -100,6 +100,7 @@ func TestCommandLine(t *testing.T) {
 		"policy test, nothing": {[]string{"policy", "test"}, "", 2, "", "policy test takes lines"},
 		"review, verb":         {[]string{"review", "approve", "--root", dir}, "", 2, "", "approve"},
 		"doctor":               {[]string{"doctor", "--root", dir}, "", 0, "tokens", ""},
+		"doctor, languages":    {[]string{"doctor", "--root", dir}, "", 0, "language servers found: ", ""},
 		"doctor, JSON":         {[]string{"doctor", "--root", dir, "--json"}, "", 0, `"check": "writing"`, ""},
 		"serve, stray word":    {[]string{"serve", "now"}, "", 2, "", "now"},
 		"serve, bad level":     {[]string{"serve", "--log-level", "loud"}, "", 2, "", "loud"},

@@ -46,7 +46,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer k.close()
-		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkAgents(ctx, f.Dir))
+		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkLanguages(k), checkAgents(ctx, f.Dir))
 	}
 	if c.json {
 		if err := c.print(findings); err != nil {
@@ -128,4 +128,27 @@ func checkTools(k *core) finding {
 		return finding{"tools", false, err.Error()}
 	}
 	return finding{"tools", true, fmt.Sprintf("%d tools; a model is shown %d at first, about %d tokens", len(list), len(first), tools.Cost(first))}
+}
+
+// checkLanguages says which language servers would be run.
+func checkLanguages(k *core) finding {
+	var found, missing []string
+	for _, one := range k.servers.Installed() {
+		if one.Why != "" {
+			missing = append(missing, one.Server)
+			continue
+		}
+		found = append(found, one.Server+" ("+one.Program+")")
+	}
+	detail := "language servers found: none"
+	if len(found) > 0 {
+		detail = "language servers found: " + strings.Join(found, ", ")
+	}
+	if len(missing) > 0 {
+		detail += "; not on PATH or off: " + strings.Join(missing, ", ")
+	}
+	if !k.settings.trusted() {
+		detail += "; none runs before the workspace is trusted (sidecar.workspace.trust)"
+	}
+	return finding{"languages", true, detail}
 }

@@ -344,14 +344,44 @@ func (p *Pool) run(s *server, sl *slot, argv []string) {
 	p.o.Log.Warn("language server ended", "server", s.at.kind.name, "dir", s.at.dir, "error", err, "times", sl.failures)
 }
 
+// Installed is a server that there is a row for.
+type Installed struct {
+	Server, Program string
+	Why             string // there is no program; "" when there is
+}
+
+// Installed says which servers would be run if they were needed, and trusted.
+func (p *Pool) Installed() []Installed {
+	var list []Installed
+	set := p.o.Settings()
+	for _, k := range kinds {
+		one := Installed{Server: k.name}
+		if l, _, err := k.launch(set.Servers[k.name]); err != nil {
+			one.Why = err.Why
+		} else {
+			one.Program = l.argv[0]
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
 // launchOf is how a kind is started, with its initialization options.
 func (p *Pool) launchOf(k *kind) (launch, json.RawMessage, error) {
 	set := p.o.Settings()
-	own := set.Servers[k.name]
-	switch {
-	case set.Refused != "":
+	if set.Refused != "" {
 		return launch{}, nil, &UnavailableError{k.name, set.Refused}
-	case own.Off:
+	}
+	l, options, err := k.launch(set.Servers[k.name])
+	if err != nil {
+		return launch{}, nil, err
+	}
+	return l, options, nil
+}
+
+// launch is how a kind is started as the user wants it.
+func (k *kind) launch(own Server) (launch, json.RawMessage, *UnavailableError) {
+	if own.Off {
 		return launch{}, nil, &UnavailableError{k.name, "it is switched off by sidecar.languageServers"}
 	}
 	options := k.options

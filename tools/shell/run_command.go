@@ -136,6 +136,9 @@ func report(stdout, stderr string, o outcome) string {
 		b.WriteString("(no output)\n")
 	}
 	o.remarks(&b)
+	if hint := o.offline(stdout, stderr); hint != "" {
+		b.WriteString("[" + hint + "]\n")
+	}
 	how := fmt.Sprintf("exit code %d", o.code)
 	if o.timedOut {
 		how = "ended by its time-out"
