@@ -39,6 +39,10 @@ func commands() []command {
 		row("sidecar.approval.allowOldest", "Allow the oldest open approval", (*Server).allowOldest),
 		row("sidecar.approval.denyOldest", "Deny the oldest open approval", (*Server).denyOldest),
 
+		row("sidecar.mcp.list", "List the MCP servers", (*Server).listMCP),
+		row("sidecar.mcp.reconnect", "Start an MCP server anew", (*Server).reconnectMCP),
+		row("sidecar.mcp.trust", "Trust an MCP server", (*Server).trustMCP),
+
 		row("sidecar.backend.get", "Show the language model in use", (*Server).getBackend),
 		row("sidecar.audit.verify", "Check the audit log", (*Server).verifyAudit),
 	})

@@ -69,6 +69,9 @@ type Core struct {
 	Knowledge Knowledge
 	Backend   func() (any, error) // the language model in use; nil: there are no settings
 
+	// MCP are the MCP servers whose tools are offered; nil means none.
+	MCP MCP
+
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string
 

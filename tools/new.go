@@ -181,6 +181,9 @@ func (d Def) withTitle() Def {
 func rawSchema(data json.RawMessage) (*jsonschema.Schema, json.RawMessage, error) {
 	var s jsonschema.Schema
 	if len(data) > 0 && string(data) != "null" {
+		if err := checkReferences(data); err != nil {
+			return nil, nil, err
+		}
 		if err := json.Unmarshal(data, &s); err != nil {
 			return nil, nil, err
 		}

@@ -56,6 +56,7 @@ var may = []struct {
 	{"internal/watch", []string{"internal/workspace"}, "events are told in the names of a disk, to whoever listens"},
 	{"internal/textindex", []string{"internal/workspace", "internal/watch"}, "what may be in which file, from memory; it matches nothing itself"},
 	{"internal/mcp/endpoint", []string{"internal/dispatch", "internal/events", "internal/session"}, "an agent gets a session and the dispatcher, as every other caller"},
+	{"internal/mcp/source", []string{"tools"}, "servers bring tools; how they are started and what they are trusted with is not known here"},
 	{"internal/attach", nil, "the floor: processes find each other, and what they say is not known here"},
 	{"internal/workspace", nil, "the floor"},
 	{"internal/policy/shell", []string{"internal/policy"}, "reading a command line decides nothing about tools"},

@@ -33,6 +33,10 @@ func home(t *testing.T) {
 
 // TestMain lets the tests' program be what the server starts of itself.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == mcpServerCommand {
+		mcpServer()
+		os.Exit(0)
+	}
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		os.Exit(app.Main(context.Background(), os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0]}))
 	}

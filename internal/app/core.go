@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
@@ -85,6 +86,7 @@ type core struct {
 	texts     *textindex.Index // nil: the core doesn't stay
 	parsers   *parserPool      // nil: parsing is done here
 	servers   *langserver.Pool
+	sources   *source.Manager  // of MCP; nil: the core doesn't stay
 	box       *sandbox.Sandbox // what runs commands
 	checker   *checker         // nil: nobody waits for what it finds
 	knowledge *knowledge
@@ -175,7 +177,10 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 			},
 		})
 	}
-	c.registry = tools.NewRegistry(tools.RegistryOptions{Warn: func(text string) { d.log.Warn(text) }})
+	c.registry = tools.NewRegistry(tools.RegistryOptions{
+		Warn:    func(text string) { d.log.Warn(text) },
+		Changed: func([]string) { c.bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{}}) },
+	})
 	c.knowledge.hide = hide
 	var check func(context.Context, string, []workspace.Change) *dispatch.Checked
 	if c.checker != nil {
@@ -195,6 +200,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: settingTools{c, folders[0].Dir}, Backends: backends{c}}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
 		c.giveUp(d)
 		return nil, err
+	}
+	if d.resident {
+		c.sources = newSources(c, d, box, hide)
 	}
 	if d.before != nil {
 		if err := c.takeOver(ctx, d.before); err != nil {
@@ -275,20 +283,23 @@ func (c *core) keepOutOfGit() error {
 
 // readProjectSettings reads the project's settings without following a link
 // out of the project.
-func readProjectSettings(dir string) ([]byte, error) {
+func readProjectSettings(dir string) ([]byte, error) { return readProjectFile(dir, config.ProjectFile) }
+
+// readProjectFile reads a file of settings.
+func readProjectFile(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Lstat(config.ProjectFile)
+	info, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > config.MaxSourceBytes {
-		return nil, fmt.Errorf("%s is not a settings file; it is ignored", config.ProjectFile)
+		return nil, fmt.Errorf("%s is not a settings file; it is ignored", name)
 	}
-	return root.ReadFile(config.ProjectFile)
+	return root.ReadFile(name)
 }
 
 // tell puts a text into the next result of a session, if it is still open.
@@ -339,6 +350,9 @@ func (c *core) closeOwn() error {
 	}
 	c.checker.close()
 	c.servers.Close()
+	if c.sources != nil {
+		c.sources.Close()
+	}
 	c.box.Close()
 	c.known.close()
 	if c.texts != nil {

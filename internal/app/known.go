@@ -249,6 +249,13 @@ func secretSettings(set *config.Settings) []string {
 			}
 		}
 	}
+	for _, s := range set.MCPServers() {
+		for _, m := range []map[string]string{s.Env, s.Headers} {
+			for _, v := range m {
+				values = append(values, v)
+			}
+		}
+	}
 	for _, b := range set.Backends() {
 		if b.Key != "" {
 			values = append(values, b.Key)

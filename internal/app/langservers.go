@@ -49,17 +49,22 @@ func (c *core) serverSettings() langserver.Settings {
 
 // startServer starts a language server in the sandbox. Its program may lie
 // where commands see nothing, and is shown to it.
-func (c *core) startServer(ctx context.Context, self string, box *sandbox.Sandbox, p langserver.Program) (_ *langserver.Process, err error) {
-	if self == "" {
-		return nil, errors.New("this process can't confine programs; start sidecar-ls itself")
-	}
+func (c *core) startServer(ctx context.Context, self string, box *sandbox.Sandbox, p langserver.Program) (*langserver.Process, error) {
 	spec, err := c.confinement(ctx, p.Folder)
 	if err != nil {
 		return nil, err
 	}
 	program, readable := installation(p.Argv[0])
 	spec.ReadOnly = append(spec.ReadOnly, readable...)
-	cmd, err := box.Command(ctx, spec, p.Dir, append([]string{program}, p.Argv[1:]...)...)
+	return startConfined(ctx, self, box, spec, p.Dir, append([]string{program}, p.Argv[1:]...))
+}
+
+// startConfined starts a program that is spoken to on its standard streams.
+func startConfined(ctx context.Context, self string, box *sandbox.Sandbox, spec sandbox.Spec, dir string, argv []string) (_ *langserver.Process, err error) {
+	if self == "" {
+		return nil, errors.New("this process can't confine programs; start sidecar-ls itself")
+	}
+	cmd, err := box.Command(ctx, spec, dir, argv...)
 	if err != nil {
 		return nil, err
 	}

@@ -162,6 +162,7 @@ func (e *entrance) open(ctx context.Context) (*core, error) {
 			for _, p := range k.problems {
 				e.log.Warn("start", "problem", p)
 			}
+			k.sources.Reload()
 			return k, nil
 		}
 		if err := k.close(); err != nil {

@@ -161,8 +161,11 @@ func (c *core) served() *server.Core {
 		DocumentSymbols:  c.documentSymbols(),
 		WorkspaceSymbols: c.workspaceSymbols(),
 
+		MCP: sources{c.sources},
 		Configure: func(layers ...json.RawMessage) []string {
-			return news.of(func() []string { return c.settings.load(layers...) })
+			problems := news.of(func() []string { return c.settings.load(layers...) })
+			c.sources.Reload()
+			return problems
 		},
 		SetFolders: func(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
 			next, problems, err := c.follow(ctx, folders)

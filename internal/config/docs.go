@@ -71,6 +71,10 @@ var examples = map[Type]string{
   "gopls": { "command": ["/opt/go/bin/gopls"], "initializationOptions": { "pullDiagnostics": true, "staticcheck": true } },
   "pyright": { "enabled": false }
 }`,
+	MCPServers: `{
+  "tickets": { "command": "tickets-mcp", "args": ["--read-only"], "env": { "TICKETS_TOKEN": "${env:TICKETS_TOKEN}" } },
+  "docs": { "url": "https://mcp.example.org/mcp", "withoutTools": ["delete_page"] }
+}`,
 	CommandRules: `[{ "prefix": ["go", "test"], "decision": "allow", "match": ["go test ./..."], "notMatch": ["go testx"] }]`,
 }
 
@@ -110,6 +114,9 @@ func (row *Setting) values() string {
 		return "a list of profiles: `name` and `url`; optional are `provider` (`openai`, which others speak too, `anthropic` or `ollama`), `model`, and `key` or `keyEnv`, the variable that has it"
 	case LanguageServers:
 		return serverWords()
+	case MCPServers:
+		return "an object: name of the server to an object with `command`, `args`, `env` and `cwd`, or `url` and `headers`; optional are `type` (`stdio` or `http`), `enabled` and `withoutTools`, names of tools that are left out. " +
+			"`${env:NAME}`, `${NAME}` and `${workspaceFolder}` stand for values of the environment and the workspace"
 	default:
 		return "a list of rules: `prefix` (the first words of the command), `decision` (`allow`, `ask` or `deny`); optional are the examples `match` and `notMatch`"
 	}
@@ -171,6 +178,11 @@ func (row *Setting) schema() map[string]any {
 			"base": base, "approvalBehavior": base,
 			"destination": map[string]any{"enum": destinations},
 		})
+	case MCPServers:
+		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
+			"type": map[string]any{"enum": []string{"stdio", "http"}}, "command": text, "args": texts, "env": map[string]any{"type": "object", "additionalProperties": text}, "cwd": text,
+			"url": text, "headers": map[string]any{"type": "object", "additionalProperties": text}, "enabled": map[string]any{"type": "boolean"}, "withoutTools": texts,
+		}}}
 	case LanguageServers:
 		properties := map[string]any{}
 		for _, name := range serverNames {

@@ -25,6 +25,8 @@ func loosest(row *Setting) any {
 		return []map[string]string{{"name": "openai", "provider": "openai", "url": "https://hostile.invalid/"}}
 	case LanguageServers:
 		return map[string]any{"gopls": map[string]any{"command": []string{"./hostile"}}}
+	case MCPServers:
+		return map[string]any{"x": map[string]any{"command": "./hostile"}}
 	}
 	for _, v := range row.Enum {
 		if v != row.Default {
@@ -47,6 +49,8 @@ func TestProjectMayNot(t *testing.T) {
 			return s.String(key)
 		case Backends:
 			return s.Backends()
+		case MCPServers:
+			return s.MCPServers()
 		}
 		e, _ := s.Explain(key)
 		return e.Value

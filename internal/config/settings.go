@@ -199,6 +199,8 @@ func clone(v any) any {
 		return maps.Clone(v)
 	case map[string]LanguageServer:
 		return cloneServers(v)
+	case map[string]MCPServer:
+		return cloneMCPServers(v)
 	case []CustomMode:
 		got := slices.Clone(v)
 		for i := range got {

@@ -20,6 +20,7 @@ const (
 	Backends     Type = "backends"     // []Backend
 
 	LanguageServers Type = "languageServers" // map[string]LanguageServer
+	MCPServers      Type = "mcpServers"      // map[string]MCPServer
 )
 
 // Scope is where a setting may be set.
@@ -235,6 +236,14 @@ var table = []Setting{
 	{
 		Key: "backend.profile", Type: String, Scope: ScopeUser,
 		Help: "The profile that is used. Agents change it with switch_backend alone, which always asks and tries the key first.",
+	},
+	{
+		Key: "mcp.servers", Type: MCPServers, Scope: ScopeClient, Secret: true,
+		Help: "MCP servers whose tools are offered beside the built-in ones, as `mcp_<server>_<tool>`. They run confined, like commands. Those that a project names in `.mcp.json` or `.vscode/mcp.json` are used once you trust them, each with its exact command line.",
+	},
+	{
+		Key: "mcp.network", Type: Strings, Scope: ScopeClient,
+		Help: "The MCP servers, by name, whose processes may use the network; `*` is all.",
 	},
 	{
 		Key: "mcp.attach", Type: Boolean, Default: true, Scope: ScopeUser,

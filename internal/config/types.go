@@ -73,6 +73,7 @@ var kinds = map[Type]kind{
 	Backends:     {[]Backend(nil), (*parser).backends, addBackends},
 
 	LanguageServers: {map[string]LanguageServer(nil), (*parser).languageServers, addServers},
+	MCPServers:      {map[string]MCPServer(nil), (*parser).mcpServers, addMCPServers},
 }
 
 // addPermissions lets the later source win, but keeps every deny.

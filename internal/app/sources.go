@@ -1,0 +1,307 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/server"
+)
+
+// newSources has the MCP servers of a core; none is started before it is told
+// to look at the settings.
+func newSources(c *core, d door, box *sandbox.Sandbox, hide *redact.Redactor) *source.Manager {
+	home := c.disk.Folders()[0].Dir
+	warn := d.warn
+	if warn == nil {
+		warn = func(text string) { d.log.Warn(text) }
+	}
+	return source.New(source.Options{
+		Servers: func() ([]source.Server, []string) { return mcpServers(c.settings.now.Load(), home) },
+		Refused: func() string {
+			if c.settings.now.Load().String("workspace.trust") == "untrusted" {
+				return "no MCP server runs in a workspace that is not trusted (sidecar.workspace.trust)"
+			}
+			return ""
+		},
+		Start: func(ctx context.Context, s source.Server) (*source.Process, error) {
+			return c.startSource(ctx, d.parser, box, home, s)
+		},
+		HTTP: http.DefaultTransport,
+		Expand: func(s source.Server) (source.Server, error) {
+			full, secrets, err := expandServer(s, home, os.LookupEnv)
+			hide.Know("mcp "+s.Name, secrets)
+			return full, err
+		},
+		Root: home, Memory: &sourceMemory{file: sourceFile(), root: home}, Registry: c.registry, Version: Version(), Log: d.log,
+		Clean: func(text string) (string, []string) { return hide.Defuse(redact.Sanitize(text)), hide.Signs(text) },
+		Warn:  func(text string) { warn(redact.Visible(hide.Text(text))) },
+	})
+}
+
+// mcpServers are the servers that the user's settings and the project's files
+// name; the settings go first.
+func mcpServers(set *config.Settings, home string) (list []source.Server, problems []string) {
+	add := func(all map[string]config.MCPServer, origin string, project bool) {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if slices.ContainsFunc(list, func(s source.Server) bool { return s.Name == name }) {
+				continue
+			}
+			e := all[name]
+			s := source.Server{
+				Name: name, Origin: origin, Project: project, Env: e.Env, Dir: e.Dir, URL: e.URL, Headers: e.Headers, Off: e.Off, Without: e.Without, Broken: e.Broken,
+			}
+			if e.Command != "" {
+				s.Command = append([]string{e.Command}, e.Args...)
+			}
+			if s.Broken == "" && usesInput(s) {
+				s.Broken = "it needs a value that only another editor asks for (${input:…}); write it in sidecar.mcp.servers, with ${env:…} for what is secret"
+			}
+			list = append(list, s)
+		}
+	}
+	add(set.MCPServers(), "sidecar.mcp.servers", false)
+	for _, f := range config.MCPFiles {
+		data, err := readProjectFile(home, f.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var all map[string]config.MCPServer
+		if err == nil {
+			all, err = f.Read(data)
+		}
+		if err != nil {
+			problems = append(problems, err.Error())
+			continue
+		}
+		add(all, f.Name, true)
+	}
+	return list, problems
+}
+
+// eachText calls f for every text of a server that may have placeholders in it.
+func eachText(s *source.Server, f func(text string) (string, error)) error {
+	var errs []error
+	put := func(text *string) {
+		got, err := f(*text)
+		errs = append(errs, err)
+		*text = got
+	}
+	s.Command, s.Env, s.Headers = slices.Clone(s.Command), maps.Clone(s.Env), maps.Clone(s.Headers)
+	for i := range s.Command {
+		put(&s.Command[i])
+	}
+	for _, m := range []map[string]string{s.Env, s.Headers} {
+		for k, v := range m {
+			put(&v)
+			m[k] = v
+		}
+	}
+	put(&s.Dir)
+	put(&s.URL)
+	return errors.Join(errs...)
+}
+
+func usesInput(s source.Server) bool {
+	found := false
+	_ = eachText(&s, func(text string) (string, error) {
+		found = found || strings.Contains(text, "${input:")
+		return text, nil
+	})
+	return found
+}
+
+// placeholder is ${NAME}, ${env:NAME} or ${workspaceFolder}; after :- stands
+// what a variable is that is not set.
+var placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
+
+// expandServer fills in the placeholders of a server. secrets are the values
+// that came from the environment, and those that the server gets as its own.
+func expandServer(s source.Server, home string, lookup func(string) (string, bool)) (_ source.Server, secrets []string, err error) {
+	err = eachText(&s, func(text string) (string, error) {
+		var missing error
+		out := placeholder.ReplaceAllStringFunc(text, func(whole string) string {
+			name := whole[2 : len(whole)-1]
+			if name == "workspaceFolder" {
+				return home
+			}
+			name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(name, "env:"), ":-")
+			if v, ok := lookup(name); ok {
+				secrets = append(secrets, v)
+				return v
+			}
+			if !hasFallback {
+				missing = fmt.Errorf("the variable %s of the environment is not set", name)
+			}
+			return fallback
+		})
+		return out, missing
+	})
+	for _, m := range []map[string]string{s.Env, s.Headers} {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			secrets = append(secrets, m[k])
+		}
+	}
+	if err == nil && s.URL != "" {
+		if why := config.CheckMCPURL(s.URL); why != "" {
+			err = errors.New(why)
+		}
+	}
+	return s, secrets, err
+}
+
+// startSource starts a server in the sandbox, with the environment of commands
+// and what its entry gives it.
+func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbox, home string, s source.Server) (*source.Process, error) {
+	spec, err := c.confinement(ctx, home)
+	if err != nil {
+		return nil, err
+	}
+	allowed := c.settings.now.Load().Strings("mcp.network")
+	spec.Network = spec.Network || slices.Contains(allowed, s.Name) || slices.Contains(allowed, "*")
+	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
+		spec.Env = append(spec.Env, k+"="+s.Env[k])
+	}
+	dir := home
+	if s.Dir != "" {
+		if dir = s.Dir; !filepath.IsAbs(dir) {
+			dir = filepath.Join(home, dir)
+		}
+	}
+	program := s.Command[0]
+	if strings.Contains(program, "/") {
+		if !filepath.IsAbs(program) {
+			program = filepath.Join(dir, program)
+		}
+	} else if program, err = exec.LookPath(program); err != nil {
+		return nil, err
+	}
+	program, readable := installation(program)
+	spec.ReadOnly = append(spec.ReadOnly, readable...)
+	p, err := startConfined(ctx, self, box, spec, dir, append([]string{program}, s.Command[1:]...))
+	if err != nil {
+		return nil, err
+	}
+	go func() { _ = p.Wait() }() // how it ends does not matter, only that it is not left
+	return &source.Process{In: p.In, Out: p.Out, Kill: p.Kill, Said: p.Said}, nil
+}
+
+// sourceFile is where is kept, for the user, what was trusted.
+func sourceFile() string {
+	if f := config.UserFile(); f != "" {
+		return filepath.Join(filepath.Dir(f), "mcp-trust.json")
+	}
+	return ""
+}
+
+// sourceMemory keeps what is known of a workspace's servers in a file of the
+// user's, which no project can bring along.
+type sourceMemory struct {
+	file, root string
+	mu         sync.Mutex
+}
+
+// trustFile is the file: by workspace and by server.
+type trustFile map[string]map[string]source.Known
+
+func (m *sourceMemory) read() (trustFile, error) {
+	all := trustFile{}
+	data, err := os.ReadFile(m.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || m.file == "" {
+		return all, err
+	}
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &all); err != nil {
+			return nil, fmt.Errorf("%s can't be read, so no MCP server is trusted; remove it: %w", m.file, err)
+		}
+	}
+	return all, nil
+}
+
+// Load implements source.Memory.
+func (m *sourceMemory) Load(server string) (source.Known, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all, err := m.read()
+	return all[m.root][server], err
+}
+
+// Save implements source.Memory.
+func (m *sourceMemory) Save(server string, k source.Known) error {
+	if m.file == "" {
+		return errors.New("there is no directory for the user's settings")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all, err := m.read()
+	if err != nil {
+		return err
+	}
+	if all[m.root] == nil {
+		all[m.root] = map[string]source.Known{}
+	}
+	all[m.root][server] = k
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(m.file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(m.file), ".mcp-trust-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), m.file)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}
+
+// sources are the servers as editors see them.
+type sources struct{ m *source.Manager }
+
+func (s sources) List() []server.MCPStatus {
+	s.m.Reload() // the files may be others now
+	out := []server.MCPStatus{}
+	for _, st := range s.m.List() {
+		out = append(out, shownSource(st))
+	}
+	return out
+}
+
+func (s sources) Reconnect(ctx context.Context, name string) (server.MCPStatus, error) {
+	st, err := s.m.Reconnect(ctx, name)
+	return shownSource(st), err
+}
+
+func (s sources) Trust(ctx context.Context, name, hash string) (server.MCPStatus, error) {
+	st, err := s.m.Trust(ctx, name, hash)
+	return shownSource(st), err
+}
+
+func shownSource(st source.Status) server.MCPStatus {
+	return server.MCPStatus{
+		Name: st.Name, State: string(st.State), Transport: st.Transport, Tools: st.Tools, Error: st.Error, Origin: st.Origin,
+		Command: st.Command, Hash: st.Hash, Trusted: st.Trusted, Changed: st.Changed, Warnings: st.Warnings,
+	}
+}

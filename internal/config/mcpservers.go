@@ -1,0 +1,252 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MCPServer is a server of tools, and how it is started or reached.
+type MCPServer struct {
+	Command string            // a program that speaks on its standard streams; "": URL
+	Args    []string          // of Command
+	Env     map[string]string // for Command, besides what every program gets
+	Dir     string            // where Command runs; "": the workspace
+	URL     string            // of a server that is reached by streamable HTTP
+	Headers map[string]string // for URL
+	Off     bool              // it is not used
+	Without []string          // names of tools that are left out
+	Broken  string            // why it can't be used; in the settings such an entry is left out
+}
+
+// maxMCPServers bounds how many servers a source may name.
+const maxMCPServers = 100
+
+// mcpServers drops the entries that are wrong and keeps the others.
+func (p *parser) mcpServers(v jsontext.Value) (any, bool) {
+	if v.Kind() != '{' {
+		p.wrong("must be an object of MCP servers, not %s", shown(v))
+		return nil, false
+	}
+	got := map[string]MCPServer{}
+	all := members(v)
+	if len(all) > maxMCPServers {
+		p.wrong("must be at most %d servers, not %d", maxMCPServers, len(all))
+		return nil, false
+	}
+	for _, m := range all {
+		where := cut(m.name) + ": "
+		var s MCPServer
+		kind := ""
+		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
+			"type": p.oneOf(&kind, "stdio", "http"), "command": p.into(&s.Command), "args": p.intoList(&s.Args), "env": p.intoTexts(&s.Env),
+			"cwd": p.into(&s.Dir), "url": p.into(&s.URL), "headers": p.intoTexts(&s.Headers), "withoutTools": p.intoList(&s.Without),
+			"enabled": func(where string, v jsontext.Value) bool {
+				s.Off = v.Kind() == 'f'
+				if k := v.Kind(); k != 't' && k != 'f' {
+					p.wrong("%s must be true or false, not %s", where, shown(v))
+					return false
+				}
+				return true
+			},
+		}) {
+			continue
+		}
+		if why := s.check(m.name, kind); why != "" {
+			p.wrong("%s%s", where, why)
+			continue
+		}
+		got[m.name] = s
+	}
+	return got, true
+}
+
+// check says what is wrong with a server, or "".
+func (s *MCPServer) check(name, kind string) string {
+	switch {
+	case name == "" || len(name) > maxModeName || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '/' || r >= 0x7f }):
+		return fmt.Sprintf("the name must be at most %d ASCII letters, digits or signs, without spaces and slashes", maxModeName)
+	case kind == "sse":
+		return "servers of the old transport sse are not supported; those of streamable HTTP are (type http)"
+	case kind != "" && kind != "stdio" && kind != "http" && kind != "streamable-http" && kind != "streamableHttp":
+		return "the type must be stdio or http"
+	case s.Command != "" && s.URL != "":
+		return "has both a command and a url"
+	case s.Command == "" && s.URL == "":
+		return "needs a command or a url"
+	case kind == "stdio" && s.Command == "", kind != "" && kind != "stdio" && s.URL == "":
+		return "has another type than its command or url"
+	case s.URL != "" && !strings.Contains(s.URL, "${"):
+		return checkMCPURL(s.URL)
+	}
+	return ""
+}
+
+// checkMCPURL says what is wrong with the address of a server. What is sent
+// there may hold secrets, so it is encrypted, or stays on this machine.
+func checkMCPURL(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil:
+		return "the url must have a host, and no user"
+	case u.Scheme == "https":
+		return ""
+	case u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
+		return ""
+	}
+	return "the url must begin with https://, or name this machine"
+}
+
+// CheckMCPURL says what is wrong with the address of a server once its
+// placeholders are filled in, or "".
+func CheckMCPURL(text string) string { return checkMCPURL(text) }
+
+// intoTexts reads an object of strings.
+func (p *parser) intoTexts(to *map[string]string) func(string, jsontext.Value) bool {
+	return func(where string, v jsontext.Value) bool {
+		if v.Kind() != '{' {
+			p.wrong("%s must be an object of strings, not %s", where, shown(v))
+			return false
+		}
+		got := map[string]string{}
+		for _, m := range members(v) {
+			text, ok := p.text(where+": "+cut(m.name), m.value)
+			if !ok {
+				return false
+			}
+			got[m.name] = text
+		}
+		*to = got
+		return true
+	}
+}
+
+// addMCPServers lets a later source replace what one before it says of a server.
+func addMCPServers(have, want any) any {
+	got := map[string]MCPServer{}
+	maps.Copy(got, have.(map[string]MCPServer))
+	maps.Copy(got, want.(map[string]MCPServer))
+	return got
+}
+
+// MCPServers returns a copy of the setting mcp.servers.
+func (s *Settings) MCPServers() map[string]MCPServer {
+	return get[map[string]MCPServer](s, "mcp.servers")
+}
+
+func cloneMCPServers(all map[string]MCPServer) map[string]MCPServer {
+	got := maps.Clone(all)
+	for name, s := range got {
+		s.Args, s.Without = slices.Clone(s.Args), slices.Clone(s.Without)
+		s.Env, s.Headers = maps.Clone(s.Env), maps.Clone(s.Headers)
+		got[name] = s
+	}
+	return got
+}
+
+// MCPFile is a file of a project that names servers, as other programs read
+// it too.
+type MCPFile struct {
+	Name   string // relative to the root
+	member string
+}
+
+// MCPFiles are the files that are read; of a server in several the first wins.
+var MCPFiles = [...]MCPFile{{".mcp.json", "mcpServers"}, {".vscode/mcp.json", "servers"}}
+
+// mcpEntry is a server as such files have it. Other members are other
+// programs' business.
+type mcpEntry struct {
+	Type     string            `json:"type"`
+	Command  string            `json:"command"`
+	Args     []string          `json:"args"`
+	Env      map[string]string `json:"env"`
+	EnvFile  string            `json:"envFile"`
+	Dir      string            `json:"cwd"`
+	URL      string            `json:"url"`
+	Headers  map[string]string `json:"headers"`
+	Disabled bool              `json:"disabled"`
+}
+
+// Read reads the servers of a file. One that can't be used is Broken; the
+// error is about the file as a whole.
+func (f MCPFile) Read(data []byte) (map[string]MCPServer, error) {
+	var file map[string]jsontext.Value
+	if err := json.Unmarshal(plainJSON(data), &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	var all map[string]jsontext.Value
+	if v, ok := file[f.member]; ok {
+		if err := json.Unmarshal(v, &all); err != nil {
+			return nil, fmt.Errorf("%s: %s must be an object of servers", f.Name, f.member)
+		}
+	}
+	if len(all) > maxMCPServers {
+		return nil, fmt.Errorf("%s: at most %d servers are read, and it has %d", f.Name, maxMCPServers, len(all))
+	}
+	got := map[string]MCPServer{}
+	for name, v := range all {
+		var e mcpEntry
+		if err := json.Unmarshal(v, &e); err != nil {
+			got[name] = MCPServer{Broken: "its entry can't be read: " + strings.TrimPrefix(err.Error(), "json: ")}
+			continue
+		}
+		s := MCPServer{Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: e.URL, Headers: e.Headers, Off: e.Disabled}
+		if s.Broken = s.check(name, e.Type); s.Broken == "" && e.EnvFile != "" {
+			s.Broken = "its envFile is not read; set env instead"
+		}
+		got[name] = s
+	}
+	return got, nil
+}
+
+// plainJSON takes comments and commas before a closing bracket out of what
+// editors write, without moving what is left.
+func plainJSON(data []byte) []byte {
+	out := bytes.Clone(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+	}
+	comma := -1 // the last one, while only blanks follow
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case c == '"':
+			for i++; i < len(out) && out[i] != '"'; i++ {
+				if out[i] == '\\' {
+					i++
+				}
+			}
+			comma = -1
+		case c == '/' && i+1 < len(out) && out[i+1] == '/':
+			end := bytes.IndexByte(out[i:], '\n')
+			if end < 0 {
+				end = len(out) - i
+			}
+			blank(i, i+end)
+		case c == '/' && i+1 < len(out) && out[i+1] == '*':
+			end := bytes.Index(out[i+2:], []byte("*/"))
+			if end < 0 {
+				end = len(out) - i - 4
+			}
+			blank(i, i+end+4)
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			out[comma] = ' '
+			comma = -1
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			comma = -1
+		}
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxMessage bounds one message of a server, in bytes: what is longer ends the
+// connection.
+const maxMessage = 8 << 20
+
+// conn is a connection to a server.
+type conn struct {
+	session *sdk.ClientSession
+	process *Process // nil: it is reached by HTTP
+	changed chan struct{}
+	gone    chan struct{}
+	once    sync.Once
+	over    bool // its tools are taken away; guarded by server.listing
+
+	mu  sync.Mutex
+	why error // it was given up
+}
+
+// connect starts or reaches the server and says hello.
+func (s *server) connect(ctx context.Context) (*conn, error) {
+	cfg, err := s.m.o.Expand(s.cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{changed: make(chan struct{}, 1), gone: make(chan struct{})}
+	var over sdk.Transport
+	if cfg.Command != nil {
+		c.process, err = s.m.o.Start(s.m.base, cfg)
+		if err != nil {
+			return nil, fmt.Errorf("it can't be started: %w", err)
+		}
+		over = &sdk.IOTransport{Reader: c.process.Out, Writer: c.process.In, MaxLineLength: maxMessage}
+	} else {
+		over = &sdk.StreamableClientTransport{Endpoint: cfg.URL, MaxEventSize: maxMessage, HTTPClient: &http.Client{
+			Transport: &bounded{s.m.o.HTTP, cfg.Headers},
+			// What it was trusted with goes to no other address.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
+		}}
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "sidecar-ls", Version: s.m.o.Version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, //nolint:staticcheck // servers of the field ask
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
+			select {
+			case c.changed <- struct{}{}:
+			default:
+			}
+		},
+	})
+	client.AddRoots(&sdk.Root{Name: filepath.Base(s.m.o.Root), URI: (&url.URL{Scheme: "file", Path: s.m.o.Root}).String()}) //nolint:staticcheck // likewise
+	client.AddReceivingMiddleware(onlyRoots)
+	// A server that does not answer must not hold up more than itself: the SDK
+	// waits for its end when a connection is given up.
+	defer context.AfterFunc(ctx, c.kill)()
+	c.session, err = client.Connect(ctx, over, nil)
+	if err != nil {
+		c.kill()
+		return nil, c.because(err)
+	}
+	go func() {
+		err := c.session.Wait()
+		c.giveUp(err)
+		close(c.gone)
+	}()
+	return c, nil
+}
+
+// onlyRoots answers what a server may ask: whether we are there, and for the
+// workspace. It gets no model and no user.
+func onlyRoots(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		switch method {
+		case "sampling/createMessage", "elicitation/create":
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " is not offered"}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// giveUp ends the connection for a reason. The first one counts.
+func (c *conn) giveUp(why error) {
+	c.mu.Lock()
+	if c.why == nil {
+		c.why = why
+	}
+	c.mu.Unlock()
+	c.kill()
+}
+
+func (c *conn) kill() {
+	c.once.Do(func() {
+		if c.process != nil {
+			c.process.Kill()
+			_ = c.process.In.Close()
+			_ = c.process.Out.Close()
+		}
+	})
+}
+
+// end ends the connection and its process.
+func (c *conn) end() {
+	c.kill()
+	go func() { _ = c.session.Close() }() // says goodbye to who is reached by HTTP, who may not listen
+	select {
+	case <-c.gone:
+	case <-time.After(goodbye):
+	}
+}
+
+// goodbye is how long a server may take to hear that it is left.
+const goodbye = 2 * time.Second
+
+// because is the reason for the end of a connection, with what the process
+// said last.
+func (c *conn) because(err error) error {
+	c.mu.Lock()
+	if c.why != nil {
+		err = c.why
+	}
+	c.mu.Unlock()
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		err = errors.New("it has ended")
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("it did not answer within %v", connectTime)
+	}
+	if c.process != nil {
+		if said := c.process.Said(); said != "" {
+			const most = 300
+			if len(said) > most {
+				said = "…" + said[len(said)-most:]
+			}
+			err = fmt.Errorf("%w; it wrote: %s", err, said)
+		}
+	}
+	return err
+}
+
+// bounded sends the headers of a server, and reads no more of an answer than a
+// message may have.
+type bounded struct {
+	next    http.RoundTripper
+	headers map[string]string
+}
+
+func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for k, v := range b.headers {
+		r.Header.Set(k, v)
+	}
+	res, err := b.next.RoundTrip(r)
+	if err == nil && res.Header.Get("Content-Type") != "text/event-stream" {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{&firstBytes{res.Body, maxMessage}, res.Body}
+	}
+	return res, err
+}
+
+// firstBytes fails where more would be read.
+type firstBytes struct {
+	r    io.Reader
+	left int
+}
+
+func (f *firstBytes) Read(p []byte) (int, error) {
+	if f.left <= 0 {
+		return 0, fmt.Errorf("an answer of more than %d bytes", maxMessage)
+	}
+	n, err := f.r.Read(p[:min(len(p), f.left)])
+	f.left -= n
+	return n, err
+}

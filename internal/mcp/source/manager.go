@@ -1,0 +1,324 @@
+// Package source makes the tools of MCP servers tools of the registry. A server
+// is a stranger: it runs confined, and only once its user trusts it; what it
+// says of its tools is checked, pinned and never makes a tool ask less; what it
+// answers is text from outside; and it is ended when it misbehaves.
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Server is a server that is configured.
+type Server struct {
+	Name    string
+	Origin  string            // where it is named, for people
+	Project bool              // by the project, so that it has to be trusted first
+	Command []string          // program and arguments; nil: URL
+	Env     map[string]string // for Command
+	Dir     string            // for Command
+	URL     string
+	Headers map[string]string // for URL
+	Off     bool
+	Without []string // names of tools that are left out
+	Broken  string   // why it can't be used; "" if it can
+}
+
+// Identity is a hash of all that decides on what is run or reached.
+func (s *Server) Identity() string {
+	data, _ := json.Marshal([]any{s.Name, s.Command, s.Env, s.Dir, s.URL, s.Headers}) // strings alone, maps in order
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Line is what a person is shown who is asked to trust the server: all of what
+// Identity covers, in words.
+func (s *Server) Line() string {
+	var b strings.Builder
+	pairs := func(what string, m map[string]string) {
+		for _, k := range sortedKeys(m) {
+			fmt.Fprintf(&b, " %s %s=%q", what, k, m[k])
+		}
+	}
+	if s.Command == nil {
+		b.WriteString(s.URL)
+		pairs("header", s.Headers)
+		return b.String()
+	}
+	for i, arg := range s.Command {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' || r == '\\' || r > 0x7e }) {
+			fmt.Fprintf(&b, "%q", arg)
+		} else {
+			b.WriteString(arg)
+		}
+	}
+	pairs("with", s.Env)
+	if s.Dir != "" {
+		fmt.Fprintf(&b, " in %q", s.Dir)
+	}
+	return b.String()
+}
+
+// Process is a server that runs. Kill ends it and all that it has started.
+type Process struct {
+	In   io.WriteCloser
+	Out  io.ReadCloser
+	Kill func()
+	Said func() string // the end of what it wrote to standard error
+}
+
+// Memory keeps, for the user, what was trusted and seen of the workspace's
+// servers.
+type Memory interface {
+	// Load returns what is known of a server; the zero value is nothing.
+	Load(server string) (Known, error)
+	Save(server string, k Known) error
+}
+
+// Known is what is kept of a server.
+type Known struct {
+	Trusted string            `json:"trusted,omitempty"` // Identity of what the user trusted
+	Seen    string            `json:"seen,omitempty"`    // Identity of the server that Tools are of
+	Tools   map[string]string `json:"tools,omitempty"`   // hash of what each said of itself
+}
+
+// Options are what a Manager needs. All but Log are.
+type Options struct {
+	Servers  func() (list []Server, problems []string)             // read anew each time
+	Refused  func() string                                         // why no server may run in this workspace; "": they may
+	Start    func(ctx context.Context, s Server) (*Process, error) // confined
+	HTTP     http.RoundTripper                                     // for servers that are reached
+	Expand   func(s Server) (Server, error)                        // with its placeholders filled in
+	Root     string                                                // the workspace's directory
+	Memory   Memory
+	Registry *tools.Registry
+	Clean    func(text string) (clean string, signs []string) // text from outside, and what in it seems to instruct a model
+	Warn     func(text string)                                // puts a text before the user
+	Version  string
+	Log      *slog.Logger
+	After    func(time.Duration) <-chan time.Time // nil: time.After
+}
+
+// Status describes a server for people and editors.
+type Status struct {
+	Name      string   `json:"name"`
+	State     State    `json:"state"`
+	Transport string   `json:"transport"` // stdio or http
+	Tools     int      `json:"tools"`
+	Error     string   `json:"error,omitempty"`
+	Origin    string   `json:"origin"`             // the setting or the file that names it
+	Command   string   `json:"command"`            // what is run or reached, as it is trusted
+	Hash      string   `json:"hash"`               // of that; sidecar.mcp.trust may name it
+	Trusted   bool     `json:"trusted"`            // no question is open about it
+	Changed   []string `json:"changed,omitempty"`  // tools that are held back until it is trusted again
+	Warnings  []string `json:"warnings,omitempty"` // what is odd about its tools
+}
+
+// State is where a server is in its life.
+type State string
+
+// The states.
+const (
+	Connected  State = "connected"
+	Connecting State = "connecting"
+	Failed     State = "failed"    // Error says why, and whether it is tried again
+	Untrusted  State = "untrusted" // it waits for the user's trust
+	Disabled   State = "disabled"  // by its entry, or because the workspace is not trusted
+)
+
+// Manager has the servers of a workspace.
+type Manager struct {
+	o    Options
+	base context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	loading     sync.Mutex // one Reload at a time
+	registering sync.Mutex // one change of the registry at a time
+
+	mu       sync.Mutex
+	closed   bool
+	servers  map[string]*server
+	problems []string // of the configuration
+}
+
+// New returns a manager; Reload starts its servers.
+func New(o Options) *Manager {
+	if o.After == nil {
+		o.After = time.After
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{o: o, servers: map[string]*server{}}
+	m.base, m.stop = context.WithCancel(context.Background())
+	return m
+}
+
+// Reload reads the configuration anew: servers that are new are started, those
+// that are gone or others now are ended; one that was given up stays so. It
+// waits for no server to start.
+func (m *Manager) Reload() {
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	list, problems := m.o.Servers()
+	refused := m.o.Refused()
+	m.mu.Lock()
+	old, next := m.servers, map[string]*server{}
+	closed := m.closed
+	m.mu.Unlock()
+	if closed {
+		return
+	}
+	var begin []*server
+	for _, cfg := range list {
+		s := old[cfg.Name]
+		if s == nil || !s.sameAs(cfg) {
+			s = newServer(m, cfg)
+		}
+		next[cfg.Name] = s
+	}
+	for name, s := range old {
+		if next[name] != s {
+			s.end()
+		}
+	}
+	var waiting []string
+	for _, cfg := range list {
+		s := next[cfg.Name]
+		switch hold := s.hold(refused); {
+		case hold == "" && s.idle():
+			begin = append(begin, s)
+		case hold == Untrusted && old[cfg.Name] != s:
+			waiting = append(waiting, cfg.Name)
+		}
+	}
+	m.mu.Lock()
+	m.servers, m.problems = next, problems
+	m.mu.Unlock()
+	for _, s := range begin {
+		s.begin()
+	}
+	if len(waiting) > 0 {
+		m.o.Warn("This project names MCP servers that you have not trusted (" + strings.Join(waiting, ", ") + "). They are not started. sidecar.mcp.list shows what would be run, sidecar.mcp.trust trusts one.")
+	}
+	for _, p := range problems {
+		m.o.Log.Warn("mcp", "problem", p)
+	}
+}
+
+// List describes the servers, sorted by name.
+func (m *Manager) List() []Status {
+	m.mu.Lock()
+	servers := m.servers
+	m.mu.Unlock()
+	out := make([]Status, 0, len(servers))
+	for _, name := range sortedKeys(servers) {
+		out = append(out, servers[name].status())
+	}
+	return out
+}
+
+// find returns a server by its name.
+func (m *Manager) find(name string) (*server, error) {
+	m.mu.Lock()
+	s := m.servers[name]
+	var names []string
+	if s == nil {
+		names = sortedKeys(m.servers)
+	}
+	m.mu.Unlock()
+	if s == nil {
+		if len(names) == 0 {
+			return nil, tools.Errorf(tools.NotFound, "there is no MCP server %q, and no other; name servers in the setting sidecar.mcp.servers or in .mcp.json", clip(name))
+		}
+		return nil, tools.Errorf(tools.NotFound, "there is no MCP server %q; there are %s", clip(name), strings.Join(names, ", "))
+	}
+	return s, nil
+}
+
+// Reconnect ends a server and starts it anew, as it is configured now. It
+// waits until that has worked or not.
+func (m *Manager) Reconnect(ctx context.Context, name string) (Status, error) {
+	m.Reload()
+	s, err := m.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	s.end()
+	if s.hold(m.o.Refused()) == "" {
+		s.begin()
+		s.settled(ctx)
+	}
+	return s.status(), nil
+}
+
+// Trust notes that the user trusts a server as it is configured now, and the
+// tools that have changed, and starts it. hash, if it is not empty, is the one
+// that the user was shown; when it is another now, nothing is trusted.
+func (m *Manager) Trust(ctx context.Context, name, hash string) (Status, error) {
+	m.Reload()
+	s, err := m.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	if hash != "" && hash != s.question() {
+		return Status{}, tools.Errorf(tools.Conflict, "the MCP server %s is another now than when it was shown; look at sidecar.mcp.list and trust it again", name)
+	}
+	if s.cfg.Broken != "" {
+		return Status{}, tools.Errorf(tools.InvalidArguments, "the MCP server %s can't be used: %s", name, s.cfg.Broken)
+	}
+	if err := s.trust(); err != nil {
+		return Status{}, fmt.Errorf("what is trusted can't be kept: %w", err)
+	}
+	if why := m.o.Refused(); why != "" {
+		return Status{}, tools.Errorf(tools.Unavailable, "the MCP server %s is trusted, but not started: %s", name, why)
+	}
+	s.begin()
+	s.settled(ctx)
+	return s.status(), nil
+}
+
+// Close ends all servers.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	m.closed = true
+	servers := m.servers
+	m.mu.Unlock()
+	m.stop()
+	for _, s := range servers {
+		s.end()
+	}
+	m.work.Wait()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func clip(s string) string {
+	if len(s) > 64 {
+		return s[:64] + "…"
+	}
+	return s
+}

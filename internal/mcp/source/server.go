@@ -1,0 +1,293 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// How a server is started again after it has ended by itself.
+const (
+	maxRestarts = 5                // one after the other
+	firstPause  = time.Second      // before the first; it doubles
+	steady      = 2 * time.Minute  // a server that ran so long begins to count anew
+	connectTime = 30 * time.Second // for a server to start, and to list its tools
+)
+
+// server is one server of a workspace.
+type server struct {
+	m   *Manager
+	cfg Server
+
+	listing sync.Mutex // one look at the tools at a time
+
+	mu       sync.Mutex
+	state    State
+	why      string // of Failed and Disabled
+	conn     *conn
+	names    []string // under which its tools are registered
+	changed  map[string]string
+	warnings []string
+	cancel   context.CancelFunc // of the run; nil: there is none
+	ended    chan struct{}      // closed when the run has ended
+	first    chan struct{}      // closed when the first attempt of the run has
+}
+
+func newServer(m *Manager, cfg Server) *server { return &server{m: m, cfg: cfg, state: Disabled} }
+
+func (s *server) sameAs(cfg Server) bool { return reflect.DeepEqual(s.cfg, cfg) }
+
+// hold notes and returns the state of a server that must not run, or "".
+func (s *server) hold(refused string) State {
+	var state State
+	var why string
+	switch {
+	case s.cfg.Broken != "":
+		state, why = Failed, s.cfg.Broken
+	case s.cfg.Off:
+		state, why = Disabled, "switched off by its entry"
+	case refused != "":
+		state, why = Disabled, refused
+	case !s.trusted():
+		state, why = Untrusted, "it is named by the project; trust exactly this with sidecar.mcp.trust"
+	default:
+		return ""
+	}
+	s.end()
+	s.mu.Lock()
+	s.state, s.why = state, why
+	s.mu.Unlock()
+	return state
+}
+
+// trusted reports whether the user trusts the server as it is.
+func (s *server) trusted() bool {
+	if !s.cfg.Project {
+		return true
+	}
+	k, err := s.m.o.Memory.Load(s.cfg.Name)
+	return err == nil && k.Trusted == s.cfg.Identity()
+}
+
+// question is a hash of all that trusting the server would allow.
+func (s *server) question() string {
+	s.mu.Lock()
+	changed := s.changed
+	s.mu.Unlock()
+	if len(changed) == 0 {
+		return s.cfg.Identity()
+	}
+	data, _ := json.Marshal([]any{s.cfg.Identity(), changed}) // strings alone, maps in order
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// trust keeps that the user trusts the server, and its tools as they are.
+func (s *server) trust() error {
+	k, err := s.m.o.Memory.Load(s.cfg.Name)
+	if err != nil {
+		return err
+	}
+	id := s.cfg.Identity()
+	if k.Seen != id {
+		k.Seen, k.Tools = id, nil
+	}
+	k.Trusted = id
+	if k.Tools == nil {
+		k.Tools = map[string]string{}
+	}
+	s.mu.Lock()
+	for tool, hash := range s.changed {
+		k.Tools[tool] = hash
+	}
+	c := s.conn
+	s.mu.Unlock()
+	if err := s.m.o.Memory.Save(s.cfg.Name, k); err != nil {
+		return err
+	}
+	if c != nil {
+		ctx, cancel := context.WithTimeout(s.m.base, connectTime)
+		defer cancel()
+		_ = s.list(ctx, c) // a connection that is lost meanwhile is noticed where it is held
+	}
+	return nil
+}
+
+// idle reports whether nobody has started the server yet, or it was ended.
+func (s *server) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cancel == nil
+}
+
+func (s *server) status() Status {
+	question, trusted := s.question(), s.trusted()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Status{
+		Name: s.cfg.Name, State: s.state, Transport: "stdio", Tools: len(s.names), Error: s.why, Origin: s.cfg.Origin,
+		Command: s.cfg.Line(), Hash: question, Trusted: trusted && len(s.changed) == 0, Changed: sortedKeys(s.changed), Warnings: slices.Clone(s.warnings),
+	}
+	if s.cfg.Command == nil {
+		st.Transport = "http"
+	}
+	if len(s.changed) > 0 && st.Error == "" {
+		st.Error = "what some tools say of themselves has changed since it was trusted; they are held back until it is trusted again with sidecar.mcp.trust"
+	}
+	return st
+}
+
+// begin starts the server, if it does not run.
+func (s *server) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		select {
+		case <-s.ended: // it has given up
+		default:
+			return
+		}
+	}
+	ctx, cancel := context.WithCancel(s.m.base)
+	s.cancel, s.ended, s.first = cancel, make(chan struct{}), make(chan struct{})
+	s.state, s.why = Connecting, ""
+	ended, first := s.ended, s.first
+	s.m.work.Go(func() {
+		defer close(ended)
+		s.run(ctx, sync.OnceFunc(func() { close(first) }))
+	})
+}
+
+// end ends the server and waits until it has.
+func (s *server) end() {
+	s.mu.Lock()
+	cancel, ended := s.cancel, s.ended
+	s.cancel = nil
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel()
+		<-ended
+	}
+}
+
+// settled waits until the server is connected or has failed once.
+func (s *server) settled(ctx context.Context) {
+	s.mu.Lock()
+	first := s.first
+	s.mu.Unlock()
+	if first == nil {
+		return
+	}
+	select {
+	case <-first:
+	case <-ctx.Done():
+	}
+}
+
+// run keeps the server connected until ctx ends or it failed too often.
+func (s *server) run(ctx context.Context, tried func()) {
+	defer tried()
+	pause := firstPause
+	for restarts := 0; ; restarts++ {
+		begun := time.Now()
+		err := s.connected(ctx, tried)
+		if ctx.Err() != nil {
+			s.note(Disabled, "it was ended")
+			return
+		}
+		if time.Since(begun) > steady {
+			restarts, pause = 0, firstPause
+		}
+		if restarts == maxRestarts {
+			s.note(Failed, fmt.Sprintf("%v; it has ended %d times in a row and is not started again; sidecar.mcp.reconnect tries once more", err, restarts+1))
+			tried()
+			return
+		}
+		s.note(Failed, fmt.Sprintf("%v; it is started again in %v", err, pause))
+		tried()
+		select {
+		case <-s.m.o.After(pause):
+		case <-ctx.Done():
+			s.note(Disabled, "it was ended")
+			return
+		}
+		pause *= 2
+		s.note(Connecting, "")
+	}
+}
+
+func (s *server) note(state State, why string) {
+	s.mu.Lock()
+	s.state, s.why = state, why
+	s.mu.Unlock()
+	if state == Failed {
+		s.m.o.Log.Warn("mcp server", "server", s.cfg.Name, "problem", why)
+	}
+}
+
+// connected connects, and returns why the connection has ended.
+func (s *server) connected(ctx context.Context, tried func()) error {
+	start, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	c, err := s.connect(start)
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	defer s.leave(c)
+	if err := s.list(start, c); err != nil {
+		return c.because(err)
+	}
+	s.mu.Lock()
+	s.conn, s.state, s.why = c, Connected, ""
+	s.mu.Unlock()
+	tried()
+	for {
+		select {
+		case <-c.changed:
+			again, cancel := context.WithTimeout(ctx, connectTime)
+			err := s.list(again, c)
+			cancel()
+			if err != nil {
+				return c.because(err)
+			}
+		case <-c.gone:
+			return c.because(nil)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// leave takes the tools of a connection out of the registry.
+func (s *server) leave(c *conn) {
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	c.over = true
+	s.mu.Lock()
+	s.conn = nil
+	s.mu.Unlock()
+	_ = s.register(nil) // taking away can't fail
+}
+
+// now returns the connection.
+func (s *server) now() (*conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		why := string(s.state)
+		if s.why != "" {
+			why += ": " + s.why
+		}
+		return nil, tools.Errorf(tools.Unavailable, "the MCP server %s is not connected (%s); go on without its tools, or tell the user", s.cfg.Name, why)
+	}
+	return s.conn, nil
+}

@@ -1,0 +1,287 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Bounds of what is taken from a server.
+const (
+	maxTools       = 256
+	maxPages       = 64
+	maxDescription = 2 << 10  // bytes
+	maxSchema      = 64 << 10 // bytes
+	maxWarnings    = 20
+	callTime       = 2 * time.Minute
+)
+
+// list lists the server's tools and registers those that may be used.
+func (s *server) list(ctx context.Context, c *conn) error {
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	if c.over {
+		return errors.New("the connection has ended")
+	}
+	all, more, err := c.tools(ctx)
+	if err != nil {
+		return err
+	}
+	k, err := s.m.o.Memory.Load(s.cfg.Name)
+	if err != nil {
+		return err
+	}
+	if id := s.cfg.Identity(); k.Seen != id {
+		k.Seen, k.Tools = id, nil
+	}
+	if k.Tools == nil {
+		k.Tools = map[string]string{}
+	}
+	var registered []*tools.Tool
+	var warnings []string
+	warn := func(format string, args ...any) {
+		if len(warnings) < maxWarnings {
+			warnings = append(warnings, fmt.Sprintf(format, args...))
+		}
+	}
+	if more {
+		warn("it has more than %d tools; the others are left out", maxTools)
+	}
+	changed := map[string]string{}
+	fresh := false
+	used := map[string]bool{}
+	for _, t := range all {
+		if slices.Contains(s.cfg.Without, t.Name) {
+			continue
+		}
+		hash := pin(t)
+		name := tools.MCPName(s.cfg.Name, t.Name, func(n string) bool { return used[n] || s.m.taken(s, n) })
+		tool, odd, err := s.tool(name, t)
+		for _, o := range odd {
+			warn("%s: %s", clip(strconv.Quote(t.Name)), o)
+		}
+		if err != nil {
+			warn("%s is left out: %v", clip(strconv.Quote(t.Name)), err)
+			continue
+		}
+		switch known := k.Tools[t.Name]; {
+		case known == "":
+			k.Tools[t.Name], fresh = hash, true
+		case known != hash:
+			changed[t.Name] = hash
+			continue
+		}
+		used[name] = true
+		registered = append(registered, tool)
+	}
+	if fresh {
+		if err := s.m.o.Memory.Save(s.cfg.Name, k); err != nil {
+			return fmt.Errorf("what its tools say can't be kept: %w", err)
+		}
+	}
+	if err := s.register(registered); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	before := s.changed
+	s.changed, s.warnings = changed, warnings
+	s.mu.Unlock()
+	for name := range changed {
+		if before[name] != changed[name] {
+			s.m.o.Warn(fmt.Sprintf("The MCP server %s has changed what its tool %s says of itself. The tool is held back until you trust the server again (sidecar.mcp.trust).", s.cfg.Name, clip(name)))
+			break // one question is enough
+		}
+	}
+	return nil
+}
+
+// tools lists the tools of the server, up to maxTools of them; more says that
+// there are others.
+func (c *conn) tools(ctx context.Context) (all []*sdk.Tool, more bool, err error) {
+	p := &sdk.ListToolsParams{}
+	for range maxPages {
+		res, err := c.session.ListTools(ctx, p)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, t := range res.Tools {
+			if t == nil {
+				continue
+			}
+			if len(all) == maxTools {
+				return all, true, nil
+			}
+			all = append(all, t)
+		}
+		if res.NextCursor == "" {
+			return all, false, nil
+		}
+		p = &sdk.ListToolsParams{Cursor: res.NextCursor}
+	}
+	return all, true, nil
+}
+
+// pin is a hash of all that a tool says of itself.
+func pin(t *sdk.Tool) string {
+	data, err := json.Marshal([]any{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, t.Annotations})
+	if err != nil {
+		data = []byte(t.Name)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// tool makes a tool of the registry, and says what is odd about it.
+func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, err error) {
+	if t.Name == "" || len(t.Name) > 256 {
+		return nil, nil, errors.New("its name is empty or too long")
+	}
+	schema, err := s.schema(t.InputSchema)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, signs := s.m.o.Clean(t.Description)
+	if len(text) > maxDescription {
+		text = strings.ToValidUTF8(text[:maxDescription], "") + " …"
+		odd = append(odd, fmt.Sprintf("its description of %d bytes is cut", len(t.Description)))
+	}
+	if len(signs) > 0 {
+		text = "(What the server says of this tool is held back, because it seems to instruct the model: " + strings.Join(signs, ", ") + ".)"
+		odd = append(odd, "what it says of itself seems to instruct the model: "+strings.Join(signs, ", "))
+	}
+	title, _ := s.m.o.Clean(t.Title)
+	d := tools.Def{
+		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Timeout: callTime,
+		Description: fmt.Sprintf("Of the MCP server %s. %s", s.cfg.Name, text),
+	}
+	if a := t.Annotations; a != nil && a.DestructiveHint != nil && *a.DestructiveHint && !a.ReadOnlyHint {
+		d.AlwaysAsk = true // hints only make it stricter
+	}
+	tool, err := tools.Raw(d, tools.Source{Kind: tools.SourceMCP, Server: s.cfg.Name, Tool: t.Name}, tools.Exec, schema,
+		func(ctx context.Context, _ *tools.Call, args json.RawMessage) (tools.Result, error) {
+			return s.call(ctx, t.Name, args)
+		})
+	return tool, odd, err
+}
+
+// schema is the schema of a tool's arguments, as far as it can be shown to a
+// model.
+func (s *server) schema(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // what it says is looked at
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("its schema: %w", err)
+	}
+	if b.Len() > maxSchema {
+		return nil, fmt.Errorf("its schema has %d bytes; at most %d are taken", b.Len(), maxSchema)
+	}
+	text, signs := s.m.o.Clean(b.String())
+	switch {
+	case len(signs) > 0:
+		return nil, fmt.Errorf("its schema seems to instruct the model: %s", strings.Join(signs, ", "))
+	case !json.Valid([]byte(text)):
+		return nil, errors.New("its schema has text in it that can't be shown")
+	}
+	return json.RawMessage(text), nil
+}
+
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// call calls a tool of the server.
+func (s *server) call(ctx context.Context, name string, args json.RawMessage) (tools.Result, error) {
+	c, err := s.now()
+	if err != nil {
+		return tools.Result{}, err
+	}
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	var said *jsonrpc.Error
+	res, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: args})
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		c.giveUp(fmt.Errorf("its tool %s did not answer within %v", clip(name), callTime))
+		return tools.Result{}, ctx.Err()
+	case ctx.Err() != nil:
+		return tools.Result{}, ctx.Err()
+	case errors.As(err, &said):
+		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: "the MCP server " + s.cfg.Name + " refused the call", Detail: said.Message}
+	case err != nil:
+		c.giveUp(err)
+		return tools.Result{}, tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", s.cfg.Name)
+	}
+	text := words(res)
+	if res.IsError {
+		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("%s of the MCP server %s failed", clip(name), s.cfg.Name), Detail: text}
+	}
+	return tools.Result{Text: text}, nil
+}
+
+// words is a result as text. What is none is named.
+func words(res *sdk.CallToolResult) string {
+	var parts []string
+	for _, c := range res.Content {
+		switch c := c.(type) {
+		case *sdk.TextContent:
+			parts = append(parts, c.Text)
+		case *sdk.ImageContent:
+			parts = append(parts, fmt.Sprintf("[an image, %s, %d bytes, is not shown]", oneLine(c.MIMEType, 60), len(c.Data)))
+		case *sdk.AudioContent:
+			parts = append(parts, fmt.Sprintf("[a sound, %s, %d bytes, is not shown]", oneLine(c.MIMEType, 60), len(c.Data)))
+		case *sdk.ResourceLink:
+			parts = append(parts, "[the resource "+oneLine(c.URI, 500)+"]")
+		case *sdk.EmbeddedResource:
+			if c.Resource != nil && c.Resource.Text != "" {
+				parts = append(parts, c.Resource.Text)
+			} else if c.Resource != nil {
+				parts = append(parts, fmt.Sprintf("[the resource %s, %d bytes, is not shown]", oneLine(c.Resource.URI, 500), len(c.Resource.Blob)))
+			}
+		}
+	}
+	if len(parts) == 0 && res.StructuredContent != nil {
+		if data, err := json.Marshal(res.StructuredContent); err == nil {
+			parts = append(parts, string(data))
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// register makes list the tools that the server has in the registry.
+func (s *server) register(list []*tools.Tool) error {
+	names := tools.Names(list)
+	s.m.registering.Lock()
+	defer s.m.registering.Unlock()
+	err := s.m.o.Registry.Replace(tools.User, func(t *tools.Tool) bool { return t.Source.Kind == tools.SourceMCP && t.Source.Server == s.cfg.Name }, list...)
+	if err == nil {
+		s.mu.Lock()
+		s.names = names
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// taken reports whether another server has a tool of that name.
+func (m *Manager) taken(s *server, name string) bool {
+	t, _, ok := m.o.Registry.Lookup(name)
+	return ok && t.Name == name && (t.Source.Kind != tools.SourceMCP || t.Source.Server != s.cfg.Name)
+}

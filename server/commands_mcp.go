@@ -1,0 +1,73 @@
+package server
+
+import (
+	"context"
+	"errors"
+)
+
+// MCP has the MCP servers whose tools are offered.
+type MCP interface {
+	List() []MCPStatus
+	Reconnect(ctx context.Context, name string) (MCPStatus, error)
+	Trust(ctx context.Context, name, hash string) (MCPStatus, error)
+}
+
+// MCPStatus describes an MCP server.
+type MCPStatus struct {
+	Name      string   `json:"name"`
+	State     string   `json:"state"` // connected, connecting, failed, untrusted or disabled
+	Transport string   `json:"transport"`
+	Tools     int      `json:"tools"`
+	Error     string   `json:"error,omitempty"`
+	Origin    string   `json:"origin"`
+	Command   string   `json:"command"`
+	Hash      string   `json:"hash"`
+	Trusted   bool     `json:"trusted"`
+	Changed   []string `json:"changed,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
+}
+
+func (s *Server) mcp() (MCP, error) {
+	if m := s.current().MCP; m != nil {
+		return m, nil
+	}
+	return nil, errors.New("there are no MCP servers: no folder is open in the editor")
+}
+
+type mcpList struct {
+	Servers []MCPStatus `json:"servers"`
+}
+
+func (s *Server) listMCP(context.Context, none) (mcpList, error) {
+	m, err := s.mcp()
+	if err != nil {
+		return mcpList{}, err
+	}
+	return mcpList{m.List()}, nil
+}
+
+type mcpServerArgs struct {
+	Server string `json:"server"`
+}
+
+func (s *Server) reconnectMCP(ctx context.Context, a mcpServerArgs) (MCPStatus, error) {
+	m, err := s.mcp()
+	if err != nil {
+		return MCPStatus{}, err
+	}
+	return m.Reconnect(ctx, a.Server)
+}
+
+type mcpTrustArgs struct {
+	Server string `json:"server"`
+	Hash   string `json:"hash,omitempty"`
+}
+
+// trustMCP is a person's decision; no tool comes here.
+func (s *Server) trustMCP(ctx context.Context, a mcpTrustArgs) (MCPStatus, error) {
+	m, err := s.mcp()
+	if err != nil {
+		return MCPStatus{}, err
+	}
+	return m.Trust(ctx, a.Server, a.Hash)
+}
