@@ -1,0 +1,126 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+)
+
+// Step is one commit as a part of a history.
+type Step struct {
+	OID     OID
+	Date    int64 // of the committer, in seconds since 1970
+	Message string
+	Paths   []string // what it changed, relative to the top, in order; a renamed file under both names
+}
+
+// HistoryOptions say how much of a history is read.
+type HistoryOptions struct {
+	Count int // most steps, merges not counted
+	Until OID // where to stop, which is no step itself; zero: nowhere
+	Paths int // a commit that changes more files is no step
+}
+
+// History returns what led to HEAD, the newest first, and HEAD. Merges are left
+// out, as is the first commit of all, which changes everything. It fails with
+// ErrNoSuchRev when there is no commit yet.
+func (r *Repo) History(ctx context.Context, o HistoryOptions) ([]Step, OID, error) {
+	if _, err := r.readable(); err != nil {
+		return nil, OID{}, err
+	}
+	h, err := r.head()
+	if err != nil {
+		return nil, OID{}, err
+	}
+	if h.oid == (OID{}) {
+		return nil, OID{}, fmt.Errorf("%w: the branch %s has no commit yet", ErrNoSuchRev, h.branch)
+	}
+	w := logWalk{r: r, seen: map[OID]bool{}}
+	if err := w.add(h.oid); err != nil {
+		return nil, OID{}, err
+	}
+	var list []Step
+	for n := 0; n < o.Count && len(w.queue.list) > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, OID{}, err
+		}
+		c, _, err := w.next()
+		if err != nil {
+			return nil, OID{}, err
+		}
+		if c.oid == o.Until {
+			break
+		}
+		if len(c.parents) != 1 {
+			continue
+		}
+		n++
+		parent, err := r.commit(c.parents[0])
+		if err != nil {
+			return nil, OID{}, err
+		}
+		p := changedPaths{r: r, most: o.Paths}
+		if err := p.compare(parent.tree, c.tree, ""); err != nil {
+			return nil, OID{}, err
+		}
+		if len(p.paths) <= o.Paths {
+			list = append(list, Step{c.oid, c.date, c.message(), p.paths})
+		}
+	}
+	return list, h.oid, nil
+}
+
+// message is all that a commit says.
+func (c *commit) message() string {
+	_, message, _ := bytes.Cut(c.raw, []byte("\n\n"))
+	return c.text(string(message))
+}
+
+// changedPaths gathers the files in which two trees differ, until there are
+// more than most.
+type changedPaths struct {
+	r     *Repo
+	most  int
+	paths []string
+}
+
+func (p *changedPaths) compare(a, b OID, dir string) error {
+	x, err := p.r.tree(a)
+	if err != nil {
+		return err
+	}
+	y, err := p.r.tree(b)
+	if err != nil {
+		return err
+	}
+	for len(x)+len(y) > 0 && len(p.paths) <= p.most {
+		switch {
+		case len(y) == 0 || len(x) > 0 && x[0].order() < y[0].order():
+			err = p.pair(x[0], treeEntry{}, dir+x[0].name)
+			x = x[1:]
+		case len(x) == 0 || y[0].order() < x[0].order():
+			err = p.pair(treeEntry{}, y[0], dir+y[0].name)
+			y = y[1:]
+		default:
+			err = p.pair(x[0], y[0], dir+x[0].name)
+			x, y = x[1:], y[1:]
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pair compares what is at a path, which is a directory on both sides or on
+// none.
+func (p *changedPaths) pair(a, b treeEntry, path string) error {
+	if a.oid == b.oid && a.mode == b.mode {
+		return nil
+	}
+	if a.isTree() || b.isTree() {
+		return p.compare(a.oid, b.oid, path+"/")
+	}
+	p.paths = append(p.paths, path)
+	return nil
+}

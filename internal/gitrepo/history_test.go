@@ -1,0 +1,104 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+)
+
+// checkHistory compares a history with git's log.
+func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
+	t.Helper()
+	list, head, err := open(t, r).History(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.TrimSpace(r.Git("rev-parse", "HEAD")); head.String() != want {
+		t.Errorf("HEAD is %s, want %s", head, want)
+	}
+	args := []string{"log", "--min-parents=1", "--max-parents=1", "--no-renames", "--name-only", fmt.Sprint("-", o.Count), "--format=%x01%H%x02%ct%x02%B%x02"}
+	if o.Until != (OID{}) {
+		args = append(args, o.Until.String()+"..HEAD")
+	}
+	var want []Step
+	for _, text := range strings.Split(r.Git(args...), "\x01")[1:] {
+		f := strings.Split(text, "\x02")
+		s := Step{Message: f[2], Paths: strings.Fields(f[3])}
+		s.OID, _ = parseOID(f[0])
+		if _, err := fmt.Sscan(f[1], &s.Date); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Paths) <= o.Paths {
+			want = append(want, s)
+		}
+	}
+	for i := range want {
+		want[i].Message = strings.TrimSpace(want[i].Message)
+	}
+	got := slices.Clone(list)
+	for i := range got {
+		got[i].Message = strings.TrimSpace(got[i].Message)
+		if len(got[i].Paths) == 0 {
+			got[i].Paths = []string{}
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%+v -git +ours:\n%s", o, d)
+	}
+	return list
+}
+
+func TestHistory(t *testing.T) {
+	r := gittest.New(t)
+	if _, _, err := open(t, r).History(t.Context(), HistoryOptions{Count: 1, Paths: 9}); !errors.Is(err, ErrNoSuchRev) {
+		t.Errorf("without a commit: %v", err)
+	}
+	clock := 1700000000
+	commit := func(message string, args ...string) {
+		clock++
+		date := fmt.Sprintf("%d +0000", clock)
+		t.Setenv("GIT_AUTHOR_DATE", date)
+		t.Setenv("GIT_COMMITTER_DATE", date)
+		r.Git("add", "-A")
+		r.Git(append([]string{"commit", "-q", "--allow-empty", "-m", message}, args...)...)
+	}
+	r.Write("a", "1\n", "d/b", "1\n", "d/e/c", "1\n", "x", "1\n")
+	commit("root")
+	r.Write("a", "2\n", "d/e/c", "2\n", "d/e/new", "1\n")
+	commit("two changed, one new\n\nand a body")
+	r.Git("mv", "d/b", "d/moved")
+	commit("renamed")
+	r.Git("rm", "-q", "x")
+	r.Write("x/y", "1\n")
+	commit("a file that becomes a directory")
+	side := strings.TrimSpace(r.Git("rev-parse", "HEAD"))
+	r.Write("a", "3\n")
+	commit("main line")
+	main := strings.TrimSpace(r.Git("rev-parse", "--abbrev-ref", "HEAD"))
+	r.Git("checkout", "-q", "-b", "side", side)
+	r.Write("d/e/c", "3\n")
+	commit("side line")
+	r.Git("checkout", "-q", main)
+	clock++
+	r.Git("merge", "-q", "-m", "both", "side")
+	commit("nothing")
+
+	all := checkHistory(t, r, HistoryOptions{Count: 100, Paths: 100})
+	if len(all) != 6 {
+		t.Fatalf("%d steps", len(all))
+	}
+	if got := checkHistory(t, r, HistoryOptions{Count: 100, Paths: 2}); len(got) != len(all)-1 {
+		t.Errorf("%d of %d steps change at most 2 files", len(got), len(all))
+	}
+	checkHistory(t, r, HistoryOptions{Count: 3, Paths: 100})
+	until, _ := parseOID(side)
+	if got := checkHistory(t, r, HistoryOptions{Count: 100, Paths: 100, Until: until}); len(got) != 3 {
+		t.Errorf("%d steps since the side line began", len(got))
+	}
+}
