@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
 
@@ -25,6 +26,7 @@ type job struct {
 	variant string
 	text    string
 	seg     *segment.Segment
+	past    *history.History
 }
 
 // jobs returns every query of the states, their segments from the cache.
@@ -32,7 +34,7 @@ func jobs(ctx context.Context, states []*state, cache string) ([]job, error) {
 	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return nil, err
 	}
-	segs := make([]*segment.Segment, len(states))
+	segs, past, pasts := make([]*segment.Segment, len(states)), make([]*history.History, len(states)), new(pasts)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -43,6 +45,9 @@ func jobs(ctx context.Context, states []*state, cache string) ([]job, error) {
 			for i := range next {
 				if errs[k] == nil {
 					segs[i], errs[k] = cached(ctx, shelf, states[i], cache)
+				}
+				if errs[k] == nil {
+					past[i], errs[k] = pasts.of(ctx, states[i].dir, states[i].records[0].Commit)
 				}
 			}
 		})
@@ -62,7 +67,7 @@ func jobs(ctx context.Context, states []*state, cache string) ([]job, error) {
 		for k, r := range s.records {
 			for _, variant := range []string{"subject", "full", "hard"} {
 				if text, ok := r.Queries[variant]; ok {
-					out = append(out, job{s, k, variant, text, segs[i]})
+					out = append(out, job{s, k, variant, text, segs[i], past[i]})
 				}
 			}
 		}

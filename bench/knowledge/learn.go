@@ -27,7 +27,7 @@ func orderings(all []job, w rank.Weights) (units, files []ordering) {
 	each(len(all), func(_, i int) {
 		j := &all[i]
 		record := j.records[j.record]
-		us, fs := r.Candidates(r.Read(j.text), []rank.Part{{Segment: j.seg}}, rank.Filter{}, 0, 0)
+		us, fs := r.Candidates(r.Read(j.text), rank.Project{Parts: []rank.Part{{Segment: j.seg}}, History: j.past}, rank.Filter{}, 0, 0)
 		for _, c := range us {
 			u := &j.seg.Units[c.ID]
 			if u.Kind() == segment.FileKind {
@@ -113,6 +113,7 @@ func (o *ordering) slope(w, slope *[rank.Features]float64) {
 	for p, i := range order {
 		place[i] = p + 1
 	}
+	pull := make([]float64, len(o.gold)) // of the pairs that each is in
 	for i := range o.gold {
 		for k := range o.gold {
 			if !o.gold[i] || o.gold[k] {
@@ -123,9 +124,13 @@ func (o *ordering) slope(w, slope *[rank.Features]float64) {
 				continue
 			}
 			by := math.Abs(value(place[i])-value(place[k])) / (1 + math.Exp(lead)) / float64(right)
-			for f := range slope {
-				slope[f] += by * float64(o.features[i][f]-o.features[k][f])
-			}
+			pull[i] += by
+			pull[k] -= by
+		}
+	}
+	for i, by := range pull {
+		for f := range slope {
+			slope[f] += by * float64(o.features[i][f])
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
+	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -78,14 +79,14 @@ func collect(set, mirrors string) ([]*state, error) {
 // quality runs query sets and prints how well they are answered.
 func quality(ctx context.Context, w io.Writer, states []*state, baselines bool) error {
 	b := newBench(baselines)
-	shelf := shelf{}
+	shelf, pasts := shelf{}, new(pasts)
 	defer shelf.close()
 	for i, s := range states {
 		repo, err := shelf.open(ctx, s.dir)
 		if err != nil {
 			return err
 		}
-		if err := b.run(ctx, repo, s); err != nil {
+		if err := b.run(ctx, repo, s, pasts); err != nil {
 			return fmt.Errorf("%s: %w", s.records[0].ID, err)
 		}
 		if i%50 == 49 {
@@ -120,8 +121,12 @@ func newBench(baselines bool) *bench {
 }
 
 // run answers the queries of one state.
-func (b *bench) run(ctx context.Context, repo *repository, s *state) error {
+func (b *bench) run(ctx context.Context, repo *repository, s *state, pasts *pasts) error {
 	texts, err := load(ctx, repo, s)
+	if err != nil {
+		return err
+	}
+	past, err := pasts.of(ctx, s.dir, s.records[0].Commit)
 	if err != nil {
 		return err
 	}
@@ -141,10 +146,10 @@ func (b *bench) run(ctx context.Context, repo *repository, s *state) error {
 				gate <- struct{}{}
 				defer func() { <-gate }()
 				start := time.Now()
-				answers := map[string]retrieval.Answer{"ours": ask(b.ranker, seg, text)}
+				answers := map[string]retrieval.Answer{"ours": ask(b.ranker, seg, past, text)}
 				took := time.Since(start)
 				if b.all {
-					plain := ask(b.flat, seg, text)
+					plain := ask(b.flat, seg, nil, text)
 					answers["BM25 files"] = retrieval.Answer{Files: plain.Files}
 					answers["BM25 symbols"] = bySymbols(plain)
 					answers["ripgrep"] = keywords(small, text)
@@ -209,8 +214,8 @@ func indexed(texts []text) *segment.Segment {
 }
 
 // ask asks our ranking.
-func ask(r *rank.Ranker, seg *segment.Segment, question string) retrieval.Answer {
-	hits, files := r.Search(r.Read(question), []rank.Part{{Segment: seg}}, rank.Filter{}, 2*depth, depth)
+func ask(r *rank.Ranker, seg *segment.Segment, past *history.History, question string) retrieval.Answer {
+	hits, files := r.Search(r.Read(question), rank.Project{Parts: []rank.Part{{Segment: seg}}, History: past}, rank.Filter{}, 2*depth, depth)
 	a := retrieval.Answer{Units: []retrieval.Found{}}
 	for _, h := range hits {
 		u := &seg.Units[h.Unit]

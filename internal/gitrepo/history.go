@@ -14,6 +14,13 @@ type Step struct {
 	Paths   []string // what it changed, relative to the top, in order; a renamed file under both names
 }
 
+// History is what led to HEAD.
+type History struct {
+	Head  OID
+	Steps []Step // the newest first
+	Until bool   // the steps are all since HistoryOptions.Until
+}
+
 // HistoryOptions say how much of a history is read.
 type HistoryOptions struct {
 	Count int // most steps, merges not counted
@@ -21,34 +28,35 @@ type HistoryOptions struct {
 	Paths int // a commit that changes more files is no step
 }
 
-// History returns what led to HEAD, the newest first, and HEAD. Merges are left
-// out, as is the first commit of all, which changes everything. It fails with
-// ErrNoSuchRev when there is no commit yet.
-func (r *Repo) History(ctx context.Context, o HistoryOptions) ([]Step, OID, error) {
+// History returns what led to HEAD. Merges are left out, as is the first commit
+// of all, which changes everything. It fails with ErrNoSuchRev when there is no
+// commit yet.
+func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 	if _, err := r.readable(); err != nil {
-		return nil, OID{}, err
+		return History{}, err
 	}
 	h, err := r.head()
 	if err != nil {
-		return nil, OID{}, err
+		return History{}, err
 	}
 	if h.oid == (OID{}) {
-		return nil, OID{}, fmt.Errorf("%w: the branch %s has no commit yet", ErrNoSuchRev, h.branch)
+		return History{}, fmt.Errorf("%w: the branch %s has no commit yet", ErrNoSuchRev, h.branch)
 	}
 	w := logWalk{r: r, seen: map[OID]bool{}}
 	if err := w.add(h.oid); err != nil {
-		return nil, OID{}, err
+		return History{}, err
 	}
-	var list []Step
+	out := History{Head: h.oid}
 	for n := 0; n < o.Count && len(w.queue.list) > 0; {
 		if err := ctx.Err(); err != nil {
-			return nil, OID{}, err
+			return History{}, err
 		}
 		c, _, err := w.next()
 		if err != nil {
-			return nil, OID{}, err
+			return History{}, err
 		}
 		if c.oid == o.Until {
+			out.Until = true
 			break
 		}
 		if len(c.parents) != 1 {
@@ -57,17 +65,17 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) ([]Step, OID, erro
 		n++
 		parent, err := r.commit(c.parents[0])
 		if err != nil {
-			return nil, OID{}, err
+			return History{}, err
 		}
 		p := changedPaths{r: r, most: o.Paths}
 		if err := p.compare(parent.tree, c.tree, ""); err != nil {
-			return nil, OID{}, err
+			return History{}, err
 		}
 		if len(p.paths) <= o.Paths {
-			list = append(list, Step{c.oid, c.date, c.message(), p.paths})
+			out.Steps = append(out.Steps, Step{c.oid, c.date, c.message(), p.paths})
 		}
 	}
-	return list, h.oid, nil
+	return out, nil
 }
 
 // message is all that a commit says.

@@ -15,12 +15,15 @@ import (
 // checkHistory compares a history with git's log.
 func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 	t.Helper()
-	list, head, err := open(t, r).History(t.Context(), o)
+	got, err := open(t, r).History(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := strings.TrimSpace(r.Git("rev-parse", "HEAD")); head.String() != want {
-		t.Errorf("HEAD is %s, want %s", head, want)
+	if want := strings.TrimSpace(r.Git("rev-parse", "HEAD")); got.Head.String() != want {
+		t.Errorf("HEAD is %s, want %s", got.Head, want)
+	}
+	if got.Until != (o.Until != OID{}) {
+		t.Errorf("it says %v about having come to where it should stop", got.Until)
 	}
 	args := []string{"log", "--min-parents=1", "--max-parents=1", "--no-renames", "--name-only", fmt.Sprint("-", o.Count), "--format=%x01%H%x02%ct%x02%B%x02"}
 	if o.Until != (OID{}) {
@@ -41,22 +44,22 @@ func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 	for i := range want {
 		want[i].Message = strings.TrimSpace(want[i].Message)
 	}
-	got := slices.Clone(list)
-	for i := range got {
-		got[i].Message = strings.TrimSpace(got[i].Message)
-		if len(got[i].Paths) == 0 {
-			got[i].Paths = []string{}
+	steps := slices.Clone(got.Steps)
+	for i := range steps {
+		steps[i].Message = strings.TrimSpace(steps[i].Message)
+		if len(steps[i].Paths) == 0 {
+			steps[i].Paths = []string{}
 		}
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, steps); d != "" {
 		t.Errorf("%+v -git +ours:\n%s", o, d)
 	}
-	return list
+	return steps
 }
 
 func TestHistory(t *testing.T) {
 	r := gittest.New(t)
-	if _, _, err := open(t, r).History(t.Context(), HistoryOptions{Count: 1, Paths: 9}); !errors.Is(err, ErrNoSuchRev) {
+	if _, err := open(t, r).History(t.Context(), HistoryOptions{Count: 1, Paths: 9}); !errors.Is(err, ErrNoSuchRev) {
 		t.Errorf("without a commit: %v", err)
 	}
 	clock := 1700000000

@@ -13,10 +13,11 @@ import (
 // looked at before each answer.
 func (x *Index) Fork(files workspace.Files, changes func(context.Context) (names, dirs []string, lost bool, err error)) *Index {
 	o := x.o
-	o.Files, o.Changes, o.Store, o.Share, o.Told, o.Meaning = files, changes, nil, nil, nil, nil
+	o.Files, o.Changes, o.Store, o.Share, o.Told, o.Meaning, o.History = files, changes, nil, nil, nil, nil, nil
 	y := New(o)
 	y.eager = true
 	y.ranker, y.meaning = x.ranker, x.meaning
+	y.past.known.Store(x.past.known.Load())
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	own := map[*part]*part{}

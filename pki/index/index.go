@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
@@ -39,6 +40,10 @@ type Options struct {
 	Meaning *Meaning
 	// Store keeps the index between runs; nil: nothing does.
 	Store *Store
+	// History returns what is known of the project's commits, and whether there
+	// is news since the last call. It is called in the background, after each
+	// question. nil: nothing is known.
+	History func(ctx context.Context) (commits []history.Commit, news bool, err error)
 	// Problem is told what goes wrong in the background; may be nil.
 	Problem func(error)
 	// Weights are those of the ranking; nil means rank.Default.
@@ -59,6 +64,7 @@ type Status struct {
 	IndexedAt time.Time // when the tree was last looked at as a whole
 	Bytes     int64     // of memory
 	Failed    string    // why the last look at the tree ended early
+	Commits   int       // that answers take into account
 	Meaning   *MeaningStatus
 }
 
@@ -89,6 +95,7 @@ type Index struct {
 	one    sync.Mutex
 	views  viewCache
 	wanted wanted
+	past   past
 
 	meaning *meaning // nil: answers are by words alone
 
@@ -137,7 +144,7 @@ func New(o Options) *Index {
 	x := &Index{
 		o: o, ranker: rank.New(w), byPath: map[string]place{}, linked: map[string]bool{}, ready: make(chan struct{}),
 		single: segment.NewBuilder(true), intake: NewIntake(o.Language), wanted: wanted{wake: make(chan struct{}, 1)},
-		meaning: newMeaning(o.Meaning),
+		meaning: newMeaning(o.Meaning), past: past{wake: make(chan struct{}, 1)},
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
@@ -156,6 +163,9 @@ func (x *Index) Start() {
 		})
 		if x.o.Parse != nil {
 			x.work.Go(x.refine)
+		}
+		if x.o.History != nil {
+			x.work.Go(x.remember)
 		}
 		if x.o.Meaning != nil && x.meaning.Client != nil {
 			x.work.Go(x.embed)
@@ -177,7 +187,7 @@ func (x *Index) Rebuild() {
 	<-x.Ready()
 	x.follow.Lock()
 	x.mu.Lock()
-	x.parts, x.byPath, x.linked, x.status, x.ready = nil, map[string]place{}, map[string]bool{}, Status{}, make(chan struct{})
+	x.parts, x.byPath, x.linked, x.status, x.ready = nil, map[string]place{}, map[string]bool{}, Status{Commits: x.status.Commits}, make(chan struct{})
 	x.mu.Unlock()
 	if x.meaning != nil {
 		x.problem(x.meaning.forget())

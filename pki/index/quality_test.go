@@ -120,7 +120,7 @@ func build(texts []text) *segment.Segment {
 }
 
 func answer(r *rank.Ranker, seg *segment.Segment, question string) retrieval.Answer {
-	hits, files := r.Search(r.Read(question), []rank.Part{{Segment: seg}}, rank.Filter{}, 50, 50)
+	hits, files := r.Search(r.Read(question), rank.Project{Parts: []rank.Part{{Segment: seg}}}, rank.Filter{}, 50, 50)
 	a := retrieval.Answer{}
 	for _, h := range hits {
 		u := &seg.Units[h.Unit]

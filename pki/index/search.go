@@ -89,7 +89,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	if len(near) > 0 {
 		depth = max(depth, len(near))
 	}
-	words, files := x.ranker.Search(question, parts, f, depth, q.MaxFiles+spare)
+	words, files := x.ranker.Search(question, rank.Project{Parts: parts, History: x.past.known.Load()}, f, depth, q.MaxFiles+spare)
 	found := byWords(words)
 	if len(near) > 0 {
 		found = fuse(words, near)
@@ -118,6 +118,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 		}
 	}
 	x.want(view, parts, disk, shown)
+	x.recall()
 	return a, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
 
@@ -77,6 +78,8 @@ func (s *seen) anywhere() set { return s.name | s.owner | s.header | s.doc | s.b
 type second struct {
 	q     Question
 	parts []Part
+	past  *history.History
+	alike history.Likeness
 	units []Candidate
 	files []Candidate
 	home  map[Ref]*Candidate // files, by their numbers
@@ -87,17 +90,27 @@ type second struct {
 }
 
 // refine orders the candidates, which come best first by their words.
-func (r *Ranker) refine(q Question, parts []Part, list []weighed, units, files []Candidate) {
-	s := &second{q: q, parts: parts, units: units, files: files, home: make(map[Ref]*Candidate, len(files))}
+func (r *Ranker) refine(q Question, p Project, list []weighed, units, files []Candidate) {
+	s := &second{q: q, parts: p.Parts, past: p.History, units: units, files: files, home: make(map[Ref]*Candidate, len(files))}
 	for i := range files {
 		s.home[files[i].ref()] = &files[i]
 	}
 	s.look(list)
+	s.recall()
 	s.judgeFiles()
 	s.judgeUnits()
 	s.relate()
 	order(units, &r.w.Unit)
 	order(files, &r.w.File)
+}
+
+// recall finds what commits that are like the question changed.
+func (s *second) recall() {
+	words := make([]history.Word, len(s.q.Terms))
+	for i, t := range s.q.Terms {
+		words[i] = history.Word{ID: t.ID, Weight: t.Weight}
+	}
+	s.alike = s.past.Like(words)
 }
 
 // order sorts candidates by the weights of their features. What a score is

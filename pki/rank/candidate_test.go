@@ -64,7 +64,7 @@ func TestSearch(t *testing.T) {
 	} {
 		for _, n := range []int{1, 2, 6} {
 			all := parts(n)
-			hits, files := r.Search(r.Read(c.question), all, rank.Filter{}, 5, 5)
+			hits, files := r.Search(r.Read(c.question), rank.Project{Parts: all}, rank.Filter{}, 5, 5)
 			if got := names(all, hits); len(got) == 0 || c.hit != "" && got[0] != c.hit {
 				t.Errorf("%s, %d segments: %q, want %s first", c.question, n, got, c.hit)
 			}
@@ -78,7 +78,7 @@ func TestSearch(t *testing.T) {
 			}
 		}
 	}
-	if hits, files := r.Search(r.Read("zebra"), parts(2), rank.Filter{}, 5, 5); len(hits)+len(files) > 0 {
+	if hits, files := r.Search(r.Read("zebra"), rank.Project{Parts: parts(2)}, rank.Filter{}, 5, 5); len(hits)+len(files) > 0 {
 		t.Errorf("nothing fits, but there are %v and %v", hits, files)
 	}
 }
@@ -90,8 +90,8 @@ func TestSecondLook(t *testing.T) {
 	plain, r := rank.New(w), rank.New(rank.Default())
 	all := parts(1)
 	q := r.Read("client dial timeout retries")
-	before, _ := plain.Candidates(q, all, rank.Filter{}, 10, 10)
-	after, _ := r.Candidates(q, all, rank.Filter{}, 10, 10)
+	before, _ := plain.Candidates(q, rank.Project{Parts: all}, rank.Filter{}, 10, 10)
+	after, _ := r.Candidates(q, rank.Project{Parts: all}, rank.Filter{}, 10, 10)
 	if len(before) != len(after) || len(before) == 0 {
 		t.Fatalf("%d and %d candidates", len(before), len(after))
 	}

@@ -35,6 +35,7 @@ const (
 	UnitClass           // the score of the type that it belongs to
 	UnitMember          // the best score of what belongs to it
 	UnitUsed            // the scores of the candidates that use its name, as logarithm
+	UnitAlike           // its file was changed by commits that are like the question
 	Features
 )
 
@@ -55,6 +56,9 @@ const (
 	FileTested          // the score of the tests that are named after it
 	FileProse
 	FileAside
+	FileAlike  // it was changed by commits that are like the question
+	FileLately // it changed lately, as logarithm
+	FileYears  // it changed in the last years, as logarithm
 )
 
 // beside divides by what the best has.
@@ -91,6 +95,7 @@ func (s *second) judgeFiles() {
 		path := c.path.anywhere()
 		all := c.in.anywhere() | path
 		test := f.Flags&segment.Test != 0 && !s.q.Tests
+		changes := s.past.Changes(f.Path)
 		c.Features = [Features]float32{
 			FileWords:    beside(c.words, words),
 			FileOwn:      beside(c.own, own),
@@ -106,6 +111,9 @@ func (s *second) judgeFiles() {
 			FileTest:     one(test),
 			FileProse:    one(f.Flags&segment.Prose != 0),
 			FileAside:    one(f.Flags&segment.Aside != 0),
+			FileAlike:    s.alike.Of(f.Path),
+			FileLately:   log(changes.Lately),
+			FileYears:    log(changes.Years),
 		}
 		if !test {
 			c.Features[FileTested] = beside(tests[stem(f.Path)], own)
@@ -147,6 +155,7 @@ func (s *second) judgeUnits() {
 			UnitTest:     one(f.Flags&segment.Test != 0 && !s.q.Tests),
 			UnitLanguage: languages(f.Path),
 			UnitSpecial:  one(strings.HasPrefix(name, "__") || strings.HasPrefix(name, "test") && !s.q.Tests),
+			UnitAlike:    s.alike.Of(f.Path),
 		}
 		v := &c.Features
 		if u.Parts > 0 {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
@@ -17,6 +18,12 @@ import (
 type Part struct {
 	*segment.Segment
 	Dead func(file uint32) bool // nil: all of it holds
+}
+
+// Project is what questions are about.
+type Project struct {
+	Parts   []Part
+	History *history.History // nil: nothing is known of it
 }
 
 // Filter says what may be a hit. Nil functions let everything pass.
@@ -154,8 +161,8 @@ func weigh(q Question, parts []Part, units, files uint32) []weighed {
 
 // Search orders the units and files that answer a question. At most units hits
 // and files hits are returned.
-func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([]Hit, []FileHit) {
-	us, fs := r.Candidates(q, parts, f, units, files)
+func (r *Ranker) Search(q Question, p Project, f Filter, units, files int) ([]Hit, []FileHit) {
+	us, fs := r.Candidates(q, p, f, units, files)
 	hits, fileHits := make([]Hit, 0, units), make([]FileHit, 0, files)
 	for i := range us[:min(len(us), units)] {
 		hits = append(hits, Hit{us[i].ref(), us[i].Score, us[i].Exact})
@@ -168,7 +175,8 @@ func (r *Ranker) Search(q Question, parts []Part, f Filter, units, files int) ([
 
 // Candidates returns what Search chooses from, best first, with what speaks for
 // each.
-func (r *Ranker) Candidates(q Question, parts []Part, f Filter, units, files int) (us, fs []Candidate) {
+func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files int) (us, fs []Candidate) {
+	parts := project.Parts
 	units, files = max(units, candidateUnits), max(files, candidateFiles)
 	allUnits, allFiles := uint32(0), uint32(0)
 	for _, p := range parts {
@@ -200,7 +208,7 @@ func (r *Ranker) Candidates(q Question, parts []Part, f Filter, units, files int
 	}
 	us, fs = candidates(t.units.sorted()), candidates(t.files.sorted())
 	if r.w.Unit != [Features]float32{} || r.w.File != [Features]float32{} {
-		r.refine(q, parts, list, us, fs)
+		r.refine(q, project, list, us, fs)
 	}
 	return us, fs
 }

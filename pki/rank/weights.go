@@ -57,12 +57,12 @@ func Default() Weights {
 			UnitWords: 3.6, UnitOwn: 1.2, UnitFile: 1.6, UnitOf: -4.2, UnitOfAll: 5, UnitOfTitle: 0.42, UnitOfName: 1.5,
 			UnitPrecise: 1.2, UnitOfHeader: 1.5, UnitOfDoc: -1.8, UnitOfBody: 0.9, UnitNames: 0.43, UnitLines: 1.5,
 			UnitNth: 0.72, UnitNoCode: -1.3, UnitTest: -1.2, UnitLanguage: 6.2, UnitSpecial: -1.1, UnitScope: 2.3,
-			UnitTested: 1.2, UnitClass: 0.54, UnitMember: 1.7, UnitUsed: 0.13,
+			UnitTested: 1.2, UnitClass: 0.54, UnitMember: 1.7, UnitUsed: 0.13, UnitAlike: 1.4,
 		},
 		File: [Features]float32{
-			FileWords: 3.9, FileOwn: 1.7, FileLent: 1.9, FileOf: 0.12, FileOfTitle: 0.75, FileOfNames: 0.49, FilePath: 2.1,
-			FileNames: 0.65, FileScope: 2.3, FileUnits: 0.99, FileLanguage: 6.1, FileTest: -3.6, FileTested: 1.1,
-			FileProse: -3.5, FileAside: -3.5,
+			FileWords: 6.2, FileOwn: 0.51, FileLent: 0.16, FileOf: -0.03, FileOfTitle: 0.59, FileOfNames: 0.46, FilePath: 1.3,
+			FileNames: 0.46, FileScope: 1.8, FileUnits: 0.33, FileLanguage: 4.8, FileTest: -2.8, FileTested: 0.95,
+			FileProse: -3, FileAside: -2.9, FileAlike: 1.8, FileLately: 0.37, FileYears: -0.3,
 		},
 	}
 }
