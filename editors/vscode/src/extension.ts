@@ -3,6 +3,7 @@ import { Activity } from './activity/view';
 import { Server } from './client';
 import { answerDiagnostics } from './diagnostics';
 import { announce } from './mcp/announce';
+import { mcpServers, registerMcpServers } from './mcp/servers';
 import { Diagrams } from './diagrams/panel';
 import { registerMetrics } from './metricsPanel';
 import type { IndexStatus, ReviewList } from './protocol';
@@ -28,7 +29,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const s = server, started = () => s.start();
   const pending = new Pending(), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
   const tree = new PendingTree(pending), activity = new Activity(s), status = new Status(s, pending, questions);
-  const sessionView = sessions(s), shadowView = shadows(s);
+  const sessionView = sessions(s), shadowView = shadows(s), mcpView = mcpServers(s);
   const command = vscode.commands.registerCommand;
 
   s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => pending.set(list));
@@ -36,6 +37,10 @@ export function activate(context: vscode.ExtensionContext): void {
   s.onDidChange(health => health === 'failed' && pending.set(nothing));
   answerDiagnostics(s);
   activity.onDidStart(e => void status.watchIndex(e));
+  activity.onDidChangeTools(() => {
+    tools.refresh();
+    mcpView.refresh();
+  });
   activity.onDidComplete(e => {
     sessionView.refresh();
     shadowView.refresh();
@@ -43,9 +48,9 @@ export function activate(context: vscode.ExtensionContext): void {
   });
 
   context.subscriptions.push(
-    log, pending, tree, tools, activity, status, sessionView, shadowView, new QuestionTree(questions),
+    log, pending, tree, tools, activity, status, sessionView, shadowView, mcpView, new QuestionTree(questions),
     new Review(s, pending, tree).register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
-    registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMetrics(s, activity),
+    registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMcpServers(s, mcpView), registerMetrics(s, activity),
     new Diagrams(context, s, activity).register(), announce(s),
     command('sidecar.restart', () => s.restart()),
     command('sidecar.showLog', () => log.show()),

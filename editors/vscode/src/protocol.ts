@@ -113,8 +113,12 @@ export interface CallEvent {
   ok?: boolean; code?: string; message?: string; durationMs?: number; approvalMs?: number; bytes?: number; changes?: ChangeRef[];
 }
 
-/** A server whose tools the server offers to its agents; command or url say what it is, as far as the server tells it. */
-export interface McpServer { name: string; state: string; transport: string; tools: number; error?: string; command?: string[]; url?: string }
+/** An MCP server whose tools are offered to agents. Command is what is run or reached, and hash stands for it. */
+export interface McpServer {
+  name: string; state: string; transport: string; tools: number; error?: string;
+  origin: string; command: string; hash: string; trusted: boolean;
+  changed?: string[]; warnings?: string[];
+}
 
 export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }
 export interface ShadowInfo { id: string; path: string; base: string; createdAt: string; changed: number }

@@ -22,12 +22,18 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
   readonly onDidStart = this.begun.event;
   private readonly ended = new vscode.EventEmitter<Call>();
   readonly onDidComplete = this.ended.event;
+  private readonly others = new vscode.EventEmitter<void>();
+  readonly onDidChangeTools = this.others.event;
   private readonly view: vscode.TreeView<Call>;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(server: Server) {
     this.view = vscode.window.createTreeView('sidecar.activity', { treeDataProvider: this });
     server.notifications.set('sidecar/event', (e: CallEvent) => {
+      if (e.type === 'toolsChanged') {
+        this.others.fire();
+        return;
+      }
       const call = this.calls.take(e);
       if (!call) {
         return; // it began before this window did
@@ -82,6 +88,6 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
 
   dispose(): void {
     clearTimeout(this.timer);
-    vscode.Disposable.from(this.view, this.changed, this.grown, this.begun, this.ended).dispose();
+    vscode.Disposable.from(this.view, this.changed, this.grown, this.begun, this.ended, this.others).dispose();
   }
 }

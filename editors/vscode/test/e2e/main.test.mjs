@@ -436,6 +436,35 @@ test('the status bar follows the project index', async () => {
   for (let i = 0; i < 300; i++) { fs.rmSync(path.join(box.ws, `docs/page${i}.txt`)); }
 });
 
+test('an MCP server that the project names is used once it is trusted, with the command line that was shown', async () => {
+  const theirs = path.join(box.ws, 'theirs.cjs');
+  fs.copyFileSync(path.join(import.meta.dirname, 'theirs.cjs'), theirs);
+  fs.writeFileSync(path.join(box.ws, '.mcp.json'), JSON.stringify({ mcpServers: { theirs: { command: process.execPath, args: [theirs] } } }));
+  await me.open('MCP Servers');
+  const row = me.row('theirs', 'MCP Servers');
+  await eventually('the server', async () => {
+    if (await row.count() > 0) { return true; }
+    await me.command('SideCar: Refresh MCP Servers');
+    return eventually('its row', async () => await row.count() > 0, 3000).catch(() => false);
+  });
+  assert.match(await me.text(row), /not trusted/);
+  assert.equal((await me.call('mcp_theirs_echo', { text: 'hello' })).error?.code, 'unknown_tool');
+  await me.inline(row, 'Trust');
+  await me.dialog.waitFor();
+  assert.ok((await me.text(me.dialog)).includes(`${process.execPath} ${theirs}`), 'the command line as it is run');
+  await me.shot('mcp-trust');
+  await me.dialog.locator('.monaco-button', { hasText: 'Trust' }).click();
+  await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
+  await me.shot('mcp');
+  await me.agent('sidecar.session.open', { id: 'mcp-user', mode: 'autonomous' });
+  const r = await me.call('mcp_theirs_echo', { text: 'hello' }, 'mcp-user');
+  assert.equal(r.ok, true, r.content);
+  assert.match(r.content, /you said hello/);
+  await me.inline(row, 'Reconnect');
+  await eventually('it is connected again', async () => /connected/.test(await me.text(row)));
+  fs.rmSync(path.join(box.ws, '.mcp.json'));
+});
+
 test('a shadow workspace is made, merged into the review and discarded', async () => {
   await me.open('Shadow Workspaces');
   await me.command('SideCar: Create Shadow Workspace');
