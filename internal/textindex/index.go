@@ -120,7 +120,7 @@ func (x *Index) refresh(ctx context.Context) error {
 			if s := x.feed.State(); !s.Watching {
 				x.swept = s.Why
 			}
-			err = x.sweep(ctx)
+			err = x.rewalk(ctx, ".")
 		case first || x.behind:
 			x.swept = ""
 			err = x.rewalk(ctx, ".")
@@ -159,10 +159,7 @@ func (x *Index) apply(ctx context.Context, b watch.Batch) error {
 			t.set(&x.store, i, isGone)
 		}
 	}
-	switch {
-	case linked:
-		return x.sweep(ctx)
-	case len(unknown) > manyNames || len(dirs) > manyNames:
+	if linked || len(unknown) > manyNames || len(dirs) > manyNames {
 		return x.rewalk(ctx, ".")
 	}
 	for _, name := range unknown {
@@ -196,7 +193,8 @@ func (x *Index) relinked(names []string) (found bool) {
 	return found
 }
 
-// rewalk lists what is at or below dir anew.
+// rewalk lists what is at or below dir anew. Of files that have another stamp
+// nothing is known any more: the directory may be another one than it was.
 func (x *Index) rewalk(ctx context.Context, dir string) error {
 	kind, ok := x.disk.Walked(dir)
 	if !ok || kind != fs.ModeDir {
@@ -206,27 +204,22 @@ func (x *Index) rewalk(ctx context.Context, dir string) error {
 		}
 		return nil
 	}
-	l, err := list(ctx, x.disk, dir, nil)
-	if errors.Is(err, fs.ErrNotExist) {
+	var stamp func(workspace.Stamp) uint64
+	if len(x.tree.names) > 0 {
+		stamp = x.fingerprint
+	}
+	l, err := list(ctx, x.disk, dir, stamp)
+	if errors.Is(err, fs.ErrNotExist) && dir != "." {
 		l, err = &listing{dirs: map[string]struct{}{}}, nil
 	}
-	if err == nil {
-		x.tree.replace(&x.store, dir, l)
-	}
-	return err
-}
-
-// sweep looks at every file: of those that have another stamp nothing is known
-// any more.
-func (x *Index) sweep(ctx context.Context) error {
-	l, err := list(ctx, x.disk, ".", x.fingerprint)
 	if err != nil {
 		return err
 	}
-	x.tree.replace(&x.store, ".", l)
-	for i, name := range x.tree.names {
-		if f := &x.tree.files[i]; f.state != isLoose && (f.stamp == 0 || f.stamp != l.stamps[name]) {
-			x.tree.set(&x.store, int32(i), isLoose)
+	t := &x.tree
+	t.replace(&x.store, dir, l)
+	for i, name := range t.names {
+		if f := &t.files[i]; inside(name, dir) && f.state != isLoose && (f.stamp == 0 || f.stamp != l.stamps[name]) {
+			t.set(&x.store, int32(i), isLoose)
 		}
 	}
 	return nil

@@ -172,14 +172,18 @@ func list(ctx context.Context, disk *workspace.Disk, dir string, stamp func(work
 	return l, err
 }
 
+// inside reports whether a name is dir or lies below it.
+func inside(name, dir string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
 // replace makes the tree what the listing of dir says. Files that are still
 // there keep what is known of them.
 func (t *tree) replace(s *store, dir string, l *listing) {
-	inside := func(name string) bool { return dir == "." || name == dir || strings.HasPrefix(name, dir+"/") }
 	names := l.names
 	if dir != "." {
 		for i, name := range t.names {
-			if t.files[i].state != isGone && !inside(name) {
+			if t.files[i].state != isGone && !inside(name, dir) {
 				names = append(names, name)
 			}
 		}
@@ -187,7 +191,7 @@ func (t *tree) replace(s *store, dir string, l *listing) {
 	}
 	dirs := l.dirs
 	for name := range t.dirs {
-		if !inside(name) {
+		if !inside(name, dir) {
 			dirs[name] = struct{}{}
 		}
 	}

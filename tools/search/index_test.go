@@ -338,6 +338,34 @@ func TestIndexChangesNothing(t *testing.T) {
 	}
 }
 
+// A directory that takes the place of another one has other files, although
+// nobody tells of each.
+func TestIndexReplacedDirectory(t *testing.T) {
+	w := newWorld(t, 8, true)
+	out := t.TempDir()
+	for dir, text := range map[string]string{w.path("swapped/in"): "it was the one before\n", filepath.Join(out, "next/in"): "it is another directory\n"} {
+		w.must(os.MkdirAll(dir, 0o755))
+		w.must(os.WriteFile(filepath.Join(dir, "f.txt"), []byte(text), 0o644))
+	}
+	found := func(text string) int {
+		q := &Query{Pattern: text, Plain: true}
+		w.check(q, text)
+		m, err := q.Run(t.Context(), w.files)
+		w.must(err)
+		return m.Found
+	}
+	for range 2 { // the first one reads it
+		if n := found("it was the one before"); n != 1 {
+			t.Fatalf("found in %d files", n)
+		}
+	}
+	w.must(os.Rename(w.path("swapped"), filepath.Join(out, "aside")))
+	w.must(os.Rename(filepath.Join(out, "next"), w.path("swapped")))
+	if n, before := found("it is another directory"), found("it was the one before"); n != 1 || before != 0 {
+		t.Errorf("what is there is found in %d files, what was in %d", n, before)
+	}
+}
+
 // What is written through another name of a file is found under each of them.
 func TestIndexHardLinks(t *testing.T) {
 	w := newWorld(t, 7, true)
