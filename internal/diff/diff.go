@@ -2,7 +2,10 @@
 // diffs to read and to apply. It knows no files.
 package diff
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Hunk is one run of changed lines. Its indices count lines from zero; both
 // sides hold whole lines with their line ends and no context.
@@ -40,10 +43,16 @@ func Hunks(old, new string) []Hunk {
 	if old == new {
 		return nil
 	}
-	// What both begin with is not worth splitting.
+	// What both begin with is not worth splitting, nor is what both end with
+	// unless a change could be found further down as well.
 	start := sameStart(old, new)
 	first := CountLines(old[:start])
-	hunks := Lines(SplitLines(old[start:]), SplitLines(new[start:]))
+	old, new = old[start:], new[start:]
+	end := sameEnd(old, new)
+	hunks := Lines(SplitLines(old[:len(old)-end]), SplitLines(new[:len(new)-end]))
+	if end > 0 && slices.ContainsFunc(hunks, Hunk.slides) {
+		hunks = Lines(SplitLines(old), SplitLines(new))
+	}
 	for i := range hunks {
 		hunks[i].OldStart += first
 		hunks[i].NewStart += first
@@ -63,6 +72,23 @@ func sameStart(a, b string) int {
 		n++
 	}
 	return strings.LastIndexByte(a[:n], '\n') + 1
+}
+
+// sameEnd is the length of some whole lines that both texts end with.
+func sameEnd(a, b string) int {
+	const block = 256
+	n, most := 0, min(len(a), len(b))
+	for n+block <= most && a[len(a)-n-block:len(a)-n] == b[len(b)-n-block:len(b)-n] {
+		n += block
+	}
+	for n < most && a[len(a)-n-1] == b[len(b)-n-1] {
+		n++
+	}
+	first := strings.IndexByte(a[len(a)-n:], '\n')
+	if first < 0 {
+		return 0
+	}
+	return n - (first + 1)
 }
 
 // Lines is Hunks for texts that are split already. The hunks share the slices.
@@ -101,7 +127,7 @@ func Lines(old, new []string) []Hunk {
 // without another outcome: where lines repeat, there are several places for
 // one change, and the same change must always be found in the same place.
 func slide(h *Hunk, old, new []string, limit int) {
-	if h.OldLines > 0 && h.NewLines > 0 {
+	if !h.slides() {
 		return
 	}
 	run, n := h.Old, 0
@@ -115,6 +141,9 @@ func slide(h *Hunk, old, new []string, limit int) {
 	h.Old = old[h.OldStart : h.OldStart+h.OldLines : h.OldStart+h.OldLines]
 	h.New = new[h.NewStart : h.NewStart+h.NewLines : h.NewStart+h.NewLines]
 }
+
+// slides reports whether the hunk is an insertion or a deletion.
+func (h Hunk) slides() bool { return h.OldLines == 0 || h.NewLines == 0 }
 
 // SplitLines cuts s after each \n, \r\n and \r: the line ends of LSP. Only the
 // last line can be without one; the lines together are s.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 )
 
@@ -284,5 +285,45 @@ func BenchmarkHunks(b *testing.B) {
 				diff.Hunks(old, c.new)
 			}
 		})
+	}
+}
+
+// Hunks leaves out what both texts begin and end with; it finds what comparing
+// all lines finds.
+func TestHunksOfParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	text := func(n int) []string {
+		lines := make([]string, n)
+		for i := range lines {
+			lines[i] = []string{"a", "b", "long line of text", ""}[r.IntN(4)] + []string{"\n", "\n", "\n", "\r\n", "\r"}[r.IntN(5)]
+		}
+		return lines
+	}
+	replaced, slid := 0, 0
+	for range 5000 {
+		old := text(r.IntN(30))
+		new := slices.Clone(old)
+		for range 1 + r.IntN(2) {
+			at := r.IntN(len(new) + 1)
+			new = slices.Replace(new, at, min(len(new), at+r.IntN(3)), text(r.IntN(3))...)
+		}
+		a, b := strings.Join(old, ""), strings.Join(new, "")
+		if r.IntN(4) == 0 {
+			b = strings.TrimRight(b, "\r\n")
+		}
+		got, want := diff.Hunks(a, b), diff.Lines(diff.SplitLines(a), diff.SplitLines(b))
+		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("%q\n%q (-all +got):\n%s", a, b, d)
+		}
+		for _, h := range got {
+			if h.OldLines == 0 || h.NewLines == 0 {
+				slid++
+			} else {
+				replaced++
+			}
+		}
+	}
+	if replaced < 100 || slid < 100 {
+		t.Errorf("%d replaced, %d slid: the test shows nothing", replaced, slid)
 	}
 }
