@@ -168,7 +168,9 @@ func runsOn(a, b string) bool {
 }
 
 // isText reports whether a file's content has lines that hunks can be made of.
-func isText(data []byte) bool { return data != nil && !diff.Binary(string(data)) }
+func isText(data []byte) bool {
+	return data != nil && !diff.Binary(string(data[:min(len(data), diff.BinaryWithin)]))
+}
 
 // same compares files: no file is not an empty one.
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

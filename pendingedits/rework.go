@@ -14,7 +14,6 @@ import (
 // the proposer has seen it and decided. The base returned is live, but with
 // the lines that the conflicts are about as they were.
 func rework(old *entry, r *resolution, live, want []byte, newID func() string) (base []byte, hunks []hunk) {
-	liveLines := diff.SplitLines(string(live))
 	changes := hunksOf(diff.Hunks(string(live), string(want)))
 	if old == nil || !isText(r.live) {
 		return live, named(changes, nil, newID)
@@ -39,7 +38,7 @@ func rework(old *entry, r *resolution, live, want []byte, newID func() string) (
 	if len(stay) == 0 {
 		return live, changes
 	}
-	lines, hunks := weave(liveLines, changes, stay, diff.SplitLines(string(old.base)), old.hunks)
+	lines, hunks := weave(diff.SplitLines(string(live)), changes, stay, diff.SplitLines(string(old.base)), old.hunks)
 	if !sound(lines, hunks) {
 		return live, changes
 	}

@@ -315,6 +315,14 @@ func TestHunksOfParts(t *testing.T) {
 		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("%q\n%q (-all +got):\n%s", a, b, d)
 		}
+		before := strings.Repeat("x\n", r.IntN(6))
+		ended := strings.HasSuffix("\n"+a, "\n") && strings.HasSuffix("\n"+b, "\n") // else see TestGitApply
+		for context := 0; context < 4 && ended; context++ {
+			u := diff.Unified("a", "b", before+a, before+b, context)
+			if out := applied(t, before+a, u, context); out != before+b {
+				t.Fatalf("%q\n%q: applied with %d lines around:\n%s\n%q", a, b, context, u, out)
+			}
+		}
 		for _, h := range got {
 			if h.OldLines == 0 || h.NewLines == 0 {
 				slid++
@@ -326,4 +334,57 @@ func TestHunksOfParts(t *testing.T) {
 	if replaced < 100 || slid < 100 {
 		t.Errorf("%d replaced, %d slid: the test shows nothing", replaced, slid)
 	}
+}
+
+// applied applies a unified diff whose hunks must fit exactly, with as many
+// lines around the changes as there are, but at most context.
+func applied(t *testing.T, old, unified string, context int) string {
+	t.Helper()
+	lines := strings.SplitAfter(old, "\n")
+	var out strings.Builder
+	at := 0
+	for _, h := range strings.Split("\n"+unified, "\n@@ ")[1:] {
+		header, body, _ := strings.Cut(h, "\n")
+		start, n := 0, 1
+		if _, err := fmt.Sscanf(header, "-%d,%d", &start, &n); err != nil {
+			n = 1
+			if _, err := fmt.Sscanf(header, "-%d", &start); err != nil {
+				t.Fatal(header)
+			}
+		}
+		if n > 0 {
+			start--
+		}
+		out.WriteString(strings.Join(lines[at:start], ""))
+		at = start
+		around := 0
+		for _, l := range strings.SplitAfter(body, "\n") {
+			if l == "" {
+				continue
+			}
+			if !strings.HasSuffix(l, "\n") {
+				l += "\n" // cut off with the next header
+			}
+			if l[0] == ' ' || l[0] == '-' {
+				if lines[at] != l[1:] {
+					t.Fatalf("line %d is %q, not %q:\n%s", at, lines[at], l[1:], unified)
+				}
+			}
+			switch l[0] {
+			case ' ':
+				out.WriteString(lines[at])
+				around++
+				at++
+			case '-':
+				at++
+			case '+':
+				out.WriteString(l[1:])
+			}
+		}
+		if first := around > 0 && !strings.HasPrefix(body, " "); first && context > 0 && start > 0 {
+			t.Fatalf("nothing before the change, with %d lines:\n%s", context, unified)
+		}
+	}
+	out.WriteString(strings.Join(lines[at:], ""))
+	return out.String()
 }

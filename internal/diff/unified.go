@@ -18,7 +18,13 @@ func Unified(oldName, newName, old, new string, context int) string {
 	if old == new {
 		return ""
 	}
-	oldLines, newLines := splitNewlines(old), splitNewlines(new)
+	// What both begin with is not worth splitting, but for the context.
+	start := sameStart(old, new)
+	for range context {
+		start = strings.LastIndexByte(old[:max(0, start-1)], '\n') + 1
+	}
+	first := strings.Count(old[:start], "\n")
+	oldLines, newLines := splitNewlines(old[start:]), splitNewlines(new[start:])
 	hunks := Lines(oldLines, newLines)
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", nameLine(oldName), nameLine(newName))
@@ -27,22 +33,23 @@ func Unified(oldName, newName, old, new string, context int) string {
 		for n < len(hunks) && hunks[n].OldStart-hunks[n-1].OldStart-hunks[n-1].OldLines <= 2*context {
 			n++
 		}
-		writeGroup(&b, hunks[:n], oldLines, context)
+		writeGroup(&b, hunks[:n], oldLines, first, context)
 		hunks = hunks[n:]
 	}
 	return b.String()
 }
 
-// writeGroup writes hunks that are near each other under one header.
-func writeGroup(b *strings.Builder, hunks []Hunk, old []string, context int) {
+// writeGroup writes hunks that are near each other under one header. The texts
+// begin after skipped lines.
+func writeGroup(b *strings.Builder, hunks []Hunk, old []string, skipped, context int) {
 	first, last := hunks[0], hunks[len(hunks)-1]
 	before := min(context, first.OldStart)
 	lastOld, lastNew := last.OldStart+last.OldLines, last.NewStart+last.NewLines
 	after := min(context, len(old)-lastOld)
 	start := first.OldStart - before
 	fmt.Fprintf(b, "@@ -%s +%s @@\n",
-		span(start, lastOld+after-start),
-		span(first.NewStart-before, lastNew+after-(first.NewStart-before)))
+		span(skipped+start, lastOld+after-start),
+		span(skipped+first.NewStart-before, lastNew+after-(first.NewStart-before)))
 	at := start
 	for _, h := range hunks {
 		writeLines(b, ' ', old[at:h.OldStart])
@@ -89,9 +96,12 @@ func Patch(oldName, newName, old, new string) string {
 // regular is git's mode of a plain file.
 const regular = 0o100644
 
+// BinaryWithin is how much of a text, in bytes, Binary looks at.
+const BinaryWithin = 8000
+
 // Binary reports whether git would call s binary: a NUL near its beginning.
 func Binary(s string) bool {
-	return strings.IndexByte(s[:min(len(s), 8000)], 0) >= 0
+	return strings.IndexByte(s[:min(len(s), BinaryWithin)], 0) >= 0
 }
 
 // nameLine is a name in a "---" or "+++" line, where a tab ends a name that
