@@ -300,7 +300,7 @@ func TestHunksOfParts(t *testing.T) {
 		return lines
 	}
 	replaced, slid := 0, 0
-	for range 5000 {
+	for range 1500 {
 		old := text(r.IntN(30))
 		new := slices.Clone(old)
 		for range 1 + r.IntN(2) {
