@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -169,11 +170,15 @@ func TestMCPServers(t *testing.T) {
 	if res := r.call("mcp_theirs_much", object{}); !res.OK || len(res.Content) > 16_000 {
 		t.Errorf("%d bytes", len(res.Content))
 	}
-	outside := filepath.Join(t.TempDir(), "x")
-	if res := r.call("mcp_theirs_write", object{"path": outside}); !strings.Contains(res.Content, "failed") {
-		if _, err := os.Stat(outside); err == nil {
-			t.Errorf("it wrote outside: %+v", res)
-		}
+	here, err := os.Getwd() // outside of the workspace and of the directory for temporary files
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(here, ".written-by-an-mcp-server")
+	t.Cleanup(func() { _ = os.Remove(outside) })
+	res := r.call("mcp_theirs_write", object{"path": outside})
+	if _, err := os.Stat(outside); err == nil && sandbox.Open(self, sandbox.Options{}).Status().Level != sandbox.None {
+		t.Errorf("it wrote outside: %+v", res)
 	}
 	if res := r.call("mcp_theirs_write", object{"path": "inside"}); !strings.Contains(res.Content, "written") {
 		t.Errorf("control: %+v", res)
