@@ -178,8 +178,10 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		})
 	}
 	c.registry = tools.NewRegistry(tools.RegistryOptions{
-		Warn:    func(text string) { d.log.Warn(text) },
-		Changed: func([]string) { c.bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{}}) },
+		Warn: func(text string) { d.log.Warn(text) },
+		Changed: func([]string) {
+			c.bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{Activated: []string{}}})
+		},
 	})
 	c.knowledge.hide = hide
 	var check func(context.Context, string, []workspace.Change) *dispatch.Checked

@@ -277,6 +277,37 @@ func (m *sourceMemory) Save(server string, k source.Known) error {
 	return err
 }
 
+// checkSources says which MCP servers are configured; none is started.
+func checkSources(k *core) finding {
+	const name = "mcp tools"
+	home := k.disk.Folders()[0].Dir
+	list, problems := mcpServers(k.settings.now.Load(), home)
+	known := &sourceMemory{file: sourceFile(), root: home}
+	var words []string
+	for _, s := range list {
+		word := s.Name
+		seen, err := known.Load(s.Name)
+		switch {
+		case err != nil:
+			problems = append(problems, err.Error())
+		case s.Broken != "":
+			problems = append(problems, s.Name+": "+s.Broken)
+		case s.Off:
+			word += " (off)"
+		case s.Project && seen.Trusted != s.Identity():
+			word += " (not trusted)"
+		}
+		words = append(words, word)
+	}
+	switch {
+	case len(problems) > 0:
+		return finding{name, false, strings.Join(problems, "; ")}
+	case len(words) == 0:
+		return finding{name, true, "no MCP servers are configured"}
+	}
+	return finding{name, true, "servers: " + strings.Join(words, ", ")}
+}
+
 // sources are the servers as editors see them.
 type sources struct{ m *source.Manager }
 
