@@ -108,14 +108,17 @@ type bench struct {
 	rankings []string
 	all      bool
 	ranker   *rank.Ranker
+	words    *rank.Ranker // without the second look
 	flat     *rank.Ranker
 	times    []time.Duration
 }
 
 func newBench(baselines bool) *bench {
-	b := &bench{all: baselines, ranker: rank.New(rank.Default()), flat: flat(), rankings: []string{"ours"}}
+	first := rank.Default()
+	first.Unit, first.File = vector{}, vector{}
+	b := &bench{all: baselines, ranker: rank.New(rank.Default()), words: rank.New(first), flat: flat(), rankings: []string{"ours"}}
 	if baselines {
-		b.rankings = append(b.rankings, "BM25 files", "BM25 symbols", "ripgrep")
+		b.rankings = append(b.rankings, "without commits", "words alone", "BM25 files", "BM25 symbols", "ripgrep")
 	}
 	return b
 }
@@ -149,6 +152,8 @@ func (b *bench) run(ctx context.Context, repo *repository, s *state, pasts *past
 				answers := map[string]retrieval.Answer{"ours": ask(b.ranker, seg, past, text)}
 				took := time.Since(start)
 				if b.all {
+					answers["without commits"] = ask(b.ranker, seg, nil, text)
+					answers["words alone"] = ask(b.words, seg, nil, text)
 					plain := ask(b.flat, seg, nil, text)
 					answers["BM25 files"] = retrieval.Answer{Files: plain.Files}
 					answers["BM25 symbols"] = bySymbols(plain)
