@@ -13,6 +13,7 @@ export function page(body: string, script: string, { drawn = false } = {}): stri
 
 const style = `
 body { color: var(--vscode-foreground); font-family: var(--vscode-font-family); font-size: var(--vscode-font-size); padding: 8px 24px 24px; max-width: 760px; }
+.vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light) { color-scheme: dark; }
 body:has(table, figure) { max-width: none; }
 h1 { font-size: 1.4em; font-weight: 600; margin: 12px 0 4px; }
 h1 code { font-weight: 400; font-size: 0.8em; opacity: 0.8; margin-left: 6px; }

@@ -201,6 +201,9 @@ test('every command is contributed, has a title in the table of strings, and is 
   const used = new Set([...JSON.stringify(source()).matchAll(/"%([\w.]+)%"/g)].map(m => m[1]!));
   assert.deepEqual([...used].filter(k => !(k in strings)), []);
   assert.deepEqual(Object.keys(strings).filter(k => !used.has(k)), []);
+  const media = [...new Set([...JSON.stringify(contributes).matchAll(/media\/[\w-]+\.\w+/g)].map(m => m[0]))];
+  assert.ok(media.length > 4);
+  assert.deepEqual(media.filter(f => !fs.existsSync(f)), []);
   for (const key of ['sidecar.server.path', 'sidecar.mode']) { assert.ok(capabilities.untrustedWorkspaces.restrictedConfigurations.includes(key)); }
 });
 
