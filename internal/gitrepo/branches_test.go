@@ -159,5 +159,10 @@ func TestStashes(t *testing.T) {
 	if _, err := w.StashPush(ctx, "a\nb", ""); failureKind(err) != Invalid {
 		t.Errorf("two lines: %v", err)
 	}
+	w.sh("git reset -q --hard; git switch -q --orphan empty; echo n > n; git add n")
+	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "no commit yet") {
+		t.Errorf("without a commit: %v", err)
+	}
+	w.same("git status --porcelain", "A  n")
 	w.sound()
 }

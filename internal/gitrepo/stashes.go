@@ -46,6 +46,11 @@ func (r *Repo) StashPush(ctx context.Context, message, below string) (note strin
 	if what := r.busy(); what != "" {
 		return "", failf(Conflicted, "%s is in progress; finish or abort it first", what)
 	}
+	if head, err := r.Head(ctx); err != nil {
+		return "", err
+	} else if head == "" { // git says nothing at all then
+		return "", failf(Conflicted, "there is no commit yet, and changes are put away against one; make a first commit")
+	}
 	before, err := r.resolveRev(ctx, "refs/stash")
 	if err != nil {
 		return "", err
