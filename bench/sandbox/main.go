@@ -4,7 +4,9 @@
 //
 // A round runs `bash -c true` bare, and then at each level that the machine
 // has, one after the other. The first rounds are dropped; shown are the medians
-// of wall and CPU times in milliseconds, and of what is more than bare.
+// of wall and CPU times in milliseconds, and of what is more than bare. The CPU
+// time is that of processes that have ended: what stays for the next command is
+// not in it, nor are its children.
 package main
 
 import (

@@ -42,6 +42,8 @@ var guardList = []guard{
 	{"internal/workspace/names.go", "case askNames[part] || hasShort(askShort, part):", "case false:", "internal/workspace", "TestProtected"},
 	{"internal/sandbox/init_linux.go", "if err := applySeccomp(p.Families); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/init_linux.go", "if err := p.Files.apply(); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
+	{"internal/sandbox/keep_linux.go", "unix.PR_SET_CHILD_SUBREAPER, 1,", "unix.PR_SET_CHILD_SUBREAPER, 0,", "internal/sandbox", "TestTree"},
+	{"internal/sandbox/keep_linux.go", "signal.Notify(make(chan os.Signal, 1), ", "signal.Ignore(", "internal/sandbox", "TestKeeperStays"},
 	{"internal/sandbox/protect_linux.go", "for _, name := range missing {", "for _, name := range missing[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/bwrap_linux.go", "for _, path := range s.Hidden {", "for _, path := range s.Hidden[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/spec.go", "if slices.Contains(kept, name) ||", "if name != \"\" ||", "internal/sandbox", "TestEnvironment"},

@@ -38,7 +38,7 @@ var lines = []line{
 	{number: "14", claim: "the same for another user", pkg: "internal/sandbox", tests: "TestAsUser", figures: usual},
 	{number: "15", claim: "machines that lack something", pkg: "internal/sandbox", tests: "TestDegrade|TestRemembered|TestModes"},
 	{number: "15", claim: "less than all of it asks", pkg: "internal/app", tests: "TestLevelsBelowBubblewrap"},
-	{number: "16", claim: "trees of processes ended", pkg: "internal/sandbox", tests: "TestTree|TestServerDies"},
+	{number: "16", claim: "trees of processes ended", pkg: "internal/sandbox", tests: "TestTree|TestServerDies|TestServerDiesIdle|TestKeeper.*"},
 	{number: "17", claim: "bombs bounded", pkg: "internal/sandbox", tests: "TestLimits"},
 	{number: "18", claim: "no keys in a command's world", pkg: "internal/sandbox", tests: "TestEnvironment"},
 	{number: "19", claim: "git configurations", pkg: "internal/gitrepo", tests: "TestHostileConfiguration", figures: `evil ran in (?P<controls>\d+) of (?P<tried>\d+) by plain git, in (?P<lost>\d+) by us`},
