@@ -113,7 +113,7 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 		return err
 	}
 	k.job = job{
-		Path: s.tools.Bwrap, Dir: "/",
+		Path: s.tools.Bwrap, Dir: "/", Namespace: true,
 		Argv: []string{s.tools.Bwrap, "--args", fmt.Sprint(planFD + len(k.files) - 1), "--", helperPath, InitCommand, roleConfine},
 	}
 	return nil

@@ -28,6 +28,10 @@ import (
 // stays.
 const treePatience = 10 * time.Second
 
+// namespacePatience is how long the kernel may take to end a namespace before
+// it is helped.
+const namespacePatience = 50 * time.Millisecond
+
 // keeping is what a keeper is told at its start, as JSON on descriptor planFD.
 // Its standard input is the socket to the server.
 type keeping struct {
@@ -44,6 +48,7 @@ type job struct {
 	Argv, Env []string
 	Dir       string
 	Own       string // a directory that goes with the command, also when the server is gone
+	Namespace bool   // of processes, which the kernel ends with the command
 }
 
 // told is what a keeper says: of each job, whether it runs, and then how it
@@ -72,6 +77,8 @@ func keep() int {
 		say(told{Failed: err.Error()})
 		return exitSetup
 	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
 	jobs := make(chan []*os.File)
 	var own atomic.Pointer[string]
 	go func() {
@@ -81,7 +88,7 @@ func keep() int {
 		os.Exit(0)
 	}()
 	for files := range jobs {
-		cmd, err := startJob(files, &own)
+		cmd, namespace, err := startJob(files, &own)
 		for _, f := range files {
 			f.Close()
 		}
@@ -93,6 +100,9 @@ func keep() int {
 			endTree(os.Getpid(), treePatience, nil)
 		}
 		end := told{Ended: true, Code: exitCode(cmd.Wait())}
+		if namespace {
+			reapSoon(ended) // its first process goes a moment later
+		}
 		if !reapAll() {
 			endTree(os.Getpid(), treePatience, reapAll)
 			end.Left = !reapAll()
@@ -172,25 +182,25 @@ func filesOf(oob []byte) []*os.File {
 	return files
 }
 
-func startJob(files []*os.File, own *atomic.Pointer[string]) (*exec.Cmd, error) {
+func startJob(files []*os.File, own *atomic.Pointer[string]) (_ *exec.Cmd, namespace bool, _ error) {
 	if len(files) < 4 {
-		return nil, errors.New("descriptors are missing")
+		return nil, false, errors.New("descriptors are missing")
 	}
 	var j job
 	if err := takeJob(files[0], &j); err != nil {
-		return nil, fmt.Errorf("the command can't be read: %w", err)
+		return nil, false, fmt.Errorf("the command can't be read: %w", err)
 	}
 	own.Store(&j.Own)
 	if info, err := os.Stat(j.Dir); err != nil {
-		return nil, fmt.Errorf("the working directory: %w", err)
+		return nil, false, fmt.Errorf("the working directory: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("the working directory: %s is none", j.Dir)
+		return nil, false, fmt.Errorf("the working directory: %s is none", j.Dir)
 	}
 	plain := j.Path == ""
 	if plain {
 		var err error
 		if j.Path, err = find(j.Argv[0], j.Env, j.Dir); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	cmd := &exec.Cmd{
@@ -206,7 +216,7 @@ func startJob(files []*os.File, own *atomic.Pointer[string]) (*exec.Cmd, error) 
 		defer setOOMScore(oomScore())
 		setOOMScore(expendable)
 	}
-	return cmd, cmd.Start()
+	return cmd, j.Namespace, cmd.Start()
 }
 
 // takeJob reads a command. That it did is seen in the file, which the server
@@ -269,6 +279,18 @@ func exitCode(err error) int {
 		return 128 + int(status.Signal())
 	}
 	return exit.ExitCode()
+}
+
+// reapSoon waits a moment until no child is left; ended tells of each end.
+func reapSoon(ended <-chan os.Signal) {
+	late := time.After(namespacePatience)
+	for !reapAll() {
+		select {
+		case <-ended:
+		case <-late:
+			return
+		}
+	}
 }
 
 // reapAll takes note of all children that have ended, and reports whether none
