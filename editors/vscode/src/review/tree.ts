@@ -41,7 +41,10 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     const n = this.pending.list.edits.length;
     this.view.badge = n > 0 ? { value: n, tooltip: n === 1 ? vscode.l10n.t('1 file with pending changes') : vscode.l10n.t('{0} files with pending changes', n) } : undefined;
     const broken = brokenElsewhere(this.pending.list);
-    this.view.message = broken.length > 0 ? `⚠ ${vscode.l10n.t('Accepted, this brings problems to other files: {0}', broken.slice(0, 5).join(', '))}` : undefined;
+    const message = broken.length > 0 ? `⚠ ${vscode.l10n.t('Accepted, this brings problems to other files: {0}', broken.slice(0, 5).join(', '))}` : undefined;
+    if (this.view.message !== message) {
+      this.view.message = message; // VS Code holds the tree back for 200 ms behind each one that is set, even to the same
+    }
     void vscode.commands.executeCommand('setContext', 'sidecar.pending', n + this.pending.list.commits.length);
     void vscode.commands.executeCommand('setContext', 'sidecar.checked', this.checked.size);
     if (changed === 'all') {
