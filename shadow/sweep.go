@@ -181,8 +181,7 @@ func (m *Manager) sweepDirs(repo *gitrepo.Repo) error {
 // setAside moves a directory out of the way that has no registration. It may
 // hold work, so it is kept, unless it is empty.
 func (m *Manager) setAside(id string) error {
-	switch err := os.Remove(m.path(id)); {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
+	if err := os.Remove(m.path(id)); err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	to := filepath.Join(m.home(), lostPrefix+random()+"-"+id)
@@ -195,10 +194,10 @@ func (m *Manager) setAside(id string) error {
 
 // held does something about a shadow unless another process is at it.
 func (m *Manager) held(id string, do func() error) error {
-	if checkID(id) != nil {
-		return nil
+	if checkID(id) == nil {
+		return m.alone(id, do)
 	}
-	return m.alone(id, do)
+	return nil // it is nobody's name
 }
 
 // alone does something with a lock, unless that is held.
