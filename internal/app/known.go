@@ -224,6 +224,9 @@ func (k *known) search() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		added := false
+		for dir := range roots { // those in the roots are known, however little time there was
+			added = k.list(dir) || added
+		}
 		for _, name := range names {
 			added = k.add(name) || added
 		}
@@ -231,6 +234,9 @@ func (k *known) search() {
 			k.tell()
 		}
 		k.roots, k.searched, k.searching = roots, time.Now(), false
+		if ctx.Err() != nil {
+			k.searched = time.Time{} // it was not all: the next call begins it again
+		}
 		select {
 		case <-k.ready:
 		default:
