@@ -179,9 +179,13 @@ test('the menu beside the line numbers decides on a change', async () => {
 test('the keyboard goes to the next change and accepts it', async () => {
   await me.command('SideCar: Next Pending Change');
   await eventually('the diff of keys.txt', async () => /key 55/.test(await me.text(me.modified)));
-  await me.modified.locator('.view-line', { hasText: 'key 55' }).first().click();
-  await page.keyboard.press('Control+Alt+Enter');
-  await eventually('accepted', async () => disk('src/store/keys.txt').includes('key 55'));
+  const accepted = () => disk('src/store/keys.txt').includes('key 55');
+  await eventually('accepted', async () => { // the key does nothing until VS Code knows that something is pending here
+    await me.modified.locator('.view-line', { hasText: 'key 55' }).first().click({ timeout: 3000 }).catch(() => {});
+    if (accepted()) { return true; }
+    await page.keyboard.press('Control+Alt+Enter');
+    return eventually('accepted', accepted, 4000).catch(() => false);
+  });
   await eventually('one file is left', async () => (await me.pending()).length === 1);
   await me.command('SideCar: Take Back Last Accept');
   await eventually('taken back', async () => (await me.pending()).length === 2 && !disk('src/store/keys.txt').includes('key 55'));
@@ -365,8 +369,7 @@ test('activity, metrics, sessions and tools', async () => {
   await me.open('Sessions');
   await me.row('helper', 'Sessions').waitFor();
   await me.shot('views');
-  await me.row('Delete file', 'Activity').or(me.row('delete_file', 'Activity')).first().waitFor();
-  await me.row('edit_file', 'Activity').first().click();
+  await me.row('ask_user', 'Activity').first().click(); // the newest, as only what is visible exists
   await eventually('the call', async () => /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.command('SideCar: Show Metrics');
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code', { hasText: 'edit_file' }).waitFor();
@@ -462,6 +465,7 @@ test('an MCP server that the project names is used once it is trusted, with the 
   assert.match(r.content, /you said hello/);
   await me.inline(row, 'Reconnect');
   await eventually('it is connected again', async () => /connected/.test(await me.text(row)));
+  await me.view('MCP Servers').locator('.pane-header').click(); // the other views need the room
   fs.rmSync(path.join(box.ws, '.mcp.json'));
 });
 
