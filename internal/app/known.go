@@ -79,6 +79,7 @@ const (
 	envSearch = 2 * time.Second  // for all of them
 	envWait   = 5 * time.Second  // of the first call for the first search, which can take longer under load
 	envAgain  = 30 * time.Second // below the roots, where nothing tells of a new file
+	envSoon   = 10 * time.Second // likewise, after a search that ran out of time
 )
 
 // newKnown begins to look for the files.
@@ -235,7 +236,7 @@ func (k *known) search() {
 		}
 		k.roots, k.searched, k.searching = roots, time.Now(), false
 		if ctx.Err() != nil {
-			k.searched = time.Time{} // it was not all: the next call begins it again
+			k.searched = k.searched.Add(envSoon - envAgain) // it was not all
 		}
 		select {
 		case <-k.ready:
