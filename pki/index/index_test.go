@@ -500,3 +500,22 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesLikeStopWords: what bears the name of a word that questions are full
+// of is found when it is asked for.
+func TestNamesLikeStopWords(t *testing.T) {
+	p := newProject(t, map[string]string{
+		"a.py": "def hello(x):\n    return x\n\n\ndef her(): pass\n",
+		"b.py": "def function_of_others():\n    pass\n",
+	})
+	for text, want := range map[string]string{
+		"where is hello used": "hello", "hello xyz": "hello", "where is the hello function": "hello", "hello": "hello",
+		"her and the xyz of a zyx, which is an abc": "her", // too long, and nothing else is there
+		"where is it": "", "xyz": "",
+	} {
+		got, _, _ := strings.Cut(names(p.ask(index.Query{Text: text}).Hits), " ")
+		if got != want {
+			t.Errorf("%q finds %q, want %q", text, got, want)
+		}
+	}
+}

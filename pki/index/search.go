@@ -89,7 +89,11 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	if len(near) > 0 {
 		depth = max(depth, len(near))
 	}
-	words, files := x.ranker.Search(question, rank.Project{Parts: parts, History: x.past.known.Load()}, f, depth, q.MaxFiles+spare)
+	project := rank.Project{Parts: parts, History: x.past.known.Load()}
+	words, files := x.ranker.Search(question, project, f, depth, q.MaxFiles+spare)
+	if len(words)+len(files) == 0 {
+		words, files = x.ranker.Search(x.ranker.ReadAll(q.Text), project, f, depth, q.MaxFiles+spare)
+	}
 	found := byWords(words)
 	if len(near) > 0 {
 		found = fuse(words, near)

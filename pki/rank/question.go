@@ -40,15 +40,16 @@ type Question struct {
 
 // Reader reads questions. It is safe for concurrent use.
 type Reader struct {
-	w     Weights
-	stops terms.StopWords
-	faint terms.StopWords
-	short map[terms.ID][]terms.ID
+	w      Weights
+	stops  terms.StopWords
+	faint  terms.StopWords
+	asking terms.StopWords
+	short  map[terms.ID][]terms.ID
 }
 
 // NewReader makes a reader.
 func NewReader(w Weights) *Reader {
-	return &Reader{w, terms.Stops(), terms.Faint(), terms.Abbreviations()}
+	return &Reader{w, terms.Stops(), terms.Faint(), terms.Asking(), terms.Abbreviations()}
 }
 
 // forms are the expressions for what a question is written in.
@@ -77,12 +78,18 @@ var written = sync.OnceValue(func() *forms {
 })
 
 // Read reads a question. The first line is its title, if there are more.
-func (r *Reader) Read(text string) Question {
+func (r *Reader) Read(text string) Question { return r.read(text, r.stops) }
+
+// ReadAll reads a question without leaving words out: what has no answer
+// otherwise may ask for something that bears the name of such a word.
+func (r *Reader) ReadAll(text string) Question { return r.read(text, nil) }
+
+func (r *Reader) read(text string, stops terms.StopWords) Question {
 	if len(text) > MaxQuestion {
 		text = text[:MaxQuestion]
 	}
 	text = strings.ToValidUTF8(text, " ")
-	p := &reading{Reader: r, stops: r.stops, at: map[terms.ID]int{}}
+	p := &reading{Reader: r, stops: stops, at: map[terms.ID]int{}}
 	title, body, several := strings.Cut(strings.TrimSpace(text), "\n")
 	p.q.Tests = written().aboutTests.MatchString(title)
 	if m := written().scoped.FindStringSubmatch(title); m != nil {
@@ -94,6 +101,9 @@ func (r *Reader) Read(text string) Question {
 	p.plain(title, r.w.Title)
 	for i := range p.q.Terms {
 		p.q.Terms[i].Title = true
+	}
+	if !several {
+		p.bare(title)
 	}
 	if several {
 		var code strings.Builder
@@ -120,6 +130,31 @@ func (r *Reader) Read(text string) Question {
 		p.finish()
 	}
 	return p.q
+}
+
+// fewWords is how many words a question may have, apart from those that are
+// left out, for these to be names too.
+const fewWords = 2
+
+// bare takes words of a short question for names that would be left out
+// otherwise: with "where is hello used" somebody asks for hello.
+func (p *reading) bare(title string) {
+	var names []string
+	few := fewWords
+	for word := range strings.FieldsFuncSeq(title, func(c rune) bool { return c > 0x7f || terms.Classes[c] == terms.Other }) {
+		switch lower := strings.ToLower(word); {
+		case !p.stops[lower]:
+			few--
+		case !p.asking[lower]:
+			names = append(names, word)
+		}
+	}
+	if few < 0 {
+		return
+	}
+	for _, name := range names {
+		p.name(name)
+	}
 }
 
 // codeLine tells a line of code, of a console or of a trace from prose.

@@ -46,6 +46,14 @@ func TestRead(t *testing.T) {
 	if weightOf(q, terms.Word("the")) != 0 || len(r.Read("what is the").Terms) == 0 {
 		t.Error("stop words count, or a question of nothing else is empty")
 	}
+	for text, want := range map[string][]Name{
+		"where is hello used": {{"hello", ""}, {"used", ""}}, "hello xyz": {{"hello", ""}}, "who calls get?": {{"get", ""}},
+		"where is it": nil, "how do requests get from the router to their handlers": nil,
+	} {
+		if got := r.Read(text).Names; !slices.Equal(got, want) {
+			t.Errorf("%q names %v, want %v", text, got, want)
+		}
+	}
 	if n := len(r.Read(strings.Repeat("a.b.c `d` /e/f.go:1 ", 5000)).Names); n > 60 {
 		t.Errorf("%d names", n)
 	}

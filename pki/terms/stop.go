@@ -11,6 +11,20 @@ to too under until up upon us use used user uses using very via want was we well
 whose why will with within without would yet you your don doesn didn isn aren wasn won im ive thanks thank hi hello
 the's it's that's don't doesn't didn't isn't can't won't i'm i've`
 
+// askingWords are stop words that make the question. The other ones may be what
+// it asks for, because something bears their name.
+const askingWords = `a an and are as at can could did do does for from how i in into is it my of on or our out that the there these
+this those to we what when where whether which who why will with would you your please me thanks thank`
+
+// Asking returns the stop words that are never a name that is asked for.
+func Asking() StopWords {
+	set := StopWords{}
+	for _, w := range strings.Fields(askingWords) {
+		set[w] = true
+	}
+	return set
+}
+
 // faintWords say what kind of text it is, or what somebody wants done, more
 // than what it is about.
 const faintWords = `fix fixes fixed bug issue problem add adds added adding support supports change changes changed update updates updated
