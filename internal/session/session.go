@@ -192,7 +192,7 @@ type Info struct {
 func (s *Session) Info() Info {
 	mode, root := s.Mode(), s.Root
 	if s.Shadow == "" {
-		root = s.store.root("") // the main tree may be another one by now
+		root = s.store.root() // the main tree may be another one by now
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

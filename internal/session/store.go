@@ -50,7 +50,7 @@ func NewStore(opts Options) *Store {
 		opts.Now = time.Now
 	}
 	st := &Store{opts: opts, sessions: map[string]*Session{}}
-	st.sessions[Default] = st.fresh(OpenRequest{ID: Default}, st.root(""))
+	st.sessions[Default] = st.fresh(OpenRequest{ID: Default}, st.root())
 	return st
 }
 
@@ -85,7 +85,7 @@ func (st *Store) Open(r OpenRequest) (*Session, error) {
 			return nil, fmt.Errorf("%w: budget.%s: must not be negative; 0 means no bound", ErrInvalid, name)
 		}
 	}
-	root := st.root("")
+	root := st.root()
 	if r.Shadow != "" && st.opts.Root != nil {
 		var err error
 		if root, err = st.opts.Root(r.Shadow); err != nil {
@@ -130,7 +130,7 @@ func (st *Store) Close(id string) error {
 	if id == "" {
 		id = Default
 	}
-	root := st.root("")
+	root := st.root()
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	s := st.sessions[id]
@@ -170,11 +170,11 @@ func (st *Store) fresh(r OpenRequest, root string) *Session {
 }
 
 // root is the directory of the main tree, or "" when it is not known.
-func (st *Store) root(shadow string) string {
+func (st *Store) root() string {
 	if st.opts.Root == nil {
 		return ""
 	}
-	dir, err := st.opts.Root(shadow)
+	dir, err := st.opts.Root("")
 	if err != nil {
 		return ""
 	}
