@@ -28,6 +28,7 @@ type server struct {
 	cfg Server
 
 	listing sync.Mutex // one look at the tools at a time
+	turning sync.Mutex // one run at a time: a new one begins when the last one has ended
 
 	mu       sync.Mutex
 	state    State
@@ -147,6 +148,8 @@ func (s *server) status() Status {
 
 // begin starts the server, if it does not run.
 func (s *server) begin() {
+	s.turning.Lock()
+	defer s.turning.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cancel != nil {
@@ -168,6 +171,8 @@ func (s *server) begin() {
 
 // end ends the server and waits until it has.
 func (s *server) end() {
+	s.turning.Lock()
+	defer s.turning.Unlock()
 	s.mu.Lock()
 	cancel, ended := s.cancel, s.ended
 	s.cancel = nil

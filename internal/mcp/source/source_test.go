@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -384,6 +385,43 @@ func TestAsked(t *testing.T) {
 	}
 	if len(said) != 3 || !strings.Contains(said[0], "method not found") || said[2] != "file://"+b.o.Root {
 		t.Errorf("%q", said)
+	}
+}
+
+// TestBegunAtOnce: what begins a server while it is ended is not undone by that
+// end.
+func TestBegunAtOnce(t *testing.T) {
+	b := newBench(t, stdio("fine"))
+	var alive atomic.Int32
+	start := b.o.Start
+	b.o.Start = func(ctx context.Context, s Server) (*Process, error) {
+		p, err := start(ctx, s)
+		if err == nil {
+			if n := alive.Add(1); n > 1 {
+				t.Errorf("%d of them run", n)
+			}
+			kill := p.Kill
+			p.Kill = sync.OnceFunc(func() { kill(); alive.Add(-1) })
+		}
+		return p, err
+	}
+	b.up("fine")
+	s, err := b.find("fine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		var work sync.WaitGroup
+		work.Go(s.end)
+		for range 20 {
+			work.Go(s.begin)
+		}
+		work.Wait()
+		s.begin()
+		s.settled(t.Context())
+		if st := s.status(); st.State != Connected || st.Tools == 0 || st.Error != "" {
+			t.Fatalf("%+v", st)
+		}
 	}
 }
 
