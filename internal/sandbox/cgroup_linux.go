@@ -86,7 +86,7 @@ func sweepGroups(dir string) {
 
 // keeperTasks is how many tasks a group may have more than a command: threads
 // of its keeper.
-const keeperTasks = 16
+const keeperTasks = 24
 
 // newCgroup makes a group in each of parents.
 func newCgroup(parents []string, l Limits) (*cgroup, error) {

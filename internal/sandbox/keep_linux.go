@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -126,6 +127,7 @@ func beginKeeping() error {
 	// Signals that are meant for the server or a command are not for this one.
 	// They are not ignored, which commands would inherit.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	makeThreads(keeperThreads)
 	for i := range k.Cgroups {
 		_, err := unix.Write(planFD+1+i, []byte("0"))
 		if err = errors.Join(err, unix.Close(planFD+1+i)); err != nil {
@@ -144,6 +146,30 @@ func beginKeeping() error {
 		return fmt.Errorf("new privileges can't be ruled out: %w", err)
 	}
 	return nil
+}
+
+// keeperThreads is how many threads a keeper has at hand: more than it has
+// goroutines.
+const keeperThreads = 12
+
+// makeThreads makes so many threads, which the runtime then keeps. Where a
+// command has filled its group with processes no further one can be had, and a
+// runtime that needs one ends its process.
+func makeThreads(n int) {
+	var there, gone sync.WaitGroup
+	there.Add(n)
+	hold := make(chan struct{})
+	for range n {
+		gone.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			there.Done()
+			<-hold
+		})
+	}
+	there.Wait()
+	close(hold)
+	gone.Wait()
 }
 
 // remove takes away what goes with a command.
