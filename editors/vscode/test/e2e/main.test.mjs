@@ -13,7 +13,7 @@ const numbers = (n, from = 1) => Array.from({ length: n }, (_, i) => `line ${i +
 const design = '# Design\n\n```mermaid\nflowchart LR\n  agent --> queue --> person[a person] --> files\n  person -. reason .-> agent\n```\n\n```dot\ndigraph { a -> b }\n```\n\n```mermaid\nflowchart LR\n  a --> \n  ]]\n```\n';
 const files = { 'README.md': numbers(30), 'src/store/keys.txt': numbers(60), 'src/store/values.txt': numbers(40), 'docs/guide.txt': numbers(20), 'docs/design.md': design, 'docs/kept.txt': numbers(14), 'src/count.c': 'int count;\n' };
 
-let box, server, browser, me, page, servers;
+let box, server, browser, me, page, servers, theirs;
 const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
 const git = (...args) => execFileSync('git', ['-c', 'user.name=Tester', '-c', 'user.email=tester@example.org', ...args], { cwd: box.ws, encoding: 'utf8' });
 const edit = (file, line, text, session) => me.call('edit_file', { path: file, search: `line ${line}\n`, replace: text }, session);
@@ -25,6 +25,10 @@ before(async () => {
   fs.copyFileSync(path.join(import.meta.dirname, 'clangd.cjs'), clangd);
   servers = { 'sidecar.languageServers': { clangd: { command: [process.execPath, clangd] } } };
   box.machine(servers);
+  // There from the beginning: while something runs confined, a project that has no such file shows an empty directory in its place.
+  theirs = path.join(box.ws, 'theirs.cjs');
+  fs.copyFileSync(path.join(import.meta.dirname, 'theirs.cjs'), theirs);
+  fs.writeFileSync(path.join(box.ws, '.mcp.json'), JSON.stringify({ mcpServers: { theirs: { command: process.execPath, args: [theirs] } } }));
   git('init', '-q', '-b', 'main');
   git('add', '.');
   git('commit', '-q', '-m', 'first');
@@ -440,9 +444,6 @@ test('the status bar follows the project index', async () => {
 });
 
 test('an MCP server that the project names is used once it is trusted, with the command line that was shown', async () => {
-  const theirs = path.join(box.ws, 'theirs.cjs');
-  fs.copyFileSync(path.join(import.meta.dirname, 'theirs.cjs'), theirs);
-  fs.writeFileSync(path.join(box.ws, '.mcp.json'), JSON.stringify({ mcpServers: { theirs: { command: process.execPath, args: [theirs] } } }));
   await me.open('MCP Servers');
   const row = me.row('theirs', 'MCP Servers');
   await eventually('the server', async () => {
@@ -466,7 +467,6 @@ test('an MCP server that the project names is used once it is trusted, with the 
   await me.inline(row, 'Reconnect');
   await eventually('it is connected again', async () => /connected/.test(await me.text(row)));
   await me.view('MCP Servers').locator('.pane-header').click(); // the other views need the room
-  fs.rmSync(path.join(box.ws, '.mcp.json'));
 });
 
 test('a shadow workspace is made, merged into the review and discarded', async () => {
