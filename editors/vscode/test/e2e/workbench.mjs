@@ -10,9 +10,15 @@ const cache = process.env.SIDECAR_VSCODE_CACHE ?? path.join(process.env.XDG_CACH
 const node = path.join(cache, 'node/bin/node');
 const main = path.join(cache, 'code-server/lib/vscode/out/server-main.js');
 
-const freePort = () => new Promise((resolve, reject) => {
-  const s = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => resolve(port)); });
-});
+/** Ports that are free, each another: both are held until the last is known, as one that was given back may be given again. */
+async function freePorts(n) {
+  const held = await Promise.all(Array.from({ length: n }, () => new Promise((resolve, reject) => {
+    const s = net.createServer().once('error', reject).listen(0, '127.0.0.1', () => resolve(s));
+  })));
+  const ports = held.map(s => s.address().port);
+  await Promise.all(held.map(s => new Promise(r => s.close(r))));
+  return ports;
+}
 
 /** Settings under which the screen is the same each time. Names and values are today's: what is out of date is written anew while tests run. */
 const settings = {
@@ -65,7 +71,7 @@ function ends(child) {
 
 /** Starts the workbench's server; ready when it answers. */
 export async function serve(box, { trust = true } = {}) {
-  const port = await freePort(), agentPort = await freePort();
+  const [port, agentPort] = await freePorts(2);
   const child = spawn(node, [...args(box), '--host', '127.0.0.1', '--port', String(port), '--without-connection-token', '--telemetry-level', 'off', ...(trust ? ['--disable-workspace-trust'] : [])],
     { env: environment(box, { SIDECAR_TEST_PORT: String(agentPort) }), stdio: ['ignore', 'pipe', 'pipe'], detached: true }); // a process group of its own, to end all of it
   ends(child);
