@@ -84,6 +84,10 @@ func keep() int {
 	var own atomic.Pointer[string]
 	go func() {
 		receive(jobs)
+		// From here on nothing is begun. And a child that is just being made must
+		// not be stopped: until it runs its program this process waits for it, and
+		// would not come to end it.
+		syscall.ForkLock.Lock()
 		endTree(os.Getpid(), treePatience, nil)
 		remove(&own)
 		os.Exit(0)
