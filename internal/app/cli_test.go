@@ -96,6 +96,7 @@ func TestCommandLine(t *testing.T) {
 		"explain":              {[]string{"policy", "explain", "--root", dir, "edit_file", `{"path":"a.txt","search":"one","replace":"1"}`}, "", 0, "ask by mode.cautious.edits", ""},
 		"explain, verb":        {[]string{"policy", "tell"}, "", 2, "", "explain"},
 		"explain, parts":       {[]string{"policy", "explain", "--root", dir, "run_command", `{"command":"ls | make x"}`}, "", 0, "  ls: allow by command.read: it only looks\n  make x: the mode decides by command.unknown", ""},
+		"explain, sandbox":     {[]string{"policy", "explain", "--root", dir, "run_command", `{"command":"make x"}`}, "", 0, "command: make x\nsandbox: ", ""},
 		"policy test":          {[]string{"policy", "test", "--root", dir, "git status", "rm -rf ."}, "", 0, "allow  git status  [mode.cautious.reads]\nask    rm -rf .  [irrecoverable]\n", ""},
 		"policy test, met":     {[]string{"policy", "--expect", "allow", "test", "--root", dir, "-"}, "ls\n\n# a comment\ngit log\n", 0, "allow  git log", ""},
 		"policy test, not met": {[]string{"policy", "--expect", "allow", "test", "--root", dir, "-"}, "ls\nmake\n", 1, "ask    make  [mode.cautious.execs] (expected: allow)", "1 of 2 lines"},

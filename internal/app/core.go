@@ -198,6 +198,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 
 		Refresh:    c.known.refresh,
 		Unconfined: func() string { return c.unconfined(d.parser, box) },
+		Sandbox:    func() string { return c.confinedBy(d.parser, box) },
 	})
 	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: settingTools{c, folders[0].Dir}, Backends: backends{c}}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
 		c.giveUp(d)

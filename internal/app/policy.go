@@ -53,6 +53,9 @@ func explainPolicy(ctx context.Context, c *cli) error {
 	if e.Effects.Command != "" {
 		fmt.Fprintf(c.Out, "command: %s\n", e.Effects.Command)
 	}
+	if e.Effects.Sandbox != "" {
+		fmt.Fprintln(c.Out, e.Effects.Sandbox)
+	}
 	c.parts(e)
 	return nil
 }

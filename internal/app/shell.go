@@ -59,6 +59,22 @@ func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 	}
 }
 
+// confinedBy says what confines commands, as the settings are.
+func (c *core) confinedBy(self string, box *sandbox.Sandbox) string {
+	set := c.settings.now.Load()
+	if self == "" {
+		return ""
+	}
+	level, err := box.LevelFor(sandbox.Mode(set.String("sandbox.mode")))
+	if err != nil {
+		return ""
+	}
+	if weak := level.Weak(); weak != "" {
+		return weak
+	}
+	return level.Words(sandboxSpec(set, c.disk.Folders()[0].Dir).Network)
+}
+
 // unconfined says what confines commands less than it should, as the settings
 // are.
 func (c *core) unconfined(self string, box *sandbox.Sandbox) string {

@@ -140,6 +140,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	if a.Irrecoverable {
 		a.Detail += "\n" + hide(c.irrecoverable())
 	}
+	if s := a.Effects.Sandbox; s != "" && !strings.Contains(a.Detail, s) {
+		a.Detail += "\n" + s
+	}
 	switch {
 	case a.Diff != "":
 		a.Detail += "\n\n" + a.Diff
@@ -220,6 +223,9 @@ func unified(ch workspace.Change) string {
 func (c *call) effects(changes []workspace.Change) EffectList {
 	e := EffectList{Access: c.access(), Reads: slices.Clone(c.bound.Effects.Paths), Command: c.d.o.Redact.Text(c.bound.Effects.Command), Hosts: slices.Clone(c.bound.Effects.Hosts)}
 	e.Writes = touched(changes)
+	if (c.line != nil || c.bound.Effects.Confined) && c.d.o.Sandbox != nil {
+		e.Sandbox = c.d.o.Sandbox()
+	}
 	return e
 }
 

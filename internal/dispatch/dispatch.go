@@ -44,6 +44,10 @@ type Options struct {
 	// means that nothing is known to be missing.
 	Unconfined func() string
 
+	// Sandbox says what a command would be confined by, for who is asked about
+	// it; nil and "" say nothing.
+	Sandbox func() string
+
 	// Check looks at changes of the main tree that have been held for review,
 	// for as long as it may take. nil means that nobody does.
 	Check func(ctx context.Context, session string, changes []workspace.Change) *Checked

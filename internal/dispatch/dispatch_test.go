@@ -591,6 +591,29 @@ func TestTheQuestionShowsTheEffect(t *testing.T) {
 	}
 }
 
+// Who is asked about a command is told what would confine it, once.
+func TestTheQuestionNamesTheSandbox(t *testing.T) {
+	for name, c := range map[string]struct{ weak, sandbox string }{
+		"whole": {"", "sandbox: all of it"}, "a part": {"sandbox: a part", "sandbox: a part"}, "not known": {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "cautious")
+			r.o.Unconfined = func() string { return c.weak }
+			r.o.Sandbox = func() string { return c.sandbox }
+			r.person.answer = says(Answer{})
+			r.call(t, "shell", `{"command":"make"}`)
+			r.call(t, "put", `{"path":"a.txt","text":"x"}`)
+			run, edit := r.person.asked[0], r.person.asked[1]
+			if run.Effects.Sandbox != c.sandbox || c.sandbox != "" && strings.Count(run.Detail, c.sandbox) != 1 {
+				t.Errorf("%+v", run)
+			}
+			if edit.Effects.Sandbox != "" || strings.Contains(edit.Detail, "sandbox") {
+				t.Errorf("an edit runs nothing: %+v", edit)
+			}
+		})
+	}
+}
+
 func TestApprovalScopes(t *testing.T) {
 	r := newRig(t, "cautious")
 	r.person.answer = says(Answer{Allow: true, Scope: ForSession})

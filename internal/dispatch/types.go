@@ -161,6 +161,7 @@ type EffectList struct {
 	Reads   []string     `json:"reads,omitempty"`
 	Writes  []string     `json:"writes,omitempty"`
 	Command string       `json:"command,omitempty"`
+	Sandbox string       `json:"sandbox,omitempty"` // what the command would be confined by
 	Hosts   []string     `json:"hosts,omitempty"`
 }
 
