@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/bits"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -60,10 +61,14 @@ func (f *frame) put() {
 	tail := bytes.Clone(f.buf.Bytes()[t.at:])
 	f.buf.Truncate(t.at)
 	f.buf.Grow(t.size + len(tail))
+	// Quoted in place, the buffer would have room for the worst that can become of
+	// the text, and thousands of replies may wait for a slow peer.
+	room := quoting.Get().(*[]byte)
 	for part := range t.parts() {
-		f.buf.Grow(maxQuoted * len(part))
-		f.buf.Write(appendQuoted(f.buf.AvailableBuffer(), part))
+		*room = appendQuoted((*room)[:0], part)
+		f.buf.Write(*room)
 	}
+	quoting.Put(room)
 	f.buf.Write(tail)
 }
 
@@ -71,6 +76,12 @@ const (
 	quoteBytes = 8 << 10 // of a text are quoted at once
 	maxQuoted  = 6       // bytes may come of one: \u0000
 )
+
+// quoting has room for a part that is quoted.
+var quoting = sync.Pool{New: func() any {
+	room := make([]byte, 0, maxQuoted*quoteBytes)
+	return &room
+}}
 
 // wholePart is the longest beginning of s of at most quoteBytes that cuts no
 // character in two.

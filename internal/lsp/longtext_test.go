@@ -119,3 +119,16 @@ func BenchmarkLongText(b *testing.B) {
 		})
 	}
 }
+
+// TestRoomOfAReply: a reply that waits for a slow peer holds not much more
+// memory than its text needs.
+func TestRoomOfAReply(t *testing.T) {
+	var f frame // not one that was used before
+	text := strings.Repeat("line\n", 2000)
+	if err := f.marshalLongText(longResult{ID: "x", Text: text}); err != nil || f.text.size != 0 {
+		t.Fatal(err, f.text.size)
+	}
+	if got, most := f.buf.Cap(), 3*len(text); got > most {
+		t.Errorf("room for %d bytes, want at most %d for a text of %d", got, most, len(text))
+	}
+}
