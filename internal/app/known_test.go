@@ -57,11 +57,11 @@ func TestKnownValuesReachNoSink(t *testing.T) {
 	}
 	t.Setenv("SERVICE_API_KEY", values["environment"])
 	write(t, config.UserFile(), `{"web.search.key": "`+values["setting"]+`"}`)
-	dir := project(t, map[string]string{".env": "A_TOKEN='" + values["file"] + "'\n", "app/web/.env.local": "export B_KEY=\"" + values["nested file"] + "\"\n"})
 	caps := fakeeditor.Usual()
 	caps.Experimental.Sidecar.Approve, caps.Experimental.Sidecar.Ask, caps.Experimental.Sidecar.Events = true, true, true
 	sinks := map[string]string{}
 	for name, opts := range map[string]fakeeditor.Options{"plain": {}, "extras": {Capabilities: caps}} {
+		dir := project(t, map[string]string{".env": "A_TOKEN='" + values["file"] + "'\n", "app/web/.env.local": "export B_KEY=\"" + values["nested file"] + "\"\n"})
 		r, log := serveWhole(t, dir, opts)
 		r.Answer("sidecar/approve", func(context.Context, json.RawMessage) (any, error) { return object{"outcome": "allow"}, nil })
 		r.Answer("sidecar/ask", func(context.Context, json.RawMessage) (any, error) { return object{"answer": "yes"}, nil })
@@ -108,14 +108,14 @@ func TestKnownValuesReachNoSink(t *testing.T) {
 			}
 			sinks[m.Method] += string(m.Params) + "\n"
 		}
-	}
-	logs, err := filepath.Glob(filepath.Join(dir, ".sidecar/logs/*.jsonl"))
-	if err != nil || len(logs) == 0 {
-		t.Fatal(logs, err)
-	}
-	for _, name := range logs {
-		text, _ := os.ReadFile(name)
-		sinks["audit log"] += string(text)
+		logs, err := filepath.Glob(filepath.Join(dir, ".sidecar/logs/*.jsonl"))
+		if err != nil || len(logs) == 0 {
+			t.Fatal(logs, err)
+		}
+		for _, name := range logs {
+			text, _ := os.ReadFile(name)
+			sinks["audit log"] += string(text)
+		}
 	}
 	tried, clean, controls := 0, 0, 0
 	for _, sink := range []string{"results", "log", "audit log", "window/showMessageRequest", "sidecar/approve", "sidecar/ask", "sidecar/event"} {
