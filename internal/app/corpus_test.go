@@ -53,10 +53,28 @@ type rig struct {
 
 func serve(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 	t.Helper()
-	opts.Root = dir
-	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
+	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
 		return app.Serve(context.Background(), in, out, slog.New(slog.DiscardHandler), nil)
-	}, opts)
+	})
+}
+
+// serveSelf is serve by a program that can start itself.
+func serveSelf(t *testing.T, dir string, opts fakeeditor.Options) *rig {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
+		return app.ServeAs(context.Background(), self, in, out, slog.New(slog.DiscardHandler))
+	})
+}
+
+// begin connects an editor to a server that runs until the test's end.
+func begin(t *testing.T, dir string, opts fakeeditor.Options, run func(io.Reader, io.Writer) error) *rig {
+	t.Helper()
+	opts.Root = dir
+	e := fakeeditor.Serve(run, opts)
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package app_test
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
@@ -52,28 +49,6 @@ func mcpServer() {
 	add("much", func(map[string]string) string { return strings.Repeat("a line of text\n", 10_000) })
 	add("drop", func(map[string]string) string { return "dropped" })
 	_ = s.Run(context.Background(), &sdk.StdioTransport{})
-}
-
-// serveSelf is serve by a program that can start itself.
-func serveSelf(t *testing.T, dir string, opts fakeeditor.Options) *rig {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Root = dir
-	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return app.ServeAs(context.Background(), self, in, out, slog.New(slog.DiscardHandler))
-	}, opts)
-	if _, err := e.Initialize(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Shutdown(context.Background()); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-	})
-	return &rig{e, t, dir}
 }
 
 func (r *rig) mcpServers() map[string]server.MCPStatus {

@@ -81,6 +81,9 @@ func (h *Host) Close() {
 	})
 }
 
+// acceptAgain keeps a host that can't accept from trying without a pause.
+const acceptAgain = 50 * time.Millisecond
+
 func (h *Host) accept() {
 	defer close(h.done)
 	for {
@@ -88,8 +91,9 @@ func (h *Host) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil {
-			continue // who it was has gone, or there are too many files open
+		if err != nil { // who it was has gone, or there are too many files open
+			time.Sleep(acceptAgain)
+			continue
 		}
 		go h.welcome(c)
 	}
