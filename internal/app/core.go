@@ -133,7 +133,11 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	hide := redactorOf(d.log)
 	if d.before == nil {
-		c.settings = &settings{level: d.level, secrets: func(values []string) { hide.Know("settings", values) }, project: func() ([]byte, error) { return readProjectSettings(c.line.home()) }}
+		c.settings = &settings{
+			level: d.level, folders: c.line.folders,
+			secrets: func(values []string) { hide.Know("settings", values) },
+			project: func() ([]byte, error) { return readProjectSettings(c.line.home()) },
+		}
 		c.problems = append(c.problems, c.settings.load(d.client...)...)
 		c.sessions = d.visit.sessions(c.line, d)
 	} else {

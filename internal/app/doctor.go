@@ -148,7 +148,7 @@ func checkLanguages(k *core) finding {
 		detail += "; not on PATH or off: " + strings.Join(missing, ", ")
 	}
 	if !k.settings.trusted() {
-		detail += "; none runs before the workspace is trusted (sidecar.workspace.trust)"
+		detail += "; none runs before the workspace is trusted (sidecar.workspace.trust, or sidecar-ls trust yes)"
 	}
 	return finding{"languages", true, detail}
 }

@@ -53,6 +53,15 @@ func (v *visit) sessions(l *line, d door) *session.Store {
 // state.
 func (l *line) home() string { return l.now.Load().disk.Folders()[0].Dir }
 
+// folders are the workspace's.
+func (l *line) folders() []string {
+	var dirs []string
+	for _, f := range l.now.Load().disk.Folders() {
+		dirs = append(dirs, f.Dir)
+	}
+	return dirs
+}
+
 // sessions are kept as long as the client stays.
 func (l *line) sessions(d door) *session.Store {
 	return session.NewStore(session.Options{
@@ -109,6 +118,7 @@ func (c *core) takeOver(ctx context.Context, before *core) error {
 	}
 	c.takeBack(ctx)
 	c.line.now.Store(c)
+	c.settings.reload() // other folders may bring other settings, and be trusted or not
 	c.admitAgents()
 	c.line.ending.Go(func() {
 		<-before.dispatch.Retire()

@@ -71,6 +71,7 @@ func commands() []command {
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", lookAtPolicy},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
 		{"mcp", "[--root DIR] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP},
+		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
 	}
 }

@@ -25,6 +25,7 @@ import (
 // settings is what holds now. Readers take a snapshot; load swaps in a new one.
 type settings struct {
 	project func() ([]byte, error) // reads the project's file; nil: there is none
+	folders func() []string        // of the workspace, that the user may have trusted; nil: none
 	level   *slog.LevelVar         // follows log.level
 
 	secrets func(values []string) // is told those that the settings hold; may be nil
@@ -59,6 +60,13 @@ func (s *settings) read() []string {
 		problems = append(problems, err.Error())
 	}
 	sources := []config.Source{user}
+	if s.folders != nil {
+		said, err := trustSource(s.folders())
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+		sources = append(sources, said)
+	}
 	for _, layer := range s.client {
 		sources = append(sources, config.Source{Origin: config.Client, Data: layer})
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -202,12 +201,7 @@ func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbo
 }
 
 // sourceFile is where is kept, for the user, what was trusted.
-func sourceFile() string {
-	if f := config.UserFile(); f != "" {
-		return filepath.Join(filepath.Dir(f), "mcp-trust.json")
-	}
-	return ""
-}
+func sourceFile() string { return userFile("mcp-trust.json") }
 
 // sourceMemory keeps what is known of a workspace's servers in a file of the
 // user's, which no project can bring along.
@@ -221,14 +215,8 @@ type trustFile map[string]map[string]source.Known
 
 func (m *sourceMemory) read() (trustFile, error) {
 	all := trustFile{}
-	data, err := os.ReadFile(m.file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || m.file == "" {
-		return all, err
-	}
-	if len(data) > 0 {
-		if err := json.Unmarshal(data, &all); err != nil {
-			return nil, fmt.Errorf("%s can't be read, so no MCP server is trusted; remove it: %w", m.file, err)
-		}
+	if err := readUserFile(m.file, &all); err != nil {
+		return nil, fmt.Errorf("%s can't be read, so no MCP server is trusted; remove it: %w", m.file, err)
 	}
 	return all, nil
 }
@@ -243,9 +231,6 @@ func (m *sourceMemory) Load(server string) (source.Known, error) {
 
 // Save implements source.Memory.
 func (m *sourceMemory) Save(server string, k source.Known) error {
-	if m.file == "" {
-		return errors.New("there is no directory for the user's settings")
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all, err := m.read()
@@ -256,25 +241,7 @@ func (m *sourceMemory) Save(server string, k source.Known) error {
 		all[m.root] = map[string]source.Known{}
 	}
 	all[m.root][server] = k
-	data, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(m.file), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(m.file), ".mcp-trust-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), m.file)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
+	return writeUserFile(m.file, all)
 }
 
 // checkSources says which MCP servers are configured; none is started.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
@@ -190,6 +191,7 @@ var selfApproval = []string{".sidecar/settings.json", ".sidecar/state/pending/lo
 // silent; with nobody there to ask, none works.
 func TestSelfApproval(t *testing.T) {
 	home(t)
+	trustFile := filepath.Join(filepath.Dir(config.UserFile()), "trust.json")
 	server := buildServer(t)
 	tried, held, controls := 0, 0, 0
 	dir := project(t, map[string]string{"a.txt": "one\n", ".vscode/settings.json": "{}\n", ".mcp.json": "{}\n"})
@@ -247,6 +249,17 @@ func TestSelfApproval(t *testing.T) {
 		{"edit_file", object{"path": ".mcp.json", "search": "{}", "replace": "{\"x\":1}"}}, {"move_file", object{"from": ".mcp.json", "to": "b.json"}},
 	} {
 		try(".mcp.json", "autonomous", c.tool, c.args)
+	}
+	for _, line := range []string{" trust yes", " review accept", " trust yes --root /"} { // by the server's own commands
+		try(".mcp.json", "autonomous", "run_command", object{"command": "n=" + server + "; $n" + line})
+		if _, err := os.Stat(trustFile); err == nil {
+			t.Errorf("an agent has said that the workspace is trusted: %s", line)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), server, "trust", "yes", "--root", t.TempDir()).CombinedOutput(); err != nil {
+		t.Errorf("control: %v: %s", err, out)
+	} else if _, err := os.Stat(trustFile); err == nil {
+		controls++
 	}
 	for _, c := range []struct {
 		tool string

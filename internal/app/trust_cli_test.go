@@ -1,0 +1,118 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// TestTrustCommand: what the user says of a folder holds for that folder, in
+// all programs that have no editor to ask, until they say something else.
+func TestTrustCommand(t *testing.T) {
+	home(t)
+	dir, other := project(t, map[string]string{"a.txt": "x\n"}), project(t, map[string]string{"a.txt": "x\n"})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	setting := func(dir string) string {
+		out, stderr, _ := cli(t, "", "call", "--root", dir, "get_setting", `{"key":"workspace.trust"}`)
+		return out + stderr
+	}
+	for _, step := range []struct {
+		args       []string
+		code       int
+		out        string
+		trust      string // then, of dir
+		runs, says string // what a command in dir prints, and doctor
+	}{
+		{[]string{"trust", "--root", dir}, 0, "you have not said", "unknown", "hello", "none runs before"},
+		{[]string{"trust", "yes", "--root", link}, 0, dir + " is trusted", "trusted", "hello", "language servers found"},
+		{[]string{"trust", "--json", "--root", dir}, 0, `"trust": "trusted"`, "trusted", "hello", "language servers found"},
+		{[]string{"trust", "perhaps", "--root", dir}, 2, "", "trusted", "hello", "language servers found"},
+		{[]string{"trust", "yes", "no", "--root", dir}, 2, "", "trusted", "hello", "language servers found"},
+		{[]string{"trust", "yes", "--root", dir + "/none"}, 1, "", "trusted", "hello", "language servers found"},
+		{[]string{"trust", "no", "--root", dir}, 0, "tools only read", "untrusted", "does not trust this workspace", "none runs before"},
+		{[]string{"trust", "forget", "--root", dir}, 0, "you have not said", "unknown", "hello", "none runs before"},
+	} {
+		out, stderr, code := cli(t, "", step.args...)
+		if code != step.code || !strings.Contains(out, step.out) {
+			t.Errorf("%q: exit %d: %s%s", step.args, code, out, stderr)
+		}
+		if got := setting(dir); !strings.Contains(got, `= "`+step.trust+`"`) {
+			t.Errorf("after %q the setting is %s", step.args, got)
+		}
+		if got := setting(other); !strings.Contains(got, `= "unknown"`) {
+			t.Errorf("after %q the setting of another folder is %s", step.args, got)
+		}
+		if out, stderr, _ := cli(t, "", "call", "--root", dir, "run_command", `{"command":"echo hello"}`); !strings.Contains(out+stderr, step.runs) {
+			t.Errorf("after %q: %s%s", step.args, out, stderr)
+		}
+		if out, _, _ := cli(t, "", "doctor", "--root", dir); !strings.Contains(out, step.says) || strings.Contains(out, "none runs before") != (step.says == "none runs before") {
+			t.Errorf("after %q: %s", step.args, out)
+		}
+	}
+}
+
+// TestTrustOfFolders: one folder of a workspace does not vouch for the others,
+// and an editor has the last word.
+func TestTrustOfFolders(t *testing.T) {
+	home(t)
+	a, b := project(t, map[string]string{"a.txt": "x\n"}), project(t, map[string]string{"b.txt": "x\n"})
+	say := func(word, dir string) {
+		t.Helper()
+		if _, stderr, code := cli(t, "", "trust", word, "--root", dir); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	trust := func(r *rig) string {
+		t.Helper()
+		for _, word := range []string{"untrusted", "trusted", "unknown"} {
+			if strings.Contains(r.call("get_setting", object{"key": "workspace.trust"}).Content, `= "`+word+`"`) {
+				return word
+			}
+		}
+		return ""
+	}
+	say("yes", a)
+	r := serve(t, a, fakeeditor.Options{})
+	if got := trust(r); got != "trusted" {
+		t.Errorf("a alone: %s", got)
+	}
+	r.folders([]string{b}, nil)
+	if got := trust(r); got != "unknown" {
+		t.Errorf("with another folder: %s", got)
+	}
+	r.folders(nil, []string{b})
+	if got := trust(r); got != "trusted" {
+		t.Errorf("without it: %s", got)
+	}
+	say("no", b)
+	r.folders([]string{b}, nil)
+	if got := trust(r); got != "untrusted" {
+		t.Errorf("with a folder that is not trusted: %s", got)
+	}
+	editor := serve(t, a, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace.trust": "untrusted"}}})
+	if got := trust(editor); got != "untrusted" {
+		t.Errorf("the editor's word: %s", got)
+	}
+
+	file := filepath.Join(filepath.Dir(config.UserFile()), "trust.json")
+	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	write(t, file, "{")
+	if got := trust(serve(t, a, fakeeditor.Options{})); got != "unknown" {
+		t.Errorf("a damaged file: %s", got)
+	}
+	if _, stderr, code := cli(t, "", "trust", "yes", "--root", a); code != 1 || !strings.Contains(stderr, "mend or remove") {
+		t.Errorf("a damaged file: exit %d: %s", code, stderr)
+	}
+	if data, _ := os.ReadFile(file); string(data) != "{" {
+		t.Errorf("a damaged file was overwritten: %s", data)
+	}
+}
