@@ -149,7 +149,10 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 // write writes what a model reads of the tests.
 func (t Tested) write(b *strings.Builder) {
 	fmt.Fprintf(b, "$ %s\n", t.Command)
-	if t.Counted {
+	switch {
+	case t.Counted && t.Passed+t.Failed+t.Skipped == 0:
+		b.WriteString("no test was run: there is none\n")
+	case t.Counted:
 		fmt.Fprintf(b, "%d passed, %d failed, %d skipped\n", t.Passed, t.Failed, t.Skipped)
 	}
 	for _, f := range t.Failures {

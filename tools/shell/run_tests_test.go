@@ -12,6 +12,23 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
+// TestNoTests: where there are no tests, a model does not read that all is well.
+func TestNoTests(t *testing.T) {
+	for _, c := range []struct {
+		t    Tested
+		want string
+	}{
+		{Tested{Command: "x", Counted: true}, "$ x\nno test was run: there is none\n"},
+		{Tested{Command: "x", Counted: true, Skipped: 1}, "$ x\n0 passed, 0 failed, 1 skipped\n"},
+		{Tested{Command: "x"}, "$ x\n"},
+	} {
+		var b strings.Builder
+		if c.t.write(&b); b.String() != c.want {
+			t.Errorf("%+v: %q", c.t, b.String())
+		}
+	}
+}
+
 // sample is a small project of one runner: it has a test that passes, one that
 // fails and one that is skipped.
 type sample struct {
