@@ -74,7 +74,7 @@ func Serve(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) er
 	})
 	e.server.AddTool(e.callAny(), e.call)
 	e.server.AddReceivingMiddleware(e.receive)
-	err := e.server.Run(ctx, &sdk.IOTransport{Reader: r, Writer: w})
+	err := e.server.Run(ctx, transport(r, w))
 	cancel()
 	e.work.Wait()
 	return errors.Join(unexpected(err), e.close())
