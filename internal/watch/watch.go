@@ -22,7 +22,9 @@ import (
 // (except for its info/exclude) and .sidecar.
 //
 // Some changes nobody reports: what is written through a shared memory
-// mapping, or through a hard link in a directory that isn't watched.
+// mapping, or through a hard link in a directory that isn't watched, or one that
+// is made, written through and removed again before anybody asks (the link's
+// name is reported then, but not whose it was).
 type Watcher struct {
 	disk  *workspace.Disk
 	roots []string // their names in the view

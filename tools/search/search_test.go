@@ -377,6 +377,35 @@ func TestGrepInPieces(t *testing.T) {
 	}
 }
 
+// What was seen of one file says nothing about the next, be that next to
+// nothing.
+func TestGrepShortAfterLong(t *testing.T) {
+	for _, text := range []string{"", "\xff\xfe", "\xfe\xff", "\xef\xbb\xbf", "\xff\xfe\x00"} {
+		d := project(t, map[string]string{"long": "\x00" + strings.Repeat("binary\n", pieceSize), "short": text})
+		m, err := (&Query{Pattern: "absent"}).Run(t.Context(), inOrder{d, []string{"long", "short"}})
+		if err != nil || m.Searched != 2 || m.Binary != 1 {
+			t.Errorf("%q: %+v, %v", text, m, err)
+		}
+	}
+}
+
+// inOrder are files that one worker visits one after the other.
+type inOrder struct {
+	workspace.Files
+	names []string
+}
+
+func (o inOrder) Walk(ctx context.Context, opts workspace.WalkOptions, visit func(*workspace.Entry) error) error {
+	opts.Workers = 1
+	for _, name := range o.names {
+		opts.Names = []string{name}
+		if err := o.Files.Walk(ctx, opts, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // whole are files that can be read only in one piece.
 type whole struct{ workspace.Files }
 

@@ -25,6 +25,7 @@ type searcher struct {
 
 	piece   []byte
 	whole   []byte      // the file, when it came in one piece
+	inOne   bool        // it did
 	head    [sniff]byte // its beginning, when it did not
 	headLen int
 	first   bool // the next piece is the first
@@ -183,12 +184,12 @@ func (s *searcher) look(e *workspace.Entry) (data []byte, found place, err error
 		if s.piece == nil {
 			s.piece = make([]byte, pieceSize)
 		}
-		s.whole, s.hit, s.first = nil, false, true
+		s.inOne, s.hit, s.first = false, false, true
 		err = e.Scan(s.piece, s.scan)
 		switch {
 		case err != nil && !errors.Is(err, bufio.ErrTooLong):
 			return nil, nowhere, err
-		case s.whole != nil:
+		case s.inOne:
 			return s.whole, inText, nil
 		case err == nil && !s.hit:
 			return s.head[:s.headLen], nowhere, nil
@@ -216,7 +217,7 @@ func (s *searcher) scan(data []byte, last bool) bool {
 	s.first = false
 	if first {
 		if last {
-			s.whole = s.decode(data)
+			s.whole, s.inOne = s.decode(data), true
 			return false
 		}
 		s.headLen = copy(s.head[:], data)
