@@ -108,7 +108,8 @@ func uses(parts []Part, r Ref) []Edge {
 func callable(k pki.Kind) bool { return k == pki.Function || k == pki.Method }
 
 // used returns the units whose names the text of r has.
-func used(parts []Part, r Ref, text []byte) []Edge {
+func (m *meanings) used(r Ref, text []byte) []Edge {
+	parts := m.parts
 	seg := parts[r.Part]
 	home := path.Dir(seg.Files[seg.Units[r.Unit].File].Path)
 	own := terms.Whole(seg.Name(r.Unit))
@@ -135,7 +136,7 @@ func used(parts []Part, r Ref, text []byte) []Edge {
 		if seen[id] {
 			continue
 		}
-		found := bearers(parts, id, name, home)
+		found := m.of(name, home)
 		if !called {
 			found = slices.DeleteFunc(found, func(e Edge) bool { return callable(parts[e.To.Part].Units[e.To.Unit].Kind()) })
 		}
@@ -152,38 +153,25 @@ func inComment(text []byte, i int) bool {
 	return bytes.Contains(before, []byte("//")) || bytes.HasPrefix(before, []byte("#")) || bytes.HasPrefix(before, []byte("* ")) || bytes.HasPrefix(before, []byte("/*"))
 }
 
-// bearers returns the functions and types of a name, those nearby if there are
-// many.
-func bearers(parts []Part, id terms.ID, name, home string) []Edge {
-	var all, near []Ref
-	for i := range parts {
-		p, ok := parts[i].Postings(id)
-		if !ok {
-			continue
+// meanings are what names stand for, looked up once.
+type meanings struct {
+	parts []Part
+	known map[string][]Ref
+}
+
+// of returns the functions and types of a name, those nearby if there are many.
+func (m *meanings) of(name, home string) []Edge {
+	all, known := m.known[name]
+	if !known {
+		all = bearers(m.parts, name)
+		m.known[name] = all
+	}
+	var near []Ref
+	for _, ref := range all {
+		p := m.parts[ref.Part]
+		if path.Dir(p.Files[p.Units[ref.Unit].File].Path) == home {
+			near = append(near, ref)
 		}
-		if p.Units > 20000 {
-			return nil
-		}
-		p.Each(func(u uint32, where byte) bool {
-			if where&segment.InName == 0 || where&segment.AsWhole == 0 || parts[i].Name(u) != name {
-				return true
-			}
-			to := &parts[i].Units[u]
-			f := &parts[i].Files[to.File]
-			switch to.Kind() {
-			case segment.FileKind, pki.Heading, pki.Variable, pki.Constant:
-				return true
-			}
-			if f.Flags&segment.Test != 0 || parts[i].Dead != nil && parts[i].Dead(to.File) {
-				return true
-			}
-			ref := Ref{uint32(i), u}
-			all = append(all, ref)
-			if path.Dir(f.Path) == home {
-				near = append(near, ref)
-			}
-			return len(all) <= 10*maxMeaning
-		})
 	}
 	if len(near) > 0 {
 		all = near
@@ -194,13 +182,45 @@ func bearers(parts []Part, id terms.ID, name, home string) []Edge {
 	out := make([]Edge, 0, len(all))
 	for _, ref := range all {
 		e := Edge{ref, Calls, 1 / float32(len(all))}
-		if !callable(parts[ref.Part].Units[ref.Unit].Kind()) {
+		if !callable(m.parts[ref.Part].Units[ref.Unit].Kind()) {
 			e.Relation = Uses
 			e.Weight *= 0.7
 		}
 		out = append(out, e)
 	}
 	return out
+}
+
+// bearers returns the functions and types of a name, none of a name that is
+// everywhere.
+func bearers(parts []Part, name string) (all []Ref) {
+	for i, p := range parts {
+		p.Bearers(name, func(u uint32) bool {
+			to := &p.Units[u]
+			switch to.Kind() {
+			case pki.Heading, pki.Variable, pki.Constant:
+				return true
+			}
+			if p.Files[to.File].Flags&segment.Test != 0 || p.Dead != nil && p.Dead(to.File) {
+				return true
+			}
+			all = append(all, Ref{uint32(i), u})
+			return len(all) <= 10*maxMeaning
+		})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	const everywhere = 20_000 // units of a part
+	id := terms.Whole(name)
+	for _, p := range parts {
+		if p.AtMost(id) > everywhere {
+			if places, _ := p.Postings(id); places.Units > everywhere {
+				return nil
+			}
+		}
+	}
+	return all
 }
 
 // Reached is a unit that the graph came to.
@@ -227,6 +247,7 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, text func(Ref) []byt
 	)
 	best := map[Ref]*Reached{}
 	isHit := map[Ref]bool{}
+	names := &meanings{parts, map[string][]Ref{}}
 	var front []Reached
 	for i, h := range hits {
 		isHit[h.Ref] = true
@@ -237,7 +258,7 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, text func(Ref) []byt
 	for hop := 1; hop <= depth && len(front) > 0 && len(best) < maxSeen; hop++ {
 		var next []Reached
 		for _, from := range front {
-			edges := append(uses(parts, from.Ref), used(parts, from.Ref, text(from.Ref))...)
+			edges := append(uses(parts, from.Ref), names.used(from.Ref, text(from.Ref))...)
 			for _, e := range edges {
 				score := from.Score * decay * e.Weight
 				if isHit[e.To] || score <= 0 {

@@ -167,6 +167,7 @@ type Segment struct {
 
 	Extensions map[string]uint32 // how many units are in files whose names end so
 
+	names  names
 	hashes []uint32 // of the terms, in order
 	starts []uint32 // of their postings, and the end of the last
 	posts  []byte
@@ -207,7 +208,7 @@ type Postings struct {
 
 // Postings returns the places of a term.
 func (s *Segment) Postings(id terms.ID) (p Postings, ok bool) {
-	i, ok := slices.BinarySearch(s.hashes, uint32(id))
+	i, ok := s.find(uint32(id))
 	if !ok {
 		return p, false
 	}
@@ -215,6 +216,31 @@ func (s *Segment) Postings(id terms.ID) (p Postings, ok bool) {
 	p.Units = p.varint()
 	p.Files = p.varint()
 	return p, true
+}
+
+// AtMost is how many units may have a term: a cheap bound.
+func (s *Segment) AtMost(id terms.ID) uint32 {
+	i, ok := s.find(uint32(id))
+	if !ok {
+		return 0
+	}
+	return (s.starts[i+1] - s.starts[i]) / 2 // each takes two bytes or more
+}
+
+// find returns the place of a hash. Hashes are spread evenly, so that it is near
+// where its share of all numbers says.
+func (s *Segment) find(hash uint32) (at int, ok bool) {
+	n := len(s.hashes)
+	lo := int(uint64(hash) * uint64(n) >> 32)
+	hi := lo
+	for step := 16; lo > 0 && s.hashes[lo] > hash; step *= 2 {
+		lo, hi = max(lo-step, 0), lo
+	}
+	for step := 16; hi < n && s.hashes[hi] < hash; step *= 2 {
+		lo, hi = hi, min(hi+step, n)
+	}
+	i, ok := slices.BinarySearch(s.hashes[lo:min(hi+1, n)], hash)
+	return lo + i, ok
 }
 
 func (p *Postings) varint() uint32 {

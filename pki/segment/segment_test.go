@@ -1,6 +1,8 @@
 package segment_test
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -76,6 +78,63 @@ func TestPostings(t *testing.T) {
 	}
 }
 
+// many is a segment with many terms, and some names that come again.
+func many() *segment.Segment {
+	b := segment.NewBuilder(false)
+	for file := range 4 {
+		var src []byte
+		for i := range 800 {
+			src = fmt.Appendf(src, "func Word%dEnd(x%d int) {}\n\nconst same%d = 1\n\n", i*(file+1), i*i, i%7)
+		}
+		b.Add(segment.File{Path: fmt.Sprintf("f%d.go", file)}, src, scan.Units("go", src, nil))
+	}
+	return b.Finish()
+}
+
+func TestBearers(t *testing.T) {
+	for what, s := range map[string]*segment.Segment{"few": built(), "many": many(), "none": segment.NewBuilder(true).Finish()} {
+		want := map[string][]uint32{"store.go": nil, "Nowhere": nil, "": nil, "open": nil}
+		for u := range s.Units {
+			if s.Units[u].Kind() != segment.FileKind {
+				name := s.Name(uint32(u))
+				want[name] = append(want[name], uint32(u))
+			}
+		}
+		for name, units := range want {
+			var got []uint32
+			s.Bearers(name, func(u uint32) bool {
+				got = append(got, u)
+				return true
+			})
+			if !slices.Equal(got, units) {
+				t.Fatalf("%s: %q is borne by %v, want %v", what, name, got, units)
+			}
+			n := 0
+			if s.Bearers(name, func(uint32) bool { n++; return false }); n != min(1, len(units)) {
+				t.Fatalf("%s: %q comes %d times after the end", what, name, n)
+			}
+		}
+	}
+	if n := len(many().Units); n < 4*1000 {
+		t.Errorf("the control has %d units", n)
+	}
+}
+
+// Each of many terms is found, and none that is not there.
+func TestPostingsOfMany(t *testing.T) {
+	s := many()
+	for i := range 640_000 {
+		id := terms.Word(fmt.Sprintf("x%d", i))
+		p, ok := s.Postings(id)
+		if p.Units > s.AtMost(id) {
+			t.Fatalf("x%d: at most %d, there are %d", i, s.AtMost(id), p.Units)
+		}
+		if root := int(math.Sqrt(float64(i))); ok != (root*root == i && root < 800) {
+			t.Fatalf("x%d: %v", i, ok)
+		}
+	}
+}
+
 func TestLengthClass(t *testing.T) {
 	last := uint8(0)
 	for n := range 1 << 17 {
@@ -116,6 +175,7 @@ func TestCodec(t *testing.T) {
 // use does with a segment what a ranking does.
 func use(s *segment.Segment) {
 	for i := range s.Units {
+		s.Bearers(s.Name(uint32(i)), func(uint32) bool { return true })
 		_ = s.Qualified(uint32(i)) + string(s.Units[i].Kind()) + s.Files[s.Units[i].File].Path
 	}
 	for _, w := range []string{"open", "store", "file", "bin", "path"} {
