@@ -317,14 +317,13 @@ func (c *creation) tempName() string {
 }
 
 func (c *creation) fill(ctx context.Context, have *gitrepo.Index, converted func(string) bool) error {
-	total := len(c.want.Entries)
 	f := gitrepo.Fill{
 		Dir: c.temp, Want: c.want, Have: have,
 		From: c.repo.Dir, FromIndex: c.main.index, Racy: c.main.racy,
 		Converted: converted, Smudge: c.smudge,
 	}
 	if c.r.Progress != nil {
-		f.Progress = func(done int) { c.r.Progress(done, total) }
+		f.Progress = func(done int) { c.r.Progress(done, len(c.want.Entries)) }
 	}
 	var err error
 	c.filled, err = c.repo.Fill(ctx, f)

@@ -74,7 +74,10 @@ func (c *creation) materialize(ctx context.Context, t *tree) error {
 	for i := range c.want.Entries {
 		e := &c.want.Entries[i]
 		made[e.Path] = e
-		if info, err := os.Lstat(filepath.Join(t.Path, filepath.FromSlash(e.Path))); moved[e.Path] && err == nil {
+		if !moved[e.Path] {
+			continue // it came with its directory
+		}
+		if info, err := os.Lstat(filepath.Join(t.Path, filepath.FromSlash(e.Path))); err == nil {
 			e.SetStat(info)
 		}
 	}

@@ -1,7 +1,6 @@
 package gitrepo
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha1"
 	"encoding/binary"
@@ -41,55 +40,51 @@ func WriteIndex(path string, x *Index) error {
 
 // encode writes version 2, or 3 where a flag needs it: gitformat-index(5).
 func (x *Index) encode() []byte {
-	var b bytes.Buffer
-	b.Grow(len(x.Entries) * 120)
-	version := uint32(2)
+	version, size := uint32(2), 12+8+sha1.Size
 	for i := range x.Entries {
-		if x.Entries[i].SkipWorktree || x.Entries[i].IntentToAdd {
+		e := &x.Entries[i]
+		if e.SkipWorktree || e.IntentToAdd {
 			version = 3
 		}
+		size += entryHeader + len(e.Path) + 2 + 8
 	}
-	b.WriteString("DIRC")
-	put32(&b, version, uint32(len(x.Entries)))
+	b := append(make([]byte, 0, size+size/16), "DIRC"...)
+	b = append32(b, version, uint32(len(x.Entries)))
 	for i := range x.Entries {
-		writeEntry(&b, &x.Entries[i])
+		b = x.Entries[i].append(b)
 	}
 	if x.Tree != nil {
-		var t bytes.Buffer
-		x.Tree.write(&t)
-		b.WriteString("TREE")
-		put32(&b, uint32(t.Len()))
-		b.Write(t.Bytes())
+		b = append(b, "TREE\x00\x00\x00\x00"...)
+		from := len(b)
+		b = x.Tree.append(b)
+		binary.BigEndian.PutUint32(b[from-4:], uint32(len(b)-from))
 	}
-	sum := sha1.Sum(b.Bytes())
-	b.Write(sum[:])
-	return b.Bytes()
+	sum := sha1.Sum(b)
+	return append(b, sum[:]...)
 }
 
-func put32(b *bytes.Buffer, words ...uint32) {
-	var buf [4]byte
+func append32(b []byte, words ...uint32) []byte {
 	for _, w := range words {
-		binary.BigEndian.PutUint32(buf[:], w)
-		b.Write(buf[:])
+		b = binary.BigEndian.AppendUint32(b, w)
 	}
+	return b
 }
 
-func writeEntry(b *bytes.Buffer, e *IndexEntry) {
-	sec := func(t time.Time) (uint32, uint32) {
+func (e *IndexEntry) append(b []byte) []byte {
+	from := len(b)
+	for _, t := range [...]time.Time{e.CTime, e.MTime} {
 		if t.IsZero() {
-			return 0, 0
+			b = append32(b, 0, 0)
+		} else {
+			b = append32(b, uint32(t.Unix()), uint32(t.Nanosecond()))
 		}
-		return uint32(t.Unix()), uint32(t.Nanosecond())
 	}
-	cs, cn := sec(e.CTime)
-	ms, mn := sec(e.MTime)
-	put32(b, cs, cn, ms, mn, e.Dev, e.Ino, e.Mode, e.UID, e.GID, e.Size)
-	b.Write(e.OID[:])
+	b = append32(b, e.Dev, e.Ino, e.Mode, e.UID, e.GID, e.Size)
+	b = append(b, e.OID[:]...)
 	flags := uint16(e.Stage)<<12 | uint16(min(len(e.Path), flagNameLen))
 	if e.AssumeValid {
 		flags |= flagAssumeValid
 	}
-	size := entryHeader
 	var more uint16
 	if e.SkipWorktree {
 		more |= flagSkipWorktree
@@ -100,28 +95,27 @@ func writeEntry(b *bytes.Buffer, e *IndexEntry) {
 	if more != 0 {
 		flags |= flagExtended
 	}
-	b.Write([]byte{byte(flags >> 8), byte(flags)})
+	b = binary.BigEndian.AppendUint16(b, flags)
 	if more != 0 {
-		b.Write([]byte{byte(more >> 8), byte(more)})
-		size += 2
+		b = binary.BigEndian.AppendUint16(b, more)
 	}
-	b.WriteString(e.Path)
-	var zeros [8]byte
-	b.Write(zeros[:8-(size+len(e.Path))%8])
+	b = append(b, e.Path...)
+	return append(b, "\x00\x00\x00\x00\x00\x00\x00\x00"[:8-(len(b)-from)%8]...)
 }
 
-// write appends the tree in the form of the TREE extension, in which the
+// append appends the tree in the form of the TREE extension, in which the
 // directories of a directory are sorted by length and then by bytes.
-func (t *CacheTree) write(b *bytes.Buffer) {
-	fmt.Fprintf(b, "%s\x00%d %d\n", t.Name, t.Entries, len(t.Subs))
+func (t *CacheTree) append(b []byte) []byte {
+	b = fmt.Appendf(b, "%s\x00%d %d\n", t.Name, t.Entries, len(t.Subs))
 	if t.Entries >= 0 {
-		b.Write(t.OID[:])
+		b = append(b, t.OID[:]...)
 	}
 	subs := slices.Clone(t.Subs)
 	slices.SortFunc(subs, func(a, z CacheTree) int {
 		return cmp.Or(len(a.Name)-len(z.Name), strings.Compare(a.Name, z.Name))
 	})
 	for i := range subs {
-		subs[i].write(b)
+		b = subs[i].append(b)
 	}
+	return b
 }

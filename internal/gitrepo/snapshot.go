@@ -164,7 +164,7 @@ func (r *snapshotReader) fromTree(i int, buf []byte) ([]byte, bool) {
 		buf = make([]byte, max(size, 2*cap(buf)))
 	}
 	buf = buf[:size]
-	if n, err := f.read(buf); err != nil || n != size {
+	if n, err := f.read(buf, size); err != nil || n != size {
 		return nil, false
 	}
 	var now IndexEntry

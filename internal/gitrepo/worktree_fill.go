@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -38,8 +36,8 @@ type Fill struct {
 	// Smudge, when set, returns the bytes of such a file that can't be copied.
 	Smudge func(name string, id OID) ([]byte, error)
 
-	Progress func(done int) // called now and then, from several goroutines
-	Workers  int            // 0 means one for each processor
+	Progress func(begun int) // called now and then, from several goroutines
+	Workers  int             // 0 means one for each processor
 }
 
 // Filled says where the files came from.
@@ -66,9 +64,6 @@ func (r *Repo) Fill(ctx context.Context, f Fill) (Filled, error) {
 			return Filled{}, err
 		}
 	}
-	if err := w.makeDirs(); err != nil {
-		return Filled{}, err
-	}
 	w.match()
 	err := w.run(func(e *IndexEntry) bool { return e.Mode != modeLink })
 	if err == nil {
@@ -91,32 +86,58 @@ type filling struct {
 	decoded atomic.Int64
 }
 
-// block is how many files a worker takes at a time: neighbours, which share
-// their directories.
-const block = 64
+// Files that follow each other share their directories, and whoever makes one
+// in a directory has that to itself for so long. So a worker takes at least
+// block files at a time, and up to maxBlock where they are in one directory.
+const (
+	block    = 64
+	maxBlock = 512
+	progress = 32 * block // how many files are made between two reports
+)
+
+// share returns where the files end that a worker takes who begins at lo.
+func (w *filling) share(lo int) int {
+	entries := w.Want.Entries
+	hi := min(lo+block, len(entries))
+	if hi == len(entries) {
+		return hi
+	}
+	for dir, _ := split(entries[hi-1].Path); hi < min(lo+maxBlock, len(entries)); hi++ {
+		if next, _ := split(entries[hi].Path); next != dir {
+			break
+		}
+	}
+	return hi
+}
 
 // run makes the files that pick chooses.
 func (w *filling) run(pick func(*IndexEntry) bool) error {
 	var (
-		next  atomic.Int64
-		done  atomic.Int64
-		stop  atomic.Bool
-		once  sync.Once
+		mu    sync.Mutex
+		next  int
 		first error
 		work  sync.WaitGroup
 	)
 	entries := w.Want.Entries
+	take := func() (lo, hi int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first != nil {
+			return 0, 0
+		}
+		lo, next = next, w.share(next)
+		return lo, next
+	}
 	for range w.Workers {
 		work.Go(func() {
 			m := &maker{w: w}
-			defer m.close()
-			for !stop.Load() {
-				lo := int(next.Add(block)) - block
-				if lo >= len(entries) {
-					return
+			defer m.leave(0)
+			for lo, hi := take(); lo < hi; lo, hi = take() {
+				if w.Progress != nil && hi/progress > lo/progress {
+					w.Progress(lo)
 				}
-				for i := lo; i < min(lo+block, len(entries)); i++ {
-					if w.ready != nil && w.ready[i] || !pick(&entries[i]) {
+				for i := lo; i < hi; i++ {
+					if w.ready != nil && w.ready[i] && entries[i].Mode != modeSubmodule || !pick(&entries[i]) {
 						continue
 					}
 					err := w.ctx.Err()
@@ -124,13 +145,13 @@ func (w *filling) run(pick func(*IndexEntry) bool) error {
 						err = m.make(i)
 					}
 					if err != nil {
-						once.Do(func() { first = fmt.Errorf("%s: %w", entries[i].Path, err) })
-						stop.Store(true)
+						mu.Lock()
+						if first == nil {
+							first = fmt.Errorf("%s: %w", entries[i].Path, err)
+						}
+						mu.Unlock()
 						return
 					}
-				}
-				if n := done.Add(block); w.Progress != nil && n%(block*32) == 0 {
-					w.Progress(int(n))
 				}
 			}
 		})
@@ -167,46 +188,6 @@ func sources(want, have []IndexEntry) []*IndexEntry {
 		}
 	}
 	return found
-}
-
-// makeDirs makes the directories, parents first.
-func (w *filling) makeDirs() error {
-	last := ""
-	for i := range w.Want.Entries {
-		e := &w.Want.Entries[i]
-		dir := path.Dir(e.Path)
-		if e.Mode == modeSubmodule {
-			dir = e.Path
-		}
-		if dir == last || dir == "." {
-			continue
-		}
-		if !validName(dir) {
-			return fmt.Errorf("%q: %w: it is no name of a file", e.Path, ErrCorrupt)
-		}
-		if err := w.makeDir(dir, last); err != nil {
-			return err
-		}
-		last = dir
-	}
-	return nil
-}
-
-// makeDir makes dir and what is missing above it; last is there.
-func (w *filling) makeDir(dir, last string) error {
-	if last == dir || strings.HasPrefix(last, dir+"/") || dir == "." {
-		return nil
-	}
-	if err := w.makeDir(path.Dir(dir), last); err != nil {
-		return err
-	}
-	err := os.Mkdir(filepath.Join(w.Dir, filepath.FromSlash(dir)), 0o777)
-	if errors.Is(err, fs.ErrExist) {
-		if info, err := os.Lstat(filepath.Join(w.Dir, filepath.FromSlash(dir))); err == nil && info.IsDir() {
-			return nil
-		}
-	}
-	return err
 }
 
 // reuse finds out what of a tree that is used again can stay, and removes the

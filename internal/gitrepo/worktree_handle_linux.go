@@ -23,6 +23,15 @@ func openDirHandle(path string) (dirHandle, error) {
 	return dirHandle(fd), nil
 }
 
+// child opens a directory of this one, but no link.
+func (d dirHandle) child(base string) (dirHandle, error) {
+	f, err := d.openAt(base, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	return dirHandle(f), err
+}
+
+// mkdir makes a directory in this one.
+func (d dirHandle) mkdir(base string) error { return syscall.Mkdirat(int(d), base, 0o777) }
+
 func (d dirHandle) close() { _ = syscall.Close(int(d)) }
 
 // fileHandle is an open file.
@@ -49,10 +58,10 @@ func (d dirHandle) openAt(base string, flags int, perm uint32) (fileHandle, erro
 
 func (f fileHandle) close() error { return syscall.Close(int(f)) }
 
-// read reads until buf is full or the file ends.
-func (f fileHandle) read(buf []byte) (int, error) {
+// read reads into buf until it has enough bytes or the file ends.
+func (f fileHandle) read(buf []byte, enough int) (int, error) {
 	n := 0
-	for n < len(buf) {
+	for n < enough {
 		m, err := syscall.Read(int(f), buf[n:])
 		if err == syscall.EINTR {
 			continue

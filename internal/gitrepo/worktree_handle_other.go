@@ -16,6 +16,19 @@ type dirHandle string
 
 func openDirHandle(path string) (dirHandle, error) { return dirHandle(path), nil }
 
+// child is a directory of this one, but no link.
+func (d dirHandle) child(base string) (dirHandle, error) {
+	at := filepath.Join(string(d), base)
+	info, err := os.Lstat(at)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	return dirHandle(at), err
+}
+
+// mkdir makes a directory in this one.
+func (d dirHandle) mkdir(base string) error { return os.Mkdir(filepath.Join(string(d), base), 0o777) }
+
 func (d dirHandle) close() {}
 
 // fileHandle is an open file.
@@ -35,9 +48,9 @@ func (d dirHandle) create(base string, perm uint32) (fileHandle, error) {
 
 func (f fileHandle) close() error { return f.Close() }
 
-// read reads until buf is full or the file ends.
-func (f fileHandle) read(buf []byte) (int, error) {
-	n, err := io.ReadFull(f, buf)
+// read reads into buf until it has enough bytes or the file ends.
+func (f fileHandle) read(buf []byte, enough int) (int, error) {
+	n, err := io.ReadAtLeast(f, buf, enough)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}

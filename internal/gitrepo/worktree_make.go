@@ -3,9 +3,10 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -14,44 +15,117 @@ type maker struct {
 	w   *filling
 	buf []byte
 
-	dir      string // of the file before, whose directories are open
+	dir  string  // of the file before
+	open []level // the directories on the way there, the top first
+}
+
+// level is a directory that is open.
+type level struct {
+	name     string // its last element
 	from, to dirHandle
-	fromOK   bool // from is open; else From doesn't have the directory
-	toOK     bool
+	fromOK   bool // else From doesn't have it
 }
 
-func (m *maker) close() {
-	if m.fromOK {
-		m.from.close()
+func (l level) close() {
+	l.to.close()
+	if l.fromOK {
+		l.from.close()
 	}
-	if m.toOK {
-		m.to.close()
-	}
-	m.fromOK, m.toOK = false, false
 }
 
-// enter opens the directories of a file.
-func (m *maker) enter(dir string) (err error) {
-	if m.toOK && m.dir == dir {
+// leave closes all directories but n.
+func (m *maker) leave(n int) {
+	for _, l := range m.open[n:] {
+		l.close()
+	}
+	m.open = m.open[:n]
+}
+
+// enter opens the directory of a file, and makes what is missing of the way.
+func (m *maker) enter(dir string) error {
+	if len(m.open) == 0 {
+		if err := m.enterTop(); err != nil {
+			return err
+		}
+	}
+	if m.dir == dir {
 		return nil
 	}
-	m.close()
+	m.dir = "" // until it is entered
+	if dir == "" {
+		m.leave(1)
+		return nil
+	}
+	if !validName(dir) {
+		return fmt.Errorf("%w: it is no name of a file", ErrCorrupt)
+	}
+	at := 1 // of the elements' levels
+	for elem := range strings.SplitSeq(dir, "/") {
+		if at < len(m.open) && m.open[at].name != elem {
+			m.leave(at)
+		}
+		if at == len(m.open) {
+			if err := m.enterBelow(elem); err != nil {
+				return err
+			}
+		}
+		at++
+	}
+	m.leave(at)
 	m.dir = dir
-	if m.to, err = openDirHandle(filepath.Join(m.w.Dir, filepath.FromSlash(dir))); err != nil {
+	return nil
+}
+
+func (m *maker) enterTop() (err error) {
+	l := level{}
+	if l.to, err = openDirHandle(m.w.Dir); err != nil {
 		return err
 	}
-	m.toOK = true
 	if m.w.From != "" {
-		m.from, err = openDirHandle(filepath.Join(m.w.From, filepath.FromSlash(dir)))
-		m.fromOK = err == nil
+		l.from, err = openDirHandle(m.w.From)
+		l.fromOK = err == nil
 	}
+	m.open = append(m.open, l)
 	return nil
+}
+
+// enterBelow enters a directory of the one that is open. It goes through no
+// link.
+func (m *maker) enterBelow(elem string) error {
+	in, l := m.open[len(m.open)-1], level{name: elem}
+	err := in.to.mkdir(elem)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if l.to, err = in.to.child(elem); err != nil {
+		return err
+	}
+	if in.fromOK {
+		l.from, err = in.from.child(elem)
+		l.fromOK = err == nil
+	}
+	m.open = append(m.open, l)
+	return nil
+}
+
+// split cuts a file's name off its directory's, which is "" at the top.
+func split(name string) (dir, base string) {
+	i := strings.LastIndexByte(name, '/')
+	return name[:max(i, 0)], name[i+1:]
 }
 
 // make makes the file of an entry that is wanted.
 func (m *maker) make(i int) error {
 	e, src := &m.w.Want.Entries[i], m.w.sources[i]
 	e.SkipWorktree, e.IntentToAdd = false, false
+	dir, base := split(e.Path)
+	if e.Mode == modeSubmodule {
+		dir, base = e.Path, ""
+	}
+	if err := m.enter(dir); err != nil {
+		return err
+	}
+	in := &m.open[len(m.open)-1]
 	switch e.Mode {
 	case modeSubmodule:
 		e.CTime, e.MTime, e.Dev, e.Ino, e.UID, e.GID, e.Size = time.Time{}, time.Time{}, 0, 0, 0, 0, 0
@@ -62,11 +136,8 @@ func (m *maker) make(i int) error {
 	default:
 		return ErrCorrupt
 	}
-	if err := m.enter(path.Dir(e.Path)); err != nil {
-		return err
-	}
-	if src != nil && m.fromOK && (src.Mode == modeFile || src.Mode == modeExec) {
-		ok, err := m.copy(e, src)
+	if src != nil && in.fromOK && (src.Mode == modeFile || src.Mode == modeExec) {
+		ok, err := m.copy(in, base, e, src)
 		if err != nil {
 			return err
 		}
@@ -89,7 +160,7 @@ func (m *maker) make(i int) error {
 		return err
 	}
 	m.w.decoded.Add(1)
-	return m.write(e, data, m.w.past)
+	return in.write(base, e, data, m.w.past)
 }
 
 // link makes a symbolic link.
@@ -119,8 +190,8 @@ const pieceSize = 512 << 10
 
 // copy copies a file of the other tree, if it is as its index says: by its
 // stat data, or, where they can't tell, by its bytes.
-func (m *maker) copy(e, src *IndexEntry) (bool, error) {
-	in, err := m.from.open(path.Base(e.Path))
+func (m *maker) copy(at *level, base string, e, src *IndexEntry) (bool, error) {
+	in, err := at.from.open(base)
 	if err != nil {
 		return false, nil // the object has it
 	}
@@ -146,27 +217,27 @@ func (m *maker) copy(e, src *IndexEntry) (bool, error) {
 		m.buf = make([]byte, max(need, pieceSize)+1)
 	}
 	buf := m.buf[:need+1] // one more, to see that it ends there
-	n, err := in.read(buf)
-	if err != nil || int64(n) < size && n < len(buf) {
+	n, err := in.read(buf, need)
+	if err != nil || n < need {
 		return false, nil
 	}
-	if int64(n) <= size && n < len(buf) { // all of it
+	if int64(n) == size && n < len(buf) { // all of it
 		if !sure && HashBlob(buf[:n]) != e.OID {
 			return false, nil
 		}
-		return true, m.write(e, buf[:n], mtime)
+		return true, at.write(base, e, buf[:n], mtime)
 	}
 	if !sure {
 		return false, nil // it has grown
 	}
-	return true, m.writeFrom(e, mtime, func(out fileHandle) error {
+	return true, at.writeFrom(base, e, mtime, func(out fileHandle) error {
 		total := int64(0)
 		for n > 0 {
 			total += int64(n)
 			if err := out.write(buf[:n]); err != nil {
 				return err
 			}
-			if n, err = in.read(buf); err != nil {
+			if n, err = in.read(buf, len(buf)); err != nil {
 				return err
 			}
 		}
@@ -177,17 +248,17 @@ func (m *maker) copy(e, src *IndexEntry) (bool, error) {
 	})
 }
 
-func (m *maker) write(e *IndexEntry, data []byte, mtime time.Time) error {
-	return m.writeFrom(e, mtime, func(out fileHandle) error { return out.write(data) })
+func (l *level) write(base string, e *IndexEntry, data []byte, mtime time.Time) error {
+	return l.writeFrom(base, e, mtime, func(out fileHandle) error { return out.write(data) })
 }
 
 // writeFrom makes a file of what f writes.
-func (m *maker) writeFrom(e *IndexEntry, mtime time.Time, f func(fileHandle) error) error {
+func (l *level) writeFrom(base string, e *IndexEntry, mtime time.Time, f func(fileHandle) error) error {
 	perm := uint32(0o666)
 	if e.Mode == modeExec {
 		perm = 0o777
 	}
-	out, err := m.to.create(path.Base(e.Path), perm)
+	out, err := l.to.create(base, perm)
 	if err != nil {
 		return err
 	}
