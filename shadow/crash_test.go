@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 const (
 	dieAt   = "SHADOW_TEST_DIE_AT"
 	nowhere = "nowhere"
+	atMost  = "SHADOW_TEST_AT_MOST"
 )
 
 // TestMain is also the process that dies: it does something about the shadow x
@@ -33,18 +35,26 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	mgr, err := shadow.New(shadow.Options{Dir: dir, Fail: func(at string) error {
+	o := shadow.Options{Dir: dir, Fail: func(at string) error {
 		if at == point {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
 		return nil
-	}})
+	}}
+	if most, err := strconv.Atoi(os.Getenv(atMost)); err == nil {
+		o.Limits = limits(shadow.Limits{Shadows: most})
+	}
+	mgr, err := shadow.New(o)
 	if err != nil {
 		panic(err)
 	}
 	ctx := context.Background()
 	switch os.Getenv("SHADOW_TEST_DO") {
+	case "crowd":
+		err = crowd(ctx, mgr)
+	case "create y":
+		_, err = mgr.Create(ctx, shadow.CreateRequest{ID: "y", Lazy: true})
 	case "start":
 	case "churn":
 		err = churn(ctx, mgr, dir)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -59,7 +60,7 @@ func (m *Manager) Create(ctx context.Context, r CreateRequest) (Shadow, error) {
 		return Shadow{}, err
 	}
 	defer unlock()
-	if err := m.room(repo, r.ID); err != nil {
+	if err := m.free(repo, r.ID); err != nil {
 		return Shadow{}, err
 	}
 	c, err := m.plan(ctx, repo, r)
@@ -74,8 +75,8 @@ func (m *Manager) Create(ctx context.Context, r CreateRequest) (Shadow, error) {
 	return t.Shadow, nil
 }
 
-// room fails when the name is taken or there are too many shadows.
-func (m *Manager) room(repo *gitrepo.Repo, id string) error {
+// free fails when the name is taken.
+func (m *Manager) free(repo *gitrepo.Repo, id string) error {
 	taken := func(by string) error {
 		return fmt.Errorf("%w: %s: there is %s; choose another id", ErrExists, id, by)
 	}
@@ -85,17 +86,41 @@ func (m *Manager) room(repo *gitrepo.Repo, id string) error {
 	if _, err := os.Lstat(m.path(id)); !errors.Is(err, fs.ErrNotExist) {
 		return taken(m.path(id))
 	}
+	return nil
+}
+
+// room fails when there are too many shadows, those included that are being
+// made, by whichever process.
+func (m *Manager) room(repo *gitrepo.Repo) error {
+	staged, err := repo.StagedWorktrees() // before those that they become
+	if err != nil {
+		return err
+	}
 	linked, err := repo.Worktrees()
 	if err != nil {
 		return err
 	}
-	n := 0
+	names := map[string]bool{}
 	for _, l := range linked {
 		if filepath.Dir(l.Dir) == m.home() {
-			n++
+			names[l.Name] = true
 		}
 	}
-	if most := m.limits().Shadows; n >= most {
+	for _, s := range staged {
+		if s.Name == "" || names[s.Name] || !s.BelongsIn(m.home()) {
+			continue
+		}
+		unlock, err := m.tryLock(s.Name)
+		if err == nil {
+			unlock() // who began it is dead
+			continue
+		}
+		if !errors.Is(err, ErrBusy) {
+			return err
+		}
+		names[s.Name] = true
+	}
+	if n, most := len(names), m.limits().Shadows; n >= most {
 		return fmt.Errorf("%w: there are %d, and at most %d are kept; merge and discard one, or set sidecar.shadow.max", ErrTooMuch, n, most)
 	}
 	return nil
@@ -187,6 +212,9 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 			err = errors.Join(err, c.undo())
 		}
 	}()
+	if err := c.stage(ctx); err != nil {
+		return nil, err
+	}
 	if c.want == nil {
 		return c.makeLazy(ctx)
 	}
@@ -207,7 +235,7 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.stage(); err != nil {
+	if err := c.point(); err != nil {
 		return nil, err
 	}
 	if err := c.staged.WriteIndex(c.want); err != nil {
@@ -233,7 +261,7 @@ func (c *creation) makeLazy(ctx context.Context) (*tree, error) {
 			return nil, err
 		}
 	}
-	if err := c.stage(); err != nil {
+	if err := c.point(); err != nil {
 		return nil, err
 	}
 	taken := map[string]bool{}
@@ -257,15 +285,29 @@ func (c *creation) makeLazy(ctx context.Context) (*tree, error) {
 	return c.publish()
 }
 
-// stage makes what the repository has of a working tree, and the file that
-// says so in its directory.
-func (c *creation) stage() (err error) {
+// roomLock is held from the count of shadows until there is one more.
+const roomLock = ".room"
+
+// stage makes what the repository has of a working tree, if there is room for
+// one more: from then on it counts.
+func (c *creation) stage(ctx context.Context) error {
+	unlock, err := c.m.lock(ctx, roomLock, time.Minute)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := c.m.room(c.repo); err != nil {
+		return err
+	}
 	if c.staged, err = c.repo.StageWorktree(c.r.ID, c.m.path(c.r.ID), c.commit, func() error { return c.m.o.Fail("create.begun") }); err != nil {
 		return c.explain(err)
 	}
-	if err := c.m.o.Fail("create.staged"); err != nil {
-		return err
-	}
+	return c.m.o.Fail("create.staged")
+}
+
+// point writes the file that says in a working tree's directory which
+// repository it is of.
+func (c *creation) point() error {
 	return os.WriteFile(filepath.Join(c.temp, ".git"), []byte(c.staged.Pointer()), 0o644)
 }
 
@@ -375,7 +417,7 @@ func (c *creation) explain(err error) error {
 // repository is of a kind that only git writes.
 func (c *creation) byGit(ctx context.Context) (*tree, error) {
 	m := c.m
-	if err := c.undo(); err != nil {
+	if err := os.RemoveAll(c.temp); err != nil {
 		return nil, err
 	}
 	c.temp = m.path(c.r.ID)
@@ -406,5 +448,7 @@ func (c *creation) byGit(ctx context.Context) (*tree, error) {
 		return nil, errors.Join(err, c.repo.Unregister(l))
 	}
 	c.temp = ""
+	_ = c.staged.Abort() // it was only begun; what stays of that goes at the next start
+	c.staged = nil
 	return m.findIn(c.repo, c.r.ID)
 }
