@@ -46,6 +46,7 @@ var guardList = []guard{
 	{"internal/sandbox/keep_linux.go", "signal.Notify(make(chan os.Signal, 1), ", "signal.Ignore(", "internal/sandbox", "TestKeeperStays"},
 	{"internal/sandbox/protect_linux.go", "for _, name := range missing {", "for _, name := range missing[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/bwrap_linux.go", "for _, path := range s.Hidden {", "for _, path := range s.Hidden[:0] {", "internal/sandbox", "TestEscapes"},
+	{"internal/sandbox/masks_linux.go", "return masks[i].path", "_ = i", "internal/sandbox", "TestMaskLost"},
 	{"internal/sandbox/spec.go", "if slices.Contains(kept, name) ||", "if name != \"\" ||", "internal/sandbox", "TestEnvironment"},
 }
 

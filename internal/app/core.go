@@ -125,6 +125,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	box := newSandbox(d.parser)
 	c.box = box
+	for _, f := range folders {
+		sandbox.Sweep(f.Dir)
+	}
 	c.servers = newServers(c, d, box)
 	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident, told: d.indexed}
 	if d.resident {

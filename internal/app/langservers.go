@@ -54,6 +54,9 @@ func (c *core) startServer(ctx context.Context, self string, box *sandbox.Sandbo
 	if err != nil {
 		return nil, err
 	}
+	if !p.Writes {
+		spec.LookOnly, spec.Writable = true, nil // it stays, and so would what stands in for missing names
+	}
 	program, readable := installation(p.Argv[0])
 	spec.ReadOnly = append(spec.ReadOnly, readable...)
 	return startConfined(ctx, self, box, spec, p.Dir, append([]string{program}, p.Argv[1:]...))

@@ -37,6 +37,10 @@ type kind struct {
 	// break the others.
 	together bool
 
+	// writes says that it does its work by writing into the project: with build
+	// scripts, say. The others only read it.
+	writes bool
+
 	// mention returns a text that the files which depend on name must have in
 	// them, "" if there is none. module is the path of the module's root.
 	mention func(files reader, root, name string) string
@@ -87,6 +91,7 @@ var kinds = []*kind{
 		extensions: map[string]string{".rs": "rust"},
 		roots:      []string{"Cargo.lock", "Cargo.toml"},
 		options:    json.RawMessage(`{"checkOnSave":false}`),
+		writes:     true,
 	},
 	{
 		name:     "clangd",

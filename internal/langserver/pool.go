@@ -67,6 +67,7 @@ type Program struct {
 	Argv   []string
 	Dir    string // the project, where it begins
 	Folder string // the folder of the workspace that Dir lies in
+	Writes bool   // it has to write into the project
 }
 
 // Process is a server that was started.
@@ -327,7 +328,7 @@ func (p *Pool) makeRoom() (*server, error) {
 func (p *Pool) run(s *server, sl *slot, argv []string) {
 	defer close(s.gone)
 	begun := p.o.Now()
-	err := s.run(p.ctx, Program{Argv: argv, Dir: s.at.dir, Folder: s.at.within})
+	err := s.run(p.ctx, Program{Argv: argv, Dir: s.at.dir, Folder: s.at.within, Writes: s.at.kind.writes})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	sl.server = nil

@@ -45,7 +45,15 @@ const helperPath = "/run/sidecar-ls"
 
 // mounts collects arguments of bwrap (bwrap(1)). They are carried out in order.
 type mounts struct {
-	args []string
+	args  []string
+	masks []mask
+	links map[string]string // that lead elsewhere in the sandbox
+}
+
+// mask is a mount that keeps something from a command.
+type mask struct {
+	path  string // what it lies over
+	place string // the same, as the sandbox has it
 }
 
 func (m *mounts) add(args ...string)      { m.args = append(m.args, args...) }
@@ -53,6 +61,24 @@ func (m *mounts) readOnly(path string)    { m.add("--ro-bind", path, path) }
 func (m *mounts) writable(path string)    { m.add("--bind", path, path) }
 func (m *mounts) temporary(path string)   { m.add("--perms", "1777", "--tmpfs", path) }
 func (m *mounts) at(source, there string) { m.add("--bind", source, there) }
+
+// mask adds a mount over something that a directory of the command has in it.
+func (m *mounts) mask(path string, add func(string)) {
+	place := path
+	for link, target := range m.links {
+		if within(path, link) {
+			place = target + strings.TrimPrefix(path, link)
+		}
+	}
+	m.masks = append(m.masks, mask{path, place})
+	add(path)
+}
+
+// link makes a link, with a target that is relative to it.
+func (m *mounts) link(target, path string) {
+	m.add("--symlink", target, path)
+	m.links[path] = filepath.Join(filepath.Dir(path), target)
+}
 
 // hide makes path look empty.
 func (m *mounts) hide(path string) {
@@ -64,9 +90,10 @@ func (m *mounts) hide(path string) {
 }
 
 // bwrapArgs is the whole view of the machine that a command gets: nothing is
-// there that is not listed here.
-func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed) []string {
-	a := &mounts{}
+// there that is not listed here. Somebody else could undo the masks while
+// it runs.
+func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed) (args []string, masks []mask) {
+	a := &mounts{links: map[string]string{}}
 	a.add("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv")
 	if m.DisableUserns {
 		a.add("--disable-userns")
@@ -97,7 +124,8 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 			a.add("--ro-bind", "/dev/null", "/proc/sysrq-trigger")
 		}
 	}
-	a.add("--tmpfs", "/run", "--dir", "/var", "--symlink", "../run", "/var/run")
+	a.add("--tmpfs", "/run", "--dir", "/var")
+	a.link("../run", "/var/run")
 	if s.Network {
 		if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && !within(real, "/etc") {
 			a.readOnly(real)
@@ -108,7 +136,7 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 	} else {
 		a.temporary("/tmp")
 	}
-	a.add("--symlink", "../tmp", "/var/tmp")
+	a.link("../tmp", "/var/tmp")
 	if s.Home != "" {
 		a.at(s.Home, m.Home)
 	} else {
@@ -127,34 +155,37 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 			a.readOnly(path)
 		}
 	}
+	if s.LookOnly {
+		a.readOnly(s.Root)
+	}
 	for _, g := range guards {
 		a.writable(g.dir)
 	}
 	for _, g := range guards {
 		for _, path := range g.keep {
-			a.writable(path)
+			a.mask(path, a.writable)
 		}
 		for _, path := range g.readOnly {
-			a.readOnly(path)
+			a.mask(path, a.readOnly)
 		}
 	}
 	for _, path := range s.ReadOnly {
-		if within(path, s.Root) && path != s.Root {
+		if within(path, s.Root) && path != s.Root && !s.LookOnly {
 			for _, dir := range above(s.Root, path) {
-				a.writable(dir)
+				a.mask(dir, a.writable)
 			}
-			a.readOnly(path)
+			a.mask(path, a.readOnly)
 		}
 	}
 	for _, path := range s.Hidden {
-		a.hide(path)
+		a.mask(path, a.hide)
 	}
 	for _, f := range sealed {
-		a.add("--ro-bind", f.standIn, f.path)
+		a.mask(f.path, func(path string) { a.add("--ro-bind", f.standIn, path) })
 	}
 	a.add("--ro-bind", self, helperPath)
 	a.add("--remount-ro", "/run", "--remount-ro", "/")
-	return a.args
+	return a.args, a.masks
 }
 
 // clearWay removes links that an earlier command put into a private directory,

@@ -20,7 +20,8 @@ type Cmd struct {
 	level   Level
 	network bool
 	removed []string
-	plain   bool // nothing stands between us and the command
+	lost    atomic.Pointer[string] // a protection that went while it ran
+	plain   bool                   // nothing stands between us and the command
 
 	ctx    context.Context
 	proc   runner
@@ -81,8 +82,15 @@ func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...st
 // Level is how the command is confined.
 func (c *Cmd) Level() Level { return c.level }
 
-// Words say how the command is confined, for its result.
-func (c *Cmd) Words() string { return c.level.Words(c.network) }
+// Words say how the command is confined, for its result; after its end also
+// why it was ended, if that was because it was not any more.
+func (c *Cmd) Words() string {
+	words := c.level.Words(c.network)
+	if path := c.lost.Load(); path != nil {
+		words += fmt.Sprintf("; the command was ended, because another program replaced or removed %s, which the sandbox protects: look at what is in it now", *path)
+	}
+	return words
+}
 
 // Removed lists files that the command made and that were taken away after it,
 // because a program of the user's would have obeyed them.

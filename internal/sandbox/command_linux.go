@@ -68,16 +68,23 @@ func (k *lent) inherit(p *plan, last *[]func(), more ...*os.File) error {
 	return nil
 }
 
+// mostGuarded bounds the locks that go to a keeper with a command.
+const mostGuarded = mostFiles / 2
+
 // bubblewrap starts bwrap, in whose namespaces our own program takes away what
 // is left, and becomes the command. The namespace of processes ends with bwrap.
 func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()) error {
 	var guards []*guard
-	for _, dir := range append([]string{spec.Root}, spec.Writable...) {
+	for _, dir := range spec.writable() {
 		g, err := protect(dir)
 		if err != nil {
 			return err
 		}
 		guards = append(guards, g)
+		if g.lock != nil && len(k.locks) < mostGuarded {
+			k.job.Guarded = append(k.job.Guarded, dir)
+			k.locks = append(k.locks, g.lock)
+		}
 		*last = append(*last, func() { c.removed = append(c.removed, g.release()...) })
 	}
 	p.Env = spec.environ(s.tools.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": "/tmp"})
@@ -90,7 +97,7 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 	if c.level == Full {
 		p.Files = &fileRules{
 			Read:    []string{"/"},
-			Write:   slices.Concat([]string{spec.Root, "/tmp", s.tools.Home, "/dev/shm"}, spec.Writable),
+			Write:   append([]string{"/tmp", s.tools.Home, "/dev/shm"}, spec.writable()...),
 			Devices: []string{"/dev"},
 			TCP:     true, // is left to the namespace
 		}
@@ -104,18 +111,22 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 		return err
 	}
 	*last = append(*last, remove)
-	args, err := pass("arguments", nulTerminated(bwrapArgs(s.tools, s.self, spec, guards, sealed)))
+	words, masks := bwrapArgs(s.tools, s.self, spec, guards, sealed)
+	args, err := pass("arguments", nulTerminated(words))
 	if err != nil {
 		return err
 	}
 	*last = append(*last, func() { args.Close() })
-	if err := k.inherit(p, last, args); err != nil {
+	theirs, err := c.watchMasks(masks, last)
+	if err != nil {
 		return err
 	}
-	k.job = job{
-		Path: s.tools.Bwrap, Dir: "/", Namespace: true,
-		Argv: []string{s.tools.Bwrap, "--args", fmt.Sprint(planFD + len(k.files) - 1), "--", helperPath, InitCommand, roleConfine},
+	p.Mounts = planFD + 2
+	if err := k.inherit(p, last, args, theirs); err != nil {
+		return err
 	}
+	k.job.Path, k.job.Dir, k.job.Namespace = s.tools.Bwrap, "/", true
+	k.job.Argv = []string{s.tools.Bwrap, "--args", fmt.Sprint(planFD + 1), "--", helperPath, InitCommand, roleConfine}
 	return nil
 }
 
@@ -142,8 +153,8 @@ func (s *Sandbox) landlock(k *lent, p *plan, spec Spec, last *[]func()) error {
 	p.Env = spec.environ(home, map[string]string{"HOME": home, "TMPDIR": temp})
 	masked := machineSecrets()
 	p.Files = &fileRules{
-		Read:    slices.Concat(programs, around("/etc", masked), []string{"/proc", "/sys/devices/system/cpu", s.self}, installed(s.tools.Home), spec.ReadOnly),
-		Write:   slices.Concat([]string{spec.Root, home, temp}, spec.Writable),
+		Read:    slices.Concat(programs, around("/etc", masked), []string{"/proc", "/sys/devices/system/cpu", s.self}, installed(s.tools.Home), spec.ReadOnly, []string{spec.Root}),
+		Write:   append([]string{home, temp}, spec.writable()...),
 		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"},
 		TCP:     spec.Network,
 	}

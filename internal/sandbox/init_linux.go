@@ -82,6 +82,11 @@ func (p *plan) setUp() (program string, err error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return "", fmt.Errorf("new privileges can't be ruled out: %w", err)
 	}
+	if p.Mounts != 0 {
+		if err := handMounts(p.Mounts); err != nil {
+			return "", fmt.Errorf("the mounts can't be watched: %w", err)
+		}
+	}
 	if p.Files != nil {
 		if err := p.Files.apply(); err != nil {
 			return "", err

@@ -50,6 +50,10 @@ type job struct {
 	Dir       string
 	Own       string // a directory that goes with the command, also when the server is gone
 	Namespace bool   // of processes, which the kernel ends with the command
+
+	// Guarded are directories whose locks are the last of the descriptors. They
+	// are held until nothing is left of the command.
+	Guarded []string
 }
 
 // told is what a keeper says: of each job, whether it runs, and then how it
@@ -81,7 +85,7 @@ func keep() int {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
 	jobs := make(chan []*os.File)
-	var own atomic.Pointer[string]
+	var has atomic.Pointer[belongings]
 	go func() {
 		receive(jobs)
 		// From here on nothing is begun. And a child that is just being made must
@@ -89,15 +93,16 @@ func keep() int {
 		// would not come to end it.
 		syscall.ForkLock.Lock()
 		endTree(os.Getpid(), treePatience, nil)
-		remove(&own)
+		for _, dir := range remove(&has) {
+			Sweep(dir) // what the server would do
+		}
 		os.Exit(0)
 	}()
 	for files := range jobs {
-		cmd, namespace, err := startJob(files, &own)
-		for _, f := range files {
-			f.Close()
-		}
+		cmd, namespace, err := startJob(files, &has)
 		if err != nil {
+			remove(&has)
+			has.Store(nil)
 			say(told{Failed: err.Error()})
 			continue
 		}
@@ -112,8 +117,10 @@ func keep() int {
 			endTree(os.Getpid(), treePatience, reapAll)
 			end.Left = !reapAll()
 		}
-		remove(&own)
-		say(end)
+		remove(&has)
+		if say(end) {
+			has.Store(nil) // the rest is the server's
+		}
 	}
 	return 0
 }
@@ -176,11 +183,27 @@ func makeThreads(n int) {
 	gone.Wait()
 }
 
-// remove takes away what goes with a command.
-func remove(own *atomic.Pointer[string]) {
-	if dir := own.Swap(nil); dir != nil && *dir != "" {
-		_ = os.RemoveAll(*dir)
+// belongings go with a command.
+type belongings struct {
+	own     string
+	guarded []string
+	locks   []*os.File // of guarded
+}
+
+// remove takes away what goes with a command, and returns the directories that
+// it held locks of. Twice does no harm.
+func remove(has *atomic.Pointer[belongings]) (guarded []string) {
+	b := has.Load()
+	if b == nil {
+		return nil
 	}
+	if b.own != "" {
+		_ = os.RemoveAll(b.own)
+	}
+	for _, f := range b.locks {
+		f.Close()
+	}
+	return b.guarded
 }
 
 // receive hands on what the server sends, until it is gone or wants the end.
@@ -212,7 +235,13 @@ func filesOf(oob []byte) []*os.File {
 	return files
 }
 
-func startJob(files []*os.File, own *atomic.Pointer[string]) (_ *exec.Cmd, namespace bool, _ error) {
+// startJob starts a command. The files are closed, but for those that has gets.
+func startJob(files []*os.File, has *atomic.Pointer[belongings]) (_ *exec.Cmd, namespace bool, _ error) {
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
 	if len(files) < 4 {
 		return nil, false, errors.New("descriptors are missing")
 	}
@@ -220,7 +249,9 @@ func startJob(files []*os.File, own *atomic.Pointer[string]) (_ *exec.Cmd, names
 	if err := takeJob(files[0], &j); err != nil {
 		return nil, false, fmt.Errorf("the command can't be read: %w", err)
 	}
-	own.Store(&j.Own)
+	locks := max(4, len(files)-len(j.Guarded))
+	has.Store(&belongings{j.Own, j.Guarded, files[locks:]})
+	files = files[:locks]
 	if info, err := os.Stat(j.Dir); err != nil {
 		return nil, false, fmt.Errorf("the working directory: %w", err)
 	} else if !info.IsDir() {

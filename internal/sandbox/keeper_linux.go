@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -201,6 +202,7 @@ type lent struct {
 	use   use
 	job   job
 	files []*os.File // that it inherits besides its streams
+	locks []*os.File // of job.Guarded, which the keeper holds
 
 	mu     sync.Mutex
 	k      *keeper // while it may be alive
@@ -209,7 +211,7 @@ type lent struct {
 
 // start lends a keeper. One that ended while it waited is replaced.
 func (c *lent) start(in, out, said *os.File) error {
-	files := append([]*os.File{in, out, said}, c.files...)
+	files := slices.Concat([]*os.File{in, out, said}, c.files, c.locks)
 	for {
 		k := c.s.keepers.take(c.use)
 		waited := k != nil

@@ -20,6 +20,7 @@ type plan struct {
 	Files    *fileRules // nil: no Landlock
 	Seccomp  bool
 	Families []int // sockets, with Seccomp
+	Mounts   int   // descriptor of a socket on which the process hands out its table of mounts; 0 is none
 	Userns   bool  // in a user namespace of its own, where processes are counted by themselves
 }
 

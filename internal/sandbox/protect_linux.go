@@ -50,7 +50,9 @@ type guard struct {
 // protect finds what is to be protected in a writable directory, and makes
 // what must exist for that. Call release when the command has ended. Several
 // commands, of several servers, may run in one directory: the last one tidies
-// up, and a stand-in is known by its sticky bit.
+// up, and a stand-in is known by its sticky bit. A command's keeper holds its
+// lock, too, so that nobody tidies up while a command is ended whose server is
+// gone.
 func protect(dir string) (*guard, error) {
 	g := &guard{dir: dir}
 	if f, err := os.Open(dir); err == nil {
@@ -191,6 +193,33 @@ func (g *guard) release() (removed []string) {
 		}
 	}
 	return removed
+}
+
+// Sweep removes the directories that stand in for missing names in dir, if no
+// command runs there: what a server left behind that was killed together with
+// the processes that keep its commands.
+func Sweep(dir string) {
+	var stands []string
+	look := func(dir string, names []string) {
+		for _, name := range names {
+			path := filepath.Join(dir, name)
+			if info, err := os.Lstat(path); err == nil && standsIn(info) {
+				stands = append(stands, path)
+			}
+		}
+	}
+	if gitDir(dir) {
+		look(dir, gitMissing)
+	} else {
+		look(filepath.Join(dir, ".git"), gitMissing)
+	}
+	look(dir, missing)
+	if len(stands) == 0 {
+		return
+	}
+	if f, err := os.Open(dir); err == nil {
+		(&guard{lock: f, dir: dir, stands: stands}).release()
+	}
 }
 
 // above lists the directories from below root down to the parent of path:

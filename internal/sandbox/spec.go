@@ -13,6 +13,7 @@ import (
 // Spec is what a command may see and do. All paths are absolute.
 type Spec struct {
 	Root     string   // the workspace: readable and writable, apart from what is protected
+	LookOnly bool     // Root can only be read
 	Writable []string // other directories that are
 	ReadOnly []string // what can be read besides; inside Root: what can't be written
 	Hidden   []string // files and directories that look empty, if they exist
@@ -108,6 +109,14 @@ func environment(env []string, set map[string]string) []string {
 		out = append(out, name+"="+last[name])
 	}
 	return out
+}
+
+// writable are the directories that a command may change.
+func (s Spec) writable() []string {
+	if s.LookOnly {
+		return s.Writable
+	}
+	return append([]string{s.Root}, s.Writable...)
 }
 
 // resolve checks a Spec and replaces its paths by those without links, so
