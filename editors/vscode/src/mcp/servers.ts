@@ -56,9 +56,10 @@ export function registerMcpServers(server: Server, view: ListView<McpServer>): v
     command('sidecar.mcpReconnect', s => server.execute('sidecar.mcp.reconnect', { server: s.name })),
     // What is trusted is what was shown: the hash stands for it.
     command('sidecar.mcpTrust', async s => {
-      const yes = t('Trust');
+      // No comes first, as with questions: Enter starts nothing.
+      const no = t('Don\'t Trust'), yes = t('Trust');
       const detail = [s.command, t('Named by {0}.', s.origin), s.changed?.length ? t('These of its tools have changed: {0}', s.changed.join(', ')) : ''].filter(Boolean).join('\n\n');
-      if (await vscode.window.showWarningMessage(t('Trust the MCP server {0}?', s.name), { modal: true, detail }, yes) === yes) {
+      if (await vscode.window.showWarningMessage(t('Trust the MCP server {0}?', s.name), { modal: true, detail }, no, yes) === yes) {
         await server.execute('sidecar.mcp.trust', { server: s.name, hash: s.hash });
       }
     }));

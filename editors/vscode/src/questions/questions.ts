@@ -21,6 +21,7 @@ export class Questions {
   private modal: Promise<unknown> = Promise.resolve();
   private asked = 0;
   private readonly sides = new Map<string, string>(); // of the diffs of open questions, by the path of their documents
+  private readonly titles = new Map<string, string>(); // of the editors with several diffs, by the question
 
   constructor(server: Server) {
     server.requests.set('sidecar/approve', (params: ApproveParams, token: vscode.CancellationToken) =>
@@ -35,7 +36,7 @@ export class Questions {
   }
 
   register(): vscode.Disposable {
-    const of = (x?: Question | vscode.Uri): Question | undefined => (x instanceof vscode.Uri ? this.open.find(q => x.path.startsWith(`/${q.id}/`)) : x ?? this.open[0]);
+    const of = (x?: Question | vscode.Uri): Question | undefined => (x instanceof vscode.Uri ? this.open.find(q => x.path.startsWith(`/${q.id}/`)) ?? this.shown() : x ?? this.open[0]);
     const commands: Record<string, (x?: Question | vscode.Uri) => unknown> = {
       'sidecar.allow': x => this.allow(of(x), 'once'),
       'sidecar.allowSession': x => this.allow(of(x), 'session'),
@@ -45,9 +46,23 @@ export class Questions {
       'sidecar.showQuestion': x => this.show(of(x)),
       'sidecar.answerQuestion': x => this.choose(of(x)),
     };
+    const look = () => vscode.commands.executeCommand('setContext', 'sidecar.questionShown', this.shown() !== undefined);
     return vscode.Disposable.from(
+      vscode.window.tabGroups.onDidChangeTabs(look), vscode.window.tabGroups.onDidChangeTabGroups(look), this.onDidChange(look),
       ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)),
       vscode.workspace.registerTextDocumentContentProvider(questionScheme, { provideTextDocumentContent: uri => this.text(uri) }));
+  }
+
+  /** The question whose several diffs are in the active editor. */
+  private shown(): Question | undefined {
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+    return this.open.find(q => this.shows(tab, q));
+  }
+
+  // An editor with several diffs has no input that an extension may know, but its title.
+  private shows(tab: vscode.Tab | undefined, q: Question): boolean {
+    const title = this.titles.get(q.id);
+    return tab !== undefined && title !== undefined && tab.label.startsWith(title) && !(tab.input instanceof vscode.TabInputTextDiff || tab.input instanceof vscode.TabInputText);
   }
 
   private text(uri: vscode.Uri): string {
@@ -192,6 +207,7 @@ export class Questions {
     if (only && shown.length === 1) {
       await vscode.commands.executeCommand('vscode.diff', only.before, only.after, title, { preview: true });
     } else {
+      this.titles.set(q.id, title);
       await vscode.commands.executeCommand('vscode.changes', title, shown.map(s => [s.after, s.before, s.after]));
     }
   }
@@ -221,7 +237,8 @@ export class Questions {
     }
     [...this.sides.keys()].filter(path => path.startsWith(`/${q.id}/`)).forEach(path => this.sides.delete(path));
     const tabs = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab =>
-      tab.input instanceof vscode.TabInputTextDiff ? of(tab.input.modified) : tab.input instanceof vscode.TabInputText && of(tab.input.uri));
+      tab.input instanceof vscode.TabInputTextDiff ? of(tab.input.modified) : tab.input instanceof vscode.TabInputText ? of(tab.input.uri) : this.shows(tab, q));
+    this.titles.delete(q.id);
     if (tabs.length > 0) {
       void vscode.window.tabGroups.close(tabs, true);
     }

@@ -303,6 +303,20 @@ test('an approval that is given lets it happen', async () => {
   await eventually('the diff is closed', async () => await page.locator('.tab').count() === 0);
 });
 
+test('an approval of several files is one editor of all their diffs, which closes with the answer', async () => {
+  await me.command('Notifications: Clear All Notifications');
+  const call = me.call('apply_patch', { patch: '*** Begin Patch\n*** Update File: docs/guide.txt\n@@\n line 13\n-line 14\n+fourteen\n line 15\n*** Add File: docs/new.txt\n+all new\n*** End Patch' });
+  await me.view('Questions').locator('.monaco-list-row').first().waitFor();
+  const diffs = page.locator('.multiDiffEntry');
+  await me.click(me.view('Questions').locator('.monaco-list-row').first(), 'both diffs', async () => { const text = await me.text(diffs); return /guide\.txt/.test(text) && /fourteen/.test(text) && /new\.txt/.test(text) && /all new/.test(text); });
+  await me.shot('question-files');
+  assert.ok(disk('docs/guide.txt').includes('line 14\n'));
+  await me.click(me.title('Allow Once'), 'answered', async () => fs.existsSync(path.join(box.ws, 'docs/new.txt')));
+  assert.equal((await call).ok, true);
+  assert.ok(disk('docs/guide.txt').includes('fourteen\n'));
+  await eventually('the editor is closed', async () => await page.locator('.tab').count() === 0);
+});
+
 test('a command is asked about with its rule; what is allowed for the session is not asked again', async () => {
   const command = 'touch made.txt', made = path.join(box.ws, 'made.txt');
   let call = me.call('run_command', { command });
@@ -457,7 +471,11 @@ test('an MCP server that the project names is used once it is trusted, with the 
   await me.dialog.waitFor();
   assert.ok((await me.text(me.dialog)).includes(`${process.execPath} ${theirs}`), 'the command line as it is run');
   await me.shot('mcp-trust');
-  await me.dialog.locator('.monaco-button', { hasText: 'Trust' }).click();
+  await page.keyboard.press('Enter');
+  await me.dialog.waitFor({ state: 'hidden' });
+  assert.match(await me.text(row), /not trusted/);
+  await me.inline(row, 'Trust');
+  await me.dialog.locator('.monaco-button', { hasText: /^Trust$/ }).click();
   await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
   await me.shot('mcp');
   await me.agent('sidecar.session.open', { id: 'mcp-user', mode: 'autonomous' });

@@ -27,6 +27,8 @@ test('without trust the workspace\'s settings are not heeded and nothing is edit
     const refused = await me.call('write_file', { path: 'a.txt', content: 'two\n' });
     assert.equal(refused.ok, false);
     assert.equal(refused.decision.rule, 'workspace.untrusted');
+    await me.reveal();
+    await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'agents can only read' }).waitFor();
     await me.shot('untrusted');
     assert.equal(fs.readFileSync(path.join(box.ws, 'a.txt'), 'utf8'), 'one\n');
     const list = page.locator('.quick-input-list .monaco-list-row');
@@ -39,7 +41,13 @@ test('without trust the workspace\'s settings are not heeded and nothing is edit
     await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
     // Now the workspace names the server, and it can't run: that is said.
     await me.told('sidecar.server.path');
+    await eventually('the editor of trust is closed', async () => {
+      if (await page.locator('.workspace-trust-editor').count() === 0) { return true; }
+      await me.command('View: Close All Editors');
+      return false;
+    });
     await eventually('the status bar', async () => await me.status('mode').locator('.codicon-error').count() === 1);
+    await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'The server is not running' }).waitFor();
     await me.shot('no-server');
     fs.writeFileSync(path.join(box.ws, '.vscode/settings.json'), '{}');
     await me.shows('mode', /autonomous/);
@@ -59,12 +67,6 @@ test('without trust the workspace\'s settings are not heeded and nothing is edit
       return JSON.stringify(r.content)` });
     await me.dialog.locator('.monaco-button', { hasText: 'Yes' }).click(); // VS Code asks, too
     assert.match(await said, /b\.txt/);
-    await eventually('the editor of trust is closed', async () => {
-      if (await page.locator('.workspace-trust-editor').count() === 0) { return true; }
-      await me.command('View: Close All Editors');
-      return false;
-    });
-    await me.reveal();
     await me.row('b.txt').waitFor(); // it went through the server of this window
     await me.row('write_file', 'Activity').first().waitFor();
     await me.shot('by-mcp');
