@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -21,8 +22,12 @@ func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, 
 			return nil, err
 		}
 		hash, err := r.git(ctx, invocation{op: "resolve", args: []string{rev + "^{commit}"}})
-		if err != nil {
+		var exit *exitError
+		if errors.As(err, &exit) {
 			return nil, fmt.Errorf("%w: %q", ErrNoSuchRev, rev)
+		}
+		if err != nil {
+			return nil, r.insteadOf(why, err)
 		}
 		c.args = append(c.args, strings.TrimSpace(string(hash)))
 	}

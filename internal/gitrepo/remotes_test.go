@@ -3,16 +3,15 @@ package gitrepo
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
 
 // withRemote gives the world a bare repository up.git and a second clone peer,
@@ -23,24 +22,10 @@ func (w *world) withRemote(url string) {
 }
 
 // serve serves the repositories below the world over http, to user:secret
-// only, by git's own server.
+// only.
 func (w *world) serve() (url string) {
 	w.t.Helper()
-	backend := filepath.Join(w.sh("git --exec-path"), "git-http-backend")
-	if _, err := os.Stat(backend); err != nil {
-		w.t.Skip("there is no git http-backend")
-	}
-	h := &cgi.Handler{Path: backend, Stderr: io.Discard, Dir: w.dir, Env: []string{"GIT_PROJECT_ROOT=" + w.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=user", "HOME=" + w.home}}
-	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		if user, password, _ := req.BasicAuth(); user != "user" || password != "secret" {
-			rw.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			http.Error(rw, "who are you?", http.StatusUnauthorized)
-			return
-		}
-		h.ServeHTTP(rw, req)
-	}))
-	w.t.Cleanup(s.Close)
-	return s.URL
+	return gittest.Serve(w.t, w.dir, func(user, password string) bool { return user == "user" && password == "secret" })
 }
 
 func TestPushAndPull(t *testing.T) {

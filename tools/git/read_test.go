@@ -327,10 +327,14 @@ func TestSeveralRoots(t *testing.T) {
 func TestNoRepository(t *testing.T) {
 	gittest.Isolate(t)
 	files := view(t, t.TempDir())
-	for _, name := range []string{"git_status", "git_log", "git_diff"} {
-		_, err := call(t, files, name, `{}`)
+	for _, tool := range Tools(Deps{}) {
+		args := `{}`
+		if tool.Name == "git_commit" {
+			args = `{"message":"m"}`
+		}
+		_, err := call(t, files, tool.Name, args)
 		if e := tools.AsError(errors.Join(err, errors.New("x"))); err == nil || e.Code != tools.Unavailable || !strings.Contains(e.Message, "not a git repository") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", tool.Name, err)
 		}
 	}
 }
