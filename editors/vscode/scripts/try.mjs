@@ -12,7 +12,7 @@ if (spawnSync('code', ['--version']).status === 0) {
   console.log('Installed. Open a folder in VS Code, and then the view SideCar.');
   process.exit();
 }
-execFileSync(path.join(import.meta.dirname, 'setup.sh'), ['workbench'], { stdio: 'inherit' });
+execFileSync(path.join(import.meta.dirname, 'setup.sh'), ['workbench'], { stdio: ['ignore', 'ignore', 'inherit'] });
 const { install, sandbox, serve } = await import('../test/e2e/workbench.mjs');
 
 const box = sandbox({

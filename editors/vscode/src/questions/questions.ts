@@ -20,7 +20,7 @@ export class Questions {
   open: Question[] = [];
   private modal: Promise<unknown> = Promise.resolve();
   private asked = 0;
-  private readonly sides = new Map<string, string>(); // of the diffs of open questions, by the path of their documents
+  private readonly sides = new Map<string, string>(); // of the diffs of open questions, by their documents
   private readonly titles = new Map<string, string>(); // of the editors with several diffs, by the question
 
   constructor(server: Server) {
@@ -36,7 +36,7 @@ export class Questions {
   }
 
   register(): vscode.Disposable {
-    const of = (x?: Question | vscode.Uri): Question | undefined => (x instanceof vscode.Uri ? this.open.find(q => x.path.startsWith(`/${q.id}/`)) ?? this.shown() : x ?? this.open[0]);
+    const of = (x?: Question | vscode.Uri): Question | undefined => (x instanceof vscode.Uri ? this.open.find(q => about(x, q)) ?? this.shown() : x ?? this.open[0]);
     const commands: Record<string, (x?: Question | vscode.Uri) => unknown> = {
       'sidecar.allow': x => this.allow(of(x), 'once'),
       'sidecar.allowSession': x => this.allow(of(x), 'session'),
@@ -66,8 +66,8 @@ export class Questions {
   }
 
   private text(uri: vscode.Uri): string {
-    const q = this.open.find(q => uri.path.startsWith(`/${q.id}/`));
-    return this.sides.get(uri.path) ?? (q?.kind === 'approve' ? documentText(q.params, t) : t('This question was answered.'));
+    const q = this.open.find(q => about(uri, q));
+    return this.sides.get(uri.toString()) ?? (q?.kind === 'approve' ? documentText(q.params, t) : t('This question was answered.'));
   }
 
   // Opens a question and waits for its answer, from wherever it comes; the first one counts.
@@ -208,7 +208,10 @@ export class Questions {
       await vscode.commands.executeCommand('vscode.diff', only.before, only.after, title, { preview: true });
     } else {
       this.titles.set(q.id, title);
-      await vscode.commands.executeCommand('vscode.changes', title, shown.map(s => [s.after, s.before, s.after]));
+      await vscode.commands.executeCommand('vscode.changes', title, files.map((f, i) => {
+        const { before, after } = shown[i]!;
+        return [after, f.kind === 'create' ? undefined : before, f.kind === 'delete' ? undefined : after];
+      }));
     }
   }
 
@@ -216,26 +219,26 @@ export class Questions {
   // rest is the file's own, if it is the one that is meant.
   private async side(q: Question, patch: FilePatch): Promise<{ before: vscode.Uri; after: vscode.Uri }> {
     const sides: Sides = (patch.kind === 'create' ? undefined : await read(patch.path).then(text => patched(text, patch), () => undefined)) ?? fragments(patch);
-    const uri = (side: keyof Sides) => vscode.Uri.from({ scheme: questionScheme, path: `/${q.id}/${side}/${patch.path}` });
+    const uri = (side: keyof Sides) => vscode.Uri.from({ scheme: questionScheme, path: `/${patch.path}`, query: `${q.id}/${side}` });
     for (const side of ['before', 'after'] as const) {
-      this.sides.set(uri(side).path, sides[side]);
+      this.sides.set(uri(side).toString(), sides[side]);
     }
     return { before: uri('before'), after: uri('after') };
   }
 
   private async document(q: Question & { kind: 'approve' }): Promise<void> {
     const name = q.params.title.replace(/[/\\]/g, '∕').slice(0, 80);
-    const doc = await vscode.workspace.openTextDocument(vscode.Uri.from({ scheme: questionScheme, path: `/${q.id}/${name}.md` }));
+    const doc = await vscode.workspace.openTextDocument(vscode.Uri.from({ scheme: questionScheme, path: `/${name}.md`, query: `${q.id}/` }));
     await vscode.window.showTextDocument(doc, { preview: true });
   }
 
   // What was shown of a question is put away when a person has answered it; one that expired may still be read.
   private forget(q: Question, answered: boolean): void {
-    const of = (uri: vscode.Uri) => uri.scheme === questionScheme && uri.path.startsWith(`/${q.id}/`);
+    const of = (uri: vscode.Uri) => uri.scheme === questionScheme && about(uri, q);
     if (!answered) {
       return;
     }
-    [...this.sides.keys()].filter(path => path.startsWith(`/${q.id}/`)).forEach(path => this.sides.delete(path));
+    [...this.sides.keys()].filter(uri => of(vscode.Uri.parse(uri))).forEach(uri => this.sides.delete(uri));
     const tabs = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab =>
       tab.input instanceof vscode.TabInputTextDiff ? of(tab.input.modified) : tab.input instanceof vscode.TabInputText ? of(tab.input.uri) : this.shows(tab, q));
     this.titles.delete(q.id);
@@ -244,6 +247,9 @@ export class Questions {
     }
   }
 }
+
+// A document of a question has the file's own path, which is what editors show, and the question in its query.
+const about = (uri: vscode.Uri, q: Question) => uri.query.startsWith(`${q.id}/`);
 
 // The text of a file of the workspace, as it is in its editor if it is open.
 async function read(path: string): Promise<string> {
