@@ -226,17 +226,23 @@ func TestDeleteAndMove(t *testing.T) {
 func TestListDirectory(t *testing.T) {
 	files := map[string]string{
 		".gitignore": "out/\n*.log\n", ".git/HEAD": "x", "out/x.js": "x", "a.log": "x", "b.txt": "x", "A.txt": "x",
-		"src/main.go": "x", "src/sub/deep.go": "x", "void/": "",
+		"src/main.go": "x", "src/sub/deep.go": "x", "void/": "", ".idea/": "", ".vscode/": "", ".cursor/rules": "x",
 	}
 	c := project(t, files)
 	if runtime.GOOS != "windows" {
+		// As the sandbox makes them; one of them has something of the user's in it.
+		for _, name := range []string{".vscode", ".cursor"} {
+			if err := os.Chmod(filepath.Join(c.Files.Abs("."), name), 0o755|os.ModeSticky); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := os.Symlink("b.txt", filepath.Join(c.Files.Abs("."), "link")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, tc := range []struct{ name, args, want string }{
-		{"the root", `{}`, "src/\nvoid/\n.gitignore\nA.txt\nb.txt\nlink -> (link)\n(2 ignored left out; include_ignored shows them)\n"},
-		{"ignored too", `{"include_ignored":true}`, "out/\nsrc/\nvoid/\n.gitignore\nA.txt\na.log\nb.txt\nlink -> (link)\n"},
+		{"the root", `{}`, ".cursor/\n.idea/\nsrc/\nvoid/\n.gitignore\nA.txt\nb.txt\nlink -> (link)\n(2 ignored left out; include_ignored shows them)\n"},
+		{"ignored too", `{"include_ignored":true}`, ".cursor/\n.idea/\nout/\nsrc/\nvoid/\n.gitignore\nA.txt\na.log\nb.txt\nlink -> (link)\n"},
 		{"deeper", `{"path":"src","depth":2}`, "src/sub/\nsrc/sub/deep.go\nsrc/main.go\n"},
 		{"empty", `{"path":"void"}`, "(void is empty)\n"},
 	} {

@@ -86,6 +86,21 @@ type lister struct {
 	out Listing
 }
 
+// standsIn reports whether an entry is not the project's, but stands in for a
+// missing name while a confined command runs (docs/sandbox.md): it is sticky,
+// and nothing is in it.
+func (l *lister) standsIn(name string, e iofs.DirEntry) bool {
+	if !e.IsDir() || !strings.HasPrefix(e.Name(), ".") {
+		return false
+	}
+	info, err := l.c.Files.Stat(name)
+	if err != nil || info.Mode()&iofs.ModeSticky == 0 {
+		return false
+	}
+	inside, err := l.c.Files.ReadDir(name)
+	return err == nil && len(inside) == 0
+}
+
 // list writes the entries of dir, directories first, each directory followed
 // by what is in it.
 func (l *lister) list(dir string, depth int) error {
@@ -109,7 +124,7 @@ func (l *lister) list(dir string, depth int) error {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git":
+		case e.Name() == ".git" || l.standsIn(name, e):
 			continue
 		case !l.all && l.c.Files.Ignored(name, e.IsDir()):
 			l.out.Ignored++

@@ -295,8 +295,7 @@ test('an approval that is given lets it happen', async () => {
   await me.command('Notifications: Clear All Notifications');
   const call = edit('docs/guide.txt', 12, 'twelve\n');
   await me.view('Questions').locator('.monaco-list-row').first().waitFor();
-  await me.view('Questions').locator('.monaco-list-row').first().click();
-  await eventually('the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
+  await me.click(me.view('Questions').locator('.monaco-list-row').first(), 'the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
   await me.shot('question-diff');
   await me.click(me.title('Allow Once'), 'answered', async () => (await call).ok);
   assert.ok(disk('docs/guide.txt').includes('twelve\n'));
@@ -387,8 +386,8 @@ test('activity, metrics, sessions and tools', async () => {
   await me.open('Sessions');
   await me.row('helper', 'Sessions').waitFor();
   await me.shot('views');
-  await me.row('ask_user', 'Activity').first().click(); // the newest, as only what is visible exists
-  await eventually('the call', async () => /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await me.click(me.row('ask_user', 'Activity').first(), 'the call', async () => // the newest, as only what is visible exists
+     /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.command('SideCar: Show Metrics');
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code', { hasText: 'edit_file' }).waitFor();
   await me.shot('metrics');
@@ -467,14 +466,18 @@ test('an MCP server that the project names is used once it is trusted, with the 
   });
   assert.match(await me.text(row), /not trusted/);
   assert.equal((await me.call('mcp_theirs_echo', { text: 'hello' })).error?.code, 'unknown_tool');
-  await me.inline(row, 'Trust');
-  await me.dialog.waitFor();
+  const ask = () => eventually('the dialog', async () => {
+    if (await me.dialog.count() > 0) { return true; }
+    await me.inline(row, 'Trust').catch(() => {});
+    return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
+  });
+  await ask();
   assert.ok((await me.text(me.dialog)).includes(`${process.execPath} ${theirs}`), 'the command line as it is run');
   await me.shot('mcp-trust');
   await page.keyboard.press('Enter');
   await me.dialog.waitFor({ state: 'hidden' });
   assert.match(await me.text(row), /not trusted/);
-  await me.inline(row, 'Trust');
+  await ask();
   await me.dialog.locator('.monaco-button', { hasText: /^Trust$/ }).click();
   await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
   await me.shot('mcp');
