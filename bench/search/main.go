@@ -76,6 +76,8 @@ var tasks = []task{
 	grep("regex", `(func|static int) \(?\w+ \*?\w+\)? ?String\(`, false),
 	grep("no literal", `[a-z]+_\d{4}x\d+`, false),
 	grep("no literal, wide", `\w+\s*=\s*\w+\[\d+\]\s*\+`, false),
+	grep("no literal, common", `[a-z]+\s+[a-z]+\s*\([^)]*\)\s*$`, false),
+	grep("no literal, letters", `[A-Za-z]{9,}[0-9]`, false),
 	grep("alternatives", `(get|put|set)_[a-z]+_(irq|dma)`, false),
 }
 

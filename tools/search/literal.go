@@ -11,10 +11,12 @@ import (
 )
 
 // needle is a text that every match contains. With fold, ASCII letters match
-// in either case, and text is in lower case.
+// in either case, and text is in lower case. Where no text is known, sets has
+// what may be at each place of one.
 type needle struct {
 	text string
 	fold bool
+	sets []byteSet
 }
 
 // maxNeedles bounds the alternatives that are looked for side by side.
@@ -137,7 +139,7 @@ func literalNeedle(text string, fold bool) needle {
 			best = part
 		}
 	}
-	return needle{best, fold && strings.ToUpper(best) != best}
+	return needle{text: best, fold: fold && strings.ToUpper(best) != best}
 }
 
 // pair are two bytes at a distance, each perhaps in either case: a letter's
@@ -170,13 +172,20 @@ func (p *pair) indexGeneric(data []byte, n int) int {
 type finder struct {
 	needle
 	pair
-	first int // where the pair begins in text
+	size  int // of the needle
+	first int // where the pair begins in it
 	data  []byte
 	at    int // the next place of the needle, or len(data)
 }
 
 func newFinder(n needle) *finder {
-	f := &finder{needle: n}
+	f := &finder{needle: n, size: max(len(n.text), len(n.sets))}
+	if n.sets != nil {
+		a, b, _ := rarestPlaces(n.sets)
+		f.first, f.off = a, b-a
+		f.want, f.mask = [2]byte{n.sets[a].want, n.sets[b].want}, [2]byte{n.sets[a].mask, n.sets[b].mask}
+		return f
+	}
 	a, b := 0, len(n.text)-1
 	for i := range n.text {
 		switch {
@@ -210,14 +219,14 @@ func (f *finder) index(from int) int {
 }
 
 func (f *finder) search(from int) int {
-	end := len(f.data) - len(f.text) + 1 // of the places where it can begin
+	end := len(f.data) - f.size + 1 // of the places where it can begin
 	for pos := from; pos < end; pos++ {
 		n := f.pair.index(f.data[pos+f.first:], end-pos)
 		if n < 0 {
 			break
 		}
 		pos += n
-		if f.is(f.data[pos : pos+len(f.text)]) {
+		if f.is(f.data[pos : pos+f.size]) {
 			return pos
 		}
 	}
@@ -226,6 +235,14 @@ func (f *finder) search(from int) int {
 
 // is reports whether text is the needle.
 func (f *finder) is(text []byte) bool {
+	if f.sets != nil {
+		for i := range f.sets {
+			if !f.sets[i].has(text[i]) {
+				return false
+			}
+		}
+		return true
+	}
 	if f.fold {
 		return equalFold(text, f.text)
 	}

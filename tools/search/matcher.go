@@ -31,6 +31,7 @@ type pattern struct {
 	size    int            // instructions of re
 	auto    *dfa.Program   // says which lines re matches; nil without re
 	needles []needle       // one of them is in every match; nil when unknown
+	likely  bool           // the needle may be in so many lines that it helps nothing
 	keepCR  bool           // the pattern speaks of \r itself
 	needed  textindex.Needed
 }
@@ -82,6 +83,11 @@ func compilePattern(expr string, plain, fold bool) (*pattern, error) {
 	p.auto = dfa.Compile(prog, !p.keepCR)
 	if p.needles = required(tree); common(p.needles) {
 		p.needles = nil
+	}
+	if p.needles == nil {
+		if run := requiredRun(tree); run != nil {
+			p.needles, p.likely = []needle{{sets: run}}, true
+		}
 	}
 	if tree.Op == syntax.OpLiteral && len(p.needles) == 1 && len(p.needles[0].text) == len(string(tree.Rune)) {
 		p.re, p.auto = nil, nil
@@ -205,6 +211,8 @@ type matcher struct {
 	lines   *dfa.Matcher // nil when it isn't needed, or when re is faster
 	finders []*finder
 	data    []byte
+
+	passed, looked int // bytes, and those of lines that were matched in vain, while likely
 }
 
 func newMatcher(ctx context.Context, p *pattern) *matcher {
@@ -256,12 +264,32 @@ func (m *matcher) next(from int) (match, bool) {
 		if m.matches(&l) {
 			return l, true
 		}
+		if m.likely && m.finders != nil && m.lines != nil {
+			m.weigh(l.end+1-from, l.end-l.start)
+		}
 		if tries%checkEvery == 0 && m.ctx.Err() != nil {
 			return match{}, false
 		}
 		from = l.end + 1
 	}
 	return match{}, false
+}
+
+// weigh gives up looking for what may help nothing when it does not: then the
+// automaton goes through everything. It takes one line that was matched in vain
+// for some bytes more than it has.
+func (m *matcher) weigh(passed, line int) {
+	const (
+		before = 64 << 10 // bytes to be seen first
+		more   = 32
+	)
+	m.passed, m.looked = m.passed+passed, m.looked+line+more
+	if m.passed > before {
+		if m.looked > m.passed/2 {
+			m.finders = nil
+		}
+		m.passed, m.looked = 0, 0
+	}
 }
 
 // around finds the line around l.at, which lies at or after from.
@@ -317,6 +345,16 @@ func (m *matcher) matches(l *match) bool {
 		return true
 	}
 	line := m.data[l.start:l.end]
+	if m.likely && m.lines != nil {
+		// The place is the one that the automaton says without a needle.
+		end := min(l.end+1, len(m.data))
+		at, ok := m.lines.Find(m.data[:end], l.start)
+		if ok {
+			l.at = at
+			return at < end
+		}
+		m.lines = nil
+	}
 	if m.lines != nil && len(line) > 0 {
 		at, ok := m.lines.Find(line, 0)
 		if ok {
