@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
+	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
@@ -20,6 +21,8 @@ type past struct {
 	folders []workspace.Folder
 	options gitrepo.Options
 	rest    time.Duration // how long nothing is looked at after a look
+	store   *index.Store  // keeps what was read between runs; nil: nothing does
+	problem func(error)   // is told what is wrong with that; may be nil
 
 	of     []folderPast // the folders'
 	looked time.Time
@@ -28,20 +31,26 @@ type past struct {
 // folderPast is what was read for a folder.
 type folderPast struct {
 	head    gitrepo.OID
+	below   string           // where the folder is in its repository
 	commits []history.Commit // the newest first
 }
 
 // read returns all commits, and whether there is news. A folder without a
 // repository, or without a commit, has none.
 func (p *past) read(ctx context.Context) ([]history.Commit, bool, error) {
+	news := false
 	switch {
 	case p.of == nil:
-		p.of = make([]folderPast, len(p.folders))
+		p.of = p.restore()
+		news = p.of != nil
+		if !news {
+			p.of = make([]folderPast, len(p.folders))
+		}
 	case time.Since(p.looked) < p.rest:
 		return nil, false, nil
 	}
 	defer func() { p.looked = time.Now() }()
-	news := false
+	read := false
 	var all []history.Commit
 	for i := range p.folders {
 		changed, err := p.folder(ctx, i)
@@ -52,10 +61,13 @@ func (p *past) read(ctx context.Context) ([]history.Commit, bool, error) {
 		case err != nil:
 			return nil, false, err
 		}
-		news = news || changed
+		read = read || changed
 		all = append(all, p.of[i].commits...)
 	}
-	return all, news, nil
+	if read {
+		p.keep()
+	}
+	return all, news || read, nil
 }
 
 // folder reads what is new of one folder.
@@ -69,6 +81,9 @@ func (p *past) folder(ctx context.Context, i int) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if have.below != below {
+		*have = folderPast{below: below}
+	}
 	h, err := repo.History(ctx, gitrepo.HistoryOptions{Count: history.MaxCommits, Until: have.head, Paths: history.MaxFiles})
 	if err != nil || h.Head == have.head {
 		return false, err
@@ -81,7 +96,7 @@ func (p *past) folder(ctx context.Context, i int) (changed bool, err error) {
 	if h.Until {
 		commits = append(commits, have.commits...)
 	}
-	*have = folderPast{h.Head, slices.Clip(commits[:min(len(commits), history.MaxCommits)])}
+	*have = folderPast{h.Head, below, slices.Clip(commits[:min(len(commits), history.MaxCommits)])}
 	return true, nil
 }
 

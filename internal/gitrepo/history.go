@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Step is one commit as a part of a history.
@@ -18,13 +19,13 @@ type Step struct {
 type History struct {
 	Head  OID
 	Steps []Step // the newest first
-	Until bool   // the steps are all since HistoryOptions.Until
+	Until bool   // the steps are just those since HistoryOptions.Until, else they are those of no end
 }
 
 // HistoryOptions say how much of a history is read.
 type HistoryOptions struct {
 	Count int // most steps, merges not counted
-	Until OID // where to stop, which is no step itself; zero: nowhere
+	Until OID // where to stop, which is no step itself, if nothing older was merged since; zero: nowhere
 	Paths int // a commit that changes more files is no step
 }
 
@@ -55,7 +56,9 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 		if err != nil {
 			return History{}, err
 		}
-		if c.oid == o.Until {
+		// Ways beside it may lead to commits that it did not have: they were
+		// merged since.
+		if c.oid == o.Until && !slices.ContainsFunc(w.queue.list, func(q queued) bool { return !slices.Contains(c.parents, q.oid) }) {
 			out.Until = true
 			break
 		}

@@ -104,4 +104,19 @@ func TestHistory(t *testing.T) {
 	if got := checkHistory(t, r, HistoryOptions{Count: 100, Paths: 100, Until: until}); len(got) != 3 {
 		t.Errorf("%d steps since the side line began", len(got))
 	}
+
+	// What was merged is older than where it should stop, which didn't have it.
+	r.Git("checkout", "-q", "-b", "old", side)
+	r.Write("old", "1\n")
+	commit("older")
+	r.Git("checkout", "-q", main)
+	r.Write("a", "4\n")
+	commit("younger")
+	last, _ := parseOID(strings.TrimSpace(r.Git("rev-parse", "HEAD")))
+	clock++
+	r.Git("merge", "-q", "-m", "old things", "old")
+	got, err := open(t, r).History(t.Context(), HistoryOptions{Count: 100, Paths: 100, Until: last})
+	if err != nil || got.Until || len(got.Steps) != len(all)+2 {
+		t.Errorf("%d steps, stopped %v, %v; want all %d", len(got.Steps), got.Until, err, len(all)+2)
+	}
 }

@@ -79,6 +79,10 @@ func TestMeaning(t *testing.T) {
 			}
 		}
 	}
+	over := workspace.Guard(workspace.NewOverlay(p.disk, layer{"b/garage.py": "def halt(): pass\n", "e/other.go": "package e\n"}), nil)
+	if b := p.askIn(over, q); b.WordsAlone != 2 || a.WordsAlone != 0 {
+		t.Errorf("of %d files it says that they are looked at by words alone, without a buffer of %d", b.WordsAlone, a.WordsAlone)
+	}
 	m := p.Status().Meaning
 	if m.Model != "m" || m.Units < 8 || m.Embedded != m.Units {
 		t.Errorf("%+v", m)
@@ -86,6 +90,9 @@ func TestMeaning(t *testing.T) {
 	plain := newProject(t, cars)
 	if h := plain.ask(q).Hits; len(h) != 0 {
 		t.Errorf("without vectors: %+v", h) // the control
+	}
+	if b := plain.askIn(workspace.Guard(workspace.NewOverlay(plain.disk, layer{"e/other.go": "package e\n"}), nil), q); b.WordsAlone != 0 {
+		t.Errorf("without vectors it says so of %d files", b.WordsAlone)
 	}
 }
 

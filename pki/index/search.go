@@ -58,6 +58,10 @@ type Answer struct {
 	Graph  []Hit
 	Files  []File
 	Status Status
+
+	// WordsAlone is how many files have text that is not on the disk, which has
+	// no vectors, where the others were looked at by meaning too.
+	WordsAlone int
 }
 
 // Search answers a question from what view shows. While the first look at the
@@ -100,6 +104,9 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	}
 	status.Meaning = x.meaning.now()
 	a := Answer{Status: status}
+	if len(near) > 0 {
+		a.WordsAlone = len(parts) - disk
+	}
 	allowed := readableIn(view)
 	var kept []rank.Hit
 	var shown []rank.Ref

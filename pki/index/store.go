@@ -109,14 +109,20 @@ type stored struct {
 	stamps []stampRecord
 }
 
-// write replaces the file. A crash leaves the old one or the new one.
+// write replaces the file.
 func (s *Store) write(parts []stored) error {
+	return s.replace(storeName, func(f *os.File) error { return writeTo(f, parts) })
+}
+
+// replace writes a file of the directory anew. A crash leaves the old one or the
+// new one.
+func (s *Store) replace(name string, write func(*os.File) error) error {
 	root, err := s.Open(true)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	const temp = storeName + ".new"
+	temp := name + ".new"
 	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -124,14 +130,36 @@ func (s *Store) write(parts []stored) error {
 	if err != nil {
 		return err
 	}
-	err = writeTo(f, parts)
+	err = write(f)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(temp, storeName)
+		err = root.Rename(temp, name)
 	}
 	if err != nil {
 		return errors.Join(err, root.Remove(temp))
 	}
 	return nil
+}
+
+// Keep writes data to a file of that name beside the index.
+func (s *Store) Keep(name string, data []byte) error {
+	return s.replace(name, func(f *os.File) error {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(append(head(fileNumber(info), 1, uint64(len(data)), segment.Hash(data)), data...))
+		return err
+	})
+}
+
+// Kept returns what Keep wrote. It fails with fs.ErrNotExist when there is
+// nothing, and does not believe what others wrote.
+func (s *Store) Kept(name string) ([]byte, error) {
+	data, _, sum, err := s.load(name)
+	if err == nil && segment.Hash(data) != sum {
+		err = segment.ErrDamaged
+	}
+	return data, err
 }
 
 func writeTo(f *os.File, parts []stored) error {
@@ -176,38 +204,47 @@ var errForeign = errors.New("it was not written here, or by another version")
 
 // read reads the file.
 func (s *Store) read() ([]stored, error) {
+	body, parts, sum, err := s.load(storeName)
+	if err != nil {
+		return nil, err
+	}
+	return readParts(body, parts, sum)
+}
+
+// load reads a file of the directory, and what its head says about the rest.
+func (s *Store) load(name string) (body []byte, parts, sum uint64, err error) {
 	root, err := s.Open(false)
 	if err != nil {
-		return nil, err
+		return nil, 0, 0, err
 	}
 	defer root.Close()
-	if info, err := root.Lstat(storeName); err != nil {
-		return nil, err
+	if info, err := root.Lstat(name); err != nil {
+		return nil, 0, 0, err
 	} else if !info.Mode().IsRegular() {
-		return nil, errForeign
+		return nil, 0, 0, errForeign
 	}
-	f, err := root.Open(storeName)
+	f, err := root.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, 0, 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, 0, 0, err
 	}
 	if !info.Mode().IsRegular() || info.Size() < headSize || info.Size() > maxStore {
-		return nil, errForeign
+		return nil, 0, 0, errForeign
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, err
+		return nil, 0, 0, err
 	}
-	parts, sum := binary.LittleEndian.Uint64(data[32:]), binary.LittleEndian.Uint64(data[40:])
-	body := data[headSize:]
+	parts, sum = binary.LittleEndian.Uint64(data[32:]), binary.LittleEndian.Uint64(data[40:])
+	body = data[headSize:]
 	if string(data[:headSize]) != string(head(fileNumber(info), parts, uint64(len(body)), sum)) || parts > 1<<16 {
-		return nil, errForeign
+		return nil, 0, 0, errForeign
 	}
-	return readParts(body, parts, sum)
+	return body, parts, sum, nil
 }
 
 // readParts reads the parts, side by side.

@@ -211,6 +211,9 @@ func renderAnswer(a index.Answer, in knowledgeArgs) string {
 		}
 		b.WriteByte('\n')
 	}
+	if n := a.WordsAlone; n > 0 {
+		fmt.Fprintf(&b, "files with unsaved or pending text (%d) have no embeddings and are found by their words alone\n", n)
+	}
 	if s := a.Status; s.Parsing && slices.ContainsFunc(a.Hits, func(h index.Hit) bool { return !h.Parsed }) {
 		fmt.Fprintf(&b, "parsed so far: %d of %d files; in the others lines tell where things end\n", s.Parsed, s.Parseable)
 	}
