@@ -146,7 +146,16 @@ func plain(s *jsonschema.Schema) bool {
 
 // isFalse reports whether s is the schema false, which decodes to not {}.
 func isFalse(s *jsonschema.Schema) bool {
-	return s.Not != nil && reflect.DeepEqual(*s, jsonschema.Schema{Not: &jsonschema.Schema{}})
+	if s.Not == nil || !reflect.ValueOf(s.Not).Elem().IsZero() {
+		return false
+	}
+	all := reflect.ValueOf(s).Elem()
+	for i := range all.NumField() {
+		if f := all.Field(i); !f.IsZero() && all.Type().Field(i).Name != "Not" {
+			return false
+		}
+	}
+	return true
 }
 
 // describe says what is expected: `integer 1…200`, `one of "a", "b"`.

@@ -227,7 +227,8 @@ func memory(ctx context.Context, r *row) error {
 	}
 	// The rest are pages of the program's file. A file that was written just
 	// now is in the page cache in large pieces, and more of it is mapped at
-	// once than after it was read from the disk.
+	// once than after it was read from the disk; the Makefile has the linker
+	// place the program so that pieces of 2 MiB are not mapped whole.
 	r.ours = fmt.Sprintf("%.1f MiB, %.1f of its own", float64(kb)/1024, float64(own)/1024)
 	r.peer = "gopls 31 MiB (published anchor)"
 	return s.stop(ctx)

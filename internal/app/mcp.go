@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -49,9 +47,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 		defer file.Close()
 		out = file
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(GCPercent)
-	}
+	settleIn()
 	e := &entrance{folder: f, self: c.Self, log: newLogger(out, level)}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: Version(), Instructions: instructions, Connect: e.connect,

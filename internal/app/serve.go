@@ -40,9 +40,7 @@ func serve(ctx context.Context, c *cli) error {
 		defer f.Close()
 		out = f
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(GCPercent)
-	}
+	settleIn()
 	follow := level
 	if c.logLevel != "" {
 		follow = nil // the flag is stronger than the setting
@@ -61,6 +59,14 @@ func firstOf(a, b string) string {
 // small, so that searches would set off one collection after another. Listing
 // a large tree takes a fifth less processor time with it.
 const GCPercent = 200
+
+// settleIn readies a process that stays.
+func settleIn() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(GCPercent)
+	}
+	forgetStart()
+}
 
 // Serve speaks LSP over r and w. level follows the setting log.level; nil
 // leaves the level as it is.
