@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wire"
@@ -35,17 +37,38 @@ func benchCore(b *testing.B, files map[string]string) *core {
 func benchCall(b *testing.B, c *core, tool, args string) {
 	b.Helper()
 	b.ReportAllocs()
+	var took []time.Duration
 	for b.Loop() {
+		begin := time.Now()
 		res, err := c.dispatch.Call(context.Background(), dispatch.Request{Name: tool, Arguments: json.RawMessage(args)})
 		if err != nil || !res.OK {
 			b.Fatal(err, res)
 		}
+		took = append(took, time.Since(begin))
 	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns")
 }
 
 // BenchmarkSmallCall is what a call costs in process: bind, decide, run, redact, envelope.
 func BenchmarkSmallCall(b *testing.B) {
 	benchCall(b, benchCore(b, map[string]string{"a.txt": "one line\n"}), "read_file", `{"path":"a.txt"}`)
+}
+
+// BenchmarkBareCall is one whose tool finds nothing to do.
+func BenchmarkBareCall(b *testing.B) {
+	c := benchCore(b, nil)
+	b.ReportAllocs()
+	var took []time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		if _, err := c.dispatch.Call(context.Background(), dispatch.Request{Name: "read_result", Arguments: json.RawMessage(`{"cursor":"none"}`)}); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns")
 }
 
 // BenchmarkMegabyte is a result of 1 MiB, redacted whole and cut.

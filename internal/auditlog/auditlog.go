@@ -223,12 +223,15 @@ func (l *Log) write(batch []queued) error {
 	}
 	var lines []byte
 	last := l.last
-	for _, q := range batch {
+	for i, q := range batch {
 		r := q.make()
 		r.Time, r.Seq, r.Prev = q.at, last.seq+1, last.hash
 		line, hash, err := encode(r)
 		if err != nil {
 			return fmt.Errorf("audit log: %w", err)
+		}
+		if len(lines)+len(line) > cap(lines) { // most are about as long as the first
+			lines = slices.Grow(lines, (len(batch)-i)*(len(line)+16))
 		}
 		lines = append(lines, line...)
 		last = tail{r.Seq, hash}
@@ -251,8 +254,8 @@ func encode(r Record) (line []byte, hash string, err error) {
 		return nil, "", err
 	}
 	hash = sum(body)
-	line = slices.Concat(body[:len(body)-1], []byte(`,"hash":"`))
-	return append(append(line, hash...), "\"}\n"...), hash, nil
+	line = slices.Grow(body[:len(body)-1], hashed+1)
+	return fmt.Appendf(line, `,"hash":"%s"}`+"\n", hash), hash, nil
 }
 
 // hashed is how many bytes the hash member takes at the end of a line.

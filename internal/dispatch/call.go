@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -451,6 +452,9 @@ func (c *call) record(took time.Duration) {
 			done.Changes = append(done.Changes, events.Change{Path: ch.Path, Kind: ch.Kind, State: ch.State})
 		}
 		c.publish(events.Event{Type: events.ToolCompleted, Completed: done})
+	}
+	if !c.d.o.Log.Enabled(context.Background(), slog.LevelInfo) {
+		return // naming it all costs more than most steps
 	}
 	c.d.o.Log.Info("call", "tool", c.res.Tool, "id", c.res.CallID, "session", c.sessionID(), "ok", c.res.OK, "error", code,
 		"decision", c.res.Decision.Outcome, "by", c.res.Decision.By, "rule", c.res.Decision.Rule, "took", took, "bytes", c.res.size())
