@@ -186,7 +186,7 @@ func unexpected(err error) error {
 const headerRoom = len("Content-Length: \r\n\r\n") + 20
 
 // sealFrame writes the header before buf[headerRoom:], the body but for more
-// bytes of it that come from elsewhere, and returns the whole frame.
+// bytes of it that come behind it, and returns the whole frame.
 func sealFrame(buf []byte, more int) []byte {
 	var room [headerRoom]byte
 	header := append(room[:0], "Content-Length: "...)

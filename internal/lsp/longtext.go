@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/bits"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -12,8 +13,8 @@ import (
 // LongText is a result that is mostly one text. Rest is the result with the
 // empty string for it, which must be the first member of that name. The text
 // comes in pieces that end with whole characters; they are quoted at its place
-// while the reply is written, so that a megabyte is neither joined nor copied
-// before the peer has its beginning.
+// when it is the reply's turn to be written, so that one that waits holds no
+// more than they do.
 type LongText interface {
 	LongText() (rest any, member string, text []string)
 }
@@ -22,7 +23,7 @@ type LongText interface {
 type longText struct {
 	at     int // where in the buffer it belongs, between two quotes
 	pieces []string
-	size   int // in bytes, when it is quoted
+	size   int // of the pieces, in bytes
 }
 
 // longFrom is the size from which on a text is left out of the buffer.
@@ -43,24 +44,31 @@ func (f *frame) marshalLongText(v LongText) error {
 	}
 	f.text = longText{at: start + at + len(key) - 1, pieces: pieces}
 	for _, p := range pieces {
-		f.text.size += quotedLen(p)
+		f.text.size += len(p)
 	}
 	if f.text.size < longFrom {
-		f.put()
+		if n := f.text.quotedLen(); n < longFrom {
+			f.put(n)
+		}
 	}
 	return nil
 }
 
-// put puts the text where it belongs.
-func (f *frame) put() {
-	t := f.text
-	if t.size == 0 {
-		return
+// quotedLen is how many bytes the text takes when it is quoted.
+func (t longText) quotedLen() (n int) {
+	for _, p := range t.pieces {
+		n += quotedLen(p)
 	}
+	return n
+}
+
+// put puts the text where it belongs; quoted it takes size bytes.
+func (f *frame) put(size int) {
+	t := f.text
 	f.text = longText{}
 	tail := bytes.Clone(f.buf.Bytes()[t.at:])
 	f.buf.Truncate(t.at)
-	f.buf.Grow(t.size + len(tail))
+	f.buf.Grow(size + len(tail))
 	// Quoted in place, the buffer would have room for the worst that can become of
 	// the text, and thousands of replies may wait for a slow peer.
 	room := quoting.Get().(*[]byte)
@@ -72,14 +80,35 @@ func (f *frame) put() {
 	f.buf.Write(tail)
 }
 
+// whole is what is in the buffer with the text at its place, in pieces for one
+// write each, and how many bytes they have. They come from quoting: whoever has
+// written one puts it back.
+func (f *frame) whole() (pieces []*[]byte, size int) {
+	buf := f.buf.Bytes()
+	last := quoting.Get().(*[]byte)
+	*last = append((*last)[:0], buf[:f.text.at]...)
+	pieces = append(pieces, last)
+	for part := range f.text.parts() {
+		if len(*last) >= coalesceBytes {
+			size += len(*last)
+			last = quoting.Get().(*[]byte)
+			*last = (*last)[:0]
+			pieces = append(pieces, last)
+		}
+		*last = appendQuoted(slices.Grow(*last, maxQuoted*len(part)), part)
+	}
+	*last = append(*last, buf[f.text.at:]...)
+	return pieces, size + len(*last)
+}
+
 const (
 	quoteBytes = 8 << 10 // of a text are quoted at once
 	maxQuoted  = 6       // bytes may come of one: \u0000
 )
 
-// quoting has room for a part that is quoted.
+// quoting has room for what is written at once, and one more part.
 var quoting = sync.Pool{New: func() any {
-	room := make([]byte, 0, maxQuoted*quoteBytes)
+	room := make([]byte, 0, coalesceBytes+maxQuoted*quoteBytes)
 	return &room
 }}
 

@@ -72,6 +72,21 @@ func TestLongTextInParts(t *testing.T) {
 	}
 }
 
+// What stands before and behind a long text may be long too, and where a piece
+// that is written at once ends is no place of its own.
+func TestLongTextAmongLong(t *testing.T) {
+	for _, before := range []int{1, coalesceBytes, 4 * coalesceBytes} {
+		for _, size := range []int{longFrom, coalesceBytes - 1, coalesceBytes, coalesceBytes + 1, 3*coalesceBytes + quoteBytes} {
+			for _, unit := range []string{"a", "\x00"} {
+				r := shortResult{ID: strings.Repeat("i", before), Text: strings.Repeat(unit, size), More: strings.Repeat("m", before)}
+				if want, got := written(t, r), written(t, longResult(r)); want != got {
+					t.Errorf("%d × %q behind %d: differs after %d of %d bytes", size, unit, before, sameBytes(want, got), len(want))
+				}
+			}
+		}
+	}
+}
+
 func sameBytes(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -113,7 +128,7 @@ func BenchmarkLongText(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				f.put()
+				f.body()
 				f.free()
 			}
 		})

@@ -110,7 +110,9 @@ func (f *frame) free() {
 
 // body is the whole message.
 func (f *frame) body() []byte {
-	f.put()
+	if f.text.size > 0 {
+		f.put(f.text.quotedLen())
+	}
 	return f.buf.Bytes()[headerRoom:]
 }
 

@@ -13,14 +13,20 @@ const (
 	writeBytes    = 256 << 10 // one write; each has the whole time-out
 )
 
-// outgoing is a sealed frame.
+// outgoing is a frame on its way.
 type outgoing struct {
-	data []byte // without a long text
+	data []byte // the sealed frame; nil with a long text
 	*frame
 }
 
-// size is the number of bytes to write.
-func (f *outgoing) size() int { return len(f.data) + f.text.size }
+// size is the number of bytes to write; of a frame with a long text, what it
+// holds.
+func (f *outgoing) size() int {
+	if f.text.size > 0 {
+		return f.buf.Len() + f.text.size
+	}
+	return len(f.data)
+}
 
 // writer sends frames in the order in which they were handed over. A goroutine
 // of its own writes, so that nobody else has to block in the peer's pipe; only a
@@ -65,7 +71,10 @@ func (o *writer) crowded() bool {
 // buffer is not the caller's any more. With direct it may be written before send
 // returns, which can take as long as the peer does not read.
 func (o *writer) send(ctx context.Context, f *frame, limit int, direct bool) error {
-	out := outgoing{sealFrame(f.buf.Bytes(), f.text.size), f}
+	out := outgoing{frame: f}
+	if f.text.size == 0 {
+		out.data = sealFrame(f.buf.Bytes(), 0)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && !o.closed && o.unsent > limit {
@@ -109,7 +118,7 @@ func (o *writer) send(ctx context.Context, f *frame, limit int, direct bool) err
 func (o *writer) run() {
 	defer o.watchdog.Stop()
 	var frames []outgoing
-	joined := make([]byte, 0, coalesceBytes+maxQuoted*quoteBytes)
+	joined := make([]byte, 0, coalesceBytes)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
@@ -124,7 +133,7 @@ func (o *writer) run() {
 		o.busy = true
 		for i := 0; i < len(frames) && o.err == nil; {
 			if frames[i].text.size > 0 {
-				o.writeLong(&frames[i], joined)
+				o.writeLong(&frames[i])
 				frames[i].free()
 				i++
 				continue
@@ -147,25 +156,23 @@ func (o *writer) run() {
 	}
 }
 
-// writeLong writes a frame with a long text, which is quoted into buf piece by
-// piece: the peer reads one while the next is made. It needs mu as write does.
-func (o *writer) writeLong(f *outgoing, buf []byte) {
-	at := len(f.data) - (f.buf.Len() - f.text.at)
-	buf = append(buf[:0], f.data[:at]...)
-	for part := range f.text.parts() {
-		if len(buf) >= coalesceBytes {
-			o.write(buf)
-			buf = buf[:0]
+// writeLong writes a frame with a long text, which is quoted as a whole before:
+// its length comes first, and to count takes as long as to quote. It needs mu as
+// write does.
+func (o *writer) writeLong(f *outgoing) {
+	o.mu.Unlock()
+	pieces, size := f.whole()
+	first := sealFrame(*pieces[0], size-len(*pieces[0]))
+	o.mu.Lock()
+	o.unsent += size - len(*pieces[0]) + len(first) - f.size()
+	for i, p := range pieces {
+		if i == 0 {
+			o.write(first)
+		} else {
+			o.write(*p)
 		}
-		if o.err != nil {
-			return
-		}
-		o.mu.Unlock()
-		buf = appendQuoted(buf, part)
-		o.mu.Lock()
+		quoting.Put(p)
 	}
-	o.write(buf)
-	o.write(f.data[at:])
 }
 
 // write writes p, or fails. It needs mu and lets go of it meanwhile; that nobody
