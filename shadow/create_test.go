@@ -360,13 +360,56 @@ func TestSubmodule(t *testing.T) {
 	if err != nil || len(d.Files) > 0 {
 		t.Errorf("%+v %v", d, err)
 	}
-	if _, err := h.Discard(context.Background(), "x"); err != nil {
-		t.Error(err)
+	// What a task has put there is not left for the next one.
+	for i, leave := range []func() error{
+		func() error { return nil },
+		func() error { return os.WriteFile(w.Path("mod/secret"), []byte("x"), 0o644) },
+		func() error { return os.Remove(w.Path("mod")) },
+		func() error {
+			return errors.Join(os.Remove(w.Path("mod")), os.WriteFile(w.Path("mod"), []byte("x"), 0o644))
+		},
+		func() error { return errors.Join(os.Remove(w.Path("mod")), os.Symlink(sub.Dir, w.Path("mod"))) },
+	} {
+		if err := leave(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Discard(context.Background(), s.ID); err != nil {
+			t.Error(err)
+		}
+		h.Close()
+		if pools, err := filepath.Glob(h.Path(".sidecar/shadows/.pool-*/tree")); err != nil || len(pools) != 1 {
+			t.Fatalf("%d: the pool has %q, %v", i, pools, err)
+		}
+		s, w = h.create(shadow.CreateRequest{ID: fmt.Sprint("again", i)})
+		if out := w.Git("status", "--porcelain"); out != "" {
+			t.Errorf("%d: git status: %s", i, out)
+		}
+		if entries, err := os.ReadDir(w.Path("mod")); err != nil || len(entries) > 0 {
+			t.Errorf("%d: %v %v", i, entries, err)
+		}
 	}
-	h.Close()
-	_, w = h.create(shadow.CreateRequest{ID: "again"})
-	if out := w.Git("status", "--porcelain"); out != "" {
-		t.Errorf("git status: %s", out)
+	if got := read(t, sub, "s"); got != "1\n" {
+		t.Errorf("the submodule's own repository has %q", got)
+	}
+}
+
+// TestLinkAboveFiles: a tree that names a link and files below it leads nobody
+// out of the shadow.
+func TestLinkAboveFiles(t *testing.T) {
+	outside := t.TempDir()
+	for _, below := range []string{"100644", "120000"} {
+		h := newHouse(t, "a", "1\n")
+		blob := strings.TrimSpace(h.GitIn(outside, "hash-object", "-w", "--stdin"))
+		sub := strings.TrimSpace(h.GitIn(fmt.Sprintf("%s blob %s\tplanted\n", below, blob), "mktree"))
+		tree := strings.TrimSpace(h.GitIn(fmt.Sprintf("120000 blob %s\tout\n040000 tree %s\tout\n", blob, sub), "mktree"))
+		commit := strings.TrimSpace(h.Git("commit-tree", "-m", "both", tree))
+		if _, err := h.Create(t.Context(), shadow.CreateRequest{ID: "x", Base: commit}); err == nil {
+			t.Error("it was made")
+		}
+		if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
+			t.Errorf("outside there is %v, %v", list, err)
+		}
+		h.create(shadow.CreateRequest{ID: "x"})
 	}
 }
 

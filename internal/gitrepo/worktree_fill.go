@@ -227,7 +227,7 @@ func (w *filling) reuse() error {
 		for i < len(want) && want[i].Path < h.Path {
 			i++
 		}
-		if i < len(want) && want[i].Path == h.Path && want[i].OID == h.OID && want[i].Mode == h.Mode && !dirty[h.Path] {
+		if i < len(want) && want[i].Path == h.Path && want[i].OID == h.OID && want[i].Mode == h.Mode && !h.SkipWorktree && !dirty[h.Path] {
 			want[i] = *h
 			w.ready[i] = true
 			w.kept++

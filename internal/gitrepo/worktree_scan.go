@@ -46,7 +46,8 @@ type ScanOptions struct {
 	Racy int64 // seconds since 1970
 
 	// Whole heeds no ignore rules and reports a directory in which the index has
-	// nothing as one, with the mode of a directory, repositories too.
+	// nothing as one, with the mode of a directory, repositories and submodules
+	// too; and a file that the index leaves out.
 	Whole bool
 
 	Workers int // 0 means one for each processor
@@ -161,7 +162,9 @@ func (s *scan) dir(at place, lo, hi int) error {
 		}
 		switch {
 		case e.Mode == modeSubmodule || e.SkipWorktree:
-			delete(here, elem)
+			if !s.o.Whole {
+				delete(here, elem)
+			}
 		case !ok || there.IsDir():
 			found = s.gone(found, i, i+1)
 		default:
