@@ -169,10 +169,14 @@ test('a file is accepted from the title of its diff, which closes', async () => 
 test('the menu beside the line numbers decides on a change', async () => {
   await me.click(me.row('README.md'), 'the diff', async () => /line three/.test(await me.text(me.modified)));
   const number = page.locator('.monaco-diff-editor .editor.modified .margin .line-numbers', { hasText: /^3$/ });
+  const menu = page.locator('.context-view .action-item'), reject = menu.filter({ hasText: 'Reject This Change' });
   await eventually('rejected', async () => {
     if ((await me.pending()).find(e => e.path === 'README.md').hunks.length === 1) { return true; }
-    await number.click({ button: 'right', timeout: 3000 });
-    await page.locator('.context-view .action-item', { hasText: 'Reject This Change' }).click({ timeout: 3000 });
+    if (await reject.count() === 0) { // or a slow menu is there from the round before
+      if (await menu.count() > 0) { await page.keyboard.press('Escape'); } // opened before VS Code knew that something is pending here
+      await number.click({ button: 'right', timeout: 3000 });
+    }
+    await reject.click({ timeout: 3000 });
     return false;
   });
   assert.equal((await edit('README.md', 3, 'line three\n')).ok, true);
