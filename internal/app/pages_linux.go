@@ -30,8 +30,10 @@ func forgetStart() {
 	}
 	page := uint64(os.Getpagesize())
 	for _, s := range unwritable(head[:n]) {
-		start, end := s.start&^(page-1), (s.end+page-1)&^(page-1)
-		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(start), uintptr(end-start), syscall.MADV_DONTNEED)
+		// Only pages that are the segment's as a whole.
+		if start, end := (s.start+page-1)&^(page-1), s.end&^(page-1); start < end {
+			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(start), uintptr(end-start), syscall.MADV_DONTNEED)
+		}
 	}
 }
 
