@@ -13,7 +13,7 @@ func TestLearn(t *testing.T) {
 	const good, bad, noise = 3, 4, 5
 	random := rand.New(rand.NewPCG(1, 2))
 	var lists []ordering
-	for range 200 {
+	for range 1500 {
 		var o ordering
 		right := random.IntN(10)
 		for i := range 10 {
