@@ -4,6 +4,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,6 +58,8 @@ type Options struct {
 	// Connect finds the agent a backend: with its first request, and again when
 	// the one before has gone.
 	Connect func(context.Context, Agent) (Backend, error)
+
+	maxLine int // 0: the usual one
 }
 
 // callAny is the one tool that the SDK knows. The endpoint answers for all
@@ -74,7 +77,7 @@ func Serve(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) er
 	})
 	e.server.AddTool(e.callAny(), e.call)
 	e.server.AddReceivingMiddleware(e.receive)
-	err := e.server.Run(ctx, transport(r, w))
+	err := e.server.Run(ctx, transport(r, w, cmp.Or(o.maxLine, maxLine)))
 	cancel()
 	e.work.Wait()
 	return errors.Join(unexpected(err), e.close())

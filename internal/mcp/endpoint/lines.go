@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -19,8 +20,12 @@ type lines struct {
 	from  *bufio.Reader
 	close func() error
 	to    io.Writer
+	most  int    // bytes in a line, with its end
 	rest  []byte // of a line that was read, for the SDK
 }
+
+// maxLine is the longest line, in bytes.
+const maxLine = 16 << 20
 
 // oneByOne writes each message whole.
 type oneByOne struct {
@@ -34,10 +39,10 @@ func (w *oneByOne) Write(p []byte) (int, error) {
 	return w.WriteCloser.Write(p)
 }
 
-// transport is the SDK's, with lines as messages.
-func transport(r io.ReadCloser, w io.WriteCloser) sdk.Transport {
+// transport is the SDK's, with lines of at most so many bytes as messages.
+func transport(r io.ReadCloser, w io.WriteCloser, most int) sdk.Transport {
 	out := &oneByOne{WriteCloser: w}
-	return &sdk.IOTransport{Reader: &lines{from: bufio.NewReader(r), close: r.Close, to: out}, Writer: out}
+	return &sdk.IOTransport{Reader: &lines{from: bufio.NewReader(r), close: r.Close, to: out, most: most}, Writer: out, MaxLineLength: most}
 }
 
 func (l *lines) Close() error { return l.close() }
@@ -48,7 +53,7 @@ func (l *lines) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if fault := check(line); fault != nil {
+		if fault := l.check(line); fault != nil {
 			answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": fault})
 			if err != nil {
 				return 0, err
@@ -72,7 +77,7 @@ func (l *lines) next() ([]byte, error) {
 		var line []byte
 		for {
 			part, err := l.from.ReadSlice('\n')
-			if len(line) <= sdk.DefaultMaxLineLength {
+			if len(line) <= l.most {
 				line = append(line, part...)
 			}
 			if err == nil || errors.Is(err, io.EOF) && len(line) > 0 {
@@ -89,9 +94,9 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // check says what is wrong with a line; nil is a message, or a batch of them.
-func check(line []byte) *jsonrpc.Error {
-	if len(line) > sdk.DefaultMaxLineLength {
-		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message is longer than 16 MiB"}
+func (l *lines) check(line []byte) *jsonrpc.Error {
+	if len(line) > l.most {
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: fmt.Sprintf("the message is longer than %d bytes", l.most)}
 	}
 	if !json.Valid(line) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON; each message is one line of it"}

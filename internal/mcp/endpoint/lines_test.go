@@ -10,17 +10,17 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // TestLines: what is no message is answered with an error and forgotten; the
 // messages before and after it are served.
 func TestLines(t *testing.T) {
+	const most = 64 << 10
 	in, agent := io.Pipe()
 	answers, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(t.Context(), in, out, Options{Version: "v", Connect: func(context.Context, Agent) (Backend, error) {
+		ended <- Serve(t.Context(), in, out, Options{Version: "v", maxLine: most, Connect: func(context.Context, Agent) (Backend, error) {
 			return nil, errors.New("nobody is there")
 		}})
 		_ = out.Close()
@@ -67,7 +67,7 @@ func TestLines(t *testing.T) {
 		{"another protocol", `{"jsonrpc":"1.0","id":1,"method":"ping"}` + "\n", jsonrpc.CodeInvalidRequest},
 		{"an empty batch", "[]\n", jsonrpc.CodeInvalidRequest},
 		{"a batch of something else", "[1, 2]\n", jsonrpc.CodeInvalidRequest},
-		{"a long line", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", sdk.DefaultMaxLineLength) + `"}` + "\n", jsonrpc.CodeParseError},
+		{"a long line", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", most) + `"}` + "\n", jsonrpc.CodeParseError},
 		{"nothing wrong", "\n \r\n", 0},
 	} {
 		say(c.line + `{"jsonrpc":"2.0","id":"after","method":"ping"}` + "\r\n")
@@ -81,7 +81,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	long := `{"jsonrpc":"2.0","id":"long","method":"ping","params":{"x":"`
-	say(long + strings.Repeat("x", sdk.DefaultMaxLineLength-len(long)-len("\"}}\n")) + "\"}}\n")
+	say(long + strings.Repeat("x", most-len(long)-len("\"}}\n")) + "\"}}\n")
 	if id, code := hear(); id != "long" || code != 0 {
 		t.Errorf("the longest line: %v, %d", id, code)
 	}
