@@ -22,10 +22,10 @@ build: ## the server, in bin/
 demo: build ## the main job, in colour
 	$(GO) run ./internal/test/demo -server bin/sidecar-ls
 
-test: tools ## everything with the race detector, and the extension without its workbench (that is make test-vscode)
+test: tools ## everything with the race detector, and the extension in VS Code's own workbench
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
-	$(MAKE) unit-vscode
+	$(MAKE) test-vscode
 
 SWEPT := ./pendingedits ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
 

@@ -24,13 +24,14 @@ fi
 ln -sfn "$node" "$DIR/node"
 PATH="$node/bin:$PATH"
 export PATH npm_config_nodedir="$node"
+export npm_config_fetch_retries=5
 
 if [ "${1:-}" = workbench ]; then
   if ! command -v chromium >/dev/null; then
     say "Chromium"
     sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get update -qq >&2
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends chromium >&2
+    $sudo apt-get update -qq -o Acquire::Retries=3 >&2
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends chromium >&2
   fi
   server="$DIR/code-server-$CODE_SERVER"
   if [ ! -f "$server/.ready" ]; then
