@@ -21,6 +21,7 @@ type Cmd struct {
 	network bool
 	removed []string
 	lost    atomic.Pointer[string] // a protection that went while it ran
+	watched chan struct{}          // closed once the protections are watched; nil when there is nothing to watch
 	plain   bool                   // nothing stands between us and the command
 
 	ctx    context.Context
@@ -146,6 +147,9 @@ func (c *Cmd) Start() error {
 	}()
 	select {
 	case <-c.report.ready:
+		if c.watched != nil {
+			<-c.watched
+		}
 		return nil
 	case <-c.done:
 		return c.startError()

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,12 +23,12 @@ import (
 
 // handMounts hands the table of this process's mounts to the server.
 func handMounts(socket int) error {
-	f, err := os.Open("/proc/self/mountinfo")
+	table, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	return unix.Sendmsg(socket, []byte{0}, unix.UnixRights(int(f.Fd())), nil, unix.MSG_NOSIGNAL)
+	defer unix.Close(table)
+	return unix.Sendmsg(socket, []byte{0}, unix.UnixRights(table), nil, unix.MSG_NOSIGNAL)
 }
 
 // watchMasks ends the command when one of the masks goes. The command
@@ -38,96 +39,128 @@ func (c *Cmd) watchMasks(masks []mask, last *[]func()) (theirs *os.File, err err
 	if err != nil {
 		return nil, err
 	}
-	stopped, stop, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, conn.Close(), theirs.Close())
-	}
-	done := make(chan struct{})
+	c.watched = make(chan struct{})
+	watched := sync.OnceFunc(func() { close(c.watched) })
+	come, known := make(chan *os.File, 1), make(chan struct{})
 	go func() {
-		defer close(done)
-		defer stopped.Close()
-		if lost := lostMask(conn, stopped, masks); lost != "" {
+		defer watched()
+		table := tableFrom(conn)
+		come <- table
+		if table == nil {
+			close(known)
+			return
+		}
+		if lost := lostMask(table, masks, watched); lost != "" {
 			c.lost.Store(&lost)
 			c.proc.kill()
 		}
+		close(known)
+		// Who has the table last takes the mounts apart, which takes the kernel milliseconds: nobody waits for it.
+		_ = table.Close()
 	}()
 	*last = append(*last, func() {
 		_ = theirs.Close()
 		_ = conn.Close()
-		_ = stop.Close()
-		<-done
+		if table := <-come; table != nil {
+			_ = table.SetReadDeadline(time.Now())
+		}
+		<-known
 	})
 	return theirs, nil
 }
 
-// lostMask waits until one of the masks is gone, and returns its path; ""
-// when stopped is closed at its other end, or no table comes.
-func lostMask(conn *net.UnixConn, stopped *os.File, masks []mask) string {
+// tableFrom receives a table of mounts; nil when the other end goes without.
+func tableFrom(conn *net.UnixConn) *os.File {
 	oob := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := conn.ReadMsgUnix(make([]byte, 1), oob)
 	if err != nil {
-		return ""
+		return nil
 	}
-	files := filesOf(oob[:n])
-	if len(files) != 1 {
-		return ""
+	if files := filesOf(oob[:n]); len(files) == 1 {
+		return files[0]
 	}
-	table := files[0]
-	defer table.Close()
-	there, err := mountsIn(table)
+	return nil
+}
+
+// lostMask waits until one of the masks is gone, and returns its path; ""
+// when the table's deadline comes first. It calls watched once it has seen
+// them.
+func lostMask(table *os.File, masks []mask, watched func()) (lost string) {
+	conn, err := table.SyscallConn()
 	if err != nil {
 		return fmt.Sprintf("the table of mounts (%v)", err)
 	}
-	ids := map[mask]string{}
+	var ids map[mask]string
+	// A change of the table is an exceptional condition of its file (proc_pid_mountinfo(5)), which ends a wait of the
+	// runtime for something to read; so do other things. No thread is kept waiting.
+	err = conn.Read(func(fd uintptr) bool {
+		there, err := mountsIn(int(fd))
+		switch {
+		case err != nil:
+			lost = fmt.Sprintf("the table of mounts (%v)", err)
+		case ids == nil:
+			ids, lost = idsOf(masks, there)
+			watched()
+		default:
+			lost = lostOf(masks, ids, there)
+		}
+		return lost != ""
+	})
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Sprintf("the table of mounts (%v)", err)
+	}
+	return lost
+}
+
+// idsOf are those of the masks' mounts, unless one of them is not there: then
+// somebody was faster.
+func idsOf(masks []mask, there map[string]string) (ids map[mask]string, lost string) {
+	ids = map[mask]string{}
 	for _, m := range masks {
 		id, ok := there[m.place]
 		if !ok {
-			return m.path // somebody was faster
+			return nil, m.path
 		}
 		ids[m] = id
 	}
-	for {
-		// A change of the table is an exceptional condition of its file (proc_pid_mountinfo(5)).
-		fds := []unix.PollFd{{Fd: int32(table.Fd()), Events: unix.POLLPRI}, {Fd: int32(stopped.Fd()), Events: unix.POLLIN}}
-		if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
-			return fmt.Sprintf("the table of mounts (%v)", err)
-		}
-		if fds[1].Revents != 0 {
-			return ""
-		}
-		if fds[0].Revents == 0 {
-			continue
-		}
-		if there, err = mountsIn(table); err != nil {
-			return fmt.Sprintf("the table of mounts (%v)", err)
-		}
-		left := map[string]bool{}
-		for _, id := range there {
-			left[id] = true
-		}
-		if i := slices.IndexFunc(masks, func(m mask) bool { return !left[ids[m]] }); i >= 0 {
-			return masks[i].path
-		}
+	return ids, ""
+}
+
+// lostOf is the path of a mask whose mount is not there any more, or "".
+func lostOf(masks []mask, ids map[mask]string, there map[string]string) string {
+	left := map[string]bool{}
+	for _, id := range there {
+		left[id] = true
 	}
+	if i := slices.IndexFunc(masks, func(m mask) bool { return !left[ids[m]] }); i >= 0 {
+		return masks[i].path
+	}
+	return ""
 }
 
 // mountsIn reads a table of mounts: the topmost at each place, by its id. A
 // line begins with the id of the mount, its parent's, its device and root, and
 // its place, in which some characters are written as \ooo.
-func mountsIn(table *os.File) (map[string]string, error) {
-	if _, err := table.Seek(0, 0); err != nil {
-		return nil, err
+func mountsIn(table int) (map[string]string, error) {
+	var text []byte
+	for {
+		text = slices.Grow(text, 4<<10)
+		n, err := unix.Pread(table, text[len(text):cap(text)], int64(len(text)))
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return nil, err
+		}
+		if text = text[:len(text)+max(n, 0)]; n == 0 {
+			break
+		}
 	}
 	there := map[string]string{}
-	lines := bufio.NewScanner(table)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		fields := bytes.Fields(lines.Bytes())
+	for line := range bytes.Lines(text) {
+		fields := bytes.Fields(line)
 		if len(fields) > 4 {
 			there[unescape(string(fields[4]))] = string(fields[0])
 		}
 	}
-	return there, lines.Err()
+	return there, nil
 }
 
 // unescape undoes \ooo.
