@@ -17,6 +17,7 @@ func (x *Index) Fork(files workspace.Files, changes func(context.Context) (names
 	y := New(o)
 	y.eager = true
 	y.ranker, y.meaning = x.ranker, x.meaning
+	y.directory.Store(x.directory.Load())
 	y.past.known.Store(x.past.known.Load())
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -26,7 +27,7 @@ func (x *Index) Fork(files workspace.Files, changes func(context.Context) (names
 		y.parts = append(y.parts, own[p])
 	}
 	for name, at := range x.byPath {
-		y.byPath[name] = place{part: own[at.part], file: at.file} // its text decides, not its time
+		y.enter(name, place{part: own[at.part], file: at.file}) // its text decides, not its time
 		y.count(at.record(), 1)
 	}
 	return y

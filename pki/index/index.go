@@ -5,6 +5,7 @@ package index
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -82,7 +83,9 @@ type Index struct {
 
 	mu      sync.Mutex
 	parts   []*part
-	byPath  map[string]place
+	byPath  map[string]place // changed by enter and leave
+	dirs    map[string]dir
+	modules map[string]bool // names of files that describe modules
 	linked  map[string]bool // names of files that have further ones
 	status  Status
 	ready   chan struct{} // closed when the first look is over
@@ -96,6 +99,9 @@ type Index struct {
 	views  viewCache
 	wanted wanted
 	past   past
+
+	described described
+	directory atomic.Pointer[segment.Directory]
 
 	meaning *meaning // nil: answers are by words alone
 
@@ -142,10 +148,11 @@ func New(o Options) *Index {
 		w = *o.Weights
 	}
 	x := &Index{
-		o: o, ranker: rank.New(w), byPath: map[string]place{}, linked: map[string]bool{}, ready: make(chan struct{}),
+		o: o, ranker: rank.New(w), linked: map[string]bool{}, ready: make(chan struct{}),
 		single: segment.NewBuilder(true), intake: NewIntake(o.Language), wanted: wanted{wake: make(chan struct{}, 1)},
 		meaning: newMeaning(o.Meaning), past: past{wake: make(chan struct{}, 1)},
 	}
+	x.empty()
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
 }
@@ -187,7 +194,8 @@ func (x *Index) Rebuild() {
 	<-x.Ready()
 	x.follow.Lock()
 	x.mu.Lock()
-	x.parts, x.byPath, x.linked, x.status, x.ready = nil, map[string]place{}, map[string]bool{}, Status{Commits: x.status.Commits}, make(chan struct{})
+	x.empty()
+	x.parts, x.linked, x.status, x.ready = nil, map[string]bool{}, Status{Commits: x.status.Commits}, make(chan struct{})
 	x.mu.Unlock()
 	if x.meaning != nil {
 		x.problem(x.meaning.forget())
@@ -253,7 +261,7 @@ func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 	p := &part{seg: seg}
 	for i := range seg.Files {
 		x.forget(seg.Files[i].Path)
-		x.byPath[seg.Files[i].Path] = place{p, uint32(i), stamps[i]}
+		x.enter(seg.Files[i].Path, place{p, uint32(i), stamps[i]})
 		x.count(&seg.Files[i], 1)
 	}
 	x.parts = append(x.parts, p)
@@ -281,7 +289,7 @@ func (x *Index) forget(name string) {
 	if !ok {
 		return
 	}
-	delete(x.byPath, name)
+	x.leave(name)
 	x.count(old.record(), -1)
 	p := old.part
 	p.kill(old.file)

@@ -8,8 +8,10 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/imports"
 	"github.com/sidecar-ls/sidecar-ls/pki/scan"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
 const (
@@ -25,6 +27,7 @@ const (
 type Intake struct {
 	language func(name string, src []byte) string
 	units    []scan.Unit
+	imports  []segment.Import
 }
 
 // NewIntake makes an intake. language names the language of a file, "" for
@@ -41,7 +44,7 @@ func (in *Intake) Add(b *segment.Builder, name string, data []byte, size int64) 
 	if lang != "" {
 		in.units = scan.Units(lang, src, in.units)
 	}
-	b.Add(f, src, in.units)
+	b.Add(f, src, in.units, in.importsOf(name, lang, src))
 }
 
 // AddParsed is Add with the units that a parser finds. Text that the parser
@@ -69,8 +72,19 @@ func (in *Intake) AddParsed(ctx context.Context, b *segment.Builder, name string
 			}
 		}
 	}
-	b.Add(f, src, in.units)
+	b.Add(f, src, in.units, in.importsOf(name, lang, src))
 	return nil
+}
+
+// importsOf returns what a file imports.
+func (in *Intake) importsOf(name, lang string, src []byte) []segment.Import {
+	in.imports = in.imports[:0]
+	scan.Imports(lang, src, func(path []byte) {
+		i := segment.Import{Path: string(path)}
+		i.Word = terms.Module(imports.Word(lang, name, i.Path))
+		in.imports = append(in.imports, i)
+	})
+	return in.imports
 }
 
 // file returns what is known of a file without its units, its language, "" for

@@ -272,7 +272,7 @@ func (x *Index) replace(seg *segment.Segment, olds []place) {
 			continue
 		}
 		x.forget(name)
-		x.byPath[name] = place{p, uint32(i), now.stamp}
+		x.enter(name, place{p, uint32(i), now.stamp})
 		x.count(&seg.Files[i], 1)
 	}
 	if p.gone < len(seg.Files) {

@@ -3,7 +3,9 @@ package index
 import (
 	"bytes"
 	"context"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +43,7 @@ type Hit struct {
 
 // Via is an edge that led to a hit.
 type Via struct {
-	Relation string // called-by, calls, implements, tests
+	Relation string // a rank.Relation
 	Hops     int
 	From     string // qualified name of the hit that the walk began at
 }
@@ -71,7 +73,8 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
-	parts, disk, status := x.snapshot(view)
+	snap := x.snapshot(view)
+	parts, disk, status := snap.parts, snap.disk, snap.status
 	f := rank.Filter{}
 	if q.Prefix != "" {
 		f.File = func(name string) bool { return strings.HasPrefix(name, q.Prefix) }
@@ -116,8 +119,11 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 			a.Hits, kept, shown = append(a.Hits, hit), append(kept, h.Hit), append(shown, h.Ref)
 		}
 	}
-	texts := textsOf(view, parts)
-	for _, r := range rank.Walk(parts, kept, f, q.GraphDepth, q.MaxGraphHits+spare, texts) {
+	around := rank.Around{Text: textsOf(view, parts), Imports: x.linksOf(view, snap).of}
+	if q.GraphDepth > 0 {
+		around.Names = x.names(snap)
+	}
+	for _, r := range rank.Walk(parts, kept, f, q.GraphDepth, q.MaxGraphHits+spare, around) {
 		if hit := hitOf(parts, r.Ref); len(a.Graph) < q.MaxGraphHits && allowed(hit.Path) {
 			hit.Score, hit.Via = r.Score, &Via{string(r.Relation), r.Hops, hitOf(parts, r.From).Name}
 			a.Graph, shown = append(a.Graph, hit), append(shown, r.Ref)
@@ -131,6 +137,20 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	x.want(view, parts, disk, shown)
 	x.recall()
 	return a, nil
+}
+
+// names returns a directory of the large parts of the disk.
+func (x *Index) names(snap snapshot) *segment.Directory {
+	segments := make([]*segment.Segment, snap.disk)
+	for i := range segments {
+		segments[i] = snap.parts[i].Segment
+	}
+	before := x.directory.Load()
+	d := before.With(segments)
+	if d != before {
+		x.directory.Store(d) // who comes at the same time may have another one, as good
+	}
+	return d
 }
 
 // readableIn reports whether a view still shows a file to its reader.
@@ -192,9 +212,19 @@ func hitOf(parts []rank.Part, r rank.Ref) Hit {
 	return h
 }
 
-// snapshot returns the index as view sees it: parts of the disk first, and how
-// many those are, then what lies over it.
-func (x *Index) snapshot(view workspace.Files) (parts []rank.Part, disk int, s Status) {
+// snapshot is the index as a view sees it.
+type snapshot struct {
+	parts  []rank.Part // of the disk, then of what lies over it
+	disk   int         // how many are of the disk
+	number map[*part]uint32
+	over   map[string]uint32 // the parts of names that the view shows otherwise than the disk; hidden: none
+	status Status
+}
+
+// hidden stands for the part of what a view does not show.
+const hidden = ^uint32(0)
+
+func (x *Index) snapshot(view workspace.Files) snapshot {
 	over := x.views.over(x, view)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -207,7 +237,10 @@ func (x *Index) snapshot(view workspace.Files) (parts []rank.Part, disk int, s S
 			masked[at.part][at.file] = true
 		}
 	}
-	parts = make([]rank.Part, 0, len(x.parts)+len(over))
+	s := snapshot{
+		parts: make([]rank.Part, 0, len(x.parts)+len(over)), disk: len(x.parts),
+		number: make(map[*part]uint32, len(x.parts)), over: make(map[string]uint32, len(over)), status: x.statusLocked(),
+	}
 	for _, p := range x.parts {
 		dead, mask := p.dead, masked[p]
 		part := rank.Part{Segment: p.seg}
@@ -216,13 +249,15 @@ func (x *Index) snapshot(view workspace.Files) (parts []rank.Part, disk int, s S
 				return dead != nil && dead[file/64]>>(file%64)&1 != 0 || mask[file]
 			}
 		}
-		parts = append(parts, part)
+		s.number[p] = uint32(len(s.parts))
+		s.parts = append(s.parts, part)
 	}
-	disk = len(parts)
-	for _, seg := range over {
-		if seg != nil {
-			parts = append(parts, rank.Part{Segment: seg})
+	for _, name := range slices.Sorted(maps.Keys(over)) {
+		s.over[name] = hidden
+		if seg := over[name]; seg != nil {
+			s.over[name] = uint32(len(s.parts))
+			s.parts = append(s.parts, rank.Part{Segment: seg})
 		}
 	}
-	return parts, disk, x.statusLocked()
+	return s
 }

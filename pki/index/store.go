@@ -26,7 +26,7 @@ const (
 	storeName = "knowledge.index"
 	// storeVersion changes with what is written, and with how text is turned
 	// into terms and units.
-	storeVersion = 3
+	storeVersion = 4
 	// maxStore bounds what is read.
 	maxStore = 4 << 30
 	headSize = 48
@@ -66,7 +66,7 @@ func (x *Index) restore() {
 				p.kill(uint32(i))
 				continue
 			}
-			x.byPath[name] = place{p, uint32(i), stamp{s.stamps[i].size, s.stamps[i].mtime}}
+			x.enter(name, place{p, uint32(i), stamp{s.stamps[i].size, s.stamps[i].mtime}})
 			x.count(&s.seg.Files[i], 1)
 		}
 		x.parts = append(x.parts, p)

@@ -36,7 +36,7 @@ func parts(n int) []rank.Part {
 			if strings.HasSuffix(names[i], ".md") {
 				f.Flags, lang = segment.Prose, "markdown"
 			}
-			b.Add(f, src, scan.Units(lang, src, nil))
+			b.Add(f, src, scan.Units(lang, src, nil), nil)
 		}
 		out = append(out, rank.Part{Segment: b.Finish()})
 	}

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"bytes"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,7 +11,8 @@ import (
 )
 
 // Relation is how a unit is tied to another one, read from that one: X is
-// called by the unit, calls it, is implemented by it or tested by it.
+// called by the unit, calls it, is implemented by it or tested by it, or its
+// file imports that of the unit or is imported by it.
 type Relation string
 
 // The relations.
@@ -22,6 +22,8 @@ const (
 	Uses          Relation = "uses" // a type
 	ImplementedBy Relation = "implemented-by"
 	TestedBy      Relation = "tested-by"
+	Imports       Relation = "imports"
+	ImportedBy    Relation = "imported-by"
 )
 
 // Edge leads from one unit to another.
@@ -46,7 +48,7 @@ func uses(parts []Part, r Ref) []Edge {
 		return nil
 	}
 	id := terms.Whole(name)
-	home := path.Dir(seg.Files[unit.File].Path)
+	home := dir(seg.Files[unit.File].Path)
 	type use struct {
 		Ref
 		where byte
@@ -75,7 +77,7 @@ func uses(parts []Part, r Ref) []Edge {
 				return true
 			}
 			if total++; len(found) < 4*maxUses {
-				found = append(found, use{ref, where, path.Dir(parts[i].Files[to.File].Path) == home})
+				found = append(found, use{ref, where, dir(parts[i].Files[to.File].Path) == home})
 			}
 			return true
 		})
@@ -111,7 +113,7 @@ func callable(k pki.Kind) bool { return k == pki.Function || k == pki.Method }
 func (m *meanings) used(r Ref, text []byte) []Edge {
 	parts := m.parts
 	seg := parts[r.Part]
-	home := path.Dir(seg.Files[seg.Units[r.Unit].File].Path)
+	home := dir(seg.Files[seg.Units[r.Unit].File].Path)
 	own := terms.Whole(seg.Name(r.Unit))
 	seen := map[terms.ID]bool{own: true}
 	for owner := range strings.SplitSeq(seg.Owner(r.Unit), ".") {
@@ -155,21 +157,23 @@ func inComment(text []byte, i int) bool {
 
 // meanings are what names stand for, looked up once.
 type meanings struct {
-	parts []Part
-	known map[string][]Ref
+	parts     []Part
+	directory *segment.Directory
+	bits      []uint64 // of the parts in the directory
+	known     map[string][]Ref
 }
 
 // of returns the functions and types of a name, those nearby if there are many.
 func (m *meanings) of(name, home string) []Edge {
 	all, known := m.known[name]
 	if !known {
-		all = bearers(m.parts, name)
+		all = m.bearers(name)
 		m.known[name] = all
 	}
 	var near []Ref
 	for _, ref := range all {
 		p := m.parts[ref.Part]
-		if path.Dir(p.Files[p.Units[ref.Unit].File].Path) == home {
+		if dir(p.Files[p.Units[ref.Unit].File].Path) == home {
 			near = append(near, ref)
 		}
 	}
@@ -193,8 +197,12 @@ func (m *meanings) of(name, home string) []Edge {
 
 // bearers returns the functions and types of a name, none of a name that is
 // everywhere.
-func bearers(parts []Part, name string) (all []Ref) {
-	for i, p := range parts {
+func (m *meanings) bearers(name string) (all []Ref) {
+	without := m.directory.Without(name)
+	for i, p := range m.parts {
+		if m.bits[i]&without != 0 {
+			continue
+		}
 		p.Bearers(name, func(u uint32) bool {
 			to := &p.Units[u]
 			switch to.Kind() {
@@ -211,14 +219,9 @@ func bearers(parts []Part, name string) (all []Ref) {
 	if len(all) == 0 {
 		return nil
 	}
-	const everywhere = 20_000 // units of a part
 	id := terms.Whole(name)
-	for _, p := range parts {
-		if p.AtMost(id) > everywhere {
-			if places, _ := p.Postings(id); places.Units > everywhere {
-				return nil
-			}
-		}
+	if slices.ContainsFunc(m.parts, func(p Part) bool { return p.IsCommon(id) }) {
+		return nil
 	}
 	return all
 }
@@ -232,10 +235,24 @@ type Reached struct {
 	From     Ref // the hit that the walk began at
 }
 
+// Around reads what a walk needs besides the parts.
+type Around struct {
+	Text    func(Ref) []byte                // the source of a unit, nil if it can't be had
+	Imports func(r Ref, text []byte) []Edge // what imports tie to a unit of that source
+	Names   *segment.Directory              // may know the parts
+}
+
+func segmentsOf(parts []Part) []*segment.Segment {
+	out := make([]*segment.Segment, len(parts))
+	for i := range parts {
+		out[i] = parts[i].Segment
+	}
+	return out
+}
+
 // Walk goes up to depth hops from the hits along the graph of names, with half
 // of the score lost at each, and returns the best that are no hits, at most n.
-// text returns the source of a unit, nil if it can't be had.
-func Walk(parts []Part, hits []Hit, f Filter, depth, n int, text func(Ref) []byte) []Reached {
+func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Reached {
 	if n <= 0 || depth <= 0 {
 		return nil
 	}
@@ -247,7 +264,7 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, text func(Ref) []byt
 	)
 	best := map[Ref]*Reached{}
 	isHit := map[Ref]bool{}
-	names := &meanings{parts, map[string][]Ref{}}
+	names := &meanings{parts, around.Names, around.Names.Bits(segmentsOf(parts)), map[string][]Ref{}}
 	var front []Reached
 	for i, h := range hits {
 		isHit[h.Ref] = true
@@ -258,7 +275,9 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, text func(Ref) []byt
 	for hop := 1; hop <= depth && len(front) > 0 && len(best) < maxSeen; hop++ {
 		var next []Reached
 		for _, from := range front {
-			edges := append(uses(parts, from.Ref), names.used(from.Ref, text(from.Ref))...)
+			text := around.Text(from.Ref)
+			edges := append(uses(parts, from.Ref), names.used(from.Ref, text)...)
+			edges = append(edges, around.Imports(from.Ref, text)...)
 			for _, e := range edges {
 				score := from.Score * decay * e.Weight
 				if isHit[e.To] || score <= 0 {

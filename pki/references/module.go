@@ -244,18 +244,10 @@ func (s *search) resolve(f *facts, name string) *module {
 	if f.lang == "go" {
 		return s.goImport(f, name)
 	}
-	key := "module\x00" + path.Dir(f.path) + "\x00" + name
-	found, ok := s.goDirs[key]
-	if !ok {
-		switch family(f.lang) {
-		case "javascript":
-			found = s.jsFile(f, name)
-		case "python":
-			found = s.pyFile(f, name)
-		}
-		s.goDirs[key] = found
+	if !followed(f.lang) {
+		return nil
 	}
-	return s.fileModule(found)
+	return s.fileModule(s.resolver.Resolve(f.lang, f.path, name))
 }
 
 // fileModule is the module of a file or, with a slash at the end, of a
@@ -276,4 +268,16 @@ func (s *search) fileModule(name string) *module {
 		return s.moduleOf(f)
 	}
 	return nil
+}
+
+// submodule is a module of Python inside of another one, or nil.
+func (s *search) submodule(m *module, name string) *module {
+	dir, isDir := strings.CutSuffix(m.key, "/")
+	if !isDir {
+		if base := path.Base(m.key); base != "__init__.py" && base != "__init__.pyi" {
+			return nil
+		}
+		dir = path.Dir(m.key)
+	}
+	return s.fileModule(s.resolver.PythonAt(path.Join(dir, name)))
 }

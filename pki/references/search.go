@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"path"
 	"runtime"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/imports"
 )
 
 // search is one query at work.
@@ -22,17 +24,17 @@ type search struct {
 	finder *Finder
 	files  workspace.Files
 
-	mu       sync.Mutex
-	facts    map[string]*facts // by path; nil for what can't be had
-	hits     []*facts          // files with the name, by path
-	words    []string          // that were looked for
-	mods     []goModule
-	modules  map[string]*module
-	goDirs   map[string]string // what was found out about paths and imports, by question
-	packages []jsPackage
-	values   map[valueKey]value
-	partial  bool
-	failed   int
+	mu        sync.Mutex
+	facts     map[string]*facts // by path; nil for what can't be had
+	hits      []*facts          // files with the name, by path
+	words     []string          // that were looked for
+	described []imports.Description
+	resolver  *imports.Resolver // from the first look at the files on
+	modules   map[string]*module
+	goNames   map[string]string // of packages, by directory
+	values    map[valueKey]value
+	partial   bool
+	failed    int
 }
 
 // facts are what is known of one file.
@@ -48,7 +50,7 @@ func newSearch(ctx context.Context, f *Finder, files workspace.Files) *search {
 	return &search{
 		ctx: ctx, finder: f, files: files,
 		facts: make(map[string]*facts), modules: make(map[string]*module),
-		goDirs: make(map[string]string), values: make(map[valueKey]value),
+		goNames: make(map[string]string), values: make(map[valueKey]value),
 	}
 }
 
@@ -59,19 +61,16 @@ func (s *search) gather(words ...string) error {
 	opts := workspace.WalkOptions{Workers: runtime.GOMAXPROCS(0)}
 	if s.finder.Narrow != nil {
 		var err error
-		if opts.Names, err = s.finder.Narrow(s.ctx, s.files, words, describesModule); err != nil {
+		if opts.Names, err = s.finder.Narrow(s.ctx, s.files, words, imports.Describes); err != nil {
 			return err
 		}
 	}
 	bufs := make([][]byte, opts.Workers)
 	err := s.files.Walk(s.ctx, opts, func(e *workspace.Entry) error {
-		switch base := path.Base(e.Path); {
-		case !first:
-		case base == "go.mod":
-			s.addModule(e)
-			return nil
-		case base == "package.json":
-			s.addPackage(e)
+		if imports.Describes(e.Path) {
+			if first {
+				s.describe(e)
+			}
 			return nil
 		}
 		if s.isHit(e.Path) || s.finder.Language(e.Path, nil) == "" && path.Ext(e.Path) != "" {
@@ -95,6 +94,9 @@ func (s *search) gather(words ...string) error {
 		s.hits = append(s.hits, f)
 		return s.ctx.Err()
 	})
+	if first {
+		s.resolver = imports.New(tree{s, map[string]fs.FileMode{}}, s.described)
+	}
 	slices.SortFunc(s.hits, func(a, b *facts) int { return strings.Compare(a.path, b.path) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.partial = true
@@ -103,10 +105,17 @@ func (s *search) gather(words ...string) error {
 	return err
 }
 
-// describesModule: what such a file says counts, whatever words are looked for.
-func describesModule(name string) bool {
-	base := path.Base(name)
-	return base == "go.mod" || base == "package.json"
+// describe reads a file that describes a module.
+func (s *search) describe(e *workspace.Entry) {
+	data, err := e.Read(nil)
+	if err != nil {
+		return
+	}
+	if d, ok := imports.Describe(e.Path, data); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.described = append(s.described, d)
+	}
 }
 
 func (s *search) isHit(name string) bool {

@@ -29,6 +29,8 @@ type Builder struct {
 	now   uint32
 	count int // words of its body
 	doc   int // words of its comment
+
+	modules modules // that are imported
 }
 
 type seen struct {
@@ -60,9 +62,9 @@ func (b *Builder) Full() bool {
 	return b.seg.source >= 24<<20 || len(b.seg.Files) >= 16<<10 || len(b.seg.Units) > maxUnits/2 || len(b.emits) > 4<<20
 }
 
-// Add adds a file and its units. src may be nil for a file of which only the
-// path is known. f.First and f.Count are filled in.
-func (b *Builder) Add(f File, src []byte, units []scan.Unit) {
+// Add adds a file, its units and what it imports. src may be nil for a file of
+// which only the path is known. f.First and f.Count are filled in.
+func (b *Builder) Add(f File, src []byte, units []scan.Unit, imports []Import) {
 	f.First, f.Count = uint32(len(b.seg.Units)), uint32(1+len(units))
 	file := uint32(len(b.seg.Files))
 	b.seg.Files = append(b.seg.Files, f)
@@ -72,6 +74,7 @@ func (b *Builder) Add(f File, src []byte, units []scan.Unit) {
 	last := uint32(bytes.Count(src, []byte{'\n'}) + 1)
 	b.begin(Unit{File: file, Start: 1, End: last, kind: kindCode(FileKind)}, "", path.Base(f.Path))
 	b.pathWords(f.Path)
+	b.imports(imports)
 	if len(src) > 0 && f.Flags&(Generated|Skipped) == 0 {
 		at := b.leading(src, units)
 		b.own(src, Range{Start: at, End: len(src)}, -1, units)
@@ -189,6 +192,15 @@ func (b *Builder) pathWords(name string) {
 	b.field([]byte(dir), 0, len(dir), InOwner)
 }
 
+// imports notes what the file imports.
+func (b *Builder) imports(list []Import) {
+	for _, i := range list {
+		b.seg.imports = append(b.seg.imports, b.modules.number(i.Path))
+		b.add(b.words.number(i.Word), 0)
+	}
+	b.seg.importEnds = append(b.seg.importEnds, uint32(len(b.seg.imports)))
+}
+
 func (b *Builder) begin(u Unit, owner, name string) {
 	owner, name = owner[:min(len(owner), 200)], name[:min(len(name), 200)]
 	u.text, u.owner, u.name = uint32(len(b.text)), uint16(len(owner)), uint16(len(name))
@@ -296,6 +308,7 @@ func (b *Builder) body(src []byte, i, end int) {
 func (b *Builder) Finish() *Segment {
 	s := b.seg
 	s.text = string(b.text)
+	b.modules.finish(s)
 	s.Files, s.Units = slices.Clip(s.Files), slices.Clone(s.Units)
 	b.order(s)
 	s.arrange()

@@ -32,7 +32,7 @@ func (s *Segment) Encode(out []byte) []byte {
 		files[i] = fileRecord{f.Hash, uint32(len(paths)), uint32(len(f.Path)), f.First, f.Count, uint32(f.Flags), 0}
 		paths = append(paths, f.Path...)
 	}
-	for _, n := range [...]int{len(files), len(s.Units), len(s.hashes), len(s.posts), len(s.text), len(paths)} {
+	for _, n := range [...]int{len(files), len(s.Units), len(s.hashes), len(s.posts), len(s.text), len(paths), len(s.imports), len(s.moduleEnds), len(s.modules)} {
 		out = binary.LittleEndian.AppendUint64(out, uint64(n))
 	}
 	out = padded(append(out, bytesOf(files)...))
@@ -41,7 +41,11 @@ func (s *Segment) Encode(out []byte) []byte {
 	out = padded(append(out, bytesOf(s.starts)...))
 	out = padded(append(out, s.posts...))
 	out = padded(append(out, s.text...))
-	return padded(append(out, paths...))
+	out = padded(append(out, paths...))
+	out = padded(append(out, bytesOf(s.imports)...))
+	out = padded(append(out, bytesOf(s.importEnds)...))
+	out = padded(append(out, bytesOf(s.moduleEnds)...))
+	return padded(append(out, s.modules...))
 }
 
 func padded(out []byte) []byte {
@@ -93,7 +97,7 @@ func Decode(data []byte) (*Segment, []byte, error) {
 		return nil, nil, ErrDamaged
 	}
 	d := decoder{data: data}
-	counts := take[uint64](&d, 6)
+	counts := take[uint64](&d, 9)
 	if d.bad {
 		return nil, nil, ErrDamaged
 	}
@@ -104,10 +108,13 @@ func Decode(data []byte) (*Segment, []byte, error) {
 	s.starts = take[uint32](&d, counts[2]+1)
 	s.posts = take[byte](&d, counts[3])
 	text, paths := take[byte](&d, counts[4]), take[byte](&d, counts[5])
+	s.imports, s.importEnds, s.moduleEnds = take[uint32](&d, counts[6]), take[uint32](&d, counts[0]), take[uint32](&d, counts[7])
+	modules := take[byte](&d, counts[8])
 	if d.bad || len(s.Units) > maxUnits || len(files) > maxFiles {
 		return nil, nil, ErrDamaged
 	}
 	s.text = unsafe.String(unsafe.SliceData(text), len(text))
+	s.modules = unsafe.String(unsafe.SliceData(modules), len(modules))
 	names := unsafe.String(unsafe.SliceData(paths), len(paths))
 	s.Files = make([]File, len(files))
 	for i, f := range files {
@@ -116,7 +123,7 @@ func Decode(data []byte) (*Segment, []byte, error) {
 		}
 		s.Files[i] = File{names[f.path : f.path+f.length], f.hash, FileFlag(f.flags), f.first, f.count}
 	}
-	if !s.sound() {
+	if !s.sound() || !s.soundImports() {
 		return nil, nil, ErrDamaged
 	}
 	s.arrange()

@@ -16,12 +16,14 @@ type Source struct {
 func Merge(sources []Source) *Segment {
 	s := &Segment{}
 	var text strings.Builder
+	var imported modules
 	moved := make([][]uint32, len(sources)) // new numbers of units; gone: none
 	for i, from := range sources {
-		moved[i] = from.move(s, &text)
+		moved[i] = from.move(s, &text, &imported)
 		s.source += from.source
 	}
 	s.text = text.String()
+	imported.finish(s)
 	s.Files, s.Units = slices.Clip(s.Files), slices.Clip(s.Units)
 	s.join(sources, moved)
 	s.arrange()
@@ -35,7 +37,7 @@ const gone = ^uint32(0)
 
 // move appends what holds of a source to s and its text, and returns the new
 // numbers of its units.
-func (from Source) move(s *Segment, text *strings.Builder) []uint32 {
+func (from Source) move(s *Segment, text *strings.Builder, imported *modules) []uint32 {
 	moved := make([]uint32, len(from.Units))
 	for u := range moved {
 		moved[u] = gone
@@ -48,6 +50,10 @@ func (from Source) move(s *Segment, text *strings.Builder) []uint32 {
 		first, file := f.First, uint32(len(s.Files))
 		f.First, f.Path = uint32(len(s.Units)), strings.Clone(f.Path)
 		s.Files = append(s.Files, f)
+		for _, id := range from.importsOf(uint32(i)) {
+			s.imports = append(s.imports, imported.number(from.module(id)))
+		}
+		s.importEnds = append(s.importEnds, uint32(len(s.imports)))
 		for u := first; u < first+f.Count; u++ {
 			unit := from.Units[u]
 			words := from.text[unit.text : unit.text+uint32(unit.owner)+uint32(unit.name)]

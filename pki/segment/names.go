@@ -3,7 +3,10 @@ package segment
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
 // names finds units by their names. It is made when it is needed for the first
@@ -13,6 +16,16 @@ type names struct {
 	seed   maphash.Seed
 	starts []uint32 // of the buckets, by the lowest bits of a name's hash, and the end of the last
 	units  []uint32 // and eight more bits of the hash below; those of a bucket in order
+	common []uint32 // hashes of terms that very many units have
+}
+
+// Common is a number of units of a segment that very common terms exceed.
+const Common = 20_000
+
+// IsCommon reports whether more than Common units of the segment have a term.
+func (s *Segment) IsCommon(id terms.ID) bool {
+	s.names.once.Do(s.collect)
+	return slices.Contains(s.names.common, uint32(id))
 }
 
 // Bearers calls f with the units of that name, letter for letter, in order,
@@ -33,6 +46,13 @@ func (s *Segment) Bearers(name string, f func(unit uint32) bool) {
 func (s *Segment) collect() {
 	n := &s.names
 	n.seed = maphash.MakeSeed()
+	for i, hash := range s.hashes {
+		if s.starts[i+1]-s.starts[i] > 2*Common { // each takes two bytes or more
+			if p, _ := s.Postings(terms.ID(hash)); p.Units > Common {
+				n.common = append(n.common, hash)
+			}
+		}
+	}
 	n.starts = make([]uint32, 1<<bits.Len(uint(len(s.Units)))+1)
 	mask := uint64(len(n.starts) - 2)
 	hashes := make([]uint64, len(s.Units))

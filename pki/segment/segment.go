@@ -143,7 +143,7 @@ func (s *Segment) arrange() {
 		s.Forms[i], s.FileOf[i] = Form{u.Length, u.Doc, u.Parts, u.kind}, uint16(u.File)
 		s.Lengths[u.File] += ClassLength(u.Length)
 	}
-	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*30 + int64(len(s.hashes)+len(s.starts))*4 + int64(len(s.posts)+len(s.text))
+	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*30 + int64(len(s.hashes)+len(s.starts)+len(s.imports)+len(s.importEnds)+len(s.moduleEnds))*4 + int64(len(s.posts)+len(s.text)+len(s.modules))
 	s.Extensions = map[string]uint32{}
 	for i := range s.Files {
 		f := &s.Files[i]
@@ -172,6 +172,12 @@ type Segment struct {
 	starts []uint32 // of their postings, and the end of the last
 	posts  []byte
 	text   string
+
+	imports    []uint32 // numbers of modules, file by file
+	importEnds []uint32 // of each file
+	modules    string   // the paths of what is imported, one after the other
+	moduleEnds []uint32
+
 	source int64 // bytes
 	memory int64 // bytes
 }
@@ -216,15 +222,6 @@ func (s *Segment) Postings(id terms.ID) (p Postings, ok bool) {
 	p.Units = p.varint()
 	p.Files = p.varint()
 	return p, true
-}
-
-// AtMost is how many units may have a term: a cheap bound.
-func (s *Segment) AtMost(id terms.ID) uint32 {
-	i, ok := s.find(uint32(id))
-	if !ok {
-		return 0
-	}
-	return (s.starts[i+1] - s.starts[i]) / 2 // each takes two bytes or more
 }
 
 // find returns the place of a hash. Hashes are spread evenly, so that it is near

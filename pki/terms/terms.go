@@ -174,3 +174,10 @@ func Ident(text []byte, i int) int {
 	}
 	return i
 }
+
+// Module returns the term of the last word of an import, as it is written. No
+// word of a text has it.
+func Module(word string) ID {
+	var buf [MaxIdent + 1]byte
+	return hash(append(append(buf[:0], 0), word...))
+}

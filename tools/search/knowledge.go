@@ -35,7 +35,7 @@ type knowledgeArgs struct {
 	MaxHits      int      `json:"max_hits,omitempty" jsonschema:"most hits" default:"10" minimum:"1" maximum:"50"`
 	KindFilter   []string `json:"kind_filter,omitempty" jsonschema:"only these kinds: function, method, class, interface, struct, enum, type, constant, variable, heading, file"`
 	PathPrefix   string   `json:"path_prefix,omitempty" jsonschema:"only below this directory"`
-	GraphDepth   int      `json:"graph_depth,omitzero" jsonschema:"hops from the hits to callers, callees, implementations and tests" default:"1" minimum:"0" maximum:"3"`
+	GraphDepth   int      `json:"graph_depth,omitzero" jsonschema:"hops from the hits to callers, callees, imports, implementations and tests" default:"1" minimum:"0" maximum:"3"`
 	MaxGraphHits int      `json:"max_graph_hits,omitzero" jsonschema:"most of those" default:"10" minimum:"0" maximum:"50"`
 }
 
