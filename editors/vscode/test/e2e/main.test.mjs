@@ -486,7 +486,7 @@ test('an MCP server that the project names is used once it is trusted, with the 
   await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
   await me.shot('mcp');
   await me.agent('sidecar.session.open', { id: 'mcp-user', mode: 'autonomous' });
-  const whom = async () => /you said hello to (\d+)/.exec((await me.call('mcp_theirs_echo', { text: 'hello' }, 'mcp-user')).content)?.[1];
+  const whom = async () => /you said hello to (\S+)/.exec((await me.call('mcp_theirs_echo', { text: 'hello' }, 'mcp-user')).content)?.[1];
   const first = await whom();
   assert.ok(first);
   await me.inline(row, 'Reconnect');
