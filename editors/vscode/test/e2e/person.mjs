@@ -3,7 +3,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 
-export async function eventually(what, look, ms = 60_000) {
+export async function eventually(what, look, ms = 90_000) {
   let last;
   for (const end = Date.now() + ms; ;) {
     try {

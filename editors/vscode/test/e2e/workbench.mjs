@@ -110,7 +110,7 @@ export async function browse() {
     if (/^(https?|wss?):$/.test(u.protocol) && !['127.0.0.1', 'localhost'].includes(u.hostname)) { outside.push(r.url()); }
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(45_000);
+  page.setDefaultTimeout(90_000);
   page.on('pageerror', e => problems.push(String(e)));
   return { browser, page, outside, problems };
 }
