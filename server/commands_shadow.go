@@ -189,6 +189,7 @@ func shadowError(err error) error {
 		{shadow.ErrBusy, tools.Conflict},
 		{shadow.ErrTooMuch, tools.TooLarge},
 		{shadow.ErrUnusable, tools.Unavailable},
+		{shadow.ErrStrange, tools.Unavailable},
 	} {
 		if errors.Is(err, row.is) {
 			return tools.Errorf(row.code, "%v", err)

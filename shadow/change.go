@@ -191,7 +191,7 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 // its view has them.
 func (m *Manager) scan(ctx context.Context, t *tree, base *gitrepo.Index) ([]gitrepo.Found, error) {
 	own := m.ownFiles(t.repo)
-	o := gitrepo.ScanOptions{Tracked: trackedIn(t.linked.GitDir, base), Skip: own}
+	o := gitrepo.ScanOptions{Tracked: trackedIn(t.linked.GitDir, base), Skip: own, Inside: func(name string) { t.inside = append(t.inside, name) }}
 	taken, err := readTaken(t.lazyPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.repo.Scan(ctx, t.Path, base, o)
@@ -270,7 +270,8 @@ func (t *tree) reallyChanged(ctx context.Context, list []change) ([]change, erro
 	return kept, nil
 }
 
-// List describes the shadows, in the order of their names.
+// List describes the shadows, in the order of their names. One that can't be
+// used has a Damage.
 func (m *Manager) List(ctx context.Context) ([]Shadow, error) {
 	if err := m.wait(ctx); err != nil {
 		return nil, err
@@ -291,6 +292,10 @@ func (m *Manager) List(ctx context.Context) ([]Shadow, error) {
 	}
 	list := make([]Shadow, 0, len(trees))
 	for _, t := range trees {
+		if t.Damage != nil {
+			list = append(list, t.Shadow)
+			continue
+		}
 		changes, err := m.changes(ctx, t)
 		if gone := m.same(t); errors.Is(gone, ErrUnknown) {
 			continue

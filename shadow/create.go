@@ -154,7 +154,10 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 	c := &creation{m: m, r: r, repo: repo}
 	var err error
 	if c.commit, err = repo.Resolve(r.Base); err != nil {
-		if head, herr := repo.Resolve("HEAD"); herr != nil || head == (gitrepo.OID{}) {
+		if !errors.Is(err, gitrepo.ErrRevision) && !errors.Is(err, gitrepo.ErrNoSuchRev) {
+			return nil, err
+		}
+		if _, herr := repo.Resolve("HEAD"); errors.Is(herr, gitrepo.ErrNoCommit) {
 			return nil, fmt.Errorf("%w: the repository has no commit yet; make a first one", ErrUnusable)
 		}
 		return nil, fmt.Errorf("%w: base %q: %w", ErrInvalid, shown(r.Base), err)

@@ -141,6 +141,11 @@ func TestNoRepository(t *testing.T) {
 	r.Commit("first", "a", "1\n")
 	h := openHouse(t, r, shadow.Options{})
 	h.create(shadow.CreateRequest{})
+	// What keeps it from being read is something else.
+	r.Write(".git/config", "[core\n")
+	if _, err := h.Create(t.Context(), shadow.CreateRequest{}); err == nil || strings.Contains(err.Error(), "no commit") || !strings.Contains(err.Error(), "config") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func limits(l shadow.Limits) func() shadow.Limits { return func() shadow.Limits { return l } }

@@ -87,7 +87,7 @@ func (m *Manager) merge(ctx context.Context, t *tree, main workspace.Files) (Mer
 		}
 		g.one(ch)
 	}
-	return g.out, nil
+	return g.out, g.leftOut()
 }
 
 // merging is a merge under way.

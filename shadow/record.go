@@ -57,6 +57,7 @@ type tree struct {
 	record record
 	linked gitrepo.Linked
 	repo   *gitrepo.Repo
+	inside []string // repositories in it that a scan has passed by
 }
 
 // find returns a shadow. It fails with ErrUnknown, and for what has the name
@@ -125,7 +126,7 @@ func (m *Manager) findIn(repo *gitrepo.Repo, id string) (*tree, error) {
 	if err := m.isOurs(l); err != nil {
 		return nil, err
 	}
-	t := &tree{Shadow{ID: id, Path: l.Dir, Exclude: filepath.Join(repo.CommonDir, "info", "exclude"), Base: rec.Base, CreatedAt: rec.CreatedAt}, rec, l, repo}
+	t := &tree{Shadow{ID: id, Path: l.Dir, Exclude: filepath.Join(repo.CommonDir, "info", "exclude"), Base: rec.Base, CreatedAt: rec.CreatedAt}, rec, l, repo, nil}
 	t.Root = filepath.Join(t.Path, m.below(repo))
 	return t, nil
 }
@@ -163,7 +164,7 @@ func (m *Manager) isOurs(l gitrepo.Linked) error {
 		return fmt.Errorf("shadow workspace %s: its directory is gone: %w", l.Name, err)
 	}
 	strange := func(why string) error {
-		return fmt.Errorf("%w: %s %s, so it is left alone; look at it and remove it by hand", ErrUnusable, l.Dir, why)
+		return fmt.Errorf("%w: %s %s, so it is left alone; look at it, and put it back or remove it by hand", ErrStrange, l.Dir, why)
 	}
 	if !info.IsDir() {
 		return strange("is not a directory any more")
@@ -183,7 +184,7 @@ func (m *Manager) isOurs(l gitrepo.Linked) error {
 	return nil
 }
 
-// all lists the shadows that can be used.
+// all lists the shadows, those too that can't be used.
 func (m *Manager) all(repo *gitrepo.Repo) ([]*tree, error) {
 	linked, err := repo.Worktrees()
 	if err != nil {
@@ -196,14 +197,29 @@ func (m *Manager) all(repo *gitrepo.Repo) ([]*tree, error) {
 		}
 		t, err := m.findIn(repo, l.Name)
 		if err != nil {
-			if !errors.Is(err, ErrUnknown) {
-				m.o.Log.Warn("a shadow workspace is not listed", "id", l.Name, "error", err)
-			}
-			continue
+			t, err = m.findAlone(repo, l.Name)
+		}
+		if errors.Is(err, ErrUnknown) || errors.Is(err, ErrBusy) || errors.Is(err, fs.ErrNotExist) {
+			continue // the next start forgets what has no directory
+		}
+		if err != nil {
+			rec, _ := readRecord(l) // err says what is wrong with it
+			t = &tree{Shadow: Shadow{ID: l.Name, Path: l.Dir, Base: rec.Base, CreatedAt: rec.CreatedAt, Damage: err}}
 		}
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// findAlone is findIn while nobody makes or discards the shadow. It fails with
+// ErrBusy when somebody does.
+func (m *Manager) findAlone(repo *gitrepo.Repo, id string) (*tree, error) {
+	unlock, err := m.tryLock(id)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return m.findIn(repo, id)
 }
 
 // Top returns the directory of the shadow that a path lies in; "" when it lies

@@ -27,7 +27,8 @@ var (
 	ErrExists   = errors.New("the name is taken")
 	ErrBusy     = errors.New("the shadow workspace is being made or discarded")
 	ErrTooMuch  = errors.New("that is too much for a shadow workspace")
-	ErrUnusable = errors.New("no shadow workspace can be made here")
+	ErrUnusable = errors.New("there can be no shadow workspace here")
+	ErrStrange  = errors.New("the shadow workspace is not as it was made")
 )
 
 // Limits bound what shadows may take.
@@ -82,16 +83,17 @@ type Shadow struct {
 	Base      string    `json:"base"` // the commit that it began with
 	CreatedAt time.Time `json:"createdAt"`
 	Changed   int       `json:"changed"` // files that differ from how it began; set by List
+	Damage    error     `json:"-"`       // why it can't be used; set by List
 }
 
 // New returns the Manager of a folder and begins to clean up after processes
-// that died. Other methods wait for that.
+// that died. Other methods wait for that. Relative directories are meant from
+// where the process is now.
 func New(o Options) (*Manager, error) {
-	dir, err := filepath.EvalSymlinks(o.Dir)
+	dir, err := o.locate()
 	if err != nil {
 		return nil, err
 	}
-	o.StateDir = cmp.Or(o.StateDir, filepath.Join(dir, ".sidecar", "state"))
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -112,6 +114,27 @@ func New(o Options) (*Manager, error) {
 		}
 	})
 	return m, nil
+}
+
+// locate makes the directories absolute, and returns Dir with its links
+// resolved. It fails with ErrInvalid for what is no directory.
+func (o *Options) locate() (dir string, err error) {
+	if o.Dir == "" {
+		return "", fmt.Errorf("%w: name the folder that is worked in", ErrInvalid)
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return "", err
+	}
+	if dir, err = filepath.EvalSymlinks(o.Dir); err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return "", err
+	} else if !info.IsDir() {
+		return "", fmt.Errorf("%w: %s is no directory", ErrInvalid, o.Dir)
+	}
+	o.StateDir, err = filepath.Abs(cmp.Or(o.StateDir, filepath.Join(dir, ".sidecar", "state")))
+	return dir, err
 }
 
 // limits are those that hold now.

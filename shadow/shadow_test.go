@@ -2,6 +2,7 @@ package shadow_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,4 +130,46 @@ func TestCreate(t *testing.T) {
 		t.Error("git worktree remove left something")
 	}
 	h.sound()
+}
+
+// TestDirs: a folder may be named from where the process is, and where that
+// goes later doesn't matter; what is no folder is refused.
+func TestDirs(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first", "a", "1\n", "sub/b", "2\n")
+	t.Chdir(r.Path("sub"))
+	var all []*shadow.Manager
+	for _, o := range []shadow.Options{{Dir: ".."}, {Dir: r.Dir}, {Dir: "../sub/..", StateDir: "../.sidecar/state"}} {
+		m, err := shadow.New(o)
+		if err != nil {
+			t.Fatalf("%+v: %v", o, err)
+		}
+		t.Cleanup(m.Close)
+		all = append(all, m)
+	}
+	t.Chdir(t.TempDir())
+	for i, m := range all {
+		id := string(rune('a' + i))
+		s, err := m.Create(t.Context(), shadow.CreateRequest{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Path != r.Path(".sidecar/shadows/"+id) || m.Top(s.Path+"/sub/b") != s.Path {
+			t.Errorf("got %s, and %q is the top of it", s.Path, m.Top(s.Path+"/sub/b"))
+		}
+		if out := r.Git("worktree", "list"); !strings.Contains(out, s.Path+" ") {
+			t.Errorf("git worktree list: %s", out)
+		}
+		if list, err := all[0].List(t.Context()); err != nil || len(list) != i+1 {
+			t.Errorf("another one sees %+v, %v", list, err)
+		}
+	}
+	for _, dir := range []string{"", r.Path("a"), r.Path("sub/b")} {
+		if _, err := shadow.New(shadow.Options{Dir: dir}); !errors.Is(err, shadow.ErrInvalid) {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	if _, err := shadow.New(shadow.Options{Dir: "nowhere"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -79,6 +79,11 @@ func shadowList(ctx context.Context, c *cli, s *shadows, _ string) error {
 	if err != nil {
 		return err
 	}
+	for _, i := range list {
+		if i.Damage != nil {
+			fmt.Fprintf(c.Err, "%s can't be used: %v\n", i.ID, i.Damage)
+		}
+	}
 	if c.json {
 		return c.print(map[string]any{"shadows": append([]shadow.Shadow{}, list...)})
 	}
@@ -128,7 +133,7 @@ func shadowMerge(ctx context.Context, c *cli, s *shadows, id string) error {
 			fmt.Fprintf(c.Err, "skipped %s: %s\n", k.Path, k.Reason)
 		}
 	}
-	if len(m.Conflicts) > 0 {
+	if len(m.Conflicts)+len(m.Skipped) > 0 { // who discards it next should not think that all of it is merged
 		return errSaid
 	}
 	return nil

@@ -553,6 +553,21 @@ func TestShadowCLI(t *testing.T) {
 	if out := run(1, "merge", "--into", "tree", "z"); !strings.Contains(out, "conflict a.txt") {
 		t.Error(out)
 	}
+	// Whoever discards it if the merge ends well must not lose what was left out.
+	z := repo.At(repo.Path(".sidecar/shadows/z"))
+	z.Git("checkout", "-q", "--", ".")
+	run(0, "merge", "z")
+	z.Git("init", "-q", "inner")
+	z.At("inner").Commit("inner", "i", "1\n")
+	if out := run(1, "merge", "z"); !strings.Contains(out, "skipped inner: it is a repository of its own") {
+		t.Error(out)
+	}
+	if err := errors.Join(os.Rename(z.Dir, z.Dir+".away"), os.Symlink(z.Dir+".away", z.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(0, "list"); !strings.Contains(out, "z can't be used: the shadow workspace is not as it was made") {
+		t.Error(out)
+	}
 }
 
 // The answers of the shadow commands, with all their members.

@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// What git inherits from the server's own environment; all else, and every
-// GIT_ variable, stays outside.
+// What git inherits from the server's own environment; all else stays outside,
+// and of the GIT_ variables all but those that say which the user's and the
+// machine's settings are: they are read here by the same, see userConfigFiles.
 var (
 	always = []string{"PATH", "HOME", "USER", "LOGNAME", "EMAIL", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TZ",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 		"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA"}
 	forNetwork = []string{"SSH_AUTH_SOCK", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "KRB5CCNAME", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"}

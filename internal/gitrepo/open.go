@@ -170,10 +170,21 @@ func readPointer(file, prefix, base string) (string, error) {
 // readSmall reads a regular file that is not larger than limit.
 func readSmall(file string, limit int64) ([]byte, error) {
 	f, err := openRegular(file)
+	if err != nil && isNull(file) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return readAll(f, limit)
+}
+
+// isNull reports whether a file is the null device, by whose name settings say
+// that there is none: GIT_CONFIG_GLOBAL in git(1), for one.
+func isNull(file string) bool {
+	null, err1 := os.Stat(os.DevNull)
+	info, err2 := os.Stat(file)
+	return err1 == nil && err2 == nil && os.SameFile(info, null)
 }
 
 // readNoFollow is readSmall for what must not be a link.

@@ -17,6 +17,7 @@ import (
 var (
 	ErrRevision  = errors.New("not a revision")
 	ErrNoSuchRev = errors.New("no such revision")
+	ErrNoCommit  = errors.New("there is no commit yet") // comes with ErrNoSuchRev
 )
 
 // CheckRevision fails with ErrRevision for what is not taken as a revision:
@@ -126,8 +127,12 @@ func (r *Repo) resolveName(name string) (OID, error) {
 		if err == nil {
 			return r.commitAt(oid, name)
 		}
-		if name == "HEAD" {
-			return oid, fmt.Errorf("%w: HEAD: there is no commit yet", ErrNoSuchRev)
+		switch {
+		case name != "HEAD":
+		case errors.Is(err, plumbing.ErrReferenceNotFound):
+			return oid, fmt.Errorf("%w: HEAD: %w", ErrNoSuchRev, ErrNoCommit)
+		default:
+			return oid, fmt.Errorf("HEAD: %w", err)
 		}
 	}
 	found, err := r.withPrefix(strings.ToLower(name))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
@@ -77,5 +78,90 @@ func TestConfigDamaged(t *testing.T) {
 		if got, err := readConfig(file); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
+	}
+}
+
+// TestWhichSettings: the variables of git(1) that say which the user's and the
+// machine's settings are hold for what is read here and for what git is run
+// for; the null device stands for none.
+func TestWhichSettings(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.write("../other", "[user]\n\tname = Another\n\temail = other@example.test\n[core]\n\texcludesFile = "+w.dir+"/ignored\n")
+	w.write("../ignored", "*.tmp\n")
+	w.write("x.tmp", "x\n")
+	w.write("../nothing", "[core]\n\texcludesFile = /dev/null\n")
+	for _, c := range []struct{ variable, file, author string }{
+		{"GIT_CONFIG_GLOBAL", "../home/.gitconfig", "A User"}, // the control
+		{"GIT_CONFIG_GLOBAL", "../other", "Another"},
+		{"GIT_CONFIG_GLOBAL", os.DevNull, ""},
+		{"GIT_CONFIG_GLOBAL", "../nothing", ""},
+		{"GIT_CONFIG_SYSTEM", "../other", "A User"}, // the user's is stronger
+		{"GIT_CONFIG_SYSTEM", os.DevNull, "A User"},
+	} {
+		t.Run(c.variable+" "+c.file, func(t *testing.T) {
+			t.Setenv("GIT_CONFIG_NOSYSTEM", "0")
+			if c.variable == "GIT_CONFIG_GLOBAL" {
+				t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+			}
+			if c.file != os.DevNull {
+				c.file = w.path(c.file)
+			}
+			t.Setenv(c.variable, c.file)
+			w.sh("echo x >> a.txt; git add a.txt")
+			r, err := Open(w.path(""), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Resolve("HEAD"); err != nil {
+				t.Error(err)
+			}
+			st, err := r.Status(t.Context(), StatusOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Fields(w.sh("git ls-files --others --exclude-standard"))
+			if cmp.Diff(want, st.Untracked, cmpopts.EquateEmpty()) != "" {
+				t.Errorf("untracked: %q, git has %q", st.Untracked, want)
+			}
+			_, err = r.Commit(t.Context(), "by whom", nil, "")
+			if c.author == "" {
+				if err == nil || !strings.Contains(err.Error(), "user.name") {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.same("git log -1 --format=%an", c.author)
+		})
+	}
+}
+
+// TestHeadUnreadable: what keeps HEAD from being read is said, and passes for
+// no repository without a commit.
+func TestHeadUnreadable(t *testing.T) {
+	r := gittest.New(t)
+	repo, err := Open(r.Dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.Resolve("HEAD"); !errors.Is(err, ErrNoCommit) || !errors.Is(err, ErrNoSuchRev) {
+		t.Errorf("the control: %v", err)
+	}
+	r.Commit("first", "a", "1\n")
+	for _, c := range []struct{ file, text, says string }{
+		{".git/HEAD", "nonsense\n", "HEAD"},
+		{".git/config", "[core\n", "config"},
+	} {
+		before, err := os.ReadFile(r.Path(c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Write(c.file, c.text)
+		if _, err := repo.Resolve("HEAD"); err == nil || errors.Is(err, ErrNoCommit) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.file, err)
+		}
+		r.Write(c.file, string(before))
 	}
 }

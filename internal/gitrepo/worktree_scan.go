@@ -41,6 +41,10 @@ type ScanOptions struct {
 	// under its name.
 	Patterns func(name string) ([]byte, error)
 
+	// Inside, when set, is told of each repository below dir that is not entered,
+	// one at a time.
+	Inside func(name string)
+
 	// Racy is when the index was written: a file that was changed at that time
 	// or later is read, because its stat data can't tell. Zero trusts them all.
 	Racy int64 // seconds since 1970
@@ -123,6 +127,11 @@ func (s *scan) dir(at place, lo, hi int) error {
 		return err
 	}
 	if lo == hi && name != "." && !s.o.Whole && s.isRepo(name, list) {
+		if s.o.Inside != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.o.Inside(name)
+		}
 		return nil
 	}
 	if s.o.Patterns != nil {
