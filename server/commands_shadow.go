@@ -64,7 +64,13 @@ func (s *Server) listShadows(ctx context.Context, _ none) (shadowList, error) {
 	if err != nil {
 		return shadowList{}, shadowError(err)
 	}
-	return shadowList{append([]shadow.Shadow{}, list...)}, nil
+	usable := shadowList{[]shadow.Shadow{}}
+	for _, i := range list {
+		if i.Damage == nil { // else the log has it, and what is asked of it says why
+			usable.Shadows = append(usable.Shadows, i)
+		}
+	}
+	return usable, nil
 }
 
 type shadowArgs struct {

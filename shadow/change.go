@@ -293,6 +293,7 @@ func (m *Manager) List(ctx context.Context) ([]Shadow, error) {
 	list := make([]Shadow, 0, len(trees))
 	for _, t := range trees {
 		if t.Damage != nil {
+			m.o.Log.Warn("a shadow workspace can't be used", "id", t.ID, "error", t.Damage)
 			list = append(list, t.Shadow)
 			continue
 		}

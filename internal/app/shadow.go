@@ -75,14 +75,17 @@ func shadowFill(ctx context.Context, _ *cli, s *shadows, id string) error {
 }
 
 func shadowList(ctx context.Context, c *cli, s *shadows, _ string) error {
-	list, err := s.List(ctx)
+	all, err := s.List(ctx)
 	if err != nil {
 		return err
 	}
-	for _, i := range list {
+	var list []shadow.Shadow
+	for _, i := range all {
 		if i.Damage != nil {
 			fmt.Fprintf(c.Err, "%s can't be used: %v\n", i.ID, i.Damage)
+			continue
 		}
+		list = append(list, i)
 	}
 	if c.json {
 		return c.print(map[string]any{"shadows": append([]shadow.Shadow{}, list...)})
