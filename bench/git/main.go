@@ -14,7 +14,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -29,10 +28,10 @@ import (
 	"runtime/debug"
 	"slices"
 	"syscall"
-	"time"
 
 	gogit "github.com/go-git/go-git/v5"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
@@ -161,7 +160,7 @@ func directory(ctx context.Context, dir string, rounds int) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	open.Follow(followed{disk, w, w.Subscribe()})
 	for _, t := range tasks {
-		var all [4][]cost
+		var all [4][]cost.Cost
 		theirs, theirRatio := "-", "-"
 		for i := range rounds + 1 {
 			a, err := command(ctx, dir, t.git)
@@ -182,7 +181,7 @@ func directory(ctx context.Context, dir string, rounds int) (err error) {
 			if err != nil {
 				return err
 			}
-			d := cost{}
+			d := cost.Cost{}
 			if t.gogit != nil && i <= 3 {
 				var failed error
 				d, failed = inProcess(func() error {
@@ -193,22 +192,22 @@ func directory(ctx context.Context, dir string, rounds int) (err error) {
 					return t.gogit(r)
 				})
 				if failed != nil {
-					d, theirs = cost{}, "fails"
+					d, theirs = cost.Cost{}, "fails"
 				}
 			}
 			if i == 0 { // warm-up
 				continue
 			}
 			all[0], all[1], all[2] = append(all[0], a), append(all[1], b), append(all[2], c)
-			if d.wall > 0 {
+			if d.Wall > 0 {
 				all[3] = append(all[3], d)
 			}
 		}
 		if len(all[3]) > 0 {
-			theirs, theirRatio = median(all[3]).String(), ratio(all[3], all[0])
+			theirs, theirRatio = median(all[3]), cost.Ratio(all[3], all[0])
 		}
 		fmt.Printf("%-12s %-14s %-14s %-14s %-14s %-11s %-11s %s\n", t.name, median(all[0]), median(all[1]), median(all[2]), theirs,
-			ratio(all[1], all[0]), ratio(all[2], all[0]), theirRatio)
+			cost.Ratio(all[1], all[0]), cost.Ratio(all[2], all[0]), theirRatio)
 	}
 	return nil
 }
@@ -227,58 +226,20 @@ func (f followed) Since(ctx context.Context) (gitrepo.ChangeSet, error) {
 
 func (f followed) Watched(dir string) bool { return f.w.Watches(f.disk.Abs(path.Join(".", dir))) }
 
-type cost struct{ wall, cpu float64 } // milliseconds
-
-func (c cost) String() string { return fmt.Sprintf("%.2f/%.2f", c.wall, c.cpu) }
-
-func command(ctx context.Context, dir string, args []string) (cost, error) {
+func command(ctx context.Context, dir string, args []string) (cost.Cost, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	start := time.Now()
-	err := cmd.Run()
-	wall := time.Since(start)
+	c, err := cost.Run(cmd)
 	if err != nil {
-		return cost{}, fmt.Errorf("%s: %w", cmd, err)
+		return c, fmt.Errorf("%s: %w", cmd, err)
 	}
-	return cost{ms(wall), ms(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())}, nil
+	return c, nil
 }
 
-func inProcess(f func() error) (cost, error) {
+func inProcess(f func() error) (cost.Cost, error) {
 	runtime.GC()
-	before, start := cpuTime(), time.Now()
-	err := f()
-	return cost{ms(time.Since(start)), ms(cpuTime() - before)}, err
+	return cost.Here(f)
 }
 
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func ms(d time.Duration) float64 { return float64(d) / 1e6 }
-
-func median(costs []cost) cost {
-	return cost{middle(costs, func(c cost) float64 { return c.wall }), middle(costs, func(c cost) float64 { return c.cpu })}
-}
-
-// ratio is that of the rounds that both have.
-func ratio(a, b []cost) string {
-	var r []cost
-	for i := range a {
-		r = append(r, cost{a[i].wall / b[i].wall, a[i].cpu / b[i].cpu})
-	}
-	m := median(r)
-	return fmt.Sprintf("%.2f/%.2f", m.wall, m.cpu)
-}
-
-func middle[T any, F cmp.Ordered](list []T, of func(T) F) F {
-	var v []F
-	for _, e := range list {
-		v = append(v, of(e))
-	}
-	slices.Sort(v)
-	return v[len(v)/2]
-}
+// median is that of rounds.
+func median(rounds []cost.Cost) string { return cost.Typical(rounds).Text(2) }

@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
@@ -40,7 +40,7 @@ func speed(w io.Writer, dir string) error {
 	}
 	defer disk.Close()
 	files := workspace.Guard(disk, nil)
-	cpu, wall := processorTime(), time.Now()
+	cpu, wall := cost.Processor(), time.Now()
 	kept, err := os.MkdirTemp("", "knowledge")
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func speed(w io.Writer, dir string) error {
 	<-x.Ready()
 	s := x.Status()
 	fmt.Fprintf(w, "%s: %d files, %d symbols; cold %v wall, %v processor; index %d MiB\n", dir, s.Files, s.Symbols,
-		time.Since(wall).Round(time.Millisecond), (processorTime() - cpu).Round(time.Millisecond), s.Bytes>>20)
+		time.Since(wall).Round(time.Millisecond), (cost.Processor() - cpu).Round(time.Millisecond), s.Bytes>>20)
 	runtime.GC()
 	debug.FreeOSMemory()
 	fmt.Fprintf(w, "resident %d MiB (%d skipped, %d generated)\n", resident()>>20, s.Skipped, s.Generated)
@@ -65,7 +65,7 @@ func speed(w io.Writer, dir string) error {
 		var times []time.Duration
 		var a index.Answer
 		const rounds = 9
-		before := processorTime()
+		before := cost.Processor()
 		for range rounds {
 			start := time.Now()
 			if a, err = x.Search(context.Background(), files, index.Query{Text: q, MaxHits: 10, MaxFiles: 5}); err != nil {
@@ -74,7 +74,7 @@ func speed(w io.Writer, dir string) error {
 			times = append(times, time.Since(start))
 		}
 		slices.Sort(times)
-		fmt.Fprintf(w, "%8v wall, %8v processor  %s\n", times[rounds/2].Round(10*time.Microsecond), ((processorTime() - before) / rounds).Round(10*time.Microsecond), q)
+		fmt.Fprintf(w, "%8v wall, %8v processor  %s\n", times[rounds/2].Round(10*time.Microsecond), ((cost.Processor() - before) / rounds).Round(10*time.Microsecond), q)
 		for _, h := range a.Hits[:min(3, len(a.Hits))] {
 			fmt.Fprintf(w, "          %6.2f %s:%d-%d %s %s\n", h.Score, h.Path, h.Start, h.End, h.Kind, h.Name)
 		}
@@ -84,7 +84,7 @@ func speed(w io.Writer, dir string) error {
 	}
 	var restarts []time.Duration
 	const restartRounds = 7
-	before := processorTime()
+	before := cost.Processor()
 	for range restartRounds {
 		start := time.Now()
 		x := index.New(o)
@@ -98,14 +98,8 @@ func speed(w io.Writer, dir string) error {
 	}
 	slices.Sort(restarts)
 	fmt.Fprintf(w, "%8v wall, %8v processor from a restart to an answer, every file looked at\n",
-		restarts[restartRounds/2].Round(time.Millisecond), ((processorTime() - before) / restartRounds).Round(time.Millisecond))
+		restarts[restartRounds/2].Round(time.Millisecond), ((cost.Processor() - before) / restartRounds).Round(time.Millisecond))
 	return nil
-}
-
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func resident() int64 {

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/servers"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -79,20 +80,15 @@ func run(ctx context.Context) error {
 			alone, edited, asked, checked = append(alone, took[0]), append(edited, took[1]), append(asked, took[2]), append(checked, took[3])
 		}
 	}
-	base := median(alone)
+	base := cost.Middle(alone)
 	show := func(what string, d time.Duration) {
 		fmt.Printf("%-62s %8.1f ms   %.2f× gopls\n", what, float64(d)/1e6, float64(d)/float64(base))
 	}
 	show("gopls by itself: change and problems of the file", base)
-	show("get_diagnostics of the pending file (reach: ≤ 1.2×)", median(asked))
-	show("an edit whose result says what it breaks, packages around too", median(checked))
-	show("an edit of a file without a language server", median(edited))
+	show("get_diagnostics of the pending file (reach: ≤ 1.2×)", cost.Middle(asked))
+	show("an edit whose result says what it breaks, packages around too", cost.Middle(checked))
+	show("an edit of a file without a language server", cost.Middle(edited))
 	return nil
-}
-
-func median(list []time.Duration) time.Duration {
-	slices.Sort(list)
-	return list[len(list)/2]
 }
 
 // peer is a server that is spoken to.

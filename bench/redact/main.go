@@ -23,9 +23,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 )
 
@@ -114,31 +114,18 @@ func timed(r *redact.Redactor, texts []string) {
 	}
 	var wall, cpu []float64
 	for range *rounds + 1 { // the first is dropped
-		start, used := time.Now(), cpuTime()
+		start, used := time.Now(), cost.Processor()
 		for _, t := range texts {
 			r.Text(t)
 		}
-		wall, cpu = append(wall, time.Since(start).Seconds()), append(cpu, (cpuTime()-used).Seconds())
+		wall, cpu = append(wall, time.Since(start).Seconds()), append(cpu, (cost.Processor()-used).Seconds())
 	}
-	fmt.Printf("  speed    %7.1f MB/s of CPU, %.1f MB/s of wall, %.2f s\n", float64(size)/1e6/median(cpu[1:]), float64(size)/1e6/median(wall[1:]), median(wall[1:]))
+	fmt.Printf("  speed    %7.1f MB/s of CPU, %.1f MB/s of wall, %.2f s\n", float64(size)/1e6/cost.Middle(cpu[1:]), float64(size)/1e6/cost.Middle(wall[1:]), cost.Middle(wall[1:]))
 }
 
 func line(name, text string) {
 	fmt.Println(name)
 	timed(redact.New(), []string{text})
-}
-
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		log.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // differences prints the lines of a text that have a false alarm.

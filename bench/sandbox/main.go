@@ -18,10 +18,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
@@ -37,9 +37,6 @@ func main() {
 		log.Fatal(err)
 	}
 }
-
-// cost is what one run took.
-type cost struct{ wall, cpu time.Duration }
 
 // way is one way to run a command.
 type way struct {
@@ -77,7 +74,7 @@ func run(ctx context.Context, server string, rounds int) error {
 		{without.Status().Level.String(), confined(without, sandbox.Auto)},
 		{"off", confined(s, sandbox.Off)},
 	}
-	costs := make([][]cost, len(ways))
+	costs := make([][]cost.Cost, len(ways))
 	const warm = 3
 	for i := range rounds + warm {
 		for j, w := range ways {
@@ -94,34 +91,16 @@ func run(ctx context.Context, server string, rounds int) error {
 	for j, w := range ways {
 		var wall, cpu, moreWall, moreCPU []time.Duration
 		for i, c := range costs[j] {
-			wall, cpu = append(wall, c.wall), append(cpu, c.cpu)
-			moreWall, moreCPU = append(moreWall, c.wall-costs[0][i].wall), append(moreCPU, c.cpu-costs[0][i].cpu)
+			wall, cpu = append(wall, c.Wall), append(cpu, c.CPU)
+			moreWall, moreCPU = append(moreWall, c.Wall-costs[0][i].Wall), append(moreCPU, c.CPU-costs[0][i].CPU)
 		}
-		fmt.Printf("%-32s %9.1f %9.1f %9.1f %9.1f\n", w.name, median(wall), median(cpu), median(moreWall), median(moreCPU))
+		fmt.Printf("%-32s %9.1f %9.1f %9.1f %9.1f\n", w.name, cost.Millis(cost.Middle(wall)), cost.Millis(cost.Middle(cpu)), cost.Millis(cost.Middle(moreWall)), cost.Millis(cost.Middle(moreCPU)))
 	}
 	return nil
 }
 
-func measure(ctx context.Context, do func(ctx context.Context) error) (cost, error) {
-	began, used := time.Now(), processor()
+func measure(ctx context.Context, do func(ctx context.Context) error) (cost.Cost, error) {
+	began, used := time.Now(), cost.WithChildren()
 	err := do(ctx)
-	return cost{time.Since(began), processor() - used}, err
-}
-
-// processor is the time that this process and its children had.
-func processor() time.Duration {
-	var total time.Duration
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(who, &u); err == nil {
-			total += time.Duration(u.Utime.Nano() + u.Stime.Nano())
-		}
-	}
-	return total
-}
-
-// median is in milliseconds.
-func median(list []time.Duration) float64 {
-	slices.Sort(list)
-	return float64(list[len(list)/2].Microseconds()) / 1000
+	return cost.Cost{Wall: time.Since(began), CPU: cost.WithChildren() - used}, err
 }

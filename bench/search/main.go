@@ -13,7 +13,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -28,8 +27,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
@@ -149,7 +148,7 @@ func directory(ctx context.Context, dir, rg, ours, tmp string, rounds int, only 
 		if !strings.Contains(t.name, only) {
 			continue
 		}
-		var all [3][]cost
+		var all [3][]cost.Cost
 		same := ""
 		for i := range rounds + 1 {
 			a, err := command(ctx, dir, filepath.Join(tmp, "rg.out"), rg, append([]string{"-j2", "--no-require-git", "--no-config"}, append(t.rg, ".")...)...)
@@ -170,12 +169,12 @@ func directory(ctx context.Context, dir, rg, ours, tmp string, rounds int, only 
 				}
 				continue
 			}
-			for k, v := range []cost{a, b, c} {
+			for k, v := range []cost.Cost{a, b, c} {
 				all[k] = append(all[k], v)
 			}
 		}
 		fmt.Printf("%-16s %-15s %-15s %-15s %-13s %-13s %s\n", t.name, median(all[0]), median(all[1]), median(all[2]),
-			ratio(all[1], all[0]), ratio(all[2], all[0]), same)
+			cost.Ratio(all[1], all[0]), cost.Ratio(all[2], all[0]), same)
 	}
 	if only != "" {
 		return nil
@@ -183,44 +182,28 @@ func directory(ctx context.Context, dir, rg, ours, tmp string, rounds int, only 
 	return measureResident(ctx, dir, rg, tmp, rounds, disk)
 }
 
-type cost struct{ wall, cpu float64 } // milliseconds
-
-func (c cost) String() string { return fmt.Sprintf("%.0f/%.0f", c.wall, c.cpu) }
-
-func command(ctx context.Context, dir, out, name string, args ...string) (cost, error) {
+func command(ctx context.Context, dir, out, name string, args ...string) (cost.Cost, error) {
 	f, err := os.Create(out)
 	if err != nil {
-		return cost{}, err
+		return cost.Cost{}, err
 	}
 	defer f.Close()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, f, os.Stderr
-	start := time.Now()
-	err = cmd.Run()
-	wall := time.Since(start)
+	c, err := cost.Run(cmd)
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() > 1 { // 1: no match
-		return cost{}, fmt.Errorf("%s: %w", cmd, err)
+		return c, fmt.Errorf("%s: %w", cmd, err)
 	}
-	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return cost{ms(wall), ms(cpu)}, nil
+	return c, nil
 }
 
-func inProcess(ctx context.Context, disk *workspace.Disk, t task) (cost, error) {
+func inProcess(ctx context.Context, disk *workspace.Disk, t task) (cost.Cost, error) {
 	runtime.GC()
-	before, start := cpuTime(), time.Now()
-	err := t.process(ctx, disk)
-	return cost{ms(time.Since(start)), ms(cpuTime() - before)}, err
+	return cost.Here(func() error { return t.process(ctx, disk) })
 }
 
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+// median is that of rounds.
+func median(rounds []cost.Cost) string { return cost.Typical(rounds).Text(0) }
 
 // compare says whether both printed the same lines; ripgrep's carriage returns
 // and ./ don't count, nor does the order.
@@ -240,26 +223,4 @@ func compare(tmp string) (string, error) {
 		return fmt.Sprintf("yes, %d", len(sorted[0])), nil
 	}
 	return fmt.Sprintf("NO: %d and %d", len(sorted[0]), len(sorted[1])), nil
-}
-
-func median(costs []cost) cost {
-	return cost{middle(costs, func(c cost) float64 { return c.wall }), middle(costs, func(c cost) float64 { return c.cpu })}
-}
-
-func ratio(a, b []cost) string {
-	var r []cost
-	for i := range a {
-		r = append(r, cost{a[i].wall / b[i].wall, a[i].cpu / b[i].cpu})
-	}
-	m := median(r)
-	return fmt.Sprintf("%.2f/%.2f", m.wall, m.cpu)
-}
-
-func middle[T any, F cmp.Ordered](list []T, of func(T) F) F {
-	var v []F
-	for _, e := range list {
-		v = append(v, of(e))
-	}
-	slices.Sort(v)
-	return v[len(v)/2]
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -27,7 +28,7 @@ type resident struct {
 	files  workspace.Files
 	index  *textindex.Index
 	rounds int
-	first  cost // of the search that made the index
+	first  cost.Cost // of the search that made the index
 }
 
 // measureResident prints what searches take when a server stays: the first one
@@ -35,7 +36,7 @@ type resident struct {
 // many files have them, and lists.
 func measureResident(ctx context.Context, dir, rg, tmp string, rounds int, disk *workspace.Disk) error {
 	r := resident{ctx: ctx, disk: disk, files: struct{ workspace.Files }{workspace.Guard(disk, nil)}, rounds: rounds}
-	var builds, passes []cost
+	var builds, passes []cost.Cost
 	for i := range 4 { // each from nothing; the first is a warm-up
 		pass, err := command(ctx, dir, filepath.Join(tmp, "rg.out"), rg, "-j2", "--no-require-git", "--no-config", "-n", "--no-heading", "-e", absent, ".")
 		if err != nil {
@@ -61,7 +62,7 @@ func measureResident(ctx context.Context, dir, rg, tmp string, rounds int, disk 
 		return err
 	}
 	fmt.Printf("\nresident: %d files, %.1f MB; the index takes %.1f MB, %.1f %%; the first search is %s passes of rg (wall/cpu; %s)\n",
-		stats.Files, float64(size)/1e6, float64(stats.Bytes)/1e6, 100*float64(stats.Bytes)/float64(size), ratio(builds, passes), median(builds))
+		stats.Files, float64(size)/1e6, float64(stats.Bytes)/1e6, 100*float64(stats.Bytes)/float64(size), cost.Ratio(builds, passes), median(builds))
 	fmt.Printf("%-28s %6s %9s %9s %9s   %s\n", "ms", "words", "wall", "cpu", "cpu, 90 %", "slowest")
 	for _, class := range []struct {
 		name   string
@@ -93,9 +94,7 @@ func (r *resident) build() (stop func(), err error) {
 	r.index = textindex.New(r.disk, func() *watch.Feed { return w().Subscribe() }, textindex.Options{})
 	stop = func() { r.index.Close(); _ = w().Close() }
 	runtime.GC()
-	before, start := cpuTime(), time.Now()
-	_, err = r.search(absent)
-	r.first = cost{ms(time.Since(start)), ms(cpuTime() - before)}
+	r.first, err = r.cost(absent)
 	if state := w().State(); err == nil && !state.Watching {
 		fmt.Println("not watched:", state.Why)
 	}
@@ -151,23 +150,23 @@ func (r *resident) words() (size int64, words map[string]int, err error) {
 }
 
 func (r *resident) searches(name string, words map[string]int, lo, hi int) error {
-	var all []cost
-	slowest, slowestWord := 0.0, ""
+	var all []cost.Cost
+	slowest, slowestWord := time.Duration(0), ""
 	for word, n := range words {
 		if n < lo || n > hi {
 			continue
 		}
-		var costs []cost
+		var costs []cost.Cost
 		for range r.rounds + 1 {
-			before, start := cpuTime(), time.Now()
-			if _, err := r.search(word); err != nil {
+			c, err := r.cost(word)
+			if err != nil {
 				return err
 			}
-			costs = append(costs, cost{ms(time.Since(start)), ms(cpuTime() - before)})
+			costs = append(costs, c)
 		}
-		m := median(costs[1:])
-		if all = append(all, m); m.cpu > slowest {
-			slowest, slowestWord = m.cpu, fmt.Sprintf("%s, %.1f cpu", word, m.cpu)
+		m := cost.Typical(costs[1:])
+		if all = append(all, m); m.CPU > slowest {
+			slowest, slowestWord = m.CPU, fmt.Sprintf("%s, %.1f cpu", word, cost.Millis(m.CPU))
 		}
 	}
 	r.print(name, slowestWord, all)
@@ -175,13 +174,16 @@ func (r *resident) searches(name string, words map[string]int, lo, hi int) error
 }
 
 func (r *resident) lists(name string, match func(string) bool) error {
-	var all []cost
+	var all []cost.Cost
 	for range r.rounds + 1 {
-		before, start := cpuTime(), time.Now()
-		if _, _, err := search.Files(r.ctx, r.index, r.files, workspace.WalkOptions{}, 200, match); err != nil {
+		c, err := cost.Here(func() error {
+			_, _, err := search.Files(r.ctx, r.index, r.files, workspace.WalkOptions{}, 200, match)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		all = append(all, cost{ms(time.Since(start)), ms(cpuTime() - before)})
+		all = append(all, c)
 	}
 	r.print(name, "", all[1:])
 	return nil
@@ -199,29 +201,37 @@ func (r *resident) fresh() error {
 	}
 	slices.Sort(names)
 	random := rand.New(rand.NewPCG(3, 4))
-	var all []cost
+	var all []cost.Cost
 	for range 10 * r.rounds {
 		name := r.disk.Abs(names[random.IntN(len(names))])
 		info, err := os.Stat(name)
 		if err != nil || os.Chmod(name, info.Mode().Perm()) != nil {
 			continue // not ours to touch
 		}
-		before, start := cpuTime(), time.Now()
-		if _, err := r.search(absent); err != nil {
+		c, err := r.cost(absent)
+		if err != nil {
 			return err
 		}
-		all = append(all, cost{ms(time.Since(start)), ms(cpuTime() - before)})
+		all = append(all, c)
 	}
 	r.print("in no file, after a change", "", all)
 	return nil
 }
 
-func (r *resident) print(name, slowest string, all []cost) {
+func (r *resident) print(name, slowest string, all []cost.Cost) {
 	if len(all) == 0 {
 		fmt.Printf("%-24s none\n", name)
 		return
 	}
-	m := median(all)
-	slices.SortFunc(all, func(a, b cost) int { return cmp.Compare(a.cpu, b.cpu) })
-	fmt.Printf("%-28s %6d %9.3f %9.3f %9.3f   %s\n", name, len(all), m.wall, m.cpu, all[len(all)*9/10].cpu, slowest)
+	m := cost.Typical(all)
+	slices.SortFunc(all, func(a, b cost.Cost) int { return cmp.Compare(a.CPU, b.CPU) })
+	fmt.Printf("%-28s %6d %9.3f %9.3f %9.3f   %s\n", name, len(all), cost.Millis(m.Wall), cost.Millis(m.CPU), cost.Millis(all[len(all)*9/10].CPU), slowest)
+}
+
+// cost is what a search for a word takes.
+func (r *resident) cost(word string) (cost.Cost, error) {
+	return cost.Here(func() error {
+		_, err := r.search(word)
+		return err
+	})
 }

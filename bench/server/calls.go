@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
@@ -64,7 +65,7 @@ func smallCall(ctx context.Context, r *row) error {
 	if err != nil {
 		return err
 	}
-	o, d, c, e := median(ours[block:]), median(bare[block:]), median(command[block:]), median(echoed[block:])
+	o, d, c, e := cost.Middle(ours[block:]), cost.Middle(bare[block:]), cost.Middle(command[block:]), cost.Middle(echoed[block:])
 	r.ours = fmt.Sprintf("%v dispatched, %v with a file read, %v a command without a tool", d.Round(100*time.Nanosecond), o.Round(100*time.Nanosecond), c.Round(100*time.Nanosecond))
 	r.peer = fmt.Sprintf("byte echo %v (%.1f×), bash -c true %v", e.Round(100*time.Nanosecond), float64(d)/float64(e), bash.Round(time.Microsecond))
 	return errors.Join(cat.stop(), s.stop())
@@ -99,7 +100,7 @@ func bigResult(ctx context.Context, r *row) error {
 		}
 		peer = append(peer, time.Since(begin))
 	}
-	o, e := median(ours[1:]), median(peer[1:])
+	o, e := cost.Middle(ours[1:]), cost.Middle(peer[1:])
 	r.ours = fmt.Sprintf("%v for %d KB", o.Round(10*time.Microsecond), len(back)/1000)
 	r.peer = fmt.Sprintf("byte echo of as much %v (%.1f×)", e.Round(10*time.Microsecond), float64(o)/float64(e))
 	return errors.Join(cat.stop(), s.stop())
@@ -177,7 +178,7 @@ func cancelCall(ctx context.Context, r *row) error {
 		}
 		took = append(took, time.Since(begin))
 	}
-	r.ours = median(took[1:]).String()
+	r.ours = cost.Middle(took[1:]).String()
 	return s.stop(ctx)
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	dmp "github.com/sergi/go-diff/diffmatchpatch"
+
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 )
 
 // locate has the server find a block that is not as in the file: spaces for
@@ -69,7 +71,7 @@ func locate(ctx context.Context, r *row) error {
 		}
 	}
 	r.ours = took.Round(10*time.Microsecond).String() + " over stdio, with the diff"
-	r.peer = fmt.Sprintf("go-diff's match %v, wrong %d of %d; difflib 16 s (published anchor)", median(peer).Round(10*time.Microsecond), wrong, *rounds)
+	r.peer = fmt.Sprintf("go-diff's match %v, wrong %d of %d; difflib 16 s (published anchor)", cost.Middle(peer).Round(10*time.Microsecond), wrong, *rounds)
 	return s.stop(ctx)
 }
 
@@ -156,7 +158,7 @@ func acceptBatch(ctx context.Context, r *row) error {
 			return err
 		}
 	}
-	took, bare := median(ours), median(peer)
+	took, bare := cost.Middle(ours), cost.Middle(peer)
 	r.ours = took.Round(time.Millisecond).String()
 	r.peer = fmt.Sprintf("a bare loop of write, sync, rename %v (%.1f×)", bare.Round(time.Millisecond), float64(took)/float64(bare))
 	return s.stop()

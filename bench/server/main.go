@@ -17,11 +17,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wire"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -180,12 +180,7 @@ func timed(n int, f func() error) (time.Duration, error) {
 		}
 		took = append(took, time.Since(start))
 	}
-	return median(took[1:]), nil
-}
-
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
+	return cost.Middle(took[1:]), nil
 }
 
 func start(ctx context.Context, r *row) error {
@@ -206,7 +201,7 @@ func start(ctx context.Context, r *row) error {
 		}
 		bash = append(bash, time.Since(begin))
 	}
-	o, b := median(ours[1:]), median(bash[1:])
+	o, b := cost.Middle(ours[1:]), cost.Middle(bash[1:])
 	r.ours = o.Round(10 * time.Microsecond).String()
 	r.peer = fmt.Sprintf("git --version %v (%.1f×); gopls 107 ms (published anchor)", b.Round(10*time.Microsecond), float64(o)/float64(b))
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
@@ -14,7 +15,7 @@ import (
 
 // lazyRound is what one round with a shadow without files took.
 type lazyRound struct {
-	create, first, main, view, list, mainList, git cost
+	create, first, main, view, list, mainList, git cost.Cost
 	bytes                                          int64 // in its directory
 }
 
@@ -49,22 +50,16 @@ func lazily(ctx context.Context, name, at string, rounds int) error {
 			list = append(list, r)
 		}
 	}
-	mid := func(f func(lazyRound) cost) string {
-		return fmt.Sprintf("%.1f/%.1f", median(list, func(r lazyRound) float64 { return ms(f(r).wall) }), median(list, func(r lazyRound) float64 { return ms(f(r).cpu) }))
-	}
-	ratio := func(a, b func(lazyRound) cost) string {
-		return fmt.Sprintf("%.2f/%.2f",
-			median(list, func(r lazyRound) float64 { return ms(a(r).wall) / ms(b(r).wall) }),
-			median(list, func(r lazyRound) float64 { return ms(a(r).cpu) / ms(b(r).cpu) }))
-	}
+	mid := func(f func(lazyRound) cost.Cost) string { return cost.Typical(each(list, f)).Text(1) }
+	ratio := func(a, b func(lazyRound) cost.Cost) string { return cost.Ratio(each(list, a), each(list, b)) }
 	var bytes int64
 	for _, r := range list {
 		bytes = max(bytes, r.bytes)
 	}
-	view, inMain := func(r lazyRound) cost { return r.view }, func(r lazyRound) cost { return r.main }
-	listed, inMainList := func(r lazyRound) cost { return r.list }, func(r lazyRound) cost { return r.mainList }
+	view, inMain := func(r lazyRound) cost.Cost { return r.view }, func(r lazyRound) cost.Cost { return r.main }
+	listed, inMainList := func(r lazyRound) cost.Cost { return r.list }, func(r lazyRound) cost.Cost { return r.mainList }
 	fmt.Printf("%-10s without files: made in %s, %d bytes copied; git worktree add --no-checkout %s; first search %s; search %s, main tree %s, ratio %s; list %s, main tree %s, ratio %s\n",
-		name, mid(func(r lazyRound) cost { return r.create }), bytes, mid(func(r lazyRound) cost { return r.git }), mid(func(r lazyRound) cost { return r.first }),
+		name, mid(func(r lazyRound) cost.Cost { return r.create }), bytes, mid(func(r lazyRound) cost.Cost { return r.git }), mid(func(r lazyRound) cost.Cost { return r.first }),
 		mid(view), mid(inMain), ratio(view, inMain), mid(listed), mid(inMainList), ratio(listed, inMainList))
 	return nil
 }
@@ -75,7 +70,7 @@ func lazyMeasure(ctx context.Context, m *shadow.Manager, main *workspace.Disk, r
 		return r, err
 	}
 	var s shadow.Shadow
-	if r.create, err = here(func() (err error) {
+	if r.create, err = cost.Here(func() (err error) {
 		s, err = m.Create(ctx, shadow.CreateRequest{ID: id, Lazy: true})
 		return err
 	}); err != nil {
@@ -104,7 +99,7 @@ func lazyMeasure(ctx context.Context, m *shadow.Manager, main *workspace.Disk, r
 		}
 	}
 	steps := []struct {
-		into *cost
+		into *cost.Cost
 		do   func() error
 	}{
 		{&r.first, func() (err error) {
@@ -117,7 +112,7 @@ func lazyMeasure(ctx context.Context, m *shadow.Manager, main *workspace.Disk, r
 		{&r.mainList, names(main)}, {&r.list, func() error { return names(view)() }},
 	}
 	for _, step := range steps {
-		if *step.into, err = here(step.do); err != nil {
+		if *step.into, err = cost.Here(step.do); err != nil {
 			return r, err
 		}
 	}

@@ -17,6 +17,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -27,12 +28,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -111,47 +112,22 @@ func prepare(ctx context.Context, from, to string, plain bool) error {
 	return err
 }
 
-// cost is what something took.
-type cost struct{ wall, cpu time.Duration }
-
-func (c cost) String() string {
-	return fmt.Sprintf("%.0f/%.0f", ms(c.wall), ms(c.cpu))
-}
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
 // git runs git, which reads no settings of this machine.
-func git(ctx context.Context, dir string, args ...string) (cost, error) {
+func git(ctx context.Context, dir string, args ...string) (cost.Cost, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
-	start := time.Now()
-	out, err := cmd.CombinedOutput()
-	c := cost{wall: time.Since(start)}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	c, err := cost.Run(cmd)
 	if err != nil {
-		return c, fmt.Errorf("git %s: %w: %s", args[0], err, out)
+		return c, fmt.Errorf("git %s: %w: %s", args[0], err, out.Bytes())
 	}
-	c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return c, nil
 }
 
-// here measures something in this process.
-func here(f func() error) (cost, error) {
-	cpu, start := used(), time.Now()
-	err := f()
-	return cost{time.Since(start), used() - cpu}, err
-}
-
-func used() time.Duration {
-	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
-		return 0
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
-}
-
 // round is what one round took.
-type round struct{ git, empty, ours, again, gitStatus, oursStatus cost }
+type round struct{ git, empty, ours, again, gitStatus, oursStatus cost.Cost }
 
 func repository(ctx context.Context, name, at string, rounds int) error {
 	repo := filepath.Join(at, "repo")
@@ -170,18 +146,12 @@ func repository(ctx context.Context, name, at string, rounds int) error {
 			list = append(list, r)
 		}
 	}
-	pick := func(f func(round) cost) cost {
-		return cost{median(list, func(r round) time.Duration { return f(r).wall }), median(list, func(r round) time.Duration { return f(r).cpu })}
-	}
-	ratio := func(a, b func(round) cost) string {
-		return fmt.Sprintf("%.2f/%.2f",
-			median(list, func(r round) float64 { return ms(a(r).wall) / ms(b(r).wall) }),
-			median(list, func(r round) float64 { return ms(a(r).cpu) / ms(b(r).cpu) }))
-	}
-	byGit, ours, again := func(r round) cost { return r.git }, func(r round) cost { return r.ours }, func(r round) cost { return r.again }
-	gits, ourss := func(r round) cost { return r.gitStatus }, func(r round) cost { return r.oursStatus }
+	pick := func(f func(round) cost.Cost) string { return cost.Typical(each(list, f)).Text(0) }
+	ratio := func(a, b func(round) cost.Cost) string { return cost.Ratio(each(list, a), each(list, b)) }
+	byGit, ours, again := func(r round) cost.Cost { return r.git }, func(r round) cost.Cost { return r.ours }, func(r round) cost.Cost { return r.again }
+	gits, ourss := func(r round) cost.Cost { return r.gitStatus }, func(r round) cost.Cost { return r.oursStatus }
 	fmt.Printf("%-10s %8d  %-17v %-17v %-17v %-11s %-17v %-11s %-15v %-15v %-11s\n", name, len(files),
-		pick(byGit), pick(func(r round) cost { return r.empty }), pick(ours), ratio(ours, byGit), pick(again), ratio(again, byGit), pick(gits), pick(ourss), ratio(ourss, gits))
+		pick(byGit), pick(func(r round) cost.Cost { return r.empty }), pick(ours), ratio(ours, byGit), pick(again), ratio(again, byGit), pick(gits), pick(ourss), ratio(ourss, gits))
 	return nil
 }
 
@@ -218,20 +188,20 @@ func measure(ctx context.Context, repo, tree, id string, files []string) (r roun
 	}
 	path := filepath.Join(repo, ".sidecar", "shadows", id)
 	for _, step := range []struct {
-		into *cost
-		do   func() (cost, error)
+		into *cost.Cost
+		do   func() (cost.Cost, error)
 	}{
-		{&r.git, func() (cost, error) { return git(ctx, repo, "worktree", "add", "-q", "--detach", tree, "HEAD") }},
-		{&r.empty, func() (cost, error) { return here(func() error { return makeEmpty(tree+"empty", files) }) }},
-		{&r.ours, func() (cost, error) { return here(create(id)) }},
-		{&r.gitStatus, func() (cost, error) { return git(ctx, tree, "status", "--porcelain") }},
-		{&r.oursStatus, func() (cost, error) { return git(ctx, path, "status", "--porcelain") }},
-		{new(cost), func() (cost, error) {
+		{&r.git, func() (cost.Cost, error) { return git(ctx, repo, "worktree", "add", "-q", "--detach", tree, "HEAD") }},
+		{&r.empty, func() (cost.Cost, error) { return cost.Here(func() error { return makeEmpty(tree+"empty", files) }) }},
+		{&r.ours, func() (cost.Cost, error) { return cost.Here(create(id)) }},
+		{&r.gitStatus, func() (cost.Cost, error) { return git(ctx, tree, "status", "--porcelain") }},
+		{&r.oursStatus, func() (cost.Cost, error) { return git(ctx, path, "status", "--porcelain") }},
+		{new(cost.Cost), func() (cost.Cost, error) {
 			_, err := m.Discard(ctx, id)
 			m.Close() // it is cleaned
-			return cost{}, err
+			return cost.Cost{}, err
 		}},
-		{&r.again, func() (cost, error) { return here(create(id + "again")) }},
+		{&r.again, func() (cost.Cost, error) { return cost.Here(create(id + "again")) }},
 	} {
 		if *step.into, err = step.do(); err != nil {
 			return r, err
@@ -246,13 +216,13 @@ func keepOut(repo string) error {
 	return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644))
 }
 
-func median[T any, N int64 | time.Duration | float64](list []T, f func(T) N) N {
-	values := make([]N, len(list))
-	for i, v := range list {
-		values[i] = f(v)
+// each is what f says of each of the rounds.
+func each[T any](rounds []T, f func(T) cost.Cost) []cost.Cost {
+	var list []cost.Cost
+	for _, r := range rounds {
+		list = append(list, f(r))
 	}
-	slices.Sort(values)
-	return values[len(values)/2]
+	return list
 }
 
 // many are limits that no benchmark meets.
