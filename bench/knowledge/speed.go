@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
@@ -61,46 +63,99 @@ func speed(w io.Writer, dir string) error {
 	runtime.GC()
 	debug.FreeOSMemory()
 	fmt.Fprintf(w, "resident %d MiB (%d skipped, %d generated)\n", resident()>>20, s.Skipped, s.Generated)
+	ask := func(view workspace.Files, q string, depth int) (a index.Answer, err error) {
+		return x.Search(context.Background(), view, index.Query{Text: q, MaxHits: 10, MaxFiles: 5, GraphDepth: depth, MaxGraphHits: 10})
+	}
 	for _, q := range speedQuestions {
-		var times []time.Duration
 		var a index.Answer
-		const rounds = 9
-		before := cost.Processor()
-		for range rounds {
-			start := time.Now()
-			if a, err = x.Search(context.Background(), files, index.Query{Text: q, MaxHits: 10, MaxFiles: 5}); err != nil {
+		for depth, what := range []string{"", ", with the graph"} {
+			t, err := timed(9, func(int) (err error) {
+				a, err = ask(files, q, depth)
+				return err
+			})
+			if err != nil {
 				return err
 			}
-			times = append(times, time.Since(start))
+			fmt.Fprintf(w, "%v  %s%s\n", t, q, what)
 		}
-		slices.Sort(times)
-		fmt.Fprintf(w, "%8v wall, %8v processor  %s\n", times[rounds/2].Round(10*time.Microsecond), ((cost.Processor() - before) / rounds).Round(10*time.Microsecond), q)
 		for _, h := range a.Hits[:min(3, len(a.Hits))] {
 			fmt.Fprintf(w, "          %6.2f %s:%d-%d %s %s\n", h.Score, h.Path, h.Start, h.End, h.Kind, h.Name)
 		}
 	}
+	if err := editing(w, files, ask); err != nil {
+		return err
+	}
 	if err := x.Close(); err != nil {
 		return err
 	}
-	var restarts []time.Duration
-	const restartRounds = 7
-	before := cost.Processor()
-	for range restartRounds {
-		start := time.Now()
+	t, err := timed(7, func(int) error {
 		x := index.New(o)
-		if _, err := x.Search(context.Background(), files, index.Query{Text: speedQuestions[0], MaxHits: 10, Wait: time.Minute}); err != nil {
-			return err
+		_, err := x.Search(context.Background(), files, index.Query{Text: speedQuestions[0], MaxHits: 10, Wait: time.Minute})
+		return errors.Join(err, x.Close())
+	})
+	fmt.Fprintf(w, "%v  from a restart to an answer, every file looked at\n", t)
+	return err
+}
+
+// spent is the median of some times, and the processor time of one.
+type spent struct{ wall, processor time.Duration }
+
+func (s spent) String() string {
+	const exactly = 10 * time.Microsecond
+	return fmt.Sprintf("%8v wall, %8v processor", s.wall.Round(exactly), s.processor.Round(exactly))
+}
+
+func timed(rounds int, f func(round int) error) (spent, error) {
+	var times []time.Duration
+	before := cost.Processor()
+	for i := range rounds {
+		start := time.Now()
+		if err := f(i); err != nil {
+			return spent{}, err
 		}
-		restarts = append(restarts, time.Since(start))
-		if err := x.Close(); err != nil {
-			return err
-		}
+		times = append(times, time.Since(start))
 	}
-	slices.Sort(restarts)
-	fmt.Fprintf(w, "%8v wall, %8v processor from a restart to an answer, every file looked at\n",
-		restarts[restartRounds/2].Round(time.Millisecond), ((cost.Processor() - before) / restartRounds).Round(time.Millisecond))
+	slices.Sort(times)
+	return spent{times[rounds/2], (cost.Processor() - before) / time.Duration(rounds)}, nil
+}
+
+// editing measures what it adds to a question that a buffer of 20 KB has
+// changed since the one before.
+func editing(w io.Writer, files workspace.Files, ask func(workspace.Files, string, int) (index.Answer, error)) error {
+	var body strings.Builder
+	for i := 0; body.Len() < 20<<10; i++ {
+		fmt.Fprintf(&body, "// Part%d counts the animals of enclosure %d.\nfunc (z *Zoo) Part%d(keeper string) int {\n\treturn z.count[keeper] + len(z.cages)\n}\n\n", i, i, i)
+	}
+	const rounds = 31
+	for _, changes := range []bool{false, true} {
+		t, err := timed(rounds, func(round int) error {
+			if !changes {
+				round = 0
+			}
+			name := fmt.Sprintf("Quokkas%dFed", round)
+			text := fmt.Sprintf("package zoo\n\nfunc %s() {}\n\n%s", name, body.String())
+			a, err := ask(workspace.NewOverlay(files, buffer{"zoo/zoo.go", text}), name, 0)
+			if err == nil && (len(a.Hits) == 0 || a.Hits[0].Name != name) {
+				err = fmt.Errorf("the buffer is not found")
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%v  a question over a buffer of 20 KB, changed before each: %v\n", t, changes)
+	}
 	return nil
 }
+
+// buffer is a layer of one text.
+type buffer struct{ name, text string }
+
+func (b buffer) Lookup(name string) (data []byte, deleted, ok bool) {
+	return []byte(b.text), false, name == b.name
+}
+
+func (b buffer) Names() []string { return []string{b.name} }
 
 func resident() int64 {
 	var n int64

@@ -24,8 +24,7 @@ type Builder struct {
 	// The unit that is being read: its terms, and for every term which unit
 	// had it last and at which place of seen.
 	seen  []seen
-	stamp []uint32
-	slot  []uint32
+	last  []last // by term
 	now   uint32
 	count int // words of its body
 	doc   int // words of its comment
@@ -38,6 +37,9 @@ type seen struct {
 	body  uint32
 	where byte
 }
+
+// last is the unit that had a term last, and its place of seen.
+type last struct{ unit, slot uint32 }
 
 // maxUnits bounds a segment: a unit's number has 24 bits in emits.
 const maxUnits = 1<<24 - 1
@@ -227,16 +229,16 @@ func (b *Builder) end() {
 
 // place returns where the unit keeps a term.
 func (b *Builder) place(term uint32) *seen {
-	if int(term) >= len(b.stamp) {
-		n := max(int(term)+1, 2*len(b.stamp), 1024)
-		b.stamp = append(b.stamp, make([]uint32, n-len(b.stamp))...)
-		b.slot = append(b.slot, make([]uint32, n-len(b.slot))...)
+	if int(term) >= len(b.last) {
+		n := max(int(term)+1, 2*len(b.last), 1024)
+		b.last = append(b.last, make([]last, n-len(b.last))...)
 	}
-	if b.stamp[term] != b.now {
-		b.stamp[term], b.slot[term] = b.now, uint32(len(b.seen))
+	l := &b.last[term]
+	if l.unit != b.now {
+		*l = last{b.now, uint32(len(b.seen))}
 		b.seen = append(b.seen, seen{term: term})
 	}
-	return &b.seen[b.slot[term]]
+	return &b.seen[l.slot]
 }
 
 func (b *Builder) add(term uint32, where byte) { b.place(term).where |= where }
@@ -313,7 +315,7 @@ func (b *Builder) Finish() *Segment {
 	b.order(s)
 	s.arrange()
 	b.words.reset()
-	clear(b.stamp)
+	clear(b.last)
 	b.seg, b.text, b.emits = &Segment{}, b.text[:0], b.emits[:0]
 	return s
 }
@@ -342,7 +344,7 @@ func (b *Builder) order(s *Segment) {
 			byHash = append(byHash, uint64(id)<<32|uint64(t))
 		}
 	}
-	slices.SortFunc(byHash, cmp.Compare[uint64])
+	sortHigh(byHash)
 	s.hashes, s.starts = make([]uint32, len(byHash)), make([]uint32, len(byHash)+1)
 	out := make([]byte, 0, len(sorted)*5/2+len(byHash)*2)
 	for i, h := range byHash {
@@ -352,6 +354,35 @@ func (b *Builder) order(s *Segment) {
 	}
 	s.starts[len(byHash)] = uint32(len(out))
 	s.posts = slices.Clone(out)
+}
+
+// sortHigh sorts numbers by their higher halves, which are spread evenly.
+func sortHigh(list []uint64) {
+	const (
+		bits = 11
+		few  = 1 << 9 // of which comparing is faster
+	)
+	if len(list) < few {
+		slices.SortFunc(list, cmp.Compare[uint64])
+		return
+	}
+	from, to := list, make([]uint64, len(list))
+	for shift := 32; shift < 64; shift += bits {
+		var ends [1<<bits + 1]uint32
+		for _, v := range from {
+			ends[v>>shift&(1<<bits-1)+1]++
+		}
+		for i := range ends[1:] {
+			ends[i+1] += ends[i]
+		}
+		for _, v := range from {
+			at := &ends[v>>shift&(1<<bits-1)]
+			to[*at] = v
+			*at++
+		}
+		from, to = to, from
+	}
+	copy(list, from)
 }
 
 func varint(out []byte, v uint32) []byte {

@@ -24,8 +24,10 @@ func Hash(data []byte) uint64 {
 	return hi ^ lo
 }
 
-// word is an identifier as the builder knows it.
+// word is an identifier as the builder knows it. All of it is in the table, so
+// that to find one takes one access to memory that is far.
 type word struct {
+	key   uint64 // hash; 0: there is none here
 	first uint32 // of its terms in pool
 	count uint8
 	sole  bool // it is one word
@@ -35,57 +37,84 @@ type word struct {
 // interner numbers identifiers and terms. Identifiers are told apart by 64
 // bits of hash.
 type interner struct {
-	keys  []uint64
-	vals  []uint32
-	words []word
-	pool  []uint32 // terms, by their number
+	table []word // open addressing, half empty at least
+	used  int
+	pool  []uint32 // terms of the identifiers, by their number
 
-	ids     []uint32 // by number
-	numbers map[terms.ID]uint32
+	ids     []uint32 // of terms, by number
+	numbers []uint64 // open addressing: id and, from one, number
 	common  map[terms.ID]bool
 	buf     []terms.ID
 }
 
 func newInterner(size int) *interner {
-	return &interner{keys: make([]uint64, size), vals: make([]uint32, size), numbers: make(map[terms.ID]uint32, size/4), common: terms.Common()}
+	return &interner{table: make([]word, size), numbers: make([]uint64, size), common: terms.Common()}
 }
 
 func (t *interner) reset() {
-	clear(t.keys)
+	clear(t.table)
 	clear(t.numbers)
-	t.words, t.pool, t.ids = t.words[:0], t.pool[:0], t.ids[:0]
+	t.used, t.pool, t.ids = 0, t.pool[:0], t.ids[:0]
 }
 
 // number returns the number of a term.
 func (t *interner) number(id terms.ID) uint32 {
-	n, ok := t.numbers[id]
-	if !ok {
-		n = uint32(len(t.ids))
-		t.numbers[id] = n
-		t.ids = append(t.ids, uint32(id))
-	}
-	return n
-}
-
-// word returns the identifier that text is.
-func (t *interner) word(text []byte) *word {
-	h := Hash(text) | 1
-	mask := uint64(len(t.keys) - 1)
-	i := h >> 20 & mask
-	for ; t.keys[i] != 0; i = (i + 1) & mask {
-		if t.keys[i] == h {
-			return &t.words[t.vals[i]]
+	mask := uint32(len(t.numbers) - 1)
+	i := uint32(id) & mask
+	for ; t.numbers[i] != 0; i = (i + 1) & mask {
+		if uint32(t.numbers[i]>>32) == uint32(id) {
+			return uint32(t.numbers[i]) - 1
 		}
 	}
-	t.keys[i], t.vals[i] = h, uint32(len(t.words))
-	t.add(string(text))
-	if len(t.words)*2 > len(t.keys) {
-		t.grow()
+	t.ids = append(t.ids, uint32(id))
+	n := uint32(len(t.ids))
+	if t.numbers[i] = uint64(id)<<32 | uint64(n); len(t.ids)*2 > len(t.numbers) {
+		t.growNumbers()
 	}
-	return &t.words[len(t.words)-1]
+	return n - 1
 }
 
-func (t *interner) add(text string) {
+func (t *interner) growNumbers() {
+	t.numbers = make([]uint64, 2*len(t.numbers))
+	mask := uint32(len(t.numbers) - 1)
+	for n, id := range t.ids {
+		i := id & mask
+		for t.numbers[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.numbers[i] = uint64(id)<<32 | uint64(n+1)
+	}
+}
+
+// word returns the identifier that text is, good until the next one is asked
+// for.
+func (t *interner) word(text []byte) *word {
+	h := Hash(text) | 1
+	w := t.place(h)
+	if w.key != 0 {
+		return w
+	}
+	if t.used++; t.used*2 > len(t.table) {
+		t.grow()
+		w = t.place(h)
+	}
+	*w = t.read(string(text))
+	w.key = h
+	return w
+}
+
+// place is where the identifier of a hash is, or would be.
+func (t *interner) place(h uint64) *word {
+	mask := uint64(len(t.table) - 1)
+	for i := h >> 20 & mask; ; i = (i + 1) & mask {
+		if w := &t.table[i]; w.key == h || w.key == 0 {
+			return w
+		}
+	}
+}
+
+// read looks at an identifier for the first time.
+func (t *interner) read(text string) word {
 	w := word{first: uint32(len(t.pool))}
 	t.buf, w.sole = terms.Of(text, t.buf[:0])
 	for _, id := range t.buf {
@@ -98,21 +127,15 @@ func (t *interner) add(text string) {
 		t.pool = append(t.pool, t.number(id))
 		w.count++
 	}
-	t.words = append(t.words, w)
+	return w
 }
 
 func (t *interner) grow() {
-	keys, vals := t.keys, t.vals
-	t.keys, t.vals = make([]uint64, 2*len(keys)), make([]uint32, 2*len(vals))
-	mask := uint64(len(t.keys) - 1)
-	for j, h := range keys {
-		if h == 0 {
-			continue
+	old := t.table
+	t.table = make([]word, 2*len(old))
+	for i := range old {
+		if old[i].key != 0 {
+			*t.place(old[i].key) = old[i]
 		}
-		i := h >> 20 & mask
-		for t.keys[i] != 0 {
-			i = (i + 1) & mask
-		}
-		t.keys[i], t.vals[i] = h, vals[j]
 	}
 }
