@@ -129,10 +129,10 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(s.Err, "sidecar-ls: %v\nTry sidecar-ls --help.\n", err)
+		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %v\nTry sidecar-ls --help.\n", err)
 		return exitUsage
 	case !errors.Is(err, errSaid):
-		fmt.Fprintf(s.Err, "sidecar-ls: %v\n", err)
+		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %v\n", err)
 	}
 	return exitError
 }
@@ -167,6 +167,9 @@ func run(ctx context.Context, args []string, s Streams) error {
 	for _, cmd := range commands() {
 		if cmd.name == name {
 			c := &cli{Streams: s}
+			if name != "serve" && name != "mcp" { // these two speak a protocol
+				c.Out, c.Err = onTerminal(s.Out), onTerminal(s.Err)
+			}
 			if err := c.parse(cmd, args); err != nil {
 				return err
 			}
