@@ -154,6 +154,9 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 	c := &creation{m: m, r: r, repo: repo}
 	var err error
 	if c.commit, err = repo.Resolve(r.Base); err != nil {
+		if errors.Is(err, gitrepo.ErrUnsupported) {
+			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
 		if !errors.Is(err, gitrepo.ErrRevision) && !errors.Is(err, gitrepo.ErrNoSuchRev) {
 			return nil, err
 		}

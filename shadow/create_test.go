@@ -115,6 +115,11 @@ func (h *house) everything() string {
 func TestNoRepository(t *testing.T) {
 	gittest.Isolate(t)
 	r := gittest.New(t)
+	bare := r.At(t.TempDir())
+	bare.Git("init", "-q", "--bare")
+	other := r.At(t.TempDir())
+	other.Git("init", "-q", "--object-format=sha256")
+	other.Commit("first", "a", "1\n")
 	for _, c := range []struct {
 		name string
 		dir  string
@@ -122,6 +127,8 @@ func TestNoRepository(t *testing.T) {
 	}{
 		{"no repository", t.TempDir(), "no git repository"},
 		{"no commit", r.Dir, "no commit yet"},
+		{"a bare repository", bare.Dir, "no working tree"},
+		{"another kind of names", other.Dir, "sha256"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := shadow.New(shadow.Options{Dir: c.dir})
@@ -145,6 +152,28 @@ func TestNoRepository(t *testing.T) {
 	r.Write(".git/config", "[core\n")
 	if _, err := h.Create(t.Context(), shadow.CreateRequest{}); err == nil || strings.Contains(err.Error(), "no commit") || !strings.Contains(err.Error(), "config") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestPartial: of a partial clone there are shadows as far as its files are
+// there, and else it is said how they get there.
+func TestPartial(t *testing.T) {
+	from := gittest.New(t)
+	from.Commit("first", "a", "1\n")
+	from.Commit("second", "a", "2\n")
+	from.Git("config", "uploadpack.allowFilter", "true")
+	to := filepath.Join(t.TempDir(), "clone")
+	from.Git("clone", "-q", "--filter=blob:none", "file://"+from.Dir, to)
+	h := openHouse(t, from.At(to), shadow.Options{})
+	h.create(shadow.CreateRequest{})
+	_, err := h.Create(t.Context(), shadow.CreateRequest{Base: "HEAD~1"})
+	if err == nil || !strings.Contains(err.Error(), "partial clone") || !strings.Contains(err.Error(), "git archive") {
+		t.Fatalf("got %v", err)
+	}
+	h.Git("archive", "-o", filepath.Join(t.TempDir(), "x.tar"), "HEAD~1")
+	_, w := h.create(shadow.CreateRequest{Base: "HEAD~1"})
+	if got := read(t, w, "a"); got != "1\n" {
+		t.Errorf("got %q", got)
 	}
 }
 

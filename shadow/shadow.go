@@ -170,6 +170,9 @@ func (m *Manager) repo() (*gitrepo.Repo, error) {
 	if errors.Is(err, gitrepo.ErrNoRepository) {
 		return nil, fmt.Errorf("%w: %s is in no git repository; run git init and make a first commit", ErrUnusable, m.dir)
 	}
+	if errors.Is(err, gitrepo.ErrRefused) {
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
 	return r, err
 }
 

@@ -58,10 +58,28 @@ type objects struct {
 // object reads an object.
 func (r *Repo) object(oid OID) (objectKind, []byte, error) {
 	kind, data, err := r.findObject(oid)
+	if errors.Is(err, errMissing) && r.isPartial() {
+		err = fmt.Errorf("%w: the repository is a partial clone; what a commit lacks is fetched by: git archive COMMIT > /dev/null", err)
+	}
 	if err != nil {
 		return 0, nil, fmt.Errorf("object %s: %w", oid, err)
 	}
 	return kind, data, nil
+}
+
+// isPartial reports whether git fetches objects when it needs them: see
+// "Promisor remotes" in its technical documentation.
+func (r *Repo) isPartial() bool {
+	conf, err := r.config()
+	if err != nil {
+		return false
+	}
+	for key := range conf {
+		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") && conf.bool(key, false) {
+			return true
+		}
+	}
+	return conf["extensions.partialclone"] != ""
 }
 
 func (r *Repo) findObject(oid OID) (objectKind, []byte, error) {
