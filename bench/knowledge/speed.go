@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +29,7 @@ var speedQuestions = []string{
 	"NewSharedInformerFactory",
 }
 
-// speed measures the index over one tree.
+// speed measures the index over one tree, by the clock and of processors.
 func speed(w io.Writer, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -76,7 +75,7 @@ func speed(w io.Writer, dir string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%v  %s%s\n", t, q, what)
+			fmt.Fprintf(w, "%14s ms  %s%s\n", t.Text(2), q, what)
 		}
 		for _, h := range a.Hits[:min(3, len(a.Hits))] {
 			fmt.Fprintf(w, "          %6.2f %s:%d-%d %s %s\n", h.Score, h.Path, h.Start, h.End, h.Kind, h.Name)
@@ -93,30 +92,27 @@ func speed(w io.Writer, dir string) error {
 		_, err := x.Search(context.Background(), files, index.Query{Text: speedQuestions[0], MaxHits: 10, Wait: time.Minute})
 		return errors.Join(err, x.Close())
 	})
-	fmt.Fprintf(w, "%v  from a restart to an answer, every file looked at\n", t)
-	return err
-}
-
-// spent is the median of some times, and the processor time of one.
-type spent struct{ wall, processor time.Duration }
-
-func (s spent) String() string {
-	const exactly = 10 * time.Microsecond
-	return fmt.Sprintf("%8v wall, %8v processor", s.wall.Round(exactly), s.processor.Round(exactly))
-}
-
-func timed(rounds int, f func(round int) error) (spent, error) {
-	var times []time.Duration
-	before := cost.Processor()
-	for i := range rounds {
-		start := time.Now()
-		if err := f(i); err != nil {
-			return spent{}, err
-		}
-		times = append(times, time.Since(start))
+	if err != nil {
+		return err
 	}
-	slices.Sort(times)
-	return spent{times[rounds/2], (cost.Processor() - before) / time.Duration(rounds)}, nil
+	fmt.Fprintf(w, "%14s ms  from a restart to an answer, every file looked at\n", t.Text(0))
+	return nil
+}
+
+// timed is the medians of what something takes.
+func timed(rounds int, f func(round int) error) (cost.Cost, error) {
+	var list []cost.Cost
+	for i := range rounds {
+		c, err := cost.Here(func() error { return f(i) })
+		if err != nil {
+			return cost.Cost{}, err
+		}
+		list = append(list, c)
+	}
+	return cost.Cost{
+		Wall: cost.Median(list, func(c cost.Cost) time.Duration { return c.Wall }),
+		CPU:  cost.Median(list, func(c cost.Cost) time.Duration { return c.CPU }),
+	}, nil
 }
 
 // editing measures what it adds to a question that a buffer of 20 KB has
@@ -143,7 +139,7 @@ func editing(w io.Writer, files workspace.Files, ask func(workspace.Files, strin
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%v  a question over a buffer of 20 KB, changed before each: %v\n", t, changes)
+		fmt.Fprintf(w, "%14s ms  a question over a buffer of 20 KB, changed before each: %v\n", t.Text(2), changes)
 	}
 	return nil
 }

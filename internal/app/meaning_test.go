@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/embedserver"
@@ -65,6 +66,26 @@ func TestEmbeddings(t *testing.T) {
 			})
 			if res := r.call("project_knowledge_search", object{"query": "terminate"}); !res.OK || !strings.Contains(res.Content, "a.go:4-4\tfunction\tHalt") || !strings.Contains(res.Content, "\tvector\n") {
 				t.Errorf("%+v", res)
+			}
+			// A buffer and a pending edit, as soon as their vectors are there.
+			if err := r.Open(t.Context(), fakeeditor.FileURI(filepath.Join(dir, "c.go")), "go", "package a\n\nfunc Vehicle() {}\n"); err != nil {
+				t.Fatal(err)
+			}
+			r.mode("review")
+			if res := r.call("write_file", object{"path": "d.go", "content": "package a\n\nfunc Download() {}\n"}); !res.OK {
+				t.Fatalf("%+v", res)
+			}
+			late := time.Now().Add(2 * time.Minute)
+			for question, want := range map[string]string{"automobile": "c.go:3-3\tfunction\tVehicle", "retrieve": "d.go:3-3\tfunction\tDownload"} {
+				for found := false; !found; {
+					res := r.call("project_knowledge_search", object{"query": question, "max_graph_hits": 0})
+					for line := range strings.Lines(res.Content) {
+						found = found || strings.Contains(line, want) && strings.HasSuffix(line, "\tvector\n")
+					}
+					if time.Now().After(late) {
+						t.Fatalf("%s: %+v", question, res)
+					}
+				}
 			}
 			for _, req := range s.Seen() {
 				if in := strings.Join(req.Input, "\n"); req.Path != path || req.Key != "key-of-the-test-4711" || req.Model != "m" || strings.Contains(in, "ghp_16") || strings.Contains(in, "API=") {

@@ -23,7 +23,7 @@ func (x *Index) Fork(files workspace.Files, changes func(context.Context) (names
 	defer x.mu.Unlock()
 	own := map[*part]*part{}
 	for _, p := range x.parts {
-		own[p] = &part{seg: p.seg, dead: p.dead, gone: p.gone}
+		own[p] = &part{seg: p.seg, dead: p.dead, gone: p.gone, shared: true}
 		y.parts = append(y.parts, own[p])
 	}
 	for name, at := range x.byPath {

@@ -115,6 +115,8 @@ type part struct {
 	seg  *segment.Segment
 	dead []uint64 // replaced, never changed; nil: none
 	gone int
+
+	shared bool // it is of the index that this one is a fork of
 }
 
 // kill takes a file out.

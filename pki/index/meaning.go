@@ -1,16 +1,12 @@
 package index
 
 import (
-	"bytes"
-	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/embed"
-	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
 
@@ -51,11 +47,6 @@ const (
 	maxPiece     = 2000 // bytes of a unit that are sent
 	maxBatchText = 32 << 10
 	longestAgain = 5 * time.Minute
-	// near is how many units the fusion takes of each order.
-	near = 60
-	// rankDamping is the constant of reciprocal rank fusion: Cormack, Clarke and
-	// Büttcher, SIGIR 2009.
-	rankDamping = 60
 )
 
 // meaning is the vectors of an index, and of those that were forked from it.
@@ -67,6 +58,7 @@ type meaning struct {
 
 	mu       sync.Mutex
 	ids      map[*segment.Segment][]embed.ID // by unit
+	extra    extra
 	status   MeaningStatus
 	failures int // so far, of questions and of pieces
 }
@@ -75,7 +67,7 @@ func newMeaning(o *Meaning) *meaning {
 	if o == nil {
 		return nil
 	}
-	m := &meaning{Meaning: *o, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), ids: map[*segment.Segment][]embed.ID{}}
+	m := &meaning{Meaning: *o, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), ids: map[*segment.Segment][]embed.ID{}, extra: newExtra()}
 	m.vectors.Store(embed.NewVectors())
 	m.status.State = meaningStarting
 	if m.Client == nil {
@@ -148,10 +140,16 @@ func (x *Index) embed() {
 	case <-x.ctx.Done():
 		return
 	}
-	wait := time.Duration(0)
+	wait, all := time.Duration(0), true
 	for x.ctx.Err() == nil {
 		since := m.failed()
-		err := x.embedAll(since)
+		var err error
+		if all {
+			err = x.embedAll(since)
+		}
+		if err == nil {
+			err = x.embedExtra()
+		}
 		if x.ctx.Err() != nil {
 			return
 		}
@@ -167,11 +165,14 @@ func (x *Index) embed() {
 		x.mu.Lock()
 		x.tell(true)
 		x.mu.Unlock()
-		wake := m.wake
+		wake, met := m.wake, m.extra.wake
 		if err != nil {
-			wake = nil // what changes is no reason to ask it again at once
+			wake, met = nil, nil // what changes is no reason to ask it again at once
 		}
+		all = true
 		select {
+		case <-met:
+			all = false
 		case <-wake:
 		case <-m.again:
 			wait = 0
@@ -179,14 +180,6 @@ func (x *Index) embed() {
 		case <-x.ctx.Done():
 		}
 	}
-}
-
-// piece is a unit that needs a vector.
-type piece struct {
-	seg  *segment.Segment
-	unit uint32
-	key  embed.Key
-	text string
 }
 
 // embedAll gives a vector to every unit that has none, as far as there is room.
@@ -217,6 +210,9 @@ func (x *Index) embedAll(since int) error {
 			return nil
 		}
 		err := x.send(batch)
+		if err == nil {
+			err = x.embedExtra() // somebody works on that now
+		}
 		done += len(batch)
 		batch, size = batch[:0], 0
 		if m.set(since, func(s *MeaningStatus) { s.Embedded = min(done, units) }) {
@@ -284,7 +280,8 @@ func (x *Index) toEmbed() []place {
 	return list
 }
 
-// pieces returns the units of a file that have no vector, and how many have.
+// pieces returns the units of a file of the disk that have no vector, and how
+// many have.
 func (x *Index) pieces(at place) (list []piece, known int) {
 	m, seg, rec := x.meaning, at.part.seg, at.record()
 	first, end := rec.First, rec.First+rec.Count
@@ -299,34 +296,23 @@ func (x *Index) pieces(at place) (list []piece, known int) {
 	if !missing {
 		return nil, int(rec.Count)
 	}
-	data, err := x.o.Files.ReadFile(rec.Path)
-	if err != nil || segment.Hash(data) != rec.Hash {
-		return nil, 0
-	}
-	text, skip := readable(data)
-	if skip != 0 {
-		return nil, 0
-	}
-	starts := lineOffsets(text)
-	for u := first; u < end; u++ {
-		p := piece{seg: seg, unit: u, text: m.Hide(unitText(seg, u, text, starts))}
-		p.key = embed.KeyOf(p.text)
-		if id, ok := m.vectors.Load().Find(p.key); ok {
-			m.give(p, id)
-			known++
-			continue
-		}
-		list = append(list, p)
-	}
-	return list, known
+	return m.missing(x.o.Files, seg, at.file)
 }
 
 func (m *meaning) give(p piece, id embed.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if ids := m.ids[p.seg]; ids != nil {
+	if ids := m.idsOf(p.seg); ids != nil {
 		ids[p.unit] = id
 	}
+}
+
+// idsOf are the vectors of the units of a segment. m.mu is held.
+func (m *meaning) idsOf(seg *segment.Segment) []embed.ID {
+	if ids := m.ids[seg]; ids != nil {
+		return ids
+	}
+	return m.extra.ids(seg)
 }
 
 // send gives vectors to pieces.
@@ -351,112 +337,11 @@ func (x *Index) send(batch []piece) error {
 	return nil
 }
 
-// lineOffsets returns where the lines begin.
-func lineOffsets(text []byte) []int {
-	starts := []int{0}
-	for i, c := range text {
-		if c == '\n' {
-			starts = append(starts, i+1)
-		}
-	}
-	return starts
-}
-
-// unitText is what of a unit is sent: where it is, its name, the comment above
-// and its beginning.
-func unitText(seg *segment.Segment, unit uint32, text []byte, starts []int) string {
-	u := &seg.Units[unit]
-	name := seg.Files[u.File].Path
-	if u.Kind() != segment.FileKind {
-		name += ": " + seg.Qualified(unit)
-	}
-	line := min(max(int(u.Start)-1, 0), len(starts)-1)
-	for n := 0; n < 20 && line > 0 && u.Kind() != pki.Heading && u.Kind() != segment.FileKind; n++ {
-		above := bytes.TrimSpace(text[starts[line-1]:starts[line]])
-		if !bytes.HasPrefix(above, []byte("//")) && !bytes.HasPrefix(above, []byte("#")) && !bytes.HasPrefix(above, []byte("*")) && !bytes.HasPrefix(above, []byte("/*")) && !bytes.HasPrefix(above, []byte("--")) {
-			break
-		}
-		line--
-	}
-	end := len(text)
-	if int(u.End) < len(starts) {
-		end = starts[u.End]
-	}
-	from := min(starts[line], end)
-	body := text[from:min(end, from+maxPiece)]
-	return name + "\n" + string(bytes.ToValidUTF8(body, nil))
-}
-
-// nearest returns the units that mean what a question asks, closest first. A
-// failure leaves the answer to the words.
-func (x *Index) nearest(ctx context.Context, text string, parts []rank.Part, f rank.Filter) []rank.Ref {
-	m := x.meaning
-	if m == nil || m.Client == nil || m.now().State == meaningFailing || m.vectors.Load().Len() == 0 {
-		return nil
-	}
-	asked, cancel := context.WithTimeout(ctx, m.Patience)
-	defer cancel()
-	vectors, err := m.Client.Embed(asked, embed.Query, []string{m.Hide(text[:min(len(text), maxPiece)])})
-	var found []embed.Near[rank.Ref]
-	if err == nil {
-		found, err = embed.Nearest(m.vectors.Load(), vectors[0], near, func(yield func(rank.Ref, embed.ID)) { m.each(parts, f, yield) })
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			m.fail(err)
-			m.hurry() // to find out when it is back
-		}
-		return nil
-	}
-	refs := make([]rank.Ref, len(found))
-	for i, n := range found {
-		refs[i] = n.Of
-	}
-	return refs
-}
-
-// each yields the units of parts that have vectors and may be hits.
-func (m *meaning) each(parts []rank.Part, f rank.Filter, yield func(rank.Ref, embed.ID)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i, p := range parts {
-		ids := m.ids[p.Segment]
-		if ids == nil {
-			continue
-		}
-		for file := range p.Files {
-			rec := &p.Files[file]
-			if p.Dead != nil && p.Dead(uint32(file)) || f.File != nil && !f.File(rec.Path) {
-				continue
-			}
-			for u := rec.First; u < rec.First+rec.Count; u++ {
-				if ids[u] != 0 && (f.Kind == nil || f.Kind(p.Units[u].Kind())) {
-					yield(rank.Ref{Part: uint32(i), Unit: u}, ids[u])
-				}
-			}
-		}
-	}
-}
-
-// fused is a hit of either order.
-type fused struct {
-	rank.Hit
-	words, meaning bool
-}
-
-// byWords are hits without vectors.
-func byWords(words []rank.Hit) []fused {
-	out := make([]fused, len(words))
-	for i, h := range words {
-		out[i] = fused{Hit: h, words: true}
-	}
-	return out
-}
-
 // forget drops all vectors: the model may have been changed.
 func (m *meaning) forget() error {
 	m.mu.Lock()
 	clear(m.ids)
+	m.extra.forget()
 	m.mu.Unlock()
 	err := m.vectors.Load().Forget()
 	select {
@@ -464,37 +349,4 @@ func (m *meaning) forget() error {
 	default:
 	}
 	return err
-}
-
-// fuse puts two orders together by the reciprocals of their ranks.
-func fuse(words []rank.Hit, meaning []rank.Ref) []fused {
-	at := map[rank.Ref]int{}
-	var out []fused
-	for i, h := range words {
-		h.Score = 1 / float32(rankDamping+i+1)
-		at[h.Ref] = len(out)
-		out = append(out, fused{Hit: h, words: true})
-	}
-	for i, r := range meaning {
-		score := 1 / float32(rankDamping+i+1)
-		if k, ok := at[r]; ok {
-			out[k].Score += score
-			out[k].meaning = true
-			continue
-		}
-		out = append(out, fused{Hit: rank.Hit{Ref: r, Score: score}, meaning: true})
-	}
-	slices.SortStableFunc(out, func(a, b fused) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
-	for i := range out {
-		out[i].Score *= rankDamping // about 1 for the first of one order
-	}
-	return out
 }

@@ -61,8 +61,8 @@ type Answer struct {
 	Files  []File
 	Status Status
 
-	// WordsAlone is how many files have text that is not on the disk, which has
-	// no vectors, where the others were looked at by meaning too.
+	// WordsAlone is how many files have text that is not on the disk and that has
+	// not all its vectors yet, where the others were looked at by meaning too.
 	WordsAlone int
 }
 
@@ -91,7 +91,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	}
 	question := x.ranker.Read(q.Text)
 	const spare = 10 // for hits that turn out to be gone
-	near := x.nearest(ctx, q.Text, parts, f)
+	near, without := x.nearest(ctx, q.Text, view, snap, f)
 	depth := q.MaxHits + spare
 	if len(near) > 0 {
 		depth = max(depth, len(near))
@@ -108,7 +108,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	status.Meaning = x.meaning.now()
 	a := Answer{Status: status}
 	if len(near) > 0 {
-		a.WordsAlone = len(parts) - disk
+		a.WordsAlone = without
 	}
 	allowed := readableIn(view)
 	var kept []rank.Hit
@@ -216,6 +216,7 @@ func hitOf(parts []rank.Part, r rank.Ref) Hit {
 type snapshot struct {
 	parts  []rank.Part // of the disk, then of what lies over it
 	disk   int         // how many are of the disk
+	extra  []uint32    // those that no one gives vectors unless a question comes to them
 	number map[*part]uint32
 	over   map[string]uint32 // the parts of names that the view shows otherwise than the disk; hidden: none
 	status Status
@@ -250,12 +251,16 @@ func (x *Index) snapshot(view workspace.Files) snapshot {
 			}
 		}
 		s.number[p] = uint32(len(s.parts))
+		if x.o.Meaning == nil && !p.shared {
+			s.extra = append(s.extra, uint32(len(s.parts)))
+		}
 		s.parts = append(s.parts, part)
 	}
 	for _, name := range slices.Sorted(maps.Keys(over)) {
 		s.over[name] = hidden
 		if seg := over[name]; seg != nil {
 			s.over[name] = uint32(len(s.parts))
+			s.extra = append(s.extra, uint32(len(s.parts)))
 			s.parts = append(s.parts, rank.Part{Segment: seg})
 		}
 	}

@@ -212,7 +212,7 @@ func renderAnswer(a index.Answer, in knowledgeArgs) string {
 		b.WriteByte('\n')
 	}
 	if n := a.WordsAlone; n > 0 {
-		fmt.Fprintf(&b, "files with unsaved or pending text (%d) have no embeddings and are found by their words alone\n", n)
+		fmt.Fprintf(&b, "%d files with unsaved or pending text have not got all their embeddings yet; what lacks them is found by its words alone\n", n)
 	}
 	if s := a.Status; s.Parsing && slices.ContainsFunc(a.Hits, func(h index.Hit) bool { return !h.Parsed }) {
 		fmt.Fprintf(&b, "parsed so far: %d of %d files; in the others lines tell where things end\n", s.Parsed, s.Parseable)

@@ -29,6 +29,7 @@ type How struct {
 	Key    string                                            // the bearer token that it wants
 	Dims   int                                               // of its vectors; 0 is 32
 	Before func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
+	Hold   func(texts []string)                              // called with what came, before it is answered
 }
 
 // Request is one that came.
@@ -82,6 +83,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.seen = append(s.seen, Request{r.URL.Path, key, in.Model, in.Input})
 	s.mu.Unlock()
+	if how.Hold != nil {
+		how.Hold(in.Input)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
 	case "/api/embed":
