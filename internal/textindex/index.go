@@ -252,7 +252,7 @@ func (n Needed) clauses() clauses {
 	for _, texts := range n {
 		var clause []alternative
 		for _, text := range texts {
-			g := grams(text)
+			g := appendHashes(nil, []byte(text))
 			if len(g) == 0 {
 				clause = nil
 				break

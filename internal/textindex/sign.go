@@ -5,14 +5,16 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
-// The signature of a block of text is a set of the hashes of all its runs of
-// gram bytes, as a bitmap: a text whose own runs are not all in it is not in
-// the block. Letter case doesn't count. The bitmap is as large as the number
-// of different runs asks for, a power of two.
+// The signature of a block of text is a set of the hashes of its runs of four
+// bytes, and of those of six bytes of a word, as a bitmap: a text whose own runs
+// are not all in it is not in the block. Letter case doesn't count. Of the runs
+// of four that are not of one word only some count: they are more than half of
+// all, and say little; none that reaches from one line into the next. The bitmap
+// is as large as the number of different runs asks for, a power of two.
 const (
-	gram    = 4
 	minBits = 9 // log₂ of the sizes
 	maxBits = 16
 
@@ -21,31 +23,73 @@ const (
 )
 
 // most is how many different runs there may be for a bit. More make the index
-// smaller and more files be read in vain. Small signatures are spared nothing:
-// they are many and take little.
-func most(log2 int) float64 {
-	if log2 <= 11 {
-		return 0.3
-	}
-	return 0.6
+// smaller and more files be read in vain.
+const most = 0.6
+
+// caseBit makes a letter lower case, and other bytes something that is the same
+// everywhere.
+const caseBit = 0x20
+
+// wordBytes has a bit for each byte that words are of, after caseBit was added
+// to it: letters, digits, the underscore and all that is not ASCII.
+const (
+	wordBytes0 uint64 = (1<<10 - 1) << '0'
+	wordBytes1 uint64 = (1<<26-1)<<('a'-64) | 1<<('_'|caseBit-64)
+)
+
+func isWord(c byte) bool {
+	return c >= 0x80 || c >= 64 && wordBytes1>>(c-64)&1 != 0 || c < 64 && wordBytes0>>c&1 != 0
 }
 
-// caseBits makes eight letters lower case, and other bytes something that is
-// the same everywhere.
-const caseBits = 0x2020202020202020
+// The hash of six bytes in pairs b01, b23, b45 is that of four and one step
+// more, on 16 bits, of which a vector has many. All bits of the result depend
+// on all bytes, so that any of them can be left out.
+const (
+	factor1, factor2, factor3 = 0x9e35, 0x85eb, 0xc2b3
+	last4, last6              = 0xca6b, 0x27d5
 
-// hash hashes four bytes that caseBits were added to. All bits of the result
-// depend on all bytes, so that any of them can be left out.
-func hash(x uint32) uint16 { return uint16(uint64(x) * 0x9e3779b97f4a7c15 >> 48) }
+	// some is the bit that must be 0 in a state for a run of four bytes to count
+	// that is not of one word: in every second one it is.
+	some = 1 << 7
+)
 
-// grams returns the hashes of the runs of a text, without those that are not
-// looked for in files.
-func grams(text string) []uint16 {
-	var all []uint16
-	for i := 0; i+gram <= len(text); i++ {
-		all = append(all, hash(binary.LittleEndian.Uint32([]byte(text[i:i+gram]))|caseBits&math.MaxUint32))
+// state4 is the state after four bytes, the first one lowest.
+func state4(x uint32) uint16 {
+	return uint16(x)*factor1 + bits.ReverseBytes16(uint16(x>>16)*factor2)
+}
+
+func hash4(state uint16) uint16 { state *= last4; return state ^ state>>8 }
+
+func hash6(state, b45 uint16) uint16 {
+	state = (state + bits.ReverseBytes16(state) + b45*factor3) * last6
+	return state ^ state>>8
+}
+
+// appendHashes appends the hashes of the runs of a text that count. What counts
+// is the same wherever the text stands.
+func appendHashes(to []uint16, text []byte) []uint16 {
+	last := uint64(0)  // six bytes, the newest one highest
+	word, line := 0, 0 // how many of the newest bytes are of one word, and one line
+	for _, c := range text {
+		word, line = word+1, line+1
+		if c == '\n' {
+			line = 0
+		}
+		c |= caseBit
+		if last = last>>8 | uint64(c)<<40; !isWord(c) {
+			word = 0
+		}
+		if line < 4 {
+			continue
+		}
+		if state := state4(uint32(last >> 16)); word >= 4 || state&some == 0 {
+			to = append(to, hash4(state))
+		}
+		if word >= 6 {
+			to = append(to, hash6(state4(uint32(last)), uint16(last>>32)))
+		}
 	}
-	return all
+	return to
 }
 
 // signer makes the signatures of one file after another.
@@ -55,6 +99,8 @@ type signer struct {
 	log2  []uint8            // the sizes of the blocks' bitmaps
 	parts []Part             // the blocks
 	at    Part               // where the next one begins
+
+	hashes []uint16
 }
 
 func (s *signer) reset() {
@@ -85,25 +131,21 @@ func (s *signer) block(data []byte) {
 	log2 := min(max(bits.Len(uint(len(data))), minBits), maxBits)
 	seen := s.seen[:1<<log2]
 	clear(seen)
-	mark(&s.seen, data, uint16(1<<log2-1))
+	seen[0] = 1 // marking is faster when it has a place for runs that don't count
+	s.mark(data, uint16(1<<log2-1))
 	from := len(s.bits)
+	s.bits = slices.Grow(s.bits, len(seen)/64)[:from+len(seen)/64]
+	pack(s.bits[from:], seen)
 	count := 0
-	for i := 0; i < len(seen); i += 64 {
-		word := uint64(0)
-		for j := range 8 {
-			// Eight bytes that are 0 or 1 become eight bits.
-			eight := binary.LittleEndian.Uint64(seen[i+8*j:]) * 0x0102040810204080 >> 56
-			word |= eight << (8 * j)
-		}
-		count += bits.OnesCount64(word)
-		s.bits = append(s.bits, word)
+	for _, w := range s.bits[from:] {
+		count += bits.OnesCount64(w)
 	}
 	size := float64(len(seen))
 	different := size // some share a bit
 	if count < len(seen) {
 		different = -size * math.Log1p(-float64(count)/size)
 	}
-	for log2 > minBits && different <= most(log2-1)*float64(int(1)<<(log2-1)) {
+	for log2 > minBits && different <= most*float64(int(1)<<(log2-1)) {
 		half := s.bits[from : from+1<<log2/128]
 		for i, w := range s.bits[from+len(half):] {
 			half[i] |= w
@@ -114,22 +156,29 @@ func (s *signer) block(data []byte) {
 	s.log2 = append(s.log2, uint8(log2))
 }
 
-// mark marks the hashes of all runs.
-func mark(seen *[1 << maxBits]byte, data []byte, mask uint16) {
-	for len(data) >= 11 {
-		x := binary.LittleEndian.Uint64(data) | caseBits
-		y := binary.LittleEndian.Uint64(data[3:]) | caseBits
-		seen[hash(uint32(x))&mask] = 1
-		seen[hash(uint32(x>>8))&mask] = 1
-		seen[hash(uint32(x>>16))&mask] = 1
-		seen[hash(uint32(x>>24))&mask] = 1
-		seen[hash(uint32(x>>32))&mask] = 1
-		seen[hash(uint32(y>>16))&mask] = 1
-		seen[hash(uint32(y>>24))&mask] = 1
-		seen[hash(uint32(y>>32))&mask] = 1
-		data = data[8:]
+// longest is the number of bytes of the longest runs.
+const longest = 6
+
+// markGeneric marks the hashes of data.
+func (s *signer) markGeneric(data []byte, mask uint16) {
+	for len(data) > 0 {
+		n := min(len(data), 4<<10)
+		s.hashes = appendHashes(s.hashes[:0], data[:min(n+longest-1, len(data))])
+		for _, h := range s.hashes {
+			s.seen[h&mask] = 1
+		}
+		data = data[n:]
 	}
-	for ; len(data) >= gram; data = data[1:] {
-		seen[hash(binary.LittleEndian.Uint32(data)|caseBits&math.MaxUint32)&mask] = 1
+}
+
+// packGeneric makes bits of bytes that are 0 or 1, which are 64 for each of to.
+func packGeneric(to []uint64, seen []byte) {
+	for i := range to {
+		to[i] = 0
+		for j := range 8 {
+			// Eight bytes become eight bits.
+			eight := binary.LittleEndian.Uint64(seen[64*i+8*j:]) * 0x0102040810204080 >> 56
+			to[i] |= eight << (8 * j)
+		}
 	}
 }

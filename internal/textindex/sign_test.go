@@ -1,0 +1,74 @@
+package textindex
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomText has words, numbers, spaces, signs and bytes of all kinds.
+func randomText(r *rand.Rand, n int) []byte {
+	kinds := []string{"abcdefghijklmnopqrstuvwxyz_", "abcXYZ019_", " \t\n(){};.,->=*", "\xc3\xa9\x80\xff\x00\x7f\x1f@`[{^~"}
+	var b []byte
+	for len(b) < n {
+		kind := kinds[min(r.IntN(7)/2, 3)]
+		for range r.IntN(12) {
+			b = append(b, kind[r.IntN(len(kind))])
+		}
+	}
+	return b[:n]
+}
+
+// What vectors mark is what one run after another marks.
+func TestMarkIsTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 600 {
+		data := randomText(r, i+r.IntN(1+i*i/40))
+		mask := uint16(1<<(minBits+i%(maxBits-minBits+1)) - 1)
+		var fast, slow signer
+		fast.seen[0], slow.seen[0] = 1, 1
+		fast.mark(slices.Clone(data), mask)
+		slow.markGeneric(data, mask)
+		if fast.seen != slow.seen {
+			t.Fatalf("%d bytes, mask %#x: %q", len(data), mask, data)
+		}
+		n := (int(mask) + 1) / 64
+		a, b := make([]uint64, n), make([]uint64, n)
+		pack(a, fast.seen[:64*n])
+		packGeneric(b, slow.seen[:64*n])
+		if !slices.Equal(a, b) {
+			t.Fatalf("%x is packed to %x", b, a)
+		}
+	}
+}
+
+// A part of a text has no hash that the text has not, in whatever letter case:
+// else a search would miss it.
+func TestHashesOfParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	otherCase := func(text []byte) []byte {
+		out := slices.Clone(text)
+		for i, c := range out {
+			if lower := c | 0x20; 'a' <= lower && lower <= 'z' && r.IntN(2) == 0 {
+				out[i] ^= 0x20
+			}
+		}
+		return out
+	}
+	hashes := 0
+	for range 3000 {
+		text := randomText(r, 1+r.IntN(80))
+		from := r.IntN(len(text))
+		part := text[from : from+r.IntN(len(text)-from+1)]
+		whole := appendHashes(nil, otherCase(text))
+		for _, h := range appendHashes(nil, otherCase(part)) {
+			hashes++
+			if !slices.Contains(whole, h) {
+				t.Fatalf("%q in %q", part, text)
+			}
+		}
+	}
+	if hashes < 20_000 {
+		t.Errorf("only %d hashes were looked for", hashes)
+	}
+}
