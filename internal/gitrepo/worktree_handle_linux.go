@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"errors"
 	"io/fs"
 	"syscall"
 	"time"
@@ -43,7 +44,7 @@ type fileHandle int
 func (d dirHandle) open(base string) (fileHandle, error) {
 	const flags = syscall.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 	f, err := d.openAt(base, flags|syscall.O_NOATIME, 0)
-	if err == syscall.EPERM {
+	if errors.Is(err, syscall.EPERM) {
 		f, err = d.openAt(base, flags, 0)
 	}
 	return f, err
