@@ -114,6 +114,12 @@ func TestStashes(t *testing.T) {
 		t.Errorf("nothing to put away: %v", err)
 	}
 	w.write("a.txt", "first\n")
+	w.write(".git/index.lock", "") // git says nothing at all
+	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "index.lock") {
+		t.Errorf("the index is locked: %v", err)
+	}
+	w.sh("rm .git/index.lock")
+	w.same("cat a.txt; git stash list", "first")
 	if _, err := w.StashPush(ctx, "--pathspec-from-file=../home/.gitconfig", ""); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 )
 
@@ -44,6 +45,9 @@ func (r *Repo) explain(err error) error {
 				return &Failure{k.kind, strings.Replace(k.text, "%s", brief(exit.stderr), 1)}
 			}
 		}
+	}
+	if lock := filepath.Join(r.GitDir, "index.lock"); exit.stderr == "" && exists(lock) { // as git stash push has it
+		return &Failure{Conflicted, strings.Replace(known[0].text, "%s", lock, 1)}
 	}
 	return &Failure{Failed, "git " + exit.op + ": " + brief(exit.Error())}
 }
