@@ -37,7 +37,7 @@ type Fill struct {
 	Smudge func(name string, id OID) ([]byte, error)
 
 	Progress func(begun int) // called now and then, from several goroutines
-	Workers  int             // 0 means some for each processor, see waiting
+	Workers  int             // 0 means as many as pays, see workers
 }
 
 // Filled says where the files came from.
@@ -52,18 +52,21 @@ var ErrConversion = errors.New("the file's attributes ask for a conversion")
 // all of them at the first status.
 const youngest = 3 * time.Second
 
-// waiting is how many workers there are for each processor. Making files waits
-// for the disk again and again, at least for the tables of inodes, and two for
-// each processor took a tenth to a fifth less time than one (ext4, 8,000 files,
-// two processors).
-const waiting = 2
+// workers are how many make files. Each waits for the disk again and again, at
+// least for tables of inodes: two for each processor took a tenth to a fifth
+// less time than one (ext4, 8,000 files, two processors). Machines with many
+// were not measured.
+func workers() int {
+	n := runtime.GOMAXPROCS(0)
+	return max(n, min(2*n, 16))
+}
 
 // Fill makes the files of f.Want. Links come last, so that nothing is written
 // through one; a submodule is an empty directory.
 func (r *Repo) Fill(ctx context.Context, f Fill) (Filled, error) {
 	w := &filling{Fill: f, r: r, ctx: ctx, past: time.Now().Add(-youngest)}
 	if w.Workers == 0 {
-		w.Workers = waiting * runtime.GOMAXPROCS(0)
+		w.Workers = workers()
 	}
 	if f.Have != nil {
 		if err := w.reuse(); err != nil {
