@@ -289,11 +289,12 @@ func TestMeaningOfAnotherModel(t *testing.T) {
 	s := embedserver.New(t, embedserver.How{})
 	p, said := meant(t, s, nil)
 	p.until(said, "all have vectors", state("ready"))
+	all := p.Status().Meaning.Embedded
 	s.Set(func(h *embedserver.How) { h.Dims = 7 })
 	p.ask(index.Query{Text: "terminate"})
 	p.until(said, "it is said", state("failing"))
 	p.Rebuild()
-	p.until(said, "all have new vectors", func(st index.Status) bool { return state("ready")(st) && st.Meaning.Embedded > 7 })
+	p.until(said, "all have new vectors", func(st index.Status) bool { return state("ready")(st) && st.Meaning.Embedded == all })
 	if h := p.ask(index.Query{Text: "terminate", MaxHits: 2}).Hits; len(h) == 0 || h[0].Path != "a/engine.go" || !h[0].Vector {
 		t.Errorf("got %+v", h)
 	}
