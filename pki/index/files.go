@@ -15,7 +15,7 @@ type dir struct {
 
 // empty forgets all files. x.mu is held.
 func (x *Index) empty() {
-	x.byPath, x.dirs, x.modules = map[string]place{}, map[string]dir{}, map[string]bool{}
+	x.byPath, x.dirs, x.modules = map[string]place{}, map[string]*dir{}, map[string]bool{}
 }
 
 // enter notes where a file is. x.mu is held.
@@ -28,12 +28,26 @@ func (x *Index) enter(name string, at place) {
 		x.modules[name] = true
 	}
 	in, base := dirOf(name)
-	d := x.dirs[in]
+	d := x.enterDir(in)
+	d.entries++
 	if isGo(base) {
 		i, _ := slices.BinarySearch(d.golang, base)
 		d.golang = slices.Insert(d.golang, i, base)
 	}
-	x.grow(in, d, 1)
+}
+
+// enterDir returns a directory, which is made with the first that is in it.
+func (x *Index) enterDir(name string) *dir {
+	d := x.dirs[name]
+	if d == nil {
+		d = new(dir)
+		x.dirs[strings.Clone(name)] = d // names of files are in the memory of a segment that may go
+		if name != "." {
+			above, _ := dirOf(name)
+			x.enterDir(above).entries++
+		}
+	}
+	return d
 }
 
 // leave takes out a file that was entered. x.mu is held.
@@ -45,24 +59,18 @@ func (x *Index) leave(name string) {
 	if i, ok := slices.BinarySearch(d.golang, base); ok {
 		d.golang = slices.Delete(d.golang, i, i+1)
 	}
-	x.grow(in, d, -1)
+	x.leaveDir(in, d)
 }
 
-// grow changes how much there is in a directory. The one above it has it only
-// while there is something.
-func (x *Index) grow(name string, d dir, by int) {
-	for {
-		before := d.entries
-		if d.entries += by; d.entries == 0 {
-			delete(x.dirs, name)
-		} else {
-			x.dirs[name] = d
-		}
-		if name == "." || before > 0 && d.entries > 0 {
-			return
-		}
-		name, _ = dirOf(name)
-		d = x.dirs[name]
+// leaveDir takes one entry out of a directory, which goes with the last.
+func (x *Index) leaveDir(name string, d *dir) {
+	if d.entries--; d.entries > 0 {
+		return
+	}
+	delete(x.dirs, name)
+	if name != "." {
+		above, _ := dirOf(name)
+		x.leaveDir(above, x.dirs[above])
 	}
 }
 

@@ -84,7 +84,7 @@ type Index struct {
 	mu      sync.Mutex
 	parts   []*part
 	byPath  map[string]place // changed by enter and leave
-	dirs    map[string]dir
+	dirs    map[string]*dir
 	modules map[string]bool // names of files that describe modules
 	linked  map[string]bool // names of files that have further ones
 	status  Status

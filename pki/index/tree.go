@@ -3,6 +3,7 @@ package index
 import (
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -55,7 +56,7 @@ func (t tree) IsFile(name string) bool {
 func (t tree) IsDir(name string) bool {
 	t.x.mu.Lock()
 	defer t.x.mu.Unlock()
-	return t.x.dirs[name].entries > 0 || len(t.above[name]) > 0
+	return t.x.dirs[name] != nil || len(t.above[name]) > 0
 }
 
 // IsPackage implements imports.Tree.
@@ -67,8 +68,11 @@ func (t tree) ReadFile(name string) ([]byte, error) { return t.view.ReadFile(nam
 // face is the file that stands for a package of Go, "" if there is none: its
 // doc.go, what is called as the directory is, or else the first one.
 func (t tree) face(name string) string {
+	var list []string
 	t.x.mu.Lock()
-	list := slices.Clone(t.x.dirs[name].golang)
+	if d := t.x.dirs[name]; d != nil {
+		list = slices.Clone(d.golang)
+	}
 	t.x.mu.Unlock()
 	for _, base := range t.above[name] {
 		if isGo(base) {
@@ -135,13 +139,14 @@ func (d *described) of(view workspace.Files, f *segment.File) (imports.Descripti
 	known, ok := d.read[f.Path]
 	if !ok || known.hash != f.Hash || f.Flags&segment.Skipped != 0 {
 		known = description{hash: f.Hash}
-		if data, err := view.ReadFile(f.Path); err == nil {
-			known.Description, known.ok = imports.Describe(f.Path, data)
+		name := strings.Clone(f.Path) // that of the file is in the memory of a segment that may go
+		if data, err := view.ReadFile(name); err == nil {
+			known.Description, known.ok = imports.Describe(name, data)
 		}
 		if d.read == nil || len(d.read) == maxDescribed {
 			d.read = map[string]description{}
 		}
-		d.read[f.Path] = known
+		d.read[name] = known
 	}
 	return known.Description, known.ok
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"weak"
 )
 
 // Directory tells which of many segments may bear a name, at the price of one
@@ -16,7 +17,7 @@ import (
 type Directory struct {
 	seed  maphash.Seed
 	slots []uint64
-	bits  map[*Segment]uint64 // of those that are in it: one bit
+	bits  map[weak.Pointer[Segment]]uint64 // of those that are in it: one bit; it keeps none of them
 }
 
 const (
@@ -40,11 +41,11 @@ func (d *Directory) With(segments []*Segment) *Directory {
 	if len(large) <= directoryFew {
 		return nil
 	}
-	if d != nil && !slices.ContainsFunc(large, func(s *Segment) bool { return d.bits[s] == 0 }) {
+	if d != nil && !slices.ContainsFunc(large, func(s *Segment) bool { return d.bits[weak.Make(s)] == 0 }) {
 		return d
 	}
 	size := min(1<<bits.Len(uint(most*slotsPerUnit-1)), maxSlots)
-	next := &Directory{bits: map[*Segment]uint64{}}
+	next := &Directory{bits: map[weak.Pointer[Segment]]uint64{}}
 	if d != nil && len(d.slots) >= size {
 		next.seed, next.slots, next.bits = d.seed, slices.Clone(d.slots), maps.Clone(d.bits)
 		next.keep(large)
@@ -52,7 +53,7 @@ func (d *Directory) With(segments []*Segment) *Directory {
 		next.seed, next.slots = maphash.MakeSeed(), make([]uint64, size)
 	}
 	for _, s := range large {
-		if next.bits[s] == 0 {
+		if next.bits[weak.Make(s)] == 0 {
 			next.enter(s)
 		}
 	}
@@ -63,7 +64,7 @@ func (d *Directory) With(segments []*Segment) *Directory {
 func (d *Directory) keep(segments []*Segment) {
 	left := uint64(0)
 	for s := range d.bits {
-		if !slices.Contains(segments, s) {
+		if !slices.Contains(segments, s.Value()) {
 			delete(d.bits, s)
 			continue
 		}
@@ -81,7 +82,7 @@ func (d *Directory) enter(s *Segment) {
 		used |= bit
 	}
 	bit := ^used & (used + 1)
-	d.bits[s] = bit
+	d.bits[weak.Make(s)] = bit
 	for u := range s.Units {
 		if s.Units[u].Kind() != FileKind {
 			a, b := d.places(s.Name(uint32(u)))
@@ -101,7 +102,7 @@ func (d *Directory) Bits(segments []*Segment) []uint64 {
 	out := make([]uint64, len(segments))
 	if d != nil {
 		for i, s := range segments {
-			out[i] = d.bits[s]
+			out[i] = d.bits[weak.Make(s)]
 		}
 	}
 	return out

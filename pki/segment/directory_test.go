@@ -2,8 +2,10 @@ package segment_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
+	"weak"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/scan"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -80,6 +82,27 @@ func TestDirectory(t *testing.T) {
 	if d.With(segments[:2]) != nil {
 		t.Error("a directory of two segments")
 	}
+}
+
+// TestDirectoryKeepsNothing: a segment that nobody else has goes.
+func TestDirectoryKeepsNothing(t *testing.T) {
+	made := func() (*segment.Directory, weak.Pointer[segment.Segment]) {
+		var segments []*segment.Segment
+		for i := range 6 {
+			segments = append(segments, numbered(i, 2000))
+		}
+		d := (*segment.Directory)(nil).With(segments)
+		if bits := d.Bits(segments); bits[0] == 0 {
+			t.Fatal("it does not know the segment")
+		}
+		return d, weak.Make(segments[0])
+	}
+	d, one := made()
+	runtime.GC()
+	if one.Value() != nil {
+		t.Error("the segment is still there")
+	}
+	runtime.KeepAlive(d)
 }
 
 func count(list []uint64, v uint64) (n int) {
