@@ -252,7 +252,7 @@ func (n Needed) clauses() clauses {
 	for _, texts := range n {
 		var clause []alternative
 		for _, text := range texts {
-			g := appendHashes(nil, []byte(text))
+			g := hashesOf([]byte(text))
 			if len(g) == 0 {
 				clause = nil
 				break

@@ -65,9 +65,9 @@ func hash6(state, b45 uint16) uint16 {
 	return state ^ state>>8
 }
 
-// appendHashes appends the hashes of the runs of a text that count. What counts
+// hashesOf returns the hashes of the runs of a text that count. What counts
 // is the same wherever the text stands.
-func appendHashes(to []uint16, text []byte) []uint16 {
+func hashesOf(text []byte) (hashes []uint16) {
 	last := uint64(0)  // six bytes, the newest one highest
 	word, line := 0, 0 // how many of the newest bytes are of one word, and one line
 	for _, c := range text {
@@ -83,13 +83,13 @@ func appendHashes(to []uint16, text []byte) []uint16 {
 			continue
 		}
 		if state := state4(uint32(last >> 16)); word >= 4 || state&some == 0 {
-			to = append(to, hash4(state))
+			hashes = append(hashes, hash4(state))
 		}
 		if word >= 6 {
-			to = append(to, hash6(state4(uint32(last)), uint16(last>>32)))
+			hashes = append(hashes, hash6(state4(uint32(last)), uint16(last>>32)))
 		}
 	}
-	return to
+	return hashes
 }
 
 // signer makes the signatures of one file after another.
@@ -156,7 +156,7 @@ func (s *signer) block(data []byte) {
 
 // markGeneric marks the hashes of data, and 0 for runs that don't count. It has
 // few branches, as text gives the processor no way to foresee them, and takes
-// half the time of appendHashes.
+// half the time of hashesOf.
 func (s *signer) markGeneric(data []byte, mask uint16) {
 	words := [4]uint64{wordBytes0, wordBytes1, math.MaxUint64, math.MaxUint64}
 	last := uint32(0)                       // four bytes, the newest one highest

@@ -28,7 +28,7 @@ func TestMarkIsTheSame(t *testing.T) {
 		mask := uint16(1<<(minBits+i%(maxBits-minBits+1)) - 1)
 		var want, fast, slow signer
 		want.seen[0], fast.seen[0], slow.seen[0] = 1, 1, 1
-		for _, h := range appendHashes(nil, data) {
+		for _, h := range hashesOf(data) {
 			want.seen[h&mask] = 1
 		}
 		fast.mark(slices.Clone(data), mask)
@@ -64,8 +64,8 @@ func TestHashesOfParts(t *testing.T) {
 		text := randomText(r, 1+r.IntN(80))
 		from := r.IntN(len(text))
 		part := text[from : from+r.IntN(len(text)-from+1)]
-		whole := appendHashes(nil, otherCase(text))
-		for _, h := range appendHashes(nil, otherCase(part)) {
+		whole := hashesOf(otherCase(text))
+		for _, h := range hashesOf(otherCase(part)) {
 			hashes++
 			if !slices.Contains(whole, h) {
 				t.Fatalf("%q in %q", part, text)

@@ -44,7 +44,7 @@ func TestStoreFindsWhatIsThere(t *testing.T) {
 		for _, clause := range texts {
 			var c []alternative
 			for _, text := range clause {
-				c = append(c, appendHashes(nil, []byte(text)))
+				c = append(c, hashesOf([]byte(text)))
 			}
 			need = append(need, c)
 		}
