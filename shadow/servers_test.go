@@ -229,6 +229,7 @@ func churn(ctx context.Context, m *shadow.Manager, dir string) error {
 func TestProcesses(t *testing.T) {
 	h := newHouse(t, "a", "1\n", "b/c", "2\n", "b/d", "3\n", "e/f/g", "4\n")
 	h.Git("worktree", "add", "-q", "--detach", "../theirs")
+	h.die("materialize.filled", "churn") // one is killed when a shadow has no files yet
 	var work sync.WaitGroup
 	for range 2 {
 		work.Go(func() { elsewhere(t, h.Dir, "churn") })
@@ -262,6 +263,9 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range list { // those of the killed
+		if err := again.Materialize(t.Context(), s.ID); err != nil { // it may have no files yet
+			t.Error(err)
+		}
 		if out := h.At(s.Path).Git("status", "--porcelain"); out != "" && strings.Trim(out, "\n") != "?? new" {
 			t.Errorf("%s: %s", s.ID, out)
 		}
