@@ -571,12 +571,14 @@ func TestIndexAndLinks(t *testing.T) {
 
 // Letters with a third form are found in it.
 func TestIndexFolds(t *testing.T) {
-	d := project(t, map[string]string{"a": "\u212aernel_mode\n", "b": "KERNEL_MODE\n", "c": "fa\u017ft_path\n", "d": "\u00c9T\u00c9_long\n"})
+	d := project(t, map[string]string{"a": "\u212aernel_mode\n", "b": "KERNEL_MODE\n", "c": "fa\u017ft_path\n", "d": "\u00c9T\u00c9_long\n",
+		"e": "TA\u017fK_S\u212aip_K\u017f\n", "f": "\u0130x_name\n"})
 	watcher := watch.New(d)
 	defer watcher.Close()
 	x := textindex.New(d, watcher.Subscribe, textindex.Options{})
 	for _, plain := range []bool{true, false} {
-		for pattern, want := range map[string]int{"kernel_mode": 2, "fast_path": 1, "\u00e9t\u00e9_long": 1, "nothing_at_all": 0} {
+		for pattern, want := range map[string]int{"kernel_mode": 2, "fast_path": 1, "\u00e9t\u00e9_long": 1, "task_skip_ks": 1, "skip": 1,
+			"\u0130x_name": 1, "nothing_at_all": 0} {
 			for range 2 {
 				m, err := (&Query{Pattern: pattern, Plain: plain, Fold: true, Index: x}).Run(t.Context(), d)
 				if err != nil || m.Found != want {

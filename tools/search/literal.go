@@ -27,9 +27,7 @@ const maxNeedles = 16
 func required(re *syntax.Regexp) []needle {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if n := literalNeedle(string(re.Rune), re.Flags&syntax.FoldCase != 0); n.text != "" {
-			return []needle{n}
-		}
+		return literalNeedles(string(re.Rune), re.Flags&syntax.FoldCase != 0)
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
 	case syntax.OpRepeat:
@@ -66,9 +64,12 @@ func needed(re *syntax.Regexp) textindex.Needed {
 		if slices.Contains(re.Rune, utf8.RuneError) {
 			return nil // it matches what isn't UTF-8, too
 		}
+		if re.Flags&syntax.FoldCase == 0 {
+			return textindex.Needed{{string(re.Rune)}}
+		}
 		var all textindex.Needed
-		for _, part := range foldable(string(re.Rune), re.Flags&syntax.FoldCase != 0) {
-			all = append(all, []string{part})
+		for _, part := range asciiParts(string(re.Rune)) {
+			all = append(all, neededForms(part)...)
 		}
 		return all
 	case syntax.OpCapture, syntax.OpPlus:
@@ -95,16 +96,52 @@ func needed(re *syntax.Regexp) textindex.Needed {
 	return nil
 }
 
-// foldable returns the parts of a literal that a file has as they are but for
-// the case of ASCII letters: k and s have further forms (the Kelvin sign, the
-// long s).
-func foldable(text string, fold bool) []string {
-	if !fold {
-		return []string{text}
+// asciiParts returns the parts of a literal that are ASCII, in lower case.
+func asciiParts(text string) []string {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+	for i, part := range parts {
+		parts[i] = strings.ToLower(part)
 	}
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r >= utf8.RuneSelf || r == 'k' || r == 's'
-	})
+	return parts
+}
+
+// thirdForm returns what else a letter matches when case is the same, beside
+// its forms in ASCII.
+func thirdForm(c byte) string {
+	switch c {
+	case 'k':
+		return "\u212a" // the Kelvin sign
+	case 's':
+		return "\u017f" // the long s
+	}
+	return ""
+}
+
+// maxThird is how many letters with a third form are looked up in all forms.
+const maxThird = 3
+
+// neededForms returns what a file has that has text in any case. Text is ASCII
+// in lower case.
+func neededForms(text string) textindex.Needed {
+	var all textindex.Needed
+	forms, third := []string{""}, 0
+	for i := range len(text) {
+		form := thirdForm(text[i])
+		if form != "" {
+			third++
+		}
+		if third > maxThird { // goes on with a text of its own
+			all = append(all, forms)
+			forms, third = []string{""}, 1
+		}
+		for j := range forms {
+			if form != "" {
+				forms = append(forms, forms[j]+form)
+			}
+			forms[j] += text[i : i+1]
+		}
+	}
+	return append(all, forms)
 }
 
 // worth ranks sets of needles: long ones are rare, few are found faster, and
@@ -130,16 +167,41 @@ func (n *needle) rarest() int {
 	return least
 }
 
-// literalNeedle returns what is worth looking for of a literal: the longest
-// part that is foldable.
-func literalNeedle(text string, fold bool) needle {
+// longNeedle is how long a needle is that need not be longer.
+const longNeedle = 4
+
+// literalNeedles returns what is worth looking for of a literal. Where case is
+// the same that is its longest part without letters that have a third form, or,
+// when none is long, all of it and these forms.
+func literalNeedles(text string, fold bool) []needle {
+	if text == "" {
+		return nil
+	}
+	if !fold {
+		return []needle{{text: text}}
+	}
 	var best string
-	for _, part := range foldable(text, fold) {
-		if len(part) > len(best) {
-			best = part
+	parts := asciiParts(text)
+	for _, part := range parts {
+		for _, part := range strings.FieldsFunc(part, func(r rune) bool { return thirdForm(byte(r)) != "" }) {
+			if len(part) > len(best) {
+				best = part
+			}
 		}
 	}
-	return needle{text: best, fold: fold && strings.ToUpper(best) != best}
+	if len(best) < longNeedle && len(best) < len(text) && len(parts) == 1 && len(parts[0]) == len(text) {
+		set := []needle{{text: parts[0], fold: true}}
+		for _, c := range [...]byte{'k', 's'} {
+			if strings.IndexByte(parts[0], c) >= 0 {
+				set = append(set, needle{text: thirdForm(c)})
+			}
+		}
+		return set
+	}
+	if best == "" {
+		return nil
+	}
+	return []needle{{text: best, fold: strings.ToUpper(best) != best}}
 }
 
 // pair are two bytes at a distance, each perhaps in either case: a letter's

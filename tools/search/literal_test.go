@@ -3,6 +3,8 @@ package search
 import (
 	"bytes"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,6 +45,47 @@ func TestFinder(t *testing.T) {
 			}
 			from = got + 1
 		}
+	}
+}
+
+// Text in any letter case is found in the lines in which package regexp finds
+// it: also where a letter has a form beyond ASCII, and next to other letters.
+func TestFoldedLiterals(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	letters := []rune("kKsSaAbx_ \u212a\u017f\u0130i\u00e9\u00c9")
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteRune(letters[r.IntN(len(letters))])
+		}
+		return b.String()
+	}
+	found := 0
+	for range 4000 {
+		literal := text(1 + r.IntN(5))
+		p, err := compilePattern(literal, true, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := []string{text(r.IntN(40)), strings.ToUpper(literal) + text(3), text(3) + strings.ToLower(literal), text(300)}
+		m := newMatcher(t.Context(), p)
+		m.reset([]byte(strings.Join(lines, "\n")))
+		var got []string
+		for from := 0; ; {
+			l, ok := m.next(from)
+			if !ok {
+				break
+			}
+			got, from = append(got, string(m.data[l.start:l.end])), l.end+1
+		}
+		re := regexp.MustCompile("(?i)" + regexp.QuoteMeta(literal))
+		want := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !re.MatchString(line) })
+		if found += len(want); !slices.Equal(got, want) {
+			t.Fatalf("%q: %q, want %q", literal, got, want)
+		}
+	}
+	if found < 4000 {
+		t.Errorf("only %d lines to find", found)
 	}
 }
 
