@@ -21,14 +21,19 @@ type ordering struct {
 	gold     []bool // which of them are right
 }
 
-// orderings returns the candidates of every query, units and files.
+// orderings returns the candidates of every query, units and files. Every
+// fourth one is asked as in a project without commits.
 func orderings(all []job, w rank.Weights) (units, files []ordering) {
 	r := rank.New(w)
 	units, files = make([]ordering, len(all)), make([]ordering, len(all))
 	each(len(all), func(_, i int) {
 		j := &all[i]
 		record := j.records[j.record]
-		us, fs := r.Candidates(r.Read(j.text), rank.Project{Parts: []rank.Part{{Segment: j.seg}}, History: j.past}, rank.Filter{}, 0, 0)
+		project := rank.Project{Parts: []rank.Part{{Segment: j.seg}}, History: j.past}
+		if i%4 == 3 {
+			project.History = nil
+		}
+		us, fs := r.Candidates(r.Read(j.text), project, rank.Filter{}, 0, 0)
 		for _, c := range us {
 			u := &j.seg.Units[c.ID]
 			if u.Kind() == segment.FileKind {
@@ -110,39 +115,51 @@ func learn(lists []ordering) vector {
 
 // slope adds what one query says about the weights.
 func (o *ordering) slope(w, slope *[rank.Features]float64) {
-	right := 0
-	scores, order, place := make([]float64, len(o.gold)), make([]int, len(o.gold)), make([]int, len(o.gold))
+	scores, pull := make([]float64, len(o.gold)), make([]float64, len(o.gold))
 	for i := range o.features {
 		for k, v := range o.features[i] {
 			scores[i] += w[k] * float64(v)
 		}
+	}
+	o.pairs(scores, func(right, wrong int, worth, lead float64) {
+		by := worth / (1 + math.Exp(lead))
+		pull[right] += by
+		pull[wrong] -= by
+	})
+	for i, by := range pull {
+		for f := range slope {
+			slope[f] += by * float64(o.features[i][f])
+		}
+	}
+}
+
+// pairs calls f for each pair of a right and a wrong one, unless the right one
+// leads by far, with what it is worth to swap their places, and the lead.
+func (o *ordering) pairs(scores []float64, f func(right, wrong int, worth, lead float64)) {
+	const far = 8
+	right := 0
+	order, place := make([]int, len(scores)), make([]int, len(scores))
+	for i := range order {
 		order[i] = i
 		if o.gold[i] {
 			right++
 		}
 	}
+	if right == 0 {
+		return
+	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	for p, i := range order {
 		place[i] = p + 1
 	}
-	pull := make([]float64, len(o.gold)) // of the pairs that each is in
-	for i := range o.gold {
-		for k := range o.gold {
+	for i := range scores {
+		for k := range scores {
 			if !o.gold[i] || o.gold[k] {
 				continue
 			}
-			lead := scores[i] - scores[k]
-			if lead > 8 {
-				continue
+			if lead := scores[i] - scores[k]; lead <= far {
+				f(i, k, math.Abs(value(place[i])-value(place[k]))/float64(right), lead)
 			}
-			by := math.Abs(value(place[i])-value(place[k])) / (1 + math.Exp(lead)) / float64(right)
-			pull[i] += by
-			pull[k] -= by
-		}
-	}
-	for i, by := range pull {
-		for f := range slope {
-			slope[f] += by * float64(o.features[i][f])
 		}
 	}
 }

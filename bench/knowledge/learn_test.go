@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
+	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 )
 
 // TestLearn: a feature that marks what is right gets weight, one that marks
@@ -56,4 +57,51 @@ func TestThin(t *testing.T) {
 	if kept["big"] != 350 || kept["small"] != 100 {
 		t.Errorf("kept %v", kept)
 	}
+}
+
+// TestBoost: trees find what no weight can say, that one feature counts only
+// where another one is low, and they find it anew in questions that they have not
+// seen.
+func TestBoost(t *testing.T) {
+	const main, other = 3, 4
+	random := rand.New(rand.NewPCG(5, 6))
+	var lists []ordering
+	for range 1200 {
+		var o ordering
+		best, right := float32(-1), 0
+		var made []vector
+		for i := range 10 {
+			v := vector{main: random.Float32(), other: random.Float32()}
+			if made = append(made, v); v[other] < 0.5 && v[main] > best {
+				best, right = v[main], i
+			}
+		}
+		for i, v := range made {
+			o.add(v, i == right)
+		}
+		lists = append(lists, o)
+	}
+	seen, unseen := lists[:1000], lists[1000:]
+	weights := learn(seen)
+	linear, trees := rank.Judge{Weights: weights}, rank.Judge{Weights: weights, Trees: boost(seen, weights, 40)}
+	if a, b := firsts(unseen, &linear), firsts(unseen, &trees); a > 140 || b < 150 {
+		t.Errorf("of %d, weights put %d right and trees %d", len(unseen), a, b)
+	}
+}
+
+// firsts is how often what is right comes first.
+func firsts(lists []ordering, judge *rank.Judge) int {
+	n := 0
+	for _, o := range lists {
+		best := 0
+		for i := range o.features {
+			if judge.Of(&o.features[i]) > judge.Of(&o.features[best]) {
+				best = i
+			}
+		}
+		if o.gold[best] {
+			n++
+		}
+	}
+	return n
 }

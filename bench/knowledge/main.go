@@ -15,16 +15,18 @@ func main() {
 	set := flag.String("set", "", "run the query sets (*.jsonl) of this directory")
 	repos := flag.String("repos", "", "where the repositories of the sets are; by default repos in the directory of the sets")
 	baselines := flag.Bool("baselines", true, "run the simpler rankings too")
-	cache := flag.String("cache", "", "find weights anew: where the indexes of the sets are kept between runs")
+	cache := flag.String("cache", "", "learn anew: where the indexes of the sets are kept between runs")
+	learned := flag.String("learned", "", "the file that is to have what was learned")
+	held := flag.Bool("held", true, "learn from some repositories for others, too, to see what can be hoped for")
 	rounds := flag.Int("rounds", 0, "how long to search for the weights of the words, too")
 	flag.Parse()
-	if err := run(*tree, *set, *repos, *cache, *rounds, *baselines); err != nil {
+	if err := run(*tree, *set, *repos, *cache, *learned, *rounds, *held, *baselines); err != nil {
 		fmt.Fprintln(os.Stderr, "knowledge:", err)
 		os.Exit(1)
 	}
 }
 
-func run(tree, set, repos, cache string, rounds int, baselines bool) error {
+func run(tree, set, repos, cache, learned string, rounds int, held, baselines bool) error {
 	if tree != "" {
 		if err := speed(os.Stdout, tree); err != nil {
 			return err
@@ -42,7 +44,7 @@ func run(tree, set, repos, cache string, rounds int, baselines bool) error {
 		return err
 	}
 	if cache != "" {
-		return tune(ctx, os.Stdout, states, cache, rounds)
+		return tune(ctx, os.Stdout, states, cache, learned, held, rounds)
 	}
 	return quality(ctx, os.Stdout, states, baselines)
 }

@@ -115,7 +115,7 @@ type bench struct {
 
 func newBench(baselines bool) *bench {
 	first := rank.Default()
-	first.Unit, first.File = vector{}, vector{}
+	first.Unit, first.File = rank.Judge{}, rank.Judge{}
 	b := &bench{all: baselines, ranker: rank.New(rank.Default()), words: rank.New(first), flat: flat(), rankings: []string{"ours"}}
 	if baselines {
 		b.rankings = append(b.rankings, "without commits", "words alone", "BM25 files", "BM25 symbols", "ripgrep")

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 
@@ -17,59 +19,96 @@ import (
 // luck.
 const least = 0.0003
 
-// tune finds weights anew and prints what they give: over everything, and over
-// each repository with the weights that the others alone lead to, which is what
-// can be hoped for elsewhere. rounds is how long it searches for those of the
-// words, too.
-func tune(ctx context.Context, w io.Writer, states []*state, cache string, rounds int) error {
+// How many trees units and files get: more learn by heart.
+const (
+	unitTrees = 150
+	fileTrees = 80
+)
+
+// tune learns judges anew and prints how good they are: over everything, and,
+// with held, over repositories that they were not learned from, a part of them
+// at a time, which is what can be hoped for elsewhere. What all of it leads to is
+// written to a file if one is named. rounds is how long it searches for the
+// weights of the words, too.
+func tune(ctx context.Context, w io.Writer, states []*state, cache, file string, held bool, rounds int) error {
 	all, err := jobs(ctx, states, cache)
 	if err != nil {
 		return err
 	}
 	plain := rank.Default()
-	plain.Unit, plain.File = vector{}, vector{}
+	plain.Unit, plain.File = rank.Judge{}, rank.Judge{}
 	summary(w, "by words alone", all, judge(all, plain))
-	summary(w, "the weights as they are", all, judge(all, rank.Default()))
+	summary(w, "the judges as they are", all, judge(all, rank.Default()))
 	if rounds > 0 {
 		plain = climb(w, all, plain, rounds)
+		fmt.Fprintf(w, "%+v\n", plain)
 	}
-	fit := plain
-	fit.Unit[0], fit.File[0] = 1, 1 // so that there are features
-	units, files := orderings(all, fit)
-	fitted := func(without string) rank.Weights {
-		out := fit
-		out.Unit = learn(chosen(all, units, without, func(v *retrieval.Record) bool { return len(v.Symbols) > 0 }))
-		out.File = learn(chosen(all, files, without, func(*retrieval.Record) bool { return true }))
-		return out
+	if held {
+		if err := heldOut(w, all, plain); err != nil {
+			return err
+		}
 	}
-	held := make([]verdict, len(all))
+	best := fitted(all, plain, func(string) bool { return true })
+	summary(w, "the judges that all of it leads to", all, judge(all, best))
+	if file == "" {
+		return nil
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(rank.WriteJudges(out, &best.Unit, &best.File), out.Close())
+}
+
+// heldOut judges every query with what the repositories of other parts lead to.
+func heldOut(w io.Writer, all []job, plain rank.Weights) error {
+	const parts = 5
 	repos := repositories(all)
 	if len(repos) < 2 {
-		return fmt.Errorf("weights are learned from several repositories, but the sets have only %q", repos)
+		return fmt.Errorf("judges are learned from several repositories, but the sets have only %q", repos)
 	}
-	for _, repo := range repos {
-		some := slices.DeleteFunc(slices.Clone(all), func(j job) bool { return j.repo() != repo })
-		verdicts := judge(some, fitted(repo))
+	verdicts := make([]verdict, len(all))
+	for part := range min(parts, len(repos)) {
+		inPart := func(repo string) bool { return slices.Index(repos, repo)%parts == part }
+		weights := fitted(all, plain, func(repo string) bool { return !inPart(repo) })
+		some := slices.DeleteFunc(slices.Clone(all), func(j job) bool { return !inPart(j.repo()) })
+		of := judge(some, weights)
 		for i := range all {
-			if all[i].repo() == repo {
-				held[i], verdicts = verdicts[0], verdicts[1:]
+			if inPart(all[i].repo()) {
+				verdicts[i], of = of[0], of[1:]
 			}
 		}
 	}
-	summary(w, "weights that have not seen the repository", all, held)
-	best := fitted("")
-	summary(w, "the weights that all of it leads to", all, judge(all, best))
-	fmt.Fprintf(w, "%+v\n", best)
+	summary(w, "judges that have not seen the repository", all, verdicts)
 	return nil
 }
 
-// chosen are the orderings to learn from.
-func chosen(all []job, lists []ordering, without string, wanted func(*retrieval.Record) bool) []ordering {
-	var out []ordering
+// fitted learns from some repositories: the judge of files first, as units are
+// told apart by their files, too.
+func fitted(all []job, plain rank.Weights, from func(repo string) bool) rank.Weights {
+	out := plain
+	out.File.Weights[0] = 1 // so that there are features
+	_, files := orderings(chosen(all, from), out)
+	out.File = judgeOf(files, fileTrees)
+	units, _ := orderings(chosen(all, from), out)
+	out.Unit = judgeOf(units, unitTrees)
+	return out
+}
+
+// judgeOf learns weights, and then the trees for what these leave wrong.
+func judgeOf(lists []ordering, trees int) rank.Judge {
+	lists = slices.DeleteFunc(lists, func(o ordering) bool { return !slices.Contains(o.gold, true) })
+	weights := learn(lists)
+	return rank.Judge{Weights: weights, Trees: boost(lists, weights, trees)}
+}
+
+// chosen are the jobs to learn from.
+func chosen(all []job, from func(repo string) bool) []job {
+	var out []job
 	skip := thin(all)
 	for i := range all {
-		if j := &all[i]; j.repo() != without && !skip(i) && wanted(j.records[j.record]) {
-			out = append(out, lists[i])
+		if from(all[i].repo()) && !skip(i) {
+			out = append(out, all[i])
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
@@ -30,7 +31,7 @@ func (c *first) ref() Ref { return Ref{c.Part, c.ID} }
 type Candidate struct {
 	first
 	Score    float32
-	Features [Features]float32 // what speaks for it, see the table of weights
+	Features [Features]float32 // what speaks for it or against it
 
 	in   seen
 	path seen // of a file: where in its path
@@ -76,6 +77,7 @@ func (s *seen) anywhere() set { return s.name | s.owner | s.header | s.doc | s.b
 
 // second is the second look at the candidates of one question.
 type second struct {
+	w     *Weights
 	q     Question
 	parts []Part
 	past  *history.History
@@ -85,17 +87,19 @@ type second struct {
 	home  map[Ref]*Candidate // files, by their numbers
 
 	concepts            []concept
+	weighs              weighs
 	words, names, title set // single words; several as one name; words of the title
 	scope               set // what stands before the title's colon
 }
 
 // refine orders the candidates, which come best first by their words.
 func (r *Ranker) refine(q Question, p Project, list []weighed, units, files []Candidate) {
-	s := &second{q: q, parts: p.Parts, past: p.History, units: units, files: files, home: make(map[Ref]*Candidate, len(files))}
+	s := &second{w: &r.w, q: q, parts: p.Parts, past: p.History, units: units, files: files, home: make(map[Ref]*Candidate, len(files))}
 	for i := range files {
 		s.home[files[i].ref()] = &files[i]
 	}
 	s.look(list)
+	s.weigh()
 	s.recall()
 	s.judgeFiles()
 	s.judgeUnits()
@@ -113,26 +117,27 @@ func (s *second) recall() {
 	s.alike = s.past.Like(words)
 }
 
-// order sorts candidates by the weights of their features. What a score is
-// beside the best is as the odds that the weights stand for, softened.
-func order(list []Candidate, weights *[Features]float32) {
-	if len(list) == 0 || *weights == [Features]float32{} {
+// order sorts candidates by what their judge says. What a score is beside the
+// best is as the odds that this stands for.
+func order(list []Candidate, judge *Judge) {
+	if len(list) == 0 || judge.None() {
 		return
 	}
 	best, top := float32(math.Inf(-1)), list[0].words
 	for i := range list {
-		c := &list[i]
-		c.Score = 0
-		for k, v := range c.Features {
-			c.Score += weights[k] * v
-		}
-		best = max(best, c.Score)
+		list[i].Score = judge.Of(&list[i].Features)
+		best = max(best, list[i].Score)
 	}
 	slices.SortStableFunc(list, func(a, b Candidate) int { return compare(b.Score, a.Score) })
-	const soft = 4
 	for i := range list {
-		list[i].Score = top * float32(math.Exp(float64(list[i].Score-best)/soft))
+		list[i].Score = top * odds(list[i].Score-best)
 	}
+}
+
+// odds are those of a score beside another one, softened.
+func odds(behind float32) float32 {
+	const soft = 4
+	return float32(math.Exp(float64(behind) / soft))
 }
 
 // look finds which concepts of the question are where in the candidates.
@@ -241,19 +246,36 @@ func (list spans) look(places segment.Postings, concept set) {
 	}
 }
 
-// share is how much of the weight of all these concepts is in some of them.
-func (s *second) share(some, all set) float32 {
-	sum, of := float32(0), float32(0)
-	for i := range s.concepts {
-		if c := set(1) << i; all&c != 0 {
-			of += s.concepts[i].weight
-			if some&c != 0 {
-				sum += s.concepts[i].weight
-			}
+// weighs is what sets of concepts weigh: by each byte of the set.
+type weighs [maxConcepts / 8][256]float32
+
+// weigh fills in the table of sums.
+func (s *second) weigh() {
+	for i, c := range s.concepts {
+		sums, bit := &s.weighs[i/8], 1<<(i%8)
+		for low := range bit {
+			sums[bit|low] = sums[low] + c.weight
 		}
 	}
-	if of == 0 {
+}
+
+// weight is what some concepts weigh together.
+func (s *second) weight(some set) float32 {
+	sum := float32(0)
+	for i := 0; some != 0; i, some = i+1, some>>8 {
+		sum += s.weighs[i][some&255]
+	}
+	return sum
+}
+
+// share is how much of the weight of all these concepts is in some of them.
+func (s *second) share(some, all set) float32 { return beside(s.weight(some&all), s.weight(all)) }
+
+// rarest is the weight of the rarest of some words beside that of the rarest of
+// all. Concepts come by their weights.
+func (s *second) rarest(some set) float32 {
+	if some &= s.words; some == 0 {
 		return 0
 	}
-	return sum / of
+	return beside(s.concepts[bits.TrailingZeros64(uint64(some))].weight, s.concepts[bits.TrailingZeros64(uint64(s.words))].weight)
 }

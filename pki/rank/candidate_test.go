@@ -86,7 +86,7 @@ func TestSearch(t *testing.T) {
 // TestSecondLook: without its weights the order is by words, and differs.
 func TestSecondLook(t *testing.T) {
 	w := rank.Default()
-	w.Unit, w.File = [rank.Features]float32{}, [rank.Features]float32{}
+	w.Unit, w.File = rank.Judge{}, rank.Judge{}
 	plain, r := rank.New(w), rank.New(rank.Default())
 	all := parts(1)
 	q := r.Read("client dial timeout retries")

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -12,30 +13,49 @@ import (
 // What speaks for a unit, or against it. Most are shares, from 0 to 1; Of stands
 // for the share of the question's words, weighed by how rare they are.
 const (
-	UnitWords    = iota // the score by its words and what its file lends, beside the best
-	UnitOwn             // by its own words
-	UnitFile            // its file's score
-	UnitOf              // Of in the unit
-	UnitOfAll           // Of in the unit or the path
-	UnitOfTitle         // of the title alone
-	UnitOfName          // Of in the name
-	UnitPrecise         // of the name's words, those that are in the question
-	UnitOfHeader        // Of in the header
-	UnitOfDoc           // Of in the comment
-	UnitOfBody          // Of in the body
-	UnitNames           // of the names that the question's words make side by side
-	UnitLines           // how long it is, as logarithm
-	UnitNth             // one part of how many there are of its file so far
-	UnitNoCode          // no function
-	UnitTest            // in a file of tests, which were not asked for
-	UnitLanguage        // how much of the project is in files with this ending, as logarithm
-	UnitSpecial         // a function that the language calls, or a test
-	UnitScope           // what stands before the title's colon is in the path
-	UnitTested          // the score of the tests that are named after its file
-	UnitClass           // the score of the type that it belongs to
-	UnitMember          // the best score of what belongs to it
-	UnitUsed            // the scores of the candidates that use its name, as logarithm
-	UnitAlike           // its file was changed by commits that are like the question
+	UnitWords       = iota // the score by its words and what its file lends, beside the best
+	UnitOwn                // by its own words
+	UnitFile               // its file's score
+	UnitOf                 // Of in the unit
+	UnitOfAll              // Of in the unit or the path
+	UnitOfTitle            // of the title alone
+	UnitOfName             // Of in the name
+	UnitPrecise            // of the name's words, those that are in the question
+	UnitOfHeader           // Of in the header
+	UnitOfDoc              // Of in the comment
+	UnitOfBody             // Of in the body
+	UnitNames              // of the names that the question's words make side by side
+	UnitLines              // how long it is, as logarithm
+	UnitNth                // one part of how many there are of its file so far
+	UnitNoCode             // no function
+	UnitTest               // in a file of tests, which were not asked for
+	UnitLanguage           // how much of the project is in files with this ending, as logarithm
+	UnitSpecial            // a function that the language calls, or a test
+	UnitScope              // what stands before the title's colon is in the path
+	UnitTested             // the score of the tests that are named after its file
+	UnitClass              // the score of the type that it belongs to
+	UnitMember             // the best score of what belongs to it
+	UnitUsed               // the scores of the candidates that use its name, as logarithm
+	UnitAlike              // its file was changed by commits that are like the question
+	UnitHome               // its file's score by the weights of files, beside the best, as odds
+	UnitHomeNth            // the place of its file by that, as logarithm
+	UnitScore              // the score by its words and what its file lends
+	UnitOwnScore           // by its own words
+	UnitFileScore          // its file's score by its own words
+	UnitOwnNth             // its place in its file by its own words
+	UnitMates              // how many candidates its file has, as logarithm
+	UnitNamesakes          // how many candidates have its name
+	UnitUses               // the scores of the candidates whose names it uses, as logarithm
+	UnitTitleInName        // of the title, in the name
+	UnitRarest             // how rare the rarest word in the name is, beside the question's rarest
+	UnitParts              // how many words the name has
+	UnitComment            // how long the comment is
+	UnitAt                 // where it begins in its file, as logarithm
+	UnitCount              // how many units its file has, as logarithm
+	UnitFileTitle          // of the title, in its file
+	UnitLately             // its file changed lately, as logarithm
+	UnitYears              // its file changed in the last years, as logarithm
+	UnitTitle              // how many words the title has
 	Features
 )
 
@@ -131,12 +151,16 @@ func (s *second) judgeUnits() {
 		ofFile = max(ofFile, s.files[i].words)
 	}
 	count := map[Ref]float32{}
+	namesakes, home := map[string]float32{}, s.homes()
+	for i := range s.units {
+		namesakes[s.name(&s.units[i])]++
+	}
 	for i := range s.units {
 		c := &s.units[i]
 		p := s.parts[c.Part]
 		u := &p.Units[c.ID]
 		f := &p.Files[u.File]
-		name := strings.ToLower(p.Name(c.ID))
+		name := s.name(c)
 		all := c.in.anywhere()
 		file := Ref{c.Part, u.File}
 		count[file]++
@@ -156,6 +180,19 @@ func (s *second) judgeUnits() {
 			UnitLanguage: languages(f.Path),
 			UnitSpecial:  one(strings.HasPrefix(name, "__") || strings.HasPrefix(name, "test") && !s.q.Tests),
 			UnitAlike:    s.alike.Of(f.Path),
+
+			UnitScore:       c.words,
+			UnitOwnScore:    c.own,
+			UnitFileScore:   c.lent,
+			UnitHomeNth:     log(candidateFiles),
+			UnitNamesakes:   namesakes[name],
+			UnitTitleInName: s.share(c.in.name, s.title),
+			UnitRarest:      s.rarest(c.in.name),
+			UnitParts:       float32(u.Parts),
+			UnitComment:     float32(u.Doc),
+			UnitAt:          log(float32(u.Start)),
+			UnitCount:       log(float32(f.Count)),
+			UnitTitle:       float32(bits.OnesCount64(uint64(s.title))),
 		}
 		v := &c.Features
 		if u.Parts > 0 {
@@ -165,9 +202,47 @@ func (s *second) judgeUnits() {
 			all |= h.path.anywhere()
 			v[UnitFile] = beside(h.words, ofFile)
 			v[UnitScope], v[UnitTested] = h.Features[FileScope], h.Features[FileTested]
+			v[UnitHome], v[UnitHomeNth] = home[file].odds, home[file].nth
+			v[UnitFileTitle], v[UnitLately], v[UnitYears] = h.Features[FileOfTitle], h.Features[FileLately], h.Features[FileYears]
 		}
 		v[UnitOfAll], v[UnitOfTitle] = s.share(all, s.words), s.share(all, s.title)
 	}
+	s.judgeMates()
+}
+
+// judgeMates compares the units of each file.
+func (s *second) judgeMates() {
+	mates := map[Ref][]*Candidate{}
+	for i := range s.units {
+		c := &s.units[i]
+		file := Ref{c.Part, s.parts[c.Part].Units[c.ID].File}
+		mates[file] = append(mates[file], c)
+	}
+	for _, list := range mates {
+		slices.SortStableFunc(list, func(a, b *Candidate) int { return compare(b.own, a.own) })
+		for i, c := range list {
+			c.Features[UnitOwnNth], c.Features[UnitMates] = float32(i+1), log(float32(len(list)))
+		}
+	}
+}
+
+func (s *second) name(c *Candidate) string { return strings.ToLower(s.parts[c.Part].Name(c.ID)) }
+
+// home is how good a file is as such, as odds beside the best and as a place.
+type home struct{ odds, nth float32 }
+
+// homes orders the files by the weights of what speaks for them.
+func (s *second) homes() map[Ref]home {
+	scores, order := make([]float32, len(s.files)), make([]int, len(s.files))
+	for i := range s.files {
+		scores[i], order[i] = s.w.File.Weigh(&s.files[i].Features), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compare(scores[b], scores[a]) })
+	out := make(map[Ref]home, len(order))
+	for nth, i := range order {
+		out[s.files[i].ref()] = home{odds(scores[i] - scores[order[0]]), log(float32(nth))}
+	}
+	return out
 }
 
 // languages returns what tells how much of the project is in files like one, by

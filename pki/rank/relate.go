@@ -59,9 +59,13 @@ func (s *second) relate() {
 				}
 				if o := byUnit[Ref{uint32(part), at.Unit}]; o != nil && o != c {
 					used += o.Features[UnitWords]
+					o.Features[UnitUses] += c.Features[UnitWords]
 				}
 			}
 		}
 		c.Features[UnitUsed] = log(used)
+	}
+	for i := range s.units {
+		s.units[i].Features[UnitUses] = log(s.units[i].Features[UnitUses])
 	}
 }

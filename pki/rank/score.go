@@ -207,7 +207,7 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 		s.clear()
 	}
 	us, fs = candidates(t.units.sorted()), candidates(t.files.sorted())
-	if r.w.Unit != [Features]float32{} || r.w.File != [Features]float32{} {
+	if !r.w.Unit.None() || !r.w.File.None() {
 		r.refine(q, project, list, us, fs)
 	}
 	return us, fs

@@ -33,16 +33,15 @@ type Weights struct {
 	Tests, Aside, Prose, Data float32 // factors of files
 	Types, Values, Files      float32 // factors of units that are no functions: types, constants and variables, files and the rest
 
-	// Of what speaks for a unit and for a file, in the second look. All zero:
-	// there is none.
-	Unit, File [Features]float32
+	// What was learned of what speaks for a unit and for a file, in the second
+	// look. Without either there is none.
+	Unit, File Judge
 }
 
 // Default are the weights that did best over questions, issues and commit
 // messages whose answers are known. Those of words were climbed to one by one;
-// those of Unit and File are learned, and make bench-knowledge with CACHE learns
-// them anew, and prints how well they do over repositories that they have not
-// seen.
+// Unit and File are learned, and make bench-knowledge with CACHE learns them
+// anew.
 func Default() Weights {
 	return Weights{
 		Name: 6.5, Owner: 5, Header: 1.56, Doc: 0.9, Body: 1.3, Whole: 1.5,
@@ -53,16 +52,6 @@ func Default() Weights {
 		Title: 1, Text: 0.385, Code: 0.19, Tick: 1.15,
 		Ident: 1.4, Pair: 0.5, Scope: 1, Exact: 0.54, Path: 2.7, Short: 0.354, Faint: 0.4, Repeat: 1.2,
 		Tests: 0.4, Aside: 0.6, Prose: 0.5, Data: 0.5, Types: 0.85, Values: 0.6, Files: 0.6,
-		Unit: [Features]float32{
-			UnitWords: 3.6, UnitOwn: 1.2, UnitFile: 1.6, UnitOf: -4.2, UnitOfAll: 5, UnitOfTitle: 0.42, UnitOfName: 1.5,
-			UnitPrecise: 1.2, UnitOfHeader: 1.5, UnitOfDoc: -1.8, UnitOfBody: 0.9, UnitNames: 0.43, UnitLines: 1.5,
-			UnitNth: 0.72, UnitNoCode: -1.3, UnitTest: -1.2, UnitLanguage: 6.2, UnitSpecial: -1.1, UnitScope: 2.3,
-			UnitTested: 1.2, UnitClass: 0.54, UnitMember: 1.7, UnitUsed: 0.13, UnitAlike: 1.4,
-		},
-		File: [Features]float32{
-			FileWords: 6.2, FileOwn: 0.51, FileLent: 0.16, FileOf: -0.03, FileOfTitle: 0.59, FileOfNames: 0.46, FilePath: 1.3,
-			FileNames: 0.46, FileScope: 1.8, FileUnits: 0.33, FileLanguage: 4.8, FileTest: -2.8, FileTested: 0.95,
-			FileProse: -3, FileAside: -2.9, FileAlike: 1.8, FileLately: 0.37, FileYears: -0.3,
-		},
+		Unit: judges()[0], File: judges()[1],
 	}
 }
