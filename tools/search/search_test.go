@@ -432,7 +432,8 @@ func TestGrepIsCancelled(t *testing.T) {
 	}
 }
 
-// watched tells when the first file has been read.
+// watched tells when the first file has been read, and goes on once that is
+// cancelled.
 type watched struct {
 	workspace.Files
 	read chan struct{}
@@ -441,8 +442,10 @@ type watched struct {
 func (w watched) Walk(ctx context.Context, opts workspace.WalkOptions, visit func(*workspace.Entry) error) error {
 	return w.Files.Walk(ctx, opts, func(e *workspace.Entry) error {
 		return visit(&workspace.Entry{Path: e.Path, Worker: e.Worker, Read: func(buf []byte) ([]byte, error) {
-			defer close(w.read)
-			return e.Read(buf)
+			data, err := e.Read(buf)
+			close(w.read)
+			<-ctx.Done()
+			return data, err
 		}})
 	})
 }
