@@ -168,10 +168,11 @@ func (t *tree) partly(of *seen, parts map[int32][]Part) []Part {
 }
 
 // Reader takes what a search reads on its way, so that it need not be read
-// again. Each worker of a walk has its own.
+// again. Each worker of a walk has its own, and closes it after the walk.
 type Reader struct {
 	p     *Plan
-	sign  *signer
+	sign  *signer   // has the blocks of what was found out
+	found []finding // and is not kept yet
 	entry workspace.Entry
 	read  func([]byte) ([]byte, error)
 	scan  func([]byte, func([]byte, bool) bool) error
@@ -181,6 +182,19 @@ type Reader struct {
 	odd         bool // text that is not what it seems: always to be read
 	whole       bool // see file
 }
+
+// finding is what a reader has found out about a file.
+type finding struct {
+	name   string
+	was    seen
+	stamp  uint64
+	binary bool
+	whole  bool
+	end    mark // of its blocks
+}
+
+// manyFindings are kept at once, as workers wait for each other with that.
+const manyFindings = 64
 
 // Reader returns a new reader for a walk of the plan's names.
 func (p *Plan) Reader() *Reader {
@@ -205,15 +219,37 @@ func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
 	if r.sign == nil {
 		r.sign = new(signer)
 	}
-	r.done = false
+	r.begun, r.done = false, false
 	r.read, r.scan, r.entry.Scan = e.Read, e.Scan, nil
 	if e.Scan != nil {
 		r.entry.Scan = r.scanAll
 	}
 	r.entry.Path, r.entry.Worker, r.entry.Number, r.entry.Stat = e.Path, e.Worker, e.Number, e.Stat
 	visit(&r.entry)
-	if r.done && !r.odd {
-		r.p.x.keep(e.Path, r.p.known[e.Number], r, r.p.x.trusted(st, now))
+	if !r.done || r.odd {
+		r.sign.cut(r.last())
+		return
+	}
+	r.found = append(r.found, finding{e.Path, r.p.known[e.Number], r.p.x.trusted(st, now), r.binary, r.whole, r.sign.end()})
+	if len(r.found) == manyFindings {
+		r.Close()
+	}
+}
+
+// last is where the blocks end that belong to findings.
+func (r *Reader) last() mark {
+	if n := len(r.found); n > 0 {
+		return r.found[n-1].end
+	}
+	return mark{}
+}
+
+// Close keeps what was found out. The reader can go on after it.
+func (r *Reader) Close() {
+	if len(r.found) > 0 {
+		r.p.x.keep(r.found, r.sign)
+		r.found = r.found[:0]
+		r.sign.cut(mark{})
 	}
 }
 
@@ -240,7 +276,7 @@ const headSize = 1 << 10
 func (r *Reader) take(data []byte, last bool) {
 	if !r.begun {
 		r.begun, r.binary, r.odd = true, false, false
-		r.sign.reset()
+		r.sign.cut(r.last())
 		bare := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 		r.whole = len(bare) < len(data)
 		data = bare
@@ -283,34 +319,43 @@ func (r *Reader) scanAll(buf []byte, piece func([]byte, bool) bool) error {
 	return err
 }
 
-// keep stores what a reader has found out, unless the file was changed since.
-func (x *Index) keep(name string, was seen, r *Reader, stamp uint64) {
+// keep stores what a reader has found out, unless a file was changed since.
+func (x *Index) keep(list []finding, s *signer) {
 	x.lock <- struct{}{}
 	defer x.unlock()
-	t := &x.tree
-	i := was.number
-	if int(i) >= len(t.names) || t.names[i] != name {
-		i = t.number(name)
+	from := mark{}
+	for i := range list {
+		x.keepOne(&list[i], s, from)
+		from = list[i].end
 	}
-	if i < 0 || t.files[i].turn != was.turn || t.files[i].state != isLoose {
+}
+
+// keepOne stores a finding, whose blocks begin at from.
+func (x *Index) keepOne(found *finding, s *signer, from mark) {
+	t := &x.tree
+	i := found.was.number
+	if int(i) >= len(t.names) || t.names[i] != found.name {
+		i = t.number(found.name)
+	}
+	if i < 0 || t.files[i].turn != found.was.turn || t.files[i].state != isLoose {
 		return
 	}
 	f := &t.files[i]
-	if r.binary {
+	if found.binary {
 		t.set(&x.store, i, isBinary)
-		f.stamp = stamp
+		f.stamp = found.stamp
 		return
 	}
-	if x.store.used+len(r.sign.bits)*8 > x.o.MaxBytes {
+	if x.store.used+(found.end.bits-from.bits)*8 > x.o.MaxBytes {
 		return
 	}
 	t.set(&x.store, i, isText)
-	f.stamp, f.whole = stamp, r.whole
-	from := 0
-	for n, log2 := range r.sign.log2 {
-		to := from + 1<<log2/64
-		c := x.store.add(i, r.sign.parts[n], log2, r.sign.bits[from:to])
-		if from = to; n == 0 {
+	f.stamp, f.whole = found.stamp, found.whole
+	at := from.bits
+	for n := from.blocks; n < found.end.blocks; n++ {
+		to := at + 1<<s.log2[n]/64
+		c := x.store.add(i, s.parts[n], s.log2[n], s.bits[at:to])
+		if at = to; n == from.blocks {
 			f.first = c
 		} else {
 			t.more[i] = append(t.more[i], c)

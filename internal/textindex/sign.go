@@ -95,14 +95,20 @@ func hashesOf(text []byte) (hashes []uint16) {
 // signer makes the signatures of one file after another.
 type signer struct {
 	seen  [1 << maxBits]byte // 1 for a hash that is there
-	bits  []uint64           // of all blocks
+	bits  []uint64           // of all blocks that are not cut
 	log2  []uint8            // the sizes of the blocks' bitmaps
 	parts []Part             // the blocks
 	at    Part               // where the next one begins
 }
 
-func (s *signer) reset() {
-	s.bits, s.log2, s.parts, s.at = s.bits[:0], s.log2[:0], s.parts[:0], Part{Line: 1}
+// mark is a place between blocks.
+type mark struct{ blocks, bits int }
+
+func (s *signer) end() mark { return mark{len(s.parts), len(s.bits)} }
+
+// cut forgets the blocks after a place, where the next file begins.
+func (s *signer) cut(at mark) {
+	s.bits, s.log2, s.parts, s.at = s.bits[:at.bits], s.log2[:at.blocks], s.parts[:at.blocks], Part{Line: 1}
 }
 
 // add signs the next piece of a file, which ends with a line; last says that

@@ -30,7 +30,7 @@ func TestStoreFindsWhatIsThere(t *testing.T) {
 			b.WriteByte(" \n"[r.IntN(2)])
 		}
 		texts[i] = b.String()
-		g.reset()
+		g.cut(mark{})
 		g.add([]byte(texts[i]), true)
 		from := 0
 		for j, log2 := range g.log2 {
@@ -96,7 +96,7 @@ func TestParts(t *testing.T) {
 	text := b.String()
 	for _, size := range []int{100, 5000, blockSize, 3 * blockSize, len(text)} {
 		var g signer
-		g.reset()
+		g.cut(mark{})
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))
 			n += strings.IndexByte(rest[n-1:], '\n')

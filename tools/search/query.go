@@ -94,6 +94,11 @@ func (q *Query) Run(ctx context.Context, files workspace.Files) (*Matches, error
 		}
 		return ctx.Err()
 	})
+	for _, s := range workers {
+		if s != nil && s.reader != nil {
+			s.reader.Close()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
