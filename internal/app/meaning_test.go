@@ -68,7 +68,10 @@ func TestEmbeddings(t *testing.T) {
 				t.Errorf("%+v", res)
 			}
 			// A buffer and a pending edit, as soon as their vectors are there.
-			if err := r.Open(t.Context(), fakeeditor.FileURI(filepath.Join(dir, "c.go")), "go", "package a\n\nfunc Vehicle() {}\n"); err != nil {
+			if err := r.Open(t.Context(), fakeeditor.FileURI(filepath.Join(dir, "c.go")), "go", "package a\n\nfunc Vehicle() { dial(\"AKIAIOSFODNN7EXAMPLQ\") }\n"); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Open(t.Context(), fakeeditor.FileURI(filepath.Join(dir, ".env")), "", "API=terminate\nUNSAVED=automobile\n"); err != nil {
 				t.Fatal(err)
 			}
 			r.mode("review")
@@ -87,10 +90,15 @@ func TestEmbeddings(t *testing.T) {
 					}
 				}
 			}
+			all := ""
 			for _, req := range s.Seen() {
-				if in := strings.Join(req.Input, "\n"); req.Path != path || req.Key != "key-of-the-test-4711" || req.Model != "m" || strings.Contains(in, "ghp_16") || strings.Contains(in, "API=") {
+				in := strings.Join(req.Input, "\n")
+				if all += in; req.Path != path || req.Key != "key-of-the-test-4711" || req.Model != "m" || strings.Contains(in, "ghp_16") || strings.Contains(in, "API=") || strings.Contains(in, "AKIAIOSF") || strings.Contains(in, "UNSAVED") {
 					t.Errorf("%+v", req)
 				}
+			}
+			if !strings.Contains(all, `func Vehicle() { dial("[REDACTED:`) {
+				t.Error("the buffer was not sent without its secret") // the control
 			}
 			s.Close()
 			if res := r.call("project_knowledge_search", object{"query": "halt"}); !res.OK || !strings.Contains(res.Content, "Halt") || !strings.Contains(res.Content, "By words alone") {
