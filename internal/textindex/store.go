@@ -1,6 +1,9 @@
 package textindex
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // store holds the signatures, those of one size together. Most are kept by
 // rows: a row has one bit of each of slabColumns signatures, so that a look-up
@@ -20,7 +23,7 @@ const rowWords = slabColumns / 64
 // class holds the signatures of one size, a column each.
 type class struct {
 	slabs [][]uint64 // slabColumns columns each, row after row
-	stage []uint64   // the columns after these, column after column
+	stage [][]uint64 // the columns after these, each one in memory of its own: most will not stay
 	files []int32    // the files of the columns; noFile: dropped
 	parts []Part     // what of the files the columns are about
 }
@@ -46,11 +49,11 @@ func (s *store) add(file int32, part Part, log2 uint8, signature []uint64) colum
 	c := &s.classes[k]
 	at := column(k<<28 | len(c.files))
 	c.files, c.parts = append(c.files, file), append(c.parts, part)
-	c.stage = append(c.stage, signature...)
+	c.stage = append(c.stage, slices.Clone(signature))
 	s.columns++
 	s.used += 8 * len(signature)
 	if len(c.files)%slabColumns == 0 {
-		c.slabs = append(c.slabs, transpose(c.stage, 1<<log2))
+		c.slabs = append(c.slabs, transpose(c.stage))
 		c.stage = nil
 	}
 	return at
@@ -72,9 +75,7 @@ func (s *store) signature(col column, buf []uint64) (part Part, log2 uint8, sign
 	if slab := at / slabColumns; slab < len(c.slabs) {
 		return part, uint8(k + minBits), untranspose(c.slabs[slab], at%slabColumns, buf)
 	}
-	words := 1 << (k + minBits) / 64
-	at -= len(c.slabs) * slabColumns
-	return part, uint8(k + minBits), append(buf, c.stage[at*words:(at+1)*words]...)
+	return part, uint8(k + minBits), append(buf, c.stage[at-len(c.slabs)*slabColumns]...)
 }
 
 // renumber gives the files other numbers; those that become noFile are
@@ -93,14 +94,14 @@ func (s *store) renumber(numbers []int32) {
 }
 
 // transpose makes rows of slabColumns columns.
-func transpose(columns []uint64, rows int) []uint64 {
-	slab := make([]uint64, len(columns))
-	words := rows / 64
+func transpose(columns [][]uint64) []uint64 {
+	words := len(columns[0])
+	slab := make([]uint64, words*slabColumns)
 	var square [64]uint64
 	for w := range words {
 		for group := range rowWords {
 			for i := range square {
-				square[i] = columns[(group*64+i)*words+w]
+				square[i] = columns[group*64+i][w]
 			}
 			flip(&square)
 			for i, row := range square {
@@ -154,9 +155,8 @@ func (s *store) find(need clauses, hit func(file int32, part Part)) {
 			}
 		}
 		from := len(c.slabs) * slabColumns
-		words := (mask + 1) / 64
-		for i := 0; from+i < len(c.files); i++ {
-			if f := c.files[from+i]; f != noFile && need.inColumn(c.stage[i*words:(i+1)*words], mask) {
+		for i, signature := range c.stage {
+			if f := c.files[from+i]; f != noFile && need.inColumn(signature, mask) {
 				hit(f, c.parts[from+i])
 			}
 		}
@@ -171,7 +171,7 @@ func (s *store) bytes() int {
 		for _, slab := range c.slabs {
 			n += 8 * cap(slab)
 		}
-		n += 8*cap(c.stage) + 4*cap(c.files) + 12*cap(c.parts)
+		n += 24*cap(c.stage) + 1<<(k+minBits)/8*len(c.stage) + 4*cap(c.files) + 12*cap(c.parts)
 	}
 	return n
 }

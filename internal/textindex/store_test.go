@@ -118,14 +118,13 @@ func TestParts(t *testing.T) {
 
 func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	const rows = 256
-	columns := make([]uint64, slabColumns*rows/64)
+	columns := make([][]uint64, slabColumns)
 	for i := range columns {
-		columns[i] = r.Uint64()
+		columns[i] = []uint64{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}
 	}
-	slab := transpose(columns, rows)
-	for c := range slabColumns {
-		if got, want := untranspose(slab, c, nil), columns[c*rows/64:(c+1)*rows/64]; !slices.Equal(got, want) {
+	slab := transpose(columns)
+	for c, want := range columns {
+		if got := untranspose(slab, c, nil); !slices.Equal(got, want) {
 			t.Fatal(fmt.Sprint(c, got, want))
 		}
 	}
