@@ -10,13 +10,14 @@ import (
 
 // The signature of a block of text is a set of the hashes of its runs of four
 // bytes, and of those of six bytes of a word, as a bitmap: a text whose own runs
-// are not all in it is not in the block. Letter case doesn't count. Of the runs
-// of four that are not of one word only some count: they are more than half of
-// all, and say little; none that reaches from one line into the next. The bitmap
-// is as large as the number of different runs asks for, a power of two.
+// are not all in it is not in the block. Letter case doesn't count. Runs of four
+// in which one byte stands between two words don't count: they are many, and most
+// text that has one has runs at the ends of these words, too. Nor do those that
+// reach from one line into the next. The bitmap is as large as the number of
+// different runs asks for, a power of two.
 const (
-	minBits = 9 // log₂ of the sizes
-	maxBits = 16
+	minBits = 9  // log₂ of the sizes
+	maxBits = 15 // blocks full of checksums ask for more
 
 	// blockSize is how much text shares a signature.
 	blockSize = 64 << 10
@@ -24,7 +25,7 @@ const (
 
 // most is how many different runs there may be for a bit. More make the index
 // smaller and more files be read in vain.
-const most = 0.6
+const most = 0.62
 
 // caseBit makes a letter lower case, and other bytes something that is the same
 // everywhere.
@@ -47,11 +48,11 @@ func isWord(c byte) bool {
 const (
 	factor1, factor2, factor3 = 0x9e35, 0x85eb, 0xc2b3
 	last4, last6              = 0xca6b, 0x27d5
-
-	// some is the bit that must be 0 in a state for a run of four bytes to count
-	// that is not of one word: in every second one it is.
-	some = 1 << 7
 )
+
+// between has a bit for each pattern of the bytes of words in a run of four that
+// has one other byte between two words.
+const between uint16 = 1<<0b1011 | 1<<0b1101
 
 // state4 is the state after four bytes, the first one lowest.
 func state4(x uint32) uint16 {
@@ -68,24 +69,22 @@ func hash6(state, b45 uint16) uint16 {
 // hashesOf returns the hashes of the runs of a text that count. What counts
 // is the same wherever the text stands.
 func hashesOf(text []byte) (hashes []uint16) {
-	last := uint64(0)  // six bytes, the newest one highest
-	word, line := 0, 0 // how many of the newest bytes are of one word, and one line
+	last := uint64(0)          // six bytes, the newest one highest
+	word, line := uint16(0), 0 // a bit for each of the newest bytes: of a word; how many are of one line
 	for _, c := range text {
-		word, line = word+1, line+1
+		line++
 		if c == '\n' {
 			line = 0
 		}
 		c |= caseBit
-		if last = last>>8 | uint64(c)<<40; !isWord(c) {
-			word = 0
+		last = last>>8 | uint64(c)<<40
+		if word <<= 1; isWord(c) {
+			word |= 1
 		}
-		if line < 4 {
-			continue
+		if line >= 4 && between>>(word&0xf)&1 == 0 {
+			hashes = append(hashes, hash4(state4(uint32(last>>16))))
 		}
-		if state := state4(uint32(last >> 16)); word >= 4 || state&some == 0 {
-			hashes = append(hashes, hash4(state))
-		}
-		if word >= 6 {
+		if word&0x3f == 0x3f {
 			hashes = append(hashes, hash6(state4(uint32(last)), uint16(last>>32)))
 		}
 	}
@@ -175,8 +174,7 @@ func (s *signer) markGeneric(data []byte, mask uint16) {
 		last = last>>8 | uint32(c)<<24
 		state := state4(last)
 		inLine := uint16((uint32(line&0xf) - 1) >> 31)
-		counts := (word&0xf+1)>>4 | ^state/some&1
-		s.seen[hash4(state)&mask&-(counts&inLine)] = 1
+		s.seen[hash4(state)&mask&-(inLine&^(between>>(word&0xf)))] = 1
 		if word&0x3f == 0x3f {
 			s.seen[hash6(before2, uint16(last>>16))&mask] = 1
 		}

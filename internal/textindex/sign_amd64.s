@@ -31,13 +31,6 @@ DATA last6<>+16(SB)/8, $0x27d527d527d527d5
 DATA last6<>+24(SB)/8, $0x27d527d527d527d5
 GLOBL last6<>(SB), RODATA|NOPTR, $32
 
-// The bits some, for 16 states.
-DATA some<>+0(SB)/8, $0x0080008000800080
-DATA some<>+8(SB)/8, $0x0080008000800080
-DATA some<>+16(SB)/8, $0x0080008000800080
-DATA some<>+24(SB)/8, $0x0080008000800080
-GLOBL some<>(SB), RODATA|NOPTR, $32
-
 // Swaps the bytes of 16 words.
 DATA swap<>+0(SB)/8, $0x0607040502030001
 DATA swap<>+8(SB)/8, $0x0e0f0c0d0a0b0809
@@ -120,8 +113,8 @@ GLOBL newline<>(SB), RODATA|NOPTR, $32
 	NOTL      to
 
 // HASHES writes the hashes of the runs that begin at 16 bytes, every other one
-// from p on. Of those of four bytes count the ones for which Y4 has bits, and
-// some others for which Y7 has, of those of six the ones for which Y5 has bits.
+// from p on. Of those of four bytes count the ones for which Y4 has bits, of those
+// of six the ones for which Y5 has.
 #define HASHES(p, bits, off) \
 	VPOR     0+p, Y15, Y0         \
 	VPOR     2+p, Y15, Y1         \
@@ -134,18 +127,12 @@ GLOBL newline<>(SB), RODATA|NOPTR, $32
 	VPSHUFB  Y14, Y0, Y3          \
 	VPADDW   Y0, Y2, Y2           \
 	VPADDW   Y3, Y2, Y2           \
-	VPAND    some<>(SB), Y0, Y3    \
-	VPCMPEQW Y12, Y3, Y3          \
-	VPAND    bits, Y7, Y6         \
-	VPCMPEQW bits, Y6, Y6         \
-	VPAND    Y6, Y3, Y3           \
 	VPAND    bits, Y4, Y6         \
 	VPCMPEQW bits, Y6, Y6         \
-	VPOR     Y6, Y3, Y3           \
 	VPMULLW  last4<>(SB), Y0, Y0  \
 	VPSRLW   $8, Y0, Y1           \
 	VPXOR    Y1, Y0, Y0           \
-	VPAND    Y3, Y0, Y0           \
+	VPAND    Y6, Y0, Y0           \
 	VPAND    Y13, Y0, Y0          \
 	VMOVDQU  Y0, off(SP)          \
 	VPAND    bits, Y5, Y6         \
@@ -203,17 +190,6 @@ loop:
 	ORQ  R13, R12
 	MOVL BX, R13
 
-	// R10: those from which on there are four of a word; R11: six
-	MOVQ R10, R11
-	SHRQ $1, R11
-	ANDQ R11, R10
-	MOVQ R10, R11
-	SHRQ $2, R11
-	ANDQ R11, R10
-	MOVQ R10, R11
-	SHRQ $2, R11
-	ANDQ R10, R11
-
 	// R12: the bytes from which on there are four of one line
 	MOVQ R12, BX
 	SHRQ $1, BX
@@ -223,15 +199,36 @@ loop:
 	ORQ  BX, R12
 	NOTQ R12
 
-	VMOVD        R10, X4
-	VMOVD        R11, X5
-	VMOVD        R12, X7
+	// less those where one byte stands between two words: of the first and the
+	// fourth byte, which are of words, one has a neighbour that is not
+	MOVQ R10, R11
+	SHRQ $1, R11
+	MOVQ R11, BX
+	SHRQ $1, BX
+	XORQ BX, R11
+	SHRQ $1, BX
+	ANDQ R10, BX
+	ANDQ BX, R11
+	NOTQ R11
+	ANDQ R11, R12
+
+	// R10: those from which on there are six of a word
+	MOVQ R10, R11
+	SHRQ $1, R11
+	ANDQ R11, R10
+	MOVQ R10, R11
+	SHRQ $2, R11
+	ANDQ R11, R10
+	MOVQ R10, R11
+	SHRQ $2, R11
+	ANDQ R11, R10
+
+	VMOVD        R12, X4
+	VMOVD        R10, X5
 	VPBROADCASTD X4, Y4
 	VPBROADCASTD X5, Y5
-	VPBROADCASTD X7, Y7
 	VPSHUFB      Y9, Y4, Y4
 	VPSHUFB      Y9, Y5, Y5
-	VPSHUFB      Y9, Y7, Y7
 	HASHES(0(SI)(AX*1), Y10, 0)
 	HASHES(1(SI)(AX*1), Y11, 64)
 	MARK16(0)

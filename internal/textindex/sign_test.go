@@ -76,3 +76,16 @@ func TestHashesOfParts(t *testing.T) {
 		t.Errorf("only %d hashes were looked for", hashes)
 	}
 }
+
+// Text with no four letters of a word side by side is looked for by all its
+// runs, but for those that have one byte between two words.
+func TestHashesOfShortWords(t *testing.T) {
+	for text, want := range map[string]int{
+		"a->b": 1, "x[i]": 1, "!= nil": 3, ".Get(": 2, "->ops->": 4, "if (!p": 3, "err != nil": 7, "&& !": 1, "$(CC)": 2, "(*p)": 1,
+		"ab.c": 0, "a.bc": 0, "ab.cd": 0, "abc.def": 2, "a.b.c": 2, "err := x.y": 7, "a{\n}b": 0,
+	} {
+		if got := len(hashesOf([]byte(text))); got != want {
+			t.Errorf("%q has %d hashes, not %d", text, got, want)
+		}
+	}
+}
