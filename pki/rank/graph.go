@@ -2,6 +2,7 @@ package rank
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -264,6 +265,13 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Rea
 	)
 	best := map[Ref]*Reached{}
 	isHit := map[Ref]bool{}
+	byScore := func(a, b Reached) int {
+		if a.Score != b.Score {
+			return compare(b.Score, a.Score)
+		}
+		pa, pb := parts[a.Part], parts[b.Part]
+		return cmp.Or(cmp.Compare(pa.Files[pa.Units[a.Unit].File].Path, pb.Files[pb.Units[b.Unit].File].Path), cmp.Compare(a.Unit, b.Unit))
+	}
 	names := &meanings{parts, around.Names, around.Names.Bits(segmentsOf(parts)), map[string][]Ref{}}
 	var front []Reached
 	for i, h := range hits {
@@ -301,7 +309,7 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Rea
 				}
 			}
 		}
-		slices.SortStableFunc(next, func(a, b Reached) int { return compare(b.Score, a.Score) })
+		slices.SortFunc(next, byScore)
 		front = next[:min(len(next), maxFront)]
 	}
 	out := make([]Reached, 0, len(best))
@@ -312,20 +320,7 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Rea
 		}
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b Reached) int {
-		if c := compare(b.Score, a.Score); c != 0 {
-			return c
-		}
-		pa, pb := parts[a.Part], parts[b.Part]
-		fa, fb := pa.Files[pa.Units[a.Unit].File].Path, pb.Files[pb.Units[b.Unit].File].Path
-		if fa != fb {
-			if fa < fb {
-				return -1
-			}
-			return 1
-		}
-		return int(pa.Units[a.Unit].Start) - int(pb.Units[b.Unit].Start)
-	})
+	slices.SortFunc(out, byScore)
 	return out[:min(len(out), n)]
 }
 

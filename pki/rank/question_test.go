@@ -70,16 +70,6 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestTop(t *testing.T) {
-	top := top[int]{n: 3, score: func(v *int) float32 { return float32(*v) }}
-	for _, v := range []int{5, 1, 9, 7, 3, 9} {
-		top.add(v)
-	}
-	if got := top.sorted(); !slices.Equal(got, []int{9, 9, 7}) {
-		t.Errorf("%v", got)
-	}
-}
-
 // TestPairs: words side by side stand for a name, words apart don't.
 func TestPairs(t *testing.T) {
 	r := NewReader(Default())

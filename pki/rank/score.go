@@ -185,8 +185,10 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 	}
 	list := weigh(q, parts, allUnits, allFiles)
 	named := r.named(q, parts, allUnits)
-	byWords := func(c *first) float32 { return c.words }
-	t := tops{units: top[first]{n: units, score: byWords}, files: top[first]{n: files, score: byWords}}
+	t := tops{
+		units: newTop(units, func(c *first) string { return parts[c.Part].Files[parts[c.Part].Units[c.ID].File].Path }),
+		files: newTop(files, func(c *first) string { return parts[c.Part].Files[c.ID].Path }),
+	}
 	s, _ := r.scratch.Get().(*scores)
 	if s == nil {
 		s = new(scores)
@@ -340,8 +342,7 @@ func dir(p string) string {
 
 // tops are the best so far.
 type tops struct {
-	units top[first]
-	files top[first]
+	units, files top
 }
 
 // pick puts the scores of a part together and keeps the best.

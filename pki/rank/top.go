@@ -1,40 +1,57 @@
 package rank
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// top keeps the n best.
-type top[T any] struct {
-	n     int
-	score func(*T) float32
-	list  []T // a heap, the worst first
+// top keeps the n best. Of two with the same score the one that comes first by
+// its path and its place there is the better one, so that it does not matter in
+// which order they come.
+type top struct {
+	n    int
+	path func(*first) string
+	bar  float32 // the score of the worst once there are n
+	list []first // a heap, the worst first
 }
 
-// wants reports whether a score would be kept.
-func (t *top[T]) wants(score float32) bool {
-	return t.n > 0 && (len(t.list) < t.n || score > t.score(&t.list[0]))
+func newTop(n int, path func(*first) string) top {
+	return top{n: n, path: path, bar: float32(math.Inf(-1))}
 }
 
-func (t *top[T]) add(v T) {
-	if !t.wants(t.score(&v)) {
+// wants reports whether something of that score may be kept.
+func (t *top) wants(score float32) bool { return score >= t.bar && t.n > 0 }
+
+func (t *top) add(v first) {
+	switch {
+	case !t.wants(v.words):
 		return
-	}
-	if len(t.list) < t.n {
+	case len(t.list) < t.n:
 		t.list = append(t.list, v)
-		for i := len(t.list) - 1; i > 0 && t.less(i, (i-1)/2); i = (i - 1) / 2 {
+		for i := len(t.list) - 1; i > 0 && t.worse(i, (i-1)/2); i = (i - 1) / 2 {
 			t.list[i], t.list[(i-1)/2] = t.list[(i-1)/2], t.list[i]
 		}
-		return
+	case t.compare(v, t.list[0]) < 0:
+		t.list[0] = v
+		t.sink()
 	}
-	t.list[0] = v
+	if len(t.list) == t.n {
+		t.bar = t.list[0].words
+	}
+}
+
+// sink brings what is first in the heap to its place.
+func (t *top) sink() {
 	for i := 0; ; {
 		c := 2*i + 1
 		if c >= len(t.list) {
 			return
 		}
-		if c+1 < len(t.list) && t.less(c+1, c) {
+		if c+1 < len(t.list) && t.worse(c+1, c) {
 			c++
 		}
-		if !t.less(c, i) {
+		if !t.worse(c, i) {
 			return
 		}
 		t.list[i], t.list[c] = t.list[c], t.list[i]
@@ -42,10 +59,18 @@ func (t *top[T]) add(v T) {
 	}
 }
 
-func (t *top[T]) less(i, j int) bool { return t.score(&t.list[i]) < t.score(&t.list[j]) }
+func (t *top) worse(i, j int) bool { return t.compare(t.list[i], t.list[j]) > 0 }
+
+// compare orders by score, path and place, the better one first.
+func (t *top) compare(a, b first) int {
+	if a.words != b.words {
+		return compare(b.words, a.words)
+	}
+	return cmp.Or(cmp.Compare(t.path(&a), t.path(&b)), cmp.Compare(a.ID, b.ID))
+}
 
 // sorted returns what was kept, best first.
-func (t *top[T]) sorted() []T {
-	slices.SortStableFunc(t.list, func(a, b T) int { return compare(t.score(&b), t.score(&a)) })
+func (t *top) sorted() []first {
+	slices.SortFunc(t.list, t.compare)
 	return t.list
 }
