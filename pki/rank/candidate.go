@@ -3,6 +3,7 @@ package rank
 import (
 	"math"
 	"math/bits"
+	"runtime"
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
@@ -124,14 +125,19 @@ func order(list []Candidate, judge *Judge) {
 		return
 	}
 	best, top := float32(math.Inf(-1)), list[0].words
+	sorted := make([]*Candidate, len(list)) // a candidate is large
+	sideBySide(runtime.GOMAXPROCS(0), len(list), func(_, i int) { list[i].Score = judge.Of(&list[i].Features) })
 	for i := range list {
-		list[i].Score = judge.Of(&list[i].Features)
 		best = max(best, list[i].Score)
+		sorted[i] = &list[i]
 	}
-	slices.SortStableFunc(list, func(a, b Candidate) int { return compare(b.Score, a.Score) })
-	for i := range list {
-		list[i].Score = top * odds(list[i].Score-best)
+	slices.SortStableFunc(sorted, func(a, b *Candidate) int { return compare(b.Score, a.Score) })
+	out := make([]Candidate, len(list))
+	for i, c := range sorted {
+		out[i] = *c
+		out[i].Score = top * odds(c.Score-best)
 	}
+	copy(list, out)
 }
 
 // odds are those of a score beside another one, softened.
@@ -143,8 +149,9 @@ func odds(behind float32) float32 {
 // look finds which concepts of the question are where in the candidates.
 func (s *second) look(list []weighed) {
 	spans := s.spans()
+	concepts := make([]set, len(list))
 	at := map[int]int{} // concepts, by the terms that they begin with
-	for _, t := range list {
+	for n, t := range list {
 		i, ok := at[t.Of]
 		if !ok {
 			if i = len(s.concepts); i == maxConcepts {
@@ -166,12 +173,16 @@ func (s *second) look(list []weighed) {
 		if t.Scope {
 			s.scope |= c
 		}
-		for part, spans := range spans {
-			if places, ok := s.parts[part].Postings(t.ID); ok {
-				spans.look(places, c)
+		concepts[n] = c
+	}
+	sideBySide(processors(list, len(spans)), len(spans), func(_, i int) {
+		part := &spans[i]
+		for n := range list {
+			if concepts[n] != 0 {
+				part.look(list[n].places[part.number], concepts[n])
 			}
 		}
-	}
+	})
 }
 
 // span is a file of which something is a candidate.
@@ -182,9 +193,12 @@ type span struct {
 }
 
 // spans are those of a part, in order.
-type spans []span
+type spans struct {
+	number uint32 // of the part
+	list   []span
+}
 
-func (s *second) spans() map[uint32]spans {
+func (s *second) spans() []spans {
 	byFile := map[Ref]*span{}
 	of := func(part, file uint32) *span {
 		ref := Ref{part, file}
@@ -203,19 +217,25 @@ func (s *second) spans() map[uint32]spans {
 		sp := of(c.Part, s.parts[c.Part].Units[c.ID].File)
 		sp.units = append(sp.units, c)
 	}
-	out := map[uint32]spans{}
+	byPart := map[uint32]*spans{}
 	for ref, sp := range byFile {
 		slices.SortFunc(sp.units, func(a, b *Candidate) int { return int(a.ID) - int(b.ID) })
-		out[ref.Part] = append(out[ref.Part], *sp)
+		if byPart[ref.Part] == nil {
+			byPart[ref.Part] = &spans{number: ref.Part}
+		}
+		byPart[ref.Part].list = append(byPart[ref.Part].list, *sp)
 	}
-	for _, list := range out {
-		slices.SortFunc(list, func(a, b span) int { return int(a.first) - int(b.first) })
+	out := make([]spans, 0, len(byPart))
+	for _, part := range byPart {
+		slices.SortFunc(part.list, func(a, b span) int { return int(a.first) - int(b.first) })
+		out = append(out, *part)
 	}
 	return out
 }
 
 // look notes where a term of a concept is. Places and spans are both in order.
-func (list spans) look(places segment.Postings, concept set) {
+func (p *spans) look(places segment.Postings, concept set) {
+	list := p.list
 	k, j := 0, 0
 	for c := places.Cursor(); c.Next(); {
 		for k < len(list) && c.Unit >= list[k].end {

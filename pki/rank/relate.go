@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -20,10 +22,8 @@ func (s *second) relate() {
 		name string
 	}
 	types := map[key]*Candidate{}
-	byUnit := make(map[Ref]*Candidate, len(s.units))
 	for i := range s.units {
 		c := &s.units[i]
-		byUnit[c.ref()] = c
 		p := s.parts[c.Part]
 		if u := &p.Units[c.ID]; !callable(u.Kind()) && u.Kind() != segment.FileKind {
 			types[key{Ref{c.Part, u.File}, p.Name(c.ID)}] = c
@@ -39,33 +39,69 @@ func (s *second) relate() {
 			t.Features[UnitMember] = max(t.Features[UnitMember], c.Features[UnitWords])
 		}
 	}
+	s.relateNames()
+}
+
+// use is a candidate that has the name of another one.
+type use struct{ of, by *Candidate }
+
+// relateNames lets candidates speak for those whose names they use.
+func (s *second) relateNames() {
+	type name struct {
+		of *Candidate
+		id terms.ID
+	}
+	var names []name
 	for i := range s.units[:min(len(s.units), relatedUnits)] {
 		c := &s.units[i]
-		p := s.parts[c.Part]
-		name := p.Name(c.ID)
-		if len(name) < 4 || p.Units[c.ID].Kind() == segment.FileKind {
-			continue
+		if p := s.parts[c.Part]; len(p.Name(c.ID)) >= 4 && p.Units[c.ID].Kind() != segment.FileKind {
+			names = append(names, name{c, terms.Whole(p.Name(c.ID))})
 		}
-		id := terms.Whole(name)
-		used := float32(0)
-		for part := range s.parts {
-			places, ok := s.parts[part].Postings(id)
-			if !ok || places.Units > relatedUses {
-				continue
-			}
-			for at := places.Cursor(); at.Next(); {
-				if at.Where&segment.AsWhole == 0 || !segment.HasBody(at.Where) {
-					continue
-				}
-				if o := byUnit[Ref{uint32(part), at.Unit}]; o != nil && o != c {
-					used += o.Features[UnitWords]
-					o.Features[UnitUses] += c.Features[UnitWords]
-				}
+	}
+	byPart := make([][]*Candidate, len(s.parts))
+	for i := range s.units {
+		byPart[s.units[i].Part] = append(byPart[s.units[i].Part], &s.units[i])
+	}
+	uses := make([][]use, len(s.parts))
+	sideBySide(runtime.GOMAXPROCS(0), len(s.parts), func(_, part int) {
+		users := byPart[part]
+		if len(users) == 0 {
+			return
+		}
+		slices.SortFunc(users, func(a, b *Candidate) int { return int(a.ID) - int(b.ID) })
+		for _, n := range names {
+			if places, ok := s.parts[part].Postings(n.id); ok && places.Units <= relatedUses {
+				uses[part] = appendUses(uses[part], n.of, users, places)
 			}
 		}
-		c.Features[UnitUsed] = log(used)
+	})
+	used := map[*Candidate]float32{}
+	for _, list := range uses {
+		for _, u := range list {
+			used[u.of] += u.by.Features[UnitWords]
+			u.by.Features[UnitUses] += u.of.Features[UnitWords]
+		}
 	}
 	for i := range s.units {
-		s.units[i].Features[UnitUses] = log(s.units[i].Features[UnitUses])
+		c := &s.units[i]
+		c.Features[UnitUsed], c.Features[UnitUses] = log(used[c]), log(c.Features[UnitUses])
 	}
+}
+
+// appendUses appends the users in whose bodies a candidate's name is. Users and
+// places are both in order.
+func appendUses(uses []use, of *Candidate, users []*Candidate, places segment.Postings) []use {
+	k := 0
+	for at := places.Cursor(); at.Next(); {
+		for k < len(users) && users[k].ID < at.Unit {
+			k++
+		}
+		if k == len(users) {
+			break
+		}
+		if users[k].ID == at.Unit && users[k] != of && at.Where&segment.AsWhole != 0 && segment.HasBody(at.Where) {
+			uses = append(uses, use{of, users[k]})
+		}
+	}
+	return uses
 }

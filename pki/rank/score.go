@@ -3,7 +3,7 @@ package rank
 import (
 	"cmp"
 	"math"
-	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -53,7 +53,7 @@ type Ranker struct {
 	*Reader
 	w       Weights
 	table   *table
-	scratch sync.Pool // of *scores
+	scratch sync.Pool // of *sums
 }
 
 // New makes a ranker.
@@ -63,67 +63,13 @@ func New(w Weights) *Ranker { return &Ranker{Reader: NewReader(w), w: w, table: 
 // units says little.
 const most = 250_000
 
-// scores are what the units and files of one part have so far. They are used
-// again: only what was touched is cleared.
-type scores struct {
-	units   []float32
-	files   []fileScore
-	touched []uint32
-	met     []uint32 // files
-}
-
-type fileScore struct {
-	met    bool
-	factor float32 // of its kind; 0: it is no hit
-	score  float32
-	norm   float32    // what its length takes from its words; 0: not known yet
-	best   [3]float32 // of its units
-}
-
-// fit makes room for a part.
-func (s *scores) fit(p Part) {
-	if len(s.units) < len(p.Units) {
-		s.units = make([]float32, len(p.Units))
-	}
-	if len(s.files) < len(p.Files) {
-		s.files = make([]fileScore, len(p.Files))
-	}
-}
-
-func (s *scores) clear() {
-	for _, u := range s.touched {
-		s.units[u] = 0
-	}
-	for _, f := range s.met {
-		s.files[f] = fileScore{}
-	}
-	s.touched, s.met = s.touched[:0], s.met[:0]
-}
-
-// meet notes a file.
-func (s *scores) meet(file uint32) *fileScore {
-	f := &s.files[file]
-	if !f.met {
-		f.met = true
-		s.met = append(s.met, file)
-	}
-	return f
-}
-
-// raise adds to a unit.
-func (s *scores) raise(unit uint32, by float32) {
-	if s.units[unit] == 0 {
-		s.touched = append(s.touched, unit)
-	}
-	s.units[unit] += by
-}
-
 // weighed is a term of the question with what the index says about it.
 type weighed struct {
 	Term
 	units, files uint32
 	unitWeight   float32
 	fileWeight   float32
+	places       []segment.Postings // by part
 }
 
 func idf(n, all uint32) float32 {
@@ -134,18 +80,17 @@ func idf(n, all uint32) float32 {
 // weigh looks the terms up. What is rare comes first; the commonest words are
 // left out where they are too many.
 func weigh(q Question, parts []Part, units, files uint32) []weighed {
-	list := make([]weighed, 0, len(q.Terms))
+	list, places := make([]weighed, 0, len(q.Terms)), make([]segment.Postings, len(q.Terms)*len(parts))
 	for _, t := range q.Terms {
-		w := weighed{Term: t}
+		w := weighed{Term: t, places: places[:len(parts):len(parts)]}
 		for i := range parts {
-			if p, ok := parts[i].Postings(t.ID); ok {
-				w.units += p.Units
-				w.files += p.Files
-			}
+			w.places[i], _ = parts[i].Postings(t.ID)
+			w.units += w.places[i].Units
+			w.files += w.places[i].Files
 		}
 		if w.units > 0 {
 			w.unitWeight, w.fileWeight = idf(w.units, units)*t.Weight, idf(w.files, files)*t.Weight
-			list = append(list, w)
+			list, places = append(list, w), places[len(parts):]
 		}
 	}
 	slices.SortStableFunc(list, func(a, b weighed) int { return cmp.Compare(b.unitWeight, a.unitWeight) })
@@ -185,80 +130,47 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 	}
 	list := weigh(q, parts, allUnits, allFiles)
 	named := r.named(q, parts, allUnits)
-	t := tops{
-		units: newTop(units, func(c *first) string { return parts[c.Part].Files[parts[c.Part].Units[c.ID].File].Path }),
-		files: newTop(files, func(c *first) string { return parts[c.Part].Files[c.ID].Path }),
+	shares := make([]share, processors(list, len(parts)))
+	for i := range shares {
+		shares[i] = r.share(&q, parts, f, units, files)
 	}
-	s, _ := r.scratch.Get().(*scores)
-	if s == nil {
-		s = new(scores)
-	}
-	defer r.scratch.Put(s)
-	for i, p := range parts {
-		s.fit(p)
-		for _, term := range list {
-			if places, ok := p.Postings(term.ID); ok {
-				r.add(s, p.Segment, places, term)
-			}
+	sideBySide(len(shares), len(parts), func(k, i int) { shares[k].part(uint32(i), parts[i], list, named[uint32(i)]) })
+	all := &shares[0]
+	for i := range shares {
+		r.scratch.Put(shares[i].sums)
+		if i > 0 {
+			all.units.addAll(&shares[i].units)
+			all.files.addAll(&shares[i].files)
 		}
-		for _, n := range named[uint32(i)] {
-			s.raise(n.unit, n.gain)
-			s.meet(p.Units[n.unit].File)
-		}
-		r.pick(&t, q, uint32(i), p, s, f, named[uint32(i)])
-		s.clear()
 	}
-	us, fs = candidates(t.units.sorted()), candidates(t.files.sorted())
+	us, fs = candidates(all.units.sorted()), candidates(all.files.sorted())
 	if !r.w.Unit.None() || !r.w.File.None() {
 		r.refine(q, project, list, us, fs)
 	}
 	return us, fs
 }
 
-// add adds what one term says.
-func (r *Ranker) add(s *scores, seg *segment.Segment, p segment.Postings, t weighed) {
-	file, body := ^uint32(0), float32(0)
-	flags, own := byte(0), byte(0)
-	names := float32(0)
-	w := &r.w
-	flush := func() {
-		if file == ^uint32(0) {
-			return
-		}
-		f := s.meet(file)
-		if f.norm == 0 {
-			f.norm = 1 - w.FileB + w.FileB*(1+seg.Lengths[file])/w.FileAvgLen
-		}
-		tf := w.FileBody * body / f.norm
-		if own&segment.InName != 0 {
-			tf += w.FileName
-		}
-		if own&segment.InOwner != 0 {
-			tf += w.FileDir
-		}
-		if flags&segment.InDoc != 0 {
-			tf += w.FileDoc
-		}
-		tf += w.FileUnits * max(0, min(names, 3))
-		f.score += t.fileWeight * tf / (w.FileK1 + tf)
+// processors is how many processors a question is worth.
+func processors(list []weighed, parts int) int {
+	const each = 20_000 // postings, for which waking another one pays
+	places := 0
+	for i := range list {
+		places += int(list[i].units)
 	}
-	for c := p.Cursor(); c.Next(); {
-		unit, where := c.Unit, c.Where
-		s.raise(unit, t.unitWeight*r.table.weight(seg.Forms[unit], where, w.K1))
-		if f := uint32(seg.FileOf[unit]); f != file {
-			flush()
-			file, body, flags, own, names = f, 0, 0, 0, 0
-			if seg.Files[file].First == unit {
-				own, names = where, -1
-			}
-		}
-		if where&segment.InName != 0 {
-			names++
-		}
-		body += segment.BodyCount[where&7]
-		flags |= where
+	return max(1, min(runtime.GOMAXPROCS(0), parts, places/each))
+}
+
+// share makes what one processor needs for a question.
+func (r *Ranker) share(q *Question, parts []Part, f Filter, units, files int) share {
+	s, _ := r.scratch.Get().(*sums)
+	if s == nil {
+		s = new(sums)
 	}
-	flush()
+	return share{
+		r: r, q: q, f: f, sums: s,
+		units: newTop(units, func(at Ref) string { return parts[at.Part].Files[parts[at.Part].Units[at.Unit].File].Path }),
+		files: newTop(files, func(at Ref) string { return parts[at.Part].Files[at.Unit].Path }),
+	}
 }
 
 // gain is what a unit gets because the question names it.
@@ -302,109 +214,4 @@ func (r *Ranker) named(q Question, parts []Part, units uint32) map[uint32][]gain
 		}
 	}
 	return out
-}
-
-// places is how well a path that the question names fits a file: by the share
-// of its segments, from the end.
-func places(q Question, file string) float32 {
-	best := float32(0)
-	for _, p := range q.Paths {
-		a, b := p, file
-		same, of := 0, strings.Count(p, "/")+1
-		for a != "" && b != "" && path.Base(a) == path.Base(b) {
-			same++
-			a, b = dir(a), dir(b)
-		}
-		if same == 0 {
-			// A path without its end: a package, a module.
-			if d := path.Dir(file); of > 1 && (d == p || strings.HasSuffix(d, "/"+p)) {
-				best = max(best, 0.3)
-			}
-			continue
-		}
-		fit := float32(0.6)
-		if same == of || b == "" {
-			fit = 1
-		} else if same == 1 && of > 1 {
-			fit = 0.25
-		}
-		best = max(best, fit)
-	}
-	return best
-}
-
-func dir(p string) string {
-	if i := strings.LastIndexByte(p, '/'); i >= 0 {
-		return p[:i]
-	}
-	return ""
-}
-
-// tops are the best so far.
-type tops struct {
-	units, files top
-}
-
-// pick puts the scores of a part together and keeps the best.
-func (r *Ranker) pick(t *tops, q Question, part uint32, p Part, s *scores, f Filter, named []gain) {
-	w := &r.w
-	for _, file := range s.met {
-		rec, fs := &p.Files[file], &s.files[file]
-		if p.Dead != nil && p.Dead(file) || f.File != nil && !f.File(rec.Path) {
-			continue
-		}
-		fs.factor = r.factor(q, rec)
-		if len(q.Paths) > 0 {
-			fs.score += w.Path * places(q, rec.Path)
-		}
-	}
-	for _, unit := range s.touched {
-		b := &s.files[p.FileOf[unit]].best
-		switch v := s.units[unit] * r.table.kinds[p.Forms[unit].Code]; {
-		case v > b[0]:
-			b[0], b[1], b[2] = v, b[0], b[1]
-		case v > b[1]:
-			b[1], b[2] = v, b[1]
-		case v > b[2]:
-			b[2] = v
-		}
-	}
-	for _, file := range s.met {
-		if fs := &s.files[file]; fs.factor > 0 {
-			b := fs.best
-			lent := w.OfBest*b[0] + w.OfThree*(b[0]+b[1]+b[2])/3
-			if score := (fs.score + lent) * fs.factor; t.files.wants(score) {
-				t.files.add(first{Part: part, ID: file, words: score, own: fs.score, lent: lent})
-			}
-		}
-	}
-	for _, unit := range s.touched {
-		fs := &s.files[p.FileOf[unit]]
-		if fs.factor == 0 || f.Kind != nil && !f.Kind(p.Units[unit].Kind()) {
-			continue
-		}
-		score := (s.units[unit] + w.OfFile*fs.score) * r.table.kinds[p.Forms[unit].Code] * fs.factor
-		if t.units.wants(score) {
-			exact := slices.ContainsFunc(named, func(g gain) bool { return g.unit == unit })
-			t.units.add(first{Part: part, ID: unit, words: score, own: s.units[unit], lent: fs.score, Exact: exact})
-		}
-	}
-}
-
-// factor is what the kind of a file makes of its scores.
-func (r *Ranker) factor(q Question, f *segment.File) float32 {
-	factor := float32(1)
-	if f.Flags&segment.Test != 0 && !q.Tests {
-		factor *= r.w.Tests
-	}
-	if f.Flags&segment.Aside != 0 {
-		factor *= r.w.Aside
-	}
-	if f.Flags&segment.Prose != 0 {
-		factor *= r.w.Prose
-	}
-	if f.Flags&(segment.Skipped|segment.Generated) != 0 {
-		factor *= r.w.Data
-	}
-	return factor
 }

@@ -11,8 +11,13 @@ type table struct {
 	body   [segment.LengthClasses]float32         // what one more in the body weighs
 	name   [segment.NameParts + 1]float32
 	doc    [segment.LengthClasses]float32
-	kinds  [256]float32 // by the code of a kind
+	kinds  [segment.Codes]float32 // by the code of a kind
+
+	kind, factor float32 // the most that kinds of units and of files make of a score
 }
+
+// rounded makes a bound hold that was computed otherwise than what it bounds.
+const rounded = 1.0001
 
 func newTable(w Weights) *table {
 	t := new(table)
@@ -50,7 +55,9 @@ func newTable(w Weights) *table {
 		case pki.Constant, pki.Variable:
 			t.kinds[code] = w.Values
 		}
+		t.kind = max(t.kind, t.kinds[code])
 	}
+	t.factor = max(1, w.Tests) * max(1, w.Aside) * max(1, w.Prose) * max(1, w.Data) * rounded
 	for n := range t.name {
 		t.name[n] = 1 / (1 - w.BName + w.BName*float32(n)/2)
 	}
@@ -60,6 +67,6 @@ func newTable(w Weights) *table {
 // weight is the weight of a posting in its unit, saturated.
 func (t *table) weight(u segment.Form, where byte, k1 float32) float32 {
 	f := &t.fields[where]
-	tf := f.rest + f.name*t.name[u.Parts] + f.doc*t.doc[u.Doc] + segment.BodyCount[where&7]*t.body[u.Length]
+	tf := f.rest + f.name*t.name[u.Parts()] + f.doc*t.doc[u.Doc()] + segment.BodyCount[where&7]*t.body[u.Length()]
 	return tf / (k1 + tf)
 }

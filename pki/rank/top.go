@@ -11,12 +11,12 @@ import (
 // which order they come.
 type top struct {
 	n    int
-	path func(*first) string
+	path func(Ref) string
 	bar  float32 // the score of the worst once there are n
 	list []first // a heap, the worst first
 }
 
-func newTop(n int, path func(*first) string) top {
+func newTop(n int, path func(Ref) string) top {
 	return top{n: n, path: path, bar: float32(math.Inf(-1))}
 }
 
@@ -32,12 +32,19 @@ func (t *top) add(v first) {
 		for i := len(t.list) - 1; i > 0 && t.worse(i, (i-1)/2); i = (i - 1) / 2 {
 			t.list[i], t.list[(i-1)/2] = t.list[(i-1)/2], t.list[i]
 		}
-	case t.compare(v, t.list[0]) < 0:
+	case t.compare(&v, &t.list[0]) < 0:
 		t.list[0] = v
 		t.sink()
 	}
 	if len(t.list) == t.n {
 		t.bar = t.list[0].words
+	}
+}
+
+// addAll adds what another one has kept.
+func (t *top) addAll(other *top) {
+	for _, v := range other.list {
+		t.add(v)
 	}
 }
 
@@ -59,18 +66,18 @@ func (t *top) sink() {
 	}
 }
 
-func (t *top) worse(i, j int) bool { return t.compare(t.list[i], t.list[j]) > 0 }
+func (t *top) worse(i, j int) bool { return t.compare(&t.list[i], &t.list[j]) > 0 }
 
 // compare orders by score, path and place, the better one first.
-func (t *top) compare(a, b first) int {
+func (t *top) compare(a, b *first) int {
 	if a.words != b.words {
 		return compare(b.words, a.words)
 	}
-	return cmp.Or(cmp.Compare(t.path(&a), t.path(&b)), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(t.path(a.ref()), t.path(b.ref())), cmp.Compare(a.ID, b.ID))
 }
 
 // sorted returns what was kept, best first.
 func (t *top) sorted() []first {
-	slices.SortFunc(t.list, t.compare)
+	slices.SortFunc(t.list, func(a, b first) int { return t.compare(&a, &b) })
 	return t.list
 }

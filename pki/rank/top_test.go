@@ -17,7 +17,7 @@ func TestTop(t *testing.T) {
 	want := []Ref{{1, 2}, {2, 0}, {1, 0}, {2, 1}, {0, 2}}
 	for range 100 {
 		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		top := newTop(len(want), func(c *first) string { return paths[c.Part] })
+		top := newTop(len(want), func(at Ref) string { return paths[at.Part] })
 		for _, c := range all {
 			if top.wants(c.words) {
 				top.add(c)

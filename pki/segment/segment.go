@@ -132,18 +132,42 @@ func ClassLength(c uint8) float32 {
 	return n * 1.2
 }
 
-// Form is what a unit's lengths and kind make of the weight of its words.
-type Form struct{ Length, Doc, Parts, Code uint8 }
+// Form is what a ranking needs of every unit that has a word, in little space:
+// its file, its kind, and what lengths make of the weight of its words.
+type Form uint32
+
+// Codes is the number of codes of kinds that there may be.
+const Codes = 16
+
+func formOf(u *Unit) Form {
+	return Form(u.File<<17 | uint32(u.kind)<<13 | uint32(u.Parts)<<10 | uint32(u.Doc)<<5 | uint32(u.Length))
+}
+
+// File is the number of the unit's file.
+func (f Form) File() uint32 { return uint32(f >> 17) }
+
+// Code stands for the unit's kind, see KindOf.
+func (f Form) Code() uint8 { return uint8(f>>13) % Codes }
+
+// Parts is the unit's Parts.
+func (f Form) Parts() uint8 { return uint8(f>>10) & NameParts }
+
+// Doc is the unit's Doc.
+func (f Form) Doc() uint8 { return uint8(f>>5) % LengthClasses }
+
+// Length is the unit's Length.
+func (f Form) Length() uint8 { return uint8(f) % LengthClasses }
 
 // arrange fills in what is made of files and units.
 func (s *Segment) arrange() {
-	s.Forms, s.FileOf, s.Lengths = make([]Form, len(s.Units)), make([]uint16, len(s.Units)), make([]float32, len(s.Files))
+	s.Forms, s.Lengths = make([]Form, len(s.Units)), make([]float32, len(s.Files))
 	for i := range s.Units {
 		u := &s.Units[i]
-		s.Forms[i], s.FileOf[i] = Form{u.Length, u.Doc, u.Parts, u.kind}, uint16(u.File)
+		s.Forms[i] = formOf(u)
 		s.Lengths[u.File] += ClassLength(u.Length)
 	}
-	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*30 + int64(len(s.hashes)+len(s.starts)+len(s.imports)+len(s.importEnds)+len(s.moduleEnds))*4 + int64(len(s.posts)+len(s.text)+len(s.modules))
+	s.sortHashes()
+	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*28 + int64(len(s.hashes)+len(s.buckets)+len(s.starts)+len(s.imports)+len(s.importEnds)+len(s.moduleEnds))*4 + int64(len(s.posts)+len(s.text)+len(s.modules))
 	s.Extensions = map[string]uint32{}
 	for i := range s.Files {
 		f := &s.Files[i]
@@ -153,25 +177,25 @@ func (s *Segment) arrange() {
 }
 
 // maxFiles bounds the files of a segment.
-const maxFiles = 1 << 16
+const maxFiles = 1 << 15
 
 // Segment is safe for concurrent use.
 type Segment struct {
 	Files []File
 	Units []Unit
 
-	// What a ranking needs of every unit that has a word, closer together.
-	Forms   []Form
-	FileOf  []uint16
+	Forms   []Form    // of the units
 	Lengths []float32 // of the files, in words
 
 	Extensions map[string]uint32 // how many units are in files whose names end so
 
-	names  names
-	hashes []uint32 // of the terms, in order
-	starts []uint32 // of their postings, and the end of the last
-	posts  []byte
-	text   string
+	names   names
+	hashes  []uint32 // of the terms, in order
+	buckets []uint32 // of the hashes that begin with the same bits, all but so many: where the first one is; and the end
+	shift   int
+	starts  []uint32 // of their postings, and the end of the last
+	posts   []byte
+	text    string
 
 	imports    []uint32 // numbers of modules, file by file
 	importEnds []uint32 // of each file
@@ -224,20 +248,26 @@ func (s *Segment) Postings(id terms.ID) (p Postings, ok bool) {
 	return p, true
 }
 
-// find returns the place of a hash. Hashes are spread evenly, so that it is near
-// where its share of all numbers says.
+// find returns the place of a hash.
 func (s *Segment) find(hash uint32) (at int, ok bool) {
-	n := len(s.hashes)
-	lo := int(uint64(hash) * uint64(n) >> 32)
-	hi := lo
-	for step := 16; lo > 0 && s.hashes[lo] > hash; step *= 2 {
-		lo, hi = max(lo-step, 0), lo
-	}
-	for step := 16; hi < n && s.hashes[hi] < hash; step *= 2 {
-		lo, hi = hi, min(hi+step, n)
-	}
-	i, ok := slices.BinarySearch(s.hashes[lo:min(hi+1, n)], hash)
+	bucket := hash >> s.shift
+	lo := int(s.buckets[bucket])
+	i, ok := slices.BinarySearch(s.hashes[lo:s.buckets[bucket+1]], hash)
 	return lo + i, ok
+}
+
+// sortHashes says which of the hashes begin alike. They are spread evenly, so
+// that these are next to each other in memory.
+func (s *Segment) sortHashes() {
+	const few = 4 // as a power of two: so many begin alike, about
+	s.shift = min(31, 32+few-bits.Len(uint(len(s.hashes))))
+	s.buckets = make([]uint32, 1<<(32-s.shift)+1)
+	for _, h := range s.hashes {
+		s.buckets[h>>s.shift+1]++
+	}
+	for i := range s.buckets[1:] {
+		s.buckets[i+1] += s.buckets[i]
+	}
 }
 
 func (p *Postings) varint() uint32 {
@@ -282,6 +312,36 @@ func (c *Cursor) Next() bool {
 		return true
 	}
 	return c.far()
+}
+
+// Place is a unit and, in the lowest byte, where the term is in it.
+type Place uint32
+
+// Unit is the number of the unit.
+func (p Place) Unit() uint32 { return uint32(p >> 8) }
+
+// Where says where in the unit.
+func (p Place) Where() byte { return byte(p) }
+
+// Read goes to as many of the next places as to has room for, and returns how
+// many there were. It costs less than as many calls of Next.
+func (c *Cursor) Read(to []Place) (n int) {
+	unit, data := c.Unit, c.data
+	for ; n < len(to) && len(data) >= 2; n++ {
+		if d := data[0]; d < 0x80 {
+			unit += uint32(d)
+			to[n], data = Place(unit<<8|uint32(data[1])), data[2:]
+			continue
+		}
+		c.Unit, c.data = unit, data
+		if !c.far() {
+			return n
+		}
+		unit, data = c.Unit, c.data
+		to[n] = Place(unit<<8 | uint32(c.Where))
+	}
+	c.Unit, c.data = unit, data
+	return n
 }
 
 // far is Next for a place that is not near.

@@ -78,6 +78,40 @@ func TestPostings(t *testing.T) {
 	}
 }
 
+// TestRead: places come in blocks as they do one by one, for every term there is.
+func TestRead(t *testing.T) {
+	for what, s := range map[string]*segment.Segment{"few": built(), "many": many(), "none": segment.NewBuilder(true).Finish()} {
+		if _, ok := s.Postings(terms.Word("nowhere")); ok {
+			t.Errorf("%s: what no file has is found", what)
+		}
+		far := 0
+		for u := range s.Units {
+			p, ok := s.Postings(terms.Whole(s.Name(uint32(u))))
+			if !ok {
+				t.Fatalf("%s: %s is not found", what, s.Name(uint32(u)))
+			}
+			var want, got []segment.Place
+			p.Each(func(unit uint32, where byte) bool {
+				if n := len(want); n > 0 && unit-want[n-1].Unit() >= 0x80 {
+					far++
+				}
+				want = append(want, segment.Place(unit<<8|uint32(where)))
+				return true
+			})
+			c, block := p.Cursor(), make([]segment.Place, 1+u%5)
+			for n := c.Read(block); n > 0; n = c.Read(block) {
+				got = append(got, block[:n]...)
+			}
+			if !slices.Equal(got, want) || len(got) != int(p.Units) {
+				t.Fatalf("%s: %s is at %v, want %v", what, s.Name(uint32(u)), got, want)
+			}
+		}
+		if what == "many" && far == 0 {
+			t.Error("no two places are far from each other")
+		}
+	}
+}
+
 // many is a segment with many terms, and some names that come again.
 func many() *segment.Segment {
 	b := segment.NewBuilder(false)
@@ -177,7 +211,7 @@ func use(s *segment.Segment) {
 	}
 	for _, w := range []string{"open", "store", "file", "bin", "path"} {
 		if p, ok := s.Postings(terms.Word(w)); ok {
-			p.Each(func(u uint32, w byte) bool { _, _ = s.Forms[u], s.FileOf[u]; return true })
+			p.Each(func(u uint32, w byte) bool { _ = s.Forms[u]; return true })
 		}
 	}
 }
