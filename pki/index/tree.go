@@ -79,16 +79,23 @@ func (t tree) face(name string) string {
 			list = append(list, base)
 		}
 	}
-	list = slices.DeleteFunc(list, func(base string) bool { return !t.IsFile(path.Join(name, base)) })
-	if len(list) == 0 {
-		return ""
+	// The list is long in some packages, and looking a file up is not free.
+	own, face := path.Base(name)+".go", ""
+	less := func(a, b string) bool {
+		if first := a == "doc.go"; first != (b == "doc.go") {
+			return first
+		}
+		if first := a == own; first != (b == own) {
+			return first
+		}
+		return a < b
 	}
-	for _, base := range []string{"doc.go", path.Base(name) + ".go"} {
-		if slices.Contains(list, base) {
-			return path.Join(name, base)
+	for _, base := range list {
+		if (face == "" || less(base, path.Base(face))) && t.IsFile(path.Join(name, base)) {
+			face = path.Join(name, base)
 		}
 	}
-	return path.Join(name, slices.Min(list))
+	return face
 }
 
 // resolver makes what resolves imports.

@@ -3,8 +3,10 @@ package rank
 import (
 	"bytes"
 	"cmp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -128,18 +130,16 @@ func (m *meanings) used(r Ref, text []byte) []Edge {
 			continue
 		}
 		j := terms.Ident(text, i)
-		name := string(text[i:j])
+		begin, word := i, text[i:j]
 		called := j < len(text) && (text[j] == '(' || text[j] == '!' || text[j] == '<' || text[j] == '[')
-		comment := inComment(text, i)
-		i = j
-		if comment || len(name) < 3 || len(name) > terms.MaxIdent {
+		if i = j; len(word) < 3 || len(word) > terms.MaxIdent {
 			continue
 		}
-		id := terms.Whole(name)
-		if seen[id] {
+		id := terms.Whole(string(word))
+		if seen[id] || inComment(text, begin) {
 			continue
 		}
-		found := m.of(name, home)
+		found := m.of(string(word), home)
 		if !called {
 			found = slices.DeleteFunc(found, func(e Edge) bool { return callable(parts[e.To.Part].Units[e.To.Unit].Kind()) })
 		}
@@ -156,20 +156,27 @@ func inComment(text []byte, i int) bool {
 	return bytes.Contains(before, []byte("//")) || bytes.HasPrefix(before, []byte("#")) || bytes.HasPrefix(before, []byte("* ")) || bytes.HasPrefix(before, []byte("/*"))
 }
 
-// meanings are what names stand for, looked up once.
+// meanings are what names stand for, looked up once. They are safe for
+// concurrent use.
 type meanings struct {
 	parts     []Part
 	directory *segment.Directory
 	bits      []uint64 // of the parts in the directory
-	known     map[string][]Ref
+
+	mu    sync.Mutex
+	known map[string][]Ref
 }
 
 // of returns the functions and types of a name, those nearby if there are many.
 func (m *meanings) of(name, home string) []Edge {
+	m.mu.Lock()
 	all, known := m.known[name]
+	m.mu.Unlock()
 	if !known {
 		all = m.bearers(name)
+		m.mu.Lock()
 		m.known[name] = all
+		m.mu.Unlock()
 	}
 	var near []Ref
 	for _, ref := range all {
@@ -251,6 +258,29 @@ func segmentsOf(parts []Part) []*segment.Segment {
 	return out
 }
 
+// edgesOf returns the edges of some units. What is not safe for concurrent use
+// is asked by one goroutine.
+func edgesOf(front []Reached, names *meanings, around Around) [][]Edge {
+	texts, edges, tied := make([][]byte, len(front)), make([][]Edge, len(front)), make([][]Edge, len(front))
+	for i := range front {
+		texts[i] = around.Text(front[i].Ref)
+	}
+	sideBySide(runtime.GOMAXPROCS(0), 1+len(front), func(_, n int) {
+		if n > 0 {
+			at := front[n-1].Ref
+			edges[n-1] = append(uses(names.parts, at), names.used(at, texts[n-1])...)
+			return
+		}
+		for i := range front {
+			tied[i] = around.Imports(front[i].Ref, texts[i])
+		}
+	})
+	for i := range edges {
+		edges[i] = append(edges[i], tied[i]...)
+	}
+	return edges
+}
+
 // Walk goes up to depth hops from the hits along the graph of names, with half
 // of the score lost at each, and returns the best that are no hits, at most n.
 func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Reached {
@@ -272,7 +302,7 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Rea
 		pa, pb := parts[a.Part], parts[b.Part]
 		return cmp.Or(cmp.Compare(pa.Files[pa.Units[a.Unit].File].Path, pb.Files[pb.Units[b.Unit].File].Path), cmp.Compare(a.Unit, b.Unit))
 	}
-	names := &meanings{parts, around.Names, around.Names.Bits(segmentsOf(parts)), map[string][]Ref{}}
+	names := &meanings{parts: parts, directory: around.Names, bits: around.Names.Bits(segmentsOf(parts)), known: map[string][]Ref{}}
 	var front []Reached
 	for i, h := range hits {
 		isHit[h.Ref] = true
@@ -282,10 +312,8 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Rea
 	}
 	for hop := 1; hop <= depth && len(front) > 0 && len(best) < maxSeen; hop++ {
 		var next []Reached
-		for _, from := range front {
-			text := around.Text(from.Ref)
-			edges := append(uses(parts, from.Ref), names.used(from.Ref, text)...)
-			edges = append(edges, around.Imports(from.Ref, text)...)
+		for i, edges := range edgesOf(front, names, around) {
+			from := &front[i]
 			for _, e := range edges {
 				score := from.Score * decay * e.Weight
 				if isHit[e.To] || score <= 0 {
