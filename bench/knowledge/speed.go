@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
@@ -18,7 +19,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )
 
-// speedQuestions are asked of any tree.
+// speedQuestions are asked of any tree: words that are rare and words that are
+// everywhere, one and many, names, paths and traces.
 var speedQuestions = []string{
 	"where is the connection timeout handled",
 	"parse command line flags",
@@ -27,6 +29,20 @@ var speedQuestions = []string{
 	"how are files watched for changes and the cache invalidated",
 	"device driver probe register interrupt handler memory allocation",
 	"NewSharedInformerFactory",
+	"data",
+	"quokka",
+	"get value",
+	"http.Server.ListenAndServe",
+	"fs/ext4/inode.c: ext4_write_begin",
+	"drivers/net/ethernet/intel/e1000/e1000_main.c",
+	"memory allocation failure error handling in the read and write functions of a driver",
+	"set get add remove init free read write open close",
+	"BUG: kernel NULL pointer dereference, address: 0000000000000008\n#PF: supervisor read access in kernel mode\n" +
+		"RIP: 0010:usb_hcd_unlink_urb (drivers/usb/core/hcd.c:1621)\nCall Trace:\n usb_kill_urb.part.0 (drivers/usb/core/urb.c:713)\n" +
+		" usb_disable_device (drivers/usb/core/message.c:1405)\n hub_event (drivers/usb/core/hub.c:5280)\n process_one_work (kernel/workqueue.c:2289)\n",
+	"panic: runtime error: invalid memory address or nil pointer dereference\n\ngoroutine 34 [running]:\n" +
+		"k8s.io/kubernetes/pkg/kubelet/status.(*manager).syncPod(0xc0000, 0x1)\n\t/go/src/k8s.io/kubernetes/pkg/kubelet/status/status_manager.go:512 +0x3a\n" +
+		"net/http.(*conn).serve(0xc0001)\n\t/usr/local/go/src/net/http/server.go:1930 +0x2b0\n",
 }
 
 // speed measures the index over one tree, by the clock and of processors.
@@ -65,6 +81,7 @@ func speed(w io.Writer, dir string) error {
 	ask := func(view workspace.Files, q string, depth int) (a index.Answer, err error) {
 		return x.Search(context.Background(), view, index.Query{Text: q, MaxHits: 10, MaxFiles: 5, GraphDepth: depth, MaxGraphHits: 10})
 	}
+	var all [2]cost.Cost // the most of them, without the graph and with it
 	for _, q := range speedQuestions {
 		var a index.Answer
 		for depth, what := range []string{"", ", with the graph"} {
@@ -75,19 +92,35 @@ func speed(w io.Writer, dir string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%14s ms  %s%s\n", t.Text(2), q, what)
+			all[depth] = cost.Cost{Wall: max(all[depth].Wall, t.Wall), CPU: max(all[depth].CPU, t.CPU)}
+			title, _, _ := strings.Cut(q, "\n")
+			fmt.Fprintf(w, "%14s ms  %s%s\n", t.Text(2), title, what)
 		}
 		for _, h := range a.Hits[:min(3, len(a.Hits))] {
 			fmt.Fprintf(w, "          %6.2f %s:%d-%d %s %s\n", h.Score, h.Path, h.Start, h.End, h.Kind, h.Name)
 		}
 	}
+	fmt.Fprintf(w, "%14s ms  at most, with the graph %s\n", all[0].Text(2), all[1].Text(2))
+	t, err := timed(9, func(int) error {
+		var work sync.WaitGroup
+		errs := make([]error, len(speedQuestions))
+		for i, q := range speedQuestions {
+			work.Go(func() { _, errs[i] = ask(files, q, 1) })
+		}
+		work.Wait()
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%14s ms  all of them at the same time\n", t.Text(2))
 	if err := editing(w, files, ask); err != nil {
 		return err
 	}
 	if err := x.Close(); err != nil {
 		return err
 	}
-	t, err := timed(7, func(int) error {
+	t, err = timed(7, func(int) error {
 		x := index.New(o)
 		_, err := x.Search(context.Background(), files, index.Query{Text: speedQuestions[0], MaxHits: 10, Wait: time.Minute})
 		return errors.Join(err, x.Close())
