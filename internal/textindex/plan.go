@@ -193,8 +193,12 @@ type finding struct {
 	end    mark // of its blocks
 }
 
-// manyFindings are kept at once, as workers wait for each other with that.
-const manyFindings = 64
+// Findings are kept many at once, and when no other worker is at that, unless
+// they are the most there may be.
+const (
+	manyFindings = 64
+	mostFindings = 8 * manyFindings
+)
 
 // Reader returns a new reader for a walk of the plan's names.
 func (p *Plan) Reader() *Reader {
@@ -231,8 +235,16 @@ func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
 		return
 	}
 	r.found = append(r.found, finding{e.Path, r.p.known[e.Number], r.p.x.trusted(st, now), r.binary, r.whole, r.sign.end()})
-	if len(r.found) == manyFindings {
-		r.Close()
+	if len(r.found) < manyFindings {
+		return
+	}
+	select {
+	case r.p.x.lock <- struct{}{}:
+		r.keep()
+	default:
+		if len(r.found) >= mostFindings {
+			r.Close()
+		}
 	}
 }
 
@@ -247,10 +259,17 @@ func (r *Reader) last() mark {
 // Close keeps what was found out. The reader can go on after it.
 func (r *Reader) Close() {
 	if len(r.found) > 0 {
-		r.p.x.keep(r.found, r.sign)
-		r.found = r.found[:0]
-		r.sign.cut(mark{})
+		r.p.x.lock <- struct{}{}
+		r.keep()
 	}
+}
+
+// keep is Close for whoever has locked the index. It unlocks it.
+func (r *Reader) keep() {
+	r.p.x.keep(r.found, r.sign)
+	r.p.x.unlock()
+	r.found = r.found[:0]
+	r.sign.cut(mark{})
 }
 
 // Parts returns what of a file a search has to read, nil for all of it: also
@@ -320,9 +339,8 @@ func (r *Reader) scanAll(buf []byte, piece func([]byte, bool) bool) error {
 }
 
 // keep stores what a reader has found out, unless a file was changed since.
+// x is locked.
 func (x *Index) keep(list []finding, s *signer) {
-	x.lock <- struct{}{}
-	defer x.unlock()
 	from := mark{}
 	for i := range list {
 		x.keepOne(&list[i], s, from)
