@@ -102,12 +102,12 @@ func (t *tree) add(s *store, name string) {
 	t.added[name] = int32(len(t.names))
 	t.names = append(t.names, name)
 	t.clock++
-	t.files = append(t.files, t.newFile(name))
+	t.files = append(t.files, t.newFile(workspace.Sensitive(name)))
 	t.count(int32(len(t.files)-1), isLoose, 1)
 }
 
-func (t *tree) newFile(name string) file {
-	return file{first: noColumn, turn: t.clock, secret: workspace.Sensitive(name)}
+func (t *tree) newFile(secret bool) file {
+	return file{first: noColumn, turn: t.clock, secret: secret}
 }
 
 // removeBelow forgets a directory.
@@ -141,14 +141,15 @@ func (t *tree) below(dir string) (lo, hi int) {
 
 // listing is what a walk finds.
 type listing struct {
-	names  []string
+	names  []string // in order
 	dirs   map[string]struct{}
+	secret map[string]bool
 	stamps map[string]uint64 // if asked for
 }
 
 // list walks what lies below dir, and takes the files' stamps.
 func list(ctx context.Context, disk *workspace.Disk, dir string, stamp func(workspace.Stamp) uint64) (*listing, error) {
-	l := &listing{dirs: map[string]struct{}{}, stamps: map[string]uint64{}}
+	l := &listing{dirs: map[string]struct{}{}, secret: map[string]bool{}, stamps: map[string]uint64{}}
 	var mu sync.Mutex
 	var found [2][]string
 	opts := workspace.WalkOptions{Dir: dir, Workers: len(found), Enter: func(name string, _ bool) {
@@ -158,6 +159,11 @@ func list(ctx context.Context, disk *workspace.Disk, dir string, stamp func(work
 	}}
 	err := disk.Walk(ctx, opts, func(e *workspace.Entry) error {
 		found[e.Worker] = append(found[e.Worker], e.Path)
+		if workspace.Sensitive(e.Path) {
+			mu.Lock()
+			l.secret[e.Path] = true
+			mu.Unlock()
+		}
 		if stamp != nil {
 			if st, err := e.Stat(); err == nil {
 				mu.Lock()
@@ -167,9 +173,25 @@ func list(ctx context.Context, disk *workspace.Disk, dir string, stamp func(work
 		}
 		return nil
 	})
-	l.names = slices.Concat(found[0], found[1])
-	slices.Sort(l.names)
+	var sorting sync.WaitGroup
+	for _, names := range found {
+		sorting.Go(func() { slices.Sort(names) })
+	}
+	sorting.Wait()
+	l.names = merge(found[0], found[1])
 	return l, err
+}
+
+// merge returns what is in two sorted lists.
+func merge(a, b []string) []string {
+	all := make([]string, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] > b[0] {
+			a, b = b, a
+		}
+		all, a = append(all, a[0]), a[1:]
+	}
+	return append(append(all, a...), b...)
 }
 
 // inside reports whether a name is dir or lies below it.
@@ -204,7 +226,7 @@ func (t *tree) replace(s *store, dir string, l *listing) {
 	for i, name := range names {
 		var f file
 		if old := t.number(name); old < 0 || t.files[old].state == isGone {
-			f = t.newFile(name)
+			f = t.newFile(l.secret[name])
 		} else {
 			f, numbers[old] = t.files[old], int32(i)
 			if more := t.more[old]; more != nil {
