@@ -235,34 +235,38 @@ func (s *second) spans() []spans {
 
 // look notes where a term of a concept is. Places and spans are both in order.
 func (p *spans) look(places segment.Postings, concept set) {
-	list := p.list
-	k, j := 0, 0
-	for c := places.Cursor(); c.Next(); {
-		for k < len(list) && c.Unit >= list[k].end {
-			k, j = k+1, 0
+	var block [64]segment.Place
+	list, c := p.list, places.Cursor()
+	for n, k, j := c.Read(block[:]), 0, 0; n > 0; n = c.Read(block[:]) {
+		if block[n-1].Unit() < list[k].first {
+			continue // all of them are before the next span
 		}
-		if k == len(list) {
-			return
+		for _, at := range block[:n] {
+			unit, where := at.Unit(), at.Where()
+			for unit >= list[k].end {
+				if k, j = k+1, 0; k == len(list) {
+					return
+				}
+			}
+			sp := &list[k]
+			if unit < sp.first {
+				continue
+			}
+			for j < len(sp.units) && sp.units[j].ID < unit {
+				j++
+			}
+			if j < len(sp.units) && sp.units[j].ID == unit {
+				sp.units[j].in.add(where, concept)
+			}
+			if sp.file == nil {
+				continue
+			}
+			if sp.first == unit { // the unit that stands for the file
+				sp.file.path.add(where&(segment.InName|segment.InOwner), concept)
+				where &^= segment.InName | segment.InOwner
+			}
+			sp.file.in.add(where, concept)
 		}
-		sp := &list[k]
-		if c.Unit < sp.first {
-			continue
-		}
-		for j < len(sp.units) && sp.units[j].ID < c.Unit {
-			j++
-		}
-		if j < len(sp.units) && sp.units[j].ID == c.Unit {
-			sp.units[j].in.add(c.Where, concept)
-		}
-		if sp.file == nil {
-			continue
-		}
-		where := c.Where
-		if sp.first == c.Unit { // the unit that stands for the file
-			sp.file.path.add(where&(segment.InName|segment.InOwner), concept)
-			where &^= segment.InName | segment.InOwner
-		}
-		sp.file.in.add(where, concept)
 	}
 }
 

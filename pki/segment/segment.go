@@ -328,9 +328,15 @@ func (p Place) Where() byte { return byte(p) }
 func (c *Cursor) Read(to []Place) (n int) {
 	unit, data := c.Unit, c.data
 	for ; n < len(to) && len(data) >= 2; n++ {
-		if d := data[0]; d < 0x80 {
-			unit += uint32(d)
+		d := uint32(data[0])
+		if d < 0x80 {
+			unit += d
 			to[n], data = Place(unit<<8|uint32(data[1])), data[2:]
+			continue
+		}
+		if e := uint32(data[1]); e < 0x80 && len(data) > 2 {
+			unit += d&0x7f | e<<7
+			to[n], data = Place(unit<<8|uint32(data[2])), data[3:]
 			continue
 		}
 		c.Unit, c.data = unit, data
