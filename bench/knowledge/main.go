@@ -19,7 +19,15 @@ func main() {
 	learned := flag.String("learned", "", "the file that is to have what was learned")
 	held := flag.Bool("held", true, "learn from some repositories for others, too, to see what can be hoped for")
 	rounds := flag.Int("rounds", 0, "how long to search for the weights of the words, too")
+	questions := flag.String("questions", "", "the file that is to have questions made from the commits and comments of the repositories; nothing is answered")
 	flag.Parse()
+	if *questions != "" {
+		if err := made(context.Background(), *questions, *repos, *cache); err != nil {
+			fmt.Fprintln(os.Stderr, "knowledge:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*tree, *set, *repos, *cache, *learned, *rounds, *held, *baselines); err != nil {
 		fmt.Fprintln(os.Stderr, "knowledge:", err)
 		os.Exit(1)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,8 +55,11 @@ func collect(set, mirrors string) ([]*state, error) {
 			continue
 		}
 		key := r.Repo + "@" + r.Commit
-		if r.DocStart > 0 {
-			key = r.ID // its text differs
+		switch { // its text may differ
+		case r.Together:
+			key += "#comments"
+		case r.DocStart > 0:
+			key = r.ID
 		}
 		s := byKey[key]
 		if s == nil {
@@ -197,11 +201,16 @@ func load(ctx context.Context, repo *repository, s *state) ([]text, error) {
 			continue
 		}
 		data, err := repo.read(f.sha)
+		if errors.Is(err, errMissing) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if r.DocStart > 0 && f.path == r.Files[0] {
-			data = blank(data, r.DocStart, r.DocEnd)
+		for _, r := range s.records {
+			if r.DocStart > 0 && f.path == r.Files[0] {
+				data = blank(data, r.DocStart, r.DocEnd)
+			}
 		}
 		out = append(out, text{f.path, data})
 	}

@@ -98,6 +98,9 @@ func (r *repository) tree(ctx context.Context, commit string) ([]blob, error) {
 	return list, nil
 }
 
+// errMissing: a repository has not all of its files, as a partial clone.
+var errMissing = errors.New("the repository lacks the file")
+
 // read returns a blob's bytes.
 func (r *repository) read(sha string) ([]byte, error) {
 	if _, err := fmt.Fprintln(r.in, sha); err != nil {
@@ -106,6 +109,9 @@ func (r *repository) read(sha string) ([]byte, error) {
 	head, err := r.out.ReadString('\n')
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasSuffix(head, " missing\n") {
+		return nil, errMissing
 	}
 	var size int
 	if _, err := fmt.Sscanf(head, sha+" blob %d", &size); err != nil {

@@ -27,6 +27,9 @@ type Record struct {
 
 	DocStart int `json:"doc_start"`
 	DocEnd   int `json:"doc_end"`
+
+	// Together: the comments of all such records of a commit are left out at once.
+	Together bool `json:"together,omitempty"`
 }
 
 // Gold is a symbol that is right.

@@ -1,0 +1,432 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
+	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+)
+
+// How many questions a repository is good for.
+const (
+	readCommits = 12_000 // the newest
+	madeStates  = 6      // that are indexed
+	between     = 1200   // commits, at most, from one state to the next
+	later       = 900    // how many commits after a state a change may be
+	ofState     = 40     // changes that are asked of one
+	ofFile      = 3      // changes of the same file
+	ofComments  = 40
+	mostLines   = 200 // that a change has
+	mostSymbols = 4
+	mostWords   = 220 // of a question
+	leastWords  = 4   // that say something
+)
+
+// madeCommit is a commit that may be a question: what it says, and the files
+// that it changed.
+type madeCommit struct {
+	hash, author, message string
+	files                 []madeChange
+}
+
+// madeChange is what git says of a file: A, D or M, and what it was before.
+type madeChange struct{ status, blob, path string }
+
+// made writes a query set about the repositories of a directory: what commits
+// say, which the files and functions that they changed answer, and the first
+// sentences of comments, which their functions answer without them. A commit is
+// asked of an earlier state, in which the files that it changes are as it found
+// them, so that one index serves many.
+func made(ctx context.Context, file, mirrors, cache string) error {
+	if mirrors == "" || cache == "" {
+		return errors.New("name the repositories (-repos) and a directory for their indexes (-cache), too")
+	}
+	if err := os.MkdirAll(cache, 0o777); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(mirrors)
+	if err != nil {
+		return err
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	for _, e := range entries {
+		name := strings.Replace(e.Name(), "+", "/", 1)
+		dir := findRepository(mirrors, name)
+		if dir == "" {
+			continue
+		}
+		// The same way every time.
+		m := &maker{repo: name, dir: dir, cache: cache, stops: terms.Stops(), random: rand.New(rand.NewPCG(5, 6)), asked: map[string]bool{}}
+		if err := m.make(ctx, out); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(os.Stderr, "%s: %d questions\n", name, m.made)
+	}
+	return out.Close()
+}
+
+// maker makes the questions of one repository.
+type maker struct {
+	repo, dir, cache string
+	stops            terms.StopWords
+	random           *rand.Rand
+	asked            map[string]bool // commits
+	made             int
+}
+
+// make writes the questions of a few states.
+func (m *maker) make(ctx context.Context, w io.Writer) error {
+	commits, err := m.commits(ctx)
+	if err != nil {
+		return err
+	}
+	shelf := shelf{}
+	defer shelf.close()
+	repo, err := shelf.open(ctx, m.dir)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(w)
+	comments := true
+	for k := range madeStates {
+		at := min((k+1)*(len(commits)-1)/madeStates, (k+1)*between)
+		if at <= 0 {
+			continue
+		}
+		base := commits[at].hash
+		records, err := m.ofState(ctx, shelf, repo, base, commits[max(0, at-later):at])
+		if err != nil {
+			return err
+		}
+		if comments { // of the newest state alone
+			comments = false
+			more, err := m.comments(ctx, repo, base)
+			if err != nil {
+				return err
+			}
+			records = append(records, more...)
+		}
+		for i := range records {
+			m.made += len(records[i].Queries)
+			if err := out.Encode(&records[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// commits are the newest ones, the newest first.
+func (m *maker) commits(ctx context.Context) ([]madeCommit, error) {
+	out, err := exec.CommandContext(ctx, "git", "-C", m.dir, "-c", "core.quotePath=false", "log", "--no-merges", "--no-renames", "--raw", "--abbrev=40",
+		"-n", strconv.Itoa(readCommits), "--format=%x01%H%x02%an%x02%B%x02", "HEAD").Output()
+	if err != nil {
+		return nil, err
+	}
+	var list []madeCommit
+	for text := range bytes.SplitSeq(out, []byte{1}) {
+		f := strings.Split(string(text), "\x02")
+		if len(f) != 4 {
+			continue
+		}
+		c := madeCommit{hash: f[0], author: f[1], message: f[2]}
+		for line := range strings.Lines(f[3]) {
+			meta, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if fields := strings.Fields(meta); ok && len(fields) == 5 {
+				c.files = append(c.files, madeChange{fields[4], fields[2], name})
+			}
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// What tells a mended fault or a new feature from the rest, and what of a message
+// is no question.
+var (
+	wantedMessage   = regexp.MustCompile(`(?i)\b(?:fix|add|support|allow|handle|prevent|avoid|implement|make|ensure|correct|improve|don't|do not|respect|return|raise|bug|feat|enable|stop|when|should|crash|error|wrong|missing|leak|race)`)
+	unwantedMessage = regexp.MustCompile(`(?i)^(?:\W*)(?:refactor|docs?\b|tests?\b|chore|build\b|ci\b|style|bump|release|merge|revert|prepare|typo|clean|rename|move|lint|format|version|changelog|backport|upgrade|deps?\b|cherry)`)
+	trailers        = regexp.MustCompile(`(?im)^(?:[A-Z][A-Za-z-]+-(?:by|to|id|pick)|cc|closes?|fixes|bug|ref|refs|resolves|see|pr|pr-url|issue|link|change-id|git-svn-id|reported by|fixes?:?|backports?)\b[: ].*$`)
+	numbers         = regexp.MustCompile(`https?://\S+|\(?#\d+\)?|\b(?:GH|gh)-\d+\b|\b[0-9a-f]{7,40}\b`)
+	conventional    = regexp.MustCompile(`^(?:\w+\([^)]*\)!?:|[\w./*, -]{2,40}:)\s+`)
+)
+
+// madeLanguages are the languages of the files that are asked for, by how their names end.
+var madeLanguages = map[string]bool{".go": true, ".ts": true, ".tsx": true, ".js": true, ".jsx": true, ".mjs": true, ".py": true, ".rs": true, ".java": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".kt": true, ".scala": true, ".cs": true, ".rb": true, ".php": true, ".swift": true}
+
+// ofState makes questions of the commits that came after one.
+func (m *maker) ofState(ctx context.Context, shelf shelf, repo *repository, base string, list []madeCommit) ([]retrieval.Record, error) {
+	s := &state{key: m.repo + "@" + base, dir: m.dir, records: []*retrieval.Record{{Repo: m.repo, Commit: base}}}
+	seg, err := cached(ctx, shelf, s, m.cache)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := repo.tree(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	blobs := map[string]string{}
+	for _, f := range tree {
+		blobs[f.path] = f.sha
+	}
+	files := map[string]uint32{}
+	for i := range seg.Files {
+		files[seg.Files[i].Path] = uint32(i)
+	}
+	perFile, perAuthor := map[string]int{}, map[string]int{}
+	var out []retrieval.Record
+	for _, i := range m.random.Perm(len(list)) {
+		c := &list[i]
+		if len(out) == ofState {
+			break
+		}
+		title, _, _ := strings.Cut(c.message, "\n")
+		if m.asked[c.hash] || !wantedMessage.MatchString(title) || unwantedMessage.MatchString(title) || perAuthor[c.author] >= ofState/3 {
+			continue
+		}
+		gold := m.gold(seg, files, blobs, c)
+		if len(gold) == 0 || slices.ContainsFunc(gold, func(g string) bool { return perFile[g] >= ofFile }) {
+			continue
+		}
+		symbols, err := m.symbols(ctx, seg, files, c, gold)
+		if err != nil {
+			return nil, err
+		}
+		if len(symbols) == 0 {
+			continue
+		}
+		r := retrieval.Record{ID: m.repo + "#" + c.hash[:12], Set: "made commits", Repo: m.repo, Lang: strings.TrimPrefix(path.Ext(gold[0]), "."), Commit: base,
+			Files: gold, Symbols: symbols, Queries: m.queries(c.message, gold, symbols)}
+		if len(r.Queries) == 0 {
+			continue
+		}
+		m.asked[c.hash] = true
+		perAuthor[c.author]++
+		for _, g := range gold {
+			perFile[g]++
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// gold are the source files that a commit changed: one to three, none new, none
+// gone, and as it found them.
+func (m *maker) gold(seg *segment.Segment, files map[string]uint32, blobs map[string]string, c *madeCommit) []string {
+	var out []string
+	for _, f := range c.files {
+		if !madeLanguages[path.Ext(f.path)] {
+			continue
+		}
+		id, known := files[f.path]
+		if f.status == "M" && known && seg.Files[id].Flags&segment.Test != 0 {
+			continue
+		}
+		if f.status == "A" && (strings.Contains(f.path, "test") || strings.Contains(f.path, "spec")) {
+			continue
+		}
+		if f.status != "M" || !known || blobs[f.path] != f.blob || len(out) == 3 {
+			return nil
+		}
+		out = append(out, f.path)
+	}
+	return out
+}
+
+var hunk = regexp.MustCompile(`(?m)^@@ -(\d+)(?:,(\d+))? \+`)
+
+// symbols are the innermost ones around what a commit changed: up to four, with
+// a function among them, and not if it changed much.
+func (m *maker) symbols(ctx context.Context, seg *segment.Segment, files map[string]uint32, c *madeCommit, gold []string) ([]retrieval.Gold, error) {
+	var out []retrieval.Gold
+	lines, functions := 0, 0
+	for _, name := range gold {
+		diff, err := exec.CommandContext(ctx, "git", "-C", m.dir, "diff", "-U0", "--no-color", "--no-renames", c.hash+"^", c.hash, "--", name).Output()
+		if err != nil {
+			return nil, err
+		}
+		lines += bytes.Count(diff, []byte("\n-")) + bytes.Count(diff, []byte("\n+"))
+		if lines > mostLines {
+			return nil, nil
+		}
+		f := seg.Files[files[name]]
+		for _, h := range hunk.FindAllSubmatch(diff, -1) {
+			from, _ := strconv.Atoi(string(h[1]))
+			count := 1
+			if h[2] != nil {
+				count, _ = strconv.Atoi(string(h[2]))
+			}
+			for line := from; line < from+max(count, 1); line++ {
+				best := innermost(seg, f, line)
+				if best < 0 {
+					continue
+				}
+				unit := &seg.Units[best]
+				g := retrieval.Gold{File: name, Qual: seg.Qualified(uint32(best)), Kind: string(unit.Kind()), Start: int(unit.Start), End: int(unit.End)}
+				if slices.Contains(out, g) {
+					continue
+				}
+				if out = append(out, g); len(out) > mostSymbols {
+					return nil, nil
+				}
+				if k := unit.Kind(); k == pki.Function || k == pki.Method {
+					functions++
+				}
+			}
+		}
+	}
+	if functions == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// innermost is the smallest unit with a line, or -1.
+func innermost(seg *segment.Segment, f segment.File, line int) int {
+	best := -1
+	for u := f.First; u < f.First+f.Count; u++ {
+		unit := &seg.Units[u]
+		if unit.Kind() == segment.FileKind || int(unit.Start) > line || int(unit.End) < line {
+			continue
+		}
+		if best < 0 || unit.End-unit.Start <= seg.Units[best].End-seg.Units[best].Start {
+			best = int(u)
+		}
+	}
+	return best
+}
+
+// content is how many words say something.
+func (m *maker) content(text string) int {
+	n := 0
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 0x80 && terms.Classes[r] == terms.Other }) {
+		if len(word) > 1 && !m.stops[strings.ToLower(word)] {
+			n++
+		}
+	}
+	return n
+}
+
+// queries are what a message asks: its title, all of it, and all of it without
+// what names the answer.
+func (m *maker) queries(message string, files []string, symbols []retrieval.Gold) map[string]string {
+	message = numbers.ReplaceAllString(trailers.ReplaceAllString(strings.TrimSpace(message), ""), "")
+	title, body, _ := strings.Cut(message, "\n")
+	title = strings.TrimSpace(title)
+	if m.content(title) < leastWords {
+		return nil
+	}
+	full := title
+	words := len(strings.Fields(title))
+	var rest strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(body)) {
+		if words += len(strings.Fields(line)); words > mostWords {
+			break
+		}
+		rest.WriteString(line)
+	}
+	if rest.Len() > 0 {
+		full += "\n\n" + strings.TrimSpace(rest.String())
+	}
+	out := map[string]string{"subject": title, "full": full}
+	named := map[string]bool{}
+	for _, f := range files {
+		named[strings.ToLower(stem(f))], named[strings.ToLower(path.Base(f))] = true, true
+		named[strings.ToLower(path.Base(path.Dir(f)))] = true
+	}
+	for _, s := range symbols {
+		for part := range strings.SplitSeq(s.Qual, ".") {
+			named[strings.ToLower(part)] = true
+		}
+	}
+	hard := identifier.ReplaceAllStringFunc(conventional.ReplaceAllString(full, ""), func(word string) string {
+		if named[strings.ToLower(word)] {
+			return ""
+		}
+		return word
+	})
+	if m.content(hard) >= leastWords {
+		out["hard"] = hard
+	}
+	return out
+}
+
+var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+func stem(name string) string {
+	base, _, _ := strings.Cut(path.Base(name), ".")
+	return base
+}
+
+// comments makes questions of the first sentences of comments.
+func (m *maker) comments(ctx context.Context, repo *repository, base string) ([]retrieval.Record, error) {
+	tree, err := repo.tree(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	var out []retrieval.Record
+	seen := map[string]bool{}
+	for _, i := range m.random.Perm(len(tree)) {
+		f := tree[i]
+		if len(out) == ofComments {
+			break
+		}
+		if !madeLanguages[path.Ext(f.path)] || strings.Contains(strings.ToLower(f.path), "test") || strings.Contains(f.path, "example") {
+			continue
+		}
+		data, err := repo.read(f.sha)
+		if errors.Is(err, errMissing) || len(data) > 300_000 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		symbols, err := treesitter.Extract(treesitter.Language(filepath.Base(f.path), data), data)
+		if err != nil {
+			continue
+		}
+		n := 0
+		for _, k := range m.random.Perm(len(symbols)) {
+			s := &symbols[k]
+			if n == 2 || s.DocEnd <= s.DocStart || s.Kind != pki.Function && s.Kind != pki.Method {
+				continue
+			}
+			sentence, _, _ := strings.Cut(s.Doc, "\n\n")
+			sentence, _, _ = strings.Cut(strings.Join(strings.Fields(sentence), " "), ". ")
+			// A comment that begins with the name says where it belongs.
+			sentence = strings.TrimSpace(strings.TrimPrefix(sentence, s.Name))
+			if m.content(sentence) <= leastWords || len(sentence) > 250 || strings.Contains(sentence, "@") || seen[sentence] {
+				continue
+			}
+			seen[sentence] = true
+			n++
+			first := 1 + bytes.Count(data[:s.DocStart], []byte("\n"))
+			last := 1 + bytes.Count(data[:max(s.DocStart, s.DocEnd-1)], []byte("\n"))
+			out = append(out, retrieval.Record{ID: fmt.Sprintf("%s#d%d", m.repo, len(out)), Set: "made comments", Repo: m.repo, Lang: strings.TrimPrefix(path.Ext(f.path), "."), Commit: base,
+				Files: []string{f.path}, Symbols: []retrieval.Gold{{File: f.path, Qual: s.Qualified, Kind: string(s.Kind), Start: s.StartLine, End: s.EndLine}},
+				Queries: map[string]string{"full": sentence}, DocStart: first, DocEnd: last, Together: true})
+		}
+	}
+	return out, nil
+}
