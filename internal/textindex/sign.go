@@ -16,16 +16,21 @@ import (
 // reach from one line into the next. The bitmap is as large as the number of
 // different runs asks for, a power of two.
 const (
-	minBits = 9  // log₂ of the sizes
-	maxBits = 15 // blocks full of checksums ask for more
+	minBits = 9 // log₂ of the sizes
+	maxBits = 16
 
 	// blockSize is how much text shares a signature.
 	blockSize = 64 << 10
 )
 
 // most is how many different runs there may be for a bit. More make the index
-// smaller and more files be read in vain.
-const most = 0.62
+// smaller and more files be read in vain. The largest bitmap is for lists of
+// checksums and the like: they get it when there are so many for each bit of the
+// next smaller one that it would say next to nothing.
+const (
+	most          = 0.62
+	mostBelowLast = 1.4
+)
 
 // caseBit makes a letter lower case, and other bytes something that is the same
 // everywhere.
@@ -148,7 +153,14 @@ func (s *signer) block(data []byte) {
 	if count < len(seen) {
 		different = -size * math.Log1p(-float64(count)/size)
 	}
-	for log2 > minBits && different <= most*float64(int(1)<<(log2-1)) {
+	for log2 > minBits {
+		limit := most
+		if log2 == maxBits {
+			limit = mostBelowLast
+		}
+		if different > limit*float64(int(1)<<(log2-1)) {
+			break
+		}
 		half := s.bits[from : from+1<<log2/128]
 		for i, w := range s.bits[from+len(half):] {
 			half[i] |= w

@@ -1,6 +1,7 @@
 package textindex
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -87,5 +88,28 @@ func TestHashesOfShortWords(t *testing.T) {
 		if got := len(hashesOf([]byte(text))); got != want {
 			t.Errorf("%q has %d hashes, not %d", text, got, want)
 		}
+	}
+}
+
+// A block of text that is nothing but chance doesn't have all bits set, else every
+// search would read it.
+func TestSignatureOfChance(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	var text []byte
+	for len(text) < blockSize {
+		for range 76 {
+			text = append(text, digits[r.IntN(len(digits))])
+		}
+		text = append(text, '\n')
+	}
+	var s signer
+	s.block(text)
+	set := 0
+	for _, w := range s.bits {
+		set += bits.OnesCount64(w)
+	}
+	if share := float64(set) / float64(64*len(s.bits)); share > 0.85 {
+		t.Errorf("of 2^%d bits %.2f are set", s.log2[0], share)
 	}
 }
