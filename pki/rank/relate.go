@@ -58,6 +58,14 @@ func (s *second) relateNames() {
 			names = append(names, name{c, terms.Whole(p.Name(c.ID))})
 		}
 	}
+	names = slices.DeleteFunc(names, func(n name) bool {
+		all := uint32(0)
+		for i := range s.parts {
+			places, _ := s.parts[i].Postings(n.id)
+			all += places.Units
+		}
+		return all > relatedUses
+	})
 	byPart := make([][]*Candidate, len(s.parts))
 	for i := range s.units {
 		byPart[s.units[i].Part] = append(byPart[s.units[i].Part], &s.units[i])
@@ -70,7 +78,7 @@ func (s *second) relateNames() {
 		}
 		slices.SortFunc(users, func(a, b *Candidate) int { return int(a.ID) - int(b.ID) })
 		for _, n := range names {
-			if places, ok := s.parts[part].Postings(n.id); ok && places.Units <= relatedUses {
+			if places, ok := s.parts[part].Postings(n.id); ok {
 				uses[part] = appendUses(uses[part], n.of, users, places)
 			}
 		}
