@@ -136,7 +136,29 @@ func (s *signer) add(data []byte, last bool) {
 }
 
 func (s *signer) block(data []byte) {
-	log2 := min(max(bits.Len(uint(len(data))), minBits), maxBits)
+	// The largest bitmap is tried last: it is seldom worth it, and is larger than
+	// what the processor has close by.
+	log2 := min(max(bits.Len(uint(len(data))), minBits), maxBits-1)
+	from := len(s.bits)
+	different := s.fill(data, log2)
+	if log2 == maxBits-1 && different > mostBelowLast*float64(int(1)<<log2) {
+		s.bits, log2 = s.bits[:from], maxBits
+		s.fill(data, log2)
+	}
+	for log2 > minBits && different <= most*float64(int(1)<<(log2-1)) {
+		half := s.bits[from : from+1<<log2/128]
+		for i, w := range s.bits[from+len(half):] {
+			half[i] |= w
+		}
+		s.bits = s.bits[:from+len(half)]
+		log2--
+	}
+	s.log2 = append(s.log2, uint8(log2))
+}
+
+// fill appends a bitmap of a block and returns how many different runs are in
+// the block, about.
+func (s *signer) fill(data []byte, log2 int) float64 {
 	seen := s.seen[:1<<log2]
 	clear(seen)
 	seen[0] = 1 // marking is faster when it has a place for runs that don't count
@@ -149,26 +171,10 @@ func (s *signer) block(data []byte) {
 		count += bits.OnesCount64(w)
 	}
 	size := float64(len(seen))
-	different := size // some share a bit
-	if count < len(seen) {
-		different = -size * math.Log1p(-float64(count)/size)
+	if count == len(seen) {
+		return math.Inf(1)
 	}
-	for log2 > minBits {
-		limit := most
-		if log2 == maxBits {
-			limit = mostBelowLast
-		}
-		if different > limit*float64(int(1)<<(log2-1)) {
-			break
-		}
-		half := s.bits[from : from+1<<log2/128]
-		for i, w := range s.bits[from+len(half):] {
-			half[i] |= w
-		}
-		s.bits = s.bits[:from+len(half)]
-		log2--
-	}
-	s.log2 = append(s.log2, uint8(log2))
+	return -size * math.Log1p(-float64(count)/size) // some share a bit
 }
 
 // markGeneric marks the hashes of data, and 0 for runs that don't count. It has
