@@ -58,11 +58,22 @@ func made(ctx context.Context, file, mirrors, cache string) error {
 	if mirrors == "" || cache == "" {
 		return errors.New("name the repositories (-repos) and a directory for their indexes (-cache), too")
 	}
-	if err := os.MkdirAll(cache, 0o777); err != nil {
-		return err
-	}
 	entries, err := os.ReadDir(mirrors)
 	if err != nil {
+		return err
+	}
+	var makers []*maker
+	for _, e := range entries {
+		name := strings.Replace(e.Name(), "+", "/", 1)
+		if dir := findRepository(mirrors, name); dir != "" {
+			// The same way every time.
+			makers = append(makers, &maker{repo: name, dir: dir, cache: cache, stops: terms.Stops(), random: rand.New(rand.NewPCG(5, 6)), asked: map[string]bool{}})
+		}
+	}
+	if len(makers) == 0 {
+		return fmt.Errorf("there is no repository in %s: each one is a directory there, named owner+name", mirrors)
+	}
+	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return err
 	}
 	out, err := os.Create(file)
@@ -70,18 +81,11 @@ func made(ctx context.Context, file, mirrors, cache string) error {
 		return err
 	}
 	defer out.Close()
-	for _, e := range entries {
-		name := strings.Replace(e.Name(), "+", "/", 1)
-		dir := findRepository(mirrors, name)
-		if dir == "" {
-			continue
-		}
-		// The same way every time.
-		m := &maker{repo: name, dir: dir, cache: cache, stops: terms.Stops(), random: rand.New(rand.NewPCG(5, 6)), asked: map[string]bool{}}
+	for _, m := range makers {
 		if err := m.make(ctx, out); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", m.repo, err)
 		}
-		fmt.Fprintf(os.Stderr, "%s: %d questions\n", name, m.made)
+		fmt.Fprintf(os.Stderr, "%s: %d questions\n", m.repo, m.made)
 	}
 	return out.Close()
 }
@@ -167,7 +171,7 @@ func (m *maker) commits(ctx context.Context) ([]madeCommit, error) {
 var (
 	wantedMessage   = regexp.MustCompile(`(?i)\b(?:fix|add|support|allow|handle|prevent|avoid|implement|make|ensure|correct|improve|don't|do not|respect|return|raise|bug|feat|enable|stop|when|should|crash|error|wrong|missing|leak|race)`)
 	unwantedMessage = regexp.MustCompile(`(?i)^(?:\W*)(?:refactor|docs?\b|tests?\b|chore|build\b|ci\b|style|bump|release|merge|revert|prepare|typo|clean|rename|move|lint|format|version|changelog|backport|upgrade|deps?\b|cherry)`)
-	trailers        = regexp.MustCompile(`(?im)^(?:[A-Z][A-Za-z-]+-(?:by|to|id|pick)|cc|closes?|fixes|bug|ref|refs|resolves|see|pr|pr-url|issue|link|change-id|git-svn-id|reported by|fixes?:?|backports?)\b[: ].*$`)
+	trailers        = regexp.MustCompile(`(?im)^(?:[a-z-]+-(?:by|to|id|pick)|cc|reported by): .*$|^(?:close[sd]?|fix(?:es|ed)?|refs?|resolve[sd]?|see|pr|pr-url|issue|link|backports?)\b:? *(?:https?://|[\w/-]*#\d).*$`)
 	numbers         = regexp.MustCompile(`https?://\S+|\(?#\d+\)?|\b(?:GH|gh)-\d+\b|\b[0-9a-f]{7,40}\b`)
 	conventional    = regexp.MustCompile(`^(?:\w+\([^)]*\)!?:|[\w./*, -]{2,40}:)\s+`)
 )
@@ -264,7 +268,7 @@ func (m *maker) symbols(ctx context.Context, seg *segment.Segment, files map[str
 	for _, name := range gold {
 		diff, err := exec.CommandContext(ctx, "git", "-C", m.dir, "diff", "-U0", "--no-color", "--no-renames", c.hash+"^", c.hash, "--", name).Output()
 		if err != nil {
-			return nil, err
+			return nil, ctx.Err() // a partial clone may lack what the file became
 		}
 		lines += bytes.Count(diff, []byte("\n-")) + bytes.Count(diff, []byte("\n+"))
 		if lines > mostLines {
@@ -331,9 +335,9 @@ func (m *maker) content(text string) int {
 // queries are what a message asks: its title, all of it, and all of it without
 // what names the answer.
 func (m *maker) queries(message string, files []string, symbols []retrieval.Gold) map[string]string {
-	message = numbers.ReplaceAllString(trailers.ReplaceAllString(strings.TrimSpace(message), ""), "")
-	title, body, _ := strings.Cut(message, "\n")
-	title = strings.TrimSpace(title)
+	title, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	title = strings.TrimSpace(numbers.ReplaceAllString(title, ""))
+	body = numbers.ReplaceAllString(trailers.ReplaceAllString(body, ""), "")
 	if m.content(title) < leastWords {
 		return nil
 	}
@@ -415,7 +419,7 @@ func (m *maker) comments(ctx context.Context, repo *repository, base string) ([]
 			sentence, _, _ := strings.Cut(s.Doc, "\n\n")
 			sentence, _, _ = strings.Cut(strings.Join(strings.Fields(sentence), " "), ". ")
 			// A comment that begins with the name says where it belongs.
-			sentence = strings.TrimSpace(strings.TrimPrefix(sentence, s.Name))
+			sentence = strings.TrimSpace(strings.TrimPrefix(sentence, s.Name+" "))
 			if m.content(sentence) <= leastWords || len(sentence) > 250 || strings.Contains(sentence, "@") || seen[sentence] {
 				continue
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,20 +11,21 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
-// TestMade makes questions of a small repository: of a mended fault and of a
-// comment, and of nothing else.
+// TestMade makes questions of a small repository: of a mended fault and of
+// comments, and of nothing else.
 func TestMade(t *testing.T) {
 	r := gittest.New(t)
 	store := func(body string) string {
 		return "package store\n\n// Open prepares the directory where all records of the store are kept.\nfunc Open() {\n" +
-			body + "}\n\nfunc Close() {\n\tflush()\n}\n"
+			body + "}\n\n// Closes whatever records are open and tells all of their readers.\nfunc Close() {\n\tflush()\n}\n"
 	}
 	r.Commit("Begin", "store/store.go", store("\tmake()\n"), "lib.go", "package lib\n\nfunc Lib() {}\n", "store/store_test.go", "package store\n")
 	base := strings.TrimSpace(r.Git("rev-parse", "HEAD"))
 	// The number, the trailer and the line that only refers to something are left out.
-	r.Commit("store: don't crash when Open meets a damaged directory (#12)\n\nThe directory was taken for granted by Open,\nsee https://example.com/12.\n\nSigned-off-by: A B <a@example.com>\n",
+	r.Commit("store: don't crash when Open meets a damaged directory (#12)\n\nThe directory was taken for granted by Open.\nSee how closing does it.\nSee https://example.com/12.\n\nSigned-off-by: A B <a@example.com>\n",
 		"store/store.go", store("\tcheck()\n"), "store/store_test.go", "package store\n\nfunc TestOpen() {}\n")
 	r.Commit("refactor: handle errors of the library in one place only", "lib.go", "package lib\n\nfunc Lib() { one() }\n")
 	r.Commit("Add support for several new libraries at once", "new.go", "package lib\n")
@@ -41,8 +43,8 @@ func TestMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(records) != 2 {
-		t.Fatalf("%d questions instead of 2: %+v", len(records), records)
+	if len(records) != 3 {
+		t.Fatalf("%d questions instead of 3: %+v", len(records), records)
 	}
 	change := records[slices.IndexFunc(records, func(r retrieval.Record) bool { return r.DocStart == 0 })]
 	if change.Repo != "acme/store" || change.Commit != base || !slices.Equal(change.Files, []string{"store/store.go"}) {
@@ -55,18 +57,24 @@ func TestMade(t *testing.T) {
 	if got := change.Queries["subject"]; got != title {
 		t.Errorf("subject %q", got)
 	}
-	if got, want := change.Queries["full"], title+"\n\nThe directory was taken for granted by Open,"; got != want {
+	if got, want := change.Queries["full"], title+"\n\nThe directory was taken for granted by Open.\nSee how closing does it."; got != want {
 		t.Errorf("full %q instead of %q", got, want)
 	}
 	if hard := change.Queries["hard"]; hard == "" || strings.Contains(hard, "Open") || strings.Contains(hard, "store") {
 		t.Errorf("hard %q names the answer", hard)
 	}
-	comment := records[slices.IndexFunc(records, func(r retrieval.Record) bool { return r.DocStart > 0 })]
-	if got, want := comment.Queries["full"], "prepares the directory where all records of the store are kept."; got != want {
-		t.Errorf("comment %q instead of %q", got, want)
+	comments := map[string]string{}
+	for _, r := range records {
+		if r.DocStart > 0 {
+			comments[fmt.Sprint(r.Symbols[0].Qual, " ", r.DocStart, "-", r.DocEnd)] = r.Queries["full"]
+		}
 	}
-	if comment.DocStart != 3 || comment.DocEnd != 3 || comment.Symbols[0].Qual != "Open" {
-		t.Errorf("comment: %+v", comment)
+	want := map[string]string{
+		"Open 3-3":  "prepares the directory where all records of the store are kept.",
+		"Close 8-8": "Closes whatever records are open and tells all of their readers.",
+	}
+	if !maps.Equal(comments, want) {
+		t.Errorf("comments: %v", comments)
 	}
 
 	// The set can be run, and the comment is not what answers.
@@ -97,7 +105,30 @@ func TestMade(t *testing.T) {
 }
 
 func TestMadeOfNothing(t *testing.T) {
-	if err := made(t.Context(), filepath.Join(t.TempDir(), "made.jsonl"), "", t.TempDir()); err == nil || !strings.Contains(err.Error(), "-repos") {
-		t.Errorf("without repositories: %v", err)
+	file := filepath.Join(t.TempDir(), "made.jsonl")
+	if err := os.WriteFile(file, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mirrors, want := range map[string]string{"": "-repos", t.TempDir(): "no repository", filepath.Join(t.TempDir(), "none"): "none"} {
+		if err := made(t.Context(), file, mirrors, t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("of %q: %v, want something about %q", mirrors, err, want)
+		}
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != "kept" {
+		t.Errorf("the file is lost: %q, %v", data, err)
+	}
+}
+
+func TestMadeQueries(t *testing.T) {
+	m := &maker{stops: terms.Stops()}
+	for message, want := range map[string]string{
+		"Fixes a crash when the queue is empty":                           "Fixes a crash when the queue is empty",
+		"Link errors to the file that they are about\n\nFixes: #12\n":     "Link errors to the file that they are about",
+		"Handle empty queue of watched files (#7)\n\nCloses acme/x#12.\n": "Handle empty queue of watched files",
+		"Fix it": "",
+	} {
+		if got := m.queries(message, nil, nil)["full"]; got != want {
+			t.Errorf("%q asks %q, want %q", message, got, want)
+		}
 	}
 }
