@@ -14,9 +14,9 @@ func TestTop(t *testing.T) {
 		{Part: 0, ID: 0, words: 5}, {Part: 0, ID: 1, words: 1}, {Part: 2, ID: 0, words: 9}, {Part: 0, ID: 2, words: 7},
 		{Part: 1, ID: 0, words: 7}, {Part: 0, ID: 3, words: 7}, {Part: 2, ID: 1, words: 7}, {Part: 1, ID: 2, words: 9},
 	}
-	want := []Ref{{1, 2}, {2, 0}, {1, 0}, {2, 1}, {0, 2}}
+	want, chance := []Ref{{1, 2}, {2, 0}, {1, 0}, {2, 1}, {0, 2}}, rand.New(rand.NewPCG(1, 2))
 	for range 100 {
-		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		top := newTop(len(want), func(at Ref) string { return paths[at.Part] })
 		for _, c := range all {
 			if top.wants(c.words) {
