@@ -27,12 +27,10 @@ import (
 // How many questions a repository is good for.
 const (
 	readCommits = 12_000 // the newest
-	madeStates  = 6      // that are indexed
-	between     = 1200   // commits, at most, from one state to the next
-	later       = 900    // how many commits after a state a change may be
-	ofState     = 40     // changes that are asked of one
-	ofFile      = 3      // changes of the same file
+	ofCommits   = 45
+	ofFile      = 3 // changes of the same file
 	ofComments  = 40
+	leftIn      = 3   // of so many comments one stays in the text, as where questions are asked it mostly does
 	mostLines   = 200 // that a change has
 	mostSymbols = 4
 	mostWords   = 220 // of a question
@@ -42,18 +40,17 @@ const (
 // madeCommit is a commit that may be a question: what it says, and the files
 // that it changed.
 type madeCommit struct {
-	hash, author, message string
-	files                 []madeChange
+	hash, parent, author, message string
+	files                         []madeChange
 }
 
-// madeChange is what git says of a file: A, D or M, and what it was before.
-type madeChange struct{ status, blob, path string }
+// madeChange is what git says of a file: A, D or M.
+type madeChange struct{ status, path string }
 
 // made writes a query set about the repositories of a directory: what commits
 // say, which the files and functions that they changed answer, and the first
-// sentences of comments, which their functions answer without them. A commit is
-// asked of an earlier state, in which the files that it changes are as it found
-// them, so that one index serves many.
+// sentences of comments, which their functions answer, most without them. A commit is
+// asked of the state that it changed.
 func made(ctx context.Context, file, mirrors, cache string) error {
 	if mirrors == "" || cache == "" {
 		return errors.New("name the repositories (-repos) and a directory for their indexes (-cache), too")
@@ -67,7 +64,7 @@ func made(ctx context.Context, file, mirrors, cache string) error {
 		name := strings.Replace(e.Name(), "+", "/", 1)
 		if dir := findRepository(mirrors, name); dir != "" {
 			// The same way every time.
-			makers = append(makers, &maker{repo: name, dir: dir, cache: cache, stops: terms.Stops(), random: rand.New(rand.NewPCG(5, 6)), asked: map[string]bool{}})
+			makers = append(makers, &maker{repo: name, dir: dir, cache: cache, stops: terms.Stops(), random: rand.New(rand.NewPCG(5, 6))})
 		}
 	}
 	if len(makers) == 0 {
@@ -81,13 +78,20 @@ func made(ctx context.Context, file, mirrors, cache string) error {
 		return err
 	}
 	defer out.Close()
-	for _, m := range makers {
-		if err := m.make(ctx, out); err != nil {
-			return fmt.Errorf("%s: %w", m.repo, err)
+	texts, errs := make([]bytes.Buffer, len(makers)), make([]error, len(makers))
+	each(len(makers), func(_, i int) {
+		m := makers[i]
+		if errs[i] = m.make(ctx, &texts[i]); errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w", m.repo, errs[i])
 		}
 		fmt.Fprintf(os.Stderr, "%s: %d questions\n", m.repo, m.made)
+	})
+	for i := range texts {
+		if _, err := texts[i].WriteTo(out); err != nil {
+			return err
+		}
 	}
-	return out.Close()
+	return errors.Join(append(errs, out.Close())...)
 }
 
 // maker makes the questions of one repository.
@@ -95,14 +99,13 @@ type maker struct {
 	repo, dir, cache string
 	stops            terms.StopWords
 	random           *rand.Rand
-	asked            map[string]bool // commits
 	made             int
 }
 
-// make writes the questions of a few states.
+// make writes the questions.
 func (m *maker) make(ctx context.Context, w io.Writer) error {
 	commits, err := m.commits(ctx)
-	if err != nil {
+	if err != nil || len(commits) == 0 {
 		return err
 	}
 	shelf := shelf{}
@@ -111,31 +114,38 @@ func (m *maker) make(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(w)
-	comments := true
-	for k := range madeStates {
-		at := min((k+1)*(len(commits)-1)/madeStates, (k+1)*between)
-		if at <= 0 {
+	records, err := m.comments(ctx, repo, commits[0].hash)
+	if err != nil {
+		return err
+	}
+	perFile, perAuthor, found := map[string]int{}, map[string]int{}, 0
+	for _, i := range m.random.Perm(len(commits)) {
+		c := &commits[i]
+		if found == ofCommits {
+			break
+		}
+		if perAuthor[c.author] >= ofCommits/3 || slices.ContainsFunc(c.files, func(f madeChange) bool { return perFile[f.path] >= ofFile }) {
 			continue
 		}
-		base := commits[at].hash
-		records, err := m.ofState(ctx, shelf, repo, base, commits[max(0, at-later):at])
+		r, err := m.ofCommit(ctx, shelf, c)
 		if err != nil {
 			return err
 		}
-		if comments { // of the newest state alone
-			comments = false
-			more, err := m.comments(ctx, repo, base)
-			if err != nil {
-				return err
-			}
-			records = append(records, more...)
+		if r == nil {
+			continue
 		}
-		for i := range records {
-			m.made += len(records[i].Queries)
-			if err := out.Encode(&records[i]); err != nil {
-				return err
-			}
+		found++
+		perAuthor[c.author]++
+		for _, name := range r.Files {
+			perFile[name]++
+		}
+		records = append(records, *r)
+	}
+	out := json.NewEncoder(w)
+	for i := range records {
+		m.made += len(records[i].Queries)
+		if err := out.Encode(&records[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -144,21 +154,21 @@ func (m *maker) make(ctx context.Context, w io.Writer) error {
 // commits are the newest ones, the newest first.
 func (m *maker) commits(ctx context.Context) ([]madeCommit, error) {
 	out, err := exec.CommandContext(ctx, "git", "-C", m.dir, "-c", "core.quotePath=false", "log", "--no-merges", "--no-renames", "--raw", "--abbrev=40",
-		"-n", strconv.Itoa(readCommits), "--format=%x01%H%x02%an%x02%B%x02", "HEAD").Output()
+		"-n", strconv.Itoa(readCommits), "--format=%x01%H%x02%P%x02%an%x02%B%x02", "HEAD").Output()
 	if err != nil {
 		return nil, err
 	}
 	var list []madeCommit
 	for text := range bytes.SplitSeq(out, []byte{1}) {
 		f := strings.Split(string(text), "\x02")
-		if len(f) != 4 {
+		if len(f) != 5 || f[1] == "" {
 			continue
 		}
-		c := madeCommit{hash: f[0], author: f[1], message: f[2]}
-		for line := range strings.Lines(f[3]) {
+		c := madeCommit{hash: f[0], parent: f[1], author: f[2], message: f[3]}
+		for line := range strings.Lines(f[4]) {
 			meta, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 			if fields := strings.Fields(meta); ok && len(fields) == 5 {
-				c.files = append(c.files, madeChange{fields[4], fields[2], name})
+				c.files = append(c.files, madeChange{fields[4], name})
 			}
 		}
 		list = append(list, c)
@@ -179,94 +189,61 @@ var (
 // madeLanguages are the languages of the files that are asked for, by how their names end.
 var madeLanguages = map[string]bool{".go": true, ".ts": true, ".tsx": true, ".js": true, ".jsx": true, ".mjs": true, ".py": true, ".rs": true, ".java": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".kt": true, ".scala": true, ".cs": true, ".rb": true, ".php": true, ".swift": true}
 
-// ofState makes questions of the commits that came after one.
-func (m *maker) ofState(ctx context.Context, shelf shelf, repo *repository, base string, list []madeCommit) ([]retrieval.Record, error) {
-	s := &state{key: m.repo + "@" + base, dir: m.dir, records: []*retrieval.Record{{Repo: m.repo, Commit: base}}}
+// ofCommit makes questions of a commit, nil if it is good for none.
+func (m *maker) ofCommit(ctx context.Context, shelf shelf, c *madeCommit) (*retrieval.Record, error) {
+	title, _, _ := strings.Cut(c.message, "\n")
+	if !wantedMessage.MatchString(title) || unwantedMessage.MatchString(title) {
+		return nil, nil
+	}
+	gold := c.gold()
+	if len(gold) == 0 {
+		return nil, nil
+	}
+	changed, err := m.changed(ctx, c, gold)
+	if changed == nil || err != nil {
+		return nil, err
+	}
+	s := &state{key: m.repo + "@" + c.parent, dir: m.dir, records: []*retrieval.Record{{Repo: m.repo, Commit: c.parent}}}
 	seg, err := cached(ctx, shelf, s, m.cache)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := repo.tree(ctx, base)
-	if err != nil {
-		return nil, err
+	symbols := symbolsAt(seg, gold, changed)
+	if len(symbols) == 0 {
+		return nil, nil
 	}
-	blobs := map[string]string{}
-	for _, f := range tree {
-		blobs[f.path] = f.sha
+	r := &retrieval.Record{ID: m.repo + "#" + c.hash[:12], Set: "made commits", Repo: m.repo, Lang: strings.TrimPrefix(path.Ext(gold[0]), "."), Commit: c.parent,
+		Files: gold, Symbols: symbols, Queries: m.queries(c.message, gold, symbols)}
+	if len(r.Queries) == 0 {
+		return nil, nil
 	}
-	files := map[string]uint32{}
-	for i := range seg.Files {
-		files[seg.Files[i].Path] = uint32(i)
-	}
-	perFile, perAuthor := map[string]int{}, map[string]int{}
-	var out []retrieval.Record
-	for _, i := range m.random.Perm(len(list)) {
-		c := &list[i]
-		if len(out) == ofState {
-			break
-		}
-		title, _, _ := strings.Cut(c.message, "\n")
-		if m.asked[c.hash] || !wantedMessage.MatchString(title) || unwantedMessage.MatchString(title) || perAuthor[c.author] >= ofState/3 {
-			continue
-		}
-		gold := m.gold(seg, files, blobs, c)
-		if len(gold) == 0 || slices.ContainsFunc(gold, func(g string) bool { return perFile[g] >= ofFile }) {
-			continue
-		}
-		symbols, err := m.symbols(ctx, seg, files, c, gold)
-		if err != nil {
-			return nil, err
-		}
-		if len(symbols) == 0 {
-			continue
-		}
-		r := retrieval.Record{ID: m.repo + "#" + c.hash[:12], Set: "made commits", Repo: m.repo, Lang: strings.TrimPrefix(path.Ext(gold[0]), "."), Commit: base,
-			Files: gold, Symbols: symbols, Queries: m.queries(c.message, gold, symbols)}
-		if len(r.Queries) == 0 {
-			continue
-		}
-		m.asked[c.hash] = true
-		perAuthor[c.author]++
-		for _, g := range gold {
-			perFile[g]++
-		}
-		out = append(out, r)
-	}
-	return out, nil
+	return r, nil
 }
 
 // gold are the source files that a commit changed: one to three, none new, none
-// gone, and as it found them.
-func (m *maker) gold(seg *segment.Segment, files map[string]uint32, blobs map[string]string, c *madeCommit) []string {
+// gone. Those of tests are not asked for.
+func (c *madeCommit) gold() []string {
 	var out []string
 	for _, f := range c.files {
-		if !madeLanguages[path.Ext(f.path)] {
-			continue
-		}
-		id, known := files[f.path]
-		if f.status == "M" && known && seg.Files[id].Flags&segment.Test != 0 {
-			continue
-		}
-		if f.status == "A" && (strings.Contains(f.path, "test") || strings.Contains(f.path, "spec")) {
-			continue
-		}
-		if f.status != "M" || !known || blobs[f.path] != f.blob || len(out) == 3 {
+		switch name := strings.ToLower(f.path); {
+		case !madeLanguages[path.Ext(f.path)] || strings.Contains(name, "test") || strings.Contains(name, "spec"):
+		case f.status != "M" || len(out) == 3:
 			return nil
+		default:
+			out = append(out, f.path)
 		}
-		out = append(out, f.path)
 	}
 	return out
 }
 
 var hunk = regexp.MustCompile(`(?m)^@@ -(\d+)(?:,(\d+))? \+`)
 
-// symbols are the innermost ones around what a commit changed: up to four, with
-// a function among them, and not if it changed much.
-func (m *maker) symbols(ctx context.Context, seg *segment.Segment, files map[string]uint32, c *madeCommit, gold []string) ([]retrieval.Gold, error) {
-	var out []retrieval.Gold
-	lines, functions := 0, 0
-	for _, name := range gold {
-		diff, err := exec.CommandContext(ctx, "git", "-C", m.dir, "diff", "-U0", "--no-color", "--no-renames", c.hash+"^", c.hash, "--", name).Output()
+// changed are the lines that a commit changed, by the files, nil if they are
+// too many or can't be known.
+func (m *maker) changed(ctx context.Context, c *madeCommit, files []string) ([][]int, error) {
+	out, lines := make([][]int, len(files)), 0
+	for i, name := range files {
+		diff, err := exec.CommandContext(ctx, "git", "-C", m.dir, "diff", "-U0", "--no-color", "--no-renames", c.parent, c.hash, "--", name).Output()
 		if err != nil {
 			return nil, ctx.Err() // a partial clone may lack what the file became
 		}
@@ -274,7 +251,6 @@ func (m *maker) symbols(ctx context.Context, seg *segment.Segment, files map[str
 		if lines > mostLines {
 			return nil, nil
 		}
-		f := seg.Files[files[name]]
 		for _, h := range hunk.FindAllSubmatch(diff, -1) {
 			from, _ := strconv.Atoi(string(h[1]))
 			count := 1
@@ -282,28 +258,45 @@ func (m *maker) symbols(ctx context.Context, seg *segment.Segment, files map[str
 				count, _ = strconv.Atoi(string(h[2]))
 			}
 			for line := from; line < from+max(count, 1); line++ {
-				best := innermost(seg, f, line)
-				if best < 0 {
-					continue
-				}
-				unit := &seg.Units[best]
-				g := retrieval.Gold{File: name, Qual: seg.Qualified(uint32(best)), Kind: string(unit.Kind()), Start: int(unit.Start), End: int(unit.End)}
-				if slices.Contains(out, g) {
-					continue
-				}
-				if out = append(out, g); len(out) > mostSymbols {
-					return nil, nil
-				}
-				if k := unit.Kind(); k == pki.Function || k == pki.Method {
-					functions++
-				}
+				out[i] = append(out[i], line)
+			}
+		}
+	}
+	return out, nil
+}
+
+// symbolsAt are the innermost ones around some lines of some files: up to four,
+// with a function among them.
+func symbolsAt(seg *segment.Segment, files []string, changed [][]int) []retrieval.Gold {
+	var out []retrieval.Gold
+	functions := 0
+	for i, name := range files {
+		k := slices.IndexFunc(seg.Files, func(f segment.File) bool { return f.Path == name })
+		if k < 0 {
+			return nil
+		}
+		for _, line := range changed[i] {
+			best := innermost(seg, seg.Files[k], line)
+			if best < 0 {
+				continue
+			}
+			unit := &seg.Units[best]
+			g := retrieval.Gold{File: name, Qual: seg.Qualified(uint32(best)), Kind: string(unit.Kind()), Start: int(unit.Start), End: int(unit.End)}
+			if slices.Contains(out, g) {
+				continue
+			}
+			if out = append(out, g); len(out) > mostSymbols {
+				return nil
+			}
+			if k := unit.Kind(); k == pki.Function || k == pki.Method {
+				functions++
 			}
 		}
 	}
 	if functions == 0 {
-		return nil, nil
+		return nil
 	}
-	return out, nil
+	return out
 }
 
 // innermost is the smallest unit with a line, or -1.
@@ -393,7 +386,7 @@ func (m *maker) comments(ctx context.Context, repo *repository, base string) ([]
 	seen := map[string]bool{}
 	for _, i := range m.random.Perm(len(tree)) {
 		f := tree[i]
-		if len(out) == ofComments {
+		if len(out) >= ofComments {
 			break
 		}
 		if !madeLanguages[path.Ext(f.path)] || strings.Contains(strings.ToLower(f.path), "test") || strings.Contains(f.path, "example") {
@@ -427,9 +420,13 @@ func (m *maker) comments(ctx context.Context, repo *repository, base string) ([]
 			n++
 			first := 1 + bytes.Count(data[:s.DocStart], []byte("\n"))
 			last := 1 + bytes.Count(data[:max(s.DocStart, s.DocEnd-1)], []byte("\n"))
-			out = append(out, retrieval.Record{ID: fmt.Sprintf("%s#d%d", m.repo, len(out)), Set: "made comments", Repo: m.repo, Lang: strings.TrimPrefix(path.Ext(f.path), "."), Commit: base,
+			r := retrieval.Record{ID: fmt.Sprintf("%s#d%d", m.repo, len(out)), Set: "made comments", Repo: m.repo, Lang: strings.TrimPrefix(path.Ext(f.path), "."), Commit: base,
 				Files: []string{f.path}, Symbols: []retrieval.Gold{{File: f.path, Qual: s.Qualified, Kind: string(s.Kind), Start: s.StartLine, End: s.EndLine}},
-				Queries: map[string]string{"full": sentence}, DocStart: first, DocEnd: last, Together: true})
+				Queries: map[string]string{"full": sentence}}
+			if len(out)%leftIn < leftIn-1 {
+				r.DocStart, r.DocEnd, r.Together = first, last, true
+			}
+			out = append(out, r)
 		}
 	}
 	return out, nil
