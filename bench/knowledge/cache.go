@@ -26,15 +26,18 @@ type job struct {
 	variant string
 	text    string
 	seg     *segment.Segment
-	past    *history.History
+	pasts   *pasts
 }
+
+// past is what is known of the commits.
+func (j *job) past() *history.History { return j.pasts.known(j.dir, j.records[j.record].Commit) }
 
 // jobs returns every query of the states, their segments from the cache.
 func jobs(ctx context.Context, states []*state, cache string) ([]job, error) {
 	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return nil, err
 	}
-	segs, past, pasts := make([]*segment.Segment, len(states)), make([]*history.History, len(states)), new(pasts)
+	segs, pasts := make([]*segment.Segment, len(states)), new(pasts)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -47,7 +50,7 @@ func jobs(ctx context.Context, states []*state, cache string) ([]job, error) {
 					segs[i], errs[k] = cached(ctx, shelf, states[i], cache)
 				}
 				if errs[k] == nil {
-					past[i], errs[k] = pasts.of(ctx, states[i].dir, states[i].records[0].Commit)
+					errs[k] = pasts.read(ctx, states[i].dir)
 				}
 			}
 		})
@@ -67,7 +70,7 @@ func jobs(ctx context.Context, states []*state, cache string) ([]job, error) {
 		for k, r := range s.records {
 			for _, variant := range []string{"subject", "full", "hard"} {
 				if text, ok := r.Queries[variant]; ok {
-					out = append(out, job{s, k, variant, text, segs[i], past[i]})
+					out = append(out, job{s, k, variant, text, segs[i], pasts})
 				}
 			}
 		}

@@ -29,7 +29,7 @@ func orderings(all []job, w rank.Weights) (units, files []ordering) {
 	each(len(all), func(_, i int) {
 		j := &all[i]
 		record := j.records[j.record]
-		project := rank.Project{Parts: []rank.Part{{Segment: j.seg}}, History: j.past}
+		project := rank.Project{Parts: []rank.Part{{Segment: j.seg}}, History: j.past()}
 		if i%4 == 3 {
 			project.History = nil
 		}

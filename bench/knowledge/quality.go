@@ -133,10 +133,6 @@ func (b *bench) run(ctx context.Context, repo *repository, s *state, pasts *past
 	if err != nil {
 		return err
 	}
-	past, err := pasts.of(ctx, s.dir, s.records[0].Commit)
-	if err != nil {
-		return err
-	}
 	seg := indexed(texts)
 	var small []lowered
 	if b.all {
@@ -146,6 +142,10 @@ func (b *bench) run(ctx context.Context, repo *repository, s *state, pasts *past
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, r := range s.records {
+		past, err := pasts.of(ctx, s.dir, r.Commit)
+		if err != nil {
+			return err
+		}
 		for variant, text := range r.Queries {
 			wg.Add(1)
 			go func() {

@@ -150,7 +150,7 @@ func judge(all []job, w rank.Weights) []verdict {
 	out := make([]verdict, len(all))
 	each(len(all), func(_, i int) {
 		j := &all[i]
-		j.records[j.record].Judge(ask(r, j.seg, j.past, j.text), &out[i].files, &out[i].units)
+		j.records[j.record].Judge(ask(r, j.seg, j.past(), j.text), &out[i].files, &out[i].units)
 	})
 	return out
 }

@@ -38,6 +38,7 @@ var may = []struct {
 	{"pki/scan", []string{"pki"}, "a scanner knows sources and nothing of where they are from"},
 	{"pki/segment", []string{"pki", "pki/scan", "pki/terms"}, "what is kept about files; it reads none"},
 	{"pki/history", []string{"pki/terms"}, "what commits say; where they come from is no matter to it"},
+	{"pki/touched", []string{"pki", "pki/scan", "pki/history", "internal/diff"}, "two texts are compared, wherever they are from"},
 	{"pki/rank", []string{"pki", "pki/segment", "pki/history", "pki/terms"}, "an order is made of segments and what commits say of their files"},
 	{"pki/imports", nil, "paths lead to paths, over whatever tree"},
 	{"pki/embed", nil, "vectors come from an endpoint, whatever they are of"},

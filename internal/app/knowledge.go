@@ -67,13 +67,13 @@ func (k *knowledge) open() (*index.Index, error) {
 		}
 		if k.resident {
 			o.Changes, o.Parse, o.Told, o.Meaning = (&following{watching: k.c.watching}).changes, k.parse, k.told, k.meaning()
-			o.History = (&past{folders: k.c.disk.Folders(), options: k.c.repos.options, rest: 30 * time.Second, store: o.Store, problem: o.Problem}).read
 			o.Share = func() int {
 				if set := k.c.settings.now.Load(); set.Bool("knowledge.enabled") {
 					return set.Int("knowledge.parsing.percent")
 				}
 				return 0
 			}
+			o.History = (&past{folders: k.c.disk.Folders(), options: k.c.repos.options, rest: 30 * time.Second, share: o.Share, store: o.Store, problem: o.Problem}).read
 		}
 		k.index = index.New(o)
 	}

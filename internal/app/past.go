@@ -21,6 +21,7 @@ type past struct {
 	folders []workspace.Folder
 	options gitrepo.Options
 	rest    time.Duration // how long nothing is looked at after a look
+	share   func() int    // how much of a processor units may take, in percent; 0: they wait
 	store   *index.Store  // keeps what was read between runs; nil: nothing does
 	problem func(error)   // is told what is wrong with that; may be nil
 
@@ -33,12 +34,19 @@ type folderPast struct {
 	head    gitrepo.OID
 	below   string           // where the folder is in its repository
 	commits []history.Commit // the newest first
+	unread  []unread         // of which it is not known yet what they touched
 }
 
-// read returns all commits, and whether there is news. A folder without a
-// repository, or without a commit, has none.
-func (p *past) read(ctx context.Context) ([]history.Commit, bool, error) {
-	news := false
+// unread is a commit with the files that it changed, as the repository has them.
+type unread struct {
+	commit int // its place
+	files  []gitrepo.Edit
+}
+
+// read returns all commits, and whether there is news. What commits touched in
+// their files takes longer: there is more while that is to be read, which the
+// next call does. A folder without a repository, or without a commit, has none.
+func (p *past) read(ctx context.Context) (commits []history.Commit, news, more bool, err error) {
 	switch {
 	case p.of == nil:
 		p.of = p.restore()
@@ -46,12 +54,16 @@ func (p *past) read(ctx context.Context) ([]history.Commit, bool, error) {
 		if !news {
 			p.of = make([]folderPast, len(p.folders))
 		}
+	case p.more():
+		if news, err = p.touch(ctx); news {
+			p.keep()
+		}
+		return p.all(), news, false, err
 	case time.Since(p.looked) < p.rest:
-		return nil, false, nil
+		return nil, false, false, nil
 	}
 	defer func() { p.looked = time.Now() }()
 	read := false
-	var all []history.Commit
 	for i := range p.folders {
 		changed, err := p.folder(ctx, i)
 		switch {
@@ -59,15 +71,27 @@ func (p *past) read(ctx context.Context) ([]history.Commit, bool, error) {
 			changed = len(p.of[i].commits) > 0
 			p.of[i] = folderPast{}
 		case err != nil:
-			return nil, false, err
+			return nil, false, false, err
 		}
 		read = read || changed
-		all = append(all, p.of[i].commits...)
 	}
 	if read {
 		p.keep()
 	}
-	return all, news || read, nil
+	return p.all(), news || read, p.more(), nil
+}
+
+// all are the commits of all folders.
+func (p *past) all() (all []history.Commit) {
+	for i := range p.of {
+		all = append(all, p.of[i].commits...)
+	}
+	return all
+}
+
+// more reports whether there are commits to be read that may be.
+func (p *past) more() bool {
+	return p.share() > 0 && slices.ContainsFunc(p.of, func(f folderPast) bool { return len(f.unread) > 0 })
 }
 
 // folder reads what is new of one folder.
@@ -84,36 +108,46 @@ func (p *past) folder(ctx context.Context, i int) (changed bool, err error) {
 	if have.below != below {
 		*have = folderPast{below: below}
 	}
-	h, err := repo.History(ctx, gitrepo.HistoryOptions{Count: history.MaxCommits, Until: have.head, Paths: history.MaxFiles})
+	h, err := repo.History(ctx, gitrepo.HistoryOptions{Count: history.MaxCommits, Until: have.head, Files: history.MaxFiles})
 	if err != nil || h.Head == have.head {
 		return false, err
 	}
+	if !h.Until {
+		have.commits, have.unread = nil, nil
+	}
 	stops := terms.Stops()
-	commits := make([]history.Commit, 0, len(h.Steps))
-	for _, s := range h.Steps {
-		commits = append(commits, history.New(s.Date, s.Message, p.names(i, below, s.Paths), stops))
+	commits, news := make([]history.Commit, 0, len(h.Steps)), make([]unread, 0, len(h.Steps))
+	for n, s := range h.Steps {
+		names, files := p.names(i, below, s.Files)
+		commits = append(commits, history.New(s.Date, s.Message, names, stops))
+		if len(files) > 0 {
+			news = append(news, unread{n, files})
+		}
 	}
-	if h.Until {
-		commits = append(commits, have.commits...)
+	for _, u := range have.unread {
+		news = append(news, unread{u.commit + len(commits), u.files})
 	}
-	*have = folderPast{h.Head, below, slices.Clip(commits[:min(len(commits), history.MaxCommits)])}
+	commits = append(commits, have.commits...)
+	commits = slices.Clip(commits[:min(len(commits), history.MaxCommits)])
+	news = slices.DeleteFunc(news, func(u unread) bool { return u.commit >= len(commits) })
+	*have = folderPast{h.Head, below, commits, news}
 	return true, nil
 }
 
-// names are paths of a repository as the view of the folders names them.
-func (p *past) names(folder int, below string, paths []string) []string {
+// names are files of a repository as the view of the folders names them, and
+// those that are in it.
+func (p *past) names(folder int, below string, files []gitrepo.Edit) (names []string, inside []gitrepo.Edit) {
 	prefix := ""
 	if below != "." {
 		prefix = below + "/"
 	}
-	var names []string
-	for _, name := range paths {
-		if name, inside := strings.CutPrefix(name, prefix); inside {
+	for _, f := range files {
+		if name, in := strings.CutPrefix(f.Path, prefix); in {
 			if len(p.folders) > 1 {
 				name = path.Join(p.folders[folder].Name, name)
 			}
-			names = append(names, name)
+			names, inside = append(names, name), append(inside, f)
 		}
 	}
-	return names
+	return names, inside
 }

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,14 +16,21 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
 
+func whole() int { return 100 }
+
 // TestPast: what a project index hears of the commits of the folders it is of.
 func TestPast(t *testing.T) {
 	r := gittest.New(t)
 	plain := t.TempDir()
-	p := past{folders: []workspace.Folder{{Name: "in", Dir: filepath.Join(r.Dir, "in")}, {Name: "plain", Dir: plain}}}
+	p := past{share: whole, folders: []workspace.Folder{{Name: "in", Dir: filepath.Join(r.Dir, "in")}, {Name: "plain", Dir: plain}}}
 	check := func(news bool, want ...string) {
 		t.Helper()
-		commits, changed, err := p.read(t.Context())
+		commits, changed, more, err := p.read(t.Context())
+		if more {
+			if commits, _, more, err = p.read(t.Context()); more {
+				t.Fatal("there is more and more")
+			}
+		}
 		if err != nil || changed != news {
 			t.Fatalf("news %v, %v; want %v", changed, err, news)
 		}
@@ -54,8 +63,8 @@ func TestPast(t *testing.T) {
 	check(true)
 
 	p.rest = 1 << 60
-	if commits, news, err := p.read(t.Context()); commits != nil || news || err != nil {
-		t.Errorf("right after a look: %v %v %v", commits, news, err)
+	if commits, news, more, err := p.read(t.Context()); commits != nil || news || more || err != nil {
+		t.Errorf("right after a look: %v %v %v %v", commits, news, more, err)
 	}
 }
 
@@ -69,8 +78,8 @@ func TestPastIsBounded(t *testing.T) {
 	}
 	r.Commit("too much", files...)
 	r.Commit("small", files[0], "2\n")
-	p := past{folders: []workspace.Folder{{Dir: r.Dir}}}
-	commits, _, err := p.read(t.Context())
+	p := past{share: whole, folders: []workspace.Folder{{Dir: r.Dir}}}
+	commits, _, _, err := p.read(t.Context())
 	if err != nil || len(commits) != 1 || len(commits[0].Files) != 1 {
 		t.Errorf("%d commits are known, %v", len(commits), err)
 	}
@@ -89,8 +98,11 @@ func TestPastIsKept(t *testing.T) {
 	run := func(what, folder string, problems int, want ...string) {
 		t.Helper()
 		var told []error
-		p := past{folders: []workspace.Folder{{Name: folder, Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
-		commits, news, err := p.read(t.Context())
+		p := past{share: whole, folders: []workspace.Folder{{Name: folder, Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
+		commits, news, more, err := p.read(t.Context())
+		if more {
+			commits, _, _, err = p.read(t.Context())
+		}
 		var got []string
 		for _, c := range commits {
 			got = append(got, strings.Join(c.Files, " "))
@@ -98,8 +110,8 @@ func TestPastIsKept(t *testing.T) {
 		if err != nil || !news || !slices.Equal(got, want) || len(told) != problems {
 			t.Fatalf("%s: %q, news %v, %v, %q; want %q", what, got, news, err, told, want)
 		}
-		if _, news, err := p.read(t.Context()); news || err != nil {
-			t.Fatalf("%s: again news %v, %v", what, news, err)
+		if _, news, more, err := p.read(t.Context()); news || more || err != nil {
+			t.Fatalf("%s: again news %v, more %v, %v", what, news, more, err)
 		}
 	}
 	run("the first run", "", 0, "b", "a")
@@ -155,4 +167,61 @@ func TestPastIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("other data", "", 1, "d", "a")
+}
+
+// TestPastUnits: of each commit it is read which functions it touched, one call
+// later, and again by a run that an earlier one left it to.
+func TestPastUnits(t *testing.T) {
+	r := gittest.New(t)
+	text := func(one, two string) string {
+		return "package p\n\nfunc one() {\n\t" + one + "\n}\n\nfunc (s *S) two() {\n\t" + two + "\n}\n"
+	}
+	r.Commit("everything", "in/a.go", text("a()", "b()"), "in/b.txt", "1\n")
+	r.Commit("one", "in/a.go", text("A()", "b()"), "in/b.txt", "2\n")
+	r.Commit("both", "in/a.go", text("A(1)", "B()"), "in/new.go", "package p\n\nfunc three() {}\n")
+	one, two := history.NameOf("", "one"), history.NameOf("S", "two")
+	cache := t.TempDir()
+	store := &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }}
+	share := 0
+	open := func() *past {
+		return &past{share: func() int { return share }, folders: []workspace.Folder{{Dir: filepath.Join(r.Dir, "in")}}, store: store, problem: func(err error) { t.Error(err) }}
+	}
+	check := func(what string, p *past, more bool, want ...[][]history.Name) {
+		t.Helper()
+		commits, _, got, err := p.read(t.Context())
+		if err != nil || got != more || len(commits) != len(want) {
+			t.Fatalf("%s: %d commits, more %v, %v", what, len(commits), got, err)
+		}
+		for i, c := range commits {
+			if !slices.EqualFunc(c.Units, want[i], slices.Equal) {
+				t.Errorf("%s: commit %d touched %v, want %v", what, i, c.Units, want[i])
+			}
+		}
+	}
+	both, first := [][]history.Name{{one, two}, nil}, [][]history.Name{{one}, nil}
+	p := open()
+	check("it may take nothing", p, false, nil, nil)
+	check("still", p, false, nil, nil)
+	share = 100
+	check("it may now", p, false, both, first)
+	r.Commit("two", "in/a.go", text("A(1)", "C()"))
+	check("one is new", p, true, nil, both, first)
+	check("it is read", p, false, [][]history.Name{{two}}, both, first)
+
+	share = 0
+	r.Commit("two again", "in/a.go", text("A(1)", "D()"))
+	check("one is left", p, false, nil, [][]history.Name{{two}}, both, first)
+	share = 100
+	p = open()
+	check("another run", p, true, nil, nil, nil, nil)
+	check("it is read there", p, false, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)
+	check("it was kept", open(), false, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.Commit("one more", "in/a.go", text("E()", "D()"))
+	check("before the end", p, true, nil, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)
+	if _, news, _, err := p.read(ctx); news || !errors.Is(err, context.Canceled) {
+		t.Errorf("ended: news %v, %v", news, err)
+	}
 }

@@ -20,6 +20,7 @@ type keptPast struct {
 	Head    gitrepo.OID
 	Below   string
 	Commits []history.Commit
+	Units   bool // of all commits it was read what they touched
 }
 
 // restore returns what was read by an earlier run for the same folders, nil if
@@ -47,7 +48,10 @@ func (p *past) restore() []folderPast {
 		if k.Name != p.folders[i].Name {
 			return nil
 		}
-		out[i] = folderPast{k.Head, k.Below, k.Commits}
+		out[i] = folderPast{head: k.Head, below: k.Below, commits: k.Commits}
+		if !k.Units {
+			out[i].head = gitrepo.OID{} // all is read again, for what is missing
+		}
 	}
 	return out
 }
@@ -59,7 +63,7 @@ func (p *past) keep() {
 	}
 	kept := make([]keptPast, len(p.of))
 	for i, f := range p.of {
-		kept[i] = keptPast{p.folders[i].Name, f.head, f.below, f.commits}
+		kept[i] = keptPast{p.folders[i].Name, f.head, f.below, f.commits, len(f.unread) == 0}
 	}
 	data, err := json.Marshal(kept)
 	if err == nil {

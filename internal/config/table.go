@@ -171,7 +171,7 @@ var table = []Setting{
 	},
 	{
 		Key: "knowledge.parsing.percent", Type: Integer, Default: 25, Min: 0, Max: 100, Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
-		Help: "How much of one processor may be used to parse, in the background, the files that no answer has named yet. Until a file is parsed, its definitions are found line by line. With 0 only files that answers name are parsed.",
+		Help: "How much of one processor may be used to parse, in the background, the files that no answer has named yet, and as much again to read which functions commits changed. Until a file is parsed, its definitions are found line by line. With 0 only files that answers name are parsed, and nothing is read.",
 	},
 	{
 		Key: "knowledge.memoryMegabytes", Type: Integer, Default: 1024, Min: 16, Max: 65_536, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,

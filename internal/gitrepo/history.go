@@ -12,7 +12,13 @@ type Step struct {
 	OID     OID
 	Date    int64 // of the committer, in seconds since 1970
 	Message string
-	Paths   []string // what it changed, relative to the top, in order; a renamed file under both names
+	Files   []Edit // what it changed, in the order of the paths; a renamed file under both names
+}
+
+// Edit is a changed file.
+type Edit struct {
+	Path     string // relative to the top
+	Old, New OID    // the blobs, or the commits of a submodule; zero for none
 }
 
 // History is what led to HEAD.
@@ -26,7 +32,7 @@ type History struct {
 type HistoryOptions struct {
 	Count int // most steps, merges not counted
 	Until OID // where to stop, which is no step itself, if nothing older was merged since; zero: nowhere
-	Paths int // a commit that changes more files is no step
+	Files int // a commit that changes more files is no step
 }
 
 // History returns what led to HEAD. Merges are left out, as is the first commit
@@ -70,12 +76,12 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 		if err != nil {
 			return History{}, err
 		}
-		p := changedPaths{r: r, most: o.Paths}
+		p := edits{r: r, most: o.Files}
 		if err := p.compare(parent.tree, c.tree, ""); err != nil {
 			return History{}, err
 		}
-		if len(p.paths) <= o.Paths {
-			out.Steps = append(out.Steps, Step{c.oid, c.date, c.message(), p.paths})
+		if len(p.list) <= o.Files {
+			out.Steps = append(out.Steps, Step{c.oid, c.date, c.message(), p.list})
 		}
 	}
 	return out, nil
@@ -87,15 +93,15 @@ func (c *commit) message() string {
 	return c.text(string(message))
 }
 
-// changedPaths gathers the files in which two trees differ, until there are
-// more than most.
-type changedPaths struct {
-	r     *Repo
-	most  int
-	paths []string
+// edits gathers the files in which two trees differ, until there are more than
+// most.
+type edits struct {
+	r    *Repo
+	most int
+	list []Edit
 }
 
-func (p *changedPaths) compare(a, b OID, dir string) error {
+func (p *edits) compare(a, b OID, dir string) error {
 	x, err := p.r.tree(a)
 	if err != nil {
 		return err
@@ -104,7 +110,7 @@ func (p *changedPaths) compare(a, b OID, dir string) error {
 	if err != nil {
 		return err
 	}
-	for len(x)+len(y) > 0 && len(p.paths) <= p.most {
+	for len(x)+len(y) > 0 && len(p.list) <= p.most {
 		switch {
 		case len(y) == 0 || len(x) > 0 && x[0].order() < y[0].order():
 			err = p.pair(x[0], treeEntry{}, dir+x[0].name)
@@ -125,13 +131,13 @@ func (p *changedPaths) compare(a, b OID, dir string) error {
 
 // pair compares what is at a path, which is a directory on both sides or on
 // none.
-func (p *changedPaths) pair(a, b treeEntry, path string) error {
+func (p *edits) pair(a, b treeEntry, path string) error {
 	if a.oid == b.oid && a.mode == b.mode {
 		return nil
 	}
 	if a.isTree() || b.isTree() {
 		return p.compare(a.oid, b.oid, path+"/")
 	}
-	p.paths = append(p.paths, path)
+	p.list = append(p.list, Edit{path, a.oid, b.oid})
 	return nil
 }

@@ -25,19 +25,26 @@ func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 	if got.Until != (o.Until != OID{}) {
 		t.Errorf("it says %v about having come to where it should stop", got.Until)
 	}
-	args := []string{"log", "--min-parents=1", "--max-parents=1", "--no-renames", "--name-only", fmt.Sprint("-", o.Count), "--format=%x01%H%x02%ct%x02%B%x02"}
+	args := []string{"log", "--min-parents=1", "--max-parents=1", "--no-renames", "--raw", "--abbrev=40", fmt.Sprint("-", o.Count), "--format=%x01%H%x02%ct%x02%B%x02"}
 	if o.Until != (OID{}) {
 		args = append(args, o.Until.String()+"..HEAD")
 	}
 	var want []Step
 	for _, text := range strings.Split(r.Git(args...), "\x01")[1:] {
 		f := strings.Split(text, "\x02")
-		s := Step{Message: f[2], Paths: strings.Fields(f[3])}
+		s := Step{Message: f[2], Files: []Edit{}}
+		for line := range strings.Lines(strings.TrimSpace(f[3])) {
+			meta, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			e := Edit{Path: name}
+			e.Old, _ = parseOID(strings.Fields(meta)[2])
+			e.New, _ = parseOID(strings.Fields(meta)[3])
+			s.Files = append(s.Files, e)
+		}
 		s.OID, _ = parseOID(f[0])
 		if _, err := fmt.Sscan(f[1], &s.Date); err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Paths) <= o.Paths {
+		if len(s.Files) <= o.Files {
 			want = append(want, s)
 		}
 	}
@@ -47,8 +54,8 @@ func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 	steps := slices.Clone(got.Steps)
 	for i := range steps {
 		steps[i].Message = strings.TrimSpace(steps[i].Message)
-		if len(steps[i].Paths) == 0 {
-			steps[i].Paths = []string{}
+		if len(steps[i].Files) == 0 {
+			steps[i].Files = []Edit{}
 		}
 	}
 	if d := cmp.Diff(want, steps); d != "" {
@@ -59,7 +66,7 @@ func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 
 func TestHistory(t *testing.T) {
 	r := gittest.New(t)
-	if _, err := open(t, r).History(t.Context(), HistoryOptions{Count: 1, Paths: 9}); !errors.Is(err, ErrNoSuchRev) {
+	if _, err := open(t, r).History(t.Context(), HistoryOptions{Count: 1, Files: 9}); !errors.Is(err, ErrNoSuchRev) {
 		t.Errorf("without a commit: %v", err)
 	}
 	clock := 1700000000
@@ -92,16 +99,16 @@ func TestHistory(t *testing.T) {
 	r.Git("merge", "-q", "-m", "both", "side")
 	commit("nothing")
 
-	all := checkHistory(t, r, HistoryOptions{Count: 100, Paths: 100})
+	all := checkHistory(t, r, HistoryOptions{Count: 100, Files: 100})
 	if len(all) != 6 {
 		t.Fatalf("%d steps", len(all))
 	}
-	if got := checkHistory(t, r, HistoryOptions{Count: 100, Paths: 2}); len(got) != len(all)-1 {
+	if got := checkHistory(t, r, HistoryOptions{Count: 100, Files: 2}); len(got) != len(all)-1 {
 		t.Errorf("%d of %d steps change at most 2 files", len(got), len(all))
 	}
-	checkHistory(t, r, HistoryOptions{Count: 3, Paths: 100})
+	checkHistory(t, r, HistoryOptions{Count: 3, Files: 100})
 	until, _ := parseOID(side)
-	if got := checkHistory(t, r, HistoryOptions{Count: 100, Paths: 100, Until: until}); len(got) != 3 {
+	if got := checkHistory(t, r, HistoryOptions{Count: 100, Files: 100, Until: until}); len(got) != 3 {
 		t.Errorf("%d steps since the side line began", len(got))
 	}
 
@@ -115,7 +122,7 @@ func TestHistory(t *testing.T) {
 	last, _ := parseOID(strings.TrimSpace(r.Git("rev-parse", "HEAD")))
 	clock++
 	r.Git("merge", "-q", "-m", "old things", "old")
-	got, err := open(t, r).History(t.Context(), HistoryOptions{Count: 100, Paths: 100, Until: last})
+	got, err := open(t, r).History(t.Context(), HistoryOptions{Count: 100, Files: 100, Until: last})
 	if err != nil || got.Until || len(got.Steps) != len(all)+2 {
 		t.Errorf("%d steps, stopped %v, %v; want all %d", len(got.Steps), got.Until, err, len(all)+2)
 	}

@@ -4,7 +4,6 @@
 package history
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -27,6 +26,7 @@ type Commit struct {
 	Time  int64 // seconds since 1970
 	Words []terms.ID
 	Files []string
+	Units [][]Name // that it changed, of each of the files; nil: that was not read
 }
 
 // New makes a commit of what is read of one. stops are the words that say
@@ -45,28 +45,36 @@ func New(time int64, message string, files []string, stops terms.StopWords) Comm
 	return c
 }
 
-// Changes is how a file changed. Lately and Years count as the ages of the
-// changes are beside a third of a year and two years, the youngest commit being
-// the present.
-type Changes struct{ All, Lately, Years float32 }
+// Changes is how a file or a unit changed. Lately and Years count as the ages of
+// the changes are beside a third of a year and two years, the youngest commit
+// being the present; Last is how many days before that the last one was.
+type Changes struct{ All, Lately, Years, Last float32 }
 
 // History is safe for concurrent use. nil is one of a project without commits.
 type History struct {
 	files   map[string]uint32
-	changes []Changes
+	things  map[thing]uint32
+	changes []Changes // of each thing
+	by      []uint32  // the commits that changed it, one thing's after the other's
+	until   []uint32  // where its commits end
 	commits []entry
 	posts   map[terms.ID][]uint32
 }
 
-// entry is a commit as far as it is compared with questions.
-type entry struct {
-	files []uint32
-	words float32 // how many
+// thing is a file or, with a name, a unit in it.
+type thing struct {
+	file uint32
+	unit Name
 }
+
+// entry is a commit as far as it is compared with questions: how many words it
+// has, and files.
+type entry struct{ words, files float32 }
 
 // Of makes the history that commits are, in any order.
 func Of(commits []Commit) *History {
-	h := &History{files: map[string]uint32{}, posts: map[terms.ID][]uint32{}}
+	h := &History{files: map[string]uint32{}, things: map[thing]uint32{}, posts: map[terms.ID][]uint32{}}
+	var steps []step
 	now := int64(math.MinInt64)
 	for i := range commits {
 		now = max(now, commits[i].Time)
@@ -78,111 +86,83 @@ func Of(commits []Commit) *History {
 		}
 		const day = 24 * 60 * 60
 		age := float64(now-c.Time) / day
-		lately, years := float32(math.Exp(-age/120)), float32(math.Exp(-age/730))
-		e := entry{make([]uint32, len(c.Files)), float32(len(c.Words))}
 		for k, name := range c.Files {
-			id, known := h.files[name]
+			file, known := h.files[name]
 			if !known {
-				id = uint32(len(h.files))
-				h.files[name], h.changes = id, append(h.changes, Changes{})
+				file = uint32(len(h.files))
+				h.files[name] = file
 			}
-			e.files[k] = id
-			f := &h.changes[id]
-			f.All, f.Lately, f.Years = f.All+1, f.Lately+lately, f.Years+years
+			steps = append(steps, h.change(thing{file: file}, age))
+			if k < len(c.Units) {
+				for _, unit := range c.Units[k] {
+					steps = append(steps, h.change(thing{file, unit}, age))
+				}
+			}
 		}
 		for _, w := range c.Words {
 			h.posts[w] = append(h.posts[w], uint32(len(h.commits)))
 		}
-		h.commits = append(h.commits, e)
+		h.commits = append(h.commits, entry{float32(len(c.Words)), float32(len(c.Files))})
 	}
+	h.sort(steps)
 	return h
 }
 
-// Changes returns how a file changed.
-func (h *History) Changes(file string) Changes {
+// step is that a commit changed something.
+type step struct{ thing, commit uint32 }
+
+// sort sorts steps by what changed.
+func (h *History) sort(steps []step) {
+	h.by, h.until = make([]uint32, len(steps)), make([]uint32, len(h.changes))
+	at := uint32(0)
+	for id := range h.changes { // from where they begin on, for now
+		h.until[id] = at
+		at += uint32(h.changes[id].All)
+	}
+	for _, s := range steps {
+		h.by[h.until[s.thing]] = s.commit
+		h.until[s.thing]++
+	}
+}
+
+// commitsOf are those that changed something.
+func (h *History) commitsOf(id uint32) []uint32 {
+	n := uint32(h.changes[id].All)
+	return h.by[h.until[id]-n : h.until[id]]
+}
+
+// change notes that the next commit changes something. age is in days.
+func (h *History) change(t thing, age float64) step {
+	id, known := h.things[t]
+	if !known {
+		id = uint32(len(h.changes))
+		h.things[t], h.changes = id, append(h.changes, Changes{Last: float32(age)})
+	}
+	c := &h.changes[id]
+	c.All, c.Lately, c.Years = c.All+1, c.Lately+float32(math.Exp(-age/120)), c.Years+float32(math.Exp(-age/730))
+	c.Last = min(c.Last, float32(age))
+	return step{id, uint32(len(h.commits))}
+}
+
+// find returns a file, or with a name a unit of it.
+func (h *History) find(file string, unit Name) (id uint32, known bool) {
 	if h == nil {
-		return Changes{}
+		return 0, false
 	}
-	if id, ok := h.files[file]; ok {
-		return h.changes[id]
+	f, known := h.files[file]
+	if !known {
+		return 0, false
 	}
-	return Changes{}
+	id, known = h.things[thing{f, unit}]
+	return id, known
 }
 
-// Word is a word of a question.
-type Word struct {
-	ID     terms.ID
-	Weight float32
-}
-
-// Likeness is what the commits that are most like a question changed.
-type Likeness struct {
-	h     *History
-	files map[uint32]float32 // from 0 to 1
-}
-
-// Of returns how much the file is one of those, from 0 to 1.
-func (l Likeness) Of(file string) float32 {
-	if l.h == nil {
-		return 0
+// Changes returns how a file changed, or with a name how a unit of it did. What
+// never changed has none.
+func (h *History) Changes(file string, unit Name) (c Changes, known bool) {
+	id, known := h.find(file, unit)
+	if known {
+		c = h.changes[id]
 	}
-	if id, ok := l.h.files[file]; ok {
-		return l.files[id]
-	}
-	return 0
-}
-
-// Like finds the commits that say what a question says. A rare word counts for
-// more, and a commit of few words.
-func (h *History) Like(words []Word) Likeness {
-	if h == nil || len(h.commits) == 0 {
-		return Likeness{}
-	}
-	const (
-		most   = 150 // commits that count
-		least  = 0.2 // of the best one's score
-		length = 30  // of a message, in words
-	)
-	scores := make([]float32, len(h.commits))
-	for _, w := range words {
-		posts := h.posts[w.ID]
-		weight := w.Weight * float32(math.Log1p(float64(len(h.commits))/(float64(len(posts))+0.5)))
-		for _, c := range posts {
-			scores[c] += weight
-		}
-	}
-	type scored struct {
-		commit uint32
-		score  float32
-	}
-	best := float32(0)
-	for i := range scores {
-		if scores[i] > 0 {
-			scores[i] /= 0.3 + 0.7*h.commits[i].words/length
-			best = max(best, scores[i])
-		}
-	}
-	var list []scored
-	for i, s := range scores {
-		if s > least*best {
-			list = append(list, scored{uint32(i), s})
-		}
-	}
-	slices.SortFunc(list, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.commit, b.commit))
-	})
-	l := Likeness{h, map[uint32]float32{}}
-	top := float32(0)
-	for _, s := range list[:min(len(list), most)] {
-		files := h.commits[s.commit].files
-		by := s.score * s.score / float32(1+math.Log1p(float64(len(files))))
-		for _, f := range files {
-			l.files[f] += by
-			top = max(top, l.files[f])
-		}
-	}
-	for f := range l.files {
-		l.files[f] /= top
-	}
-	return l
+	return c, known
 }

@@ -41,10 +41,11 @@ type Options struct {
 	Meaning *Meaning
 	// Store keeps the index between runs; nil: nothing does.
 	Store *Store
-	// History returns what is known of the project's commits, and whether there
-	// is news since the last call. It is called in the background, after each
-	// question. nil: nothing is known.
-	History func(ctx context.Context) (commits []history.Commit, news bool, err error)
+	// History returns what is known of the project's commits, whether there is
+	// news since the last call, and whether the next one, which may take long,
+	// knows more. It is called in the background, after each question. nil:
+	// nothing is known.
+	History func(ctx context.Context) (commits []history.Commit, news, more bool, err error)
 	// Problem is told what goes wrong in the background; may be nil.
 	Problem func(error)
 	// Weights are those of the ranking; nil means rank.Default.

@@ -131,7 +131,7 @@ func TestSearch(t *testing.T) {
 		"tests are asked for":    {index.Query{Text: "tests for next"}, "TestNext"},
 		"a kind":                 {index.Query{Text: "backoff", Kinds: []pki.Kind{pki.Struct}}, "Backoff"},
 		"a kind that has none":   {index.Query{Text: "backoff", Kinds: []pki.Kind{pki.Enum}}, ""},
-		"a directory":            {index.Query{Text: "backoff serves files", Prefix: "web/"}, "Server"},
+		"a directory":            {index.Query{Text: "backoff serves files over http", Prefix: "web/"}, "Server"},
 		"a heading":              {index.Query{Text: "retrying", Kinds: []pki.Kind{pki.Heading}}, "Retrying"},
 		"nothing of it is there": {index.Query{Text: "quaternion zebra"}, ""},
 		"stop words":             {index.Query{Text: "what is the of"}, ""},

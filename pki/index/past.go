@@ -21,7 +21,7 @@ func (x *Index) remember() {
 	case <-x.ctx.Done():
 	}
 	for x.ctx.Err() == nil {
-		commits, news, err := x.o.History(x.ctx)
+		commits, news, more, err := x.o.History(x.ctx)
 		switch {
 		case x.ctx.Err() != nil:
 			return
@@ -33,6 +33,9 @@ func (x *Index) remember() {
 			x.status.Commits = len(commits)
 			x.tell(true)
 			x.mu.Unlock()
+		}
+		if more && err == nil {
+			continue
 		}
 		select {
 		case <-x.past.wake:

@@ -25,7 +25,9 @@ func TestHistory(t *testing.T) {
 		var calls atomic.Int32
 		told := make(chan struct{}, 1)
 		o := p.options()
-		o.History = func(context.Context) ([]history.Commit, bool, error) { return commits, calls.Add(1) == 1, nil }
+		o.History = func(context.Context) ([]history.Commit, bool, bool, error) {
+			return commits, calls.Add(1) == 1, false, nil
+		}
 		o.Told = func() {
 			select {
 			case told <- struct{}{}:
@@ -53,13 +55,55 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestHistoryOfUnits: of two functions of one file, alike in words, the one comes
+// first that commits like the question changed, once it is known what they
+// touched, which the source of commits says later.
+func TestHistoryOfUnits(t *testing.T) {
+	for _, changed := range []string{"PushFront", "PushBack"} {
+		p := newProject(t, map[string]string{
+			"queue.go": "package queue\n\n// PushFront adds a job.\nfunc PushFront() { lock() }\n\n// PushBack adds a job.\nfunc PushBack() { lock() }\n",
+		})
+		commit := history.New(1, "Deadlocks at shutdown are gone", []string{"queue.go"}, terms.Stops())
+		later := commit
+		later.Units = [][]history.Name{{history.NameOf("", changed)}}
+		var calls atomic.Int32
+		read := make(chan struct{})
+		o := p.options()
+		o.History = func(context.Context) ([]history.Commit, bool, bool, error) {
+			switch calls.Add(1) {
+			case 1:
+				return []history.Commit{commit}, true, true, nil
+			case 2:
+				return []history.Commit{later}, true, false, nil
+			case 3:
+				close(read)
+			}
+			return nil, false, false, nil
+		}
+		x := index.New(o)
+		t.Cleanup(func() { x.Close() })
+		p.Index = x
+		q := index.Query{Text: "pushing a job deadlocks after shutdown", MaxHits: 5}
+		p.ask(q)
+		for calls.Load() < 3 { // each question asks for another look
+			p.ask(q)
+		}
+		<-read
+		if a := p.ask(q); len(a.Hits) < 2 || a.Hits[0].Name != changed {
+			t.Errorf("%s should come first: %v", changed, names(a.Hits))
+		}
+	}
+}
+
 // TestNoHistory: commits that can't be read are a problem that is told, and
 // answers go without.
 func TestNoHistory(t *testing.T) {
 	p := newProject(t, sample)
 	problems := make(chan error, 100)
 	o := p.options()
-	o.History = func(context.Context) ([]history.Commit, bool, error) { return nil, false, errors.New("no repository") }
+	o.History = func(context.Context) ([]history.Commit, bool, bool, error) {
+		return nil, false, false, errors.New("no repository")
+	}
 	o.Problem = func(err error) { problems <- err }
 	x := index.New(o)
 	t.Cleanup(func() { x.Close() })

@@ -5,9 +5,11 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
+	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
 // What the words alone put first is looked at again, with everything that is
@@ -82,10 +84,11 @@ type second struct {
 	q     Question
 	parts []Part
 	past  *history.History
-	alike history.Likeness
+	alike *history.Likeness
 	units []Candidate
 	files []Candidate
 	home  map[Ref]*Candidate // files, by their numbers
+	did   map[Ref]past       // of files, see pastOfFile
 
 	concepts            []concept
 	weighs              weighs
@@ -95,7 +98,7 @@ type second struct {
 
 // refine orders the candidates, which come best first by their words.
 func (r *Ranker) refine(q Question, p Project, list []weighed, units, files []Candidate) {
-	s := &second{w: &r.w, q: q, parts: p.Parts, past: p.History, units: units, files: files, home: make(map[Ref]*Candidate, len(files))}
+	s := &second{w: &r.w, q: q, parts: p.Parts, past: p.History, units: units, files: files, home: make(map[Ref]*Candidate, len(files)), did: map[Ref]past{}}
 	for i := range files {
 		s.home[files[i].ref()] = &files[i]
 	}
@@ -116,6 +119,30 @@ func (s *second) recall() {
 		words[i] = history.Word{ID: t.ID, Weight: t.Weight}
 	}
 	s.alike = s.past.Like(words)
+}
+
+// past is what commits did to a file or a unit, and what they say of the
+// question.
+type past struct {
+	history.Changes
+	history.Told
+	known bool
+}
+
+func (s *second) pastOf(file string, unit history.Name) past {
+	p := past{Told: s.alike.Of(file, unit)}
+	p.Changes, p.known = s.past.Changes(file, unit)
+	return p
+}
+
+// pastOfFile is pastOf for a file, most of which have several candidates.
+func (s *second) pastOfFile(file Ref) past {
+	p, looked := s.did[file]
+	if !looked {
+		p = s.pastOf(s.parts[file.Part].Files[file.Unit].Path, 0)
+		s.did[file] = p
+	}
+	return p
 }
 
 // order sorts candidates by what their judge says. What a score is beside the
@@ -175,6 +202,11 @@ func (s *second) look(list []weighed) {
 		}
 		concepts[n] = c
 	}
+	for n, t := range list {
+		if t.Whole && concepts[n] != 0 {
+			concepts[n] |= wordsOf(t.Text, list, concepts)
+		}
+	}
 	sideBySide(processors(list, len(spans)), len(spans), func(_, i int) {
 		part := &spans[i]
 		for n := range list {
@@ -183,6 +215,21 @@ func (s *second) look(list []weighed) {
 			}
 		}
 	})
+}
+
+// wordsOf are the concepts of the words that a name is made of: what has it as
+// one word, as filewriter, has these.
+func wordsOf(name string, list []weighed, concepts []set) (words set) {
+	var ids []terms.ID
+	for part := range strings.FieldsSeq(name) {
+		ids, _ = terms.Of(part, ids)
+	}
+	for n, t := range list {
+		if !t.Whole && slices.Contains(ids, t.ID) {
+			words |= concepts[n]
+		}
+	}
+	return words
 }
 
 // span is a file of which something is a candidate.

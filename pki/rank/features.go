@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
 
@@ -56,6 +57,16 @@ const (
 	UnitLately             // its file changed lately, as logarithm
 	UnitYears              // its file changed in the last years, as logarithm
 	UnitTitle              // how many words the title has
+	UnitFileTold           // of the question, in what was said of changes of its file
+	UnitFileLikest         // its file was changed by the commit that is most like the question
+	UnitItAlike            // it was changed itself by commits that are like the question
+	UnitItTold             // of the question, in what was said of changes of it
+	UnitItLikest           // it was changed by the commit that is most like the question
+	UnitItChanged          // how often it changed, as logarithm
+	UnitItLately           // it changed lately, as logarithm
+	UnitItYears            // it changed in the last years, as logarithm
+	UnitItShare            // the same, beside its file
+	UnitItLast             // how many days ago it changed last, as logarithm
 	Features
 )
 
@@ -79,6 +90,8 @@ const (
 	FileAlike  // it was changed by commits that are like the question
 	FileLately // it changed lately, as logarithm
 	FileYears  // it changed in the last years, as logarithm
+	FileTold   // of the question, in what was said of its changes
+	FileLikest // it was changed by the commit that is most like the question
 )
 
 // beside divides by what the best has.
@@ -115,7 +128,7 @@ func (s *second) judgeFiles() {
 		path := c.path.anywhere()
 		all := c.in.anywhere() | path
 		test := f.Flags&segment.Test != 0 && !s.q.Tests
-		changes := s.past.Changes(f.Path)
+		did := s.pastOfFile(c.ref())
 		c.Features = [Features]float32{
 			FileWords:    beside(c.words, words),
 			FileOwn:      beside(c.own, own),
@@ -131,9 +144,11 @@ func (s *second) judgeFiles() {
 			FileTest:     one(test),
 			FileProse:    one(f.Flags&segment.Prose != 0),
 			FileAside:    one(f.Flags&segment.Aside != 0),
-			FileAlike:    s.alike.Of(f.Path),
-			FileLately:   log(changes.Lately),
-			FileYears:    log(changes.Years),
+			FileAlike:    did.Share,
+			FileLately:   log(did.Lately),
+			FileYears:    log(did.Years),
+			FileTold:     did.Words,
+			FileLikest:   did.Best,
 		}
 		if !test {
 			c.Features[FileTested] = beside(tests[stem(f.Path)], own)
@@ -179,7 +194,6 @@ func (s *second) judgeUnits() {
 			UnitTest:     one(f.Flags&segment.Test != 0 && !s.q.Tests),
 			UnitLanguage: languages(f.Path),
 			UnitSpecial:  one(strings.HasPrefix(name, "__") || strings.HasPrefix(name, "test") && !s.q.Tests),
-			UnitAlike:    s.alike.Of(f.Path),
 
 			UnitScore:       c.words,
 			UnitOwnScore:    c.own,
@@ -198,16 +212,33 @@ func (s *second) judgeUnits() {
 		if u.Parts > 0 {
 			v[UnitPrecise] = min(1, float32(bits.OnesCount64(uint64(c.in.name&s.words)))/float32(u.Parts))
 		}
+		s.judgePast(c, file)
 		if h := s.home[file]; h != nil {
 			all |= h.path.anywhere()
 			v[UnitFile] = beside(h.words, ofFile)
 			v[UnitScope], v[UnitTested] = h.Features[FileScope], h.Features[FileTested]
 			v[UnitHome], v[UnitHomeNth] = home[file].odds, home[file].nth
-			v[UnitFileTitle], v[UnitLately], v[UnitYears] = h.Features[FileOfTitle], h.Features[FileLately], h.Features[FileYears]
+			v[UnitFileTitle] = h.Features[FileOfTitle]
 		}
 		v[UnitOfAll], v[UnitOfTitle] = s.share(all, s.words), s.share(all, s.title)
 	}
 	s.judgeMates()
+}
+
+// judgePast tells what commits say of a unit and its file.
+func (s *second) judgePast(c *Candidate, file Ref) {
+	const never = 10_000 // days
+	p := s.parts[c.Part]
+	home, it := s.pastOfFile(file), s.pastOf(p.Files[file.Unit].Path, history.NameOf(p.Owner(c.ID), p.Name(c.ID)))
+	if !it.known {
+		it.Last = never
+	}
+	v := &c.Features
+	v[UnitAlike], v[UnitFileTold], v[UnitFileLikest] = home.Share, home.Words, home.Best
+	v[UnitLately], v[UnitYears] = log(home.Lately), log(home.Years)
+	v[UnitItAlike], v[UnitItTold], v[UnitItLikest] = it.Share, it.Words, it.Best
+	v[UnitItChanged], v[UnitItLately], v[UnitItYears], v[UnitItLast] = log(it.All), log(it.Lately), log(it.Years), log(it.Last)
+	v[UnitItShare] = it.Years / (1 + home.Years)
 }
 
 // judgeMates compares the units of each file.

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/pki/history"
+	"github.com/sidecar-ls/sidecar-ls/pki/touched"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
+)
+
+// touch reads which units the unread commits of the folders changed, as far as
+// the share of a processor that it may take lets it. It reports whether all is
+// read; if not, nothing is.
+func (p *past) touch(ctx context.Context) (done bool, err error) {
+	for i := range p.of {
+		f := &p.of[i]
+		if len(f.unread) == 0 {
+			continue
+		}
+		repo, err := gitrepo.Open(p.folders[i].Dir, p.options)
+		if err != nil {
+			*f = folderPast{below: f.below, commits: f.commits} // all is read again once it is there
+			return false, err
+		}
+		units, err := p.units(ctx, repo, f.unread)
+		if units == nil || err != nil {
+			return false, err
+		}
+		for k, u := range f.unread {
+			f.commits[u.commit].Units = units[k]
+		}
+		f.unread = nil
+	}
+	return true, nil
+}
+
+// units are what commits changed, by their files; nil if they are to wait.
+func (p *past) units(ctx context.Context, repo *gitrepo.Repo, list []unread) ([][][]history.Name, error) {
+	type change struct {
+		commit, file int
+		gitrepo.Edit
+	}
+	out := make([][][]history.Name, len(list))
+	var changes []change
+	for k, u := range list {
+		out[k] = make([][]history.Name, len(u.files))
+		for n, e := range u.files {
+			if e.Old != (gitrepo.OID{}) && e.New != (gitrepo.OID{}) {
+				changes = append(changes, change{k, n, e})
+			}
+		}
+	}
+	// One version of a file after the other: each is read once.
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.Path, b.Path) })
+	versions := touched.Versions[gitrepo.OID]{
+		Language: func(name string) string { return treesitter.Language(path.Base(name), nil) },
+		Read: func(id gitrepo.OID) ([]byte, error) {
+			src, _ := repo.Blob(id) // what can't be read, as in a partial clone, says nothing
+			return src, nil
+		},
+	}
+	pace := pacer{share: p.share}
+	for _, c := range changes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		names, err := versions.Touched(c.Path, c.Old, c.New)
+		if err != nil {
+			return nil, err
+		}
+		out[c.commit][c.file] = names
+		if !pace.worked(ctx, time.Since(began)) {
+			return nil, nil
+		}
+	}
+	return out, nil
+}
+
+// pacer keeps work in the background to a share of a processor.
+type pacer struct {
+	share func() int // in percent; 0 ends it
+	spent time.Duration
+}
+
+// worked rests as long as that much work asks for. It returns false when it is to end.
+func (p *pacer) worked(ctx context.Context, d time.Duration) bool {
+	const least = 5 * time.Millisecond // of work before a rest
+	if p.spent += d; p.spent < least {
+		return true
+	}
+	share := min(p.share(), 100)
+	if share <= 0 {
+		return false
+	}
+	t := time.NewTimer(p.spent * time.Duration(100-share) / time.Duration(share))
+	defer t.Stop()
+	p.spent = 0
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
