@@ -132,3 +132,39 @@ func TestMadeQueries(t *testing.T) {
 		}
 	}
 }
+
+// TestMadeIsBounded: of many comments some are taken, and of these a third stay
+// in the text.
+func TestMadeIsBounded(t *testing.T) {
+	r := gittest.New(t)
+	var files []string
+	for i := range 60 {
+		text := "package p\n"
+		for k := range 1 + min(1, i%3) { // one or two of a file, so that the bound may be stepped over
+			text += fmt.Sprintf("\n// Opens number %d of all the directories, %d times, for everybody who reads records.\nfunc Open%d() {\n\tmake()\n}\n", i, k, k)
+		}
+		files = append(files, fmt.Sprintf("d%d/open.go", i), text)
+	}
+	r.Commit("Begin", files...)
+	r.Commit("docs", "README.md", "1\n")
+	mirrors, set := t.TempDir(), t.TempDir()
+	if err := os.Symlink(r.Dir, filepath.Join(mirrors, "acme+store")); err != nil {
+		t.Fatal(err)
+	}
+	if err := made(t.Context(), filepath.Join(set, "made.jsonl"), mirrors, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	records, err := retrieval.ReadSets(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := 0
+	for _, r := range records {
+		if r.DocStart == 0 {
+			in++
+		}
+	}
+	if n := len(records); n < ofComments || n > ofComments+1 || in != n/leftIn {
+		t.Errorf("%d comments, %d of them left in; want %d or one more, and a third", n, in, ofComments)
+	}
+}

@@ -212,6 +212,15 @@ func TestPastUnits(t *testing.T) {
 	r.Commit("two again", "in/a.go", text("A(1)", "D()"))
 	check("one is left", p, false, nil, [][]history.Name{{two}}, both, first)
 	share = 100
+	again := *p
+	again.store, again.of = nil, slices.Clone(p.of)
+	share = 0
+	r.Commit("one again", "in/a.go", text("B(1)", "D()"))
+	check("another is left", &again, false, nil, nil, [][]history.Name{{two}}, both, first)
+	share = 100
+	check("both are read", &again, false, [][]history.Name{{one}}, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)
+	r.Git("reset", "-q", "--hard", "HEAD~1")
+
 	p = open()
 	check("another run", p, true, nil, nil, nil, nil)
 	check("it is read there", p, false, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)

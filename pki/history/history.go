@@ -115,7 +115,7 @@ type step struct{ thing, commit uint32 }
 func (h *History) sort(steps []step) {
 	h.by, h.until = make([]uint32, len(steps)), make([]uint32, len(h.changes))
 	at := uint32(0)
-	for id := range h.changes { // from where they begin on, for now
+	for id := range h.changes { // first where its commits begin; each step moves it on
 		h.until[id] = at
 		at += uint32(h.changes[id].All)
 	}
