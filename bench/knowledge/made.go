@@ -27,7 +27,7 @@ import (
 // How many questions a repository is good for.
 const (
 	readCommits = 12_000 // the newest
-	ofCommits   = 45
+	ofCommits   = 75
 	ofFile      = 3 // changes of the same file
 	ofComments  = 40
 	leftIn      = 3   // of so many comments one stays in the text, as where questions are asked it mostly does

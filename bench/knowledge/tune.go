@@ -21,7 +21,7 @@ const least = 0.0003
 
 // How many trees units and files get: more learn by heart.
 const (
-	unitTrees = 150
+	unitTrees = 300
 	fileTrees = 80
 )
 

@@ -67,6 +67,8 @@ const (
 	UnitItYears            // it changed in the last years, as logarithm
 	UnitItShare            // the same, beside its file
 	UnitItLast             // how many days ago it changed last, as logarithm
+	UnitPlace              // its place by UnitWords, as logarithm
+	UnitDescribed          // how likely the question describes what code does
 	Features
 )
 
@@ -206,6 +208,8 @@ func (s *second) judgeUnits() {
 			UnitComment:     float32(u.Doc),
 			UnitAt:          log(float32(u.Start)),
 			UnitCount:       log(float32(f.Count)),
+			UnitPlace:       log(float32(i)),
+			UnitDescribed:   s.q.Describes,
 			UnitTitle:       float32(bits.OnesCount64(uint64(s.title))),
 		}
 		v := &c.Features

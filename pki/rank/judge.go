@@ -26,9 +26,11 @@ type Tree struct {
 func (t *Tree) Of(v *[Features]float32) float32 {
 	leaf := 0
 	for i, f := range t.Features {
-		if v[f%Features] >= t.Cuts[i] {
-			leaf |= 1 << i
+		bit := 0 // a branch would be guessed wrong half of the time
+		if v[f] >= t.Cuts[i] {
+			bit = 1
 		}
+		leaf |= bit << i
 	}
 	return t.Leaves[leaf]
 }

@@ -36,6 +36,8 @@ type Question struct {
 	Names []Name
 	Paths []string // slash-separated, as far as the question gives them
 	Tests bool     // it is about tests
+
+	Describes float32 // how likely it describes what code does, rather than a change of it
 }
 
 // Reader reads questions. It is safe for concurrent use.
@@ -91,6 +93,7 @@ func (r *Reader) read(text string, stops terms.StopWords) Question {
 	text = strings.ToValidUTF8(text, " ")
 	p := &reading{Reader: r, stops: stops, at: map[terms.ID]int{}}
 	title, body, several := strings.Cut(strings.TrimSpace(text), "\n")
+	p.q.Describes = describes(text)
 	p.q.Tests = written().aboutTests.MatchString(title)
 	if m := written().scoped.FindStringSubmatch(title); m != nil {
 		p.words(m[1]+m[2], r.w.Title*r.w.Scope)
