@@ -9,6 +9,20 @@ import (
 
 func TestDescribes(t *testing.T) {
 	r := rank.NewReader(rank.Default())
+	const seven = "ledger cursor tensor window router socket lease"
+	for less, more := range map[string]string{
+		seven + "\n\nIt is lost.":           seven,
+		strings.TrimSuffix(seven, " lease"): seven,
+		"store: " + seven:                   "store " + seven,
+		"open " + seven:                     "opens " + seven,
+		"process " + seven:                  "opens " + seven,
+		"fix " + seven:                      seven + " fix",
+		seven + " should":                   seven,
+	} {
+		if a, b := r.Read(less).Describes, r.Read(more).Describes; a >= b {
+			t.Errorf("%q describes what code does with %.2f, %q with %.2f", less, a, more, b)
+		}
+	}
 	for text, describes := range map[string]bool{
 		"Returns whether the cursor is at the end of the given buffer.":    true,
 		"how does the pool decide which of the idle connections it reuses": true,
