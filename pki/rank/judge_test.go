@@ -87,3 +87,19 @@ func TestLearned(t *testing.T) {
 		t.Errorf("%d and %d trees", len(w.Unit.Trees), len(w.File.Trees))
 	}
 }
+
+// BenchmarkJudge judges the candidates of one question.
+func BenchmarkJudge(b *testing.B) {
+	judge := rank.Default().Unit
+	candidates := make([][rank.Features]float32, 150)
+	for i := range candidates {
+		for k := range candidates[i] {
+			candidates[i][k] = float32((i*31+k*17)%13) / 13
+		}
+	}
+	for b.Loop() {
+		for i := range candidates {
+			judge.Of(&candidates[i])
+		}
+	}
+}
