@@ -30,11 +30,11 @@ var describing = struct {
 	first: map[string]float32{"add": -0.9, "added": -0.6, "don't": -0.3, "fix": -1.3, "fixed": -0.7, "make": -0.3, "return": 0.7},
 }
 
-// describes is how likely a question describes what code does.
-func describes(text string) float32 {
+// describes is how likely a question describes what code does. several says that
+// it has more lines than the first.
+func describes(title string, several bool) float32 {
 	const fewWords, read = 7, 40
 	d := &describing
-	title, _, several := strings.Cut(strings.TrimSpace(text), "\n")
 	sum, seen := d.bias, map[string]bool{}
 	if several {
 		sum += d.several

@@ -93,7 +93,7 @@ func (r *Reader) read(text string, stops terms.StopWords) Question {
 	text = strings.ToValidUTF8(text, " ")
 	p := &reading{Reader: r, stops: stops, at: map[terms.ID]int{}}
 	title, body, several := strings.Cut(strings.TrimSpace(text), "\n")
-	p.q.Describes = describes(text)
+	p.q.Describes = describes(title, several)
 	p.q.Tests = written().aboutTests.MatchString(title)
 	if m := written().scoped.FindStringSubmatch(title); m != nil {
 		p.words(m[1]+m[2], r.w.Title*r.w.Scope)
