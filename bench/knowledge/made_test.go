@@ -32,17 +32,7 @@ func TestMade(t *testing.T) {
 	for i := range 5 {
 		r.Commit(fmt.Sprint("docs ", i), "README.md", fmt.Sprint(i))
 	}
-	mirrors, set := t.TempDir(), t.TempDir()
-	if err := os.Symlink(r.Dir, filepath.Join(mirrors, "acme+store")); err != nil {
-		t.Fatal(err)
-	}
-	if err := made(t.Context(), filepath.Join(set, "made.jsonl"), mirrors, t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	records, err := retrieval.ReadSets(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mirrors, set, records := madeOf(t, r.Dir)
 	if len(records) != 3 {
 		t.Fatalf("%d questions instead of 3: %+v", len(records), records)
 	}
@@ -147,17 +137,7 @@ func TestMadeIsBounded(t *testing.T) {
 	}
 	r.Commit("Begin", files...)
 	r.Commit("docs", "README.md", "1\n")
-	mirrors, set := t.TempDir(), t.TempDir()
-	if err := os.Symlink(r.Dir, filepath.Join(mirrors, "acme+store")); err != nil {
-		t.Fatal(err)
-	}
-	if err := made(t.Context(), filepath.Join(set, "made.jsonl"), mirrors, t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	records, err := retrieval.ReadSets(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, _, records := madeOf(t, r.Dir)
 	in := 0
 	for _, r := range records {
 		if r.DocStart == 0 {
@@ -167,4 +147,21 @@ func TestMadeIsBounded(t *testing.T) {
 	if n := len(records); n < ofComments || n > ofComments+1 || in != n/leftIn {
 		t.Errorf("%d comments, %d of them left in; want %d or one more, and a third", n, in, ofComments)
 	}
+}
+
+// madeOf makes the questions of a repository named acme/store.
+func madeOf(t *testing.T, dir string) (mirrors, set string, records []retrieval.Record) {
+	t.Helper()
+	mirrors, set = t.TempDir(), t.TempDir()
+	if err := os.Symlink(dir, filepath.Join(mirrors, "acme+store")); err != nil {
+		t.Fatal(err)
+	}
+	if err := made(t.Context(), filepath.Join(set, "made.jsonl"), mirrors, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	records, err := retrieval.ReadSets(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mirrors, set, records
 }
