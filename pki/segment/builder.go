@@ -313,6 +313,7 @@ func (b *Builder) Finish() *Segment {
 	b.modules.finish(s)
 	s.Files, s.Units = slices.Clip(s.Files), slices.Clone(s.Units)
 	b.order(s)
+	s.mark()
 	s.arrange()
 	b.words.reset()
 	clear(b.last)

@@ -147,22 +147,5 @@ func (s *Segment) sound() bool {
 			return false
 		}
 	}
-	for i := range s.hashes {
-		p := Postings{data: s.posts[s.starts[i]:s.starts[i+1]]}
-		if p.Units, p.Files = p.varint(), p.varint(); int(p.Units) > len(s.Units) || int(p.Files) > len(s.Files) || !p.within(uint32(len(s.Units))) {
-			return false
-		}
-	}
-	return true
-}
-
-// within reports whether all places are units below n, in order.
-func (p Postings) within(n uint32) bool {
-	last, ok, begun := uint32(0), true, false
-	p.Each(func(unit uint32, _ byte) bool {
-		ok = unit < n && (!begun || unit > last)
-		last, begun = unit, true
-		return ok
-	})
-	return ok
+	return s.mark()
 }

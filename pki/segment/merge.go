@@ -26,6 +26,7 @@ func Merge(sources []Source) *Segment {
 	imported.finish(s)
 	s.Files, s.Units = slices.Clip(s.Files), slices.Clip(s.Units)
 	s.join(sources, moved)
+	s.mark()
 	s.arrange()
 	return s
 }
@@ -85,10 +86,7 @@ func (s *Segment) join(sources []Source, moved [][]uint32) {
 			if next[i] == len(from.hashes) || from.hashes[next[i]] != hash {
 				continue
 			}
-			p := Postings{data: from.posts[from.starts[next[i]]:from.starts[next[i]+1]]}
-			p.varint() // how many units
-			p.varint() // and files
-			for c := p.Cursor(); c.Next(); {
+			for c := from.postings(next[i]).Cursor(); c.Next(); {
 				if to := moved[i][c.Unit]; to != gone {
 					list = append(list, to<<8|uint32(c.Where))
 				}

@@ -167,7 +167,7 @@ func (s *Segment) arrange() {
 		s.Lengths[u.File] += ClassLength(u.Length)
 	}
 	s.sortHashes()
-	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*28 + int64(len(s.hashes)+len(s.buckets)+len(s.starts)+len(s.imports)+len(s.importEnds)+len(s.moduleEnds))*4 + int64(len(s.posts)+len(s.text)+len(s.modules))
+	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*28 + int64(len(s.marks.list))*8 + int64(len(s.hashes)+len(s.buckets)+len(s.starts)+len(s.imports)+len(s.importEnds)+len(s.moduleEnds))*4 + int64(len(s.posts)+len(s.text)+len(s.modules))
 	s.Extensions = map[string]uint32{}
 	for i := range s.Files {
 		f := &s.Files[i]
@@ -195,6 +195,7 @@ type Segment struct {
 	shift   int
 	starts  []uint32 // of their postings, and the end of the last
 	posts   []byte
+	marks   marks
 	text    string
 
 	imports    []uint32 // numbers of modules, file by file
@@ -234,6 +235,7 @@ func (s *Segment) Qualified(u uint32) string {
 type Postings struct {
 	Units, Files uint32 // how many hold it
 	data         []byte
+	marks        []mark
 }
 
 // Postings returns the places of a term.
@@ -242,10 +244,18 @@ func (s *Segment) Postings(id terms.ID) (p Postings, ok bool) {
 	if !ok {
 		return p, false
 	}
-	p.data = s.posts[s.starts[i]:s.starts[i+1]]
+	if p = s.postings(i); p.Units >= marked {
+		p.marks = s.marks.of(i)
+	}
+	return p, true
+}
+
+// postings are the places of a term, by its place among the hashes.
+func (s *Segment) postings(term int) Postings {
+	p := Postings{data: s.posts[s.starts[term]:s.starts[term+1]]}
 	p.Units = p.varint()
 	p.Files = p.varint()
-	return p, true
+	return p
 }
 
 // find returns the place of a hash.
