@@ -234,15 +234,16 @@ func wordsOf(name string, list []weighed, concepts []set) (words set) {
 
 // span is a file of which something is a candidate.
 type span struct {
-	first, end uint32 // its units
-	file       *Candidate
-	units      []*Candidate
+	segment.Span
+	file  *Candidate
+	units []*Candidate
 }
 
 // spans are those of a part, in order.
 type spans struct {
 	number uint32 // of the part
 	list   []span
+	all    []segment.Span
 }
 
 func (s *second) spans() []spans {
@@ -250,8 +251,7 @@ func (s *second) spans() []spans {
 	of := func(part, file uint32) *span {
 		ref := Ref{part, file}
 		if byFile[ref] == nil {
-			f := &s.parts[part].Files[file]
-			byFile[ref] = &span{first: f.First, end: f.First + f.Count}
+			byFile[ref] = &span{Span: spanOf(&s.parts[part].Files[file])}
 		}
 		return byFile[ref]
 	}
@@ -274,7 +274,10 @@ func (s *second) spans() []spans {
 	}
 	out := make([]spans, 0, len(byPart))
 	for _, part := range byPart {
-		slices.SortFunc(part.list, func(a, b span) int { return int(a.first) - int(b.first) })
+		slices.SortFunc(part.list, func(a, b span) int { return int(a.First) - int(b.First) })
+		for _, sp := range part.list {
+			part.all = append(part.all, sp.Span)
+		}
 		out = append(out, *part)
 	}
 	return out
@@ -283,22 +286,15 @@ func (s *second) spans() []spans {
 // look notes where a term of a concept is. Places and spans are both in order.
 func (p *spans) look(places segment.Postings, concept set) {
 	var block [64]segment.Place
-	list, c := p.list, places.Cursor()
-	for n, k, j := c.Read(block[:]), 0, 0; n > 0; n = c.Read(block[:]) {
-		if block[n-1].Unit() < list[k].first {
-			continue // all of them are before the next span
-		}
+	k, j := 0, 0
+	inside := places.Inside(p.all)
+	for n := inside.Read(block[:]); n > 0; n = inside.Read(block[:]) {
 		for _, at := range block[:n] {
 			unit, where := at.Unit(), at.Where()
-			for unit >= list[k].end {
-				if k, j = k+1, 0; k == len(list) {
-					return
-				}
+			for unit >= p.list[k].End {
+				k, j = k+1, 0
 			}
-			sp := &list[k]
-			if unit < sp.first {
-				continue
-			}
+			sp := &p.list[k]
 			for j < len(sp.units) && sp.units[j].ID < unit {
 				j++
 			}
@@ -308,7 +304,7 @@ func (p *spans) look(places segment.Postings, concept set) {
 			if sp.file == nil {
 				continue
 			}
-			if sp.first == unit { // the unit that stands for the file
+			if sp.First == unit { // the unit that stands for the file
 				sp.file.path.add(where&(segment.InName|segment.InOwner), concept)
 				where &^= segment.InName | segment.InOwner
 			}

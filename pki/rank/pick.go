@@ -11,42 +11,82 @@ import (
 
 // share is what one processor does of a question: some of the parts.
 type share struct {
-	r    *Ranker
-	q    *Question
-	f    Filter
+	*looking
 	sums *sums
 
 	units, files top // the best so far
 }
 
-// part looks at a part, in which the question names some units.
-func (s *share) part(n uint32, p Part, list []weighed, named []gain) {
+// share makes what one processor needs.
+func (l *looking) share() share {
+	s, _ := l.r.scratch.Get().(*sums)
+	if s == nil {
+		s = new(sums)
+	}
+	parts := l.parts
+	return share{
+		looking: l, sums: s,
+		units: newTop(l.mostUnits, func(at Ref) string { return parts[at.Part].Files[parts[at.Part].Units[at.Unit].File].Path }),
+		files: newTop(l.mostFiles, func(at Ref) string { return parts[at.Part].Files[at.Unit].Path }),
+	}
+}
+
+// part looks at a part with the terms that are for the first look.
+func (s *share) part(n uint32, p Part) {
 	units, files := s.sums.of(p)
-	some := len(named) > 0
-	for i := range list {
-		if places := list[i].places[n]; places.Units > 0 {
-			s.r.add(s.sums, p, places, &list[i])
+	some := len(s.named[n]) > 0
+	for i := range s.list {
+		if places := s.list[i].places[n]; places.Units > 0 && !s.list[i].later {
+			s.sums.all = places.Cursor()
+			s.r.add(s.sums, p, &s.sums.all, &s.list[i])
 			some = true
 		}
 	}
 	if !some {
 		return
 	}
-	for _, g := range named {
+	for _, g := range s.named[n] {
 		units[g.unit] += g.gain
 		files[p.Forms[g.unit].File()].most += g.gain * s.r.table.kind
 	}
 	for file := range files {
 		if files[file].most > 0 {
-			s.pick(Ref{n, uint32(file)}, p, &files[file], named)
+			s.pick(Ref{n, uint32(file)}, p, &files[file])
 		}
 	}
 	clear(units)
 	clear(files)
 }
 
+// again looks at some files of a part, which are in order, with all terms.
+func (s *share) again(n uint32, p Part, some []uint32) {
+	units, files := s.sums.of(p)
+	spans := make([]segment.Span, len(some))
+	for i, file := range some {
+		spans[i] = spanOf(&p.Files[file])
+	}
+	for i := range s.list {
+		if places := s.list[i].places[n]; places.Units > 0 {
+			s.sums.inside = places.Inside(spans)
+			s.r.add(s.sums, p, &s.sums.inside, &s.list[i])
+		}
+	}
+	for _, g := range s.named[n] {
+		file := p.Forms[g.unit].File()
+		if _, ok := slices.BinarySearch(some, file); ok {
+			units[g.unit] += g.gain
+			files[file].most += g.gain * s.r.table.kind
+		}
+	}
+	for i, file := range some {
+		s.pick(Ref{n, file}, p, &files[file])
+		clear(units[spans[i].First:spans[i].End])
+		files[file] = fileSum{}
+	}
+}
+
 // pick keeps a file and its units as far as they are among the best.
-func (s *share) pick(at Ref, p Part, sum *fileSum, named []gain) {
+func (s *share) pick(at Ref, p Part, sum *fileSum) {
 	w, table := &s.r.w, s.r.table
 	// Most are far from the best, whatever else there is to know of them.
 	own := sum.score
@@ -87,7 +127,7 @@ func (s *share) pick(at Ref, p Part, sum *fileSum, named []gain) {
 		}
 		score := (sum + w.OfFile*own) * table.kinds[forms[i].Code()] * factor
 		if s.units.wants(score) {
-			exact := slices.ContainsFunc(named, func(g gain) bool { return g.unit == unit })
+			exact := slices.ContainsFunc(s.named[at.Part], func(g gain) bool { return g.unit == unit })
 			s.units.add(first{Part: at.Part, ID: unit, words: score, own: sum, lent: own, Exact: exact})
 		}
 	}

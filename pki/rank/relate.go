@@ -58,14 +58,17 @@ func (s *second) relateNames() {
 			names = append(names, name{c, terms.Whole(p.Name(c.ID))})
 		}
 	}
-	names = slices.DeleteFunc(names, func(n name) bool {
+	sideBySide(runtime.GOMAXPROCS(0), len(names), func(_, n int) {
 		all := uint32(0)
 		for i := range s.parts {
-			places, _ := s.parts[i].Postings(n.id)
-			all += places.Units
+			places, _ := s.parts[i].Postings(names[n].id)
+			if all += places.Units; all > relatedUses {
+				names[n].of = nil
+				break
+			}
 		}
-		return all > relatedUses
 	})
+	names = slices.DeleteFunc(names, func(n name) bool { return n.of == nil })
 	byPart := make([][]*Candidate, len(s.parts))
 	for i := range s.units {
 		byPart[s.units[i].Part] = append(byPart[s.units[i].Part], &s.units[i])

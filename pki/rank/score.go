@@ -3,7 +3,6 @@ package rank
 import (
 	"cmp"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -59,10 +58,6 @@ type Ranker struct {
 // New makes a ranker.
 func New(w Weights) *Ranker { return &Ranker{Reader: NewReader(w), w: w, table: newTable(w)} }
 
-// most bounds the postings that one question looks at: what is in so many
-// units says little.
-const most = 250_000
-
 // weighed is a term of the question with what the index says about it.
 type weighed struct {
 	Term
@@ -70,6 +65,7 @@ type weighed struct {
 	unitWeight   float32
 	fileWeight   float32
 	places       []segment.Postings // by part
+	later        bool               // it is not for the first look
 }
 
 func idf(n, all uint32) float32 {
@@ -78,8 +74,8 @@ func idf(n, all uint32) float32 {
 }
 
 // weigh looks the terms up. What is rare comes first; the commonest words are
-// left out where they are too many.
-func weigh(q Question, parts []Part, units, files uint32) []weighed {
+// for later, and left out where they are too many.
+func (r *Ranker) weigh(q Question, parts []Part, units, files uint32) []weighed {
 	list, places := make([]weighed, 0, len(q.Terms)), make([]segment.Postings, len(q.Terms)*len(parts))
 	for _, t := range q.Terms {
 		w := weighed{Term: t, places: places[:len(parts):len(parts)]}
@@ -94,14 +90,20 @@ func weigh(q Question, parts []Part, units, files uint32) []weighed {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b weighed) int { return cmp.Compare(b.unitWeight, a.unitWeight) })
-	seen := uint32(0)
-	return slices.DeleteFunc(list, func(w weighed) bool {
-		if seen > 0 && seen+w.units > most {
-			return true
+	most := max(r.w.FewPlaces, int(r.w.Places*float32(units)))
+	all, first, kept := 0, 0, list[:0]
+	for _, t := range list[:min(len(list), r.w.Terms)] {
+		n := int(t.units)
+		if all > 0 && all+n > most {
+			continue
 		}
-		seen += w.units
-		return false
-	})
+		all += n
+		if t.later = first > 0 && first+n > r.w.FirstPlaces; !t.later {
+			first += n
+		}
+		kept = append(kept, t)
+	}
+	return kept
 }
 
 // Search orders the units and files that answer a question. At most units hits
@@ -128,49 +130,18 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 		allUnits += uint32(len(p.Units))
 		allFiles += uint32(len(p.Files))
 	}
-	list := weigh(q, parts, allUnits, allFiles)
-	named := r.named(q, parts, allUnits)
-	shares := make([]share, processors(list, len(parts)))
-	for i := range shares {
-		shares[i] = r.share(&q, parts, f, units, files)
+	list := r.weigh(q, parts, allUnits, allFiles)
+	l := &looking{r: r, q: &q, f: f, parts: parts, list: list, named: r.named(q, parts, allUnits), mostUnits: units, mostFiles: files}
+	foundUnits, foundFiles := l.best(func(s *share, n uint32) { s.part(n, parts[n]) })
+	if slices.ContainsFunc(list, func(t weighed) bool { return t.later }) {
+		some := filesOf(parts, foundUnits, foundFiles)
+		foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.again(n, parts[n], some[n]) })
 	}
-	sideBySide(len(shares), len(parts), func(k, i int) { shares[k].part(uint32(i), parts[i], list, named[uint32(i)]) })
-	all := &shares[0]
-	for i := range shares {
-		r.scratch.Put(shares[i].sums)
-		if i > 0 {
-			all.units.addAll(&shares[i].units)
-			all.files.addAll(&shares[i].files)
-		}
-	}
-	us, fs = candidates(all.units.sorted()), candidates(all.files.sorted())
+	us, fs = candidates(foundUnits), candidates(foundFiles)
 	if !r.w.Unit.None() || !r.w.File.None() {
 		r.refine(q, project, list, us, fs)
 	}
 	return us, fs
-}
-
-// processors is how many processors a question is worth.
-func processors(list []weighed, parts int) int {
-	const each = 20_000 // postings, for which waking another one pays
-	places := 0
-	for i := range list {
-		places += int(list[i].units)
-	}
-	return max(1, min(runtime.GOMAXPROCS(0), parts, places/each))
-}
-
-// share makes what one processor needs for a question.
-func (r *Ranker) share(q *Question, parts []Part, f Filter, units, files int) share {
-	s, _ := r.scratch.Get().(*sums)
-	if s == nil {
-		s = new(sums)
-	}
-	return share{
-		r: r, q: q, f: f, sums: s,
-		units: newTop(units, func(at Ref) string { return parts[at.Part].Files[parts[at.Part].Units[at.Unit].File].Path }),
-		files: newTop(files, func(at Ref) string { return parts[at.Part].Files[at.Unit].Path }),
-	}
 }
 
 // gain is what a unit gets because the question names it.

@@ -12,8 +12,15 @@ type sums struct {
 	units []float32
 	files []fileSum
 
-	block [256]segment.Place // of one term
-	forms [256]segment.Form  // of their units
+	all    segment.Cursor // of one term
+	inside segment.Inside
+	block  [256]segment.Place
+	forms  [256]segment.Form // of the places' units
+}
+
+// cursor goes through places in blocks, see segment.Cursor.Read.
+type cursor interface {
+	Read(to []segment.Place) (n int)
 }
 
 type fileSum struct {
@@ -41,14 +48,13 @@ type inFile struct {
 	most       uint32 // the bits of the most that it is worth to one of them: they are in order, as the numbers are not negative
 }
 
-// add adds what one term says.
-func (r *Ranker) add(s *sums, p Part, places segment.Postings, t *weighed) {
+// add adds what one term says at these places.
+func (r *Ranker) add(s *sums, p Part, places cursor, t *weighed) {
 	units, files := s.of(p)
 	forms, k1 := p.Forms[:len(units)], r.w.K1
 	const none = ^uint32(0)
 	file, in := none, inFile{}
-	c := places.Cursor()
-	for n := c.Read(s.block[:]); n > 0; n = c.Read(s.block[:]) {
+	for n := places.Read(s.block[:]); n > 0; n = places.Read(s.block[:]) {
 		for i, at := range s.block[:n] { // side by side: they are seldom in the processor's memory
 			s.forms[i] = forms[at.Unit()]
 		}

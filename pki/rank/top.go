@@ -12,7 +12,7 @@ import (
 type top struct {
 	n    int
 	path func(Ref) string
-	bar  float32 // the score of the worst once there are n
+	bar  float32 // what is below is not kept: the score of the worst once there are n, or of others' worst
 	list []first // a heap, the worst first
 }
 
@@ -37,7 +37,7 @@ func (t *top) add(v first) {
 		t.sink()
 	}
 	if len(t.list) == t.n {
-		t.bar = t.list[0].words
+		t.bar = max(t.bar, t.list[0].words)
 	}
 }
 

@@ -30,6 +30,14 @@ type Weights struct {
 	Faint                   float32 // a word that says what is to be done more than where
 	Repeat                  float32 // saturation of words that come again
 
+	// What is common says little, and costs most: the places of the rarer terms
+	// put the candidates first, and those of all, as far as they are in the
+	// candidates' files, tell these from each other.
+	FirstPlaces int     // of the rarer terms, at most
+	FewPlaces   int     // that are never too many
+	Places      float32 // for each unit of the project, of all terms
+	Terms       int     // of a question: a long issue has more, and most of them say something else
+
 	Tests, Aside, Prose, Data float32 // factors of files
 	Types, Values, Files      float32 // factors of units that are no functions: types, constants and variables, files and the rest
 
@@ -51,6 +59,7 @@ func Default() Weights {
 		OfFile: 1.86, OfBest: 0.52, OfThree: 0.43,
 		Title: 1, Text: 0.385, Code: 0.19, Tick: 1.15,
 		Ident: 1.4, Pair: 0.5, Scope: 1, Exact: 0.54, Path: 2.7, Short: 0.354, Faint: 0.4, Repeat: 1.2,
+		FirstPlaces: 125_000, FewPlaces: 2_000, Places: 0.8, Terms: 60,
 		Tests: 0.4, Aside: 0.6, Prose: 0.5, Data: 0.5, Types: 0.85, Values: 0.6, Files: 0.6,
 		Unit: judges()[0], File: judges()[1],
 	}

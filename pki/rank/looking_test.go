@@ -1,0 +1,67 @@
+package rank_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/rank"
+)
+
+// TestLater: what the rarer terms put first has the score that it would have if
+// the common ones had been looked at everywhere.
+func TestLater(t *testing.T) {
+	full, few := rank.Default(), rank.Default()
+	full.Unit, full.File, few.Unit, few.File = rank.Judge{}, rank.Judge{}, rank.Judge{}, rank.Judge{}
+	full.FewPlaces, few.FewPlaces = 1<<30, 1<<30 // none is left out
+	few.FirstPlaces = 3000
+	p := rank.Project{Parts: spread(madeUp(800, 60), 5)}
+	later := 0
+	for _, text := range madeUpQuestions {
+		q := rank.New(full).Read(text)
+		all, allFiles := rank.New(full).Candidates(q, p, rank.Filter{}, 1<<20, 1<<20)
+		units, files := rank.New(few).Candidates(q, p, rank.Filter{}, 0, 0)
+		if len(units) == 0 || len(files) == 0 {
+			t.Fatalf("%q: %d units and %d files", text, len(units), len(files))
+		}
+		for what, c := range map[string]struct{ all, found []rank.Candidate }{"units": {all, units}, "files": {allFiles, files}} {
+			at := 0
+			for i := range c.found {
+				// Each is there as it is among all, and in their order.
+				n := slices.Index(c.all[at:], c.found[i])
+				if n < 0 {
+					t.Fatalf("%q: number %d of the %s is not as it is among all", text, i, what)
+				}
+				at += n + 1
+			}
+			if at > len(c.found) {
+				later++ // something was not found without the common ones: it was not looked at
+			}
+		}
+	}
+	if later == 0 {
+		t.Error("no question has common terms")
+	}
+}
+
+// TestTerms: of very many words, and of what is in very many units, the rarest
+// count.
+func TestTerms(t *testing.T) {
+	w := rank.Default()
+	w.Unit, w.File, w.FewPlaces = rank.Judge{}, rank.Judge{}, 1<<30
+	p := rank.Project{Parts: spread(madeUp(200, 20), 1)}
+	found := func(w rank.Weights, text string) []rank.Candidate {
+		r := rank.New(w)
+		units, _ := r.Candidates(r.Read(text), p, rank.Filter{}, 0, 0)
+		return units
+	}
+	const rare, text = "cursor. tensor.", "cursor. tensor. lease."
+	all := found(w, text)
+	w.Terms = 2
+	if two := found(w, text); slices.Equal(two, all) || !slices.Equal(two, found(w, rare)) {
+		t.Error("two terms of three are not the rarest")
+	}
+	w.Terms, w.FewPlaces, w.Places = 60, 1, 0
+	if one := found(w, text); !slices.Equal(one, found(w, "tensor")) {
+		t.Error("where one term is too many already, the rarest is not what counts")
+	}
+}
