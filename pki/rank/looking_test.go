@@ -2,6 +2,7 @@ package rank_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
@@ -40,6 +41,26 @@ func TestLater(t *testing.T) {
 	}
 	if later == 0 {
 		t.Error("no question has common terms")
+	}
+}
+
+// TestLaterAlone: where the rarer terms do not find enough, the common ones do.
+func TestLaterAlone(t *testing.T) {
+	full, few := rank.Default(), rank.Default()
+	full.Unit, full.File, few.Unit, few.File = rank.Judge{}, rank.Judge{}, rank.Judge{}, rank.Judge{}
+	full.FewPlaces, few.FewPlaces = 1<<30, 1<<30
+	few.FirstPlaces = 1
+	p := rank.Project{Parts: spread(madeUp(800, 3), 5)}
+	q := rank.New(full).Read("tensor. lease.")
+	f := rank.Filter{File: func(name string) bool { return strings.HasPrefix(name, "ticket/") }}
+	want, wantFiles := rank.New(full).Candidates(q, p, f, 0, 0)
+	rare, _ := rank.New(full).Candidates(rank.New(full).Read("tensor."), p, f, 0, 0)
+	if len(rare) >= len(want) {
+		t.Fatalf("the rarer term finds %d units, with the other %d", len(rare), len(want))
+	}
+	got, gotFiles := rank.New(few).Candidates(q, p, f, 0, 0)
+	if !slices.Equal(got, want) || !slices.Equal(gotFiles, wantFiles) {
+		t.Errorf("%d units and %d files, want %d and %d", len(got), len(gotFiles), len(want), len(wantFiles))
 	}
 }
 

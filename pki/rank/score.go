@@ -134,8 +134,15 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 	l := &looking{r: r, q: &q, f: f, parts: parts, list: list, named: r.named(q, parts, allUnits), mostUnits: units, mostFiles: files}
 	foundUnits, foundFiles := l.best(func(s *share, n uint32) { s.part(n, parts[n]) })
 	if slices.ContainsFunc(list, func(t weighed) bool { return t.later }) {
-		some := filesOf(parts, foundUnits, foundFiles)
-		foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.again(n, parts[n], some[n]) })
+		if len(foundUnits) == units && len(foundFiles) == files {
+			some := filesOf(parts, foundUnits, foundFiles)
+			foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.again(n, parts[n], some[n]) })
+		} else { // the rarer terms are not enough, or not where the filter looks
+			for i := range list {
+				list[i].later = false
+			}
+			foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.part(n, parts[n]) })
+		}
 	}
 	us, fs = candidates(foundUnits), candidates(foundFiles)
 	if !r.w.Unit.None() || !r.w.File.None() {
