@@ -52,9 +52,7 @@ func processors(list []weighed, parts int) int {
 	const each = 20_000 // postings, for which waking another one pays
 	places := 0
 	for i := range list {
-		if !list[i].later {
-			places += int(list[i].units)
-		}
+		places += int(list[i].units)
 	}
 	return max(1, min(runtime.GOMAXPROCS(0), parts, places/each))
 }

@@ -61,9 +61,14 @@ func (s *share) part(n uint32, p Part) {
 // again looks at some files of a part, which are in order, with all terms.
 func (s *share) again(n uint32, p Part, some []uint32) {
 	units, files := s.sums.of(p)
-	spans := make([]segment.Span, len(some))
-	for i, file := range some {
-		spans[i] = spanOf(&p.Files[file])
+	var spans []segment.Span
+	for _, file := range some {
+		span := spanOf(&p.Files[file])
+		if n := len(spans); n > 0 && spans[n-1].End == span.First {
+			spans[n-1].End = span.End
+		} else {
+			spans = append(spans, span)
+		}
 	}
 	for i := range s.list {
 		if places := s.list[i].places[n]; places.Units > 0 {
@@ -78,10 +83,14 @@ func (s *share) again(n uint32, p Part, some []uint32) {
 			files[file].most += g.gain * s.r.table.kind
 		}
 	}
-	for i, file := range some {
-		s.pick(Ref{n, file}, p, &files[file])
-		clear(units[spans[i].First:spans[i].End])
+	for _, file := range some {
+		if files[file].most > 0 {
+			s.pick(Ref{n, file}, p, &files[file])
+		}
 		files[file] = fileSum{}
+	}
+	for _, span := range spans {
+		clear(units[span.First:span.End])
 	}
 }
 

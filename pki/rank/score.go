@@ -31,6 +31,19 @@ type Filter struct {
 	Kind func(kind pki.Kind) bool
 }
 
+// files returns the files that may be hits, of each part in order.
+func (f Filter) files(parts []Part) [][]uint32 {
+	out := make([][]uint32, len(parts))
+	for i := range parts {
+		for file := range parts[i].Files {
+			if f.File == nil || f.File(parts[i].Files[file].Path) {
+				out[i] = append(out[i], uint32(file))
+			}
+		}
+	}
+	return out
+}
+
 // Ref is a unit of a part.
 type Ref struct{ Part, Unit uint32 }
 
@@ -134,15 +147,11 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 	l := &looking{r: r, q: &q, f: f, parts: parts, list: list, named: r.named(q, parts, allUnits), mostUnits: units, mostFiles: files}
 	foundUnits, foundFiles := l.best(func(s *share, n uint32) { s.part(n, parts[n]) })
 	if slices.ContainsFunc(list, func(t weighed) bool { return t.later }) {
-		if len(foundUnits) == units && len(foundFiles) == files {
-			some := filesOf(parts, foundUnits, foundFiles)
-			foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.again(n, parts[n], some[n]) })
-		} else { // the rarer terms are not enough, or not where the filter looks
-			for i := range list {
-				list[i].later = false
-			}
-			foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.part(n, parts[n]) })
+		some := filesOf(parts, foundUnits, foundFiles)
+		if len(foundUnits) < units || len(foundFiles) < files { // the rarer terms are not enough, or not where the filter looks
+			some = f.files(parts)
 		}
+		foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.again(n, parts[n], some[n]) })
 	}
 	us, fs = candidates(foundUnits), candidates(foundFiles)
 	if !r.w.Unit.None() || !r.w.File.None() {
