@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // The factors of the hashes, for 16 of them.
@@ -241,6 +242,159 @@ loop:
 
 done:
 	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// A word's byte has the highest bit here, when it is an ASCII one.
+DATA words<>+0x20(SB)/8, $0
+DATA words<>+0x28(SB)/8, $0
+DATA words<>+0x30(SB)/8, $0x8080808080808080
+DATA words<>+0x38(SB)/8, $0x0000000000008080
+DATA words<>+0x60(SB)/8, $0x8080808080808000
+DATA words<>+0x68(SB)/8, $0x8080808080808080
+DATA words<>+0x70(SB)/8, $0x8080808080808080
+DATA words<>+0x78(SB)/8, $0x8000000000808080
+GLOBL words<>(SB), RODATA|NOPTR, $128
+
+// FOUND appends to the hashes at R9 those of the runs that begin at 32 bytes,
+// every other one from p on. bits has one for each byte of the text; of the runs
+// of four bytes R10 has the bits of those that count, of the runs of six R11.
+#define FOUND(p, bits) \
+	VPORQ        0+p, Z15, Z0   \
+	VPORQ        2+p, Z15, Z1   \
+	VPORQ        4+p, Z15, Z2   \
+	PEXTQ        bits, R10, BX  \
+	PEXTQ        bits, R11, R12 \
+	KMOVD        BX, K1         \
+	KMOVD        R12, K2        \
+	POPCNTL      BX, BX         \
+	POPCNTL      R12, R12       \
+	VPMULLW      Z20, Z0, Z0    \
+	VPMULLW      Z21, Z1, Z1    \
+	VPSHUFB      Z14, Z1, Z1    \
+	VPADDW       Z1, Z0, Z0     \
+	VPMULLW      Z22, Z2, Z2    \
+	VPSHUFB      Z14, Z0, Z3    \
+	VPADDW       Z0, Z2, Z2     \
+	VPADDW       Z3, Z2, Z2     \
+	VPMULLW      Z23, Z0, Z0    \
+	VPSRLW       $8, Z0, Z1     \
+	VPXORQ       Z1, Z0, Z0     \
+	VPANDQ       Z13, Z0, Z0    \
+	VPMULLW      Z24, Z2, Z2    \
+	VPSRLW       $8, Z2, Z3     \
+	VPXORQ       Z3, Z2, Z2     \
+	VPANDQ       Z13, Z2, Z2    \
+	VPCOMPRESSW.Z Z0, K1, Z0    \
+	VPCOMPRESSW.Z Z2, K2, Z2    \
+	VMOVDQU64    Z0, (R9)       \
+	LEAQ         (R9)(BX*2), R9 \
+	VMOVDQU64    Z2, (R9)       \
+	LEAQ         (R9)(R12*2), R9
+
+#define MARK2(off) \
+	MOVWLZX (off+0)(BX), R10 \
+	MOVWLZX (off+2)(BX), R11 \
+	MOVB    R8, (DI)(R10*1)  \
+	MOVB    R8, (DI)(R11*1)
+
+// func markVBMI2(seen *[1 << maxBits]byte, data *byte, n int, mask uint16, found *[foundSize]uint16) int
+TEXT ·markVBMI2(SB), NOSPLIT, $0-48
+	MOVQ            seen+0(FP), DI
+	MOVQ            data+8(FP), SI
+	MOVQ            n+16(FP), CX
+	VPBROADCASTW    mask+24(FP), Z13
+	MOVQ            found+32(FP), R9
+	VBROADCASTI32X4 swap<>(SB), Z14
+	VBROADCASTI32X4 case<>(SB), Z15
+	VBROADCASTI32X4 newline<>(SB), Z16
+	VMOVDQU64       words<>(SB), Z17
+	VMOVDQU64       words<>+64(SB), Z18
+	VBROADCASTI32X4 factor1<>(SB), Z20
+	VBROADCASTI32X4 factor2<>(SB), Z21
+	VBROADCASTI32X4 factor3<>(SB), Z22
+	VBROADCASTI32X4 last4<>(SB), Z23
+	VBROADCASTI32X4 last6<>(SB), Z24
+	VPXORQ          Z25, Z25, Z25
+	MOVQ            $0x0155555555555555, R13 // the runs that begin at even bytes of the first 58, and at odd ones
+	MOVQ            $0x02aaaaaaaaaaaaaa, DX
+	MOVL            $1, R8
+	XORQ            AX, AX
+	SUBQ            $70, CX
+	JLT             none
+
+step:
+	// R10: which of 64 bytes end a line; R11: which are of a word
+	VMOVDQU64 (SI)(AX*1), Z0
+	VPCMPEQB  Z16, Z0, K1
+	VPORQ     Z15, Z0, Z0
+	VMOVDQA64 Z0, Z1
+	VPERMI2B  Z18, Z17, Z1
+	VPORQ     Z0, Z1, Z1
+	VPMOVB2M  Z1, K2
+	KMOVQ     K1, R10
+	KMOVQ     K2, R11
+
+	// R10: the bytes from which on there are four of one line
+	MOVQ R10, BX
+	SHRQ $1, BX
+	ORQ  BX, R10
+	MOVQ R10, BX
+	SHRQ $2, BX
+	ORQ  BX, R10
+
+	// less those where one byte stands between two words: of the first and the
+	// fourth byte, which are of words, one has a neighbour that is not
+	MOVQ R11, BX
+	SHRQ $1, BX
+	MOVQ BX, R12
+	SHRQ $1, R12
+	XORQ R12, BX
+	SHRQ $1, R12
+	ANDQ R11, R12
+	ANDQ R12, BX
+	ORQ  BX, R10
+	NOTQ R10
+
+	// R11: those from which on there are six of a word
+	MOVQ R11, BX
+	SHRQ $1, BX
+	ANDQ BX, R11
+	MOVQ R11, BX
+	SHRQ $2, BX
+	ANDQ R11, BX
+	SHRQ $2, R11 // of the bytes 2 and 3
+	MOVQ R11, R12
+	SHRQ $2, R12 // 4 and 5
+	ANDQ R12, R11
+	ANDQ BX, R11
+
+	FOUND(0(SI)(AX*1), R13)
+	FOUND(1(SI)(AX*1), DX)
+	ADDQ $58, AX
+	CMPQ AX, CX
+	JGT  flush
+	MOVQ found+32(FP), BX
+	ADDQ $(2*const_foundFull), BX
+	CMPQ R9, BX
+	JLT  step
+
+flush:
+	VMOVDQU64 Z25, (R9) // the last eight may be fewer: 0 is for what doesn't count
+	MOVQ      found+32(FP), BX
+eight:
+	MARK2(0)
+	MARK2(4)
+	MARK2(8)
+	MARK2(12)
+	ADDQ $16, BX
+	CMPQ BX, R9
+	JLT  eight
+	MOVQ found+32(FP), R9
+	CMPQ AX, CX
+	JLE  step
+none:
+	MOVQ AX, ret+40(FP)
 	VZEROUPPER
 	RET
 

@@ -3,6 +3,8 @@ package textindex
 import (
 	"math/bits"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -111,5 +113,28 @@ func TestSignatureOfChance(t *testing.T) {
 	}
 	if share := float64(set) / float64(64*len(s.bits)); share > 0.85 {
 		t.Errorf("of 2^%d bits %.2f are set", s.log2[0], share)
+	}
+}
+
+// The package's own source, again and again, as a file of common size.
+func BenchmarkSign(b *testing.B) {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var text []byte
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		text = append(text, data...)
+	}
+	text = text[:min(len(text), blockSize/2)]
+	b.SetBytes(int64(len(text)))
+	var s signer
+	for b.Loop() {
+		s.cut(mark{})
+		s.add(text, true)
 	}
 }
