@@ -90,6 +90,31 @@ func TestSameAsRegexp(t *testing.T) {
 	}
 }
 
+// More states than there are pairs for, and states that are dropped on the way.
+func TestManyStates(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const letters = "aaabbbbaabbbbabaabababaaababbabbabaaaabbbabababbbbababbbabbaaabbabbabc\r\n\xe9"
+	for expr, dropped := range map[string]bool{`a[ab]{9}b[ab]{0,3}c$`: false, `a[ab]{15}b[ab]{0,3}c$`: true} {
+		for _, stripR := range []bool{true, false} {
+			re, p := compile(t, expr, stripR)
+			m := p.New()
+			for range 40 {
+				text := make([]byte, 4<<10)
+				for i := range text {
+					text[i] = letters[r.IntN(len(letters))]
+				}
+				check(t, re, m, text, stripR)
+			}
+			if room := (int(start) + maxPaired<<p.shift) << p.shift; len(m.pairs) != room {
+				t.Errorf("%s: %d pairs, not %d", expr, len(m.pairs), room)
+			}
+			if len(m.states) < 2*maxPaired || dropped != (m.age > 1) {
+				t.Errorf("%s: %d states, dropped %d times", expr, len(m.states), m.age-1)
+			}
+		}
+	}
+}
+
 func FuzzSameAsRegexp(f *testing.F) {
 	for i, expr := range exprs {
 		f.Add(expr, texts[i%len(texts)]+texts[(i+7)%len(texts)], i%2 == 0)
@@ -148,7 +173,7 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func BenchmarkFind(b *testing.B) {
 	text := []byte(strings.Repeat("\tif (unlikely(ret = foo_bar(dev->priv, 0x1234, &x[12])) < 0) return -EINVAL; /* comment */\n", 2000))
-	for _, expr := range []string{`[a-z]+_\d{4}x\d+`, `\w+\s*=\s*\w+\[\d+\]\s*\+`} {
+	for _, expr := range []string{`[a-z]+_\d{4}x\d+`, `[a-z]+\s+[a-z]+\s*\([^)]*\)\s*$`, `\w+\s*=\s*\w+\[\d+\]\s*\+`} {
 		b.Run(expr, func(b *testing.B) {
 			_, p := compile(b, expr, true)
 			m := p.New()

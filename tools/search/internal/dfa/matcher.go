@@ -13,7 +13,10 @@ type Matcher struct {
 
 	// Of every state, 1<<p.shift next states by the class of the next byte.
 	// States are named by where their row begins.
-	next   []state
+	next []state
+	// The same for the next two bytes, of the first maxPaired states: names are
+	// 1<<p.shift times as large, and all that are none are unknown.
+	pairs  []state
 	states []set
 	byKey  map[string]state
 	wide   map[wideKey]state
@@ -61,6 +64,9 @@ const (
 	enough = 8
 	// patience is for how many times less than enough is put up with.
 	patience = 8
+
+	maxPaired  = 256
+	pairedBits = 4 // log₂ of how many classes there may be for pairs
 )
 
 // New returns a matcher.
@@ -74,6 +80,10 @@ func (p *Program) New() *Matcher {
 func (m *Matcher) reset() {
 	m.next = append(m.next[:0], make([]state, start)...)
 	m.states = append(m.states[:0], make([]set, start>>m.p.shift)...)
+	m.pairs = m.pairs[:0]
+	if m.p.shift <= pairedBits {
+		m.pairs = append(m.pairs, make([]state, start<<m.p.shift)...)
+	}
 	m.byKey, m.wide = map[string]state{}, map[wideKey]state{}
 	m.used, m.steps, m.bytes = 0, 0, 0
 	m.age++
@@ -92,6 +102,9 @@ func (m *Matcher) Find(data []byte, from int) (int, bool) {
 	s, class, next := start, &m.p.class, m.next
 	began := from
 	for i := from; i < len(data); {
+		if s, i = m.byPairs(s, data, i); i == len(data) {
+			break
+		}
 		c := state(class[data[i]])
 		n := next[s+c]
 		if n >= start {
@@ -118,6 +131,32 @@ func (m *Matcher) Find(data []byte, from int) (int, bool) {
 		return len(data) - 1, true
 	}
 	return len(data), true
+}
+
+// byPairs takes steps of two bytes as long as it can: the time of a step is that
+// of waiting for the state before it.
+func (m *Matcher) byPairs(s state, data []byte, i int) (state, int) {
+	class, pairs, shift := &m.p.class, m.pairs, m.p.shift&7
+	for s <<= shift; i+1 < len(data); i += 2 {
+		a, b := state(class[data[i]]), state(class[data[i+1]])
+		at := s + (a<<shift + b)
+		if int(at) >= len(pairs) {
+			break
+		}
+		n := pairs[at]
+		if n == unknown {
+			if n = m.next[s>>shift+a]; n < start {
+				break
+			}
+			if n = m.next[n+b]; n < start {
+				break
+			}
+			n <<= shift
+			pairs[at] = n
+		}
+		s = n
+	}
+	return s >> shift, i
 }
 
 // endOfLine is the rune after the last one.
@@ -290,6 +329,10 @@ func (m *Matcher) intern(begin, word bool) state {
 	m.next = append(m.next, make([]state, row)...)
 	for _, c := range []state{carriage, wide} {
 		m.next[s+c] = special
+	}
+	if len(m.pairs) > 0 && len(m.states) < maxPaired+int(start>>m.p.shift) {
+		m.pairs = append(m.pairs, make([]state, row*row)...)
+		m.used += 4 * row * row
 	}
 	m.states = append(m.states, set{slices.Clone(m.list), begin, word})
 	m.byKey[string(m.key)] = s
