@@ -36,79 +36,8 @@ type Edge struct {
 	Weight   float32 // from 0 to 1: how likely the name means this unit
 }
 
-const (
-	maxUses    = 400 // a name that more units use says nothing about one of them
-	maxMeaning = 12  // a name that more units bear is nobody's
-)
-
-// uses returns the units that use the name of r, which is read from the index
-// alone: an identifier that is spelled alike is taken for the same.
-func uses(parts []Part, r Ref) []Edge {
-	seg := parts[r.Part]
-	unit := &seg.Units[r.Unit]
-	name := seg.Name(r.Unit)
-	if len(name) < 3 || unit.Kind() == segment.FileKind || unit.Kind() == pki.Heading {
-		return nil
-	}
-	id := terms.Whole(name)
-	home := dir(seg.Files[unit.File].Path)
-	type use struct {
-		Ref
-		where byte
-		near  bool
-	}
-	var found []use
-	bearers, total := 0, 0
-	for i := range parts {
-		p, ok := parts[i].Postings(id)
-		if !ok {
-			continue
-		}
-		p.Each(func(u uint32, where byte) bool {
-			if where&segment.AsWhole == 0 {
-				return true
-			}
-			ref := Ref{uint32(i), u}
-			if where&segment.InName != 0 {
-				bearers++
-			}
-			if ref == r || where&segment.InHeader == 0 && !segment.HasBody(where) {
-				return true
-			}
-			to := &parts[i].Units[u]
-			if to.Kind() == segment.FileKind || parts[i].Dead != nil && parts[i].Dead(to.File) {
-				return true
-			}
-			if total++; len(found) < 4*maxUses {
-				found = append(found, use{ref, where, dir(parts[i].Files[to.File].Path) == home})
-			}
-			return true
-		})
-	}
-	if total > maxUses || bearers > maxMeaning {
-		found = slices.DeleteFunc(found, func(u use) bool { return !u.near })
-	}
-	isType := !callable(unit.Kind())
-	out := make([]Edge, 0, len(found))
-	for _, u := range found {
-		to := &parts[u.Part].Units[u.Unit]
-		e := Edge{To: u.Ref, Relation: CalledBy, Weight: 1 / float32(max(1, min(bearers, 4)))}
-		switch {
-		case parts[u.Part].Files[to.File].Flags&segment.Test != 0:
-			e.Relation = TestedBy
-			e.Weight *= 0.7
-		case isType && u.where&segment.InHeader != 0 && !callable(to.Kind()):
-			e.Relation = ImplementedBy
-		case isType && !segment.HasBody(u.where):
-			e.Weight *= 0.8
-		}
-		if !u.near {
-			e.Weight *= 0.8
-		}
-		out = append(out, e)
-	}
-	return out
-}
+// maxMeaning is for how many units a name may stand: what more of them bear is nobody's.
+const maxMeaning = 12
 
 func callable(k pki.Kind) bool { return k == pki.Function || k == pki.Method }
 
@@ -165,19 +94,19 @@ type meanings struct {
 
 	mu    sync.Mutex
 	known map[string][]Ref
+	homes map[string][][]segment.Span // of each part, the units of a directory
+}
+
+func meaningsOf(parts []Part, directory *segment.Directory) *meanings {
+	return &meanings{
+		parts: parts, directory: directory, bits: directory.Bits(segmentsOf(parts)),
+		known: map[string][]Ref{}, homes: map[string][][]segment.Span{},
+	}
 }
 
 // of returns the functions and types of a name, those nearby if there are many.
 func (m *meanings) of(name, home string) []Edge {
-	m.mu.Lock()
-	all, known := m.known[name]
-	m.mu.Unlock()
-	if !known {
-		all = m.bearers(name)
-		m.mu.Lock()
-		m.known[name] = all
-		m.mu.Unlock()
-	}
+	all := once(&m.mu, m.known, name, m.bearers)
 	var near []Ref
 	for _, ref := range all {
 		p := m.parts[ref.Part]
@@ -201,6 +130,21 @@ func (m *meanings) of(name, home string) []Edge {
 		out = append(out, e)
 	}
 	return out
+}
+
+// once returns what f makes of a key, of which the map keeps the first. Two that
+// ask for a new one at the same time both make it.
+func once[V any](mu *sync.Mutex, known map[string]V, key string, f func(key string) V) V {
+	mu.Lock()
+	v, ok := known[key]
+	mu.Unlock()
+	if !ok {
+		v = f(key)
+		mu.Lock()
+		known[key] = v
+		mu.Unlock()
+	}
+	return v
 }
 
 // bearers returns the functions and types of a name, none of a name that is
@@ -261,24 +205,29 @@ func segmentsOf(parts []Part) []*segment.Segment {
 // edgesOf returns the edges of some units. What is not safe for concurrent use
 // is asked by one goroutine.
 func edgesOf(front []Reached, names *meanings, around Around) [][]Edge {
-	texts, edges, tied := make([][]byte, len(front)), make([][]Edge, len(front)), make([][]Edge, len(front))
+	n := len(front)
+	texts := make([][]byte, n)
 	for i := range front {
 		texts[i] = around.Text(front[i].Ref)
 	}
-	sideBySide(runtime.GOMAXPROCS(0), 1+len(front), func(_, n int) {
-		if n > 0 {
-			at := front[n-1].Ref
-			edges[n-1] = append(uses(names.parts, at), names.used(at, texts[n-1])...)
-			return
-		}
-		for i := range front {
-			tied[i] = around.Imports(front[i].Ref, texts[i])
+	edges := make([][]Edge, 1+2*n) // what imports tie to all, what uses each one, and what each one uses
+	tied := make([][]Edge, n)
+	sideBySide(runtime.GOMAXPROCS(0), len(edges), func(_, k int) {
+		switch at := (k - 1) % n; {
+		case k == 0:
+			for i := range front {
+				tied[i] = around.Imports(front[i].Ref, texts[i])
+			}
+		case k <= n:
+			edges[k] = names.users(front[at].Ref)
+		default:
+			edges[k] = names.used(front[at].Ref, texts[at])
 		}
 	})
-	for i := range edges {
-		edges[i] = append(edges[i], tied[i]...)
+	for i := range tied {
+		tied[i] = slices.Concat(edges[1+i], edges[1+n+i], tied[i])
 	}
-	return edges
+	return tied
 }
 
 // Walk goes up to depth hops from the hits along the graph of names, with half
@@ -302,7 +251,7 @@ func Walk(parts []Part, hits []Hit, f Filter, depth, n int, around Around) []Rea
 		pa, pb := parts[a.Part], parts[b.Part]
 		return cmp.Or(cmp.Compare(pa.Files[pa.Units[a.Unit].File].Path, pb.Files[pb.Units[b.Unit].File].Path), cmp.Compare(a.Unit, b.Unit))
 	}
-	names := &meanings{parts: parts, directory: around.Names, bits: around.Names.Bits(segmentsOf(parts)), known: map[string][]Ref{}}
+	names := meaningsOf(parts, around.Names)
 	var front []Reached
 	for i, h := range hits {
 		isHit[h.Ref] = true

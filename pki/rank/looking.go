@@ -93,6 +93,16 @@ func spanOf(f *segment.File) segment.Span {
 	return segment.Span{First: f.First, End: f.First + f.Count}
 }
 
+// appendSpan adds the units of a file behind the spans of those before it.
+func appendSpan(spans []segment.Span, f *segment.File) []segment.Span {
+	next := spanOf(f)
+	if n := len(spans); n > 0 && spans[n-1].End == next.First {
+		spans[n-1].End = next.End
+		return spans
+	}
+	return append(spans, next)
+}
+
 // bars are the scores that what one of several processors has kept so far
 // reaches at least: what is below is not among the best of them all.
 type bars struct{ units, files bar }

@@ -63,12 +63,7 @@ func (s *share) again(n uint32, p Part, some []uint32) {
 	units, files := s.sums.of(p)
 	var spans []segment.Span
 	for _, file := range some {
-		span := spanOf(&p.Files[file])
-		if n := len(spans); n > 0 && spans[n-1].End == span.First {
-			spans[n-1].End = span.End
-		} else {
-			spans = append(spans, span)
-		}
+		spans = appendSpan(spans, &p.Files[file])
 	}
 	for i := range s.list {
 		if places := s.list[i].places[n]; places.Units > 0 {
