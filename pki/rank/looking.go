@@ -15,6 +15,7 @@ type looking struct {
 	r     *Ranker
 	q     *Question
 	f     Filter
+	kinds segment.Kinds // that the filter lets pass
 	parts []Part
 	list  []weighed
 	named map[uint32][]gain

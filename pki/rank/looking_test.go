@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 )
 
@@ -63,6 +64,41 @@ func TestLaterAlone(t *testing.T) {
 		got, gotFiles := rank.New(few).Candidates(q, p, f, 0, 0)
 		if !slices.Equal(got, want) || !slices.Equal(gotFiles, wantFiles) {
 			t.Errorf("%s: %d units and %d files, want %d and %d", what, len(got), len(gotFiles), len(want), len(wantFiles))
+		}
+	}
+}
+
+// TestLaterKind: where the rarer terms find enough, but little of the kind that is
+// asked for, the common ones find the rest of it.
+func TestLaterKind(t *testing.T) {
+	full, few := rank.Default(), rank.Default()
+	full.Unit, full.File, few.Unit, few.File = rank.Judge{}, rank.Judge{}, rank.Judge{}, rank.Judge{}
+	full.FewPlaces, few.FewPlaces = 1<<30, 1<<30
+	few.FirstPlaces = 1
+	files := madeUp(800, 6)
+	for i := 0; i < len(files); i += 16 {
+		files[i].text += "type lease_made interface { lease() }\n"
+	}
+	p := rank.Project{Parts: spread(files, 5)}
+	for text, kinds := range map[string][]pki.Kind{"tensor. lease.": {pki.Interface, pki.Enum}, "lease tensor ledger": {pki.Interface}} {
+		q := rank.New(full).Read(text)
+		f := rank.Filter{Kind: func(k pki.Kind) bool { return slices.Contains(kinds, k) }}
+		want, _ := rank.New(full).Candidates(q, p, f, 0, 0)
+		got, gotFiles := rank.New(few).Candidates(q, p, f, 0, 0)
+		if len(want) != 50 || !slices.Equal(got, want) {
+			t.Errorf("%q: %d units, want %d", text, len(got), len(want))
+		}
+		for _, c := range got {
+			if kind := p.Parts[c.Part].Units[c.ID].Kind(); !slices.Contains(kinds, kind) {
+				t.Errorf("%q: a %s", text, kind)
+			}
+		}
+		if len(gotFiles) != 80 { // whatever they have
+			t.Errorf("%q: %d files", text, len(gotFiles))
+		}
+		none := rank.Filter{Kind: func(k pki.Kind) bool { return k == pki.Enum }}
+		if got, gotFiles := rank.New(few).Candidates(q, p, none, 0, 0); len(got) != 0 || len(gotFiles) != 80 {
+			t.Errorf("%q: %d enums, %d files", text, len(got), len(gotFiles))
 		}
 	}
 }

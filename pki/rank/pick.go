@@ -97,10 +97,10 @@ func (s *share) pick(at Ref, p Part, sum *fileSum) {
 	if len(s.q.Paths) > 0 {
 		own += w.Path
 	}
-	if !s.files.wants((own+(w.OfBest+w.OfThree)*sum.most)*table.factor) && !s.units.wants((sum.most+w.OfFile*own*table.kind)*table.factor) {
+	rec := &p.Files[at.Unit]
+	if !s.files.wants((own+(w.OfBest+w.OfThree)*sum.most)*table.factor) && !(s.units.wants((sum.most+w.OfFile*own*table.kind)*table.factor) && rec.Kinds&s.kinds != 0) {
 		return
 	}
-	rec := &p.Files[at.Unit]
 	if p.Dead != nil && p.Dead(at.Unit) || s.f.File != nil && !s.f.File(rec.Path) {
 		return
 	}
@@ -121,12 +121,12 @@ func (s *share) pick(at Ref, p Part, sum *fileSum) {
 	if score := (own + lent) * factor; s.files.wants(score) {
 		s.files.add(first{Part: at.Part, ID: at.Unit, words: score, own: own, lent: lent})
 	}
-	if !s.units.wants((best[0] + w.OfFile*own*table.kind) * factor * rounded) {
+	if rec.Kinds&s.kinds == 0 || !s.units.wants((best[0]+w.OfFile*own*table.kind)*factor*rounded) {
 		return
 	}
 	for i, sum := range units {
 		unit := rec.First + uint32(i)
-		if sum == 0 || s.f.Kind != nil && !s.f.Kind(p.Units[unit].Kind()) {
+		if sum == 0 || s.kinds>>forms[i].Code()&1 == 0 {
 			continue
 		}
 		score := (sum + w.OfFile*own) * table.kinds[forms[i].Code()] * factor

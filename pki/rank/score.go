@@ -44,6 +44,26 @@ func (f Filter) files(parts []Part) [][]uint32 {
 	return out
 }
 
+// kinds are those that pass.
+func (f Filter) kinds() segment.Kinds {
+	return segment.KindsOf(func(k pki.Kind) bool { return f.Kind == nil || f.Kind(k) })
+}
+
+// withKind returns those of the files that have units of some kinds or are among
+// some others, all of each part in order.
+func withKind(parts []Part, kinds segment.Kinds, files, others [][]uint32) [][]uint32 {
+	out := make([][]uint32, len(parts))
+	for i, p := range parts {
+		for _, file := range files[i] {
+			_, other := slices.BinarySearch(others[i], file)
+			if other || p.Files[file].Kinds&kinds != 0 {
+				out[i] = append(out[i], file)
+			}
+		}
+	}
+	return out
+}
+
 // Ref is a unit of a part.
 type Ref struct{ Part, Unit uint32 }
 
@@ -144,12 +164,15 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 		allFiles += uint32(len(p.Files))
 	}
 	list := r.weigh(q, parts, allUnits, allFiles)
-	l := &looking{r: r, q: &q, f: f, parts: parts, list: list, named: r.named(q, parts, allUnits), mostUnits: units, mostFiles: files}
+	l := &looking{r: r, q: &q, f: f, kinds: f.kinds(), parts: parts, list: list, named: r.named(q, parts, allUnits), mostUnits: units, mostFiles: files}
 	foundUnits, foundFiles := l.best(func(s *share, n uint32) { s.part(n, parts[n]) })
 	if slices.ContainsFunc(list, func(t weighed) bool { return t.later }) {
 		some := filesOf(parts, foundUnits, foundFiles)
-		if len(foundUnits) < units || len(foundFiles) < files { // the rarer terms are not enough, or not where the filter looks
+		switch { // the rarer terms are not enough, or not where the filter looks
+		case len(foundFiles) < files:
 			some = f.files(parts)
+		case len(foundUnits) < units:
+			some = withKind(parts, l.kinds, f.files(parts), some)
 		}
 		foundUnits, foundFiles = l.best(func(s *share, n uint32) { s.again(n, parts[n], some[n]) })
 	}

@@ -121,7 +121,7 @@ func Decode(data []byte) (*Segment, []byte, error) {
 		if uint64(f.path)+uint64(f.length) > uint64(len(names)) || uint64(f.first)+uint64(f.count) > uint64(len(s.Units)) || f.count == 0 {
 			return nil, nil, ErrDamaged
 		}
-		s.Files[i] = File{names[f.path : f.path+f.length], f.hash, FileFlag(f.flags), f.first, f.count}
+		s.Files[i] = File{Path: names[f.path : f.path+f.length], Hash: f.hash, Flags: FileFlag(f.flags), First: f.first, Count: f.count}
 	}
 	if !s.sound() || !s.soundImports() {
 		return nil, nil, ErrDamaged

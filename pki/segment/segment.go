@@ -64,6 +64,7 @@ type File struct {
 	Path  string
 	Hash  uint64 // of its content
 	Flags FileFlag
+	Kinds Kinds // of its units
 
 	First, Count uint32 // its units; the first one stands for the file
 }
@@ -101,6 +102,19 @@ func KindOf(code uint8) (k pki.Kind, ok bool) {
 		return "", false
 	}
 	return kinds[code], true
+}
+
+// Kinds is a set of kinds: a bit for the code of each.
+type Kinds uint16
+
+// KindsOf returns the kinds that pass.
+func KindsOf(pass func(pki.Kind) bool) (set Kinds) {
+	for code, k := range kinds {
+		if pass(k) {
+			set |= 1 << code
+		}
+	}
+	return set
 }
 
 // LengthClasses is the number of classes of lengths.
@@ -165,6 +179,7 @@ func (s *Segment) arrange() {
 		u := &s.Units[i]
 		s.Forms[i] = formOf(u)
 		s.Lengths[u.File] += ClassLength(u.Length)
+		s.Files[u.File].Kinds |= 1 << u.kind
 	}
 	s.sortHashes()
 	s.memory = int64(len(s.Files))*80 + int64(len(s.Units))*28 + int64(len(s.marks.list))*8 + int64(len(s.hashes)+len(s.buckets)+len(s.starts)+len(s.imports)+len(s.importEnds)+len(s.moduleEnds))*4 + int64(len(s.posts)+len(s.text)+len(s.modules))
