@@ -73,7 +73,7 @@ func (k *knowledge) open() (*index.Index, error) {
 				}
 				return 0
 			}
-			o.History = (&past{folders: k.c.disk.Folders(), options: k.c.repos.options, rest: 30 * time.Second, share: o.Share, store: o.Store, problem: o.Problem}).read
+			o.History = (&past{folders: k.c.disk.Folders(), options: k.c.repos.options, rest: 30 * time.Second, share: o.Share, atOnce: unitsAtOnce, store: o.Store, problem: o.Problem}).read
 		}
 		k.index = index.New(o)
 	}

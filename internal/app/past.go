@@ -22,11 +22,13 @@ type past struct {
 	options gitrepo.Options
 	rest    time.Duration // how long nothing is looked at after a look
 	share   func() int    // how much of a processor units may take, in percent; 0: they wait
+	atOnce  int           // of how many commits the units are read at a time
 	store   *index.Store  // keeps what was read between runs; nil: nothing does
 	problem func(error)   // is told what is wrong with that; may be nil
 
 	of     []folderPast // the folders'
 	looked time.Time
+	turn   bool // units are read next, and not the folders looked at
 }
 
 // folderPast is what was read for a folder.
@@ -34,7 +36,7 @@ type folderPast struct {
 	head    gitrepo.OID
 	below   string           // where the folder is in its repository
 	commits []history.Commit // the newest first
-	unread  []unread         // of which it is not known yet what they touched
+	unread  []unread         // of which it is not known yet what they touched, the newest first
 }
 
 // unread is a commit with the files that it changed, as the repository has them.
@@ -45,7 +47,8 @@ type unread struct {
 
 // read returns all commits, and whether there is news. What commits touched in
 // their files takes longer: there is more while that is to be read, which the
-// next call does. A folder without a repository, or without a commit, has none.
+// next calls do, some commits each, with looks for new ones between them. A folder
+// without a repository, or without a commit, has none.
 func (p *past) read(ctx context.Context) (commits []history.Commit, news, more bool, err error) {
 	switch {
 	case p.of == nil:
@@ -54,15 +57,16 @@ func (p *past) read(ctx context.Context) (commits []history.Commit, news, more b
 		if !news {
 			p.of = make([]folderPast, len(p.folders))
 		}
-	case p.more():
+	case p.more() && (p.turn || time.Since(p.looked) < p.rest):
+		p.turn = false
 		if news, err = p.touch(ctx); news {
 			p.keep()
 		}
-		return p.all(), news, false, err
+		return p.all(), news, err == nil && p.more(), err
 	case time.Since(p.looked) < p.rest:
 		return nil, false, false, nil
 	}
-	defer func() { p.looked = time.Now() }()
+	defer func() { p.looked, p.turn = time.Now(), true }()
 	read := false
 	for i := range p.folders {
 		changed, err := p.folder(ctx, i)

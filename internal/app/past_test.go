@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,7 @@ func whole() int { return 100 }
 func TestPast(t *testing.T) {
 	r := gittest.New(t)
 	plain := t.TempDir()
-	p := past{share: whole, folders: []workspace.Folder{{Name: "in", Dir: filepath.Join(r.Dir, "in")}, {Name: "plain", Dir: plain}}}
+	p := past{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Name: "in", Dir: filepath.Join(r.Dir, "in")}, {Name: "plain", Dir: plain}}}
 	check := func(news bool, want ...string) {
 		t.Helper()
 		commits, changed, more, err := p.read(t.Context())
@@ -78,7 +79,7 @@ func TestPastIsBounded(t *testing.T) {
 	}
 	r.Commit("too much", files...)
 	r.Commit("small", files[0], "2\n")
-	p := past{share: whole, folders: []workspace.Folder{{Dir: r.Dir}}}
+	p := past{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Dir: r.Dir}}}
 	commits, _, _, err := p.read(t.Context())
 	if err != nil || len(commits) != 1 || len(commits[0].Files) != 1 {
 		t.Errorf("%d commits are known, %v", len(commits), err)
@@ -98,7 +99,7 @@ func TestPastIsKept(t *testing.T) {
 	run := func(what, folder string, problems int, want ...string) {
 		t.Helper()
 		var told []error
-		p := past{share: whole, folders: []workspace.Folder{{Name: folder, Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
+		p := past{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Name: folder, Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
 		commits, news, more, err := p.read(t.Context())
 		if more {
 			commits, _, _, err = p.read(t.Context())
@@ -170,7 +171,7 @@ func TestPastIsKept(t *testing.T) {
 }
 
 // TestPastUnits: of each commit it is read which functions it touched, one call
-// later, and again by a run that an earlier one left it to.
+// later, and by a run that an earlier one left it to.
 func TestPastUnits(t *testing.T) {
 	r := gittest.New(t)
 	text := func(one, two string) string {
@@ -184,7 +185,7 @@ func TestPastUnits(t *testing.T) {
 	store := &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }}
 	share := 0
 	open := func() *past {
-		return &past{share: func() int { return share }, folders: []workspace.Folder{{Dir: filepath.Join(r.Dir, "in")}}, store: store, problem: func(err error) { t.Error(err) }}
+		return &past{share: func() int { return share }, atOnce: unitsAtOnce, folders: []workspace.Folder{{Dir: filepath.Join(r.Dir, "in")}}, store: store, problem: func(err error) { t.Error(err) }}
 	}
 	check := func(what string, p *past, more bool, want ...[][]history.Name) {
 		t.Helper()
@@ -222,7 +223,7 @@ func TestPastUnits(t *testing.T) {
 	r.Git("reset", "-q", "--hard", "HEAD~1")
 
 	p = open()
-	check("another run", p, true, nil, nil, nil, nil)
+	check("another run", p, true, nil, [][]history.Name{{two}}, both, first)
 	check("it is read there", p, false, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)
 	check("it was kept", open(), false, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)
 
@@ -232,5 +233,106 @@ func TestPastUnits(t *testing.T) {
 	check("before the end", p, true, nil, [][]history.Name{{two}}, [][]history.Name{{two}}, both, first)
 	if _, news, _, err := p.read(ctx); news || !errors.Is(err, context.Canceled) {
 		t.Errorf("ended: news %v, %v", news, err)
+	}
+}
+
+// TestPastUnitsInSteps: what commits touched is read some commits at a time, the
+// newest first, with a look for new ones between, and a later run goes on.
+func TestPastUnitsInSteps(t *testing.T) {
+	r := gittest.New(t)
+	write := func(message string, n int) {
+		t.Helper()
+		r.Commit(message, "a.go", fmt.Sprintf("package p\n\nfunc one() {\n\ta(%d)\n}\n", n), "b.go", fmt.Sprintf("package p\n\nvar b = %d\n", n%2))
+	}
+	for n := range 5 {
+		write("change", n)
+	}
+	cache := t.TempDir()
+	store := &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }}
+	var told []error
+	open := func() *past {
+		return &past{share: whole, atOnce: 2, folders: []workspace.Folder{{Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
+	}
+	// known tells of each commit whether its units are.
+	known := func(p *past, wantMore bool) string {
+		t.Helper()
+		commits, _, more, err := p.read(t.Context())
+		if err != nil || more != wantMore || len(told) > 0 {
+			t.Fatalf("more %v, %v, %q", more, err, told)
+		}
+		var out strings.Builder
+		for _, c := range commits {
+			switch {
+			case c.Units == nil:
+				out.WriteByte('-')
+			case len(c.Units) == len(c.Files) && slices.Contains(c.Units[slices.Index(c.Files, "a.go")], history.NameOf("", "one")):
+				out.WriteByte('+')
+			default:
+				t.Fatalf("%q touched %v", c.Files, c.Units)
+			}
+		}
+		return out.String()
+	}
+	expect := func(got, want string) {
+		t.Helper()
+		if got != want {
+			t.Fatalf("of the commits is known: %s, want %s", got, want)
+		}
+	}
+	p := open()
+	expect(known(p, true), "----")
+	expect(known(p, true), "++--")
+	write("one that comes meanwhile", 7)
+	expect(known(p, true), "-++--")
+	expect(known(p, true), "++++-")
+	p = open()
+	expect(known(p, true), "++++-")
+	write("one before it goes on", 8)
+	p = open()
+	expect(known(p, true), "-++++-")
+	expect(known(p, false), "++++++")
+	p = open()
+	expect(known(p, false), "++++++")
+	p.rest = 1 << 60
+	write("nobody looks", 9)
+	expect(known(p, false), "")
+
+	// What is kept of the unread is not believed when it can't be so.
+	p = open()
+	expect(known(p, true), "-++++++")
+	good, err := store.Kept(pastName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, spoil := range map[string]func(k *keptPast, u *keptUnread){
+		"as it was":            func(*keptPast, *keptUnread) {},
+		"of an earlier server": func(k *keptPast, _ *keptUnread) { k.Units, k.Unread = false, nil },
+		"no such commit":       func(_ *keptPast, u *keptUnread) { u.Commit = 7 },
+		"before the first":     func(_ *keptPast, u *keptUnread) { u.Commit = -1 },
+		"twice":                func(k *keptPast, u *keptUnread) { k.Unread = append(k.Unread, *u) },
+		"another file": func(_ *keptPast, u *keptUnread) {
+			u.Paths, u.Blobs = append(u.Paths, "c.go"), append(u.Blobs, u.Blobs[:40]...)
+		},
+		"half of a blob's sum": func(_ *keptPast, u *keptUnread) { u.Blobs = u.Blobs[:len(u.Blobs)-10] },
+	} {
+		var kept []keptPast
+		if err := json.Unmarshal(good, &kept); err != nil || len(kept[0].Unread) != 1 {
+			t.Fatalf("%d are unread, %v", len(kept[0].Unread), err)
+		}
+		spoil(&kept[0], &kept[0].Unread[0])
+		data, err := json.Marshal(kept)
+		if err == nil {
+			err = store.Keep(pastName, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "-------" // all is read again
+		if what == "as it was" {
+			want = "-++++++"
+		}
+		if got := known(open(), true); got != want {
+			t.Errorf("%s: of the commits is known: %s, want %s", what, got, want)
+		}
 	}
 }

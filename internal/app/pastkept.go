@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
@@ -20,7 +21,47 @@ type keptPast struct {
 	Head    gitrepo.OID
 	Below   string
 	Commits []history.Commit
-	Units   bool // of all commits it was read what they touched
+	Units   bool // of all commits but the unread ones it was read what they touched
+	Unread  []keptUnread
+}
+
+// keptUnread is an unread.
+type keptUnread struct {
+	Commit int
+	Paths  []string
+	Blobs  []byte // of each path the old one and the new one
+}
+
+// keptOf is what is kept of commits that are to be read.
+func keptOf(list []unread) []keptUnread {
+	out := make([]keptUnread, len(list))
+	for i, u := range list {
+		out[i].Commit = u.commit
+		for _, e := range u.files {
+			out[i].Paths, out[i].Blobs = append(out[i].Paths, e.Path), slices.Concat(out[i].Blobs, e.Old[:], e.New[:])
+		}
+	}
+	return out
+}
+
+// unread returns the commits that are to be read. It reports whether they are
+// among those that are kept, in their order, with the same files.
+func (k *keptPast) unread() (list []unread, ok bool) {
+	const size = len(gitrepo.OID{})
+	next := 0
+	for _, u := range k.Unread {
+		if u.Commit < next || u.Commit >= len(k.Commits) || len(u.Paths) != len(k.Commits[u.Commit].Files) || len(u.Blobs) != 2*size*len(u.Paths) {
+			return nil, false
+		}
+		next = u.Commit + 1
+		files := make([]gitrepo.Edit, len(u.Paths))
+		for i, name := range u.Paths {
+			blobs := u.Blobs[2*size*i:]
+			files[i] = gitrepo.Edit{Path: name, Old: gitrepo.OID(blobs[:size]), New: gitrepo.OID(blobs[size : 2*size])}
+		}
+		list = append(list, unread{u.Commit, files})
+	}
+	return list, true
 }
 
 // restore returns what was read by an earlier run for the same folders, nil if
@@ -48,8 +89,9 @@ func (p *past) restore() []folderPast {
 		if k.Name != p.folders[i].Name {
 			return nil
 		}
-		out[i] = folderPast{head: k.Head, below: k.Below, commits: k.Commits}
-		if !k.Units {
+		list, ok := k.unread()
+		out[i] = folderPast{k.Head, k.Below, k.Commits, list}
+		if !k.Units || !ok {
 			out[i].head = gitrepo.OID{} // all is read again, for what is missing
 		}
 	}
@@ -63,7 +105,7 @@ func (p *past) keep() {
 	}
 	kept := make([]keptPast, len(p.of))
 	for i, f := range p.of {
-		kept[i] = keptPast{p.folders[i].Name, f.head, f.below, f.commits, len(f.unread) == 0}
+		kept[i] = keptPast{p.folders[i].Name, f.head, f.below, f.commits, true, keptOf(f.unread)}
 	}
 	data, err := json.Marshal(kept)
 	if err == nil {

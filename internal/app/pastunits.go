@@ -13,9 +13,14 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )
 
-// touch reads which units the unread commits of the folders changed, as far as
-// the share of a processor that it may take lets it. It reports whether all is
-// read; if not, nothing is.
+// unitsAtOnce is atOnce where it matters. Neighbouring commits share versions of
+// files, which are read once for all of them; but what was read for fewer is known,
+// and kept, sooner.
+const unitsAtOnce = 2000
+
+// touch reads which units the next unread commits of a folder changed, as far as
+// the share of a processor that it may take lets it. It reports whether it has; if
+// not, nothing is read.
 func (p *past) touch(ctx context.Context) (done bool, err error) {
 	for i := range p.of {
 		f := &p.of[i]
@@ -27,16 +32,18 @@ func (p *past) touch(ctx context.Context) (done bool, err error) {
 			*f = folderPast{below: f.below, commits: f.commits} // all is read again once it is there
 			return false, err
 		}
-		units, err := p.units(ctx, repo, f.unread)
+		some := f.unread[:min(len(f.unread), p.atOnce)]
+		units, err := p.units(ctx, repo, some)
 		if units == nil || err != nil {
 			return false, err
 		}
-		for k, u := range f.unread {
+		for k, u := range some {
 			f.commits[u.commit].Units = units[k]
 		}
-		f.unread = nil
+		f.unread = f.unread[len(some):]
+		return true, nil
 	}
-	return true, nil
+	return false, nil
 }
 
 // units are what commits changed, by their files; nil if they are to wait.
