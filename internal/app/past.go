@@ -48,7 +48,8 @@ type unread struct {
 // read returns all commits, and whether there is news. What commits touched in
 // their files takes longer: there is more while that is to be read, which the
 // next calls do, some commits each, with looks for new ones between them. A folder
-// without a repository, or without a commit, has none.
+// without a repository, or without a commit, has none; with an error of one folder
+// comes what is known of all.
 func (p *past) read(ctx context.Context) (commits []history.Commit, news, more bool, err error) {
 	switch {
 	case p.of == nil:
@@ -69,20 +70,20 @@ func (p *past) read(ctx context.Context) (commits []history.Commit, news, more b
 	defer func() { p.looked, p.turn = time.Now(), true }()
 	read := false
 	for i := range p.folders {
-		changed, err := p.folder(ctx, i)
+		changed, wrong := p.folder(ctx, i)
 		switch {
-		case errors.Is(err, gitrepo.ErrNoRepository), errors.Is(err, gitrepo.ErrNoSuchRev):
+		case errors.Is(wrong, gitrepo.ErrNoRepository), errors.Is(wrong, gitrepo.ErrNoSuchRev):
 			changed = len(p.of[i].commits) > 0
 			p.of[i] = folderPast{}
-		case err != nil:
-			return nil, false, false, err
+		case wrong != nil:
+			err = errors.Join(err, wrong)
 		}
 		read = read || changed
 	}
 	if read {
 		p.keep()
 	}
-	return p.all(), news || read, p.more(), nil
+	return p.all(), news || read, p.more(), err
 }
 
 // all are the commits of all folders.

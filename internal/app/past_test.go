@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
@@ -334,5 +335,71 @@ func TestPastUnitsInSteps(t *testing.T) {
 		if got := known(open(), true); got != want {
 			t.Errorf("%s: of the commits is known: %s, want %s", what, got, want)
 		}
+	}
+}
+
+// TestPastOfOthers: a repository that can't be read takes nothing from the others,
+// nor from what was known before.
+func TestPastOfOthers(t *testing.T) {
+	good, bad := gittest.New(t), gittest.New(t)
+	cache := t.TempDir()
+	open := func() *past {
+		return &past{
+			share: func() int { return 0 }, atOnce: unitsAtOnce, store: &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }},
+			folders: []workspace.Folder{{Name: "bad", Dir: bad.Dir}, {Name: "good", Dir: good.Dir}},
+		}
+	}
+	check := func(p *past, fails bool, want ...string) {
+		t.Helper()
+		commits, news, _, err := p.read(t.Context())
+		var got []string
+		for _, c := range commits {
+			got = append(got, strings.Join(c.Files, " "))
+		}
+		if (err != nil) != fails || !news || !slices.Equal(got, want) {
+			t.Fatalf("commits of %q, news %v, %v; want %q", got, news, err, want)
+		}
+	}
+	for _, r := range []*gittest.Repo{good, bad} {
+		r.Commit("everything", "a", "1\n")
+		r.Commit("two", "a", "2\n")
+	}
+	check(open(), false, "bad/a", "good/a")
+	if err := os.WriteFile(filepath.Join(bad.Dir, ".git", "HEAD"), []byte(strings.Repeat("1", 40)+"\n"), 0o600); err != nil { // a commit that is gone
+		t.Fatal(err)
+	}
+	p := open()
+	check(p, true, "bad/a", "good/a")
+	good.Commit("three", "b", "3\n")
+	check(p, true, "bad/a", "good/b", "good/a")
+}
+
+// TestPastForgetsTheOldest: with those that are too many goes what is to be read of them.
+func TestPastForgetsTheOldest(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("everything", "a.go", "package p\n\nfunc a() {}\n")
+	p := past{share: whole, atOnce: 1, folders: []workspace.Folder{{Dir: r.Dir}}}
+	if _, _, _, err := p.read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f := &p.of[0]
+	f.commits = make([]history.Commit, history.MaxCommits)
+	for i := range f.commits {
+		f.commits[i] = history.New(1, "old", []string{"a.go"}, nil)
+	}
+	f.unread = []unread{{5, make([]gitrepo.Edit, 1)}, {len(f.commits) - 1, make([]gitrepo.Edit, 1)}}
+	r.Commit("change", "a.go", "package p\n\nfunc a() { b() }\n")
+	for reads := 1; ; reads++ {
+		commits, _, more, err := p.read(t.Context())
+		if err != nil || len(commits) != history.MaxCommits || reads > 10 {
+			t.Fatalf("%d commits, %v, %d reads", len(commits), err, reads)
+		}
+		if more {
+			continue
+		}
+		if len(commits[0].Units) != 1 || commits[0].Files[0] != "a.go" || commits[5].Units != nil || commits[6].Units == nil {
+			t.Errorf("units of the newest: %v, of others: %v, %v", commits[0].Units, commits[5].Units, commits[6].Units)
+		}
+		break
 	}
 }

@@ -21,8 +21,8 @@ type keptPast struct {
 	Head    gitrepo.OID
 	Below   string
 	Commits []history.Commit
-	Units   bool // of all commits but the unread ones it was read what they touched
-	Unread  []keptUnread
+	Units   bool         // of all commits it was read what they touched
+	Unread  []keptUnread // of which it was not; nothing says which if there are none of these either
 }
 
 // keptUnread is an unread.
@@ -91,7 +91,7 @@ func (p *past) restore() []folderPast {
 		}
 		list, ok := k.unread()
 		out[i] = folderPast{k.Head, k.Below, k.Commits, list}
-		if !k.Units || !ok {
+		if !ok || !k.Units && len(list) == 0 {
 			out[i].head = gitrepo.OID{} // all is read again, for what is missing
 		}
 	}
@@ -105,7 +105,7 @@ func (p *past) keep() {
 	}
 	kept := make([]keptPast, len(p.of))
 	for i, f := range p.of {
-		kept[i] = keptPast{p.folders[i].Name, f.head, f.below, f.commits, true, keptOf(f.unread)}
+		kept[i] = keptPast{p.folders[i].Name, f.head, f.below, f.commits, len(f.unread) == 0, keptOf(f.unread)}
 	}
 	data, err := json.Marshal(kept)
 	if err == nil {

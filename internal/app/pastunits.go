@@ -40,7 +40,10 @@ func (p *past) touch(ctx context.Context) (done bool, err error) {
 		for k, u := range some {
 			f.commits[u.commit].Units = units[k]
 		}
-		f.unread = f.unread[len(some):]
+		clear(some) // what is left may keep the memory of all
+		if f.unread = f.unread[len(some):]; len(f.unread) == 0 {
+			f.unread = nil
+		}
 		return true, nil
 	}
 	return false, nil

@@ -43,8 +43,8 @@ type Options struct {
 	Store *Store
 	// History returns what is known of the project's commits, whether there is
 	// news since the last call, and whether the next one, which may take long,
-	// knows more. It is called in the background, after each question. nil:
-	// nothing is known.
+	// knows more, all of it with an error, too. It is called in the background,
+	// after each question. nil: nothing is known.
 	History func(ctx context.Context) (commits []history.Commit, news, more bool, err error)
 	// Problem is told what goes wrong in the background; may be nil.
 	Problem func(error)

@@ -22,19 +22,20 @@ func (x *Index) remember() {
 	}
 	for x.ctx.Err() == nil {
 		commits, news, more, err := x.o.History(x.ctx)
-		switch {
-		case x.ctx.Err() != nil:
+		if x.ctx.Err() != nil {
 			return
-		case err != nil:
-			x.problem(fmt.Errorf("the project's commits are not known: %w", err))
-		case news:
+		}
+		if err != nil {
+			x.problem(fmt.Errorf("not all of the project's commits are known: %w", err))
+		}
+		if news {
 			x.past.known.Store(history.Of(commits))
 			x.mu.Lock()
 			x.status.Commits = len(commits)
 			x.tell(true)
 			x.mu.Unlock()
 		}
-		if more && err == nil {
+		if more {
 			continue
 		}
 		select {

@@ -132,8 +132,8 @@ func (m *meanings) of(name, home string) []Edge {
 	return out
 }
 
-// once returns what f makes of a key, of which the map keeps the first. Two that
-// ask for a new one at the same time both make it.
+// once returns what f makes of a key, which the map keeps. Two that ask for a new
+// one at the same time both make it.
 func once[V any](mu *sync.Mutex, known map[string]V, key string, f func(key string) V) V {
 	mu.Lock()
 	v, ok := known[key]

@@ -96,6 +96,12 @@ func TestLaterKind(t *testing.T) {
 		if len(gotFiles) != 80 { // whatever they have
 			t.Errorf("%q: %d files", text, len(gotFiles))
 		}
+		below := rank.Filter{Kind: f.Kind, File: func(name string) bool { return strings.HasPrefix(name, "router/") }}
+		want, wantFiles := rank.New(full).Candidates(q, p, below, 0, 0)
+		got, gotFiles = rank.New(few).Candidates(q, p, below, 0, 0)
+		if len(want) == 0 || len(wantFiles) == 80 || !slices.Equal(got, want) || !slices.Equal(gotFiles, wantFiles) {
+			t.Errorf("%q below router: %d units and %d files, want %d and %d", text, len(got), len(gotFiles), len(want), len(wantFiles))
+		}
 		none := rank.Filter{Kind: func(k pki.Kind) bool { return k == pki.Enum }}
 		if got, gotFiles := rank.New(few).Candidates(q, p, none, 0, 0); len(got) != 0 || len(gotFiles) != 80 {
 			t.Errorf("%q: %d enums, %d files", text, len(got), len(gotFiles))

@@ -32,7 +32,6 @@ func (m *meanings) users(r Ref) []Edge {
 	found, bearers, all := m.everywhere(r, id, home)
 	if !all {
 		found = m.nearby(r, id, home)
-		bearers = max(bearers, len(once(&m.mu, m.known, name, m.bearers)))
 	}
 	isType := !callable(unit.Kind())
 	out := make([]Edge, 0, len(found))
@@ -57,9 +56,11 @@ func (m *meanings) users(r Ref) []Edge {
 	return out
 }
 
-// everywhere returns all units that use the name of r, and how many bear it. It
-// stops when either are too many.
+// everywhere returns all units that use the name of r, and how many bear it: one
+// more than maxMeaning if they are more. Where these or the users are too many, all
+// is false.
 func (m *meanings) everywhere(r Ref, id terms.ID, home string) (found []user, bearers int, all bool) {
+	all = true
 	var places [64]segment.Place
 	for i, p := range m.parts {
 		postings, _ := p.Postings(id)
@@ -70,19 +71,19 @@ func (m *meanings) everywhere(r Ref, id terms.ID, home string) (found []user, be
 					continue
 				}
 				if at.Where()&segment.InName != 0 {
-					bearers++
+					if bearers++; bearers > maxMeaning {
+						return nil, bearers, false
+					}
 				}
-				if u := (user{Ref{uint32(i), at.Unit()}, at.Where(), false}); m.uses(u) && u.Ref != r {
+				if u := (user{Ref{uint32(i), at.Unit()}, at.Where(), false}); all && m.uses(u) && u.Ref != r {
 					u.near = dir(p.Files[p.Units[u.Unit].File].Path) == home
 					found = append(found, u)
-				}
-				if len(found) > maxUses || bearers > maxMeaning {
-					return nil, bearers, false
+					all = len(found) <= maxUses
 				}
 			}
 		}
 	}
-	return found, bearers, true
+	return found, bearers, all
 }
 
 // nearby returns the units of a directory that use the name of r.

@@ -17,6 +17,7 @@ type Matcher struct {
 	// The same for the next two bytes, of the first maxPaired states: names are
 	// 1<<p.shift times as large, and all that are none are unknown.
 	pairs  []state
+	paired int // states below that name have them
 	states []set
 	byKey  map[string]state
 	wide   map[wideKey]state
@@ -66,7 +67,7 @@ const (
 	patience = 8
 
 	maxPaired  = 256
-	pairedBits = 4 // log₂ of how many classes there may be for pairs
+	pairedBits = 5 // log₂ of how many classes there may be for pairs
 )
 
 // New returns a matcher.
@@ -80,9 +81,9 @@ func (p *Program) New() *Matcher {
 func (m *Matcher) reset() {
 	m.next = append(m.next[:0], make([]state, start)...)
 	m.states = append(m.states[:0], make([]set, start>>m.p.shift)...)
-	m.pairs = m.pairs[:0]
+	m.pairs, m.paired = m.pairs[:0], 0
 	if m.p.shift <= pairedBits {
-		m.pairs = append(m.pairs, make([]state, start<<m.p.shift)...)
+		m.pairs, m.paired = append(m.pairs, make([]state, start<<m.p.shift)...), int(start)
 	}
 	m.byKey, m.wide = map[string]state{}, map[wideKey]state{}
 	m.used, m.steps, m.bytes = 0, 0, 0
@@ -101,9 +102,13 @@ func (m *Matcher) Find(data []byte, from int) (int, bool) {
 	}
 	s, class, next := start, &m.p.class, m.next
 	began := from
+	single := from // up to there it is one byte after the other
 	for i := from; i < len(data); {
-		if s, i = m.byPairs(s, data, i); i == len(data) {
-			break
+		if i >= single && int(s) < m.paired && data[i] < utf8.RuneSelf {
+			s, i = m.byPairs(s, data, i)
+			if single = i + 2; i == len(data) {
+				break
+			}
 		}
 		c := state(class[data[i]])
 		n := next[s+c]
@@ -134,7 +139,7 @@ func (m *Matcher) Find(data []byte, from int) (int, bool) {
 }
 
 // byPairs takes steps of two bytes as long as it can: the time of a step is that
-// of waiting for the state before it.
+// of waiting for the state before it. s is below m.paired.
 func (m *Matcher) byPairs(s state, data []byte, i int) (state, int) {
 	class, pairs, shift := &m.p.class, m.pairs, m.p.shift&7
 	for s <<= shift; i+1 < len(data); i += 2 {
@@ -330,8 +335,9 @@ func (m *Matcher) intern(begin, word bool) state {
 	for _, c := range []state{carriage, wide} {
 		m.next[s+c] = special
 	}
-	if len(m.pairs) > 0 && len(m.states) < maxPaired+int(start>>m.p.shift) {
+	if m.paired == int(s) && len(m.states) < maxPaired+int(start>>m.p.shift) {
 		m.pairs = append(m.pairs, make([]state, row*row)...)
+		m.paired += row
 		m.used += 4 * row * row
 	}
 	m.states = append(m.states, set{slices.Clone(m.list), begin, word})
