@@ -2,6 +2,7 @@ package pendingedits
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,10 +28,21 @@ func sampleRecords() []record {
 		}},
 		{revision: 3, nextID: 4, undone: 1, undo: []undoItem{{undone: true, changes: []decided{
 			{workspace.Change{Path: "p", From: "q", Before: []byte("b"), After: []byte{}, Mode: 0o600}, "s", "t"}}}}},
+		{revision: 4, nextID: 6, intent: true, puts: []*entry{
+			{name: "l", base: []byte("to"), whole: true, after: []byte("on"), batch: true, modeID: "m", baseLink: true, afterLink: true, updated: at, revision: 4, hunks: []hunk{{id: "h5"}}},
+		}, commits: []*queued{
+			{id: "c1", session: "s", message: "one\n\nmore", models: []string{"x", "y"}, revision: 4, begun: true, head: "abc", failed: "why", parts: []part{
+				{name: "a", source: "b", base: []byte("1"), data: []byte("2"), mode: fs.ModeSymlink, landed: 2, final: []byte("3"), content: []byte("4")}, {name: "d", source: "d", data: []byte{}},
+			}},
+			{id: "c2", session: "s", message: "two", revision: 4},
+		}, unqueued: []string{"c0", ""}},
+		{revision: 5, nextID: 6, ends: true, committed: []commitDone{{"c1", "s", "one", "def"}}, undo: []undoItem{{batch: true,
+			commits: []commitDone{{"c1", "s", "one", "def"}, {"c2", "s", "two", "fed"}},
+			changes: []decided{{workspace.Change{Path: "l", Before: []byte("to"), After: []byte("on"), BeforeLink: true, AfterLink: true}, "s", "t"}}}}},
 	}
 }
 
-var compareRecords = cmp.AllowUnexported(record{}, entry{}, hunk{}, undoItem{}, decided{})
+var compareRecords = cmp.AllowUnexported(record{}, entry{}, hunk{}, undoItem{}, decided{}, queued{}, part{}, commitDone{})
 
 func TestRecordsSurviveTheLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
