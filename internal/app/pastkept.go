@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
@@ -38,7 +37,8 @@ func keptOf(list []unread) []keptUnread {
 	for i, u := range list {
 		out[i].Commit = u.commit
 		for _, e := range u.files {
-			out[i].Paths, out[i].Blobs = append(out[i].Paths, e.Path), slices.Concat(out[i].Blobs, e.Old[:], e.New[:])
+			out[i].Paths = append(out[i].Paths, e.Path)
+			out[i].Blobs = append(append(out[i].Blobs, e.Old[:]...), e.New[:]...)
 		}
 	}
 	return out

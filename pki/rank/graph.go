@@ -213,15 +213,15 @@ func edgesOf(front []Reached, names *meanings, around Around) [][]Edge {
 	edges := make([][]Edge, 1+2*n) // what imports tie to all, what uses each one, and what each one uses
 	tied := make([][]Edge, n)
 	sideBySide(runtime.GOMAXPROCS(0), len(edges), func(_, k int) {
-		switch at := (k - 1) % n; {
+		switch {
 		case k == 0:
 			for i := range front {
 				tied[i] = around.Imports(front[i].Ref, texts[i])
 			}
 		case k <= n:
-			edges[k] = names.users(front[at].Ref)
+			edges[k] = names.users(front[k-1].Ref)
 		default:
-			edges[k] = names.used(front[at].Ref, texts[at])
+			edges[k] = names.used(front[k-1-n].Ref, texts[k-1-n])
 		}
 	})
 	for i := range tied {

@@ -141,7 +141,7 @@ func (m *Matcher) Find(data []byte, from int) (int, bool) {
 // byPairs takes steps of two bytes as long as it can: the time of a step is that
 // of waiting for the state before it. s is below m.paired.
 func (m *Matcher) byPairs(s state, data []byte, i int) (state, int) {
-	class, pairs, shift := &m.p.class, m.pairs, m.p.shift&7
+	class, pairs, shift := &m.p.class, m.pairs, m.p.shift&7 // no more than pairedBits; so the compiler knows that it is small
 	for s <<= shift; i+1 < len(data); i += 2 {
 		a, b := state(class[data[i]]), state(class[data[i+1]])
 		at := s + (a<<shift + b)
