@@ -27,6 +27,8 @@ var lines = []line{
 	{number: "5", claim: "special files", pkg: "internal/workspace", tests: "TestSpecialFiles|TestTooLarge|TestWalkSkipsWhatIsNoFile"},
 	{number: "6", claim: "os.Root canaries", pkg: "internal/workspace", tests: "TestRootCanaries"},
 	{number: "7", claim: "hostile commands asked about", pkg: "internal/policy/shell", tests: "TestCorpus|TestSlips", figures: usual},
+	{number: "7", claim: "a deny holds however it is spelt", pkg: "internal/policy/shell", tests: "TestDenyHolds", figures: usual},
+	{number: "7", claim: "broad reads asked about", pkg: "internal/policy/shell", tests: "TestBroad", figures: usual},
 	{number: "7", claim: "everyday commands unasked", pkg: "internal/policy/shell", tests: "TestEveryday", figures: usual},
 	{number: "8", claim: "hostile workspace before trust", pkg: "internal/app", tests: "TestHostileWorkspace", figures: usual},
 	{number: "9", claim: "settings a project may not set", pkg: "internal/config", tests: "TestProjectMayNot", figures: usual},

@@ -75,6 +75,20 @@ func TestLevelsBelowBubblewrap(t *testing.T) {
 			if out, ran := touch(c.settings, rule); !ran || !strings.Contains(out, c.level) {
 				t.Errorf("with a rule, ran: %v\n%s", ran, out)
 			}
+			// What prints files that it does not name is asked about where nothing hides secrets.
+			write(t, user, "{"+c.settings+"}")
+			for _, line := range []string{"cat .e*", "grep -rh K .", "find . -name '.e*' -exec cat {} +", "ls -A | xargs cat"} {
+				_ = os.Remove(filepath.Join(dir, ".env"))
+				if out, code := run(c.hide, "call", line); strings.HasPrefix(out, "not_approved") || code == 0 && !strings.Contains(out, c.level) {
+					t.Errorf("with no secret, %s:\n%s", line, out)
+				}
+				write(t, filepath.Join(dir, ".env"), "KEY=a plain word\n")
+				out, _ := run(c.hide, "call", line)
+				if strings.Contains(out, "a plain word") || strings.HasPrefix(out, "not_approved") != c.asks {
+					t.Errorf("%s:\n%s", line, out)
+				}
+			}
+			_ = os.Remove(filepath.Join(dir, ".env"))
 		})
 	}
 }

@@ -87,7 +87,7 @@ var table = []Setting{
 	},
 	{
 		Key: "commandRules", Type: CommandRules, Scope: ScopeProject, Project: Tighten, tighten: stricterRules,
-		Help: "What is allowed, asked about or denied, by the beginning of a command line. The rules of all sources add up; of those that match a command, the strictest holds.",
+		Help: "What is allowed, asked about or denied, by the beginning of a command line. The rules of all sources add up; of those that match a command, the strictest holds. Where a rule denies something, a line that may run what its words do not say (a script, an option that names a program, a variable) is asked about in every mode; what a build or a package script runs in its turn is not seen.",
 	},
 	{
 		Key: "tools.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Tighten, tighten: onlyFalse,

@@ -153,7 +153,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if err := bound.Plan(ctx, c.see); err != nil {
 		return tools.Result{}, err
 	}
-	c.read()
+	c.read(ctx)
 
 	if c.tool.Access == tools.Edit {
 		out, err := c.edit(ctx)

@@ -1,7 +1,11 @@
 package dispatch
 
 import (
+	"context"
+	"io/fs"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
@@ -9,11 +13,14 @@ import (
 )
 
 // read reads the command line of a call that has one for a shell.
-func (c *call) read() {
+func (c *call) read(ctx context.Context) {
 	if !c.bound.Effects.Shell {
 		return
 	}
 	j := shell.Judge{Rules: c.set.Commands, Place: c.place, Remembered: c.session.Remembered}
+	if c.d.o.Unconfined != nil && c.d.o.Unconfined() != "" {
+		j.Secret = func() string { return c.aSecret(ctx) }
+	}
 	v := j.Judge(c.bound.Effects.Command)
 	c.line = &v
 }
@@ -35,11 +42,8 @@ func (c *call) place(path string) shell.Place {
 	if err != nil {
 		return shell.Outside
 	}
-	secret := func(name string) bool {
-		return workspace.Sensitive(name) && (c.set.SensitiveOK == nil || !c.set.SensitiveOK(name))
-	}
 	switch worst := max(workspace.Protected(name), workspace.Protected(real)); {
-	case secret(name) || secret(real):
+	case c.secret(name) || c.secret(real):
 		return shell.Sensitive
 	case worst == workspace.Never:
 		return shell.Forbidden
@@ -47,6 +51,37 @@ func (c *call) place(path string) shell.Place {
 		return shell.Guarded
 	}
 	return shell.Inside
+}
+
+// secret reports whether a file may hold secrets by its name.
+func (c *call) secret(name string) bool {
+	return workspace.Sensitive(name) && (c.set.SensitiveOK == nil || !c.set.SensitiveOK(name))
+}
+
+// secretTime bounds the search for a file that may hold secrets.
+const secretTime = time.Second
+
+// aSecret is a file of the workspace that may hold secrets, "" when there is
+// none, and words for that when the search took too long to know.
+func (c *call) aSecret(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, secretTime)
+	defer cancel()
+	var found atomic.Pointer[string]
+	err := c.to.Walk(ctx, workspace.WalkOptions{
+		IncludeIgnored: true, Hidden: true,
+		Keep: func(name string, dir bool) bool { return dir || c.secret(name) },
+	}, func(e *workspace.Entry) error {
+		name := e.Path
+		found.CompareAndSwap(nil, &name)
+		return fs.SkipAll
+	})
+	switch name := found.Load(); {
+	case name != nil:
+		return *name
+	case err != nil:
+		return "some file that was not found in time"
+	}
+	return ""
 }
 
 // lineFacts adds what the reading of the line found to the facts of a decision.

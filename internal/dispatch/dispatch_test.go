@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,7 +58,21 @@ func (m *memory) Resolve(p string) (string, error) {
 	}
 	return path.Clean(p), nil
 }
-func (m *memory) Walk(context.Context, workspace.WalkOptions, func(*workspace.Entry) error) error {
+func (m *memory) Walk(_ context.Context, o workspace.WalkOptions, visit func(*workspace.Entry) error) error {
+	m.mu.Lock()
+	names := slices.Sorted(maps.Keys(m.files))
+	m.mu.Unlock()
+	for _, name := range names {
+		if o.Keep != nil && !o.Keep(name, false) {
+			continue
+		}
+		if err := visit(&workspace.Entry{Path: name}); err != nil {
+			if errors.Is(err, fs.SkipAll) {
+				return nil
+			}
+			return err
+		}
+	}
 	return nil
 }
 func (m *memory) Apply(_ context.Context, changes ...workspace.Change) error {
@@ -609,6 +625,34 @@ func TestTheQuestionNamesTheSandbox(t *testing.T) {
 			}
 			if edit.Effects.Sandbox != "" || strings.Contains(edit.Detail, "sandbox") {
 				t.Errorf("an edit runs nothing: %+v", edit)
+			}
+		})
+	}
+}
+
+// Where nothing hides secrets from commands, what prints files that it does not
+// name is a question, unless there is no secret. Where they are hidden, it only
+// looks.
+func TestBroadReadsAreAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		weak, line string
+		allowed    bool // to see the file
+		asked      bool
+	}{
+		"weak": {"sandbox: a part", "cat *", false, true}, "hidden": {"", "cat *", false, false},
+		"named": {"sandbox: a part", "cat a.txt", false, false}, "no secret": {"sandbox: a part", "cat *", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "autonomous")
+			r.o.Unconfined = func() string { return c.weak }
+			r.settings.SensitiveOK = func(string) bool { return c.allowed }
+			r.person.answer = says(Answer{})
+			res := r.call(t, "shell", `{"command":"`+c.line+`"}`)
+			if asked := len(r.person.asked) > 0; asked != c.asked || res.OK == c.asked {
+				t.Errorf("asked %v: %+v", asked, res)
+			}
+			if c.asked && !strings.Contains(r.person.asked[0].Detail, "keys/server.key") {
+				t.Errorf("the question doesn't name the file: %+v", r.person.asked[0])
 			}
 		})
 	}

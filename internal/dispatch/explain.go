@@ -34,7 +34,7 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 	if err := bound.Plan(ctx, c.see); err != nil {
 		return refuse(err)
 	}
-	c.read()
+	c.read(ctx)
 	for _, name := range bound.Effects.Paths {
 		if resolved, err := c.see.Resolve(name); err != nil {
 			return refuse(err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 )
@@ -13,6 +14,16 @@ import (
 type Rule struct {
 	Prefix   []string
 	Decision policy.Outcome
+}
+
+// deny reports whether a rule denies anything.
+func (r Rules) deny() bool {
+	for _, list := range r {
+		if slices.ContainsFunc(list, func(r Rule) bool { return r.Decision == policy.Deny }) {
+			return true
+		}
+	}
+	return false
 }
 
 // String is the words that the rule is about.
@@ -51,6 +62,10 @@ type Judge struct {
 	Rules      Rules
 	Place      func(path string) Place // where a path leads, links followed; relative ones start at the command's directory
 	Remembered func(part string) bool  // a person allowed this part for the session
+
+	// Secret, set where commands can read what is hidden from tools, names a file
+	// of the workspace that may hold secrets; "" when there is none.
+	Secret func() string
 }
 
 // Part is what was decided about one piece of a line.
@@ -105,7 +120,14 @@ func (j *Judge) Judge(text string) Verdict {
 		}
 	}
 	for _, why := range l.Doubts {
-		add(Part{Text: quote(text), Rule: "command.unclear", Reason: why})
+		add(j.mayHide(Part{Text: quote(text), Rule: "command.unclear", Reason: why}, ""))
+	}
+	if j.Secret != nil {
+		if why := broad(l); why != "" {
+			if name := j.Secret(); name != "" {
+				add(Part{Text: quote(text), Outcome: policy.Ask, Rule: "path.sensitive", Reason: why + "; " + quote(name) + " may hold secrets, and nothing hides it from commands here"})
+			}
+		}
 	}
 	if len(v.Parts) == 0 {
 		add(Part{Text: quote(text), Outcome: policy.Allow, Rule: "command.nothing", Reason: "it runs nothing"})
@@ -122,14 +144,77 @@ func (j *Judge) Judge(text string) Verdict {
 // command decides on one simple command.
 func (j *Judge) command(c Command) Part {
 	p := j.rules(c)
-	if p.Outcome != "" || !p.memorable() {
+	if p.Outcome != "" {
 		return p
+	}
+	if !p.memorable() {
+		return j.mayHide(p, j.couldRun(c, p))
 	}
 	p.Key = key(c)
 	if p.Key != "" && j.Remembered != nil && j.Remembered(p.Key) {
 		return p.by(policy.Allow, "allowed-for-session", "a person allowed this command for the session")
 	}
-	return p
+	return j.mayHide(p, j.couldRun(c, p))
+}
+
+// mayHide turns a part of which it isn't known what it runs into a question,
+// where a rule denies something: a deny would hold for its plain spelling only.
+// why says so of a part whose rule doesn't.
+func (j *Judge) mayHide(p Part, why string) Part {
+	if why == "" && p.Rule == "command.unclear" {
+		why = p.Reason
+	}
+	if p.Outcome != "" || why == "" || !j.Rules.deny() {
+		return p
+	}
+	return p.by(policy.Ask, "command.unclear", why+"; so whether a rule denies it can't be told")
+}
+
+// couldRun says why a command, on which no rule has decided, may run something
+// else than its words say, or "".
+func (j *Judge) couldRun(c Command, p Part) string {
+	name := c.Program()
+	known, listed := programs[name]
+	args := c.Words[1:]
+	switch {
+	case p.Rule == "command.variable":
+		return p.Reason
+	case slices.Contains(interpreters, name):
+		return quote(name) + " runs what its arguments say"
+	case listed && known.wrong(args) != "":
+		return known.wrong(args)
+	case name == "git" && strings.HasPrefix(p.Reason, "the option "):
+		return p.Reason
+	}
+	for _, rules := range j.Rules {
+		for _, r := range rules {
+			if r.Decision == policy.Deny && c.names(r) {
+				return "a rule denies " + quote(r.String()) + ", whose words are among its arguments"
+			}
+		}
+	}
+	return ""
+}
+
+// names reports whether a rule's words are among those of c, in their order: a
+// program of which nothing is known may run them.
+func (c Command) names(r Rule) bool {
+	at := 0
+	for _, w := range c.Words {
+		want := r.Prefix[at]
+		if at == 0 {
+			want = want[strings.LastIndexByte(want, '/')+1:]
+		}
+		isPart := func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.+", r)
+		}
+		if w.Text == want || slices.Contains(strings.FieldsFunc(w.Text, isPart), want) {
+			if at++; at == len(r.Prefix) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // memorable reports whether a person's yes may hold for the same command

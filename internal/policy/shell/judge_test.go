@@ -124,6 +124,8 @@ var everyday = []string{
 	"go list ./...", "go doc fmt.Println", "node --version", "python3 --version", "date +%s", "du -sh .", "stat a.go", "file a.bin", "diff a.txt b.txt", "tree -L 2", "jq .name package.json",
 	"cat a.go 2>/dev/null | head -5", "ls nope 2>&1", "git log --format='%h %s' -5", "ls || true", "for f in a b; do echo x; done", "if [ -f a ]; then cat a; fi", "(cd src && ls)",
 	"cat <<'E'\nhello\nE", "printf '%s\\n' a b", "basename /ws/a/b.go", "true", "wc -c < a.txt", "grep -c '' a.txt; tail -1 a.txt", "rg foo -A 3 -B 3 | sed 's/^/  /'", "sha256sum a.txt",
+	"git ls-files | xargs wc -l", "ls | xargs -I{} cat {}", "find . -name '*.go' -print0 | xargs -0 grep -n TODO", "ls | xargs -n 1 basename", "find . -name '*.go' -exec head -1 {} +",
+	"awk '{print $1}' f.txt", "awk -F: '$3 > 999 {print $1}' f.txt", "awk -F ',' 'NR>1 && $2 == \"x\" {n++} END {print n}' f.csv", "awk '{ if ($3 > 5) s += $3 } END { print s }' f.txt", "awk -v n=3 'NR==n' f.txt", "git log --oneline | awk '{print $1}' | head -3", "awk '/^func/ {print FILENAME\":\"NR}' a.go",
 }
 
 // With no rule at all, what only looks is not asked about.
@@ -160,6 +162,10 @@ var slips = []string{
 	"xxd -r a b", "git diff --ext-diff", "git log --show-signature", "git log --format=%G?", "git grep -Oevil x", "git ls-remote ext::evil", "git show --textconv", "git cat-file --filters x", "git stash drop", "git worktree add x", "git reflog expire --all",
 	"ls $x", "cat $(evil)", "ls `evil`", "[[ a -eq 'b[$(evil)]' ]]", "[[ -v 'a[$(evil)]' ]]", "for ((i=0;i<a[$(evil)];i++)); do ls; done", "echo ${a[$(evil)]}", "echo ${x:$(evil)}", "export PATH=.:$PATH", "declare -n x=y", "readonly 'a[$(evil)]=1'",
 	"ls | xargs -I{} sh -c 'evil {}'", "env -S 'evil x'", "env --split-string=evil", "watch evil", "script -c evil", "su -c evil", "flock f evil", "setsid evil", "stdbuf -o0 evil", "ionice -c2 evil", "time evil", "! evil", "sort *", "rg x *",
+	"awk 'BEGIN{print \"x\" > \"f\"}'", "awk '{print > $1}' a", "awk '{print | \"evil\"}' a", "awk '{print |& \"evil\"}' a", "awk 'BEGIN{\"evil\" | getline x}'", "awk 'BEGIN{while ((getline l < \".env\") > 0) print l}'", "awk -f x a", "awk -i inplace 1 a", "gawk -l x 1 a", "gawk --load=x 1", "gawk '@load \"x\"'",
+	"awk -v f=system 'BEGIN{@f(\"evil\")}'", "awk 'BEGIN{ARGV[1]=\".env\";ARGC=2}{print}' a", "awk 'BEGIN{print \"(\" > \"f\"}'", "awk '{print \"}\" > \"f\"}' a", "awk '{ # (\n print 1 > f }' a", "awk '/[(]/{print 1 > f}' a", "awk 'BEGIN{print (1)(2) > f}'", "awk \"$x\" a", "mawk '{print > $2}' a", "awk '{print}' .env",
+	"echo evil | xargs env", "echo evil | xargs -n1 nice", "echo push | xargs git", "echo '1e evil' | xargs sed", "echo 'a b' | xargs uniq", "uniq *", "echo -delete | xargs find .", "echo evil | xargs -I% %", "echo evil | xargs -i {} x", "echo evil | xargs --replace=@ env @", "echo x | xargs -I{} sed {}",
+	"echo evil | parallel", "parallel evil ::: a", "parallel cat ::: a", "find . -exec {} ';'",
 	"bash -c 'ls; evil'", "eval ls", "sh <<< evil", "strace -o f ls", "yq -i x f", "split --filter=evil f", "{ ls; evil; } 2>/dev/null", "ls; (evil)", "while evil; do ls; done", "case $(evil) in a) ls;; esac", "ls <<E\n$(evil)\nE",
 }
 

@@ -22,6 +22,10 @@ type program struct {
 	// texts is how many of the first operands are texts, not files; all is
 	// every one.
 	texts int
+	// names: it prints names and figures of files, not what is in them.
+	names bool
+	// tree reports whether it reads what is in a directory, with all below.
+	tree func(args []Word) bool
 	// own looks at the arguments in a way that the fields above don't
 	// describe, and says what is wrong with them.
 	own func(args []Word) string
@@ -36,46 +40,45 @@ type program struct {
 const all = 1 << 10
 
 var programs = map[string]program{
-	"awk": {never: "an awk program can run others and write files"}, "gawk": {never: "an awk program can run others and write files"},
-	"mawk": {never: "an awk program can run others and write files"}, "nawk": {never: "an awk program can run others and write files"},
-	"basename": {reads: true}, "cal": {reads: true}, "cat": {reads: true}, "cksum": {reads: true}, "cmp": {reads: true}, "column": {reads: true},
-	"comm": {reads: true}, "cut": {reads: true}, "df": {reads: true}, "dirname": {reads: true}, "du": {reads: true}, "echo": {reads: true, texts: all},
-	"egrep": {reads: true, texts: 1}, "expand": {reads: true}, "expr": {reads: true, texts: all}, "factor": {reads: true, texts: all}, "false": {reads: true}, "fgrep": {reads: true, texts: 1},
-	"fold": {reads: true}, "free": {reads: true}, "grep": {reads: true, texts: 1}, "head": {reads: true}, "hexdump": {reads: true}, "id": {reads: true},
-	"jq": {reads: true, texts: 1}, "join": {reads: true}, "ls": {reads: true}, "md5sum": {reads: true}, "nl": {reads: true}, "nm": {reads: true},
-	"nproc": {reads: true}, "numfmt": {reads: true, texts: all}, "od": {reads: true}, "paste": {reads: true}, "pwd": {reads: true}, "readelf": {reads: true},
-	"readlink": {reads: true}, "realpath": {reads: true}, "rev": {reads: true}, "seq": {reads: true, texts: all}, "sha1sum": {reads: true},
-	"sha256sum": {reads: true}, "sha512sum": {reads: true}, "size": {reads: true}, "sleep": {reads: true, texts: all}, "stat": {reads: true},
+	"awk": {reads: true, texts: 1, own: awkScript}, "gawk": {reads: true, texts: 1, own: awkScript}, "mawk": {reads: true, texts: 1, own: awkScript}, "nawk": {reads: true, texts: 1, own: awkScript},
+	"basename": {reads: true, names: true}, "cal": {reads: true}, "cat": {reads: true}, "cksum": {reads: true, names: true}, "cmp": {reads: true}, "column": {reads: true},
+	"comm": {reads: true}, "cut": {reads: true}, "df": {reads: true, names: true}, "dirname": {reads: true, names: true}, "du": {reads: true, names: true}, "echo": {reads: true, texts: all},
+	"egrep": {reads: true, texts: 1, tree: grepTree}, "expand": {reads: true}, "expr": {reads: true, texts: all}, "factor": {reads: true, texts: all}, "false": {reads: true}, "fgrep": {reads: true, texts: 1, tree: grepTree},
+	"fold": {reads: true}, "free": {reads: true}, "grep": {reads: true, texts: 1, tree: grepTree}, "head": {reads: true}, "hexdump": {reads: true}, "id": {reads: true},
+	"jq": {reads: true, texts: 1}, "join": {reads: true}, "ls": {reads: true, names: true}, "md5sum": {reads: true, names: true}, "nl": {reads: true}, "nm": {reads: true},
+	"nproc": {reads: true}, "numfmt": {reads: true, texts: all}, "od": {reads: true}, "paste": {reads: true}, "pwd": {reads: true, names: true}, "readelf": {reads: true},
+	"readlink": {reads: true, names: true}, "realpath": {reads: true, names: true}, "rev": {reads: true}, "seq": {reads: true, texts: all}, "sha1sum": {reads: true, names: true},
+	"sha256sum": {reads: true, names: true}, "sha512sum": {reads: true, names: true}, "size": {reads: true, names: true}, "sleep": {reads: true, texts: all}, "stat": {reads: true, names: true},
 	"strings": {reads: true}, "tac": {reads: true}, "tail": {reads: true}, "tr": {reads: true, texts: all}, "true": {reads: true}, ":": {reads: true},
 	"tsort": {reads: true}, "tty": {reads: true}, "type": {reads: true, texts: all}, "uname": {reads: true, texts: all}, "unexpand": {reads: true}, "uptime": {reads: true},
-	"wc": {reads: true}, "which": {reads: true, texts: all}, "whoami": {reads: true},
+	"wc": {reads: true, names: true}, "which": {reads: true, texts: all}, "whoami": {reads: true},
 
-	"[":        {reads: true, own: testBuiltin},
+	"[":        {reads: true, names: true, own: testBuiltin},
 	"bat":      {reads: true, long: []string{"pager", "diff-pager"}},
-	"cd":       {reads: true, short: "e@", operands: 1},
+	"cd":       {reads: true, names: true, short: "e@", operands: 1},
 	"command":  {reads: true, own: commandLooksUp},
 	"date":     {reads: true, texts: all, short: "s", long: []string{"set"}, own: dateOperands},
-	"diff":     {reads: true, short: "l", long: []string{"paginate"}},
+	"diff":     {reads: true, tree: diffTree, short: "l", long: []string{"paginate"}},
 	"export":   {reads: true},
-	"fd":       {reads: true, short: "xX", long: []string{"exec", "exec-batch"}},
-	"fdfind":   {reads: true, short: "xX", long: []string{"exec", "exec-batch"}},
-	"file":     {reads: true, short: "Cm", long: []string{"compile", "magic-file"}},
-	"find":     {reads: true, own: findActions},
-	"git":      {reads: true, texts: 1, own: gitOptions, look: gitLooksOnly},
+	"fd":       {reads: true, names: true, short: "xX", long: []string{"exec", "exec-batch"}},
+	"fdfind":   {reads: true, names: true, short: "xX", long: []string{"exec", "exec-batch"}},
+	"file":     {reads: true, names: true, short: "Cm", long: []string{"compile", "magic-file"}},
+	"find":     {reads: true, names: true, own: findActions},
+	"git":      {reads: true, texts: 1, tree: gitTree, own: gitOptions, look: gitLooksOnly},
 	"go":       {reads: true, texts: 1, own: goOptions, look: goLooksOnly},
 	"hostname": {reads: true, short: "Fb", long: []string{"file", "boot"}, own: noOperands},
 	"objdump":  {reads: true},
 	"printf":   {reads: true, texts: all, own: printfBuiltin},
 	"read":     {own: variableNames},
-	"rg":       {reads: true, texts: 1, short: "z", long: []string{"pre", "hostname-bin", "search-zip"}},
+	"rg":       {reads: true, texts: 1, tree: anyTree, short: "z", long: []string{"pre", "hostname-bin", "search-zip"}},
 	"rsync":    {never: "rsync's options name programs, and it writes"},
 	"sed":      {reads: true, texts: 1, own: sedScript},
 	"sort":     {reads: true, short: "oT", long: []string{"output", "compress-program", "temporary-directory"}},
 	"split":    {long: []string{"filter"}},
 	"tar":      {short: "IF", long: []string{"to-command", "checkpoint-action", "use-compress-program", "rsh-command", "rmt-command", "info-script", "new-volume-script"}},
 	"tee":      {never: "tee writes files"},
-	"test":     {reads: true, own: testBuiltin},
-	"tree":     {reads: true, short: "oR", long: []string{"output"}},
+	"test":     {reads: true, names: true, own: testBuiltin},
+	"tree":     {reads: true, names: true, short: "oR", long: []string{"output"}},
 	"uniq":     {reads: true, operands: 1},
 	"unset":    {own: variableNames},
 	"xxd":      {reads: true, short: "r", operands: 1},
@@ -171,6 +174,8 @@ func (p program) wrong(args []Word) string {
 			if i := strings.IndexAny(a.Text[1:], p.short); i >= 0 && p.short != "" {
 				return "the option -" + a.Text[1+i:2+i]
 			}
+		case a.Glob:
+			operands = p.operands + 1 // however many it stands for
 		default:
 			operands++
 		}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -22,6 +23,8 @@ type wrapper struct {
 	skip int
 	// assigns: NAME=value may stand before the command.
 	assigns bool
+	// fed: the command gets more arguments, of which the line says nothing.
+	fed bool
 	// own reads the arguments in a way that the fields above don't describe.
 	own func(args []Word) unwrapped
 }
@@ -41,7 +44,7 @@ var wrappers = map[string]wrapper{
 	"exec":     {flags: []string{"-a"}},
 	"sudo":     {flags: []string{"-u", "--user", "-g", "--group", "-h", "--host", "-p", "--prompt", "-C", "-r", "-t", "-T", "-U", "-D", "-R"}, assigns: true},
 	"doas":     {flags: []string{"-u", "-C"}},
-	"xargs":    {flags: []string{"-I", "-L", "-n", "-P", "-s", "-d", "-E", "-a", "--max-args", "--max-procs", "--max-lines", "--max-chars", "--delimiter", "--arg-file", "--replace"}},
+	"xargs":    {flags: []string{"-I", "-L", "-n", "-P", "-s", "-d", "-E", "-a", "--max-args", "--max-procs", "--max-lines", "--max-chars", "--delimiter", "--arg-file"}, fed: true},
 	"busybox":  {},
 	"toybox":   {},
 	"strace":   {flags: []string{"-e", "-o", "-p", "-s", "-u", "-E", "-a", "-b", "-I", "-O", "-S", "-P", "-X"}},
@@ -63,7 +66,7 @@ var wrappers = map[string]wrapper{
 	"trap":     {own: trap},
 	"su":       {own: foreign},
 	"script":   {own: foreign},
-	"parallel": {own: joined},
+	"parallel": {own: parallel},
 	"git":      {own: gitAlias},
 }
 
@@ -79,6 +82,9 @@ func unwrap(c Command) (u unwrapped, ok bool) {
 		return w.own(args), true
 	}
 	rest := args
+	if w.fed {
+		defer func() { u = feed(u, args[:len(args)-len(rest)]) }()
+	}
 	for len(rest) > 0 {
 		a := rest[0]
 		if !a.Known {
@@ -118,6 +124,49 @@ func (w wrapper) command(u unwrapped, rest []Word) unwrapped {
 	return u
 }
 
+// feed gives the commands of xargs the arguments that it reads: behind the
+// others, or where an option says.
+func feed(u unwrapped, options []Word) unwrapped {
+	at := ""
+	for i, o := range options {
+		switch name, value, _ := strings.Cut(o.Text, "="); {
+		case o.Text == "-I" && i+1 < len(options):
+			at = options[i+1].Text
+		case strings.HasPrefix(o.Text, "-I"):
+			at = o.Text[2:]
+		case strings.HasPrefix(o.Text, "-i"):
+			at = cmp.Or(o.Text[2:], "{}")
+		case len(name) > len("--") && strings.HasPrefix("--replace", name):
+			at = cmp.Or(value, "{}")
+		}
+	}
+	for k, words := range u.commands {
+		words = slices.Clone(words)
+		if at == "" {
+			words = append(words, anything)
+		}
+		for i := range words {
+			if at == "" || !strings.Contains(words[i].Text, at) {
+				continue
+			}
+			words[i].Known, words[i].Glob = false, true
+			if strings.HasPrefix(words[i].Text, at) {
+				words[i].Text = anything.Text
+			}
+		}
+		u.commands[k] = words
+	}
+	return u
+}
+
+// anything is in the place of words that come from elsewhere, of which any may
+// be an option.
+var anything = Word{Text: "*", Glob: true}
+
+func parallel([]Word) unwrapped {
+	return unwrapped{doubts: []string{"parallel makes commands of what it reads"}}
+}
+
 func validVariable(s string) bool {
 	for i, r := range s {
 		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
@@ -152,7 +201,11 @@ func find(args []Word) unwrapped {
 				end++
 			}
 			if end > i+1 {
-				u.commands = append(u.commands, args[i+1:end])
+				words := slices.Clone(args[i+1 : end])
+				if strings.Contains(words[0].Text, "{}") { // the program is a file that is found
+					words[0].Known, words[0].Glob = false, true
+				}
+				u.commands = append(u.commands, words)
 			}
 			i = end
 		}
