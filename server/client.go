@@ -14,6 +14,7 @@ import (
 type client struct {
 	conn *lsp.Conn
 	log  *slog.Logger
+	hide func(string) string
 	can  abilities
 }
 
@@ -92,5 +93,5 @@ func (c *client) notify(ctx context.Context, method string, params any) {
 
 // warn puts a message before the user.
 func (c *client) warn(ctx context.Context, message string) {
-	c.notify(ctx, "window/showMessage", lsp.ShowMessageParams{Type: lsp.MessageWarning, Message: message})
+	c.notify(ctx, "window/showMessage", lsp.ShowMessageParams{Type: lsp.MessageWarning, Message: c.hide(message)})
 }

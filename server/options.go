@@ -21,6 +21,10 @@ type Options struct {
 	Version string
 	Log     *slog.Logger // nil means silence
 
+	// Hide keeps secrets out of errors and messages, which may quote what they
+	// are about; nil hides nothing.
+	Hide func(text string) string
+
 	// Start builds the core when the client initializes. Its error is the
 	// answer to the client.
 	Start func(context.Context, Start) (*Core, error)

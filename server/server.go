@@ -75,7 +75,10 @@ func New(opts Options) *Server {
 	s := &Server{opts: opts, log: log.With("component", "server"), core: &Core{}}
 	s.table = commands()
 	s.docs = newDocuments(s.log)
-	s.client = &client{log: s.log}
+	if s.opts.Hide == nil {
+		s.opts.Hide = func(text string) string { return text }
+	}
+	s.client = &client{log: s.log, hide: s.opts.Hide}
 	s.approvals = &approvals{client: s.client, log: s.log}
 	s.publisher = newPublisher(s)
 	s.indexing = newIndexing(s)
@@ -173,6 +176,12 @@ func (s *Server) Request(ctx context.Context, method string, params json.RawMess
 		if r := recover(); r != nil {
 			s.log.Error("crash", "in", method, "panic", r, "stack", string(debug.Stack()))
 			result, err = nil, lsp.Errorf(lsp.InternalError, "%s crashed; the log has the details", method)
+		}
+		var own *lsp.Error
+		if errors.As(err, &own) {
+			shown := *own
+			shown.Message = s.opts.Hide(own.Message)
+			err = &shown
 		}
 	}()
 	s.mu.Lock()

@@ -243,7 +243,7 @@ func (w *walker) unknownField(n *node, name string, at *step) {
 	} else if at != nil {
 		text += fmt.Sprintf(" (known here: %s)", strings.Join(n.names(), ", "))
 	}
-	w.problem(&step{parent: at, name: clip(name)}, text)
+	w.problem(&step{parent: at, name: Clip(name)}, text)
 	w.unknown = w.unknown || at == nil
 }
 

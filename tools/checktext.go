@@ -22,20 +22,25 @@ func show(v []byte) string {
 	case 'n':
 		return "null"
 	case '"':
-		return "string " + clip(string(v))
+		return "string " + Clip(string(v))
 	case 't', 'f':
 		return "boolean " + string(v)
 	}
-	return "number " + clip(string(v))
+	return "number " + Clip(string(v))
 }
 
-// clip shortens what is quoted from a call.
-func clip(s string) string {
-	const most = 60
+// Clip shortens what is quoted from a call. It ends with a whole word, because
+// the rest of a secret would not be known for one; of a word that is too long by
+// itself only the beginning is shown.
+func Clip(s string) string {
+	const most, beginning = 60, 8 // bytes
 	if len(s) <= most {
 		return s
 	}
-	end := most
+	end := strings.LastIndexAny(s[:most], " \t\r\n") + 1
+	if end == 0 {
+		end = beginning
+	}
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

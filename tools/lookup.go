@@ -26,7 +26,7 @@ func (r *Registry) Lookup(name string) (t *Tool, repaired string, ok bool) {
 			t = s.byName[r.opts.Aliases[try]]
 		}
 		if t != nil {
-			return t, fmt.Sprintf("tool name %q read as %s", clip(name), t.Name), true
+			return t, fmt.Sprintf("tool name %q read as %s", Clip(name), t.Name), true
 		}
 	}
 	return nil, "", false
@@ -39,7 +39,7 @@ func (r *Registry) Unknown(name string) *Error {
 	for i, t := range s.sorted {
 		names[i] = t.Name
 	}
-	text := fmt.Sprintf("there is no tool %q", clip(name))
+	text := fmt.Sprintf("there is no tool %q", Clip(name))
 	if near := Near(cleanName(name), names, 3); near != nil {
 		return Errorf(UnknownTool, "%s; did you mean %s?", text, strings.Join(near, ", "))
 	}

@@ -220,7 +220,7 @@ func load(ctx context.Context, repo *repository, s *state) ([]text, error) {
 // indexed makes the segment of a state.
 func indexed(texts []text) *segment.Segment {
 	b := segment.NewBuilder(false)
-	in := index.NewIntake(treesitter.Language)
+	in := index.NewIntake(treesitter.Language, nil)
 	for _, t := range texts {
 		in.Add(b, t.path, t.data, int64(len(t.data)))
 	}

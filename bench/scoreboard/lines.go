@@ -57,6 +57,8 @@ var lines = []line{
 	{number: "26", claim: "nothing fetched when shown", pkg: "internal/redact", tests: "TestNothingIsFetched", figures: usual},
 	{number: "27", claim: "secrets found, listed and drawn", pkg: "internal/redact", tests: "TestSecrets|TestVariants", figures: usual, least: 98},
 	{number: "27", claim: "known values at sinks, encoded", pkg: "internal/app", tests: "TestKnownValuesReachNoSink|TestSecretsReachNoSink", figures: usual},
+	{number: "27", claim: "strings hidden before encoding", pkg: "internal/dispatch", tests: "TestHideJSON", figures: usual},
+	{number: "27", claim: "known values over broken lines", pkg: "internal/redact", tests: "TestKnownAcrossLines", figures: usual},
 	{number: "28", claim: "harmless texts unchanged", pkg: "internal/redact", tests: "TestHarmlessTextStays", figures: usual},
 	{number: "29", claim: "own files private", pkg: "internal/workspace", tests: "TestTempIsPrivate|TestNewFileMode"},
 	{number: "30", claim: "saved as it was", pkg: "internal/app", tests: "TestFidelity"},

@@ -30,7 +30,7 @@ func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 		return nil, err
 	}
 	for _, p := range k.problems {
-		fmt.Fprintln(c.Err, "sidecar-ls:", p)
+		fmt.Fprintln(c.Err, "sidecar-ls:", k.known.hide.Text(p))
 	}
 	return k, nil
 }

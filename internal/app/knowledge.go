@@ -61,6 +61,7 @@ func (k *knowledge) open() (*index.Index, error) {
 		o := index.Options{
 			Files:    k.guarded(k.c.disk),
 			Language: treesitter.Language,
+			Hide:     func(text string) string { return k.c.known.hide.Text(text) },
 			Store:    k.c.knowledgeStore(),
 			MaxBytes: func() int64 { return int64(k.c.settings.now.Load().Int("knowledge.memoryMegabytes")) << 20 },
 			Problem:  func(err error) { k.log.Warn("knowledge", "problem", err) },

@@ -123,16 +123,17 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	err := run(ctx, args, s)
 	var usage *usageError
 	var code exitCode
+	said := func() string { return newRedactor().Text(err.Error()) } // it may quote an argument
 	switch {
 	case errors.As(err, &code):
 		return int(code)
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %v\nTry sidecar-ls --help.\n", err)
+		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %s\nTry sidecar-ls --help.\n", said())
 		return exitUsage
 	case !errors.Is(err, errSaid):
-		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %v\n", err)
+		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %s\n", said())
 	}
 	return exitError
 }

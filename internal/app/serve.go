@@ -79,6 +79,7 @@ func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *sl
 	s := server.New(server.Options{
 		Version: Version(),
 		Log:     log,
+		Hide:    redactorOf(log).Text,
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
 			return startCore(ctx, st, client, streams.Self, log, level)
 		},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // TestSecretsReachNoSink sends secrets through the whole server, in what tools
@@ -26,11 +27,14 @@ func TestSecretsReachNoSink(t *testing.T) {
 	const held = "held-by-the-server-77"
 	t.Setenv("SERVICE_API_KEY", held)
 	token := "ghp" + "_aKsHOFoBGy9PzbNcsZFSGyNvoCyHfHMvUYRe"
-	dir := project(t, map[string]string{"config.txt": "token " + token + "\nkey " + held + "\n", "a.txt": "one\n"})
+	dir := project(t, map[string]string{"config.txt": "token " + token + "\nkey " + held + "\n", "a.txt": "one\n",
+		"a.md": "# Title " + token + " of it\n\n## Key " + held + "\n", "a.py": "# --- " + token + " ---\ndef f():\n    pass\n", ".sidecar/settings.json": `{"` + token + `": 1, "mode": "` + held + `"}`,
+	})
+	userSettings(t, object{held: true, "log.level": token})
 	var log bytes.Buffer
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
 		return app.Serve(context.Background(), in, out, app.NewLogger(&log, slog.LevelDebug), nil)
-	}, fakeeditor.Options{Root: dir})
+	}, fakeeditor.Options{Root: dir, Capabilities: knowing()})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +56,27 @@ func TestSecretsReachNoSink(t *testing.T) {
 				call("edit_file", object{"path": "a.txt", "search": secret, "replace": "x"}),
 				call("write_file", object{"path": "new-" + mode + ".txt", "content": "key = " + secret + "\n"}),
 				call("edit_file", object{"path": "config.txt", "search": "token", "replace": "token "}),
+				call("read_file", object{"path": "https://me:" + secret + "@h.test/a"}),
+				call("read_file", object{"path": strings.Repeat("x ", 20) + secret}),
+				call("grep", object{"pattern": "a", "mode": strings.Repeat("x ", 20) + secret}),
+				call("apply_patch", object{"patch": strings.Repeat("x ", 20) + secret}),
 				call("ask_user", object{"question": "use " + secret + "?", "options": []string{"yes", secret}}),
 			)
 		}
 	}
+	var refused strings.Builder
+	for _, secret := range []string{token, held} {
+		for name, arg := range map[string]any{"sidecar." + secret: nil, "sidecar.tools.call": object{secret: 1}, "sidecar.review.text": object{"uri": secret, "side": "base"}, "sidecar.mode.set": object{"mode": secret}, "sidecar.session.close": object{"session": secret}, "sidecar.shadow.diff": object{"id": secret}} {
+			err := e.ExecuteCommand(t.Context(), name, arg, nil)
+			if err == nil {
+				t.Errorf("%s is done with a secret", name)
+				continue
+			}
+			refused.WriteString(err.Error() + "\n")
+		}
+	}
+	call("project_knowledge_search", object{"query": "title"})
+	r.indexed("all is known", func(s server.KnowledgeStatus) bool { return s.Ready && s.Symbols > 0 })
 	if err := e.Shutdown(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +84,7 @@ func TestSecretsReachNoSink(t *testing.T) {
 	if err != nil || !bytes.Contains(data, []byte(held)) {
 		t.Errorf("control: what is written has the secret: %q, %v", data, err)
 	}
-	sinks := map[string]string{"log": log.String()}
+	sinks := map[string]string{"log": log.String(), "errors": refused.String()}
 	for i, res := range results {
 		sinks["results"] += string(res) + "\n"
 		if i == 0 && !bytes.Contains(res, []byte("[REDACTED:")) {
@@ -87,6 +108,16 @@ func TestSecretsReachNoSink(t *testing.T) {
 		}
 		return nil
 	})
+	_ = filepath.WalkDir(filepath.Join(dir, ".sidecar", "cache"), func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			text, _ := os.ReadFile(name)
+			sinks["cache"] += string(text)
+		}
+		return nil
+	})
+	if !strings.Contains(sinks["cache"], "Title") {
+		t.Error("control: the index was not kept")
+	}
 	if sinks["audit log"] == "" || sinks["log"] == "" {
 		t.Error("control: nothing was logged")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -114,7 +113,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		AgentPath:     []string{c.session.ID},
 		Tool:          c.tool.Name,
 		Title:         hide(title(c.tool, changes, c.bound.Effects)),
-		Arguments:     redactedArguments(c.req.Arguments, hide),
+		Arguments:     redactedArguments(c.req.Arguments, hide, nil),
 		Effects:       c.effects(changes),
 		Rule:          v.Rule,
 		Irrecoverable: c.irrecoverable() != "",
@@ -227,38 +226,4 @@ func (c *call) effects(changes []workspace.Change) EffectList {
 		e.Sandbox = c.d.o.Sandbox()
 	}
 	return e
-}
-
-// redactedArguments hides secrets in a call's arguments, which stay JSON.
-func redactedArguments(args json.RawMessage, hide func(string) string) json.RawMessage {
-	if len(args) == 0 {
-		return json.RawMessage("{}")
-	}
-	var v any
-	if json.Unmarshal(args, &v) != nil {
-		return json.RawMessage("{}")
-	}
-	out, err := json.Marshal(hideStrings(v, hide))
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return out
-}
-
-func hideStrings(v any, hide func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return hide(v)
-	case []any:
-		for i := range v {
-			v[i] = hideStrings(v[i], hide)
-		}
-	case map[string]any:
-		hidden := make(map[string]any, len(v))
-		for k := range v {
-			hidden[hide(k)] = hideStrings(v[k], hide)
-		}
-		return hidden
-	}
-	return v
 }

@@ -58,11 +58,10 @@ func (c *call) auditRecord() auditlog.Record {
 // auditedArguments are the arguments without secrets, and without long texts.
 func auditedArguments(arguments json.RawMessage, hide func(string) string) json.RawMessage {
 	short := func(s string) string {
-		s = hide(s)
 		if len(s) > auditArguments {
 			return s[:headEnd(s, auditArguments)] + "…"
 		}
 		return s
 	}
-	return redactedArguments(arguments, short)
+	return redactedArguments(arguments, hide, short)
 }

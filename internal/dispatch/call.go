@@ -404,13 +404,11 @@ func (c *call) redactValue(v any) any {
 		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
 		return nil
 	}
-	if clean := c.d.o.Redact.Text(string(data)); clean != string(data) {
-		if json.Valid([]byte(clean)) {
-			return json.RawMessage(clean)
-		}
-		return nil // a marker broke the JSON: the text says all that may be said
+	clean, ok := hideJSON(data, c.d.o.Redact.Text, nil)
+	if !ok {
+		return nil // the text says all that may be said
 	}
-	return json.RawMessage(data)
+	return clean
 }
 
 // started publishes that the call has begun.
@@ -418,7 +416,7 @@ func (c *call) started() {
 	if !c.d.o.Bus.Active() {
 		return
 	}
-	s := &events.Started{Arguments: redactedArguments(c.req.Arguments, c.d.o.Redact.Text)}
+	s := &events.Started{Arguments: redactedArguments(c.req.Arguments, c.d.o.Redact.Text, nil)}
 	if c.tool != nil {
 		s.Access = string(c.tool.Access)
 	}

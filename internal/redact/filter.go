@@ -62,6 +62,24 @@ var standIns = []string{
 	"1234567", "abcdef", "password", "secret", "foobar", "env.", "process.", "none", "null", "undefined",
 }
 
+// blankWords are what documentation puts in the place of a token's random part.
+var blankWords = []string{"your", "example", "placeholder", "changeme", "change-me", "change_me", "xxxx", "goes-here", "goes_here", "-here", "_here", "insert", "dummy"}
+
+// filledIn reports whether what has the prefix of a token is one, and no blank of
+// a form: xoxb-your-token. A random text has a digit.
+func filledIn(token string) bool {
+	if strings.ContainsAny(token, "23456789") {
+		return true
+	}
+	l := strings.ToLower(token)
+	for _, w := range blankWords {
+		if strings.Contains(l, w) {
+			return false
+		}
+	}
+	return true
+}
+
 // realPassword is for the place of a password in a URL: all that is no
 // stand-in and no format verb or variable.
 func realPassword(s string) bool {

@@ -23,8 +23,9 @@ var secretNames = []string{
 // named are the rules that know a secret by what stands around it.
 func named() []rule {
 	return []rule{
-		{typ: "url-password", literals: []string{"://"}, inWord: true, may: hasUser, pattern: `://[^\s/:@"'<>\x60]{0,100}:([^\s/@"'<>\x60]{3,200})@`, window: 320, keep: realPassword},
-		{typ: "url-token", literals: []string{"://"}, inWord: true, may: hasUser, pattern: `://([A-Za-z0-9_-]{20,200})(?::[^\s/@"'<>\x60]{0,100})?@`, window: 320, keep: random},
+		// As a path that was made clean, an address has one slash.
+		{typ: "url-password", literals: []string{":/"}, inWord: true, may: hasUser, pattern: `:/{1,2}[^\s/:@"'<>\x60\[]{0,100}:([^\s/@"'<>\x60]{3,200})@`, window: 320, keep: realPassword},
+		{typ: "url-token", literals: []string{":/"}, inWord: true, may: hasUser, pattern: `:/{1,2}([A-Za-z0-9_-]{20,200})(?::[^\s/@"'<>\x60]{0,100})?@`, window: 320, keep: random},
 		{typ: "url-password", literals: []string{"@tcp(", "@unix("}, inWord: true, pattern: `@`, back: passwordBefore},
 		{typ: "basic-auth", literals: []string{"basic "}, fold: true, pattern: `(?i:basic) +([A-Za-z0-9+/_-]{8,}={0,2})`, keep: userAndPassword},
 		{typ: "basic-auth", literals: []string{`"auth"`, `"auth\`}, inWord: true, pattern: `"auth\\{0,7}"[\s+]{0,4}:[\s+]{0,4}\\{0,7}"([A-Za-z0-9+/]{16,}={0,2})`, keep: random},
@@ -55,7 +56,7 @@ func passwordBefore(before string) int {
 
 // hasUser reports whether a URL that goes on after :// may have a user.
 func hasUser(s string, _ int) bool {
-	for _, c := range []byte(s[3:min(len(s), 310)]) {
+	for _, c := range []byte(s[len(":/"):min(len(s), 310)]) {
 		switch {
 		case c == '@':
 			return true

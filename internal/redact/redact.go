@@ -52,8 +52,10 @@ func (r *Redactor) Text(s string) string {
 	for range rounds {
 		before := s
 		s = mask(s, r.knownSpans(s))
+		s = mask(s, r.knownAcross(s))
 		s = r.seenThrough(s) // before the rules see half of a secret
 		s = mask(s, r.ruleSpans(s))
+		s = r.across(s)
 		s = r.encoded(s)
 		if len(s) == len(before) && s == before {
 			break

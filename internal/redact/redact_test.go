@@ -213,3 +213,72 @@ func BenchmarkText(b *testing.B) {
 		})
 	}
 }
+
+// TestKnownAcrossLines: a known value is hidden where lines are broken within
+// it, however wide they are. What stands around it stays, and so do words that a
+// short value is made of.
+func TestKnownAcrossLines(t *testing.T) {
+	const value, short = "correct horse/battery+staple 7", "ab12"
+	r := New(value, short)
+	held, tried, controls := 0, 0, 0
+	for _, end := range []string{"\n", "\r\n", "\n    ", "\r\n\t", "\n+", "\n-  "} {
+		for cut := 1; cut < len(value)-1; cut++ {
+			if value[cut-1] == ' ' || value[cut] == ' ' || value[cut] == '+' {
+				continue // the blank, or the sign, is gone with the end of the line
+			}
+			text := "line one\nlong: " + value[:cut] + end + value[cut:] + "\nline four\n"
+			tried++
+			if got := r.Text(text); got == "line one\nlong: [REDACTED:known]\nline four\n" {
+				held++
+			} else {
+				t.Errorf("%q becomes %q", text, got)
+			}
+			if New(short).Text(text) == text {
+				controls++
+			}
+		}
+	}
+	twice := "x " + value[:9] + "\n  " + value[9:20] + "\n  " + value[20:] + " y"
+	if got := r.Text(twice); got != "x [REDACTED:known] y" {
+		t.Errorf("over three lines: %q", got)
+	}
+	for _, harmless := range []string{"a\nb12", "ab\n12 is a word", "correct\n\nhorse"} {
+		if got := r.Text(harmless); got != harmless {
+			t.Errorf("%q becomes %q", harmless, got)
+		}
+	}
+	t.Logf("%d of %d held, %d controls", held, tried, controls)
+}
+
+// TestBlanksStay: what documentation writes in the place of a token stays
+// readable. The controls are tokens with such a word in them by chance.
+func TestBlanksStay(t *testing.T) {
+	r := New()
+	for _, text := range []string{"xoxb-your-token", "SLACK=xoxb-your-bot-token-here", "sk-ant-your-api-key-goes-here", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "glpat-xxxxxxxxxxxxxxxxxxxx", "sk-proj-YOUR_OPENAI_KEY_GOES_HERE", "AIzaYourGoogleApiKeyGoesHereAsExampleText"} {
+		if got := r.Text(text); got != text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+	for _, text := range []string{"xoxb-123456789012-1234567890123-yourAbCdEfGhIjKlMnOpQrSt", "ghp_youraB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW", "sk-ant-api03-herexQ9mK2vL5nR8tY1wZ4"} {
+		if got := r.Text(text); !strings.HasPrefix(got, Marker) {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}
+
+// TestAddressAsPath: the password of an address that was taken for a path, and
+// made clean as one, is hidden.
+func TestAddressAsPath(t *testing.T) {
+	r := New()
+	for text, want := range map[string]string{
+		"https:/me:xK93jd8Qm2@h.test/a.git: there is no such file":   "https:/me:[REDACTED:url-password]@h.test/a.git: there is no such file",
+		"a/https:/5f0c3b9ad1e24c7788aa5f0c3b9ad1e24c7788ab@h.test/x": "a/https:/[REDACTED:url-token]@h.test/x",
+		"https://me:xK93jd8Qm2@h.test":                               "https://me:[REDACTED:url-password]@h.test",
+		"C:/Users/me:x@y":                                            "C:/Users/me:x@y",
+		"see a:/b/c@v1.2.3 and file:/etc/hosts":                      "see a:/b/c@v1.2.3 and file:/etc/hosts",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}

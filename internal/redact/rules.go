@@ -106,14 +106,24 @@ func wordStart(s string, i int) bool {
 		return i == 1 || !wordByte(s[i-2]) && s[i-2] != '-'
 	case !wordByte(c):
 		return true
-	case i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrt", c) >= 0:
+	case i >= 2 && s[i-2] == '\\' && strings.IndexByte("abefnrtv0", c) >= 0:
 		return true
-	case c >= '@':
+	case hexDigit(lower(c)):
+		for n := 2; n <= 5 && n < i; n++ { // \u000a, \x0a, \012, %0a
+			if at := i - 1 - n; s[at] == '%' && n == 2 {
+				return hexDigit(lower(s[i-2]))
+			} else if s[at] == '\\' {
+				size, _, ok := written(s[at+1 : i])
+				return ok && size == n
+			}
+		}
+	}
+	if c := s[i-1]; c >= '@' { // the end of an escape sequence, whatever is left of its beginning
 		j := i - 2
-		for j > 0 && i-j < 24 && (s[j] == ';' || '0' <= s[j] && s[j] <= '9') {
+		for j > 0 && i-j < 24 && (s[j] == ';' || digit(s[j])) {
 			j--
 		}
-		return j > 0 && s[j] == '[' && s[j-1] == '\x1b'
+		return j >= 0 && s[j] == '[' && (c == 'm' || j > 0 && wordByte(s[j-1]) || j > 0 && s[j-1] == '\x1b' || j > 0 && s[j-1] == '[')
 	}
 	return false
 }
@@ -148,7 +158,7 @@ func token(typ, rest string, prefixes ...string) rule {
 	for i, p := range prefixes {
 		quoted[i] = regexp.QuoteMeta(p)
 	}
-	return rule{typ: typ, literals: prefixes, pattern: "(?:" + strings.Join(quoted, "|") + ")" + rest, window: 2048}
+	return rule{typ: typ, literals: prefixes, pattern: "(?:" + strings.Join(quoted, "|") + ")" + rest, window: 2048, keep: filledIn}
 }
 
 // rules is the list, the more special before the more general.
@@ -210,7 +220,10 @@ func rules() []rule {
 	return list
 }
 
-func (r rule) with(keep func(string) bool) rule { r.keep = keep; return r }
+func (r rule) with(keep func(string) bool) rule {
+	r.keep = func(secret string) bool { return filledIn(secret) && keep(secret) }
+	return r
+}
 
 func withKeep(r rule, keep func(string) bool) rule { return r.with(keep) }
 

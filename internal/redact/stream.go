@@ -99,9 +99,16 @@ func (s *Stream) open(line string, n int) bool {
 	return s.key > 0 || strings.HasSuffix(line, "\\") || strings.HasSuffix(line, ">-")
 }
 
+// wide is the length in bytes of a line that may have been broken at a width.
+const wide = 60
+
 // tokenLine reports whether a line ends with what may be the beginning of a
 // token, and tokenStart whether one begins with the rest.
 func tokenLine(line string) bool {
+	if len(line) >= wide {
+		last := line[strings.LastIndexAny(line, " \t")+1:]
+		return len(last) >= 4 && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz.,:;!?)") != ""
+	}
 	i := len(line)
 	for i > 0 && tokenByte(line[i-1]) {
 		i--
@@ -113,7 +120,7 @@ func tokenStart(line string) bool {
 	const enough = 200 // bytes
 	line = strings.TrimLeft(line[:min(len(line), enough)], " \t+-")
 	end := tokenEnd(line, 0)
-	return end >= 4 && !ordinary(line[:end])
+	return end >= 4 && !ordinary(line[:end]) || goesOn(line, 0)
 }
 
 // cut is where a line that is too long is cut: at the last blank or comma

@@ -194,7 +194,31 @@ var contexts = []struct {
 	{"wrapped", func(s, v string) string { return strings.Replace(s, v, v[:len(v)/2]+"\\\n"+v[len(v)/2:], 1) }},
 	{"wrapped, indented", func(s, v string) string { return strings.Replace(s, v, v[:len(v)/2]+"\\\n    "+v[len(v)/2:], 1) }},
 	{"broken line", func(s, v string) string { return strings.Replace(s, v, v[:len(v)/2]+"\n"+v[len(v)/2:], 1) }},
+	{"broken line, windows", func(s, v string) string { return strings.Replace(s, v, v[:len(v)/2]+"\r\n"+v[len(v)/2:], 1) }},
+	{"broken line, indented", func(s, v string) string { return strings.Replace(s, v, v[:len(v)/2]+"\n      "+v[len(v)/2:], 1) }},
+	{"80 columns", func(s, v string) string { return columns(s, v, "\n") }},
+	{"80 columns, windows, indented", func(s, v string) string { return columns(s, v, "\r\n\t  ") }},
+	{"written ansi", func(s, _ string) string { return `{"line":"\u001b[32m` + strings.Trim(quote(s), `"`) + `\u001b[0m"}` }},
+	{"written ansi before value", func(s, v string) string { return strings.Replace(s, v, `\u001b[32m`+v+`\x1b[0m`, 1) }},
+	{"written ansi in other ways", func(s, v string) string { return strings.Replace(s, v, `\033[1;31m`+v+`\e[m`, 1) }},
+	{"caret ansi", func(s, v string) string { return strings.Replace(s, v, `^[[0;32m`+v+`^[[0m`, 1) }},
+	{"ansi without escape", func(s, v string) string { return strings.Replace(s, v, `[32m`+v+`[0m`, 1) }},
+	{"written ansi in value", func(s, v string) string { return strings.Replace(s, v, v[:5]+`\u001b[m\u001b[K`+v[5:], 1) }},
+	{"written control characters", func(s, _ string) string { return `{"t":"x\u000a` + strings.Trim(quote(s), `"`) + `\u0009y"}` }},
 	{"zero width", func(s, v string) string { return strings.Replace(s, v, v[:6]+"\u200b"+v[6:], 1) }},
+}
+
+// columns puts a text so that a terminal or a formatter that is 80 columns wide
+// breaks the line within the secret.
+func columns(s, secret, end string) string {
+	const wide = 80
+	at := strings.Index(s, secret)
+	line := strings.LastIndexByte(s[:at], '\n') + 1
+	cut := at + len(secret)/3
+	if pad := wide - (cut - line); pad > 0 {
+		s, cut = s[:line]+strings.Repeat("~ ", pad/2)+strings.Repeat("~", pad%2)+s[line:], cut+pad
+	}
+	return s[:cut] + end + s[cut:]
 }
 
 func quote(s string) string {
@@ -302,7 +326,7 @@ func TestVariants(t *testing.T) {
 
 // shows reports whether text has a part of the secret, as it is or encoded.
 func shows(text, secret string) bool {
-	text = strings.NewReplacer("\\\n    ", "", "\\\n", "", "\u200b", "", "\x1b[m\x1b[K", "", "\r\n", "\n").Replace(text)
+	text = strings.NewReplacer("\\\n    ", "", "\\\n", "", "\u200b", "", "\x1b[m\x1b[K", "", "\r\n\t  ", "", "\n      ", "", `\u001b[m\u001b[K`, "", "\r\n", "\n").Replace(text)
 	if leaks(text, secret) || leaks(text, hex.EncodeToString([]byte(secret))) || leaks(text, url.QueryEscape(secret)) {
 		return true
 	}

@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -88,9 +89,15 @@ type breaks struct {
 }
 
 // breakBytes are the ASCII bytes at which breakAt may find something.
-const breakBytes = "\x00\x1b%\\"
+const breakBytes = "\x00\x1b%\\^["
 
-func newBreaks(s string) *breaks { return &breaks{s, [len(breakBytes)]int{-1, -1, -1, -1}, -1} }
+func newBreaks(s string) *breaks {
+	b := &breaks{s: s, high: -1}
+	for k := range b.bytes {
+		b.bytes[k] = -1
+	}
+	return b
+}
 
 // next is the first place at or after i, or the end. The questions must go
 // forward.
@@ -162,9 +169,14 @@ func breakAt(s string, i int) (n int, stands byte) {
 		for j < len(s) && j < i+8 && s[j] == '\\' {
 			j++
 		}
-		if j+5 <= len(s) && s[j] == 'u' && s[j+1:j+3] == "00" && hexDigit(lower(s[j+3])) && hexDigit(lower(s[j+4])) {
-			if b := unhex(s[j+3])<<4 | unhex(s[j+4]); b >= ' ' && b < 0x7f {
-				return j + 5 - i, b
+		if n, b, ok := written(s[j:]); ok {
+			switch {
+			case b == 0x1b:
+				return j + n + colour(s[j+n:]) - i, 0
+			case b == '\n' || b == '\r' || b == '\t' || b >= ' ' && b < 0x7f:
+				return j + n - i, b
+			case b < ' ':
+				return j + n - i, 0
 			}
 		}
 		j = i + 1
@@ -177,6 +189,14 @@ func breakAt(s string, i int) (n int, stands byte) {
 		for j++; j < len(s) && (s[j] == ' ' || s[j] == '\t'); j++ {
 		}
 		return j - i, 0
+	case c == '^':
+		if n := colour(s[i+1:]); n > 0 && strings.HasPrefix(s[i+1:], "[[") {
+			return 1 + n, 0
+		}
+	case c == '[':
+		if n := colour(s[i:]); n > 0 && s[i+n-1] == 'm' { // its escape was taken away, or is not shown
+			return n, 0
+		}
 	case c == '%':
 		if i+2 >= len(s) || !hexDigit(lower(s[i+1])) || !hexDigit(lower(s[i+2])) {
 			return 0, 0
@@ -192,6 +212,48 @@ func breakAt(s string, i int) (n int, stands byte) {
 		}
 	}
 	return 0, 0
+}
+
+// written reads a character that is written as text behind a backslash, in the
+// ways of JSON, C and shells: how many bytes it takes.
+func written(s string) (n int, b byte, ok bool) {
+	digits := func(from, to, base int) (int, byte, bool) {
+		if len(s) < to {
+			return 0, 0, false
+		}
+		v, err := strconv.ParseUint(s[from:to], base, 8)
+		return to, byte(v), err == nil
+	}
+	switch {
+	case strings.HasPrefix(s, "u00"):
+		return digits(3, 5, 16)
+	case strings.HasPrefix(s, "x"):
+		return digits(1, 3, 16)
+	case strings.HasPrefix(s, "0") || strings.HasPrefix(s, "1"):
+		return digits(0, 3, 8)
+	case strings.HasPrefix(s, "e[") || strings.HasPrefix(s, "E["):
+		return 1, 0x1b, true
+	}
+	return 0, 0, false
+}
+
+// colour is how many bytes at the beginning of s are an escape sequence without
+// its escape, such as [1;32m, or 0. As carets show it, the escape is a bracket
+// itself.
+func colour(s string) int {
+	i := 0
+	if strings.HasPrefix(s, "[[") {
+		i++
+	}
+	if i >= len(s) || s[i] != '[' {
+		return 0
+	}
+	for i++; i < len(s) && i < 24 && (digit(s[i]) || s[i] == ';'); i++ {
+	}
+	if i < len(s) && (lower(s[i]) >= 'a' && lower(s[i]) <= 'z') {
+		return i + 1
+	}
+	return 0
 }
 
 func unhex(c byte) byte {

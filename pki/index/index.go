@@ -21,6 +21,8 @@ type Options struct {
 	Files workspace.Files
 	// Language names the language of a file, "" for none that is known.
 	Language func(name string, src []byte) string
+	// Hide takes secrets out of what is kept as text; nil takes none.
+	Hide func(text string) string
 	// Changes tells what changed since the last call; lost means that anything
 	// may be different. nil, or an error: the index looks for itself.
 	Changes func(ctx context.Context) (names, dirs []string, lost bool, err error)
@@ -152,7 +154,7 @@ func New(o Options) *Index {
 	}
 	x := &Index{
 		o: o, ranker: rank.New(w), linked: map[string]bool{}, ready: make(chan struct{}),
-		single: segment.NewBuilder(true), intake: NewIntake(o.Language), wanted: wanted{wake: make(chan struct{}, 1)},
+		single: segment.NewBuilder(true), intake: NewIntake(o.Language, o.Hide), wanted: wanted{wake: make(chan struct{}, 1)},
 		meaning: newMeaning(o.Meaning), past: past{wake: make(chan struct{}, 1)},
 	}
 	x.empty()

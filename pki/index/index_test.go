@@ -468,7 +468,7 @@ func FuzzIntake(f *testing.F) {
 	for i := range names {
 		f.Add(uint8(i), []byte("// doc\nclass A { void f() { } }\nfunc g() {\n}\ndef h():\n  \"\"\"doc\"\"\"\n"))
 	}
-	b, in := segment.NewBuilder(true), index.NewIntake(treesitter.Language)
+	b, in := segment.NewBuilder(true), index.NewIntake(treesitter.Language, nil)
 	f.Fuzz(func(t *testing.T, n uint8, src []byte) {
 		in.Add(b, names[int(n)%len(names)], src, int64(len(src)))
 		seg := b.Finish()

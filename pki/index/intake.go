@@ -26,14 +26,19 @@ const (
 // use.
 type Intake struct {
 	language func(name string, src []byte) string
+	hide     func(text string) string
 	units    []scan.Unit
 	imports  []segment.Import
 }
 
 // NewIntake makes an intake. language names the language of a file, "" for
-// none that is known.
-func NewIntake(language func(name string, src []byte) string) *Intake {
-	return &Intake{language: language}
+// none that is known; hide takes secrets out of what is kept as text; nil takes
+// none.
+func NewIntake(language func(name string, src []byte) string, hide func(text string) string) *Intake {
+	if hide == nil {
+		hide = func(text string) string { return text }
+	}
+	return &Intake{language: language, hide: hide}
 }
 
 // Add adds a file of that size to the segment that b builds. A file without a text to read
@@ -44,6 +49,7 @@ func (in *Intake) Add(b *segment.Builder, name string, data []byte, size int64) 
 	if lang != "" {
 		in.units = scan.Units(lang, src, in.units)
 	}
+	src = in.hideNames(src)
 	b.Add(f, src, in.units, in.importsOf(name, lang, src))
 }
 
@@ -72,15 +78,51 @@ func (in *Intake) AddParsed(ctx context.Context, b *segment.Builder, name string
 			}
 		}
 	}
+	src = in.hideNames(src)
 	b.Add(f, src, in.units, in.importsOf(name, lang, src))
 	return nil
 }
+
+// leastSecret is the length in bytes of a name from which a secret may be in it.
+const leastSecret = 12
+
+// hideNames takes secrets out of the names of the units, which are kept as they
+// are: a heading may be any text. Of all other text only hashes of words are
+// kept. src is copied before it is changed, and stays as long as it is.
+func (in *Intake) hideNames(src []byte) []byte {
+	copied := false
+	for i := range in.units {
+		u := &in.units[i]
+		if len(u.Called) >= leastSecret || len(u.In) >= leastSecret {
+			u.Called, u.In = in.hide(u.Called), in.hide(u.In)
+		}
+		for _, r := range [...]Range{u.Name, u.Owner} {
+			if r.Len() < leastSecret {
+				continue
+			}
+			text := r.Of(src)
+			clean := in.hide(text)
+			if clean == text {
+				continue
+			}
+			if !copied {
+				src, copied = bytes.Clone(src), true
+			}
+			n := copy(src[r.Start:r.End], clean)
+			copy(src[r.Start+n:r.End], bytes.Repeat([]byte{' '}, r.Len()-n))
+		}
+	}
+	return src
+}
+
+// Range is a part of a source.
+type Range = scan.Range
 
 // importsOf returns what a file imports.
 func (in *Intake) importsOf(name, lang string, src []byte) []segment.Import {
 	in.imports = in.imports[:0]
 	scan.Imports(lang, src, func(path []byte) {
-		i := segment.Import{Path: string(path)}
+		i := segment.Import{Path: in.hide(string(path))}
 		i.Word = terms.Module(imports.Word(lang, name, i.Path))
 		in.imports = append(in.imports, i)
 	})

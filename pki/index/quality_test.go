@@ -112,7 +112,7 @@ func goroot(t *testing.T) []text {
 
 func build(texts []text) *segment.Segment {
 	b := segment.NewBuilder(false)
-	in := index.NewIntake(treesitter.Language)
+	in := index.NewIntake(treesitter.Language, nil)
 	for _, f := range texts {
 		in.Add(b, f.path, f.data, int64(len(f.data)))
 	}

@@ -101,7 +101,7 @@ type refiner struct {
 
 // refine parses until the index is closed.
 func (x *Index) refine() {
-	r := refiner{x: x, in: NewIntake(x.o.Language), small: segment.NewBuilder(true), done: map[*part]bool{}}
+	r := refiner{x: x, in: NewIntake(x.o.Language, x.o.Hide), small: segment.NewBuilder(true), done: map[*part]bool{}}
 	defer r.flush()
 	select {
 	case <-x.Ready():

@@ -94,7 +94,7 @@ func runKnowledge(ctx context.Context, c *tools.Call, k Knowledge, in knowledgeA
 	}
 	for _, kind := range in.KindFilter {
 		if !slices.Contains(symbolKinds, pki.Kind(kind)) {
-			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "kind_filter: %.50q is no kind; expected some of %v", kind, symbolKinds)
+			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "kind_filter: %q is no kind; expected some of %v", tools.Clip(kind), symbolKinds)
 		}
 		q.Kinds = append(q.Kinds, pki.Kind(kind))
 	}

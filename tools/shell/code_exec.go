@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -98,9 +99,11 @@ func newCodeExec(d Deps) *tools.Tool {
 	})
 }
 
+// clip keeps the whole lines at the beginning of a stream: half of a secret
+// would not be known for one.
 func clip(s string) string {
 	if len(s) > maxStream {
-		return s[:maxStream] + "…"
+		return s[:strings.LastIndexByte(s[:maxStream], '\n')+1] + "…"
 	}
 	return s
 }

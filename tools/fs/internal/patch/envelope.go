@@ -46,7 +46,7 @@ func parseEnvelope(lines []string, number int) ([]File, error) {
 			i++
 			continue
 		case section == "":
-			return nil, fail(i, "expected %q, %q or %q, not %.60q", addFile, updateFile, deleteFile, l)
+			return nil, fail(i, "expected %q, %q or %q, not a line that begins with %.12q", addFile, updateFile, deleteFile, l)
 		}
 		name := strings.TrimSpace(l[len(section):])
 		if name == "" {
@@ -139,7 +139,7 @@ func updated(name string, body []string) (File, int, error) {
 		case l[0] == '\\':
 			h.noNewline()
 		default:
-			return f, i, fmt.Errorf("lines of a hunk begin with a space, - or +, not %.60q", l)
+			return f, i, fmt.Errorf("lines of a hunk begin with a space, - or +, not %.12q", l)
 		}
 	}
 	flush()
