@@ -11,11 +11,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// stateless is the first version of the protocol in which a server asks
-// nothing by itself: it answers a call with what it needs to know, and the
-// agent calls again with the answers.
-const stateless = "2026-07-28"
-
 // question is the one member of what is asked at a time.
 const question = "question"
 

@@ -129,14 +129,31 @@ func (e *endpoint) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			if err != nil {
 				return nil, unavailable(err)
 			}
-			return &sdk.ListToolsResult{Tools: list}, nil
+			// Whose session it is and what it activated decides on the list.
+			return &sdk.ListToolsResult{Tools: list, Cacheable: sdk.Cacheable{CacheScope: "private"}}, nil
 		case *sdk.CallToolRequest:
 			ctx = context.WithValue(ctx, nameKey{}, req.Params.Name)
 			req.Params.Name = callAny
-			return next(ctx, method, req)
+			res, err := next(ctx, method, req)
+			return res, coded(err)
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// codeCancelled is what the field answers a request with that was cancelled.
+const codeCancelled = -32800
+
+// coded is an error with a code: the SDK would say 0.
+func coded(err error) error {
+	var said *jsonrpc.Error
+	switch {
+	case err == nil || errors.As(err, &said):
+		return err
+	case errors.Is(err, context.Canceled):
+		return &jsonrpc.Error{Code: codeCancelled, Message: "the call was cancelled"}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
 // unavailable is an error that the agent's program shows to its user.
@@ -148,6 +165,7 @@ func unavailable(err error) error {
 type asking interface {
 	ClientInfo() *sdk.Implementation
 	ClientCapabilities() *sdk.ClientCapabilities
+	ProtocolVersion() string
 }
 
 func agentOf(req asking) Agent {
@@ -156,7 +174,7 @@ func agentOf(req asking) Agent {
 		a.Name, a.Version = info.Name, info.Version
 	}
 	if c := req.ClientCapabilities(); c != nil && c.Elicitation != nil {
-		a.CanAsk = c.Elicitation.Form != nil || c.Elicitation.URL == nil
+		a.CanAsk = (c.Elicitation.Form != nil || c.Elicitation.URL == nil) && req.ProtocolVersion() >= elicitation
 	}
 	return a
 }

@@ -7,41 +7,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // lines are the messages of an agent, one on a line. The SDK ends a connection
-// at the first line that is none; here such a line is answered with an error,
-// as JSON-RPC 2.0 has it, and the agent goes on.
+// at the first line that is none, and at most batches; here such a line is
+// answered with an error, as JSON-RPC 2.0 has it, and the agent goes on.
 type lines struct {
 	from  *bufio.Reader
 	close func() error
-	to    io.Writer
+	to    *wire
 	most  int    // bytes in a line, with its end
-	rest  []byte // of a line that was read, for the SDK
+	rest  []byte // of what was read, for the SDK
 }
 
 // maxLine is the longest line, in bytes.
 const maxLine = 16 << 20
 
-// oneByOne writes each message whole.
-type oneByOne struct {
-	mu sync.Mutex
-	io.WriteCloser
-}
-
-func (w *oneByOne) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.WriteCloser.Write(p)
-}
-
 // transport is the SDK's, with lines of at most so many bytes as messages.
 func transport(r io.ReadCloser, w io.WriteCloser, most int) sdk.Transport {
-	out := &oneByOne{WriteCloser: w}
+	out := newWire(w)
 	return &sdk.IOTransport{Reader: &lines{from: bufio.NewReader(r), close: r.Close, to: out, most: most}, Writer: out, MaxLineLength: most}
 }
 
@@ -53,7 +40,11 @@ func (l *lines) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if fault := l.check(line); fault != nil {
+		list, fault := l.check(line)
+		if fault == nil {
+			fault = l.to.got(list, len(list) != 1 || isBatch(line))
+		}
+		if fault != nil {
 			answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": fault})
 			if err != nil {
 				return 0, err
@@ -63,7 +54,9 @@ func (l *lines) Read(p []byte) (int, error) {
 			}
 			continue
 		}
-		l.rest = line
+		for _, one := range list {
+			l.rest = append(append(l.rest, one...), '\n')
+		}
 	}
 	n := copy(p, l.rest)
 	l.rest = l.rest[n:]
@@ -93,24 +86,27 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// check says what is wrong with a line; nil is a message, or a batch of them.
-func (l *lines) check(line []byte) *jsonrpc.Error {
+// check returns the messages of a line, or what is wrong with it.
+func (l *lines) check(line []byte) ([]json.RawMessage, *jsonrpc.Error) {
 	if len(line) > l.most {
-		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: fmt.Sprintf("the message is longer than %d bytes", l.most)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: fmt.Sprintf("the message is longer than %d bytes", l.most)}
 	}
 	if !json.Valid(line) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON; each message is one line of it"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON; each message is one line of it"}
 	}
-	batch := []json.RawMessage{line}
-	if bytes.TrimSpace(line)[0] == '[' {
-		if err := json.Unmarshal(line, &batch); err != nil || len(batch) == 0 {
-			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the batch is empty"}
+	list := []json.RawMessage{line}
+	if isBatch(line) {
+		if err := json.Unmarshal(line, &list); err != nil || len(list) == 0 {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the batch is empty"}
 		}
 	}
-	for _, one := range batch {
+	for _, one := range list {
 		if _, err := jsonrpc.DecodeMessage(one); err != nil {
-			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a message of JSON-RPC 2.0: " + err.Error()}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a message of JSON-RPC 2.0: " + err.Error()}
 		}
 	}
-	return nil
+	return list, nil
 }
+
+// isBatch reports whether a line has several messages, as an array.
+func isBatch(line []byte) bool { return bytes.TrimSpace(line)[0] == '[' }

@@ -1,0 +1,349 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
+)
+
+// stateless is the first version of MCP in which each request says who asks.
+const stateless = "2026-07-28"
+
+// rawAgent speaks with the endpoint in plain JSON, as an SDK passes over much
+// that is not right. Whatever it hears must be as the schema of its version has
+// it, to the last member.
+type rawAgent struct {
+	t       *testing.T
+	name    string
+	version string
+	check   *mcpschema.Check
+	to      io.WriteCloser
+	from    *bufio.Reader
+	n       int
+	heard   []object // notifications and requests that came while an answer was waited for
+}
+
+func newRawAgent(t *testing.T, schema *mcpschema.Schema, name, dir string, args ...string) *rawAgent {
+	t.Helper()
+	in, toIt := io.Pipe()
+	fromIt, out := io.Pipe()
+	self, _ := os.Executable()
+	ended := make(chan int, 1)
+	var stderr strings.Builder
+	go func() {
+		ended <- app.Main(context.Background(), append([]string{"mcp", "--root", dir}, args...), app.Streams{In: in, Out: out, Err: &stderr, Self: self})
+		_ = out.Close()
+	}()
+	t.Cleanup(func() {
+		_ = toIt.Close()
+		go func() { _, _ = io.Copy(io.Discard, fromIt) }()
+		if code := <-ended; code != 0 {
+			t.Errorf("the endpoint: exit code %d\n%s", code, &stderr)
+		}
+	})
+	a := &rawAgent{t: t, name: name, version: schema.Version, check: schema.Check(), to: toIt, from: bufio.NewReader(fromIt)}
+	if a.version < stateless {
+		a.request("initialize", object{"protocolVersion": a.version, "capabilities": a.capabilities(), "clientInfo": a.info()})
+		if got := a.answer()["result"].(object)["protocolVersion"]; got != a.version {
+			t.Fatalf("version %v, want %s", got, a.version)
+		}
+		a.say(object{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	}
+	return a
+}
+
+func (a *rawAgent) info() object { return object{"name": a.name, "version": "1"} }
+
+func (a *rawAgent) capabilities() object {
+	if a.version < "2025-06-18" {
+		return object{}
+	}
+	return object{"elicitation": object{}}
+}
+
+func (a *rawAgent) say(m any) {
+	a.t.Helper()
+	line, err := json.Marshal(m)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.check.Got(line)
+	if _, err := a.to.Write(append(line, '\n')); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// message is the next request, in this version's form.
+func (a *rawAgent) message(method string, params object) object {
+	a.n++
+	if a.version >= stateless {
+		meta, _ := params["_meta"].(object)
+		if meta == nil {
+			meta = object{}
+		}
+		meta["io.modelcontextprotocol/protocolVersion"] = a.version
+		meta["io.modelcontextprotocol/clientInfo"] = a.info()
+		meta["io.modelcontextprotocol/clientCapabilities"] = a.capabilities()
+		params["_meta"] = meta
+	}
+	return object{"jsonrpc": "2.0", "id": a.n, "method": method, "params": params}
+}
+
+func (a *rawAgent) request(method string, params object) {
+	a.t.Helper()
+	a.say(a.message(method, params))
+}
+
+// hear returns the next message, which is checked.
+func (a *rawAgent) hear() object {
+	a.t.Helper()
+	line, err := a.from.ReadBytes('\n')
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	// The oldest version says nothing of batches; JSON-RPC 2.0 has them.
+	if err := a.check.Sent(line); err != nil && (line[0] != '[' || a.version != "2024-11-05") {
+		a.t.Error(err)
+	}
+	var m object // nil for a batch
+	if line[0] != '[' {
+		if err := json.Unmarshal(line, &m); err != nil {
+			a.t.Fatalf("%v: %s", err, line)
+		}
+	}
+	return m
+}
+
+// answer returns the answer to the latest request.
+func (a *rawAgent) answer() object {
+	a.t.Helper()
+	return a.answerTo(a.n)
+}
+
+func (a *rawAgent) answerTo(id int) object {
+	a.t.Helper()
+	for {
+		m := a.hear()
+		if m["method"] == nil && m["id"] == float64(id) {
+			return m
+		}
+		a.heard = append(a.heard, m)
+	}
+}
+
+// until waits for a request or a notification.
+func (a *rawAgent) until(method string) object {
+	a.t.Helper()
+	for {
+		for i, m := range a.heard {
+			if m["method"] == method {
+				a.heard = append(a.heard[:i], a.heard[i+1:]...)
+				return m
+			}
+		}
+		a.heard = append(a.heard, a.hear())
+	}
+}
+
+// progressOr waits for progress, or for the answer to a request.
+func (a *rawAgent) progressOr(id int) object {
+	a.t.Helper()
+	for {
+		m := a.hear()
+		if m["method"] == "notifications/progress" || m["method"] == nil && m["id"] == float64(id) {
+			return m
+		}
+		a.heard = append(a.heard, m)
+	}
+}
+
+// call calls a tool; elicited is what the user answers if asked.
+func (a *rawAgent) call(tool string, args, elicited object) (text string, ok bool) {
+	a.t.Helper()
+	a.request("tools/call", object{"name": tool, "arguments": args})
+	id := a.n
+	for {
+		m := a.hear()
+		if m["method"] == "elicitation/create" {
+			a.say(object{"jsonrpc": "2.0", "id": m["id"], "result": elicited})
+			continue
+		}
+		if m["method"] != nil || m["id"] != float64(id) {
+			a.heard = append(a.heard, m)
+			continue
+		}
+		res, _ := m["result"].(object)
+		if res == nil {
+			a.t.Fatalf("%s: %v", tool, m)
+		}
+		if res["resultType"] == "input_required" {
+			answers := object{}
+			for key := range res["inputRequests"].(object) {
+				answers[key] = elicited
+			}
+			a.request("tools/call", object{"name": tool, "arguments": args, "inputResponses": answers, "requestState": res["requestState"]})
+			id = a.n
+			continue
+		}
+		isError, _ := res["isError"].(bool)
+		return res["content"].([]any)[0].(object)["text"].(string), !isError
+	}
+}
+
+// TestWire: all that the endpoint says is as the official schemas have it, in
+// every version, alone and attached to an editor.
+func TestWire(t *testing.T) {
+	for _, version := range mcpschema.Versions {
+		schema, err := mcpschema.Load(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, attached := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/attached=%v", version, attached), func(t *testing.T) {
+				home(t)
+				userSettings(t, object{"sandbox": object{"mode": "off"}, "toolPermissions": object{"run_command": "allow"}, "tools": object{"registryMode": "lazy"}})
+				dir := project(t, map[string]string{"a.txt": "one\n", "long.txt": strings.Repeat("a line of some length\n", 2000)})
+				var r *rig
+				if attached {
+					r = serveSelf(t, dir, fakeeditor.Options{})
+				}
+				a := newRawAgent(t, schema, "Raw", dir)
+				a.hello()
+				a.calls()
+				a.questions(r)
+				a.running()
+				a.news()
+				a.mistakes()
+			})
+		}
+	}
+}
+
+// hello asks who is there, and for the tools.
+func (a *rawAgent) hello() {
+	a.t.Helper()
+	if a.version >= stateless {
+		a.request("server/discover", object{})
+	} else {
+		a.request("ping", object{})
+	}
+	if m := a.answer(); m["result"] == nil {
+		a.t.Errorf("hello: %v", m)
+	}
+	a.request("tools/list", object{})
+	if list, _ := a.answer()["result"].(object)["tools"].([]any); len(list) == 0 {
+		a.t.Error("no tools")
+	}
+}
+
+// calls has results of all kinds.
+func (a *rawAgent) calls() {
+	a.t.Helper()
+	for _, c := range []struct {
+		tool string
+		args object
+		ok   bool
+	}{
+		{"read_file", object{"path": "a.txt"}, true},
+		{"read_file", object{"path": "long.txt"}, true},
+		{"read_file", object{"path": "none.txt"}, false},
+		{"read_file", object{}, false},
+		{"reed_file", object{}, false},
+		{"run_command", object{"command": "exit 3"}, false},
+	} {
+		if text, ok := a.call(c.tool, c.args, nil); ok != c.ok {
+			a.t.Errorf("%s %v: %v %s", c.tool, c.args, ok, text)
+		}
+	}
+}
+
+// questions are put to the agent's user, or to the editor's.
+func (a *rawAgent) questions(r *rig) {
+	a.t.Helper()
+	allow := object{"action": "accept", "content": object{"answer": "Allow"}}
+	for _, c := range []struct {
+		what   string
+		answer object
+		choice string // in the editor
+		ok     bool
+	}{
+		{"no", object{"action": "decline"}, "Deny", false},
+		{"closed", object{"action": "cancel"}, "", false},
+		{"yes", allow, "Allow", true},
+	} {
+		if r != nil {
+			r.Choose(c.choice)
+		}
+		text, ok := a.call("write_file", object{"path": "b.txt", "content": c.what + "\n"}, c.answer)
+		if want := c.ok && (r != nil || a.version >= "2025-06-18"); ok != want {
+			a.t.Errorf("%s: %v %s", c.what, ok, text)
+		}
+	}
+}
+
+// running tells of progress, and is cancelled.
+func (a *rawAgent) running() {
+	a.t.Helper()
+	a.request("tools/call", object{"name": "run_command", "arguments": object{"command": "echo begun; exec sleep 1000"}, "_meta": object{"progressToken": "p"}})
+	if m := a.progressOr(a.n); m["method"] == nil {
+		a.t.Fatalf("it ended: %v", m)
+	}
+	a.say(object{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": object{"requestId": a.n, "reason": "enough"}})
+	if m := a.answer(); m["error"] == nil {
+		a.t.Errorf("cancelled: %v", m)
+	}
+}
+
+// news is that there are other tools.
+func (a *rawAgent) news() {
+	a.t.Helper()
+	if a.version >= stateless {
+		a.request("subscriptions/listen", object{"notifications": object{"toolsListChanged": true}})
+		a.until("notifications/subscriptions/acknowledged")
+	}
+	a.call("git_log", object{}, nil)
+	a.until("notifications/tools/list_changed")
+}
+
+// mistakes are the agent's.
+func (a *rawAgent) mistakes() {
+	a.t.Helper()
+	a.request("nobody/knows", object{})
+	if m := a.answer(); m["error"] == nil {
+		a.t.Errorf("an unknown method: %v", m)
+	}
+	a.request("tools/call", object{"name": 7})
+	if m := a.answer(); m["error"] == nil {
+		a.t.Errorf("no name: %v", m)
+	}
+	if _, err := io.WriteString(a.to, "hello\n"); err != nil {
+		a.t.Fatal(err)
+	}
+	if m := a.hear(); m["error"] == nil {
+		a.t.Errorf("no JSON: %v", m)
+	}
+	a.say([]object{a.message("tools/list", object{}), a.message("tools/list", object{}), {"jsonrpc": "2.0", "method": "notifications/initialized"}})
+	switch m := a.hear(); {
+	case a.version > "2025-03-26" && m["error"] == nil:
+		a.t.Errorf("a batch: %v", m)
+	case a.version <= "2025-03-26" && m != nil:
+		a.t.Errorf("a batch is not answered with one: %v", m)
+	}
+	if a.version == stateless {
+		m := a.message("tools/list", object{})
+		m["params"].(object)["_meta"].(object)["io.modelcontextprotocol/protocolVersion"] = "2099-01-01"
+		a.say(m)
+		if m := a.answer(); m["error"] == nil {
+			a.t.Errorf("a version of the future: %v", m)
+		}
+	}
+}
