@@ -18,7 +18,7 @@ func Markdown(list []*Tool) string {
 	var b strings.Builder
 	b.WriteString("# Tools\n\nMade from the definitions of the tools; a test keeps it true and writes it anew with `-update`.\n\n" +
 		"*read* changes nothing, *edit* changes files of the workspace, *exec* changes anything else. What is *listed* is in every list for a model;\n" +
-		"the other tools are found by `tool_search`, and can be called at any time (see [protocol.md](protocol.md)).\n")
+		"the other tools are found by `tool_search`; agents over MCP are shown all of them (see [protocol.md](protocol.md)).\n")
 	for _, category := range sortedKeys(byCategory) {
 		list := byCategory[category]
 		slices.SortFunc(list, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })

@@ -100,6 +100,7 @@ func (a *agents) tools() endpoint.Tools {
 		Dispatch: func() *dispatch.Dispatcher { return line.now.Load().dispatch },
 		Sessions: a.c.sessions,
 		Bus:      a.c.bus,
+		People:   a.kind == attach.Editor,
 	}
 }
 

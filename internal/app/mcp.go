@@ -21,9 +21,9 @@ import (
 )
 
 // instructions are what every agent is told once.
-const instructions = "Tools for the files, history and commands of one workspace. Paths are relative to it. " +
-	"Edits may be held until the user accepts them: the tools see them at once, other programs only then. " +
-	"What is not listed is found with tool_search."
+const instructions = "Read, search, edit and run commands in this workspace with these tools rather than your own: " +
+	"the user reviews the edits made here, and those made otherwise pass the review by. Paths are relative to the workspace. " +
+	"An edit may be held until the user accepts it: these tools see it at once, other programs only then."
 
 // serveMCP speaks MCP until the agent leaves.
 func serveMCP(ctx context.Context, c *cli) error {

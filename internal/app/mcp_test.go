@@ -164,10 +164,17 @@ func TestAgentAlone(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &want); code != 0 || err != nil {
 				t.Fatal(code, err)
 			}
-			if len(list) != len(want.Tools) || !slices.IsSorted(names) {
-				t.Fatalf("%d tools, want %d: %v", len(list), len(want.Tools), names)
+			if !slices.IsSorted(names) {
+				t.Errorf("not sorted: %v", names)
 			}
-			for i, w := range want.Tools {
+			for _, w := range want.Tools {
+				i := slices.Index(names, w.Name)
+				if i < 0 {
+					if w.Name != "tool_search" && w.Name != "ask_user" { // all are listed, and nobody can be asked
+						t.Errorf("%s is not listed", w.Name)
+					}
+					continue
+				}
 				g := list[i]
 				h := tools.Hints{ReadOnly: g.Annotations.ReadOnlyHint, Destructive: *g.Annotations.DestructiveHint, OpenWorld: *g.Annotations.OpenWorldHint}
 				if g.Name != w.Name || g.Title != w.Title || g.Description != w.Description || h != w.Annotations || !reflect.DeepEqual(g.InputSchema, w.InputSchema) {
@@ -187,7 +194,7 @@ func TestAgentAlone(t *testing.T) {
 				"outside":           {"read_file", `{"path":"../x"}`, "outside_workspace", false},
 				"sensitive":         {"read_file", `{"path":".env"}`, "sensitive_path", false},
 				"secret in a text":  {"read_file", `{"path":"b.txt"}`, "[REDACTED", true},
-				"not listed":        {"git_log", `{}`, "", false}, // no repository here; the tool answered
+				"not of the core":   {"git_log", `{}`, "", false}, // no repository here; the tool answered
 				"nobody can decide": {"write_file", `{"path":"a.txt","content":"two\n"}`, "sidecar-ls review", false},
 				"nobody can answer": {"ask_user", `{"question":"Which?","options":["this","that"]}`, "best judgement", false},
 			} {
@@ -217,15 +224,76 @@ func TestAgentAlone(t *testing.T) {
 				t.Errorf("the rest: %v %s", ok, text)
 			}
 
-			// git_log was called: it is in the session's list from now on.
-			<-a.changed
-			if _, names := a.list(); !slices.Contains(names, "git_log") {
-				t.Errorf("git_log is not listed: %v", names)
-			}
 			if err := a.Close(); err != nil {
 				t.Errorf("the end: %v\n%s", err, a.stderr)
 			}
 		})
+	}
+}
+
+// TestAgentListed: an agent is shown all that it may call, as it calls nothing
+// else. Lazily is a matter of the user's settings.
+func TestAgentListed(t *testing.T) {
+	for _, version := range mcpVersions {
+		for name, c := range map[string]struct {
+			mode     string // of the registry
+			can      bool   // the agent can ask
+			editor   bool
+			has, not []string
+		}{
+			"by default":      {"", true, false, []string{"read_file", "git_log", "ask_user"}, []string{"tool_search"}},
+			"in full":         {"full", true, false, []string{"read_file", "git_log"}, []string{"tool_search"}},
+			"lazily":          {"lazy", true, false, []string{"read_file", "tool_search"}, []string{"git_log"}},
+			"nobody to ask":   {"", false, false, []string{"read_file", "git_log"}, []string{"ask_user", "tool_search"}},
+			"an editor":       {"", false, true, []string{"read_file", "git_log", "ask_user"}, []string{"tool_search"}},
+			"lazily attached": {"lazy", false, true, []string{"read_file", "tool_search", "ask_user"}, []string{"git_log"}},
+		} {
+			t.Run(version+"/"+name, func(t *testing.T) {
+				home(t)
+				if c.mode != "" {
+					userSettings(t, object{"tools": object{"registryMode": c.mode}})
+				}
+				dir := project(t, map[string]string{"a.txt": "one\n"})
+				if c.editor {
+					serve(t, dir, fakeeditor.Options{})
+				}
+				var u elicitation
+				if c.can {
+					u = new(user).elicit
+				}
+				a := newAgent(t, dir, version, u)
+				list, names := a.list()
+				for _, w := range c.has {
+					if !slices.Contains(names, w) {
+						t.Errorf("%s is not listed: %v", w, names)
+					}
+				}
+				for _, w := range c.not {
+					if slices.Contains(names, w) {
+						t.Errorf("%s is listed", w)
+					}
+				}
+				for _, tool := range list {
+					core := tool.Name == "read_file" || tool.Name == "edit_file"
+					if marked := tool.Meta["anthropic/alwaysLoad"] == true; marked != core && (core || tool.Name == "git_log") {
+						t.Errorf("%s is marked: %v", tool.Name, marked)
+					}
+				}
+				a.call("git_log", object{})
+				if c.mode != "lazy" {
+					select {
+					case <-a.changed:
+						t.Error("the list is said to have changed")
+					default:
+					}
+					return
+				}
+				<-a.changed // what was called is in the list from now on
+				if _, names := a.list(); !slices.Contains(names, "git_log") {
+					t.Errorf("git_log is not listed: %v", names)
+				}
+			})
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ var table = []Setting{
 	{
 		Key: "tools.registryMode", Type: String, Default: "auto", Enum: []string{"auto", "full", "lazy"},
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Which tools a session is shown that says nothing of it: `full` is all at once; `lazy` is a few, the others when tool_search or a call asks for them; `auto` is all in lists for people, and as `lazy` in those for models.",
+		Help: "Which tools a session is shown that says nothing of it: `full` is all at once; `lazy` is a few, the others when tool_search or a call asks for them; `auto` is all in lists for people and for agents over MCP, and as `lazy` in other lists for models.",
 	},
 	{
 		Key: "review.saveOnAccept", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,

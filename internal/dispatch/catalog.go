@@ -34,7 +34,7 @@ func (d *Dispatcher) List(r ListRequest) (list []*tools.Tool, unmatched []string
 	}
 	short := d.short(s, set, r)
 	list = slices.DeleteFunc(list, func(t *tools.Tool) bool {
-		return !d.allows(s, t) || r.Model && d.forbidden(s, set, t) || short && !listed(s, t)
+		return !d.allows(s, t) || r.Model && d.forbidden(s, set, t) || short && !listed(s, t) || r.Model && s.ListedOnly && !short && t.Name == finder
 	})
 	return list, unmatched, nil
 }
@@ -49,15 +49,21 @@ func (d *Dispatcher) short(s *session.Session, set *Settings, r ListRequest) boo
 	return mode == session.Lazy || mode == session.Auto && r.Model && !filtered
 }
 
+// finder is the tool that brings others into a list. A list that has them all
+// goes without it.
+const finder = "tool_search"
+
 // registry is how a session is shown its tools. One that may not search for
 // tools is shown all that it has.
 func (d *Dispatcher) registry(s *session.Session, set *Settings) session.Registry {
-	finder, _, ok := d.o.Registry.Lookup("tool_search")
+	find, _, ok := d.o.Registry.Lookup(finder)
 	switch {
-	case s.Allow != nil && (!ok || !d.allows(s, finder)):
+	case s.Allow != nil && (!ok || !d.allows(s, find)):
 		return session.Full
 	case s.Registry != "":
 		return s.Registry
+	case s.ListedOnly && set.Registry != session.Lazy:
+		return session.Full
 	case set.Registry != "":
 		return set.Registry
 	}

@@ -36,6 +36,11 @@ type Session struct {
 	Shadow   string   // the shadow workspace it works in, or ""
 	Allow    []string // names of the only tools it may use; nil means all
 	Registry Registry // "" follows the setting
+
+	// ListedOnly says that whoever calls for the model refuses names that are not
+	// in its list. It is shown all tools unless the setting says lazy.
+	ListedOnly bool
+
 	OpenedAt time.Time
 
 	store *Store

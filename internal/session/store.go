@@ -61,6 +61,8 @@ type OpenRequest struct {
 	Shadow   string   // "": the main tree
 	Allow    []string // nil: all tools
 	Registry Registry // "": follows the setting
+
+	ListedOnly bool // see Session
 	Budget   Budget
 }
 
@@ -163,7 +165,7 @@ func (st *Store) List() []Info {
 
 func (st *Store) fresh(r OpenRequest, root string) *Session {
 	return &Session{
-		ID: r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry,
+		ID: r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry, ListedOnly: r.ListedOnly,
 		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),
 		mode: r.Mode, budget: r.Budget, approvals: map[string]struct{}{},
 	}

@@ -85,8 +85,8 @@ func TestToolSearch(t *testing.T) {
 	tool := toolSearch(catalog{{Tool: named("git_status"), Listed: true}, {Tool: named("git_push")}, {Tool: named("git_pull")}})
 	const schema = `{"type":"object","properties":{},"additionalProperties":false}`
 	for args, want := range map[string]string{
-		`{"query":"git"}`:           "git_push: Does git_push.\n\ngit_pull: Does git_pull.\n\nTo see a tool's arguments, activate it by name; it is then in your list. A tool can also be called at once.\nIn your list already: git_status",
-		`{"query":"git","limit":1}`: "git_push: Does git_push.\n\nTo see a tool's arguments, activate it by name; it is then in your list. A tool can also be called at once.\n2 more fit; a higher limit shows them.",
+		`{"query":"git"}`:           "git_push: Does git_push.\n\ngit_pull: Does git_pull.\n\nTo call a tool, activate it by name: that says its arguments and puts it into your list.\nIn your list already: git_status",
+		`{"query":"git","limit":1}`: "git_push: Does git_push.\n\nTo call a tool, activate it by name: that says its arguments and puts it into your list.\n2 more fit; a higher limit shows them.",
 		`{"query":"status"}`:        "No tool fits that you don't have.\nIn your list already: git_status",
 		`{"query":"nothing"}`:       "No tool fits. Try other words for what you want to do.",
 		`{"name":"git_push"}`:       "git_push is active: Does git_push.\nArguments: " + schema,

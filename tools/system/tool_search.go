@@ -80,7 +80,7 @@ func searchTools(catalog Catalog, session, question string, limit int) (tools.Re
 	}
 	switch {
 	case text.Len() > 0:
-		text.WriteString("To see a tool's arguments, activate it by name; it is then in your list. A tool can also be called at once.")
+		text.WriteString("To call a tool, activate it by name: that says its arguments and puts it into your list.")
 	case len(listed) == 0:
 		text.WriteString("No tool fits. Try other words for what you want to do.")
 	default:

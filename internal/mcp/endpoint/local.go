@@ -19,6 +19,7 @@ type Tools struct {
 	Dispatch func() *dispatch.Dispatcher // the one that serves now
 	Sessions *session.Store
 	Bus      *events.Bus
+	People   bool            // an editor is there that can ask its user
 	Gone     <-chan struct{} // closed when they can't serve any more; nil: they end with the connection
 	Close    func() error    // ends what was opened for the agent; may be nil
 }
@@ -27,6 +28,7 @@ type Tools struct {
 type local struct {
 	t       Tools
 	session *session.Session
+	people  bool // somebody can be asked
 	changed chan struct{}
 	quiet   func() // nothing more is heard of the bus
 	once    sync.Once
@@ -35,11 +37,11 @@ type local struct {
 // Local opens a session for an agent and serves it with the tools of this
 // process.
 func Local(t Tools, a Agent) (Backend, error) {
-	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name))})
+	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), ListedOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	l := &local{t: t, session: s, changed: make(chan struct{}, 1)}
+	l := &local{t: t, session: s, people: t.People || a.CanAsk, changed: make(chan struct{}, 1)}
 	l.quiet = t.Bus.Subscribe(func(e events.Event) {
 		if e.Type == events.ToolsChanged && (e.Session == "" || e.Session == s.ID) {
 			select {
@@ -68,7 +70,12 @@ func slug(name string) string {
 	return strings.Trim(name[:min(len(name), 32)], "-")
 }
 
-// Tools lists what sidecar.tools.list lists in the format mcp.
+// alwaysLoad asks Claude Code, which shows its model names alone at first, to
+// show it all of a tool.
+const alwaysLoad = "anthropic/alwaysLoad"
+
+// Tools lists the session's tools in the format mcp. A tool that asks the user
+// is left out where nobody can be asked.
 func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 	list, _, err := l.t.Dispatch().List(dispatch.ListRequest{Session: l.session.ID, Model: true})
 	if err != nil {
@@ -76,11 +83,18 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 	}
 	out := make([]*sdk.Tool, 0, len(list))
 	for _, t := range list {
+		if t.Interactive && !l.people {
+			continue
+		}
 		h := t.Hints()
-		out = append(out, &sdk.Tool{
+		tool := &sdk.Tool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: &h.Destructive, OpenWorldHint: &h.OpenWorld},
-		})
+		}
+		if t.Core {
+			tool.Meta = sdk.Meta{alwaysLoad: true}
+		}
+		out = append(out, tool)
 	}
 	return out, nil
 }
