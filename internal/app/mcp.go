@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
@@ -175,14 +176,31 @@ type elicited struct{}
 
 func (elicited) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, error) {
 	answer, err := endpoint.AskerOf(ctx).Approve(ctx, a)
-	if !errors.Is(err, endpoint.ErrCantAsk) {
+	switch {
+	case errors.Is(err, endpoint.ErrCantAsk):
+		err = fmt.Errorf("no editor is there, and %w", err)
+	case errors.Is(err, endpoint.ErrUnseen), errors.Is(err, endpoint.ErrClosed):
+	default:
 		return answer, err
 	}
+	return answer, fmt.Errorf("%w: %w. Tell the user: %s", dispatch.ErrNobody, err, waysOut(a))
+}
+
+// waysOut is what the user can do so that somebody is asked, or nobody needs to
+// be.
+func waysOut(a dispatch.Ask) string {
 	ways := "open the workspace in an editor with sidecar-ls, which then shows the question"
-	if a.Rememberable {
-		ways += "; or set the mode to review, in which edits wait for `sidecar-ls review`; or allow the tool in the setting toolPermissions"
+	if !a.Rememberable {
+		return ways
 	}
-	return answer, fmt.Errorf("%w: no editor is there, and %w. Tell the user: %s", dispatch.ErrNobody, err, ways)
+	file := config.UserFile()
+	if file == "" {
+		file = "the user's settings"
+	}
+	if a.Diff != "" {
+		ways += "; or set {\"mode\": \"review\"} in " + file + ", so that edits wait for `sidecar-ls review`"
+	}
+	return ways + fmt.Sprintf("; or allow the tool for good: {\"toolPermissions\": {%q: \"allow\"}} in %s", a.Tool, file)
 }
 
 // elicitedPeople puts a tool's question to the user of its agent.

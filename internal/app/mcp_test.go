@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -336,6 +337,47 @@ func TestAgentAsks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAgentWithoutUser: an agent's program that says no by itself is not taken
+// for its user, neither towards the model nor in the audit log.
+func TestAgentWithoutUser(t *testing.T) {
+	for _, version := range mcpVersions {
+		for _, action := range []string{"cancel", "decline"} {
+			t.Run(version+"/"+action, func(t *testing.T) {
+				home(t)
+				dir := project(t, nil)
+				a := newAgent(t, dir, version, func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return &sdk.ElicitResult{Action: action}, nil })
+				for tool, args := range map[string]object{
+					"write_file":  {"path": "a.txt", "content": "one\n"},
+					"run_command": {"command": "touch b.txt"},
+				} {
+					text, ok := a.call(tool, args)
+					for _, want := range []string{"not_approved", "nobody can be asked", "by itself", "open the workspace in an editor", filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json"), tool} {
+						if ok || !strings.Contains(text, want) {
+							t.Errorf("%s: %v, without %q: %s", tool, ok, want, text)
+						}
+					}
+					if strings.Contains(text, "the user did not") || strings.Contains(text, `"review"`) != (tool == "write_file") {
+						t.Errorf("%s: %s", tool, text)
+					}
+				}
+				if text, ok := a.call("ask_user", object{"question": "Which?", "options": []string{"this", "that"}}); ok || !strings.Contains(text, "by itself") {
+					t.Errorf("ask_user: %v %s", ok, text)
+				}
+				out, _, _ := cli(t, "", "audit", "--root", dir, "--json")
+				var records []auditlog.Record
+				if err := json.Unmarshal([]byte(out), &records); err != nil || len(records) < 2 {
+					t.Fatalf("%v: %s", err, out)
+				}
+				for _, r := range records {
+					if r.By == "user" || r.Tool != "ask_user" && (r.Outcome != "deny" || r.By != "mode") {
+						t.Errorf("it is written down as %+v", r)
+					}
+				}
+			})
+		}
 	}
 }
 

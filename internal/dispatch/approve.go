@@ -31,13 +31,16 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	c.approvals++
 	a := c.question(v, changes)
 	c.publish(events.Event{Type: events.PermissionRequested, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(policy.Ask), Rule: v.Rule, Reason: v.Reason}})
-	answer, err := c.answer(ctx, a)
-	outcome := policy.Deny
+	answer, decided, err := c.answer(ctx, a)
+	outcome, by := policy.Deny, v.By // what asks is what denies when nobody answers
 	if err == nil {
 		outcome = policy.Allow
 	}
-	c.res.Decision = Decision{Outcome: string(outcome), By: policy.ByUser, Rule: v.Rule}
-	c.publish(events.Event{Type: events.PermissionResolved, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(outcome), By: policy.ByUser, Rule: v.Rule, Scope: string(answer.Scope), Reason: c.d.o.Redact.Text(answer.Reason)}})
+	if decided {
+		by = policy.ByUser
+	}
+	c.res.Decision = Decision{Outcome: string(outcome), By: by, Rule: v.Rule}
+	c.publish(events.Event{Type: events.PermissionResolved, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(outcome), By: by, Rule: v.Rule, Scope: string(answer.Scope), Reason: c.d.o.Redact.Text(answer.Reason)}})
 	if err != nil {
 		return err
 	}
@@ -49,29 +52,30 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	return nil
 }
 
-// answer waits for a person's answer to a. Every way but a clear yes is a no.
-func (c *call) answer(ctx context.Context, a Ask) (Answer, error) {
+// answer waits for a person's answer to a. Every way but a clear yes is a no;
+// decided reports whether it is a person's.
+func (c *call) answer(ctx context.Context, a Ask) (ans Answer, decided bool, err error) {
 	if c.d.o.Approver == nil {
-		return Answer{}, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, a.Rule)
+		return Answer{}, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, a.Rule)
 	}
 	wait, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
-	ans, err := c.d.o.Approver.Approve(wait, a)
+	ans, err = c.d.o.Approver.Approve(wait, a)
 	switch {
 	case ctx.Err() != nil:
-		return ans, ctx.Err()
+		return ans, false, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded) || wait.Err() != nil:
-		return ans, tools.Errorf(tools.NotApproved, "nobody answered within %v; %s was not run", c.set.ApprovalTimeout, c.tool.Name)
+		return ans, false, tools.Errorf(tools.NotApproved, "nobody answered within %v; %s was not run", c.set.ApprovalTimeout, c.tool.Name)
 	case err != nil:
-		return ans, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, a.Rule, err)
+		return ans, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, a.Rule, err)
 	case !ans.Allow && ans.Reason != "":
-		return ans, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.tool.Name, ans.Reason)
+		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.tool.Name, ans.Reason)
 	case !ans.Allow:
-		return ans, tools.Errorf(tools.NotApproved, "the user did not allow %s; ask what to do instead, or go on without it", c.tool.Name)
+		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s; ask what to do instead, or go on without it", c.tool.Name)
 	case a.Irrecoverable && ans.Typed != confirmWord:
-		return ans, tools.Errorf(tools.NotApproved, "%s can't be undone and needs the typed word %s", c.tool.Name, confirmWord)
+		return ans, true, tools.Errorf(tools.NotApproved, "%s can't be undone and needs the typed word %s", c.tool.Name, confirmWord)
 	}
-	return ans, nil
+	return ans, true, nil
 }
 
 // remember keeps an approval that was given for more than once. What always
@@ -135,23 +139,25 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Hash = hex.EncodeToString(sum.Sum(nil))
 	a.Diff = hide(diffs.String())
-	a.Detail = hide(v.Reason)
+	a.Brief = hide(brief(changes))
+	a.Reason = hide(v.Reason)
 	if a.Irrecoverable {
-		a.Detail += "\n" + hide(c.irrecoverable())
+		a.Reason += "\n" + hide(c.irrecoverable())
 	}
-	if s := a.Effects.Sandbox; s != "" && !strings.Contains(a.Detail, s) {
-		a.Detail += "\n" + s
+	if s := a.Effects.Sandbox; s != "" && !strings.Contains(a.Reason, s) {
+		a.Reason += "\n" + s
 	}
 	switch {
 	case a.Diff != "":
-		a.Detail += "\n\n" + a.Diff
+		a.Body = a.Diff
 	case a.Effects.Command != "":
-		a.Detail += "\n\n" + hide(a.Effects.Command)
+		a.Body = hide(a.Effects.Command)
 	case c.bound.Effects.Change != "":
-		a.Detail += "\n\n" + hide(c.bound.Effects.Change)
+		a.Body = hide(c.bound.Effects.Change)
 	default:
-		a.Detail += "\n\n" + string(a.Arguments)
+		a.Body = string(a.Arguments)
 	}
+	a.Detail = a.Reason + "\n\n" + a.Body
 	return a
 }
 

@@ -173,7 +173,10 @@ type Ask struct {
 	AgentPath     []string
 	Tool          string
 	Title         string
-	Detail        string          // redacted, with control characters made visible, uncut
+	Brief         string          // of an edit: what changes, in at most three lines
+	Reason        string          // why a person is asked
+	Body          string          // what would be done: a diff, a command, arguments
+	Detail        string          // Reason and Body; all three are redacted, with control characters made visible, uncut
 	Arguments     json.RawMessage // redacted, uncut
 	Diff          string          // of an edit, redacted
 	Effects       EffectList

@@ -63,7 +63,7 @@ type OpenRequest struct {
 	Registry Registry // "": follows the setting
 
 	ListedOnly bool // see Session
-	Budget   Budget
+	Budget     Budget
 }
 
 // Open opens a session. It fails with ErrInvalid, ErrMode or ErrExists; for a

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -15,10 +16,20 @@ import (
 // Asker asks the user of the agent that makes a call. A nil *Asker asks nobody.
 type Asker struct {
 	ask func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)
+	now func() time.Time // nil: time.Now
 }
 
-// ErrCantAsk means that the agent has no way to ask its user.
-var ErrCantAsk = errors.New("the agent can't ask its user")
+// Why there is no answer of a person.
+var (
+	ErrCantAsk = errors.New("the agent can't ask its user")
+	ErrUnseen  = errors.New("the agent's program said no by itself, before anybody can have read the question")
+	ErrClosed  = errors.New("the question was closed without an answer")
+)
+
+// quickest is what a person needs at the least to read even a short question
+// and press a key. Programs that run without a user, such as `claude -p` and
+// `codex exec`, say no within some hundredths of a second.
+const quickest = 500 * time.Millisecond
 
 type askerKey struct{}
 
@@ -47,9 +58,11 @@ type field struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description,omitempty"`
 	Enum        []string `json:"enum,omitempty"`
+	Default     string   `json:"default,omitempty"`
 }
 
-// one asks for a field. ok is false when the user gave no answer.
+// one asks for a field. ok is false when the user refused to answer. What is no
+// answer of a person is an error.
 func (a *Asker) one(ctx context.Context, message string, f field) (answer string, ok bool, err error) {
 	if a == nil {
 		return "", false, ErrCantAsk
@@ -60,9 +73,21 @@ func (a *Asker) one(ctx context.Context, message string, f field) (answer string
 	if err != nil {
 		return "", false, err
 	}
+	now := a.now
+	if now == nil {
+		now = time.Now
+	}
+	asked := now()
 	res, err := a.ask(ctx, &sdk.ElicitParams{Mode: "form", Message: message, RequestedSchema: json.RawMessage(schema)})
-	if err != nil || res.Action != "accept" {
+	switch {
+	case err != nil:
 		return "", false, err
+	case res.Action != "accept" && now().Sub(asked) < quickest:
+		return "", false, ErrUnseen
+	case res.Action == "cancel":
+		return "", false, ErrClosed
+	case res.Action != "accept":
+		return "", false, nil
 	}
 	answer, ok = res.Content[name].(string)
 	if !ok || f.Enum != nil && !slices.Contains(f.Enum, answer) {
@@ -84,7 +109,11 @@ func (a *Asker) Choose(ctx context.Context, text string, options []string, custo
 			f.Description += "\n- " + o
 		}
 	}
-	return a.one(ctx, text, f)
+	answer, ok, err = a.one(ctx, text, f)
+	if errors.Is(err, ErrClosed) {
+		err = nil
+	}
+	return answer, ok, err
 }
 
 // The answers to an approval.
@@ -97,14 +126,20 @@ const (
 // confirm is what is typed to allow what can't be undone.
 const confirm = "CONFIRM"
 
-// Approve puts the dispatcher's question to the user.
+// Approve puts the dispatcher's question to the user. What would be done comes
+// first, because some programs show the beginning alone. What can be undone is
+// allowed unless the user chooses otherwise, which saves keys; what can't has to
+// be typed.
 func (a *Asker) Approve(ctx context.Context, q dispatch.Ask) (dispatch.Answer, error) {
-	message := q.Title + "\n" + q.Detail
+	message := q.Title + "\n\n" + q.Body + "\n\n" + q.Reason
+	if q.Brief != "" {
+		message = q.Brief + "\n\n" + message
+	}
 	if q.Irrecoverable {
 		typed, ok, err := a.one(ctx, message, field{Title: "Type " + confirm, Description: "This can't be undone. Any other word denies it."})
 		return dispatch.Answer{Allow: ok && typed == confirm, Typed: typed, Scope: dispatch.Once}, err
 	}
-	f := field{Title: "Decision", Enum: []string{allow, deny}}
+	f := field{Title: "Decision", Enum: []string{allow, deny}, Default: allow}
 	if q.Rememberable {
 		f.Enum = []string{allow, allowSession, deny}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -58,6 +60,76 @@ func TestApprove(t *testing.T) {
 	}
 	if _, ok, err := nobody.Choose(t.Context(), "Which?", []string{"a"}, false); ok || !errors.Is(err, ErrCantAsk) {
 		t.Errorf("nobody: %v", err)
+	}
+}
+
+// TestWhoSaidNo: a no is the user's only if a person can have read the question
+// and chosen.
+func TestWhoSaidNo(t *testing.T) {
+	for name, c := range map[string]struct {
+		action string
+		after  time.Duration
+		want   error // of Approve
+		ask    error // of Choose
+	}{
+		"declined by a program":      {"decline", 22 * time.Millisecond, ErrUnseen, ErrUnseen},
+		"closed by a program":        {"cancel", 22 * time.Millisecond, ErrUnseen, ErrUnseen},
+		"declined at the last":       {"decline", quickest - 1, ErrUnseen, ErrUnseen},
+		"declined by a quick person": {"decline", quickest, nil, nil},
+		"closed by a person":         {"cancel", 3 * time.Second, ErrClosed, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := time.Unix(0, 0)
+			a := &Asker{
+				ask: func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+					clock = clock.Add(c.after)
+					return &sdk.ElicitResult{Action: c.action}, nil
+				},
+				now: func() time.Time { return clock },
+			}
+			for _, q := range []dispatch.Ask{{}, {Irrecoverable: true}} {
+				if got, err := a.Approve(t.Context(), q); got.Allow || !errors.Is(err, c.want) {
+					t.Errorf("%+v, %v, want %v", got, err, c.want)
+				}
+			}
+			if _, ok, err := a.Choose(t.Context(), "Which?", []string{"a"}, false); ok || !errors.Is(err, c.ask) {
+				t.Errorf("a question: %v, %v, want %v", ok, err, c.ask)
+			}
+		})
+	}
+}
+
+// TestQuestion: what would be done comes first and why it is asked last; to
+// allow is preset, but never for what can't be undone.
+func TestQuestion(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask    dispatch.Ask
+		begin  string
+		preset string
+	}{
+		"an edit":       {dispatch.Ask{Title: "Edit file: modify a", Brief: "a:3: -x / +y", Body: "--- a/a", Reason: "the mode asks"}, "a:3: -x / +y\n", "Allow"},
+		"a command":     {dispatch.Ask{Title: "Run a command: make", Body: "make", Reason: "the mode asks", Rememberable: true}, "Run a command: make\n", "Allow"},
+		"irrecoverable": {dispatch.Ask{Title: "Run a command: rm -rf x", Body: "rm -rf x", Reason: "the mode asks", Irrecoverable: true}, "Run a command: rm -rf x\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &Asker{ask: func(_ context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+				if !strings.HasPrefix(p.Message, c.begin) || !strings.HasSuffix(p.Message, c.ask.Body+"\n\nthe mode asks") {
+					t.Errorf("message %q", p.Message)
+				}
+				var f form
+				if err := json.Unmarshal(p.RequestedSchema.(json.RawMessage), &f); err != nil {
+					t.Fatal(err)
+				}
+				answer := f.Properties["answer"]
+				if answer.Default != c.preset || c.preset != "" && answer.Enum[0] != c.preset {
+					t.Errorf("preset %q of %q", answer.Default, answer.Enum)
+				}
+				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": answer.Default}}, nil
+			}}
+			if got, err := a.Approve(t.Context(), c.ask); err != nil || got.Allow == c.ask.Irrecoverable {
+				t.Errorf("Enter, Enter: %+v, %v", got, err)
+			}
+		})
 	}
 }
 
