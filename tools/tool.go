@@ -49,6 +49,7 @@ type Call struct {
 	Session string
 	Files   workspace.Files // the view of the caller's session and mode
 	Emit    func(chunk string)
+	Most    int // bytes of the result's text that are shown at once
 }
 
 // Result is what reading and executing tools return.

@@ -434,7 +434,7 @@ func (q closedQueue) Apply(context.Context, ...workspace.Change) error {
 // pager is the dispatcher's pages for the tool that reads them.
 type pager struct{ d *dispatch.Dispatcher }
 
-func (p pager) Page(cursor string) (system.Page, error) {
-	pg, err := p.d.PageInResult(cursor)
+func (p pager) Page(cursor string, most int) (system.Page, error) {
+	pg, err := p.d.PageInResult(cursor, most)
 	return system.Page{Content: pg.Content, Next: pg.NextCursor, LeftBytes: pg.LeftBytes, TotalBytes: pg.TotalBytes}, err
 }

@@ -169,6 +169,14 @@ func (a *rawAgent) progressOr(id int) object {
 // call calls a tool; elicited is what the user answers if asked.
 func (a *rawAgent) call(tool string, args, elicited object) (text string, ok bool) {
 	a.t.Helper()
+	res := a.result(tool, args, elicited)
+	isError, _ := res["isError"].(bool)
+	return res["content"].([]any)[0].(object)["text"].(string), !isError
+}
+
+// result is call with all of the result.
+func (a *rawAgent) result(tool string, args, elicited object) object {
+	a.t.Helper()
 	a.request("tools/call", object{"name": tool, "arguments": args})
 	id := a.n
 	for {
@@ -194,8 +202,7 @@ func (a *rawAgent) call(tool string, args, elicited object) (text string, ok boo
 			id = a.n
 			continue
 		}
-		isError, _ := res["isError"].(bool)
-		return res["content"].([]any)[0].(object)["text"].(string), !isError
+		return res
 	}
 }
 
@@ -300,6 +307,10 @@ func (a *rawAgent) running() {
 	a.say(object{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": object{"requestId": a.n, "reason": "enough"}})
 	if m := a.answer(); m["error"] == nil {
 		a.t.Errorf("cancelled: %v", m)
+	}
+	// A session's commands run one after the other: this one once the first has ended.
+	if text, ok := a.call("run_command", object{"command": "true"}, nil); !ok {
+		a.t.Errorf("after it: %s", text)
 	}
 }
 

@@ -341,12 +341,12 @@ func (c *call) finish(out tools.Result, err error) {
 	tail := ""
 	if len(c.notes) > 0 {
 		tail = "\n\n[" + strings.Join(c.notes, "]\n[") + "]"
-		if most := c.set.ResultBytes/notesShare - len("…]"); len(tail) > most {
+		if most := c.resultBytes()/notesShare - len("…]"); len(tail) > most {
 			tail = tail[:headEnd(tail, most)] + "…]"
 		}
 	}
 	var shown []string
-	shown, c.res.Truncated = c.d.pages.cut(text, c.set.ResultBytes-len(tail))
+	shown, c.res.Truncated = c.d.pages.cut(text, c.resultBytes()-len(tail))
 	if tail != "" {
 		shown = append(shown, tail)
 	}
@@ -354,6 +354,14 @@ func (c *call) finish(out tools.Result, err error) {
 	if c.spent != nil {
 		c.spent.Settle(estimate(len(c.req.Arguments) + c.res.size()))
 	}
+}
+
+// resultBytes bounds the content of the result.
+func (c *call) resultBytes() int {
+	if most := c.req.Most; most > 0 {
+		return min(most, c.set.ResultBytes)
+	}
+	return c.set.ResultBytes
 }
 
 // fromOutside wraps what a tool brings from outside, so that it can't pass for

@@ -63,12 +63,25 @@ func TestExplainLooksThroughLinks(t *testing.T) {
 func TestPageInResultFits(t *testing.T) {
 	r := newRig(t, "cautious")
 	res := r.call(t, "long", `{}`)
-	pg, err := r.PageInResult(res.Truncated.Cursor)
-	if err != nil || !pg.HasMore {
-		t.Fatalf("page %+v, %v", pg, err)
+	for _, limit := range []int{r.settings.ResultBytes, r.settings.ResultBytes / 2} {
+		pg, err := r.PageInResult(res.Truncated.Cursor, limit)
+		if err != nil || !pg.HasMore {
+			t.Fatalf("page %+v, %v", pg, err)
+		}
+		if most := limit * 3 / 4; len(pg.Content) > most-100 || len(pg.Content) < most/3 {
+			t.Fatalf("%d bytes, want at most %d and room for a line", len(pg.Content), most)
+		}
 	}
-	if most := r.settings.ResultBytes * 3 / 4; len(pg.Content) > most-100 || len(pg.Content) < most/2 {
-		t.Fatalf("%d bytes, want at most %d and room for a line", len(pg.Content), most)
+}
+
+// Who asks for a shorter result gets one; nobody gets a longer one.
+func TestMost(t *testing.T) {
+	r := newRig(t, "cautious")
+	for most, want := range map[int]int{0: r.settings.ResultBytes, 1000: 1000, r.settings.ResultBytes * 2: r.settings.ResultBytes} {
+		res, err := r.Call(t.Context(), Request{Name: "long", Arguments: json.RawMessage(`{}`), Most: most})
+		if err != nil || len(res.Content) > want || len(res.Content) < want/2 {
+			t.Errorf("most %d: %d bytes, %v", most, len(res.Content), err)
+		}
 	}
 }
 

@@ -139,10 +139,9 @@ func (d *Dispatcher) Page(cursor string) (Page, error) {
 	return d.pages.page(cursor, d.o.Settings().ResultBytes)
 }
 
-// PageInResult is Page for a tool, whose result is cut too: it leaves room for
-// notes and for a line that names the next cursor.
-func (d *Dispatcher) PageInResult(cursor string) (Page, error) {
-	limit := d.o.Settings().ResultBytes
+// PageInResult is Page for a tool, whose result of at most limit bytes is cut
+// too: it leaves room for notes and for a line that names the next cursor.
+func (d *Dispatcher) PageInResult(cursor string, limit int) (Page, error) {
 	return d.pages.page(cursor, limit-limit/notesShare-markerRoom)
 }
 

@@ -24,8 +24,8 @@ const (
 // headShare is how much of a cut result is its beginning; the rest is its end.
 const headShare = 0.6
 
-// markerRoom is more than a line with a cursor needs.
-const markerRoom = 160
+// markerRoom is more than the lines with a cursor need.
+const markerRoom = 240
 
 // pages keeps the whole text of results that were cut. A cursor is a
 // snapshot's name and an offset, so that pages never overlap or skip.
@@ -100,8 +100,9 @@ func (p *pages) page(cur string, limit int) (Page, error) {
 	return pg, nil
 }
 
-// cut shortens text to at most limit bytes: its beginning, a marker, its end.
-// They are not joined: a long text is not copied.
+// cut shortens text to at most limit bytes: its beginning, a marker, its end,
+// and the cursor once more, because some agents' programs cut the middle out of
+// what they get. They are not joined: a long text is not copied.
 func (p *pages) cut(text string, limit int) ([]string, *Truncated) {
 	if len(text) <= limit {
 		return []string{text}, nil
@@ -113,7 +114,8 @@ func (p *pages) cut(text string, limit int) ([]string, *Truncated) {
 	cur := p.keep(text, head)
 	shown := head + len(text) - tail
 	marker := fmt.Sprintf("\n[… %d of %d bytes left out; read_result with cursor %q continues here …]\n", len(text)-shown, len(text), cur)
-	return []string{text[:head], marker, text[tail:]}, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
+	again := fmt.Sprintf("\n[cut in the middle; read_result with cursor %q reads on there]", cur)
+	return []string{text[:head], marker, text[tail:], again}, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
 }
 
 // headEnd is the end of the longest beginning of text that has at most n bytes

@@ -26,6 +26,9 @@ func TestPagesGiveBackTheWholeText(t *testing.T) {
 			if len(shown) > 1000 || !utf8.ValidString(shown) {
 				t.Fatalf("shown has %d bytes, valid %v", len(shown), utf8.ValidString(shown))
 			}
+			if end := shown[len(shown)-100:]; !strings.Contains(end, cut.Cursor) || strings.Count(shown, cut.Cursor) != 2 {
+				t.Fatalf("the cursor is not at the end too: %q", end)
+			}
 			head, _, _ := strings.Cut(shown, "\n[…")
 			got, cur := head, cut.Cursor
 			for n := 0; cur != ""; n++ {

@@ -77,7 +77,7 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 			return tools.Result{}, nil, err
 		}
 	}
-	return c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit})
+	return c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes()})
 }
 
 // graceAfterCancel is how long a tool has to stop once its context has ended.

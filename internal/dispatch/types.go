@@ -22,6 +22,7 @@ type Request struct {
 	Session   string          // "" means the default session
 	CallID    string          // "" means that dispatch makes one
 	Emit      func(chunk string)
+	Most      int // bytes of the result's content, if that is less than the setting has; 0: no matter
 
 	// Left, when set, is for a caller who needs not get the result from Call: a
 	// tool may then run in the goroutine of Call, since to wake another one for

@@ -10,9 +10,10 @@ import (
 
 // Pager keeps the whole text of results that were cut.
 type Pager interface {
-	// Page returns what follows cursor. It fails with tools.ExpiredCursor for a
-	// cursor that is unknown or too old.
-	Page(cursor string) (Page, error)
+	// Page returns what follows cursor, as much as a result of at most so many
+	// bytes has room for. It fails with tools.ExpiredCursor for a cursor that is
+	// unknown or too old.
+	Page(cursor string, most int) (Page, error)
 }
 
 // Page is a part of a result.
@@ -32,8 +33,8 @@ type readResultIn struct {
 
 func readResult(pager Pager) *tools.Tool {
 	d := tools.Def{Name: "read_result", Title: "Read on in a result", Description: readResultText, Category: "system", Core: true}
-	return tools.NewRead(d, func(_ context.Context, _ *tools.Call, in readResultIn) (tools.Result, error) {
-		p, err := pager.Page(in.Cursor)
+	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in readResultIn) (tools.Result, error) {
+		p, err := pager.Page(in.Cursor, c.Most)
 		if err != nil {
 			return tools.Result{}, err
 		}

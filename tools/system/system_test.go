@@ -14,7 +14,7 @@ import (
 
 type pages map[string]Page
 
-func (p pages) Page(cursor string) (Page, error) {
+func (p pages) Page(cursor string, _ int) (Page, error) {
 	page, ok := p[cursor]
 	if !ok {
 		return Page{}, tools.Errorf(tools.ExpiredCursor, "call the tool again")

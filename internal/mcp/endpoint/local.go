@@ -28,6 +28,7 @@ type Tools struct {
 type local struct {
 	t       Tools
 	session *session.Session
+	client  client
 	people  bool // somebody can be asked
 	changed chan struct{}
 	quiet   func() // nothing more is heard of the bus
@@ -41,7 +42,7 @@ func Local(t Tools, a Agent) (Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{t: t, session: s, people: t.People || a.CanAsk, changed: make(chan struct{}, 1)}
+	l := &local{t: t, session: s, client: clientOf(a.Name), people: t.People || a.CanAsk, changed: make(chan struct{}, 1)}
 	l.quiet = t.Bus.Subscribe(func(e events.Event) {
 		if e.Type == events.ToolsChanged && (e.Session == "" || e.Session == s.ID) {
 			select {
@@ -105,7 +106,7 @@ const metaResult = "sidecar-ls/result"
 
 // Call runs a tool through the dispatcher.
 func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
-	r := dispatch.Request{Name: c.Name, Arguments: c.Arguments, Session: l.session.ID, Emit: c.Progress}
+	r := dispatch.Request{Name: c.Name, Arguments: c.Arguments, Session: l.session.ID, Emit: c.Progress, Most: l.client.most}
 	ctx = WithAsker(ctx, c.Ask)
 	res, err := l.t.Dispatch().Call(ctx, r)
 	if errors.Is(err, dispatch.ErrRetired) {
@@ -121,16 +122,18 @@ func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
 	if !res.OK {
 		text = string(res.Error.Code) + ": " + text
 	}
+	out := &sdk.CallToolResult{IsError: !res.OK, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	if !res.OK && l.client.bareErrors {
+		return out, nil
+	}
 	rest := *res
 	rest.Content = ""
 	meta, err := json.Marshal(&rest)
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.CallToolResult{
-		Meta:    sdk.Meta{metaResult: json.RawMessage(meta)},
-		IsError: !res.OK, Content: []sdk.Content{&sdk.TextContent{Text: text}},
-	}, nil
+	out.Meta = sdk.Meta{metaResult: json.RawMessage(meta)}
+	return out, nil
 }
 
 func (l *local) Changed() <-chan struct{} { return l.changed }
