@@ -17,6 +17,9 @@ import (
 // and has done nothing, when a hunk is not pending any more or something is
 // newer than sel.Revision; with ErrBatch when sel names a part of a batch.
 func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error) {
+	if err := s.own(ctx, true); err != nil {
+		return AcceptResult{}, err
+	}
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
 	if err := s.endDoubt(ctx); err != nil {
@@ -163,6 +166,9 @@ func (s *Store) accepted(picks []picked) record {
 // leaves its commits too, and a commit that has nothing left is dropped. Its
 // errors are those of Accept, and fs.ErrNotExist for a name that has no edit.
 func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (RejectResult, error) {
+	if err := s.own(ctx, true); err != nil {
+		return RejectResult{}, err
+	}
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
 	if err := s.endDoubt(ctx); err != nil {
@@ -224,6 +230,9 @@ func (s *Store) reject(sel Selection, reason string) (res RejectResult, notes []
 // of it. Conflicts are over, because the user has seen both. It fails with
 // fs.ErrNotExist when nothing is pending for the file.
 func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
+	if err := s.own(ctx, true); err != nil {
+		return err
+	}
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
 	if err := s.endDoubt(ctx); err != nil {

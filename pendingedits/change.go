@@ -78,10 +78,15 @@ func (s *Store) has(c decided) bool {
 // hold makes agents that propose wait until release: between what a person
 // chose and the files that have it, nothing may be proposed.
 func (s *Store) hold() (release func()) {
-	over := make(chan struct{})
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holding()
+}
+
+// holding is hold with s.mu held.
+func (s *Store) holding() (release func()) {
+	over := make(chan struct{})
 	s.busy = over
-	s.mu.Unlock()
 	return func() {
 		s.mu.Lock()
 		s.busy = nil

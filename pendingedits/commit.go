@@ -145,7 +145,11 @@ func (q *queued) size() int64 {
 // staged it takes what is staged then, and no file of the batch. It returns how
 // many commits of the batch wait. It fails with ErrNothingToCommit.
 func (s *Store) QueueCommit(ctx context.Context, by Proposer, message string, models []string, staged bool) (int, error) {
-	n, seq, err := s.queueCommit(ctx, by, message, models, staged)
+	n := 0
+	seq, err := s.owning(ctx, func() (seq int64, err error) {
+		n, seq, err = s.queueCommit(ctx, by, message, models, staged)
+		return seq, err
+	})
 	if err != nil {
 		return 0, err
 	}

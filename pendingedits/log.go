@@ -42,16 +42,26 @@ type log struct {
 	synced  int64      // guarded by mu
 }
 
-// openLog locks dir and reads its log. What it had to leave out is reported. A
-// directory that does not exist is made by the first record: looking leaves no
-// traces.
-func openLog(dir string, opts Options) (*log, []record, []string, error) {
-	l := &log{dir: dir, prepare: opts.Prepare, fail: opts.Fail}
-	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
-		return l, nil, nil, nil
+// newLog returns the log in dir, which is not read yet.
+func newLog(dir string, opts Options) *log {
+	return &log{dir: dir, prepare: opts.Prepare, fail: opts.Fail}
+}
+
+// open locks the directory and reads its log. What it had to leave out is
+// reported. A directory that does not exist is made by the first record:
+// looking leaves no traces. A log that is open already is left as it is; began
+// is false for both.
+func (l *log) open() (records []record, reports []string, began bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		return nil, nil, false, nil
 	}
-	records, reports, err := l.begin()
-	return l, records, reports, err
+	if _, err := os.Lstat(l.dir); errors.Is(err, os.ErrNotExist) {
+		return nil, nil, false, nil
+	}
+	records, reports, err = l.begin()
+	return records, reports, err == nil, err
 }
 
 // begin makes the directory, locks it and reads the log.
@@ -74,11 +84,15 @@ func (l *log) begin() (records []record, reports []string, err error) {
 	return records, reports, err
 }
 
-// beginEmpty is begin for a store that found no directory when it was opened.
+// errOthers says that the log has records which are not known here.
+var errOthers = errors.New("another process has put edits into the queue meanwhile")
+
+// beginEmpty is begin for who found no directory: it fails with errOthers if
+// another process was faster.
 func (l *log) beginEmpty() error {
 	records, _, err := l.begin()
 	if err == nil && len(records) > 0 {
-		err = errors.Join(fmt.Errorf("another process has put edits into %s meanwhile; start the server again to see them", l.dir), l.end())
+		err = errors.Join(fmt.Errorf("%s: %w", l.dir, errOthers), l.end())
 	}
 	return err
 }
@@ -231,6 +245,13 @@ func (l *log) sync(op string, seq int64) error {
 
 func notDurable(err error) error {
 	return fmt.Errorf("pending edits: the step was made, but is lost if the server stops now: %w", err)
+}
+
+// isOpen reports whether the directory is this process's.
+func (l *log) isOpen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file != nil
 }
 
 // isBroken reports whether only a rewrite can make the log usable again.

@@ -2,6 +2,7 @@ package pendingedits
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 // List returns what is pending, of one session or, for "", of all.
 func (s *Store) List(session string) List {
+	_ = s.own(context.Background(), false) // Locked says it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var edits []Edit
@@ -31,6 +33,7 @@ func (s *Store) List(session string) List {
 // file or, for "", for all. Conflicts stand in it as comments. It fails with
 // fs.ErrNotExist when nothing is pending for the file.
 func (s *Store) Diff(name string) (string, error) {
+	_ = s.own(context.Background(), false) // Locked says it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	entries := s.sorted()
@@ -73,6 +76,7 @@ func describeConflicts(b *strings.Builder, e *Edit) {
 // such as the base of a created one, is empty. It fails with fs.ErrNotExist
 // when nothing is pending for the file.
 func (s *Store) Text(name string, side Side) (string, error) {
+	_ = s.own(context.Background(), false) // Locked says it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.find(name)

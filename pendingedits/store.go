@@ -8,13 +8,14 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // ErrLocked says that another process has the store open.
-var ErrLocked = errors.New("the pending edits are in use")
+var ErrLocked = fmt.Errorf("the pending edits are %w", workspace.ErrInUse)
 
 // Options are what a store may be told; the zero value works.
 type Options struct {
@@ -43,6 +44,14 @@ type Options struct {
 	// Prepare is called before the directory of the store is made, and may
 	// refuse that.
 	Prepare func() error
+
+	// Wait is how long what changes the queue waits while another process uses
+	// the directory. Until that one gives it free the queue is empty. 0: Open
+	// fails then.
+	Wait time.Duration
+
+	// Room is called before waiting: it may ask the other process to leave.
+	Room func(context.Context)
 
 	// Fail is called at the points where a process may die. What it returns is
 	// the failure of the step that would follow. Tests set it.
@@ -81,11 +90,16 @@ type Store struct {
 
 	kick chan struct{} // holds a token when Changed is due
 	done chan struct{} // closed when the goroutine that calls it has ended
+
+	owned   atomic.Bool    // no other process can have the directory
+	ended   chan struct{}  // closed by Close
+	looking sync.WaitGroup // see look
 }
 
 // Open returns the queue that is kept in dir, which is made by the first edit,
 // over the files of base. It fails with ErrLocked when another process uses
-// dir. Damage in the log is reported, set aside, and never becomes an edit.
+// dir, unless Options.Wait says otherwise. Damage in the log is reported, set
+// aside, and never becomes an edit.
 func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -94,40 +108,19 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 		opts.Fail = func(string) error { return nil }
 	}
 	s := &Store{
-		base: base, opts: opts, called: opts.Names,
+		base: base, opts: opts, called: opts.Names, log: newLog(dir, opts),
 		entries: map[string]*entry{}, away: map[string]*entry{}, from: map[string]*entry{}, resolved: map[string]*resolution{},
-		kick: make(chan struct{}, 1), done: make(chan struct{}),
+		kick: make(chan struct{}, 1), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.files = workspace.NewOverlay(base, layer{s, s.called})
-	l, records, reports, err := openLog(dir, opts)
-	if err != nil {
-		return nil, fmt.Errorf("pending edits: %w", err)
+	if err := s.take(context.Background()); err != nil && (opts.Wait == 0 || !errors.Is(err, ErrLocked)) {
+		return nil, err
 	}
-	s.log = l
-	for _, r := range records {
-		s.replay(s.fromLog(r))
-	}
-	if l.damaged {
-		if err := s.compact(); err != nil {
-			return nil, fmt.Errorf("pending edits: %w", errors.Join(err, l.close()))
-		}
-	}
-	if err := s.finishIntent(context.Background(), false); err != nil {
-		return nil, fmt.Errorf("pending edits: %w", errors.Join(err, l.close()))
-	}
-	s.findCommits(context.Background())
-	// Revisions that were only shown are not in the log; the clock keeps new
-	// ones above them.
-	s.revision = max(s.revision+1, opts.Now().UnixMilli())
-	for _, e := range s.entries {
-		e.revision = s.revision
-	}
-	if opts.Report != nil {
-		for _, text := range reports {
-			opts.Report(text)
-		}
-	}
+	s.revision = max(s.revision, opts.Now().UnixMilli())
 	go s.notifyChanges()
+	if opts.Wait > 0 {
+		s.looking.Go(s.look)
+	}
 	return s, nil
 }
 
@@ -143,8 +136,10 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	close(s.kick)
+	close(s.ended)
 	s.mu.Unlock()
 	<-s.done
+	s.looking.Wait()
 	return s.log.close()
 }
 

@@ -77,6 +77,9 @@ type backward struct {
 // it stay. Undo after Undo accepts them again. When there is nothing to take
 // back it does nothing.
 func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
+	if err := s.own(ctx, true); err != nil {
+		return UndoResult{}, err
+	}
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
 	if err := s.endDoubt(ctx); err != nil {

@@ -16,6 +16,7 @@ import (
 // It fails with workspace.ErrConflict for a file that is in the batch of
 // another session and, for a batch, that any other session has an edit of.
 func (s *Store) For(by Proposer) workspace.View {
+	_ = s.own(context.Background(), false) // an edit says it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &view{Files: s.files, s: s, by: by, called: s.called}
@@ -29,7 +30,7 @@ type view struct {
 }
 
 func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {
-	seq, err := v.s.propose(ctx, v.by, v.called, changes)
+	seq, err := v.s.owning(ctx, func() (int64, error) { return v.s.propose(ctx, v.by, v.called, changes) })
 	if err != nil {
 		return err
 	}

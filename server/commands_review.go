@@ -18,7 +18,7 @@ func (s *Server) review() (*pendingedits.Store, error) {
 	core := s.current()
 	switch {
 	case core.Review != nil:
-		return core.Review, nil
+		return core.Review, core.Review.Locked()
 	case core.NoReview != nil:
 		return nil, core.NoReview
 	}

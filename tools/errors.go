@@ -79,6 +79,7 @@ func AsError(err error) *Error {
 		{context.Canceled, Cancelled, ""},
 		{context.DeadlineExceeded, Timeout, ""},
 		{workspace.ErrConflict, Conflict, "read the file again and redo the change"},
+		{workspace.ErrInUse, Unavailable, "nothing was changed; tell the user, or try again later"},
 		{workspace.ErrOutside, OutsideWorkspace, "use a path inside the workspace"},
 		{workspace.ErrProtected, ProtectedPath, "leave it to the user to change this file"},
 		{workspace.ErrSensitive, SensitivePath, "ask the user for what you need from it"},

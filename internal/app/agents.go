@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,9 @@ type agents struct {
 
 	mu     sync.Mutex
 	closed bool
+	wanted []string                // folders
 	hosts  map[string]*attach.Host // by folder
+	trying bool                    // see try
 }
 
 // newAgents lets agents in once it is told the folders.
@@ -37,7 +40,8 @@ func newAgents(c *core, kind attach.Kind, leave func() bool) *agents {
 }
 
 // admit lets agents of these folders in, and those of no others. A folder that
-// another process serves is left to it; the error says so.
+// another process serves is left to it; the error says so. An editor's server
+// has it as soon as that one leaves.
 func (a *agents) admit(dirs ...string) error {
 	if a == nil {
 		return nil
@@ -47,9 +51,51 @@ func (a *agents) admit(dirs ...string) error {
 	if a.closed {
 		return nil
 	}
+	a.wanted = dirs
+	err := a.listen()
+	if errors.Is(err, attach.ErrTaken) && a.kind == attach.Editor && !a.trying {
+		a.trying = true
+		a.work.Go(a.try)
+	}
+	return err
+}
+
+// admitAgain is how often an editor's server tries to serve the folders that
+// another process serves.
+const admitAgain = time.Second
+
+// try asks who serves a folder to leave until nobody else does.
+func (a *agents) try() {
+	tick := time.NewTicker(admitAgain)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-a.base.Done():
+			return
+		}
+		a.mu.Lock()
+		missing := slices.DeleteFunc(slices.Clone(a.wanted), func(dir string) bool { return a.hosts[dir] != nil })
+		a.mu.Unlock()
+		for _, dir := range missing {
+			makeRoom(a.base, dir)
+		}
+		a.mu.Lock()
+		if a.closed || !errors.Is(a.listen(), attach.ErrTaken) {
+			a.trying = false
+			a.mu.Unlock()
+			return
+		}
+		a.mu.Unlock()
+	}
+}
+
+// listen makes this process the host of the folders that are wanted, and of no
+// others. a.mu is held.
+func (a *agents) listen() error {
 	keep := map[string]*attach.Host{}
 	var errs []error
-	for _, dir := range dirs {
+	for _, dir := range a.wanted {
 		h := a.hosts[dir]
 		if h == nil {
 			var err error
@@ -70,7 +116,7 @@ func (a *agents) admit(dirs ...string) error {
 }
 
 // attached serves one agent until it leaves.
-func (a *agents) attached(conn net.Conn) {
+func (a *agents) attached(conn net.Conn, w attach.Wish) {
 	a.mu.Lock()
 	if a.closed {
 		a.mu.Unlock()
@@ -85,7 +131,9 @@ func (a *agents) attached(conn net.Conn) {
 		Version: Version(), Instructions: instructions,
 		Connect: func(_ context.Context, agent endpoint.Agent) (endpoint.Backend, error) {
 			log.Info("an agent is attached", "agent", agent.Name)
-			return endpoint.Local(a.tools(), agent)
+			t := a.tools()
+			t.Mode = w.Mode
+			return endpoint.Local(t, agent)
 		},
 	})
 	if err != nil && a.base.Err() == nil {

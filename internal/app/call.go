@@ -111,8 +111,22 @@ func (c *cli) dispatcher(ctx context.Context, verb string, args []string) (*core
 	return k, r, err
 }
 
+// callTool calls a tool of the process that serves the workspace already, if
+// there is one: what is pending there is seen, and what is held waits there.
 func callTool(ctx context.Context, c *cli) error {
-	k, r, err := c.dispatcher(ctx, "call", c.args)
+	r, err := c.request("call", c.args)
+	if err != nil {
+		return err
+	}
+	if b := c.attach(ctx); b != nil {
+		defer b.Close()
+		res, err := c.callThere(ctx, b, r)
+		if err != nil {
+			return err
+		}
+		return c.tell(res)
+	}
+	k, err := c.core(ctx, queueByMode)
 	if err != nil {
 		return err
 	}
@@ -126,6 +140,11 @@ func (c *cli) call(ctx context.Context, k *core, r dispatch.Request) error {
 	if err != nil {
 		return err
 	}
+	return c.tell(res)
+}
+
+// tell prints a result.
+func (c *cli) tell(res *dispatch.Result) error {
 	if c.json {
 		if err := c.print(res); err != nil {
 			return err
@@ -170,7 +189,14 @@ func (t terminal) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer,
 	if a.Irrecoverable {
 		prompt = "This can't be undone. Type CONFIRM to allow it: "
 	}
-	fmt.Fprintf(tty, "%s\n%s\n%s", a.Title, a.Detail, prompt)
+	text, err := readFrom(ctx, tty, fmt.Sprintf("%s\n%s\n%s", a.Title, a.Detail, prompt))
+	yes := text == "y" || text == "Y" || text == "yes"
+	return dispatch.Answer{Allow: yes || a.Irrecoverable && text == "CONFIRM", Typed: text, Scope: dispatch.Once}, err
+}
+
+// readFrom asks at a terminal, and closes it.
+func readFrom(ctx context.Context, tty *os.File, prompt string) (string, error) {
+	fmt.Fprint(tty, prompt)
 	line := make(chan string, 1)
 	go func() {
 		text, err := bufio.NewReader(tty).ReadString('\n')
@@ -182,9 +208,8 @@ func (t terminal) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer,
 	defer tty.Close() // ends the read when nobody answers
 	select {
 	case text := <-line:
-		yes := text == "y" || text == "Y" || text == "yes"
-		return dispatch.Answer{Allow: yes || a.Irrecoverable && text == "CONFIRM", Typed: text, Scope: dispatch.Once}, nil
+		return text, nil
 	case <-ctx.Done():
-		return dispatch.Answer{}, ctx.Err()
+		return "", ctx.Err()
 	}
 }

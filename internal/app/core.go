@@ -223,6 +223,18 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	return c, nil
 }
 
+// queueWait is how long an edit waits for another process that has the queue:
+// one that ends its calls before it leaves, or a command that decides on edits.
+const queueWait = 10 * time.Second
+
+// queueErr says why what is pending is not known here, if it isn't.
+func (c *core) queueErr() error {
+	if c.review == nil {
+		return c.reviewErr
+	}
+	return c.review.Locked()
+}
+
 // openReview finishes an interrupted accept and opens the review queue.
 func (c *core) openReview(ctx context.Context, d door) {
 	report, err := c.disk.Recover(ctx)
@@ -241,6 +253,8 @@ func (c *core) openReview(ctx context.Context, d door) {
 		},
 		Commits: c.line,
 		Names:   c.names,
+		Wait:    queueWait,
+		Room:    func(ctx context.Context) { makeRoom(ctx, filepath.Dir(filepath.Dir(c.stateDir))) },
 		Report: func(text string) {
 			if c.opened {
 				d.log.Warn("review", "problem", text)

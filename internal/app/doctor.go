@@ -109,11 +109,11 @@ func checkQueue(k *core) finding {
 	if !hasQueue(filepath.Dir(filepath.Dir(k.stateDir))) {
 		return finding{"review", true, "nothing was ever held for review here"}
 	}
-	if errors.Is(k.reviewErr, pendingedits.ErrLocked) {
-		return finding{"review", true, k.reviewErr.Error() + "; decide there"}
-	}
-	if k.reviewErr != nil {
-		return finding{"review", false, k.reviewErr.Error()}
+	switch err := k.queueErr(); {
+	case errors.Is(err, pendingedits.ErrLocked):
+		return finding{"review", true, err.Error() + "; decide there"}
+	case err != nil:
+		return finding{"review", false, err.Error()}
 	}
 	return finding{"review", true, fmt.Sprintf("%d pending edits", len(k.review.List("").Edits))}
 }

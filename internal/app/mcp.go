@@ -70,7 +70,7 @@ type entrance struct {
 
 func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
 	for begun := time.Now(); ; {
-		conn, g, err := attach.Dial(ctx, e.folder.Dir)
+		conn, g, err := attach.Dial(ctx, e.folder.Dir, attach.Wish{})
 		if err == nil {
 			return endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), a)
 		}
@@ -132,6 +132,7 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 	} else if err != nil {
 		e.log.Warn("other agents can't be let in", "error", err)
 	}
+	e.awaitQueue(ctx, k)
 	t := room.tools()
 	t.Gone = gone
 	t.Close = func() error {
@@ -146,29 +147,29 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 	return b, nil
 }
 
-// open builds a core. While somebody decides on pending edits it waits.
-func (e *entrance) open(ctx context.Context) (*core, error) {
-	for begun := time.Now(); ; {
-		k, err := open(ctx, []workspace.Folder{e.folder}, door{
-			log: e.log, approver: elicited{}, people: elicitedPeople{redactorOf(e.log)}, queue: queueByMode, parser: e.self, resident: true,
-		})
-		if err != nil {
-			return nil, err
-		}
-		if !errors.Is(k.reviewErr, pendingedits.ErrLocked) || time.Since(begun) > settleTime {
-			for _, p := range k.problems {
-				e.log.Warn("start", "problem", p)
-			}
-			k.sources.Reload()
-			return k, nil
-		}
-		if err := k.close(); err != nil {
-			return nil, err
-		}
-		if err := e.pause(ctx); err != nil {
-			return nil, err
+// awaitQueue waits while somebody decides on pending edits.
+func (e *entrance) awaitQueue(ctx context.Context, k *core) {
+	for begun := time.Now(); errors.Is(k.queueErr(), pendingedits.ErrLocked) && time.Since(begun) < settleTime; {
+		if e.pause(ctx) != nil {
+			return
 		}
 	}
+}
+
+// open builds a core. Whoever attaches to it may have a mode of its own, so it
+// has the queue in every mode.
+func (e *entrance) open(ctx context.Context) (*core, error) {
+	k, err := open(ctx, []workspace.Folder{e.folder}, door{
+		log: e.log, approver: elicited{}, people: elicitedPeople{redactorOf(e.log)}, queue: queueAlways, parser: e.self, resident: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range k.problems {
+		e.log.Warn("start", "problem", p)
+	}
+	k.sources.Reload()
+	return k, nil
 }
 
 // elicited asks the user of the agent that makes the call, where no editor is.

@@ -37,8 +37,8 @@ func reviewEdits(ctx context.Context, c *cli) error {
 		return err
 	}
 	defer k.close()
-	if k.reviewErr != nil {
-		return fmt.Errorf("%w; decide in the editor that holds the queue, or close it first", k.reviewErr)
+	if err := k.queueErr(); err != nil {
+		return fmt.Errorf("%w; decide in the editor that holds the queue, or close it first", err)
 	}
 	sel, err := c.selection(k)
 	if err != nil {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
@@ -139,8 +141,11 @@ func (c *core) served() *server.Core {
 	if c.checker != nil {
 		introduced = c.checker
 	}
-	if c.reviewErr != nil {
-		problems = append(problems, "edits can't be held for review: "+c.reviewErr.Error())
+	switch err := c.queueErr(); {
+	case errors.Is(err, pendingedits.ErrLocked):
+		problems = append(problems, "edits can't be held for review until another process gives the queue free: "+err.Error())
+	case err != nil:
+		problems = append(problems, "edits can't be held for review: "+err.Error())
 	}
 	for _, p := range problems {
 		log.Warn("start", "problem", p)

@@ -9,11 +9,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -42,14 +41,37 @@ type Greeting struct {
 	Version  string `json:"version"`
 }
 
+// Wish is what who attaches wants to have otherwise; the zero value is nothing.
+type Wish struct {
+	Mode string `json:"mode,omitempty"` // of the sessions that are opened for it
+}
+
 // protocol is the version of the words below.
 const protocol = 1
 
-// What who connects wants.
+// What who connects wants. After attach, its wish may follow.
 const (
-	wantAttach = "attach\n"
-	wantLeave  = "leave\n"
+	wantAttach = "attach"
+	wantLeave  = "leave"
 )
+
+// words are what a Wish is said in.
+func (w Wish) words() (string, error) {
+	if w == (Wish{}) {
+		return wantAttach, nil
+	}
+	said, err := json.Marshal(w)
+	return wantAttach + " " + string(said), err
+}
+
+// wish reads what words wrote; ok is false for other words.
+func wish(line string) (w Wish, ok bool) {
+	word, rest, more := strings.Cut(line, " ")
+	if word != wantAttach {
+		return w, false
+	}
+	return w, !more || json.Unmarshal([]byte(rest), &w) == nil
+}
 
 // handshake bounds the words before the first byte that is handed on.
 const handshake = 5 * time.Second
@@ -70,53 +92,7 @@ func name(dir string) (string, error) {
 	return hex.EncodeToString(sum[:12]), nil
 }
 
-// maxPath is the longest path of a socket on the systems that there are.
-const maxPath = 100
-
-// runDir is where this user's sockets lie: the directory that the system has
-// for such files, else one below the caches, else one of its own in the
-// directory for temporary files. It belongs to the user, and to nobody else.
-func runDir(prepare bool) (string, error) {
-	var tries []string
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		tries = append(tries, filepath.Join(dir, "sidecar-ls"))
-	}
-	if dir, err := os.UserCacheDir(); err == nil {
-		tries = append(tries, filepath.Join(dir, "sidecar-ls", "run"))
-	}
-	tries = append(tries, filepath.Join(os.TempDir(), fmt.Sprintf("sidecar-ls-%d", os.Getuid())))
-	err := ErrUnsupported
-	for _, dir := range tries {
-		if len(dir) > maxPath-len("/0123456789abcdef01234567.sock") {
-			continue
-		}
-		if prepare {
-			if err = os.MkdirAll(dir, 0o700); err != nil {
-				continue
-			}
-		}
-		if err = private(dir); err == nil {
-			return dir, nil
-		}
-	}
-	return "", err
-}
-
-// private fails for a directory in which others could put a socket.
-func private(dir string) error {
-	info, err := os.Lstat(dir)
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir() || !mine(info):
-		return fmt.Errorf("%s is not a directory of this user", dir)
-	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s can be reached by others (mode %v); make it 0700", dir, info.Mode().Perm())
-	}
-	return nil
-}
-
-// readLine reads up to a newline, and no byte after it.
+// readLine reads a line and returns it without its end. It reads no byte after that.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	b := make([]byte, 1)
@@ -124,9 +100,10 @@ func readLine(r io.Reader) (string, error) {
 		if _, err := io.ReadFull(r, b); err != nil {
 			return "", err
 		}
-		if line = append(line, b[0]); b[0] == '\n' {
+		if b[0] == '\n' {
 			return string(line), nil
 		}
+		line = append(line, b[0])
 	}
 	return "", errors.New("a line that is too long")
 }

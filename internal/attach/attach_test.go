@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,12 +30,12 @@ func workspace(t *testing.T) (dir, run string) {
 }
 
 // echo answers what it is sent.
-func echo(c net.Conn) {
+func echo(c net.Conn, _ Wish) {
 	_, _ = io.Copy(c, c)
 	c.Close()
 }
 
-func listen(t *testing.T, dir string, o Options) *Host {
+func hosted(t *testing.T, dir string, o Options) *Host {
 	t.Helper()
 	if o.Attached == nil {
 		o.Attached = echo
@@ -49,15 +50,16 @@ func listen(t *testing.T, dir string, o Options) *Host {
 
 func TestAttach(t *testing.T) {
 	dir, run := workspace(t)
-	if _, _, err := Dial(t.Context(), dir); !errors.Is(err, ErrNone) {
+	if _, _, err := Dial(t.Context(), dir, Wish{}); !errors.Is(err, ErrNone) {
 		t.Fatalf("before: %v", err)
 	}
-	h := listen(t, dir, Options{Kind: Editor, Version: "v"})
-	for name, want := range map[string]os.FileMode{"": 0o700 | os.ModeDir, h.socket: 0o600 | os.ModeSocket, h.lock.Name(): 0o600} {
-		info, err := os.Stat(filepath.Join(run, filepath.Base(name)))
-		if name == "" {
-			info, err = os.Stat(run)
-		}
+	h := hosted(t, dir, Options{Kind: Editor, Version: "v"})
+	base, err := name(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{"": 0o700 | os.ModeDir, base + ".sock": 0o600 | os.ModeSocket, base + ".lock": 0o600} {
+		info, err := os.Stat(filepath.Join(run, name))
 		if err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
@@ -67,7 +69,7 @@ func TestAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []string{dir, link} { // whatever the directory is called
-		c, g, err := Dial(t.Context(), d)
+		c, g, err := Dial(t.Context(), d, Wish{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +151,7 @@ func TestLeave(t *testing.T) {
 		"one that never does it": {Alone, nil, ErrBusy},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := listen(t, dir, Options{Kind: c.kind, Leave: c.leave})
+			h := hosted(t, dir, Options{Kind: c.kind, Leave: c.leave})
 			err := AskToLeave(t.Context(), dir)
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
@@ -162,7 +164,7 @@ func TestLeave(t *testing.T) {
 	}
 	t.Run("one that hangs", func(t *testing.T) {
 		stay := make(chan struct{})
-		listen(t, dir, Options{Kind: Alone, Leave: func() bool { <-stay; return false }})
+		hosted(t, dir, Options{Kind: Alone, Leave: func() bool { <-stay; return false }})
 		defer close(stay)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
@@ -185,7 +187,7 @@ func TestHostile(t *testing.T) {
 	}
 	t.Run("a stale socket", func(t *testing.T) {
 		dir, run := workspace(t)
-		listen(t, dir, Options{Kind: Editor}).Close()
+		hosted(t, dir, Options{Kind: Editor}).Close() // which makes the places
 		l, err := net.Listen("unix", filepath.Join(run, base(t, dir)+".sock"))
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +197,7 @@ func TestHostile(t *testing.T) {
 		if _, err := Find(t.Context(), dir); !errors.Is(err, ErrNone) {
 			t.Errorf("found: %v", err)
 		}
-		listen(t, dir, Options{Kind: Editor})
+		hosted(t, dir, Options{Kind: Editor})
 		if _, err := Find(t.Context(), dir); err != nil {
 			t.Errorf("not taken over: %v", err)
 		}
@@ -235,7 +237,7 @@ func TestHostile(t *testing.T) {
 					c.Close()
 				}
 			}()
-			if c, _, err := Dial(t.Context(), dir); err == nil {
+			if c, _, err := Dial(t.Context(), dir, Wish{}); err == nil {
 				c.Close()
 				t.Error("attached")
 			}
@@ -243,24 +245,34 @@ func TestHostile(t *testing.T) {
 	}
 	t.Run("a directory that others can write", func(t *testing.T) {
 		dir, run := workspace(t)
-		t.Setenv("XDG_CACHE_HOME", run)
-		t.Setenv("TMPDIR", run)
 		if err := os.Mkdir(run, 0o777); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(run, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		// The others lie below it, and are made for this user alone.
-		h := listen(t, dir, Options{Kind: Editor})
-		if filepath.Dir(h.socket) == run {
-			t.Errorf("the socket is %s", h.socket)
+		// What others put there is not used, and nothing of ours is put there.
+		l, err := net.Listen("unix", filepath.Join(run, base(t, dir)+".sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if _, err := Find(t.Context(), dir); !errors.Is(err, ErrNone) {
+			t.Errorf("found: %v", err)
+		}
+		for _, l := range hosted(t, dir, Options{Kind: Editor}).listeners {
+			if filepath.Dir(l.Addr().String()) == run {
+				t.Errorf("a socket is %s", l.Addr())
+			}
+		}
+		if g, err := Find(t.Context(), dir); err != nil || g.Kind != Editor { // it is in the other places
+			t.Errorf("%+v, %v", g, err)
 		}
 	})
 	t.Run("words that nobody knows", func(t *testing.T) {
 		dir, _ := workspace(t)
-		h := listen(t, dir, Options{Kind: Editor})
-		c, err := net.Dial("unix", h.socket)
+		h := hosted(t, dir, Options{Kind: Editor})
+		c, err := net.Dial("unix", h.listeners[0].Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,4 +287,99 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%d bytes came back", n)
 		}
 	})
+}
+
+// elsewhere is the environment of a program that was started with hardly any of
+// the one that the test has.
+func elsewhere(t *testing.T) {
+	t.Helper()
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+}
+
+// TestEveryEnvironment: processes find each other, and only one of them is the
+// host, also when they have nothing of their environment in common.
+func TestEveryEnvironment(t *testing.T) {
+	dir, run := workspace(t)
+	h := hosted(t, dir, Options{Kind: Editor})
+	t.Run("elsewhere", func(t *testing.T) {
+		elsewhere(t)
+		if g, err := Find(t.Context(), dir); err != nil || g.PID != os.Getpid() {
+			t.Errorf("%+v, %v", g, err)
+		}
+		if _, err := Listen(dir, Options{Kind: Alone, Attached: echo}); !errors.Is(err, ErrTaken) {
+			t.Errorf("a second host: %v", err)
+		}
+		if g, err := Find(t.Context(), dir); err != nil || g.Kind != Editor {
+			t.Errorf("after that: %+v, %v", g, err)
+		}
+		h.Close()
+		hosted(t, dir, Options{Kind: Alone}).Close()
+	})
+	if left, err := os.ReadDir(run); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	t.Run("one place is enough", func(t *testing.T) {
+		h := hosted(t, dir, Options{Kind: Editor})
+		for _, l := range h.listeners[1:] {
+			_ = l.Close()
+		}
+		if _, err := Find(t.Context(), dir); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestWish: what is wished reaches the host as it was said.
+func TestWish(t *testing.T) {
+	dir, _ := workspace(t)
+	got := make(chan Wish, 1)
+	hosted(t, dir, Options{Kind: Editor, Attached: func(c net.Conn, w Wish) { got <- w; c.Close() }})
+	for _, want := range []Wish{{}, {Mode: "review"}, {Mode: "a mode of \"mine\"\n"}} {
+		c, _, err := Dial(t.Context(), dir, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := <-got; w != want {
+			t.Errorf("%+v, want %+v", w, want)
+		}
+		c.Close()
+	}
+}
+
+// TestSweep: what hosts of other directories left that were killed goes, and
+// those that live keep theirs.
+func TestSweep(t *testing.T) {
+	dir, run := workspace(t)
+	killed, alive := t.TempDir(), t.TempDir()
+	hosted(t, alive, Options{Kind: Editor})
+	base, err := name(killed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(run, base+".sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	for _, name := range []string{base + ".lock", "of-nobody-we-know"} {
+		if err := os.WriteFile(filepath.Join(run, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hosted(t, dir, Options{Kind: Editor})
+	if _, err := Find(t.Context(), alive); err != nil {
+		t.Errorf("the one that lives: %v", err)
+	}
+	left, err := os.ReadDir(run)
+	var names []string
+	for _, f := range left {
+		names = append(names, f.Name())
+	}
+	if err != nil || len(names) != 5 || !slices.Contains(names, "of-nobody-we-know") || slices.Contains(names, base+".sock") {
+		t.Errorf("left: %v, %v", names, err)
+	}
 }

@@ -22,12 +22,16 @@ func Find(ctx context.Context, dir string) (Greeting, error) {
 }
 
 // Dial connects to the host of dir. It fails with ErrNone when there is none.
-func Dial(ctx context.Context, dir string) (net.Conn, Greeting, error) {
+func Dial(ctx context.Context, dir string, w Wish) (net.Conn, Greeting, error) {
+	words, err := w.words()
+	if err != nil {
+		return nil, Greeting{}, err
+	}
 	c, g, err := connect(ctx, dir)
 	if err != nil {
 		return nil, g, err
 	}
-	if _, err := c.Write([]byte(wantAttach)); err != nil {
+	if _, err := c.Write([]byte(words + "\n")); err != nil {
 		_ = c.Close()
 		return nil, g, fmt.Errorf("process %d: %w", g.PID, err)
 	}
@@ -43,39 +47,58 @@ func AskToLeave(ctx context.Context, dir string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	if g.Kind != Alone {
 		return fmt.Errorf("process %d: %w", g.PID, ErrBusy)
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = c.SetDeadline(deadline)
 	}
-	if _, err = c.Write([]byte(wantLeave)); err != nil {
+	if _, err = c.Write([]byte(wantLeave + "\n")); err != nil {
 		return err
 	}
 	switch answer, err := readLine(c); {
 	case err != nil:
 		return fmt.Errorf("process %d: %w", g.PID, err)
-	case answer != "left\n":
+	case answer != "left":
 		return fmt.Errorf("process %d: %w", g.PID, ErrBusy)
 	}
 	return nil
 }
 
-// connect reaches the host and reads its greeting.
+// connect reaches the host, wherever it is, and reads its greeting.
 func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
-	var g Greeting
 	if !supported {
-		return nil, g, ErrNone
+		return nil, Greeting{}, ErrNone
 	}
 	base, err := name(dir)
 	if err != nil {
-		return nil, g, err
+		return nil, Greeting{}, err
 	}
-	run, err := runDir(false)
-	if err != nil {
-		return nil, g, fmt.Errorf("%w: %w", ErrNone, err)
+	ctx, cancel := context.WithTimeout(ctx, handshake)
+	defer cancel()
+	var wrong error // in a place where there may be one
+	for _, p := range places() {
+		if p.private() != nil {
+			continue
+		}
+		c, g, err := reach(ctx, filepath.Join(p.dir, base+socketEnd))
+		if err == nil {
+			return c, g, nil
+		}
+		if wrong == nil && !errors.Is(err, ErrNone) {
+			wrong = err
+		}
 	}
-	socket := filepath.Join(run, base+".sock")
+	if wrong == nil {
+		wrong = ErrNone
+	}
+	return nil, Greeting{}, wrong
+}
+
+// reach connects to the host with this socket.
+func reach(ctx context.Context, socket string) (net.Conn, Greeting, error) {
+	var g Greeting
 	info, err := os.Lstat(socket)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -85,8 +108,6 @@ func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	case info.Mode().Type() != os.ModeSocket || !mine(info):
 		return nil, g, fmt.Errorf("%s is not a socket of this user", socket)
 	}
-	ctx, cancel := context.WithTimeout(ctx, handshake)
-	defer cancel()
 	c, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
@@ -94,7 +115,9 @@ func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	case err != nil:
 		return nil, g, err
 	}
-	_ = c.SetDeadline(time.Now().Add(handshake))
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = c.SetDeadline(deadline)
+	}
 	if !sameUser(c) {
 		_ = c.Close()
 		return nil, g, fmt.Errorf("%s belongs to another user", socket)

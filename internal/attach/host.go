@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
-	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,8 +15,8 @@ type Options struct {
 	Kind    Kind
 	Version string
 
-	// Attached gets each connection. It closes it.
-	Attached func(net.Conn)
+	// Attached gets each connection, and what is wished there. It closes it.
+	Attached func(net.Conn, Wish)
 
 	// Leave is called when another process wants to be the host. It reports
 	// whether this one gives way, with all its work done; the host is closed then.
@@ -26,17 +26,17 @@ type Options struct {
 
 // Host is reached by other processes until it is closed.
 type Host struct {
-	o        Options
-	listener net.Listener
-	lock     *os.File
-	socket   string
+	o         Options
+	locks     []*os.File // one in each place
+	listeners []net.Listener
 
-	once sync.Once
-	done chan struct{} // closed when nothing is accepted any more
+	once   sync.Once
+	accept sync.WaitGroup
 }
 
 // Listen makes this process the host of dir. It fails with ErrTaken while
-// another one is. A socket that a killed host left is taken over.
+// another one is, whatever the environment of that is. What a killed host left
+// is taken over.
 func Listen(dir string, o Options) (*Host, error) {
 	if !supported {
 		return nil, ErrUnsupported
@@ -45,49 +45,74 @@ func Listen(dir string, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := runDir(true)
-	if err != nil {
-		return nil, err
+	h := &Host{o: o}
+	var errs []error
+	for _, p := range places() {
+		lock, err := p.claim(base)
+		switch {
+		case err == nil:
+			h.locks = append(h.locks, lock)
+		case errors.Is(err, ErrTaken):
+			h.Close()
+			return nil, err
+		default:
+			errs = append(errs, err)
+		}
 	}
-	h := &Host{o: o, socket: filepath.Join(run, base+".sock"), done: make(chan struct{})}
-	if h.lock, err = lockFile(filepath.Join(run, base+".lock")); err != nil {
-		return nil, err
+	for _, lock := range h.locks {
+		l, err := bind(strings.TrimSuffix(lock.Name(), lockEnd) + socketEnd)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		h.listeners = append(h.listeners, l)
 	}
-	// Whoever holds the lock is alone here: a socket that is there is nobody's.
-	if err = os.Remove(h.socket); err == nil || errors.Is(err, os.ErrNotExist) {
-		h.listener, err = new(net.ListenConfig).Listen(context.Background(), "unix", h.socket)
-	}
-	if err == nil {
-		err = os.Chmod(h.socket, 0o600) // its directory kept others out before
-	}
-	if err != nil {
-		close(h.done) // nothing was accepted yet
+	if len(h.listeners) == 0 {
 		h.Close()
+		return nil, errors.Join(errs...)
+	}
+	for _, l := range h.listeners {
+		h.accept.Go(func() { h.serve(l) })
+	}
+	return h, nil
+}
+
+// bind makes a socket. Whoever calls it holds the lock of that name, so one
+// that is there is nobody's.
+func bind(name string) (net.Listener, error) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	go h.accept()
-	return h, nil
+	l, err := new(net.ListenConfig).Listen(context.Background(), "unix", name)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(name, 0o600); err != nil { // its directory kept others out before
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }
 
 // Close lets nobody in any more. Connections that there are stay.
 func (h *Host) Close() {
 	h.once.Do(func() {
-		if h.listener != nil {
-			_ = h.listener.Close() // which removes the socket
-			<-h.done
+		for _, l := range h.listeners {
+			_ = l.Close() // which removes the socket
 		}
-		_ = os.Remove(h.lock.Name())
-		_ = h.lock.Close()
+		h.accept.Wait()
+		for _, lock := range h.locks {
+			_ = os.Remove(lock.Name())
+			_ = lock.Close()
+		}
 	})
 }
 
 // acceptAgain keeps a host that can't accept from trying without a pause.
 const acceptAgain = 50 * time.Millisecond
 
-func (h *Host) accept() {
-	defer close(h.done)
+func (h *Host) serve(l net.Listener) {
 	for {
-		c, err := h.listener.Accept()
+		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -111,11 +136,12 @@ func (h *Host) welcome(c net.Conn) {
 		_ = c.Close()
 		return
 	}
-	switch want {
-	case wantAttach:
+	w, attach := wish(want)
+	switch {
+	case attach:
 		_ = c.SetDeadline(time.Time{})
-		h.o.Attached(c)
-	case wantLeave:
+		h.o.Attached(c, w)
+	case want == wantLeave:
 		defer func() { _ = c.Close() }()
 		_ = c.SetDeadline(time.Time{}) // it may have work to end first
 		if h.o.Leave == nil || !h.o.Leave() {

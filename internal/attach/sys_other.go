@@ -12,3 +12,5 @@ const supported = false
 func mine(fs.FileInfo) bool { return false }
 
 func lockFile(string) (*os.File, error) { return nil, ErrUnsupported }
+
+func lockDir(string) (func(), error) { return nil, ErrUnsupported }

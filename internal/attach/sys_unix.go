@@ -45,3 +45,16 @@ func lockFile(name string) (*os.File, error) {
 		}
 	}
 }
+
+// lockDir keeps other processes that do the same waiting until it is released.
+func lockDir(dir string) (release func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}

@@ -165,6 +165,7 @@ const MaxFileSize = 64 << 20
 // Errors that callers branch on. They come wrapped in an *fs.PathError.
 var (
 	ErrConflict  = errors.New("the file is not as it was when the change was made")
+	ErrInUse     = errors.New("in use by another process")
 	ErrOutside   = errors.New("the path leads out of the workspace")
 	ErrProtected = errors.New("the path is protected")
 	ErrSensitive = errors.New("the file may hold secrets")

@@ -143,3 +143,36 @@ func TestSlug(t *testing.T) {
 		}
 	}
 }
+
+// TestAskBy: a question reaches whoever asks in its own way, and the answer
+// comes back as the dispatcher's.
+func TestAskBy(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask    dispatch.Ask
+		answer string
+		ok     bool
+		allow  bool
+	}{
+		"yes":              {dispatch.Ask{Title: "Edit"}, "Allow", true, true},
+		"no":               {dispatch.Ask{}, "Deny", true, false},
+		"dismissed":        {dispatch.Ask{}, "Allow", false, false},
+		"not offered":      {dispatch.Ask{}, "allow", true, false},
+		"irrecoverable":    {dispatch.Ask{Irrecoverable: true}, "CONFIRM", true, true},
+		"another word":     {dispatch.Ask{Irrecoverable: true}, "yes", true, false},
+		"for ever and all": {dispatch.Ask{}, "Allow for session", true, false},
+	} {
+		var asked Question
+		a := AskBy(func(_ context.Context, q Question) (string, bool, error) {
+			asked = q
+			return c.answer, c.ok, nil
+		})
+		got, _ := a.Approve(t.Context(), c.ask)
+		if got.Allow != c.allow || asked.Field == "" || (asked.Options == nil) != c.ask.Irrecoverable {
+			t.Errorf("%s: %+v, asked %+v", name, got, asked)
+		}
+	}
+	broken := AskBy(func(context.Context, Question) (string, bool, error) { return "Allow", true, errors.New("no terminal") })
+	if got, err := broken.Approve(t.Context(), dispatch.Ask{}); got.Allow || err == nil {
+		t.Errorf("an error: %+v, %v", got, err)
+	}
+}

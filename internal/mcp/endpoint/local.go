@@ -20,6 +20,7 @@ type Tools struct {
 	Sessions *session.Store
 	Bus      *events.Bus
 	People   bool            // an editor is there that can ask its user
+	Mode     string          // of the agent's session; "": follows the setting
 	Gone     <-chan struct{} // closed when they can't serve any more; nil: they end with the connection
 	Close    func() error    // ends what was opened for the agent; may be nil
 }
@@ -38,7 +39,7 @@ type local struct {
 // Local opens a session for an agent and serves it with the tools of this
 // process.
 func Local(t Tools, a Agent) (Backend, error) {
-	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), ListedOnly: true})
+	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), Mode: t.Mode, ListedOnly: true})
 	if err != nil {
 		return nil, err
 	}

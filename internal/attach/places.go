@@ -1,0 +1,121 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxPath is the longest path of a socket on the systems that there are.
+const maxPath = 100
+
+// The ends of the names of a host's files.
+const (
+	socketEnd = ".sock"
+	lockEnd   = ".lock"
+)
+
+// place is a directory for the sockets of this user.
+type place struct {
+	dir     string
+	parents bool // are made too
+}
+
+// places are all that there may be, in an order that is the same for every
+// process. A program starts others with as much of its environment as it likes,
+// so what lies only where the environment says is not found by all of them: a
+// host is in every place, and who looks for one looks in every place. The first
+// two are the same whatever the environment is.
+func places() []place {
+	uid := strconv.Itoa(os.Getuid())
+	all := []place{
+		{dir: filepath.Join("/run/user", uid, "sidecar-ls")},
+		{dir: "/tmp/sidecar-ls-" + uid},
+		{dir: filepath.Join(os.TempDir(), "sidecar-ls-"+uid)},
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		all = append(all, place{dir: filepath.Join(dir, "sidecar-ls")})
+	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		all = append(all, place{filepath.Join(dir, "sidecar-ls", "run"), true})
+	}
+	all = slices.DeleteFunc(all, func(p place) bool { return len(p.dir) > maxPath-len("/0123456789abcdef01234567"+socketEnd) })
+	slices.SortFunc(all, func(a, b place) int { return strings.Compare(a.dir, b.dir) })
+	return slices.CompactFunc(all, func(a, b place) bool { return a.dir == b.dir })
+}
+
+// prepare makes the directory if it is not there.
+func (p place) prepare() error {
+	if p.parents {
+		if err := os.MkdirAll(filepath.Dir(p.dir), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(p.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return p.private()
+}
+
+// private fails for a directory in which others could put a socket.
+func (p place) private() error {
+	info, err := os.Lstat(p.dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir() || !mine(info):
+		return fmt.Errorf("%s is not a directory of this user", p.dir)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s can be reached by others (mode %v); make it 0700", p.dir, info.Mode().Perm())
+	}
+	return nil
+}
+
+// claim locks a host's name in the place. It fails with ErrTaken while another
+// process has it.
+func (p place) claim(base string) (*os.File, error) {
+	if err := p.prepare(); err != nil {
+		return nil, err
+	}
+	// A sweep holds the names of hosts that have ended for a moment: nobody may
+	// take that for a host.
+	release, err := lockDir(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	lock, err := lockFile(filepath.Join(p.dir, base+lockEnd))
+	if err == nil {
+		p.sweep()
+	}
+	return lock, err
+}
+
+// sweep removes what hosts left that were killed. The place is locked.
+func (p place) sweep() {
+	files, err := os.ReadDir(p.dir)
+	if err != nil {
+		return // they are only in nobody's way
+	}
+	for _, f := range files {
+		base, ok := strings.CutSuffix(f.Name(), socketEnd)
+		if !ok {
+			base, ok = strings.CutSuffix(f.Name(), lockEnd)
+		}
+		if !ok {
+			continue
+		}
+		name := filepath.Join(p.dir, base)
+		lock, err := lockFile(name + lockEnd)
+		if err != nil {
+			continue // its host lives
+		}
+		_ = os.Remove(name + socketEnd)
+		_ = os.Remove(name + lockEnd)
+		_ = lock.Close()
+	}
+}

@@ -1,0 +1,154 @@
+package pendingedits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// A directory belongs to one store at a time. Until it is there, it is
+// nobody's: another process may make it, and put edits into it. So a store that
+// does not have the directory looks again whenever it is used, and a while
+// after.
+
+const (
+	lookAgain = time.Second           // between two looks of a store that is not used
+	lookSoon  = 20 * time.Millisecond // and of one that is waited for
+)
+
+// own takes the directory if it is there and the store does not have it yet.
+// With wait it waits for another process that has it.
+func (s *Store) own(ctx context.Context, wait bool) error {
+	if s.owned.Load() {
+		return nil
+	}
+	if !wait {
+		if !s.reviewing.TryLock() {
+			return nil // somebody is at it
+		}
+		defer s.reviewing.Unlock()
+		return s.take(ctx)
+	}
+	s.reviewing.Lock()
+	defer s.reviewing.Unlock()
+	err := s.take(ctx)
+	if !errors.Is(err, ErrLocked) || s.opts.Wait == 0 {
+		return err
+	}
+	if s.opts.Room != nil {
+		s.opts.Room(ctx)
+	}
+	late := time.After(s.opts.Wait)
+	for errors.Is(err, ErrLocked) {
+		select {
+		case <-time.After(lookSoon):
+			err = s.take(ctx)
+		case <-late:
+			return fmt.Errorf("%w; it was waited for", err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// Locked fails with ErrLocked while another process has the directory: what is
+// pending is not known here then.
+func (s *Store) Locked() error {
+	if err := s.own(context.Background(), false); err != nil && !errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// owning does what changes the queue. It is done again when another process
+// made the directory meanwhile: that one's edits are part of the queue then.
+func (s *Store) owning(ctx context.Context, change func() (int64, error)) (int64, error) {
+	for {
+		if err := s.own(ctx, true); err != nil {
+			return 0, err
+		}
+		seq, err := change()
+		if s.owned.Load() || !errors.Is(err, errOthers) && !errors.Is(err, ErrLocked) {
+			return seq, err
+		}
+	}
+}
+
+// look takes the directory when another process has made it, or gives it free.
+func (s *Store) look() {
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for !s.owned.Load() {
+		select {
+		case <-tick.C:
+			_ = s.own(context.Background(), false) // whoever needs it is told
+		case <-s.ended:
+			return
+		}
+	}
+}
+
+// load makes true in memory what is in the log, and makes agents that propose
+// wait until release. There is nothing to release if there is no log, or if it
+// is open already.
+func (s *Store) load() (reports []string, release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, fs.ErrClosed
+	}
+	records, reports, began, err := s.log.open()
+	if err != nil || !began {
+		s.owned.Store(s.log.isOpen())
+		return nil, nil, err
+	}
+	for _, r := range records {
+		s.replay(s.fromLog(r))
+	}
+	if s.log.damaged {
+		if err := s.compact(); err != nil {
+			return nil, nil, errors.Join(err, s.log.close())
+		}
+	}
+	return reports, s.holding(), nil
+}
+
+// take reads the log, if there is one and no other process has it, and finishes
+// what was interrupted. s.reviewing is held, or s is not shared yet.
+func (s *Store) take(ctx context.Context) error {
+	reports, release, err := s.load()
+	if err != nil {
+		return fmt.Errorf("pending edits: %w", err)
+	}
+	if release == nil {
+		return nil
+	}
+	err = s.finishIntent(context.WithoutCancel(ctx), false)
+	if err != nil {
+		release()
+		return fmt.Errorf("pending edits: %w", errors.Join(err, s.log.close()))
+	}
+	s.findCommits(context.WithoutCancel(ctx))
+	release()
+	s.mu.Lock()
+	// Revisions that were only shown are not in the log; the clock keeps new
+	// ones above them.
+	s.revision = max(s.revision+1, s.opts.Now().UnixMilli())
+	for _, e := range s.entries {
+		e.revision = s.revision
+	}
+	s.owned.Store(true)
+	if len(s.entries) > 0 || len(s.commits) > 0 {
+		s.changed()
+	}
+	s.mu.Unlock()
+	if s.opts.Report != nil {
+		for _, text := range reports {
+			s.opts.Report(text)
+		}
+	}
+	return nil
+}
