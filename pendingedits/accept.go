@@ -88,7 +88,7 @@ type acceptance struct {
 func (a *acceptance) add(p picked) error {
 	c, err := p.change()
 	if err == nil {
-		a.ready, a.changes = append(a.ready, p), append(a.changes, decided{c, p.e.session, p.e.tool})
+		a.ready, a.changes = append(a.ready, p), append(a.changes, p.decided(c))
 	}
 	return err
 }
@@ -125,8 +125,10 @@ func (s *Store) apply(ctx context.Context, a *acceptance, res *AcceptResult) err
 			continue
 		}
 		names = append(names, p.e.name)
-		s.made = append(s.made, a.changes[i].told())
-		notes = append(notes, note{p.e.session, "The user accepted " + p.say() + "."})
+		s.made = append(s.made, a.changes[i].told()...)
+		for _, session := range a.changes[i].sessions() {
+			notes = append(notes, note{session, "The user accepted " + p.say(session) + "."})
+		}
 	}
 	res.Accepted = append(res.Accepted, names...)
 	if a.batch && len(names) > 0 {
@@ -208,8 +210,11 @@ func (s *Store) reject(sel Selection, reason string) (res RejectResult, notes []
 			r.drops = append(r.drops, p.e.name)
 		}
 		res.Rejected = append(res.Rejected, p.e.name)
-		s.made = append(s.made, p.rejected())
-		notes = append(notes, note{p.e.session, "The user rejected " + p.say() + ": " + reason})
+		d := p.rejected()
+		s.made = append(s.made, d.told()...)
+		for _, session := range d.sessions() {
+			notes = append(notes, note{session, "The user rejected " + p.say(session) + ": " + reason})
+		}
 	}
 	r.commits, r.unqueued = s.withoutRejected(picks, s.chosenCommits(sel))
 	for _, q := range s.commits {
@@ -238,7 +243,7 @@ func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
 	if err := s.endDoubt(ctx); err != nil {
 		return err
 	}
-	n, made, seq, err := s.repropose(name, text)
+	notes, made, seq, err := s.repropose(name, text)
 	if err == nil {
 		err = s.log.sync("propose", seq)
 	}
@@ -246,34 +251,34 @@ func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	s.tell([]note{n})
+	s.tell(notes)
 	return nil
 }
 
-func (s *Store) repropose(name string, text []byte) (_ note, made Decided, _ int64, _ error) {
+func (s *Store) repropose(name string, text []byte) (notes []note, made Decided, _ int64, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	made.Path = name
 	e, err := s.find(name)
 	if err != nil {
-		return note{}, made, 0, err
+		return nil, made, 0, err
 	}
 	name = e.name
 	made = Decided{workspace.Change{Path: name}, e.session, e.tool}
 	if e.isLink() {
-		return note{}, made, 0, refuse(name, errLink)
+		return nil, made, 0, refuse(name, errLink)
 	}
 	g := s.stage(e.by())
-	g.fresh = true
+	g.user = true
 	before, err := g.current(name)
 	if err != nil {
-		return note{}, made, 0, err
+		return nil, made, 0, err
 	}
 	made.Before, made.After = before, text
 	g.want[name] = file(text)
 	r, err := g.record()
 	if err != nil {
-		return note{}, made, 0, err
+		return nil, made, 0, err
 	}
 	if e.batch {
 		r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
@@ -283,10 +288,13 @@ func (s *Store) repropose(name string, text []byte) (_ note, made Decided, _ int
 			return p, true
 		})
 	}
-	n := note{e.session, "The user changed your proposal for " + name + "; read the file again before you edit it."}
+	said := "The user changed your proposal for " + name + "; read the file again before you edit it."
 	if len(r.puts) == 0 {
-		n.text = "The user changed your proposal for " + name + " back to what the file is; nothing is pending for it."
+		said = "The user changed your proposal for " + name + " back to what the file is; nothing is pending for it."
+	}
+	for _, session := range e.owners() {
+		notes = append(notes, note{session, said})
 	}
 	seq, err := s.commit("propose", r)
-	return n, made, seq, err
+	return notes, made, seq, err
 }

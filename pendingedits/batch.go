@@ -21,16 +21,20 @@ var ErrBatch = errors.New("it is part of a batch, which is accepted as a whole o
 func (s *Store) mayTouch(by Proposer, names ...string) error {
 	for _, name := range s.tied(names...) {
 		for _, e := range []*entry{s.entries[name], s.from[name]} {
-			if e == nil || e.session == by.Session || !e.batch && !by.Batch {
+			if e == nil || includes([]string{by.Session}, e.owners()) || !e.batch && !by.Batch {
 				continue
 			}
 			if e, _ := s.resolve(e, false); e == nil {
 				continue
 			}
-			if e.batch {
-				return refuse(name, fmt.Errorf("%w: it is in the batch of session %s; work on other files until the user has decided on that", workspace.ErrConflict, e.session))
+			other := e.owners()
+			if other = slices.DeleteFunc(slices.Clone(other), func(o string) bool { return o == by.Session }); len(other) == 0 {
+				continue // the live text has the others' already
 			}
-			return refuse(name, fmt.Errorf("%w: session %s has an edit of it that waits for the user, and a batch can't contain it; work on other files until then", workspace.ErrConflict, e.session))
+			if e.batch {
+				return refuse(name, fmt.Errorf("%w: it is in the batch of session %s; work on other files until the user has decided on that", workspace.ErrConflict, other[0]))
+			}
+			return refuse(name, fmt.Errorf("%w: session %s has an edit of it that waits for the user, and a batch can't contain it; work on other files until then", workspace.ErrConflict, other[0]))
 		}
 		for _, q := range s.commits {
 			if q.session != by.Session && q.claims(name) {
@@ -161,9 +165,8 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 		if !p.e.batch {
 			continue
 		}
-		t := texts{session: p.e.session, whole: len(p.ids) == len(p.r.edit.Hunks), mode: p.e.modeID != "" && slices.Contains(p.ids, p.e.modeID)}
-		chosen := hasID(p.ids)
-		t.before, t.after = p.e.proposal(none), p.e.proposal(chosen)
+		t := texts{session: p.e.session, whole: len(p.ids) == len(p.r.edit.Hunks), mode: p.e.modeID != "" && p.ids[p.e.modeID]}
+		t.before, t.after = p.e.proposal(none), p.e.proposal(p.ids.has)
 		rejected[p.e.name] = t
 		if p.e.from != "" {
 			t.before, t.after = nil, p.e.base

@@ -335,7 +335,7 @@ func TestRejectFromBatch(t *testing.T) {
 		reject(b, pendingedits.Selection{})
 		b.expect("waiting", b.waiting())
 		b.expect("told", b.told,
-			"audit: The user rejected your edit of a: no", "audit: The user rejected your edit of b: no",
+			"audit: The user rejected your edit of a (line 2, line 8): no", "audit: The user rejected your edit of b (lines 1–10): no",
 			`audit: Your queued commit "first" will not be made: no`, `audit: Your queued commit "second" will not be made: no`)
 		b.reopen()
 		b.accept(pendingedits.Selection{})

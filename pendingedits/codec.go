@@ -133,7 +133,8 @@ func (w *encoder) entry(e *entry) {
 	w.text(e.name)
 	w.text(e.from)
 	w.file(e.base)
-	w.flags(e.whole, e.batch, e.modeID != "", e.baseLink, e.afterLink)
+	shared := !includes([]string{e.session}, e.owners())
+	w.flags(e.whole, e.batch, e.modeID != "", e.baseLink, e.afterLink, shared)
 	w.file(e.after)
 	w.number(int64(e.mode))
 	if e.modeID != "" {
@@ -150,11 +151,24 @@ func (w *encoder) entry(e *entry) {
 		w.number(int64(len(h.old)))
 		w.file(join(h.new))
 	}
+	if shared {
+		for _, h := range e.parts() {
+			w.sessions(h.by)
+		}
+	}
+}
+
+func (w *encoder) sessions(by []string) {
+	w.number(int64(len(by)))
+	for _, s := range by {
+		w.text(s)
+	}
 }
 
 func (w *encoder) undo(u undoItem) {
 	links := slices.ContainsFunc(u.changes, func(d decided) bool { return d.Link() })
-	w.flags(u.undone, u.batch, links)
+	shared := slices.ContainsFunc(u.changes, func(d decided) bool { return d.owners != nil })
+	w.flags(u.undone, u.batch, links, shared)
 	if u.batch {
 		w.number(int64(len(u.commits)))
 		for _, c := range u.commits {
@@ -172,6 +186,14 @@ func (w *encoder) undo(u undoItem) {
 		w.text(d.tool)
 		if links {
 			w.flags(d.BeforeLink, d.AfterLink)
+		}
+		if shared {
+			w.number(int64(len(d.owners)))
+			for _, o := range d.owners {
+				w.number(int64(o.start))
+				w.number(int64(o.end))
+				w.sessions(o.by)
+			}
 		}
 	}
 }
@@ -297,13 +319,14 @@ func (d *decoder) commitDone() commitDone {
 
 func (d *decoder) entry() *entry {
 	e := &entry{name: d.text(), from: d.text(), base: d.file()}
-	mode := false
-	d.flags(&e.whole, &e.batch, &mode, &e.baseLink, &e.afterLink)
+	mode, shared := false, false
+	d.flags(&e.whole, &e.batch, &mode, &e.baseLink, &e.afterLink, &shared)
 	e.after, e.mode = d.file(), fs.FileMode(d.number())
 	if mode {
 		e.modeID = d.text()
 	}
 	e.session, e.tool = d.text(), d.text()
+	alone := []string{e.session}
 	e.updated, e.revision = time.Unix(0, d.number()).UTC(), d.number()
 	var lines []string
 	if !e.whole {
@@ -324,14 +347,32 @@ func (d *decoder) entry() *entry {
 		}
 		e.hunks = append(e.hunks, h)
 	}
+	by := func() []string { return alone }
+	if shared {
+		by = d.sessions
+	}
+	if mode {
+		e.modeBy = by()
+	}
+	for i := range e.hunks {
+		e.hunks[i].by = by()
+	}
 	d.bad = d.bad || len(e.parts()) == 0 || !fs.ValidPath(e.name)
 	return e
 }
 
+func (d *decoder) sessions() (by []string) {
+	for range d.count() {
+		by = append(by, d.text())
+	}
+	d.bad = d.bad || len(by) == 0 || !slices.IsSorted(by)
+	return by
+}
+
 func (d *decoder) undo() undoItem {
 	u := undoItem{}
-	links := false
-	d.flags(&u.undone, &u.batch, &links)
+	links, shared := false, false
+	d.flags(&u.undone, &u.batch, &links, &shared)
 	if u.batch {
 		for range d.count() {
 			u.commits = append(u.commits, d.commitDone())
@@ -343,6 +384,12 @@ func (d *decoder) undo() undoItem {
 		if links {
 			last := &u.changes[len(u.changes)-1]
 			d.flags(&last.BeforeLink, &last.AfterLink)
+		}
+		if shared {
+			last := &u.changes[len(u.changes)-1]
+			for range d.count() {
+				last.owners = append(last.owners, owned{int(d.number()), int(d.number()), d.sessions()})
+			}
 		}
 	}
 	return u

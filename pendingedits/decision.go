@@ -1,6 +1,10 @@
 package pendingedits
 
-import "github.com/sidecar-ls/sidecar-ls/internal/workspace"
+import (
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
 
 // Decision is what a person did with the queue, for whoever keeps a record.
 type Decision struct {
@@ -27,14 +31,54 @@ func (s *Store) decided(d Decision) {
 	s.opts.Decided(d)
 }
 
-// told is a change as others are told of it.
-func (d decided) told() Decided { return Decided{d.Change, d.session, d.tool} }
+// told is a change as others are told of it, once for each session.
+func (d decided) told() (all []Decided) {
+	for _, session := range d.sessions() {
+		all = append(all, Decided{d.Change, session, d.tool})
+	}
+	return all
+}
 
 // rejected is what p would have changed.
-func (p picked) rejected() Decided {
+func (p picked) rejected() decided {
 	c, err := p.change()
 	if err != nil {
 		c = workspace.Change{Path: p.e.name, From: p.e.from}
 	}
-	return Decided{c, p.e.session, p.e.tool}
+	return p.decided(c)
+}
+
+// decided is what p changes, and whose it was.
+func (p picked) decided(c workspace.Change) decided {
+	d := decided{Change: c, session: p.e.session, tool: p.e.tool}
+	alone := []string{d.session}
+	for _, h := range p.e.parts() {
+		if !p.ids.has(h) || slices.Equal(h.by, alone) {
+			continue
+		}
+		d.owners = p.owners()
+		break
+	}
+	if all := d.sessions(); !slices.Contains(all, d.session) {
+		d.session = all[0]
+	}
+	return d
+}
+
+// owners says which part of the live text is whose.
+func (p picked) owners() (parts []owned) {
+	for i, h := range p.e.parts() {
+		switch {
+		case !p.ids.has(h):
+		case p.e.whole, h.id == p.e.modeID:
+			parts = append(parts, everywhere(h.by...)...)
+		default:
+			if p.e.modeID != "" {
+				i--
+			}
+			start := p.r.at[i].start
+			parts = append(parts, owned{start, start + len(h.old), h.by})
+		}
+	}
+	return parts
 }

@@ -4,7 +4,10 @@
 // crash at any moment, and knows neither editors nor who decides.
 package pendingedits
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // State is how a hunk, or the worst hunk of a file, stands to the live text.
 type State string
@@ -48,7 +51,8 @@ type Edit struct {
 
 // Hunk is a part of an Edit that can be accepted or rejected by itself.
 type Hunk struct {
-	ID string // unique in the store, and never used again for other content
+	ID       string   // unique in the store, and never used again for other content
+	Sessions []string // whose lines are in it, or were before another session edited over them; sorted
 
 	// Lines count from one in the live and in the proposed text. As in unified
 	// diffs, a range of no lines starts at the line before it.
@@ -58,6 +62,11 @@ type Hunk struct {
 	State State
 	Text  string // lines of a unified diff, without header and context
 	Says  string // what it does, where that is not to lines: "make it executable"
+}
+
+func (h Hunk) same(o Hunk) bool {
+	return h.ID == o.ID && h.State == o.State && h.OldStart == o.OldStart && h.OldLines == o.OldLines && h.NewStart == o.NewStart && h.NewLines == o.NewLines &&
+		h.Text == o.Text && h.Says == o.Says && slices.Equal(h.Sessions, o.Sessions)
 }
 
 // Side is one of the two texts of an Edit.
@@ -74,7 +83,7 @@ const (
 type Selection struct {
 	Names   []string
 	Hunks   []string
-	Session string // chooses only what this session has proposed; "" means all
+	Session string // chooses only hunks that are this session's; "" means all
 
 	// Revision is what the chooser had seen; 0 means that it isn't checked. An
 	// edit that changed since is not touched: the call fails with

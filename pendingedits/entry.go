@@ -27,6 +27,7 @@ type entry struct {
 	// mode are proposed too: as a part of a whole, or by themselves as modeID.
 	mode   fs.FileMode
 	modeID string
+	modeBy []string // whose that is; see hunk
 
 	// The base, or after, of a whole is the target of a symbolic link.
 	baseLink, afterLink bool
@@ -43,6 +44,7 @@ type hunk struct {
 	id       string
 	start    int
 	old, new []string
+	by       []string // the sessions whose it is, sorted; shared, never changed
 }
 
 func (h hunk) end() int { return h.start + len(h.old) }
@@ -96,10 +98,10 @@ func (e *entry) without(applied, dropped func(hunk) bool) *entry {
 	}
 	rest := *e
 	if modeGone {
-		rest.mode, rest.modeID = 0, ""
+		rest.mode, rest.modeID, rest.modeBy = 0, "", nil
 	}
 	rest.base, rest.hunks = join(append(lines, base[at:]...)), left
-	return &rest
+	return rest.signed()
 }
 
 // parts are all that can be chosen of e: its hunks, and the change of the mode
@@ -108,7 +110,7 @@ func (e *entry) parts() []hunk {
 	if e.modeID == "" {
 		return e.hunks
 	}
-	return append([]hunk{{id: e.modeID}}, e.hunks...)
+	return append([]hunk{{id: e.modeID, by: e.modeBy}}, e.hunks...)
 }
 
 // proposal is the text that e makes of its base without the hunks for which
@@ -130,10 +132,10 @@ func (e *entry) proposal(dropped func(hunk) bool) []byte {
 // none is for entry.without and entry.proposal.
 func none(hunk) bool { return false }
 
-// hasID reports for one hunk whether it is among ids.
-func hasID(ids []string) func(hunk) bool {
-	return func(h hunk) bool { return slices.Contains(ids, h.id) }
-}
+// idSet are ids of hunks.
+type idSet map[string]bool
+
+func (s idSet) has(h hunk) bool { return s[h.id] }
 
 // apply returns lines with the changes made, which must be in order and exact.
 func apply(lines []string, changes []hunk) []string {

@@ -19,17 +19,18 @@ func never(string) error { return nil }
 // sampleRecords are records of every shape.
 func sampleRecords() []record {
 	at := time.Unix(1, 2).UTC()
+	s, none, two := []string{"s"}, []string{""}, []string{"r", "s"}
 	return []record{
 		{revision: 1, nextID: 2, puts: []*entry{{name: "a", base: []byte("1\r2\n3"), session: "s", tool: "t", updated: at, revision: 1,
-			hunks: []hunk{{"h1", 0, []string{"1\r"}, nil}, {"h2", 2, []string{"3"}, []string{"3\n", "\xff"}}}}}},
+			hunks: []hunk{{"h1", 0, []string{"1\r"}, nil, s}, {"h2", 2, []string{"3"}, []string{"3\n", "\xff"}, s}}}}},
 		{revision: 2, nextID: 4, drops: []string{"a"}, puts: []*entry{
-			{name: "c", from: "b", base: []byte{}, whole: true, after: []byte("x"), mode: 0o755, updated: at, revision: 2, hunks: []hunk{{id: "h3"}}},
-			{name: "d", base: []byte("d"), whole: true, updated: at, revision: 2, hunks: []hunk{{id: "h4"}}},
+			{name: "c", from: "b", base: []byte{}, whole: true, after: []byte("x"), mode: 0o755, updated: at, revision: 2, hunks: []hunk{{id: "h3", by: none}}},
+			{name: "d", base: []byte("d"), whole: true, updated: at, revision: 2, hunks: []hunk{{id: "h4", by: none}}},
 		}},
 		{revision: 3, nextID: 4, undone: 1, undo: []undoItem{{undone: true, changes: []decided{
-			{workspace.Change{Path: "p", From: "q", Before: []byte("b"), After: []byte{}, Mode: 0o600}, "s", "t"}}}}},
+			{workspace.Change{Path: "p", From: "q", Before: []byte("b"), After: []byte{}, Mode: 0o600}, "s", "t", nil}}}}},
 		{revision: 4, nextID: 6, intent: true, puts: []*entry{
-			{name: "l", base: []byte("to"), whole: true, after: []byte("on"), batch: true, modeID: "m", baseLink: true, afterLink: true, updated: at, revision: 4, hunks: []hunk{{id: "h5"}}},
+			{name: "l", base: []byte("to"), whole: true, after: []byte("on"), batch: true, modeID: "m", modeBy: none, baseLink: true, afterLink: true, updated: at, revision: 4, hunks: []hunk{{id: "h5", by: none}}},
 		}, commits: []*queued{
 			{id: "c1", session: "s", message: "one\n\nmore", models: []string{"x", "y"}, revision: 4, begun: true, head: "abc", failed: "why", parts: []part{
 				{name: "a", source: "b", base: []byte("1"), data: []byte("2"), mode: fs.ModeSymlink, landed: 2, final: []byte("3"), content: []byte("4")}, {name: "d", source: "d", data: []byte{}},
@@ -38,11 +39,16 @@ func sampleRecords() []record {
 		}, unqueued: []string{"c0", ""}},
 		{revision: 5, nextID: 6, ends: true, committed: []commitDone{{"c1", "s", "one", "def"}}, undo: []undoItem{{batch: true,
 			commits: []commitDone{{"c1", "s", "one", "def"}, {"c2", "s", "two", "fed"}},
-			changes: []decided{{workspace.Change{Path: "l", Before: []byte("to"), After: []byte("on"), BeforeLink: true, AfterLink: true}, "s", "t"}}}}},
+			changes: []decided{{workspace.Change{Path: "l", Before: []byte("to"), After: []byte("on"), BeforeLink: true, AfterLink: true}, "s", "t", nil}}}}},
+		{revision: 6, nextID: 8, puts: []*entry{{name: "a", base: []byte("1\n2\n"), session: "s", tool: "t", mode: 0o755, modeID: "h6", modeBy: two, updated: at, revision: 6,
+			hunks: []hunk{{"h7", 0, []string{"1\n"}, nil, []string{"r"}}, {"h8", 1, []string{"2\n"}, []string{"3\n"}, two}}}},
+			undo: []undoItem{{changes: []decided{
+				{workspace.Change{Path: "p", Before: []byte("b"), After: []byte{}}, "s", "t", []owned{{0, 1, two}, {0, 1<<31 - 1, s}}},
+				{workspace.Change{Path: "q", Before: []byte("b"), After: []byte{}}, "s", "t", nil}}}}},
 	}
 }
 
-var compareRecords = cmp.AllowUnexported(record{}, entry{}, hunk{}, undoItem{}, decided{}, queued{}, part{}, commitDone{})
+var compareRecords = cmp.AllowUnexported(record{}, entry{}, hunk{}, undoItem{}, decided{}, owned{}, queued{}, part{}, commitDone{})
 
 func TestRecordsSurviveTheLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")

@@ -93,7 +93,7 @@ func TestModel(t *testing.T) {
 	const steps = 4000
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), base: newMemory(), dir: filepath.Join(t.TempDir(), "p"), agents: map[string]bool{}, accepted: map[string]bool{}}
+			m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), base: newMemory(), dir: filepath.Join(t.TempDir(), "p"), agents: map[string]bool{}, fresh: map[string]bool{}, accepted: map[string]bool{}}
 			m.open()
 			count := map[string]int{}
 			for range steps {
@@ -125,15 +125,34 @@ type model struct {
 	quiet     bool            // the user wrote nothing since the last accept
 	afterUndo map[string]bool // the user's lines after the last undo
 	accepted  map[string]bool // lines that came into a file by an accept
+
+	fresh map[string]bool // the agents' lines that were in no file since they were written
+	told  map[string]bool // sessions that were told something in this step
 }
+
+// modelAgents are the sessions that edit. The lines that one writes begin with
+// "agent" and its name.
+var modelAgents = []string{"A", "B"}
 
 var modelNames = []string{"a", "b", "c"}
 
 func (m *model) open() {
 	var err error
-	m.store, err = pendingedits.Open(m.dir, m.base, pendingedits.Options{Report: func(text string) { m.t.Error(text) }})
+	m.store, err = pendingedits.Open(m.dir, m.base, pendingedits.Options{
+		Report: func(text string) { m.t.Error(text) },
+		Notify: func(session, _ string) { m.told[session] = true },
+	})
 	if err != nil {
 		m.t.Fatal(err)
+	}
+}
+
+// decides notes whom a decision about these hunks has to tell.
+func decides(who map[string]bool, hunks ...pendingedits.Hunk) {
+	for _, h := range hunks {
+		for _, s := range h.Sessions {
+			who[s] = true
+		}
 	}
 }
 
@@ -180,15 +199,17 @@ func (m *model) step() {
 	for _, n := range modelNames {
 		before[n] = m.seen(n)
 	}
+	m.told = map[string]bool{}
+	who := modelAgents[m.rng.IntN(len(modelAgents))]
 	switch k := m.rng.IntN(100); {
 	case k < 35:
 		now := m.seen(name)
-		after := m.changed(now, "agent")
+		after := m.changed(now, "agent"+who)
 		if now != absent && m.rng.IntN(12) == 0 {
 			after = absent
 		}
 		m.what = "agent " + name
-		m.agent(workspace.Change{Path: name, Before: bytesOf(now), After: bytesOf(after)})
+		m.agent(who, workspace.Change{Path: name, Before: bytesOf(now), After: bytesOf(after)})
 		if got := m.seen(name); got != after {
 			m.t.Errorf("%s: the agent sees %q, wrote %q", m.what, got, after)
 		}
@@ -197,7 +218,7 @@ func (m *model) step() {
 		data := bytesOf(m.seen(name))
 		m.what = "move " + name + " " + to
 		if data != nil && m.seen(to) == absent {
-			m.agent(workspace.Change{Path: to, From: name, Before: data, After: data})
+			m.agent(who, workspace.Change{Path: to, From: name, Before: data, After: data})
 			if m.seen(name) != absent || m.seen(to) != string(data) {
 				m.t.Errorf("%s: the agent sees %q and %q", m.what, m.seen(name), m.seen(to))
 			}
@@ -231,12 +252,32 @@ func (m *model) step() {
 	case k < 87:
 		m.what = "reject " + name
 		if e, ok := m.edits()[name]; ok {
-			sel := pendingedits.Selection{Names: []string{e.Name}}
-			if m.rng.IntN(2) == 0 {
-				sel = pendingedits.Selection{Hunks: []string{e.Hunks[m.rng.IntN(len(e.Hunks))].ID}}
+			sel, tell := pendingedits.Selection{Names: []string{e.Name}}, map[string]bool{}
+			switch m.rng.IntN(3) {
+			case 0:
+				decides(tell, e.Hunks...)
+			case 1:
+				h := e.Hunks[m.rng.IntN(len(e.Hunks))]
+				sel = pendingedits.Selection{Hunks: []string{h.ID}}
+				decides(tell, h)
+			default:
+				sel.Session = who
+				for _, h := range e.Hunks {
+					if slices.Contains(h.Sessions, who) {
+						decides(tell, h)
+					}
+				}
 			}
-			if _, err := m.store.Reject(ctx, sel, ""); err != nil {
+			if _, err := m.store.Reject(ctx, sel, ""); err != nil && (len(tell) > 0 || !errors.Is(err, fs.ErrNotExist)) {
 				m.t.Error(err)
+			}
+			if d := cmp.Diff(tell, m.told); d != "" {
+				m.t.Errorf("%s %+v: told (-want +got)\n%s", m.what, sel, d)
+			}
+			for _, left := range m.edits()[name].Hunks {
+				if sel.Session != "" && slices.Contains(left.Sessions, who) {
+					m.t.Errorf("%s: of %s there is still %+v", m.what, who, left)
+				}
 			}
 			m.forget()
 		}
@@ -283,7 +324,7 @@ func (m *model) step() {
 	}
 }
 
-func (m *model) agent(c workspace.Change) {
+func (m *model) agent(who string, c workspace.Change) {
 	// What the agent takes out itself, and conflicts in the file that it has
 	// seen, may go.
 	may := string(c.Before)
@@ -296,7 +337,7 @@ func (m *model) agent(c workspace.Change) {
 			}
 		}
 	}
-	if err := m.store.For(agent).Apply(context.Background(), c); err != nil {
+	if err := m.store.For(pendingedits.Proposer{Session: who, Tool: "t"}).Apply(context.Background(), c); err != nil {
 		m.t.Errorf("%s: %v", m.what, err)
 	}
 	all := m.everything()
@@ -309,6 +350,7 @@ func (m *model) agent(c workspace.Change) {
 	for line := range strings.Lines(string(c.After)) {
 		if strings.HasPrefix(line, "agent") && !strings.Contains(m.live(c.Path), line) {
 			m.agents[line] = true
+			m.fresh[line] = m.fresh[line] || !strings.Contains(m.was, line)
 		}
 	}
 }
@@ -344,6 +386,18 @@ func (m *model) accept(sel pendingedits.Selection) {
 	m.quiet = m.quiet || len(res.Accepted) > 0
 	if err != nil {
 		m.t.Errorf("%s: %v", m.what, err)
+	}
+	tell := map[string]bool{}
+	for _, name := range res.Accepted {
+		e := edits[name]
+		for _, h := range e.Hunks {
+			if len(sel.Hunks) == 0 || slices.Contains(sel.Hunks, h.ID) {
+				decides(tell, h)
+			}
+		}
+	}
+	if d := cmp.Diff(tell, m.told); d != "" {
+		m.t.Errorf("%s: told (-want +got)\n%s", m.what, d)
 	}
 	for _, f := range res.Failed {
 		e, ok := edits[f.Name]
@@ -452,7 +506,22 @@ func (m *model) check() {
 		}
 		m.t.Errorf("%s: the agent's line %q is lost; before:\n%s\nafter:\n%s", m.what, line, m.was, all)
 	}
+	for line := range m.fresh {
+		if !m.agents[line] {
+			delete(m.fresh, line)
+		}
+	}
 	for name, e := range m.edits() {
+		if !slices.ContainsFunc(e.Hunks, func(h pendingedits.Hunk) bool { return slices.Contains(h.Sessions, e.Session) }) {
+			m.t.Errorf("%s: %s is said to be of %s, which has no hunk in it", m.what, name, e.Session)
+		}
+		for _, h := range e.Hunks {
+			for line := range strings.Lines(h.Text) {
+				if line, ok := strings.CutPrefix(line, "+agent"); ok && m.fresh["agent"+line] && !slices.Contains(h.Sessions, line[:1]) {
+					m.t.Errorf("%s: %s: the hunk is of %v, and not of who wrote %q:\n%s\nbefore:\n%s", m.what, name, h.Sessions, line, h.Text, m.was)
+				}
+			}
+		}
 		if e.Kind != "modify" || e.State == pendingedits.Conflict && m.live(name) == absent {
 			continue
 		}

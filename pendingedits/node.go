@@ -201,12 +201,18 @@ func (g *stage) proposedMode(name string, live, want []byte) fs.FileMode {
 	return mode
 }
 
-// modeID is the id of a proposed mode: that which it had.
-func (g *stage) modeID(name string, mode fs.FileMode) string {
+// modeID is the id of a proposed mode, and whose it is: those which it had.
+func (g *stage) modeID(name string, mode fs.FileMode) (id string, by []string) {
 	if e := g.s.entries[name]; e != nil && e.modeID != "" && workspace.IsExec(e.mode) == workspace.IsExec(mode) {
-		return e.modeID
+		return e.modeID, e.modeBy
 	}
-	return g.s.newID()
+	for _, o := range g.again[name] {
+		by = union(by, o.by)
+	}
+	if by == nil {
+		by = []string{g.by.Session}
+	}
+	return g.s.newID(), by
 }
 
 // link proposes a change of a link. It goes with no other edit of the name.
@@ -234,14 +240,17 @@ func (g *stage) link(c workspace.Change) error {
 	}
 	e := g.made(c.Path)
 	e.whole, e.base, e.baseLink, e.after, e.afterLink, e.mode = true, c.Before, c.BeforeLink, c.After, c.AfterLink, c.Mode
-	id := ""
+	one := hunk{by: []string{g.by.Session}}
+	if old != nil {
+		one.by = union(one.by, old.hunks[0].by)
+	}
 	if old != nil && same(old.base, e.base) && same(old.after, e.after) && old.baseLink == e.baseLink && old.afterLink == e.afterLink {
-		id = old.hunks[0].id
+		one.id, one.by = old.hunks[0].id, old.hunks[0].by
 	}
-	if id == "" {
-		id = g.s.newID()
+	if one.id == "" {
+		one.id = g.s.newID()
 	}
-	e.hunks = []hunk{{id: id}}
+	e.hunks = []hunk{one}
 	g.links = append(g.links, e)
 	return nil
 }
@@ -278,7 +287,7 @@ func (s *Store) linkAgain(b backward, undone bool, r *record) {
 	g := s.stage(Proposer{d.session, d.tool, b.batch})
 	e := g.made(d.Path)
 	e.whole, e.base, e.baseLink, e.after, e.afterLink, e.mode = true, d.Before, d.BeforeLink, d.After, d.AfterLink, d.Mode
-	e.hunks = []hunk{{id: s.newID()}}
+	e.hunks = []hunk{{id: s.newID(), by: d.sessions()}}
 	r.puts = append(r.puts, e)
 }
 

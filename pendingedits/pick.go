@@ -1,8 +1,10 @@
 package pendingedits
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,66 +16,52 @@ import (
 type picked struct {
 	e   *entry
 	r   *resolution
-	ids []string // of hunks
+	ids idSet // of hunks
 }
 
 // pick finds what sel chooses, in the live text as it is now. Names that have
 // no edit are failures; an unknown hunk or a stale revision is an error. s.mu
 // is held.
 func (s *Store) pick(sel Selection) (picks []picked, failed []Failure, err error) {
-	ids := map[string][]string{} // by name; nil is all
+	chosen := map[string]idSet{} // by name; nil is all
 	for _, name := range sel.Names {
 		e, err := s.find(name)
 		if err != nil {
 			failed = append(failed, Failure{name, err})
 			continue
 		}
-		ids[e.name] = nil
+		chosen[e.name] = nil
 	}
+	of := s.owningEntries(len(sel.Hunks))
 	for _, id := range sel.Hunks {
-		e := s.owner(id)
+		e := of[id]
 		if e == nil {
 			return nil, nil, gone(id)
 		}
-		if chosen, ok := ids[e.name]; !ok || chosen != nil {
-			ids[e.name] = append(chosen, id)
+		ids, ok := chosen[e.name]
+		if !ok {
+			ids = idSet{}
+			chosen[e.name] = ids
+		}
+		if ids != nil {
+			ids[id] = true
 		}
 	}
 	all := len(sel.Names) == 0 && len(sel.Hunks) == 0
 	for _, e := range s.sorted() {
-		name := e.name
-		chosen, ok := ids[name]
+		ids, ok := chosen[e.name]
 		if !ok && !all {
 			continue
 		}
-		if sel.Session != "" && e.session != sel.Session {
-			if !all {
-				failed = append(failed, Failure{name, fmt.Errorf("its edit is not of session %s: %w", sel.Session, fs.ErrNotExist)})
-			}
-			continue
+		p, err := s.pickOf(e, ids, sel)
+		switch {
+		case err == nil:
+			picks = append(picks, p)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, nil, err
+		case !all:
+			failed = append(failed, Failure{e.name, err})
 		}
-		e, r := s.resolve(e, true)
-		if e == nil {
-			if !all {
-				failed = append(failed, Failure{name, missing(name)})
-			}
-			continue
-		}
-		if sel.Revision != 0 && r.edit.Revision > sel.Revision {
-			return nil, nil, fmt.Errorf("the edit of %s changed after revision %d; look at it again: %w", name, sel.Revision, workspace.ErrConflict)
-		}
-		p := picked{e: e, r: r}
-		for _, h := range r.edit.Hunks {
-			if chosen == nil || slices.Contains(chosen, h.ID) {
-				p.ids = append(p.ids, h.ID)
-			}
-		}
-		for _, id := range chosen {
-			if !slices.Contains(p.ids, id) {
-				return nil, nil, gone(id)
-			}
-		}
-		picks = append(picks, p)
 	}
 	for _, q := range s.chosenCommits(sel) {
 		if sel.Revision != 0 && q.revision > sel.Revision {
@@ -86,14 +74,58 @@ func (s *Store) pick(sel Selection) (picks []picked, failed []Failure, err error
 	return picks, failed, nil
 }
 
-// owner returns the entry that has the hunk, or nil.
-func (s *Store) owner(id string) *entry {
-	for _, e := range s.entries {
-		if slices.ContainsFunc(e.parts(), func(h hunk) bool { return h.id == id }) {
-			return e
+// pickOf picks of one entry the hunks with these ids, nil for all, as far as
+// they are those of sel's session. It fails with fs.ErrNotExist when there is
+// nothing to pick.
+func (s *Store) pickOf(e *entry, ids idSet, sel Selection) (picked, error) {
+	name := e.name
+	e, r := s.resolve(e, true)
+	if e == nil {
+		return picked{}, missing(name)
+	}
+	if sel.Revision != 0 && r.edit.Revision > sel.Revision {
+		return picked{}, fmt.Errorf("the edit of %s changed after revision %d; look at it again: %w", name, sel.Revision, workspace.ErrConflict)
+	}
+	p := picked{e: e, r: r, ids: idSet{}}
+	found := 0
+	for _, h := range r.edit.Hunks {
+		if ids != nil && !ids[h.ID] {
+			continue
+		}
+		found++
+		switch {
+		case sel.Session == "" || slices.Contains(h.Sessions, sel.Session):
+			p.ids[h.ID] = true
+		case ids != nil:
+			return p, fmt.Errorf("hunk %s is not of session %s: %w", h.ID, sel.Session, fs.ErrNotExist)
 		}
 	}
-	return nil
+	if found < len(ids) {
+		for _, id := range slices.Sorted(maps.Keys(ids)) {
+			if !slices.ContainsFunc(r.edit.Hunks, func(h Hunk) bool { return h.ID == id }) {
+				return p, gone(id)
+			}
+		}
+	}
+	if len(p.ids) == 0 {
+		return p, fmt.Errorf("its edit is not of session %s: %w", sel.Session, fs.ErrNotExist)
+	}
+	return p, nil
+}
+
+// owningEntries returns the entries by the ids of their hunks, if there is an
+// id to look for.
+func (s *Store) owningEntries(wanted int) map[string]*entry {
+	if wanted == 0 {
+		return nil
+	}
+	of := map[string]*entry{}
+	for _, e := range s.entries {
+		for _, h := range e.parts() {
+			of[h.id] = e
+		}
+	}
+	return of
 }
 
 func gone(id string) error {
@@ -124,12 +156,12 @@ func (p picked) change() (workspace.Change, error) {
 	}
 	var chosen []hunk
 	for _, h := range r.ready {
-		if slices.Contains(p.ids, h.id) {
+		if p.ids.has(h) {
 			chosen = append(chosen, h)
 		}
 	}
 	open := len(p.ids) - len(chosen)
-	if r.live != nil && e.modeID != "" && slices.Contains(p.ids, e.modeID) {
+	if r.live != nil && e.modeID != "" && p.ids[e.modeID] {
 		c.Mode = e.mode
 		open--
 	}
@@ -144,31 +176,23 @@ func (p picked) change() (workspace.Change, error) {
 // picked, is left when p's hunks are gone, and whether that is less. They were
 // applied to the base, or dropped.
 func (p picked) left(e *entry, applied bool) (rest *entry, less bool) {
-	chosen := hasID(p.ids)
 	switch {
-	case e == nil || !slices.ContainsFunc(e.parts(), chosen):
+	case e == nil || !slices.ContainsFunc(e.parts(), p.ids.has):
 		return e, false
 	case e.whole:
 		return nil, true
 	case applied:
-		return e.without(chosen, none), true
+		return e.without(p.ids.has, none), true
 	}
-	return e.without(none, chosen), true
+	return e.without(none, p.ids.has), true
 }
 
-// say describes p for the agent: "your edit of a.go", or "1 of 3 hunks in a.go
-// (lines 10–14)".
-func (p picked) say() string {
-	if len(p.ids) < len(p.r.edit.Hunks) {
-		text := fmt.Sprintf("%d of %d hunks in %s", len(p.ids), len(p.r.edit.Hunks), p.e.name)
-		var places []string
-		for _, h := range p.r.edit.Hunks {
-			if slices.Contains(p.ids, h.ID) {
-				places = append(places, lines(h.OldStart, h.OldLines))
-			}
-		}
-		return fmt.Sprintf("%s (%s)", text, strings.Join(places, ", "))
-	}
+// maxPlaces bounds the places that an agent is told of.
+const maxPlaces = 10
+
+// say describes to a session what was chosen of its hunks: "your edit of a.go
+// (line 3)", or "1 of 3 hunks in a.go (lines 10–14)".
+func (p picked) say(session string) string {
 	switch p.e.kind() {
 	case "create":
 		return "the new file " + p.e.name
@@ -177,7 +201,38 @@ func (p picked) say() string {
 	case "rename":
 		return fmt.Sprintf("the renaming of %s to %s", p.e.from, p.e.name)
 	}
-	return "your edit of " + p.e.name
+	own, chosen := 0, 0
+	var places []string
+	for _, h := range p.r.edit.Hunks {
+		if !slices.Contains(h.Sessions, session) {
+			continue
+		}
+		if own++; !p.ids[h.ID] {
+			continue
+		}
+		if chosen++; chosen <= maxPlaces {
+			places = append(places, h.place())
+		}
+	}
+	if chosen > maxPlaces {
+		places = append(places, fmt.Sprintf("and %d more", chosen-maxPlaces))
+	}
+	text := "your edit of " + p.e.name
+	if chosen < own {
+		text = fmt.Sprintf("%d of %d hunks in %s", chosen, own, p.e.name)
+	}
+	if places = slices.DeleteFunc(places, func(s string) bool { return s == "" }); len(places) == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s (%s)", text, strings.Join(places, ", "))
+}
+
+// place says where a hunk is, or what it does where it is about no lines.
+func (h Hunk) place() string {
+	if h.Says != "" || h.OldStart == 0 && h.NewStart == 0 {
+		return h.Says
+	}
+	return lines(max(h.OldStart, 1), h.OldLines)
 }
 
 func lines(start, n int) string {

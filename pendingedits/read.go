@@ -5,21 +5,22 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
-// List returns what is pending, of one session or, for "", of all.
+// List returns what is pending, of one session or, for "", of all. Of a file
+// that several sessions have edited, a session has its own hunks.
 func (s *Store) List(session string) List {
 	_ = s.own(context.Background(), false) // Locked says it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var edits []Edit
 	for _, e := range s.sorted() {
-		if session != "" && e.session != session {
-			continue
-		}
 		if e, r := s.resolve(e, false); e != nil {
-			edits = append(edits, r.edit)
+			if edit, ok := r.edit.of(session); ok {
+				edits = append(edits, edit)
+			}
 		}
 	}
 	list := List{Revision: s.revision, Edits: edits}
@@ -27,6 +28,42 @@ func (s *Store) List(session string) List {
 		list.Commits = append(list.Commits, q.describe())
 	}
 	return list
+}
+
+// Edit returns what is pending for a file, by its new or its old name, and the
+// queue's revision.
+func (s *Store) Edit(name string) (edit Edit, revision int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.find(name)
+	if err != nil {
+		return Edit{}, s.revision, false
+	}
+	e, r := s.resolve(e, false)
+	if e == nil {
+		return Edit{}, s.revision, false
+	}
+	return r.edit, s.revision, true
+}
+
+// of is the part of an edit that is a session's; "" means all.
+func (e Edit) of(session string) (Edit, bool) {
+	if session == "" {
+		return e, true
+	}
+	theirs := func(h Hunk) bool { return !slices.Contains(h.Sessions, session) }
+	if !slices.ContainsFunc(e.Hunks, theirs) {
+		return e, true
+	}
+	e.Hunks = slices.DeleteFunc(slices.Clone(e.Hunks), theirs)
+	e.Added, e.Removed, e.State = 0, 0, Clean
+	for _, h := range e.Hunks {
+		e.Added, e.Removed = e.Added+h.NewLines, e.Removed+h.OldLines
+		if h.State == Conflict || e.State == Clean {
+			e.State = h.State
+		}
+	}
+	return e, len(e.Hunks) > 0
 }
 
 // Diff returns a patch, in git's format, of what would be accepted for one

@@ -121,7 +121,7 @@ func (s *Store) resolve(e *entry, force bool) (*entry, *resolution) {
 
 // sameEdit compares what a person sees of an edit.
 func sameEdit(a, b Edit) bool {
-	return a.State == b.State && a.Added == b.Added && a.Removed == b.Removed && slices.Equal(a.Hunks, b.Hunks)
+	return a.State == b.State && a.Added == b.Added && a.Removed == b.Removed && slices.EqualFunc(a.Hunks, b.Hunks, Hunk.same)
 }
 
 // settled returns what is left of e without what r found done, and whether
@@ -130,19 +130,19 @@ func (e *entry) settled(r *resolution) (left *entry, less bool) {
 	if e.whole {
 		return nil, r.done
 	}
-	var ids []string
+	ids := idSet{}
 	if e.modeID != "" && r.live != nil && workspace.IsExec(r.liveMode) == workspace.IsExec(e.mode) {
-		ids = append(ids, e.modeID)
+		ids[e.modeID] = true
 	}
 	for i, p := range r.at {
 		if p.done {
-			ids = append(ids, e.hunks[i].id)
+			ids[e.hunks[i].id] = true
 		}
 	}
-	if ids == nil {
+	if len(ids) == 0 {
 		return e, false
 	}
-	return e.without(hasID(ids), none), true
+	return e.without(ids.has, none), true
 }
 
 // meet brings e and the live text of r together.
@@ -227,7 +227,7 @@ func describe(e *entry, r *resolution) Edit {
 	}
 	if e.modeID != "" {
 		d.State = r.state
-		d.Hunks = append(d.Hunks, Hunk{ID: e.modeID, State: r.state, Text: e.modeLines(), Says: e.modeSays()})
+		d.Hunks = append(d.Hunks, Hunk{ID: e.modeID, Sessions: e.modeBy, State: r.state, Text: e.modeLines(), Says: e.modeSays()})
 	}
 	shift := 0
 	for i, h := range e.hunks {
@@ -236,7 +236,7 @@ func describe(e *entry, r *resolution) Edit {
 			continue
 		}
 		d.Hunks = append(d.Hunks, Hunk{
-			ID:       h.id,
+			ID: h.id, Sessions: h.by,
 			OldStart: first(p.start, len(h.old)), OldLines: len(h.old),
 			NewStart: first(p.start+shift, len(h.new)), NewLines: len(h.new),
 			State: p.state, Text: diff.Hunk{Old: h.old, New: h.new}.Text(),
@@ -258,7 +258,7 @@ func describeWhole(e *entry, r *resolution, d *Edit) Hunk {
 	if r.shown {
 		old, proposed = r.live, r.text
 	}
-	h := Hunk{ID: e.hunks[0].id, State: r.state}
+	h := Hunk{ID: e.hunks[0].id, Sessions: e.hunks[0].by, State: r.state}
 	text := ""
 	if e.from != "" {
 		text = fmt.Sprintf("rename from %s\nrename to %s\n", e.from, e.name)

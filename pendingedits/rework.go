@@ -13,22 +13,36 @@ import (
 // Conflicts stay, unless want changes what the user made of their lines: then
 // the proposer has seen it and decided. The base returned is live, but with
 // the lines that the conflicts are about as they were.
-func rework(old *entry, r *resolution, live, want []byte, newID func() string) (base []byte, hunks []hunk) {
+func rework(old *entry, r *resolution, live, want []byte, newID func() string, whose credit) (base []byte, hunks []hunk) {
 	changes := hunksOf(diff.Hunks(string(live), string(want)))
 	if old == nil || !isText(r.live) {
-		return live, named(changes, nil, newID)
+		changes = named(changes, nil, newID)
+		whose.give(changes, nil)
+		return live, changes
 	}
 
 	// Where things were, in live.
 	moves := hunksOf(diff.Hunks(string(r.live), string(live)))
 	var known []hunk
+	var parts []owned
 	for _, h := range r.ready {
+		parts = append(parts, owned{h.start, h.end(), h.by}.moved(moves))
 		h.start = follow(moves, h.start, true)
 		known = append(known, h)
 	}
-	changes = named(changes, known, newID)
-	var stay []clash
 	for _, k := range r.clashes {
+		for _, i := range k.hunks {
+			parts = append(parts, owned{k.liveFrom, k.liveTo, old.hunks[i].by}.moved(moves))
+		}
+	}
+	changes = named(changes, known, newID)
+	whose.give(changes, parts)
+	clashes := r.clashes
+	if whose.user {
+		clashes = nil // the user has seen them and decided
+	}
+	var stay []clash
+	for _, k := range clashes {
 		k.liveFrom, k.liveTo = follow(moves, k.liveFrom, true), follow(moves, k.liveTo, false)
 		k.liveTo = max(k.liveFrom, k.liveTo)
 		if !slices.ContainsFunc(changes, func(h hunk) bool { return meets(k, h) }) {
@@ -112,7 +126,7 @@ func named(changes, known []hunk, newID func() string) []hunk {
 	take := func(c *hunk, fits func(hunk) bool) {
 		key := content(*c)
 		if i := slices.IndexFunc(byContent[key], fits); i >= 0 && c.id == "" {
-			c.id = byContent[key][i].id
+			c.id, c.by = byContent[key][i].id, byContent[key][i].by
 			byContent[key] = slices.Delete(byContent[key], i, i+1)
 		}
 	}

@@ -24,14 +24,16 @@ type stage struct {
 	links []*entry          // proposals of links
 
 	baseMode map[string]fs.FileMode // where the base's is about to be another
-	fresh    bool                   // what is in conflict is not kept
+	user     bool                   // the user makes it: what is in conflict is not kept
+	again    map[string][]owned     // whose it is that comes back, in the base's text
+	came     map[string][]string    // whose it is that came with a file from another name
 }
 
 func (s *Store) stage(by Proposer) *stage {
 	return &stage{
 		s: s, by: by,
 		want: map[string][]byte{}, from: map[string]string{}, mode: map[string]fs.FileMode{},
-		base: map[string][]byte{}, baseMode: map[string]fs.FileMode{},
+		base: map[string][]byte{}, baseMode: map[string]fs.FileMode{}, came: map[string][]string{},
 	}
 }
 
@@ -122,6 +124,7 @@ func (g *stage) change(c workspace.Change) error {
 			g.mode[c.From] = e.mode
 		}
 		g.mode[c.Path] = g.mode[c.From]
+		g.came[c.Path] = union(g.came[c.From], g.s.entries[c.From].owners())
 		g.want[c.From], g.from[c.From] = nil, ""
 	}
 	if c.After != nil && (c.Before == nil || c.From != "") {
@@ -244,8 +247,9 @@ func (g *stage) entry(name string) (*entry, error) {
 			return nil, nil
 		}
 		e := g.made(name)
-		e.base, e.mode, e.modeID = live, mode, g.modeID(name, mode)
-		return e, nil
+		e.base, e.mode = live, mode
+		e.modeID, e.modeBy = g.modeID(name, mode)
+		return e.signed(), nil
 	}
 	old := g.s.entries[name]
 	var r *resolution
@@ -254,20 +258,17 @@ func (g *stage) entry(name string) (*entry, error) {
 	}
 	if r == nil {
 		old = nil
-	} else if g.fresh {
-		ready := *r
-		ready.clashes = nil
-		r = &ready
 	}
 	e := g.made(name)
-	e.base, e.hunks = rework(old, r, live, want, g.s.newID)
+	e.base, e.hunks = rework(old, r, live, want, g.s.newID, g.credit(name))
 	if mode != 0 {
-		e.mode, e.modeID = mode, g.modeID(name, mode)
+		e.mode = mode
+		e.modeID, e.modeBy = g.modeID(name, mode)
 	}
 	if len(e.parts()) == 0 {
 		return nil, nil
 	}
-	return e, nil
+	return e.signed(), nil
 }
 
 // whole makes an entry that is taken or left as one.
@@ -279,20 +280,35 @@ func (g *stage) whole(name, from string) (*entry, error) {
 		return nil, err
 	}
 	e.base = live
-	id := ""
+	whose := g.credit(name)
+	one := hunk{}
+	var parts []owned
+	for _, old := range []*entry{g.s.entries[name], g.s.entries[from]} {
+		parts = append(parts, everywhere(old.owners()...)...)
+	}
 	if old := g.s.entries[name]; old != nil && old.whole {
 		if old.from == from && same(old.base, e.base) && same(old.after, e.after) {
-			id = old.hunks[0].id
+			one = hunk{id: old.hunks[0].id, by: old.hunks[0].by}
 		}
 		if e.mode == 0 {
 			e.mode = old.mode
 		}
 	}
-	if id == "" {
-		id = g.s.newID()
+	if one.id == "" {
+		one.id = g.s.newID()
 	}
-	e.hunks = []hunk{{id: id}}
-	return e, nil
+	e.hunks = []hunk{one}
+	whose.give(e.hunks, parts)
+	return e.signed(), nil
+}
+
+// credit says whose the hunks are that are made of a file.
+func (g *stage) credit(name string) credit {
+	parts := slices.Concat(g.again[name], everywhere(g.came[name]...))
+	if old := g.s.entries[name]; old != nil && old.whole {
+		parts = append(parts, everywhere(old.owners()...)...)
+	}
+	return credit{by: []string{g.by.Session}, user: g.user || g.again != nil, again: parts}
 }
 
 func (g *stage) made(name string) *entry {

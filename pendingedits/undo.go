@@ -25,13 +25,14 @@ type undoItem struct {
 // decided is a change that was made to the base, and who had proposed it.
 type decided struct {
 	workspace.Change
-	session, tool string
+	session, tool string  // of the last who did
+	owners        []owned // of the text that it is made of; nil: it is all the session's
 }
 
 func (u undoItem) size() int64 {
 	n := 16
 	for _, d := range u.changes {
-		n += 32 + len(d.Path) + len(d.From) + len(d.Before) + len(d.After) + len(d.session) + len(d.tool)
+		n += 32 + len(d.Path) + len(d.From) + len(d.Before) + len(d.After) + len(d.session) + len(d.tool) + 24*len(d.owners)
 	}
 	for _, c := range u.commits {
 		n += 16 + len(c.id) + len(c.session) + len(c.message) + len(c.made)
@@ -105,7 +106,12 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		}
 		steps = append(steps, b)
 		if b.needed {
-			changes = append(changes, decided{b.change, d.session, d.tool})
+			// In what takes the change back, the text without it is the one after.
+			without := b.change.After
+			if item.undone {
+				without = b.change.Before
+			}
+			changes = append(changes, decided{b.change, d.session, d.tool, d.following(item.undone, without)})
 		}
 	}
 	s.mu.Unlock()
@@ -170,7 +176,9 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 	}
 	for _, b := range done {
 		res.Restored = append(res.Restored, b.name)
-		notes = append(notes, note{b.of.session, fmt.Sprintf(text, b.name)})
+		for _, session := range b.of.sessions() {
+			notes = append(notes, note{session, fmt.Sprintf(text, b.name)})
+		}
 	}
 	slices.Sort(res.Restored)
 	if item.batch && done != nil {
@@ -186,7 +194,9 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		if err := errs[0]; err != nil {
 			res.Failed = append(res.Failed, Failure{b.name, err})
 		} else {
-			made = append(made, Decided{b.change, b.of.session, b.of.tool})
+			told := b.of
+			told.Change = b.change
+			made = append(made, told.told()...)
 		}
 		errs = errs[1:]
 	}
@@ -284,6 +294,10 @@ func (s *Store) pendingAgain(done []backward, undone bool) (record, error) {
 			continue
 		}
 		g := s.stage(Proposer{b.of.session, b.of.tool, b.batch})
+		g.again = map[string][]owned{}
+		if !undone {
+			g.again[b.name] = b.of.credits(b.change.After)
+		}
 		for name, before := range b.seen {
 			if e := s.entries[name]; e != nil {
 				g.by = e.by()

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -27,6 +29,48 @@ type view struct {
 	s      *Store
 	by     Proposer
 	called Names // when the view was made
+
+	mu   sync.Mutex
+	read map[string]bool // files
+}
+
+// ReadFile notes which files were looked at; see Contested.
+func (v *view) ReadFile(name string) ([]byte, error) {
+	v.mu.Lock()
+	if v.read == nil {
+		v.read = map[string]bool{}
+	}
+	v.read[name] = true
+	v.mu.Unlock()
+	return v.Files.ReadFile(name)
+}
+
+// Contested says who else has edits of the files that were read here, and
+// where: "session B in a.go (line 6)".
+func (v *view) Contested() (said []string) {
+	v.mu.Lock()
+	names := slices.Sorted(maps.Keys(v.read))
+	v.mu.Unlock()
+	for _, name := range names {
+		e, _, ok := v.s.Edit(name)
+		if !ok {
+			continue
+		}
+		var who, where []string
+		for _, h := range e.Hunks {
+			others := slices.DeleteFunc(slices.Clone(h.Sessions), func(s string) bool { return s == v.by.Session })
+			if len(others) == 0 {
+				continue
+			}
+			if who = union(who, others); len(where) < maxPlaces {
+				where = append(where, h.place())
+			}
+		}
+		if len(who) > 0 {
+			said = append(said, fmt.Sprintf("session %s in %s (%s)", strings.Join(who, " and session "), name, strings.Join(where, ", ")))
+		}
+	}
+	return said
 }
 
 func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {

@@ -32,13 +32,14 @@ type pendingEdit struct {
 
 // pendingHunk counts lines from one, as a unified diff does.
 type pendingHunk struct {
-	ID       string `json:"id"`
-	OldStart int    `json:"oldStart"`
-	OldLines int    `json:"oldLines"`
-	NewStart int    `json:"newStart"`
-	NewLines int    `json:"newLines"`
-	State    string `json:"state"`
-	Text     string `json:"text"`
+	ID       string   `json:"id"`
+	Sessions []string `json:"sessions"` // whose it is
+	OldStart int      `json:"oldStart"`
+	OldLines int      `json:"oldLines"`
+	NewStart int      `json:"newStart"`
+	NewLines int      `json:"newLines"`
+	State    string   `json:"state"`
+	Text     string   `json:"text"`
 }
 
 // queuedCommit is a commit that waits for a batch.

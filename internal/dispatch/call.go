@@ -159,6 +159,8 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		out, err := c.edit(ctx)
 		if err == nil {
 			c.check(ctx)
+		} else {
+			c.contested(err)
 		}
 		return out, err
 	}

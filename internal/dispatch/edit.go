@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -116,3 +117,14 @@ func (c *call) remembered(changes []workspace.Change) bool {
 
 // patternKey stands for a tool's edits in one directory.
 func patternKey(tool, name string) string { return tool + " " + path.Dir(name) }
+
+// contested says who else may have changed what an edit did not find.
+func (c *call) contested(err error) {
+	v, ok := c.to.(interface{ Contested() []string })
+	if !ok || tools.AsError(err).Code != tools.NoMatch {
+		return
+	}
+	if others := v.Contested(); len(others) > 0 {
+		c.notes = append(c.notes, "Another agent may have changed this part since you read it; read it again. What waits for the user: "+strings.Join(others, "; "))
+	}
+}

@@ -2,6 +2,8 @@
 
 export interface Hunk {
   id: string;
+  /** Whose it is. */
+  sessions?: string[];
   oldStart: number; oldLines: number;
   newStart: number; newLines: number;
   state: EditState;

@@ -94,6 +94,11 @@ export function editsOf(node: Node): PendingEdit[] {
   }
 }
 
+/** The sessions that have a part in an edit, apart from the editor's own. */
+export function owners(edit: PendingEdit): string[] {
+  return [...new Set(edit.hunks.flatMap(h => h.sessions ?? [edit.session]))].filter(s => s !== 'default').sort();
+}
+
 /**
  * What accepting or rejecting these nodes means to the server. Hunks are named, never only their files: a hunk's id
  * stands for its content, so what is decided is what was shown. A batch is named by its session.

@@ -1,5 +1,5 @@
 // What has changed between two trees, so that only that is drawn again. No VS Code in here.
-import { stamp, type Node } from './model';
+import { owners, stamp, type Node } from './model';
 
 /** The nodes to draw again, each with all below it; all means the whole tree. */
 export interface Drawn { roots: Node[]; changed: Node[] | 'all' }
@@ -38,7 +38,7 @@ function shown(node: Node): string {
     case 'batch': return `${node.edits.length} ${node.commits.length}`;
     case 'commit': return JSON.stringify(node.commit);
     case 'folder': return node.label;
-    case 'file': return [stamp(node.edit), node.edit.kind, node.edit.from, node.edit.added, node.edit.removed, node.edit.tool, node.edit.session, node.edit.problems?.errors, node.edit.problems?.warnings].join('\n');
+    case 'file': return [stamp(node.edit), node.edit.kind, node.edit.from, node.edit.added, node.edit.removed, node.edit.tool, owners(node.edit).join(), node.edit.problems?.errors, node.edit.problems?.warnings].join('\n');
     case 'hunk': return [node.hunk.text, node.hunk.state, node.hunk.newStart, node.hunk.oldStart].join('\n');
   }
 }
