@@ -38,7 +38,7 @@ var lines = []line{
 	{number: "13", claim: "sub-agents never wider"},
 	{number: "14", claim: "ways out of the sandbox", pkg: "internal/sandbox", tests: "TestEscapes", figures: usual},
 	{number: "14", claim: "the same for another user", pkg: "internal/sandbox", tests: "TestAsUser", figures: usual},
-	{number: "15", claim: "machines that lack something", pkg: "internal/sandbox", tests: "TestDegrade|TestRemembered|TestModes"},
+	{number: "15", claim: "machines that lack something", pkg: "internal/sandbox", tests: "TestDegrade|TestRemembered|TestModes|TestWorldFails"},
 	{number: "15", claim: "less than all of it asks", pkg: "internal/app", tests: "TestLevelsBelowBubblewrap"},
 	{number: "16", claim: "trees of processes ended", pkg: "internal/sandbox", tests: "TestTree|TestServerDies|TestServerDiesIdle|TestKeeper.*"},
 	{number: "17", claim: "bombs bounded", pkg: "internal/sandbox", tests: "TestLimits"},

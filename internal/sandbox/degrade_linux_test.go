@@ -23,8 +23,12 @@ type without struct {
 	Userns   bool   // user namespaces are not allowed to anybody
 	Landlock bool   // the kernel has none
 	Seccomp  bool   // no filter can be added
+	Internet bool   // no socket of the internet can be made
 	Bwrap    string // takes the place of bwrap
 	Cache    string
+	Temp     string // takes the place of the directory for temporary files
+
+	Descriptors uint64 // as many can be open, above what is; 0 is no limit
 }
 
 const helperMachine = "SANDBOX_TEST_MACHINE"
@@ -39,6 +43,9 @@ func on(t *testing.T, w without) Status {
 	cmd := exec.CommandContext(t.Context(), program(t), "-test.run=^TestHelperMachine$", "-test.v")
 	// Under the race detector, a process waits for a second before it ends.
 	cmd.Env = append(os.Environ(), helperMachine+"="+string(data), "GORACE=atexit_sleep_ms=0")
+	if w.Temp != "" {
+		cmd.Env = append(cmd.Env, "TMPDIR="+w.Temp)
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatal(err, string(out))
@@ -73,7 +80,9 @@ func TestHelperMachine(t *testing.T) {
 		}
 		t.Fatal(syscall.Exec(program(t), os.Args, append(os.Environ(), helperMachine+"_INSIDE=1")))
 	}
+	limitDescriptors(t, w.Descriptors)
 	st := Open(self(t), Options{Bwrap: w.Bwrap, CacheDir: w.Cache}).Status()
+	limitDescriptors(t, 0)
 	out, err := json.Marshal(st)
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +108,9 @@ func (w without) take() error {
 	}
 	if w.Landlock {
 		on(unix.SYS_LANDLOCK_CREATE_RULESET, deny(unix.EOPNOTSUPP))
+	}
+	if w.Internet {
+		on(unix.SYS_SOCKET, bpf.LoadAbsolute{Off: 16, Size: 4}, bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipFalse: 1}, deny(unix.EACCES), allow)
 	}
 	if w.Seccomp {
 		on(unix.SYS_SECCOMP, deny(unix.EINVAL))
@@ -153,6 +165,8 @@ fd=$2; shift 2; mapfile -d '' -t args < <(cat <&$fd | ` + sed + `); exec bwrap "
 		{"a bwrap that runs nothing", without{Bwrap: script("nothing", "exit 0")}, Landlock, "bubblewrap does not work", false},
 		{"no Landlock", without{Landlock: true}, Bubblewrap, "version 0 of Landlock", false},
 		{"neither", without{Landlock: true, Userns: true}, None, "version 0 of Landlock", false},
+		{"no internet", without{Internet: true}, Full, "", false},
+		{"no temporary files", without{Temp: filepath.Join(dir, "none")}, None, "the sandbox can't be tried out", false},
 		{"no filters", without{Seccomp: true}, None, "system calls can't be filtered", false},
 		{"the network is not taken away", without{Bwrap: script("net", rewrite(`sed -z 's/^--clearenv$/--clearenv\x00--share-net/'`))}, None, "connect over TCP", true},
 		{"hooks can be written", without{Bwrap: script("hooks", rewrite(`sed -z 's/^--ro-bind$/--bind/'`))}, None, "add a git hook", true},
@@ -221,5 +235,85 @@ func TestRemembered(t *testing.T) {
 	}
 	if err == nil || exists(filepath.Join(root, "made")) {
 		t.Errorf("a command ran without its sandbox: %v", err)
+	}
+}
+
+// limitDescriptors makes n the number of descriptors that can be opened more;
+// 0 is no limit.
+func limitDescriptors(t *testing.T, n uint64) {
+	t.Helper()
+	var limit unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
+	if limit.Cur = limit.Max; n > 0 {
+		r, w, pipeErr := os.Pipe() // the runtime can't do without the descriptors that it makes for the first one
+		err = errors.Join(err, pipeErr, r.Close(), w.Close())
+		next, openErr := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		err = errors.Join(err, openErr, unix.Close(next))
+		limit.Cur = uint64(next) + n
+	}
+	if err = errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const helperWorld = "SANDBOX_TEST_WORLD"
+
+// TestWorldFails: whatever step of making a world fails, its maker says so and
+// leaves nothing, and the machine has a level or a reason.
+func TestWorldFails(t *testing.T) {
+	for what, spoil := range map[string]func(dir string) (program string){
+		"no directory":  func(dir string) string { put(t, filepath.Join(dir, "world"), ""); return self(t) },
+		"no repository": func(dir string) string { put(t, filepath.Join(dir, "blocked"), ""); return self(t) },
+		"no file": func(dir string) string {
+			if err := os.MkdirAll(filepath.Join(dir, "world/root/.env/taken"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			return self(t)
+		},
+		"no program": func(dir string) string { return filepath.Join(dir, "none") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := realTemp(t)
+			program, at := spoil(dir), filepath.Join(dir, "world")
+			if what == "no repository" {
+				at = filepath.Join(dir, "blocked", "world")
+			}
+			if w, done, err := newWorld(program, at); err == nil || w != nil || done != nil {
+				t.Errorf("made %v, %v", w, err)
+			}
+		})
+	}
+	t.Run("descriptors", func(t *testing.T) {
+		if os.Getenv(helperWorld) == "" {
+			cmd := exec.CommandContext(t.Context(), program(t), "-test.run=^TestWorldFails$/^descriptors$", "-test.v")
+			cmd.Env = append(os.Environ(), helperWorld+"=1", "GORACE=atexit_sleep_ms=0")
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "worlds failed") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			return
+		}
+		failed, made := 0, 0
+		for n := uint64(1); n <= 40; n++ {
+			dir := realTemp(t)
+			limitDescriptors(t, n)
+			_, done, err := newWorld(self(t), filepath.Join(dir, "world"))
+			limitDescriptors(t, 0)
+			if err != nil {
+				failed++
+				continue
+			}
+			made++
+			done()
+		}
+		t.Logf("%d worlds failed, %d were made", failed, made)
+		if failed < 2 || made == 0 {
+			t.Error("this shows nothing")
+		}
+	})
+	for n := uint64(4); n <= 48; n += 4 {
+		if st := on(t, without{Descriptors: n}); st.Level != Full && st.Why+st.Broken == "" {
+			t.Errorf("with %d descriptors: %+v", n, st)
+		}
 	}
 }

@@ -41,8 +41,8 @@ func (s *Sandbox) probe() {
 		s.status = st
 		return
 	}
-	s.status = s.find()
-	if s.status.Broken == "" {
+	var tried bool
+	if s.status, tried = s.find(); tried && s.status.Broken == "" {
 		s.remember(key, s.status)
 	}
 }
@@ -79,57 +79,95 @@ func userHome() string {
 	return home
 }
 
-func (s *Sandbox) find() Status {
+// find tries out the levels, the best first. tried is false when one of them
+// could not be tried, for a reason that may pass.
+func (s *Sandbox) find() (st Status, tried bool) {
 	var why string
-	if s.tools.Bwrap == "" {
+	tried = true
+	old := fmt.Sprintf("the kernel has version %d of Landlock, and %d is needed", s.tools.Landlock, leastLandlock)
+	try := func(level Level) (done bool) {
+		err := s.check(level)
+		var broken *brokenError
+		var world *worldError
+		switch {
+		case err == nil:
+			st = Status{Level: level, Why: why}
+			return true
+		case errors.As(err, &broken):
+			st = Status{Broken: broken.what}
+			return true
+		case errors.As(err, &world):
+			tried = false
+		}
+		if level >= Bubblewrap {
+			why = "bubblewrap does not work: " + err.Error()
+		} else {
+			why = join(why, err.Error())
+		}
+		return false
+	}
+	switch {
+	case s.tools.Bwrap == "":
 		why = "bubblewrap is not installed"
-	} else {
-		level := Full
-		if s.tools.Landlock < leastLandlock {
-			level = Bubblewrap
-			why = fmt.Sprintf("the kernel has version %d of Landlock, and %d is needed", s.tools.Landlock, leastLandlock)
+	case s.tools.Landlock >= leastLandlock:
+		if try(Full) {
+			return st, tried
 		}
-		broken, failed := s.check(level)
-		if broken != "" {
-			return Status{Broken: broken}
+	default:
+		why = old
+		if try(Bubblewrap) {
+			return st, tried
 		}
-		if failed == "" {
-			return Status{Level: level, Why: why}
-		}
-		why = "bubblewrap does not work: " + failed
 	}
 	if s.tools.Landlock < leastLandlock {
-		return Status{Why: join(why, fmt.Sprintf("the kernel has version %d of Landlock, and %d is needed", s.tools.Landlock, leastLandlock))}
+		return Status{Why: join(why, old)}, tried
 	}
-	broken, failed := s.check(Landlock)
-	if broken != "" {
-		return Status{Broken: broken}
+	if try(Landlock) {
+		return st, tried
 	}
-	if failed != "" {
-		return Status{Why: join(why, failed)}
-	}
-	return Status{Level: Landlock, Why: why}
+	return Status{Why: why}, tried
 }
 
-// check tries out a level: failed says why it can't be set up; broken, what it
-// let through, or what honest programs could not do.
-func (s *Sandbox) check(level Level) (broken, failed string) {
+// brokenError says what a level let through, or what honest programs could not
+// do in it.
+type brokenError struct{ what string }
+
+func (e *brokenError) Error() string { return e.what }
+
+// worldError says why there is nothing to try a level with: that says nothing
+// about the level.
+type worldError struct{ err error }
+
+func (e *worldError) Error() string {
+	return fmt.Sprintf("the sandbox can't be tried out: %v", e.err)
+}
+func (e *worldError) Unwrap() error { return e.err }
+
+// check tries out a level. What is neither broken nor fine can't be set up.
+func (s *Sandbox) check(level Level) error {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	trials, err := s.trials(ctx, level, tryFew)
 	var setup *setupError
+	var world *worldError
 	switch {
 	case errors.As(err, &setup):
-		return "", setup.said
+		return errors.New(setup.said)
+	case errors.As(err, &world):
+		return err
 	case err != nil:
-		return err.Error(), ""
+		return &brokenError{err.Error()}
 	}
+	what := ""
 	for _, t := range trials {
 		if t.Must && !t.Held {
-			broken = join(broken, fmt.Sprintf("%s: a command could %s", level, t.Name))
+			what = join(what, fmt.Sprintf("%s: a command could %s", level, t.Name))
 		}
 	}
-	return broken, ""
+	if what != "" {
+		return &brokenError{what}
+	}
+	return nil
 }
 
 // Prove makes all attempts to escape at the level of this machine, each also
@@ -152,16 +190,16 @@ const honest = `set -e; echo one > made; mkdir -p dir; mv made dir/made; t=$(mkt
 func (s *Sandbox) trials(ctx context.Context, level Level, which string) (_ []Trial, err error) {
 	tmp, err := os.MkdirTemp("", "sidecar-ls-sandbox-*")
 	if err != nil {
-		return nil, err
+		return nil, &worldError{err}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	if tmp, err = filepath.EvalSymlinks(tmp); err != nil {
-		return nil, err
+		return nil, &worldError{err}
 	}
 	run := func(name string, do func(w *world) ([]byte, error)) (map[string]string, error) {
 		w, done, err := newWorld(s.self, filepath.Join(tmp, name))
 		if err != nil {
-			return nil, err
+			return nil, &worldError{err}
 		}
 		defer done()
 		out, err := do(w)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -42,20 +43,21 @@ func planted(secret string) []string {
 	return env
 }
 
-// newWorld makes a world below dir; done takes it away again.
-func newWorld(self, dir string) (w *world, done func(), err error) {
+// newWorld makes a world below dir; done takes it away again. Without a network
+// or shared memory there is a world, and no control for what needs them.
+func newWorld(self, dir string) (_ *world, done func(), err error) {
 	var last []func()
-	done = func() {
-		for i := len(last) - 1; i >= 0; i-- {
-			last[i]()
+	undo := func() {
+		for _, f := range slices.Backward(last) {
+			f()
 		}
 	}
 	defer func() {
 		if err != nil {
-			done()
+			undo()
 		}
 	}()
-	w = &world{
+	w := &world{
 		Root: filepath.Join(dir, "root"), Outside: filepath.Join(dir, "outside"), ReadOnly: filepath.Join(dir, "readonly"),
 		Secret: "planted-" + strconv.FormatInt(time.Now().UnixNano(), 36),
 	}
@@ -91,19 +93,15 @@ func newWorld(self, dir string) (w *world, done func(), err error) {
 	last = append(last, func() { life.Close(); _ = victim.Wait() })
 	w.Victim = victim.Process.Pid
 
-	tcp, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // at once
-	if err != nil {
-		return nil, nil, err
+	if tcp, err := net.Listen("tcp", "127.0.0.1:0"); err == nil { //nolint:noctx // at once
+		last = append(last, func() { _ = tcp.Close() })
+		w.TCP = tcp.Addr().String()
 	}
-	last = append(last, func() { _ = tcp.Close() })
-	w.TCP = tcp.Addr().String()
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // at once
-	if err != nil {
-		return nil, nil, err
+	if udp, err := net.ListenPacket("udp", "127.0.0.1:0"); err == nil { //nolint:noctx // at once
+		last = append(last, func() { _ = udp.Close() })
+		w.UDP = udp.LocalAddr().String()
+		go echo(udp)
 	}
-	last = append(last, func() { _ = udp.Close() })
-	w.UDP = udp.LocalAddr().String()
-	go echo(udp)
 	w.Unix, w.Abstract = filepath.Join(w.Outside, "sock"), "@sidecar-ls-"+w.Secret
 	for _, name := range []string{w.Unix, w.Abstract} {
 		l, err := net.Listen("unix", name) //nolint:noctx // at once
@@ -120,7 +118,7 @@ func newWorld(self, dir string) (w *world, done func(), err error) {
 	if id, err := unix.SysvShmGet(w.SysV, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600); err == nil {
 		last = append(last, func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	}
-	return w, done, nil
+	return w, undo, nil
 }
 
 func echo(c net.PacketConn) {
