@@ -61,6 +61,17 @@ var guardList = []guard{
 	{"internal/sandbox/protect_linux.go", "for _, name := range missing {", "for _, name := range missing[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/bwrap_linux.go", "for _, path := range s.Hidden {", "for _, path := range s.Hidden[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/masks_linux.go", "return masks[i].path", "_ = i", "internal/sandbox", "TestMaskLost"},
+	{"internal/sandbox/protect_linux.go", "return g.repository(path)", "return nil", "internal/app", "TestRepositoriesOfCommands"},
+	{"internal/sandbox/protect_linux.go", "for _, name := range gitEmpty {", "for _, name := range gitEmpty[:0] {", "internal/app", "TestRepositoriesOfCommands"},
+	{"internal/sandbox/protect_linux.go", "for _, name := range linkedProtected {", "for _, name := range linkedProtected[:0] {", "internal/app", "TestLinkedTreeOfCommands"},
+	{"internal/sandbox/keep_linux.go", "after(b.record.Name())", "_ = after", "internal/app", "TestRepositoriesOfKilledServer"},
+	{"internal/settle/settle.go", "said = append(said, h.setAside(a))", "_ = h.setAside", "internal/app", "TestRepositoriesOfCommands"},
+	{"internal/settle/watch.go", "w.tell(w.state.check(context.Background(), w.o.Look, nil))", "_ = w.tell", "internal/app", "TestRepositoriesWhileRunning"},
+	{"internal/gitrepo/hazard.go", "if keyMatches(key, s.key) {", "if false {", "internal/gitrepo", "TestHazard"},
+	{"internal/inventory/inventory.go", "if !v.sure || v.stamp != at {", "if !v.sure {", "internal/inventory", "TestForgedTime"},
+	{"internal/inventory/inventory.go", "workspace.Sensitive(rel) && ", "workspace.Sensitive(rel) && len(n.found) < 1000 && ", "internal/inventory", "TestLook"},
+	{"internal/app/surroundings.go", "case inventory.Closed:", "case 99:", "internal/app", "TestSecretsOfCommands"},
+	{"internal/app/surroundings.go", "spec.Hidden = append(spec.Hidden, answering(sockets)...)", "_ = answering", "internal/app", "TestSocketsOfCommands"},
 	{"internal/sandbox/spec.go", "if slices.Contains(kept, name) ||", "if name != \"\" ||", "internal/sandbox", "TestEnvironment"},
 }
 

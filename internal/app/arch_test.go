@@ -61,6 +61,8 @@ var may = []struct {
 	{"internal/mcp/endpoint", []string{"internal/dispatch", "internal/events", "internal/session"}, "an agent gets a session and the dispatcher, as every other caller"},
 	{"internal/mcp/source", []string{"tools"}, "servers bring tools; how they are started and what they are trusted with is not known here"},
 	{"internal/attach", nil, "the floor: processes find each other, and what they say is not known here"},
+	{"internal/inventory", []string{"internal/workspace"}, "names alone, by the rules of the floor"},
+	{"internal/settle", []string{"internal/inventory", "internal/gitrepo"}, "what git would obey is gitrepo's to say; who writes there is not known here"},
 	{"internal/workspace", nil, "the floor"},
 	{"internal/policy/shell", []string{"internal/policy"}, "reading a command line decides nothing about tools"},
 	{"internal/policy", nil, "the floor; pure"},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
@@ -22,6 +23,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -73,6 +75,7 @@ type core struct {
 	shadows  *shadows
 	repos    *repos
 	tracked  trackedSecrets
+	seen     inventories // of the directories that commands run in
 	bus      *events.Bus
 	audit    *auditlog.Log // nil: stateErr says why
 	known    *known
@@ -91,6 +94,8 @@ type core struct {
 	checker   *checker         // nil: nobody waits for what it finds
 	knowledge *knowledge
 	problems  []string // what the user should know: settings, recovery, the queue
+
+	toldTracked sync.Map // sessions and roots that know of tracked secrets
 
 	reviewErr error
 	stateErr  error // stateDir must not be used
@@ -127,6 +132,11 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	c.box = box
 	for _, f := range folders {
 		sandbox.Sweep(f.Dir)
+	}
+	if c.stateErr == nil {
+		for _, text := range settle.Leftovers(recordsDir(c.stateDir), sweep, lookAt) {
+			c.problems = append(c.problems, setAside(text))
+		}
 	}
 	c.servers = newServers(c, d, box)
 	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident, told: d.indexed}

@@ -46,7 +46,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer k.close()
-		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkLanguages(k), checkAgents(ctx, f.Dir), checkSources(k))
+		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkSecrets(ctx, k), checkLanguages(k), checkAgents(ctx, f.Dir), checkSources(k))
 	}
 	if c.json {
 		if err := c.print(findings); err != nil {

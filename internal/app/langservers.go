@@ -50,24 +50,32 @@ func (c *core) serverSettings() langserver.Settings {
 // startServer starts a language server in the sandbox. Its program may lie
 // where commands see nothing, and is shown to it.
 func (c *core) startServer(ctx context.Context, self string, box *sandbox.Sandbox, p langserver.Program) (*langserver.Process, error) {
-	spec, err := c.confinement(ctx, p.Folder)
+	conf, err := c.confinement(ctx, p.Folder)
 	if err != nil {
 		return nil, err
 	}
+	spec := &conf.Spec
 	if !p.Writes {
 		spec.LookOnly, spec.Writable = true, nil // it stays, and so would what stands in for missing names
 	}
 	program, readable := installation(p.Argv[0])
 	spec.ReadOnly = append(spec.ReadOnly, readable...)
-	return startConfined(ctx, self, box, spec, p.Dir, append([]string{program}, p.Argv[1:]...))
+	return c.startConfined(ctx, self, box, conf, p.Dir, append([]string{program}, p.Argv[1:]...))
 }
 
 // startConfined starts a program that is spoken to on its standard streams.
-func startConfined(ctx context.Context, self string, box *sandbox.Sandbox, spec sandbox.Spec, dir string, argv []string) (_ *langserver.Process, err error) {
+func (c *core) startConfined(ctx context.Context, self string, box *sandbox.Sandbox, conf confinement, dir string, argv []string) (_ *langserver.Process, err error) {
 	if self == "" {
 		return nil, errors.New("this process can't confine programs; start sidecar-ls itself")
 	}
-	cmd, err := box.Command(ctx, spec, dir, argv...)
+	told := func(text string) {
+		text = setAside(text)
+		c.door.log.Warn(text, "program", filepath.Base(argv[0]))
+		if c.door.warn != nil {
+			c.door.warn(text)
+		}
+	}
+	cmd, err := c.confine(ctx, box, conf, told, dir, argv...)
 	if err != nil {
 		return nil, err
 	}

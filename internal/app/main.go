@@ -159,7 +159,7 @@ func run(ctx context.Context, args []string, s Streams) error {
 		return pdfWorker(s)
 	}
 	if name == sandbox.InitCommand {
-		return exitCode(sandbox.Init(args, s.Out, s.Err))
+		return exitCode(sandbox.Init(args, s.Out, s.Err, settleRecord))
 	}
 	if name == "help" {
 		help(s.Out)

@@ -91,3 +91,26 @@ func runTrue(ctx context.Context, self, root string, set *config.Settings) error
 	}
 	return c.Run()
 }
+
+// checkSecrets says what is hidden from commands, and what git shows of it.
+func checkSecrets(ctx context.Context, k *core) finding {
+	const name = "secrets"
+	spec := sandboxSpec(k.settings.now.Load(), k.disk.Folders()[0].Dir)
+	secrets, err := k.surroundings(ctx, &spec)
+	if err != nil {
+		return finding{name, false, "what is to be hidden from commands is not known, so none is run: " + err.Error()}
+	}
+	n := len(secrets)
+	var tracked []string
+	if r, err := k.repos.open(ctx, spec.Root); err == nil {
+		tracked, secrets = k.tracked.split(r, secrets)
+	}
+	if err := hide(&spec, tracked, secrets); err != nil {
+		return finding{name, false, "no command is run: " + err.Error()}
+	}
+	detail := fmt.Sprintf("%d files are hidden from commands, because their names say secret", n)
+	if len(tracked) > 0 {
+		detail += "; " + trackedWords(spec.Root, tracked)
+	}
+	return finding{name, true, detail}
+}

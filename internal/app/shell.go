@@ -3,15 +3,12 @@ package app
 import (
 	"context"
 	"errors"
-	"io/fs"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
@@ -44,17 +41,17 @@ func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 			if self == "" {
 				return nil, errors.New("this process can't confine commands; start sidecar-ls itself")
 			}
-			spec, err := c.confinement(ctx, r.Root)
+			conf, err := c.confinement(ctx, r.Root)
 			if err != nil {
 				return nil, err
 			}
-			spec.HomeVariable = shell.HomeVariable
-			cmd, err := box.Command(ctx, spec, r.Dir, r.Argv...)
+			conf.HomeVariable = shell.HomeVariable
+			cmd, err := c.confine(ctx, box, conf, func(text string) { c.door.log.Warn(setAside(text)) }, r.Dir, r.Argv...)
 			if err != nil {
 				return nil, err
 			}
 			cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
-			return cmd, cmd.Start()
+			return &noted{cmd, c.trackedNote(r, conf.Sealed)}, cmd.Start()
 		},
 	}
 }
@@ -73,6 +70,24 @@ func (c *core) confinedBy(self string, box *sandbox.Sandbox) string {
 		return weak
 	}
 	return level.Words(sandboxSpec(set, c.disk.Folders()[0].Dir).Network)
+}
+
+// noted is a command with a note for its result.
+type noted struct {
+	*sandbox.Cmd
+	note string
+}
+
+// Words implements shell.Process.
+func (c *noted) Words() string { return c.Cmd.Words() + c.note }
+
+// trackedNote says, once in a session's root, that what git tracks can be read
+// out of the repository although the files can't.
+func (c *core) trackedNote(r shell.Run, sealed []string) string {
+	if _, told := c.toldTracked.LoadOrStore(r.Session+"\x00"+r.Root, true); told || len(sealed) == 0 {
+		return ""
+	}
+	return "; " + trackedWords(r.Root, sealed)
 }
 
 // unconfined says what confines commands less than it should, as the settings
@@ -101,20 +116,42 @@ func (c *core) commandHome(string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
+// confinement is what commands in a root may see and do, and what is looked
+// after while they do.
+type confinement struct {
+	sandbox.Spec
+	areas []settle.Area
+}
+
 // confinement is what commands in root may see and do.
-func (c *core) confinement(ctx context.Context, root string) (sandbox.Spec, error) {
+func (c *core) confinement(ctx context.Context, root string) (confinement, error) {
 	home, err := c.commandHome(root)
 	if err != nil {
-		return sandbox.Spec{}, err
+		return confinement{}, err
 	}
-	spec := sandboxSpec(c.settings.now.Load(), root)
+	conf := confinement{Spec: sandboxSpec(c.settings.now.Load(), root)}
+	spec := &conf.Spec
 	spec.Home = home
 	r, repoErr := c.repos.open(ctx, root)
-	if spec.Hidden = c.secrets(ctx, root); repoErr == nil {
-		spec.Sealed, spec.Hidden = c.tracked.split(r, spec.Hidden)
+	level, err := c.box.LevelFor(spec.Mode)
+	if err == nil && level > sandbox.None {
+		secrets, err := c.surroundings(ctx, spec)
+		if err != nil {
+			return conf, fmt.Errorf("it is not known what must be hidden from a command: %w", err)
+		}
+		var tracked []string
+		if repoErr == nil {
+			tracked, secrets = c.tracked.split(r, secrets)
+		}
+		if err := hide(spec, tracked, secrets); err != nil && level >= sandbox.Bubblewrap {
+			return conf, err
+		}
+		if conf.areas, err = areasOf(spec); err != nil {
+			return conf, err
+		}
 	}
 	if err := c.gitSettings(ctx, root, home, len(spec.Sealed) > 0); err != nil {
-		return sandbox.Spec{}, err
+		return conf, err
 	}
 	if repoErr == nil && r.CommonDir != filepath.Join(r.Dir, ".git") {
 		// A linked working tree has its repository elsewhere: a commit can be made
@@ -122,44 +159,5 @@ func (c *core) confinement(ctx context.Context, root string) (sandbox.Spec, erro
 		spec.ReadOnly = append(spec.ReadOnly, r.CommonDir)
 		spec.Writable = append(spec.Writable, r.GitDir, filepath.Join(r.CommonDir, "objects"))
 	}
-	return spec, nil
-}
-
-// How far secrets are looked for before each command: what lies deeper, or in
-// a directory that holds what others wrote, is not hidden from it.
-const (
-	secretsDepth = 5
-	secretsTime  = time.Second
-)
-
-// secrets lists the files below root that commands must not see.
-func (c *core) secrets(ctx context.Context, root string) []string {
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{})
-	if err != nil {
-		return nil
-	}
-	defer disk.Close()
-	ctx, cancel := context.WithTimeout(ctx, secretsTime)
-	defer cancel()
-	allowed := c.settings.dispatch.Load().SensitiveOK
-	var mu sync.Mutex
-	var found []string
-	_ = disk.Walk(ctx, workspace.WalkOptions{
-		IncludeIgnored: true, Hidden: true,
-		Keep: func(name string, dir bool) bool {
-			if dir {
-				return strings.Count(name, "/") < secretsDepth && !strings.HasSuffix(name, "node_modules") && !strings.HasPrefix(name, ".sidecar")
-			}
-			return workspace.Sensitive(name) && !allowed(name)
-		},
-	}, func(e *workspace.Entry) error {
-		mu.Lock()
-		defer mu.Unlock()
-		found = append(found, disk.Abs(e.Path))
-		if len(found) == 1000 {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return found
+	return conf, nil
 }

@@ -167,10 +167,11 @@ func expandServer(s source.Server, home string, lookup func(string) (string, boo
 // startSource starts a server in the sandbox, with the environment of commands
 // and what its entry gives it.
 func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbox, home string, s source.Server) (*source.Process, error) {
-	spec, err := c.confinement(ctx, home)
+	conf, err := c.confinement(ctx, home)
 	if err != nil {
 		return nil, err
 	}
+	spec := &conf.Spec
 	allowed := c.settings.now.Load().Strings("mcp.network")
 	spec.Network = spec.Network || slices.Contains(allowed, s.Name) || slices.Contains(allowed, "*")
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
@@ -192,7 +193,7 @@ func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbo
 	}
 	program, readable := installation(program)
 	spec.ReadOnly = append(spec.ReadOnly, readable...)
-	p, err := startConfined(ctx, self, box, spec, dir, append([]string{program}, s.Command[1:]...))
+	p, err := c.startConfined(ctx, self, box, conf, dir, append([]string{program}, s.Command[1:]...))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -64,4 +65,17 @@ func (t *trackedSecrets) names(index string) map[string]bool {
 	}
 	t.of[index] = trackedIn{info, names}
 	return names
+}
+
+// trackedWords say that what git tracks is not secret from commands.
+func trackedWords(root string, tracked []string) string {
+	name := tracked[0]
+	if rel, err := filepath.Rel(root, name); err == nil {
+		name = filepath.ToSlash(rel)
+	}
+	more := ""
+	if len(tracked) > 1 {
+		more = fmt.Sprintf(" and %d more", len(tracked)-1)
+	}
+	return fmt.Sprintf("git tracks %s%s: commands can't read the file, but they can read what was committed of it (git show HEAD:%s)", name, more, name)
 }

@@ -90,14 +90,19 @@ var fixed = []override{
 
 // instead returns the row of programs that a key falls under.
 func instead(key string) (value string, ok bool) {
-	section, middle, name := splitKey(key)
 	for _, p := range programs {
-		s, m, n := splitKey(p.key)
-		if s == section && (m == "*" && middle != "" || m == middle) && (n == "*" || n == name) {
+		if keyMatches(p.key, key) {
 			return p.instead, true
 		}
 	}
 	return "", false
+}
+
+// keyMatches reports whether a key is meant by one that may have stars.
+func keyMatches(pattern, key string) bool {
+	section, middle, name := splitKey(key)
+	s, m, n := splitKey(pattern)
+	return s == section && (m == "*" && middle != "" || m == middle) && (n == "*" || n == name)
 }
 
 // overrides are the settings for one run.

@@ -31,6 +31,9 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 		}
 	}()
 	c.tidy = tidy
+	if spec.After != nil {
+		last = append(last, func() { c.removed = append(c.removed, spec.After()...) })
+	}
 
 	if level == None {
 		s.once.Do(s.probe) // which for the other levels is done
@@ -47,6 +50,7 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 		c.plain = true
 		k.job = job{Argv: argv, Dir: dir, Env: spec.environ(spec.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": os.TempDir()})}
 	}
+	k.job.Record = spec.Record
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +80,7 @@ const mostGuarded = mostFiles / 2
 func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()) error {
 	var guards []*guard
 	for _, dir := range spec.writable() {
-		g, err := protect(dir)
+		g, err := protect(dir, spec.repositoriesIn(dir))
 		if err != nil {
 			return err
 		}

@@ -20,8 +20,9 @@ const (
 
 // Init is the life of a process between the server and a command; args is what
 // follows InitCommand. It returns an exit code if there is no command to
-// become.
-func Init(args []string, out, stderr io.Writer) int {
+// become. after is what is left to do for a command with a Spec.Record whose
+// server was killed; nil is nothing.
+func Init(args []string, out, stderr io.Writer, after func(record string)) int {
 	role := ""
 	if len(args) > 0 {
 		role = args[0]
@@ -30,7 +31,7 @@ func Init(args []string, out, stderr io.Writer) int {
 	case roleConfine:
 		return confine(stderr)
 	case roleKeep:
-		return keep()
+		return keep(after)
 	case roleTry:
 		return try(args[1:], out, stderr)
 	}

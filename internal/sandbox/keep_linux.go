@@ -50,6 +50,7 @@ type job struct {
 	Dir       string
 	Own       string // a directory that goes with the command, also when the server is gone
 	Namespace bool   // of processes, which the kernel ends with the command
+	Record    string // Spec.Record
 
 	// Guarded are directories whose locks are the last of the descriptors. They
 	// are held until nothing is left of the command.
@@ -68,8 +69,9 @@ type told struct {
 // mostFiles bounds the descriptors of a message.
 const mostFiles = 32
 
-// keep is the life of a keeper.
-func keep() int {
+// keep is the life of a keeper. after is called with the record of a command
+// whose server is gone.
+func keep(after func(record string)) int {
 	runtime.LockOSThread() // rights are a thread's, and so is the death of a parent
 	say := func(t told) bool {
 		data, err := json.Marshal(t)
@@ -96,13 +98,16 @@ func keep() int {
 		for _, dir := range remove(&has) {
 			Sweep(dir) // what the server would do
 		}
-		os.Exit(0)
+		if b := has.Load(); b != nil && b.record != nil && after != nil {
+			after(b.record.Name())
+		}
+		os.Exit(0) // and the record's lock goes
 	}()
 	for files := range jobs {
 		cmd, namespace, err := startJob(files, &has)
 		if err != nil {
 			remove(&has)
-			has.Store(nil)
+			forget(&has)
 			say(told{Failed: err.Error()})
 			continue
 		}
@@ -119,7 +124,7 @@ func keep() int {
 		}
 		remove(&has)
 		if say(end) {
-			has.Store(nil) // the rest is the server's
+			forget(&has) // the rest is the server's
 		}
 	}
 	return 0
@@ -186,6 +191,7 @@ func makeThreads(n int) {
 // belongings go with a command.
 type belongings struct {
 	own     string
+	record  *os.File // locked; nil: there is none
 	guarded []string
 	locks   []*os.File // of guarded
 }
@@ -204,6 +210,13 @@ func remove(has *atomic.Pointer[belongings]) (guarded []string) {
 		f.Close()
 	}
 	return b.guarded
+}
+
+// forget gives up what went with a command.
+func forget(has *atomic.Pointer[belongings]) {
+	if b := has.Swap(nil); b != nil && b.record != nil {
+		b.record.Close()
+	}
 }
 
 // receive hands on what the server sends, until it is gone or wants the end.
@@ -250,7 +263,19 @@ func startJob(files []*os.File, has *atomic.Pointer[belongings]) (_ *exec.Cmd, n
 		return nil, false, fmt.Errorf("the command can't be read: %w", err)
 	}
 	locks := max(4, len(files)-len(j.Guarded))
-	has.Store(&belongings{j.Own, j.Guarded, files[locks:]})
+	b := &belongings{own: j.Own, guarded: j.Guarded, locks: files[locks:]}
+	if j.Record != "" {
+		f, err := os.Open(j.Record)
+		if err != nil {
+			return nil, false, fmt.Errorf("the record of the command: %w", err)
+		}
+		b.record = f
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil && err != unix.ENOLCK && err != unix.EOPNOTSUPP {
+			f.Close()
+			return nil, false, fmt.Errorf("the record of the command: %w", err)
+		}
+	}
+	has.Store(b)
 	files = files[:locks]
 	if info, err := os.Stat(j.Dir); err != nil {
 		return nil, false, fmt.Errorf("the working directory: %w", err)

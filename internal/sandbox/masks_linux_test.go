@@ -162,7 +162,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	put(t, filepath.Join(spec.Root, ".cursor/rules"), "of the user's\n")
-	g, err := protect(spec.Root)
+	g, err := protect(spec.Root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,13 @@ func (*keepers) close() {}
 func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (*Cmd, error) {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Cmd ends it
 	cmd.Dir, cmd.Env = dir, spec.environ(spec.Home, map[string]string{})
-	return &Cmd{level: level, network: spec.Network, tidy: func() {}, plain: true, delay: bareDelay, proc: &bare{cmd}}, nil
+	c := &Cmd{level: level, network: spec.Network, plain: true, delay: bareDelay, proc: &bare{cmd}}
+	c.tidy = func() {
+		if spec.After != nil {
+			c.removed = spec.After()
+		}
+	}
+	return c, nil
 }
 
 // bare is a command by itself.
@@ -57,13 +63,13 @@ func (s *Sandbox) Prove(context.Context) ([]Trial, error) {
 }
 
 // Init has nothing to do here.
-func Init(_ []string, _, stderr io.Writer) int {
+func Init(_ []string, _, stderr io.Writer, _ func(string)) int {
 	fmt.Fprintln(stderr, "this command is for the server's own use")
 	return 125
 }
 
 // Sweep has nothing to remove here.
-func Sweep(string) {}
+func Sweep(string, ...string) {}
 
 func defaultMemory() int64 { return -1 }
 

@@ -25,9 +25,16 @@ var (
 		".gitconfig", ".gitmodules", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".pre-commit-config.yaml",
 		"lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".ripgreprc", ".gdbinit", ".lldbinit"}
 
-	// gitProtected are the names in a git directory that make git run something.
+	// gitProtected are the names in a git directory that make git run something,
+	// and gitMissing and gitEmpty those of them that a directory or an empty file
+	// stands in for.
 	gitProtected = []string{"hooks", "config", "config.worktree", "info", "modules", "worktrees"}
-	gitMissing   = []string{"hooks", "info", "modules"}
+	gitMissing   = []string{"hooks", "info", "modules", "worktrees"}
+	gitEmpty     = []string{"config", "config.worktree"}
+
+	// linkedProtected are those in the git directory of a linked working tree,
+	// whose settings and hooks are another's.
+	linkedProtected = []string{"commondir", "gitdir", "config.worktree", "modules"}
 )
 
 // gitTrap is a file that must not appear in a git directory. It says where git
@@ -44,16 +51,21 @@ type guard struct {
 	keep     []string // directories that must not be renamed, in the order of their depth
 	readOnly []string
 	traps    []string // files that must not be there afterwards
-	stands   []string // our own directories that stand in for what is missing
+	stands   []string // our own, empty, that stand in for what is missing
 }
+
+// mostRepositories is up to how many repositories in a directory are protected
+// name by name, so that commits can be made there. Of more, the git directories
+// are read only as a whole: each mount costs every command.
+const mostRepositories = 20
 
 // protect finds what is to be protected in a writable directory, and makes
 // what must exist for that. Call release when the command has ended. Several
 // commands, of several servers, may run in one directory: the last one tidies
 // up, and a stand-in is known by its sticky bit. A command's keeper holds its
 // lock, too, so that nobody tidies up while a command is ended whose server is
-// gone.
-func protect(dir string) (*guard, error) {
+// gone. repositories are entries named .git, and git directories of other names.
+func protect(dir string, repositories []string) (*guard, error) {
 	g := &guard{dir: dir}
 	if f, err := os.Open(dir); err == nil {
 		if unix.Flock(int(f.Fd()), unix.LOCK_SH) == nil {
@@ -62,7 +74,7 @@ func protect(dir string) (*guard, error) {
 			f.Close() // a file system without locks
 		}
 	}
-	err := g.find()
+	err := g.find(repositories)
 	if err != nil {
 		g.release()
 		return nil, err
@@ -70,7 +82,13 @@ func protect(dir string) (*guard, error) {
 	return g, nil
 }
 
-func (g *guard) find() error {
+func (g *guard) find(repositories []string) error {
+	switch {
+	case linkedGitDir(g.dir):
+		return g.linked(g.dir)
+	case filepath.Base(g.dir) == "objects" && gitDir(filepath.Dir(g.dir)):
+		return nil // nothing in it is run or obeyed
+	}
 	for _, name := range protected {
 		if err := g.readOnlyAt(filepath.Join(g.dir, name)); err != nil {
 			return err
@@ -81,6 +99,19 @@ func (g *guard) find() error {
 			return err
 		}
 	}
+	if err := g.own(); err != nil {
+		return err
+	}
+	for _, path := range repositories {
+		if err := g.nested(path, len(repositories) > mostRepositories); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own protects the repository of the directory itself.
+func (g *guard) own() error {
 	git := filepath.Join(g.dir, ".git")
 	if gitDir(g.dir) { // a bare repository, or the git directory of another tree
 		git = g.dir
@@ -98,6 +129,32 @@ func (g *guard) find() error {
 		g.see = linkedTree(git)
 		return nil
 	}
+	return g.repository(git)
+}
+
+// nested protects a repository below the directory.
+func (g *guard) nested(path string, whole bool) error {
+	if path == g.dir || filepath.Dir(path) == g.dir && filepath.Base(path) == ".git" || slices.ContainsFunc(g.readOnly, func(dir string) bool { return within(path, dir) }) {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return nil // whoever looks after the command compares it
+	case err != nil:
+		return err
+	case !info.IsDir() || whole || !gitDir(path) && !linkedGitDir(path):
+		g.readOnly = append(g.readOnly, path)
+		return nil
+	case linkedGitDir(path):
+		g.keep = append(g.keep, path)
+		return g.linked(path)
+	}
+	return g.repository(path)
+}
+
+// repository protects what makes git run something in a git directory.
+func (g *guard) repository(git string) error {
 	for _, name := range gitProtected {
 		if info, err := os.Lstat(filepath.Join(git, name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			// Nothing can be mounted over a link, so it could be replaced.
@@ -118,10 +175,35 @@ func (g *guard) find() error {
 			return err
 		}
 	}
+	for _, name := range gitEmpty {
+		if err := g.standInFile(filepath.Join(git, name)); err != nil {
+			return err
+		}
+	}
 	if trap := filepath.Join(git, gitTrap); !exists(trap) {
 		g.traps = append(g.traps, trap)
 	}
 	return nil
+}
+
+// linked protects what leads git from the git directory of a linked working
+// tree to settings.
+func (g *guard) linked(git string) error {
+	for _, name := range linkedProtected {
+		if err := g.readOnlyAt(filepath.Join(git, name)); err != nil {
+			return err
+		}
+	}
+	if err := g.standIn(filepath.Join(git, "modules")); err != nil {
+		return err
+	}
+	return g.standInFile(filepath.Join(git, "config.worktree"))
+}
+
+// linkedGitDir reports whether dir is the git directory of a linked working
+// tree.
+func linkedGitDir(dir string) bool {
+	return exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, gitTrap))
 }
 
 // gitDir reports whether dir is what git takes for a git directory.
@@ -152,7 +234,22 @@ func linkError(path string) error {
 
 // standIn puts a directory where there is nothing.
 func (g *guard) standIn(path string) error {
-	err := os.Mkdir(path, 0o755)
+	return g.put(path, 0o755, func() error { return os.Mkdir(path, 0o755) })
+}
+
+// standInFile puts an empty file where there is nothing.
+func (g *guard) standInFile(path string) error {
+	return g.put(path, 0o644, func() error {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err == nil {
+			err = f.Close()
+		}
+		return err
+	})
+}
+
+func (g *guard) put(path string, perm fs.FileMode, make func() error) error {
+	err := make()
 	if errors.Is(err, fs.ErrExist) {
 		if info, err := os.Lstat(path); err != nil || !standsIn(info) || slices.Contains(g.stands, path) {
 			return err // readOnlyAt has it
@@ -164,13 +261,14 @@ func (g *guard) standIn(path string) error {
 	}
 	g.stands = append(g.stands, path)
 	g.readOnly = append(g.readOnly, path)
-	return os.Chmod(path, 0o755|fs.ModeSticky)
+	return os.Chmod(path, perm|fs.ModeSticky)
 }
 
-// standsIn reports whether a directory is one of ours: sticky, which no
-// program makes in a workspace. Whether it is empty shows when it is removed.
+// standsIn reports whether something is one of ours: sticky, which no program
+// makes a directory or an empty file in a workspace. Whether a directory is
+// empty shows when it is removed.
 func standsIn(info fs.FileInfo) bool {
-	return info.IsDir() && info.Mode()&fs.ModeSticky != 0
+	return info.Mode()&fs.ModeSticky != 0 && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0)
 }
 
 // release tidies up and returns the traps that were sprung: files that were
@@ -188,30 +286,47 @@ func (g *guard) release() (removed []string) {
 		}
 	}
 	for _, path := range g.stands {
-		if err := unix.Rmdir(path); err == unix.ENOTEMPTY || err == unix.EEXIST {
-			_ = os.Chmod(path, 0o755) // the user made something of it
-		}
+		unstand(path)
 	}
 	return removed
 }
 
-// Sweep removes the directories that stand in for missing names in dir, if no
-// command runs there: what a server left behind that was killed together with
-// the processes that keep its commands.
-func Sweep(dir string) {
+// unstand removes what stands in for a name, unless the user made something of
+// it.
+func unstand(path string) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil || info.Mode()&fs.ModeSticky == 0:
+	case info.IsDir():
+		if err := unix.Rmdir(path); err == unix.ENOTEMPTY || err == unix.EEXIST {
+			_ = os.Chmod(path, 0o755)
+		}
+	case info.Mode().IsRegular() && info.Size() == 0:
+		_ = os.Remove(path)
+	case info.Mode().IsRegular():
+		_ = os.Chmod(path, 0o644)
+	}
+}
+
+// Sweep removes what stands in for missing names in dir and in the git
+// directories of it that are named, if no command runs there: what a server
+// left behind that was killed together with the processes that keep its commands.
+func Sweep(dir string, repositories ...string) {
 	var stands []string
-	look := func(dir string, names []string) {
-		for _, name := range names {
+	look := func(dir string, lists ...[]string) {
+		for _, name := range slices.Concat(lists...) {
 			path := filepath.Join(dir, name)
 			if info, err := os.Lstat(path); err == nil && standsIn(info) {
 				stands = append(stands, path)
 			}
 		}
 	}
-	if gitDir(dir) {
-		look(dir, gitMissing)
-	} else {
-		look(filepath.Join(dir, ".git"), gitMissing)
+	repositories = append(repositories, filepath.Join(dir, ".git"))
+	if gitDir(dir) || linkedGitDir(dir) {
+		repositories = append(repositories, dir)
+	}
+	for _, path := range repositories {
+		look(path, gitMissing, gitEmpty)
 	}
 	look(dir, missing)
 	if len(stands) == 0 {

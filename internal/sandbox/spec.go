@@ -19,6 +19,20 @@ type Spec struct {
 	Hidden   []string // files and directories that look empty, if they exist
 	Sealed   []string // files that can't be read, but look as large and as old as they are
 
+	// Repositories are the entries named .git, and the git directories of other
+	// names, in Root and Writable: what makes git run something in them can't be
+	// written, as it can't in that of Root itself, which need not be among them.
+	Repositories []string
+
+	// After is called when nothing is left of the command, or when it was not
+	// started after all. What it returns goes to Removed.
+	After func() []string
+
+	// Record names a file that is handed to the function After of Init, by a
+	// process that outlives the server, when the server is killed and nothing is
+	// left of the command. It is locked (flock) as long as that process is there.
+	Record string
+
 	// Home is a private directory that stands in for the user's own home, and
 	// outlives the command. "" is an empty one that does not. At the level None
 	// the command has the user's own.
@@ -119,6 +133,19 @@ func (s Spec) writable() []string {
 	return append([]string{s.Root}, s.Writable...)
 }
 
+// repositoriesIn are those of Repositories that are to be protected in dir: not
+// what commands don't see, or can't write.
+func (s Spec) repositoriesIn(dir string) []string {
+	var list []string
+	for _, path := range s.Repositories {
+		in := func(other string) bool { return within(path, other) }
+		if within(path, dir) && !slices.ContainsFunc(s.Hidden, in) && !slices.ContainsFunc(s.ReadOnly, in) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
 // resolve checks a Spec and replaces its paths by those without links, so
 // that rules and mounts are about the same files.
 func (s Spec) resolve() (Spec, error) {
@@ -153,6 +180,7 @@ func (s Spec) resolve() (Spec, error) {
 	s.ReadOnly = all(s.ReadOnly, false)
 	s.Hidden = all(s.Hidden, false)
 	s.Sealed = all(s.Sealed, false)
+	slices.Sort(s.Repositories) // what lies in another one comes after it
 	s.Limits = s.Limits.withDefaults()
 	if err != nil {
 		return s, err

@@ -51,6 +51,13 @@ func (j *job) state() string {
 	return fmt.Sprintf("ended with exit code %d after %.1f s", j.end.code, j.end.took.Seconds())
 }
 
+// remarks are what is to be known of the run of one that has ended.
+func (j *job) remarks() string {
+	var b strings.Builder
+	j.end.remarks(&b)
+	return b.String()
+}
+
 // background starts a command that goes on after the call.
 func (sh *shell) background(in runIn) (tools.Result, error) {
 	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd})
@@ -159,6 +166,9 @@ func newCommandOutput(s *sessions) *tools.Tool {
 		if !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
+		if !running {
+			text += j.remarks()
+		}
 		return tools.Result{Text: text + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.state(), p.Cursor), Structured: p}, nil
 	})
 }
@@ -188,7 +198,7 @@ func newCommandKill(s *sessions) *tools.Tool {
 		case <-ctx.Done():
 			return tools.Result{}, ctx.Err()
 		}
-		return tools.Result{Text: j.id + " and all its processes have been ended."}, nil
+		return tools.Result{Text: strings.TrimSpace(j.id + " and all its processes have been ended.\n" + j.remarks())}, nil
 	})
 }
 

@@ -8,4 +8,4 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
-func main() { os.Exit(sandbox.Init(os.Args[2:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(sandbox.Init(os.Args[2:], os.Stdout, os.Stderr, nil)) }

@@ -1,0 +1,257 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// repositoryAttacks make the user's next git command run a program. In each
+// script, evil is a setting that does, and $GIT_DIR is not set.
+var repositoryAttacks = []struct {
+	name    string
+	setup   string   // by the user, before
+	scripts []string // by commands, one after the other
+	trigger string   // by the user, after
+	aside   bool     // the result says what was set aside
+}{
+	{"a repository and its link in the index", "",
+		[]string{`git init -q sub; git -C sub commit -q --allow-empty -m x; git -C sub config core.fsmonitor "$EVIL"
+git update-index --add --cacheinfo 160000,$(git -C sub rev-parse HEAD),sub`}, "git status", true},
+	{"a repository that an editor opens", "", []string{`git init -q sub; git -C sub config core.fsmonitor "$EVIL"`}, "git -C sub status", true},
+	{"settings of a repository that is there", sub, []string{`git -C sub config core.fsmonitor "$EVIL"; printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" >> sub/.git/config`}, "git status", false},
+	{"settings renamed over it", sub, []string{`cp sub/.git/config new; git config -f new core.fsmonitor "$EVIL"; mv new sub/.git/config`}, "git status", false},
+	{"hooks of a repository that is there", sub, []string{`printf '#!/bin/sh\ntouch %s\n' "$MARK" > sub/.git/hooks/post-commit; chmod +x sub/.git/hooks/post-commit`}, "git -C sub commit --allow-empty -m y", false},
+	{"a repository in the place of one that is there", sub, []string{`mv sub old; git clone -q old sub; git -C sub config core.fsmonitor "$EVIL"`}, "git status", true},
+	{"the pointer of a submodule", submodule, []string{`cp -r .git/modules/sub evil; git config -f evil/config core.worktree ../sub; git config -f evil/config core.fsmonitor "$EVIL"; echo "gitdir: ../evil" > sub/.git`}, "git status", true},
+	{"a submodule in the place of another", submodule, []string{`cp -r .git/modules/sub evil; git config -f evil/config core.worktree ../sub; git config -f evil/config core.fsmonitor "$EVIL"; mv sub old; mkdir sub; echo "gitdir: ../evil" > sub/.git`}, "git status", true},
+	{"a link in the place of a git directory", "", []string{evilDir + `mkdir sub; ln -s ../evil sub/.git; git -C evil config core.worktree ../sub
+git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub`}, "git -C sub status", true},
+	{"a directory that is a repository", "", []string{evilDir + `git -C evil config core.worktree .`}, "git -C evil status", true},
+	{"a hook", "", []string{`git init -q sub; printf '#!/bin/sh\ntouch %s\n' "$MARK" > sub/.git/hooks/post-commit; chmod +x sub/.git/hooks/post-commit`}, "git -C sub commit --allow-empty -m y", true},
+	{"a filter", "", []string{`git init -q sub; cd sub; echo '* filter=x' > .gitattributes; echo 1 > f; git add .; git commit -qm x; git config filter.x.clean "$EVIL; cat"; echo 22 > f`}, "git -C sub status", true},
+	{"a driver", "", []string{`git init -q sub; cd sub; echo '* diff=x' > .gitattributes; echo 1 > f; git add .; git commit -qm x; git config diff.x.command "$EVIL"; echo 22 > f`}, "git -C sub diff", true},
+	{"a file of settings that others include", "", []string{`git init -q sub; git -C sub config include.path ../../more; printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" > more`}, "git -C sub status", true},
+	{"another name for a command", "", []string{`git init -q sub; git -C sub config alias.st "!$EVIL"`}, "git -C sub st", true},
+	{"hooks elsewhere", "", []string{`git init -q sub; mkdir h; printf '#!/bin/sh\ntouch %s\n' "$MARK" > h/post-commit; chmod +x h/post-commit; git -C sub config core.hooksPath ../h`}, "git -C sub commit --allow-empty -m y", true},
+	{"a repository made by two commands", "", []string{
+		`mkdir -p sub/.git; printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n' > sub/.git/config`,
+		`git init -q tmp; cp -r tmp/.git/HEAD tmp/.git/objects tmp/.git/refs sub/.git/; printf '\tfsmonitor = "%s"\n' "$EVIL" >> sub/.git/config`}, "git -C sub status", false},
+	{"a git directory in a git directory", sub, []string{`mkdir -p sub/.git/x; ` + evilDir + `git -C evil config core.worktree ../../..; mv evil sub/.git/x/; mkdir at; echo "gitdir: ../sub/.git/x/evil" > at/.git`}, "git -C at status", true},
+	{"a submodule of a clone", "", []string{`git init -q one; git -C one commit -q --allow-empty -m x; git init -q two; cd two; git submodule -q add ../one sub 2>/dev/null || git -c protocol.file.allow=always submodule -q add "$PWD/../one" sub; git config -f .git/modules/sub/config core.fsmonitor "$EVIL"`}, "git -C two status", true},
+	{"a working tree of its own", "", []string{`git worktree add -q wt; ` + evilDir + `echo "$PWD/evil" > .git/worktrees/wt/commondir`}, "git -C wt status", true},
+	{"a working tree that is there", "git worktree add -q wt 2>/dev/null", []string{evilDir + `echo "$PWD/evil" > .git/worktrees/wt/commondir`}, "git -C wt status", true},
+	{"a working tree in the place of another", "git worktree add -q wt 2>/dev/null", []string{evilDir + `git -C evil worktree add -q --orphan x ../new 2>/dev/null; git -C evil commit-tree -m x $(git -C evil mktree </dev/null) > id; git -C evil update-ref refs/heads/main $(cat id); git -C evil worktree add -q ../new; rm -rf wt/.git; mv wt old; mv new wt`}, "git -C wt status", true},
+	{"settings of a working tree", "git config extensions.worktreeConfig true", []string{`printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" > .git/config.worktree`}, "git status", false},
+	{"settings of another repository", "", []string{evilDir + `echo "$PWD/evil" > .git/commondir`}, "git status", true},
+	{"a repository in the home of commands", "", []string{`git init -q ~/evil; git -C ~/evil commit -q --allow-empty -m x; git -C ~/evil config core.fsmonitor "$EVIL"; ln -s "$PWD/.sidecar/cache/home/evil" sub
+git update-index --add --cacheinfo 160000,$(git -C ~/evil rev-parse HEAD),sub`}, "git -C sub status; git status", true},
+}
+
+const (
+	sub       = "git init -q sub; git -C sub commit -q --allow-empty -m x; git add sub 2>/dev/null; git commit -qm sub"
+	submodule = "git init -q ../one; git -C ../one commit -q --allow-empty -m x; git submodule -q add \"$PWD/../one\" sub; git commit -qm sub"
+
+	// evilDir makes a git directory under another name.
+	evilDir = `git init -q e; mv e/.git evil; rm -r e; git -C evil config core.bare false; git config -f evil/config core.fsmonitor "$EVIL"; `
+)
+
+// TestRepositoriesOfCommands: whatever a command makes of repositories, the
+// user's next git command runs no program of it. Each attack works without the
+// sandbox.
+func TestRepositoriesOfCommands(t *testing.T) {
+	eachUser(t, func(t *testing.T, h *host) {
+		held, controls := 0, 0
+		evil := "export EVIL='touch " + h.mark() + "; false' MARK=" + h.mark() + "\n"
+		for _, a := range repositoryAttacks {
+			t.Run(strings.ReplaceAll(a.name, " ", "_"), func(t *testing.T) {
+				h := *h
+				h.t = t
+				root := h.workspace("control", a.setup)
+				for _, script := range a.scripts {
+					h.sh(root, evil+"mkdir -p .sidecar/cache/home; "+strings.ReplaceAll(script, "~", "$PWD/.sidecar/cache/home"))
+				}
+				h.sh(root, a.trigger)
+				if !h.marked() {
+					t.Errorf("without the sandbox the attack does not work, so this shows nothing: %s", h.sh(root, a.trigger))
+				} else {
+					controls++
+				}
+				root = h.workspace("confined", a.setup)
+				said := ""
+				for _, script := range a.scripts {
+					out, _ := h.call(root, evil+script)
+					said += out
+				}
+				if h.marked() {
+					t.Errorf("the command itself got out: %s", said)
+				}
+				out := h.sh(root, a.trigger)
+				if h.marked() {
+					t.Errorf("the user's git ran the program\n%s\n%s", said, out)
+					return
+				}
+				held++
+				if a.aside != strings.Contains(said, "taken away again") {
+					t.Errorf("the result says: %s", said)
+				}
+				if left := h.sh(root, "find . -perm -1000 -not -type l"); left != "" {
+					t.Errorf("left behind: %s", left)
+				}
+			})
+		}
+		t.Logf("%d of %d held, %d controls", held, len(repositoryAttacks), controls)
+	})
+}
+
+// TestRepositoriesWhileRunning: what a command makes is noticed before it ends,
+// however long that takes.
+func TestRepositoriesWhileRunning(t *testing.T) {
+	eachUser(t, func(t *testing.T, h *host) {
+		for name, script := range map[string]string{
+			"a repository": `git init -q sub; git -C sub config core.fsmonitor "$EVIL"; for i in {1..600}; do [ -e sub/.git ] || break; sleep 0.1; done; ! [ -e sub/.git ]`,
+			"a pointer":    evilDir + `git -C evil config core.worktree ../sub; mkdir sub; echo "gitdir: ../evil" > sub/.git; for i in {1..600}; do [ -e evil/HEAD ] || break; sleep 0.1; done; ! [ -e evil/HEAD ]`,
+			"commondir":    evilDir + `echo "$PWD/evil" > .git/commondir; for i in {1..600}; do [ -e .git/commondir ] || break; sleep 0.1; done; ! [ -e .git/commondir ]`,
+		} {
+			h := *h
+			h.t = t
+			out, code := h.call(h.workspace("running", ""), "export EVIL='touch "+h.mark()+"; false'\n"+script+" && echo noticed")
+			if code != 0 || !strings.Contains(out, "noticed") || !strings.Contains(out, "set-aside") {
+				t.Fatalf("%s: exit %d\n%s", name, code, out)
+			}
+		}
+	})
+}
+
+// TestRepositoriesOfKilledServer: what a command made is set aside when its
+// server is killed with it, and the next server says so.
+func TestRepositoriesOfKilledServer(t *testing.T) {
+	eachUser(t, func(t *testing.T, h *host) {
+		root := h.workspace("killed", sub+"; mkfifo ready")
+		write(t, filepath.Join(root, "script.sh"), `git init -q new; git -C new config core.fsmonitor "touch `+h.mark()+`; false"; mv sub moved; echo > ready; sleep 600`)
+		server := h.command(root, h.server, "call", "--root", root, "--mode", "autonomous", "run_command", arguments(t, "bash script.sh"))
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.ReadFile(filepath.Join(root, "ready")); err != nil { // waits for the command
+			t.Fatal(err)
+		}
+		records, err := filepath.Glob(filepath.Join(root, ".sidecar/state/commands/*.json"))
+		if err != nil || len(records) != 1 {
+			t.Fatalf("records %q, %v", records, err)
+		}
+		record, err := os.Open(records[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer record.Close()
+		if err := server.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = server.Wait()
+		if err := syscall.Flock(int(record.Fd()), syscall.LOCK_EX); err != nil { // waits for the keeper
+			t.Fatal(err)
+		}
+		record.Close()
+		h.sh(root, "git -C new status; git status")
+		if h.marked() {
+			t.Error("the user's git ran the program")
+		}
+		if left := h.sh(root, "find . -perm -1000"); left != "" {
+			t.Errorf("left behind: %s", left)
+		}
+		out, _ := h.call(root, "true")
+		if !strings.Contains(out, "new/.git") {
+			t.Errorf("the next server says: %s", out)
+		}
+		if records, _ := filepath.Glob(filepath.Join(root, ".sidecar/state/commands/*")); len(records) != 0 {
+			t.Errorf("%q are left", records)
+		}
+		if out := h.sh(root, "git -C moved log --format=%s"); strings.TrimSpace(out) != "x" {
+			t.Errorf("the repository that was there: %s", out)
+		}
+	})
+}
+
+// TestLinkedTreeOfCommands: where the workspace is a linked working tree, what
+// leads its git to settings can't be changed.
+func TestLinkedTreeOfCommands(t *testing.T) {
+	eachUser(t, func(t *testing.T, h *host) {
+		held, controls, tried := 0, 0, 0
+		for name, script := range map[string]string{
+			"commondir":          evilDir + `cp -r evil/* evil2 2>/dev/null; echo "$PWD/evil" > "$G/commondir"`,
+			"commondir replaced": evilDir + `echo "$PWD/evil" > "$G/new"; mv "$G/new" "$G/commondir"`,
+			"config.worktree":    `printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" > "$G/config.worktree"`,
+			"its pointer":        evilDir + `git config -f evil/config core.worktree ..; echo "gitdir: $PWD/evil" > .git`,
+			"a submodule of it":  `git init -q s; mkdir -p "$G/modules"; mv s/.git "$G/modules/s"; git config -f "$G/modules/s/config" core.worktree "$PWD/s"; git config -f "$G/modules/s/config" core.fsmonitor "$EVIL"; echo "gitdir: $G/modules/s" > s/.git`,
+		} {
+			h := *h
+			h.t = t
+			tried++
+			evil := "export EVIL='touch " + h.mark() + "; false' G=$(git rev-parse --absolute-git-dir)\n"
+			tree := func() string {
+				main := h.workspace("main", "git config extensions.worktreeConfig true")
+				h.sh(main, "rm -rf ../tree; git worktree add -q --detach ../tree")
+				return filepath.Join(filepath.Dir(main), "tree")
+			}
+			root := tree()
+			h.sh(root, evil+script)
+			h.sh(root, "git status; git -C s status")
+			if !h.marked() {
+				t.Errorf("%s: without the sandbox the attack does not work", name)
+				continue
+			}
+			controls++
+			root = tree()
+			out, _ := h.call(root, evil+script)
+			h.sh(root, "git status; git -C s status")
+			if h.marked() {
+				t.Errorf("%s: the user's git ran the program\n%s", name, out)
+				continue
+			}
+			held++
+			if out, code := h.call(root, "echo x > f && git add f && git commit -qm made && git log --format=%s"); code != 0 || !strings.Contains(out, "made") {
+				t.Errorf("%s: a commit: %s", name, out)
+			}
+		}
+		t.Logf("%d of %d held, %d controls", held, tried, controls)
+	})
+}
+
+// TestHarmlessRepositories: what is no hazard stays as it is.
+func TestHarmlessRepositories(t *testing.T) {
+	eachUser(t, func(t *testing.T, h *host) {
+		for name, c := range map[string]struct{ setup, script, check string }{
+			"a clone":                    {"git init -q --bare up.git 2>/dev/null", `git clone -q . sub && git -C sub log --format=%s`, "git -C sub status --short && test -d sub/.git"},
+			"a repository":               {"", `git init -q sub && cd sub && echo x > f && git add f && git commit -qm x`, "git -C sub log --format=%s | grep x"},
+			"a commit in one":            {sub, `cd sub && echo x > f && git add f && git commit -qm made`, "git -C sub log --format=%s | grep made"},
+			"a branch there":             {sub, `cd sub && git checkout -q -b topic && git branch -d main && git gc -q`, "git -C sub branch | grep topic"},
+			"a commit at the root":       {"", `echo x > f && git add f && git commit -qm made`, "git log --format=%s | grep made"},
+			"a clone with submodules":    {"git init -q ../one; git -C ../one commit -q --allow-empty -m x; git clone -q ../one one; git init -q two; git -C two submodule -q add ./../one sub 2>/dev/null || git -C two submodule -q add \"$PWD/one\" sub; git -C two commit -qm sub", `git -c protocol.file.allow=always clone -q --recurse-submodules two three`, "git -C three submodule status | grep sub && test -f three/sub/.git"},
+			"a repository with hooks":    {sub + "; printf '#!/bin/sh\\n' > sub/.git/hooks/pre-commit; chmod +x sub/.git/hooks/pre-commit; git -C sub config core.fsmonitor false; git -C sub config alias.st status", `echo x > sub/f`, "git -C sub st && test -x sub/.git/hooks/pre-commit"},
+			"one that is moved":          {sub + "; printf '#!/bin/sh\\n' > sub/.git/hooks/pre-commit; chmod +x sub/.git/hooks/pre-commit", `mv sub moved`, "git -C moved status && test -x moved/.git/hooks/pre-commit"},
+			"a working tree of a clone":  {"", `git clone -q . sub && git -C sub worktree add -q ../wt`, "git -C wt log --format=%s | grep first"},
+			"a bare repository":          {"", `git clone -q --bare . r.git`, "git -C r.git log --format=%s | grep first"},
+			"branches named as secrets":  {"git branch x.env; git branch credentials.json", `git log --format=%s x.env | grep first && git log --format=%s credentials.json | grep first`, "git log x.env"},
+			"commands one after another": {"", `git init -q sub && git -C sub commit -q --allow-empty -m x && echo made`, "test -d sub/.git"},
+		} {
+			t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+				h := *h
+				h.t = t
+				root := h.workspace("harmless", c.setup)
+				out, code := h.call(root, "set -e\n"+c.script)
+				if code != 0 || strings.Contains(out, "set-aside") {
+					t.Errorf("exit %d\n%s", code, out)
+				}
+				if out, code := h.call(root, "git status --short"); code != 0 || strings.Contains(out, "set-aside") {
+					t.Errorf("a further command: exit %d\n%s", code, out)
+				}
+				if said := h.sh(root, "("+c.check+") >/dev/null 2>&1 && echo fine"); strings.TrimSpace(said) != "fine" {
+					t.Errorf("%s: %s", c.check, h.sh(root, c.check+"; find "+filepath.Base(root)))
+				}
+			})
+		}
+	})
+}

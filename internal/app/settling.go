@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/settle"
+)
+
+// areasOf are the directories that a command writes to, as far as git may meet
+// what is in them: its private home is below the workspace.
+func areasOf(spec *sandbox.Spec) ([]settle.Area, error) {
+	var areas []settle.Area
+	for _, dir := range append([]string{spec.Root, spec.Home}, spec.Writable...) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return nil, err
+		}
+		areas = append(areas, settle.Area{Dir: real, Private: dir == spec.Home})
+	}
+	return areas, nil
+}
+
+// confine prepares a command in the sandbox. What it makes of repositories is
+// looked after until it has ended; told hears of what is set aside meanwhile.
+func (c *core) confine(ctx context.Context, box *sandbox.Sandbox, conf confinement, told func(string), dir string, argv ...string) (*sandbox.Cmd, error) {
+	spec := conf.Spec
+	if len(conf.areas) == 0 || spec.LookOnly {
+		return box.Command(ctx, spec, dir, argv...)
+	}
+	o := settle.Options{Areas: conf.areas, Repositories: spec.Repositories, Look: c.seen.look, Tidy: sweep, Told: told}
+	if c.stateErr == nil {
+		o.Dir = recordsDir(c.stateDir)
+	}
+	w, err := settle.Begin(o)
+	if err != nil {
+		return nil, err
+	}
+	spec.After, spec.Record = w.End, w.Record()
+	cmd, err := box.Command(ctx, spec, dir, argv...)
+	if err != nil {
+		w.End()
+	}
+	return cmd, err
+}
+
+// recordsDir is where it is kept what has to be looked after when the server is
+// killed.
+func recordsDir(stateDir string) string { return filepath.Join(stateDir, "commands") }
+
+// sweep removes what a killed server left in the way.
+func sweep(dir string, repositories []string) { sandbox.Sweep(dir, repositories...) }
+
+// settleRecord ends what a server began that was killed.
+func settleRecord(record string) { settle.After(record, sweep, lookAt) }
+
+// setAside says what was set aside when nobody waited for it.
+func setAside(text string) string {
+	return "a command made what git would run programs of; set aside: " + text
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// TestServersMakeNoRepositories: what MCP servers and language servers that may
+// write make of repositories is set aside, and told. The control may only read.
+func TestServersMakeNoRepositories(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reads := range []bool{false, true} {
+		root, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), "git", "-C", root, "init", "-q").CombinedOutput(); err != nil {
+			t.Fatal(err, string(out))
+		}
+		told := make(chan string, 1)
+		k, err := open(t.Context(), []workspace.Folder{{Dir: root}}, door{log: slog.New(slog.DiscardHandler), parser: self, warn: func(text string) { told <- text }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if level, err := k.box.LevelFor(sandbox.Auto); err != nil || level < sandbox.Bubblewrap {
+			_ = k.close()
+			t.Skip("this machine has no sandbox that holds all of it: ", err)
+		}
+		conf, err := k.confinement(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conf.LookOnly = reads
+		p, err := k.startConfined(t.Context(), self, k.box, conf, root, []string{"bash", "-c", "git init -q sub; git -C sub config core.fsmonitor evil"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.Wait()
+		p.In.Close()
+		p.Out.Close()
+		if reads {
+			if _, err := os.Stat(filepath.Join(root, "sub")); err == nil {
+				t.Error("a server that may only read wrote")
+			}
+		} else {
+			if err != nil {
+				t.Error(err, p.Said())
+			}
+			if text := <-told; !strings.Contains(text, "sub/.git.set-aside") || !strings.Contains(text, "core.fsmonitor") {
+				t.Errorf("told: %s", text)
+			}
+			if _, err := os.Stat(filepath.Join(root, "sub/.git.set-aside/config")); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := k.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+)
+
+// aside are directories of a workspace that are looked at by themselves, or
+// hidden as a whole: the home and the caches of commands, and shadow workspaces.
+var aside = []string{".sidecar/shadows", ".sidecar/cache"}
+
+// lookAt looks at a directory for the first time.
+func lookAt(ctx context.Context, dir string) ([]inventory.Item, error) {
+	return inventory.New(dir, aside...).Look(ctx)
+}
+
+// inventories are the directories that commands run in, as they were when they
+// were looked at last.
+type inventories struct {
+	mu sync.Mutex
+	of map[string]*inventory.Tree
+}
+
+// mostTrees bounds them: a workspace has a few folders, and shadows.
+const mostTrees = 64
+
+// look is what matters in a directory, now.
+func (v *inventories) look(ctx context.Context, dir string) ([]inventory.Item, error) {
+	v.mu.Lock()
+	t := v.of[dir]
+	if t == nil {
+		if v.of == nil || len(v.of) == mostTrees {
+			v.of = map[string]*inventory.Tree{}
+		}
+		t = inventory.New(dir, aside...)
+		v.of[dir] = t
+	}
+	v.mu.Unlock()
+	return t.Look(ctx)
+}
+
+// surroundings puts into a Spec what commands must not see or change of what is
+// in the directories that they may write: secrets, sockets, repositories. It
+// returns the secrets, which are not in it yet. Nothing runs when not all of it
+// is known.
+func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []string, err error) {
+	var sockets []string
+	areas := spec.Writable
+	for i, dir := range append([]string{spec.Root}, areas...) {
+		if dir, err = filepath.EvalSymlinks(dir); err != nil {
+			return nil, err
+		}
+		items, err := c.seen.look(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		allowed := c.settings.dispatch.Load().SensitiveOK
+		for _, item := range items {
+			switch item.Kind {
+			case inventory.Closed: // whose owner could open it
+				spec.Hidden = append(spec.Hidden, item.Path)
+			case inventory.Repository:
+				spec.Repositories = append(spec.Repositories, item.Path)
+			case inventory.Socket:
+				sockets = append(sockets, item.Path)
+			case inventory.Secret:
+				if rel, err := filepath.Rel(dir, item.Path); i == 0 && err == nil && !allowed(filepath.ToSlash(rel)) {
+					secrets = append(secrets, item.Path)
+				}
+			}
+		}
+	}
+	if shadows := filepath.Join(spec.Root, aside[0]); exists(shadows) {
+		spec.Hidden = append(spec.Hidden, shadows)
+	}
+	for _, list := range []*[]string{&secrets, &sockets, &spec.Repositories} {
+		*list = slices.DeleteFunc(*list, func(path string) bool {
+			return slices.ContainsFunc(spec.Hidden, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
+		})
+	}
+	spec.Hidden = append(spec.Hidden, answering(sockets)...)
+	return secrets, nil
+}
+
+// Bounds of what is hidden from a command. Each mount costs it, more of them
+// cost more each: 50 take 15 ms, 200 take 60 ms, 800 take a second.
+const (
+	fewHidden  = 50  // up to here, files are hidden one by one
+	mostHidden = 800 // above, nothing runs
+)
+
+// hide puts secrets into a Spec: what git tracks keeps its look, and where there
+// are many, a directory that holds nothing else is hidden as a whole.
+func hide(spec *sandbox.Spec, tracked, others []string) error {
+	if len(tracked)+len(others) > fewHidden {
+		others = together(spec.Root, others)
+	}
+	if n := len(spec.Hidden) + len(tracked) + len(others); n > mostHidden {
+		some := append(slices.Clone(others), tracked...)[:3]
+		return fmt.Errorf("%d files may hold secrets by their names (%s and others), more than the %d that can be hidden from a command: name the harmless ones in sidecar.sensitive.allow, or put them into a directory of their own", n, strings.Join(some, ", "), mostHidden)
+	}
+	spec.Sealed, spec.Hidden = append(spec.Sealed, tracked...), append(spec.Hidden, others...)
+	return nil
+}
+
+// together replaces files by their directory where that holds nothing else.
+func together(root string, files []string) []string {
+	in := map[string][]string{}
+	for _, name := range files {
+		dir := filepath.Dir(name)
+		in[dir] = append(in[dir], name)
+	}
+	var out []string
+	for _, dir := range slices.Sorted(maps.Keys(in)) {
+		entries, err := os.ReadDir(dir)
+		if dir != root && len(in[dir]) > 1 && err == nil && len(entries) == len(in[dir]) {
+			out = append(out, dir)
+		} else {
+			out = append(out, in[dir]...)
+		}
+	}
+	return out
+}
+
+// answering are the sockets behind which there may be somebody: what commands
+// reach by them is outside of the sandbox. A socket that was left behind is in
+// the way of nobody but the program that wants to make it anew.
+func answering(sockets []string) []string {
+	if len(sockets) == 0 {
+		return nil
+	}
+	table, _ := os.ReadFile("/proc/net/unix")
+	bound := map[string]bool{} // by the last element: a program may give a relative path
+	for line := range strings.Lines(string(table)) {
+		if fields := strings.Fields(line); len(fields) > 7 {
+			bound[filepath.Base(strings.Join(fields[7:], " "))] = true
+		}
+	}
+	return slices.DeleteFunc(sockets, func(path string) bool { return !bound[filepath.Base(path)] && refused(path) })
+}
+
+// refused reports whether nobody listens at a socket. Those of containers are
+// in no table.
+func refused(path string) bool {
+	for _, network := range []string{"unix", "unixpacket", "unixgram"} {
+		conn, err := net.DialTimeout(network, path, time.Second) //nolint:noctx // it has a time-out
+		if err == nil {
+			_ = conn.Close()
+			return false
+		}
+		if !errors.Is(err, syscall.EPROTOTYPE) {
+			return errors.Is(err, syscall.ECONNREFUSED)
+		}
+	}
+	return false
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,111 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// besides are settings that make git, or a program that goes with it, run what
+// they name, and that need no replacement where git is run by us: no operation
+// of ours heeds them, or fixed says what holds.
+var besides = []string{"core.fsmonitor", "core.hookspath", "include.path", "includeif.*.path", "credential.helper", "credential.*.helper",
+	"protocol.allow", "protocol.*.allow", "remote.*.vcs", "instaweb.*", "lfs.*.path", "lfs.*.args", "lfs.*.clean", "lfs.*.smudge", "lfs.standalonetransferagent",
+	"lfs.*.standalonetransferagent"}
+
+// Hazard says what in a git directory would make a git command in its working
+// tree run a program or heed files elsewhere, in words; "" is nothing. It
+// reads the directory as the user's git would, but not what settings include:
+// that they do is a hazard. within is the directory that it may name places in.
+func Hazard(gitDir, within string) string {
+	for _, name := range []string{"config", "config.worktree", "commondir", "gitdir", "hooks", "info", "modules", "worktrees"} {
+		if info, err := os.Lstat(filepath.Join(gitDir, name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return name + " is a link"
+		}
+	}
+	if why := StrangeCommon(gitDir); why != "" {
+		return why
+	}
+	for _, name := range []string{"config", "config.worktree"} {
+		list, err := readConfig(filepath.Join(gitDir, name))
+		if err != nil {
+			return fmt.Sprintf("its %s can't be read", name)
+		}
+		for _, s := range list {
+			if s.hazardous(gitDir, within) {
+				return "its setting " + shown(s.key)
+			}
+		}
+	}
+	hooks, err := os.ReadDir(filepath.Join(gitDir, "hooks"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "its hooks can't be listed"
+	}
+	for _, e := range hooks {
+		if !strings.HasSuffix(e.Name(), ".sample") {
+			return "its hook " + shown(e.Name())
+		}
+	}
+	return ""
+}
+
+// StrangeCommon says what is wrong with a git directory that takes its settings
+// from another one: only that of a linked working tree may, and that lies in
+// the directory that it names.
+func StrangeCommon(gitDir string) string {
+	common, err := readPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err != nil:
+		return "its commondir can't be read"
+	case !sameFile(common, filepath.Dir(filepath.Dir(gitDir))) || filepath.Base(filepath.Dir(gitDir)) != "worktrees":
+		return "its commondir names another repository's settings"
+	}
+	return ""
+}
+
+// CommonDir is the git directory whose settings and hooks hold for one: its own,
+// unless it is that of a linked working tree.
+func CommonDir(gitDir string) string {
+	common, err := readPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
+	if err != nil {
+		return gitDir
+	}
+	return common
+}
+
+// hazardous reports whether a setting of a repository names a program, more
+// settings, or a working tree that is not within.
+func (s settingLine) hazardous(gitDir, dir string) bool {
+	section, _, name := splitKey(s.key)
+	switch {
+	case name == "savecookies": // with http.cookieFile it writes to any file
+		return s.bare || s.value != "false"
+	case s.bare || s.value == "" || s.value == "true" || s.value == "false":
+		return false // nothing is named by it
+	case s.key == "core.worktree":
+		return !within(dir, resolve(s.value, gitDir))
+	case section == "submodule" && name == "update":
+		return strings.HasPrefix(s.value, "!")
+	case section == "protocol":
+		return s.value != "never" && s.value != "user"
+	}
+	if harmless, ok := instead(s.key); ok {
+		return s.value != harmless
+	}
+	for _, key := range besides {
+		if keyMatches(key, s.key) {
+			return true
+		}
+	}
+	return false
+}
+
+// Pointer is the path that a .git file names.
+func Pointer(file string) (string, error) {
+	return readPointer(file, "gitdir: ", filepath.Dir(file))
+}

@@ -1,0 +1,51 @@
+package inventory
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkLook looks at 100,000 files in 10,000 directories: for the first
+// time, and again.
+func BenchmarkLook(b *testing.B) {
+	dir := b.TempDir()
+	old := time.Now().Add(-time.Hour)
+	for i := range 100 {
+		for j := range 100 {
+			at := filepath.Join(dir, fmt.Sprint("d", i), fmt.Sprint("e", j))
+			if err := os.MkdirAll(at, 0o755); err != nil {
+				b.Fatal(err)
+			}
+			for k := range 10 {
+				if err := os.WriteFile(filepath.Join(at, fmt.Sprint("file", k, ".go")), nil, 0o644); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := os.Chtimes(at, old, old); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := New(dir).Look(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		time.Sleep(settled) // what has just been made is listed anew
+		tree := New(dir)
+		if _, err := tree.Look(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := tree.Look(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
