@@ -51,9 +51,9 @@ func (o owned) meets(h hunk) bool {
 }
 
 // moved is the part after the moves, with what was put at its ends.
-func (o owned) moved(moves []hunk) owned {
-	o.start = min(follow(moves, o.start, true), follow(moves, o.start, false))
-	o.end = max(follow(moves, o.end, true), follow(moves, o.end, false))
+func (o owned) moved(m moves) owned {
+	o.start = min(m.follow(o.start, true), m.follow(o.start, false))
+	o.end = max(m.follow(o.end, true), m.follow(o.end, false))
 	return o
 }
 
@@ -148,11 +148,11 @@ func (d decided) following(undone bool, now []byte) []owned {
 	if d.owners == nil || same(then, now) || !isText(then) || !isText(now) {
 		return d.owners
 	}
-	moves := hunksOf(diff.Hunks(string(then), string(now)))
+	m := movesOf(diff.Hunks(string(then), string(now)))
 	out := slices.Clone(d.owners)
 	for i, o := range out {
 		if o.end != math.MaxInt32 {
-			out[i] = o.moved(moves)
+			out[i] = o.moved(m)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package pendingedits
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
@@ -116,46 +117,32 @@ func wanted(base []string, hunks []hunk, k clash) []string {
 // settle makes hunks conflicts that would run together with lines that the
 // user left without a line end, and returns those that can be applied, exact
 // in live.
-func settle(hunks []hunk, live []string, at []placed, clashes []clash) ([]hunk, []clash) {
-	for {
-		var ready []hunk
-		bad := -1
-		end, last := 0, "" // of what is written so far
-		for i, h := range hunks {
-			if at[i].done || at[i].state == Conflict {
-				continue
-			}
-			h.start = at[i].start
-			if h.start > end {
-				last = live[h.start-1]
-			}
-			if len(h.new) > 0 {
-				if last != "" && runsOn(last, h.new[0]) {
-					bad = i
-				}
-				last = h.new[len(h.new)-1]
-			}
-			end = h.end()
-			if last != "" && end < len(live) && runsOn(last, live[end]) {
-				bad = i
-			}
-			if bad >= 0 {
-				break
-			}
-			ready = append(ready, h)
+func settle(hunks []hunk, live []string, at []placed, clashes []clash) (ready []hunk, all []clash) {
+	end, last := 0, "" // of what is written so far
+	for i, h := range hunks {
+		if at[i].done || at[i].state == Conflict {
+			continue
 		}
-		if bad < 0 {
-			return ready, clashes
+		h.start = at[i].start
+		before, bad := last, false
+		if h.start > end {
+			last = live[h.start-1]
 		}
-		h := hunks[bad]
-		k := clash{h.start, h.end(), at[bad].start, at[bad].start + len(h.old), []int{bad}}
-		at[bad].state = Conflict
-		where := slices.IndexFunc(clashes, func(o clash) bool { return o.from >= k.to })
-		if where < 0 {
-			where = len(clashes)
+		if len(h.new) > 0 {
+			bad = last != "" && runsOn(last, h.new[0])
+			last = h.new[len(h.new)-1]
 		}
-		clashes = slices.Insert(clashes, where, k)
+		if bad = bad || last != "" && h.end() < len(live) && runsOn(last, live[h.end()]); bad {
+			last = before
+			at[i].state = Conflict
+			clashes = append(clashes, clash{hunks[i].start, hunks[i].end(), h.start, h.end(), []int{i}})
+			continue
+		}
+		end = h.end()
+		ready = append(ready, h)
 	}
+	slices.SortStableFunc(clashes, func(a, b clash) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	return ready, clashes
 }
 
 // merge is a three-way merge by lines: live with what turns base into want.

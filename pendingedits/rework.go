@@ -2,7 +2,7 @@ package pendingedits
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
@@ -22,12 +22,12 @@ func rework(old *entry, r *resolution, live, want []byte, newID func() string, w
 	}
 
 	// Where things were, in live.
-	moves := hunksOf(diff.Hunks(string(r.live), string(live)))
+	moves := movesOf(diff.Hunks(string(r.live), string(live)))
 	var known []hunk
 	var parts []owned
 	for _, h := range r.ready {
 		parts = append(parts, owned{h.start, h.end(), h.by}.moved(moves))
-		h.start = follow(moves, h.start, true)
+		h.start = moves.follow(h.start, true)
 		known = append(known, h)
 	}
 	for _, k := range r.clashes {
@@ -42,10 +42,14 @@ func rework(old *entry, r *resolution, live, want []byte, newID func() string, w
 		clashes = nil // the user has seen them and decided
 	}
 	var stay []clash
+	next := 0 // the first change that is not over before the clash
 	for _, k := range clashes {
-		k.liveFrom, k.liveTo = follow(moves, k.liveFrom, true), follow(moves, k.liveTo, false)
+		k.liveFrom, k.liveTo = moves.follow(k.liveFrom, true), moves.follow(k.liveTo, false)
 		k.liveTo = max(k.liveFrom, k.liveTo)
-		if !slices.ContainsFunc(changes, func(h hunk) bool { return meets(k, h) }) {
+		for next < len(changes) && changes[next].end() < k.liveFrom {
+			next++
+		}
+		if !meetsAny(k, changes[next:]) {
 			stay = append(stay, k)
 		}
 	}
@@ -92,53 +96,97 @@ func goesFirst(h hunk, k clash) bool {
 	return cmp.Or(cmp.Compare(h.start, k.liveFrom), cmp.Compare(h.end(), k.liveTo)) <= 0
 }
 
+// meetsAny reports whether one of the changes meets k.
+func meetsAny(k clash, changes []hunk) bool {
+	for _, h := range changes {
+		if h.start > k.liveTo {
+			return false
+		}
+		if meets(k, h) {
+			return true
+		}
+	}
+	return false
+}
+
 // meets reports whether h changes live lines of k or inserts between them.
 func meets(k clash, h hunk) bool {
 	c := diff.Hunk{OldStart: k.liveFrom, OldLines: k.liveTo - k.liveFrom}
 	return touches(c, h)
 }
 
+// moves are changes of a text, in order, that other lines follow.
+type moves struct {
+	changes []hunk
+	shifts  []int // of what comes behind as many changes
+}
+
+func movesOf(changes []diff.Hunk) moves {
+	m := moves{hunksOf(changes), make([]int, 1, len(changes)+1)}
+	for i, c := range m.changes {
+		m.shifts = append(m.shifts, m.shifts[i]+len(c.new)-len(c.old))
+	}
+	return m
+}
+
 // follow returns where a line is after the moves. The end of what was inserted
 // before it counts when after is set, else what was inserted there is left out.
-func follow(moves []hunk, line int, after bool) int {
-	shift := 0
-	for _, m := range moves {
-		switch {
-		case m.end() < line || m.end() == line && (after || len(m.old) > 0):
-			shift += len(m.new) - len(m.old)
-		case m.start < line: // in the middle of what is gone
-			if after {
-				return m.start + shift
-			}
-			return m.start + shift + len(m.new)
-		}
+func (m moves) follow(line int, after bool) int {
+	n := sort.Search(len(m.changes), func(i int) bool {
+		c := m.changes[i]
+		return c.end() > line || c.end() == line && !after && len(c.old) == 0
+	})
+	shift := m.shifts[n]
+	if n == len(m.changes) || m.changes[n].start >= line {
+		return line + shift
 	}
-	return line + shift
+	c := m.changes[n] // in the middle of what is gone
+	if after {
+		return c.start + shift
+	}
+	return c.start + shift + len(c.new)
 }
 
 // named gives each change the id of the known hunk that makes the same change:
 // first of the one in the same place, then of any other.
 func named(changes, known []hunk, newID func() string) []hunk {
-	byContent := map[string][]hunk{}
-	for _, h := range known {
-		byContent[content(h)] = append(byContent[content(h)], h)
+	type place struct {
+		content string
+		start   int
 	}
-	take := func(c *hunk, fits func(hunk) bool) {
-		key := content(*c)
-		if i := slices.IndexFunc(byContent[key], fits); i >= 0 && c.id == "" {
-			c.id, c.by = byContent[key][i].id, byContent[key][i].by
-			byContent[key] = slices.Delete(byContent[key], i, i+1)
+	at := map[place]int{}           // the known hunk there
+	byContent := map[string][]int{} // known hunks, in order
+	for i, h := range known {
+		c := content(h)
+		if _, ok := at[place{c, h.start}]; !ok {
+			at[place{c, h.start}] = i
+		}
+		byContent[c] = append(byContent[c], i)
+	}
+	taken := make([]bool, len(known))
+	take := func(c *hunk, i int) {
+		taken[i], c.id, c.by = true, known[i].id, known[i].by
+	}
+	for i := range changes {
+		c := &changes[i]
+		if k, ok := at[place{content(*c), c.start}]; ok && !taken[k] {
+			take(c, k)
 		}
 	}
 	for i := range changes {
-		take(&changes[i], func(h hunk) bool { return h.start == changes[i].start })
-	}
-	for i := range changes {
-		take(&changes[i], func(hunk) bool { return true })
-	}
-	for i := range changes {
-		if changes[i].id == "" {
-			changes[i].id = newID()
+		c := &changes[i]
+		if c.id != "" {
+			continue
+		}
+		key := content(*c)
+		list := byContent[key]
+		for len(list) > 0 && taken[list[0]] {
+			list = list[1:]
+		}
+		if byContent[key] = list; len(list) > 0 {
+			take(c, list[0])
+		} else {
+			c.id = newID()
 		}
 	}
 	return changes

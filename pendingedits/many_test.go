@@ -1,0 +1,125 @@
+package pendingedits_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// manyHunks is a text, and another with a change in every second line.
+func manyHunks(n int, distinct bool) (before, after string) {
+	var b, a strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d stays\nline %d of the file\n", i, i)
+		if distinct {
+			fmt.Fprintf(&a, "line %d stays\nanother text in line %d\n", i, i)
+		} else {
+			fmt.Fprintf(&a, "line %d stays\nline %d of the file\nthe same\n", i, i)
+		}
+	}
+	return b.String(), a.String()
+}
+
+// queueOf is a queue over a file in memory with n hunks.
+func queueOf(tb testing.TB, n int, distinct bool) (*pendingedits.Store, *memory) {
+	tb.Helper()
+	base := newMemory()
+	before, after := manyHunks(n, distinct)
+	base.set("a", before)
+	s, err := pendingedits.Open(filepath.Join(tb.TempDir(), "p"), base, pendingedits.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { s.Close() })
+	if err := s.For(agent).Apply(context.Background(), workspace.Change{Path: "a", Before: []byte(before), After: []byte(after)}); err != nil {
+		tb.Fatal(err)
+	}
+	return s, base
+}
+
+// manyWork is what is done with many hunks.
+var manyWork = map[string]func(tb testing.TB, s *pendingedits.Store, base *memory){
+	"list": func(_ testing.TB, s *pendingedits.Store, _ *memory) { s.List("") },
+	"accept all": func(tb testing.TB, s *pendingedits.Store, _ *memory) {
+		if r, err := s.Accept(tb.Context(), pendingedits.Selection{}); err != nil || len(r.Accepted) != 1 {
+			tb.Error(r, err)
+		}
+	},
+	"accept half by id": func(tb testing.TB, s *pendingedits.Store, _ *memory) {
+		var sel pendingedits.Selection
+		for i, h := range s.List("").Edits[0].Hunks {
+			if i%2 == 0 {
+				sel.Hunks = append(sel.Hunks, h.ID)
+			}
+		}
+		if r, err := s.Accept(tb.Context(), sel); err != nil || len(r.Accepted) != 1 {
+			tb.Error(r, err)
+		}
+		s.List("")
+	},
+	"reject half by id": func(tb testing.TB, s *pendingedits.Store, _ *memory) {
+		var sel pendingedits.Selection
+		for i, h := range s.List("").Edits[0].Hunks {
+			if i%2 == 0 {
+				sel.Hunks = append(sel.Hunks, h.ID)
+			}
+		}
+		if _, err := s.Reject(tb.Context(), sel, ""); err != nil {
+			tb.Error(err)
+		}
+		s.List("")
+	},
+	"undo": func(tb testing.TB, s *pendingedits.Store, _ *memory) {
+		if _, err := s.Accept(tb.Context(), pendingedits.Selection{}); err != nil {
+			tb.Error(err)
+		}
+		if _, err := s.Undo(tb.Context()); err != nil {
+			tb.Error(err)
+		}
+	},
+	"a line of the user above": func(_ testing.TB, s *pendingedits.Store, base *memory) {
+		base.set("a", "the user's\n"+text(base, "a"))
+		s.List("")
+	},
+	"a line of the user, all else in conflict": func(_ testing.TB, s *pendingedits.Store, base *memory) {
+		base.set("a", strings.ReplaceAll(text(base, "a"), " of the file", " of the user"))
+		s.List("")
+	},
+	"one more edit": func(tb testing.TB, s *pendingedits.Store, _ *memory) {
+		now := text(s.For(agent), "a")
+		if err := s.For(agent).Apply(tb.Context(), workspace.Change{Path: "a", Before: []byte(now), After: []byte("more\n" + now)}); err != nil {
+			tb.Error(err)
+		}
+	},
+	"diff": func(tb testing.TB, s *pendingedits.Store, _ *memory) {
+		if _, err := s.Diff(""); err != nil {
+			tb.Error(err)
+		}
+	},
+}
+
+// BenchmarkManyHunks shows how the work grows with the hunks of a file.
+func BenchmarkManyHunks(b *testing.B) {
+	for _, distinct := range []bool{true, false} {
+		for name, work := range manyWork {
+			for _, n := range []int{1_000, 10_000, 50_000, 200_000} {
+				b.Run(fmt.Sprintf("%s/distinct=%v/%d", name, distinct, n), func(b *testing.B) {
+					for b.Loop() {
+						b.StopTimer()
+						s, base := queueOf(b, n, distinct)
+						b.StartTimer()
+						work(b, s, base)
+						b.StopTimer()
+						s.Close()
+						b.StartTimer()
+					}
+				})
+			}
+		}
+	}
+}
