@@ -33,8 +33,10 @@ func goUnits(src []byte, out []Unit) []Unit {
 					next = i + n + 4
 				}
 			}
-		case '`':
-			next = behindBackquote(src, i+1)
+		default:
+			if goRaw(src[i:end], false) {
+				next = behindBackquote(src, end)
+			}
 		}
 		i = next
 	}
@@ -56,28 +58,71 @@ func goEnd(src []byte, start, end, next int, closing byte) int {
 	if closing == ')' {
 		opening = '('
 	}
+	raw := goRaw(text, false)
+	plain := false // it ends with the line after which nothing is open
 	if c := text[len(text)-1]; c != opening && c != '(' && c != ',' {
-		if bytes.Count(text, []byte{opening}) <= bytes.Count(text, []byte{closing}) && bytes.Count(text, []byte{'`'})%2 == 0 {
+		plain = bytes.Count(text, []byte{opening}) <= bytes.Count(text, []byte{closing})
+		if plain && !raw && !goGoesOn(text) {
 			return end
 		}
 	}
-	quoted := bytes.Count(text, []byte{'`'})%2 == 1
 	for i := next; i < len(src); {
 		e, n := line(src, i)
-		if !quoted && (src[i] == closing || src[i] == '}') {
-			if src[i] == closing || closing == '}' {
+		was := raw
+		raw = goRaw(src[i:e], raw)
+		switch {
+		case plain:
+			if !raw && !goGoesOn(src[i:e]) {
 				return e
 			}
-		}
-		if !quoted && i+5 < len(src) && (src[i] == 'f' && bytes.HasPrefix(src[i:], []byte("func ")) || src[i] == 't' && bytes.HasPrefix(src[i:], []byte("type "))) {
+		case was:
+		case src[i] == closing:
+			if !raw {
+				return e
+			}
+			plain = true // a raw string begins behind the brace
+		case i+5 < len(src) && (src[i] == 'f' && bytes.HasPrefix(src[i:], []byte("func ")) || src[i] == 't' && bytes.HasPrefix(src[i:], []byte("type "))):
 			return i - 1 // something is missing
-		}
-		if b := bytes.IndexByte(src[i:e], '`'); b >= 0 && bytes.Count(src[i+b:e], []byte{'`'})%2 == 1 && !bytes.Contains(src[i:i+b], []byte("//")) {
-			quoted = !quoted
 		}
 		i = n
 	}
 	return len(src)
+}
+
+// goGoesOn reports whether a line ends in the middle of an expression.
+func goGoesOn(line []byte) bool {
+	line = bytes.TrimRight(line, " \t")
+	return len(line) > 0 && bytes.IndexByte([]byte("+-*/|&=,(.["), line[len(line)-1]) >= 0
+}
+
+// goRaw reports whether a raw string is open at the end of a line; in says
+// whether one is at its beginning.
+func goRaw(line []byte, in bool) bool {
+	if bytes.IndexByte(line, '`') < 0 {
+		return in // nearly every line
+	}
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '`':
+			in = !in
+		case in:
+		case c == '/' && i+1 < len(line) && line[i+1] == '/':
+			return false
+		case c == '/' && i+1 < len(line) && line[i+1] == '*':
+			n := bytes.Index(line[i+2:], []byte("*/"))
+			if n < 0 {
+				return false
+			}
+			i += n + 3
+		case c == '"' || c == '\'':
+			for i++; i < len(line) && line[i] != c; i++ {
+				if line[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return in
 }
 
 func goFunc(src []byte, start, end, next int) (Unit, int) {
@@ -164,8 +209,15 @@ func goGroup(src []byte, i, stop int, kind pki.Kind, out []Unit) []Unit {
 			continue
 		}
 		u := Unit{Kind: kind, Start: i + 1, Name: wordAt(src, i+1, end), Parent: -1, Doc: commentAbove(src, i, "//"), Body: end, End: end}
+		raw := goRaw(src[i:end], false)
 		for j := next; j < stop; {
 			e, n := line(src, j)
+			if raw {
+				raw = goRaw(src[j:e], true)
+				u.End, next, j = e, n, n
+				continue
+			}
+			raw = goRaw(src[j:e], false)
 			if j < e && src[j] == '\t' && j+1 < e && src[j+1] != '\t' {
 				if src[j+1] == '}' || src[j+1] == ')' {
 					u.End = e

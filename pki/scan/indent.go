@@ -129,7 +129,10 @@ func pythonLine(src []byte, i, end, brackets int) (open, stop int) {
 		case ')', ']', '}':
 			brackets = max(0, brackets-1)
 		case '\\':
-			i++
+			if i++; i == end { // the line goes on
+				i, end = lineBelow(src, end)
+				continue
+			}
 		case '"', '\'':
 			if i+2 < len(src) && src[i+1] == c && src[i+2] == c {
 				i += 3
@@ -153,14 +156,29 @@ func pythonLine(src []byte, i, end, brackets int) (open, stop int) {
 				continue
 			}
 			for i++; i < end && src[i] != c; i++ {
-				if src[i] == '\\' {
-					i++
+				if src[i] != '\\' {
+					continue
+				}
+				if i++; i == end {
+					i, end = lineBelow(src, end)
+					i--
 				}
 			}
 		}
 		i++
 	}
 	return brackets, max(end, min(i, len(src)))
+}
+
+// lineBelow is where the line begins and ends that follows the one that ends at
+// end.
+func lineBelow(src []byte, end int) (start, stop int) {
+	_, start = line(src, min(end, len(src)-1))
+	if start == len(src) {
+		return start, start
+	}
+	stop, _ = line(src, start)
+	return start, stop
 }
 
 // pythonHeader finds where the header of a unit ends and its docstring.
