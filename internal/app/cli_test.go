@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -38,7 +40,9 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-		os.Exit(app.Main(context.Background(), os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0]}))
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // as cmd/sidecar-ls
+		defer stop()
+		os.Exit(app.Main(ctx, os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0]}))
 	}
 	// The path of a socket is short, whatever TMPDIR is.
 	sockets, err := os.MkdirTemp("/tmp", "sidecar-ls-test-")

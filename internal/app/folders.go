@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -66,6 +67,7 @@ func (l *line) folders() []string {
 func (l *line) sessions(d door) *session.Store {
 	return session.NewStore(session.Options{
 		DefaultMode: func() string { return firstOf(d.mode, l.now.Load().settings.now.Load().String("mode")) },
+		Stricter:    config.StricterMode,
 		ValidMode:   func(name string) bool { _, ok := l.now.Load().settings.mode(name); return ok },
 		Root: func(shadow string) (string, error) {
 			if shadow != "" {

@@ -70,7 +70,7 @@ func commands() []command {
 		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", lookAtPolicy},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
-		{"mcp", "[--root DIR] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP},
+		{"mcp", "[--root DIR] [--mode MODE] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP},
 		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
 	}
@@ -211,6 +211,7 @@ func (c *cli) parse(cmd command, args []string) error {
 		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
 		f.BoolVar(&c.strict, "strict", false, "with --format openai: strict schemas")
 	case "mcp":
+		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
 	case "call":

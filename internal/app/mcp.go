@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +36,9 @@ func serveMCP(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
+	if err := checkStricter(f, c.mode); err != nil {
+		return err
+	}
 	level := new(slog.LevelVar)
 	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, "warn"))); err != nil {
 		return usagef("--log-level: %v", err)
@@ -49,10 +53,33 @@ func serveMCP(ctx context.Context, c *cli) error {
 		out = file
 	}
 	settleIn()
-	e := &entrance{folder: f, self: c.Self, log: newLogger(out, level)}
+	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: newLogger(out, level)}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: Version(), Instructions: instructions, Connect: e.connect,
 	})
+}
+
+// checkStricter refuses a mode that is looser than that of the settings. Whoever
+// starts the agent names it, which may be a file that came with a project: only
+// the user's settings say that less is asked.
+func checkStricter(f workspace.Folder, mode string) error {
+	if mode == "" {
+		return nil
+	}
+	row, _ := config.Lookup("mode")
+	if !slices.Contains(row.Enum, mode) {
+		return usagef("--mode: there is no mode %q; it may be %s", mode, strings.Join(row.Enum, ", "))
+	}
+	s := &settings{
+		folders: func() []string { return []string{f.Dir} },
+		project: func() ([]byte, error) { return readProjectSettings(f.Dir) },
+	}
+	s.load() // what is wrong with them is told when they are used
+	have := s.now.Load().String("mode")
+	if config.StricterMode(have, mode) == mode {
+		return nil
+	}
+	return usagef("--mode %s is not stricter than the mode %s of your settings, and what starts an agent may only tighten that; to loosen it, set {\"mode\": %q} in %s", mode, have, mode, config.UserFile())
 }
 
 // unclosed is a stream that others own.
@@ -64,11 +91,15 @@ func (unclosed) Close() error { return nil }
 // serves it already, or else on its own.
 type entrance struct {
 	folder workspace.Folder
+	mode   string // the agent works in no looser one; "": that of the settings
 	self   string
 	log    *slog.Logger
 }
 
 func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
+	if e.mode != "" {
+		a.Mode = e.mode
+	}
 	for begun := time.Now(); ; {
 		conn, g, err := attach.Dial(ctx, e.folder.Dir, attach.Wish{})
 		if err == nil {

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,5 +50,81 @@ func TestClients(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAgentMode: whoever starts an agent may make its mode stricter, never
+// looser, whatever the editor that it is attached to has; a person may.
+func TestAgentMode(t *testing.T) {
+	schema, err := mcpschema.Load("2025-11-25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		user, editor, flag string
+		held               bool // an edit is held for review, and not asked about
+	}{
+		"of the settings":              {"cautious", "", "", false},
+		"stricter":                     {"cautious", "", "review", true},
+		"the same":                     {"review", "", "review", true},
+		"attached":                     {"cautious", "cautious", "review", true},
+		"attached, without":            {"cautious", "cautious", "", false},
+		"attached to something looser": {"autonomous", "autonomous", "review", true},
+		"attached, which is stricter":  {"cautious", "manual", "review", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			userSettings(t, object{"mode": c.user})
+			dir := project(t, map[string]string{"a.txt": "one\n"})
+			var r *rig
+			if c.editor != "" {
+				r = serve(t, dir, fakeeditor.Options{Settings: object{"sidecar": object{"mode": c.editor}}})
+				r.Choose("Deny")
+			}
+			var args []string
+			if c.flag != "" {
+				args = []string{"--mode", c.flag}
+			}
+			a := newRawAgent(t, schema, "Raw", dir, args...)
+			text, ok := a.call("edit_file", object{"path": "a.txt", "search": "one", "replace": "two"}, object{"action": "decline"})
+			if ok != c.held || c.held != strings.Contains(text, "Held for review") {
+				t.Errorf("%v %s", ok, text)
+			}
+			if r == nil || !c.held {
+				return
+			}
+			if len(r.pending().Edits) != 1 {
+				t.Errorf("pending: %+v", r.pending())
+			}
+			for _, s := range command[struct {
+				Sessions []struct{ Session, Mode string }
+			}](r, "sidecar.session.list", object{}).Sessions {
+				if strings.HasPrefix(s.Session, "mcp-") {
+					command[object](r, "sidecar.mode.set", object{"session": s.Session, "mode": "autonomous"})
+				}
+			}
+			if text, ok := a.call("write_file", object{"path": "b.txt", "content": "x\n"}, nil); !ok || r.file("b.txt") != "x\n" {
+				t.Errorf("the editor's user says autonomous: %v %s", ok, text)
+			}
+		})
+	}
+	for name, c := range map[string]struct{ user, flag, want string }{
+		"looser":          {"", "autonomous", "not stricter than the mode cautious"},
+		"looser than set": {"review", "cautious", "not stricter than the mode review"},
+		"unknown":         {"", "reviews", `no mode "reviews"`},
+		"custom":          {"mine", "review", "not stricter than the mode mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			settings := object{"customModes": []object{{"name": "mine", "base": "cautious"}}}
+			if c.user != "" {
+				settings["mode"] = c.user
+			}
+			userSettings(t, settings)
+			_, stderr, code := cli(t, "", "mcp", "--root", project(t, nil), "--mode", c.flag)
+			if code != 2 || !strings.Contains(stderr, c.want) || c.flag != "reviews" && !strings.Contains(stderr, filepath.Join("sidecar", "settings.json")) {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+		})
 	}
 }

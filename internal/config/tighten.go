@@ -20,6 +20,13 @@ func stricterOf(row *Setting, have, want any) (any, []string) {
 	return want, nil
 }
 
+// StricterMode returns want if it is stricter than have, else have. A custom
+// mode can't be compared, so that nothing takes its place.
+func StricterMode(have, want string) string {
+	got, _ := stricterOf(lookup("mode"), have, want)
+	return got.(string)
+}
+
 func onlyFalse(_ *Setting, have, want any) (any, []string) {
 	if want.(bool) && !have.(bool) {
 		return have, []string{"a project that is not trusted can't turn it on"}

@@ -41,6 +41,8 @@ type Session struct {
 	// in its list. It is shown all tools unless the setting says lazy.
 	ListedOnly bool
 
+	atLeast string // see OpenRequest
+
 	OpenedAt time.Time
 
 	store *Store
@@ -60,13 +62,17 @@ type Session struct {
 }
 
 // Mode returns the session's mode: the one that was set, else that of the
-// settings now.
+// settings now, or the one that it was opened with if that is stricter.
 func (s *Session) Mode() string {
 	s.mu.Lock()
 	mode := s.mode
 	s.mu.Unlock()
-	if mode == "" {
-		return s.store.defaultMode()
+	if mode != "" {
+		return mode
+	}
+	mode = s.store.defaultMode()
+	if stricter := s.store.opts.Stricter; s.atLeast != "" && stricter != nil {
+		return stricter(mode, s.atLeast)
 	}
 	return mode
 }

@@ -32,6 +32,7 @@ var (
 type Options struct {
 	DefaultMode func() string                       // the mode of the settings, asked each time; nil: cautious
 	ValidMode   func(name string) bool              // nil: every name is a mode
+	Stricter    func(have, want string) string      // want if it is stricter than have, else have; nil: have
 	Root        func(shadow string) (string, error) // the directory of a shadow, or of the main tree for ""; nil: ""
 	Now         func() time.Time                    // nil: time.Now
 }
@@ -62,7 +63,8 @@ type OpenRequest struct {
 	Allow    []string // nil: all tools
 	Registry Registry // "": follows the setting
 
-	ListedOnly bool // see Session
+	ListedOnly bool   // see Session
+	AtLeast    string // a mode; where that of the settings is looser, this one holds
 	Budget     Budget
 }
 
@@ -72,8 +74,11 @@ func (st *Store) Open(r OpenRequest) (*Session, error) {
 	if r.ID != "" && !validID(r.ID) {
 		return nil, fmt.Errorf("%w: id %q: use at most %d letters, digits, '.', '_' and '-', beginning with a letter or digit", ErrInvalid, cut(r.ID, maxID), maxID)
 	}
-	if r.Mode != "" {
-		if err := st.checkMode(r.Mode); err != nil {
+	for _, mode := range []string{r.Mode, r.AtLeast} {
+		if mode == "" {
+			continue
+		}
+		if err := st.checkMode(mode); err != nil {
 			return nil, err
 		}
 	}
@@ -167,7 +172,7 @@ func (st *Store) fresh(r OpenRequest, root string) *Session {
 	return &Session{
 		ID: r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry, ListedOnly: r.ListedOnly,
 		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),
-		mode: r.Mode, budget: r.Budget, approvals: map[string]struct{}{},
+		mode: r.Mode, atLeast: r.AtLeast, budget: r.Budget, approvals: map[string]struct{}{},
 	}
 }
 

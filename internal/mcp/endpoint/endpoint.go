@@ -48,6 +48,7 @@ type Agent struct {
 	Name    string // of the program, as it says itself; may be empty
 	CanAsk  bool   // its user can be asked
 	Version string
+	Mode    string // works in no looser one; "": that of the settings
 }
 
 // Options are what an endpoint needs.
@@ -168,12 +169,21 @@ type asking interface {
 	ProtocolVersion() string
 }
 
+// ownCapability is under what an endpoint tells another one, which it is
+// attached to, what it knows of the agent.
+const ownCapability = "sidecar-ls"
+
 func agentOf(req asking) Agent {
 	var a Agent
 	if info := req.ClientInfo(); info != nil {
 		a.Name, a.Version = info.Name, info.Version
 	}
-	if c := req.ClientCapabilities(); c != nil && c.Elicitation != nil {
+	c := req.ClientCapabilities()
+	if c != nil {
+		own, _ := c.Experimental[ownCapability].(map[string]any)
+		a.Mode, _ = own["mode"].(string)
+	}
+	if c != nil && c.Elicitation != nil {
 		a.CanAsk = (c.Elicitation.Form != nil || c.Elicitation.URL == nil) && req.ProtocolVersion() >= elicitation
 	}
 	return a

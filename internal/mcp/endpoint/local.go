@@ -39,7 +39,7 @@ type local struct {
 // Local opens a session for an agent and serves it with the tools of this
 // process.
 func Local(t Tools, a Agent) (Backend, error) {
-	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), Mode: t.Mode, ListedOnly: true})
+	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), Mode: t.Mode, AtLeast: a.Mode, ListedOnly: true})
 	if err != nil {
 		return nil, err
 	}

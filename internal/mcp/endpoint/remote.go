@@ -31,6 +31,9 @@ type remote struct {
 func Remote(ctx context.Context, conn io.ReadWriteCloser, who string, a Agent) (Backend, error) {
 	r := &remote{who: who, conn: conn, changed: make(chan struct{}, 1), gone: make(chan struct{})}
 	caps := &sdk.ClientCapabilities{}
+	if a.Mode != "" {
+		caps.Experimental = map[string]any{ownCapability: map[string]any{"mode": a.Mode}}
+	}
 	if a.CanAsk {
 		caps.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}}
 	}
