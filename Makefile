@@ -35,7 +35,7 @@ sweep: tools ## all that the tests try a part of: each failpoint, long random ru
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...
 
-tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, language servers
+tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, language servers, agents
 	@missing=""; \
 	command -v nvim >/dev/null || missing="$$missing neovim"; \
 	command -v emacs >/dev/null || missing="$$missing emacs-nox elpa-eglot"; \
@@ -49,6 +49,7 @@ tools: ## what the tests run: real editors, ripgrep and ctags to compare with, b
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
 	@GO=$(GO) internal/langserver/testdata/setup.sh >/dev/null
+	@internal/test/clients/testdata/setup.sh >/dev/null
 
 lint: ## golangci-lint, at the version that this project is clean with
 	$(GO) run $(LINT) run ./...

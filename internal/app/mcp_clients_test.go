@@ -10,9 +10,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
 )
 
-// TestClients: what one agent's program needs it gets, and the others what they
+// TestQuirks: what one agent's program needs it gets, and the others what they
 // always get, alone and attached.
-func TestClients(t *testing.T) {
+func TestQuirks(t *testing.T) {
 	schema, err := mcpschema.Load("2025-06-18")
 	if err != nil {
 		t.Fatal(err)

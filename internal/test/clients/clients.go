@@ -1,0 +1,233 @@
+//go:build unix
+
+// Package clients runs agents' programs, as their users have them, against
+// sidecar-ls, with a model that a test plays. Nothing leaves this machine.
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds how long a program may take to ask its model the next time;
+// most of it is for machines that have much else to do.
+const patience = 60 * time.Second
+
+// Program is an agent's program.
+type Program struct {
+	Name  string
+	path  func() string // below node_modules
+	start func(c *Client, o Options) (args, env []string)
+}
+
+// Programs are those that tests run.
+var Programs = []Program{
+	{"Claude Code", claudePath, claude},
+	{"Codex", codexPath, codex},
+}
+
+// arch is the machine's architecture as npm names it.
+func arch() string { return strings.Replace(runtime.GOARCH, "amd64", "x64", 1) }
+
+func claudePath() string {
+	return filepath.Join("@anthropic-ai", "claude-code-"+runtime.GOOS+"-"+arch(), "claude")
+}
+
+func codexPath() string {
+	cpu := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	return filepath.Join("@openai", "codex-"+runtime.GOOS+"-"+arch(), "vendor", cpu+"-unknown-linux-musl", "bin", "codex")
+}
+
+// Find returns the program's path, as testdata/setup.sh has installed it.
+func (p Program) Find(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("SIDECAR_CLIENTS")
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(cache, "sidecar-clients")
+	}
+	name := filepath.Join(dir, "now", "node_modules", p.path())
+	if _, err := os.Stat(name); err != nil {
+		t.Skipf("%s is not here; make test installs it", p.Name)
+	}
+	return name
+}
+
+// Options say how a program is started.
+type Options struct {
+	Path   string   // of the program, from Find
+	Dir    string   // the project
+	Server []string // the command line of sidecar-ls
+	Env    []string // for the server, NAME=value
+}
+
+// Client is a program that runs.
+type Client struct {
+	t     testing.TB
+	name  string
+	home  string
+	model *Model
+	cmd   *exec.Cmd
+	out   words
+	done  chan struct{}
+}
+
+// words is what a program writes.
+type words struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (w *words) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.Write(p)
+}
+
+func (w *words) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// Start starts the program with one task, without a terminal. The test plays
+// its model.
+func (p Program) Start(t testing.TB, o Options) *Client {
+	t.Helper()
+	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: NewModel(t), done: make(chan struct{})}
+	args, env := p.start(c, o)
+	c.cmd = exec.Command(o.Path, args...)
+	c.cmd.Dir = o.Dir
+	c.cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, env...)
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.WaitDelay = time.Second // what it leaves may hold its output
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = c.cmd.Wait()
+		close(c.done)
+	}()
+	t.Cleanup(func() {
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+		<-c.done
+	})
+	return c
+}
+
+// Turn waits until the program asks its model.
+func (c *Client) Turn() *Turn {
+	c.t.Helper()
+	select {
+	case turn := <-c.model.turns:
+		return turn
+	case <-c.done:
+		c.t.Fatalf("%s has ended:\n%s", c.name, &c.out)
+	case <-time.After(patience):
+		c.t.Fatalf("%s does not ask:\n%s", c.name, &c.out)
+	}
+	return nil
+}
+
+// Turns are the requests of the program, for a test that waits for something
+// else as well.
+func (c *Client) Turns() <-chan *Turn { return c.model.turns }
+
+// Wait waits until the program has ended.
+func (c *Client) Wait() {
+	c.t.Helper()
+	select {
+	case <-c.done:
+	case <-time.After(patience):
+		c.t.Fatalf("%s does not end:\n%s", c.name, &c.out)
+	}
+}
+
+// Interrupt is what Ctrl+C does.
+func (c *Client) Interrupt() {
+	c.t.Helper()
+	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// write puts a file into the program's home.
+func (c *Client) write(name, text string) string {
+	c.t.Helper()
+	file := filepath.Join(c.home, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	return file
+}
+
+func claude(c *Client, o Options) (args, env []string) {
+	vars := map[string]string{}
+	for _, e := range o.Env {
+		name, value, _ := strings.Cut(e, "=")
+		vars[name] = value
+	}
+	conf, err := json.Marshal(object{"mcpServers": object{"sidecar": object{"type": "stdio", "command": o.Server[0], "args": o.Server[1:], "env": vars}}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return []string{
+			"-p", "Do as planned.", "--output-format", "stream-json", "--verbose",
+			"--mcp-config", c.write("mcp.json", string(conf)), "--strict-mcp-config", "--allowedTools", "mcp__sidecar",
+		}, []string{
+			"ANTHROPIC_BASE_URL=" + c.model.URL, "ANTHROPIC_API_KEY=sk-ant-none", "IS_SANDBOX=1",
+			"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		}
+}
+
+func codex(c *Client, o Options) (args, env []string) {
+	var vars strings.Builder
+	for _, e := range o.Env {
+		name, value, _ := strings.Cut(e, "=")
+		fmt.Fprintf(&vars, "%s = %q\n", name, value)
+	}
+	server, err := json.Marshal(o.Server[1:])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.write(".codex/config.toml", fmt.Sprintf(`
+model = "scripted"
+model_provider = "test"
+approval_policy = "never"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+[model_providers.test]
+name = "test"
+base_url = "%s/v1"
+env_key = "NO_KEY"
+wire_api = "responses"
+[analytics]
+enabled = false
+[features]
+shell_tool = false
+unified_exec = false
+[mcp_servers.sidecar]
+command = %q
+args = %s
+default_tools_approval_mode = "approve"
+[mcp_servers.sidecar.env]
+%s`, c.model.URL, o.Server[0], server, &vars))
+	return []string{"exec", "--skip-git-repo-check", "--json", "Do as planned."}, []string{"CODEX_HOME=" + filepath.Join(c.home, ".codex"), "NO_KEY=none"}
+}

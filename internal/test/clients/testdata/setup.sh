@@ -1,0 +1,19 @@
+#!/bin/sh
+# Puts the agents that the tests run into a cache outside the repository, by npm, and prints the directory. What is there is
+# left alone, so running it again costs nothing. internal/test/clients finds them.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+DIR=${SIDECAR_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/sidecar-clients}
+lock=$(cksum <"$here/package-lock.json" | cut -d' ' -f1)
+clients="$DIR/$lock"
+if [ ! -f "$clients/.ready" ]; then
+  echo "setup: Claude Code and Codex" >&2
+  rm -rf "$clients"
+  mkdir -p "$clients"
+  cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$clients"
+  # The programs themselves come as packages for one platform each; no script of theirs is needed, nor the Node that they ask for.
+  (cd "$clients" && npm ci --ignore-scripts --silent >&2)
+  touch "$clients/.ready"
+fi
+ln -sfn "$clients" "$DIR/now"
+echo "$DIR"
