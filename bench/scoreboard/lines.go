@@ -67,6 +67,8 @@ var lines = []line{
 	{number: "27", claim: "known values over broken lines", pkg: "internal/redact", tests: "TestKnownAcrossLines", figures: usual},
 	{number: "28", claim: "harmless texts unchanged", pkg: "internal/redact", tests: "TestHarmlessTextStays", figures: usual},
 	{number: "29", claim: "own files private", pkg: "internal/workspace", tests: "TestTempIsPrivate|TestNewFileMode"},
+	{number: "29", claim: "what commands leave to the next", pkg: "tools/shell", tests: "TestStateIsPrivate|TestStateIsNoWayOut"},
+	{number: "29", claim: "nothing kept behind links", pkg: "internal/app", tests: "TestNoWriterBehindLinks", figures: usual},
 	{number: "30", claim: "saved as it was", pkg: "internal/app", tests: "TestFidelity"},
 	{number: "30", claim: "modes, owners, attributes", pkg: "internal/workspace", tests: "TestMetadata|TestTwoNamesOfOneFile"},
 	{number: "31", claim: "killed at each point of a save", pkg: "internal/workspace", tests: "TestCrash|TestCrashControl", figures: `(?P<tried>\d+) kills at|(?P<controls>\d+) of 6 mixed`},

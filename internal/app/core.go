@@ -298,13 +298,19 @@ func recovered(r workspace.RecoverReport) []string {
 }
 
 // keepOutOfGit makes the server's directory with an ignore file that leaves to
-// git only what a team may want to share.
+// git only what a team may want to share. All that writes there calls it before:
+// it fails when a link stands where one of the server's directories should.
 func (c *core) keepOutOfGit() error {
-	dir := filepath.Dir(c.stateDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	root := filepath.Dir(filepath.Dir(c.stateDir))
+	if err := checkStateDir(root); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	dir, err := openOwn(root, true)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	f, err := dir.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

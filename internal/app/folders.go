@@ -156,7 +156,11 @@ func (c *core) takeBack(ctx context.Context) {
 			continue
 		}
 		theirs := slices.Insert(slices.Delete(slices.Clone(folders), i, i+1), 0, f)
-		from, err := pendingedits.Open(filepath.Join(stateDir(theirs), "pending"), c.live, pendingedits.Options{Names: namesOf(theirs)})
+		err := checkStateDir(f.Dir)
+		var from *pendingedits.Store
+		if err == nil {
+			from, err = pendingedits.Open(filepath.Join(stateDir(theirs), "pending"), c.live, pendingedits.Options{Names: namesOf(theirs)})
+		}
 		if err == nil {
 			err = errors.Join(c.review.Take(ctx, from, func(name string) (string, bool) { return name, true }), from.Close())
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -228,36 +227,6 @@ func (c *core) knowledgeStore() *index.Store {
 				return nil, err
 			}
 		}
-		return openCache(folder, create)
+		return openOwn(folder, create, "cache")
 	}}
-}
-
-// openCache opens .sidecar/cache of a root, none of which may be a link.
-func openCache(folder string, create bool) (*os.Root, error) {
-	at, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range []string{".sidecar", "cache"} {
-		if create {
-			if err := at.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-				at.Close()
-				return nil, err
-			}
-		}
-		info, err := at.Lstat(name)
-		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is not a directory of its own", name)
-		}
-		var next *os.Root
-		if err == nil {
-			next, err = at.OpenRoot(name)
-		}
-		at.Close()
-		if err != nil {
-			return nil, err
-		}
-		at = next
-	}
-	return at, nil
 }

@@ -112,8 +112,11 @@ func (c *core) commandHome(string) (string, error) {
 	if err := c.keepOutOfGit(); err != nil {
 		return "", err
 	}
-	dir := filepath.Join(filepath.Dir(c.stateDir), "cache", "home")
-	return dir, os.MkdirAll(dir, 0o700)
+	dir, err := openOwn(filepath.Dir(filepath.Dir(c.stateDir)), true, "cache", "home")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(c.stateDir), "cache", "home"), dir.Close()
 }
 
 // confinement is what commands in a root may see and do, and what is looked

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -24,4 +25,37 @@ func checkStateDir(root string) error {
 		}
 	}
 	return nil
+}
+
+// openOwn opens a directory of the server in a root, .sidecar or one below it.
+// None on the way may be a link. What is missing is made, if that is wanted.
+func openOwn(root string, create bool, below ...string) (*os.Root, error) {
+	at, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	perm := fs.FileMode(0o755)
+	for _, name := range append([]string{".sidecar"}, below...) {
+		if create {
+			if err := at.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+				at.Close()
+				return nil, err
+			}
+		}
+		perm = 0o700
+		info, err := at.Lstat(name)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s in %s is not a directory of its own; remove it", name, at.Name())
+		}
+		var next *os.Root
+		if err == nil {
+			next, err = at.OpenRoot(name)
+		}
+		at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
 }

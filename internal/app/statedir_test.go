@@ -2,14 +2,19 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
 func TestNoStateBehindLinks(t *testing.T) {
@@ -58,6 +63,79 @@ func TestNoStateBehindLinks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoWriterBehindLinks: nothing that the server keeps is written through a
+// link, be it there from the start or made later.
+func TestNoWriterBehindLinks(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	tried, refused, controls := 0, 0, 0
+	for _, link := range []string{"", ".sidecar", ".sidecar/cache", ".sidecar/cache/home", ".sidecar/logs", ".sidecar/shadows", ".sidecar/state", ".sidecar/state/commands"} {
+		for _, later := range []bool{false, true} {
+			root, outside := t.TempDir(), t.TempDir()
+			place := func() {
+				at := filepath.Join(root, link)
+				if err := errors.Join(os.RemoveAll(at), os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(outside, at)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if out, err := exec.CommandContext(t.Context(), "sh", "-c", "cd "+root+"; git init -q; git -c user.name=A -c user.email=a@example.org commit -q --allow-empty -m x").CombinedOutput(); err != nil {
+				t.Fatal(err, string(out))
+			}
+			if link != "" && !later {
+				place()
+			}
+			k, err := open(t.Context(), []workspace.Folder{{Dir: root}}, door{log: slog.New(slog.DiscardHandler), queue: queueAlways, mode: "review"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if link != "" && later {
+				place()
+			}
+			for what, do := range map[string]func() error{
+				"the directory": k.keepOutOfGit,
+				"a home":        func() error { _, err := k.commandHome(root); return err },
+				"the index": func() error {
+					dir, err := k.knowledgeStore().Open(true)
+					if err == nil {
+						err = dir.Close()
+					}
+					return err
+				},
+				"a record": func() error {
+					conf, err := k.confinement(t.Context(), root)
+					if err != nil {
+						return err
+					}
+					conf.areas = []settle.Area{{Dir: root}}
+					_, err = k.confine(t.Context(), k.box, conf, nil, root, "\x00") // is never started
+					if errors.As(err, new(*sandbox.RefusedError)) {
+						err = nil
+					}
+					return err
+				},
+				"a shadow": func() error { _, err := k.shadows.Create(t.Context(), shadow.CreateRequest{}); return err },
+				"an edit":  func() error { put(t, k, `{"path":"a.txt","content":"x"}`); return nil },
+			} {
+				tried++
+				err := do()
+				left, readErr := os.ReadDir(outside)
+				switch {
+				case readErr != nil || len(left) > 0:
+					t.Errorf("%s through %s (later: %v): %v, %v", what, link, later, left, readErr)
+				case link == "" && err != nil:
+					t.Errorf("the control: %s: %v", what, err)
+				case link == "":
+					controls++
+					refused++
+				default:
+					refused++
+				}
+			}
+			_ = k.close()
+		}
+	}
+	t.Logf("%d of %d held, %d controls", refused, tried, controls)
 }
 
 func put(t *testing.T, k *core, args string) *dispatch.Result {

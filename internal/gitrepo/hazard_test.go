@@ -55,11 +55,13 @@ func TestHazard(t *testing.T) {
 		}
 	}
 	for what, do := range map[string]func(dir string) error{
-		"hook":               func(dir string) error { return os.WriteFile(filepath.Join(dir, "hooks/post-commit"), nil, 0o755) },
-		"hooks is a link":    func(dir string) error { return relink(dir, "hooks") },
-		"config is a link":   func(dir string) error { return relink(dir, "config") },
-		"config can't be":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "config"), []byte("[core\n"), 0o644) },
-		"commondir names":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "commondir"), []byte("../evil\n"), 0o644) },
+		"hook":             func(dir string) error { return os.WriteFile(filepath.Join(dir, "hooks/post-commit"), nil, 0o755) },
+		"hooks is a link":  func(dir string) error { return relink(dir, "hooks") },
+		"config is a link": func(dir string) error { return relink(dir, "config") },
+		"config can't be":  func(dir string) error { return os.WriteFile(filepath.Join(dir, "config"), []byte("[core\n"), 0o644) },
+		"commondir names": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "commondir"), []byte("../evil\n"), 0o644)
+		},
 		"commondir can't be": func(dir string) error { return os.WriteFile(filepath.Join(dir, "commondir"), nil, 0o644) },
 	} {
 		dir := made(t)

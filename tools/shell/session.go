@@ -6,7 +6,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,9 +76,32 @@ func (sh *shell) end() {
 	for _, j := range sh.all() {
 		j.stop()
 	}
-	if home, err := sh.d.Home(sh.root); err == nil {
-		_ = os.RemoveAll(filepath.Join(home, stateDir, sh.session)) // nobody asks for it again
+	if home, err := sh.home(); err == nil {
+		_ = home.RemoveAll(path.Join(stateDir, sh.session)) // nobody asks for it again
+		home.Close()
 	}
+}
+
+// home is the home of commands. What is in it was made by them: no link of it
+// is followed out of it, and nothing but a file is read.
+func (sh *shell) home() (*os.Root, error) {
+	dir, err := sh.d.Home(sh.root)
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+// readState reads a file of the state.
+func readState(home *os.Root, name string, most int64) ([]byte, error) {
+	info, err := home.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fs.ErrInvalid
+	}
+	return home.ReadFile(name) // none of its processes is left that could replace it
 }
 
 // stateDir is where the state of sessions is kept, below the commands' home.
@@ -126,8 +151,12 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 	if c.keep {
 		keep = "1"
 	}
-	if home, err := sh.d.Home(sh.root); err == nil && c.keep {
-		_ = os.MkdirAll(filepath.Join(home, stateDir, sh.session), 0o700) // without it nothing is kept
+	if home, err := sh.home(); err == nil {
+		if dir := path.Join(stateDir, sh.session); c.keep && home.MkdirAll(dir, 0o700) == nil { // without it nothing is kept
+			// What is written anew has the mode that a new file gets.
+			_, _ = home.Remove(path.Join(dir, newState)), home.Remove(path.Join(dir, endDir))
+		}
+		home.Close()
 	}
 	state := `"$` + HomeVariable + `/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
 	script := "set -- " + state + ` "$1" ` + keep + ` "$2"; unset ` + HomeVariable + "\n" + wrapper
@@ -151,6 +180,13 @@ func (sh *shell) inside(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
+// The files that a command leaves, and how large the first may be, in bytes.
+const (
+	newState = "state.new"
+	endDir   = "cwd"
+	maxState = 16 << 20
+)
+
 // stateEnd is the last line of a state.
 const stateEnd = "\n# the end\n"
 
@@ -158,17 +194,18 @@ const stateEnd = "\n# the end\n"
 // ended in. What stands in the files was written by the command, so it is for
 // its own session alone, and the directory is believed only when it leads inside.
 func (sh *shell) left() {
-	home, err := sh.d.Home(sh.root)
+	home, err := sh.home()
 	if err != nil {
 		return
 	}
-	dir := filepath.Join(home, stateDir, sh.session)
+	defer home.Close()
+	dir := path.Join(stateDir, sh.session)
 	// A new state is taken over when it is there to its end.
-	if data, err := os.ReadFile(filepath.Join(dir, "state.new")); err == nil && bytes.HasSuffix(data, []byte(stateEnd)) {
-		_ = os.Rename(filepath.Join(dir, "state.new"), filepath.Join(dir, "state"))
+	if data, err := readState(home, path.Join(dir, newState), maxState); err == nil && bytes.HasSuffix(data, []byte(stateEnd)) {
+		_ = home.Rename(path.Join(dir, newState), path.Join(dir, "state"))
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "cwd"))
-	if err != nil || len(data) > 4096 {
+	data, err := readState(home, path.Join(dir, endDir), 4096)
+	if err != nil {
 		return
 	}
 	sh.mu.Lock()

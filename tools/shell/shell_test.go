@@ -111,6 +111,63 @@ func (r *rig) run(command string) string {
 	return text
 }
 
+// What a session's commands leave to the next is for their user alone, and their
+// own umask stays.
+func TestStateIsPrivate(t *testing.T) {
+	r := newRig(t)
+	home, err := r.sessions.d.Home(r.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.run("umask 022; export TOKEN=x")
+	stale := filepath.Join(home, stateDir, "s1", "state.new")
+	if err := os.WriteFile(stale, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out := r.run("umask 022; touch made; stat -c %a made"); !strings.HasPrefix(out, "644\n") {
+		t.Errorf("the command's own file: %s", out)
+	}
+	for _, name := range []string{"state", "cwd"} {
+		info, err := os.Stat(filepath.Join(home, stateDir, "s1", name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	if out := r.run("echo $TOKEN"); !strings.HasPrefix(out, "x\n") {
+		t.Error(out)
+	}
+}
+
+// What a command puts in the place of its state leads the server nowhere, and
+// does not keep it waiting.
+func TestStateIsNoWayOut(t *testing.T) {
+	for what, c := range map[string]struct{ script, then string }{
+		"control":            {"cd sub", "pwd"},
+		"a link":             {`trap "" EXIT; __sc_keep=0; ln -sf "$SECRET" "$__sc_dir/cwd"`, "pwd"},
+		"a pipe":             {`trap "" EXIT; __sc_keep=0; rm -f "$__sc_dir/cwd" "$__sc_dir/state.new"; mkfifo "$__sc_dir/cwd" "$__sc_dir/state.new"`, "pwd"},
+		"a link on the way":  {`trap "" EXIT; __sc_keep=0; rm -r "$HOME/.sidecar-shell"; ln -s "$OUTSIDE" "$HOME/.sidecar-shell"`, "pwd"},
+		"a link to the file": {`trap "" EXIT; __sc_keep=0; ln -sf "$SECRET" "$__sc_dir/state.new"`, "pwd"},
+	} {
+		r := newRig(t)
+		outside := t.TempDir()
+		secret := filepath.Join(outside, "secret")
+		if err := errors.Join(os.WriteFile(secret, []byte("known-to-nobody\n"), 0o600), os.Mkdir(filepath.Join(outside, "s1"), 0o700), os.Mkdir(filepath.Join(r.root, "sub"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		r.env = append(r.env, "SECRET="+secret, "OUTSIDE="+outside)
+		r.run(c.script)
+		out := r.run(c.then)
+		if strings.Contains(out, "known-to-nobody") || (what == "control") != strings.Contains(out, "/sub\n") {
+			t.Errorf("%s: %s", what, out)
+		}
+		sh := r.sessions.get(&tools.Call{Session: "s1", Files: r.files})
+		sh.end()
+		if left, err := os.ReadDir(outside); err != nil || len(left) != 2 {
+			t.Errorf("%s: outside is %v, %v", what, left, err)
+		}
+	}
+}
+
 // What one command leaves is there for the next.
 func TestState(t *testing.T) {
 	r := newRig(t)

@@ -9,14 +9,17 @@ __sc_dir=$1 __sc_keep=$3
 __sc_save='
 	if [ "$__sc_keep" = 1 ]; then
 		__sc_keep=0
-		{
-			declare -px
-			declare -f
-			alias -p
-			builtin echo
-			builtin echo "# the end"
-		} 2>/dev/null >|"$__sc_dir/state.new"
-		pwd 2>/dev/null >|"$__sc_dir/cwd"
+		( # exported variables may be secrets; the umask of the session stays
+			umask 077
+			{
+				declare -px
+				declare -f
+				alias -p
+				builtin echo
+				builtin echo "# the end"
+			} >|"$__sc_dir/state.new"
+			pwd >|"$__sc_dir/cwd"
+		) 2>/dev/null
 	fi'
 trap '__sc_code=$?; eval "$__sc_save"; exit $__sc_code' EXIT # for a command that exits
 eval "$2"
