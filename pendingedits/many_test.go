@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/opcount"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -120,6 +121,36 @@ func BenchmarkManyHunks(b *testing.B) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestManyHunksGrow: what is done with the hunks of a file grows with their
+// number, and not with its square.
+func TestManyHunksGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the packages to count what they do")
+	}
+	const n = 500
+	over := []string{".", "../internal/diff", "slices", "sort"}
+	small, large := opcount.Count(t, "TestManyHunksWork", n, over...), opcount.Count(t, "TestManyHunksWork", 4*n, over...)
+	t.Logf("%d and %d hunks: %d and %d statements, %.1f times as many", n, 4*n, small, large, float64(large)/float64(small))
+	if small < 1000*n || large > 6*small { // logarithms are allowed
+		t.Errorf("%d statements for %d hunks, %d for %d", small, n, large, 4*n)
+	}
+}
+
+// TestManyHunksWork is the work that TestManyHunksGrow counts.
+func TestManyHunksWork(t *testing.T) {
+	n, ok := opcount.Size()
+	if !ok {
+		n = 100
+	}
+	for _, distinct := range []bool{true, false} {
+		for _, work := range manyWork {
+			s, base := queueOf(t, n, distinct)
+			work(t, s, base)
+			s.Close()
 		}
 	}
 }

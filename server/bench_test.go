@@ -55,3 +55,36 @@ func BenchmarkTypeBesidePending(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkManyHunks shows how the work for the editor grows with the hunks of
+// a file: what is shown of them, and that they are accepted all at once.
+func BenchmarkManyHunks(b *testing.B) {
+	for _, open := range []bool{false, true} {
+		for _, n := range []int{1_000, 10_000, 50_000, 200_000} {
+			b.Run(fmt.Sprintf("open=%v/%d", open, n), func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					var before, after strings.Builder
+					for i := range n {
+						fmt.Fprintf(&before, "line %d stays\nline %d of the file\n", i, i)
+						fmt.Fprintf(&after, "line %d stays\nanother text in line %d\n", i, i)
+					}
+					w := newWorld(b, setup{files: map[string]string{"a.txt": before.String()}})
+					if open {
+						w.open("a.txt", before.String())
+					}
+					w.propose("a.txt", before.String(), after.String())
+					b.StartTimer()
+					var list reviewList
+					w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
+					w.must(w.Call(w.ctx, "textDocument/codeLens", lsp.CodeLensParams{TextDocument: lsp.TextDocumentIdentifier{URI: w.uri("a.txt")}}, nil))
+					var res acceptResult
+					w.must(w.ExecuteCommand(w.ctx, "sidecar.review.accept", nil, &res))
+					if len(res.Accepted) != 1 {
+						b.Error(res)
+					}
+				}
+			})
+		}
+	}
+}

@@ -110,10 +110,7 @@ func (d *documents) change(params json.RawMessage) string {
 		// still send every change once and in order.
 		d.log.Warn("document version does not grow", "uri", old.uri, "from", old.version, "to", next.version)
 	}
-	for _, c := range p.ContentChanges {
-		next.text = next.text.Change(c, d.enc)
-		d.wake(old.uri, next.text.Text())
-	}
+	next.text = next.text.ChangeAll(p.ContentChanges, d.enc, func(doc *lsp.Document) { d.wake(old.uri, doc.Text()) })
 	d.put(next)
 	for w := range d.waiters {
 		if w.key == documentKey(old.uri) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -82,25 +83,21 @@ func (s *Server) placed(edits []pendingedits.Edit) []placedProblem {
 	return out
 }
 
-// inHunk picks the problems that lie in a hunk, and for the first hunk those
-// that lie in none.
-func inHunk(e pendingedits.Edit, i int, list []Finding) (own []Finding) {
-	holds := func(h pendingedits.Hunk, line int) bool {
-		return line >= h.NewStart && line < h.NewStart+max(h.NewLines, 1)
-	}
+// byHunk sorts problems by the index of the hunk in which they lie. Those that
+// lie in none are of the first.
+func byHunk(e pendingedits.Edit, list []Finding) map[int][]Finding {
+	by := map[int][]Finding{}
 	for _, p := range list {
-		at := 0
-		for j, h := range e.Hunks {
-			if holds(h, p.Line) {
-				at = j
-				break
-			}
+		at := sort.Search(len(e.Hunks), func(i int) bool {
+			h := e.Hunks[i]
+			return p.Line < h.NewStart+max(h.NewLines, 1)
+		})
+		if at == len(e.Hunks) || p.Line < e.Hunks[at].NewStart {
+			at = 0
 		}
-		if at == i {
-			own = append(own, p)
-		}
+		by[at] = append(by[at], p)
 	}
-	return own
+	return by
 }
 
 // problemWords are what a hunk's diagnostic says of the problems it brings.

@@ -50,6 +50,13 @@ func (s *Server) editOf(uri string) (e pendingedits.Edit, revision int64, doc *d
 	}
 	doc = s.docs.at(uri)
 	name := s.docs.nameOf(uri)
+	if doc != nil && doc.name != "" {
+		name = doc.name
+	}
+	if e, revision, ok = store.Edit(name); ok && liveName(e) == name {
+		return e, revision, doc, true
+	}
+	// Another edit may have the document by a name through a link.
 	list := store.List("")
 	for _, e := range list.Edits {
 		switch open := s.view().document(liveName(e)); {
@@ -123,7 +130,7 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 	if e.Kind != "modify" {
 		return lenses, nil
 	}
-	for _, h := range e.Hunks {
+	for _, h := range shownHunks(e) {
 		r := place(h)
 		r.End = r.Start
 		if h.State != pendingedits.Conflict && !e.Batch {

@@ -135,19 +135,29 @@ func (s *Server) diagnostics(e pendingedits.Edit) (lsp.PublishDiagnosticsParams,
 	if e.Kind == "create" || s.view() == nil {
 		return lsp.PublishDiagnosticsParams{}, false
 	}
-	params := lsp.PublishDiagnosticsParams{URI: s.uri(name), Diagnostics: make([]lsp.Diagnostic, 0, len(e.Hunks))}
+	params := lsp.PublishDiagnosticsParams{URI: s.uri(name), Diagnostics: make([]lsp.Diagnostic, 0, len(shownHunks(e)))}
 	doc := s.view().document(name)
 	if doc != nil {
 		params.Version = &doc.version
 	}
 	problems, _ := s.introduced(e)
-	for i, h := range e.Hunks {
+	brought := byHunk(e, problems)
+	for i, h := range shownHunks(e) {
 		params.Diagnostics = append(params.Diagnostics, lsp.Diagnostic{
 			Range: s.hunkRange(doc, e, h), Severity: lsp.SeverityInformation,
-			Source: "sidecar", Code: "pending", Message: hunkMessage(e, h) + problemWords(inHunk(e, i, problems)),
+			Source: "sidecar", Code: "pending", Message: hunkMessage(e, h) + problemWords(brought[i]),
 		})
 	}
 	return params, true
+}
+
+// maxShownHunks bounds the hunks of a file that have a diagnostic and lenses of
+// their own: nobody looks at more, and editors take a message of bounded size.
+// The lenses and actions of the whole file, and the list, have all of them.
+const maxShownHunks = 2000
+
+func shownHunks(e pendingedits.Edit) []pendingedits.Hunk {
+	return e.Hunks[:min(len(e.Hunks), maxShownHunks)]
 }
 
 // liveName is the name that an edit's file has now.

@@ -120,10 +120,6 @@ var ErrOverlap = errors.New("edits overlap")
 // ApplyEdits returns text with all edits done at once: their ranges all mean the
 // text as it was. Inserts at one place keep their order.
 func ApplyEdits(text string, edits []TextEdit, enc Encoding) (string, error) {
-	type span struct {
-		start, end int
-		with       string
-	}
 	doc := NewDocument(text)
 	spans := make([]span, len(edits))
 	for i, e := range edits {
@@ -136,16 +132,10 @@ func ApplyEdits(text string, edits []TextEdit, enc Encoding) (string, error) {
 		}
 		return a.end - b.end
 	})
-	var out strings.Builder
-	at := 0
-	for _, s := range spans {
-		if s.start < at {
+	for i := 1; i < len(spans); i++ {
+		if spans[i].start < spans[i-1].end {
 			return "", ErrOverlap
 		}
-		out.WriteString(text[at:s.start])
-		out.WriteString(s.with)
-		at = s.end
 	}
-	out.WriteString(text[at:])
-	return out.String(), nil
+	return replaceAll(text, spans), nil
 }

@@ -71,9 +71,7 @@ func (e *Editor) change(ctx context.Context, uri lsp.URI, changes []lsp.ContentC
 	if b == nil {
 		return fmt.Errorf("%s is not open", uri)
 	}
-	for _, c := range changes {
-		b.doc = b.doc.Change(c, e.enc)
-	}
+	b.doc = b.doc.ChangeAll(changes, e.enc, func(*lsp.Document) {})
 	b.version++
 	e.event()
 	return e.conn.Notify(ctx, "textDocument/didChange", lsp.DidChangeTextDocumentParams{
