@@ -126,7 +126,7 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 		fmt.Fprintf(&b, "[exit code %d, %.1f s; %s]", o.code, o.took.Seconds(), o.words)
 	}
 	if len(in.plan.Others) > 0 {
-		fmt.Fprintf(&b, "\n[There is also %s here; command or path runs its tests.]", strings.Join(in.plan.Others, ", "))
+		fmt.Fprintf(&b, "\n[Not run: %s. A path there, or command, runs its tests.]", strings.Join(in.plan.Others, ", "))
 	}
 	fail := func(code tools.Code, format string, args ...any) (tools.Result, error) {
 		return tools.Result{}, &tools.Error{Code: code, Message: fmt.Sprintf(format, args...), Detail: b.String(), Structured: t}

@@ -10,7 +10,14 @@ func planPytest(p project) (*Plan, error) {
 		!p.has("tests") && !p.has("test") && !strings.HasSuffix(p.path, ".py") {
 		return nil, nil
 	}
-	words := []string{"pytest"}
+	return pytest(p, "pytest"), nil
+}
+
+// planBare is for tests of Python that no project is around. What they import
+// lies where they run, or beside them.
+func planBare(p project) *Plan { return pytest(p, "python3", "-m", "pytest") }
+
+func pytest(p project, words ...string) *Plan {
 	for _, own := range []string{".venv/bin/python", "venv/bin/python"} {
 		if p.has(own) {
 			words = []string{own, "-m", "pytest"}
@@ -31,7 +38,7 @@ func planPytest(p project) (*Plan, error) {
 	if target != "" {
 		words = append(words, "./"+target)
 	}
-	return &Plan{Runner: "pytest", Line: line(words...)}, nil
+	return &Plan{Runner: "pytest", Line: line(words...)}
 }
 
 var (

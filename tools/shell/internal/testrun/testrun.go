@@ -4,12 +4,10 @@
 package testrun
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -28,10 +26,10 @@ type Request struct {
 
 // Plan is how to run tests.
 type Plan struct {
-	Runner string // go, vitest, jest, npm, pytest, cargo, gradle, maven, make
-	Dir    string // where it runs, a name of Files
-	Line   string // what a shell runs there
-	Others []string
+	Runner string   // go, vitest, jest, npm, pytest, cargo, gradle, maven, make
+	Dir    string   // where it runs, a name of Files
+	Line   string   // what a shell runs there
+	Others []string // what else there is, and is not run: "go", "vitest in web"
 }
 
 // ErrNone means that no runner was found.
@@ -48,6 +46,7 @@ func refused(format string, args ...any) error { return Refused{fmt.Sprintf(form
 type runner struct {
 	name  string
 	marks []string // files, any of which says that a directory is such a project
+	weak  []string // the same where nothing above it says so
 	ext   []string // of its sources: which of several runners a path is for
 
 	// plan is nil when the directory is no such project after all.
@@ -65,121 +64,13 @@ type project struct {
 
 // runners are in the order in which one is chosen among several.
 var runners = []runner{
-	{"npm", []string{"package.json"}, []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, planNode},
-	{"pytest", []string{"pytest.ini", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "conftest.py"}, []string{".py"}, planPytest},
-	{"cargo", []string{"Cargo.toml"}, []string{".rs"}, planCargo},
-	{"go", []string{"go.mod"}, []string{".go"}, planGo},
-	{"gradle", []string{"build.gradle", "build.gradle.kts"}, []string{".java", ".kt", ".groovy", ".scala"}, planGradle},
-	{"maven", []string{"pom.xml"}, []string{".java", ".kt", ".groovy", ".scala"}, planMaven},
-	{"make", []string{"Makefile", "makefile", "GNUmakefile"}, nil, planMake},
-}
-
-// Detect finds the runner of what is to be tested: in the nearest directory
-// above it that has one. It fails with ErrNone, or says what can't be run.
-func Detect(files Files, r Request) (Plan, error) {
-	at := cmp.Or(r.Path, ".")
-	info, err := fs.Stat(files, at)
-	if err != nil {
-		return Plan{}, err
-	}
-	if strings.HasPrefix(r.Name, "-") || strings.ContainsAny(r.Name, "\n\r\x00") {
-		return Plan{}, refused("name: %q is not the name of a test", r.Name)
-	}
-	dir := at
-	if !info.IsDir() {
-		dir = path.Dir(at)
-	}
-	for {
-		plans, err := plansIn(files, dir, at, info.IsDir(), r.Name)
-		if err != nil {
-			return Plan{}, err
-		}
-		if len(plans) > 0 {
-			return plans[0], nil
-		}
-		if dir == "." {
-			break
-		}
-		dir = path.Dir(dir)
-	}
-	if at != "." {
-		return Plan{}, ErrNone
-	}
-	return below(files, r.Name)
-}
-
-// plansIn are the plans for what of at lies in the project at dir, the chosen
-// one first.
-func plansIn(files Files, dir, at string, isDir bool, name string) ([]Plan, error) {
-	p := project{files: files, dir: dir, isDir: isDir, name: name}
-	if at != dir {
-		p.path = strings.TrimPrefix(at, strings.TrimPrefix(dir+"/", "./"))
-	}
-	if strings.HasPrefix(p.path, "-") {
-		p.path = "./" + p.path // no option
-	}
-	list := slices.Clone(runners)
-	if ext := path.Ext(at); !isDir && ext != "" {
-		slices.SortStableFunc(list, func(a, b runner) int { return suits(b, ext) - suits(a, ext) })
-	}
-	var plans []Plan
-	var failed error
-	for _, r := range list {
-		if !slices.ContainsFunc(r.marks, p.has) {
-			continue
-		}
-		plan, err := r.plan(p)
-		switch {
-		case err != nil:
-			failed = cmp.Or(failed, err)
-		case plan != nil:
-			plan.Dir = dir
-			plans = append(plans, *plan)
-		}
-	}
-	if len(plans) == 0 {
-		return nil, failed
-	}
-	for _, other := range plans[1:] {
-		plans[0].Others = append(plans[0].Others, other.Runner)
-	}
-	return plans, nil
-}
-
-func suits(r runner, ext string) int {
-	if slices.Contains(r.ext, ext) {
-		return 1
-	}
-	return 0
-}
-
-// below looks for a runner in the directories right below the root, for a root
-// that only holds projects.
-func below(files Files, name string) (Plan, error) {
-	entries, err := files.ReadDir(".")
-	if err != nil {
-		return Plan{}, err
-	}
-	var found []Plan
-	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" || e.Name() == "vendor" {
-			continue
-		}
-		if plans, err := plansIn(files, e.Name(), e.Name(), true, name); err == nil && len(plans) > 0 {
-			found = append(found, plans[0])
-		}
-	}
-	switch len(found) {
-	case 0:
-		return Plan{}, ErrNone
-	case 1:
-		return found[0], nil
-	}
-	var dirs []string
-	for _, p := range found {
-		dirs = append(dirs, fmt.Sprintf("%s (%s)", p.Dir, p.Runner))
-	}
-	return Plan{}, refused("path: there are several projects, say which: %s", strings.Join(dirs, ", "))
+	{"npm", []string{"package.json"}, nil, []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, planNode},
+	{"pytest", []string{"pytest.ini", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini"}, []string{"conftest.py"}, []string{".py"}, planPytest},
+	{"cargo", []string{"Cargo.toml"}, nil, []string{".rs"}, planCargo},
+	{"go", []string{"go.mod"}, nil, []string{".go"}, planGo},
+	{"gradle", []string{"build.gradle", "build.gradle.kts"}, nil, []string{".java", ".kt", ".groovy", ".scala"}, planGradle},
+	{"maven", []string{"pom.xml"}, nil, []string{".java", ".kt", ".groovy", ".scala"}, planMaven},
+	{"make", []string{"Makefile", "makefile", "GNUmakefile"}, nil, nil, planMake},
 }
 
 func (p project) has(name string) bool {

@@ -96,6 +96,7 @@ func TestDetect(t *testing.T) {
 	vitest := `{"scripts":{"test":"tsc && vitest run"}}`
 	jest29 := `{"scripts":{"test":"jest"},"devDependencies":{"jest":"^29.1.0"}}`
 	both := tree("go.mod", "", "a_test.go", "package a\nfunc TestA(t *testing.T) {}\nfunc TestB(t *testing.T) {}\n", "package.json", vitest, "src/x.test.ts", "", "sub/a_test.go", "")
+	mixed := tree("go.mod", "", "shop/a_test.go", "", "py/stock.py", "", "py/tests/test_stock.py", "", "web/package.json", vitest, "web/src/a.test.ts", "")
 	many := tree("a/go.mod", "", "b/package.json", vitest, "docs/readme", "")
 	java := tree("build.gradle.kts", "", "gradlew", "", "app/build.gradle", "", "app/src/test/java/demo/CalcTest.java", "")
 	maven := tree("pom.xml", "", "mvnw", "", "core/pom.xml", "", "core/src/test/java/demo/CalcTest.java", "")
@@ -138,6 +139,22 @@ func TestDetect(t *testing.T) {
 		"a root of projects":       {many, "", "", "path: there are several projects, say which: a (go), b (vitest)"},
 		"one of them":              {many, "b", "", "b: npm test --silent -- --run --reporter=json"},
 		"the only one":             {tree("a/go.mod", "", "docs/x", ""), "", "", "a: go test -json ./..."},
+		"python below go":          {mixed, "py/tests/test_stock.py", "", "py: python3 -m pytest -ra --tb=short --color=no ./tests/test_stock.py"},
+		"its directory":            {mixed, "py", "", "py: python3 -m pytest -ra --tb=short --color=no"},
+		"its tests":                {mixed, "py/tests", "test_a", "py: python3 -m pytest -ra --tb=short --color=no -k test_a ./tests"},
+		"the others are named":     {mixed, "", "", ".: go test -json ./... (also pytest in py, vitest in web)"},
+		"another one of them":      {mixed, "web/src/a.test.ts", "", "web: npm test --silent -- --run --reporter=json src/a.test.ts"},
+		"go below it":              {mixed, "shop/a_test.go", "", ".: go test -json ./shop"},
+		"no project at all":        {tree("test_x.py", "", "a.md", ""), "test_x.py", "", ".: python3 -m pytest -ra --tb=short --color=no ./test_x.py"},
+		"no project in the root":   {tree("test_x.py", "", "a.md", ""), "", "", ".: python3 -m pytest -ra --tb=short --color=no"},
+		"conftest is no project":   {tree("pyproject.toml", "", "a/tests/conftest.py", "", "a/tests/test_x.py", ""), "a/tests/test_x.py", "", ".: pytest -ra --tb=short --color=no ./a/tests/test_x.py"},
+		"but where there is none":  {tree("a/conftest.py", "", "a/test_x.py", ""), "a/test_x.py", "", "a: pytest -ra --tb=short --color=no ./test_x.py"},
+		"typescript without npm":   {tree("go.mod", "", "web/a.test.ts", ""), "web/a.test.ts", "", "no test runner was found"},
+		"two languages":            {tree("go.mod", "", "package.json", vitest, "x/a_test.go", "", "x/b.test.ts", ""), "x", "", ".: npm test --silent -- --run --reporter=json x (also go)"},
+		"one in a directory":       {tree("go.mod", "", "package.json", vitest, "x/a_test.go", "", "x/b.ts", ""), "x", "", ".: go test -json ./x/... (also vitest)"},
+		"deeper projects":          {tree("go.mod", "", "packages/a/package.json", vitest, "packages/b/package.json", vitest), "", "", ".: go test -json ./... (also vitest in packages/a, vitest in packages/b)"},
+		"workspaces":               {tree("package.json", vitest, "packages/a/package.json", vitest), "", "", ".: npm test --silent -- --run --reporter=json"},
+		"modules":                  {tree("go.mod", "", "b/go.mod", "", "node_modules/x/package.json", vitest), "", "", ".: go test -json ./... (also go in b)"},
 		"above a directory":        {tree("go.mod", "", "a/b/c.go", ""), "a/b", "", ".: go test -json ./a/b/..."},
 		"nothing above":            {many, "docs", "", "no test runner was found"},
 		"no such file":             {both, "none", "", "file does not exist"},
