@@ -48,6 +48,7 @@ git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub`}, "git -C s
 	{"settings of another repository", "", []string{evilDir + `echo "$PWD/evil" > .git/commondir`}, "git status", true},
 	{"a repository in the home of commands", "", []string{`git init -q ~/evil; git -C ~/evil commit -q --allow-empty -m x; git -C ~/evil config core.fsmonitor "$EVIL"; ln -s "$PWD/.sidecar/cache/home/evil" sub
 git update-index --add --cacheinfo 160000,$(git -C ~/evil rev-parse HEAD),sub`}, "git -C sub status; git status", true},
+	{"a repository there, further down", "", []string{`mkdir -p ~/.sidecar/cache; git init -q ~/.sidecar/cache/evil; git -C ~/.sidecar/cache/evil config core.fsmonitor "$EVIL"; ln -s "$PWD/.sidecar/cache/home/.sidecar/cache/evil" sub`}, "git -C sub status", true},
 }
 
 const (

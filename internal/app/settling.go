@@ -9,17 +9,20 @@ import (
 )
 
 // areasOf are the directories that a command writes to, as far as git may meet
-// what is in them: its private home is below the workspace.
-func areasOf(spec *sandbox.Spec) ([]settle.Area, error) {
-	var areas []settle.Area
-	for _, dir := range append([]string{spec.Root, spec.Home}, spec.Writable...) {
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			return nil, err
+// what is in them, the root first: its private home is below the workspace.
+func areasOf(spec *sandbox.Spec) (areas []settle.Area, err error) {
+	add := func(dir string, a settle.Area) {
+		if dir != "" && err == nil {
+			a.Dir, err = filepath.EvalSymlinks(dir)
+			areas = append(areas, a)
 		}
-		areas = append(areas, settle.Area{Dir: real, Private: dir == spec.Home})
 	}
-	return areas, nil
+	add(spec.Root, settle.Area{Without: aside})
+	add(spec.Home, settle.Area{Private: true})
+	for _, dir := range spec.Writable {
+		add(dir, settle.Area{})
+	}
+	return areas, err
 }
 
 // confine prepares a command in the sandbox. What it makes of repositories is

@@ -16,15 +16,16 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 )
 
 // aside are directories of a workspace that are looked at by themselves, or
 // hidden as a whole: the home and the caches of commands, and shadow workspaces.
 var aside = []string{".sidecar/shadows", ".sidecar/cache"}
 
-// lookAt looks at a directory for the first time.
-func lookAt(ctx context.Context, dir string) ([]inventory.Item, error) {
-	return inventory.New(dir, aside...).Look(ctx)
+// lookAt looks at an area for the first time.
+func lookAt(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
+	return inventory.New(a.Dir, a.Without...).Look(ctx)
 }
 
 // inventories are the directories that commands run in, as they were when they
@@ -37,16 +38,17 @@ type inventories struct {
 // mostTrees bounds them: a workspace has a few folders, and shadows.
 const mostTrees = 64
 
-// look is what matters in a directory, now.
-func (v *inventories) look(ctx context.Context, dir string) ([]inventory.Item, error) {
+// look is what matters in an area, now.
+func (v *inventories) look(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
+	key := strings.Join(append([]string{a.Dir}, a.Without...), "\x00")
 	v.mu.Lock()
-	t := v.of[dir]
+	t := v.of[key]
 	if t == nil {
 		if v.of == nil || len(v.of) == mostTrees {
 			v.of = map[string]*inventory.Tree{}
 		}
-		t = inventory.New(dir, aside...)
-		v.of[dir] = t
+		t = inventory.New(a.Dir, a.Without...)
+		v.of[key] = t
 	}
 	v.mu.Unlock()
 	return t.Look(ctx)
@@ -58,12 +60,15 @@ func (v *inventories) look(ctx context.Context, dir string) ([]inventory.Item, e
 // is known.
 func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []string, err error) {
 	var sockets []string
-	areas := spec.Writable
-	for i, dir := range append([]string{spec.Root}, areas...) {
-		if dir, err = filepath.EvalSymlinks(dir); err != nil {
-			return nil, err
+	areas, err := areasOf(spec)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range areas {
+		if a.Private {
+			continue
 		}
-		items, err := c.seen.look(ctx, dir)
+		items, err := c.seen.look(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +82,7 @@ func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []
 			case inventory.Socket:
 				sockets = append(sockets, item.Path)
 			case inventory.Secret:
-				if rel, err := filepath.Rel(dir, item.Path); i == 0 && err == nil && !allowed(filepath.ToSlash(rel)) {
+				if rel, err := filepath.Rel(a.Dir, item.Path); i == 0 && err == nil && !allowed(filepath.ToSlash(rel)) {
 					secrets = append(secrets, item.Path)
 				}
 			}

@@ -22,6 +22,10 @@ import (
 type Area struct {
 	Dir     string // absolute, links resolved
 	Private bool   // nothing in it is the user's
+
+	// Without are directories of it, relative and slash-separated, that commands
+	// can't write to, or that are areas of their own.
+	Without []string
 }
 
 // Known is an entry that was there before the command, and that the command
@@ -32,8 +36,8 @@ type Known struct {
 	Text     string // of a .git file
 }
 
-// Look returns what there is in a directory.
-type Look func(ctx context.Context, dir string) ([]inventory.Item, error)
+// Look returns what there is in an area.
+type Look func(ctx context.Context, a Area) ([]inventory.Item, error)
 
 // state is what is known of a command's repositories. It is a file as long as
 // the command runs, for whoever comes after a server that is killed.
@@ -106,7 +110,7 @@ type Tidy func(dir string, repositories []string)
 // tidy is for what was moved, when the command has ended; nil before.
 func (s *state) check(ctx context.Context, look Look, tidy Tidy) (said []string) {
 	for _, a := range s.Areas {
-		items, err := look(ctx, a.Dir)
+		items, err := look(ctx, a)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 )
 
-func look(ctx context.Context, dir string) ([]inventory.Item, error) {
-	return inventory.New(dir).Look(ctx)
+func look(ctx context.Context, a Area) ([]inventory.Item, error) {
+	return inventory.New(a.Dir, a.Without...).Look(ctx)
 }
 
 func sh(t *testing.T, dir, script string) {

@@ -35,11 +35,12 @@ type Watch struct {
 	said []string
 }
 
-// How often is looked while a command runs: not before firstLook, and so that
-// looking takes one part in lookShare of the time at most.
+// How often is looked while a command runs: first after firstLook, then every
+// nextLook, and so that looking takes one part in lookShare of the time at most.
 const (
 	firstLook = time.Second
-	lookShare = 50
+	nextLook  = 2 * time.Second
+	lookShare = 100
 )
 
 // Begin begins to look after a command that is about to start.
@@ -99,7 +100,7 @@ func (w *Watch) run(ctx context.Context) {
 		}
 		began := time.Now()
 		w.tell(w.state.check(context.Background(), w.o.Look, nil)) // one that is begun is ended: what it says counts
-		wait.Reset(max(firstLook, lookShare*time.Since(began)))
+		wait.Reset(max(nextLook, lookShare*time.Since(began)))
 	}
 }
 
