@@ -320,3 +320,16 @@ func TestEndsWithTheClientsProcess(t *testing.T) {
 		t.Error("an ended process counts as alive")
 	}
 }
+
+// TestDroppedIsTold: the client is told of a message that was too long to be
+// read, and is served on.
+func TestDroppedIsTold(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.txt": "one\n"}})
+	uri := w.open("a.txt", "one\n")
+	if err := w.Type(w.ctx, uri, strings.Repeat("x", 65<<20)); err != nil {
+		t.Fatal(err)
+	}
+	w.await("a message", func(r *fakeeditor.Record) bool { return r.Count("window/logMessage") == 1 })
+	var list reviewList
+	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
+}

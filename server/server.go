@@ -91,7 +91,7 @@ func New(opts Options) *Server {
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn := lsp.NewConn(r, w, s, lsp.Options{Log: s.log})
+	conn := lsp.NewConn(r, w, s, lsp.Options{Log: s.log, Dropped: s.dropped})
 	s.client.conn, s.base, s.hangUp = conn, ctx, cancel
 	err := conn.Run(ctx)
 	cancel()
@@ -106,6 +106,14 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		err = ErrExit
 	}
 	return err
+}
+
+// dropped tells the client of a message of it that was not read: it may have
+// been a notification, to which there is no answer.
+func (s *Server) dropped(what string) {
+	s.start(func(ctx context.Context) {
+		s.client.notify(ctx, "window/logMessage", lsp.ShowMessageParams{Type: lsp.MessageError, Message: "sidecar: " + what})
+	})
 }
 
 // start runs f in a goroutine that Serve waits for.

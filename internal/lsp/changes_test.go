@@ -95,7 +95,9 @@ func TestChangeAllAtOnce(t *testing.T) {
 	d := NewDocument(strings.Repeat("one\ntwo\n", n))
 	var up, down []ContentChange
 	for i := range n {
-		at := func(line int) *Range { return &Range{Start: Position{Line: uint32(line)}, End: Position{Line: uint32(line + 1)}} }
+		at := func(line int) *Range {
+			return &Range{Start: Position{Line: uint32(line)}, End: Position{Line: uint32(line + 1)}}
+		}
 		up = append(up, ContentChange{Range: at(2 * (n - 1 - i)), Text: "1\n1.5\n"})
 		down = append(down, ContentChange{Range: at(3 * i), Text: "1\n1.5\n"})
 	}

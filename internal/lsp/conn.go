@@ -37,6 +37,7 @@ type Options struct {
 	WriteTimeout time.Duration                   // a write without progress, then the peer counts as gone; default 30 s
 	DrainTimeout time.Duration                   // how long Run waits for requests at its end, default 5 s
 	Trace        func(sent bool, message []byte) // sees every message body and must not keep it
+	Dropped      func(what string)               // is told of messages that could not be read; must not wait
 }
 
 // Conn is one end of a connection. Run reads it; everything else may be called
@@ -190,12 +191,16 @@ func (c *Conn) readOn(ctx context.Context) error {
 			return ctx.Err()
 		}
 		var header *headerError
+		var size *sizeError
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &header):
 			c.log.Warn("bad frame, looking for the next", "error", header)
 			c.refuse(jsonrpc2.ID{}, Errorf(ParseError, "bad frame: %s", header))
+			continue
+		case errors.As(err, &size):
+			c.drop(size.outline.message(), Errorf(InvalidRequest, "%s", size))
 			continue
 		case err != nil:
 			return fmt.Errorf("reading from the client: %w", err)
@@ -211,8 +216,7 @@ func (c *Conn) readOn(ctx context.Context) error {
 			}
 			c.deliver(m)
 		case bad != nil:
-			c.log.Warn("bad message", "error", bad)
-			c.refuse(m.id, bad)
+			c.drop(m, bad)
 		case m.kind == jsonrpc2.MessageViewCall:
 			if !c.request(m, len(frame)) {
 				return errHandedOver
@@ -225,6 +229,21 @@ func (c *Conn) readOn(ctx context.Context) error {
 				return nil
 			}
 		}
+	}
+}
+
+// drop answers a message that can't be read: a request with an error, also when
+// its id is not known, and who waits for a reply is told that there is none.
+func (c *Conn) drop(m message, why *Error) {
+	c.log.Warn("bad message", "error", why)
+	if m.kind == jsonrpc2.MessageViewResponseError {
+		m.err = why
+		c.deliver(m)
+	} else {
+		c.refuse(m.id, why)
+	}
+	if c.opts.Dropped != nil {
+		c.opts.Dropped(why.Message)
 	}
 }
 

@@ -123,7 +123,7 @@ func TestMessages(t *testing.T) {
 		{"half of JSON", `{"jsonrpc":"2.0","id":1,"method":"echo"`, fail(-32700, "null", notJSON)},
 		{"bad JSON deep inside", `{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1,,2]}}`, fail(-32700, "null", notJSON)},
 		{"two values", `{"jsonrpc":"2.0","id":1,"method":"echo"}{}`, fail(-32700, "null", notJSON)},
-		{"100,000 levels", `{"jsonrpc":"2.0","id":1,"method":"echo","params":` + deep + `}`, fail(-32700, "null", notJSON)},
+		{"100,000 levels", `{"jsonrpc":"2.0","id":1,"method":"echo","params":` + deep + `}`, fail(-32600, "1", "echo is nested 100001 deep, and at most 10000 is read")},
 		{"an empty body", ``, fail(-32700, "null", notJSON)},
 		{"a byte order mark", "\uFEFF" + `{"jsonrpc":"2.0","id":1,"method":"echo"}`, fail(-32700, "null", notJSON)},
 		{"a scalar", `5`, fail(-32600, "null", "not a JSON-RPC 2.0 message")},
@@ -395,3 +395,45 @@ func TestRunEndsWithContext(t *testing.T) {
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestDropped: a message that can't be read is answered, told, and the
+// connection goes on.
+func TestDropped(t *testing.T) {
+	dropped := make(chan string, 10)
+	w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) { return nil, nil }}, lsp.Options{MaxFrame: 1 << 20, Dropped: func(what string) { dropped <- what }})
+	long, deep := strings.Repeat("x", 1<<20), strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)
+	for _, c := range []struct{ body, id, told string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"m","params":{"text":"` + long + `"}}`, "1", "m of "},
+		{`{"jsonrpc":"2.0","method":"n","params":{"text":"` + long + `"}}`, "null", "n of "},
+		{`{"jsonrpc":"2.0","id":"two","method":"m","params":` + deep + `}`, `"two"`, "m is nested 20001 deep"},
+		{`{"jsonrpc":"2.0","method":"n","params":` + deep + `}`, "null", "n is nested"},
+		{`{"jsonrpc":"2.0","id":3,"method":`, "null", "not valid JSON"},
+	} {
+		w.send(c.body)
+		var answer struct {
+			ID    json.RawMessage
+			Error struct{ Message string }
+		}
+		if got := w.read(); json.Unmarshal([]byte(got), &answer) != nil || string(answer.ID) != c.id || !strings.Contains(answer.Error.Message, c.told) {
+			t.Errorf("%.60s is answered %s", c.body, got)
+		}
+		if what := <-dropped; !strings.Contains(what, c.told) {
+			t.Errorf("%.60s is told as %q", c.body, what)
+		}
+	}
+	// Who waits for a reply that is too long is told so.
+	failed := make(chan error, 1)
+	go func() { failed <- w.conn.Call(t.Context(), "ask", nil, nil) }()
+	var asked struct{ ID json.RawMessage }
+	if err := json.Unmarshal([]byte(w.read()), &asked); err != nil {
+		t.Fatal(err)
+	}
+	w.send(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,"result":"` + long + `"}`)
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "over the limit") {
+		t.Errorf("a reply that is too long: %v", err)
+	}
+	w.send(`{"jsonrpc":"2.0","id":4,"method":"m"}`)
+	if got := w.read(); !strings.Contains(got, `"id":4`) {
+		t.Errorf("after all that: %s", got)
+	}
+}

@@ -23,6 +23,18 @@ type headerError struct{ why string }
 
 func (e *headerError) Error() string { return e.why }
 
+// sizeError says that a message was too long and has been passed over. The
+// reader can go on.
+type sizeError struct {
+	size    uint64
+	limit   int
+	outline outline
+}
+
+func (e *sizeError) Error() string {
+	return fmt.Sprintf("%.100s of %d bytes is over the limit of %d, and was not read", e.outline.called(), e.size, e.limit)
+}
+
 // frameReader cuts a stream into message bodies.
 //
 // After a bad header it skips to the next line that ends in "Content-Length: n".
@@ -39,7 +51,8 @@ func newFrameReader(r io.Reader, limit int) *frameReader {
 }
 
 // next returns the next body, which the caller owns. io.EOF is an end between
-// two frames, a *headerError is worth another call, anything else is final.
+// two frames, a *headerError or a *sizeError is worth another call, anything else
+// is final.
 func (f *frameReader) next() ([]byte, error) {
 	length := -1
 	if f.lost {
@@ -80,7 +93,7 @@ func (f *frameReader) next() ([]byte, error) {
 		if err != nil {
 			return nil, f.bad(nil, "Content-Length is not a number")
 		}
-		if n > uint64(f.max) {
+		if n > maxPassedOver {
 			return nil, f.bad(nil, fmt.Sprintf("a message of %d bytes is over the limit of %d", n, f.max))
 		}
 		if length >= 0 && uint64(length) != n {
@@ -88,10 +101,46 @@ func (f *frameReader) next() ([]byte, error) {
 		}
 		length = int(n)
 	}
-	if length < 0 {
+	switch {
+	case length < 0:
 		return nil, f.bad(nil, "no Content-Length")
+	case length > f.max:
+		return nil, f.passOver(length)
 	}
 	return f.body(length)
+}
+
+// maxPassedOver is the longest message that is believed to be one. What claims
+// to be longer is taken for a header that lies.
+const maxPassedOver = 8 << 30
+
+// passOver reads a message that is too long to its end, without keeping it. If
+// there is a header in it, its own has lied.
+func (f *frameReader) passOver(n int) error {
+	e := &sizeError{size: uint64(n), limit: f.max}
+	var tail []byte // of the line that is read
+	for n > 0 {
+		if _, err := f.r.Peek(1); err != nil {
+			return unexpected(err)
+		}
+		chunk, _ := f.r.Peek(min(n, f.r.Buffered()))
+		if i := bytes.IndexByte(chunk, '\n'); i >= 0 {
+			chunk = chunk[:i+1]
+		}
+		_, _ = e.outline.Write(chunk)
+		tail = append(tail, chunk[max(0, len(chunk)-headerTail):]...)
+		tail = append(tail[:0], tail[max(0, len(tail)-headerTail):]...)
+		ends := tail[len(tail)-1] == '\n'
+		n -= len(chunk)
+		_, _ = f.r.Discard(len(chunk))
+		if length := lengthAtEnd(tail); ends && length >= 0 && length <= f.max {
+			return f.bad(tail, fmt.Sprintf("a message of %d bytes is over the limit of %d, and another one begins in it", e.size, f.max))
+		}
+		if ends {
+			tail = tail[:0]
+		}
+	}
+	return e
 }
 
 // body reads n bytes. The buffer grows with what has really come.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -17,8 +18,9 @@ func readFrames(r io.Reader, limit int) (bodies []string, bad int, err error) {
 	for {
 		body, err := f.next()
 		var header *headerError
+		var size *sizeError
 		switch {
-		case errors.As(err, &header):
+		case errors.As(err, &header), errors.As(err, &size):
 			bad++
 		case err != nil:
 			return bodies, bad, err
@@ -104,4 +106,78 @@ func TestBigBody(t *testing.T) {
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 2<<20 {
 		t.Errorf("a promise of 64 MiB takes %d bytes", allocated)
 	}
+}
+
+// TestTooLong: a message that is too long is passed over in little memory; what
+// is known of it is enough to answer it, wherever its id stands, and the next
+// one is read. It is answered when it has come, not with the next.
+func TestTooLong(t *testing.T) {
+	const limit = 1 << 10
+	long := strings.Repeat(`x\"},{\\`, limit)
+	for name, c := range map[string]struct {
+		body, id, method string
+		reply            bool
+	}{
+		"a request":           {`{"jsonrpc":"2.0","id":7,"method":"m","params":{"id":8,"text":"` + long + `"}}`, "7", "m", false},
+		"the id at its end":   {`{"params":["` + long + `",{"id":8}], "method" : "m" , "id" : "a\"b" }`, `"a\"b"`, "m", false},
+		"a notification":      {`{"method":"n","params":"` + long + `"}`, "", "n", false},
+		"a reply":             {`{"id":9,"result":"` + long + `"}`, "9", "a message", true},
+		"a failure":           {`{"error":{"message":"` + long + `","id":3},"id":9}`, "9", "a message", true},
+		"an id of another":    {`{"params":{"id":1},"result":0,"x":"` + long + `"}`, "", "a message", true},
+		"two ids":             {`{"id":1,"id":2,"method":"m","params":"` + long + `"}`, "", "m", false},
+		"an id that is long":  {`{"id":"` + strings.Repeat("i", 2*maxKept) + `","method":"m","params":"` + long + `"}`, "", "m", false},
+		"an id of what":       {`{"id":{"a":1},"method":"m","params":"` + long + `"}`, "", "m", false},
+		"no JSON":             {strings.Repeat("]", 2*limit), "", "a message", false},
+		"a text":              {`"` + strings.Repeat(`"id":1`, limit) + `"`, "", "a message", false},
+		"lines between":       {"{\n\"id\":\n4,\n\"method\":\"m\",\"params\":\n\"" + long + "\"}\n", "4", "m", false},
+		"a header in a text":  {`{"id":4,"method":"m","params":"Content-Length: 2\r\n\r\n` + long + `"}`, "4", "m", false},
+		"members that follow": {`{"id":4,"method":"m","params":"` + long + `"}{"id":5}`, "4", "m", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w := io.Pipe()
+			go func() { fmt.Fprintf(w, "Content-Length: %d\r\n\r\n%s", len(c.body), c.body) }() // and no more comes
+			f := newFrameReader(r, limit)
+			_, err := f.next()
+			var size *sizeError
+			if !errors.As(err, &size) {
+				t.Fatal(err)
+			}
+			m := size.outline.message()
+			id := ""
+			if n, ok := m.id.Number(); ok {
+				id = strconv.FormatInt(n, 10)
+			} else if s, ok := m.id.StringValue(); ok {
+				id = strconv.Quote(s)
+			}
+			if id != c.id || size.outline.called() != c.method || (m.kind != 0) != c.reply {
+				t.Errorf("id %s, %q, reply %v", id, size.outline.called(), m.kind != 0)
+			}
+			go func() { fmt.Fprint(w, "Content-Length: 2\r\n\r\n{}") }()
+			if next, err := f.next(); string(next) != "{}" {
+				t.Errorf("the next one: %q, %v", next, err)
+			}
+		})
+	}
+	// A header that lies eats no other message.
+	bodies, bad, _ := readFrames(strings.NewReader("Content-Length: 1000000\r\n\r\n{}\nContent-Length: 2\r\n\r\n{}\nContent-Length: 4\r\n\r\n\"ab\""), limit)
+	if len(bodies) != 2 || bodies[1] != `"ab"` || bad != 1 {
+		t.Errorf("a header that lies: %q, %d bad", bodies, bad)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	body := io.LimitReader(endless('x'), 100<<20)
+	_, _, _ = readFrames(io.MultiReader(strings.NewReader(fmt.Sprintf("Content-Length: %d\r\n\r\n", 100<<20)), body), 64<<20)
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 1<<20 {
+		t.Errorf("a message of 100 MiB takes %d bytes", allocated)
+	}
+}
+
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
 }

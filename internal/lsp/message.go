@@ -30,6 +30,10 @@ type message struct {
 func parse(frame []byte) (m message, bad *Error) {
 	if !jsontext.Value(frame).IsValid(decodeOptions) {
 		if !jsontext.Value(frame).IsValid(decodeOptions, jsontext.AllowDuplicateNames(true)) {
+			var o outline
+			if _, _ = o.Write(frame); o.deepest > maxDepth {
+				return o.message(), Errorf(InvalidRequest, "%.100s is nested %d deep, and at most %d is read", o.called(), o.deepest, maxDepth)
+			}
 			return message{}, Errorf(ParseError, "the message is not valid JSON")
 		}
 		return malformed(frame), Errorf(InvalidRequest, "a member name comes twice")
