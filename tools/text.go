@@ -78,8 +78,12 @@ func argumentNote(s *jsonschema.Schema, p prop) string {
 	return note
 }
 
-// Example is an object with the required arguments of t.
+// Example is the arguments of a call of t: its own, or an object with what is
+// required.
 func Example(t *Tool) json.RawMessage {
+	if t.Def.Example != "" {
+		return json.RawMessage(t.Def.Example)
+	}
 	return exampleObject(t.schema)
 }
 

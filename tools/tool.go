@@ -31,6 +31,7 @@ type Def struct {
 	Name        string // verb_object, lower snake case, at most 64 bytes
 	Title       string // for people
 	Description string // for models: what it does, when to use another tool
+	Example     string // arguments of a call that is valid, as JSON; "": made from the schema
 	Category    string // files, search, …
 	Tags        []string
 	Core        bool          // always in a model's list; the other tools are found by tool_search

@@ -109,3 +109,28 @@ func TestToolsAreFound(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestExamplesWork: the examples of the tools over files do something, in a
+// project that has what they name.
+func TestExamplesWork(t *testing.T) {
+	home(t)
+	main := "package main\n\nvar limit = 10\n"
+	for _, name := range []string{"read_file", "edit_file", "apply_patch", "write_file", "delete_file", "move_file", "list_directory", "search_files", "grep"} {
+		dir := project(t, map[string]string{"main.go": main, "src/limit.go": "package src\n\nfunc Limit() {}\n", "src/limit_test.go": "package src\n", "src/old.go": "package src\n"})
+		r := serve(t, dir, fakeeditor.Options{})
+		r.mode("autonomous")
+		list := command[struct{ Text string }](r, "sidecar.tools.list", object{"format": "text"})
+		_, text, ok := strings.Cut(list.Text, tools.TextCallOpen+`{"name": "`+name+`", "arguments": `)
+		text, _, _ = strings.Cut(text, "}"+tools.TextCallClose)
+		var args object
+		if err := json.Unmarshal([]byte(text), &args); !ok || err != nil {
+			t.Fatalf("%s: %q, %v", name, text, err)
+		}
+		if res := r.call(name, args); !res.OK || strings.Contains(res.Content, "No ") {
+			t.Errorf("%s %s: %s", name, text, res.Content)
+		}
+		if got := r.file("main.go"); (got == main) == (name == "edit_file" || name == "apply_patch") {
+			t.Errorf("%s: the file has %q", name, got)
+		}
+	}
+}

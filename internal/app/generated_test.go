@@ -1,8 +1,10 @@
 package app
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -17,11 +19,20 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/web"
 )
 
+// anyBackend has every profile.
+type anyBackend struct{ system.Backends }
+
+func (anyBackend) Backend(name string) (system.Backend, error) {
+	return system.Backend{Profile: name}, nil
+}
+
+func (anyBackend) Active() string { return "" }
+
 // all is the whole list of tools, as a registry gives it.
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(editor.Deps{Servers: langserver.New(langserver.Options{})}, system.Deps{}, outliner{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(editor.Deps{Servers: langserver.New(langserver.Options{})}, system.Deps{Backends: anyBackend{}}, outliner{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})
@@ -44,6 +55,44 @@ func TestCost(t *testing.T) {
 		t.Errorf("the tools that are always listed cost %d tokens, want at most %d", n, most)
 	} else {
 		t.Logf("%d of %d tools are always listed and cost %d tokens (at most %d); all would cost %d", len(core), len(all(t)), n, most, tools.Cost(all(t)))
+	}
+}
+
+// TestExamplesAreCalls: each example that a model is shown is a call that the tool
+// takes as it is.
+func TestExamplesAreCalls(t *testing.T) {
+	byName := map[string]*tools.Tool{}
+	for _, tool := range all(t) {
+		byName[tool.Name] = tool
+		if tool.Def.Example == "" {
+			t.Errorf("%s has no example", tool.Name)
+		}
+	}
+	calls := 0
+	for line := range strings.Lines(tools.Text(all(t))) {
+		text, ok := strings.CutPrefix(line, "Example: "+tools.TextCallOpen)
+		if !ok {
+			continue
+		}
+		var call struct {
+			Name      string
+			Arguments json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(strings.TrimSuffix(text, tools.TextCallClose+"\n")), &call); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		calls++
+		if bound, err := byName[call.Name].Bind(call.Arguments); err != nil {
+			t.Errorf("%s%v", line, err)
+		} else if len(bound.Repairs) > 0 {
+			t.Errorf("%s%q", line, bound.Repairs)
+		}
+	}
+	if calls != len(byName) {
+		t.Errorf("%d examples for %d tools", calls, len(byName))
+	}
+	if _, err := byName["write_file"].Bind(json.RawMessage(`{"path": "path"}`)); err == nil {
+		t.Error("control: a file without a content is taken")
 	}
 }
 

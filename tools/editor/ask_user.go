@@ -34,7 +34,7 @@ type askUserIn struct {
 }
 
 func askUser(people People) *tools.Tool {
-	d := tools.Def{Name: "ask_user", Title: "Ask the user", Description: askUserText, Category: "people", Core: true, Interactive: true}
+	d := tools.Def{Name: "ask_user", Title: "Ask the user", Example: `{"question": "Which database shall the tests use?", "options": ["SQLite", "PostgreSQL"]}`, Description: askUserText, Category: "people", Core: true, Interactive: true}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in askUserIn) (tools.Result, error) {
 		options, err := cleanOptions(in)
 		if err != nil {

@@ -74,7 +74,7 @@ const editorName = "editor"
 
 func getDiagnostics(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "get_diagnostics", Title: "Get diagnostics", Description: getDiagnosticsText, Category: category,
+		Name: "get_diagnostics", Title: "Get diagnostics", Example: `{"path": "src", "severity": "error"}`, Description: getDiagnosticsText, Category: category,
 		Tags: []string{"errors", "warnings", "compile", "types", "lint"}, Timeout: diagnosticsTime, OnDisk: true, Core: true,
 	}, func(ctx context.Context, c *tools.Call, in diagnosticsIn) (tools.Result, error) {
 		s, err := newSurvey(ctx, c.Files, in.Path)

@@ -81,9 +81,9 @@ func failed(err error, instead string) error {
 	return err
 }
 
-func lspDef(name, title, text string) tools.Def {
+func lspDef(name, title, text, example string) tools.Def {
 	return tools.Def{
-		Name: name, Title: title, Description: text, Category: category, Timeout: lspTime, OnDisk: true,
+		Name: name, Title: title, Description: text, Example: example, Category: category, Timeout: lspTime, OnDisk: true,
 		Tags: []string{"language server", "lsp", "code navigation"},
 	}
 }

@@ -11,7 +11,7 @@ import (
 var lspHoverText string
 
 func lspHover(d Deps) *tools.Tool {
-	return tools.NewRead(lspDef("lsp_hover", "Type and documentation", lspHoverText), func(ctx context.Context, c *tools.Call, in placeIn) (tools.Result, error) {
+	return tools.NewRead(lspDef("lsp_hover", "Type and documentation", lspHoverText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`), func(ctx context.Context, c *tools.Call, in placeIn) (tools.Result, error) {
 		at, err := in.place(c.Files)
 		if err != nil {
 			return tools.Result{}, err

@@ -26,7 +26,7 @@ type renameIn struct {
 }
 
 func lspRename(d Deps) *tools.Tool {
-	return tools.NewEdit(lspDef("lsp_rename", "Rename symbol", lspRenameText), func(ctx context.Context, c *tools.Call, in renameIn) (tools.Result, []workspace.Change, error) {
+	return tools.NewEdit(lspDef("lsp_rename", "Rename symbol", lspRenameText, `{"path": "main.go", "line": 12, "symbol": "newServer", "new_name": "openServer"}`), func(ctx context.Context, c *tools.Call, in renameIn) (tools.Result, []workspace.Change, error) {
 		if strings.ContainsFunc(in.NewName, unicode.IsSpace) {
 			return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "new_name: a name without white space is expected")
 		}

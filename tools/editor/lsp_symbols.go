@@ -36,7 +36,7 @@ type symbolsData struct {
 }
 
 func lspSymbols(d Deps) *tools.Tool {
-	return tools.NewRead(lspDef("lsp_symbols", "Symbols", lspSymbolsText), func(ctx context.Context, c *tools.Call, in symbolsIn) (tools.Result, error) {
+	return tools.NewRead(lspDef("lsp_symbols", "Symbols", lspSymbolsText, `{"query": "Server"}`), func(ctx context.Context, c *tools.Call, in symbolsIn) (tools.Result, error) {
 		in.Query = strings.TrimSpace(in.Query)
 		if in.Path == "" && in.Query == "" {
 			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "path or query: name a file to list its symbols, or a query to search for symbols in all files")

@@ -37,6 +37,7 @@ type PatchedFile struct {
 func newApplyPatch() *tools.Tool {
 	return tools.NewEdit(tools.Def{
 		Name:        "apply_patch",
+		Example:     `{"patch": "--- a/main.go\n+++ b/main.go\n@@ -3 +3 @@\n-var limit = 10\n+var limit = 20\n"}`,
 		Description: applyPatchDoc,
 		Category:    category,
 		Core:        true,

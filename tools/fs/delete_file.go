@@ -19,6 +19,7 @@ type DeleteFileArgs struct {
 func newDeleteFile() *tools.Tool {
 	return tools.NewEdit(tools.Def{
 		Name:        "delete_file",
+		Example:     `{"path": "src/old.go"}`,
 		Description: deleteFileDoc,
 		Category:    category,
 		Core:        true,

@@ -82,6 +82,7 @@ type LineRange struct {
 func newEditFile() *tools.Tool {
 	return tools.NewEdit(tools.Def{
 		Name:        "edit_file",
+		Example:     `{"path": "main.go", "search": "var limit = 10", "replace": "var limit = 20"}`,
 		Description: editFileDoc,
 		Category:    category,
 		Core:        true,

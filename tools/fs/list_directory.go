@@ -38,6 +38,7 @@ type Listing struct {
 func newListDirectory() *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "list_directory",
+		Example:     `{"path": "src", "depth": 2}`,
 		Description: listDirectoryDoc,
 		Category:    category,
 		Core:        true,

@@ -24,6 +24,7 @@ type MoveFileArgs struct {
 func newMoveFile() *tools.Tool {
 	return tools.NewEdit(tools.Def{
 		Name:        "move_file",
+		Example:     `{"from": "src/limit.go", "to": "src/bounds.go"}`,
 		Description: moveFileDoc,
 		Category:    category,
 		Core:        true,

@@ -58,6 +58,7 @@ func (d digest) MarshalText() ([]byte, error) { return []byte(d()), nil }
 func newReadFile(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "read_file",
+		Example:     `{"path": "main.go", "offset": 1, "limit": 80}`,
 		Description: readFileDoc,
 		Category:    category,
 		Core:        true,

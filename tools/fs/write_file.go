@@ -34,6 +34,7 @@ type Written struct {
 func newWriteFile() *tools.Tool {
 	return tools.NewEdit(tools.Def{
 		Name:        "write_file",
+		Example:     `{"path": "src/limit.go", "content": "package src\n\nconst Limit = 20\n"}`,
 		Description: writeFileDoc,
 		Category:    category,
 		Core:        true,

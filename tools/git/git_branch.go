@@ -55,7 +55,7 @@ type BranchInfo struct {
 
 func newBranch(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
-		Name: "git_branch", Title: "Git branch", Description: branchDoc,
+		Name: "git_branch", Title: "Git branch", Example: `{"action": "create", "name": "fix-limit"}`, Description: branchDoc,
 		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")

@@ -48,7 +48,7 @@ type CommitInfo struct {
 
 func newCommit(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
-		Name: "git_commit", Title: "Git commit", Description: commitDoc,
+		Name: "git_commit", Title: "Git commit", Example: `{"message": "Raise the limit to 20\n\nTen was too few for large projects."}`, Description: commitDoc,
 		Category: category, Core: true, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")

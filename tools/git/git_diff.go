@@ -69,7 +69,7 @@ type DiffFile struct {
 
 func newDiff(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "git_diff", Title: "Git diff", Description: diffDoc,
+		Name: "git_diff", Title: "Git diff", Example: `{"path": "main.go"}`, Description: diffDoc,
 		Category: category, Core: true, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in diffArgs) (tools.Result, error) {
 		p, path, err := d.place(ctx, c.Files, in.Path)

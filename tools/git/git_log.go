@@ -45,7 +45,7 @@ type LogCommit struct {
 
 func newLog(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "git_log", Title: "Git log", Description: logDoc,
+		Name: "git_log", Title: "Git log", Example: `{"count": 5, "path": "main.go"}`, Description: logDoc,
 		Category: category, Tags: []string{"history", "commits"}, Untrusted: true,
 	}, func(ctx context.Context, c *tools.Call, in logArgs) (tools.Result, error) {
 		p, path, err := d.place(ctx, c.Files, in.Path)

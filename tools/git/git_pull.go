@@ -29,7 +29,7 @@ func (a pullArgs) Effects() tools.Effects {
 
 func newPull(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
-		Name: "git_pull", Title: "Git pull", Description: pullDoc,
+		Name: "git_pull", Title: "Git pull", Example: `{"rebase": true}`, Description: pullDoc,
 		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in pullArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")

@@ -33,7 +33,7 @@ func (a pushArgs) Effects() tools.Effects {
 
 func newPush(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
-		Name: "git_push", Title: "Git push", Description: pushDoc,
+		Name: "git_push", Title: "Git push", Example: `{"set_upstream": true}`, Description: pushDoc,
 		Category: category, Tags: []string{"remote", "upload"}, Timeout: withPrograms,
 	}, func(ctx context.Context, c *tools.Call, in pushArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")

@@ -46,7 +46,7 @@ type StashInfo struct {
 
 func newStash(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
-		Name: "git_stash", Title: "Git stash", Description: stashDoc,
+		Name: "git_stash", Title: "Git stash", Example: `{"action": "push", "message": "half of the fix"}`, Description: stashDoc,
 		Category: category, Tags: []string{"put away", "restore"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, in stashArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")

@@ -40,7 +40,7 @@ type statusArgs struct{}
 
 func newStatus(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "git_status", Title: "Git status", Description: statusDoc,
+		Name: "git_status", Title: "Git status", Example: `{}`, Description: statusDoc,
 		Category: category, Core: true, Tags: []string{"changes", "branch", "staged"}, SeesDisk: true,
 	}, func(ctx context.Context, c *tools.Call, _ statusArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")

@@ -67,6 +67,7 @@ func findReferences(f *references.Finder) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "find_references",
 		Title:       "Find references",
+		Example:     `{"symbol": "Server.Start", "kind": "call"}`,
 		Description: findReferencesText,
 		Category:    "search",
 		Core:        true,

@@ -44,6 +44,7 @@ func grep(x *textindex.Index) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "grep",
 		Title:       "Search in files",
+		Example:     `{"pattern": "func \\w+Limit", "include": "*.go"}`,
 		Description: grepText,
 		Category:    "search",
 		Core:        true,

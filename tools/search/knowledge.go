@@ -69,6 +69,7 @@ func projectKnowledgeSearch(k Knowledge) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "project_knowledge_search",
 		Title:       "Search the project's knowledge",
+		Example:     `{"query": "where is the limit of requests checked"}`,
 		Description: knowledgeText,
 		Category:    "search",
 		Core:        true,

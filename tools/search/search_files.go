@@ -32,6 +32,7 @@ func searchFiles(x *textindex.Index) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name:        "search_files",
 		Title:       "Find files",
+		Example:     `{"pattern": "src/**/*_test.go"}`,
 		Description: searchFilesText,
 		Category:    "search",
 		Core:        true,

@@ -141,7 +141,7 @@ type Printed struct {
 
 func newCommandOutput(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "command_output", Title: "Command output", Description: outputDoc,
+		Name: "command_output", Title: "Command output", Example: `{"id": "c1"}`, Description: outputDoc,
 		Category: category, Tags: []string{"background"}, Untrusted: true,
 	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, error) {
 		j, err := s.get(c).job(in.ID)
@@ -182,7 +182,7 @@ type killIn struct {
 
 func newCommandKill(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "command_kill", Title: "End a command", Description: killDoc,
+		Name: "command_kill", Title: "End a command", Example: `{"id": "c1"}`, Description: killDoc,
 		Category: category, Tags: []string{"background"},
 	}, func(ctx context.Context, c *tools.Call, in killIn) (tools.Result, error) {
 		j, err := s.get(c).job(in.ID)
@@ -215,7 +215,7 @@ type Job struct {
 
 func newCommandList(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "command_list", Title: "List commands", Description: listDoc,
+		Name: "command_list", Title: "List commands", Example: `{}`, Description: listDoc,
 		Category: category, Tags: []string{"background"},
 	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
 		list := []Job{}

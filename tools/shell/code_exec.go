@@ -57,7 +57,7 @@ func (in codeIn) program() (file string, argv []string) {
 
 func newCodeExec(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
-		Name: "code_exec", Title: "Run code", Description: codeDoc,
+		Name: "code_exec", Title: "Run code", Example: `{"language": "python", "code": "print(sum(range(101)))"}`, Description: codeDoc,
 		Category: category, Tags: []string{"python", "javascript", "calculate", "compute"}, Untrusted: true, Timeout: (maxCodeTime + 10) * time.Second,
 	}, func(ctx context.Context, c *tools.Call, in codeIn) (tools.Result, error) {
 		root, err := os.MkdirTemp("", "sidecar-code-")

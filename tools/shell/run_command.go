@@ -45,7 +45,7 @@ type Ran struct {
 
 func newRunCommand(s *sessions) *tools.Tool {
 	return tools.NewExec(tools.Def{
-		Name: "run_command", Title: "Run command", Description: runDoc,
+		Name: "run_command", Title: "Run command", Example: `{"command": "go build ./..."}`, Description: runDoc,
 		Category: category, Core: true, Tags: []string{"shell", "bash", "run"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
 	}, func(ctx context.Context, c *tools.Call, in runIn) (tools.Result, error) {
 		sh := s.get(c)

@@ -51,7 +51,7 @@ type Tested struct {
 
 func newRunTests(s *sessions) *tools.Tool {
 	t := tools.NewExec(tools.Def{
-		Name: "run_tests", Title: "Run tests", Description: testsDoc,
+		Name: "run_tests", Title: "Run tests", Example: `{"path": "src", "name": "TestLimit"}`, Description: testsDoc,
 		Category: category, Core: true, Tags: []string{"test", "check", "unit"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
 	}, func(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, error) {
 		return s.get(c).test(ctx, c, in)

@@ -32,7 +32,7 @@ type readResultIn struct {
 }
 
 func readResult(pager Pager) *tools.Tool {
-	d := tools.Def{Name: "read_result", Title: "Read on in a result", Description: readResultText, Category: "system", Core: true}
+	d := tools.Def{Name: "read_result", Title: "Read on in a result", Example: `{"cursor": "c4f1"}`, Description: readResultText, Category: "system", Core: true}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in readResultIn) (tools.Result, error) {
 		p, err := pager.Page(in.Cursor, c.Most)
 		if err != nil {

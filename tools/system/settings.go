@@ -49,7 +49,7 @@ type getSettingIn struct {
 }
 
 func getSetting(settings Settings) *tools.Tool {
-	d := tools.Def{Name: "get_setting", Title: "Read a setting", Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}}
+	d := tools.Def{Name: "get_setting", Title: "Read a setting", Example: `{"key": "result.maxChars"}`, Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}}
 	return tools.NewRead(d, func(_ context.Context, _ *tools.Call, in getSettingIn) (tools.Result, error) {
 		s, err := settings.Setting(in.Key)
 		if err != nil {
@@ -83,7 +83,7 @@ type updateSettingIn struct {
 
 func updateSetting(settings Settings) *tools.Tool {
 	d := tools.Def{
-		Name: "update_setting", Title: "Change a setting", Description: updateSettingText, Category: "system", AlwaysAsk: true,
+		Name: "update_setting", Title: "Change a setting", Example: `{"key": "result.maxChars", "value": 20000}`, Description: updateSettingText, Category: "system", AlwaysAsk: true,
 		Tags: []string{"configuration", "option"},
 	}
 	t := tools.NewExec(d, func(_ context.Context, _ *tools.Call, in updateSettingIn) (tools.Result, error) {

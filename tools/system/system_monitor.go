@@ -46,7 +46,7 @@ type Machine struct {
 }
 
 func systemMonitor(gpus func(context.Context) []GPU) *tools.Tool {
-	d := tools.Def{Name: "system_monitor", Title: "System monitor", Description: systemMonitorText, Category: "system", Tags: []string{"memory", "cpu", "gpu", "load", "machine"}}
+	d := tools.Def{Name: "system_monitor", Title: "System monitor", Example: `{}`, Description: systemMonitorText, Category: "system", Tags: []string{"memory", "cpu", "gpu", "load", "machine"}}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in systemMonitorIn) (tools.Result, error) {
 		m := look(ctx, c.Files.Abs("."))
 		if in.IncludeGPU {

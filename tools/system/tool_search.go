@@ -34,7 +34,7 @@ type toolSearchIn struct {
 
 func toolSearch(catalog Catalog) *tools.Tool {
 	d := tools.Def{
-		Name: "tool_search", Title: "Find tools", Description: toolSearchText, Category: "system", Core: true,
+		Name: "tool_search", Title: "Find tools", Example: `{"query": "commit what is staged"}`, Description: toolSearchText, Category: "system", Core: true,
 		Tags: []string{"activate", "discover", "more"},
 	}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in toolSearchIn) (tools.Result, error) {

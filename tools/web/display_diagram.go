@@ -34,7 +34,7 @@ type diagram struct {
 
 func newDisplayDiagram() *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "display_diagram", Title: "Show a diagram", Description: displayDiagramDoc, Category: category,
+		Name: "display_diagram", Title: "Show a diagram", Example: `{"path": "docs/design.md"}`, Description: displayDiagramDoc, Category: category,
 	}, func(_ context.Context, c *tools.Call, in displayDiagramArgs) (tools.Result, error) {
 		name, err := c.Files.Resolve(in.Path)
 		if err != nil {

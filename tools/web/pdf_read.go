@@ -42,7 +42,7 @@ type pdfReadIn struct {
 func (in pdfReadIn) Effects() tools.Effects { return tools.Effects{Paths: []string{in.Path}} }
 
 func newPDFRead(d Deps) *tools.Tool {
-	def := tools.Def{Name: "pdf_read", Title: "Read a PDF", Description: pdfReadText, Category: category, Tags: []string{"document", "paper"}, Untrusted: true}
+	def := tools.Def{Name: "pdf_read", Title: "Read a PDF", Example: `{"path": "docs/paper.pdf", "pages": "1-3"}`, Description: pdfReadText, Category: category, Tags: []string{"document", "paper"}, Untrusted: true}
 	return tools.NewRead(def, func(ctx context.Context, c *tools.Call, in pdfReadIn) (tools.Result, error) {
 		pages, err := pageNumbers(in.Pages)
 		if err != nil {
