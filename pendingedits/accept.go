@@ -44,7 +44,7 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 func (s *Store) acceptFiles(ctx context.Context, sel Selection) (res AcceptResult, landed []string, err error) {
 	defer s.hold()()
 	s.mu.Lock()
-	picks, failed, err := s.pick(sel)
+	picks, failed, err := s.pick(ctx, sel)
 	sessions := s.sessionsOf(picks, sel)
 	s.mu.Unlock()
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (Rejec
 		return RejectResult{}, err
 	}
 	s.made = nil
-	res, notes, seq, err := s.reject(sel, reason)
+	res, notes, seq, err := s.reject(ctx, sel, reason)
 	if err == nil {
 		err = s.log.sync("reject", seq)
 	}
@@ -189,10 +189,10 @@ func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (Rejec
 	return res, nil
 }
 
-func (s *Store) reject(sel Selection, reason string) (res RejectResult, notes []note, seq int64, err error) {
+func (s *Store) reject(ctx context.Context, sel Selection, reason string) (res RejectResult, notes []note, seq int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	picks, failed, err := s.pick(sel)
+	picks, failed, err := s.pick(ctx, sel)
 	if err == nil && len(failed) > 0 {
 		err = failed[0].Err
 	}
@@ -215,6 +215,10 @@ func (s *Store) reject(sel Selection, reason string) (res RejectResult, notes []
 		for _, session := range d.sessions() {
 			notes = append(notes, note{session, "The user rejected " + p.say(session) + ": " + reason})
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		s.made = nil
+		return RejectResult{}, nil, 0, err
 	}
 	r.commits, r.unqueued = s.withoutRejected(picks, s.chosenCommits(sel))
 	for _, q := range s.commits {

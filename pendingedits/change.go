@@ -15,8 +15,8 @@ import (
 // that a crash on the way leaves a queue that goes with the files. The error
 // says that nothing was done.
 func (s *Store) change(ctx context.Context, op string, changes []decided, batch bool, outcome func(failed []error) (record, error)) ([]error, error) {
-	if len(changes) == 0 {
-		return nil, ctx.Err()
+	if err := ctx.Err(); err != nil || len(changes) == 0 {
+		return nil, err // from here on it is made as a whole
 	}
 	if err := s.write(op+".intent", outcome, nil, func(r *record) { r.intent = true }); err != nil {
 		return nil, err

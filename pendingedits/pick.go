@@ -1,6 +1,7 @@
 package pendingedits
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,7 +23,7 @@ type picked struct {
 // pick finds what sel chooses, in the live text as it is now. Names that have
 // no edit are failures; an unknown hunk or a stale revision is an error. s.mu
 // is held.
-func (s *Store) pick(sel Selection) (picks []picked, failed []Failure, err error) {
+func (s *Store) pick(ctx context.Context, sel Selection) (picks []picked, failed []Failure, err error) {
 	chosen := map[string]idSet{} // by name; nil is all
 	for _, name := range sel.Names {
 		e, err := s.find(name)
@@ -49,6 +50,9 @@ func (s *Store) pick(sel Selection) (picks []picked, failed []Failure, err error
 	}
 	all := len(sel.Names) == 0 && len(sel.Hunks) == 0
 	for _, e := range s.sorted() {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		ids, ok := chosen[e.name]
 		if !ok && !all {
 			continue

@@ -75,7 +75,8 @@ type setup struct {
 	capabilities *lsp.ClientCapabilities
 	options      any            // initializationOptions
 	settings     map[string]any // of the client's configuration
-	bare         bool           // initialize is left to the test
+	maxFrame     int
+	bare         bool // initialize is left to the test
 	noFolder     bool
 	batch        bool
 	commits      pendingedits.Committer
@@ -103,7 +104,7 @@ func newWorldAt(t testing.TB, dir, state string, set setup) *world {
 			t.Fatal(err)
 		}
 	}
-	w.server = New(Options{Version: "test", Start: func(_ context.Context, s Start) (*Core, error) { return w.core(s, set) }})
+	w.server = New(Options{Version: "test", maxFrame: set.maxFrame, Start: func(_ context.Context, s Start) (*Core, error) { return w.core(s, set) }})
 	opts := fakeeditor.Options{Root: w.dir, Capabilities: set.capabilities, InitializationOptions: set.options, Settings: set.settings}
 	if set.noFolder {
 		opts.Root = ""

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -324,12 +325,42 @@ func TestEndsWithTheClientsProcess(t *testing.T) {
 // TestDroppedIsTold: the client is told of a message that was too long to be
 // read, and is served on.
 func TestDroppedIsTold(t *testing.T) {
-	w := newWorld(t, setup{files: map[string]string{"a.txt": "one\n"}})
+	w := newWorld(t, setup{files: map[string]string{"a.txt": "one\n"}, maxFrame: 1 << 20})
 	uri := w.open("a.txt", "one\n")
-	if err := w.Type(w.ctx, uri, strings.Repeat("x", 65<<20)); err != nil {
+	if err := w.Type(w.ctx, uri, strings.Repeat("x", 1<<20)); err != nil {
 		t.Fatal(err)
 	}
 	w.await("a message", func(r *fakeeditor.Record) bool { return r.Count("window/logMessage") == 1 })
 	var list reviewList
 	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
+}
+
+// TestLeft: whoever started the server is told that its client has left, while
+// work of it still goes on, and whether that was in order.
+func TestLeft(t *testing.T) {
+	for _, orderly := range []bool{true, false} {
+		w := newWorld(t, setup{})
+		left := make(chan bool, 1)
+		w.server.opts.Left = func(orderly bool) { left <- orderly }
+		begun, end := make(chan struct{}), make(chan struct{})
+		w.tools.call = func(context.Context, dispatch.Request) (*dispatch.Result, error) {
+			close(begun)
+			<-end // it does not hear that it is cancelled
+			return &dispatch.Result{}, nil
+		}
+		go func() {
+			_ = w.ExecuteCommand(w.ctx, "sidecar.tools.call", map[string]any{"name": "x", "arguments": map[string]any{}}, nil)
+		}()
+		<-begun
+		if orderly {
+			w.must(w.Call(w.ctx, "shutdown", nil, nil))
+			w.must(w.Notify(w.ctx, "exit", nil))
+		} else {
+			w.Hangup()
+		}
+		if got := <-left; got != orderly {
+			t.Errorf("orderly %v is told as %v", orderly, got)
+		}
+		close(end)
+	}
 }

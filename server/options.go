@@ -28,6 +28,12 @@ type Options struct {
 	// Start builds the core when the client initializes. Its error is the
 	// answer to the client.
 	Start func(context.Context, Start) (*Core, error)
+
+	// Left is called when the client has left, or shut the server down and left
+	// (orderly), while Serve may still wait for work to end.
+	Left func(orderly bool)
+
+	maxFrame int // bytes of a message; 0 is the usual limit
 }
 
 // Start is what the client says when it initializes, and the ways to it.

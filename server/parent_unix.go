@@ -12,7 +12,7 @@ import (
 // parentCheck is how often the client's process is looked for. Its end nearly
 // always shows as the end of the input, at once; this is for a client that dies
 // while somebody else holds the pipe open.
-const parentCheck = 2 * time.Second
+const parentCheck = 500 * time.Millisecond
 
 // watchParent calls gone once the process pid has ended. One that is not alive
 // when it is first looked for must not be watched: the client is in another

@@ -91,7 +91,7 @@ func New(opts Options) *Server {
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn := lsp.NewConn(r, w, s, lsp.Options{Log: s.log, Dropped: s.dropped})
+	conn := lsp.NewConn(r, w, s, lsp.Options{Log: s.log, MaxFrame: s.opts.maxFrame, Dropped: s.dropped, Ended: s.left})
 	s.client.conn, s.base, s.hangUp = conn, ctx, cancel
 	err := conn.Run(ctx)
 	cancel()
@@ -106,6 +106,16 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		err = ErrExit
 	}
 	return err
+}
+
+// left says that the client has left, while work of it may still go on.
+func (s *Server) left() {
+	s.mu.Lock()
+	orderly := s.state == stopped
+	s.mu.Unlock()
+	if s.opts.Left != nil {
+		s.opts.Left(orderly)
+	}
 }
 
 // dropped tells the client of a message of it that was not read: it may have

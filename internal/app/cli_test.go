@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // as cmd/sidecar-ls
 		defer stop()
-		os.Exit(app.Main(ctx, os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0]}))
+		os.Exit(app.Main(ctx, os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0], Exit: os.Exit}))
 	}
 	// The path of a socket is short, whatever TMPDIR is.
 	sockets, err := os.MkdirTemp("/tmp", "sidecar-ls-test-")

@@ -13,3 +13,6 @@ func NewLogger(w io.Writer, level slog.Leveler) *slog.Logger { return newLogger(
 func ServeAs(ctx context.Context, self string, r io.Reader, w io.Writer, log *slog.Logger) error {
 	return serveOver(ctx, Streams{In: r, Out: w, Self: self}, log, nil)
 }
+
+// Leave is what a server does when its editor has left.
+var Leave = leave

@@ -42,6 +42,10 @@ type Streams struct {
 	// Self is the path of this program, which starts itself to parse what may
 	// bring a parser down; "" parses in this process.
 	Self string
+
+	// Exit ends the process when its work does not end in time after the editor
+	// has left; nil waits for it.
+	Exit func(code int)
 }
 
 // Exit codes.

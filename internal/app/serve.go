@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -82,6 +83,7 @@ func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *sl
 		Version: Version(),
 		Log:     log,
 		Hide:    redactorOf(log).Text,
+		Left:    func(orderly bool) { leave(streams.Exit, orderly, log) },
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
 			return startCore(ctx, st, client, streams.Self, log, level)
 		},
@@ -91,6 +93,25 @@ func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *sl
 	err := s.Serve(ctx, streams.In, streams.Out)
 	log.Info("end", "error", err)
 	return err
+}
+
+// leaveBy is how long a server may work on after its editor has left.
+const leaveBy = 1250 * time.Millisecond
+
+// leave ends the process soon, whatever it is busy with. What was acknowledged
+// is kept: the queue and what is applied outlive a process that is killed.
+func leave(exit func(int), orderly bool, log *slog.Logger) {
+	if exit == nil {
+		return
+	}
+	code := exitError
+	if orderly {
+		code = exitOK
+	}
+	time.AfterFunc(leaveBy, func() {
+		log.Warn("the editor has left, and not all work has ended; it is given up", "after", leaveBy)
+		exit(code)
+	})
 }
 
 // startCore builds the core for an editor's workspace. Without a folder the

@@ -37,6 +37,7 @@ type Options struct {
 	WriteTimeout time.Duration                   // a write without progress, then the peer counts as gone; default 30 s
 	DrainTimeout time.Duration                   // how long Run waits for requests at its end, default 5 s
 	Trace        func(sent bool, message []byte) // sees every message body and must not keep it
+	Ended        func()                          // is told, before requests are waited for, that Run ends
 	Dropped      func(what string)               // is told of messages that could not be read; must not wait
 }
 
@@ -131,6 +132,9 @@ func (c *Conn) Run(ctx context.Context) error {
 		}
 	case <-ctx.Done():
 		err = ctx.Err()
+	}
+	if c.opts.Ended != nil {
+		c.opts.Ended()
 	}
 	cancel(ErrPeerGone)
 	c.hangUp()

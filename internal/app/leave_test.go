@@ -1,0 +1,73 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// TestServerLeaves: a server whose editor leaves while very many hunks are being
+// accepted ends, and nothing is lost: what is not accepted is pending.
+func TestServerLeaves(t *testing.T) {
+	home(t)
+	userSettings(t, object{"mode": "review"})
+	const n = 20_000
+	var before, after strings.Builder
+	for i := range n {
+		fmt.Fprintf(&before, "line %d stays\nline %d of the file\n", i, i)
+		fmt.Fprintf(&after, "line %d stays\nanother text in line %d\n", i, i)
+	}
+	dir := project(t, map[string]string{"a.txt": before.String()})
+	r, cmd := editorProcess(t, dir)
+	if res := r.call("write_file", object{"path": "a.txt", "content": after.String()}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	params, err := fakeeditor.Command("sidecar.review.accept", object{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Start(t.Context(), "workspace/executeCommand", params); err != nil {
+		t.Fatal(err)
+	}
+	r.Hangup()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it is only reached when the test fails
+	defer cancel()
+	_ = r.Wait(ctx)
+	if ctx.Err() != nil {
+		_ = cmd.Process.Kill()
+		t.Fatal("the server goes on")
+	}
+	again := serve(t, dir, fakeeditor.Options{})
+	data, err := os.ReadFile(filepath.Join(dir, "a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending := len(again.pending().Edits)
+	if done := string(data) == after.String(); !done && string(data) != before.String() || done != (pending == 0) {
+		t.Errorf("the file has the edit: %v; %d edits are pending", done, pending)
+	}
+	if text := again.call("read_file", object{"path": "a.txt", "limit": 2}).Content; !strings.Contains(text, "another text in line 0") {
+		t.Errorf("the agent reads %q", text)
+	}
+}
+
+// TestLeaveExits: a process whose work does not end is ended, and with the code
+// that says how its editor left.
+func TestLeaveExits(t *testing.T) {
+	for orderly, want := range map[bool]int{true: 0, false: 1} {
+		code := make(chan int, 1)
+		app.Leave(func(c int) { code <- c }, orderly, slog.New(slog.DiscardHandler))
+		if got := <-code; got != want {
+			t.Errorf("orderly %v: exit code %d", orderly, got)
+		}
+	}
+	app.Leave(nil, true, slog.New(slog.DiscardHandler)) // whoever runs it in a process of theirs has no Exit
+}
