@@ -25,7 +25,7 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 	if err := s.endDoubt(ctx); err != nil {
 		return AcceptResult{}, err
 	}
-	s.made = nil
+	defer func() { s.made = nil }() // it may be giant
 	res, landed, err := s.acceptFiles(ctx, sel)
 	s.decided(Decision{What: "accept", Changes: s.made, Failed: res.Failed, Err: err})
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (Rejec
 	if err := s.endDoubt(ctx); err != nil {
 		return RejectResult{}, err
 	}
-	s.made = nil
+	defer func() { s.made = nil }() // it may be giant
 	res, notes, seq, err := s.reject(ctx, sel, reason)
 	if err == nil {
 		err = s.log.sync("reject", seq)
