@@ -119,7 +119,7 @@ func callTool(ctx context.Context, c *cli) error {
 		return err
 	}
 	if b := c.attach(ctx); b != nil {
-		defer b.Close()
+		defer func() { _ = b.Close() }()
 		res, err := c.callThere(ctx, b, r)
 		if err != nil {
 			return err
