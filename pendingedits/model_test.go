@@ -9,81 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
-
-// memory is a base in memory, as open buffers are.
-type memory struct {
-	workspace.Files // nothing else is asked of it
-
-	mu    sync.Mutex
-	files fstest.MapFS
-	clock int64
-}
-
-func newMemory() *memory { return &memory{files: fstest.MapFS{}} }
-
-func (m *memory) set(name, text string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.put(name, bytesOf(text))
-}
-
-func (m *memory) put(name string, data []byte) {
-	m.clock++
-	if data == nil {
-		delete(m.files, name)
-		return
-	}
-	m.files[name] = &fstest.MapFile{Data: data, ModTime: time.Unix(m.clock, 0)}
-}
-
-func (m *memory) ReadFile(name string) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.files.ReadFile(name)
-}
-
-func (m *memory) Stat(name string) (fs.FileInfo, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.files.Stat(name)
-}
-
-func (m *memory) RealName(name string) (string, error) { return name, nil }
-
-func (m *memory) Apply(ctx context.Context, changes ...workspace.Change) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range changes {
-		from := c.Path
-		if c.From != "" {
-			from = c.From
-			if m.files[c.Path] != nil {
-				return workspace.ErrConflict
-			}
-		}
-		now := m.files[from]
-		if (now == nil) != (c.Before == nil) || now != nil && string(now.Data) != string(c.Before) {
-			return workspace.ErrConflict
-		}
-	}
-	for _, c := range changes {
-		if c.From != "" {
-			m.put(c.From, nil)
-		}
-		m.put(c.Path, c.After)
-	}
-	return nil
-}
 
 // TestModel does thousands of random steps. Every line that somebody writes is
 // unique, so it can be followed: what the agent was told is kept is in the
@@ -528,74 +460,6 @@ func (m *model) check() {
 		clean := slices.DeleteFunc(slices.Clone(e.Hunks), func(h pendingedits.Hunk) bool { return h.State == pendingedits.Conflict })
 		if got, want := m.seen(name), applied(m.live(name), clean); got != want {
 			m.t.Errorf("%s: %s is seen as %q, its hunks make %q", m.what, name, got, want)
-		}
-	}
-}
-
-// bigFile has ten thousand lines.
-func bigFile() string {
-	var b strings.Builder
-	for i := range 10_000 {
-		fmt.Fprintf(&b, "line %d of a file that is long enough\n", i)
-	}
-	return b.String()
-}
-
-// BenchmarkOneLine proposes a change of one line of ten thousand and lists it;
-// base and log are as fast as memory, the log's fsync is not left out.
-func BenchmarkOneLine(b *testing.B) {
-	base := newMemory()
-	store, err := pendingedits.Open(filepath.Join(b.TempDir(), "p"), base, pendingedits.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer store.Close()
-	texts := []string{bigFile(), strings.Replace(bigFile(), "line 5000 ", "line five thousand ", 1)}
-	base.set("a", texts[0])
-	view := store.For(agent)
-	for i := 0; b.Loop(); i++ {
-		c := workspace.Change{Path: "a", Before: []byte(texts[i%2]), After: []byte(texts[1-i%2])}
-		if err := view.Apply(context.Background(), c); err != nil {
-			b.Fatal(err)
-		}
-		store.List("")
-	}
-}
-
-// BenchmarkTyping has the user type in that file, above a hunk.
-func BenchmarkTyping(b *testing.B) {
-	base := newMemory()
-	store, err := pendingedits.Open(filepath.Join(b.TempDir(), "p"), base, pendingedits.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer store.Close()
-	text := bigFile()
-	base.set("a", text)
-	if err := store.For(agent).Apply(context.Background(), workspace.Change{Path: "a", Before: []byte(text), After: []byte(strings.Replace(text, "line 5000 ", "", 1))}); err != nil {
-		b.Fatal(err)
-	}
-	texts := []string{"1\n" + text, "12\n" + text}
-	for i := 0; b.Loop(); i++ {
-		base.set("a", texts[i%2])
-		store.BaseChanged("a")
-		store.List("")
-	}
-}
-
-// BenchmarkList lists a thousand files.
-func BenchmarkList(b *testing.B) {
-	bench := newBench(b)
-	var changes []workspace.Change
-	for i := range 1000 {
-		name := fmt.Sprintf("d%d/f%d", i%10, i)
-		bench.write(name, ten)
-		changes = append(changes, workspace.Change{Path: name, Before: []byte(ten), After: []byte(replace(ten, "5", "five"))})
-	}
-	bench.apply(changes...)
-	for b.Loop() {
-		if n := len(bench.store.List("").Edits); n != 1000 {
-			b.Fatal(n)
 		}
 	}
 }

@@ -57,6 +57,7 @@ var guardList = []guard{
 	{"internal/config/settings.go", "case project && !d.source.Trusted && row.Project == Never:", "case false:", "internal/config", "TestProjectMayNot"},
 	{"internal/workspace/guard.go", "return Sensitive(name) && (g.allow == nil || !g.allow(name))", "return false", "internal/workspace", "TestGuard"},
 	{"internal/workspace/names.go", "case askNames[part] || hasShort(askShort, part):", "case false:", "internal/workspace", "TestProtected"},
+	{"internal/attach/places.go", "case info.Mode().Perm()&0o077 != 0:", "case false:", "internal/attach", "TestHostile"},
 	{"internal/sandbox/init_linux.go", "if err := applySeccomp(p.Families); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/init_linux.go", "if err := p.Files.apply(); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/keep_linux.go", "unix.PR_SET_CHILD_SUBREAPER, 1,", "unix.PR_SET_CHILD_SUBREAPER, 0,", "internal/sandbox", "TestTree"},
