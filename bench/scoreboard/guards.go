@@ -76,6 +76,7 @@ var guardList = []guard{
 	{"internal/inventory/inventory.go", "workspace.Sensitive(rel) && ", "workspace.Sensitive(rel) && len(n.found) < 1000 && ", "internal/inventory", "TestLook"},
 	{"internal/app/surroundings.go", "case inventory.Closed:", "case 99:", "internal/app", "TestSecretsOfCommands"},
 	{"internal/app/surroundings.go", "spec.Hidden = append(spec.Hidden, answering(sockets)...)", "_ = answering", "internal/app", "TestSocketsOfCommands"},
+	{"internal/app/surroundings.go", "spec.ReadOnly = append(spec.ReadOnly, obeyed(item)...)", "_ = obeyed", "internal/app", "TestRepositoriesOfCommands"},
 	{"internal/app/core.go", "if err := checkStateDir(root); err != nil {", "if err := error(nil); err != nil {", "internal/app", "TestNoWriterBehindLinks"},
 	{"tools/shell/session.go", "_, _ = home.Remove(path.Join(dir, newState)), home.Remove(path.Join(dir, endDir))", "_ = dir", "tools/shell", "TestStateIsPrivate"},
 	{"internal/sandbox/spec.go", "if slices.Contains(kept, name) ||", "if name != \"\" ||", "internal/sandbox", "TestEnvironment"},

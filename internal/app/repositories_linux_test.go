@@ -48,6 +48,9 @@ git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub`}, "git -C s
 	{"settings of another repository", "", []string{evilDir + `echo "$PWD/evil" > .git/commondir`}, "git status", true},
 	{"a repository in the home of commands", "", []string{`git init -q ~/evil; git -C ~/evil commit -q --allow-empty -m x; git -C ~/evil config core.fsmonitor "$EVIL"; ln -s "$PWD/.sidecar/cache/home/evil" sub
 git update-index --add --cacheinfo 160000,$(git -C ~/evil rev-parse HEAD),sub`}, "git -C sub status; git status", true},
+	{"hooks that lie in the workspace", "mkdir -p a/h; touch a/h/x; git config core.hooksPath a/h", []string{`printf '#!/bin/sh\ntouch %s\n' "$MARK" > a/h/post-commit; chmod +x a/h/post-commit; cp -r a b; printf '#!/bin/sh\ntouch %s\n' "$MARK" > b/h/post-commit; chmod +x b/h/post-commit; mv a c; mv b a`}, "git commit --allow-empty -m y", false},
+	{"settings that lie in the workspace", "touch more; git config include.path ../more", []string{`printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" > m; mv m more; printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" > more`}, "git status", false},
+	{"a filter's program", "mkdir t; echo cat > t/clean; echo '*.x filter=x' > .gitattributes; git config filter.x.clean 'sh t/clean %f'; echo 1 > a.x; git add .; git commit -qm x", []string{`echo "touch $MARK; cat" > new; mv new t/clean; echo "touch $MARK; cat" > t/clean`}, "touch a.x; git status", false},
 	{"a repository there, further down", "", []string{`mkdir -p ~/.sidecar/cache; git init -q ~/.sidecar/cache/evil; git -C ~/.sidecar/cache/evil config core.fsmonitor "$EVIL"; ln -s "$PWD/.sidecar/cache/home/.sidecar/cache/evil" sub`}, "git -C sub status", true},
 }
 

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
@@ -79,6 +80,9 @@ func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []
 				spec.Hidden = append(spec.Hidden, item.Path)
 			case inventory.Repository:
 				spec.Repositories = append(spec.Repositories, item.Path)
+				if i == 0 {
+					spec.ReadOnly = append(spec.ReadOnly, obeyed(item)...)
+				}
 			case inventory.Socket:
 				sockets = append(sockets, item.Path)
 			case inventory.Secret:
@@ -98,6 +102,24 @@ func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []
 	}
 	spec.Hidden = append(spec.Hidden, answering(sockets)...)
 	return secrets, nil
+}
+
+// obeyed is what a repository makes git obey in its working tree.
+func obeyed(item inventory.Item) []string {
+	gitDir, top := item.Path, filepath.Dir(item.Path)
+	if item.Type.IsRegular() {
+		var err error
+		if gitDir, err = gitrepo.Pointer(item.Path); err != nil {
+			return nil
+		}
+	} else if filepath.Base(gitDir) != ".git" {
+		return nil // it has no working tree, or one that a .git file is in
+	}
+	paths := gitrepo.Obeyed(gitDir, top)
+	if common := gitrepo.CommonDir(gitDir); common != gitDir {
+		paths = append(paths, gitrepo.Obeyed(common, top)...)
+	}
+	return paths
 }
 
 // Bounds of what is hidden from a command. Each mount costs it, more of them

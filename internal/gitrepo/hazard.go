@@ -109,3 +109,36 @@ func (s settingLine) hazardous(gitDir, dir string) bool {
 func Pointer(file string) (string, error) {
 	return readPointer(file, "gitdir: ", filepath.Dir(file))
 }
+
+// Obeyed are the files and directories of a working tree that a repository's
+// own settings make git obey without being asked: hooks elsewhere, files of
+// settings, and the programs of filters, drivers and monitors. They are
+// absolute, and exist.
+func Obeyed(gitDir, top string) (paths []string) {
+	add := func(path, base string) {
+		path = resolve(expandHome(path), base)
+		if info, err := os.Lstat(path); err == nil && path != top && within(top, path) && (info.IsDir() || info.Mode().IsRegular()) {
+			paths = append(paths, path)
+		}
+	}
+	for _, name := range []string{"config", "config.worktree"} {
+		list, _ := readConfig(filepath.Join(gitDir, name)) // what git can't read, it does not obey
+		for _, s := range list {
+			section, _, last := splitKey(s.key)
+			switch {
+			case s.key == "core.hookspath":
+				add(s.value, top)
+			case includes(s.key):
+				add(s.value, gitDir)
+			case s.key == "core.fsmonitor", s.key == "core.sshcommand", section == "filter", section == "diff", section == "credential" && last == "helper":
+				for _, word := range strings.Fields(s.value) {
+					word = strings.Trim(word, `"';!`)
+					if info, err := os.Lstat(resolve(word, top)); err == nil && info.Mode().IsRegular() {
+						add(word, top)
+					}
+				}
+			}
+		}
+	}
+	return paths
+}

@@ -161,21 +161,12 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 	for _, g := range guards {
 		a.writable(g.dir)
 	}
-	for _, g := range guards {
-		for _, path := range g.keep {
-			a.mask(path, a.writable)
-		}
-		for _, path := range g.readOnly {
-			a.mask(path, a.readOnly)
-		}
+	kept, closed := s.inside(guards)
+	for _, path := range kept {
+		a.mask(path, a.writable)
 	}
-	for _, path := range s.ReadOnly {
-		if within(path, s.Root) && path != s.Root && !s.LookOnly {
-			for _, dir := range above(s.Root, path) {
-				a.mask(dir, a.writable)
-			}
-			a.mask(path, a.readOnly)
-		}
+	for _, path := range closed {
+		a.mask(path, a.readOnly)
 	}
 	for _, path := range s.Hidden {
 		a.mask(path, a.hide)
@@ -186,6 +177,35 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 	a.add("--ro-bind", self, helperPath)
 	a.add("--remount-ro", "/run", "--remount-ro", "/")
 	return a.args, a.masks
+}
+
+// inside are the masks in the directories that can be written: what must not be
+// renamed, and what can't be written. A mount covers all that is mounted below
+// it before, so the first go before the second, and what lies in something else
+// comes after it, or not at all when that can't be written.
+func (s Spec) inside(guards []*guard) (kept, closed []string) {
+	for _, g := range guards {
+		kept, closed = append(kept, g.keep...), append(closed, g.readOnly...)
+	}
+	for _, path := range s.ReadOnly {
+		if within(path, s.Root) && path != s.Root && !s.LookOnly {
+			kept, closed = append(kept, above(s.Root, path)...), append(closed, path)
+		}
+	}
+	slices.Sort(kept)
+	slices.Sort(closed)
+	covered := func(path string, proper bool) bool {
+		return slices.ContainsFunc(closed, func(dir string) bool { return within(path, dir) && !(proper && path == dir) })
+	}
+	kept = slices.DeleteFunc(slices.Compact(kept), func(path string) bool { return covered(path, false) })
+	closed = slices.Compact(closed)
+	return kept, slices.Collect(func(yield func(string) bool) {
+		for _, path := range closed {
+			if !covered(path, true) && !yield(path) {
+				return
+			}
+		}
+	})
 }
 
 // clearWay removes links that an earlier command put into a private directory,

@@ -265,7 +265,7 @@ func TestAsUser(t *testing.T) {
 	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"TestEscapes", "TestProtected", "TestServerDies", "TestEnvironment"}
+	names := []string{"TestEscapes", "TestProtected", "TestProtectedTogether", "TestServerDies", "TestEnvironment"}
 	if *everything {
 		names = append(names, "TestOrdinary", "TestTree", "TestDegrade", "TestStreams")
 	}
@@ -283,6 +283,40 @@ func TestAsUser(t *testing.T) {
 			t.Log(strings.TrimSpace(line))
 		}
 	}
+}
+
+// TestProtectedTogether: what can't be written in a protected directory, or
+// beside one, does not open that again.
+func TestProtectedTogether(t *testing.T) {
+	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+		root := realTemp(t)
+		for _, dir := range []string{".git/objects", ".git/refs", ".git/hooks", ".husky/_", "sub/.git/objects", "sub/.git/refs", "sub/t", "sub/.git/x"} {
+			if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		spec := Spec{Root: root, Repositories: []string{filepath.Join(root, ".git"), filepath.Join(root, "sub/.git")}}
+		for _, name := range []string{".git/HEAD", ".git/config", ".git/hooks/mon", ".git/inc", ".husky/_/x", ".husky/y", "sub/.git/HEAD", "sub/.git/config", "sub/t/clean", "sub/.git/x/inc"} {
+			put(t, filepath.Join(root, name), "kept")
+			if !strings.HasSuffix(name, "HEAD") && !strings.HasSuffix(name, "config") && name != ".husky/y" {
+				spec.ReadOnly = append(spec.ReadOnly, filepath.Join(root, name))
+			}
+		}
+		for _, script := range []string{
+			"echo x > .git/config", "echo x > .git/inc", "echo x > .git/hooks/new", "mv .git g", "echo x > .husky/y", "echo x > .husky/new", "echo x > sub/.git/config", "echo x > sub/.git/hooks/x",
+			"mv sub/.git sub/g", "mv sub/t sub/u", "mv sub s", "echo x > sub/t/clean", "mv sub/.git/x sub/.git/y", "echo x > sub/.git/x/inc", "rm sub/t/clean", "mkdir -p .git/worktrees/x",
+		} {
+			if r := sh(t, s, spec, script); r.code == 0 {
+				t.Errorf("%q worked", script)
+			}
+		}
+		if r := sh(t, s, spec, "echo x > sub/new && echo x > sub/t/new && echo x > .git/index && echo x > sub/.git/index && mv sub/new sub/t/"); r.code != 0 {
+			t.Errorf("what is not protected can't be written: %s", r.said)
+		}
+		if left := leftovers(t, root); len(left) > 0 {
+			t.Errorf("%q are left", left)
+		}
+	})
 }
 
 // TestProtected: what stands in for missing names goes again, and what took
