@@ -100,7 +100,7 @@ func TestSocketsOfCommands(t *testing.T) {
 		}
 		held, controls, tried := 0, 0, 0
 		for _, name := range []string{"sock", "a/b/c/d/e/f/g/.nvim.sock"} {
-			l, err := net.Listen("unix", filepath.Join(root, name)) //nolint:noctx // at once
+			l, err := net.Listen("unix", filepath.Join(root, name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func TestLook(t *testing.T) {
 	if err := os.Symlink("../elsewhere", filepath.Join(dir, "a/.git")); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("unix", filepath.Join(dir, "a/sock")) //nolint:noctx // at once
+	l, err := net.Listen("unix", filepath.Join(dir, "a/sock"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func stampAt(path string) (stamp, error) {
 		if err == nil {
 			break
 		}
-		if err != syscall.EINTR { //nolint:errorlint // of a system call
+		if err != syscall.EINTR {
 			return stamp{}, &fs.PathError{Op: "stat", Path: path, Err: err}
 		}
 	}

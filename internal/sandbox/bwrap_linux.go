@@ -195,7 +195,7 @@ func (s Spec) inside(guards []*guard) (kept, closed []string) {
 	slices.Sort(kept)
 	slices.Sort(closed)
 	covered := func(path string, proper bool) bool {
-		return slices.ContainsFunc(closed, func(dir string) bool { return within(path, dir) && !(proper && path == dir) })
+		return slices.ContainsFunc(closed, func(dir string) bool { return within(path, dir) && (!proper || path != dir) })
 	}
 	kept = slices.DeleteFunc(slices.Compact(kept), func(path string) bool { return covered(path, false) })
 	closed = slices.Compact(closed)

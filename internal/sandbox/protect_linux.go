@@ -24,23 +24,7 @@ var (
 		".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
 		".gitconfig", ".gitmodules", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".pre-commit-config.yaml",
 		"lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".ripgreprc", ".gdbinit", ".lldbinit"}
-
-	// gitProtected are the names in a git directory that make git run something,
-	// and gitMissing and gitEmpty those of them that a directory or an empty file
-	// stands in for.
-	gitProtected = []string{"hooks", "config", "config.worktree", "info", "modules", "worktrees"}
-	gitMissing   = []string{"hooks", "info", "modules", "worktrees"}
-	gitEmpty     = []string{"config", "config.worktree"}
-
-	// linkedProtected are those in the git directory of a linked working tree,
-	// whose settings and hooks are another's.
-	linkedProtected = []string{"commondir", "gitdir", "config.worktree", "modules"}
 )
-
-// gitTrap is a file that must not appear in a git directory. It says where git
-// reads its settings and hooks, and git fails when anything else has its name:
-// so nothing can stand in for it, and it is removed after the command.
-const gitTrap = "commondir"
 
 // guard is what protects one directory while a command runs in it.
 type guard struct {
@@ -108,107 +92,6 @@ func (g *guard) find(repositories []string) error {
 		}
 	}
 	return nil
-}
-
-// own protects the repository of the directory itself.
-func (g *guard) own() error {
-	git := filepath.Join(g.dir, ".git")
-	if gitDir(g.dir) { // a bare repository, or the git directory of another tree
-		git = g.dir
-	}
-	info, err := os.Lstat(git)
-	switch {
-	case err != nil:
-		return err
-	case standsIn(info):
-		return nil
-	case info.Mode()&fs.ModeSymlink != 0:
-		return linkError(git)
-	case !info.IsDir():
-		g.readOnly = append(g.readOnly, git)
-		g.see = linkedTree(git)
-		return nil
-	}
-	return g.repository(git)
-}
-
-// nested protects a repository below the directory.
-func (g *guard) nested(path string, whole bool) error {
-	if path == g.dir || filepath.Dir(path) == g.dir && filepath.Base(path) == ".git" || slices.ContainsFunc(g.readOnly, func(dir string) bool { return within(path, dir) }) {
-		return nil
-	}
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0:
-		return nil // whoever looks after the command compares it
-	case err != nil:
-		return err
-	case !info.IsDir() || whole || !gitDir(path) && !linkedGitDir(path):
-		g.readOnly = append(g.readOnly, path)
-		return nil
-	case linkedGitDir(path):
-		g.keep = append(g.keep, path)
-		return g.linked(path)
-	}
-	return g.repository(path)
-}
-
-// repository protects what makes git run something in a git directory.
-func (g *guard) repository(git string) error {
-	for _, name := range gitProtected {
-		if info, err := os.Lstat(filepath.Join(git, name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			// Nothing can be mounted over a link, so it could be replaced.
-			g.readOnly = append(g.readOnly, git)
-			return nil
-		}
-	}
-	if git != g.dir {
-		g.keep = append(g.keep, git)
-	}
-	for _, name := range gitProtected {
-		if err := g.readOnlyAt(filepath.Join(git, name)); err != nil {
-			return err
-		}
-	}
-	for _, name := range gitMissing {
-		if err := g.standIn(filepath.Join(git, name)); err != nil {
-			return err
-		}
-	}
-	for _, name := range gitEmpty {
-		if err := g.standInFile(filepath.Join(git, name)); err != nil {
-			return err
-		}
-	}
-	if trap := filepath.Join(git, gitTrap); !exists(trap) {
-		g.traps = append(g.traps, trap)
-	}
-	return nil
-}
-
-// linked protects what leads git from the git directory of a linked working
-// tree to settings.
-func (g *guard) linked(git string) error {
-	for _, name := range linkedProtected {
-		if err := g.readOnlyAt(filepath.Join(git, name)); err != nil {
-			return err
-		}
-	}
-	if err := g.standIn(filepath.Join(git, "modules")); err != nil {
-		return err
-	}
-	return g.standInFile(filepath.Join(git, "config.worktree"))
-}
-
-// linkedGitDir reports whether dir is the git directory of a linked working
-// tree.
-func linkedGitDir(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, gitTrap))
-}
-
-// gitDir reports whether dir is what git takes for a git directory.
-func gitDir(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) && exists(filepath.Join(dir, "refs"))
 }
 
 // readOnlyAt protects path if it exists.
@@ -345,32 +228,4 @@ func above(root, path string) []string {
 		dirs = append([]string{dir}, dirs...)
 	}
 	return dirs
-}
-
-// linkedTree is the git directory that a linked working tree belongs to, if
-// that directory knows the tree, too: a .git file alone may name any place.
-func linkedTree(file string) []string {
-	read := func(name string) string {
-		data, err := os.ReadFile(name)
-		if err != nil || len(data) > 1<<16 {
-			return ""
-		}
-		return strings.TrimSpace(strings.TrimPrefix(string(data), "gitdir: "))
-	}
-	own := read(file)
-	if !filepath.IsAbs(own) {
-		own = filepath.Join(filepath.Dir(file), own)
-	}
-	back, err := filepath.EvalSymlinks(read(filepath.Join(own, "gitdir")))
-	if err != nil || back != file {
-		return nil
-	}
-	common := read(filepath.Join(own, "commondir"))
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(own, common)
-	}
-	if common, err = filepath.EvalSymlinks(common); err != nil || !gitDir(common) {
-		return nil
-	}
-	return []string{common}
 }

@@ -244,7 +244,7 @@ func (h *hazard) setAside(a Area) string {
 			name = "HEAD" // without which no directory is a repository
 		}
 		to, err := rename(dir, name)
-		if err != nil && !(errors.Is(err, fs.ErrNotExist) && strings.EqualFold(base, ".git")) {
+		if err != nil && (!errors.Is(err, fs.ErrNotExist) || !strings.EqualFold(base, ".git")) {
 			return h.failed(err)
 		}
 		now = filepath.Join(rel, to)

@@ -24,5 +24,5 @@ func lock(f *os.File, alone bool) bool {
 		how = syscall.LOCK_EX | syscall.LOCK_NB
 	}
 	err := syscall.Flock(int(f.Fd()), how)
-	return err != syscall.EWOULDBLOCK //nolint:errorlint // of a system call; a file system may have no locks
+	return err != syscall.EWOULDBLOCK // a file system may have no locks
 }
