@@ -84,7 +84,10 @@ func (c *noted) Words() string { return c.Cmd.Words() + c.note }
 // trackedNote says, once in a session's root, that what git tracks can be read
 // out of the repository although the files can't.
 func (c *core) trackedNote(r shell.Run, sealed []string) string {
-	if _, told := c.toldTracked.LoadOrStore(r.Session+"\x00"+r.Root, true); told || len(sealed) == 0 {
+	if len(sealed) == 0 {
+		return ""
+	}
+	if _, told := c.toldTracked.LoadOrStore(r.Session+"\x00"+r.Root, true); told {
 		return ""
 	}
 	return "; " + trackedWords(r.Root, sealed)
