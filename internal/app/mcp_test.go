@@ -16,7 +16,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -232,72 +231,6 @@ func TestAgentAlone(t *testing.T) {
 	}
 }
 
-// TestAgentListed: an agent is shown all that it may call, as it calls nothing
-// else. Lazily is a matter of the user's settings.
-func TestAgentListed(t *testing.T) {
-	for _, version := range mcpVersions {
-		for name, c := range map[string]struct {
-			mode     string // of the registry
-			can      bool   // the agent can ask
-			editor   bool
-			has, not []string
-		}{
-			"by default":      {"", true, false, []string{"read_file", "git_log", "ask_user"}, []string{"tool_search"}},
-			"in full":         {"full", true, false, []string{"read_file", "git_log"}, []string{"tool_search"}},
-			"lazily":          {"lazy", true, false, []string{"read_file", "tool_search"}, []string{"git_log"}},
-			"nobody to ask":   {"", false, false, []string{"read_file", "git_log"}, []string{"ask_user", "tool_search"}},
-			"an editor":       {"", false, true, []string{"read_file", "git_log", "ask_user"}, []string{"tool_search"}},
-			"lazily attached": {"lazy", false, true, []string{"read_file", "tool_search", "ask_user"}, []string{"git_log"}},
-		} {
-			t.Run(version+"/"+name, func(t *testing.T) {
-				home(t)
-				if c.mode != "" {
-					userSettings(t, object{"tools": object{"registryMode": c.mode}})
-				}
-				dir := project(t, map[string]string{"a.txt": "one\n"})
-				if c.editor {
-					serve(t, dir, fakeeditor.Options{})
-				}
-				var u elicitation
-				if c.can {
-					u = new(user).elicit
-				}
-				a := newAgent(t, dir, version, u)
-				list, names := a.list()
-				for _, w := range c.has {
-					if !slices.Contains(names, w) {
-						t.Errorf("%s is not listed: %v", w, names)
-					}
-				}
-				for _, w := range c.not {
-					if slices.Contains(names, w) {
-						t.Errorf("%s is listed", w)
-					}
-				}
-				for _, tool := range list {
-					core := tool.Name == "read_file" || tool.Name == "edit_file"
-					if marked := tool.Meta["anthropic/alwaysLoad"] == true; marked != core && (core || tool.Name == "git_log") {
-						t.Errorf("%s is marked: %v", tool.Name, marked)
-					}
-				}
-				a.call("git_log", object{})
-				if c.mode != "lazy" {
-					select {
-					case <-a.changed:
-						t.Error("the list is said to have changed")
-					default:
-					}
-					return
-				}
-				<-a.changed // what was called is in the list from now on
-				if _, names := a.list(); !slices.Contains(names, "git_log") {
-					t.Errorf("git_log is not listed: %v", names)
-				}
-			})
-		}
-	}
-}
-
 // TestAgentAsks: without an editor the agent's user decides, if the agent can ask.
 func TestAgentAsks(t *testing.T) {
 	for _, version := range mcpVersions {
@@ -337,47 +270,6 @@ func TestAgentAsks(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestAgentWithoutUser: an agent's program that says no by itself is not taken
-// for its user, neither towards the model nor in the audit log.
-func TestAgentWithoutUser(t *testing.T) {
-	for _, version := range mcpVersions {
-		for _, action := range []string{"cancel", "decline"} {
-			t.Run(version+"/"+action, func(t *testing.T) {
-				home(t)
-				dir := project(t, nil)
-				a := newAgent(t, dir, version, func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return &sdk.ElicitResult{Action: action}, nil })
-				for tool, args := range map[string]object{
-					"write_file":  {"path": "a.txt", "content": "one\n"},
-					"run_command": {"command": "touch b.txt"},
-				} {
-					text, ok := a.call(tool, args)
-					for _, want := range []string{"not_approved", "nobody can be asked", "by itself", "open the workspace in an editor", filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json"), tool} {
-						if ok || !strings.Contains(text, want) {
-							t.Errorf("%s: %v, without %q: %s", tool, ok, want, text)
-						}
-					}
-					if strings.Contains(text, "the user did not") || strings.Contains(text, `"review"`) != (tool == "write_file") {
-						t.Errorf("%s: %s", tool, text)
-					}
-				}
-				if text, ok := a.call("ask_user", object{"question": "Which?", "options": []string{"this", "that"}}); ok || !strings.Contains(text, "by itself") {
-					t.Errorf("ask_user: %v %s", ok, text)
-				}
-				out, _, _ := cli(t, "", "audit", "--root", dir, "--json")
-				var records []auditlog.Record
-				if err := json.Unmarshal([]byte(out), &records); err != nil || len(records) < 2 {
-					t.Fatalf("%v: %s", err, out)
-				}
-				for _, r := range records {
-					if r.By == "user" || r.Tool != "ask_user" && (r.Outcome != "deny" || r.By != "mode") {
-						t.Errorf("it is written down as %+v", r)
-					}
-				}
-			})
-		}
 	}
 }
 
