@@ -109,7 +109,7 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 	t.Helper()
 	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: NewModel(t), done: make(chan struct{})}
 	args, env := p.start(c, o)
-	c.cmd = exec.Command(o.Path, args...)
+	c.cmd = exec.CommandContext(t.Context(), o.Path, args...)
 	c.cmd.Dir = o.Dir
 	c.cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, env...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out

@@ -44,7 +44,7 @@ func (t *Turn) End() { t.reply <- answer{text: "Done."} }
 func NewModel(t testing.TB) *Model {
 	m := &Model{turns: make(chan *Turn)}
 	m.Server = httptest.NewServer(m)
-	t.Cleanup(m.Server.Close)
+	t.Cleanup(m.Close)
 	return m
 }
 
