@@ -21,14 +21,27 @@ import (
 // what took its place. There is no rule that holds for a name instead, so the
 // command's mounts are watched, and it is ended when one of them goes.
 
-// handMounts hands the table of this process's mounts to the server.
+// handMounts hands the table of this process's mounts to the server, and waits
+// until that has seen them: a command may move what they lie on.
 func handMounts(socket int) error {
 	table, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(table)
-	return unix.Sendmsg(socket, []byte{0}, unix.UnixRights(table), nil, unix.MSG_NOSIGNAL)
+	if err := unix.Sendmsg(socket, []byte{0}, unix.UnixRights(table), nil, unix.MSG_NOSIGNAL); err != nil {
+		return err
+	}
+	for {
+		n, err := unix.Read(socket, make([]byte, 1))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err == nil && n == 0:
+			return errors.New("the server is gone")
+		default:
+			return err
+		}
+	}
 }
 
 // watchMasks ends the command when one of the masks goes. The command
@@ -40,7 +53,10 @@ func (c *Cmd) watchMasks(masks []mask, last *[]func()) (theirs *os.File, err err
 		return nil, err
 	}
 	c.watched = make(chan struct{})
-	watched := sync.OnceFunc(func() { close(c.watched) })
+	watched := sync.OnceFunc(func() {
+		_, _ = conn.Write([]byte{0}) // the command may begin
+		close(c.watched)
+	})
 	come, known := make(chan *os.File, 1), make(chan struct{})
 	go func() {
 		defer watched()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -125,6 +126,33 @@ func TestMaskLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestMovedAtOnce: a command that moves what lies under a protection, as soon as
+// it begins, is not taken for one that lost it.
+func TestMovedAtOnce(t *testing.T) {
+	s := at(t, Full)
+	var all sync.WaitGroup
+	for range 4 {
+		spec := masked(t)
+		all.Go(func() {
+			for range 10 {
+				cmd, err := s.Command(t.Context(), spec, spec.Root, "mv", "sub", "moved")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err = cmd.Run(); err == nil {
+					err = os.Rename(filepath.Join(spec.Root, "moved"), filepath.Join(spec.Root, "sub"))
+				}
+				if err != nil {
+					t.Errorf("%v: %s", err, cmd.Words())
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestLookOnly: a root that can only be read needs nothing that stands in.
