@@ -127,6 +127,7 @@ func (c *Cmd) Start() error {
 		close(ended)
 		<-watched
 		p.closeOurs()
+		p.copied.Wait() // who gave the streams has them back
 		c.tidy()
 		if c.cancelled != nil {
 			return c.cancelled
