@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,6 +158,31 @@ func (d *documents) close(params json.RawMessage) string {
 		d.show(doc.name, nil)
 	}
 	return doc.name
+}
+
+// lose forgets the document of parameters of which only the beginning is known,
+// all documents where that does not say which. It returns their names.
+func (d *documents) lose(params string) (names []string) {
+	key := ""
+	if _, after, ok := strings.Cut(params, `"uri":`); ok {
+		var uri string
+		if json.NewDecoder(strings.NewReader(after)).Decode(&uri) == nil {
+			key = documentKey(uri)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for k, doc := range d.byKey {
+		if key != "" && k != key {
+			continue
+		}
+		delete(d.byKey, k)
+		if d.named(doc.name) == doc {
+			d.show(doc.name, nil)
+		}
+		names = append(names, doc.name)
+	}
+	return names
 }
 
 func (d *documents) decode(method string, params json.RawMessage, v any) bool {

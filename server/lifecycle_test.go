@@ -323,16 +323,32 @@ func TestEndsWithTheClientsProcess(t *testing.T) {
 }
 
 // TestDroppedIsTold: the client is told of a message that was too long to be
-// read, and is served on.
+// read, and is served on. A document whose change was lost counts as not open:
+// what is changed of it later would be applied to another text.
 func TestDroppedIsTold(t *testing.T) {
-	w := newWorld(t, setup{files: map[string]string{"a.txt": "one\n"}, maxFrame: 1 << 20})
-	uri := w.open("a.txt", "one\n")
+	w := newWorld(t, setup{files: map[string]string{"a.txt": "one\n", "b.txt": "two\n"}, maxFrame: 1 << 20})
+	uri := w.open("a.txt", "one of the user\n")
+	w.open("b.txt", "two of the user\n")
 	if err := w.Type(w.ctx, uri, strings.Repeat("x", 1<<20)); err != nil {
 		t.Fatal(err)
 	}
 	w.await("a message", func(r *fakeeditor.Record) bool { return r.Count("window/logMessage") == 1 })
 	var list reviewList
 	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
+	if open := w.server.docs.layer.Load().names; !slices.Equal(open, []string{"b.txt"}) {
+		t.Errorf("open are %q", open)
+	}
+	w.must(w.Type(w.ctx, uri, "later\n"))
+	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
+	if open := w.server.docs.layer.Load().names; !slices.Equal(open, []string{"b.txt"}) {
+		t.Errorf("after a change, open are %q", open)
+	}
+	w.must(w.Close(w.ctx, uri))
+	w.open("a.txt", "again\n")
+	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
+	if doc := w.server.docs.named("a.txt"); doc == nil || doc.text.Text() != "again\n" {
+		t.Errorf("opened again: %+v", doc)
+	}
 }
 
 // TestLeft: whoever started the server is told that its client has left, while

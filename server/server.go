@@ -119,8 +119,16 @@ func (s *Server) left() {
 }
 
 // dropped tells the client of a message of it that was not read: it may have
-// been a notification, to which there is no answer.
-func (s *Server) dropped(what string) {
+// been a notification, to which there is no answer. The text of a document whose
+// change is lost is not known until it is opened again: till then it counts as
+// not open.
+func (s *Server) dropped(what, method, params string) {
+	if method == "textDocument/didChange" || method == "textDocument/didOpen" {
+		for _, name := range s.docs.lose(params) {
+			s.publisher.textChanged(name)
+		}
+		what += "; close the document and open it again, so that its text is known"
+	}
 	s.start(func(ctx context.Context) {
 		s.client.notify(ctx, "window/logMessage", lsp.ShowMessageParams{Type: lsp.MessageError, Message: "sidecar: " + what})
 	})

@@ -38,7 +38,11 @@ type Options struct {
 	DrainTimeout time.Duration                   // how long Run waits for requests at its end, default 5 s
 	Trace        func(sent bool, message []byte) // sees every message body and must not keep it
 	Ended        func()                          // is told, before requests are waited for, that Run ends
-	Dropped      func(what string)               // is told of messages that could not be read; must not wait
+
+	// Dropped is told of messages that could not be read, in their order: what is
+	// wrong, the method, and the beginning of the parameters, as far as they are
+	// known. It must not wait.
+	Dropped func(what, method, params string)
 }
 
 // Conn is one end of a connection. Run reads it; everything else may be called
@@ -247,7 +251,7 @@ func (c *Conn) drop(m message, why *Error) {
 		c.refuse(m.id, why)
 	}
 	if c.opts.Dropped != nil {
-		c.opts.Dropped(why.Message)
+		c.opts.Dropped(why.Message, m.method, string(m.params))
 	}
 }
 

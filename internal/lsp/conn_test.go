@@ -400,7 +400,7 @@ func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 // connection goes on.
 func TestDropped(t *testing.T) {
 	dropped := make(chan string, 10)
-	w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) { return nil, nil }}, lsp.Options{MaxFrame: 1 << 20, Dropped: func(what string) { dropped <- what }})
+	w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) { return nil, nil }}, lsp.Options{MaxFrame: 1 << 20, Dropped: func(what, _, _ string) { dropped <- what }})
 	long, deep := strings.Repeat("x", 1<<20), strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)
 	for _, c := range []struct{ body, id, told string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"m","params":{"text":"` + long + `"}}`, "1", "m of "},

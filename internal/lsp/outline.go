@@ -1,6 +1,8 @@
 package lsp
 
 import (
+	"cmp"
+	"encoding/json"
 	"io"
 
 	"go.lsp.dev/jsonrpc2"
@@ -107,6 +109,10 @@ func (o *outline) message() message {
 	if !asks && (result || failed) {
 		m.kind = jsonrpc2.MessageViewResponseError
 	}
+	if Unmarshal([]byte(orNull(o.members["method"])), &m.method) != nil {
+		m.method = ""
+	}
+	m.params = json.RawMessage(o.members["params"])
 	return m
 }
 
@@ -119,9 +125,5 @@ func orNull(value string) string {
 
 // called says which message it was, for people.
 func (o *outline) called() string {
-	var method string
-	if Unmarshal([]byte(orNull(o.members["method"])), &method) == nil && method != "" {
-		return method
-	}
-	return "a message"
+	return cmp.Or(o.message().method, "a message")
 }
