@@ -28,6 +28,12 @@ type document struct {
 	bytes func() []byte // text in the file's form
 }
 
+// same reports whether a later state has the same text in the same version: it
+// may have been saved since.
+func (d *document) same(now *document) bool {
+	return now != nil && now.version == d.version && now.text == d.text
+}
+
 // documents are the open documents. It is the layer of buffers over the disk.
 type documents struct {
 	enc    lsp.Encoding

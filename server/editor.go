@@ -200,7 +200,7 @@ func (e *Editor) send(ctx context.Context, steps []step) error {
 			defer e.docs.release(w)
 			waiters = append(waiters, w)
 		}
-		if s.doc != nil && e.docs.at(s.doc.uri) != s.doc {
+		if s.doc != nil && !s.doc.same(e.docs.at(s.doc.uri)) {
 			return conflict(s.doc.name, "it is being edited")
 		}
 	}

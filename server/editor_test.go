@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -391,5 +392,28 @@ func TestApplyConcurrently(t *testing.T) {
 	}
 	if got := w.server.docs.Names(); !slices.Equal(got, names[:2]) {
 		t.Errorf("open: %q", got)
+	}
+}
+
+// TestSavedMeanwhile: a document that is saved between the plan of an edit and its
+// sending has the same text, and is edited; one that is typed into is not.
+func TestSavedMeanwhile(t *testing.T) {
+	for _, c := range []struct {
+		name, method, params string
+		edited               bool
+	}{
+		{"saved", "textDocument/didSave", `{"textDocument":{"uri":%q}}`, true},
+		{"typed into", "textDocument/didChange", `{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"of the user\n"}]}`, false},
+		{"closed", "textDocument/didClose", `{"textDocument":{"uri":%q}}`, false},
+	} {
+		w := newWorld(t, setup{files: map[string]string{"a.go": "one\n"}})
+		uri := w.open("a.go", "one\n")
+		p, err := w.live.plan([]workspace.Change{modify("a.go", "one\n", "two\n")})
+		w.must(err)
+		w.server.Notification(w.ctx, c.method, json.RawMessage(fmt.Sprintf(c.params, uri)))
+		err = w.live.send(w.ctx, p.steps)
+		if edited := w.text(uri) == "two\n"; edited != c.edited || edited != (err == nil) || err != nil && !errors.Is(err, workspace.ErrConflict) {
+			t.Errorf("%s: edited %v, %v", c.name, edited, err)
+		}
 	}
 }
