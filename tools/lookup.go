@@ -29,7 +29,26 @@ func (r *Registry) Lookup(name string) (t *Tool, repaired string, ok bool) {
 			return t, fmt.Sprintf("tool name %q read as %s", Clip(name), t.Name), true
 		}
 	}
+	if t := s.spelt(cleanName(name)); t != nil {
+		return t, fmt.Sprintf("tool name %q read as %s", Clip(name), t.Name), true
+	}
 	return nil, "", false
+}
+
+// spelt is the tool whose name differs in case and separators alone; nil when it
+// is not the only one.
+func (s *snapshot) spelt(name string) (found *Tool) {
+	want := fold(name)
+	for _, t := range s.sorted {
+		if fold(t.Name) != want {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = t
+	}
+	return found
 }
 
 // Unknown is the error for a name that Lookup did not find.
@@ -40,6 +59,9 @@ func (r *Registry) Unknown(name string) *Error {
 		names[i] = t.Name
 	}
 	text := fmt.Sprintf("there is no tool %q", Clip(name))
+	if t := s.byName[elsewhere[fold(cleanName(name))]]; t != nil {
+		return Errorf(UnknownTool, "%s; %s does that, for example %s", text, t.Name, Example(t))
+	}
 	if near := Near(cleanName(name), names, 3); near != nil {
 		return Errorf(UnknownTool, "%s; did you mean %s?", text, strings.Join(near, ", "))
 	}

@@ -56,6 +56,9 @@ func TestLookup(t *testing.T) {
 		{"functions_read_file", "read_file", true},
 		{"read_file_12", "read_file", true},
 		{"functions.read_file_0", "read_file", true},
+		{"Read_File", "read_file", true},
+		{"read-file", "read_file", true},
+		{"ReadFile", "read_file", true},
 		{"step_2", "step_2", false},
 		{"step_2_1", "step_2", true},
 		{"find_files", "search_files", true},
@@ -79,7 +82,6 @@ func TestLookup(t *testing.T) {
 func TestUnknownNamesTheNearest(t *testing.T) {
 	r := sampleRegistry(t)
 	for name, want := range map[string]string{
-		"readFile":     "did you mean read_file?",
 		"raed_file":    "did you mean read_file",
 		"search_flies": "did you mean search_files",
 		"qqqq":         "use one of the tools",

@@ -96,6 +96,34 @@ func TestExamplesAreCalls(t *testing.T) {
 	}
 }
 
+// TestNamesOfOthers: a model that knows a tool by the name that it has in another
+// agent is told which one does that, with a call that works.
+func TestNamesOfOthers(t *testing.T) {
+	reg := tools.NewRegistry(tools.RegistryOptions{})
+	if err := reg.Register(tools.Builtin, all(t)...); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"bash": "run_command", "Bash": "run_command", "exec_command": "run_command", "BashOutput": "command_output", "KillShell": "command_kill",
+		"str_replace": "edit_file", "Edit": "edit_file", "MultiEdit": "edit_file", "Write": "write_file", "create_file": "write_file", "Read": "read_file", "functions.view": "read_file",
+		"Glob": "search_files", "LS": "list_directory", "rg": "grep", "codebase_search": "project_knowledge_search", "apply_diff": "apply_patch", "rm": "delete_file", "mv": "move_file",
+		"AskUserQuestion": "ask_user", "read_lints": "get_diagnostics", "run-test": "run_tests", "list_code_usages": "find_references", "WebFetch": "web_fetch", "google_web_search": "web_search",
+	} {
+		tool, _, ok := reg.Lookup(want)
+		if !ok {
+			t.Fatalf("there is no %s", want)
+		}
+		if got, repaired, ok := reg.Lookup(name); ok && got != tool || ok && repaired == "" {
+			t.Errorf("%s is taken for %s", name, got.Name)
+		} else if !ok && !strings.Contains(reg.Unknown(name).Message, want+" does that, for example "+tool.Def.Example) {
+			t.Errorf("%s: %s", name, reg.Unknown(name).Message)
+		}
+	}
+	if e := reg.Unknown("make_coffee"); strings.Contains(e.Message, "does that") {
+		t.Errorf("control: %s", e.Message)
+	}
+}
+
 func TestGeneratedToolsPage(t *testing.T) {
 	const page = "../../docs/tools.md"
 	want := tools.Markdown(all(t))
