@@ -142,8 +142,8 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 		if !filepath.IsAbs(c.dir) {
 			c.dir = filepath.Join(sh.root, c.dir)
 		}
-		if !sh.inside(c.dir) {
-			return r, "", tools.Errorf(tools.OutsideWorkspace, "cwd: %s is not a directory inside of the workspace; give one relative to its root", c.dir)
+		if err := sh.begins(c.dir); err != nil {
+			return r, "", err
 		}
 		dir = c.dir
 	}
@@ -167,17 +167,34 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 }
 
 // inside reports whether dir is a directory in the root, links followed.
-func (sh *shell) inside(dir string) bool {
+func (sh *shell) inside(dir string) bool { return sh.begins(dir) == nil }
+
+// begins says why a command can't begin in a directory.
+func (sh *shell) begins(dir string) error {
+	dir = filepath.Clean(dir)
+	outside := tools.Errorf(tools.OutsideWorkspace, "cwd: %s lies outside of the workspace; give a directory relative to its root", dir)
 	root, err := filepath.EvalSymlinks(sh.root)
 	if err != nil {
-		return false
+		return outside
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil || real != root && !strings.HasPrefix(real, root+string(filepath.Separator)) {
-		return false
+	switch {
+	case err != nil && !within(dir, sh.root) && !within(dir, root):
+		return outside
+	case errors.Is(err, fs.ErrNotExist):
+		return tools.Errorf(tools.NotFound, "cwd: there is no directory %s; list_directory shows what there is", dir)
+	case err != nil || !within(real, root):
+		return outside
 	}
-	info, err := os.Stat(real)
-	return err == nil && info.IsDir()
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return tools.Errorf(tools.InvalidArguments, "cwd: %s is no directory; give the one that it is in", dir)
+	}
+	return nil
+}
+
+// within reports whether path is dir or below it; both are clean.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // The files that a command leaves, and how large the first may be, in bytes.

@@ -94,4 +94,9 @@ func TestSearchOverJSON(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	// The model has chosen no address that it could check.
+	set = SearchSettings{Provider: JSON, URL: "https://absent.test/{query}"}
+	if _, err := search("x", 8); err == nil || tools.AsError(err).Code != tools.Unavailable || strings.Contains(err.Error(), "address") {
+		t.Errorf("without a network: %v", err)
+	}
 }

@@ -61,7 +61,10 @@ func webSearch(ctx context.Context, c *client, set SearchSettings, in webSearchA
 		if ctx.Err() != nil {
 			return tools.Result{}, ctx.Err()
 		}
-		return tools.Result{}, tools.Errorf(tools.AsError(err).Code, "the search service failed: %v", err)
+		if e := tools.AsError(err); e.Code != tools.NotFound {
+			return tools.Result{}, tools.Errorf(e.Code, "the search service failed: %v", err)
+		}
+		return tools.Result{}, tools.Errorf(tools.Unavailable, "the search service can't be found (%s); there may be no network: go on without it", to.host)
 	}
 	text, err := a.text()
 	if err != nil {
