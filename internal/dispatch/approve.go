@@ -56,7 +56,7 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 // decided reports whether it is a person's.
 func (c *call) answer(ctx context.Context, a Ask) (ans Answer, decided bool, err error) {
 	if c.d.o.Approver == nil {
-		return Answer{}, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, a.Rule)
+		return Answer{}, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, c.because(a))
 	}
 	wait, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
@@ -67,7 +67,7 @@ func (c *call) answer(ctx context.Context, a Ask) (ans Answer, decided bool, err
 	case errors.Is(err, context.DeadlineExceeded) || wait.Err() != nil:
 		return ans, false, tools.Errorf(tools.NotApproved, "nobody answered within %v; %s was not run", c.set.ApprovalTimeout, c.tool.Name)
 	case err != nil:
-		return ans, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, a.Rule, err)
+		return ans, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, c.because(a), err)
 	case !ans.Allow && ans.Reason != "":
 		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.tool.Name, ans.Reason)
 	case !ans.Allow:

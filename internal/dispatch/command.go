@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // read reads the command line of a call that has one for a shell.
@@ -109,6 +110,15 @@ func (c *call) lineVerdict(v policy.Verdict) policy.Verdict {
 	}
 	v.Remember = v.Remember && len(c.lineKeys()) > 0
 	return v
+}
+
+// because is the rule by which a person is asked, and of a line which part it is
+// about.
+func (c *call) because(a Ask) string {
+	if c.line == nil || c.line.Outcome == policy.Allow {
+		return a.Rule
+	}
+	return a.Rule + ": " + tools.Clip(c.line.Text) + ": " + c.line.Reason
 }
 
 // lineKeys are what a person allows who allows the line for the session: each

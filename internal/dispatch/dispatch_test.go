@@ -652,6 +652,10 @@ func TestBroadReadsAreAsked(t *testing.T) {
 			if asked := len(r.person.asked) > 0; asked != c.asked || res.OK == c.asked {
 				t.Errorf("asked %v: %+v", asked, res)
 			}
+			r.o.Approver = nil
+			if res := r.call(t, "shell", `{"command":"`+c.line+`"}`); c.asked && !strings.Contains(res.Content, "cat *: ") {
+				t.Errorf("the part that is the reason isn't named: %s", res.Content)
+			}
 			if c.asked && !strings.Contains(r.person.asked[0].Detail, "keys/server.key") {
 				t.Errorf("the question doesn't name the file: %+v", r.person.asked[0])
 			}

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// broad says why the files that a line's commands print can't be told from the
-// words that name them, or "". Where nothing hides secrets from commands, such a
+// broad is the part of a line of which the files that it prints can't be told from
+// the words that name them, and why; "" is none. Where nothing hides secrets from commands, such a
 // line prints what a command that names the file would be asked about.
-func broad(l *Line) string {
+func broad(l *Line) (part, why string) {
 	moved := slices.ContainsFunc(l.Commands, func(c Command) bool { return c.Program() == "cd" })
 	for _, c := range l.Commands {
 		if why := broadly(c, moved); why != "" {
-			return quote(c.Text) + " " + why
+			return c.Text, "it " + why
 		}
 	}
 	for _, w := range l.Reads {
 		if w.Glob || !w.Known {
-			return "it reads " + quote(w.Text) + ", which may be any file"
+			return w.Text, "it may be any file"
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // broadly is broad for one command; moved says that the line goes to another

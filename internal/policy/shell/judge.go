@@ -123,9 +123,9 @@ func (j *Judge) Judge(text string) Verdict {
 		add(j.mayHide(Part{Text: quote(text), Rule: "command.unclear", Reason: why}, ""))
 	}
 	if j.Secret != nil {
-		if why := broad(l); why != "" {
+		if part, why := broad(l); why != "" {
 			if name := j.Secret(); name != "" {
-				add(Part{Text: quote(text), Outcome: policy.Ask, Rule: "path.sensitive", Reason: why + "; " + quote(name) + " may hold secrets, and nothing hides it from commands here"})
+				add(Part{Text: part, Outcome: policy.Ask, Rule: "path.sensitive", Reason: why + "; " + quote(name) + " may hold secrets, and nothing hides it from commands here"})
 			}
 		}
 	}
