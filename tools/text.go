@@ -81,8 +81,8 @@ func argumentNote(s *jsonschema.Schema, p prop) string {
 // Example is the arguments of a call of t: its own, or an object with what is
 // required.
 func Example(t *Tool) json.RawMessage {
-	if t.Def.Example != "" {
-		return json.RawMessage(t.Def.Example)
+	if t.Example != "" {
+		return json.RawMessage(t.Example)
 	}
 	return exampleObject(t.schema)
 }

@@ -64,7 +64,7 @@ func TestExamplesAreCalls(t *testing.T) {
 	byName := map[string]*tools.Tool{}
 	for _, tool := range all(t) {
 		byName[tool.Name] = tool
-		if tool.Def.Example == "" {
+		if tool.Example == "" {
 			t.Errorf("%s has no example", tool.Name)
 		}
 	}
@@ -115,7 +115,7 @@ func TestNamesOfOthers(t *testing.T) {
 		}
 		if got, repaired, ok := reg.Lookup(name); ok && got != tool || ok && repaired == "" {
 			t.Errorf("%s is taken for %s", name, got.Name)
-		} else if !ok && !strings.Contains(reg.Unknown(name).Message, want+" does that, for example "+tool.Def.Example) {
+		} else if !ok && !strings.Contains(reg.Unknown(name).Message, want+" does that, for example "+tool.Example) {
 			t.Errorf("%s: %s", name, reg.Unknown(name).Message)
 		}
 	}

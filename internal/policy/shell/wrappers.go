@@ -136,7 +136,7 @@ func feed(u unwrapped, options []Word) unwrapped {
 			at = o.Text[2:]
 		case strings.HasPrefix(o.Text, "-i"):
 			at = cmp.Or(o.Text[2:], "{}")
-		case len(name) > len("--") && strings.HasPrefix("--replace", name):
+		case strings.HasPrefix(name, "--") && abbreviates(name[2:], []string{"replace"}) != "" && len(name) > 2:
 			at = cmp.Or(value, "{}")
 		}
 	}
