@@ -29,7 +29,7 @@ func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range k.problems {
+	for _, p := range k.problems.show() {
 		fmt.Fprintln(c.Err, "sidecar-ls:", k.known.hide.Text(p))
 	}
 	return k, nil

@@ -29,7 +29,7 @@ type checker struct {
 	c       *core
 	changed func() // is told when there is more to show
 	wake    chan struct{}
-	stop    context.CancelFunc
+	stop    context.CancelFunc // nil until it has begun
 	done    chan struct{}
 
 	mu         sync.Mutex
@@ -45,14 +45,22 @@ type looked struct {
 }
 
 func newChecker(c *core, changed func()) *checker {
+	return &checker{c: c, changed: changed, wake: make(chan struct{}, 1), done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}}
+}
+
+// begin starts to look at the queue, also for changes that were told before: a
+// queue that is opened may change while its core isn't built yet.
+func (k *checker) begin() {
+	if k == nil {
+		return
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	k := &checker{c: c, changed: changed, wake: make(chan struct{}, 1), stop: cancel, done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}}
+	k.stop = cancel
 	go k.run(ctx)
-	return k
 }
 
 func (k *checker) close() {
-	if k == nil {
+	if k == nil || k.stop == nil {
 		return
 	}
 	k.stop()

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,13 +94,38 @@ type core struct {
 	box       *sandbox.Sandbox // what runs commands
 	checker   *checker         // nil: nobody waits for what it finds
 	knowledge *knowledge
-	problems  []string // what the user should know: settings, recovery, the queue
+	problems  troubles // what the user should know: settings, recovery, the queue
 
 	toldTracked sync.Map // sessions and roots that know of tracked secrets
 
 	reviewErr error
 	stateErr  error // stateDir must not be used
-	opened    bool  // who opened it has seen the problems
+}
+
+// troubles is what went wrong while a core was opened.
+type troubles struct {
+	mu    sync.Mutex
+	texts []string
+	shown bool
+}
+
+// add keeps some for who opens the core, and returns whether that is too late:
+// a queue that is open goes on while the rest is built.
+func (t *troubles) add(texts ...string) (late bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.shown {
+		t.texts = append(t.texts, texts...)
+	}
+	return t.shown
+}
+
+// show returns all of them. Those that come after it are too late.
+func (t *troubles) show() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shown = true
+	return slices.Clone(t.texts)
 }
 
 // open builds the core for a workspace. A workspace whose review queue can't
@@ -135,7 +161,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	if c.stateErr == nil {
 		for _, text := range settle.Leftovers(recordsDir(c.stateDir), sweep, lookAt) {
-			c.problems = append(c.problems, setAside(text))
+			c.problems.add(setAside(text))
 		}
 	}
 	c.servers = newServers(c, d, box)
@@ -151,7 +177,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 			secrets: func(values []string) { hide.Know("settings", values) },
 			project: func() ([]byte, error) { return readProjectSettings(c.line.home()) },
 		}
-		c.problems = append(c.problems, c.settings.load(d.client...)...)
+		c.problems.add(c.settings.load(d.client...)...)
 		c.sessions = d.visit.sessions(c.line, d)
 	} else {
 		c.inherit(d.before)
@@ -229,7 +255,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 			return nil, errors.Join(err, c.closeOwn())
 		}
 	}
-	c.opened = true
+	c.checker.begin()
 	return c, nil
 }
 
@@ -249,9 +275,9 @@ func (c *core) queueErr() error {
 func (c *core) openReview(ctx context.Context, d door) {
 	report, err := c.disk.Recover(ctx)
 	if err != nil {
-		c.problems = append(c.problems, "an interrupted change of files could not be finished: "+err.Error())
+		c.problems.add("an interrupted change of files could not be finished: " + err.Error())
 	}
-	c.problems = append(c.problems, recovered(report)...)
+	c.problems.add(recovered(report)...)
 	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
 		Notify:  c.tell,
 		Decided: func(what pendingedits.Decision) { c.line.now.Load().writeDown(what) },
@@ -266,11 +292,9 @@ func (c *core) openReview(ctx context.Context, d door) {
 		Wait:    queueWait,
 		Room:    func(ctx context.Context) { makeRoom(ctx, filepath.Dir(filepath.Dir(c.stateDir))) },
 		Report: func(text string) {
-			if c.opened {
+			if c.problems.add(text) {
 				d.log.Warn("review", "problem", text)
-				return
 			}
-			c.problems = append(c.problems, text)
 		},
 		Prepare: c.keepOutOfGit,
 	})

@@ -83,8 +83,8 @@ func checkWritable(dir string) finding {
 }
 
 func checkSettings(k *core) finding {
-	if len(k.problems) > 0 {
-		return finding{"settings", false, strings.Join(k.problems, "; ")}
+	if problems := k.problems.show(); len(problems) > 0 {
+		return finding{"settings", false, strings.Join(problems, "; ")}
 	}
 	read := []string{}
 	for _, name := range []string{config.UserFile(), filepath.Join(filepath.Dir(k.stateDir), "settings.json")} {

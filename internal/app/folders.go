@@ -112,7 +112,7 @@ func (c *core) takeOver(ctx context.Context, before *core) error {
 		}
 	case c.review != nil && before.review != nil:
 		if err := c.takeEdits(ctx, before); err != nil {
-			c.problems = append(c.problems, "some pending edits stay with "+before.disk.Folders()[0].Dir+": "+err.Error())
+			c.problems.add("some pending edits stay with " + before.disk.Folders()[0].Dir + ": " + err.Error())
 		}
 	}
 	if !c.keeps {
@@ -165,7 +165,7 @@ func (c *core) takeBack(ctx context.Context) {
 			err = errors.Join(c.review.Take(ctx, from, func(name string) (string, bool) { return name, true }), from.Close())
 		}
 		if err != nil {
-			c.problems = append(c.problems, "the pending edits of "+f.Dir+" come back when it is the first folder again: "+err.Error())
+			c.problems.add("the pending edits of " + f.Dir + " come back when it is the first folder again: " + err.Error())
 			continue
 		}
 		c.line.left = slices.Delete(c.line.left, at, at+1)

@@ -196,7 +196,7 @@ func (e *entrance) open(ctx context.Context) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range k.problems {
+	for _, p := range k.problems.show() {
 		e.log.Warn("start", "problem", p)
 	}
 	k.sources.Reload()

@@ -157,7 +157,7 @@ func (c *core) admitAgents() {
 
 // served is the core as the server knows it.
 func (c *core) served() *server.Core {
-	log, problems := c.door.log, c.problems
+	log, problems := c.door.log, c.problems.show()
 	var introduced server.Introduced
 	if c.checker != nil {
 		introduced = c.checker
