@@ -36,6 +36,7 @@ type checker struct {
 	found      map[string]looked
 	elsewhere  map[string]looked
 	generation int64
+	owed       map[string]*owed // by session
 }
 
 // looked is what a look at a file found.
@@ -45,7 +46,7 @@ type looked struct {
 }
 
 func newChecker(c *core, changed func()) *checker {
-	return &checker{c: c, changed: changed, wake: make(chan struct{}, 1), done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}}
+	return &checker{c: c, changed: changed, wake: make(chan struct{}, 1), done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}, owed: map[string]*owed{}}
 }
 
 // begin starts to look at the queue, also for changes that were told before: a
@@ -82,23 +83,21 @@ func (k *checker) queueChanged() {
 // views are the files with the pending edits and without, as servers may see
 // them.
 func (k *checker) views() (base, files workspace.Files) {
-	allow := k.c.settings.dispatch.Load().SensitiveOK
-	return workspace.Guard(k.c.live, allow), workspace.Guard(k.c.review.For(pendingedits.Proposer{}), allow)
+	return k.guard(k.c.live), k.guard(k.c.review.For(pendingedits.Proposer{}))
 }
 
-// edit looks at an edit that is held now, for as long as the settings say.
+func (k *checker) guard(files workspace.Files) workspace.Files {
+	return workspace.Guard(files, k.c.settings.dispatch.Load().SensitiveOK)
+}
+
+// edit looks at an edit that is held now, for as long as the settings say. What
+// it does not find out in that time, the session is told later.
 func (k *checker) edit(ctx context.Context, id string, changes []workspace.Change) *dispatch.Checked {
 	wait := time.Duration(k.c.settings.now.Load().Int("diagnostics.editWaitMs")) * time.Millisecond
 	if s, err := k.c.sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.c.review == nil || k.c.serverSettings().Refused != "" {
 		return nil
 	}
-	var names []string
-	for _, ch := range changes {
-		names = append(names, ch.Path)
-		if ch.From != "" {
-			names = append(names, ch.From)
-		}
-	}
+	names := namesIn(changes)
 	if !slices.ContainsFunc(names, func(name string) bool { _, ok := langserver.Language(name); return ok }) {
 		return nil
 	}
@@ -106,27 +105,72 @@ func (k *checker) edit(ctx context.Context, id string, changes []workspace.Chang
 	defer cancel()
 	revision := k.c.review.Revision()
 	base, files := k.views()
-	check := k.c.servers.Introduced(ctx, base, files, names)
+	check := k.c.servers.Introduced(ctx, base, workspace.Undone(files, changes), files, names)
 	k.keep(revision, check, false)
-	return checkedOf(check)
+	out := checkedOf(check)
+	if out == nil {
+		return nil
+	}
+	out.Open = k.open(check)
+	if out.State != "unknown" || slices.ContainsFunc(check.Unknown, func(r langserver.Report) bool { return langserver.Soon(r.Err) }) {
+		out.Later = k.owe(id, changes, check)
+	}
+	return out
+}
+
+// namesIn lists the files of changes.
+func namesIn(changes []workspace.Change) (names []string) {
+	for _, ch := range changes {
+		names = append(names, ch.Path)
+		if ch.From != "" {
+			names = append(names, ch.From)
+		}
+	}
+	return names
+}
+
+// open counts what the pending edits bring besides what check has as new: in the
+// files that it looked at, and in others when those were looked at last.
+func (k *checker) open(check langserver.Check) int {
+	n := 0
+	for _, p := range check.Pending {
+		if !slices.Contains(check.New, p) {
+			n++
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, files := range []map[string]looked{k.found, k.elsewhere} {
+		for name, l := range files {
+			if !slices.Contains(check.Looked, name) {
+				n += len(l.problems)
+			}
+		}
+	}
+	return n
 }
 
 // checkedOf is a check as the result of an edit has it; nil when there is no
 // server that could look.
 func checkedOf(check langserver.Check) *dispatch.Checked {
-	out := &dispatch.Checked{State: "clean", Total: len(check.New), By: check.By}
-	for _, p := range check.New[:min(len(check.New), mostNew)] {
-		out.New = append(out.New, dispatch.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Severity: string(p.Severity), Source: p.Source, Message: p.Message})
-	}
+	out := &dispatch.Checked{State: "clean", Total: len(check.New), By: check.By, New: problemsOf(check.New)}
 	switch {
 	case len(check.New) > 0:
-		out.State = "problems"
+		out.State, out.AtLeast = "problems", check.Partial || len(check.Unknown) > 0
 	case len(check.Unknown) > 0:
 		out.State, out.Why = "unknown", check.Unknown[0].Err.Error()
 	case len(check.Known) == 0:
 		return nil
 	case check.Partial:
 		out.Why = "files that depend on it were not looked at in time"
+	}
+	return out
+}
+
+// problemsOf are the first problems of a list as results have them.
+func problemsOf(list []langserver.Problem) (out []dispatch.Problem) {
+	for _, p := range list[:min(len(list), mostNew)] {
+		out = append(out, dispatch.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Severity: string(p.Severity), Source: p.Source, Message: p.Message})
 	}
 	return out
 }
@@ -143,7 +187,7 @@ func (k *checker) keep(revision int64, check langserver.Check, whole bool) {
 	for _, name := range check.Known {
 		k.found[name] = looked{revision: revision}
 	}
-	for _, p := range check.New {
+	for _, p := range check.Pending {
 		to := k.elsewhere
 		if slices.Contains(check.Known, p.Path) {
 			to = k.found
@@ -206,8 +250,8 @@ func (k *checker) run(ctx context.Context) {
 	}
 }
 
-// look looks at the whole queue. It reports whether all is known that can be,
-// as long as nothing changes.
+// look looks at the whole queue, and then at what sessions are to be told. It
+// reports whether all is known that can be, as long as nothing changes.
 func (k *checker) look(ctx context.Context) bool {
 	if ctx.Err() != nil || k.c.review == nil {
 		return true
@@ -221,20 +265,27 @@ func (k *checker) look(ctx context.Context) bool {
 	}
 	if len(names) == 0 || k.c.serverSettings().Refused != "" {
 		k.keep(list.Revision, langserver.Check{}, true)
-		return true
+		return k.pay(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
 	base, files := k.views()
-	switch check, err := k.c.servers.IntroducedAll(ctx, base, files, names); {
-	case err == nil:
-		k.keep(list.Revision, check, true)
-		return len(check.Unknown) == 0
-	case ctx.Err() == nil:
-		k.queueChanged() // somebody asked something else: once more, after that
-		return true
+	check, ok := k.lookAll(ctx, base, base, files, names)
+	if !ok {
+		return false
 	}
-	return false
+	k.keep(list.Revision, check, true)
+	return k.pay(ctx) && len(check.Unknown) == 0
+}
+
+// lookAll has everything looked at that the names can break. When somebody asks
+// something else meanwhile, it fails, and the checker looks again after that.
+func (k *checker) lookAll(ctx context.Context, base, before, files workspace.Files, names []string) (langserver.Check, bool) {
+	limited, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	check, err := k.c.servers.IntroducedAll(limited, base, before, files, names)
+	if err != nil && limited.Err() == nil {
+		k.queueChanged()
+	}
+	return check, err == nil
 }
 
 // Of implements server.Introduced.

@@ -79,9 +79,12 @@ type diagnosed struct {
 		} `json:"problems"`
 	} `json:"structured"`
 	Checked *struct {
-		State string `json:"state"`
-		Total int    `json:"total"`
-		Why   string `json:"why"`
+		State   string `json:"state"`
+		Total   int    `json:"total"`
+		AtLeast bool   `json:"atLeast"`
+		Open    int    `json:"open"`
+		Why     string `json:"why"`
+		Later   bool   `json:"later"`
 	} `json:"checked"`
 	Error struct {
 		Code string `json:"code"`
@@ -117,6 +120,91 @@ func goFiles() map[string]string {
 		"go.mod":     "module example.org/m\n\ngo 1.24\n",
 		"main.go":    "package main\n\nimport \"example.org/m/lib\"\n\nfunc main() { println(lib.Name()) }\n",
 		"lib/lib.go": "package lib\n\nfunc Name() string { return \"disk\" }\n",
+	}
+}
+
+// TestEditsAreNotBlamed: what is laid to an edit is what that edit brought. What
+// others brought before is said as that.
+func TestEditsAreNotBlamed(t *testing.T) {
+	files := goFiles()
+	files["lib/pay.go"] = "package lib\n\nfunc Pay(n int) int { return n }\n\nvar A, B, C = Pay(1), Pay(2), Pay(3)\n"
+	s := serveGo(t, project(t, files), nil, nil)
+	if r := s.tool("get_diagnostics", map[string]any{}); r.Structured.State != "clean" {
+		t.Fatalf("%+v", r)
+	}
+	edit := func(path, search, replace string) diagnosed {
+		t.Helper()
+		r := s.tool("edit_file", map[string]any{"path": path, "search": search, "replace": replace})
+		if !r.OK || r.Checked == nil {
+			t.Fatalf("%s %+v", r.Content, r.Checked)
+		}
+		return r
+	}
+	if r := edit("lib/pay.go", "Pay(n int) int", "Pay(n int, tip int) int"); r.Checked.Total != 3 || r.Checked.Open != 0 || !strings.Contains(r.Content, "brings at least 3 new problems") {
+		t.Errorf("the one that breaks: %s %+v", r.Content, r.Checked)
+	}
+	for _, path := range []string{"lib/lib.go", "lib/new.go"} {
+		r := s.tool("write_file", map[string]any{"path": path, "content": "package lib\n\n// Only a comment.\n" + map[string]string{"lib/lib.go": "func Name() string { return \"disk\" }\n"}[path]})
+		if r.Checked == nil || r.Checked.State != "clean" || r.Checked.Total != 0 || r.Checked.Open != 3 || !strings.Contains(r.Content, "No new problems") || !strings.Contains(r.Content, "Still open from earlier edits: 3 problems.") {
+			t.Errorf("a comment in %s: %s %+v", path, r.Content, r.Checked)
+		}
+	}
+	// In the file that is broken, one more is one, and the last fix leaves nothing.
+	if r := edit("lib/pay.go", "return n", "return n + m"); r.Checked.Total != 1 || r.Checked.Open != 3 || !strings.Contains(r.Content, "undefined: m") {
+		t.Errorf("one more: %s %+v", r.Content, r.Checked)
+	}
+	if r := edit("lib/pay.go", "return n + m", "return n"); r.Checked.State != "clean" || r.Checked.Open != 3 {
+		t.Errorf("one less: %s %+v", r.Content, r.Checked)
+	}
+	if r := edit("lib/pay.go", "Pay(n int, tip int) int", "Pay(n int) int"); r.Checked.State != "clean" || r.Checked.Open != 0 || strings.Contains(r.Content, "Still open") {
+		t.Errorf("none: %s %+v", r.Content, r.Checked)
+	}
+}
+
+// TestEditsAreToldLater: what isn't known when an edit is held comes with a
+// later result of its session, and of no other.
+func TestEditsAreToldLater(t *testing.T) {
+	files := goFiles()
+	files["lib/pay.go"] = "package lib\n\nfunc Pay(n int) int { return n }\n\nvar A, B, C = Pay(1), Pay(2), Pay(3)\n"
+	s := serveGo(t, project(t, files), nil, nil)
+	var other struct{ Session string }
+	if err := s.ExecuteCommand(t.Context(), "sidecar.session.open", map[string]any{"id": "other"}, &other); err != nil {
+		t.Fatal(err)
+	}
+	r := s.tool("edit_file", map[string]any{"path": "lib/pay.go", "search": "Pay(n int) int", "replace": "Pay(n int, tip int) int"})
+	if r.Checked == nil || r.Checked.State != "unknown" || !r.Checked.Later || !strings.Contains(r.Content, "not known yet (gopls: it is starting); a later result says it") {
+		t.Fatalf("no server runs yet: %s %+v", r.Content, r.Checked)
+	}
+	later := func(want string) {
+		t.Helper()
+		for {
+			r := s.tool("list_directory", map[string]any{"path": "."})
+			switch {
+			case strings.Contains(r.Content, want):
+				return
+			case strings.Contains(r.Content, "Your edit of"):
+				t.Errorf("told: %s\nwant %s", r.Content, want)
+				return
+			case t.Context().Err() != nil:
+				t.Fatalf("not told: %s", want)
+			}
+		}
+	}
+	later("Your edit of lib/pay.go brings 3 new problems, says gopls:\nlib/pay.go:5:")
+	if r := s.tool("list_directory", map[string]any{"path": "."}); strings.Contains(r.Content, "Your edit") {
+		t.Errorf("told twice: %s", r.Content)
+	}
+
+	// What breaks in the file itself is told at once; the rest is not.
+	r = s.tool("edit_file", map[string]any{"path": "lib/lib.go", "search": "Name() string { return \"disk\" }", "replace": "Title() string { return 1 }"})
+	if r.Checked == nil || r.Checked.Total != 1 || !r.Checked.AtLeast || r.Checked.Open != 3 || !r.Checked.Later {
+		t.Errorf("%s %+v", r.Content, r.Checked)
+	}
+	later("Your edit of lib/lib.go brings 1 more problem, says gopls:\nmain.go:5:")
+
+	var res diagnosed
+	if err := s.ExecuteCommand(t.Context(), "sidecar.tools.call", map[string]any{"session": other.Session, "name": "list_directory", "arguments": map[string]any{"path": "."}}, &res); err != nil || strings.Contains(res.Content, "Your edit") {
+		t.Errorf("another session is told: %v %s", err, res.Content)
 	}
 }
 

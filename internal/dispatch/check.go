@@ -27,29 +27,61 @@ func (c *call) check(ctx context.Context) {
 	}
 }
 
-// words are what the model is told; nothing when nothing is known.
+// words are what the model is told.
 func (f *Checked) words() string {
+	var words string
 	switch f.State {
 	case "clean":
-		words := "No new problems, says " + strings.Join(f.By, ", ")
+		words = "No new problems, says " + strings.Join(f.By, ", ")
 		if f.Why != "" {
-			words += "; " + f.Why
+			words += "; " + f.Why + f.later("if there are any, a later result says so")
 		}
-		return words + "."
+		words += "."
 	case "problems":
-		var b strings.Builder
-		many := "s"
-		if f.Total == 1 {
-			many = ""
+		words = "This edit brings " + f.Listed("new")
+		if f.AtLeast {
+			words += "\nNot all that depends on it was looked at in time" + f.later("if there are more, a later result says so") + "."
 		}
-		fmt.Fprintf(&b, "This edit brings %d new problem%s, says %s:", f.Total, many, strings.Join(f.By, ", "))
-		for _, p := range f.New {
-			fmt.Fprintf(&b, "\n%s:%d:%d: %s: %s", p.Path, p.Line, p.Column, p.Severity, p.Message)
+	default:
+		if !f.Later {
+			return "" // there is no server that could say it
 		}
-		if left := f.Total - len(f.New); left > 0 {
-			fmt.Fprintf(&b, "\n%d more, see get_diagnostics", left)
-		}
-		return b.String()
+		words = "What this edit breaks is not known yet (" + f.Why + ")" + f.later("a later result says it") + "."
+	}
+	if f.Open > 0 {
+		words += fmt.Sprintf(" Still open from earlier edits: %s.", counted(f.Open, "problem"))
+	}
+	return words
+}
+
+func (f *Checked) later(what string) string {
+	if f.Later {
+		return "; " + what
 	}
 	return ""
+}
+
+// Listed counts the problems and lists the first of them; kind says which they
+// are, such as new.
+func (f *Checked) Listed(kind string) string {
+	var b strings.Builder
+	if f.AtLeast {
+		b.WriteString("at least ")
+	}
+	fmt.Fprintf(&b, "%s, says %s:", counted(f.Total, kind+" problem"), strings.Join(f.By, ", "))
+	for _, p := range f.New {
+		fmt.Fprintf(&b, "\n%s:%d:%d: %s: %s", p.Path, p.Line, p.Column, p.Severity, p.Message)
+	}
+	if left := f.Total - len(f.New); left > 0 {
+		fmt.Fprintf(&b, "\n%d more, see get_diagnostics", left)
+	}
+	return b.String()
+}
+
+// counted is "1 file" or "2 files".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

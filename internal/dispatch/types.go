@@ -83,11 +83,14 @@ func length(pieces []string) int {
 // Checked is what is known of the problems that an edit brings, before anyone
 // accepts it.
 type Checked struct {
-	State string    `json:"state"`         // clean: none that was not there before; problems; unknown
-	New   []Problem `json:"new,omitempty"` // the worst of them
-	Total int       `json:"total"`         // of them all
-	Why   string    `json:"why,omitempty"` // something is not known
-	By    []string  `json:"by,omitempty"`  // the language servers that looked
+	State   string    `json:"state"`             // clean: none that was not there before the edit; problems; unknown
+	New     []Problem `json:"new,omitempty"`     // the worst of them
+	Total   int       `json:"total"`             // of them all
+	AtLeast bool      `json:"atLeast,omitempty"` // there may be more
+	Open    int       `json:"open,omitempty"`    // problems that pending edits of before bring
+	Why     string    `json:"why,omitempty"`     // something is not known
+	Later   bool      `json:"later,omitempty"`   // a later result says what is not known
+	By      []string  `json:"by,omitempty"`      // the language servers that looked
 }
 
 // Problem is one of an edit. Lines and columns count from one.

@@ -238,12 +238,12 @@ func (s *server) untilPushed(ctx context.Context, d *document) (awaited, error) 
 			case got.seq > seq && got.version == nil, got.version != nil && *got.version == version:
 				return got.list, text, nil
 			case got.version != nil && *got.version > version:
-				return nil, nil, &UnavailableError{s.at.kind.name, "the file was changed meanwhile; ask again"}
+				return nil, nil, notYet(s.at.kind.name, "the file was changed meanwhile; ask again")
 			}
 			select {
 			case <-more:
 			case <-s.gone:
-				return nil, nil, &UnavailableError{s.at.kind.name, "it ended before it answered"}
+				return nil, nil, notYet(s.at.kind.name, "it ended before it answered")
 			case <-ctx.Done():
 				return nil, nil, s.explain(ctx, ctx.Err())
 			}

@@ -42,7 +42,7 @@ func (s *server) enter(ctx context.Context) error {
 	case s.turn <- struct{}{}:
 		return nil
 	case <-s.gone:
-		return &UnavailableError{s.at.kind.name, "it ended"}
+		return notYet(s.at.kind.name, "it ended")
 	case <-ctx.Done():
 		return s.explain(ctx, ctx.Err())
 	}

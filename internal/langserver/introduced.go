@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash"
 	"path"
 	"slices"
 	"strings"
@@ -18,38 +19,48 @@ const (
 	maxDependents = 20 // files that name what was changed
 )
 
-// Check is what changes did to the problems of the files.
+// Check is what changes did to the problems of the files: errors and warnings.
 type Check struct {
-	New     []Problem // errors and warnings that the base does not have
+	New     []Problem // those that the files did not have before the changes
+	Pending []Problem // those that the base does not have, whoever brought them
 	Known   []string  // of the changed files, those that are known about; sorted
 	Unknown []Report  // those that are not, and why
 	By      []string  // the servers that know; sorted
 	Partial bool      // not all that depends on the changed files was looked at
+	Looked  []string  // all files that are known about
 }
 
-// Introduced compares the problems of files with those of the base, for the
-// changed names and for what depends on them. The latter can take much longer,
-// so it is left for another time when the former have new problems; and a
-// server that does not run yet is started and not waited for.
-func (p *Pool) Introduced(ctx context.Context, base, files workspace.Files, names []string) Check {
+// views are the states of the files that a check compares.
+type views struct {
+	base   workspace.Files // without any pending edit
+	before workspace.Files // before the changes that the check is about
+	files  workspace.Files // as they are
+}
+
+// Introduced says what changes of the names have brought, in them and in what
+// depends on them: files compared with how they were before, and with the base.
+// What depends on them can take much longer, so it is left for another time when
+// they have new problems themselves; and a server that does not run yet is
+// started and not waited for.
+func (p *Pool) Introduced(ctx context.Context, base, before, files workspace.Files, names []string) Check {
 	defer p.foreground()()
-	return p.introduced(ctx, base, files, names, false)
+	return p.introduced(ctx, views{base, before, files}, names, false)
 }
 
 // IntroducedAll is Introduced for whoever has time: it looks at everything, waits
 // for servers to start, and gives way to all other questions. It fails when one
 // came, and when ctx ends.
-func (p *Pool) IntroducedAll(ctx context.Context, base, files workspace.Files, names []string) (Check, error) {
+func (p *Pool) IntroducedAll(ctx context.Context, base, before, files workspace.Files, names []string) (Check, error) {
 	ctx, done, err := p.background(ctx)
 	if err != nil {
 		return Check{}, err
 	}
 	defer done()
-	c := p.introduced(ctx, base, files, names, true)
+	c := p.introduced(ctx, views{base, before, files}, names, true)
 	return c, ctx.Err()
 }
 
-func (p *Pool) introduced(ctx context.Context, base, files workspace.Files, names []string, all bool) Check {
+func (p *Pool) introduced(ctx context.Context, v views, names []string, all bool) Check {
 	var changed []string
 	for _, name := range names {
 		if kindOf(name) != nil {
@@ -60,7 +71,7 @@ func (p *Pool) introduced(ctx context.Context, base, files workspace.Files, name
 	if len(changed) == 0 {
 		return c
 	}
-	for _, r := range p.compare(ctx, &c, base, files, changed, all) {
+	for _, r := range p.compare(ctx, &c, v, changed, all) {
 		if r.Err != nil {
 			c.Unknown = append(c.Unknown, r)
 			continue
@@ -70,28 +81,37 @@ func (p *Pool) introduced(ctx context.Context, base, files workspace.Files, name
 			c.By = append(c.By, r.Server)
 		}
 	}
+	c.Looked = slices.Clone(c.Known)
 	switch {
 	case len(c.New) > 0 && !all, len(c.Known) == 0:
 		c.Partial = true
 	default:
-		for _, r := range p.compare(ctx, &c, base, files, p.around(ctx, files, changed), all) {
-			c.Partial = c.Partial || r.Err != nil
+		for _, r := range p.compare(ctx, &c, v, p.around(ctx, v.files, changed), all) {
+			if r.Err != nil {
+				c.Partial = true
+			} else {
+				c.Looked = append(c.Looked, r.Name)
+			}
 		}
 	}
 	slices.Sort(c.Known)
 	slices.Sort(c.By)
 	slices.SortFunc(c.New, Problem.compare)
+	slices.SortFunc(c.Pending, Problem.compare)
 	return c
 }
 
 // compare adds to c what is new in some files, and returns a report of each
-// that is still there; what they had before must be known too.
-func (p *Pool) compare(ctx context.Context, c *Check, base, files workspace.Files, names []string, wait bool) []Report {
+// that is still there; what they had earlier must be known too.
+func (p *Pool) compare(ctx context.Context, c *Check, v views, names []string, wait bool) []Report {
 	var reports []Report
 	var suspects []string
-	for _, r := range p.diagnose(ctx, files, names, wait) {
+	stamps := p.stamps(v.files, names)
+	now := p.diagnose(ctx, v.files, names, wait)
+	p.remember(v.files, now, stamps)
+	for _, r := range now {
 		if r.Err != nil {
-			if _, err := files.Stat(r.Name); err != nil {
+			if _, err := v.files.Stat(r.Name); err != nil {
 				continue // deleted
 			}
 		}
@@ -103,16 +123,26 @@ func (p *Pool) compare(ctx context.Context, c *Check, base, files workspace.File
 	if len(suspects) == 0 {
 		return reports
 	}
-	for _, was := range p.before(ctx, base, suspects) {
-		i := slices.IndexFunc(reports, func(r Report) bool { return r.Name == was.Name })
-		if was.Err != nil {
-			if _, err := base.Stat(was.Name); err == nil {
-				reports[i].Err = was.Err // nothing is said of problems that may be old
-				continue
+	since := func(earlier workspace.Files) (found []Problem) {
+		for _, was := range p.earlier(ctx, earlier, suspects) {
+			i := slices.IndexFunc(reports, func(r Report) bool { return r.Name == was.Name })
+			if was.Err != nil {
+				if _, err := earlier.Stat(was.Name); err == nil {
+					reports[i].Err = was.Err // nothing is said of problems that may be old
+					continue
+				}
 			}
+			found = append(found, added(earlier, v.files, serious(was.Problems), reports[i].Problems)...)
 		}
-		c.New = append(c.New, added(base, files, serious(was.Problems), reports[i].Problems)...)
+		return found
 	}
+	pending := since(v.base)
+	fresh := pending
+	if v.before != v.base {
+		fresh = since(v.before)
+	}
+	c.New = append(c.New, fresh...)
+	c.Pending = append(c.Pending, pending...)
 	return reports
 }
 
@@ -212,36 +242,44 @@ func added(base, files workspace.Files, before, after []Problem) []Problem {
 	return after
 }
 
-// before is the problems that files have in the base. They are remembered as
-// long as nothing in the base changes that could change them.
-func (p *Pool) before(ctx context.Context, base workspace.Files, names []string) []Report {
+// earlier is the problems that files had in another state. They are remembered
+// as long as nothing changes that could change them.
+func (p *Pool) earlier(ctx context.Context, files workspace.Files, names []string) []Report {
 	reports := make([]Report, len(names))
+	stamps := p.stamps(files, names)
 	var ask []string
 	var at []int
-	stamps := map[string]stamp{}
 	for i, name := range names {
-		s := p.running(base, name)
-		if s == nil {
-			ask, at = append(ask, name), append(at, i)
-			continue
-		}
-		now := s.stampOf(base, name)
-		if old, ok := s.remembered(name); ok && old.stamp == now {
-			reports[i] = old.report
-			continue
-		}
-		stamps[name] = now
-		ask, at = append(ask, name), append(at, i)
-	}
-	for j, r := range p.diagnose(ctx, base, ask, false) {
-		reports[at[j]] = r
-		if s := p.running(base, r.Name); s != nil && r.Err == nil {
-			if now := s.stampOf(base, r.Name); now == stamps[r.Name] {
-				s.rememberBase(r.Name, baseline{now, r})
+		if s := p.running(files, name); s != nil {
+			if r, ok := s.remembered(name, stamps[name]); ok {
+				reports[i] = r
+				continue
 			}
 		}
+		ask, at = append(ask, name), append(at, i)
+	}
+	asked := p.diagnose(ctx, files, ask, false)
+	p.remember(files, asked, stamps)
+	for j, r := range asked {
+		reports[at[j]] = r
 	}
 	return reports
+}
+
+// remember keeps reports of files that did not change while they were made.
+func (p *Pool) remember(files workspace.Files, reports []Report, stamps map[string]stamp) {
+	var names []string
+	for _, r := range reports {
+		if r.Err == nil {
+			names = append(names, r.Name)
+		}
+	}
+	now := p.stamps(files, names)
+	for _, r := range reports {
+		if s := p.running(files, r.Name); s != nil && r.Err == nil && now[r.Name] == stamps[r.Name] {
+			s.remember(r.Name, now[r.Name], r)
+		}
+	}
 }
 
 // running returns the server of a file if it runs.
@@ -258,55 +296,84 @@ func (p *Pool) running(files workspace.Files, name string) *server {
 	return nil
 }
 
-// stamp tells whether a base is the one that it was.
+// stamp tells whether what a server is shown with a file is what it was.
 type stamp [sha256.Size]byte
 
-// baseline is what a file's problems are in a base.
-type baseline struct {
-	stamp  stamp
-	report Report
+// known names a file in one state of all files.
+type known struct {
+	name  string
+	stamp stamp
 }
 
-const maxBaselines = 300
+const maxReports = 1000
 
-// stampOf sums up what a server would be shown of the files, and how often it
-// was told of changes on the disk.
-func (s *server) stampOf(files workspace.Files, name string) stamp {
-	h := sha256.New()
-	put := func(text string) {
-		var n [8]byte
-		binary.LittleEndian.PutUint64(n[:], uint64(len(text)))
-		h.Write(n[:])
-		h.Write([]byte(text))
+// stamps sums up what the servers of files would be shown: the file, whatever
+// differs from the disk, and how often the server was told of changes there. A
+// file whose server does not run has none.
+func (p *Pool) stamps(files workspace.Files, names []string) map[string]stamp {
+	out := map[string]stamp{}
+	overlaid := map[*server][]byte{}
+	for _, name := range names {
+		s := p.running(files, name)
+		if s == nil {
+			continue
+		}
+		over, ok := overlaid[s]
+		if !ok {
+			over = s.overlaid(files)
+			overlaid[s] = over
+		}
+		h := sha256.New()
+		h.Write(over)
+		sum(h, files, name)
+		out[name] = stamp(h.Sum(nil))
 	}
-	for _, over := range append(workspace.Overlaid(files), name) {
-		if s.serves(over) {
-			text, err := readText(files, over)
-			put(over)
-			put(text)
-			if err != nil {
-				put(err.Error())
-			}
+	return out
+}
+
+// overlaid sums up what differs from the disk, so that views which show the
+// same are the same, and how often s was told of the disk.
+func (s *server) overlaid(files workspace.Files) []byte {
+	h := sha256.New()
+	disk, over := files.Base()
+	for _, name := range over {
+		if !s.serves(name) {
+			continue
+		}
+		text, err := readText(files, name)
+		if was, wasErr := readText(disk, name); text != was || (err == nil) != (wasErr == nil) {
+			sum(h, files, name)
 		}
 	}
-	var n [8]byte
-	binary.LittleEndian.PutUint64(n[:], uint64(s.told.Load()))
-	h.Write(n[:])
-	return stamp(h.Sum(nil))
+	return binary.LittleEndian.AppendUint64(h.Sum(nil), uint64(s.told.Load()))
 }
 
-func (s *server) remembered(name string) (baseline, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b, ok := s.bases[name]
-	return b, ok
-}
-
-func (s *server) rememberBase(name string, b baseline) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.bases) >= maxBaselines || s.bases == nil {
-		s.bases = map[string]baseline{}
+// sum adds a file to h.
+func sum(h hash.Hash, files workspace.Files, name string) {
+	text, err := readText(files, name)
+	put := func(text string) {
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
+		h.Write([]byte(text))
 	}
-	s.bases[name] = b
+	put(name)
+	put(text)
+	if err != nil {
+		put(err.Error())
+	}
+}
+
+func (s *server) remembered(name string, at stamp) (Report, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.reports[known{name, at}]
+	return r, ok
+}
+
+func (s *server) remember(name string, at stamp, r Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.reports) >= maxReports || s.reports == nil {
+		s.reports = map[known]Report{}
+	}
+	s.reports[known{name, at}] = r
 }

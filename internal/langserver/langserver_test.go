@@ -385,7 +385,7 @@ func TestIntroduced(t *testing.T) {
 	w.write("lib/old.go", "package lib\n\nvar old int = \"wrong before\"\n")
 	check := func(want, unknown string, names ...string) {
 		t.Helper()
-		c := p.Introduced(within(t, 60*time.Second), w.disk, w, names)
+		c := p.Introduced(within(t, 60*time.Second), w.disk, w.disk, w, names)
 		var why []string
 		for _, u := range c.Unknown {
 			why = append(why, u.Name+": "+u.Err.Error())

@@ -124,7 +124,7 @@ func (s *session) askAt(ctx context.Context, done func(), at Place, method strin
 	q, err := func() (question, error) {
 		defer done()
 		if !can(s.caps) {
-			return question{}, &UnavailableError{s.at.kind.name, "it can't answer this"}
+			return question{}, unavailable(s.at.kind.name, "it can't answer this")
 		}
 		pos, err := s.position(ctx, at)
 		if err != nil {
@@ -288,7 +288,7 @@ func (p *Pool) Symbols(ctx context.Context, files workspace.Files, name string) 
 	q, err := func() (question, error) {
 		defer done()
 		if !s.caps.DocumentSymbolProvider {
-			return question{}, &UnavailableError{s.at.kind.name, "it can't list symbols"}
+			return question{}, unavailable(s.at.kind.name, "it can't list symbols")
 		}
 		return s.ask(ctx, "textDocument/documentSymbol", lsp.DocumentSymbolParams{TextDocument: lsp.TextDocumentIdentifier{URI: s.doc.uri}})
 	}()
@@ -343,7 +343,7 @@ func (p *Pool) FindSymbols(ctx context.Context, files workspace.Files, query, be
 		found = append(found, list...)
 	}
 	if len(seen) == 0 && len(unknown) == 0 {
-		return nil, nil, &UnavailableError{"", "no file here is of a language that there is a language server for"}
+		return nil, nil, unavailable("", "no file here is of a language that there is a language server for")
 	}
 	return found, unknown, ctx.Err()
 }
@@ -357,7 +357,7 @@ func (p *Pool) findSymbols(ctx context.Context, files workspace.Files, name, que
 	q, err := func() (question, error) {
 		defer done()
 		if !s.caps.WorkspaceSymbolProvider {
-			return question{}, &UnavailableError{s.at.kind.name, "it can't search for symbols"}
+			return question{}, unavailable(s.at.kind.name, "it can't search for symbols")
 		}
 		return s.ask(ctx, "workspace/symbol", lsp.WorkspaceSymbolParams{Query: query})
 	}()

@@ -90,6 +90,21 @@ type Changes interface {
 type UnavailableError struct {
 	Server string // "" when there is none for the language
 	Why    string
+	Soon   bool // it is worth to ask again
+}
+
+func unavailable(server, why string) *UnavailableError {
+	return &UnavailableError{Server: server, Why: why}
+}
+
+func notYet(server, why string) *UnavailableError {
+	return &UnavailableError{Server: server, Why: why, Soon: true}
+}
+
+// Soon reports whether what failed is worth to be asked again.
+func Soon(err error) bool {
+	var un *UnavailableError
+	return errors.As(err, &un) && un.Soon || errors.Is(err, context.DeadlineExceeded)
 }
 
 func (e *UnavailableError) Error() string {
@@ -200,11 +215,11 @@ type place struct {
 func locate(files workspace.Files, name string) (place, error) {
 	k := kindOf(name)
 	if k == nil {
-		return place{}, &UnavailableError{"", fmt.Sprintf("no language server for files like %s", filepath.Base(name))}
+		return place{}, unavailable("", fmt.Sprintf("no language server for files like %s", filepath.Base(name)))
 	}
 	disk, _ := files.Base()
 	if disk == nil {
-		return place{}, &UnavailableError{k.name, "the files of this workspace are not on the disk"}
+		return place{}, unavailable(k.name, "the files of this workspace are not on the disk")
 	}
 	at := place{kind: k, folder: "."}
 	if folders := disk.Folders(); len(folders) > 1 {
@@ -226,16 +241,16 @@ func (p *Pool) get(ctx context.Context, files workspace.Files, at place, wait bo
 		select {
 		case <-s.ready:
 		default:
-			return nil, &UnavailableError{at.kind.name, "it is starting"}
+			return nil, notYet(at.kind.name, "it is starting")
 		}
 	}
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
-		return nil, &UnavailableError{at.kind.name, "it is still starting"}
+		return nil, notYet(at.kind.name, "it is still starting")
 	}
 	if why := s.failure(); why != nil {
-		return nil, &UnavailableError{at.kind.name, why.Error()}
+		return nil, unavailable(at.kind.name, why.Error())
 	}
 	return s, nil
 }
@@ -249,7 +264,7 @@ func (p *Pool) take(files workspace.Files, at place) (*server, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, &UnavailableError{at.kind.name, errClosing.Error()}
+		return nil, unavailable(at.kind.name, errClosing.Error())
 	}
 	key := slotKey{at.kind.name, at.dir}
 	sl := p.slots[key]
@@ -276,7 +291,7 @@ func (p *Pool) take(files workspace.Files, at place) (*server, error) {
 	spare, err := p.makeRoom()
 	if err != nil {
 		p.mu.Unlock()
-		return nil, &UnavailableError{at.kind.name, err.Error()}
+		return nil, unavailable(at.kind.name, err.Error())
 	}
 	s := newServer(p, at, files, options)
 	sl.server = s
@@ -295,9 +310,9 @@ func (p *Pool) take(files workspace.Files, at place) (*server, error) {
 func (p *Pool) mayStart(name string, sl *slot) error {
 	switch left := sl.retry.Sub(p.o.Now()); {
 	case sl.failures >= maxFailures:
-		return &UnavailableError{name, fmt.Sprintf("it ended %d times and is not started again (%v); change sidecar.languageServers, or restart sidecar-ls", sl.failures, sl.last)}
+		return unavailable(name, fmt.Sprintf("it ended %d times and is not started again (%v); change sidecar.languageServers, or restart sidecar-ls", sl.failures, sl.last))
 	case left > 0:
-		return &UnavailableError{name, fmt.Sprintf("it ended (%v) and is started again in %v", sl.last, left.Round(100*time.Millisecond))}
+		return notYet(name, fmt.Sprintf("it ended (%v) and is started again in %v", sl.last, left.Round(100*time.Millisecond)))
 	}
 	return nil
 }
@@ -371,7 +386,7 @@ func (p *Pool) Installed() []Installed {
 func (p *Pool) launchOf(k *kind) (launch, json.RawMessage, error) {
 	set := p.o.Settings()
 	if set.Refused != "" {
-		return launch{}, nil, &UnavailableError{k.name, set.Refused}
+		return launch{}, nil, unavailable(k.name, set.Refused)
 	}
 	l, options, err := k.launch(set.Servers[k.name])
 	if err != nil {
@@ -383,7 +398,7 @@ func (p *Pool) launchOf(k *kind) (launch, json.RawMessage, error) {
 // launch is how a kind is started as the user wants it.
 func (k *kind) launch(own Server) (launch, json.RawMessage, *UnavailableError) {
 	if own.Off {
-		return launch{}, nil, &UnavailableError{k.name, "it is switched off by sidecar.languageServers"}
+		return launch{}, nil, unavailable(k.name, "it is switched off by sidecar.languageServers")
 	}
 	options := k.options
 	if len(own.Options) > 0 {
@@ -401,5 +416,5 @@ func (k *kind) launch(own Server) (launch, json.RawMessage, *UnavailableError) {
 		argv = slices.Concat([]string{program}, argv[1:])
 		return launch{argv, string(options)}, options, nil
 	}
-	return launch{}, nil, &UnavailableError{k.name, fmt.Sprintf("%s is not installed (not on PATH); install it, or name its command in sidecar.languageServers", cmp.Or(commands[0][0], k.name))}
+	return launch{}, nil, unavailable(k.name, fmt.Sprintf("%s is not installed (not on PATH); install it, or name its command in sidecar.languageServers", cmp.Or(commands[0][0], k.name)))
 }

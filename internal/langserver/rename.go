@@ -23,7 +23,7 @@ func (p *Pool) Rename(ctx context.Context, files workspace.Files, at Place, newN
 	}
 	defer done() // the turn is held: nobody else may show the server other texts
 	if !s.caps.RenameProvider {
-		return nil, &UnavailableError{s.at.kind.name, "it can't rename"}
+		return nil, unavailable(s.at.kind.name, "it can't rename")
 	}
 	edit, err := s.rename(ctx, at, newName)
 	if err != nil {
@@ -102,7 +102,7 @@ func byFile(server string, edit lsp.WorkspaceEdit) ([]fileEdit, error) {
 		case c.RenameFile != nil:
 			of(c.RenameFile.OldURI).moveTo = c.RenameFile.NewURI
 		default:
-			return nil, &UnavailableError{server, "this renaming makes or deletes files, which is not supported; edit the files one by one"}
+			return nil, unavailable(server, "this renaming makes or deletes files, which is not supported; edit the files one by one")
 		}
 	}
 	if len(out) == 0 {

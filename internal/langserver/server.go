@@ -43,15 +43,15 @@ type server struct {
 	turn chan struct{} // holds a token while someone shows it texts
 	docs documents     // guarded by turn
 
-	mu     sync.Mutex
-	why    error // that it ended, or could not be started
-	used   time.Time
-	users  int
-	idle   *time.Timer
-	stuck  int
-	silent time.Time // since when, if stuck > 0
-	pushed pushes
-	bases  map[string]baseline // by name
+	mu      sync.Mutex
+	why     error // that it ended, or could not be started
+	used    time.Time
+	users   int
+	idle    *time.Timer
+	stuck   int
+	silent  time.Time // since when, if stuck > 0
+	pushed  pushes
+	reports map[known]Report // that were right
 
 	heard atomic.Int64 // messages from it
 	told  atomic.Int64 // of changes on the disk
@@ -326,13 +326,13 @@ func (s *server) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &UnavailableError{s.at.kind.name, "it did not answer in time"}
+		return notYet(s.at.kind.name, "it did not answer in time")
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &remote):
 		return &AnswerError{s.at.kind.name, shorten(remote.Message, 500)}
 	}
-	return &UnavailableError{s.at.kind.name, "it ended before it answered"}
+	return notYet(s.at.kind.name, "it ended before it answered")
 }
 
 // AnswerError is an error that a server answered.

@@ -62,7 +62,7 @@ func askTSServer(ctx context.Context, s *server, uri string) (func(context.Conte
 				return nil, err
 			}
 			if r.Type != "response" {
-				return nil, &UnavailableError{s.at.kind.name, "it has no answer now: " + shorten(r.Type+" "+r.Message, 200)}
+				return nil, unavailable(s.at.kind.name, "it has no answer now: "+shorten(r.Type+" "+r.Message, 200))
 			}
 			for _, d := range r.Body {
 				all = append(all, d.diagnostic())

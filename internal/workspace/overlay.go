@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -30,6 +31,31 @@ type Layer interface {
 func NewOverlay(lower Files, layer Layer) Files {
 	return &overlay{lower, layer}
 }
+
+// Undone returns files as they were before changes were made to them.
+func Undone(files Files, changes []Change) Files {
+	was := texts{}
+	for _, c := range changes {
+		switch {
+		case c.Link():
+		case c.From != "":
+			was[c.From], was[c.Path] = c.Before, nil
+		default:
+			was[c.Path] = c.Before
+		}
+	}
+	return NewOverlay(files, was)
+}
+
+// texts is a Layer of some files, by name; nil for one that is not there.
+type texts map[string][]byte
+
+func (t texts) Lookup(name string) (data []byte, deleted, ok bool) {
+	data, ok = t[name]
+	return data, ok && data == nil, ok
+}
+
+func (t texts) Names() []string { return slices.Sorted(maps.Keys(t)) }
 
 type overlay struct {
 	Files
