@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
@@ -98,8 +99,12 @@ func (d *Dispatcher) Search(sessionID, question string) ([]tools.Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	fit := all
+	if strings.TrimSpace(question) != "" {
+		fit = tools.Find(all, question)
+	}
 	var found []tools.Found
-	for _, t := range tools.Find(all, question) {
+	for _, t := range fit {
 		found = append(found, tools.Found{Tool: t, Listed: slices.Contains(seen, t)})
 	}
 	return found, nil

@@ -26,7 +26,7 @@ const (
 	storeName = "knowledge.index"
 	// storeVersion changes with what is written, and with how text is turned
 	// into terms and units.
-	storeVersion = 5
+	storeVersion = 6
 	// maxStore bounds what is read.
 	maxStore = 4 << 30
 	headSize = 48

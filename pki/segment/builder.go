@@ -73,7 +73,10 @@ func (b *Builder) Add(f File, src []byte, units []scan.Unit, imports []Import) {
 	b.seg.source += int64(len(src))
 	lines := lineCounter{src: src, line: 1}
 
-	last := uint32(bytes.Count(src, []byte{'\n'}) + 1)
+	last := uint32(bytes.Count(src, []byte{'\n'}))
+	if last == 0 || src[len(src)-1] != '\n' {
+		last++
+	}
 	b.begin(Unit{File: file, Start: 1, End: last, kind: kindCode(FileKind)}, "", path.Base(f.Path))
 	b.pathWords(f.Path)
 	b.imports(imports)

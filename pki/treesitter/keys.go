@@ -48,7 +48,7 @@ func yamlKeys(src []byte) []pki.Symbol {
 			scalar = indent
 		}
 	}
-	k.close(0, len(starts)+1, len(src))
+	k.close(0, lineCount(src, starts)+1, len(src))
 	return k.out
 }
 
@@ -113,7 +113,7 @@ func tomlKeys(src []byte) []pki.Symbol {
 		k.add(level, name, text, i+1, start, src)
 		quote, brackets = tomlState(value, "", 0)
 	}
-	k.close(0, len(starts)+1, len(src))
+	k.close(0, lineCount(src, starts)+1, len(src))
 	return k.out
 }
 

@@ -86,7 +86,7 @@ func headings(src []byte) []pki.Symbol {
 		}
 	}
 	for _, i := range open {
-		end(&out[i], len(starts)+1, len(src))
+		end(&out[i], lineCount(src, starts)+1, len(src))
 	}
 	return out
 }

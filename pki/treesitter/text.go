@@ -18,6 +18,15 @@ func lineStarts(src []byte) []int {
 	return starts
 }
 
+// lineCount returns how many lines src has: what follows its last line break
+// is one only if there is something.
+func lineCount(src []byte, starts []int) int {
+	if n := len(starts); n > 1 && starts[n-1] == len(src) {
+		return n - 1
+	}
+	return len(starts)
+}
+
 // lineAt returns the line of an offset, counted from one.
 func lineAt(starts []int, offset int) int {
 	i, found := slices.BinarySearch(starts, offset)

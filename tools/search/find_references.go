@@ -93,16 +93,29 @@ func runReferences(ctx context.Context, f *references.Finder, c *tools.Call, in 
 	case ctx.Err() != nil:
 		return tools.Result{}, ctx.Err()
 	case errors.Is(err, references.ErrNoSymbol):
-		return tools.Result{
-			Text:       fmt.Sprintf("nothing is called %s in this workspace's code (upper and lower case differ); for a part of a name or for other text use grep\n", in.Symbol),
-			Structured: referencesData{Definitions: []site{}, Importers: []site{}, Usages: []site{}},
-		}, nil
+		text := fmt.Sprintf("nothing is called %s in this workspace's code", in.Symbol)
+		if like := similar(f.Similar(within, c.Files, in.Symbol)); like != "" {
+			text += ", but there is " + like + "; upper and lower case differ\n"
+		} else {
+			text += "; for a part of a name or for other text use grep\n"
+		}
+		return tools.Result{Text: text, Structured: referencesData{Definitions: []site{}, Importers: []site{}, Usages: []site{}}}, nil
 	case errors.Is(err, references.ErrElsewhere):
 		return in.result(r, fmt.Sprintf("%s is neither defined nor used at %s; leave path out, or take one of these:", in.Symbol, in.Path)), nil
 	case err != nil:
 		return tools.Result{}, err
 	}
 	return in.result(r, ""), nil
+}
+
+// similar names the first of some definitions.
+func similar(list []references.Place) string {
+	const most = 5
+	var names []string
+	for _, p := range list[:min(len(list), most)] {
+		names = append(names, fmt.Sprintf("%s (%s, %s:%d)", p.Name, p.Kind, p.Path, p.Line))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (in *referencesArgs) query(c *tools.Call) (references.Query, error) {

@@ -84,6 +84,7 @@ func TestToolSearch(t *testing.T) {
 	}
 	tool := toolSearch(catalog{{Tool: named("git_status"), Listed: true}, {Tool: named("git_push")}, {Tool: named("git_pull")}})
 	const schema = `{"type":"object","properties":{},"additionalProperties":false}`
+	const all = "git_status: Does git_status\ngit_push: Does git_push\ngit_pull: Does git_pull\n\nTo call one that is not in your list, activate it by name."
 	for args, want := range map[string]string{
 		`{"query":"git"}`:           "git_push: Does git_push.\n\ngit_pull: Does git_pull.\n\nTo call a tool, activate it by name: that says its arguments and puts it into your list.\nIn your list already: git_status",
 		`{"query":"git","limit":1}`: "git_push: Does git_push.\n\nTo call a tool, activate it by name: that says its arguments and puts it into your list.\n2 more fit; a higher limit shows them.",
@@ -94,10 +95,10 @@ func TestToolSearch(t *testing.T) {
 		`{"name":"nope"}`:                 "unknown_tool",
 		`{"names":["nope","git_secret"]}`: "unknown_tool",
 		`{"name":"git_secret"}`:           "denied",
-		`{"query":"  "}`:                  "invalid_arguments",
-		`{"query":"","name":""}`:          "invalid_arguments",
-		`{"names":[]}`:                    "invalid_arguments",
-		`{}`:                              "invalid_arguments",
+		`{"query":"  "}`:                  all,
+		`{"query":"","name":""}`:          all,
+		`{"names":[]}`:                    all,
+		`{}`:                              all,
 		`{"query":"git","limit":0}`:       "invalid_arguments",
 		`{"query":"git","limit":51}`:      "invalid_arguments",
 		`{"query":7}`:                     "invalid_arguments",

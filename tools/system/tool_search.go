@@ -14,7 +14,8 @@ import (
 // Catalog is all tools that a session may use, whether its model's list has
 // them or not.
 type Catalog interface {
-	// Search returns the tools that a question in plain words asks for, best first.
+	// Search returns the tools that a question in plain words asks for, best first;
+	// all of them for an empty one.
 	Search(session, question string) ([]tools.Found, error)
 	// Activate puts a tool into the list of the session's model and returns it.
 	// It fails with tools.UnknownTool, and with tools.Denied for a tool that the
@@ -45,10 +46,10 @@ func toolSearch(catalog Catalog) *tools.Tool {
 		switch {
 		case len(names) > 0:
 			return activate(catalog, c.Session, names)
-		case strings.TrimSpace(in.Query) != "":
-			return searchTools(catalog, c.Session, in.Query, in.Limit)
+		case strings.TrimSpace(in.Query) == "":
+			return allTools(catalog, c.Session)
 		}
-		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "query: say what you want to do, or give the name of a tool to activate")
+		return searchTools(catalog, c.Session, in.Query, in.Limit)
 	})
 }
 
@@ -93,6 +94,23 @@ func searchTools(catalog Catalog, session, question string, limit int) (tools.Re
 		fmt.Fprintf(&text, "\n%d more fit; a higher limit shows them.", left)
 	}
 	return tools.Result{Text: text.String(), Structured: map[string]any{"results": results, "more": left}, Truncated: left > 0}, nil
+}
+
+// allTools names every tool, with the first sentence of what it does.
+func allTools(catalog Catalog, session string) (tools.Result, error) {
+	found, err := catalog.Search(session, "")
+	if err != nil {
+		return tools.Result{}, err
+	}
+	results := []foundTool{}
+	var text strings.Builder
+	for _, f := range found {
+		does, _, _ := strings.Cut(f.Description, ". ")
+		results = append(results, foundTool{f.Name, f.Description, f.Listed})
+		fmt.Fprintf(&text, "%s: %s\n", f.Name, strings.TrimSuffix(does, "."))
+	}
+	text.WriteString("\nTo call one that is not in your list, activate it by name.")
+	return tools.Result{Text: text.String(), Structured: map[string]any{"results": results, "more": 0}}, nil
 }
 
 func order(listed bool) int {

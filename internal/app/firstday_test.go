@@ -1,0 +1,95 @@
+package app_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// TestLineRangesAgree: what read_file, an outline and the index say of a file's
+// lines is the same.
+func TestLineRangesAgree(t *testing.T) {
+	home(t)
+	texts := map[string]string{
+		"doc.md":    "# Quokka\n\n" + strings.Repeat("the quokka text goes on\n", 39),
+		"open.md":   "# Quokka\n\n" + strings.Repeat("the quokka text goes on\n", 38) + "the end",
+		"ay.yaml":    "quokka:\n  b: 1\n  c: 2\n",
+		"at.toml":    "[quokka]\nb = 1\nc = 2\n",
+		"ap.py":      "class Quokka:\n    def jump(self):\n        return 1\n",
+		"ag.go":      "package quokka\n\nfunc Jump() int {\n\treturn 1\n}\n",
+		"as.sh":      "quokka() {\n  echo\n}\n",
+		"ats.ts":      "export class Quokka {\n  jump() {}\n}\n",
+		"one.md":    "# Quokka",
+		"crlf.md":   "# Quokka\r\n\r\ntext\r\n",
+		"blanks.md": "# Quokka\n\ntext\n\n\n",
+	}
+	r := serve(t, project(t, texts), fakeeditor.Options{})
+	last := regexp.MustCompile(`(?m)^\s*(\d+)-(\d+) `)
+	for name, text := range texts {
+		want := strings.Count(text, "\n")
+		if !strings.HasSuffix(text, "\n") {
+			want++
+		}
+		read := command[struct{ Structured struct{ TotalLines int } }](r, "sidecar.tools.call", object{"name": "read_file", "arguments": object{"path": name}})
+		if read.Structured.TotalLines != want {
+			t.Errorf("%s: read_file says %d lines, want %d", name, read.Structured.TotalLines, want)
+		}
+		most := 0
+		for _, m := range last.FindAllStringSubmatch(r.call("read_file", object{"path": name, "mode": "outline"}).Content, -1) {
+			end, _ := strconv.Atoi(m[2])
+			most = max(most, end)
+		}
+		if most != want {
+			t.Errorf("%s: its outline ends in line %d, want %d", name, most, want)
+		}
+		if got := r.call("project_knowledge_search", object{"query": name, "path_prefix": name, "kind_filter": []string{"file"}}).Content; !strings.Contains(got, fmt.Sprintf("%s:1-%d\t", name, want)) {
+			t.Errorf("%s: the index says %q, want 1-%d", name, got, want)
+		}
+	}
+}
+
+// TestNamesInAnotherCase: a name that is right but for its case is answered with
+// what there is.
+func TestNamesInAnotherCase(t *testing.T) {
+	home(t)
+	r := serve(t, project(t, map[string]string{
+		"price.go": "package shop\n\n// Discount is what a customer saves.\nfunc Discount(n int) int { return n / 10 }\n",
+		"api.py":   "def apply_discount(n):\n    return n\n",
+		".env":     "discounts=1\n",
+	}), fakeeditor.Options{})
+	for symbol, want := range map[string]string{
+		"discount":           "nothing is called discount in this workspace's code, but there is Discount (function, price.go:4); upper and lower case differ",
+		"shop.DISCOUNT":      "but there is Discount (function, price.go:4)",
+		"applyDiscount":      "but there is apply_discount (function, api.py:1)",
+		"nothing_like_it":    "for a part of a name or for other text use grep",
+		"Discounts":          "for a part of a name or for other text use grep",
+		"Discount":           "price.go:4:6",
+		"apply_discount.xyz": "for a part of a name or for other text use grep",
+	} {
+		if res := r.call("find_references", object{"symbol": symbol}); !res.OK || !strings.Contains(res.Content, want) {
+			t.Errorf("%s: %s", symbol, res.Content)
+		}
+	}
+}
+
+// TestAllToolsAreNamed: a search for nothing in particular names every tool.
+func TestAllToolsAreNamed(t *testing.T) {
+	home(t)
+	r := serve(t, project(t, map[string]string{"a.txt": "x\n"}), fakeeditor.Options{})
+	all := r.listed(object{"registry": "full"})
+	for _, args := range []object{{}, {"query": "  "}} {
+		res := r.call("tool_search", args)
+		for _, name := range all {
+			if !strings.Contains("\n"+res.Content, "\n"+name+": ") {
+				t.Errorf("%v: %s is missing in %s", args, name, res.Content)
+			}
+		}
+	}
+	if res := r.call("tool_search", object{"query": "commit"}); strings.Contains(res.Content, "system_monitor") {
+		t.Errorf("a question: %s", res.Content)
+	}
+}
