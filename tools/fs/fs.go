@@ -44,11 +44,13 @@ func Tools(d Deps) []*tools.Tool {
 	return []*tools.Tool{
 		newReadFile(d),
 		newWriteFile(),
+		newAppendFile(),
 		newEditFile(),
 		newApplyPatch(),
 		newDeleteFile(),
 		newMoveFile(),
 		newListDirectory(),
+		newDiffText(),
 	}
 }
 

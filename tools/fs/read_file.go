@@ -19,6 +19,7 @@ type ReadFileArgs struct {
 	Path   string `json:"path" jsonschema:"file, relative to the workspace"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line, counted from 1" minimum:"1"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"most lines" minimum:"1"`
+	Tail   int    `json:"tail,omitempty" jsonschema:"only the last lines, so many of them" minimum:"1"`
 	Mode   string `json:"mode,omitempty" jsonschema:"full text, or the symbols with their lines" enum:"full,outline" default:"full"`
 }
 
@@ -68,6 +69,9 @@ func newReadFile(d Deps) *tools.Tool {
 }
 
 func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tools.Result, error) {
+	if in.Tail > 0 && (in.Offset > 0 || in.Limit > 0) {
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "tail: the last lines are asked for, and offset or limit, too; leave one of them out")
+	}
 	name, data, err := open(ctx, c, in.Path)
 	if err != nil {
 		return tools.Result{}, err
@@ -92,6 +96,9 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 	body := f.text.Body
 	if in.Offset > total {
 		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "offset %d is past the end: %s has %s", in.Offset, f.name, plural(total, "line"))
+	}
+	if in.Tail > 0 {
+		in.Offset = total - in.Tail + 1
 	}
 	if in.Offset > 1 || in.Limit > 0 && in.Limit < total {
 		info.Offset = max(1, in.Offset)

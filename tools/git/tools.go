@@ -29,6 +29,6 @@ const category = "git"
 func Tools(d Deps) []*tools.Tool {
 	return []*tools.Tool{
 		newStatus(d), newDiff(d), newLog(d),
-		newStage(d), newCommit(d), newPush(d), newPull(d), newStash(d), newBranch(d),
+		newStage(d), newCommit(d), newPush(d), newPull(d), newStash(d), newBranch(d), newInit(),
 	}
 }
