@@ -144,6 +144,11 @@ func beginKeeping() error {
 	// They are not ignored, which commands would inherit.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
 	makeThreads(keeperThreads)
+	// The first process that Go makes or looks up has it try what the kernel can,
+	// by a child that ForkLock knows nothing of: it could be stopped by endTree.
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Release()
+	}
 	for i := range k.Cgroups {
 		_, err := unix.Write(planFD+1+i, []byte("0"))
 		if err = errors.Join(err, unix.Close(planFD+1+i)); err != nil {

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -160,7 +164,7 @@ func TestKeepersEnd(t *testing.T) {
 	}
 	for _, pid := range pids {
 		for _, child := range descendants(pid) {
-			if err := unix.Kill(child, unix.SIGTERM); err != nil {
+			if err := unix.Kill(child.pid, unix.SIGTERM); err != nil {
 				t.Error(err)
 			}
 		}
@@ -218,4 +222,44 @@ func TestServerDiesIdle(t *testing.T) {
 		t.Error("the keeper is alive")
 	}
 	k.group.remove()
+}
+
+// TestStopping: a process that has no program of its own yet is ended where its
+// parent waits for it; all others are stopped.
+func TestStopping(t *testing.T) {
+	// A subshell is what it was made from until it runs something else.
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", "(echo own; (echo own; read -r _); :) | (read -r _; read -r _; exec sleep 1000)")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	root := cmd.Process.Pid
+	defer func() {
+		_ = in.Close()
+		_ = unix.Kill(-root, unix.SIGKILL)
+		_ = cmd.Wait()
+	}()
+	var got map[string]int
+	for want := map[string]int{"child": 1, "program": 1, "below": 1}; !maps.Equal(got, want); { // nothing tells when all are there
+		if t.Context().Err() != nil {
+			t.Fatalf("%v", got)
+		}
+		got = map[string]int{}
+		for _, p := range descendants(root) {
+			line, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/cmdline")
+			signal := stopping(root, p)
+			switch program := strings.HasPrefix(string(line), "sleep"); {
+			case program && signal == unix.SIGSTOP:
+				got["program"]++
+			case !program && p.parent == root && signal == unix.SIGKILL:
+				got["child"]++
+			case p.parent != root && signal == unix.SIGSTOP:
+				got["below"]++
+			}
+		}
+	}
 }

@@ -52,19 +52,19 @@ func readProcess(pid int) (process, bool) {
 }
 
 // descendants are the processes below root that have not ended.
-func descendants(root int) []int {
+func descendants(root int) []process {
 	children := map[int][]process{}
 	for _, p := range processes() {
 		children[p.parent] = append(children[p.parent], p)
 	}
-	var alive []int
+	var alive []process
 	todo := []int{root}
 	for len(todo) > 0 {
 		pid := todo[0]
 		todo = todo[1:]
 		for _, p := range children[pid] {
 			if p.state != 'Z' && p.state != 'X' {
-				alive = append(alive, p.pid)
+				alive = append(alive, p)
 			}
 			todo = append(todo, p.pid)
 		}
@@ -79,20 +79,7 @@ func descendants(root int) []int {
 func endTree(root int, patience time.Duration, reap func() bool) {
 	deadline := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		seen := map[int]bool{}
-		for {
-			fresh := false
-			for _, pid := range descendants(root) {
-				if !seen[pid] {
-					seen[pid], fresh = true, true
-					_ = unix.Kill(pid, unix.SIGSTOP)
-				}
-			}
-			if !fresh || time.Now().After(deadline) {
-				break
-			}
-		}
-		for pid := range seen {
+		for pid := range freeze(root, deadline) {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		if reap != nil && reap() || reap == nil && len(descendants(root)) == 0 {
@@ -103,4 +90,40 @@ func endTree(root int, patience time.Duration, reap func() bool) {
 		}
 		time.Sleep(wait) // nothing tells when a process that is not ours has ended
 	}
+}
+
+// freeze stops all processes below root, those too that they make meanwhile.
+func freeze(root int, deadline time.Time) (seen map[int]bool) {
+	seen = map[int]bool{}
+	for fresh := true; fresh && !time.Now().After(deadline); {
+		fresh = false
+		for _, p := range descendants(root) {
+			if !seen[p.pid] {
+				seen[p.pid], fresh = true, true
+				_ = unix.Kill(p.pid, stopping(root, p))
+			}
+		}
+	}
+	return seen
+}
+
+// stopping is the signal that keeps a process from making others. A child of
+// root that runs no program of its own yet is ended: root's thread waits in the
+// kernel until it does, and root with it as soon as its runtime wants all its
+// threads to pause. Were the child stopped by a server that ends just then,
+// nobody would be left to end it.
+func stopping(root int, p process) unix.Signal {
+	if p.parent == root {
+		of := func(pid int) []byte {
+			line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+			if err != nil {
+				return nil
+			}
+			return line
+		}
+		if own := of(p.pid); len(own) > 0 && bytes.Equal(own, of(root)) {
+			return unix.SIGKILL
+		}
+	}
+	return unix.SIGSTOP
 }
