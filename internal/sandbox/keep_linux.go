@@ -94,7 +94,10 @@ func keep(after func(record string)) int {
 		// not be stopped: until it runs its program this process waits for it, and
 		// would not come to end it.
 		syscall.ForkLock.Lock()
-		endTree(os.Getpid(), treePatience, nil)
+		// What runs away by making another process of itself all the time may be
+		// missed in the table of processes, but not as a child. That the status of
+		// the command is lost doesn't matter to anybody.
+		endTree(os.Getpid(), treePatience, reapAll)
 		for _, dir := range remove(&has) {
 			Sweep(dir) // what the server would do
 		}
