@@ -50,7 +50,7 @@ func check(tool string, n *node, args json.RawMessage) (json.RawMessage, []strin
 }
 
 func invalid(tool, text string) *Error {
-	return Errorf(InvalidArguments, "invalid arguments for %s: %s", tool, text)
+	return Errorf(InvalidArguments, "%s: %s", tool, text)
 }
 
 func fieldList(n *node) string {

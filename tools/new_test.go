@@ -137,7 +137,7 @@ func TestBindRefuses(t *testing.T) {
 			if !errors.As(err, &e) || e.Code != InvalidArguments {
 				t.Fatalf("error %v, want invalid_arguments", err)
 			}
-			text, ok := strings.CutPrefix(e.Message, "invalid arguments for sample: ")
+			text, ok := strings.CutPrefix(e.Message, "sample: ")
 			if !ok || !strings.Contains(text, c.want) {
 				t.Errorf("got  %s\nwant %s", text, c.want)
 			}

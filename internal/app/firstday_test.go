@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // TestLineRangesAgree: what read_file, an outline and the index say of a file's
@@ -17,12 +18,12 @@ func TestLineRangesAgree(t *testing.T) {
 	texts := map[string]string{
 		"doc.md":    "# Quokka\n\n" + strings.Repeat("the quokka text goes on\n", 39),
 		"open.md":   "# Quokka\n\n" + strings.Repeat("the quokka text goes on\n", 38) + "the end",
-		"ay.yaml":    "quokka:\n  b: 1\n  c: 2\n",
-		"at.toml":    "[quokka]\nb = 1\nc = 2\n",
-		"ap.py":      "class Quokka:\n    def jump(self):\n        return 1\n",
-		"ag.go":      "package quokka\n\nfunc Jump() int {\n\treturn 1\n}\n",
-		"as.sh":      "quokka() {\n  echo\n}\n",
-		"ats.ts":      "export class Quokka {\n  jump() {}\n}\n",
+		"ay.yaml":   "quokka:\n  b: 1\n  c: 2\n",
+		"at.toml":   "[quokka]\nb = 1\nc = 2\n",
+		"ap.py":     "class Quokka:\n    def jump(self):\n        return 1\n",
+		"ag.go":     "package quokka\n\nfunc Jump() int {\n\treturn 1\n}\n",
+		"as.sh":     "quokka() {\n  echo\n}\n",
+		"ats.ts":    "export class Quokka {\n  jump() {}\n}\n",
 		"one.md":    "# Quokka",
 		"crlf.md":   "# Quokka\r\n\r\ntext\r\n",
 		"blanks.md": "# Quokka\n\ntext\n\n\n",
@@ -91,5 +92,41 @@ func TestAllToolsAreNamed(t *testing.T) {
 	}
 	if res := r.call("tool_search", object{"query": "commit"}); strings.Contains(res.Content, "system_monitor") {
 		t.Errorf("a question: %s", res.Content)
+	}
+}
+
+// TestWhatIsRefusedIsNamed: a refusal names the path, and the rule that it goes
+// by.
+func TestWhatIsRefusedIsNamed(t *testing.T) {
+	home(t)
+	userSettings(t, object{"mode": "autonomous"})
+	r := serve(t, project(t, map[string]string{"a.txt": "one\ntwo\nthree\n"}), fakeeditor.Options{})
+	r.Choose("Deny")
+	for _, c := range []struct {
+		tool string
+		args object
+		code tools.Code
+		want string
+	}{
+		{"write_file", object{"path": "sub/.git/config", "content": "x\n"}, tools.ProtectedPath, "sub/.git/config: the path is never written by a tool; leave it to the user (rule path.never)"},
+		{"write_file", object{"path": ".github/workflows/ci.yml", "content": "on: push\n"}, tools.NotApproved, ""},
+		{"write_file", object{"path": "odd\nname.txt", "content": "x\n"}, tools.InvalidArguments, `"odd\nname.txt" has a control character`},
+		{"move_file", object{"from": "a.txt", "to": "b\x1b[31m.txt"}, tools.InvalidArguments, "has a control character"},
+		{"apply_patch", object{"patch": "*** Begin Patch\n*** Add File: x\ty.txt\n+x\n*** End Patch\n"}, tools.InvalidArguments, "control character"},
+		{"read_file", object{}, tools.InvalidArguments, "read_file: path: required (string)"},
+	} {
+		if res := r.call(c.tool, c.args); res.Error.Code != c.code || !strings.Contains(res.Content, c.want) {
+			t.Errorf("%s %v: %s, want %s %s", c.tool, c.args, res.Content, c.code, c.want)
+		}
+	}
+	// What was there before keeps its name.
+	write(t, r.dir+"/old\tname.txt", "one\n")
+	if res := r.call("edit_file", object{"path": "old\tname.txt", "search": "one", "replace": "two"}); !res.OK {
+		t.Error(res.Content)
+	}
+	// A patch that was applied elsewhere than it said shows where.
+	patch := "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n two\n-three\n+four\n"
+	if res := r.call("apply_patch", object{"patch": patch}); !res.OK || !strings.Contains(res.Content, "@@ -1,3 +1,3 @@\n one\n two\n-three\n+four\n") {
+		t.Error(res.Content)
 	}
 }

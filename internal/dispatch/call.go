@@ -248,8 +248,8 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Permission:     c.set.Permissions[c.tool.Name],
 		ModePermission: c.mode.Permissions[c.tool.Name],
 		Behaviour:      c.mode.Behaviour,
-		Protected:      protected,
-		Never:          never,
+		Protected:      protected != "",
+		Never:          never != "",
 		ToStore:        c.mode.ToStore,
 		Queued:         c.queued(),
 		NewHosts:       strings.Join(c.newHosts(), ", "),
@@ -270,17 +270,21 @@ func (c *call) access() tools.Access {
 	return c.tool.Access
 }
 
-// protection sums up the protected paths among changes, and those that they
-// lead to. A new file with the name of a secret counts: what is written there
+// protection returns the first path among changes, and what they lead to, that
+// is asked about, and the first that nobody may write. A new file with the name of a secret counts: what is written there
 // can't be read back.
-func (c *call) protection(changes []workspace.Change) (ask, never bool) {
+func (c *call) protection(changes []workspace.Change) (ask, never string) {
 	for _, name := range touched(changes) {
 		worst := workspace.Protected(name)
 		if real, err := c.to.RealName(name); err == nil {
 			worst = max(worst, workspace.Protected(real))
 		}
-		ask = ask || worst == workspace.AskFirst || workspace.Sensitive(name)
-		never = never || worst == workspace.Never
+		if ask == "" && (worst == workspace.AskFirst || workspace.Sensitive(name)) {
+			ask = name
+		}
+		if never == "" && worst == workspace.Never {
+			never = name
+		}
 	}
 	return ask, never
 }
@@ -291,11 +295,10 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 	case policy.Allow:
 		return nil
 	case policy.Deny:
-		code := tools.Denied
-		if _, never := c.protection(changes); never {
-			code = tools.ProtectedPath
+		if _, never := c.protection(changes); never != "" {
+			return tools.Errorf(tools.ProtectedPath, "%s: %s (rule %s)", never, v.Reason, v.Rule)
 		}
-		return tools.Errorf(code, "%s", v.Reason)
+		return tools.Errorf(tools.Denied, "%s", v.Reason)
 	}
 	return c.ask(ctx, v, changes)
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -36,6 +37,9 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 	if err != nil || len(changes) == 0 {
 		c.res.Decision.Outcome = string(policy.Allow)
 		return out, err
+	}
+	if err := plainNames(changes); err != nil {
+		return tools.Result{}, err
 	}
 	if err := c.settle(ctx, c.decide(changes), changes); err != nil {
 		return tools.Result{}, err
@@ -78,6 +82,17 @@ func (c *call) compute(ctx context.Context) (tools.Result, []workspace.Change, e
 		return ch.From == "" && ch.Before != nil && ch.After != nil && bytes.Equal(ch.Before, ch.After)
 	})
 	return out, changes, err
+}
+
+// plainNames refuses to make a file whose name is another one where it is shown:
+// a line break in it, or a character that steers a terminal.
+func plainNames(changes []workspace.Change) error {
+	for _, ch := range changes {
+		if (ch.From != "" || ch.Before == nil) && strings.ContainsFunc(ch.Path, unicode.IsControl) {
+			return tools.Errorf(tools.InvalidArguments, "path: %q has a control character, such as a line break, which no name of a new file may have; leave it out", ch.Path)
+		}
+	}
+	return nil
 }
 
 // touched lists the files of changes; nil when there are none.

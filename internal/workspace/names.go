@@ -83,7 +83,7 @@ func Protected(name string) Protection {
 				return Never
 			}
 			worst = AskFirst
-		case askNames[part] || hasShort(askShort, part):
+		case askNames[part] || hasShort(askShort, part), i > 0 && askBelow[parts[i-1]+"/"+part]:
 			worst = AskFirst
 		}
 	}
@@ -139,7 +139,7 @@ func shorts(names map[string]bool) map[string]bool {
 
 // askNames are files and directories whose content some program runs or trusts
 // without asking: configuration of editors and agents, hooks and what runs
-// them, start-up files of shells and tools.
+// them, start-up files of shells and tools, what services build and publish by.
 var askNames = set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".cursor", ".claude", ".codex", ".gemini",
 	".devcontainer", ".devcontainer.json", ".husky", ".githooks", ".lefthook", ".direnv", ".ssh", ".gnupg",
 	".mcp.json", "mcp.json", ".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases",
@@ -147,7 +147,12 @@ var askNames = set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".curso
 	".login", ".logout", ".inputrc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", "config.fish", ".gitconfig",
 	".gitmodules", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".pre-commit-config.yaml",
 	".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", ".npmrc",
-	".yarnrc", ".yarnrc.yml", ".ripgreprc", ".gdbinit", ".lldbinit", ".pypirc", ".pdbrc", ".mise.toml", "mise.toml")
+	".yarnrc", ".yarnrc.yml", ".ripgreprc", ".gdbinit", ".lldbinit", ".pypirc", ".pdbrc", ".mise.toml", "mise.toml",
+	".gitlab-ci.yml", ".circleci", ".buildkite", ".travis.yml", ".cirrus.yml", ".drone.yml", ".woodpecker", ".woodpecker.yml",
+	"appveyor.yml", ".appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile")
+
+// askBelow are directories that count below another one alone.
+var askBelow = set(".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows")
 
 var askPatterns = []string{"*.code-workspace", "*profile.ps1"}
 

@@ -34,9 +34,11 @@ func TestProtected(t *testing.T) {
 			".husky/pre-commit", ".githooks/pre-push", ".bashrc", ".zshrc", ".profile", "home/.bash_profile", ".envrc",
 			".gitmodules", ".gitconfig", "x.code-workspace", ".pre-commit-config.yaml", "Microsoft.PowerShell_profile.ps1",
 			".config/fish/config.fish", ".ssh/config", ".npmrc", ".claude/settings.json",
+			".github/workflows/ci.yml", ".GitHub/Workflows/ci.yml", "sub/.github/workflows/x", ".github/workflows", ".github/actions/a/action.yml",
+			".gitlab-ci.yml", ".circleci/config.yml", "Jenkinsfile", "azure-pipelines.yml", ".forgejo/workflows/x.yml",
 		},
 		NotProtected: {
-			".", "a.txt", "src/main.go", ".gitignore", ".gitattributes", ".github/workflows/ci.yml", "git/config", ".gitx/a",
+			".", "a.txt", "src/main.go", ".gitignore", ".gitattributes", ".github/CODEOWNERS", ".github/dependabot.yml", "github/workflows/x", "workflows/x", "actions/x", "jenkinsfile.go", "git/config", ".gitx/a",
 			"x.git/config", "git.go", "sidecar/settings.json", ".sidecarignore", "vscode/x", "mcp.go", "src/hooks/useX.ts",
 			"profile.go", "git~x", "git~", "a~1", ".git2", "envrc", "idea.md", "gitcon~a",
 		},

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
@@ -66,7 +67,15 @@ func lspSymbols(d Deps) *tools.Tool {
 		if len(list) == 0 && len(unknown) > 0 {
 			return tools.Result{}, failed(unknown[0], "find_references")
 		}
-		return symbolsResult(list, unknown), nil
+		inside := slices.DeleteFunc(slices.Clone(list), func(s langserver.Symbol) bool { return s.Path == "" })
+		if len(inside) == 0 {
+			return symbolsResult(list, unknown), nil
+		}
+		res := symbolsResult(inside, unknown)
+		if n := len(list) - len(inside); n > 0 {
+			res.Text += fmt.Sprintf("%d outside of the workspace, in libraries, are left out\n", n)
+		}
+		return res, nil
 	})
 }
 

@@ -1,12 +1,14 @@
 package fs
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/fs/internal/patch"
@@ -69,7 +71,7 @@ func applyPatch(ctx context.Context, c *tools.Call, in ApplyPatchArgs) (tools.Re
 	if len(changes) == 0 {
 		return tools.Result{Text: "the files are as the patch makes them already; nothing changed", Structured: out}, nil, nil
 	}
-	return tools.Result{Text: summary(out, notes), Structured: out}, changes, nil
+	return tools.Result{Text: summary(out, notes) + clipped(changedText(changes), maxDiff), Structured: out}, changes, nil
 }
 
 // rejected joins the reasons why a patch was not applied.
@@ -110,6 +112,27 @@ func summary(out Patched, notes []string) string {
 	}
 	for _, n := range notes {
 		fmt.Fprintf(&b, "(%s)\n", n)
+	}
+	return b.String()
+}
+
+// changedText shows what became of the files that were there, which need not be
+// where the patch said.
+func changedText(changes []workspace.Change) string {
+	var b strings.Builder
+	for _, ch := range changes {
+		if ch.Before == nil || ch.After == nil {
+			continue
+		}
+		before, err := workspace.DecodeText(ch.Before)
+		if err != nil {
+			continue
+		}
+		after, err := workspace.DecodeText(ch.After)
+		if err != nil {
+			continue
+		}
+		b.WriteString(diff.Unified("a/"+cmp.Or(ch.From, ch.Path), "b/"+ch.Path, before.Body, after.Body, 2))
 	}
 	return b.String()
 }
