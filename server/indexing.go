@@ -2,7 +2,8 @@ package server
 
 import (
 	"context"
-	"fmt"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // indexing shows the user how far the project index is: as progress while the
@@ -65,5 +66,5 @@ func (i *indexing) run(ctx context.Context) {
 
 // progress says in words how far a look at the files is.
 func (s KnowledgeStatus) progress() string {
-	return fmt.Sprintf("%d files, %d symbols", max(s.Files, s.Looked), s.Symbols)
+	return tools.Count(max(s.Files, s.Looked), "file") + ", " + tools.Count(s.Symbols, "symbol")
 }

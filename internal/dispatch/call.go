@@ -181,7 +181,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	}
 	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("%d pending edits are not on disk, so this did not see them.", n))
+			c.notes = append(c.notes, tools.Count(n, "pending edit")+" not on the disk, so this did not see "+map[bool]string{true: "it", false: "them"}[n == 1]+".")
 		}
 	}
 	return out, err

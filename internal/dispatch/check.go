@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // check has an edit that is held for review looked at, and tells the model what
@@ -49,7 +51,7 @@ func (f *Checked) words() string {
 		words = "What this edit breaks is not known yet (" + f.Why + ")" + f.later("a later result says it") + "."
 	}
 	if f.Open > 0 {
-		words += fmt.Sprintf(" Still open from earlier edits: %s.", counted(f.Open, "problem"))
+		words += fmt.Sprintf(" Still open from earlier edits: %s.", tools.Count(f.Open, "problem"))
 	}
 	return words
 }
@@ -68,7 +70,7 @@ func (f *Checked) Listed(kind string) string {
 	if f.AtLeast {
 		b.WriteString("at least ")
 	}
-	fmt.Fprintf(&b, "%s, says %s:", counted(f.Total, kind+" problem"), strings.Join(f.By, ", "))
+	fmt.Fprintf(&b, "%s, says %s:", tools.Count(f.Total, kind+" problem"), strings.Join(f.By, ", "))
 	for _, p := range f.New {
 		fmt.Fprintf(&b, "\n%s:%d:%d: %s: %s", p.Path, p.Line, p.Column, p.Severity, p.Message)
 	}
@@ -76,12 +78,4 @@ func (f *Checked) Listed(kind string) string {
 		fmt.Fprintf(&b, "\n%d more, see get_diagnostics", left)
 	}
 	return b.String()
-}
-
-// counted is "1 file" or "2 files".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

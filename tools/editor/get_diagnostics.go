@@ -307,9 +307,9 @@ func fileWords(u unknownData) string {
 	case len(u.Paths) == u.Files:
 		return strings.Join(u.Paths, ", ")
 	case len(u.Paths) == 0:
-		return fmt.Sprintf("%d files", u.Files)
+		return tools.Count(u.Files, "file")
 	}
-	return fmt.Sprintf("%d files (%s, …)", u.Files, strings.Join(u.Paths, ", "))
+	return fmt.Sprintf("%s (%s, …)", tools.Count(u.Files, "file"), strings.Join(u.Paths, ", "))
 }
 
 func checkedWords(checked map[string]int) string {
@@ -318,7 +318,7 @@ func checkedWords(checked map[string]int) string {
 		if n := checked[who]; who == editorName {
 			parts = append(parts, "the editor")
 		} else {
-			parts = append(parts, fmt.Sprintf("%s (%d files)", who, n))
+			parts = append(parts, fmt.Sprintf("%s (%s)", who, tools.Count(n, "file")))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -43,11 +43,11 @@ func lspRename(d Deps) *tools.Tool {
 			return tools.Result{}, nil, failed(err, "grep and edit_file")
 		}
 		var b strings.Builder
-		fmt.Fprintf(&b, "renamed to %s in %d files:\n", in.NewName, len(changes))
+		fmt.Fprintf(&b, "renamed to %s in %s:\n", in.NewName, tools.Count(len(changes), "file"))
 		paths := []string{}
 		for _, ch := range changes {
 			paths = append(paths, ch.Path)
-			fmt.Fprintf(&b, "%s: %d lines\n", ch.Path, changedLines(ch))
+			fmt.Fprintf(&b, "%s: %s\n", ch.Path, tools.Count(changedLines(ch), "line"))
 		}
 		return tools.Result{Text: b.String(), Structured: map[string]any{"newName": in.NewName, "paths": paths}}, changes, nil
 	})

@@ -60,7 +60,7 @@ func appendFile(ctx context.Context, c *tools.Call, in AppendFileArgs) (tools.Re
 	}
 	total := diff.CountLines(text.Body + added)
 	return tools.Result{
-		Text:       fmt.Sprintf("added %s to %s, which has %d now%s", plural(diff.CountLines(in.Content), "line"), name, total, note),
+		Text:       fmt.Sprintf("added %s to %s, which has %d now%s", tools.Count(diff.CountLines(in.Content), "line"), name, total, note),
 		Structured: Written{name, hash(after), false, true, total},
 	}, []workspace.Change{{Path: name, Before: data, After: after}}, nil
 }

@@ -78,7 +78,7 @@ func applyPatch(ctx context.Context, c *tools.Call, in ApplyPatchArgs) (tools.Re
 func rejected(failed []*tools.Error, files int) error {
 	e := &tools.Error{Code: failed[0].Code, Structured: failed[0].Structured}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the patch was not applied, nothing changed (%d of %s did not fit)", len(failed), plural(files, "file"))
+	fmt.Fprintf(&b, "the patch was not applied, nothing changed (%d of %s did not fit)", len(failed), tools.Count(files, "file"))
 	for _, f := range failed {
 		b.WriteString("\n" + f.Message)
 	}

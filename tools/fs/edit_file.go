@@ -182,7 +182,7 @@ const maxDiff = 4000
 
 func report(f file, out Edited, notes []string, body string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "edited %s: %s", f.name, plural(out.Replaced, "place"))
+	fmt.Fprintf(&b, "edited %s: %s", f.name, tools.Count(out.Replaced, "place"))
 	if len(out.Lines) == 1 {
 		fmt.Fprintf(&b, ", %s", out.Lines[0])
 	}

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	iofs "io/fs"
 	"path"
 	"regexp"
@@ -247,11 +246,4 @@ func unredacted(field, text, file string) error {
 		}
 	}
 	return nil
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

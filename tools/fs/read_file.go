@@ -95,7 +95,7 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 	}
 	body := f.text.Body
 	if in.Offset > total {
-		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "offset %d is past the end: %s has %s", in.Offset, f.name, plural(total, "line"))
+		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "offset %d is past the end: %s has %s", in.Offset, f.name, tools.Count(total, "line"))
 	}
 	if in.Tail > 0 {
 		in.Offset = total - in.Tail + 1
@@ -134,7 +134,7 @@ func outline(d Deps, f file, info FileInfo) (tools.Result, error) {
 		fmt.Fprintf(&b, "%s%d-%d %s\n", strings.Repeat("  ", s.Depth), s.Line, max(s.Line, s.EndLine), shown)
 	}
 	if len(symbols) == 0 {
-		fmt.Fprintf(&b, "no symbols found in %s (%s); read it with mode full\n", f.name, plural(info.TotalLines, "line"))
+		fmt.Fprintf(&b, "no symbols found in %s (%s); read it with mode full\n", f.name, tools.Count(info.TotalLines, "line"))
 	}
 	info.Lines = len(symbols)
 	return tools.Result{Text: b.String(), Structured: info}, nil

@@ -41,7 +41,7 @@ func choose(name string, t *match.Text, spans []match.Span, tier match.Tier, e E
 	case err != nil:
 		return nil, err
 	case n > len(spans):
-		return nil, tools.Errorf(tools.NoMatch, "%s has only %s of the search text; occurrence %d is not there", name, plural(len(spans), "occurrence"), n)
+		return nil, tools.Errorf(tools.NoMatch, "%s has only %s of the search text; occurrence %d is not there", name, tools.Count(len(spans), "occurrence"), n)
 	case n > 0:
 		return spans[n-1 : n], nil
 	case e.Occurrence == "all":

@@ -57,7 +57,7 @@ func writeFile(ctx context.Context, c *tools.Call, in WriteFileArgs) (tools.Resu
 	after := []byte(in.Content)
 	lines := diff.CountLines(in.Content)
 	return tools.Result{
-		Text:       fmt.Sprintf("created %s (%s)", name, plural(lines, "line")),
+		Text:       fmt.Sprintf("created %s (%s)", name, tools.Count(lines, "line")),
 		Structured: Written{name, hash(after), true, true, lines},
 	}, []workspace.Change{{Path: name, After: after}}, nil
 }
@@ -89,7 +89,7 @@ func overwrite(name string, data []byte, in WriteFileArgs) (tools.Result, []work
 		added, removed = added+h.NewLines, removed+h.OldLines
 	}
 	return tools.Result{
-		Text:       fmt.Sprintf("wrote %s (%s, +%d -%d%s)", name, plural(out.Lines, "line"), added, removed, note),
+		Text:       fmt.Sprintf("wrote %s (%s, +%d -%d%s)", name, tools.Count(out.Lines, "line"), added, removed, note),
 		Structured: out,
 	}, []workspace.Change{{Path: name, Before: data, After: after}}, nil
 }

@@ -178,7 +178,7 @@ func rounded(score float32) float64 { return float64(int(score*100+0.5)) / 100 }
 func renderAnswer(a index.Answer, in knowledgeArgs) string {
 	var b strings.Builder
 	if !a.Status.Ready {
-		fmt.Fprintf(&b, "The index is still being built: %d files are in it so far. Ask again soon, or use grep.\n", a.Status.Files)
+		fmt.Fprintf(&b, "The index is still being built: it has %s so far. Ask again soon, or use grep.\n", count(a.Status.Files, "file"))
 	}
 	if m := a.Status.Meaning; m != nil && m.State == "failing" {
 		fmt.Fprintf(&b, "By words alone, since there are no embeddings: %s\n", m.Err)
@@ -213,7 +213,7 @@ func renderAnswer(a index.Answer, in knowledgeArgs) string {
 		b.WriteByte('\n')
 	}
 	if n := a.WordsAlone; n > 0 {
-		fmt.Fprintf(&b, "%d files with unsaved or pending text have not got all their embeddings yet; what lacks them is found by its words alone\n", n)
+		fmt.Fprintf(&b, "%s with unsaved or pending text without all embeddings yet; what lacks them is found by its words alone\n", count(n, "file"))
 	}
 	if s := a.Status; s.Parsing && slices.ContainsFunc(a.Hits, func(h index.Hit) bool { return !h.Parsed }) {
 		fmt.Fprintf(&b, "parsed so far: %d of %d files; in the others lines tell where things end\n", s.Parsed, s.Parseable)

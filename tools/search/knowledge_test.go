@@ -103,10 +103,10 @@ func TestKnowledgeAnswer(t *testing.T) {
 		"hits": {full, `{"query":"x"}`, "a.go:3-9\tmethod\tT.M\t1.23\tlexical\na.go:3-9\tmethod\tT.N\t1.23\tlexical: named in the query\n" +
 			"tied to these by the graph:\nb.go:1-2\tfunction\tf\t0.50\tgraph: called-by (2 hops from T.M)\nlikeliest files: a.go, b.go\n"},
 		"of unsaved text": {index.Answer{Hits: []index.Hit{hit}, WordsAlone: 2, Status: index.Status{Ready: true}}, `{"query":"x"}`,
-			"a.go:3-9\tmethod\tT.M\t1.23\tlexical\n2 files with unsaved or pending text have not got all their embeddings yet; what lacks them is found by its words alone\n"},
+			"a.go:3-9\tmethod\tT.M\t1.23\tlexical\n2 files with unsaved or pending text without all embeddings yet; what lacks them is found by its words alone\n"},
 		"none":              {index.Answer{Status: index.Status{Ready: true}}, `{"query":"x"}`, "no match; use other words, names from the code if you know some, or grep\n"},
 		"none of a kind":    {index.Answer{Status: index.Status{Ready: true}}, `{"query":"x","kind_filter":["enum"]}`, "no match; ask without path_prefix and kind_filter, or use grep\n"},
-		"while it is built": {index.Answer{Status: index.Status{Files: 12}}, `{"query":"x"}`, "The index is still being built: 12 files are in it so far. Ask again soon, or use grep.\nno match; use other words, names from the code if you know some, or grep\n"},
+		"while it is built": {index.Answer{Status: index.Status{Files: 12}}, `{"query":"x"}`, "The index is still being built: it has 12 files so far. Ask again soon, or use grep.\nno match; use other words, names from the code if you know some, or grep\n"},
 	} {
 		r, err := askOracle(t, &oracle{answer: c.answer}, files, c.args)
 		if err != nil {
