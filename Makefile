@@ -35,7 +35,7 @@ sweep: tools ## all that the tests try a part of: each failpoint, long random ru
 quick: ## the tests without the race detector and without installing anything
 	$(GO) test ./...
 
-tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, language servers, agents
+tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, shells to complete in, language servers, agents
 	@missing=""; \
 	command -v nvim >/dev/null || missing="$$missing neovim"; \
 	command -v emacs >/dev/null || missing="$$missing emacs-nox elpa-eglot"; \
@@ -44,6 +44,8 @@ tools: ## what the tests run: real editors, ripgrep and ctags to compare with, b
 	command -v ctags >/dev/null || missing="$$missing universal-ctags"; \
 	command -v bwrap >/dev/null || missing="$$missing bubblewrap"; \
 	command -v npm  >/dev/null || missing="$$missing nodejs npm"; \
+	command -v zsh  >/dev/null || missing="$$missing zsh"; \
+	command -v fish >/dev/null || missing="$$missing fish"; \
 	if [ -n "$$missing" ]; then \
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \

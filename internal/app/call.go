@@ -10,11 +10,9 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
-	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // core opens the workspace for a sub-command.
@@ -44,63 +42,37 @@ func (c *cli) makeRoom(ctx context.Context) error {
 	return err
 }
 
-func listTools(ctx context.Context, c *cli) error {
-	if len(c.args) > 0 {
-		return usagef("tools takes no arguments, but got %q", c.args[0])
+// request reads a tool's name and arguments from the command line: a JSON
+// object, - for one on standard input, or words.
+func (c *cli) request(ctx context.Context, verb string, args []string) (dispatch.Request, error) {
+	if len(args) == 0 {
+		return dispatch.Request{}, usagef("%s takes a tool and its arguments, as NAME=VALUE or as one JSON object", verb)
 	}
-	k, err := c.core(ctx, queueNever)
+	r, words := dispatch.Request{Name: args[0]}, args[1:]
+	switch {
+	case len(words) == 0:
+		return r, nil
+	case len(words) == 1 && words[0] == "-":
+		data, err := io.ReadAll(io.LimitReader(c.In, workspace.MaxFileSize))
+		r.Arguments = data
+		return r, err
+	case len(words) == 1 && strings.HasPrefix(strings.TrimSpace(words[0]), "{"):
+		r.Arguments = json.RawMessage(words[0])
+		return r, nil
+	}
+	m, err := c.manual(ctx, r.Name)
 	if err != nil {
-		return err
+		return r, err
 	}
-	defer k.close()
-	format := c.format
-	if format == "" && c.json {
-		format = string(tools.FormatInfo)
+	if r.Arguments, err = m.FromWords(words); err != nil {
+		err = usagef("%v; sidecar-ls tools %s says more", err, m.Name)
 	}
-	list, _, err := k.dispatch.List(dispatch.ListRequest{Model: tools.Format(format).ForModels()})
-	if err != nil {
-		return err
-	}
-	if format != "" {
-		enc, err := tools.Encode(list, tools.Format(format), c.strict)
-		if err != nil {
-			return usagef("--format: %v", err)
-		}
-		if text, ok := enc["text"].(string); ok {
-			_, err = fmt.Fprintln(c.Out, text)
-			return err
-		}
-		return c.print(enc)
-	}
-	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	for _, tool := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", tool.Name, tool.Access, tool.Title)
-	}
-	return t.Flush()
-}
-
-// request reads a tool's name and arguments from the command line.
-func (c *cli) request(verb string, args []string) (dispatch.Request, error) {
-	if len(args) < 1 || len(args) > 2 {
-		return dispatch.Request{}, usagef("%s takes a tool and a JSON object of arguments", verb)
-	}
-	r := dispatch.Request{Name: args[0]}
-	if len(args) == 2 {
-		r.Arguments = json.RawMessage(args[1])
-		if args[1] == "-" {
-			data, err := io.ReadAll(io.LimitReader(c.In, workspace.MaxFileSize))
-			if err != nil {
-				return r, err
-			}
-			r.Arguments = data
-		}
-	}
-	return r, nil
+	return r, err
 }
 
 // dispatcher reads the request of a sub-command and opens the workspace for it.
 func (c *cli) dispatcher(ctx context.Context, verb string, args []string) (*core, dispatch.Request, error) {
-	r, err := c.request(verb, args)
+	r, err := c.request(ctx, verb, args)
 	if err != nil {
 		return nil, r, err
 	}
@@ -114,7 +86,10 @@ func (c *cli) dispatcher(ctx context.Context, verb string, args []string) (*core
 // callTool calls a tool of the process that serves the workspace already, if
 // there is one: what is pending there is seen, and what is held waits there.
 func callTool(ctx context.Context, c *cli) error {
-	r, err := c.request("call", c.args)
+	if c.help {
+		return c.showTool(ctx, c.args[0])
+	}
+	r, err := c.request(ctx, "call", c.args)
 	if err != nil {
 		return err
 	}

@@ -61,22 +61,24 @@ type command struct {
 	usage string // what follows the name
 	help  string
 	run   func(ctx context.Context, c *cli) error
+	words completer // offers what may come next besides flags; nil offers nothing
 }
 
 // commands is every sub-command, in the order of the help.
 func commands() []command {
 	return []command{
-		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output (the default)", serve},
-		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict]", "list the tools", listTools},
-		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [ARGUMENTS|-]", "call a tool with a JSON object of arguments", callTool},
-		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits},
-		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|fill ID|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork},
-		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge},
-		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [ARGUMENTS|-] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", lookAtPolicy},
-		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit},
-		{"mcp", "[--root DIR] [--mode MODE] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP},
-		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust},
-		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor},
+		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output (the default)", serve, nil},
+		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict] [--json] [TOOL]", "list the tools, or say what one does and takes", listTools, toolNames},
+		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [--help | NAME=VALUE ... | JSON | -]", "call a tool; its arguments are words or a JSON object, - reads that from standard input", callTool, toolWords},
+		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits, verbs("list", "diff", "accept", "reject", "undo")},
+		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|fill ID|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork, verbs("create", "fill", "list", "diff", "merge", "discard")},
+		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge, verbs("search", "status")},
+		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [NAME=VALUE ... | JSON | -] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", lookAtPolicy, policyWords},
+		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit, verbs("list", "verify")},
+		{"mcp", "[--root DIR] [--mode MODE] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP, nil},
+		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust, verbs("yes", "no", "forget")},
+		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor, nil},
+		{"completion", "bash|zsh|fish", "print what lets that shell complete commands, tools and arguments", completion, verbs("bash", "zsh", "fish")},
 	}
 }
 
@@ -85,6 +87,7 @@ type cli struct {
 	Streams
 	flags *flag.FlagSet
 	args  []string // what is left after the flags
+	help  bool
 
 	root  string
 	mode  string
@@ -162,6 +165,9 @@ func run(ctx context.Context, args []string, s Streams) error {
 	if name == pdfCommand && len(args) == 0 {
 		return pdfWorker(s)
 	}
+	if name == completeCommand {
+		return complete(ctx, args, s)
+	}
 	if name == sandbox.InitCommand {
 		return exitCode(sandbox.Init(args, s.Out, s.Err, settleRecord))
 	}
@@ -193,73 +199,6 @@ func help(w io.Writer) {
 	fmt.Fprint(t, "  sidecar-ls --version\tprint the version\n")
 	_ = t.Flush() // as with Fprint, there is nobody left to tell
 	fmt.Fprint(w, "\nsidecar-ls COMMAND --help shows the flags of a command.\n")
-}
-
-// parse reads the flags, which may stand before, between and after the other
-// arguments; after -- everything is an argument.
-func (c *cli) parse(cmd command, args []string) error {
-	f := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	c.flags = f
-	switch cmd.name {
-	case "serve":
-		f.BoolVar(&c.stdio, "stdio", false, "speak on standard input and output, as always; editors pass this")
-		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error; stronger than the setting log.level")
-		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
-	default:
-		f.StringVar(&c.root, "root", "", "the workspace; by default the project around the current directory")
-		f.BoolVar(&c.json, "json", false, "print JSON")
-	}
-	switch cmd.name {
-	case "tools":
-		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
-		f.BoolVar(&c.strict, "strict", false, "with --format openai: strict schemas")
-	case "mcp":
-		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
-		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
-		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
-	case "call":
-		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
-	case "policy":
-		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
-		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")
-	case "audit":
-		f.StringVar(&c.query.Tool, "tool", "", "with list: calls of this tool alone")
-		f.StringVar(&c.query.Session, "session", "", "with list: calls of this session alone")
-		f.StringVar(&c.query.Path, "path", "", "with list: calls that changed this file alone")
-		f.StringVar(&c.query.Outcome, "outcome", "", "with list: allow or deny alone")
-		f.DurationVar(&c.since, "since", 0, "with list: calls of the last hours, such as 2h30m")
-		f.IntVar(&c.query.Limit, "limit", 100, "with list: the newest so many")
-	case "shadow":
-		f.StringVar(&c.base, "base", "HEAD", "with create: the commit to begin with")
-		f.BoolVar(&c.uncommitted, "include-uncommitted", false, "with create: begin with what is not committed too")
-		f.BoolVar(&c.lazy, "lazy", false, "with create: make no files until a command needs them")
-		f.StringVar(&c.into, "into", "", "with merge: review, which is the default, or tree")
-	case "knowledge":
-		f.IntVar(&c.max, "max", 10, "with search: most hits, up to 50")
-	case "review":
-		f.StringVar(&c.reason, "reason", "", "with reject: what the agent is told")
-	}
-	for {
-		if err := f.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				fmt.Fprintf(c.Out, "Usage: sidecar-ls %s %s\n\n%s.\n\n", cmd.name, cmd.usage, upperFirst(cmd.help))
-				f.SetOutput(c.Out)
-				f.PrintDefaults()
-				return err
-			}
-			return usagef("%s: %v", cmd.name, err)
-		}
-		rest := f.Args()
-		if len(rest) == 0 {
-			return nil
-		}
-		if done := len(args) - len(rest); done > 0 && args[done-1] == "--" {
-			c.args = append(c.args, rest...)
-			return nil
-		}
-		c.args, args = append(c.args, rest[0]), rest[1:]
-	}
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -128,14 +129,19 @@ func reviewDiff(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedi
 	if len(names) == 0 {
 		names = []string{""}
 	}
+	var all strings.Builder
 	for _, name := range names {
 		d, err := q.Diff(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(c.Out, d)
+		all.WriteString(d)
 	}
-	return nil
+	if c.json {
+		return c.print(map[string]string{"diff": all.String()})
+	}
+	_, err := io.WriteString(c.Out, all.String())
+	return err
 }
 
 func reviewAccept(ctx context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {

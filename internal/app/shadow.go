@@ -70,8 +70,11 @@ func shadowCreate(ctx context.Context, c *cli, s *shadows, id string) error {
 	return nil
 }
 
-func shadowFill(ctx context.Context, _ *cli, s *shadows, id string) error {
-	return s.m.Materialize(ctx, id)
+func shadowFill(ctx context.Context, c *cli, s *shadows, id string) error {
+	if err := s.m.Materialize(ctx, id); err != nil || !c.json {
+		return err
+	}
+	return c.print(map[string]string{"filled": id})
 }
 
 func shadowList(ctx context.Context, c *cli, s *shadows, _ string) error {

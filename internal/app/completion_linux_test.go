@@ -1,0 +1,134 @@
+package app_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// completed are lines, and what the shell makes of them.
+var completed = []struct{ line, want string }{
+	{"sidecar-ls kno", "sidecar-ls knowledge"},
+	{"sidecar-ls tools read_f", "sidecar-ls tools read_file"},
+	{"sidecar-ls review rej", "sidecar-ls review reject"},
+	{"sidecar-ls policy explain read_f", "sidecar-ls policy explain read_file"},
+	{"sidecar-ls call --mode rev", "sidecar-ls call --mode review"},
+	{"sidecar-ls call --mode=rev", "sidecar-ls call --mode=review"},
+	{"sidecar-ls call --mode own", "sidecar-ls call --mode ownmode"},
+	{"sidecar-ls call --ro", "sidecar-ls call --root"},
+	{"sidecar-ls call read_file off", "sidecar-ls call read_file offset="},
+	{"sidecar-ls call read_file mode=out", "sidecar-ls call read_file mode=outline"},
+	{"sidecar-ls call git_pull rebase=t", "sidecar-ls call git_pull rebase=true"},
+	{"sidecar-ls call read_file path=lon", "sidecar-ls call read_file path=long-name.txt"},
+	{"sidecar-ls call read_file path=inn", "sidecar-ls call read_file path=inner/"},
+	{"sidecar-ls call read_file path=inner/x", "sidecar-ls call read_file path=inner/x.go"},
+	{"sidecar-ls call read_file path=odd", "sidecar-ls call read_file path=odd$(touch ran)name"},
+	{"sidecar-ls completion z", "sidecar-ls completion zsh"},
+	{"sidecar-ls review diff lon", "sidecar-ls review diff long-name.txt"}, // a file, by the shell itself
+}
+
+// TestCompletion runs the shells themselves.
+func TestCompletion(t *testing.T) {
+	for _, shell := range []struct {
+		name string
+		run  func(t *testing.T, shell, dir, line string) string
+	}{
+		{"bash", typed("--norc", "--noprofile", "-i")},
+		{"zsh", typed("-f", "-i")},
+		{"fish", fish},
+	} {
+		t.Run(shell.name, func(t *testing.T) {
+			path, err := exec.LookPath(shell.name)
+			if err != nil {
+				t.Skipf("%s is not here; make tools installs it", shell.name)
+			}
+			home(t)
+			userSettings(t, object{"customModes": []object{{"name": "ownmode", "base": "cautious"}}})
+			dir := project(t, map[string]string{"long-name.txt": "", "inner/x.go": "", "odd$(touch ran)name": ""})
+			bin := t.TempDir()
+			self, err := os.Executable()
+			if err == nil {
+				err = os.Symlink(self, filepath.Join(bin, "sidecar-ls"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+			t.Setenv("HOME", t.TempDir())
+			for _, c := range completed {
+				if got := shell.run(t, path, dir, c.line); got != c.want {
+					t.Errorf("%q becomes %q, want %q", c.line, got, c.want)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+				t.Error("the name of a file was run")
+			}
+		})
+	}
+}
+
+// typed types the line into a shell at a terminal, with a tab, and lets the
+// shell print it: as what printf is given.
+func typed(args ...string) func(t *testing.T, shell, dir, line string) string {
+	return func(t *testing.T, shell, dir, line string) string {
+		t.Helper()
+		other, tty := pty(t)
+		const setSize = 0x5414 // TIOCSWINSZ, ioctl_tty(2): no line is wider
+		size := [4]uint16{50, 500}
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), setSize, uintptr(unsafe.Pointer(&size))); errno != 0 {
+			t.Fatal(errno)
+		}
+		cmd := exec.CommandContext(t.Context(), shell, args...)
+		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, tty, tty, tty
+		cmd.Env = append(os.Environ(), "TERM=dumb", "INPUTRC=/dev/null", "PS1=")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		name := filepath.Base(shell)
+		// The output is bracketed by marks that the line itself does not have. In zsh
+		// the keys are those of Emacs whatever EDITOR is.
+		setup := "source <(sidecar-ls completion " + name + ")\n"
+		if name == "zsh" {
+			setup = "bindkey -e; unsetopt zle_bracketed_paste prompt_cr; autoload -Uz compinit; compinit -u -D\n" + setup
+		}
+		if _, err := other.WriteString(setup + line + "\t\x01printf '<%s' 'BEG''IN' \x05 'E''ND>'\nexit\n"); err != nil {
+			t.Fatal(err)
+		}
+		var all bytes.Buffer
+		buf := make([]byte, 4096)
+		for {
+			n, err := other.Read(buf)
+			all.Write(buf[:n])
+			if err != nil {
+				break
+			}
+		}
+		_ = cmd.Wait()
+		_, rest, ok := strings.Cut(all.String(), "<BEGIN<")
+		words, _, end := strings.Cut(rest, "<END>")
+		if !ok || !end {
+			t.Fatalf("%q: the shell printed\n%s", line, all.String())
+		}
+		return strings.ReplaceAll(words, "<", " ")
+	}
+}
+
+// fish asks fish what it would offer, and puts the first offer into the line.
+func fish(t *testing.T, shell, dir, line string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), shell, "-N", "-c", "sidecar-ls completion fish | source; complete -C $argv[1]", line)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	word, _, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\t")
+	return line[:strings.LastIndexByte(line, ' ')+1] + word
+}
