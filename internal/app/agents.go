@@ -99,7 +99,7 @@ func (a *agents) listen() error {
 		h := a.hosts[dir]
 		if h == nil {
 			var err error
-			h, err = attach.Listen(dir, attach.Options{Kind: a.kind, Version: Version(), Attached: a.attached, Leave: a.leave})
+			h, err = attach.Listen(dir, attach.Options{Kind: a.kind, Version: Version(), Attached: a.attached, Person: a.person, Leave: a.leave})
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -117,14 +117,10 @@ func (a *agents) listen() error {
 
 // attached serves one agent until it leaves.
 func (a *agents) attached(conn net.Conn, w attach.Wish) {
-	a.mu.Lock()
-	if a.closed {
-		a.mu.Unlock()
+	if !a.begin() {
 		_ = conn.Close()
 		return
 	}
-	a.work.Add(1)
-	a.mu.Unlock()
 	defer a.work.Done()
 	log := a.c.door.log
 	err := endpoint.Serve(a.base, conn, conn, endpoint.Options{
@@ -133,12 +129,32 @@ func (a *agents) attached(conn net.Conn, w attach.Wish) {
 			log.Info("an agent is attached", "agent", agent.Name)
 			t := a.tools()
 			t.Mode = w.Mode
+			t.Keep = keptSession(w.Session)
 			return endpoint.Local(t, agent)
 		},
 	})
 	if err != nil && a.base.Err() == nil {
 		log.Warn("an agent was lost", "error", err)
 	}
+}
+
+// begin reports whether somebody who comes is let in; a.work is theirs then.
+func (a *agents) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.work.Add(1)
+	}
+	return !a.closed
+}
+
+// keptSession is the session of the command lines that ask for it by this name;
+// "" is none that is kept. Only they have sessions that begin so.
+func keptSession(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "cli-" + name
 }
 
 // tools are those of the latest core.

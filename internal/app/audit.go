@@ -14,18 +14,34 @@ import (
 // auditDir is where calls are written down.
 func (c *core) auditDir() string { return filepath.Join(filepath.Dir(c.stateDir), "logs") }
 
+// flushAudit writes down what has not been yet.
+func (c *core) flushAudit() error {
+	if c.stateErr != nil || c.audit == nil {
+		return c.stateErr
+	}
+	return c.audit.Flush()
+}
+
 // verifyAudit reads the audit log and says whether it is as it was written.
 func (c *core) verifyAudit() (auditlog.Report, error) {
-	if c.stateErr != nil {
-		return auditlog.Report{}, c.stateErr
-	}
-	if c.audit != nil {
-		if err := c.audit.Flush(); err != nil {
-			return auditlog.Report{}, err
-		}
+	if err := c.flushAudit(); err != nil {
+		return auditlog.Report{}, err
 	}
 	return auditlog.Verify(c.auditDir())
 }
+
+// What is asked about the record.
+var (
+	auditList = query[auditlog.Query, []auditlog.Record]{name: "audit list", answer: func(_ context.Context, k *core, q auditlog.Query) ([]auditlog.Record, error) {
+		if err := k.flushAudit(); err != nil {
+			return nil, err
+		}
+		return auditlog.Find(k.auditDir(), q)
+	}}
+	auditVerify = query[struct{}, auditlog.Report]{name: "audit verify", answer: func(_ context.Context, k *core, _ struct{}) (auditlog.Report, error) {
+		return k.verifyAudit()
+	}}
+)
 
 // audit looks at what was written down, or checks that nobody changed it.
 func audit(ctx context.Context, c *cli) error {
@@ -36,22 +52,14 @@ func audit(ctx context.Context, c *cli) error {
 	if len(c.args) > 1 || verb != "list" && verb != "verify" {
 		return usagef("audit has the verbs list and verify, not %q", strings.Join(c.args, " "))
 	}
-	k, err := c.core(ctx, queueNever)
-	if err != nil {
-		return err
-	}
-	defer k.close()
 	if verb == "verify" {
-		return c.auditVerify(k)
+		return c.auditVerify(ctx)
 	}
 	q := c.query
 	if c.since != 0 {
 		q.Since = time.Now().Add(-c.since)
 	}
-	if k.stateErr != nil {
-		return k.stateErr
-	}
-	records, err := auditlog.Find(k.auditDir(), q)
+	records, err := ask(ctx, c, auditList, q)
 	if err != nil {
 		return err
 	}
@@ -77,8 +85,8 @@ func audit(ctx context.Context, c *cli) error {
 	return t.Flush()
 }
 
-func (c *cli) auditVerify(k *core) error {
-	rep, err := k.verifyAudit()
+func (c *cli) auditVerify(ctx context.Context) error {
+	rep, err := ask(ctx, c, auditVerify, struct{}{})
 	if err != nil {
 		return err
 	}

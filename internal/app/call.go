@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
 // core opens the workspace for a sub-command.
@@ -70,21 +71,7 @@ func (c *cli) request(ctx context.Context, verb string, args []string) (dispatch
 	return r, err
 }
 
-// dispatcher reads the request of a sub-command and opens the workspace for it.
-func (c *cli) dispatcher(ctx context.Context, verb string, args []string) (*core, dispatch.Request, error) {
-	r, err := c.request(ctx, verb, args)
-	if err != nil {
-		return nil, r, err
-	}
-	if err := c.makeRoom(ctx); err != nil {
-		return nil, r, err
-	}
-	k, err := c.core(ctx, queueByMode)
-	return k, r, err
-}
-
-// callTool calls a tool of the process that serves the workspace already, if
-// there is one: what is pending there is seen, and what is held waits there.
+// callTool calls a tool.
 func callTool(ctx context.Context, c *cli) error {
 	if c.help {
 		return c.showTool(ctx, c.args[0])
@@ -93,6 +80,13 @@ func callTool(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
+	return c.call(ctx, r, nil)
+}
+
+// call runs a tool of the process that serves the workspace already, if there
+// is one: what is pending there is seen, and what is held waits there. Else it
+// runs it here; before is done first then, if there is anything to do.
+func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*core) error) error {
 	if b := c.attach(ctx); b != nil {
 		defer func() { _ = b.Close() }()
 		res, err := c.callThere(ctx, b, r)
@@ -106,11 +100,18 @@ func callTool(ctx context.Context, c *cli) error {
 		return err
 	}
 	defer k.close()
-	return c.call(ctx, k, r)
-}
-
-// call runs a tool and prints what it says.
-func (c *cli) call(ctx context.Context, k *core, r dispatch.Request) error {
+	if before != nil {
+		if err := before(k); err != nil {
+			return err
+		}
+	}
+	if c.session != "" {
+		return usagef("--session: no process serves this workspace, so no session outlives its call; leave it out")
+	}
+	if err := k.queueErr(); errors.Is(err, pendingedits.ErrLocked) {
+		fmt.Fprintln(c.Err, "sidecar-ls: this looks at the disk, without what is pending:", err)
+	}
+	r.Whole = true
 	res, err := k.dispatch.Call(ctx, r)
 	if err != nil {
 		return err

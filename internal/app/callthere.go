@@ -12,15 +12,19 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 )
 
-// attach opens a session with the process that serves the workspace, in the
-// mode of the command line. It returns nil when there is none, or none that can
-// be reached: then the command works by itself.
+// shellSession is the session of the command lines that name none.
+const shellSession = "shell"
+
+// attach goes on with a session of the process that serves the workspace, in the
+// mode of the command line: what an earlier call was told to come back with,
+// cursors and commands in the background, is there. It returns nil when there is
+// no such process, or none that can be reached: then the command works by itself.
 func (c *cli) attach(ctx context.Context) endpoint.Backend {
 	f, err := c.folder()
 	if err != nil {
 		return nil // whoever opens it says why
 	}
-	conn, g, err := attach.Dial(ctx, f.Dir, attach.Wish{Mode: c.mode})
+	conn, g, err := attach.Dial(ctx, f.Dir, attach.Wish{Mode: c.mode, Session: firstOf(c.session, shellSession)})
 	if err == nil {
 		var b endpoint.Backend
 		who := endpoint.Agent{Name: "sidecar-ls call", Version: Version(), CanAsk: canAsk()}

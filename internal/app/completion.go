@@ -215,14 +215,12 @@ func toolNames(ctx context.Context, c *cli, done []string, _ string) []candidate
 	if len(done) > 0 {
 		return nil
 	}
-	k, err := c.core(ctx, queueNever)
+	list, err := ask(ctx, c, toolList, toolsAsked{})
 	if err != nil {
 		return nil
 	}
-	defer k.close()
-	list, _ := k.registry.List(tools.Filter{})
 	var out []candidate
-	for _, t := range list {
+	for _, t := range list.Tools {
 		out = append(out, candidate{t.Name, t.Title})
 	}
 	return out

@@ -60,7 +60,7 @@ type queueUse int
 
 const (
 	queueNever  queueUse = iota
-	queueByMode          // when the mode holds edits there
+	queueByMode          // when the mode holds edits there, or there may be some
 	queueAlways
 )
 
@@ -204,7 +204,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.reviewErr = c.stateErr
 	} else if c.keeps {
 		c.review, c.reviewErr, c.audit = d.before.review, d.before.reviewErr, d.before.audit
-	} else if d.queue == queueAlways || d.queue == queueByMode && mode.ToStore {
+	} else if d.queue == queueAlways || d.queue == queueByMode && (mode.ToStore || c.heldBefore()) {
 		c.openReview(ctx, d)
 	} else {
 		c.reviewErr = errors.New("the review queue is not open")
@@ -262,6 +262,12 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 // queueWait is how long an edit waits for another process that has the queue:
 // one that ends its calls before it leaves, or a command that decides on edits.
 const queueWait = 10 * time.Second
+
+// heldBefore reports whether edits were ever held for review here.
+func (c *core) heldBefore() bool {
+	info, err := os.Lstat(filepath.Join(c.stateDir, "pending"))
+	return err == nil && info.IsDir()
+}
 
 // queueErr says why what is pending is not known here, if it isn't.
 func (c *core) queueErr() error {

@@ -33,6 +33,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
 	case "call":
 		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
+		f.StringVar(&c.session, "session", "", "beside a running server: go on with a session of this name, not with the one of all shells")
 	case "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
 		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")

@@ -152,9 +152,32 @@ func (k *knowledge) close() error {
 }
 
 // knowledgeVerbs are what can be done with the project index.
-var knowledgeVerbs = map[string]func(context.Context, *cli, *core) error{
-	"search": knowledgeSearch,
-	"status": knowledgeStatus,
+var knowledgeVerbs = map[string]func(context.Context, *cli) error{
+	"search": searchKnowledge,
+	"status": showKnowledge,
+}
+
+// knowledgeStatus asks what is in the index once all of it is there.
+var knowledgeStatus = query[struct{}, server.KnowledgeStatus]{name: "knowledge status", answer: func(ctx context.Context, k *core, _ struct{}) (server.KnowledgeStatus, error) {
+	if err := k.knowledge.wait(ctx); err != nil {
+		return server.KnowledgeStatus{}, err
+	}
+	return k.knowledge.Status()
+}}
+
+// wait waits until every file was looked at.
+func (k *knowledge) wait(ctx context.Context) error {
+	x, err := k.open()
+	if err != nil {
+		return err
+	}
+	x.Start()
+	select {
+	case <-x.Ready():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func useKnowledge(ctx context.Context, c *cli) error {
@@ -171,34 +194,26 @@ func useKnowledge(ctx context.Context, c *cli) error {
 	case verb == "status" && len(c.args) > 0:
 		return usagef("knowledge status takes no arguments, but got %q", c.args[0])
 	}
-	k, err := c.core(ctx, queueByMode)
-	if err != nil {
-		return err
-	}
-	defer k.close()
-	x, err := k.knowledge.open()
-	if err != nil {
-		return err
-	}
-	x.Start()
-	select {
-	case <-x.Ready():
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return f(ctx, c, k)
+	return f(ctx, c)
 }
 
-func knowledgeSearch(ctx context.Context, c *cli, k *core) error {
+func searchKnowledge(ctx context.Context, c *cli) error {
 	args, err := json.Marshal(map[string]any{"query": strings.Join(c.args, " "), "max_hits": c.max})
 	if err != nil {
 		return err
 	}
-	return c.call(ctx, k, dispatch.Request{Name: "project_knowledge_search", Arguments: args})
+	r := dispatch.Request{Name: "project_knowledge_search", Arguments: args}
+	var status server.KnowledgeStatus
+	if there, err := c.askThere(ctx, knowledgeStatus.name, struct{}{}, &status); err != nil {
+		return err
+	} else if there {
+		return c.call(ctx, r, nil)
+	}
+	return c.call(ctx, r, func(k *core) error { return k.knowledge.wait(ctx) })
 }
 
-func knowledgeStatus(_ context.Context, c *cli, k *core) error {
-	s, err := k.knowledge.Status()
+func showKnowledge(ctx context.Context, c *cli) error {
+	s, err := ask(ctx, c, knowledgeStatus, struct{}{})
 	if err != nil {
 		return err
 	}

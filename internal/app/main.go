@@ -69,7 +69,7 @@ func commands() []command {
 	return []command{
 		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output (the default)", serve, nil},
 		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict] [--json] [TOOL]", "list the tools, or say what one does and takes", listTools, toolNames},
-		{"call", "[--root DIR] [--mode MODE] [--json] TOOL [--help | NAME=VALUE ... | JSON | -]", "call a tool; its arguments are words or a JSON object, - reads that from standard input", callTool, toolWords},
+		{"call", "[--root DIR] [--mode MODE] [--session NAME] [--json] TOOL [--help | NAME=VALUE ... | JSON | -]", "call a tool; its arguments are words or a JSON object, - reads that from standard input", callTool, toolWords},
 		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits, verbs("list", "diff", "accept", "reject", "undo")},
 		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|fill ID|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork, verbs("create", "fill", "list", "diff", "merge", "discard")},
 		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge, verbs("search", "status")},
@@ -89,10 +89,11 @@ type cli struct {
 	args  []string // what is left after the flags
 	help  bool
 
-	root  string
-	mode  string
-	json  bool
-	stdio bool
+	root    string
+	mode    string
+	session string
+	json    bool
+	stdio   bool
 
 	format   string
 	strict   bool

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -26,39 +27,81 @@ func listTools(ctx context.Context, c *cli) error {
 	if len(c.args) == 1 && c.format == "" {
 		return c.showTool(ctx, c.args[0])
 	}
-	k, err := c.core(ctx, queueNever)
+	list, err := ask(ctx, c, toolList, toolsAsked{c.format, c.strict, strings.Join(c.args, "")})
 	if err != nil {
 		return err
 	}
-	defer k.close()
-	format := tools.Format(c.format)
-	list, _, err := k.dispatch.List(dispatch.ListRequest{Model: format.ForModels()})
-	if err != nil {
-		return err
-	}
-	if len(c.args) == 1 {
-		t, err := k.tool(c.args[0])
-		if err != nil {
-			return err
-		}
-		list = []*tools.Tool{t}
-	}
-	if format == "" {
+	if c.format == "" {
 		t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-		for _, tool := range list {
+		for _, tool := range list.Tools {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", tool.Name, tool.Access, tool.Title)
 		}
 		return t.Flush()
 	}
-	enc, err := tools.Encode(list, format, c.strict)
-	if err != nil {
-		return usagef("--format: %v", err)
-	}
-	if text, ok := enc["text"].(string); ok && !c.json {
-		_, err = fmt.Fprintln(c.Out, text)
+	if list.Text != "" && !c.json {
+		_, err = fmt.Fprintln(c.Out, list.Text)
 		return err
 	}
-	return c.print(enc)
+	return c.print(list.Encoded)
+}
+
+// What is asked about tools.
+var (
+	toolList   = query[toolsAsked, toolsTold]{name: "tools list", answer: tellTools}
+	toolManual = query[string, tools.Manual]{name: "tools show", answer: func(_ context.Context, k *core, name string) (tools.Manual, error) {
+		t, err := k.tool(name)
+		if err != nil {
+			return tools.Manual{}, err
+		}
+		return t.Manual(), nil
+	}}
+)
+
+type toolsAsked struct {
+	Format string `json:"format,omitempty"` // "": a table
+	Strict bool   `json:"strict,omitempty"`
+	Name   string `json:"name,omitempty"` // of the only one
+}
+
+type toolsTold struct {
+	Tools   []toolRow       `json:"tools,omitempty"` // the table
+	Text    string          `json:"text,omitempty"`  // of the format text
+	Encoded json.RawMessage `json:"encoded,omitempty"`
+}
+
+type toolRow struct {
+	Name   string       `json:"name"`
+	Access tools.Access `json:"access"`
+	Title  string       `json:"title"`
+}
+
+func tellTools(_ context.Context, k *core, a toolsAsked) (toolsTold, error) {
+	var out toolsTold
+	format := tools.Format(a.Format)
+	list, _, err := k.dispatch.List(dispatch.ListRequest{Model: format.ForModels()})
+	if err != nil {
+		return out, err
+	}
+	if a.Name != "" {
+		t, err := k.tool(a.Name)
+		if err != nil {
+			return out, err
+		}
+		list = []*tools.Tool{t}
+	}
+	if format == "" {
+		for _, t := range list {
+			out.Tools = append(out.Tools, toolRow{t.Name, t.Access, t.Title})
+		}
+		return out, nil
+	}
+	enc, err := tools.Encode(list, format, a.Strict)
+	if err != nil {
+		return out, usagef("--format: %v", err)
+	}
+	out.Text, _ = enc["text"].(string)
+	out.Encoded, err = encode(enc)
+	return out, err
 }
 
 // tool is the tool of that name.
@@ -72,16 +115,7 @@ func (c *core) tool(name string) (*tools.Tool, error) {
 
 // manual describes a tool.
 func (c *cli) manual(ctx context.Context, name string) (tools.Manual, error) {
-	k, err := c.core(ctx, queueNever)
-	if err != nil {
-		return tools.Manual{}, err
-	}
-	defer k.close()
-	t, err := k.tool(name)
-	if err != nil {
-		return tools.Manual{}, err
-	}
-	return t.Manual(), nil
+	return ask(ctx, c, toolManual, name)
 }
 
 // showTool prints the description of a tool.

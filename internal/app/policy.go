@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
 
 // lookAtPolicy is the command policy.
@@ -28,16 +30,45 @@ func lookAtPolicy(ctx context.Context, c *cli) error {
 	return usagef("policy has the verbs explain and test")
 }
 
+// policyExplain asks what would be decided about calls in a mode.
+var policyExplain = query[callsToExplain, []dispatch.Explanation]{name: "policy explain", queue: queueByMode, answer: explainCalls}
+
+type callsToExplain struct {
+	Mode      string            `json:"mode,omitempty"` // "": that of the settings
+	Name      string            `json:"name"`
+	Arguments []json.RawMessage `json:"arguments"` // of a call each
+}
+
+// explainCalls explains them as those of a session in which nobody has allowed
+// anything yet.
+func explainCalls(ctx context.Context, k *core, a callsToExplain) ([]dispatch.Explanation, error) {
+	s, err := k.sessions.Open(session.OpenRequest{Mode: a.Mode})
+	if errors.Is(err, session.ErrMode) {
+		return nil, usagef("%v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = k.sessions.Close(s.ID) }()
+	out := make([]dispatch.Explanation, len(a.Arguments))
+	for i, args := range a.Arguments {
+		if out[i], err = k.dispatch.Explain(ctx, dispatch.Request{Name: a.Name, Arguments: args, Session: s.ID}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 func explainPolicy(ctx context.Context, c *cli) error {
-	k, r, err := c.dispatcher(ctx, "policy explain", c.args[1:])
+	r, err := c.request(ctx, "policy explain", c.args[1:])
 	if err != nil {
 		return err
 	}
-	defer k.close()
-	e, err := k.dispatch.Explain(ctx, r)
+	all, err := ask(ctx, c, policyExplain, callsToExplain{c.mode, r.Name, []json.RawMessage{r.Arguments}})
 	if err != nil {
 		return err
 	}
+	e := all[0]
 	if c.json {
 		return c.print(e)
 	}
@@ -93,27 +124,26 @@ func testPolicy(ctx context.Context, c *cli) error {
 	if len(lines) == 0 {
 		return usagef("policy test takes lines for run_command, each as one argument, or - for lines on standard input")
 	}
-	k, err := c.core(ctx, queueByMode)
+	calls := callsToExplain{Mode: c.mode, Name: "run_command"}
+	for _, line := range lines {
+		args, err := json.Marshal(map[string]string{"command": line})
+		if err != nil {
+			return err
+		}
+		calls.Arguments = append(calls.Arguments, args)
+	}
+	explained, err := ask(ctx, c, policyExplain, calls)
 	if err != nil {
 		return err
 	}
-	defer k.close()
 	type tested struct {
 		Line string `json:"line"`
 		dispatch.Explanation
 	}
 	var all []tested
 	wrong := 0
-	for _, line := range lines {
-		args, err := json.Marshal(map[string]string{"command": line})
-		if err != nil {
-			return err
-		}
-		e, err := k.dispatch.Explain(ctx, dispatch.Request{Name: "run_command", Arguments: args})
-		if err != nil {
-			return err
-		}
-		mark := ""
+	for i, line := range lines {
+		e, mark := explained[i], ""
 		if c.expect != "" && string(e.Decision) != c.expect {
 			wrong++
 			mark = " (expected: " + c.expect + ")"

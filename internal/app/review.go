@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,73 +14,175 @@ import (
 )
 
 // reviewVerbs are what `review` can do.
-var reviewVerbs = map[string]func(context.Context, *cli, *pendingedits.Store, pendingedits.Selection) error{
-	"list":   reviewList,
-	"diff":   reviewDiff,
-	"accept": reviewAccept,
-	"reject": reviewReject,
-	"undo":   reviewUndo,
+var reviewVerbs = map[string]func(context.Context, *cli, reviewWords) error{
+	"list":   showEdits,
+	"diff":   showDiff,
+	"accept": decide(reviewAccept, "accepted"),
+	"reject": decide(reviewReject, "rejected"),
+	"undo":   decide(reviewUndo, "restored"),
+}
+
+// What is asked about the queue.
+var (
+	reviewList   = query[reviewWords, pendingedits.List]{name: "review list", queue: queueAlways, answer: listEdits}
+	reviewDiff   = query[reviewWords, reviewText]{name: "review diff", queue: queueAlways, answer: diffEdits}
+	reviewAccept = query[reviewWords, reviewOutcome]{name: "review accept", queue: queueAlways, decides: true, answer: acceptEdits}
+	reviewReject = query[reviewWords, reviewOutcome]{name: "review reject", queue: queueAlways, decides: true, answer: rejectEdits}
+	reviewUndo   = query[reviewWords, reviewOutcome]{name: "review undo", queue: queueAlways, decides: true, answer: undoAccept}
+)
+
+// reviewWords choose edits.
+type reviewWords struct {
+	Dir    string   `json:"dir"`              // what paths are relative to
+	Chosen []string `json:"chosen"`           // paths and ids of hunks; none: all
+	Reason string   `json:"reason,omitempty"` // of a rejection
+}
+
+type reviewText struct {
+	Diff string `json:"diff"`
+}
+
+// reviewOutcome is what was done, to which files.
+type reviewOutcome struct {
+	Done    []string      `json:"done"`
+	Failed  []failureLine `json:"failed"`
+	Commits []commitLine  `json:"commits,omitempty"` // that were to be made, or stay
+	Dropped []string      `json:"dropped,omitempty"` // messages of commits that will not be made
+}
+
+type failureLine struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
 }
 
 func reviewEdits(ctx context.Context, c *cli) error {
 	verb := "list"
 	if len(c.args) > 0 {
-		verb = c.args[0]
+		verb, c.args = c.args[0], c.args[1:]
 	}
 	f, ok := reviewVerbs[verb]
 	if !ok {
 		return usagef("review has no verb %q; it has list, diff, accept, reject and undo", verb)
 	}
-	if err := c.makeRoom(ctx); err != nil {
-		return err
-	}
-	k, err := c.core(ctx, queueAlways)
+	folder, err := c.folder()
 	if err != nil {
 		return err
 	}
-	defer k.close()
-	if err := k.queueErr(); err != nil {
-		return fmt.Errorf("%w; decide in the editor that holds the queue, or close it first", err)
-	}
-	sel, err := c.selection(k)
-	if err != nil {
-		return err
-	}
-	return f(ctx, c, k.review, sel)
+	return f(ctx, c, reviewWords{folder.Dir, c.args, c.reason})
 }
 
-// selection sorts the arguments into files and hunks: what is a hunk's id is a
-// hunk.
-func (c *cli) selection(k *core) (pendingedits.Selection, error) {
+// chosen is the queue, and the edits in it that words choose: what is a hunk's
+// id is a hunk.
+func (c *core) chosen(w reviewWords) (*pendingedits.Store, pendingedits.Selection, error) {
 	var sel pendingedits.Selection
-	if len(c.args) < 2 {
-		return sel, nil
+	if err := c.queueErr(); err != nil {
+		return nil, sel, fmt.Errorf("%w; decide in the editor that holds the queue, or close it first; with its setting sidecar.mcp.attach on, shells reach it", err)
 	}
-	ids := map[string]bool{}
-	for _, e := range k.review.List("").Edits {
+	hunks, names := map[string]bool{}, map[string]bool{}
+	for _, e := range c.review.List("").Edits {
+		names[e.Name] = true
 		for _, h := range e.Hunks {
-			ids[h.ID] = true
+			hunks[h.ID] = true
 		}
 	}
-	for _, arg := range c.args[1:] {
-		if ids[arg] {
-			sel.Hunks = append(sel.Hunks, arg)
+	for _, word := range w.Chosen {
+		switch {
+		case hunks[word]:
+			sel.Hunks = append(sel.Hunks, word)
 			continue
+		case names[word]:
+			sel.Names = append(sel.Names, word)
+			continue
+		case !filepath.IsAbs(word):
+			word = filepath.Join(w.Dir, word)
 		}
-		name, err := k.disk.Resolve(arg)
+		name, err := c.disk.Resolve(word)
 		if err != nil {
-			return sel, err
+			return nil, sel, err
 		}
 		sel.Names = append(sel.Names, name)
 	}
-	return sel, nil
+	return c.review, sel, nil
 }
 
-func reviewList(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
+func listEdits(_ context.Context, k *core, w reviewWords) (pendingedits.List, error) {
+	q, sel, err := k.chosen(w)
+	if err != nil {
+		return pendingedits.List{}, err
+	}
 	list := q.List("")
 	if len(sel.Names) > 0 {
 		list.Commits = nil
 		list.Edits = slices.DeleteFunc(list.Edits, func(e pendingedits.Edit) bool { return !slices.Contains(sel.Names, e.Name) })
+	}
+	return list, nil
+}
+
+func diffEdits(_ context.Context, k *core, w reviewWords) (reviewText, error) {
+	q, sel, err := k.chosen(w)
+	if err != nil {
+		return reviewText{}, err
+	}
+	if len(sel.Names) == 0 {
+		sel.Names = []string{""}
+	}
+	var all strings.Builder
+	for _, name := range sel.Names {
+		d, err := q.Diff(name)
+		if err != nil {
+			return reviewText{}, err
+		}
+		all.WriteString(d)
+	}
+	return reviewText{all.String()}, nil
+}
+
+func acceptEdits(ctx context.Context, k *core, w reviewWords) (reviewOutcome, error) {
+	q, sel, err := k.chosen(w)
+	if err != nil {
+		return reviewOutcome{}, err
+	}
+	r, err := q.Accept(ctx, sel)
+	if errors.Is(err, pendingedits.ErrBatch) {
+		err = fmt.Errorf("%w: `sidecar-ls review accept` without arguments", err)
+	}
+	return reviewOutcome{Done: r.Accepted, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+}
+
+func rejectEdits(ctx context.Context, k *core, w reviewWords) (reviewOutcome, error) {
+	q, sel, err := k.chosen(w)
+	if err != nil {
+		return reviewOutcome{}, err
+	}
+	r, err := q.Reject(ctx, sel, w.Reason)
+	out := reviewOutcome{Done: r.Rejected}
+	for _, q := range r.Commits {
+		out.Dropped = append(out.Dropped, q.Message)
+	}
+	return out, err
+}
+
+func undoAccept(ctx context.Context, k *core, w reviewWords) (reviewOutcome, error) {
+	q, _, err := k.chosen(reviewWords{Dir: w.Dir})
+	if err != nil {
+		return reviewOutcome{}, err
+	}
+	r, err := q.Undo(ctx)
+	return reviewOutcome{Done: r.Restored, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+}
+
+func failureLines(failed []pendingedits.Failure) []failureLine {
+	out := make([]failureLine, len(failed))
+	for i, f := range failed {
+		out[i] = failureLine{f.Name, f.Err.Error()}
+	}
+	return out
+}
+
+func showEdits(ctx context.Context, c *cli, w reviewWords) error {
+	list, err := ask(ctx, c, reviewList, w)
+	if err != nil {
+		return err
 	}
 	if c.json {
 		return c.print(list)
@@ -124,99 +227,68 @@ func commitFiles(q pendingedits.Commit) string {
 	return strings.Join(q.Files, ", ")
 }
 
-func reviewDiff(_ context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
-	names := sel.Names
-	if len(names) == 0 {
-		names = []string{""}
-	}
-	var all strings.Builder
-	for _, name := range names {
-		d, err := q.Diff(name)
-		if err != nil {
-			return err
-		}
-		all.WriteString(d)
+func showDiff(ctx context.Context, c *cli, w reviewWords) error {
+	d, err := ask(ctx, c, reviewDiff, w)
+	if err != nil {
+		return err
 	}
 	if c.json {
-		return c.print(map[string]string{"diff": all.String()})
+		return c.print(d)
 	}
-	_, err := io.WriteString(c.Out, all.String())
+	_, err = io.WriteString(c.Out, d.Diff)
 	return err
 }
 
-func reviewAccept(ctx context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
-	r, err := q.Accept(ctx, sel)
-	if errors.Is(err, pendingedits.ErrBatch) {
-		return fmt.Errorf("%w: `sidecar-ls review accept` without arguments", err)
-	}
-	if err != nil {
-		return err
-	}
-	return c.outcome("accepted", r.Accepted, r.Failed, r.Commits)
-}
-
-func reviewReject(ctx context.Context, c *cli, q *pendingedits.Store, sel pendingedits.Selection) error {
-	r, err := q.Reject(ctx, sel, c.reason)
-	if err != nil {
-		return err
-	}
-	if err := c.outcome("rejected", r.Rejected, nil, nil); err != nil || c.json {
-		return err
-	}
-	for _, q := range r.Commits {
-		fmt.Fprintf(c.Out, "rejected the commit %q\n", subject(q.Message))
-	}
-	return nil
-}
-
-func reviewUndo(ctx context.Context, c *cli, q *pendingedits.Store, _ pendingedits.Selection) error {
-	r, err := q.Undo(ctx)
-	if err != nil {
-		return err
-	}
-	if len(r.Commits) > 0 && !c.json {
-		fmt.Fprintln(c.Out, "The commits that were made stay:")
-	}
-	return c.outcome("restored", r.Restored, r.Failed, r.Commits)
-}
-
-// outcome prints what was done, and fails when something was left as it was.
-func (c *cli) outcome(did string, names []string, failed []pendingedits.Failure, commits []pendingedits.CommitResult) error {
-	if c.json {
-		type failure struct {
-			Path  string `json:"path"`
-			Error string `json:"error"`
-		}
-		out := map[string]any{did: append([]string{}, names...)}
-		list := []failure{}
-		for _, f := range failed {
-			list = append(list, failure{f.Name, f.Err.Error()})
-		}
-		out["failed"] = list
-		if len(commits) > 0 {
-			out["commits"] = commitLines(commits)
-		}
-		if err := c.print(out); err != nil {
+// decide prints what a decision did, and fails when something was left as it
+// was.
+func decide(q query[reviewWords, reviewOutcome], did string) func(context.Context, *cli, reviewWords) error {
+	return func(ctx context.Context, c *cli, w reviewWords) error {
+		r, err := ask(ctx, c, q, w)
+		if err != nil {
 			return err
 		}
-	} else if len(names) > 0 {
-		fmt.Fprintf(c.Out, "%s %s\n", did, strings.Join(names, ", "))
-	} else if len(failed)+len(commits) == 0 {
+		if err := c.outcome(did, r); err != nil {
+			return err
+		}
+		if len(r.Failed) > 0 || slices.ContainsFunc(r.Commits, func(q commitLine) bool { return q.Error != "" }) {
+			return errSaid
+		}
+		return nil
+	}
+}
+
+func (c *cli) outcome(did string, r reviewOutcome) error {
+	for _, f := range r.Failed {
+		fmt.Fprintf(c.Err, "%s: %s\n", f.Path, f.Error)
+	}
+	for _, q := range r.Commits {
+		if q.Error != "" {
+			fmt.Fprintf(c.Err, "commit %q: %s\n", subject(q.Message), q.Error)
+		}
+	}
+	if c.json {
+		out := map[string]any{did: append([]string{}, r.Done...), "failed": append([]failureLine{}, r.Failed...)}
+		if len(r.Commits) > 0 {
+			out["commits"] = r.Commits
+		}
+		return c.print(out)
+	}
+	if did == "restored" && len(r.Commits) > 0 {
+		fmt.Fprintln(c.Out, "The commits that were made stay:")
+	}
+	switch {
+	case len(r.Done) > 0:
+		fmt.Fprintf(c.Out, "%s %s\n", did, strings.Join(r.Done, ", "))
+	case len(r.Failed)+len(r.Commits) == 0:
 		fmt.Fprintf(c.Out, "Nothing was %s.\n", did)
 	}
-	bad := len(failed) > 0
-	for _, f := range failed {
-		fmt.Fprintf(c.Err, "%s: %v\n", f.Name, f.Err)
-	}
-	for _, q := range commitLines(commits) {
-		if bad = bad || q.Error != ""; q.Error != "" {
-			fmt.Fprintf(c.Err, "commit %q: %s\n", subject(q.Message), q.Error)
-		} else if !c.json {
+	for _, q := range r.Commits {
+		if q.Error == "" {
 			fmt.Fprintf(c.Out, "commit %q: %s\n", subject(q.Message), q.ID)
 		}
 	}
-	if bad {
-		return errSaid
+	for _, message := range r.Dropped {
+		fmt.Fprintf(c.Out, "rejected the commit %q\n", subject(message))
 	}
 	return nil
 }

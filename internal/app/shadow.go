@@ -11,16 +11,52 @@ import (
 
 // shadowVerbs are what `shadow` can do.
 var shadowVerbs = map[string]struct {
-	run   func(context.Context, *cli, *shadows, string) error
-	id    bool // an id is needed
-	queue bool // the review queue may be needed
+	run func(context.Context, *cli, string) error
+	id  bool // an id is needed
 }{
-	"create":  {run: shadowCreate},
-	"fill":    {run: shadowFill, id: true},
-	"list":    {run: shadowList},
-	"diff":    {run: shadowDiff, id: true},
-	"merge":   {run: shadowMerge, id: true, queue: true},
-	"discard": {run: shadowDiscard, id: true},
+	"create":  {run: createShadow},
+	"fill":    {run: fillShadow, id: true},
+	"list":    {run: listShadows},
+	"diff":    {run: diffShadow, id: true},
+	"merge":   {run: mergeShadow, id: true},
+	"discard": {run: discardShadow, id: true},
+}
+
+// What is asked about shadow workspaces.
+var (
+	shadowCreate = query[shadowNew, shadow.Shadow]{name: "shadow create", answer: func(ctx context.Context, k *core, a shadowNew) (shadow.Shadow, error) {
+		return k.shadows.Create(ctx, shadow.CreateRequest{ID: a.ID, Base: a.Base, IncludeUncommitted: a.Uncommitted, Lazy: a.Lazy})
+	}}
+	shadowFill = query[string, struct{}]{name: "shadow fill", answer: func(ctx context.Context, k *core, id string) (struct{}, error) {
+		return struct{}{}, k.shadows.m.Materialize(ctx, id)
+	}}
+	shadowList = query[struct{}, shadowsThere]{name: "shadow list", answer: shadowsOf}
+	shadowDiff = query[string, shadow.Diff]{name: "shadow diff", answer: func(ctx context.Context, k *core, id string) (shadow.Diff, error) {
+		return k.shadows.Diff(ctx, id)
+	}}
+	shadowMerge = query[shadowInto, shadow.Merge]{name: "shadow merge", queue: queueAlways, decides: true, answer: func(ctx context.Context, k *core, a shadowInto) (shadow.Merge, error) {
+		return k.shadows.Merge(ctx, a.ID, a.Into)
+	}}
+	shadowDiscard = query[string, shadow.Discarded]{name: "shadow discard", decides: true, answer: func(ctx context.Context, k *core, id string) (shadow.Discarded, error) {
+		return k.shadows.Discard(ctx, id)
+	}}
+)
+
+type shadowNew struct {
+	ID          string `json:"id"`
+	Base        string `json:"base"`
+	Uncommitted bool   `json:"uncommitted"`
+	Lazy        bool   `json:"lazy"`
+}
+
+type shadowInto struct {
+	ID   string `json:"id"`
+	Into string `json:"into"`
+}
+
+type shadowsThere struct {
+	Shadows []shadow.Shadow `json:"shadows"`
+	Damaged []string        `json:"damaged,omitempty"` // which can't be used, and why
 }
 
 // shadowWork works with shadow workspaces.
@@ -46,20 +82,11 @@ func shadowWork(ctx context.Context, c *cli) error {
 	default:
 		return usagef("--into: review or tree is expected, not %q", c.into)
 	}
-	queue := queueNever
-	if verb.queue && c.into != intoTree {
-		queue = queueAlways
-	}
-	k, err := c.core(ctx, queue)
-	if err != nil {
-		return err
-	}
-	defer k.close()
-	return verb.run(ctx, c, k.shadows, id)
+	return verb.run(ctx, c, id)
 }
 
-func shadowCreate(ctx context.Context, c *cli, s *shadows, id string) error {
-	made, err := s.Create(ctx, shadow.CreateRequest{ID: id, Base: c.base, IncludeUncommitted: c.uncommitted, Lazy: c.lazy})
+func createShadow(ctx context.Context, c *cli, id string) error {
+	made, err := ask(ctx, c, shadowCreate, shadowNew{id, c.base, c.uncommitted, c.lazy})
 	if err != nil {
 		return err
 	}
@@ -70,42 +97,50 @@ func shadowCreate(ctx context.Context, c *cli, s *shadows, id string) error {
 	return nil
 }
 
-func shadowFill(ctx context.Context, c *cli, s *shadows, id string) error {
-	if err := s.m.Materialize(ctx, id); err != nil || !c.json {
+func fillShadow(ctx context.Context, c *cli, id string) error {
+	if _, err := ask(ctx, c, shadowFill, id); err != nil || !c.json {
 		return err
 	}
 	return c.print(map[string]string{"filled": id})
 }
 
-func shadowList(ctx context.Context, c *cli, s *shadows, _ string) error {
-	all, err := s.List(ctx)
+func shadowsOf(ctx context.Context, k *core, _ struct{}) (shadowsThere, error) {
+	all, err := k.shadows.List(ctx)
+	out := shadowsThere{Shadows: []shadow.Shadow{}}
+	for _, i := range all {
+		if i.Damage != nil {
+			out.Damaged = append(out.Damaged, fmt.Sprintf("%s can't be used: %v", i.ID, i.Damage))
+			continue
+		}
+		out.Shadows = append(out.Shadows, i)
+	}
+	return out, err
+}
+
+func listShadows(ctx context.Context, c *cli, _ string) error {
+	list, err := ask(ctx, c, shadowList, struct{}{})
 	if err != nil {
 		return err
 	}
-	var list []shadow.Shadow
-	for _, i := range all {
-		if i.Damage != nil {
-			fmt.Fprintf(c.Err, "%s can't be used: %v\n", i.ID, i.Damage)
-			continue
-		}
-		list = append(list, i)
+	for _, text := range list.Damaged {
+		fmt.Fprintln(c.Err, text)
 	}
 	if c.json {
-		return c.print(map[string]any{"shadows": append([]shadow.Shadow{}, list...)})
+		return c.print(map[string]any{"shadows": list.Shadows})
 	}
-	if len(list) == 0 {
+	if len(list.Shadows) == 0 {
 		fmt.Fprintln(c.Out, "There is no shadow workspace.")
 		return nil
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	for _, i := range list {
+	for _, i := range list.Shadows {
 		fmt.Fprintf(t, "%s\t%.10s\t%s\t%d changed\t%s\n", i.ID, i.Base, i.CreatedAt.Local().Format(time.DateTime), i.Changed, i.Path)
 	}
 	return t.Flush()
 }
 
-func shadowDiff(ctx context.Context, c *cli, s *shadows, id string) error {
-	d, err := s.Diff(ctx, id)
+func diffShadow(ctx context.Context, c *cli, id string) error {
+	d, err := ask(ctx, c, shadowDiff, id)
 	if err != nil {
 		return err
 	}
@@ -116,8 +151,12 @@ func shadowDiff(ctx context.Context, c *cli, s *shadows, id string) error {
 	return err
 }
 
-func shadowMerge(ctx context.Context, c *cli, s *shadows, id string) error {
-	m, err := s.Merge(ctx, id, c.into)
+func mergeShadow(ctx context.Context, c *cli, id string) error {
+	q := shadowMerge
+	if c.into == intoTree {
+		q.queue = queueNever
+	}
+	m, err := ask(ctx, c, q, shadowInto{id, c.into})
 	if err != nil {
 		return err
 	}
@@ -145,8 +184,8 @@ func shadowMerge(ctx context.Context, c *cli, s *shadows, id string) error {
 	return nil
 }
 
-func shadowDiscard(ctx context.Context, c *cli, s *shadows, id string) error {
-	d, err := s.Discard(ctx, id)
+func discardShadow(ctx context.Context, c *cli, id string) error {
+	d, err := ask(ctx, c, shadowDiscard, id)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,13 @@ import (
 
 // shell lets the tools start commands, each confined as the settings say.
 func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
+	alone := ""
+	if !c.door.resident {
+		alone = "this process ends with the call, and the command would end with it; leave background out, or call while an editor or an agent has the workspace open with sidecar-ls"
+	}
 	return shell.Deps{
+		NoBackground: alone,
+
 		Home: c.commandHome,
 		Closed: func(id string) <-chan struct{} {
 			s, err := c.sessions.Get(id)

@@ -256,6 +256,8 @@ func TestSelfApproval(t *testing.T) {
 			t.Errorf("an agent has said that the workspace is trusted: %s", line)
 		}
 	}
+	t1, h1, c1 := selfAccept(r, server)
+	tried, held, controls = tried+t1, held+h1, controls+c1
 	if out, err := exec.CommandContext(t.Context(), server, "trust", "yes", "--root", t.TempDir()).CombinedOutput(); err != nil {
 		t.Errorf("control: %v: %s", err, out)
 	} else if _, err := os.Stat(trustFile); err == nil {

@@ -22,6 +22,7 @@ var (
 	ErrNone        = errors.New("there is no host")
 	ErrBusy        = errors.New("the host has work that can't wait")
 	ErrUnsupported = errors.New("not possible on this system")
+	ErrUnable      = errors.New("the host does not answer command lines")
 )
 
 // Kind says what a host is.
@@ -39,11 +40,13 @@ type Greeting struct {
 	Kind     Kind   `json:"kind"`
 	PID      int    `json:"pid"`
 	Version  string `json:"version"`
+	Person   bool   `json:"person,omitempty"` // it answers command lines: see DialPerson
 }
 
 // Wish is what who attaches wants to have otherwise; the zero value is nothing.
 type Wish struct {
-	Mode string `json:"mode,omitempty"` // of the sessions that are opened for it
+	Mode    string `json:"mode,omitempty"`    // of what is called there
+	Session string `json:"session,omitempty"` // of those that are kept for who attaches again; "": one that ends with the connection
 }
 
 // protocol is the version of the words below.
@@ -53,6 +56,7 @@ const protocol = 1
 const (
 	wantAttach = "attach"
 	wantLeave  = "leave"
+	wantPerson = "person"
 )
 
 // words are what a Wish is said in.

@@ -383,3 +383,38 @@ func TestSweep(t *testing.T) {
 		t.Errorf("left: %v, %v", names, err)
 	}
 }
+
+// TestPerson: a command line gets to where persons are let in, and agents don't.
+func TestPerson(t *testing.T) {
+	dir, _ := workspace(t)
+	if _, _, err := DialPerson(t.Context(), dir); !errors.Is(err, ErrNone) {
+		t.Fatalf("before: %v", err)
+	}
+	h := hosted(t, dir, Options{Kind: Editor})
+	if _, _, err := DialPerson(t.Context(), dir); !errors.Is(err, ErrUnable) {
+		t.Fatalf("a host that knows no command lines: %v", err)
+	}
+	h.Close()
+	persons, wishes := make(chan bool, 1), make(chan Wish, 1)
+	hosted(t, dir, Options{
+		Kind:     Editor,
+		Attached: func(c net.Conn, w Wish) { wishes <- w; c.Close() },
+		Person:   func(c net.Conn, own bool) { persons <- own; c.Close() },
+	})
+	c, g, err := DialPerson(t.Context(), dir)
+	if err != nil || !g.Person {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	c.Close()
+	if own := <-persons; own {
+		t.Error("this process counts as one that the host has started")
+	}
+	c, _, err = Dial(t.Context(), dir, Wish{Session: "person"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if w := <-wishes; w.Session != "person" || len(persons) > 0 {
+		t.Errorf("an agent: %+v, %d persons", w, len(persons))
+	}
+}

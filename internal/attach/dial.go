@@ -31,12 +31,31 @@ func Dial(ctx context.Context, dir string, w Wish) (net.Conn, Greeting, error) {
 	if err != nil {
 		return nil, g, err
 	}
+	return c, g, want(c, g, words)
+}
+
+// DialPerson connects a person's command line to the host of dir. It fails with
+// ErrNone when there is none, and with ErrUnable when that knows no command
+// lines.
+func DialPerson(ctx context.Context, dir string) (net.Conn, Greeting, error) {
+	c, g, err := connect(ctx, dir)
+	if err != nil {
+		return nil, g, err
+	}
+	if !g.Person {
+		_ = c.Close()
+		return nil, g, fmt.Errorf("process %d: %w", g.PID, ErrUnable)
+	}
+	return c, g, want(c, g, wantPerson)
+}
+
+// want says what a connection is for. It closes it when that fails.
+func want(c net.Conn, g Greeting, words string) error {
 	if _, err := c.Write([]byte(words + "\n")); err != nil {
 		_ = c.Close()
-		return nil, g, fmt.Errorf("process %d: %w", g.PID, err)
+		return fmt.Errorf("process %d: %w", g.PID, err)
 	}
-	_ = c.SetDeadline(time.Time{})
-	return c, g, nil
+	return c.SetDeadline(time.Time{})
 }
 
 // AskToLeave asks the host of dir to give way, and waits until it has. It

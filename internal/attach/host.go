@@ -18,6 +18,11 @@ type Options struct {
 	// Attached gets each connection, and what is wished there. It closes it.
 	Attached func(net.Conn, Wish)
 
+	// Person gets each connection of a command line, and closes it. nil refuses
+	// them. own says that a process at the other end descends from this one: it is
+	// no person's, but was started for somebody else.
+	Person func(c net.Conn, own bool)
+
 	// Leave is called when another process wants to be the host. It reports
 	// whether this one gives way, with all its work done; the host is closed then.
 	// nil stays.
@@ -127,7 +132,7 @@ func (h *Host) serve(l net.Listener) {
 // welcome does what a connection is for.
 func (h *Host) welcome(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(handshake))
-	if !sameUser(c) || greet(c, Greeting{protocol, h.o.Kind, os.Getpid(), h.o.Version}) != nil {
+	if !sameUser(c) || greet(c, Greeting{protocol, h.o.Kind, os.Getpid(), h.o.Version, h.o.Person != nil}) != nil {
 		_ = c.Close()
 		return
 	}
@@ -141,6 +146,9 @@ func (h *Host) welcome(c net.Conn) {
 	case attach:
 		_ = c.SetDeadline(time.Time{})
 		h.o.Attached(c, w)
+	case want == wantPerson && h.o.Person != nil:
+		_ = c.SetDeadline(time.Time{})
+		h.o.Person(c, own(c))
 	case want == wantLeave:
 		defer func() { _ = c.Close() }()
 		_ = c.SetDeadline(time.Time{}) // it may have work to end first

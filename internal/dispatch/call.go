@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -179,6 +180,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if errors.Is(err, ErrLeft) {
 		return out, err
 	}
+	c.tellPending()
 	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
 			c.notes = append(c.notes, tools.Count(n, "pending edit")+" not on the disk, so this did not see "+map[bool]string{true: "it", false: "them"}[n == 1]+".")
@@ -215,8 +217,11 @@ func (c *call) lookUp() error {
 		return tools.Errorf(tools.InvalidArguments, "session: %v", err)
 	}
 	c.session = s
-	m, ok := c.d.mode(s.Mode(), c.set)
-	if !ok {
+	m, ok := c.d.mode(cmp.Or(c.req.Mode, s.Mode()), c.set)
+	switch {
+	case !ok && c.req.Mode != "":
+		return tools.Errorf(tools.InvalidArguments, "mode: there is no mode %q; name a built-in mode or one of the setting customModes", tools.Clip(c.req.Mode))
+	case !ok:
 		return tools.Errorf(tools.Unavailable, "the mode %q is no longer defined; set another one", s.Mode())
 	}
 	if s.Shadow != "" {
@@ -363,6 +368,9 @@ func (c *call) finish(out tools.Result, err error) {
 
 // resultBytes bounds the content of the result.
 func (c *call) resultBytes() int {
+	if c.req.Whole {
+		return math.MaxInt
+	}
 	if most := c.req.Most; most > 0 {
 		return min(most, c.set.ResultBytes)
 	}
@@ -413,7 +421,7 @@ func (c *call) redactValue(v any) any {
 		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
 		return nil
 	}
-	if most := maxStructured * c.set.ResultBytes; len(data) > most {
+	if most := maxStructured * c.set.ResultBytes; len(data) > most && !c.req.Whole {
 		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
 		return nil
 	}

@@ -20,9 +20,14 @@ type Request struct {
 	Name      string
 	Arguments json.RawMessage // nil means {}
 	Session   string          // "" means the default session
+	Mode      string          // of this call; "" means that of the session
 	CallID    string          // "" means that dispatch makes one
 	Emit      func(chunk string)
 	Most      int // bytes of the result's content, if that is less than the setting has; 0: no matter
+
+	// Whole is for a caller that could not read on in a cut result, because
+	// nothing is kept for its next call: the result is not cut.
+	Whole bool
 
 	// Left, when set, is for a caller who needs not get the result from Call: a
 	// tool may then run in the goroutine of Call, since to wake another one for

@@ -60,6 +60,9 @@ func (j *job) remarks() string {
 
 // background starts a command that goes on after the call.
 func (sh *shell) background(in runIn) (tools.Result, error) {
+	if why := sh.d.NoBackground; why != "" {
+		return tools.Result{}, tools.Errorf(tools.Unavailable, "background: %s; nothing was run", why)
+	}
 	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd})
 	if err != nil {
 		return tools.Result{}, err

@@ -78,7 +78,11 @@ func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result
 	text := report(stdout.text(), stderr.text(), o)
 	switch {
 	case o.timedOut:
-		return tools.Result{}, &tools.Error{Code: tools.Timeout, Message: fmt.Sprintf("the command was ended after %d s; give it more with timeout_s, or run it with background", in.TimeoutS), Detail: text, Structured: ran}
+		message := fmt.Sprintf("the command was ended after %d s; give it more with timeout_s", in.TimeoutS)
+		if sh.d.NoBackground == "" {
+			message += ", or run it with background"
+		}
+		return tools.Result{}, &tools.Error{Code: tools.Timeout, Message: message, Detail: text, Structured: ran}
 	case o.code != 0:
 		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("exit code %d", o.code), Detail: text, Structured: ran}
 	}

@@ -27,6 +27,10 @@ type Deps struct {
 
 	// Closed is closed when a session ends; nil means that none ever does.
 	Closed func(session string) <-chan struct{}
+
+	// NoBackground says why no command can go on after its call; "" means that it
+	// can.
+	NoBackground string
 }
 
 // Run is a command to start.

@@ -20,7 +20,8 @@ type Tools struct {
 	Sessions *session.Store
 	Bus      *events.Bus
 	People   bool            // an editor is there that can ask its user
-	Mode     string          // of the agent's session; "": follows the setting
+	Mode     string          // of the agent's calls; "": follows the setting
+	Keep     string          // the agent's session, which is kept for who comes again; "": one of its own
 	Gone     <-chan struct{} // closed when they can't serve any more; nil: they end with the connection
 	Close    func() error    // ends what was opened for the agent; may be nil
 }
@@ -39,7 +40,7 @@ type local struct {
 // Local opens a session for an agent and serves it with the tools of this
 // process.
 func Local(t Tools, a Agent) (Backend, error) {
-	s, err := t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), Mode: t.Mode, AtLeast: a.Mode, ListedOnly: true})
+	s, err := open(t, a)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +54,20 @@ func Local(t Tools, a Agent) (Backend, error) {
 		}
 	})
 	return l, nil
+}
+
+// open opens the agent's session, or finds the one that was kept. That has no
+// mode of its own, so that calls on their way at the same time don't change
+// each other's.
+func open(t Tools, a Agent) (*session.Session, error) {
+	if t.Keep == "" {
+		return t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), Mode: t.Mode, AtLeast: a.Mode, ListedOnly: true})
+	}
+	s, err := t.Sessions.Open(session.OpenRequest{ID: t.Keep, ListedOnly: true})
+	if errors.Is(err, session.ErrExists) {
+		return t.Sessions.Get(t.Keep)
+	}
+	return s, err
 }
 
 // slug is a program's name as part of a session's.
@@ -105,9 +120,17 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 // the ToolResult of docs/protocol.md without its text.
 const metaResult = "sidecar-ls/result"
 
+// mode is that of a call where the session does not have it.
+func (l *local) mode() string {
+	if l.t.Keep == "" {
+		return ""
+	}
+	return l.t.Mode
+}
+
 // Call runs a tool through the dispatcher.
 func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
-	r := dispatch.Request{Name: c.Name, Arguments: c.Arguments, Session: l.session.ID, Emit: c.Progress, Most: l.client.most}
+	r := dispatch.Request{Mode: l.mode(), Name: c.Name, Arguments: c.Arguments, Session: l.session.ID, Emit: c.Progress, Most: l.client.most}
 	ctx = WithAsker(ctx, c.Ask)
 	res, err := l.t.Dispatch().Call(ctx, r)
 	if errors.Is(err, dispatch.ErrRetired) {
@@ -141,12 +164,14 @@ func (l *local) Changed() <-chan struct{} { return l.changed }
 
 func (l *local) Gone() <-chan struct{} { return l.t.Gone }
 
-// Close closes the session.
+// Close closes the session, unless it is kept.
 func (l *local) Close() error {
 	var err error
 	l.once.Do(func() {
 		l.quiet()
-		if e := l.t.Sessions.Close(l.session.ID); !errors.Is(e, session.ErrUnknown) { // a person may have closed it
+		if l.t.Keep != "" {
+			// Whoever comes again goes on with it.
+		} else if e := l.t.Sessions.Close(l.session.ID); !errors.Is(e, session.ErrUnknown) { // a person may have closed it
 			err = e
 		}
 		if l.t.Close != nil {
