@@ -59,6 +59,8 @@ type told struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 	Error  string          `json:"error,omitempty"`
 	Usage  bool            `json:"usage,omitempty"` // the command line makes no sense
+
+	Refused bool `json:"refused,omitempty"` // whoever asks is no person
 }
 
 // ask puts a query to whoever answers it.
@@ -113,6 +115,9 @@ func (c *cli) askThere(ctx context.Context, name string, args, answer any) (ther
 		return true, ctx.Err()
 	case err != nil:
 		return true, fmt.Errorf("the sidecar-ls of process %d ended before it answered (%w); look whether it was done before you try again", g.PID, err)
+	case t.Refused:
+		fmt.Fprintln(c.Err, "sidecar-ls:", t.Error)
+		return false, nil
 	case t.Usage:
 		return true, usagef("%s", t.Error)
 	case t.Error != "":
@@ -147,7 +152,7 @@ func (a *agents) person(conn net.Conn, own bool) {
 	}
 	if err != nil {
 		var usage *usageError
-		t = told{Error: a.c.line.now.Load().known.hide.Text(err.Error()), Usage: errors.As(err, &usage)}
+		t = told{Error: a.c.line.now.Load().known.hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
 	}
 	if data, err := encode(t); err == nil {
 		_, _ = conn.Write(data)
@@ -157,17 +162,20 @@ func (a *agents) person(conn net.Conn, own bool) {
 // maxAsked bounds a query, in bytes.
 const maxAsked = 64 << 20
 
-// answer does what a command line asks. A program that this process has started
-// works for an agent, if for anybody: it decides nothing.
+// errNoPerson refuses programs that this process has started: they work for an
+// agent, if for anybody, and decide nothing.
+var errNoPerson = errors.New("the server answers people, and this was started by the server itself; run it in a terminal of your own")
+
+// answer does what a command line asks.
 func (a *agents) answer(ctx context.Context, q asked, own bool) (any, error) {
+	if own {
+		return nil, errNoPerson
+	}
 	k := a.c.line.now.Load()
 	for _, s := range queries() {
 		name, decides := s.called()
 		if name != q.Query {
 			continue
-		}
-		if own {
-			return nil, fmt.Errorf("a program that sidecar-ls has started can't ask it for %q: that is for people; run it in a terminal of your own", name)
 		}
 		k.door.log.Info("a command line", "asks", name)
 		answer, err := s.serve(ctx, k, q.Args)

@@ -23,9 +23,9 @@ type Options struct {
 	// no person's, but was started for somebody else.
 	Person func(c net.Conn, own bool)
 
-	// Leave is called when another process wants to be the host. It reports
-	// whether this one gives way, with all its work done; the host is closed then.
-	// nil stays.
+	// Leave is called when another process wants to be the host, unless that one
+	// descends from this one. It reports whether this one gives way, with all its
+	// work done; the host is closed then. nil stays.
 	Leave func() bool
 }
 
@@ -152,7 +152,7 @@ func (h *Host) welcome(c net.Conn) {
 	case want == wantLeave:
 		defer func() { _ = c.Close() }()
 		_ = c.SetDeadline(time.Time{}) // it may have work to end first
-		if h.o.Leave == nil || !h.o.Leave() {
+		if h.o.Leave == nil || own(c) || !h.o.Leave() {
 			_, _ = c.Write([]byte("busy\n"))
 			return
 		}
