@@ -1,14 +1,12 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
@@ -22,8 +20,9 @@ func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
+	log := slog.New(slog.DiscardHandler)
 	k, err := open(ctx, []workspace.Folder{f}, door{
-		log: slog.New(slog.DiscardHandler), approver: terminal{c.Err}, queue: queue, mode: c.mode, parser: c.Self,
+		log: log, approver: terminal{}, people: terminalPeople{redactorOf(log)}, queue: queue, mode: c.mode, parser: c.Self,
 	})
 	if err != nil {
 		return nil, err
@@ -142,50 +141,4 @@ func (c *cli) print(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-// terminal asks the person who runs the command, if there is a terminal.
-type terminal struct{ err io.Writer }
-
-// wayOut is what helps where nobody can be asked: nothing, for what asks in
-// every mode.
-func wayOut(a dispatch.Ask) string {
-	if !a.Rememberable {
-		return ""
-	}
-	return "; choose another --mode, or allow the tool in the setting toolPermissions"
-}
-
-func (t terminal) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return dispatch.Answer{}, fmt.Errorf("%w: there is no terminal here%s", dispatch.ErrNobody, wayOut(a))
-	}
-	prompt := "Allow? [y/N] "
-	if a.Irrecoverable {
-		prompt = "This can't be undone. Type CONFIRM to allow it: "
-	}
-	text, err := readFrom(ctx, tty, fmt.Sprintf("%s\n%s\n%s", a.Title, a.Detail, prompt))
-	yes := text == "y" || text == "Y" || text == "yes"
-	return dispatch.Answer{Allow: yes || a.Irrecoverable && text == "CONFIRM", Typed: text, Scope: dispatch.Once}, err
-}
-
-// readFrom asks at a terminal, and closes it.
-func readFrom(ctx context.Context, tty *os.File, prompt string) (string, error) {
-	fmt.Fprint(tty, prompt)
-	line := make(chan string, 1)
-	go func() {
-		text, err := bufio.NewReader(tty).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			text = ""
-		}
-		line <- strings.TrimSpace(text)
-	}()
-	defer tty.Close() // ends the read when nobody answers
-	select {
-	case text := <-line:
-		return text, nil
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
 }

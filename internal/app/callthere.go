@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
@@ -41,38 +39,4 @@ func (c *cli) attach(ctx context.Context) endpoint.Backend {
 // callThere runs a tool of the process at the other end.
 func (c *cli) callThere(ctx context.Context, b endpoint.Backend, r dispatch.Request) (*dispatch.Result, error) {
 	return endpoint.CallBy(ctx, b, endpoint.Call{Name: r.Name, Arguments: r.Arguments, Ask: endpoint.AskBy(askHere)})
-}
-
-// canAsk reports whether the command has a terminal.
-func canAsk() bool {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return false
-	}
-	return tty.Close() == nil
-}
-
-// askHere puts a question that comes from the other end to the person at the
-// terminal. Options are answered by their number.
-func askHere(ctx context.Context, q endpoint.Question) (answer string, ok bool, err error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return "", false, err
-	}
-	prompt := q.Text + "\n"
-	for i, o := range q.Options {
-		prompt += fmt.Sprintf("  %d  %s\n", i+1, o)
-	}
-	if q.Note != "" {
-		prompt += q.Note + "\n"
-	}
-	text, err := readFrom(ctx, tty, prompt+q.Field+": ")
-	if q.Options == nil || err != nil {
-		return text, err == nil, err
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > len(q.Options) {
-		return "", false, nil //nolint:nilerr // no number is no answer
-	}
-	return q.Options[n-1], true, nil
 }
