@@ -135,12 +135,21 @@ func TestVerbsBesideEditor(t *testing.T) {
 	sh.says([]string{"s\t"}, "shadow", "create", "s")
 	r.shadowed("t", "")
 	sh.says([]string{"s ", "t "}, "shadow", "list")
+	completes := func(want string, words ...string) {
+		t.Helper()
+		out, _, code := cli(t, "", append([]string{"__complete", "fish"}, words...)...)
+		if code != 0 || !strings.Contains("\n"+out, "\n"+want+"\t") {
+			t.Errorf("%q: %q is not offered: %s", words, want, out)
+		}
+	}
+	completes("t", "shadow", "--root", g.Dir, "discard", "")
 	g.Write(".sidecar/shadows/s/b.txt", "b\n")
 	sh.says([]string{"+b"}, "shadow", "diff", "s")
 	sh.says([]string{"merged b.txt"}, "shadow", "merge", "s")
 	if list := r.pending(); len(list.Edits) != 1 || list.Edits[0].Path != "b.txt" {
 		t.Errorf("the editor's queue has %+v", list.Edits)
 	}
+	completes("b.txt", "review", "--root", g.Dir, "accept", "b")
 	sh.run(0, "shadow", "discard", "s")
 
 	sh.says([]string{"1 files"}, "knowledge", "status")

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -60,7 +61,7 @@ func complete(ctx context.Context, args []string, s Streams) error {
 	last := len(words) - 1
 	c := &cli{Streams: Streams{In: s.In, Out: s.Out, Err: io.Discard, Self: s.Self}}
 	for _, offer := range c.offers(ctx, words[:last], words[last]) {
-		if strings.HasPrefix(offer.word, words[last]) {
+		if strings.HasPrefix(offer.word, words[last]) && !strings.ContainsFunc(offer.word, unicode.IsControl) { // an answer is lines
 			line, _, _ := strings.Cut(offer.meaning, "\n")
 			fmt.Fprintf(s.Out, "%s\t%s\n", offer.word[cut:], line)
 		}
@@ -250,6 +251,49 @@ func toolWords(ctx context.Context, c *cli, done []string, begun string) []candi
 	return out
 }
 
+// reviewCandidates offers a verb, and what is pending where a server knows it;
+// else the shell offers files.
+func reviewCandidates(ctx context.Context, c *cli, done []string, begun string) []candidate {
+	if len(done) == 0 {
+		return verbs("list", "diff", "accept", "reject", "undo")(ctx, c, done, begun)
+	}
+	f, err := c.folder()
+	if err != nil || done[0] == "undo" {
+		return nil
+	}
+	var list pendingedits.List
+	if there, err := c.askThere(ctx, reviewList.name, reviewWords{Dir: f.Dir}, &list); !there || err != nil {
+		return nil
+	}
+	var out []candidate
+	for _, e := range list.Edits {
+		out = append(out, candidate{e.Name, e.Kind + ", by " + e.Tool})
+		for _, h := range e.Hunks {
+			out = append(out, candidate{h.ID, fmt.Sprintf("%s, line %d", e.Name, max(h.OldStart, 1))})
+		}
+	}
+	return out
+}
+
+// shadowCandidates offers a verb, and the shadow workspaces that there are.
+func shadowCandidates(ctx context.Context, c *cli, done []string, begun string) []candidate {
+	if len(done) == 0 {
+		return verbs("create", "fill", "list", "diff", "merge", "discard")(ctx, c, done, begun)
+	}
+	if verb := shadowVerbs[done[0]]; len(done) > 1 || !verb.id {
+		return nil
+	}
+	list, err := ask(ctx, c, shadowList, struct{}{})
+	if err != nil {
+		return nil
+	}
+	var out []candidate
+	for _, s := range list.Shadows {
+		out = append(out, candidate{s.ID, fmt.Sprintf("%d changed", s.Changed)})
+	}
+	return out
+}
+
 // policyWords offers a verb, and to explain what a call takes.
 func policyWords(ctx context.Context, c *cli, done []string, begun string) []candidate {
 	switch {
@@ -295,9 +339,6 @@ func (c *cli) filesFrom(begun string) []string {
 	var out []string
 	for _, e := range list {
 		name := dir + e.Name()
-		if strings.ContainsFunc(name, unicode.IsControl) {
-			continue // an answer is lines
-		}
 		if e.IsDir() {
 			name += "/"
 		}

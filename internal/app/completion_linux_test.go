@@ -36,7 +36,7 @@ var completed = []struct{ line, want string }{
 func TestCompletion(t *testing.T) {
 	for _, shell := range []struct {
 		name string
-		run  func(t *testing.T, shell, dir, line string) string
+		run  func(t *testing.T, shell, dir string, lines []string) []string
 	}{
 		{"bash", typed("--norc", "--noprofile", "-i")},
 		{"zsh", typed("-f", "-i")},
@@ -60,8 +60,12 @@ func TestCompletion(t *testing.T) {
 			}
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 			t.Setenv("HOME", t.TempDir())
+			var lines []string
 			for _, c := range completed {
-				if got := shell.run(t, path, dir, c.line); got != c.want {
+				lines = append(lines, c.line)
+			}
+			for i, got := range shell.run(t, path, dir, lines) {
+				if c := completed[i]; got != c.want {
 					t.Errorf("%q becomes %q, want %q", c.line, got, c.want)
 				}
 			}
@@ -72,10 +76,10 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// typed types the line into a shell at a terminal, with a tab, and lets the
-// shell print it: as what printf is given.
-func typed(args ...string) func(t *testing.T, shell, dir, line string) string {
-	return func(t *testing.T, shell, dir, line string) string {
+// typed types the lines into a shell at a terminal, each with a tab, and lets
+// the shell print them: as what printf is given.
+func typed(args ...string) func(t *testing.T, shell, dir string, lines []string) []string {
+	return func(t *testing.T, shell, dir string, lines []string) []string {
 		t.Helper()
 		other, tty := pty(t)
 		const setSize = 0x5414 // TIOCSWINSZ, ioctl_tty(2): no line is wider
@@ -98,9 +102,19 @@ func typed(args ...string) func(t *testing.T, shell, dir, line string) string {
 		if name == "zsh" {
 			setup = "bindkey -e; unsetopt zle_bracketed_paste prompt_cr; autoload -Uz compinit; compinit -u -D\n" + setup
 		}
-		if _, err := other.WriteString(setup + line + "\t\x01printf '<%s' 'BEG''IN' \x05 'E''ND>'\nexit\n"); err != nil {
-			t.Fatal(err)
-		}
+		typing := make(chan error, 1)
+		go func() { // a terminal takes only so much that nobody has read yet
+			_, err := other.WriteString(setup)
+			for _, line := range lines {
+				if err == nil {
+					_, err = other.WriteString(line + "\t\x01printf '<%s' 'BEG''IN' \x05 'E''ND>'\n")
+				}
+			}
+			if err == nil {
+				_, err = other.WriteString("exit\n")
+			}
+			typing <- err
+		}()
 		var all bytes.Buffer
 		buf := make([]byte, 4096)
 		for {
@@ -111,24 +125,37 @@ func typed(args ...string) func(t *testing.T, shell, dir, line string) string {
 			}
 		}
 		_ = cmd.Wait()
-		_, rest, ok := strings.Cut(all.String(), "<BEGIN<")
-		words, _, end := strings.Cut(rest, "<END>")
-		if !ok || !end {
-			t.Fatalf("%q: the shell printed\n%s", line, all.String())
+		if err := <-typing; err != nil {
+			t.Fatal(err)
 		}
-		return strings.ReplaceAll(words, "<", " ")
+		var got []string
+		for _, part := range strings.Split(all.String(), "<BEGIN<")[1:] {
+			words, _, _ := strings.Cut(part, "<END>")
+			got = append(got, strings.ReplaceAll(words, "<", " "))
+		}
+		if len(got) != len(lines) {
+			t.Fatalf("%d lines of %d; the shell printed\n%s", len(got), len(lines), all.String())
+		}
+		return got
 	}
 }
 
 // fish asks fish what it would offer, and puts the first offer into the line.
-func fish(t *testing.T, shell, dir, line string) string {
+func fish(t *testing.T, shell, dir string, lines []string) []string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), shell, "-N", "-c", "sidecar-ls completion fish | source; complete -C $argv[1]", line)
+	cmd := exec.CommandContext(t.Context(), shell, append([]string{"-N", "-c", "sidecar-ls completion fish | source; for line in $argv; complete -C $line | head -n 1; echo; end"}, lines...)...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	word, _, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\t")
-	return line[:strings.LastIndexByte(line, ' ')+1] + word
+	offers := strings.Split(string(out), "\n\n")
+	if len(offers) != len(lines)+1 {
+		t.Fatalf("%d offers for %d lines: %s", len(offers)-1, len(lines), out)
+	}
+	for i, line := range lines {
+		word, _, _ := strings.Cut(offers[i], "\t")
+		offers[i] = line[:strings.LastIndexByte(line, ' ')+1] + word
+	}
+	return offers[:len(lines)]
 }
