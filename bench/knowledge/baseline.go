@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ func flat() *rank.Ranker {
 		Name: 1, Owner: 1, Header: 1, Doc: 1, Body: 1, K1: 1.2, B: 0.75, AvgLen: 60, AvgDoc: 20,
 		FileName: 1, FileDir: 1, FileUnits: 1, FileDoc: 1, FileBody: 1, FileK1: 1.2, FileB: 0.75, FileAvgLen: 800,
 		Title: 1, Text: 1, Code: 1, Tick: 1, Faint: 1, Repeat: 1.2,
+		FirstPlaces: math.MaxInt, FewPlaces: math.MaxInt, Places: math.MaxInt32, Terms: math.MaxInt, // all words count
 		Tests: 1, Aside: 1, Prose: 1, Data: 1, Types: 1, Values: 1, Files: 1,
 	}
 	return rank.New(w)

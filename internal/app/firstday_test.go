@@ -130,3 +130,23 @@ func TestWhatIsRefusedIsNamed(t *testing.T) {
 		t.Error(res.Content)
 	}
 }
+
+// TestOverloadsAreOneAnswer: functions of one name in one place leave room for
+// other answers.
+func TestOverloadsAreOneAnswer(t *testing.T) {
+	home(t)
+	var java strings.Builder
+	java.WriteString("class Quokka {\n")
+	for i := range 8 {
+		fmt.Fprintf(&java, "  /** Jumps over a fence. */\n  void jump(int a%d) {\n    hop();\n  }\n", i)
+	}
+	java.WriteString("  /** Hops over a fence, without a jump. */\n  void hop() {}\n}\n")
+	r := serve(t, project(t, map[string]string{"Quokka.java": java.String(), "fence.py": "def jump():\n    \"\"\"Jumps over a fence.\"\"\"\n"}), fakeeditor.Options{})
+	got := r.call("project_knowledge_search", object{"query": "jump over a fence", "max_hits": 3, "graph_depth": 0}).Content
+	if n := strings.Count(got, "\tQuokka.jump\t"); n != 1 || !strings.Contains(got, "\tQuokka.hop\t") || !strings.Contains(got, "fence.py:1-2") {
+		t.Errorf("%d answers for one name:\n%s", n, got)
+	}
+	if n := strings.Count(got, "-"); !strings.Contains(got, "overloads: ") || n < 8 {
+		t.Errorf("its other places are not named:\n%s", got)
+	}
+}

@@ -34,12 +34,16 @@ type Hit struct {
 	Kind       pki.Kind
 	Name       string // qualified
 	Score      float32
-	Exact      bool // the question names it
-	Via        *Via // how the graph came to it; nil: by its words
-	Lexical    bool // its words fit
-	Vector     bool // its meaning fits
-	Parsed     bool // a parser has said where it begins and ends
+	Exact      bool    // the question names it
+	Via        *Via    // how the graph came to it; nil: by its words
+	Lexical    bool    // its words fit
+	Vector     bool    // its meaning fits
+	Parsed     bool    // a parser has said where it begins and ends
+	Overloads  []Lines // others of its name in the file, which count as one answer with it
 }
+
+// Lines are lines of a file, counted from one.
+type Lines struct{ Start, End int }
 
 // Via is an edge that led to a hit.
 type Via struct {
@@ -113,8 +117,19 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	allowed := readableIn(view)
 	var kept []rank.Hit
 	var shown []rank.Ref
+	first := map[overload]int{} // its place in a.Hits
 	for _, h := range found {
-		if hit := hitOf(parts, h.Ref); len(a.Hits) < q.MaxHits && allowed(hit.Path) {
+		hit := hitOf(parts, h.Ref)
+		if at, ok := first[overloadOf(hit)]; ok {
+			if o := &a.Hits[at].Overloads; len(*o) < mostOverloads {
+				*o = append(*o, Lines{hit.Start, hit.End})
+			}
+			continue
+		}
+		if len(a.Hits) < q.MaxHits && allowed(hit.Path) {
+			if callable(hit.Kind) {
+				first[overloadOf(hit)] = len(a.Hits)
+			}
 			hit.Score, hit.Exact, hit.Lexical, hit.Vector = h.Score, h.Exact, h.words, h.meaning
 			a.Hits, kept, shown = append(a.Hits, hit), append(kept, h.Hit), append(shown, h.Ref)
 		}
@@ -138,6 +153,20 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	x.recall()
 	return a, nil
 }
+
+// mostOverloads bounds the places that a hit names besides its own.
+const mostOverloads = 20
+
+// overload is what functions of one name in one place have in common: whoever
+// looks for one wants all of them, and other answers beside them.
+type overload struct {
+	path, name string
+	kind       pki.Kind
+}
+
+func overloadOf(h Hit) overload { return overload{h.Path, h.Name, h.Kind} }
+
+func callable(k pki.Kind) bool { return k == pki.Function || k == pki.Method }
 
 // names returns a directory of the large parts of the disk.
 func (x *Index) names(snap snapshot) *segment.Directory {

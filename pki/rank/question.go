@@ -87,10 +87,13 @@ func (r *Reader) Read(text string) Question { return r.read(text, r.stops) }
 func (r *Reader) ReadAll(text string) Question { return r.read(text, nil) }
 
 func (r *Reader) read(text string, stops terms.StopWords) Question {
-	if len(text) > MaxQuestion {
-		text = text[:MaxQuestion]
+	if len(text) > 4*MaxQuestion {
+		text = text[:4*MaxQuestion]
 	}
-	text = strings.ToValidUTF8(text, " ")
+	text = clean(strings.ToValidUTF8(text, " "))
+	if len(text) > MaxQuestion {
+		text = strings.ToValidUTF8(text[:MaxQuestion], "")
+	}
 	p := &reading{Reader: r, stops: stops, at: map[terms.ID]int{}}
 	title, body, several := strings.Cut(strings.TrimSpace(text), "\n")
 	p.q.Describes = describes(title, several)

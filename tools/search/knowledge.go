@@ -48,6 +48,13 @@ type knowledgeHit struct {
 	Name  string  `json:"name"` // qualified
 	Score float64 `json:"score"`
 	Why   string  `json:"why"`
+
+	Overloads []lineRange `json:"overloads,omitempty"` // others of its name in the file
+}
+
+type lineRange struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 type knowledgeFile struct {
@@ -165,7 +172,11 @@ func why(h index.Hit) string {
 func answerData(a index.Answer) knowledgeData {
 	d := knowledgeData{Hits: []knowledgeHit{}, Files: []knowledgeFile{}, Ready: a.Status.Ready, Parsed: a.Status.Parsed, Parseable: a.Status.Parseable}
 	for _, h := range slices.Concat(a.Hits, a.Graph) {
-		d.Hits = append(d.Hits, knowledgeHit{h.Path, h.Start, h.End, string(h.Kind), h.Name, rounded(h.Score), why(h)})
+		hit := knowledgeHit{Path: h.Path, Start: h.Start, End: h.End, Kind: string(h.Kind), Name: h.Name, Score: rounded(h.Score), Why: why(h)}
+		for _, o := range h.Overloads {
+			hit.Overloads = append(hit.Overloads, lineRange(o))
+		}
+		d.Hits = append(d.Hits, hit)
 	}
 	for _, f := range a.Files {
 		d.Files = append(d.Files, knowledgeFile{f.Path, rounded(f.Score)})
@@ -222,5 +233,13 @@ func renderAnswer(a index.Answer, in knowledgeArgs) string {
 }
 
 func renderHit(b *strings.Builder, h index.Hit) {
-	fmt.Fprintf(b, "%s:%d-%d\t%s\t%s\t%.2f\t%s\n", showPath(h.Path), h.Start, h.End, h.Kind, h.Name, h.Score, why(h))
+	fmt.Fprintf(b, "%s:%d-%d\t%s\t%s\t%.2f\t%s", showPath(h.Path), h.Start, h.End, h.Kind, h.Name, h.Score, why(h))
+	for i, o := range h.Overloads {
+		lead := ", "
+		if i == 0 {
+			lead = "; overloads: "
+		}
+		fmt.Fprintf(b, "%s%d-%d", lead, o.Start, o.End)
+	}
+	b.WriteByte('\n')
 }
