@@ -129,7 +129,7 @@ func TestReviewBesideEditor(t *testing.T) {
 func TestVerbsBesideEditor(t *testing.T) {
 	home(t)
 	g := repository(t, "a.go", "package a\n\n// Weigh weighs apples.\nfunc Weigh() {}\n")
-	r := serve(t, g.Dir, fakeeditor.Options{Settings: object{"sidecar": object{"commandRules": []object{{"prefix": []string{"make"}, "decision": "deny"}}}}})
+	r := serve(t, g.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"commandRules": []object{{"prefix": []string{"make"}, "decision": "deny"}}}}})
 	sh := shell{t, g.Dir}
 
 	sh.says([]string{"s\t"}, "shadow", "create", "s")

@@ -84,7 +84,7 @@ func TestAgentMode(t *testing.T) {
 			dir := project(t, map[string]string{"a.txt": "one\n"})
 			var r *rig
 			if c.editor != "" {
-				r = serve(t, dir, fakeeditor.Options{Settings: object{"sidecar": object{"mode": c.editor}}})
+				r = serve(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"mode": c.editor}}})
 				r.Choose("Deny")
 			}
 			var args []string
