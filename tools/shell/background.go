@@ -144,7 +144,7 @@ type Printed struct {
 
 func newCommandOutput(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "command_output", Title: "Command output", Example: `{"id": "c1"}`, Description: outputDoc,
+		Name: "command_output", Title: "Command output", Example: `{"id": "bg1"}`, Description: outputDoc,
 		Category: category, Tags: []string{"background"}, Untrusted: true,
 	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, error) {
 		j, err := s.get(c).job(in.ID)
@@ -185,7 +185,7 @@ type killIn struct {
 
 func newCommandKill(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
-		Name: "command_kill", Title: "End a command", Example: `{"id": "c1"}`, Description: killDoc,
+		Name: "command_kill", Title: "End a command", Example: `{"id": "bg1"}`, Description: killDoc,
 		Category: category, Tags: []string{"background"},
 	}, func(ctx context.Context, c *tools.Call, in killIn) (tools.Result, error) {
 		j, err := s.get(c).job(in.ID)
