@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // auditDir is where calls are written down.
@@ -93,7 +94,7 @@ func (c *cli) auditVerify(ctx context.Context) error {
 	if c.json {
 		err = c.print(rep)
 	} else {
-		fmt.Fprintf(c.Out, "%d records in %d files, %d unfinished lines.\n", rep.Records, rep.Files, rep.Torn)
+		fmt.Fprintf(c.Out, "%s in %s, %s.\n", tools.Count(int(rep.Records), "record"), tools.Count(rep.Files, "file"), tools.Count(rep.Torn, "unfinished line"))
 		for _, fault := range rep.Faults {
 			fmt.Fprintln(c.Out, fault)
 		}

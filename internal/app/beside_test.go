@@ -152,7 +152,7 @@ func TestVerbsBesideEditor(t *testing.T) {
 	completes("b.txt", "review", "--root", g.Dir, "accept", "b")
 	sh.run(0, "shadow", "discard", "s")
 
-	sh.says([]string{"1 files"}, "knowledge", "status")
+	sh.says([]string{"1 file, 1 symbol, "}, "knowledge", "status")
 	sh.says([]string{"a.go"}, "knowledge", "search", "where", "are", "apples", "weighed")
 
 	// The settings of the editor hold.

@@ -220,15 +220,15 @@ func showKnowledge(ctx context.Context, c *cli) error {
 	if c.json {
 		return c.print(s)
 	}
-	fmt.Fprintf(c.Out, "%d files, %d symbols, %.1f MiB\n", s.Files, s.Symbols, float64(s.Bytes)/(1<<20))
+	fmt.Fprintf(c.Out, "%s, %s, %.1f MiB\n", tools.Count(s.Files, "file"), tools.Count(s.Symbols, "symbol"), float64(s.Bytes)/(1<<20))
 	if s.Skipped > 0 {
-		fmt.Fprintf(c.Out, "%d files are known by their paths alone: binary, minified, data or larger than %d KiB\n", s.Skipped, index.MaxSource>>10)
+		fmt.Fprintf(c.Out, "%s known by path alone: binary, minified, data or larger than %d KiB\n", tools.Count(s.Skipped, "file"), index.MaxSource>>10)
 	}
 	if s.Parseable > 0 {
 		fmt.Fprintf(c.Out, "%d of %d source files are parsed; the symbols of the others come from their lines\n", s.Parsed, s.Parseable)
 	}
 	if s.Generated > 0 {
-		fmt.Fprintf(c.Out, "%d files were generated: their names are known, not their text\n", s.Generated)
+		fmt.Fprintf(c.Out, "%s generated: known by name, without the text\n", tools.Count(s.Generated, "file"))
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func TestKnowledgeCommandLine(t *testing.T) {
 		"too many":     {[]string{"search", "--max", "51", "hello"}, 1, "", "invalid_arguments"},
 		"no question":  {[]string{"search"}, 2, "", "takes a question"},
 		"status":       {[]string{"status"}, 0, "0 of 1 source files are parsed", ""},
-		"no verb":      {nil, 0, "1 files", ""},
+		"no verb":      {nil, 0, "1 file", ""},
 		"another verb": {[]string{"serch", "x"}, 2, "", `no verb "serch"`},
 		"status of":    {[]string{"status", "x"}, 2, "", "no arguments"},
 	} {
