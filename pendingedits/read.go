@@ -150,5 +150,11 @@ func (s *Store) find(name string) (*entry, error) {
 }
 
 func missing(name string) error {
-	return &fs.PathError{Op: "review", Path: name, Err: fmt.Errorf("no edit is pending for it: %w", fs.ErrNotExist)}
+	return &fs.PathError{Op: "review", Path: name, Err: errNoEdit{}}
 }
+
+// errNoEdit is an fs.ErrNotExist: not of a file, but of an edit of it.
+type errNoEdit struct{}
+
+func (errNoEdit) Error() string        { return "no edit is pending for it" }
+func (errNoEdit) Is(target error) bool { return target == fs.ErrNotExist }

@@ -13,7 +13,7 @@ import (
 // Conflicts stay, unless want changes what the user made of their lines: then
 // the proposer has seen it and decided. The base returned is live, but with
 // the lines that the conflicts are about as they were.
-func rework(old *entry, r *resolution, live, want []byte, newID func() string, whose credit) (base []byte, hunks []hunk) {
+func rework(old *entry, r *resolution, live, want []byte, newID func(hunk) string, whose credit) (base []byte, hunks []hunk) {
 	changes := hunksOf(diff.Hunks(string(live), string(want)))
 	if old == nil || !isText(r.live) {
 		changes = named(changes, nil, newID)
@@ -149,7 +149,7 @@ func (m moves) follow(line int, after bool) int {
 
 // named gives each change the id of the known hunk that makes the same change:
 // first of the one in the same place, then of any other.
-func named(changes, known []hunk, newID func() string) []hunk {
+func named(changes, known []hunk, newID func(hunk) string) []hunk {
 	type place struct {
 		content string
 		start   int
@@ -186,7 +186,7 @@ func named(changes, known []hunk, newID func() string) []hunk {
 		if byContent[key] = list; len(list) > 0 {
 			take(c, list[0])
 		} else {
-			c.id = newID()
+			c.id = newID(*c)
 		}
 	}
 	return changes

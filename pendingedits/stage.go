@@ -260,7 +260,9 @@ func (g *stage) entry(name string) (*entry, error) {
 		old = nil
 	}
 	e := g.made(name)
-	e.base, e.hunks = rework(old, r, live, want, g.s.newID, g.credit(name))
+	taken := map[string]bool{}
+	newID := func(h hunk) string { return g.s.idFor(&entry{name: name, hunks: []hunk{h}}, 0, taken) }
+	e.base, e.hunks = rework(old, r, live, want, newID, g.credit(name))
 	if mode != 0 {
 		e.mode = mode
 		e.modeID, e.modeBy = g.modeID(name, mode)
@@ -294,10 +296,10 @@ func (g *stage) whole(name, from string) (*entry, error) {
 			e.mode = old.mode
 		}
 	}
-	if one.id == "" {
-		one.id = g.s.newID()
-	}
 	e.hunks = []hunk{one}
+	if one.id == "" {
+		e.hunks[0].id = g.s.idFor(e, 0, map[string]bool{})
+	}
 	whose.give(e.hunks, parts)
 	return e.signed(), nil
 }

@@ -86,6 +86,7 @@ type Store struct {
 	doubt    bool                   // the intent is of an earlier process, and it is not known whether it was begun
 	revision int64
 	nextID   int64
+	former   map[formerly]string // the ids that hunks had
 	closed   bool
 
 	kick chan struct{} // holds a token when Changed is due
@@ -261,9 +262,15 @@ func (s *Store) replay(r record) {
 		s.intent = nil
 	}
 	for _, name := range r.drops {
+		if e := s.entries[name]; e != nil {
+			s.remember(e, nil)
+		}
 		s.drop(name)
 	}
 	for _, e := range r.puts {
+		if old := s.entries[e.name]; old != nil {
+			s.remember(old, e)
+		}
 		s.drop(e.name)
 		if isAway(e.name) {
 			s.away[e.name] = e

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,7 +175,12 @@ func undoAccept(ctx context.Context, k *core, w reviewWords) (reviewOutcome, err
 func failureLines(failed []pendingedits.Failure) []failureLine {
 	out := make([]failureLine, len(failed))
 	for i, f := range failed {
-		out[i] = failureLine{f.Name, f.Err.Error()}
+		why := f.Err
+		var of *fs.PathError
+		if errors.As(why, &of) && of.Path == f.Name {
+			why = of.Err // the name stands before it
+		}
+		out[i] = failureLine{f.Name, why.Error()}
 	}
 	return out
 }
@@ -197,8 +203,19 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		if e.Batch {
 			by += ", batch of " + e.Session
 		}
-		fmt.Fprintf(t, "%s\t%s\t+%d −%d\t%s\tby %s\n", e.Name, e.Kind, e.Added, e.Removed, e.State, by)
+		lines := fmt.Sprintf("+%d −%d", e.Added, e.Removed)
+		if e.From != "" {
+			by += ", from " + e.From
+			if e.Added+e.Removed == 0 {
+				lines = "text as it was"
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\tby %s\n", e.Name, e.Kind, lines, e.State, by)
 		for _, h := range e.Hunks {
+			if e.From != "" {
+				fmt.Fprintf(t, "  %s\tall of it\t\t%s\n", h.ID, h.State) // a move is taken or left as one
+				continue
+			}
 			fmt.Fprintf(t, "  %s\tline %d\t+%d −%d\t%s\n", h.ID, max(h.OldStart, 1), h.NewLines, h.OldLines, h.State)
 		}
 	}
