@@ -3,9 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 var errNoSessions = errors.New("sessions are not available: no folder is open in the editor")
@@ -43,11 +47,16 @@ type openSessionArgs struct {
 }
 
 type sessionResult struct {
-	Session string `json:"session"`
+	Session  string   `json:"session"`
+	Warnings []string `json:"warnings,omitempty"` // about allow
 }
 
 func (s *Server) openSession(_ context.Context, a openSessionArgs) (sessionResult, error) {
 	st, err := s.sessions()
+	if err != nil {
+		return sessionResult{}, err
+	}
+	warnings, err := s.checkAllow(a.Allow)
 	if err != nil {
 		return sessionResult{}, err
 	}
@@ -58,7 +67,38 @@ func (s *Server) openSession(_ context.Context, a openSessionArgs) (sessionResul
 		return sessionResult{}, sessionError(err)
 	}
 	opened.UseModel(a.Model)
-	return sessionResult{opened.ID}, nil
+	return sessionResult{opened.ID, warnings}, nil
+}
+
+// checkAllow says which selectors fit no tool. A session that would have none at
+// all by mistake is refused; one for an MCP server that is not connected yet is
+// not.
+func (s *Server) checkAllow(allow []string) (warnings []string, err error) {
+	d := s.current().Dispatch
+	if len(allow) == 0 || d == nil {
+		return nil, nil
+	}
+	unmatched := d.Unmatched(allow)
+	coming := 0
+	for _, selector := range unmatched {
+		if server, ok := strings.CutPrefix(selector, "mcp:"); ok && s.knowsMCP(server) {
+			coming++
+			warnings = append(warnings, fmt.Sprintf("allow: %q fits no tool yet: the server has none", selector))
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("allow: %q fits no tool; it may be %s", selector, tools.Selectors))
+	}
+	if coming == 0 && len(unmatched) == len(allow) {
+		return nil, invalidParams("allow: nothing in it fits a tool (%s); a selector is %s", strings.Join(allow, ", "), tools.Selectors)
+	}
+	return warnings, nil
+}
+
+// knowsMCP reports whether a selector behind mcp: names a server of the settings.
+func (s *Server) knowsMCP(selector string) bool {
+	m := s.current().MCP
+	name, _, _ := strings.Cut(selector, "/")
+	return m != nil && slices.ContainsFunc(m.List(), func(st MCPStatus) bool { return st.Name == name })
 }
 
 type closeSessionArgs struct {

@@ -44,6 +44,8 @@ func (c *calls) Metrics() map[string]dispatch.Metric {
 	return map[string]dispatch.Metric{"grep": {Calls: 1, OK: 1}}
 }
 
+func (c *calls) Unmatched([]string) []string { return nil }
+
 func (c *calls) List(r dispatch.ListRequest) ([]*tools.Tool, []string, error) {
 	if r.Session == "lost" {
 		return nil, nil, session.ErrUnknown

@@ -139,4 +139,5 @@ type Dispatcher interface {
 	Page(cursor string) (dispatch.Page, error)
 	Metrics() map[string]dispatch.Metric
 	List(dispatch.ListRequest) ([]*tools.Tool, []string, error)
+	Unmatched(selectors []string) []string
 }

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -97,55 +96,6 @@ func cleanName(name string) string {
 		}
 	}
 	return strings.TrimSuffix(name, "()")
-}
-
-// Filter chooses tools. Its zero value chooses all.
-type Filter struct {
-	Source   SourceKind
-	Server   string // of MCP tools
-	Category string
-
-	// Allow are selectors: a name, a prefix followed by *, mcp:<server> or
-	// mcp:<server>/<tool>. nil allows all tools, an empty list none.
-	Allow []string
-}
-
-// List returns the tools that f chooses, sorted by name, and the selectors of
-// f.Allow that fit no tool at all, so that a misspelt one does not go unseen.
-func (r *Registry) List(f Filter) (list []*Tool, unmatched []string) {
-	s := r.now.Load()
-	for _, t := range s.sorted {
-		if r.Matches(f, t) {
-			list = append(list, t)
-		}
-	}
-	for _, selector := range f.Allow {
-		if !slices.ContainsFunc(s.sorted, func(t *Tool) bool { return r.selects(selector, t) }) {
-			unmatched = append(unmatched, selector)
-		}
-	}
-	return list, unmatched
-}
-
-// Matches reports whether f chooses t.
-func (r *Registry) Matches(f Filter, t *Tool) bool {
-	return (f.Source == "" || f.Source == t.Source.Kind) &&
-		(f.Server == "" || t.Source.Kind == SourceMCP && f.Server == t.Source.Server) &&
-		(f.Category == "" || f.Category == t.Category) &&
-		(f.Allow == nil || slices.ContainsFunc(f.Allow, func(s string) bool { return r.selects(s, t) }))
-}
-
-func (r *Registry) selects(selector string, t *Tool) bool {
-	switch {
-	case selector == "":
-		return false
-	case selector == t.Name, r.opts.Aliases[selector] == t.Name:
-		return true
-	case strings.HasPrefix(selector, "mcp:"):
-		return t.Source.Kind == SourceMCP && (selector == "mcp:"+t.Source.Server || selector == mcpSelector(t.Source))
-	}
-	prefix, glob := strings.CutSuffix(selector, "*")
-	return glob && strings.HasPrefix(t.Name, prefix)
 }
 
 // Names are the names of list.

@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -148,5 +149,56 @@ func TestOverloadsAreOneAnswer(t *testing.T) {
 	}
 	if n := strings.Count(got, "-"); !strings.Contains(got, "overloads: ") || n < 8 {
 		t.Errorf("its other places are not named:\n%s", got)
+	}
+}
+
+// TestSelectors: an allow-list may say what a session has in several ways, and
+// never fails silently.
+func TestSelectors(t *testing.T) {
+	home(t)
+	r := serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
+	all := r.listed(object{"registry": "full"})
+	type opened struct {
+		Session  string
+		Warnings []string
+	}
+	has := func(session, name string) bool {
+		return slices.Contains(r.listed(object{"session": session, "registry": "full"}), name)
+	}
+	for _, c := range []struct {
+		allow    []string
+		yes, no  []string
+		warnings int
+	}{
+		{[]string{"builtin"}, all, nil, 0},
+		{[]string{"git"}, []string{"git_log", "git_commit"}, []string{"read_file", "run_command"}, 0},
+		{[]string{"files", "!delete_file"}, []string{"read_file", "edit_file"}, []string{"delete_file", "grep"}, 0},
+		{[]string{"!git_*", "!run_command"}, []string{"read_file", "run_tests"}, []string{"git_log", "run_command"}, 0},
+		{[]string{"*", "!*_file"}, []string{"grep", "list_directory"}, []string{"read_file", "write_file"}, 0},
+		{[]string{"git_?og", "grep"}, []string{"git_log", "grep"}, []string{"git_diff"}, 0},
+		{[]string{"read_file", "mcp", "kit:tdd_workflow", "mcp:none/*", "raed_file", "!nothing"}, []string{"read_file"}, []string{"grep"}, 5},
+		{[]string{}, nil, all, 0},
+	} {
+		o := command[opened](r, "sidecar.session.open", object{"allow": c.allow})
+		if len(o.Warnings) != c.warnings {
+			t.Errorf("%v: %q, want %d warnings", c.allow, o.Warnings, c.warnings)
+		}
+		for _, name := range c.yes {
+			if !has(o.Session, name) {
+				t.Errorf("%v: it has not got %s", c.allow, name)
+			}
+		}
+		for _, name := range c.no {
+			if has(o.Session, name) {
+				t.Errorf("%v: it has %s", c.allow, name)
+			}
+		}
+	}
+	for _, allow := range [][]string{{"buildin"}, {"mcp"}, {"kit:none", "plugin"}, {"mcp:none/*"}, {""}, {"!nothing"}} {
+		var o opened
+		err := r.ExecuteCommand(t.Context(), "sidecar.session.open", object{"allow": allow}, &o)
+		if err == nil || !strings.Contains(err.Error(), "nothing in it fits a tool") || !strings.Contains(err.Error(), "a tool's name, a pattern such as git_*") {
+			t.Errorf("%q: %v %+v", allow, err, o)
+		}
 	}
 }

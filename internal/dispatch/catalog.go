@@ -40,6 +40,12 @@ func (d *Dispatcher) List(r ListRequest) (list []*tools.Tool, unmatched []string
 	return list, unmatched, nil
 }
 
+// Unmatched returns those of some selectors that fit no tool.
+func (d *Dispatcher) Unmatched(selectors []string) []string {
+	_, unmatched := d.o.Registry.List(tools.Filter{Allow: selectors})
+	return unmatched
+}
+
 // short reports whether a list has only the core and what was activated.
 func (d *Dispatcher) short(s *session.Session, set *Settings, r ListRequest) bool {
 	mode := r.Registry

@@ -34,7 +34,7 @@ type Session struct {
 	ID       string
 	Root     string   // the working root when it was opened: the main tree's or the shadow's directory
 	Shadow   string   // the shadow workspace it works in, or ""
-	Allow    []string // names of the only tools it may use; nil means all
+	Allow    []string // selectors of the only tools it may use; nil means all
 	Registry Registry // "" follows the setting
 
 	// ListedOnly says that whoever calls for the model refuses names that are not
@@ -86,11 +86,6 @@ func (s *Session) SetMode(name string) error {
 	s.mode = name
 	s.mu.Unlock()
 	return nil
-}
-
-// Allows reports whether the allow-list has the tool.
-func (s *Session) Allows(tool string) bool {
-	return s.Allow == nil || slices.Contains(s.Allow, tool)
 }
 
 // Done is closed when the session is closed.

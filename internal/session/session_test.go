@@ -198,24 +198,6 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-func TestAllows(t *testing.T) {
-	st, _ := store()
-	for _, c := range []struct {
-		name  string
-		allow []string
-		want  bool
-	}{
-		{"no list", nil, true},
-		{"on the list", []string{"grep", "read_file"}, true},
-		{"not on the list", []string{"grep"}, false},
-		{"an empty list", []string{}, false},
-	} {
-		if got := mustOpen(t, st, OpenRequest{Allow: c.allow}).Allows("read_file"); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
-		}
-	}
-}
-
 func TestBudget(t *testing.T) {
 	st, _ := store()
 	calls := mustOpen(t, st, OpenRequest{Budget: Budget{Calls: 2}})
