@@ -159,11 +159,12 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 		home.Close()
 	}
 	state := `"$` + HomeVariable + `/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
-	script := "set -- " + state + ` "$1" ` + keep + ` "$2"; unset ` + HomeVariable + "\n" + wrapper
-	return Run{
-		Session: sh.session, Root: sh.root, Dir: dir,
-		Argv: []string{"bash", "--noprofile", "--norc", "-c", script, "bash", c.line, dir},
-	}, note, nil
+	// All in one line: bash counts the lines of the command from the one that
+	// evaluates it.
+	script := `__sc_begin=$1; set -- ` + state + ` "$2" ` + keep + ` "${@:3}"; unset ` + HomeVariable + `; eval "$__sc_begin"; ` +
+		`eval "$__sc_line"; __sc_code=$?; eval "$__sc_save"; exit $__sc_code` // saved here for one that sets a trap of its own
+	argv := []string{"bash", "--noprofile", "--norc", "-c", script, "bash", wrapper, c.line, dir}
+	return Run{Session: sh.session, Root: sh.root, Dir: dir, Argv: argv}, note, nil
 }
 
 // inside reports whether dir is a directory in the root, links followed.

@@ -397,3 +397,35 @@ func TestBackground(t *testing.T) {
 		t.Error("a command outlives its session")
 	}
 }
+
+// Where bash names a line, it is one of the command, not of what is around it.
+func TestLinesAreTheCommands(t *testing.T) {
+	for name, c := range map[string]struct{ command, want string }{
+		"one line":    {"nosuch", "line 1: nosuch:"},
+		"the third":   {"true\n\nnosuch", "line 3: nosuch:"},
+		"here-doc":    {"cat <<X\na\nb\nX\nnosuch", "line 5: nosuch:"},
+		"function":    {"f() {\n\tnosuch\n}\n\nf", "line 2: nosuch:"},
+		"eval":        {"true\neval nosuch", "line 2: nosuch:"},
+		"syntax":      {"echo a\necho )", "line 2: syntax error"},
+		"no end":      {"if true; then\necho a", "line 3: syntax error"},
+		"subshell":    {"true\n(\nnosuch)", "line 3: nosuch:"},
+		"expansion":   {"true\necho ${gone?not set}", "line 2: gone:"},
+		"builtin":     {"true\ncd nowhere", "line 2: cd:"},
+		"redirection": {"true\n: <nowhere", "line 2: nowhere:"},
+		"LINENO":      {"true\necho line $LINENO: here", "line 2: here"},
+		"a trap":      {"trap 'echo end' EXIT\nnosuch", "line 2: nosuch:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if out := newRig(t).run(c.command); !strings.Contains(out, c.want) {
+				t.Errorf("no %q in:\n%s", c.want, out)
+			}
+		})
+	}
+}
+
+// What the wrapper is given is nothing of the command's.
+func TestNoArguments(t *testing.T) {
+	if out := newRig(t).run(`echo "$#:$1"`); !strings.HasPrefix(out, "0:\n") {
+		t.Error(out)
+	}
+}

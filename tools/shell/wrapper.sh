@@ -1,16 +1,24 @@
 # What bash runs around a command: the state of the session before it, and what
 # it left after it. $1 is the directory of the state, $2 the command, $3 is 1
 # when the state is to be kept, $4 where the command begins, by the name that
-# the session knows. Names that begin with __sc are ours.
+# the session knows, and NAME=value for each variable of this command alone.
+# Names that begin with __sc are ours. The command itself is evaluated by the
+# one line that evaluates this file, so that it begins at line 1.
 shopt -s expand_aliases
 if [ -r "$1/state" ]; then . "$1/state"; fi
 cd -L -- "$4" 2>/dev/null # the state has the PWD of before
-__sc_dir=$1 __sc_keep=$3
+__sc_dir=$1 __sc_line=$2 __sc_keep=$3 __sc_before=
+for __sc_set in "${@:5}"; do
+	__sc_name=${__sc_set%%=*}
+	__sc_before+="unset $__sc_name; $(declare -p "$__sc_name" 2>/dev/null)"$'\n'
+	export "$__sc_set"
+done
 __sc_save='
 	if [ "$__sc_keep" = 1 ]; then
 		__sc_keep=0
 		( # exported variables may be secrets; the umask of the session stays
 			umask 077
+			eval "$__sc_before"
 			{
 				declare -px
 				declare -f
@@ -22,7 +30,4 @@ __sc_save='
 		) 2>/dev/null
 	fi'
 trap '__sc_code=$?; eval "$__sc_save"; exit $__sc_code' EXIT # for a command that exits
-eval "$2"
-__sc_code=$?
-eval "$__sc_save" # for one that sets a trap of its own
-exit $__sc_code
+set --
