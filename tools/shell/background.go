@@ -63,7 +63,7 @@ func (sh *shell) background(in runIn) (tools.Result, error) {
 	if why := sh.d.NoBackground; why != "" {
 		return tools.Result{}, tools.Errorf(tools.Unavailable, "background: %s; nothing was run", why)
 	}
-	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd})
+	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd, env: in.variables()})
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -81,7 +81,7 @@ func (sh *shell) background(in runIn) (tools.Result, error) {
 	sh.lastJob++
 	// A time-out that nobody gave is that of a command that is waited for.
 	ctx, stop := context.WithTimeout(context.Background(), maxTimeout*time.Second)
-	j := &job{id: "bg" + strconv.Itoa(sh.lastJob), line: in.Command, started: time.Now(), out: &output{}, stop: stop, done: make(chan struct{})}
+	j := &job{id: "bg" + strconv.Itoa(sh.lastJob), line: in.spelled(), started: time.Now(), out: &output{}, stop: stop, done: make(chan struct{})}
 	sh.jobs = append(sh.jobs, j)
 	for i := 0; i < len(sh.jobs) && len(sh.jobs) > maxKept; {
 		if sh.jobs[i].running() {

@@ -5,9 +5,16 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -23,12 +30,55 @@ type runIn struct {
 	TimeoutS   int    `json:"timeout_s,omitempty" jsonschema:"seconds until it is ended" default:"120" minimum:"1" maximum:"3600"`
 	Background bool   `json:"background,omitempty" jsonschema:"return at once; see command_output"`
 	Cwd        string `json:"cwd,omitempty" jsonschema:"directory to begin in, instead of the session's"`
+
+	Env map[string]string `json:"env,omitempty" jsonschema:"variables for this command alone"`
 }
 
 // Check refuses what bash can't be given.
-func (in runIn) Check() error { return checkLine(in.Command) }
+func (in runIn) Check() error {
+	for name, value := range in.Env {
+		switch {
+		case !variable.MatchString(name) || strings.HasPrefix(name, reserved):
+			return tools.Errorf(tools.InvalidArguments, "env: %q is no name of a variable; use letters, digits and _, and no digit first", name)
+		case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
+			return tools.Errorf(tools.InvalidArguments, "env: the value of %s is no text; put it into a file", name)
+		}
+	}
+	return checkLine(in.spelled())
+}
 
-func (in runIn) Effects() tools.Effects { return tools.Effects{Command: in.Command, Shell: true} }
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// reserved begins the names that the wrapper uses.
+const reserved = "__sc"
+
+// variables are those of env, as NAME=value.
+func (in runIn) variables() (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(in.Env)) {
+		list = append(list, name+"="+in.Env[name])
+	}
+	return list
+}
+
+// spelled is the command as it would be written without env: what is shown,
+// decided on and remembered, so that a variable counts wherever it stands.
+func (in runIn) spelled() string {
+	if len(in.Env) == 0 {
+		return in.Command
+	}
+	line := "export"
+	for _, set := range in.variables() {
+		name, value, _ := strings.Cut(set, "=")
+		quoted, err := syntax.Quote(value, syntax.LangBash)
+		if err != nil {
+			quoted = strconv.Quote(value) // Check refuses it
+		}
+		line += " " + name + "=" + quoted
+	}
+	return line + "; " + in.Command
+}
+
+func (in runIn) Effects() tools.Effects { return tools.Effects{Command: in.spelled(), Shell: true} }
 
 // Ran is the structured result of run_command.
 type Ran struct {
@@ -66,7 +116,7 @@ func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result
 		return tools.Result{}, ctx.Err()
 	}
 	stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
-	o, err := sh.wait(ctx, command{line: in.Command, dir: in.Cwd, keep: true}, in.TimeoutS, stdout, stderr)
+	o, err := sh.wait(ctx, command{line: in.Command, dir: in.Cwd, env: in.variables(), keep: true}, in.TimeoutS, stdout, stderr)
 	if err != nil {
 		return tools.Result{}, err
 	}

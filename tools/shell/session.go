@@ -114,8 +114,9 @@ const HomeVariable = "__sc_home"
 // command is one command of a shell.
 type command struct {
 	line string
-	dir  string // relative to the shell's directory, or absolute; "" is that directory
-	keep bool   // what it leaves is for the next one
+	dir  string   // relative to the shell's directory, or absolute; "" is that directory
+	env  []string // NAME=value, for it alone
+	keep bool     // what it leaves is for the next one
 }
 
 func checkLine(line string) error {
@@ -164,6 +165,7 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 	script := `__sc_begin=$1; set -- ` + state + ` "$2" ` + keep + ` "${@:3}"; unset ` + HomeVariable + `; eval "$__sc_begin"; ` +
 		`eval "$__sc_line"; __sc_code=$?; eval "$__sc_save"; exit $__sc_code` // saved here for one that sets a trap of its own
 	argv := []string{"bash", "--noprofile", "--norc", "-c", script, "bash", wrapper, c.line, dir}
+	argv = append(argv, c.env...)
 	return Run{Session: sh.session, Root: sh.root, Dir: dir, Argv: argv}, note, nil
 }
 

@@ -429,3 +429,45 @@ func TestNoArguments(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// A variable of one command is its alone: what the session has comes back.
+func TestVariablesOfOneCommand(t *testing.T) {
+	r := newRig(t)
+	with := func(command string, env map[string]string) string {
+		text, _, _ := r.call("run_command", map[string]any{"command": command, "env": env}, nil)
+		return text
+	}
+	r.run("export KEPT=before; plain=1")
+	if out := with(`bash -c 'echo "$KEPT|$NEW"'; export OTHER=stays`, map[string]string{"KEPT": "now", "NEW": "it's $HOME\nand more"}); !strings.HasPrefix(out, "now|it's $HOME\nand more\n") {
+		t.Error(out)
+	}
+	if out := r.run(`echo "$KEPT|${NEW-unset}|$OTHER"`); !strings.HasPrefix(out, "before|unset|stays\n") {
+		t.Error(out)
+	}
+	if out := with("exit 3", map[string]string{"NEW": "x"}); !strings.Contains(out, "exit code 3") {
+		t.Error(out)
+	}
+	if out := r.run(`echo "${NEW-unset}"`); !strings.HasPrefix(out, "unset\n") {
+		t.Errorf("after one that exits: %s", out)
+	}
+}
+
+// The variables are part of the line that is shown, decided on and remembered.
+func TestVariablesAreDecidedOn(t *testing.T) {
+	b, err := newRig(t).byName["run_command"].Bind([]byte(`{"command": "make test", "env": {"LD_PRELOAD": "./x.so", "A": "two words"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "export A='two words' LD_PRELOAD=./x.so; make test"; b.Effects.Command != want || !b.Effects.Shell {
+		t.Errorf("%+v, want %s", b.Effects, want)
+	}
+	for _, name := range []string{"", "1A", "A-B", "A=B", "A;id", "__sc_line", "A\nB"} {
+		data, _ := json.Marshal(map[string]any{"command": "true", "env": map[string]string{name: "x"}})
+		if _, err := newRig(t).byName["run_command"].Bind(data); err == nil || !strings.Contains(err.Error(), "env: ") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := newRig(t).byName["run_command"].Bind([]byte(`{"command": "true", "env": {"A": "x\u0000y"}}`)); err == nil {
+		t.Error("a NUL was taken")
+	}
+}

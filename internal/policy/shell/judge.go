@@ -101,7 +101,7 @@ func (j *Judge) Judge(text string) Verdict {
 	v := Verdict{Line: l}
 	add := func(p Part) { v.Parts = append(v.Parts, p) }
 	for _, c := range l.Commands {
-		add(j.command(c))
+		add(j.command(c, l.Assigns))
 		if v.Irrecoverable == "" {
 			v.Irrecoverable = Irrecoverable(c)
 		}
@@ -116,7 +116,8 @@ func (j *Judge) Judge(text string) Verdict {
 	}
 	for _, a := range l.Assigns {
 		if Harmful(a.Name) {
-			add(Part{Text: a.Name + "=" + a.Value.Text, Rule: "command.variable", Reason: "the variable " + a.Name + " can change what later commands run"})
+			p := Part{Text: a.Name + "=" + a.Value.Text, Rule: "command.variable", Reason: "the variable " + a.Name + " can change what later commands run"}
+			add(j.mayHide(p, p.Reason))
 		}
 	}
 	for _, why := range l.Doubts {
@@ -141,8 +142,8 @@ func (j *Judge) Judge(text string) Verdict {
 	return v
 }
 
-// command decides on one simple command.
-func (j *Judge) command(c Command) Part {
+// command decides on one simple command of a line that sets those variables.
+func (j *Judge) command(c Command, set []Assign) Part {
 	p := j.rules(c)
 	if p.Outcome != "" {
 		return p
@@ -150,7 +151,7 @@ func (j *Judge) command(c Command) Part {
 	if !p.memorable() {
 		return j.mayHide(p, j.couldRun(c, p))
 	}
-	p.Key = key(c)
+	p.Key = key(c, set)
 	if p.Key != "" && j.Remembered != nil && j.Remembered(p.Key) {
 		return p.by(policy.Allow, "allowed-for-session", "a person allowed this command for the session")
 	}
@@ -347,12 +348,15 @@ func (j *Judge) write(w Word) Part {
 }
 
 // key stands for exactly this command with its variables.
-func key(c Command) string {
+func key(c Command, set []Assign) string {
+	if slices.ContainsFunc(set, func(a Assign) bool { return !a.Value.Known }) {
+		return ""
+	}
 	if _, known := texts(c.Words); !known || slices.ContainsFunc(c.Words, func(w Word) bool { return w.Glob }) {
 		return ""
 	}
 	var b []byte
-	for _, a := range c.Env {
+	for _, a := range slices.Concat(set, c.Env) {
 		b = append(append(b, a.Name...), '=')
 		b = append(strconv.AppendQuote(b, a.Value.Text), ' ')
 	}
