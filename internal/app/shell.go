@@ -29,6 +29,11 @@ func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 			}
 			return s.Done()
 		},
+		Offline: func(root string) bool {
+			set := c.settings.now.Load()
+			level, err := box.LevelFor(sandbox.Mode(set.String("sandbox.mode")))
+			return err == nil && level > sandbox.None && !sandboxSpec(set, root).Network
+		},
 		Isolate: func(ctx context.Context, r shell.Run) (shell.Process, error) {
 			if self == "" {
 				return nil, errors.New("this process can't confine commands; start sidecar-ls itself")

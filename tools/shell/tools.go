@@ -21,6 +21,10 @@ type Deps struct {
 	// home. It outlives them.
 	Home func(root string) (string, error)
 
+	// Offline reports whether commands in root have no network; nil means that
+	// they may have one.
+	Offline func(root string) bool
+
 	// Isolate starts a command that sees its root and the system's programs,
 	// nothing else, and has no network. It fails where that can't be had.
 	Isolate func(ctx context.Context, r Run) (Process, error)
