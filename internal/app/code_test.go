@@ -53,6 +53,7 @@ func TestCodeExec(t *testing.T) {
 		"a crash":               {"python", "import sys; sys.exit('out of luck')", "out of luck", ""},
 		"no end":                {"python", "while True: pass", "timeout: the program was ended after 1 s", ""},
 		"reads standard input":  {"python", "print(repr(__import__('sys').stdin.read()))", "''", ""},
+		"a package":             {"python", "import notthere.inside", "notthere is not installed for code_exec, which has Python's standard library", "notthere.inside is"},
 		"no such language":      {"cobol", "x", "invalid_arguments", ""},
 		"nothing":               {"python", "", "invalid_arguments", ""},
 	} {

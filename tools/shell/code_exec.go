@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,6 +56,58 @@ func (in codeIn) program() (file string, argv []string) {
 	return file, []string{"node", file}
 }
 
+// languages say of each what a program of it prints that lacks a package, how to
+// ask what packages there are, and how the user could add one.
+var languages = map[string]struct {
+	missing       *regexp.Regexp
+	list          []string
+	base, install string
+}{
+	"python": {
+		regexp.MustCompile(`(?m)^ModuleNotFoundError: No module named '([^'.]+)`),
+		[]string{"python3", "-I", "-c", "import importlib.metadata as m; print(', '.join(sorted({d.metadata['Name'] or '' for d in m.distributions()} - {''})))"},
+		"Python's standard library", "install it for the system's Python (on Debian as python3-%s)",
+	},
+	"javascript": {
+		regexp.MustCompile(`(?m)^Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:module|package) '((?:@[^'/]+/)?[^@'/.][^'/]*)`),
+		nil, // it sees no node_modules
+		"what is built into Node (node:fs, node:crypto and so on)", "add %s to a project and run it there",
+	},
+}
+
+// missing is the package that a program lacked, or "".
+func (in codeIn) missing(stderr string) string {
+	if m := languages[in.Language].missing.FindStringSubmatch(stderr); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// maxPackages bounds how many bytes of the names of packages are told.
+const maxPackages = 500
+
+// has says what programs of the language can import, asked where they run.
+func (in codeIn) has(ctx context.Context, d Deps, r Run) string {
+	l := languages[in.Language]
+	if l.list == nil {
+		return l.base + " and nothing else"
+	}
+	names := &output{}
+	r.Argv, r.Stdout, r.Stderr = l.list, names, io.Discard
+	p, err := d.Isolate(ctx, r)
+	if err != nil || p.Wait() != nil {
+		return l.base
+	}
+	list := strings.TrimSpace(names.text())
+	switch {
+	case list == "":
+		return l.base + " and nothing else"
+	case len(list) > maxPackages:
+		list = strings.ToValidUTF8(list[:maxPackages], "") + " …"
+	}
+	return l.base + " and " + list
+}
+
 func newCodeExec(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "code_exec", Title: "Run code", Example: `{"language": "python", "code": "print(sum(range(101)))"}`, Description: codeDoc,
@@ -93,7 +146,12 @@ func newCodeExec(d Deps) *tools.Tool {
 		case o.code == 127:
 			return tools.Result{}, &tools.Error{Code: tools.Unavailable, Message: argv[0] + " is not installed here, or not where a confined program can see it", Detail: text, Structured: r}
 		case o.code != 0:
-			return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("exit code %d", o.code), Detail: text, Structured: r}
+			failed := &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("exit code %d", o.code), Detail: text, Structured: r}
+			if name := in.missing(stderr.text()); name != "" {
+				failed.Message = fmt.Sprintf("%s is not installed for code_exec, which has %s. Do without it; or run the program with run_command and the project's own environment (.venv/bin/python, node_modules); or let the user %s",
+					name, in.has(limited, d, Run{Session: c.Session, Root: root, Dir: dir}), fmt.Sprintf(languages[in.Language].install, name))
+			}
+			return tools.Result{}, failed
 		}
 		return tools.Result{Text: text, Structured: r}, nil
 	})
