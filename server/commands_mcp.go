@@ -19,6 +19,7 @@ type MCPStatus struct {
 	Transport string   `json:"transport"`
 	Tools     int      `json:"tools"`
 	Error     string   `json:"error,omitempty"`
+	Hidden    []string `json:"hidden,omitempty"` // directories that it seems to need and that the sandbox hides, for sidecar.sandbox.readOnly
 	Origin    string   `json:"origin"`
 	Command   string   `json:"command"`
 	Hash      string   `json:"hash"`

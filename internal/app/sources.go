@@ -20,6 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
 // newSources has the MCP servers of a core; none is started before it is told
@@ -174,6 +175,9 @@ func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbo
 	spec := &conf.Spec
 	allowed := c.settings.now.Load().Strings("mcp.network")
 	spec.Network = spec.Network || slices.Contains(allowed, s.Name) || slices.Contains(allowed, "*")
+	if !spec.Network {
+		spec.Env = append(spec.Env, shell.WithoutRetries...) // npx and uvx fail at once, and say why
+	}
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
 		spec.Env = append(spec.Env, k+"="+s.Env[k])
 	}
@@ -198,7 +202,63 @@ func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbo
 		return nil, err
 	}
 	go func() { _ = p.Wait() }() // how it ends does not matter, only that it is not left
-	return &source.Process{In: p.In, Out: p.Out, Kill: p.Kill, Said: p.Said}, nil
+	return &source.Process{In: p.In, Out: p.Out, Kill: p.Kill, Said: p.Said, Hidden: func(ctx context.Context) []string {
+		return unseen(ctx, box, *spec, outside(s, dir, home))
+	}}, nil
+}
+
+// outside are the files and directories outside of the workspace that a server's
+// entry names, and that are there.
+func outside(s source.Server, dir, root string) (paths []string) {
+	add := func(text string) {
+		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
+			text = value
+		}
+		if rest, ok := strings.CutPrefix(text, "~/"); ok {
+			if user, err := os.UserHomeDir(); err == nil {
+				text = filepath.Join(user, rest)
+			}
+		}
+		if !filepath.IsAbs(text) {
+			if !strings.HasPrefix(text, "../") {
+				return
+			}
+			text = filepath.Join(dir, text)
+		}
+		text = filepath.Clean(text)
+		if rel, err := filepath.Rel(root, text); err == nil && filepath.IsLocal(rel) {
+			return
+		}
+		if _, err := os.Stat(text); err == nil && !slices.Contains(paths, text) {
+			paths = append(paths, text)
+		}
+	}
+	for _, arg := range s.Command {
+		add(arg)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		add(s.Env[name])
+	}
+	return paths
+}
+
+// unseen are those of paths that can't be read with that confinement: it is
+// asked there, because nobody else knows what it hides.
+func unseen(ctx context.Context, box *sandbox.Sandbox, spec sandbox.Spec, paths []string) []string {
+	if len(paths) == 0 {
+		return nil
+	}
+	argv := append([]string{"sh", "-c", `for path; do [ -r "$path" ] || printf '%s\0' "$path"; done`, "sh"}, paths...)
+	cmd, err := box.Command(ctx, spec, spec.Root, argv...)
+	if err != nil {
+		return nil
+	}
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		return nil
+	}
+	return strings.FieldsFunc(out.String(), func(r rune) bool { return r == 0 })
 }
 
 // sourceFile is where is kept, for the user, what was trusted.
@@ -300,7 +360,7 @@ func (s sources) Trust(ctx context.Context, name, hash string) (server.MCPStatus
 
 func shownSource(st source.Status) server.MCPStatus {
 	return server.MCPStatus{
-		Name: st.Name, State: string(st.State), Transport: st.Transport, Tools: st.Tools, Error: st.Error, Origin: st.Origin,
+		Name: st.Name, State: string(st.State), Transport: st.Transport, Tools: st.Tools, Error: st.Error, Hidden: st.Hidden, Origin: st.Origin,
 		Command: st.Command, Hash: st.Hash, Trusted: st.Trusted, Changed: st.Changed, Warnings: st.Warnings,
 	}
 }

@@ -215,3 +215,42 @@ func TestMCPServersOfTheUser(t *testing.T) {
 		})
 	}
 }
+
+// A server that the sandbox hides files of is told apart from one whose files
+// are not there, and the setting that is named shows them.
+func TestMCPServerHidden(t *testing.T) {
+	home(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	away, err := os.MkdirTemp("/var/tmp", "away-") // not below what the sandbox shows
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(away) })
+	script := filepath.Join(away, "serve.sh")
+	write(t, script, `exec "$1" "$2"`+"\n")
+	entry := func(script string) object {
+		return object{"mine": object{"command": "bash", "args": []string{script, self, mcpServerCommand}}}
+	}
+	state := func(settings object) (*rig, server.MCPStatus) {
+		t.Helper()
+		userSettings(t, settings)
+		r := serveSelf(t, project(t, nil), fakeeditor.Options{})
+		return r, command[server.MCPStatus](r, "sidecar.mcp.reconnect", object{"server": "mine"})
+	}
+	_, s := state(object{"mcp.servers": entry(script)})
+	if s.State == "connected" {
+		t.Skip("nothing hides files here")
+	}
+	if !slices.Contains(s.Hidden, away) || !strings.Contains(s.Error, script+" is there, but the sandbox hides it") && !strings.Contains(s.Error, script+", ") || !strings.Contains(s.Error, "sidecar.sandbox.readOnly") {
+		t.Errorf("%+v", s)
+	}
+	if _, s := state(object{"mcp.servers": entry(script), "sandbox.readOnly": s.Hidden}); s.State != "connected" || len(s.Hidden) > 0 {
+		t.Errorf("with the setting as it was named: %+v", s)
+	}
+	if _, s := state(object{"mcp.servers": entry(filepath.Join(away, "none"))}); strings.Contains(s.Error, "none is there") || slices.Contains(s.Hidden, filepath.Join(away, "none")) {
+		t.Errorf("what is not there: %+v", s)
+	}
+}

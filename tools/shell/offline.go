@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// withoutRetries tells the package managers that try again, and wait in
+// WithoutRetries tells the package managers that try again, and wait in
 // between, that they need not: without a network the first failure is the last.
 // npm takes 71 s otherwise, pnpm as long, cargo 11 s and pip 9 s; yarn, go,
 // Maven and Gradle end at once anyway.
-var withoutRetries = []string{
+var WithoutRetries = []string{
 	"npm_config_fetch_retries=0", // npm and pnpm
 	"PIP_RETRIES=0",
 	"CARGO_NET_RETRY=0",

@@ -166,7 +166,7 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 		`eval "$__sc_line"; __sc_code=$?; eval "$__sc_save"; exit $__sc_code` // saved here for one that sets a trap of its own
 	argv := []string{"bash", "--noprofile", "--norc", "-c", script, "bash", wrapper, c.line, dir}
 	if sh.d.Offline != nil && sh.d.Offline(sh.root) {
-		argv = append(argv, withoutRetries...)
+		argv = append(argv, WithoutRetries...)
 	}
 	argv = append(argv, c.env...)
 	return Run{Session: sh.session, Root: sh.root, Dir: dir, Argv: argv}, note, nil

@@ -2,12 +2,16 @@ package source
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,7 +74,13 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 	c.session, err = client.Connect(ctx, over, nil)
 	if err != nil {
 		c.kill()
-		return nil, c.because(err)
+		err = c.because(err)
+		if c.process != nil && c.process.Hidden != nil {
+			if paths := c.process.Hidden(s.m.base); len(paths) > 0 {
+				return nil, &hiddenError{err, paths}
+			}
+		}
+		return nil, err
 	}
 	go func() {
 		err := c.session.Wait()
@@ -78,6 +88,38 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 		close(c.gone)
 	}()
 	return c, nil
+}
+
+// hiddenError is why a server could not be reached that names files which the
+// sandbox hides from it.
+type hiddenError struct {
+	err   error
+	paths []string
+}
+
+func (e *hiddenError) Unwrap() error { return e.err }
+
+func (e *hiddenError) Error() string {
+	list, err := json.Marshal(e.dirs())
+	if err != nil {
+		return e.err.Error()
+	}
+	return fmt.Sprintf("%v; %s is there, but the sandbox hides it from the server: the setting sidecar.sandbox.readOnly (in the user's settings file) shows it, as %s", e.err, strings.Join(e.paths, ", "), list)
+}
+
+// dirs are the directories to show: a program comes with what lies beside it.
+func (e *hiddenError) dirs() (list []string) {
+	home, _ := os.UserHomeDir()
+	for _, p := range e.paths {
+		info, err := os.Stat(p)
+		if dir := filepath.Dir(p); err == nil && !info.IsDir() && dir != home && dir != "/" && dir != os.TempDir() {
+			p = dir
+		}
+		if !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // onlyRoots answers what a server may ask: whether we are there, and for the

@@ -80,6 +80,10 @@ type Process struct {
 	Out  io.ReadCloser
 	Kill func()
 	Said func() string // the end of what it wrote to standard error
+
+	// Hidden are the files and directories that its entry names, and that are
+	// there, but not for it; nil means that nothing is known of that.
+	Hidden func(ctx context.Context) []string
 }
 
 // Memory keeps, for the user, what was trusted and seen of the workspace's
@@ -121,6 +125,7 @@ type Status struct {
 	Transport string   `json:"transport"` // stdio or http
 	Tools     int      `json:"tools"`
 	Error     string   `json:"error,omitempty"`
+	Hidden    []string `json:"hidden,omitempty"`   // directories that it seems to need and that the sandbox hides
 	Origin    string   `json:"origin"`             // the setting or the file that names it
 	Command   string   `json:"command"`            // what is run or reached, as it is trusted
 	Hash      string   `json:"hash"`               // of that; sidecar.mcp.trust may name it

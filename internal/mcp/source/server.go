@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -33,6 +34,7 @@ type server struct {
 	mu       sync.Mutex
 	state    State
 	why      string // of Failed and Disabled
+	hidden   []string
 	conn     *conn
 	names    []string // under which its tools are registered
 	changed  map[string]string
@@ -134,7 +136,7 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.cfg.Name, State: s.state, Transport: "stdio", Tools: len(s.names), Error: s.why, Origin: s.cfg.Origin,
+		Name: s.cfg.Name, State: s.state, Transport: "stdio", Tools: len(s.names), Error: s.why, Hidden: s.hidden, Origin: s.cfg.Origin,
 		Command: s.cfg.Line(), Hash: question, Trusted: trusted && len(s.changed) == 0, Changed: sortedKeys(s.changed), Warnings: slices.Clone(s.warnings),
 	}
 	if s.cfg.Command == nil {
@@ -243,6 +245,12 @@ func (s *server) connected(ctx context.Context, tried func()) error {
 	start, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	c, err := s.connect(start)
+	var hidden *hiddenError
+	s.mu.Lock()
+	if s.hidden = nil; errors.As(err, &hidden) {
+		s.hidden = hidden.dirs()
+	}
+	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
