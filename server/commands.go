@@ -42,6 +42,7 @@ func commands() []command {
 		row("sidecar.mcp.list", "List the MCP servers", (*Server).listMCP),
 		row("sidecar.mcp.reconnect", "Start an MCP server anew", (*Server).reconnectMCP),
 		row("sidecar.mcp.trust", "Trust an MCP server", (*Server).trustMCP),
+		row("sidecar.mcp.show", "Show an MCP server directories that the sandbox hides", (*Server).showMCP),
 
 		row("sidecar.backend.get", "Show the language model in use", (*Server).getBackend),
 		row("sidecar.audit.verify", "Check the audit log", (*Server).verifyAudit),

@@ -10,6 +10,7 @@ type MCP interface {
 	List() []MCPStatus
 	Reconnect(ctx context.Context, name string) (MCPStatus, error)
 	Trust(ctx context.Context, name, hash string) (MCPStatus, error)
+	Show(ctx context.Context, name string, dirs []string) (MCPStatus, error)
 }
 
 // MCPStatus describes an MCP server.
@@ -71,4 +72,18 @@ func (s *Server) trustMCP(ctx context.Context, a mcpTrustArgs) (MCPStatus, error
 		return MCPStatus{}, err
 	}
 	return m.Trust(ctx, a.Server, a.Hash)
+}
+
+type mcpShowArgs struct {
+	Server string   `json:"server"`
+	Dirs   []string `json:"dirs"`
+}
+
+// showMCP is a person's decision, too: dirs are what that person was shown.
+func (s *Server) showMCP(ctx context.Context, a mcpShowArgs) (MCPStatus, error) {
+	m, err := s.mcp()
+	if err != nil {
+		return MCPStatus{}, err
+	}
+	return m.Show(ctx, a.Server, a.Dirs)
 }

@@ -194,7 +194,7 @@ func (c *core) served() *server.Core {
 		DocumentSymbols:  c.documentSymbols(),
 		WorkspaceSymbols: c.workspaceSymbols(),
 
-		MCP: sources{c.sources},
+		MCP: sources{c.sources, c},
 		Configure: func(layers ...json.RawMessage) []string {
 			problems := news.of(func() []string { return c.settings.load(layers...) })
 			c.sources.Reload()

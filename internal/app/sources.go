@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -208,8 +209,12 @@ func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbo
 }
 
 // outside are the files and directories outside of the workspace that a server's
-// entry names, and that are there.
+// entry names, and that are there. A project's entry is not answered by showing
+// what it names.
 func outside(s source.Server, dir, root string) (paths []string) {
+	if s.Project {
+		return nil
+	}
 	add := func(text string) {
 		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
 			text = value
@@ -337,7 +342,10 @@ func checkSources(k *core) finding {
 }
 
 // sources are the servers as editors see them.
-type sources struct{ m *source.Manager }
+type sources struct {
+	m *source.Manager
+	c *core
+}
 
 func (s sources) List() []server.MCPStatus {
 	s.m.Reload() // the files may be others now
@@ -356,6 +364,38 @@ func (s sources) Reconnect(ctx context.Context, name string) (server.MCPStatus, 
 func (s sources) Trust(ctx context.Context, name, hash string) (server.MCPStatus, error) {
 	st, err := s.m.Trust(ctx, name, hash)
 	return shownSource(st), err
+}
+
+// Show adds directories to what commands and servers can read, in the user's
+// file, and starts the server anew. They must be what the server was found to
+// lack: nobody else's wish comes in by this way.
+func (s sources) Show(ctx context.Context, name string, dirs []string) (server.MCPStatus, error) {
+	list := s.m.List()
+	i := slices.IndexFunc(list, func(st source.Status) bool { return st.Name == name })
+	if i < 0 {
+		return server.MCPStatus{}, fmt.Errorf("there is no MCP server %s; sidecar.mcp.list names them", name)
+	}
+	for _, dir := range dirs {
+		if !slices.Contains(list[i].Hidden, dir) {
+			return server.MCPStatus{}, fmt.Errorf("%s is not among the directories that are hidden from %s; look at sidecar.mcp.list again", dir, name)
+		}
+	}
+	const key = "sandbox.readOnly"
+	all := slices.Clone(s.c.settings.now.Load().Strings(key))
+	for _, dir := range dirs {
+		if !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	value, err := json.Marshal(all)
+	if err != nil {
+		return server.MCPStatus{}, err
+	}
+	if err := s.c.putUserSetting(key, value); err != nil {
+		return server.MCPStatus{}, fmt.Errorf("sidecar.%s was not changed: %w", key, err)
+	}
+	s.c.settings.reload()
+	return s.Reconnect(ctx, name)
 }
 
 func shownSource(st source.Status) server.MCPStatus {

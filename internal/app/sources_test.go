@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
@@ -246,6 +247,16 @@ func TestMCPServerHidden(t *testing.T) {
 	}
 	if !slices.Contains(s.Hidden, away) || !strings.Contains(s.Error, script+" is there, but the sandbox hides it") && !strings.Contains(s.Error, script+", ") || !strings.Contains(s.Error, "sidecar.sandbox.readOnly") {
 		t.Errorf("%+v", s)
+	}
+	r, s := state(object{"mcp.servers": entry(script), "sandbox.readOnly": []string{"/srv"}})
+	if err := r.ExecuteCommand(t.Context(), "sidecar.mcp.show", object{"server": "mine", "dirs": []string{"/root"}}, nil); err == nil || !strings.Contains(err.Error(), "not among") {
+		t.Errorf("what it was not found to lack: %v", err)
+	}
+	if s := command[server.MCPStatus](r, "sidecar.mcp.show", object{"server": "mine", "dirs": s.Hidden}); s.State != "connected" || len(s.Hidden) > 0 {
+		t.Errorf("shown: %+v", s)
+	}
+	if data, err := os.ReadFile(config.UserFile()); err != nil || !strings.Contains(string(data), away) || !strings.Contains(string(data), "/srv") {
+		t.Errorf("the user's file: %v, %s", err, data)
 	}
 	if _, s := state(object{"mcp.servers": entry(script), "sandbox.readOnly": s.Hidden}); s.State != "connected" || len(s.Hidden) > 0 {
 		t.Errorf("with the setting as it was named: %+v", s)

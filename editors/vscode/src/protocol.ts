@@ -117,7 +117,7 @@ export interface CallEvent {
 
 /** An MCP server whose tools are offered to agents. Command is what is run or reached, and hash stands for it. */
 export interface McpServer {
-  name: string; state: string; transport: string; tools: number; error?: string;
+  name: string; state: string; transport: string; tools: number; error?: string; hidden?: string[];
   origin: string; command: string; hash: string; trusted: boolean;
   changed?: string[]; warnings?: string[];
 }

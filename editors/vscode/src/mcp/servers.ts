@@ -14,7 +14,7 @@ export function mcpServers(server: Server): ListView<McpServer> {
       item.id = s.name;
       item.description = [stateName(s.state), s.transport, s.tools === 1 ? t('1 tool') : t('{0} tools', s.tools), s.error].filter(Boolean).join(' · ');
       item.iconPath = icon(s.state);
-      item.contextValue = s.trusted ? 'mcp' : 'mcpUntrusted';
+      item.contextValue = s.hidden?.length ? 'mcpHidden' : s.trusted ? 'mcp' : 'mcpUntrusted';
       item.tooltip = [s.command, s.origin, s.error, ...(s.changed?.length ? [t('Held back until it is trusted again: {0}', s.changed.join(', '))] : []), ...s.warnings ?? []].filter(Boolean).join('\n');
       item.accessibilityInformation = { label: `${s.name}, ${item.description}` };
       return item;
@@ -61,6 +61,14 @@ export function registerMcpServers(server: Server, view: ListView<McpServer>): v
       const detail = [s.command, t('Named by {0}.', s.origin), s.changed?.length ? t('These of its tools have changed: {0}', s.changed.join(', ')) : ''].filter(Boolean).join('\n\n');
       if (await vscode.window.showWarningMessage(t('Trust the MCP server {0}?', s.name), { modal: true, detail }, no, yes) === yes) {
         await server.execute('sidecar.mcp.trust', { server: s.name, hash: s.hash });
+      }
+    }),
+    // What is shown is what the question named, to all commands: the sandbox is one.
+    command('sidecar.mcpShow', async s => {
+      const no = t('Keep Hidden'), yes = t('Show');
+      const detail = [(s.hidden ?? []).join('\n'), t('Commands and all MCP servers will be able to read it. It is added to sidecar.sandbox.readOnly in your settings file.')].join('\n\n');
+      if (await vscode.window.showWarningMessage(t('Show the MCP server {0} what the sandbox hides from it?', s.name), { modal: true, detail }, no, yes) === yes) {
+        await server.execute('sidecar.mcp.show', { server: s.name, dirs: s.hidden });
       }
     }));
 }
