@@ -19,6 +19,8 @@ type Info struct {
 	MCPServer             string          `json:"mcpServer,omitempty"`
 	RequiresApproval      bool            `json:"requiresApproval"` // by nature; the mode and the settings decide
 	AlwaysRequireApproval bool            `json:"alwaysRequireApproval"`
+	ApprovalScope         ApprovalScope   `json:"approvalScope"`
+	Destructive           bool            `json:"destructive"` // it may change what is there
 	Category              string          `json:"category"`
 	Tags                  []string        `json:"tags,omitempty"`
 }
@@ -29,8 +31,40 @@ func (t *Tool) Info() Info {
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
 		Access: t.Access, Source: t.Source.Kind, MCPServer: t.Source.Server,
 		RequiresApproval: t.Access != Read || t.AlwaysAsk, AlwaysRequireApproval: t.AlwaysAsk,
+		ApprovalScope: t.approvalScope(), Destructive: t.Hints().Destructive,
 		Category: t.Category, Tags: t.Tags,
 	}
+}
+
+// ApprovalScope says what a person who allows a tool allows.
+type ApprovalScope string
+
+// The scopes.
+const (
+	NoApproval       ApprovalScope = "none"
+	FileSystemWrite  ApprovalScope = "fileSystemWrite"
+	ShellExecution   ApprovalScope = "shellExecution"
+	NetworkAccess    ApprovalScope = "networkAccess"
+	SessionOperation ApprovalScope = "sessionOperation" // on settings and the model
+	ToolExecution    ApprovalScope = "toolExecution"    // anything else
+)
+
+func (t *Tool) approvalScope() ApprovalScope {
+	switch {
+	case t.Source.Kind != SourceBuiltin:
+		return ToolExecution
+	case t.Access == Edit:
+		return FileSystemWrite
+	case t.Network:
+		return NetworkAccess // of a host that is new to the session
+	case t.Access == Read && !t.AlwaysAsk:
+		return NoApproval
+	case t.Category == "shell":
+		return ShellExecution
+	case t.Category == "system":
+		return SessionOperation
+	}
+	return ToolExecution
 }
 
 // Format is a form in which tools are listed.

@@ -125,3 +125,18 @@ func TestCost(t *testing.T) {
 		t.Errorf("one %d, two %d", one, two)
 	}
 }
+
+func TestApprovalScope(t *testing.T) {
+	fn := func(context.Context, *Call, struct{}) (Result, error) { return Result{}, nil }
+	for want, tool := range map[ApprovalScope]*Tool{
+		NoApproval:       NewRead(Def{Name: "a", Description: "a", Category: "files"}, fn),
+		NetworkAccess:    NewRead(Def{Name: "a", Description: "a", Category: "web", Network: true}, fn),
+		ShellExecution:   NewExec(Def{Name: "a", Description: "a", Category: "shell"}, fn),
+		SessionOperation: NewExec(Def{Name: "a", Description: "a", Category: "system", AlwaysAsk: true}, fn),
+		ToolExecution:    NewExec(Def{Name: "a", Description: "a", Category: "git"}, fn),
+	} {
+		if info := tool.Info(); info.ApprovalScope != want || info.Destructive != (tool.Access != Read) {
+			t.Errorf("%s: %+v", want, info)
+		}
+	}
+}

@@ -38,6 +38,7 @@ type Def struct {
 	AlwaysAsk   bool          // a person is asked whatever the mode and the settings allow
 	Interactive bool          // waits for a person: no time-out but the approval's
 	Untrusted   bool          // output comes from outside (web, MCP): dispatch wraps it
+	Network     bool          // it reaches hosts; one that is new to a session may be asked about
 	SeesDisk    bool          // it looks at the disk, not at the view: its result says what is pending
 	OnDisk      bool          // programs that it asks look at the disk: what the session has is put there first, pending edits aside
 	Override    bool          // stands in for a built-in tool of the same name

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -199,6 +200,53 @@ func TestSelectors(t *testing.T) {
 		err := r.ExecuteCommand(t.Context(), "sidecar.session.open", object{"allow": allow}, &o)
 		if err == nil || !strings.Contains(err.Error(), "nothing in it fits a tool") || !strings.Contains(err.Error(), "a tool's name, a pattern such as git_*") {
 			t.Errorf("%q: %v %+v", allow, err, o)
+		}
+	}
+}
+
+// TestEveryCallIsDecided: whoever follows the events sees of each call what was
+// decided, and by which rule.
+func TestEveryCallIsDecided(t *testing.T) {
+	home(t)
+	userSettings(t, object{"mode": "cautious", "toolPermissions": object{"delete_file": "deny"}})
+	caps := fakeeditor.Usual()
+	caps.Experimental.Sidecar.Events = true
+	r := serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{Capabilities: caps})
+	r.Choose("Allow")
+	for _, c := range []struct {
+		tool string
+		args object
+		want string
+	}{
+		{"read_file", object{"path": "a.txt"}, "allow/mode.cautious.reads allow/mode.cautious.reads/mode"},
+		{"delete_file", object{"path": "a.txt"}, "deny/permission.deny deny/permission.deny/rule"},
+		{"write_file", object{"path": "a.txt", "content": "two\n"}, "ask/mode.cautious.edits allow/mode.cautious.edits/user"},
+		{"write_file", object{"path": "a.txt", "content": "two\n"}, "allow/mode.cautious.edits allow/mode.cautious.edits/mode"}, // changes nothing
+	} {
+		res := command[struct{ CallID string }](r, "sidecar.tools.call", object{"name": c.tool, "arguments": c.args})
+		type event struct{ Type, CallID, Outcome, Rule, By string }
+		var got []string
+		err := r.Await(t.Context(), "its events", func(rec *fakeeditor.Record) bool {
+			got = nil
+			ended := false
+			for _, m := range rec.Notifications {
+				var e event
+				if m.Method != "sidecar/event" || json.Unmarshal(m.Params, &e) != nil || e.CallID != res.CallID {
+					continue
+				}
+				switch e.Type {
+				case "permissionRequested":
+					got = append(got, e.Outcome+"/"+e.Rule)
+				case "permissionResolved":
+					got = append(got, e.Outcome+"/"+e.Rule+"/"+e.By)
+				case "toolCompleted":
+					ended = true
+				}
+			}
+			return ended
+		})
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v %v, want %s", c.tool, err, got, c.want)
 		}
 	}
 }

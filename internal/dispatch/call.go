@@ -294,12 +294,23 @@ func (c *call) protection(changes []workspace.Change) (ask, never string) {
 	return ask, never
 }
 
+// tellVerdict publishes what became of a call that nobody is asked about.
+func (c *call) tellVerdict(v policy.Verdict) {
+	if !c.d.o.Bus.Active() {
+		return
+	}
+	c.publish(events.Event{Type: events.PermissionRequested, Permission: &events.Permission{Outcome: string(v.Outcome), Rule: v.Rule, Reason: v.Reason}})
+	c.publish(events.Event{Type: events.PermissionResolved, Permission: &events.Permission{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}})
+}
+
 // settle turns a verdict into permission to go on, asking where it says so.
 func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace.Change) error {
 	switch v.Outcome {
 	case policy.Allow:
+		c.tellVerdict(v)
 		return nil
 	case policy.Deny:
+		c.tellVerdict(v)
 		if _, never := c.protection(changes); never != "" {
 			return tools.Errorf(tools.ProtectedPath, "%s: %s (rule %s)", never, v.Reason, v.Rule)
 		}

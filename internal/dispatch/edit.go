@@ -17,8 +17,9 @@ import (
 // edit runs an editing tool: its changes are computed first, so that policy
 // and people judge the real effect, and applied last.
 func (c *call) edit(ctx context.Context) (tools.Result, error) {
-	if v := c.decide(nil); v.Outcome == policy.Deny {
-		return tools.Result{}, c.settle(ctx, v, nil)
+	planned := c.decide(nil)
+	if planned.Outcome == policy.Deny {
+		return tools.Result{}, c.settle(ctx, planned, nil)
 	}
 	turn := c.d.edits.enter()
 	defer c.d.edits.leave(turn)
@@ -36,6 +37,7 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 	}
 	if err != nil || len(changes) == 0 {
 		c.res.Decision.Outcome = string(policy.Allow)
+		c.tellVerdict(policy.Verdict{Outcome: policy.Allow, By: planned.By, Rule: planned.Rule, Reason: "nothing would be changed"})
 		return out, err
 	}
 	if err := plainNames(changes); err != nil {

@@ -38,7 +38,7 @@ export class Calls {
     }
     switch (e.type) {
       case 'permissionRequested':
-        call.state = 'asking';
+        call.state = e.outcome === 'ask' ? 'asking' : 'running';
         break;
       case 'permissionResolved':
         call.state = 'running';
