@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -46,7 +47,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer k.close()
-		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkSecrets(ctx, k), checkLanguages(k), checkAgents(ctx, f.Dir), checkSources(k))
+		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkSecrets(ctx, k), checkLanguages(k), checkAgents(ctx, f.Dir), checkSources(k))
 	}
 	if c.json {
 		if err := c.print(findings); err != nil {
@@ -115,7 +116,7 @@ func checkQueue(k *core) finding {
 	case err != nil:
 		return finding{"review", false, err.Error()}
 	}
-	return finding{"review", true, fmt.Sprintf("%d pending edits", len(k.review.List("").Edits))}
+	return finding{"review", true, tools.Count(len(k.review.List("").Edits), "pending edit")}
 }
 
 func checkTools(k *core) finding {
@@ -128,6 +129,18 @@ func checkTools(k *core) finding {
 		return finding{"tools", false, err.Error()}
 	}
 	return finding{"tools", true, fmt.Sprintf("%d tools; a model is shown %d at first, about %d tokens", len(list), len(first), tools.Cost(first))}
+}
+
+// checkGit looks for the git command, without which more works than not.
+func checkGit(ctx context.Context) finding {
+	path, err := gitrepo.Command(ctx)
+	switch {
+	case errors.Is(err, gitrepo.ErrNoGit):
+		return finding{"git", true, err.Error() + ": history, status and diffs are read without it; to stage, commit, push and stash, install git"}
+	case err != nil:
+		return finding{"git", false, err.Error()}
+	}
+	return finding{"git", true, path}
 }
 
 // checkLanguages says which language servers would be run.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // newSandbox is what runs commands; self is this program.
@@ -76,7 +77,7 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 	}
 	detail := fmt.Sprintf("%s: %d ways to escape were tried and %d held, %d of them work here without the sandbox", st.Level, len(trials), len(trials)-open, shown)
 	if st.Why != "" {
-		detail += fmt.Sprintf("; no higher level: %s; a command can %s", st.Why, strings.Join(byDesign, ", "))
+		detail += fmt.Sprintf("; no higher level: %s (all of it needs bubblewrap, which Linux distributions have as a package); a command can %s", st.Why, strings.Join(byDesign, ", "))
 	}
 	return finding{name, true, detail}
 }
@@ -108,7 +109,7 @@ func checkSecrets(ctx context.Context, k *core) finding {
 	if err := hide(&spec, tracked, secrets); err != nil {
 		return finding{name, false, "no command is run: " + err.Error()}
 	}
-	detail := fmt.Sprintf("%d files are hidden from commands, because their names say secret", n)
+	detail := tools.Count(n, "file") + " with the name of a secret, hidden from commands"
 	if len(tracked) > 0 {
 		detail += "; " + trackedWords(spec.Root, tracked)
 	}

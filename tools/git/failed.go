@@ -40,18 +40,11 @@ func notes(list []string) string {
 	return "Note: " + strings.Join(list, ". Note: ") + ".\n"
 }
 
-// plainWord are the characters that a shell takes as they are.
-const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=@%+,:-"
-
 // commandLine writes arguments as they would be typed.
 func commandLine(args ...string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
-		if a != "" && strings.Trim(a, plainWord) == "" {
-			words[i] = a
-			continue
-		}
-		words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		words[i] = tools.ShellWord(a)
 	}
 	return strings.Join(words, " ")
 }

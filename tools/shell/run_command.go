@@ -9,12 +9,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -69,11 +66,7 @@ func (in runIn) spelled() string {
 	line := "export"
 	for _, set := range in.variables() {
 		name, value, _ := strings.Cut(set, "=")
-		quoted, err := syntax.Quote(value, syntax.LangBash)
-		if err != nil {
-			quoted = strconv.Quote(value) // Check refuses it
-		}
-		line += " " + name + "=" + quoted
+		line += " " + name + "=" + tools.ShellWord(value)
 	}
 	return line + "; " + in.Command
 }
