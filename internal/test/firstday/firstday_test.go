@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +74,8 @@ func TestFirstDay(t *testing.T) {
 		run  func(*user)
 	}{
 		{"install from the README", (*user).install},
-		{"doctor on a bare machine", (*user).doctor},
+		{"doctor with nothing set up", (*user).doctor},
+		{"doctor on a bare machine", (*user).bare},
 		{"open in Neovim", (*user).neovim},
 		{"first edit accepted", (*user).edit},
 		{"first command approved with a pattern", (*user).command},
@@ -139,6 +141,36 @@ func (u *user) doctor() {
 			u.t.Errorf("doctor does not say %q\n%s", want, out)
 		}
 	}
+}
+
+// bare is doctor where there is neither a git command nor bubblewrap: it says
+// what does not work then, and what to install.
+func (u *user) bare() {
+	bare := *u
+	bare.env = append(slices.Clone(u.env), "PATH="+u.without("git", "bwrap", "rg"))
+	out, code := bare.run("doctor")
+	if want := "the git command is not installed: history, status and diffs are read without it; to stage, commit, push and stash, install git"; code != 0 || !strings.Contains(out, want) {
+		u.t.Errorf("exit code %d, or without %q\n%s", code, want, out)
+	}
+}
+
+// without is a directory of all programs of this machine but some. It is in the
+// project, so that commands in the sandbox see it.
+func (u *user) without(missing ...string) string {
+	dir := filepath.Join(u.dir, "programs")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		u.t.Fatal(err)
+	}
+	u.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	for _, from := range []string{"/usr/bin", "/bin"} {
+		list, _ := os.ReadDir(from)
+		for _, e := range list {
+			if !slices.Contains(missing, e.Name()) {
+				_ = os.Symlink(filepath.Join(from, e.Name()), filepath.Join(dir, e.Name())) // the first counts
+			}
+		}
+	}
+	return dir
 }
 
 // neovim has the README's configuration.
