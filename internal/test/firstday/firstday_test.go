@@ -270,7 +270,7 @@ func (u *user) agent() {
 	if err != nil {
 		u.t.Fatalf("%v\n%s", err, &stderr)
 	}
-	defer a.Close() //nolint:errcheck // it ends with the test
+	defer a.Close()
 	e.Choose("Allow")
 	res, err := a.CallTool(u.t.Context(), &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "agent.txt", "content": "hello\n"}})
 	if err != nil || res.IsError || u.read("agent.txt") != "hello\n" {
