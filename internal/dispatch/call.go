@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -138,6 +137,9 @@ func crashed(name string, r any) error {
 }
 
 func (c *call) steps(ctx context.Context) (tools.Result, error) {
+	if err := c.reserve(); err != nil {
+		return tools.Result{}, err
+	}
 	bound, err := c.tool.Bind(c.req.Arguments)
 	if err != nil {
 		c.tellSchema()
@@ -146,9 +148,6 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	c.bound = bound
 	for _, r := range bound.Repairs {
 		c.notes = append(c.notes, "Argument repaired: "+r)
-	}
-	if c.spent, err = c.session.Reserve(estimate(len(c.req.Arguments))); err != nil {
-		return tools.Result{}, tools.Errorf(tools.BudgetExceeded, "%v", err)
 	}
 	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.tool.Name, c.set)
 	if err := bound.Plan(ctx, c.see); err != nil {
@@ -354,7 +353,7 @@ func (c *call) finish(out tools.Result, err error) {
 	}
 	text = c.d.o.Redact.Text(text)
 	c.res.Structured = c.redactValue(c.res.Structured)
-	if c.session != nil {
+	if c.session != nil && c.resultBytes() > leastResult {
 		for _, n := range c.session.TakeNotes() {
 			c.notes = append(c.notes, c.d.o.Redact.Text(n))
 		}
@@ -362,30 +361,23 @@ func (c *call) finish(out tools.Result, err error) {
 	tail := ""
 	if len(c.notes) > 0 {
 		tail = "\n\n[" + strings.Join(c.notes, "]\n[") + "]"
-		if most := c.resultBytes()/notesShare - len("…]"); len(tail) > most {
-			tail = tail[:headEnd(tail, most)] + "…]"
-		}
+	}
+	most := c.hold(len(text) + len(tail))
+	if room := min(most/notesShare, most-leastResult) - len("…]"); room <= 0 {
+		tail = ""
+	} else if len(tail) > room {
+		tail = tail[:headEnd(tail, room)] + "…]"
 	}
 	var shown []string
-	shown, c.res.Truncated = c.d.pages.cut(text, c.resultBytes()-len(tail))
+	shown, c.res.Truncated = c.d.pages.cut(c.session, text, most-len(tail))
+	if c.res.Truncated != nil && most < c.settingBytes() {
+		c.res.Structured = nil // it may say what the budget has no room for
+	}
 	if tail != "" {
 		shown = append(shown, tail)
 	}
 	c.res.setContent(shown, c.req.InPieces)
-	if c.spent != nil {
-		c.spent.Settle(estimate(len(c.req.Arguments) + c.res.size()))
-	}
-}
-
-// resultBytes bounds the content of the result.
-func (c *call) resultBytes() int {
-	if c.req.Whole {
-		return math.MaxInt
-	}
-	if most := c.req.Most; most > 0 {
-		return min(most, c.set.ResultBytes)
-	}
-	return c.set.ResultBytes
+	c.settleBudget()
 }
 
 // fromOutside wraps what a tool brings from outside, so that it can't pass for
@@ -397,9 +389,6 @@ func (c *call) fromOutside(text string) string {
 	hide := c.d.o.Redact
 	return envelope(c.tool.Name, hide.Signs(text), hide.Defuse(hide.Sanitize(text)))
 }
-
-// estimate is the number of tokens in that many bytes, at four bytes a token.
-func estimate(bytes int) int64 { return int64(bytes+3) / 4 }
 
 // failure gives err its code. A time-out of the tool is not the caller's
 // cancellation, and the model is told which it was.
@@ -418,9 +407,6 @@ func (c *call) failure(err error) *tools.Error {
 	return e
 }
 
-// maxStructured bounds structured data, in times of what is shown as text.
-const maxStructured = 4
-
 // redactValue hides secrets in structured data, and leaves out what is too
 // much.
 func (c *call) redactValue(v any) any {
@@ -432,7 +418,7 @@ func (c *call) redactValue(v any) any {
 		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
 		return nil
 	}
-	if most := maxStructured * c.set.ResultBytes; len(data) > most && !c.req.Whole {
+	if most := c.structuredBytes(); len(data) > most {
 		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
 		return nil
 	}

@@ -134,15 +134,27 @@ func (verbatim) Defuse(s string) string   { return s }
 func (verbatim) Signs(string) []string    { return nil }
 func (verbatim) Visible(s string) string  { return s }
 
-// Page returns the part of a cut result that follows a cursor.
+// Page returns the part of a cut result that follows a cursor. The budget of
+// the session whose result it is pays for it.
 func (d *Dispatcher) Page(cursor string) (Page, error) {
-	return d.pages.page(cursor, d.o.Settings().ResultBytes)
+	s, _, err := d.pages.at(cursor)
+	if err != nil {
+		return Page{}, err
+	}
+	most, settle, err := charge(s.of, d.o.Settings().ResultBytes)
+	if err != nil {
+		return Page{}, err
+	}
+	p, err := d.pages.page(cursor, most)
+	settle(len(p.Content))
+	return p, err
 }
 
 // PageInResult is Page for a tool, whose result of at most limit bytes is cut
-// too: it leaves room for notes and for a line that names the next cursor.
+// too: it leaves room for notes and for a line that names the next cursor. The
+// tool's call pays for it.
 func (d *Dispatcher) PageInResult(cursor string, limit int) (Page, error) {
-	return d.pages.page(cursor, limit-limit/notesShare-markerRoom)
+	return d.pages.page(cursor, limit-limit/notesShare-markerSpace(limit))
 }
 
 // Metrics returns the counters of every tool that was called.

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -39,6 +40,7 @@ type pages struct {
 
 type snapshot struct {
 	id   string
+	of   *session.Session // whose budget pays for its pages; nil: nobody's
 	text string
 	made time.Time
 }
@@ -48,10 +50,10 @@ func newPages(now func() time.Time) *pages {
 }
 
 // keep stores text and returns the cursor for what follows offset.
-func (p *pages) keep(text string, offset int) string {
+func (p *pages) keep(of *session.Session, text string, offset int) string {
 	var b [9]byte
 	rand.Read(b[:])
-	s := &snapshot{id: hex.EncodeToString(b[:]), text: text, made: p.now()}
+	s := &snapshot{id: hex.EncodeToString(b[:]), of: of, text: text, made: p.now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if last := p.order.Back(); last != nil && last.Value.(*snapshot).text == text {
@@ -74,8 +76,8 @@ func (p *pages) drop(e *list.Element) {
 
 func cursor(id string, offset int) string { return fmt.Sprintf("%s.%d", id, offset) }
 
-// page returns at most limit bytes that follow cur.
-func (p *pages) page(cur string, limit int) (Page, error) {
+// at returns the snapshot that cur points into, and where.
+func (p *pages) at(cur string) (*snapshot, int, error) {
 	id, off, ok := strings.Cut(cur, ".")
 	offset, err := strconv.Atoi(off)
 	p.mu.Lock()
@@ -86,9 +88,18 @@ func (p *pages) page(cur string, limit int) (Page, error) {
 		e = nil
 	}
 	if !ok || err != nil || e == nil {
-		return Page{}, tools.Errorf(tools.ExpiredCursor, "the cursor is unknown or has expired; call the tool again")
+		return nil, 0, tools.Errorf(tools.ExpiredCursor, "the cursor is unknown or has expired; call the tool again")
 	}
-	text := e.Value.(*snapshot).text
+	return e.Value.(*snapshot), offset, nil
+}
+
+// page returns at most limit bytes that follow cur.
+func (p *pages) page(cur string, limit int) (Page, error) {
+	s, offset, err := p.at(cur)
+	if err != nil {
+		return Page{}, err
+	}
+	id, text := s.id, s.text
 	if offset < 0 || offset > len(text) || (offset < len(text) && !utf8.RuneStart(text[offset])) {
 		return Page{}, tools.Errorf(tools.ExpiredCursor, "the cursor points outside its result; call the tool again")
 	}
@@ -100,19 +111,28 @@ func (p *pages) page(cur string, limit int) (Page, error) {
 	return pg, nil
 }
 
+// markerSpace is how much of limit bytes is left free for the lines with a
+// cursor.
+func markerSpace(limit int) int { return min(markerRoom, limit/2) }
+
 // cut shortens text to at most limit bytes: its beginning, a marker, its end,
 // and the cursor once more, because some agents' programs cut the middle out of
-// what they get. They are not joined: a long text is not copied.
-func (p *pages) cut(text string, limit int) ([]string, *Truncated) {
+// what they get. They are not joined: a long text is not copied. The pages that
+// follow are paid for by the budget of session of.
+func (p *pages) cut(of *session.Session, text string, limit int) ([]string, *Truncated) {
 	if len(text) <= limit {
 		return []string{text}, nil
 	}
-	room := max(limit-markerRoom, limit/2)
+	room := limit - markerSpace(limit)
 	head := headEnd(text, int(float64(room)*headShare))
 	tail := tailStart(text, max(room-head, 0))
 	tail = max(tail, head)
-	cur := p.keep(text, head)
+	cur := p.keep(of, text, head)
 	shown := head + len(text) - tail
+	if markerSpace(limit) < markerRoom { // no agent's program cuts so little
+		marker := fmt.Sprintf("\n[… read_result with cursor %q reads on …]\n", cur)
+		return []string{text[:head], marker, text[tail:]}, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
+	}
 	marker := fmt.Sprintf("\n[… %d of %d bytes left out; read_result with cursor %q continues here …]\n", len(text)-shown, len(text), cur)
 	again := fmt.Sprintf("\n[cut in the middle; read_result with cursor %q reads on there]", cur)
 	return []string{text[:head], marker, text[tail:], again}, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}

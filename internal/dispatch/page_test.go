@@ -18,7 +18,7 @@ func TestPagesGiveBackTheWholeText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPages(time.Now)
-			pieces, cut := p.cut(text, 1000)
+			pieces, cut := p.cut(nil, text, 1000)
 			shown := strings.Join(pieces, "")
 			if cut == nil || cut.TotalBytes != len(text) {
 				t.Fatalf("cut = %+v, want a cut of %d bytes", cut, len(text))
@@ -50,7 +50,7 @@ func TestPagesGiveBackTheWholeText(t *testing.T) {
 
 func TestShortTextIsNotCut(t *testing.T) {
 	p := newPages(time.Now)
-	if got, cut := p.cut("short", 1000); len(got) != 1 || got[0] != "short" || cut != nil {
+	if got, cut := p.cut(nil, "short", 1000); len(got) != 1 || got[0] != "short" || cut != nil {
 		t.Fatalf("got %q, %v", got, cut)
 	}
 }
@@ -58,7 +58,7 @@ func TestShortTextIsNotCut(t *testing.T) {
 func TestCursorsExpire(t *testing.T) {
 	now := time.Unix(1000, 0)
 	p := newPages(func() time.Time { return now })
-	_, cut := p.cut(strings.Repeat("y\n", 4000), 1000)
+	_, cut := p.cut(nil, strings.Repeat("y\n", 4000), 1000)
 	if _, err := p.page(cut.Cursor, 100); err != nil {
 		t.Fatalf("fresh cursor: %v", err)
 	}
@@ -87,7 +87,7 @@ func TestSnapshotsAreBounded(t *testing.T) {
 	p := newPages(time.Now)
 	var first string
 	for i := range maxSnapshots + 5 {
-		_, cut := p.cut(strings.Repeat("z\n", 1000), 500)
+		_, cut := p.cut(nil, strings.Repeat("z\n", 1000), 500)
 		if i == 0 {
 			first = cut.Cursor
 		}
@@ -104,9 +104,9 @@ func TestSnapshotsAreBounded(t *testing.T) {
 func TestSameTextIsKeptOnce(t *testing.T) {
 	p := newPages(time.Now)
 	line := strings.Repeat("z\n", 1000)
-	_, first := p.cut(line+"", 500)
-	_, second := p.cut(strings.Clone(line), 500)
-	_, other := p.cut(strings.Repeat("y\n", 1000), 500)
+	_, first := p.cut(nil, line+"", 500)
+	_, second := p.cut(nil, strings.Clone(line), 500)
+	_, other := p.cut(nil, strings.Repeat("y\n", 1000), 500)
 	text := func(c *Truncated) string {
 		id, _, _ := strings.Cut(c.Cursor, ".")
 		return p.byID[id].Value.(*snapshot).text

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"unicode/utf8"
 )
@@ -24,21 +25,63 @@ type Reservation struct {
 // fails with ErrBudget when the session has no call or not so many tokens
 // left, also counting what is held for calls that run now.
 func (s *Session) Reserve(tokens int64) (*Reservation, error) {
-	tokens = max(tokens, 0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b := s.budget.Calls; b > 0 && s.calls >= b {
 		return nil, fmt.Errorf("%w: all %d calls of session %s are used; finish with what you have", ErrBudget, b, s.ID)
 	}
+	r, err := s.reserve(tokens)
+	if err == nil {
+		s.calls++
+	}
+	return r, err
+}
+
+// ReserveTokens is Reserve for what is no call of its own, such as one more
+// page of a result.
+func (s *Session) ReserveTokens(tokens int64) (*Reservation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reserve(tokens)
+}
+
+func (s *Session) reserve(tokens int64) (*Reservation, error) {
+	tokens = max(tokens, 0)
 	if b := s.budget.Tokens; b > 0 {
 		left := b - s.tokens - s.reserved
 		if left <= 0 || tokens > left {
 			return nil, fmt.Errorf("%w: session %s has %d of %d tokens left; finish with what you have", ErrBudget, s.ID, max(left, 0), b)
 		}
 	}
-	s.calls++
 	s.reserved += tokens
 	return &Reservation{session: s, tokens: tokens}, nil
+}
+
+// Left is how many tokens the call may use: those that are held for it, and
+// what nobody holds.
+func (r *Reservation) Left() int64 {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	return r.left()
+}
+
+func (r *Reservation) left() int64 {
+	s := r.session
+	if s.budget.Tokens == 0 {
+		return math.MaxInt64
+	}
+	return max(r.tokens+s.budget.Tokens-s.tokens-s.reserved, 0)
+}
+
+// Hold holds tokens for the call instead of what was held for it, or as many as
+// there are. It returns how many that is.
+func (r *Reservation) Hold(tokens int64) int64 {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	held := max(min(tokens, r.left()), 0)
+	r.session.reserved += held - r.tokens
+	r.tokens = held
+	return held
 }
 
 // Settle gives back what was held and counts the tokens that were used, which
