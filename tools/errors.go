@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -55,6 +56,31 @@ type Error struct {
 	Message    string
 	Detail     string // what the model reads after Message: of the tool's own, and from outside if the tool's text is
 	Structured any    // optional data for the result
+
+	Passing    bool          // the same call may work in a moment
+	RetryAfter time.Duration // how long to wait at least before that, if it is known
+}
+
+// Class says what may come of calling again.
+type Class int
+
+// The classes of errors.
+const (
+	Permanent Class = iota // the same call fails again
+	Transient              // it may work in a moment
+	ByUser                 // a person or the settings said no, or gave up
+)
+
+// Class returns the class of e.
+func (e *Error) Class() Class {
+	switch e.Code {
+	case Disabled, Denied, NotApproved, Cancelled:
+		return ByUser
+	}
+	if e.Passing {
+		return Transient
+	}
+	return Permanent
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -95,12 +95,13 @@ type mcpTool struct {
 type Hints struct {
 	ReadOnly    bool `json:"readOnlyHint"`
 	Destructive bool `json:"destructiveHint"`
+	Idempotent  bool `json:"idempotentHint"`
 	OpenWorld   bool `json:"openWorldHint"`
 }
 
 // Hints are what agents are told of t.
 func (t *Tool) Hints() Hints {
-	return Hints{ReadOnly: t.Access == Read, Destructive: t.Access != Read, OpenWorld: t.Untrusted || t.Source.Kind == SourceMCP}
+	return Hints{ReadOnly: t.Access == Read, Destructive: t.Access != Read, Idempotent: t.Access == Read || t.Idempotent, OpenWorld: t.Untrusted || t.Source.Kind == SourceMCP}
 }
 
 type openAITool struct {

@@ -41,6 +41,7 @@ type Def struct {
 	Network     bool          // it reaches hosts; one that is new to a session may be asked about
 	SeesDisk    bool          // it looks at the disk, not at the view: its result says what is pending
 	OnDisk      bool          // programs that it asks look at the disk: what the session has is put there first, pending edits aside
+	Idempotent  bool          // a second run with the same arguments changes nothing more; what only reads need not say it
 	Override    bool          // stands in for a built-in tool of the same name
 	Timeout     time.Duration // 0 means DefaultTimeout
 }
@@ -137,6 +138,12 @@ type Tool struct {
 	schema *jsonschema.Schema
 	json   func() json.RawMessage // schema, encoded when somebody asks for it
 	bind   func(args json.RawMessage) (*Bound, error)
+}
+
+// Repeatable reports whether a call that failed may be made again without asking
+// anybody. An Edit tool is not run again: other edits wait for what it finds.
+func (t *Tool) Repeatable() bool {
+	return !t.Interactive && (t.Access == Read || t.Access == Exec && t.Idempotent)
 }
 
 // InputSchema is the JSON schema (2020-12) of the arguments, encoded.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/retry"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
 )
@@ -119,7 +120,9 @@ func (b backends) Try(ctx context.Context, name string) error {
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
 		return tools.Errorf(tools.Unavailable, "%s does not take its key (%s); nothing was switched", p.Name, res.Status)
 	case res.StatusCode != http.StatusOK:
-		return tools.Errorf(tools.Unavailable, "%s answers %s to a question for its models; nothing was switched", p.Name, res.Status)
+		e := tools.Errorf(tools.Unavailable, "%s answers %s to a question for its models; nothing was switched", p.Name, res.Status)
+		e.Passing, e.RetryAfter = retry.Passing(res.StatusCode, res.Header)
+		return e
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/retry"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -105,6 +106,7 @@ func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
 	d.Audit = set.Bool("audit.enabled")
 	d.ResultBytes = set.Int("result.maxChars")
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
+	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: time.Duration(set.Int("retry.waitMs")) * time.Millisecond}
 	d.Trusted = set.String("workspace.trust") != "untrusted"
 	d.Permissions = outcomes(set.Permissions())
 	var rules []shell.Rule

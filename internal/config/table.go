@@ -112,6 +112,16 @@ var table = []Setting{
 		Help: "How long a question waits for its answer, in seconds. After that the answer is no.",
 	},
 	{
+		Key: "retry.attempts", Type: Integer, Default: 3, Min: 1, Max: 10,
+		Scope: ScopeProject, Project: Any, AgentWritable: true,
+		Help: "How often a call is tried in all when it fails for a reason that may pass, such as a server that is overloaded, and does no harm twice: one that only reads, or whose tool says so. 1 means that nothing is tried again.",
+	},
+	{
+		Key: "retry.waitMs", Type: Integer, Default: 1500, Min: 0, Max: 60_000,
+		Scope: ScopeProject, Project: Any, AgentWritable: true,
+		Help: "How long is waited before the second attempt, in milliseconds, give or take a quarter. Each later wait is half as long again. The tool's time-out bounds all attempts together.",
+	},
+	{
 		Key: "sandbox.mode", Type: String, Default: "auto", Enum: []string{"off", "auto", "require"},
 		Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
 		Help: "How commands are confined: `auto` is the best that the machine has, and every result says what that is; `require` runs nothing where there is no sandbox; `off` runs commands with all rights of the user.",

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
@@ -43,6 +44,7 @@ type call struct {
 	out       output
 	asked     time.Duration // how long a person took
 	approvals int
+	attempts  atomic.Int32 // how often the tool was run; it may still be running when the call is over
 }
 
 // Unserved is the result of a call that no dispatcher can take.
@@ -326,6 +328,7 @@ const notesShare = 4
 // model must know, and cut.
 func (c *call) finish(out tools.Result, err error) {
 	c.flush()
+	c.tellAttempts(err != nil)
 	text := out.Text
 	if err != nil {
 		e := c.failure(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/retry"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -63,6 +64,7 @@ type Settings struct {
 	Modes           map[string]policy.Mode // custom modes, by name
 	ResultBytes     int
 	ApprovalTimeout time.Duration
+	Retry           retry.Policy           // of calls whose tool failed for a reason that may pass
 	Commands        shell.Rules            // what the user decided about command lines
 	Registry        session.Registry       // of sessions that say nothing of it; "" is session.Auto
 	SensitiveOK     func(name string) bool // files that tools may read although their name says secret
@@ -70,7 +72,7 @@ type Settings struct {
 
 // DefaultSettings are those of a user who set nothing.
 func DefaultSettings() *Settings {
-	return &Settings{Enabled: true, Audit: true, Trusted: true, ResultBytes: 16_000, ApprovalTimeout: 5 * time.Minute}
+	return &Settings{Enabled: true, Audit: true, Trusted: true, ResultBytes: 16_000, ApprovalTimeout: 5 * time.Minute, Retry: retry.Policy{Attempts: 3, Wait: 1500 * time.Millisecond}}
 }
 
 // Redactor keeps secrets out of what leaves the dispatcher.

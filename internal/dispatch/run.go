@@ -64,7 +64,8 @@ func (c *call) runHere(ctx context.Context) (tools.Result, []workspace.Change, e
 	return res, changes, err
 }
 
-// runTool runs the tool, and turns a crash into an error.
+// runTool runs the tool, more than once if it failed for a reason that may pass,
+// and turns a crash into an error.
 func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspace.Change, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -77,7 +78,13 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 			return tools.Result{}, nil, err
 		}
 	}
-	return c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes()})
+	c.attempts.Store(1)
+	for {
+		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes()})
+		if !c.again(ctx, err) {
+			return res, changes, err
+		}
+	}
 }
 
 // graceAfterCancel is how long a tool has to stop once its context has ended.

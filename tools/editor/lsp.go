@@ -74,7 +74,9 @@ func failed(err error, instead string) error {
 	case errors.As(err, &refused):
 		return tools.Errorf(tools.NoMatch, "%s; check the place, or use %s", refused, instead)
 	case errors.As(err, &none):
-		return tools.Errorf(tools.Unavailable, "%s; use %s instead", none, instead)
+		e := tools.Errorf(tools.Unavailable, "%s; use %s instead", none, instead)
+		e.Passing = none.Soon
+		return e
 	case errors.Is(err, langserver.ErrNothing):
 		return tools.Errorf(tools.NoMatch, "%v; check the place with read_file", err)
 	}

@@ -83,7 +83,7 @@ type updateSettingIn struct {
 
 func updateSetting(settings Settings) *tools.Tool {
 	d := tools.Def{
-		Name: "update_setting", Title: "Change a setting", Example: `{"key": "result.maxChars", "value": 20000}`, Description: updateSettingText, Category: "system", AlwaysAsk: true,
+		Name: "update_setting", Title: "Change a setting", Example: `{"key": "result.maxChars", "value": 20000}`, Description: updateSettingText, Category: "system", AlwaysAsk: true, Idempotent: true,
 		Tags: []string{"configuration", "option"},
 	}
 	t := tools.NewExec(d, func(_ context.Context, _ *tools.Call, in updateSettingIn) (tools.Result, error) {

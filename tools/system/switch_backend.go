@@ -40,7 +40,7 @@ type switchBackendIn struct {
 
 func switchBackend(backends Backends) *tools.Tool {
 	d := tools.Def{
-		Name: "switch_backend", Title: "Switch the language model", Example: `{"profile": "local"}`, Description: switchBackendText, Category: "system", AlwaysAsk: true,
+		Name: "switch_backend", Title: "Switch the language model", Example: `{"profile": "local"}`, Description: switchBackendText, Category: "system", AlwaysAsk: true, Idempotent: true,
 		Tags: []string{"model", "provider", "ollama"},
 	}
 	t := tools.NewExec(d, func(ctx context.Context, _ *tools.Call, in switchBackendIn) (tools.Result, error) {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/retry"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -175,7 +177,9 @@ func (c *client) ask(ctx context.Context, transport *http.Transport, t target, h
 		if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone {
 			code = tools.NotFound
 		}
-		return a, nil, tools.Errorf(code, "%s answered %d %s; try another address", t.name(), resp.StatusCode, http.StatusText(resp.StatusCode))
+		e := tools.Errorf(code, "%s answered %d %s; try another address", t.name(), resp.StatusCode, http.StatusText(resp.StatusCode))
+		e.Passing, e.RetryAfter = retry.Passing(resp.StatusCode, resp.Header)
+		return a, nil, e
 	}
 	a = answer{from: t, raw: resp.Header.Get("Content-Type")}
 	kind, _, _ := strings.Cut(a.raw, ";")
@@ -199,5 +203,7 @@ func failed(t target, err error) error {
 	case errors.As(err, &network) && network.Timeout():
 		return tools.Errorf(tools.Timeout, "%s did not answer within %v; try another source", t.name(), headerTime)
 	}
-	return tools.Errorf(tools.CommandFailed, "%s can't be fetched: %.200v; try another source", t.name(), err.Error())
+	e := tools.Errorf(tools.CommandFailed, "%s can't be fetched: %.200v; try another source", t.name(), err.Error())
+	e.Passing = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return e
 }

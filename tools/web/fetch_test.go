@@ -386,6 +386,47 @@ func TestBodies(t *testing.T) {
 }
 
 // A call that is given up stops at once, and is not called a time-out.
+// TestPassing: which failures of a server may pass.
+func TestPassing(t *testing.T) {
+	mux := http.NewServeMux()
+	status := func(code int, after string) {
+		mux.HandleFunc(fmt.Sprint("/", code), func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(code)
+		})
+	}
+	status(503, "7")
+	status(429, "")
+	status(404, "7")
+	status(500, "7")
+	mux.HandleFunc("/reset", func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_ = conn.Close()
+		}
+	})
+	c := newInternet(t, site(), mux)
+	for path, want := range map[string]struct {
+		class tools.Class
+		after time.Duration
+	}{"503": {tools.Transient, 7 * time.Second}, "429": {tools.Transient, 0}, "404": {tools.Permanent, 0}, "500": {tools.Permanent, 0}, "reset": {tools.Transient, 0}} {
+		_, err := fetch(t, c.client, "http://ok.test/"+path)
+		if e := tools.AsError(err); err == nil || e.Class() != want.class || e.RetryAfter != want.after {
+			t.Errorf("%s: class %v, after %v: %v", path, e.Class(), e.RetryAfter, err)
+		}
+		search := newWebSearch(c.client, Deps{Search: func() SearchSettings {
+			return SearchSettings{Provider: JSON, URL: "http://ok.test/" + path + "?q={query}"}
+		}})
+		_, err = call(t, search, map[string]any{"query": "x"})
+		if e := tools.AsError(err); err == nil || e.Class() != want.class || e.RetryAfter != want.after {
+			t.Errorf("search, %s: class %v, after %v: %v", path, e.Class(), e.RetryAfter, err)
+		}
+	}
+	if _, err := fetch(t, c.client, "http://nowhere.test/"); tools.AsError(err).Class() != tools.Permanent {
+		t.Errorf("a host that is not there: %v", err)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	asked := make(chan struct{})
 	in := newInternet(t, site(), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -62,7 +62,9 @@ func webSearch(ctx context.Context, c *client, set SearchSettings, in webSearchA
 			return tools.Result{}, ctx.Err()
 		}
 		if e := tools.AsError(err); e.Code != tools.NotFound {
-			return tools.Result{}, tools.Errorf(e.Code, "the search service failed: %v", err)
+			said := *e
+			said.Message = "the search service failed: " + e.Message
+			return tools.Result{}, &said
 		}
 		return tools.Result{}, tools.Errorf(tools.Unavailable, "the search service can't be found (%s); there may be no network: go on without it", to.host)
 	}

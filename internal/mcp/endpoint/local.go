@@ -106,7 +106,7 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 		h := t.Hints()
 		tool := &sdk.Tool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
-			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: &h.Destructive, OpenWorldHint: &h.OpenWorld},
+			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: &h.Destructive, IdempotentHint: h.Idempotent, OpenWorldHint: &h.OpenWorld},
 		}
 		if t.Core {
 			tool.Meta = sdk.Meta{alwaysLoad: true}

@@ -34,6 +34,7 @@ type server struct {
 	mu       sync.Mutex
 	state    State
 	why      string // of Failed and Disabled
+	paused   bool   // it is about to be started again
 	hidden   []string
 	conn     *conn
 	names    []string // under which its tools are registered
@@ -218,17 +219,27 @@ func (s *server) run(ctx context.Context, tried func()) {
 			tried()
 			return
 		}
+		s.pause(true)
 		s.note(Failed, fmt.Sprintf("%v; it is started again in %v", err, pause))
 		tried()
 		select {
 		case <-s.m.o.After(pause):
+			s.pause(false)
 		case <-ctx.Done():
+			s.pause(false)
 			s.note(Disabled, "it was ended")
 			return
 		}
 		pause *= 2
 		s.note(Connecting, "")
 	}
+}
+
+// pause says whether the server is about to be started again.
+func (s *server) pause(on bool) {
+	s.mu.Lock()
+	s.paused = on
+	s.mu.Unlock()
 }
 
 func (s *server) note(state State, why string) {
@@ -256,12 +267,13 @@ func (s *server) connected(ctx context.Context, tried func()) error {
 	}
 	defer c.end()
 	defer s.leave(c)
+	s.mu.Lock()
+	s.conn = c // before its tools are there to be called
+	s.mu.Unlock()
 	if err := s.list(start, c); err != nil {
 		return c.because(err)
 	}
-	s.mu.Lock()
-	s.conn, s.state, s.why = c, Connected, ""
-	s.mu.Unlock()
+	s.note(Connected, "")
 	tried()
 	for {
 		select {
@@ -300,7 +312,9 @@ func (s *server) now() (*conn, error) {
 		if s.why != "" {
 			why += ": " + s.why
 		}
-		return nil, tools.Errorf(tools.Unavailable, "the MCP server %s is not connected (%s); go on without its tools, or tell the user", s.cfg.Name, why)
+		e := tools.Errorf(tools.Unavailable, "the MCP server %s is not connected (%s); go on without its tools, or tell the user", s.cfg.Name, why)
+		e.Passing = s.state == Connecting || s.state == Connected || s.paused // connected: it has just been lost
+		return nil, e
 	}
 	return s.conn, nil
 }

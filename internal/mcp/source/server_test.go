@@ -55,6 +55,16 @@ func behave(how, file string) {
 			s.RemoveTools("another")
 			return "removed"
 		})
+	case "lost":
+		for name, hints := range map[string]*sdk.ToolAnnotations{"look": {ReadOnlyHint: true}, "set": {IdempotentHint: true}, "add": nil} {
+			s.AddTool(&sdk.Tool{Name: name, Description: "Ends with its server, once.", InputSchema: json.RawMessage(object), Annotations: hints}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				starts, _ := os.ReadFile(file)
+				if strings.Count(string(starts), "started") == 1 {
+					os.Exit(1)
+				}
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "here"}}}, nil
+			})
+		}
 	case "described":
 		text, _ := os.ReadFile(file + ".text")
 		add("sum", string(text), object, say("3"))

@@ -448,6 +448,38 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
+// TestLost: a call whose server is lost may be made again when its tool says
+// that this does no harm, and works then.
+func TestLost(t *testing.T) {
+	for name, again := range map[string]bool{"look": true, "set": true, "add": false} {
+		b := newBench(t, stdio("lost"))
+		b.up("lost")
+		<-b.change
+		tool, _, _ := b.o.Registry.Lookup("mcp_lost_" + name)
+		if tool.Repeatable() != again {
+			t.Errorf("%s: may be called again: %v", name, tool.Repeatable())
+		}
+		bound, err := tool.Bind(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = bound.Run(t.Context(), &tools.Call{})
+		if e := tools.AsError(err); err == nil || e.Class() != tools.Transient {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for range 2 { // its tools go, and come back
+			if <-b.change; len(b.names()) == 0 {
+				if _, _, err := bound.Run(t.Context(), &tools.Call{}); err != nil && tools.AsError(err).Class() != tools.Transient {
+					t.Errorf("%s, until its server is there again: %v", name, err)
+				}
+			}
+		}
+		if res, _, err := bound.Run(t.Context(), &tools.Call{}); err != nil || res.Text != "here" {
+			t.Errorf("%s, when its server is there again: %q, %v", name, res.Text, err)
+		}
+	}
+}
+
 // TestTrust: what a project names runs only as it was trusted.
 func TestTrust(t *testing.T) {
 	theirs := stdio("good")

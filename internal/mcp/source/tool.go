@@ -168,7 +168,10 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 		Description: fmt.Sprintf("Of the MCP server %s. %s", s.cfg.Name, text),
 	}
 	if a := t.Annotations; a != nil && a.DestructiveHint != nil && *a.DestructiveHint && !a.ReadOnlyHint {
-		d.AlwaysAsk = true // hints only make it stricter
+		d.AlwaysAsk = true // hints only make what is allowed stricter
+	}
+	if a := t.Annotations; a != nil {
+		d.Idempotent = a.ReadOnlyHint || a.IdempotentHint // who says so wrongly has its own tool run twice
 	}
 	tool, err := tools.Raw(d, tools.Source{Kind: tools.SourceMCP, Server: s.cfg.Name, Tool: t.Name}, tools.Exec, schema,
 		func(ctx context.Context, _ *tools.Call, args json.RawMessage) (tools.Result, error) {
@@ -228,7 +231,9 @@ func (s *server) call(ctx context.Context, name string, args json.RawMessage) (t
 		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: "the MCP server " + s.cfg.Name + " refused the call", Detail: said.Message}
 	case err != nil:
 		c.giveUp(err)
-		return tools.Result{}, tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", s.cfg.Name)
+		e := tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", s.cfg.Name)
+		e.Passing = true
+		return tools.Result{}, e
 	}
 	text := words(res)
 	if res.IsError {
