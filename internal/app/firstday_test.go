@@ -213,6 +213,7 @@ func TestEveryCallIsDecided(t *testing.T) {
 	caps.Experimental.Sidecar.Events = true
 	r := serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{Capabilities: caps})
 	r.Choose("Allow")
+	command[struct{}](r, "sidecar.session.open", object{"id": "spent", "budget": object{"tokens": 1}})
 	for _, c := range []struct {
 		tool string
 		args object
@@ -222,8 +223,14 @@ func TestEveryCallIsDecided(t *testing.T) {
 		{"delete_file", object{"path": "a.txt"}, "deny/permission.deny deny/permission.deny/rule"},
 		{"write_file", object{"path": "a.txt", "content": "two\n"}, "ask/mode.cautious.edits allow/mode.cautious.edits/user"},
 		{"write_file", object{"path": "a.txt", "content": "two\n"}, "allow/mode.cautious.edits allow/mode.cautious.edits/mode"}, // changes nothing
+		{"edit_file", object{"path": "a.txt", "search": "none", "replace": "x"}, "allow/mode.cautious.edits allow/mode.cautious.edits/mode"},
+		{"read_file", object{"path": 7}, "deny/invalid_arguments deny/invalid_arguments/rule"},
+		{"no_such_tool", object{}, "deny/unknown_tool deny/unknown_tool/rule"},
+		{"read_file", object{"path": "a.txt", "session": "spent"}, "deny/budget_exceeded deny/budget_exceeded/rule"},
 	} {
-		res := command[struct{ CallID string }](r, "sidecar.tools.call", object{"name": c.tool, "arguments": c.args})
+		in, _ := c.args["session"].(string)
+		delete(c.args, "session")
+		res := command[struct{ CallID string }](r, "sidecar.tools.call", object{"name": c.tool, "arguments": c.args, "session": in})
 		type event struct{ Type, CallID, Outcome, Rule, By string }
 		var got []string
 		err := r.Await(t.Context(), "its events", func(rec *fakeeditor.Record) bool {

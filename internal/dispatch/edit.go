@@ -37,7 +37,11 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 	}
 	if err != nil || len(changes) == 0 {
 		c.res.Decision.Outcome = string(policy.Allow)
-		c.tellVerdict(policy.Verdict{Outcome: policy.Allow, By: planned.By, Rule: planned.Rule, Reason: "nothing would be changed"})
+		why := "nothing would be changed"
+		if err != nil {
+			why = "it failed before it changed anything"
+		}
+		c.tellVerdict(policy.Verdict{Outcome: policy.Allow, By: planned.By, Rule: planned.Rule, Reason: why})
 		return out, err
 	}
 	if err := plainNames(changes); err != nil {
