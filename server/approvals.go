@@ -62,7 +62,6 @@ func (a *approvals) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Ans
 	a.open = append(a.open, q)
 	a.mu.Unlock()
 	defer a.remove(q)
-	defer lsp.Waiting(ctx)()
 
 	failed := make(chan error, 1)
 	go func() {

@@ -77,28 +77,15 @@ type callToolArgs struct {
 	Model     string          `json:"model,omitempty"`
 }
 
-// toolResult is a result whose content may be long.
-type toolResult struct{ *dispatch.Result }
-
-// LongText sets the content apart.
-func (r toolResult) LongText() (rest any, member string, text []string) {
-	short := *r.Result
-	short.Content = ""
-	if r.Pieces != nil {
-		return &short, "content", r.Pieces
-	}
-	return &short, "content", []string{r.Content}
-}
-
 // callTool runs a tool. However the call ends, its result is no RPC error,
 // unless the client or the user cancelled it.
-func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callToolArgs) (toolResult, error) {
+func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callToolArgs) (*dispatch.Result, error) {
 	if err := checkObject(a.Arguments); err != nil {
-		return toolResult{}, err
+		return nil, err
 	}
 	d, err := s.dispatcher()
 	if err != nil {
-		return toolResult{dispatch.Unserved(dispatch.Request{Name: a.Name, CallID: a.CallID}, tools.Errorf(tools.Unavailable, "%v; ask the user to open one", err))}, nil
+		return dispatch.Unserved(dispatch.Request{Name: a.Name, CallID: a.CallID}, tools.Errorf(tools.Unavailable, "%v; ask the user to open one", err)), nil
 	}
 	if a.Model != "" {
 		if st, err := s.session(a.Session); err == nil { // else the call says so
@@ -108,21 +95,12 @@ func (s *Server) callTool(ctx context.Context, token lsp.ProgressToken, a callTo
 	ctx, job := s.progress.begin(ctx, token, a.Name)
 	defer job.end()
 	res, err := d.Call(ctx, dispatch.Request{
-		Name: a.Name, Arguments: a.Arguments, Session: a.Session, CallID: a.CallID, Emit: job.emit, InPieces: true,
-		Left: func(res *dispatch.Result) {
-			out, err := toolAnswer(ctx, res, nil)
-			job.end()
-			lsp.Answer(ctx, out, err)
-		},
+		Name: a.Name, Arguments: a.Arguments, Session: a.Session, CallID: a.CallID, Emit: job.emit,
 	})
-	return toolAnswer(ctx, res, err)
-}
-
-func toolAnswer(ctx context.Context, res *dispatch.Result, err error) (toolResult, error) {
 	if ctx.Err() != nil {
-		return toolResult{}, lsp.Errorf(lsp.RequestCancelled, "cancelled")
+		return nil, lsp.Errorf(lsp.RequestCancelled, "cancelled")
 	}
-	return toolResult{res}, err
+	return res, err
 }
 
 type readPageArgs struct {

@@ -20,7 +20,6 @@ type People struct {
 // user type another answer, where the editor has a way to. ok is false when the
 // user closed the question without an answer. It fails with ErrNobody.
 func (p *People) Ask(ctx context.Context, question string, options []string, allowCustom bool) (answer string, ok bool, err error) {
-	defer lsp.Waiting(ctx)()
 	if p.client.can.sidecar.Ask {
 		var r *askResult
 		err = p.client.call(ctx, "sidecar/ask", askParams{question, options, allowCustom}, &r)

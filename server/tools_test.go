@@ -152,40 +152,6 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestToolLeftBehind: what became of a call is told although its tool is stuck.
-func TestToolLeftBehind(t *testing.T) {
-	for _, cancelled := range []bool{false, true} {
-		w := newWorld(t, setup{})
-		started, release := make(chan bool, 1), make(chan struct{})
-		w.tools.call = func(ctx context.Context, r dispatch.Request) (*dispatch.Result, error) {
-			started <- true
-			if cancelled {
-				<-ctx.Done()
-			}
-			r.Left(&dispatch.Result{Content: "timed out"})
-			<-release
-			return nil, dispatch.ErrLeft
-		}
-		call, err := w.Start(w.ctx, "workspace/executeCommand", callParams(`"t1"`))
-		w.must(err)
-		take(w, started)
-		if cancelled {
-			w.must(call.Cancel())
-		}
-		var got dispatch.Result
-		err = call.Wait(w.ctx, &got)
-		if cancelled && code(err) != lsp.RequestCancelled || !cancelled && (err != nil || got.Content != "timed out") {
-			t.Errorf("cancelled %v: got %+v, %v", cancelled, got, err)
-		}
-		w.await("the end of the progress", func(r *fakeeditor.Record) bool {
-			p := r.Progress[`"t1"`]
-			return len(p) > 0 && p[len(p)-1].Kind == lsp.ProgressEnd
-		})
-		close(release)
-		w.sync()
-	}
-}
-
 // A crash in a handler costs its request only.
 func TestCrash(t *testing.T) {
 	w := newWorld(t, setup{})

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
@@ -153,7 +152,6 @@ func cancelCall(ctx context.Context, r *row) error {
 	}
 	asked := make(chan struct{}, 1)
 	s.Answer("window/showMessageRequest", func(ctx context.Context, _ json.RawMessage) (any, error) {
-		defer lsp.Waiting(ctx)() // else the pretend editor would read on a millisecond later
 		asked <- struct{}{}
 		<-ctx.Done()
 		return nil, ctx.Err()

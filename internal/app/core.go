@@ -415,9 +415,6 @@ func (c *core) close() error {
 
 // closeOwn ends what no core that follows takes over.
 func (c *core) closeOwn() error {
-	if c.dispatch != nil {
-		c.dispatch.Close()
-	}
 	c.checker.close()
 	c.servers.Close()
 	if c.sources != nil {

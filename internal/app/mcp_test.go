@@ -176,7 +176,7 @@ func TestAgentAlone(t *testing.T) {
 					continue
 				}
 				g := list[i]
-				h := tools.Hints{ReadOnly: g.Annotations.ReadOnlyHint, Destructive: *g.Annotations.DestructiveHint, OpenWorld: *g.Annotations.OpenWorldHint}
+				h := tools.Hints{ReadOnly: g.Annotations.ReadOnlyHint, Idempotent: g.Annotations.IdempotentHint, Destructive: *g.Annotations.DestructiveHint, OpenWorld: *g.Annotations.OpenWorldHint}
 				if g.Name != w.Name || g.Title != w.Title || g.Description != w.Description || h != w.Annotations || !reflect.DeepEqual(g.InputSchema, w.InputSchema) {
 					t.Errorf("%s is another than in tools.list", w.Name)
 				}

@@ -51,7 +51,7 @@ func (c *call) hold(bytes int) int {
 // settleBudget counts what the call used.
 func (c *call) settleBudget() {
 	if c.spent != nil {
-		c.spent.Settle(estimate(len(c.req.Arguments) + c.res.size()))
+		c.spent.Settle(estimate(len(c.req.Arguments) + len(c.res.Content)))
 	}
 }
 

@@ -78,9 +78,6 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	}
 	c.started()
 	out, err := c.guarded(ctx, known)
-	if errors.Is(err, ErrLeft) {
-		return nil, err
-	}
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -181,14 +178,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if c.queued() {
 		return c.queueCommit(ctx)
 	}
-	run := c.run
-	if c.req.Left != nil {
-		run = c.runHere
-	}
-	out, _, err := run(ctx)
-	if errors.Is(err, ErrLeft) {
-		return out, err
-	}
+	out, _, err := c.run(ctx)
 	c.tellPending()
 	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
@@ -380,15 +370,11 @@ func (c *call) finish(out tools.Result, err error) {
 	} else if len(tail) > room {
 		tail = tail[:headEnd(tail, room)] + "…]"
 	}
-	var shown []string
-	shown, c.res.Truncated = c.d.pages.cut(c.session, text, most-len(tail))
+	text, c.res.Truncated = c.d.pages.cut(c.session, text, most-len(tail))
 	if c.res.Truncated != nil && most < c.settingBytes() {
 		c.res.Structured = nil // it may say what the budget has no room for
 	}
-	if tail != "" {
-		shown = append(shown, tail)
-	}
-	c.res.setContent(shown, c.req.InPieces)
+	c.res.Content = text + tail
 	c.settleBudget()
 }
 
@@ -472,7 +458,7 @@ func (c *call) record(took time.Duration) {
 		code = string(c.res.Error.Code)
 	}
 	if c.d.o.Bus.Active() {
-		done := &events.Completed{OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs, Bytes: c.res.size()}
+		done := &events.Completed{OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs, Bytes: len(c.res.Content)}
 		if c.res.Error != nil {
 			done.Code, done.Message = code, c.res.Error.Message
 		}
@@ -485,7 +471,7 @@ func (c *call) record(took time.Duration) {
 		return // naming it all costs more than most steps
 	}
 	c.d.o.Log.Info("call", "tool", c.res.Tool, "id", c.res.CallID, "session", c.sessionID(), "ok", c.res.OK, "error", code,
-		"decision", c.res.Decision.Outcome, "by", c.res.Decision.By, "rule", c.res.Decision.Rule, "took", took, "bytes", c.res.size())
+		"decision", c.res.Decision.Outcome, "by", c.res.Decision.By, "rule", c.res.Decision.Rule, "took", took, "bytes", len(c.res.Content))
 }
 
 // envelope wraps text from outside so that it can't pass for anything else:

@@ -90,7 +90,6 @@ type Dispatcher struct {
 	pages   *pages
 	metrics *metrics
 	edits   sequence
-	workers *workers
 	running running
 }
 
@@ -115,7 +114,7 @@ func New(o Options) *Dispatcher {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Dispatcher{o: o, workers: newWorkers()}
+	d := &Dispatcher{o: o}
 	if o.After != nil {
 		d.pages, d.metrics = o.After.pages, o.After.metrics
 	} else {
@@ -124,9 +123,6 @@ func New(o Options) *Dispatcher {
 	d.o.After = nil
 	return d
 }
-
-// Close ends the goroutines that are kept for calls. Calls still work after it.
-func (d *Dispatcher) Close() { d.workers.close() }
 
 type verbatim struct{}
 

@@ -278,7 +278,6 @@ func newRig(t testing.TB, mode string) *rig {
 		Views:    func(*session.Session) Destinations { return desk{r.live, r.pending} },
 		Settings: func() *Settings { return r.settings },
 	})
-	t.Cleanup(r.Close)
 	return r
 }
 
@@ -816,29 +815,6 @@ func TestLongResultsAreCutAndPaged(t *testing.T) {
 	pg, err := r.Page(res.Truncated.Cursor)
 	if err != nil || !pg.HasMore || !strings.HasSuffix(pg.Content, "a line\n") {
 		t.Fatalf("page %+v, %v", pg, err)
-	}
-}
-
-// A caller who takes pieces gets the very text that others get in one.
-func TestLongResultsInPieces(t *testing.T) {
-	r := newRig(t, "cautious")
-	for _, limit := range []int{16_000, 66_000, 80_000} {
-		r.settings.ResultBytes = limit
-		whole := r.call(t, "long", `{}`)
-		apart, err := r.Call(t.Context(), Request{Name: "long", Arguments: json.RawMessage(`{}`), InPieces: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (len(apart.Pieces) > 1) != (limit == 66_000) {
-			t.Errorf("limit %d: %d pieces", limit, len(apart.Pieces))
-		}
-		text := apart.Content + strings.Join(apart.Pieces, "")
-		if whole.Truncated != nil {
-			text = strings.Replace(text, apart.Truncated.Cursor, whole.Truncated.Cursor, 2)
-		}
-		if text != whole.Content || whole.Pieces != nil || apart.size() != len(whole.Content) {
-			t.Errorf("limit %d: %d bytes apart, %d in one, %d pieces", limit, len(text), len(whole.Content), len(whole.Pieces))
-		}
 	}
 }
 

@@ -117,11 +117,10 @@ func markerSpace(limit int) int { return min(markerRoom, limit/2) }
 
 // cut shortens text to at most limit bytes: its beginning, a marker, its end,
 // and the cursor once more, because some agents' programs cut the middle out of
-// what they get. They are not joined: a long text is not copied. The pages that
-// follow are paid for by the budget of session of.
-func (p *pages) cut(of *session.Session, text string, limit int) ([]string, *Truncated) {
+// what they get. The pages that follow are paid for by the budget of session of.
+func (p *pages) cut(of *session.Session, text string, limit int) (string, *Truncated) {
 	if len(text) <= limit {
-		return []string{text}, nil
+		return text, nil
 	}
 	room := limit - markerSpace(limit)
 	head := headEnd(text, int(float64(room)*headShare))
@@ -131,11 +130,11 @@ func (p *pages) cut(of *session.Session, text string, limit int) ([]string, *Tru
 	shown := head + len(text) - tail
 	if markerSpace(limit) < markerRoom { // no agent's program cuts so little
 		marker := fmt.Sprintf("\n[… read_result with cursor %q reads on …]\n", cur)
-		return []string{text[:head], marker, text[tail:]}, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
+		return text[:head] + marker + text[tail:], &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
 	}
 	marker := fmt.Sprintf("\n[… %d of %d bytes left out; read_result with cursor %q continues here …]\n", len(text)-shown, len(text), cur)
 	again := fmt.Sprintf("\n[cut in the middle; read_result with cursor %q reads on there]", cur)
-	return []string{text[:head], marker, text[tail:], again}, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
+	return text[:head] + marker + text[tail:] + again, &Truncated{ShownBytes: shown, TotalBytes: len(text), Cursor: cur}
 }
 
 // headEnd is the end of the longest beginning of text that has at most n bytes

@@ -89,7 +89,6 @@ func TestRetries(t *testing.T) {
 				if told := strings.Contains(res.Content, "tried"); told != (c.code != "" && c.attempts > 1) {
 					t.Errorf("content %q", res.Content)
 				}
-				r.Close()
 			})
 		})
 	}
@@ -114,6 +113,5 @@ func TestRetryIsCancelled(t *testing.T) {
 		if _, err := r.Call(ctx, Request{Name: "tried"}); err == nil || time.Since(begin) != time.Millisecond || ran != 1 {
 			t.Errorf("%v after %v, run %d times", err, time.Since(begin), ran)
 		}
-		r.Close()
 	})
 }

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -21,10 +20,10 @@ func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error
 		err     error
 	}
 	done := make(chan outcome, 1)
-	c.d.workers.run(func() {
+	go func() {
 		res, changes, err := c.runTool(ctx)
 		done <- outcome{res, changes, err}
-	})
+	}()
 	select {
 	case o := <-done:
 		return o.res, o.changes, o.err
@@ -36,32 +35,6 @@ func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error
 	case <-time.After(graceAfterCancel):
 		return tools.Result{}, nil, ctx.Err()
 	}
-}
-
-// runHere is run in this goroutine. When the tool is left behind, another one
-// concludes the call, and nothing more may be done with it here.
-func (c *call) runHere(ctx context.Context) (tools.Result, []workspace.Change, error) {
-	ctx, cancel := waitLimit(ctx, c.tool)
-	defer cancel()
-	var mu sync.Mutex
-	over, left := false, false
-	leave := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if left = !over; left {
-			c.conclude(tools.Result{}, ctx.Err())
-			c.req.Left(c.res)
-		}
-	}
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceAfterCancel, leave) })
-	defer stop()
-	res, changes, err := c.runTool(ctx)
-	mu.Lock()
-	defer mu.Unlock()
-	if over = true; left {
-		return tools.Result{}, nil, ErrLeft
-	}
-	return res, changes, err
 }
 
 // runTool runs the tool, more than once if it failed for a reason that may pass,

@@ -6,8 +6,6 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
@@ -28,19 +26,7 @@ type Request struct {
 	// Whole is for a caller that could not read on in a cut result, because
 	// nothing is kept for its next call: the result is not cut.
 	Whole bool
-
-	// Left, when set, is for a caller who needs not get the result from Call: a
-	// tool may then run in the goroutine of Call, since to wake another one for
-	// it takes longer than most tools. If it does not stop when its context
-	// ends, Left gets the result, and Call returns ErrLeft when the tool does.
-	Left func(*Result)
-
-	// InPieces is for a caller who takes a long content as Result.Pieces.
-	InPieces bool
 }
-
-// ErrLeft is returned by Call when Request.Left got the result.
-var ErrLeft = errors.New("the tool was left behind")
 
 // Result is the envelope of a call: the ToolResult of docs/protocol.md.
 type Result struct {
@@ -57,32 +43,6 @@ type Result struct {
 	ApprovalMs int64       `json:"approvalMs"`
 	Attempts   int         `json:"attempts"`
 	Truncated  *Truncated  `json:"truncated,omitempty"`
-
-	// Pieces, joined, are the content that is not in Content. Each ends with a
-	// whole character.
-	Pieces []string `json:"-"`
-}
-
-// setContent makes pieces the content; they stay apart when that is asked for
-// and saves the copy of a long text.
-func (r *Result) setContent(pieces []string, apart bool) {
-	const long = 64 << 10
-	if apart && len(pieces) > 1 && length(pieces) >= long {
-		r.Pieces = pieces
-		return
-	}
-	r.Content = strings.Join(pieces, "")
-}
-
-// size is the length of the content in bytes.
-func (r *Result) size() int { return len(r.Content) + length(r.Pieces) }
-
-func length(pieces []string) int {
-	n := 0
-	for _, p := range pieces {
-		n += len(p)
-	}
-	return n
 }
 
 // Checked is what is known of the problems that an edit brings, before anyone

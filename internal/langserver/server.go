@@ -98,7 +98,7 @@ func (s *server) run(ctx context.Context, program Program) (err error) {
 	}
 	out := &meter{ReadCloser: process.Out, now: s.pool.o.Now, limit: meterBytes}
 	s.conn = lsp.NewConn(out, process.In, s, lsp.Options{
-		Log: s.pool.o.Log.With("server", s.at.kind.name), MaxFrame: maxMessage, Concurrency: 8, MaxQueued: 8 << 20, DrainTimeout: time.Second,
+		Log: s.pool.o.Log.With("server", s.at.kind.name), MaxFrame: maxMessage, Concurrency: 8, MaxPending: 8 << 20, DrainTimeout: time.Second,
 	})
 	served := make(chan error, 1)
 	go func() { served <- s.conn.Run(ctx) }()

@@ -82,7 +82,6 @@ func (p *Pending) Cancel() error {
 // Wait waits for the reply as Call does.
 func (p *Pending) Wait(ctx context.Context, result any) error {
 	defer p.forget()
-	defer Waiting(ctx)()
 	select {
 	case m := <-p.reply:
 		return p.decode(m, result)

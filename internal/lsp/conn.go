@@ -20,8 +20,8 @@ type Handler interface {
 	// Notification is called inline, in wire order, and should be quick. ctx ends
 	// with the connection. params is nil when absent and may be kept.
 	Notification(ctx context.Context, method string, params json.RawMessage)
-	// Request may take its time: others are handled meanwhile, except during
-	// initialize and shutdown. ctx ends when the peer cancels the request or is
+	// Request may take its time: each has a goroutine of its own, except initialize
+	// and shutdown, which the reader waits for. ctx ends when the peer cancels the request or is
 	// gone; context.Cause says which. An *Error is the reply as it is; any other
 	// error is RequestFailed, or RequestCancelled when the request was cancelled.
 	Request(ctx context.Context, method string, params json.RawMessage) (any, error)
@@ -31,9 +31,9 @@ type Handler interface {
 type Options struct {
 	Log          *slog.Logger                    // nil is silence
 	MaxFrame     int                             // bytes of a message, default 64 MiB
-	Concurrency  int                             // requests working at once, default 256
-	MaxQueued    int                             // bytes of requests that wait for that, default 256 MiB
-	MaxUnsent    int                             // bytes not yet written before senders wait, default 16 MiB
+	Concurrency  int                             // requests working at once, default 64; who takes longer than a second is not counted
+	MaxPending   int                             // bytes of requests that are not answered, default 256 MiB
+	MaxUnsent    int                             // bytes not yet written before senders wait, default 4 MiB
 	WriteTimeout time.Duration                   // a write without progress, then the peer counts as gone; default 30 s
 	DrainTimeout time.Duration                   // how long Run waits for requests at its end, default 5 s
 	Trace        func(sent bool, message []byte) // sees every message body and must not keep it
@@ -57,19 +57,13 @@ type Conn struct {
 	gone   chan struct{}   // closed when no more replies will come
 	base   context.Context // of all requests: that of Run, ended with the cause ErrPeerGone
 
-	lead  lead
-	ended chan error // gets the end of the stream, from the last reader
-
-	work   chan *request // to goroutines that wait for it
-	parked chan struct{} // has one for each of them
-
 	handlers sync.WaitGroup
 	mu       sync.Mutex
 	closed   bool // guards handlers against additions during Wait
 	requests map[jsonrpc2.ID]*request
-	queue    []*request
-	queued   int // bytes in queue
-	working  int // requests that hold a slot
+	queue    []*request // that wait for their work
+	working  int        // requests that work, and not for longer than longRequest
+	pending  int        // bytes of requests that are not answered
 	calls    map[int64]*Pending
 	lastCall int64
 }
@@ -78,29 +72,23 @@ type Conn struct {
 // Handle is called before Run.
 func NewConn(r io.Reader, w io.Writer, h Handler, opts Options) *Conn {
 	opts.MaxFrame = cmp.Or(opts.MaxFrame, 64<<20)
-	opts.Concurrency = cmp.Or(opts.Concurrency, 256)
-	opts.MaxQueued = cmp.Or(opts.MaxQueued, 256<<20)
-	opts.MaxUnsent = cmp.Or(opts.MaxUnsent, 16<<20)
+	opts.Concurrency = cmp.Or(opts.Concurrency, 64)
+	opts.MaxPending = cmp.Or(opts.MaxPending, 256<<20)
+	opts.MaxUnsent = cmp.Or(opts.MaxUnsent, 4<<20)
 	opts.WriteTimeout = cmp.Or(opts.WriteTimeout, 30*time.Second)
 	opts.DrainTimeout = cmp.Or(opts.DrainTimeout, 5*time.Second)
 	log := opts.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &Conn{
+	return &Conn{
 		r: r, handle: h, opts: opts, log: log,
 		frames:   newFrameReader(r, opts.MaxFrame),
 		out:      newWriter(w, opts.MaxUnsent, opts.WriteTimeout),
 		gone:     make(chan struct{}),
-		ended:    make(chan error, 1),
-		work:     make(chan *request),
-		parked:   make(chan struct{}, maxIdle),
 		requests: map[jsonrpc2.ID]*request{},
 		calls:    map[int64]*Pending{},
 	}
-	c.lead.timer = time.AfterFunc(handOver, c.watch)
-	c.lead.timer.Stop()
-	return c
 }
 
 // Handle sets the handler. It must be called before Run.
@@ -118,19 +106,20 @@ func (c *Conn) Run(ctx context.Context) error {
 		defer close(written)
 		c.out.run()
 	}()
-	go c.read()
+	ended := make(chan error, 1)
+	go func() { ended <- c.read(base) }()
 
 	var err error
 	reading := true
 	select {
-	case err = <-c.ended:
+	case err = <-ended:
 		reading = false
 	case <-c.out.dead:
 		err = fmt.Errorf("writing to the client: %w", c.out.err)
 		// A client that hangs up closes both streams, and it is chance which
 		// end is seen first: its orderly leaving is no error.
 		select {
-		case err = <-c.ended:
+		case err = <-ended:
 			reading = false
 		case <-time.After(hangUpGrace):
 		}
@@ -150,7 +139,7 @@ func (c *Conn) Run(ctx context.Context) error {
 		<-written
 		if reading {
 			closeStream(c.r)
-			<-c.ended
+			<-ended
 		}
 	}()
 	timeout := time.NewTimer(c.opts.DrainTimeout)
@@ -174,13 +163,15 @@ func (c *Conn) hangUp() {
 	c.mu.Lock()
 	c.closed = true
 	close(c.gone)
-	var waiting []jsonrpc2.ID
-	for r := c.next(); r != nil; r = c.next() {
-		delete(c.requests, r.id)
-		waiting = append(waiting, r.id)
+	var queued []jsonrpc2.ID
+	for _, r := range c.queue {
+		if c.requests[r.id] == r { // else it was cancelled
+			queued = append(queued, r.id)
+		}
 	}
+	c.queue = nil
 	c.mu.Unlock()
-	for _, id := range waiting {
+	for _, id := range queued {
 		c.refuse(id, Errorf(RequestCancelled, "the connection ended"))
 	}
 }
@@ -191,8 +182,8 @@ func closeStream(stream any) {
 	}
 }
 
-// readOn is the read loop.
-func (c *Conn) readOn(ctx context.Context) error {
+// read is the read loop.
+func (c *Conn) read(ctx context.Context) error {
 	for {
 		frame, err := c.frames.next()
 		if ctx.Err() != nil {
@@ -226,9 +217,7 @@ func (c *Conn) readOn(ctx context.Context) error {
 		case bad != nil:
 			c.drop(m, bad)
 		case m.kind == jsonrpc2.MessageViewCall:
-			if !c.request(m, len(frame)) {
-				return errHandedOver
-			}
+			c.request(m, len(frame))
 		case m.method == "$/cancelRequest":
 			c.cancel(m.params)
 		default:

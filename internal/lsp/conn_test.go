@@ -320,8 +320,7 @@ func TestCallFromRequest(t *testing.T) {
 		err := conn.Call(ctx, "window/showMessageRequest", params, &title)
 		return title, err
 	}}
-	// One slot: waiting for the client must not hold it.
-	w := dial(t, h, lsp.Options{Concurrency: 1})
+	w := dial(t, h, lsp.Options{})
 	conn = w.conn
 	w.send(`{"jsonrpc":"2.0","id":1,"method":"a","params":"first"}`)
 	first := w.read()

@@ -234,12 +234,12 @@ func unexpected(err error) error {
 // headerRoom is left free before a body, so that header and body are one write.
 const headerRoom = len("Content-Length: \r\n\r\n") + 20
 
-// sealFrame writes the header before buf[headerRoom:], the body but for more
-// bytes of it that come behind it, and returns the whole frame.
-func sealFrame(buf []byte, more int) []byte {
+// sealFrame writes the header before the body, buf[headerRoom:], and returns the
+// whole frame.
+func sealFrame(buf []byte) []byte {
 	var room [headerRoom]byte
 	header := append(room[:0], "Content-Length: "...)
-	header = strconv.AppendInt(header, int64(len(buf)-headerRoom+more), 10)
+	header = strconv.AppendInt(header, int64(len(buf)-headerRoom), 10)
 	header = append(header, "\r\n\r\n"...)
 	start := headerRoom - len(header)
 	copy(buf[start:], header)

@@ -58,7 +58,7 @@ func FuzzFrames(f *testing.F) {
 		if len(body) > limit || len(data) > limit {
 			return
 		}
-		frame := sealFrame(append(make([]byte, headerRoom), body...), 0)
+		frame := sealFrame(append(make([]byte, headerRoom), body...))
 		stream := append(append(bytes.Clone(data), '\n'), bytes.Repeat(append(bytes.Clone(frame), '\n'), 3*limit/len(frame)+3)...)
 		found, _, _ := readFrames(bytes.NewReader(stream), limit)
 		if len(found) == 0 || found[len(found)-1] != body {

@@ -85,8 +85,7 @@ func malformed(frame []byte) message {
 
 // frame is a message on its way out.
 type frame struct {
-	buf  bytes.Buffer // room for the header, and the body
-	text longText     // that is not in buf
+	buf bytes.Buffer // room for the header, and the body
 }
 
 // Frames that have been written are used again, so that a big result costs no
@@ -106,7 +105,6 @@ func newFrame() *frame {
 }
 
 func (f *frame) free() {
-	f.text = longText{}
 	if f.buf.Cap() <= maxPooled {
 		framePool.Put(f)
 	}
@@ -114,9 +112,6 @@ func (f *frame) free() {
 
 // body is the whole message.
 func (f *frame) body() []byte {
-	if f.text.size > 0 {
-		f.put(f.text.quotedLen())
-	}
 	return f.buf.Bytes()[headerRoom:]
 }
 
@@ -126,13 +121,7 @@ func resultFrame(id jsonrpc2.ID, result any) (*frame, error) {
 	f := newFrame()
 	f.buf.Write(jsonrpc2.AppendResponse(f.buf.AvailableBuffer(), id, nil, nil))
 	f.buf.Truncate(f.buf.Len() - len("null}"))
-	var err error
-	if long, ok := result.(LongText); ok {
-		err = f.marshalLongText(long)
-	} else {
-		err = marshalTo(&f.buf, result)
-	}
-	if err != nil {
+	if err := marshalTo(&f.buf, result); err != nil {
 		f.free()
 		return nil, err
 	}

@@ -9,23 +9,14 @@ import (
 )
 
 const (
-	coalesceBytes = 64 << 10  // small frames go out together up to this, and a long text in pieces of it
+	coalesceBytes = 64 << 10  // small frames go out together up to this
 	writeBytes    = 256 << 10 // one write; each has the whole time-out
 )
 
 // outgoing is a frame on its way.
 type outgoing struct {
-	data []byte // the sealed frame; nil with a long text
+	data []byte // the sealed frame
 	*frame
-}
-
-// size is the number of bytes to write; of a frame with a long text, what it
-// holds.
-func (f *outgoing) size() int {
-	if f.text.size > 0 {
-		return f.buf.Len() + f.text.size
-	}
-	return len(f.data)
 }
 
 // writer sends frames in the order in which they were handed over. A goroutine
@@ -71,10 +62,7 @@ func (o *writer) crowded() bool {
 // buffer is not the caller's any more. With direct it may be written before send
 // returns, which can take as long as the peer does not read.
 func (o *writer) send(ctx context.Context, f *frame, limit int, direct bool) error {
-	out := outgoing{frame: f}
-	if f.text.size == 0 {
-		out.data = sealFrame(f.buf.Bytes(), 0)
-	}
+	out := outgoing{data: sealFrame(f.buf.Bytes()), frame: f}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && !o.closed && o.unsent > limit {
@@ -98,8 +86,8 @@ func (o *writer) send(ctx context.Context, f *frame, limit int, direct bool) err
 	if o.err != nil || o.closed {
 		return ErrPeerGone
 	}
-	o.unsent += out.size()
-	if !direct || o.busy || len(o.queue) > 0 || out.size() > coalesceBytes {
+	o.unsent += len(out.data)
+	if !direct || o.busy || len(o.queue) > 0 || len(out.data) > coalesceBytes {
 		o.queue = append(o.queue, out)
 		o.wake.Signal()
 		return nil
@@ -132,17 +120,11 @@ func (o *writer) run() {
 		frames, o.queue = o.queue, frames[:0]
 		o.busy = true
 		for i := 0; i < len(frames) && o.err == nil; {
-			if frames[i].text.size > 0 {
-				o.writeLong(&frames[i])
-				frames[i].free()
-				i++
-				continue
-			}
 			p := frames[i].data
 			next := i + 1
-			if next < len(frames) && len(p)+frames[next].size() <= coalesceBytes {
+			if next < len(frames) && len(p)+len(frames[next].data) <= coalesceBytes {
 				joined = joined[:0]
-				for next = i; next < len(frames) && len(joined)+frames[next].size() <= coalesceBytes; next++ {
+				for next = i; next < len(frames) && len(joined)+len(frames[next].data) <= coalesceBytes; next++ {
 					joined = append(joined, frames[next].data...)
 				}
 				p = joined
@@ -153,25 +135,6 @@ func (o *writer) run() {
 			}
 		}
 		o.busy = false
-	}
-}
-
-// writeLong writes a frame with a long text, which is quoted as a whole before:
-// its length comes first, and to count takes as long as to quote. It needs mu as
-// write does.
-func (o *writer) writeLong(f *outgoing) {
-	o.mu.Unlock()
-	pieces, size := f.whole()
-	first := sealFrame(*pieces[0], size-len(*pieces[0]))
-	o.mu.Lock()
-	o.unsent += size - len(*pieces[0]) + len(first) - f.size()
-	for i, p := range pieces {
-		if i == 0 {
-			o.write(first)
-		} else {
-			o.write(*p)
-		}
-		quoting.Put(p)
 	}
 }
 
