@@ -4,11 +4,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  = -s -w -X github.com/sidecar-ls/sidecar-ls/internal/app.version=$(VERSION) $(APART)
-# A program whose addresses are whole multiples of 2 MiB away from the places in its file
-# is mapped by Linux in pieces of 2 MiB while the file is new, whatever of them is used.
-# GNU ld can keep it from that; no other linker is asked to.
-APART    = $(shell [ "$$($(GO) env GOOS)" = linux ] && $$($(GO) env CC) -Wl,--version 2>/dev/null | grep -q '^GNU ld' && echo '-extldflags=-Wl,-Ttext-segment=0x410000')
+LDFLAGS  = -s -w -X github.com/sidecar-ls/sidecar-ls/internal/app.version=$(VERSION)
 # The C sources of the grammars are not ours to mend: no warnings about them.
 export CGO_CFLAGS := -O2 -w
 

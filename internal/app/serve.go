@@ -68,7 +68,6 @@ func settleIn() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(GCPercent)
 	}
-	forgetStart()
 }
 
 // Serve speaks LSP over r and w. level follows the setting log.level; nil
