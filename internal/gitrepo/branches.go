@@ -3,7 +3,10 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // LocalBranch is a branch of the repository.
@@ -18,12 +21,12 @@ type LocalBranch struct {
 // Branches lists the branches, the one that was committed to last first, and
 // the branches of remotes as they were last seen.
 func (r *Repo) Branches(ctx context.Context) (local []LocalBranch, remote []string, err error) {
-	if r.o.Git == NoGit {
-		local, err := r.branchesAlone()
-		return local, nil, err
-	}
 	const format = "--format=%(refname:short)%00%(HEAD)%00%(objectname:short)%00%(upstream:short)%00%(upstream:track,nobracket)"
 	out, err := r.git(ctx, invocation{op: "list-refs", args: []string{format, "--sort=-committerdate", "--count=1000", "refs/heads"}})
+	if errors.Is(err, ErrNoGit) {
+		local, err = r.readBranches()
+		return local, nil, err
+	}
 	if err != nil {
 		return nil, nil, r.explain(err)
 	}
@@ -44,13 +47,34 @@ func (r *Repo) Branches(ctx context.Context) (local []LocalBranch, remote []stri
 	return local, remote, nil
 }
 
+// readBranches lists the branches without the git command: their names and
+// commits, sorted by name.
+func (r *Repo) readBranches() ([]LocalBranch, error) {
+	h, err := r.head()
+	if err != nil {
+		return nil, err
+	}
+	refs, err := r.references().IterReferences()
+	if err != nil {
+		return nil, err
+	}
+	defer refs.Close()
+	var list []LocalBranch
+	err = refs.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Name().IsBranch() && ref.Type() == plumbing.HashReference {
+			name := ref.Name().Short()
+			list = append(list, LocalBranch{Name: name, Current: name == h.branch, Commit: short(ref.Hash().String())})
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b LocalBranch) int { return strings.Compare(a.Name, b.Name) })
+	return list, err
+}
+
 // CreateBranch makes a branch at HEAD, without switching to it.
 func (r *Repo) CreateBranch(ctx context.Context, name string) error {
 	if err := CheckBranchName(name); err != nil {
 		return err
-	}
-	if r.o.Git == NoGit {
-		return r.createBranchAlone(name)
 	}
 	_, err := r.git(ctx, invocation{op: "create-branch", args: []string{name}, hooks: true})
 	return r.explain(err)

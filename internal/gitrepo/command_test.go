@@ -210,8 +210,34 @@ func TestOutputIsBounded(t *testing.T) {
 
 func TestWithoutGit(t *testing.T) {
 	w := newWorld(t, Options{Git: NoGit})
-	if _, err := w.git(t.Context(), invocation{op: "resolve", args: []string{"HEAD"}}); !errors.Is(err, ErrNoGit) {
-		t.Errorf("got %v", err)
+	ctx := t.Context()
+	before := w.sh("git branch topic; echo x >> a.txt; git rev-parse HEAD; git status --porcelain")
+	for what, err := range map[string]error{
+		"stage":      func() error { _, err := w.Stage(ctx, StageRequest{}); return err }(),
+		"commit":     func() error { _, err := w.Commit(ctx, "m", nil, ""); return err }(),
+		"branch":     w.CreateBranch(ctx, "new"),
+		"push":       func() error { _, err := w.Push(ctx, "", false); return err }(),
+		"pull":       func() error { _, err := w.Pull(ctx, nil); return err }(),
+		"stash":      func() error { _, err := w.StashPush(ctx, "", ""); return err }(),
+		"list stash": func() error { _, err := w.Stashes(ctx); return err }(),
+		"switch":     func() error { _, err := w.SwitchBranch(ctx, "topic"); return err }(),
+		"delete":     w.DeleteBranch(ctx, "topic"),
+		"some paths": func() error {
+			_, err := w.CommitPaths(ctx, CommitRequest{Message: "m", Paths: []PathState{{Path: "a.txt"}}})
+			return err
+		}(),
+	} {
+		if !errors.Is(err, ErrNoGit) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	w.same("git rev-parse HEAD; git status --porcelain", before)
+	list, _, err := w.Branches(ctx)
+	if err != nil || len(list) != 2 || !list[0].Current || list[1].Name != "topic" {
+		t.Errorf("branches: %+v, %v", list, err)
+	}
+	if head, err := w.Head(ctx); err != nil || !strings.HasPrefix(before, head) {
+		t.Errorf("HEAD: %q, %v", head, err)
 	}
 }
 

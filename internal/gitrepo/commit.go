@@ -18,9 +18,6 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 		return CommitResult{}, err
 	}
 	message = withModels(message, models)
-	if r.o.Git == NoGit {
-		return r.commitAlone(ctx, message, below)
-	}
 	if err := r.noConflicts(ctx); err != nil {
 		return CommitResult{}, err
 	}
@@ -210,10 +207,15 @@ func (r *Repo) emptyTree(ctx context.Context) (string, error) {
 // Head is the hash of the commit that is checked out; "" when there is none
 // yet.
 func (r *Repo) Head(ctx context.Context) (string, error) {
-	if r.o.Git == NoGit {
-		return r.headAlone()
+	hash, err := r.resolveRev(ctx, "HEAD^{commit}")
+	if !errors.Is(err, ErrNoGit) {
+		return hash, err
 	}
-	return r.resolveRev(ctx, "HEAD^{commit}")
+	h, err := r.head()
+	if err != nil || h.oid == (OID{}) {
+		return "", err
+	}
+	return h.oid.String(), nil
 }
 
 // resolveRev is the hash that a revision names, "" when it names none.

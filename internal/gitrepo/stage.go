@@ -43,9 +43,6 @@ func (r *Repo) Stage(ctx context.Context, req StageRequest) (StageResult, error)
 			return StageResult{}, failf(Protected, "%s belongs to the repository itself and can't be staged", shown(p))
 		}
 	}
-	if r.o.Git == NoGit {
-		return r.stageAlone(ctx, req)
-	}
 	paths := req.Paths
 	if len(paths) == 0 && req.Below != "" && req.Below != "." {
 		paths = []string{req.Below}
@@ -172,7 +169,7 @@ func reason(c change, req StageRequest, blocked map[string]string) *Failure {
 // filtered finds the changes whose content would have to go through a filter
 // that doesn't run.
 func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]string, error) {
-	if r.o.Git == NoGit || r.trusted() || len(changes) == 0 {
+	if r.trusted() || len(changes) == 0 {
 		return nil, nil
 	}
 	conf, err := r.settings(ctx)

@@ -138,7 +138,7 @@ func asError(err error) error {
 		{gitrepo.ErrRefused, tools.Unavailable, "tell the user"},
 		{gitrepo.ErrRevision, tools.InvalidArguments, ""},
 		{gitrepo.ErrNoSuchRev, tools.NotFound, ""},
-		{gitrepo.ErrNoGit, tools.Unavailable, "tell the user"},
+		{gitrepo.ErrNoGit, tools.Unavailable, "ask the user to install git, 2.34 or newer"},
 		{gitrepo.ErrUnsupported, tools.Unavailable, "tell the user"},
 		{gitrepo.ErrCorrupt, tools.Unavailable, "tell the user"},
 	} {
