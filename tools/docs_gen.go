@@ -18,7 +18,9 @@ func Markdown(list []*Tool) string {
 	var b strings.Builder
 	b.WriteString("# Tools\n\nMade from the definitions of the tools; a test keeps it true and writes it anew with `-update`.\n\n" +
 		"*read* changes nothing, *edit* changes files of the workspace, *exec* changes anything else. What is *listed* is in every list for a model;\n" +
-		"the other tools are found by `tool_search`; agents over MCP are shown all of them (see [protocol.md](protocol.md)).\n")
+		"the other tools are found by `tool_search`; agents over MCP are shown all of them (see [protocol.md](protocol.md)).\n\n" +
+		"The table *result* has the fields of `structured` in the result of a call. Any result may lack `structured`: most failures do, and so does one whose\n" +
+		"structured part would be much longer than its text may be.\n")
 	for _, category := range sortedKeys(byCategory) {
 		list := byCategory[category]
 		slices.SortFunc(list, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
@@ -31,8 +33,9 @@ func Markdown(list []*Tool) string {
 			fmt.Fprintf(&b, "\n### %s\n\n*%s*%s\n\n%s\n", t.Name, t.Access, markdownMarks(t), t.Description)
 			if n, _ := compile(t.schema); len(n.props) > 0 {
 				b.WriteString("\n| argument | type | meaning |\n|---|---|---|\n")
-				markdownRows(&b, t.schema, "")
+				markdownRows(&b, t.schema, "", argumentNote)
 			}
+			markdownOutput(&b, t)
 		}
 	}
 	return b.String()
@@ -55,7 +58,8 @@ func markdownMarks(t *Tool) string {
 	return marks
 }
 
-func markdownRows(b *strings.Builder, s *jsonschema.Schema, prefix string) {
+// markdownRows writes a row for each member of s; note says its type.
+func markdownRows(b *strings.Builder, s *jsonschema.Schema, prefix string, note func(*jsonschema.Schema, prop) string) {
 	n, _ := compile(s)
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
 	for _, p := range n.props {
@@ -63,13 +67,13 @@ func markdownRows(b *strings.Builder, s *jsonschema.Schema, prefix string) {
 		if sub == nil {
 			sub = &jsonschema.Schema{}
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+p.name, cell.Replace(argumentNote(sub, p)), cell.Replace(sub.Description))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+p.name, cell.Replace(note(sub, p)), cell.Replace(sub.Description))
 		next := prefix + p.name + "."
 		if sub.Items != nil {
 			sub, next = sub.Items, prefix+p.name+"[]."
 		}
 		if strings.Count(next, ".") <= 3 {
-			markdownRows(b, sub, next)
+			markdownRows(b, sub, next, note)
 		}
 	}
 }

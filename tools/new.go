@@ -122,7 +122,10 @@ func newTool[In any](d Def, access Access, f func(context.Context, *Call, In) (R
 	var proto In // holds the defaults; no field of it refers to shared memory
 	must(jsonv2.Unmarshal(defaults, &proto))
 
-	t := &Tool{Def: d.withTitle(), Access: access, Source: Source{Kind: SourceBuiltin}, schema: s, json: encoded}
+	forms, err := d.forms()
+	must(err)
+
+	t := &Tool{Def: d.withTitle(), Access: access, Source: Source{Kind: SourceBuiltin}, schema: s, forms: forms, json: encoded}
 	t.bind = func(args json.RawMessage) (*Bound, error) {
 		args, repairs, err := check(d.Name, n, args)
 		if err != nil {
@@ -142,7 +145,9 @@ func newTool[In any](d Def, access Access, f func(context.Context, *Call, In) (R
 			if b.plan != nil {
 				return Result{}, nil, fmt.Errorf("%s was not planned", d.Name)
 			}
-			return f(ctx, c, b.Args.(In))
+			r, changes, err := f(ctx, c, b.Args.(In))
+			t.mustDeclare(r, err)
+			return r, changes, err
 		}
 		if e, ok := any(&in).(effecter); ok {
 			b.Effects = e.Effects()

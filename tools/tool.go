@@ -44,6 +44,8 @@ type Def struct {
 	Idempotent  bool          // a second run with the same arguments changes nothing more; what only reads need not say it
 	Override    bool          // stands in for a built-in tool of the same name
 	Timeout     time.Duration // 0 means DefaultTimeout
+	Output      any           // a value of the struct that Result.Structured is; NoOutput{} if there is never one
+	Also        []Form        // what else it can be
 }
 
 // Call is what one call gives its tool besides the arguments.
@@ -58,7 +60,7 @@ type Call struct {
 // Result is what reading and executing tools return.
 type Result struct {
 	Text       string // what the model reads
-	Structured any    // optional, JSON-encodable
+	Structured any    // optional; a value of one of the structs that the Def names
 	Truncated  bool   // the tool itself left something out and says so in Text
 }
 
@@ -83,6 +85,12 @@ type Effects struct {
 // QueuedCommit is a commit that can wait.
 type QueuedCommit struct {
 	Message string // as the tool would check it: not empty
+}
+
+// Queued is the structured result of a commit that waits.
+type Queued struct {
+	Position int  `json:"position" jsonschema:"among the commits of the batch, from one"`
+	Queued   bool `json:"queued" jsonschema:"always true"`
 }
 
 // Bound is a call whose arguments are valid: ready to be decided on and run.
@@ -136,6 +144,7 @@ type Tool struct {
 	Source Source
 
 	schema *jsonschema.Schema
+	forms  []form                 // of the structured part; nil: not declared
 	json   func() json.RawMessage // schema, encoded when somebody asks for it
 	bind   func(args json.RawMessage) (*Bound, error)
 }

@@ -203,7 +203,7 @@ func (c *call) queueCommit(ctx context.Context) (tools.Result, error) {
 	}
 	c.session.Committed()
 	text := fmt.Sprintf("Queued as commit %d of this batch. It is made when the user accepts the batch, after its files; until then git does not show it.", n)
-	return tools.Result{Text: text, Structured: map[string]any{"queued": true, "position": n}}, nil
+	return tools.Result{Text: text, Structured: tools.Queued{Queued: true, Position: n}}, nil
 }
 
 // lookUp finds the session, its mode and the tool.

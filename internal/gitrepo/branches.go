@@ -11,11 +11,11 @@ import (
 
 // LocalBranch is a branch of the repository.
 type LocalBranch struct {
-	Name     string `json:"name"`
-	Current  bool   `json:"current,omitempty"`
-	Commit   string `json:"commit"` // short
-	Upstream string `json:"upstream,omitempty"`
-	Track    string `json:"track,omitempty"` // ahead 1, behind 2; gone
+	Name     string `json:"name" jsonschema:"of the branch"`
+	Current  bool   `json:"current,omitempty" jsonschema:"it is checked out"`
+	Commit   string `json:"commit" jsonschema:"short hash"`
+	Upstream string `json:"upstream,omitempty" jsonschema:"the branch that it follows"`
+	Track    string `json:"track,omitempty" jsonschema:"ahead 1, behind 2; gone"`
 }
 
 // Branches lists the branches, the one that was committed to last first, and

@@ -41,8 +41,8 @@ type CommitResult struct {
 
 // CommittedFile is what a commit did to a file.
 type CommittedFile struct {
-	Path   string `json:"path"`
-	Change string `json:"change"` // added, modified, deleted, type changed
+	Path   string `json:"path" jsonschema:"file"`
+	Change string `json:"change" jsonschema:"added, modified, deleted, type changed"`
 }
 
 // CommitPaths commits exactly the paths of req on top of HEAD. What else is

@@ -10,11 +10,11 @@ import (
 
 // PushResult is what a push did.
 type PushResult struct {
-	Remote   string   `json:"remote"`
-	Branch   string   `json:"branch"`
-	To       string   `json:"to"`       // the remote's branch
-	State    string   `json:"state"`    // pushed, created, up to date
-	Upstream bool     `json:"upstream"` // it was made the upstream
+	Remote   string   `json:"remote" jsonschema:"its name"`
+	Branch   string   `json:"branch" jsonschema:"what was pushed"`
+	To       string   `json:"to" jsonschema:"the remote's branch"`
+	State    string   `json:"state" jsonschema:"pushed, created, up to date"`
+	Upstream bool     `json:"upstream" jsonschema:"it was made the upstream"`
 	Notes    []string `json:"-"`
 }
 
@@ -135,11 +135,11 @@ func (r *Repo) refusedPush(err error, flag, summary string, res PushResult) erro
 
 // PullResult is what a pull did.
 type PullResult struct {
-	Branch string          `json:"branch"`
-	State  string          `json:"state"` // up to date, fast-forward, merged, rebased
-	From   string          `json:"from"`  // hash before
-	To     string          `json:"to"`    // hash after
-	Files  []CommittedFile `json:"files"`
+	Branch string          `json:"branch" jsonschema:"the one that is checked out"`
+	State  string          `json:"state" jsonschema:"up to date, fast-forward, merged, rebased"`
+	From   string          `json:"from" jsonschema:"hash before"`
+	To     string          `json:"to" jsonschema:"hash after"`
+	Files  []CommittedFile `json:"files" jsonschema:"that changed"`
 	Notes  []string        `json:"-"`
 }
 

@@ -17,22 +17,22 @@ type StageRequest struct {
 
 // StageResult is what was staged.
 type StageResult struct {
-	Files   []StagedFile `json:"files"`
-	LeftOut []LeftOut    `json:"leftOut,omitempty"`
-	Same    []string     `json:"unchanged,omitempty"` // what was named and has no change that is not staged
+	Files   []StagedFile `json:"files" jsonschema:"what was staged"`
+	LeftOut []LeftOut    `json:"leftOut,omitempty" jsonschema:"what was not, and why"`
+	Same    []string     `json:"unchanged,omitempty" jsonschema:"what was named and has no change that is not staged"`
 	Notes   []string     `json:"-"`
 }
 
 // StagedFile is what was staged of a file.
 type StagedFile struct {
-	Path   string `json:"path"`
-	Change string `json:"change"` // added, modified, deleted, type changed, resolved
+	Path   string `json:"path" jsonschema:"file"`
+	Change string `json:"change" jsonschema:"added, modified, deleted, type changed, resolved"`
 }
 
 // LeftOut is a change that was not staged.
 type LeftOut struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+	Path string `json:"path" jsonschema:"file"`
+	Why  string `json:"why" jsonschema:"the reason"`
 }
 
 // Stage puts changes of the working tree into the index: all of them or, when

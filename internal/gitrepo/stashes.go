@@ -11,9 +11,9 @@ import (
 
 // Stash is changes that were put away.
 type Stash struct {
-	Index   int       `json:"index"`
-	Message string    `json:"message"`
-	Time    time.Time `json:"time"`
+	Index   int       `json:"index" jsonschema:"what the argument index takes"`
+	Message string    `json:"message" jsonschema:"as it was given, or git made it"`
+	Time    time.Time `json:"time" jsonschema:"RFC 3339"`
 }
 
 // Stashes lists what was put away, the newest first.

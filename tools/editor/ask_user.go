@@ -33,8 +33,14 @@ type askUserIn struct {
 	AllowCustom bool     `json:"allow_custom,omitempty" jsonschema:"whether the user may answer in own words" default:"true"`
 }
 
+// answered is the structured result of ask_user.
+type answered struct {
+	Answer    string `json:"answer,omitempty" jsonschema:"in the user's words, or the option"`
+	Dismissed bool   `json:"dismissed,omitempty" jsonschema:"there is no answer"`
+}
+
 func askUser(people People) *tools.Tool {
-	d := tools.Def{Name: "ask_user", Title: "Ask the user", Example: `{"question": "Which database shall the tests use?", "options": ["SQLite", "PostgreSQL"]}`, Description: askUserText, Category: "people", Core: true, Interactive: true}
+	d := tools.Def{Name: "ask_user", Title: "Ask the user", Example: `{"question": "Which database shall the tests use?", "options": ["SQLite", "PostgreSQL"]}`, Description: askUserText, Category: "people", Core: true, Interactive: true, Output: answered{}}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in askUserIn) (tools.Result, error) {
 		options, err := cleanOptions(in)
 		if err != nil {
@@ -53,10 +59,10 @@ func askUser(people People) *tools.Tool {
 		case !ok || strings.TrimSpace(answer) == "":
 			return tools.Result{
 				Text:       "The user dismissed the question without an answer. Don't ask it again; " + alone + ".",
-				Structured: map[string]any{"dismissed": true},
+				Structured: answered{Dismissed: true},
 			}, nil
 		}
-		return tools.Result{Text: answer, Structured: map[string]any{"answer": answer}}, nil
+		return tools.Result{Text: answer, Structured: answered{Answer: answer}}, nil
 	})
 }
 

@@ -73,7 +73,9 @@ func call(t *testing.T, tool *tools.Tool, args string) string {
 	b, err := tool.Bind(json.RawMessage(args))
 	if err == nil {
 		var r tools.Result
-		if r, _, err = b.Run(t.Context(), &tools.Call{ID: "1", Session: "s"}); err == nil {
+		r, _, err = b.Run(t.Context(), &tools.Call{ID: "1", Session: "s"})
+		tooltest.Fits(t, tool, r, err)
+		if err == nil {
 			return r.Text
 		}
 	}

@@ -43,30 +43,30 @@ const (
 
 // diagnosticsData is the structured part of a result.
 type diagnosticsData struct {
-	State    string         `json:"state"` // clean, problems or unknown
-	Problems []problemData  `json:"problems"`
-	Counts   map[string]int `json:"counts"`            // by severity, those left out too
-	Checked  map[string]int `json:"checked"`           // files by who looked at them
-	Unknown  []unknownData  `json:"unknown,omitempty"` // what was not looked at
+	State    string         `json:"state" jsonschema:"whether there are problems; unknown is not clean" enum:"clean,problems,unknown"`
+	Problems []problemData  `json:"problems" jsonschema:"at most 200, by file and line"`
+	Counts   map[string]int `json:"counts" jsonschema:"problems by severity, those left out too"`
+	Checked  map[string]int `json:"checked" jsonschema:"files by who looked at them: a language server, or editor"`
+	Unknown  []unknownData  `json:"unknown,omitempty" jsonschema:"what was not looked at"`
 }
 
 type problemData struct {
-	Path      string `json:"path"`
-	Line      int    `json:"line"`   // from one
-	Column    int    `json:"column"` // from one, in bytes
-	EndLine   int    `json:"endLine"`
-	EndColumn int    `json:"endColumn"` // behind the last one
-	Severity  string `json:"severity"`
-	Code      string `json:"code,omitempty"`
-	Source    string `json:"source,omitempty"`
-	Message   string `json:"message"`
-	From      string `json:"from"` // a language server, or editor
+	Path      string `json:"path" jsonschema:"file"`
+	Line      int    `json:"line" jsonschema:"from one"`
+	Column    int    `json:"column" jsonschema:"from one, in bytes"`
+	EndLine   int    `json:"endLine" jsonschema:"from one"`
+	EndColumn int    `json:"endColumn" jsonschema:"behind the last one"`
+	Severity  string `json:"severity" jsonschema:"how bad it is" enum:"error,warning,information,hint"`
+	Code      string `json:"code,omitempty" jsonschema:"of the rule, as its checker has it"`
+	Source    string `json:"source,omitempty" jsonschema:"the checker, as the server names it"`
+	Message   string `json:"message" jsonschema:"what is wrong"`
+	From      string `json:"from" jsonschema:"a language server, or editor"`
 }
 
 type unknownData struct {
-	Why   string   `json:"why"`
-	Files int      `json:"files"`
-	Paths []string `json:"paths"` // some of them
+	Why   string   `json:"why" jsonschema:"the reason"`
+	Files int      `json:"files" jsonschema:"how many"`
+	Paths []string `json:"paths" jsonschema:"some of them"`
 }
 
 // editorName is the editor as a source.
@@ -76,6 +76,7 @@ func getDiagnostics(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "get_diagnostics", Title: "Get diagnostics", Example: `{"path": "src", "severity": "error"}`, Description: getDiagnosticsText, Category: category,
 		Tags: []string{"errors", "warnings", "compile", "types", "lint"}, Timeout: diagnosticsTime, OnDisk: true, Core: true,
+		Output: diagnosticsData{},
 	}, func(ctx context.Context, c *tools.Call, in diagnosticsIn) (tools.Result, error) {
 		s, err := newSurvey(ctx, c.Files, in.Path)
 		if err != nil {

@@ -35,13 +35,18 @@ func (in placeIn) place(files workspace.Files) (langserver.Place, error) {
 
 // placeData is a place of a structured result.
 type placeData struct {
-	Path      string `json:"path"`
-	Line      int    `json:"line"`   // from one
-	Column    int    `json:"column"` // from one, in bytes
-	EndLine   int    `json:"endLine"`
-	EndColumn int    `json:"endColumn"`
-	Text      string `json:"text,omitempty"`    // the line
-	Outside   bool   `json:"outside,omitempty"` // of the workspace; path is then not one of it
+	Path      string `json:"path" jsonschema:"file"`
+	Line      int    `json:"line" jsonschema:"from one"`
+	Column    int    `json:"column" jsonschema:"from one, in bytes"`
+	EndLine   int    `json:"endLine" jsonschema:"from one"`
+	EndColumn int    `json:"endColumn" jsonschema:"behind the last one"`
+	Text      string `json:"text,omitempty" jsonschema:"the line"`
+	Outside   bool   `json:"outside,omitempty" jsonschema:"it is outside of the workspace; path is then not one of it"`
+}
+
+// locationsData is the structured result of what finds places.
+type locationsData struct {
+	Locations []placeData `json:"locations" jsonschema:"what was found"`
 }
 
 func placeOf(l langserver.Location) placeData {
@@ -83,10 +88,10 @@ func failed(err error, instead string) error {
 	return err
 }
 
-func lspDef(name, title, text, example string) tools.Def {
+func lspDef(name, title, text, example string, output any) tools.Def {
 	return tools.Def{
 		Name: name, Title: title, Description: text, Example: example, Category: category, Timeout: lspTime, OnDisk: true,
-		Tags: []string{"language server", "lsp", "code navigation"},
+		Tags: []string{"language server", "lsp", "code navigation"}, Output: output,
 	}
 }
 
@@ -101,9 +106,7 @@ func locationsTool(def tools.Def, instead string, find func(context.Context, wor
 		if err != nil {
 			return tools.Result{}, failed(err, instead)
 		}
-		data := struct {
-			Locations []placeData `json:"locations"`
-		}{[]placeData{}}
+		data := locationsData{[]placeData{}}
 		var b strings.Builder
 		for _, l := range list {
 			p := placeOf(l)

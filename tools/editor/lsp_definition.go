@@ -10,5 +10,5 @@ import (
 var lspDefinitionText string
 
 func lspDefinition(d Deps) *tools.Tool {
-	return locationsTool(lspDef("lsp_definition", "Go to definition", lspDefinitionText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`), "find_references", d.Servers.Definition)
+	return locationsTool(lspDef("lsp_definition", "Go to definition", lspDefinitionText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`, locationsData{}), "find_references", d.Servers.Definition)
 }

@@ -10,8 +10,12 @@ import (
 //go:embed lsp_hover.md
 var lspHoverText string
 
+type hoverData struct {
+	Markdown string `json:"markdown" jsonschema:"what the server says; empty if it knows nothing"`
+}
+
 func lspHover(d Deps) *tools.Tool {
-	return tools.NewRead(lspDef("lsp_hover", "Type and documentation", lspHoverText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`), func(ctx context.Context, c *tools.Call, in placeIn) (tools.Result, error) {
+	return tools.NewRead(lspDef("lsp_hover", "Type and documentation", lspHoverText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`, hoverData{}), func(ctx context.Context, c *tools.Call, in placeIn) (tools.Result, error) {
 		at, err := in.place(c.Files)
 		if err != nil {
 			return tools.Result{}, err
@@ -20,7 +24,7 @@ func lspHover(d Deps) *tools.Tool {
 		if err != nil {
 			return tools.Result{}, failed(err, "read_file")
 		}
-		data := map[string]string{"markdown": text}
+		data := hoverData{text}
 		if text == "" {
 			text = "nothing is known of what stands there"
 		}

@@ -10,5 +10,5 @@ import (
 var lspReferencesText string
 
 func lspReferences(d Deps) *tools.Tool {
-	return locationsTool(lspDef("lsp_references", "Find uses", lspReferencesText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`), "find_references", d.Servers.References)
+	return locationsTool(lspDef("lsp_references", "Find uses", lspReferencesText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`, locationsData{}), "find_references", d.Servers.References)
 }

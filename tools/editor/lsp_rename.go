@@ -25,8 +25,13 @@ type renameIn struct {
 	NewName string `json:"new_name" jsonschema:"what it is to be called" minLength:"1" maxLength:"200"`
 }
 
+type renamedData struct {
+	NewName string   `json:"newName" jsonschema:"as it was given"`
+	Paths   []string `json:"paths" jsonschema:"files that change"`
+}
+
 func lspRename(d Deps) *tools.Tool {
-	return tools.NewEdit(lspDef("lsp_rename", "Rename symbol", lspRenameText, `{"path": "main.go", "line": 12, "symbol": "newServer", "new_name": "openServer"}`), func(ctx context.Context, c *tools.Call, in renameIn) (tools.Result, []workspace.Change, error) {
+	return tools.NewEdit(lspDef("lsp_rename", "Rename symbol", lspRenameText, `{"path": "main.go", "line": 12, "symbol": "newServer", "new_name": "openServer"}`, renamedData{}), func(ctx context.Context, c *tools.Call, in renameIn) (tools.Result, []workspace.Change, error) {
 		if strings.ContainsFunc(in.NewName, unicode.IsSpace) {
 			return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "new_name: a name without white space is expected")
 		}
@@ -49,7 +54,7 @@ func lspRename(d Deps) *tools.Tool {
 			paths = append(paths, ch.Path)
 			fmt.Fprintf(&b, "%s: %s\n", ch.Path, tools.Count(changedLines(ch), "line"))
 		}
-		return tools.Result{Text: b.String(), Structured: map[string]any{"newName": in.NewName, "paths": paths}}, changes, nil
+		return tools.Result{Text: b.String(), Structured: renamedData{in.NewName, paths}}, changes, nil
 	})
 }
 

@@ -24,20 +24,20 @@ type symbolsIn struct {
 
 // symbolData is a symbol of the structured result.
 type symbolData struct {
-	Name      string `json:"name"`
-	Kind      string `json:"kind"`
-	Detail    string `json:"detail,omitempty"`
-	Container string `json:"container,omitempty"`
+	Name      string `json:"name" jsonschema:"of the symbol"`
+	Kind      string `json:"kind" jsonschema:"function, class, …"`
+	Detail    string `json:"detail,omitempty" jsonschema:"its type or signature"`
+	Container string `json:"container,omitempty" jsonschema:"the symbol that it is in"`
 	placeData
 }
 
 type symbolsData struct {
-	Symbols []symbolData `json:"symbols"`
-	Unknown []string     `json:"unknown,omitempty"` // servers that gave no answer, and why
+	Symbols []symbolData `json:"symbols" jsonschema:"at most 500"`
+	Unknown []string     `json:"unknown,omitempty" jsonschema:"servers that gave no answer, and why"`
 }
 
 func lspSymbols(d Deps) *tools.Tool {
-	return tools.NewRead(lspDef("lsp_symbols", "Symbols", lspSymbolsText, `{"query": "Server"}`), func(ctx context.Context, c *tools.Call, in symbolsIn) (tools.Result, error) {
+	return tools.NewRead(lspDef("lsp_symbols", "Symbols", lspSymbolsText, `{"query": "Server"}`, symbolsData{}), func(ctx context.Context, c *tools.Call, in symbolsIn) (tools.Result, error) {
 		in.Query = strings.TrimSpace(in.Query)
 		if in.Path == "" && in.Query == "" {
 			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "path or query: name a file to list its symbols, or a query to search for symbols in all files")

@@ -27,6 +27,7 @@ func newAppendFile() *tools.Tool {
 		Description: appendFileDoc,
 		Category:    category,
 		Tags:        []string{"add", "end"},
+		Output:      Written{},
 	}, appendFile)
 }
 

@@ -24,16 +24,16 @@ type ApplyPatchArgs struct {
 
 // Patched is the structured result of apply_patch.
 type Patched struct {
-	Files []PatchedFile `json:"files"`
+	Files []PatchedFile `json:"files" jsonschema:"in the order of the patch"`
 }
 
 // PatchedFile is what a patch did to one file.
 type PatchedFile struct {
-	Path  string   `json:"path"`
-	From  string   `json:"from,omitempty"` // where it was before
-	Kind  string   `json:"kind"`           // create, modify, delete or rename
-	Hash  string   `json:"hash,omitempty"`
-	Hunks []Placed `json:"hunks,omitempty"`
+	Path  string   `json:"path" jsonschema:"file"`
+	From  string   `json:"from,omitempty" jsonschema:"where it was before"`
+	Kind  string   `json:"kind" jsonschema:"what was done" enum:"create,modify,delete,rename"`
+	Hash  string   `json:"hash,omitempty" jsonschema:"SHA-256 of the new text"`
+	Hunks []Placed `json:"hunks,omitempty" jsonschema:"where they fit"`
 }
 
 func newApplyPatch() *tools.Tool {
@@ -43,6 +43,8 @@ func newApplyPatch() *tools.Tool {
 		Description: applyPatchDoc,
 		Category:    category,
 		Core:        true,
+		Output:      Patched{},
+		Also:        []tools.Form{{When: "of no_match", Of: nearRegion{}}},
 	}, applyPatch)
 }
 

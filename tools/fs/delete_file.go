@@ -16,6 +16,11 @@ type DeleteFileArgs struct {
 	Path string `json:"path" jsonschema:"file, relative to the workspace"`
 }
 
+// Deleted is the structured result of delete_file.
+type Deleted struct {
+	Path string `json:"path" jsonschema:"file"`
+}
+
 func newDeleteFile() *tools.Tool {
 	return tools.NewEdit(tools.Def{
 		Name:        "delete_file",
@@ -23,6 +28,7 @@ func newDeleteFile() *tools.Tool {
 		Description: deleteFileDoc,
 		Category:    category,
 		Core:        true,
+		Output:      Deleted{},
 	}, deleteFile)
 }
 
@@ -38,6 +44,6 @@ func deleteFile(ctx context.Context, c *tools.Call, in DeleteFileArgs) (tools.Re
 	if err != nil {
 		return tools.Result{}, nil, err
 	}
-	return tools.Result{Text: "deleted " + name, Structured: map[string]string{"path": name}},
+	return tools.Result{Text: "deleted " + name, Structured: Deleted{name}},
 		[]workspace.Change{{Path: name, Before: data}}, nil
 }

@@ -36,9 +36,9 @@ func (a DiffTextArgs) Check() error {
 
 // Compared is the structured result of diff_text.
 type Compared struct {
-	Equal   bool `json:"equal"`
-	Added   int  `json:"added"`   // lines
-	Removed int  `json:"removed"` // lines
+	Equal   bool `json:"equal" jsonschema:"the texts are the same"`
+	Added   int  `json:"added" jsonschema:"lines"`
+	Removed int  `json:"removed" jsonschema:"lines"`
 }
 
 func newDiffText() *tools.Tool {
@@ -48,6 +48,7 @@ func newDiffText() *tools.Tool {
 		Description: diffTextDoc,
 		Category:    category,
 		Tags:        []string{"compare", "difference"},
+		Output:      Compared{},
 	}, diffText)
 }
 

@@ -66,17 +66,17 @@ func (o Occurrence) number() (int, error) {
 
 // Edited is the structured result of edit_file.
 type Edited struct {
-	Path     string      `json:"path"`
-	Hash     string      `json:"hash"`
-	Replaced int         `json:"replaced"` // places
-	Tier     match.Tier  `json:"tier"`     // the least exact one that was used
-	Lines    []LineRange `json:"lines"`    // of the first 20 places of each edit, in the text after it
+	Path     string      `json:"path" jsonschema:"file"`
+	Hash     string      `json:"hash" jsonschema:"SHA-256 of the new text"`
+	Replaced int         `json:"replaced" jsonschema:"places"`
+	Tier     match.Tier  `json:"tier" jsonschema:"the least exact way in which a search text fits" enum:"exact,line-endings,trailing-whitespace,indentation,similarity"`
+	Lines    []LineRange `json:"lines" jsonschema:"of the first 20 places of each edit, in the text after it"`
 }
 
 // LineRange is a range of lines, counted from one, End included.
 type LineRange struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
+	Start int `json:"start" jsonschema:"first line, from one"`
+	End   int `json:"end" jsonschema:"last line"`
 }
 
 func newEditFile() *tools.Tool {
@@ -86,6 +86,8 @@ func newEditFile() *tools.Tool {
 		Description: editFileDoc,
 		Category:    category,
 		Core:        true,
+		Output:      Edited{},
+		Also:        []tools.Form{{When: "of no_match", Of: nearRegion{}}, {When: "of ambiguous_match", Of: severalPlaces{}}},
 	}, editFile)
 }
 

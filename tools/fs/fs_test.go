@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -54,7 +55,9 @@ func runWith(t testing.TB, d Deps, c *tools.Call, tool, args string) (tools.Resu
 			if err != nil {
 				return tools.Result{}, nil, err
 			}
-			return b.Run(t.Context(), c)
+			r, changes, err := b.Run(t.Context(), c)
+			tooltest.Fits(t, tl, r, err)
+			return r, changes, err
 		}
 	}
 	t.Fatalf("no tool %s", tool)

@@ -15,9 +15,9 @@ import (
 
 // Placed is where a hunk was applied.
 type Placed struct {
-	Line   int        `json:"line"`             // in the file before the patch, counted from one
-	Offset int        `json:"offset,omitempty"` // lines from where the patch said
-	Tier   match.Tier `json:"tier"`
+	Line   int        `json:"line" jsonschema:"in the file before the patch, from one"`
+	Offset int        `json:"offset,omitempty" jsonschema:"lines from where the patch said"`
+	Tier   match.Tier `json:"tier" jsonschema:"how exactly it fits" enum:"exact,line-endings,trailing-whitespace,indentation,similarity"`
 }
 
 func (p Placed) String() string {

@@ -29,10 +29,10 @@ type ListDirectoryArgs struct {
 
 // Listing is the structured result of list_directory.
 type Listing struct {
-	Path    string `json:"path"`
-	Entries int    `json:"entries"`
-	Ignored int    `json:"ignored"` // left out by ignore rules
-	Cut     bool   `json:"cut"`     // there are more
+	Path    string `json:"path" jsonschema:"directory"`
+	Entries int    `json:"entries" jsonschema:"listed"`
+	Ignored int    `json:"ignored" jsonschema:"left out by ignore rules"`
+	Cut     bool   `json:"cut" jsonschema:"there are more"`
 }
 
 func newListDirectory() *tools.Tool {
@@ -42,6 +42,7 @@ func newListDirectory() *tools.Tool {
 		Description: listDirectoryDoc,
 		Category:    category,
 		Core:        true,
+		Output:      Listing{},
 	}, listDirectory)
 }
 

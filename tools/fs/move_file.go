@@ -21,6 +21,12 @@ type MoveFileArgs struct {
 	To   string `json:"to" jsonschema:"its new path, file name included"`
 }
 
+// Moved is the structured result of move_file.
+type Moved struct {
+	From string `json:"from" jsonschema:"where it was"`
+	Path string `json:"path" jsonschema:"where it is"`
+}
+
 func newMoveFile() *tools.Tool {
 	return tools.NewEdit(tools.Def{
 		Name:        "move_file",
@@ -28,6 +34,7 @@ func newMoveFile() *tools.Tool {
 		Description: moveFileDoc,
 		Category:    category,
 		Core:        true,
+		Output:      Moved{},
 	}, moveFile)
 }
 
@@ -48,7 +55,7 @@ func moveFile(ctx context.Context, c *tools.Call, in MoveFileArgs) (tools.Result
 	}
 	return tools.Result{
 		Text:       fmt.Sprintf("moved %s to %s", from, to),
-		Structured: map[string]string{"from": from, "path": to},
+		Structured: Moved{from, to},
 	}, []workspace.Change{{Path: to, From: from, Before: data, After: data}}, nil
 }
 

@@ -17,12 +17,12 @@ const (
 
 // nearRegion is the structured part of a no_match error.
 type nearRegion struct {
-	Path       string  `json:"path"`
-	StartLine  int     `json:"startLine,omitempty"`
-	EndLine    int     `json:"endLine,omitempty"`
-	Similarity float64 `json:"similarity,omitempty"`
-	Lines      string  `json:"lines,omitempty"`
-	Diff       string  `json:"diff,omitempty"` // from the search text to the file
+	Path       string  `json:"path" jsonschema:"file"`
+	StartLine  int     `json:"startLine,omitempty" jsonschema:"of what comes nearest, from one"`
+	EndLine    int     `json:"endLine,omitempty" jsonschema:"of what comes nearest"`
+	Similarity float64 `json:"similarity,omitempty" jsonschema:"0 to 1"`
+	Lines      string  `json:"lines,omitempty" jsonschema:"what stands there"`
+	Diff       string  `json:"diff,omitempty" jsonschema:"from the search text to the file"`
 }
 
 // noMatch says that the search text is not in the file, what comes nearest to

@@ -28,13 +28,13 @@ func (a ReadFileArgs) Effects() tools.Effects { return tools.Effects{Paths: []st
 
 // FileInfo is the structured result of read_file.
 type FileInfo struct {
-	Path       string `json:"path"`
-	Hash       digest `json:"hash"`       // of the whole file
-	Lines      int    `json:"lines"`      // in the result
-	TotalLines int    `json:"totalLines"` // in the file
-	Offset     int    `json:"offset"`     // the first line of the result, counted from one
-	Encoding   string `json:"encoding"`
-	EOL        string `json:"eol"`
+	Path       string `json:"path" jsonschema:"file"`
+	Hash       digest `json:"hash" jsonschema:"SHA-256 of the whole file, for expect_hash"`
+	Lines      int    `json:"lines" jsonschema:"in the result"`
+	TotalLines int    `json:"totalLines" jsonschema:"in the file"`
+	Offset     int    `json:"offset" jsonschema:"first line of the result, from one"`
+	Encoding   string `json:"encoding" jsonschema:"of the file; bytes: another one" enum:"utf-8,utf-8-bom,utf-16le,utf-16be,bytes"`
+	EOL        string `json:"eol" jsonschema:"its line ends" enum:"none,lf,crlf,cr,mixed"`
 }
 
 // digest returns the SHA-256 of a file, in hexadecimal.
@@ -63,6 +63,7 @@ func newReadFile(d Deps) *tools.Tool {
 		Description: readFileDoc,
 		Category:    category,
 		Core:        true,
+		Output:      FileInfo{},
 	}, func(ctx context.Context, c *tools.Call, in ReadFileArgs) (tools.Result, error) {
 		return readFile(ctx, c, d, in)
 	})

@@ -91,6 +91,13 @@ func nearest(lines []int, hint int) (int, bool) {
 	return best, nextAway < 0 || bestAway < nextAway && 2*bestAway <= nextAway
 }
 
+// severalPlaces is the structured part of a failure with ambiguous_match.
+type severalPlaces struct {
+	Count int    `json:"count" jsonschema:"places where the search text fits"`
+	Lines []int  `json:"lines" jsonschema:"of the first of them, from one"`
+	Path  string `json:"path" jsonschema:"file"`
+}
+
 func ambiguous(name string, count int, lines []int, tier match.Tier) error {
 	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(lines)), ", "), "[]")
 	if count > len(lines) {
@@ -101,7 +108,7 @@ func ambiguous(name string, count int, lines []int, tier match.Tier) error {
 		next = fmt.Sprintf("it differs from all of them (%s); copy the text exactly, with lines around it", words[tier])
 	}
 	e := tools.Errorf(tools.AmbiguousMatch, "the search text fits %d places in %s, at lines %s; %s", count, name, list, next)
-	e.Structured = map[string]any{"path": name, "count": count, "lines": lines}
+	e.Structured = severalPlaces{count, lines, name}
 	return e
 }
 

@@ -24,11 +24,11 @@ type WriteFileArgs struct {
 
 // Written is the structured result of write_file.
 type Written struct {
-	Path    string `json:"path"`
-	Hash    string `json:"hash"`
-	Created bool   `json:"created"`
-	Changed bool   `json:"changed"`
-	Lines   int    `json:"lines"`
+	Path    string `json:"path" jsonschema:"file"`
+	Hash    string `json:"hash" jsonschema:"SHA-256 of the new text"`
+	Created bool   `json:"created" jsonschema:"there was no file"`
+	Changed bool   `json:"changed" jsonschema:"false: it had this content already"`
+	Lines   int    `json:"lines" jsonschema:"in the file"`
 }
 
 func newWriteFile() *tools.Tool {
@@ -38,6 +38,7 @@ func newWriteFile() *tools.Tool {
 		Description: writeFileDoc,
 		Category:    category,
 		Core:        true,
+		Output:      Written{},
 	}, writeFile)
 }
 

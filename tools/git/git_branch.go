@@ -47,16 +47,17 @@ func (a branchArgs) Check() error {
 
 // BranchInfo is the structured result of git_branch.
 type BranchInfo struct {
-	Action   string                `json:"action"`
-	Name     string                `json:"name,omitempty"`
-	Branches []gitrepo.LocalBranch `json:"branches,omitempty"` // of list, the one that was committed to last first
-	Remote   []string              `json:"remote,omitempty"`   // branches of remotes, as they were last seen
+	Action   string                `json:"action" jsonschema:"as it was given"`
+	Name     string                `json:"name,omitempty" jsonschema:"as it was given"`
+	Branches []gitrepo.LocalBranch `json:"branches,omitempty" jsonschema:"of list, the one that was committed to last first"`
+	Remote   []string              `json:"remote,omitempty" jsonschema:"branches of remotes, as they were last seen"`
 }
 
 func newBranch(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_branch", Title: "Git branch", Example: `{"action": "create", "name": "fix-limit"}`, Description: branchDoc,
 		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
+		Output: BranchInfo{},
 	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {

@@ -40,16 +40,17 @@ func (a commitArgs) Check() error {
 
 // CommitInfo is the structured result of git_commit.
 type CommitInfo struct {
-	Hash    string                  `json:"hash"`
-	Subject string                  `json:"subject"`
-	Files   []gitrepo.CommittedFile `json:"files"`
-	Notes   []string                `json:"notes,omitempty"`
+	Hash    string                  `json:"hash" jsonschema:"of the commit"`
+	Subject string                  `json:"subject" jsonschema:"first line of the message"`
+	Files   []gitrepo.CommittedFile `json:"files" jsonschema:"what the commit changes"`
+	Notes   []string                `json:"notes,omitempty" jsonschema:"what was otherwise than in a terminal"`
 }
 
 func newCommit(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_commit", Title: "Git commit", Example: `{"message": "Raise the limit to 20\n\nTen was too few for large projects."}`, Description: commitDoc,
 		Category: category, Core: true, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
+		Output: CommitInfo{}, Also: []tools.Form{{When: "where commits wait for a batch", Of: tools.Queued{}}},
 	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {

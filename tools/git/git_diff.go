@@ -49,28 +49,29 @@ func (a diffArgs) Check() error {
 
 // DiffInfo is the structured result of git_diff.
 type DiffInfo struct {
-	Files    []DiffFile `json:"files"`
-	Added    int        `json:"added"` // lines
-	Removed  int        `json:"removed"`
-	Staged   int        `json:"staged,omitempty"` // files that are staged and not shown
-	Conflict []string   `json:"conflict,omitempty"`
+	Files    []DiffFile `json:"files" jsonschema:"that differ"`
+	Added    int        `json:"added" jsonschema:"lines"`
+	Removed  int        `json:"removed" jsonschema:"lines"`
+	Staged   int        `json:"staged,omitempty" jsonschema:"files that are staged and not shown"`
+	Conflict []string   `json:"conflict,omitempty" jsonschema:"files in conflict, which are not shown"`
 }
 
 // DiffFile is one file that differs. Status is git's letter.
 type DiffFile struct {
-	Path    string `json:"path"`
-	From    string `json:"from,omitempty"` // of a rename
-	Status  string `json:"status"`
-	Added   int    `json:"added"`
-	Removed int    `json:"removed"`
-	Binary  bool   `json:"binary,omitempty"`
-	Hidden  bool   `json:"hidden,omitempty"` // it may hold secrets
+	Path    string `json:"path" jsonschema:"file"`
+	From    string `json:"from,omitempty" jsonschema:"of a rename"`
+	Status  string `json:"status" jsonschema:"git's letter"`
+	Added   int    `json:"added" jsonschema:"lines"`
+	Removed int    `json:"removed" jsonschema:"lines"`
+	Binary  bool   `json:"binary,omitempty" jsonschema:"it has no lines"`
+	Hidden  bool   `json:"hidden,omitempty" jsonschema:"it may hold secrets, and is not shown"`
 }
 
 func newDiff(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_diff", Title: "Git diff", Example: `{"path": "main.go"}`, Description: diffDoc,
 		Category: category, Core: true, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true,
+		Output: DiffInfo{},
 	}, func(ctx context.Context, c *tools.Call, in diffArgs) (tools.Result, error) {
 		p, path, err := d.place(ctx, c.Files, in.Path)
 		if err != nil {

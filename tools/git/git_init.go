@@ -27,14 +27,15 @@ func (a initArgs) Effects() tools.Effects {
 
 // InitInfo is the structured result of git_init.
 type InitInfo struct {
-	Path   string `json:"path"`
-	Branch string `json:"branch"`
+	Path   string `json:"path" jsonschema:"directory of the repository"`
+	Branch string `json:"branch" jsonschema:"the one that is checked out"`
 }
 
 func newInit() *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_init", Title: "Git init", Example: `{}`, Description: initDoc,
 		Category: category, Tags: []string{"create", "repository", "new"}, SeesDisk: true,
+		Output: InitInfo{},
 	}, func(_ context.Context, c *tools.Call, in initArgs) (tools.Result, error) {
 		roots, err := rootsOf(c.Files)
 		if err != nil {

@@ -30,23 +30,24 @@ func (a logArgs) Effects() tools.Effects {
 
 // LogInfo is the structured result of git_log.
 type LogInfo struct {
-	Commits []LogCommit `json:"commits"` // the newest first
+	Commits []LogCommit `json:"commits" jsonschema:"the newest first"`
 }
 
 // LogCommit is one commit.
 type LogCommit struct {
-	Hash    string   `json:"hash"`
-	Parents []string `json:"parents"`
-	Author  string   `json:"author"`
-	Date    string   `json:"date"` // RFC 3339, of the author
-	Subject string   `json:"subject"`
-	Refs    []string `json:"refs,omitempty"`
+	Hash    string   `json:"hash" jsonschema:"of the commit"`
+	Parents []string `json:"parents" jsonschema:"hashes"`
+	Author  string   `json:"author" jsonschema:"name"`
+	Date    string   `json:"date" jsonschema:"RFC 3339, of the author"`
+	Subject string   `json:"subject" jsonschema:"first line of the message"`
+	Refs    []string `json:"refs,omitempty" jsonschema:"branches and tags that point to it"`
 }
 
 func newLog(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_log", Title: "Git log", Example: `{"count": 5, "path": "main.go"}`, Description: logDoc,
 		Category: category, Tags: []string{"history", "commits"}, Untrusted: true,
+		Output: LogInfo{},
 	}, func(ctx context.Context, c *tools.Call, in logArgs) (tools.Result, error) {
 		p, path, err := d.place(ctx, c.Files, in.Path)
 		if err != nil {

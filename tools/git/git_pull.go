@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -31,6 +32,7 @@ func newPull(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_pull", Title: "Git pull", Example: `{"rebase": true}`, Description: pullDoc,
 		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true,
+		Output: gitrepo.PullResult{},
 	}, func(ctx context.Context, c *tools.Call, in pullArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {

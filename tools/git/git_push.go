@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -35,6 +36,7 @@ func newPush(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_push", Title: "Git push", Example: `{"set_upstream": true}`, Description: pushDoc,
 		Category: category, Tags: []string{"remote", "upload"}, Timeout: withPrograms,
+		Output: gitrepo.PushResult{},
 	}, func(ctx context.Context, c *tools.Call, in pushArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {

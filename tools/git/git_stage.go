@@ -29,6 +29,7 @@ func newStage(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_stage", Title: "Git stage", Example: `{"files": ["main.go", "main_test.go"]}`, Description: stageDoc,
 		Category: category, Tags: []string{"add", "index"}, SeesDisk: true, Idempotent: true,
+		Output: gitrepo.StageResult{},
 	}, func(ctx context.Context, c *tools.Call, in stageArgs) (tools.Result, error) {
 		p, paths, err := d.places(ctx, c, in.Files)
 		if err != nil {

@@ -40,14 +40,15 @@ func (a stashArgs) Effects() tools.Effects {
 
 // StashInfo is the structured result of git_stash.
 type StashInfo struct {
-	Action  string          `json:"action"`
-	Stashes []gitrepo.Stash `json:"stashes"` // as they are afterwards
+	Action  string          `json:"action" jsonschema:"as it was given"`
+	Stashes []gitrepo.Stash `json:"stashes" jsonschema:"as they are afterwards, the newest first"`
 }
 
 func newStash(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_stash", Title: "Git stash", Example: `{"action": "push", "message": "half of the fix"}`, Description: stashDoc,
 		Category: category, Tags: []string{"put away", "restore"}, SeesDisk: true,
+		Output: StashInfo{},
 	}, func(ctx context.Context, c *tools.Call, in stashArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {

@@ -18,22 +18,22 @@ const maxListed = 300
 
 // StatusInfo is the structured result of git_status. Codes are git's letters.
 type StatusInfo struct {
-	Branch    string       `json:"branch"` // "" when HEAD is detached
-	Commit    string       `json:"commit"` // "" when there is none yet
-	Upstream  string       `json:"upstream,omitempty"`
-	Ahead     int          `json:"ahead"`
-	Behind    int          `json:"behind"`
-	Files     []StatusFile `json:"files"`
-	Untracked []string     `json:"untracked"`
+	Branch    string       `json:"branch" jsonschema:"empty when HEAD is detached"`
+	Commit    string       `json:"commit" jsonschema:"empty when there is none yet"`
+	Upstream  string       `json:"upstream,omitempty" jsonschema:"the branch that it follows"`
+	Ahead     int          `json:"ahead" jsonschema:"commits that the upstream lacks"`
+	Behind    int          `json:"behind" jsonschema:"commits that only the upstream has"`
+	Files     []StatusFile `json:"files" jsonschema:"staged, changed or in conflict"`
+	Untracked []string     `json:"untracked" jsonschema:"files"`
 }
 
 // StatusFile is one file that is staged, changed or in conflict.
 type StatusFile struct {
-	Path     string `json:"path"`
-	From     string `json:"from,omitempty"` // of a rename
-	Staged   string `json:"staged,omitempty"`
-	Changed  string `json:"changed,omitempty"`
-	Conflict bool   `json:"conflict,omitempty"`
+	Path     string `json:"path" jsonschema:"file"`
+	From     string `json:"from,omitempty" jsonschema:"of a rename"`
+	Staged   string `json:"staged,omitempty" jsonschema:"git's letter of what is staged"`
+	Changed  string `json:"changed,omitempty" jsonschema:"git's letter of what is not staged"`
+	Conflict bool   `json:"conflict,omitempty" jsonschema:"a merge of it is not done"`
 }
 
 type statusArgs struct{}
@@ -42,6 +42,7 @@ func newStatus(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_status", Title: "Git status", Example: `{}`, Description: statusDoc,
 		Category: category, Core: true, Tags: []string{"changes", "branch", "staged"}, SeesDisk: true,
+		Output: StatusInfo{},
 	}, func(ctx context.Context, c *tools.Call, _ statusArgs) (tools.Result, error) {
 		p, _, err := d.place(ctx, c.Files, "")
 		if err != nil {

@@ -50,6 +50,7 @@ func call(t *testing.T, files workspace.Files, name, args string) (tools.Result,
 		return tools.Result{}, err
 	}
 	r, _, err := b.Run(t.Context(), &tools.Call{ID: "1", Session: "default", Files: files})
+	tooltest.Fits(t, list[i], r, err)
 	return r, err
 }
 

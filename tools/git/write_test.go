@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -83,6 +84,7 @@ func run(t *testing.T, list []*tools.Tool, files workspace.Files, name, args str
 		return tools.Result{}, err
 	}
 	res, _, err := b.Run(t.Context(), &tools.Call{ID: "1", Session: "default", Files: files})
+	tooltest.Fits(t, list[i], res, err)
 	return res, err
 }
 

@@ -37,30 +37,30 @@ type referencesArgs struct {
 
 // site is one place of the structured result.
 type site struct {
-	Path   string `json:"path"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"` // from one, in bytes
-	Kind   string `json:"kind"`
-	Name   string `json:"name,omitempty"` // of a definition qualified; else the symbol around
-	Text   string `json:"text"`
-	Likely bool   `json:"likely,omitempty"` // the name is the same, whose it is is not known
+	Path   string `json:"path" jsonschema:"file"`
+	Line   int    `json:"line" jsonschema:"from one"`
+	Column int    `json:"column" jsonschema:"from one, in bytes"`
+	Kind   string `json:"kind" jsonschema:"definition, import, call, type, extends, read, write, …"`
+	Name   string `json:"name,omitempty" jsonschema:"of a definition qualified; else the symbol around"`
+	Text   string `json:"text" jsonschema:"the line"`
+	Likely bool   `json:"likely,omitempty" jsonschema:"the name is the same, whose it is is not known"`
 }
 
 // referencesData is the structured part of a result. The totals count what was
 // left out too.
 type referencesData struct {
-	Definitions []site   `json:"definitions"`
-	Importers   []site   `json:"importers"`
-	Usages      []site   `json:"usages"`
-	Total       total    `json:"total"`
-	ByName      []string `json:"byName,omitempty"` // languages in which only names were compared
-	Partial     bool     `json:"partial,omitempty"`
+	Definitions []site   `json:"definitions" jsonschema:"where it is defined"`
+	Importers   []site   `json:"importers" jsonschema:"where it is imported"`
+	Usages      []site   `json:"usages" jsonschema:"where it is used"`
+	Total       total    `json:"total" jsonschema:"with what was left out"`
+	ByName      []string `json:"byName,omitempty" jsonschema:"languages in which only names were compared"`
+	Partial     bool     `json:"partial,omitempty" jsonschema:"time ran out; there may be more"`
 }
 
 type total struct {
-	Definitions int `json:"definitions"`
-	Importers   int `json:"importers"`
-	Usages      int `json:"usages"`
+	Definitions int `json:"definitions" jsonschema:"how many"`
+	Importers   int `json:"importers" jsonschema:"how many"`
+	Usages      int `json:"usages" jsonschema:"how many"`
 }
 
 func findReferences(f *references.Finder) *tools.Tool {
@@ -73,6 +73,7 @@ func findReferences(f *references.Finder) *tools.Tool {
 		Core:        true,
 		Tags:        []string{"symbol", "definition", "usages", "callers", "imports"},
 		Timeout:     referencesTimeout,
+		Output:      referencesData{},
 	}, func(ctx context.Context, c *tools.Call, in referencesArgs) (tools.Result, error) {
 		if f == nil {
 			return tools.Result{}, tools.Errorf(tools.Unavailable, "no parser is at hand; use grep")

@@ -29,15 +29,15 @@ type grepArgs struct {
 
 // grepData is the structured part of a result.
 type grepData struct {
-	Matches  int  `json:"matches"` // matching lines; in mode files the same as files
-	Files    int  `json:"files"`   // with a match
-	Shown    int  `json:"shown"`   // of matches in mode lines, else of files
-	Searched int  `json:"searched"`
-	Binary   int  `json:"binary,omitempty"`
-	TooLarge int  `json:"tooLarge,omitempty"`
-	Cut      bool `json:"cut"`
+	Matches  int  `json:"matches" jsonschema:"matching lines; in mode files the same as files"`
+	Files    int  `json:"files" jsonschema:"with a match"`
+	Shown    int  `json:"shown" jsonschema:"of matches in mode lines, else of files"`
+	Searched int  `json:"searched" jsonschema:"files that were searched"`
+	Binary   int  `json:"binary,omitempty" jsonschema:"files that were not, because they are binary"`
+	TooLarge int  `json:"tooLarge,omitempty" jsonschema:"files that were not, because they are too large"`
+	Cut      bool `json:"cut" jsonschema:"the limit left something out"`
 
-	Swept string `json:"swept,omitempty"` // why all files had to be looked at for changes
+	Swept string `json:"swept,omitempty" jsonschema:"why all files had to be looked at for changes"`
 }
 
 func grep(x *textindex.Index) *tools.Tool {
@@ -50,6 +50,7 @@ func grep(x *textindex.Index) *tools.Tool {
 		Core:        true,
 		Tags:        []string{"regex", "text", "content", "find"},
 		Timeout:     grepTimeout,
+		Output:      grepData{},
 	}, func(ctx context.Context, c *tools.Call, in grepArgs) (tools.Result, error) {
 		return runGrep(ctx, x, c, in)
 	})

@@ -41,35 +41,35 @@ type knowledgeArgs struct {
 
 // knowledgeHit is a hit as the structured part of a result has it.
 type knowledgeHit struct {
-	Path  string  `json:"path"`
-	Start int     `json:"start"` // lines, counted from one
-	End   int     `json:"end"`
-	Kind  string  `json:"kind"`
-	Name  string  `json:"name"` // qualified
-	Score float64 `json:"score"`
-	Why   string  `json:"why"`
+	Path  string  `json:"path" jsonschema:"file"`
+	Start int     `json:"start" jsonschema:"first line, from one"`
+	End   int     `json:"end" jsonschema:"last line"`
+	Kind  string  `json:"kind" jsonschema:"function, class, heading, file, …"`
+	Name  string  `json:"name" jsonschema:"qualified"`
+	Score float64 `json:"score" jsonschema:"the higher the better"`
+	Why   string  `json:"why" jsonschema:"words, vector, or the way in the graph"`
 
-	Overloads []lineRange `json:"overloads,omitempty"` // others of its name in the file
+	Overloads []lineRange `json:"overloads,omitempty" jsonschema:"others of its name in the file"`
 }
 
 type lineRange struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
+	Start int `json:"start" jsonschema:"first line, from one"`
+	End   int `json:"end" jsonschema:"last line"`
 }
 
 type knowledgeFile struct {
-	Path  string  `json:"path"`
-	Score float64 `json:"score"`
+	Path  string  `json:"path" jsonschema:"file"`
+	Score float64 `json:"score" jsonschema:"the higher the better"`
 }
 
 // knowledgeData is the structured part of a result.
 type knowledgeData struct {
-	Hits  []knowledgeHit  `json:"hits"`  // by their words, then by the graph
-	Files []knowledgeFile `json:"files"` // the likeliest
-	Ready bool            `json:"ready"` // every file was looked at
+	Hits  []knowledgeHit  `json:"hits" jsonschema:"by their words, then by the graph"`
+	Files []knowledgeFile `json:"files" jsonschema:"the likeliest"`
+	Ready bool            `json:"ready" jsonschema:"every file was looked at"`
 
-	Parsed    int `json:"parsed"`    // files whose symbols come from a parser, the others' from their lines
-	Parseable int `json:"parseable"` // those, and the ones that may get there
+	Parsed    int `json:"parsed" jsonschema:"files whose symbols come from a parser, the others' from their lines"`
+	Parseable int `json:"parseable" jsonschema:"those, and the ones that may get there"`
 }
 
 func projectKnowledgeSearch(k Knowledge) *tools.Tool {
@@ -81,6 +81,7 @@ func projectKnowledgeSearch(k Knowledge) *tools.Tool {
 		Category:    "search",
 		Core:        true,
 		Tags:        []string{"symbol", "definition", "where", "how", "semantic", "index"},
+		Output:      knowledgeData{},
 	}, func(ctx context.Context, c *tools.Call, in knowledgeArgs) (tools.Result, error) {
 		if k == nil {
 			return tools.Result{}, tools.Errorf(tools.Unavailable, "there is no project index here; use grep")

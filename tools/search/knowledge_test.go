@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
@@ -37,6 +38,7 @@ func askOracle(t *testing.T, o Knowledge, files workspace.Files, args string) (t
 		return tools.Result{}, err
 	}
 	r, _, err := b.Run(t.Context(), &tools.Call{Files: files})
+	tooltest.Fits(t, tool, r, err)
 	return r, err
 }
 

@@ -24,8 +24,8 @@ type searchFilesArgs struct {
 
 // searchFilesData is the structured part of a result.
 type searchFilesData struct {
-	Files []string `json:"files"`
-	Total int      `json:"total"`
+	Files []string `json:"files" jsonschema:"names, at most limit"`
+	Total int      `json:"total" jsonschema:"files that fit"`
 }
 
 func searchFiles(x *textindex.Index) *tools.Tool {
@@ -37,6 +37,7 @@ func searchFiles(x *textindex.Index) *tools.Tool {
 		Category:    "search",
 		Core:        true,
 		Tags:        []string{"glob", "path", "name", "find"},
+		Output:      searchFilesData{},
 	}, func(ctx context.Context, c *tools.Call, in searchFilesArgs) (tools.Result, error) {
 		return runSearchFiles(ctx, x, c, in)
 	})

@@ -56,6 +56,9 @@ func call(ctx context.Context, files workspace.Files, tool, args string) (tools.
 		return tools.Result{}, err
 	}
 	r, _, err := b.Run(ctx, &tools.Call{ID: "1", Files: files})
+	if err == nil {
+		err = list[i].Fits(r.Structured)
+	}
 	return r, err
 }
 

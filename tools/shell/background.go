@@ -136,16 +136,17 @@ type outputIn struct {
 
 // Printed is the structured result of command_output.
 type Printed struct {
-	ID       string `json:"id"`
-	Running  bool   `json:"running"`
-	ExitCode *int   `json:"exitCode,omitempty"` // when it has ended by itself
-	Cursor   string `json:"cursor"`
+	ID       string `json:"id" jsonschema:"of the command"`
+	Running  bool   `json:"running" jsonschema:"it has not ended"`
+	ExitCode *int   `json:"exitCode,omitempty" jsonschema:"when it has ended by itself"`
+	Cursor   string `json:"cursor" jsonschema:"reads on from here"`
 }
 
 func newCommandOutput(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "command_output", Title: "Command output", Example: `{"id": "bg1"}`, Description: outputDoc,
 		Category: category, Tags: []string{"background"}, Untrusted: true,
+		Output: Printed{},
 	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, error) {
 		j, err := s.get(c).job(in.ID)
 		if err != nil {
@@ -187,6 +188,7 @@ func newCommandKill(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "command_kill", Title: "End a command", Example: `{"id": "bg1"}`, Description: killDoc,
 		Category: category, Tags: []string{"background"},
+		Output: tools.NoOutput{},
 	}, func(ctx context.Context, c *tools.Call, in killIn) (tools.Result, error) {
 		j, err := s.get(c).job(in.ID)
 		if err != nil {
@@ -210,16 +212,22 @@ var listDoc string
 
 // Job describes a command in the background, for command_list.
 type Job struct {
-	ID      string `json:"id"`
-	Command string `json:"command"`
-	Running bool   `json:"running"`
-	Bytes   int64  `json:"bytes"`
+	ID      string `json:"id" jsonschema:"for command_output and command_kill"`
+	Command string `json:"command" jsonschema:"as it was given"`
+	Running bool   `json:"running" jsonschema:"it has not ended"`
+	Bytes   int64  `json:"bytes" jsonschema:"of its output"`
+}
+
+// Jobs is the structured result of command_list.
+type Jobs struct {
+	Commands []Job `json:"commands" jsonschema:"in the order of their start"`
 }
 
 func newCommandList(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "command_list", Title: "List commands", Example: `{}`, Description: listDoc,
 		Category: category, Tags: []string{"background"},
+		Output: Jobs{},
 	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
 		list := []Job{}
 		var b strings.Builder
@@ -234,6 +242,6 @@ func newCommandList(s *sessions) *tools.Tool {
 		if len(list) == 0 {
 			b.WriteString("Nothing was run in the background of this session.")
 		}
-		return tools.Result{Text: b.String(), Structured: map[string]any{"commands": list}}, nil
+		return tools.Result{Text: b.String(), Structured: Jobs{list}}, nil
 	})
 }

@@ -31,11 +31,11 @@ func (in codeIn) Effects() tools.Effects { return tools.Effects{Command: in.Code
 
 // Computed is the structured result of code_exec.
 type Computed struct {
-	ExitCode   int    `json:"exitCode"`
-	DurationMs int64  `json:"durationMs"`
-	Stdout     string `json:"stdout"`
-	Stderr     string `json:"stderr"`
-	Sandbox    string `json:"sandbox"`
+	ExitCode   int    `json:"exitCode" jsonschema:"of the program"`
+	DurationMs int64  `json:"durationMs" jsonschema:"milliseconds"`
+	Stdout     string `json:"stdout" jsonschema:"what it printed, cut"`
+	Stderr     string `json:"stderr" jsonschema:"what it printed as errors, cut"`
+	Sandbox    string `json:"sandbox" jsonschema:"how it was confined"`
 }
 
 // maxStream bounds what of a stream is in the structured result, in bytes.
@@ -112,6 +112,7 @@ func newCodeExec(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "code_exec", Title: "Run code", Example: `{"language": "python", "code": "print(sum(range(101)))"}`, Description: codeDoc,
 		Category: category, Tags: []string{"python", "javascript", "calculate", "compute"}, Untrusted: true, Timeout: (maxCodeTime + 10) * time.Second,
+		Output: Computed{},
 	}, func(ctx context.Context, c *tools.Call, in codeIn) (tools.Result, error) {
 		root, err := os.MkdirTemp("", "sidecar-code-")
 		if err != nil {

@@ -75,21 +75,22 @@ func (in runIn) Effects() tools.Effects { return tools.Effects{Command: in.spell
 
 // Ran is the structured result of run_command.
 type Ran struct {
-	ExitCode   int      `json:"exitCode"`
-	TimedOut   bool     `json:"timedOut,omitempty"`
-	DurationMs int64    `json:"durationMs"`
-	Stdout     int64    `json:"stdoutBytes"`
-	Stderr     int64    `json:"stderrBytes"`
-	Cwd        string   `json:"cwd"` // of the session after it, relative to the root
-	Sandbox    string   `json:"sandbox"`
-	Removed    []string `json:"removed,omitempty"` // files that were taken away after it
-	ID         string   `json:"id,omitempty"`      // of a command in the background
+	ExitCode   int      `json:"exitCode" jsonschema:"of the command; 0 in the background"`
+	TimedOut   bool     `json:"timedOut,omitempty" jsonschema:"it was ended by its time-out"`
+	DurationMs int64    `json:"durationMs" jsonschema:"milliseconds"`
+	Stdout     int64    `json:"stdoutBytes" jsonschema:"how much it printed"`
+	Stderr     int64    `json:"stderrBytes" jsonschema:"how much it printed as errors"`
+	Cwd        string   `json:"cwd" jsonschema:"of the session after it, relative to the root"`
+	Sandbox    string   `json:"sandbox" jsonschema:"how it was confined"`
+	Removed    []string `json:"removed,omitempty" jsonschema:"files that were taken away after it"`
+	ID         string   `json:"id,omitempty" jsonschema:"of a command in the background"`
 }
 
 func newRunCommand(s *sessions) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "run_command", Title: "Run command", Example: `{"command": "go build ./..."}`, Description: runDoc,
 		Category: category, Core: true, Tags: []string{"shell", "bash", "run"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
+		Output: Ran{},
 	}, func(ctx context.Context, c *tools.Call, in runIn) (tools.Result, error) {
 		sh := s.get(c)
 		if in.Background {

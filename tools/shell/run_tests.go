@@ -35,24 +35,25 @@ type testsIn struct {
 
 // Tested is the structured result of run_tests.
 type Tested struct {
-	Runner     string            `json:"runner"` // "" for a command of the model's own
-	Command    string            `json:"command"`
-	Cwd        string            `json:"cwd"`
-	Counted    bool              `json:"counted"` // the output says how many tests there were
-	Passed     int               `json:"passed"`
-	Failed     int               `json:"failed"`
-	Skipped    int               `json:"skipped"`
-	Failures   []testrun.Failure `json:"failures"` // also what kept tests from running; at most 100
-	ExitCode   int               `json:"exitCode"`
-	TimedOut   bool              `json:"timedOut,omitempty"`
-	DurationMs int64             `json:"durationMs"`
-	Sandbox    string            `json:"sandbox"`
+	Runner     string            `json:"runner" jsonschema:"go, vitest, jest, npm, pytest, cargo, gradle, maven or make; empty for a given command"`
+	Command    string            `json:"command" jsonschema:"what was run"`
+	Cwd        string            `json:"cwd" jsonschema:"where, relative to the workspace"`
+	Counted    bool              `json:"counted" jsonschema:"the output says how many tests there were"`
+	Passed     int               `json:"passed" jsonschema:"tests"`
+	Failed     int               `json:"failed" jsonschema:"tests"`
+	Skipped    int               `json:"skipped" jsonschema:"tests"`
+	Failures   []testrun.Failure `json:"failures" jsonschema:"also what kept tests from running; at most 100"`
+	ExitCode   int               `json:"exitCode" jsonschema:"of the command"`
+	TimedOut   bool              `json:"timedOut,omitempty" jsonschema:"it was ended by its time-out"`
+	DurationMs int64             `json:"durationMs" jsonschema:"milliseconds"`
+	Sandbox    string            `json:"sandbox" jsonschema:"how it was confined"`
 }
 
 func newRunTests(s *sessions) *tools.Tool {
 	t := tools.NewExec(tools.Def{
 		Name: "run_tests", Title: "Run tests", Example: `{"path": "src", "name": "TestLimit"}`, Description: testsDoc,
 		Category: category, Core: true, Tags: []string{"test", "check", "unit"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
+		Output: Tested{},
 	}, func(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, error) {
 		return s.get(c).test(ctx, c, in)
 	})

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -98,6 +99,7 @@ func (r *rig) call(name string, args any, emit func(string)) (string, tools.Resu
 		return err.Error(), tools.Result{}, tools.AsError(err)
 	}
 	res, _, err := b.Run(r.t.Context(), &tools.Call{Session: "s1", Files: r.files, Emit: emit})
+	tooltest.Fits(r.t, r.byName[name], res, err)
 	if err != nil {
 		e := tools.AsError(err)
 		return e.Message + "\n" + e.Detail, res, e

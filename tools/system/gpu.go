@@ -14,10 +14,10 @@ import (
 
 // GPU is a graphics processor. Sizes are bytes.
 type GPU struct {
-	Name        string  `json:"name"`
-	MemoryTotal uint64  `json:"memoryTotal"`
-	MemoryUsed  uint64  `json:"memoryUsed"`
-	Percent     float64 `json:"percent"`
+	Name        string  `json:"name" jsonschema:"of the card"`
+	MemoryTotal uint64  `json:"memoryTotal" jsonschema:"bytes"`
+	MemoryUsed  uint64  `json:"memoryUsed" jsonschema:"bytes"`
+	Percent     float64 `json:"percent" jsonschema:"how busy it is"`
 }
 
 // gpuTime bounds a program that looks for GPUs.

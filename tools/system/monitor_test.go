@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -32,6 +33,7 @@ func TestSystemMonitor(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, _, err := b.Run(t.Context(), &tools.Call{Files: disk})
+		tooltest.Fits(t, tool, r, err)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,8 +31,15 @@ type readResultIn struct {
 	Cursor string `json:"cursor" jsonschema:"cursor from a cut result or from the page before" minLength:"1" maxLength:"200"`
 }
 
+// pageInfo is the structured result of read_result.
+type pageInfo struct {
+	HasMore    bool   `json:"hasMore" jsonschema:"there is a page after this one"`
+	NextCursor string `json:"nextCursor" jsonschema:"of that page"`
+	TotalBytes int    `json:"totalBytes" jsonschema:"of the whole result"`
+}
+
 func readResult(pager Pager) *tools.Tool {
-	d := tools.Def{Name: "read_result", Title: "Read on in a result", Example: `{"cursor": "c4f1"}`, Description: readResultText, Category: "system", Core: true}
+	d := tools.Def{Name: "read_result", Title: "Read on in a result", Example: `{"cursor": "c4f1"}`, Description: readResultText, Category: "system", Core: true, Output: pageInfo{}}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in readResultIn) (tools.Result, error) {
 		p, err := pager.Page(in.Cursor, c.Most)
 		if err != nil {
@@ -44,7 +51,7 @@ func readResult(pager Pager) *tools.Tool {
 		}
 		return tools.Result{
 			Text:       text,
-			Structured: map[string]any{"nextCursor": p.Next, "hasMore": p.Next != "", "totalBytes": p.TotalBytes},
+			Structured: pageInfo{NextCursor: p.Next, HasMore: p.Next != "", TotalBytes: p.TotalBytes},
 		}, nil
 	})
 }

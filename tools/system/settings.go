@@ -23,12 +23,12 @@ type Settings interface {
 
 // Setting is what holds of one setting.
 type Setting struct {
-	Key      string          `json:"key"` // with the prefix
-	Value    json.RawMessage `json:"value"`
-	From     []string        `json:"from"`   // where the value was set; none: it is the default
-	Values   string          `json:"values"` // what it may be, in words
-	Writable bool            `json:"agentWritable"`
-	Help     string          `json:"help"`
+	Key      string          `json:"key" jsonschema:"with the prefix sidecar."`
+	Value    json.RawMessage `json:"value" jsonschema:"that holds"`
+	From     []string        `json:"from" jsonschema:"where the value was set; none: it is the default"`
+	Values   string          `json:"values" jsonschema:"what it may be, in words"`
+	Writable bool            `json:"agentWritable" jsonschema:"update_setting can change it"`
+	Help     string          `json:"help" jsonschema:"what it is for"`
 }
 
 // SettingChange is what a change would be.
@@ -49,7 +49,7 @@ type getSettingIn struct {
 }
 
 func getSetting(settings Settings) *tools.Tool {
-	d := tools.Def{Name: "get_setting", Title: "Read a setting", Example: `{"key": "result.maxChars"}`, Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}}
+	d := tools.Def{Name: "get_setting", Title: "Read a setting", Example: `{"key": "result.maxChars"}`, Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}, Output: Setting{}}
 	return tools.NewRead(d, func(_ context.Context, _ *tools.Call, in getSettingIn) (tools.Result, error) {
 		s, err := settings.Setting(in.Key)
 		if err != nil {
@@ -84,7 +84,8 @@ type updateSettingIn struct {
 func updateSetting(settings Settings) *tools.Tool {
 	d := tools.Def{
 		Name: "update_setting", Title: "Change a setting", Example: `{"key": "result.maxChars", "value": 20000}`, Description: updateSettingText, Category: "system", AlwaysAsk: true, Idempotent: true,
-		Tags: []string{"configuration", "option"},
+		Tags:   []string{"configuration", "option"},
+		Output: Setting{},
 	}
 	t := tools.NewExec(d, func(_ context.Context, _ *tools.Call, in updateSettingIn) (tools.Result, error) {
 		s, err := settings.ApplySetting(in.change)

@@ -24,11 +24,11 @@ type Backends interface {
 
 // Backend is where a language model is reached.
 type Backend struct {
-	Profile  string `json:"profile"`
-	Provider string `json:"provider"`
-	URL      string `json:"url"`
+	Profile  string `json:"profile" jsonschema:"its name in the settings"`
+	Provider string `json:"provider" jsonschema:"such as ollama"`
+	URL      string `json:"url" jsonschema:"of its endpoint"`
 	Host     string `json:"-"`
-	Model    string `json:"model,omitempty"`
+	Model    string `json:"model,omitempty" jsonschema:"that is used"`
 }
 
 //go:embed switch_backend.md
@@ -41,7 +41,8 @@ type switchBackendIn struct {
 func switchBackend(backends Backends) *tools.Tool {
 	d := tools.Def{
 		Name: "switch_backend", Title: "Switch the language model", Example: `{"profile": "local"}`, Description: switchBackendText, Category: "system", AlwaysAsk: true, Idempotent: true,
-		Tags: []string{"model", "provider", "ollama"},
+		Tags:   []string{"model", "provider", "ollama"},
+		Output: Backend{},
 	}
 	t := tools.NewExec(d, func(ctx context.Context, _ *tools.Call, in switchBackendIn) (tools.Result, error) {
 		b, err := backends.Backend(in.Profile)

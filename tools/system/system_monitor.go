@@ -29,24 +29,24 @@ type systemMonitorIn struct {
 // Machine is the structured result of system_monitor. Sizes are bytes; what
 // could not be read is left out.
 type Machine struct {
-	OS          string    `json:"os"`
-	Arch        string    `json:"arch"`
-	CPU         string    `json:"cpu,omitempty"`
-	Cores       int       `json:"cores"`
-	CPUPercent  float64   `json:"cpuPercent"`
-	Load        []float64 `json:"load,omitempty"` // 1, 5 and 15 minutes
-	MemoryTotal uint64    `json:"memoryTotal"`
-	MemoryUsed  uint64    `json:"memoryUsed"`
-	MemoryFree  uint64    `json:"memoryFree"` // what programs could have
-	SwapTotal   uint64    `json:"swapTotal"`
-	SwapUsed    uint64    `json:"swapUsed"`
-	DiskTotal   uint64    `json:"diskTotal"` // of the workspace
-	DiskFree    uint64    `json:"diskFree"`
-	GPUs        []GPU     `json:"gpus"`
+	OS          string    `json:"os" jsonschema:"name and version"`
+	Arch        string    `json:"arch" jsonschema:"of the processor"`
+	CPU         string    `json:"cpu,omitempty" jsonschema:"its name"`
+	Cores       int       `json:"cores" jsonschema:"logical ones"`
+	CPUPercent  float64   `json:"cpuPercent" jsonschema:"how busy they are"`
+	Load        []float64 `json:"load,omitempty" jsonschema:"of 1, 5 and 15 minutes"`
+	MemoryTotal uint64    `json:"memoryTotal" jsonschema:"bytes"`
+	MemoryUsed  uint64    `json:"memoryUsed" jsonschema:"bytes"`
+	MemoryFree  uint64    `json:"memoryFree" jsonschema:"bytes that programs could have"`
+	SwapTotal   uint64    `json:"swapTotal" jsonschema:"bytes"`
+	SwapUsed    uint64    `json:"swapUsed" jsonschema:"bytes"`
+	DiskTotal   uint64    `json:"diskTotal" jsonschema:"bytes, of the disk of the workspace"`
+	DiskFree    uint64    `json:"diskFree" jsonschema:"bytes"`
+	GPUs        []GPU     `json:"gpus" jsonschema:"as the programs of their vendors say"`
 }
 
 func systemMonitor(gpus func(context.Context) []GPU) *tools.Tool {
-	d := tools.Def{Name: "system_monitor", Title: "System monitor", Example: `{}`, Description: systemMonitorText, Category: "system", Tags: []string{"memory", "cpu", "gpu", "load", "machine"}}
+	d := tools.Def{Name: "system_monitor", Title: "System monitor", Example: `{}`, Description: systemMonitorText, Category: "system", Tags: []string{"memory", "cpu", "gpu", "load", "machine"}, Output: Machine{}}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in systemMonitorIn) (tools.Result, error) {
 		m := look(ctx, c.Files.Abs("."))
 		if in.IncludeGPU {

@@ -36,7 +36,8 @@ type toolSearchIn struct {
 func toolSearch(catalog Catalog) *tools.Tool {
 	d := tools.Def{
 		Name: "tool_search", Title: "Find tools", Example: `{"query": "commit what is staged"}`, Description: toolSearchText, Category: "system", Core: true,
-		Tags: []string{"activate", "discover", "more"},
+		Tags:   []string{"activate", "discover", "more"},
+		Output: foundTools{}, Also: []tools.Form{{When: "of an activation", Of: activatedTools{}}},
 	}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in toolSearchIn) (tools.Result, error) {
 		names := in.Names
@@ -54,9 +55,15 @@ func toolSearch(catalog Catalog) *tools.Tool {
 }
 
 type foundTool struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Listed      bool   `json:"listed"`
+	Name        string `json:"name" jsonschema:"of the tool"`
+	Description string `json:"description" jsonschema:"what it does"`
+	Listed      bool   `json:"listed" jsonschema:"it is in the model's list already"`
+}
+
+// foundTools is the structured result of a search.
+type foundTools struct {
+	More    int         `json:"more" jsonschema:"that fit too"`
+	Results []foundTool `json:"results" jsonschema:"first those that are not listed"`
 }
 
 func searchTools(catalog Catalog, session, question string, limit int) (tools.Result, error) {
@@ -93,7 +100,7 @@ func searchTools(catalog Catalog, session, question string, limit int) (tools.Re
 	if left > 0 {
 		fmt.Fprintf(&text, "\n%d more fit; a higher limit shows them.", left)
 	}
-	return tools.Result{Text: text.String(), Structured: map[string]any{"results": results, "more": left}, Truncated: left > 0}, nil
+	return tools.Result{Text: text.String(), Structured: foundTools{left, results}, Truncated: left > 0}, nil
 }
 
 // allTools names every tool, with the first sentence of what it does.
@@ -110,7 +117,7 @@ func allTools(catalog Catalog, session string) (tools.Result, error) {
 		fmt.Fprintf(&text, "%s: %s\n", f.Name, strings.TrimSuffix(does, "."))
 	}
 	text.WriteString("\nTo call one that is not in your list, activate it by name.")
-	return tools.Result{Text: text.String(), Structured: map[string]any{"results": results, "more": 0}}, nil
+	return tools.Result{Text: text.String(), Structured: foundTools{0, results}}, nil
 }
 
 func order(listed bool) int {
@@ -121,9 +128,15 @@ func order(listed bool) int {
 }
 
 type activeTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	InputSchema json.RawMessage `json:"inputSchema"`
+	Name        string          `json:"name" jsonschema:"of the tool"`
+	Description string          `json:"description" jsonschema:"what it does"`
+	InputSchema json.RawMessage `json:"inputSchema" jsonschema:"JSON schema of its arguments" type:"object"`
+}
+
+// activatedTools is the structured result of an activation.
+type activatedTools struct {
+	Activated []activeTool      `json:"activated" jsonschema:"that can be called now"`
+	Failed    map[string]string `json:"failed" jsonschema:"why another could not be activated, by its name"`
 }
 
 // activate activates what of names it can; it fails only if that is nothing.
@@ -153,6 +166,6 @@ func activate(catalog Catalog, session string, names []string) (tools.Result, er
 	}
 	return tools.Result{
 		Text:       strings.TrimSpace(text.String() + problems.String()),
-		Structured: map[string]any{"activated": active, "failed": failed},
+		Structured: activatedTools{active, failed},
 	}, nil
 }

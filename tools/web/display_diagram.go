@@ -24,17 +24,18 @@ func (a *displayDiagramArgs) Effects() tools.Effects { return tools.Effects{Path
 // diagram is a fenced block of a Markdown file, and the structured result of
 // display_diagram.
 type diagram struct {
-	Path     string `json:"path"`
-	Language string `json:"language"` // mermaid, graphviz or plantuml
-	Source   string `json:"source"`
-	Line     int    `json:"line"` // of its fence, counted from one
-	Index    int    `json:"index"`
-	Count    int    `json:"count"` // diagrams of the file
+	Path     string `json:"path" jsonschema:"file"`
+	Language string `json:"language" jsonschema:"of the diagram" enum:"mermaid,graphviz,plantuml"`
+	Source   string `json:"source" jsonschema:"text of the diagram"`
+	Line     int    `json:"line" jsonschema:"of its fence, from one"`
+	Index    int    `json:"index" jsonschema:"which diagram of the file, from 0"`
+	Count    int    `json:"count" jsonschema:"diagrams of the file"`
 }
 
 func newDisplayDiagram() *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "display_diagram", Title: "Show a diagram", Example: `{"path": "docs/design.md"}`, Description: displayDiagramDoc, Category: category,
+		Output: diagram{},
 	}, func(_ context.Context, c *tools.Call, in displayDiagramArgs) (tools.Result, error) {
 		name, err := c.Files.Resolve(in.Path)
 		if err != nil {

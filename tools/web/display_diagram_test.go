@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -24,11 +25,13 @@ func TestDisplayDiagram(t *testing.T) {
 		}
 	}
 	show := func(args string) (tools.Result, error) {
-		b, err := newDisplayDiagram().Bind(json.RawMessage(args))
+		tool := newDisplayDiagram()
+		b, err := tool.Bind(json.RawMessage(args))
 		if err != nil {
 			return tools.Result{}, err
 		}
 		r, _, err := b.Run(t.Context(), &tools.Call{Files: files})
+		tooltest.Fits(t, tool, r, err)
 		return r, err
 	}
 	for _, c := range []struct{ args, want string }{

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -100,6 +101,7 @@ func call(t *testing.T, tool *tools.Tool, args any) (tools.Result, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, _, err := b.Run(ctx, &tools.Call{})
+	tooltest.Fits(t, tool, r, err)
 	return r, err
 }
 

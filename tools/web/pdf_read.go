@@ -25,10 +25,17 @@ type PDF struct {
 
 // PDFPage is the text of a page.
 type PDFPage struct {
-	Number int    `json:"number"`
+	Number int    `json:"number" jsonschema:"from one"`
 	Text   string `json:"-"`
-	Bytes  int    `json:"bytes"`
-	Error  string `json:"error,omitempty"` // why it has no text
+	Bytes  int    `json:"bytes" jsonschema:"of its text"`
+	Error  string `json:"error,omitempty" jsonschema:"why it has no text"`
+}
+
+// readPages is the structured result of pdf_read.
+type readPages struct {
+	Pages []PDFPage `json:"pages" jsonschema:"that were read"`
+	Path  string    `json:"path" jsonschema:"file"`
+	Total int       `json:"total" jsonschema:"pages of the document"`
 }
 
 // ErrPDF comes with the reason why a document can't be read.
@@ -42,7 +49,7 @@ type pdfReadIn struct {
 func (in pdfReadIn) Effects() tools.Effects { return tools.Effects{Paths: []string{in.Path}} }
 
 func newPDFRead(d Deps) *tools.Tool {
-	def := tools.Def{Name: "pdf_read", Title: "Read a PDF", Example: `{"path": "docs/paper.pdf", "pages": "1-3"}`, Description: pdfReadText, Category: category, Tags: []string{"document", "paper"}, Untrusted: true}
+	def := tools.Def{Name: "pdf_read", Title: "Read a PDF", Example: `{"path": "docs/paper.pdf", "pages": "1-3"}`, Description: pdfReadText, Category: category, Tags: []string{"document", "paper"}, Untrusted: true, Output: readPages{}}
 	return tools.NewRead(def, func(ctx context.Context, c *tools.Call, in pdfReadIn) (tools.Result, error) {
 		pages, err := pageNumbers(in.Pages)
 		if err != nil {
@@ -91,7 +98,7 @@ func (doc PDF) result(name string, all bool) (tools.Result, error) {
 	if more {
 		fmt.Fprintf(&b, "[%d more pages; pages %d-%d reads on]\n", doc.Total-last, last+1, min(doc.Total, last+maxPages))
 	}
-	return tools.Result{Text: b.String(), Structured: map[string]any{"path": name, "total": doc.Total, "pages": doc.Pages}, Truncated: more}, nil
+	return tools.Result{Text: b.String(), Structured: readPages{Path: name, Total: doc.Total, Pages: doc.Pages}, Truncated: more}, nil
 }
 
 // pageNumbers reads "1-3,7". For "" it is the first pages.

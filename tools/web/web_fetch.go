@@ -26,15 +26,16 @@ type webFetchArgs struct {
 
 // fetched is the structured result of web_fetch.
 type fetched struct {
-	URL         string `json:"url"` // where the page came from in the end
-	ContentType string `json:"contentType"`
-	Title       string `json:"title,omitempty"`
-	Bytes       int    `json:"bytes"` // as fetched, decompressed
+	URL         string `json:"url" jsonschema:"where the page came from in the end"`
+	ContentType string `json:"contentType" jsonschema:"as the server says"`
+	Title       string `json:"title,omitempty" jsonschema:"of the page"`
+	Bytes       int    `json:"bytes" jsonschema:"as fetched, decompressed"`
 }
 
 func newWebFetch(c *client, d Deps) *tools.Tool {
 	t := tools.NewRead(tools.Def{
 		Name: "web_fetch", Title: "Fetch a web page", Example: `{"url": "https://go.dev/doc/effective_go"}`, Description: webFetchDoc, Category: category, Untrusted: true, Network: true, Timeout: fetchTime + fetchMargin,
+		Output: fetched{},
 	}, func(ctx context.Context, _ *tools.Call, in webFetchArgs) (tools.Result, error) {
 		return webFetch(ctx, c, in)
 	})

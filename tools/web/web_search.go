@@ -19,20 +19,21 @@ type webSearchArgs struct {
 
 // hit is one result of a search.
 type hit struct {
-	Title   string `json:"title"`
-	URL     string `json:"url"`
-	Snippet string `json:"snippet"`
+	Title   string `json:"title" jsonschema:"of the page"`
+	URL     string `json:"url" jsonschema:"of the page"`
+	Snippet string `json:"snippet" jsonschema:"what the page says of it"`
 }
 
 // found is the structured result of web_search.
 type found struct {
-	Provider string `json:"provider"`
-	Results  []hit  `json:"results"`
+	Provider string `json:"provider" jsonschema:"the service that was asked"`
+	Results  []hit  `json:"results" jsonschema:"the best first"`
 }
 
 func newWebSearch(c *client, d Deps) *tools.Tool {
 	t := tools.NewRead(tools.Def{
 		Name: "web_search", Title: "Search the web", Example: `{"query": "go context cancellation"}`, Description: webSearchDoc, Category: category, Untrusted: true, Network: true, Timeout: fetchTime + fetchMargin,
+		Output: found{},
 	}, func(ctx context.Context, _ *tools.Call, in webSearchArgs) (tools.Result, error) {
 		return webSearch(ctx, c, d.Search(), in)
 	})

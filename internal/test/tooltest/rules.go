@@ -120,8 +120,28 @@ func Breaches(list []*tools.Tool) []string {
 			bad("schema is not of an object")
 		}
 		schemaBreaches(&s, "", bad)
+		if t.Output == nil {
+			bad("has no output; tools.NoOutput{} says that its results have no structured part")
+		}
+		for _, o := range t.Outputs() {
+			outputBreaches(o.Schema, "", bad)
+		}
 	}
 	return out
+}
+
+// outputBreaches wants a text for each field of a structured part.
+func outputBreaches(s *jsonschema.Schema, at string, bad func(string, ...any)) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p, place := s.Properties[name], strings.TrimPrefix(at+"."+name, ".")
+		if strings.TrimSpace(p.Description) == "" {
+			bad("output %s: has no description", place)
+		}
+		outputBreaches(p, place, bad)
+	}
+	if s.Items != nil {
+		outputBreaches(s.Items, at+"[]", bad)
+	}
 }
 
 func schemaBreaches(s *jsonschema.Schema, at string, bad func(string, ...any)) {

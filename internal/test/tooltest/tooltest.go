@@ -150,6 +150,9 @@ func call(ctx context.Context, files workspace.Files, dir string, list []*tools.
 		return tools.Result{}, err
 	}
 	r, changes, err := b.Run(ctx, &tools.Call{ID: "1", Session: "default", Files: files})
+	if err := fits(list[i], r, err); err != nil {
+		return r, err
+	}
 	if err != nil {
 		return r, err
 	}

@@ -17,18 +17,22 @@ type pathIn struct {
 	Path string `json:"path" jsonschema:"the file" minLength:"1"`
 }
 
+type counted struct {
+	Bytes int `json:"bytes" jsonschema:"of the file"`
+}
+
 // sample is a small family: one tool that reads, one that changes files.
 func sample() []*tools.Tool {
 	return []*tools.Tool{
-		tools.NewRead(tools.Def{Name: "count_bytes", Category: "files", Description: "Count the bytes of a file."},
+		tools.NewRead(tools.Def{Name: "count_bytes", Category: "files", Description: "Count the bytes of a file.", Output: counted{}},
 			func(_ context.Context, c *tools.Call, in pathIn) (tools.Result, error) {
 				data, err := fs.ReadFile(c.Files, in.Path)
 				if err != nil {
 					return tools.Result{}, err
 				}
-				return tools.Result{Text: strings.Repeat("x", len(data)), Structured: map[string]int{"bytes": len(data)}}, nil
+				return tools.Result{Text: strings.Repeat("x", len(data)), Structured: counted{len(data)}}, nil
 			}),
-		tools.NewEdit(tools.Def{Name: "double_file", Category: "files", Description: "Write a file's text twice into <path>.2 and remove it."},
+		tools.NewEdit(tools.Def{Name: "double_file", Category: "files", Description: "Write a file's text twice into <path>.2 and remove it.", Output: tools.NoOutput{}},
 			func(_ context.Context, c *tools.Call, in pathIn) (tools.Result, []workspace.Change, error) {
 				data, err := fs.ReadFile(c.Files, in.Path)
 				if err != nil {
@@ -74,8 +78,15 @@ func TestBreaches(t *testing.T) {
 		"long: any: has no type",
 		"long: badName: has no description",
 		"long: badName: name is not lower snake case",
+		"long: has no output; tools.NoOutput{} says that its results have no structured part",
+		"bare: output parts[].text: has no description",
 	}
-	if d := cmp.Diff(want, Breaches([]*tools.Tool{long})); d != "" {
+	bare := tools.NewRead(tools.Def{Name: "bare", Description: "x", Category: "x", Output: struct {
+		Parts []struct {
+			Text string `json:"text"`
+		} `json:"parts" jsonschema:"text"`
+	}{}}, func(context.Context, *tools.Call, struct{}) (tools.Result, error) { return tools.Result{}, nil })
+	if d := cmp.Diff(want, Breaches([]*tools.Tool{long, bare})); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 }

@@ -20,10 +20,10 @@ type Report struct {
 
 // Failure is a test that failed, or what kept tests from running.
 type Failure struct {
-	Name    string `json:"name"`
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Message string `json:"message,omitempty"`
+	Name    string `json:"name" jsonschema:"of the test"`
+	File    string `json:"file,omitempty" jsonschema:"where it failed"`
+	Line    int    `json:"line,omitempty" jsonschema:"from one"`
+	Message string `json:"message,omitempty" jsonschema:"why"`
 }
 
 // Bounds of what is kept of failures.
