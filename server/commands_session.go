@@ -32,8 +32,8 @@ func (s *Server) session(id string) (*session.Session, error) {
 }
 
 type budgetArgs struct {
-	Tokens int64 `json:"tokens,omitempty"`
-	Calls  int64 `json:"calls,omitempty"`
+	Tokens *int64 `json:"tokens,omitempty"`
+	Calls  *int64 `json:"calls,omitempty"`
 }
 
 type openSessionArgs struct {
@@ -61,7 +61,7 @@ func (s *Server) openSession(_ context.Context, a openSessionArgs) (sessionResul
 		return sessionResult{}, err
 	}
 	opened, err := st.Open(session.OpenRequest{
-		ID: a.ID, Mode: a.Mode, Shadow: a.Shadow, Allow: a.Allow, Registry: a.Registry, Budget: session.Budget(a.Budget),
+		ID: a.ID, Mode: a.Mode, Shadow: a.Shadow, Allow: a.Allow, Registry: a.Registry, Tokens: a.Budget.Tokens, Calls: a.Budget.Calls,
 	})
 	if err != nil {
 		return sessionResult{}, sessionError(err)

@@ -70,6 +70,9 @@ type Core struct {
 	NoReview error // why Review is nil
 	Bus      *events.Bus
 
+	// StrictSchemas is the setting of that name; nil means no.
+	StrictSchemas func() bool
+
 	// Introduced tells what pending edits would make worse; nil means that
 	// nobody looks.
 	Introduced Introduced

@@ -83,6 +83,11 @@ const (
 // is for people.
 func (f Format) ForModels() bool { return f != "" && f != FormatInfo }
 
+// HasStrict reports whether schemas in the format have a strict form.
+func (f Format) HasStrict() bool {
+	return f == FormatOpenAI || f == FormatAnthropic || f == FormatMCP
+}
+
 type mcpTool struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title"`
@@ -123,8 +128,9 @@ type anthropicTool struct {
 }
 
 // Encode is what sidecar.tools.list answers: {"tools": […]}, or {"text": …}
-// for FormatText. strict concerns FormatOpenAI alone; a tool whose schema
-// can't be made strict is listed without it.
+// for FormatText. strict concerns the formats that models are given schemas in:
+// FormatOpenAI, FormatAnthropic and FormatMCP. A tool whose schema can't be made
+// strict is listed without it.
 func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 	entries := make([]any, 0, len(list))
 	for _, t := range list {
@@ -132,17 +138,12 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 		case FormatInfo, "":
 			entries = append(entries, t.Info())
 		case FormatMCP:
-			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.InputSchema(), t.Hints()})
+			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.SchemaForModels(strict), t.Hints()})
 		case FormatOpenAI:
-			f := openAIFunction{Name: t.Name, Description: t.Description, Parameters: t.InputSchema()}
-			if strict {
-				if p, ok := strictSchema(t.schema); ok {
-					f.Parameters, f.Strict = p, true
-				}
-			}
-			entries = append(entries, openAITool{"function", f})
+			schema, isStrict := t.schemaForModels(strict)
+			entries = append(entries, openAITool{"function", openAIFunction{t.Name, t.Description, schema, isStrict}})
 		case FormatAnthropic:
-			entries = append(entries, anthropicTool{t.Name, t.Description, t.InputSchema()})
+			entries = append(entries, anthropicTool{t.Name, t.Description, t.SchemaForModels(strict)})
 		case FormatText:
 			return map[string]any{"text": Text(list)}, nil
 		default:
@@ -150,6 +151,22 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 		}
 	}
 	return map[string]any{"tools": entries}, nil
+}
+
+// SchemaForModels is the schema of the arguments, in its strict form if that is
+// wanted and there is one.
+func (t *Tool) SchemaForModels(strict bool) json.RawMessage {
+	schema, _ := t.schemaForModels(strict)
+	return schema
+}
+
+func (t *Tool) schemaForModels(strict bool) (schema json.RawMessage, isStrict bool) {
+	if strict {
+		if schema, ok := strictSchema(t.schema); ok {
+			return schema, true
+		}
+	}
+	return t.InputSchema(), false
 }
 
 // Cost is about how many tokens list takes in a model's context, every turn.

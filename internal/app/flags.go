@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // define names the flags of a command.
@@ -26,7 +27,11 @@ func (c *cli) define(name string) *flag.FlagSet {
 	switch name {
 	case "tools":
 		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
-		f.BoolVar(&c.strict, "strict", false, "with --format openai: strict schemas")
+		f.BoolFunc("strict", "with --format openai, anthropic or mcp: strict schemas; the setting tools.strictSchemas if left out", func(s string) error {
+			on, err := strconv.ParseBool(s)
+			c.strict = &on
+			return err
+		})
 	case "mcp":
 		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")

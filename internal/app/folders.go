@@ -75,6 +75,10 @@ func (l *line) sessions(d door) *session.Store {
 			}
 			return l.home(), nil
 		},
+		Budget: func() session.Budget {
+			set := l.now.Load().settings.now.Load()
+			return session.Budget{Tokens: int64(set.Int("budget.tokens")), Calls: int64(set.Int("budget.calls"))}
+		},
 	})
 }
 

@@ -96,7 +96,7 @@ type cli struct {
 	stdio   bool
 
 	format   string
-	strict   bool
+	strict   *bool // nil: as the settings say
 	logLevel string
 	logFile  string
 	expect   string

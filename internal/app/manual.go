@@ -18,8 +18,8 @@ func listTools(ctx context.Context, c *cli) error {
 	if len(c.args) > 1 {
 		return usagef("tools takes one tool at a time, but got %q too", c.args[1])
 	}
-	if c.strict && c.format != string(tools.FormatOpenAI) {
-		return usagef("--strict concerns --format openai alone")
+	if c.strict != nil && !tools.Format(c.format).HasStrict() {
+		return usagef("--strict concerns --format openai, anthropic and mcp alone")
 	}
 	if c.format == "" && c.json {
 		c.format = string(tools.FormatInfo)
@@ -59,8 +59,8 @@ var (
 
 type toolsAsked struct {
 	Format string `json:"format,omitempty"` // "": a table
-	Strict bool   `json:"strict,omitempty"`
-	Name   string `json:"name,omitempty"` // of the only one
+	Strict *bool  `json:"strict,omitempty"` // nil: follows the setting
+	Name   string `json:"name,omitempty"`   // of the only one
 }
 
 type toolsTold struct {
@@ -95,7 +95,11 @@ func tellTools(_ context.Context, k *core, a toolsAsked) (toolsTold, error) {
 		}
 		return out, nil
 	}
-	enc, err := tools.Encode(list, format, a.Strict)
+	strict := k.settings.strictSchemas()
+	if a.Strict != nil {
+		strict = *a.Strict
+	}
+	enc, err := tools.Encode(list, format, strict)
 	if err != nil {
 		return out, usagef("--format: %v", err)
 	}

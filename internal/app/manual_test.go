@@ -35,6 +35,9 @@ func TestToolManual(t *testing.T) {
 		"words, a slip":     {[]string{"call", "read_file", "paht=a.txt"}, 2, nil, []string{"did you mean path?"}},
 		"words, no number":  {[]string{"call", "read_file", "path=a.txt", "limit=x"}, 2, nil, []string{`limit: got "x", expected integer`}},
 		"words, one is off": {[]string{"call", "read_file", "path=a.txt", "limit=-5"}, 1, nil, []string{"invalid_arguments"}},
+		"strict, elsewhere": {[]string{"tools", "read_file", "--format", "anthropic", "--strict"}, 0, []string{`"null"`}, nil},
+		"not strict":        {[]string{"tools", "read_file", "--format", "openai", "--strict=false"}, 0, []string{`"name": "read_file"`}, nil},
+		"strict, or what":   {[]string{"tools", "--format", "openai", "--strict=maybe"}, 2, nil, []string{"maybe"}},
 		"strict, in vain":   {[]string{"tools", "--strict"}, 2, nil, []string{"--format openai"}},
 	} {
 		t.Run(name, func(t *testing.T) {

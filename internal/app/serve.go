@@ -190,6 +190,8 @@ func (c *core) served() *server.Core {
 		Knowledge:  c.knowledge,
 		Backend:    backends{c}.active,
 
+		StrictSchemas: c.settings.strictSchemas,
+
 		DocumentSymbols:  c.documentSymbols(),
 		WorkspaceSymbols: c.workspaceSymbols(),
 

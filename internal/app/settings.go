@@ -143,6 +143,9 @@ func dispatchSettings(set *config.Settings) (*dispatch.Settings, []string) {
 // trusted reports whether what the workspace brings along may run.
 func (s *settings) trusted() bool { return s.now.Load().String("workspace.trust") == "trusted" }
 
+// strictSchemas reports whether models are given strict schemas.
+func (s *settings) strictSchemas() bool { return s.now.Load().Bool("tools.strictSchemas") }
+
 func outcomes(m map[string]string) map[string]policy.Outcome {
 	out := make(map[string]policy.Outcome, len(m))
 	for k, v := range m {

@@ -12,6 +12,9 @@ func loosest(row *Setting) any {
 	case Boolean:
 		return row.tighten != nil || row.Default != true
 	case Integer:
+		if unbounded(row) {
+			return 0
+		}
 		return row.Max
 	case Strings:
 		return []string{"/"}
@@ -34,6 +37,11 @@ func loosest(row *Setting) any {
 		}
 	}
 	return "http://hostile.invalid/"
+}
+
+// unbounded reports whether 0 takes away the row's bound.
+func unbounded(row *Setting) bool {
+	return row.Type == Integer && row.Default == 0 && row.tighten != nil
 }
 
 // TestProjectMayNot: whatever a project that is not trusted says, no setting of
@@ -68,6 +76,9 @@ func TestProjectMayNot(t *testing.T) {
 		if row.Type == Boolean && row.tighten != nil {
 			base.Data = []byte(`{"` + row.Key + `": false}`) // which the default is not
 		}
+		if unbounded(row) {
+			base.Data = []byte(`{"` + row.Key + `": 10}`)
+		}
 		before, _ := Load(base)
 		tried++
 		after, _ := Load(base, Source{Origin: Project, Data: doc})
@@ -86,6 +97,10 @@ func TestProjectMayNot(t *testing.T) {
 				controls++
 				continue
 			}
+		}
+		if unbounded(row) && value(heeded, row.Key) == 0 {
+			controls++
+			continue
 		}
 		if fmt.Sprint(value(none, row.Key)) == fmt.Sprint(value(heeded, row.Key)) || len(problems) > 0 {
 			t.Errorf("control: %s: %s is not heeded: %v", row.Key, doc, problems)

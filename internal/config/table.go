@@ -99,6 +99,18 @@ var table = []Setting{
 		Help: "Which tools a session is shown that says nothing of it: `full` is all at once; `lazy` is a few, the others when tool_search or a call asks for them; `auto` is all in lists for people and for agents over MCP, and as `lazy` in other lists for models.",
 	},
 	{
+		Key: "tools.strictSchemas", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,
+		Help: "Whether models are given schemas in the form that strict modes of providers take: every argument is required, one that may be left out may be `null`, no other members are taken, and bounds stand in the descriptions. It holds for lists in the formats `openai`, `anthropic` and `mcp` that don't say `strict` themselves, and for agents over MCP. A call whose optional arguments are `null` is always taken. Tools of MCP servers whose schemas have no such form keep their own.",
+	},
+	{
+		Key: "budget.calls", Type: Integer, Default: 0, Min: 0, Max: 1_000_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerBoundOf,
+		Help: "How many calls of tools a session may make that is opened without a number of its own, the default session too; 0 is no bound. A session that has used them up is refused further calls until this is raised; the default session begins anew when it is closed.",
+	},
+	{
+		Key: "budget.tokens", Type: Integer, Default: 0, Min: 0, Max: 1_000_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerBoundOf,
+		Help: "How many tokens the calls of a session may take together, arguments and results, at four bytes a token; otherwise as `sidecar.budget.calls`.",
+	},
+	{
 		Key: "review.saveOnAccept", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,
 		Help: "Whether documents that the editor has open are saved once an edit of them is accepted. LSP has no request to save, so it is the editor's side that does it; the Neovim configuration does. Files that are not open are always written.",
 	},

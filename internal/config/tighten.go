@@ -41,6 +41,17 @@ func smallerOf(_ *Setting, have, want any) (any, []string) {
 	return want, nil
 }
 
+// smallerBoundOf is smallerOf where 0 is no bound at all.
+func smallerBoundOf(row *Setting, have, want any) (any, []string) {
+	switch {
+	case have.(int) == 0:
+		return want, nil
+	case want.(int) == 0:
+		return have, []string{fmt.Sprintf("a project that is not trusted can't take away the bound of %d", have)}
+	}
+	return smallerOf(row, have, want)
+}
+
 func stricterPermissions(_ *Setting, have, want any) (any, []string) {
 	got := maps.Clone(have.(map[string]string))
 	if got == nil {

@@ -889,7 +889,7 @@ func TestManyEditsOfOneFile(t *testing.T) {
 
 func TestSessionLimits(t *testing.T) {
 	r := newRig(t, "autonomous")
-	s, err := r.sessions.Open(session.OpenRequest{ID: "small", Allow: []string{"look"}, Budget: session.Budget{Calls: 2}})
+	s, err := r.sessions.Open(session.OpenRequest{ID: "small", Allow: []string{"look"}, Calls: new(int64(2))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,28 @@ type Budget struct {
 	Calls  int64
 }
 
+// budget is what bounds the session: each bound that it was opened with, else
+// that of the settings now.
+func (s *Session) budget() Budget {
+	var b Budget
+	if s.store.opts.Budget != nil {
+		b = s.store.opts.Budget()
+	}
+	if s.ownTokens != nil {
+		b.Tokens = *s.ownTokens
+	}
+	if s.ownCalls != nil {
+		b.Calls = *s.ownCalls
+	}
+	return b
+}
+
 // Reservation is a call that has been counted and the tokens that are held for
 // it. It must be settled once; settling it again does nothing.
 type Reservation struct {
 	session *Session
-	tokens  int64
+	budget  int64 // of tokens, when it was made; 0: no bound
+	tokens  int64 // that are held
 	once    sync.Once
 }
 
@@ -25,12 +42,13 @@ type Reservation struct {
 // fails with ErrBudget when the session has no call or not so many tokens
 // left, also counting what is held for calls that run now.
 func (s *Session) Reserve(tokens int64) (*Reservation, error) {
+	budget := s.budget()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.budget.Calls; b > 0 && s.calls >= b {
+	if b := budget.Calls; b > 0 && s.calls >= b {
 		return nil, fmt.Errorf("%w: all %d calls of session %s are used; finish with what you have", ErrBudget, b, s.ID)
 	}
-	r, err := s.reserve(tokens)
+	r, err := s.reserve(tokens, budget.Tokens)
 	if err == nil {
 		s.calls++
 	}
@@ -40,21 +58,23 @@ func (s *Session) Reserve(tokens int64) (*Reservation, error) {
 // ReserveTokens is Reserve for what is no call of its own, such as one more
 // page of a result.
 func (s *Session) ReserveTokens(tokens int64) (*Reservation, error) {
+	budget := s.budget()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.reserve(tokens)
+	return s.reserve(tokens, budget.Tokens)
 }
 
-func (s *Session) reserve(tokens int64) (*Reservation, error) {
+// reserve holds tokens of a budget. It needs mu.
+func (s *Session) reserve(tokens, budget int64) (*Reservation, error) {
 	tokens = max(tokens, 0)
-	if b := s.budget.Tokens; b > 0 {
-		left := b - s.tokens - s.reserved
+	if budget > 0 {
+		left := budget - s.tokens - s.reserved
 		if left <= 0 || tokens > left {
-			return nil, fmt.Errorf("%w: session %s has %d of %d tokens left; finish with what you have", ErrBudget, s.ID, max(left, 0), b)
+			return nil, fmt.Errorf("%w: session %s has %d of %d tokens left; finish with what you have", ErrBudget, s.ID, max(left, 0), budget)
 		}
 	}
 	s.reserved += tokens
-	return &Reservation{session: s, tokens: tokens}, nil
+	return &Reservation{session: s, budget: budget, tokens: tokens}, nil
 }
 
 // Left is how many tokens the call may use: those that are held for it, and
@@ -67,10 +87,10 @@ func (r *Reservation) Left() int64 {
 
 func (r *Reservation) left() int64 {
 	s := r.session
-	if s.budget.Tokens == 0 {
+	if r.budget == 0 {
 		return math.MaxInt64
 	}
-	return max(r.tokens+s.budget.Tokens-s.tokens-s.reserved, 0)
+	return max(r.tokens+r.budget-s.tokens-s.reserved, 0)
 }
 
 // Hold holds tokens for the call instead of what was held for it, or as many as

@@ -43,6 +43,8 @@ type Session struct {
 
 	atLeast string // see OpenRequest
 
+	ownTokens, ownCalls *int64 // its budget; nil follows the setting
+
 	OpenedAt time.Time
 
 	store *Store
@@ -50,7 +52,6 @@ type Session struct {
 
 	mu        sync.Mutex
 	mode      string // "" follows the setting
-	budget    Budget
 	calls     int64
 	tokens    int64 // used by settled calls
 	reserved  int64 // held by running calls
@@ -196,7 +197,7 @@ type Info struct {
 
 // Info describes s now.
 func (s *Session) Info() Info {
-	mode, root := s.Mode(), s.Root
+	mode, root, budget := s.Mode(), s.Root, s.budget()
 	if s.Shadow == "" {
 		root = s.store.root() // the main tree may be another one by now
 	}
@@ -204,6 +205,6 @@ func (s *Session) Info() Info {
 	defer s.mu.Unlock()
 	return Info{
 		ID: s.ID, Mode: mode, Root: root, Shadow: s.Shadow,
-		Calls: s.calls, Tokens: s.tokens, Budget: s.budget, OpenedAt: s.OpenedAt,
+		Calls: s.calls, Tokens: s.tokens, Budget: budget, OpenedAt: s.OpenedAt,
 	}
 }

@@ -55,7 +55,7 @@ func TestOpen(t *testing.T) {
 		text string // part of the error
 	}{
 		{name: "nothing asked for", req: OpenRequest{}},
-		{name: "everything asked for", req: OpenRequest{ID: "a-1_b.C", Mode: "manual", Shadow: "one", Allow: []string{"grep"}, Registry: Lazy, Budget: Budget{Tokens: 10, Calls: 2}}},
+		{name: "everything asked for", req: OpenRequest{ID: "a-1_b.C", Mode: "manual", Shadow: "one", Allow: []string{"grep"}, Registry: Lazy, Tokens: new(int64(10)), Calls: new(int64(2))}},
 		{name: "a custom mode", req: OpenRequest{Mode: "docs"}},
 		{name: "the longest id", req: OpenRequest{ID: long}},
 		{name: "an id too long", req: OpenRequest{ID: long + "x"}, err: ErrInvalid, text: "at most 64"},
@@ -69,7 +69,7 @@ func TestOpen(t *testing.T) {
 		{name: "an unknown mode", req: OpenRequest{Mode: "yolo"}, err: ErrMode, text: `"yolo"`},
 		{name: "an unknown shadow", req: OpenRequest{Shadow: "two"}, err: errNoShadow, text: "shadow two"},
 		{name: "an unknown registry", req: OpenRequest{Registry: "half"}, err: ErrInvalid, text: "full or lazy"},
-		{name: "a negative budget", req: OpenRequest{Budget: Budget{Calls: -1}}, err: ErrInvalid, text: "budget"},
+		{name: "a negative budget", req: OpenRequest{Calls: new(int64(-1))}, err: ErrInvalid, text: "budget"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st, _ := store()
@@ -165,7 +165,7 @@ func TestZeroOptions(t *testing.T) {
 func TestList(t *testing.T) {
 	st, _ := store()
 	mustOpen(t, st, OpenRequest{ID: "z", Mode: "manual"})
-	b := mustOpen(t, st, OpenRequest{ID: "b", Shadow: "one", Budget: Budget{Calls: 5}})
+	b := mustOpen(t, st, OpenRequest{ID: "b", Shadow: "one", Calls: new(int64(5))})
 	r, err := b.Reserve(100)
 	if err != nil {
 		t.Fatal(err)
@@ -198,9 +198,68 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
+// TestBudgetOfTheSettings: what a session does not name itself it has from the
+// settings, as they are now.
+func TestBudgetOfTheSettings(t *testing.T) {
+	var set atomic.Value
+	set.Store(Budget{Calls: 1, Tokens: 100})
+	st := NewStore(Options{Budget: func() Budget { return set.Load().(Budget) }})
+	used := func(s *Session, calls int, tokens int64) bool {
+		t.Helper()
+		for range calls {
+			r, err := s.Reserve(tokens)
+			if errors.Is(err, ErrBudget) {
+				return true
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			r.Settle(tokens)
+		}
+		return false
+	}
+	byDefault, err := st.Get("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		s      *Session
+		calls  int
+		tokens int64
+		want   bool
+	}{
+		"one call":                         {mustOpen(t, st, OpenRequest{}), 1, 100, false},
+		"too many calls":                   {mustOpen(t, st, OpenRequest{}), 2, 0, true},
+		"too many tokens":                  {mustOpen(t, st, OpenRequest{}), 1, 101, true},
+		"calls of its own":                 {mustOpen(t, st, OpenRequest{Calls: new(int64(2))}), 2, 50, false},
+		"calls of its own, but not tokens": {mustOpen(t, st, OpenRequest{Calls: new(int64(2))}), 2, 51, true},
+		"no bound of calls":                {mustOpen(t, st, OpenRequest{Calls: new(int64(0))}), 50, 2, false},
+		"no bound at all":                  {mustOpen(t, st, OpenRequest{Calls: new(int64(0)), Tokens: new(int64(0))}), 50, 200, false},
+	} {
+		if got := used(c.s, c.calls, c.tokens); got != c.want {
+			t.Errorf("%s: used up: %v", name, got)
+		}
+	}
+	if !used(byDefault, 2, 0) {
+		t.Error("the default session has no budget")
+	}
+	set.Store(Budget{Calls: 3})
+	if used(byDefault, 2, 1000) || !used(byDefault, 1, 0) {
+		t.Error("the default session does not follow the setting")
+	}
+	if got := byDefault.Info().Budget; got != (Budget{Calls: 3}) {
+		t.Errorf("told is %+v", got)
+	}
+	if err := st.Close(""); err != nil {
+		t.Fatal(err)
+	}
+	if anew, _ := st.Get(""); used(anew, 3, 0) {
+		t.Error("the default session does not begin anew")
+	}
+}
+
 func TestBudget(t *testing.T) {
 	st, _ := store()
-	calls := mustOpen(t, st, OpenRequest{Budget: Budget{Calls: 2}})
+	calls := mustOpen(t, st, OpenRequest{Calls: new(int64(2))})
 	for range 2 {
 		if _, err := calls.Reserve(1 << 40); err != nil {
 			t.Fatal(err)
@@ -210,7 +269,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("a third call of two: %v", err)
 	}
 
-	tokens := mustOpen(t, st, OpenRequest{ID: "t", Budget: Budget{Tokens: 100}})
+	tokens := mustOpen(t, st, OpenRequest{ID: "t", Tokens: new(int64(100))})
 	a, err := tokens.Reserve(60)
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +335,7 @@ func TestRemember(t *testing.T) {
 // However many run at once, no more is spent than there is, and nothing is lost.
 func TestConcurrentUse(t *testing.T) {
 	st, setting := store()
-	s := mustOpen(t, st, OpenRequest{ID: "busy", Budget: Budget{Calls: 500, Tokens: 1000}})
+	s := mustOpen(t, st, OpenRequest{ID: "busy", Calls: new(int64(500)), Tokens: new(int64(1000))})
 	var ok, refused atomic.Int64
 	var wg sync.WaitGroup
 	for g := range 8 {

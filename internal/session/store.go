@@ -32,6 +32,7 @@ var (
 type Options struct {
 	DefaultMode func() string                       // the mode of the settings, asked each time; nil: cautious
 	ValidMode   func(name string) bool              // nil: every name is a mode
+	Budget      func() Budget                       // the budget of the settings, asked each time; nil: no bound
 	Stricter    func(have, want string) string      // want if it is stricter than have, else have; nil: have
 	Root        func(shadow string) (string, error) // the directory of a shadow, or of the main tree for ""; nil: ""
 	Now         func() time.Time                    // nil: time.Now
@@ -65,7 +66,8 @@ type OpenRequest struct {
 
 	ListedOnly bool   // see Session
 	AtLeast    string // a mode; where that of the settings is looser, this one holds
-	Budget     Budget
+
+	Tokens, Calls *int64 // the session's budget; nil: follows the setting; 0: no bound
 }
 
 // Open opens a session. It fails with ErrInvalid, ErrMode or ErrExists; for a
@@ -87,8 +89,8 @@ func (st *Store) Open(r OpenRequest) (*Session, error) {
 	default:
 		return nil, fmt.Errorf("%w: registry: must be full or lazy, not %q", ErrInvalid, cut(string(r.Registry), maxID))
 	}
-	for name, n := range map[string]int64{"tokens": r.Budget.Tokens, "calls": r.Budget.Calls} {
-		if n < 0 {
+	for name, n := range map[string]*int64{"tokens": r.Tokens, "calls": r.Calls} {
+		if n != nil && *n < 0 {
 			return nil, fmt.Errorf("%w: budget.%s: must not be negative; 0 means no bound", ErrInvalid, name)
 		}
 	}
@@ -172,7 +174,7 @@ func (st *Store) fresh(r OpenRequest, root string) *Session {
 	return &Session{
 		ID: r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry, ListedOnly: r.ListedOnly,
 		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),
-		mode: r.Mode, atLeast: r.AtLeast, budget: r.Budget, approvals: map[string]struct{}{},
+		mode: r.Mode, atLeast: r.AtLeast, ownTokens: r.Tokens, ownCalls: r.Calls, approvals: map[string]struct{}{},
 	}
 }
 

@@ -19,6 +19,7 @@ type Tools struct {
 	Dispatch func() *dispatch.Dispatcher // the one that serves now
 	Sessions *session.Store
 	Bus      *events.Bus
+	Strict   func() bool     // schemas are given in their strict form; nil: never
 	People   bool            // an editor is there that can ask its user
 	Mode     string          // of the agent's calls; "": follows the setting
 	Keep     string          // the agent's session, which is kept for who comes again; "": one of its own
@@ -98,6 +99,7 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
+	strict := l.t.Strict != nil && l.t.Strict()
 	out := make([]*sdk.Tool, 0, len(list))
 	for _, t := range list {
 		if t.Interactive && !l.people {
@@ -105,7 +107,7 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 		}
 		h := t.Hints()
 		tool := &sdk.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.SchemaForModels(strict),
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: &h.Destructive, IdempotentHint: h.Idempotent, OpenWorldHint: &h.OpenWorld},
 		}
 		if t.Core {

@@ -1,0 +1,177 @@
+package app_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// strictOf reports whether read_file, in any format, has a schema that needs all
+// arguments and takes null for those that may be left out.
+func strictOf(t *testing.T, data []byte) bool {
+	t.Helper()
+	type schema struct {
+		Properties map[string]struct{ Type any }
+		Required   []string
+	}
+	var list struct {
+		Tools []struct {
+			Name         string
+			Function     struct{ Name string }
+			InputSchema  *schema `json:"inputSchema"`
+			InputSchema2 *schema `json:"input_schema"`
+		}
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	var openai struct {
+		Tools []struct {
+			Function struct {
+				Name       string
+				Strict     bool
+				Parameters *schema
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &openai); err != nil {
+		t.Fatal(err)
+	}
+	for i, tool := range list.Tools {
+		s := tool.InputSchema
+		if s == nil {
+			s = tool.InputSchema2
+		}
+		if f := openai.Tools[i].Function; f.Parameters != nil {
+			s = f.Parameters
+			if f.Name == "read_file" && f.Strict != (len(s.Required) == len(s.Properties)) {
+				t.Errorf("strict is %v, and %d of %d arguments are required", f.Strict, len(s.Required), len(s.Properties))
+			}
+		}
+		if tool.Name != "read_file" && tool.Function.Name != "read_file" {
+			continue
+		}
+		_, null := s.Properties["offset"].Type.([]any)
+		if all := len(s.Required) == len(s.Properties); all != null {
+			t.Errorf("half strict: %+v", s)
+		}
+		return null
+	}
+	t.Fatalf("read_file is not there: %s", data)
+	return false
+}
+
+// TestStrictSetting: the setting says whether schemas are strict, wherever models
+// get them and no request says otherwise; calls are taken either way.
+func TestStrictSetting(t *testing.T) {
+	yes, no := new(true), new(false)
+	for name, c := range map[string]struct{ set, asked *bool }{
+		"by default":    {nil, nil},
+		"asked for":     {nil, yes},
+		"set":           {yes, nil},
+		"set to no":     {no, nil},
+		"set, not here": {yes, no},
+		"only here":     {no, yes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			settings := object{"mode": "autonomous"}
+			if c.set != nil {
+				settings["tools"] = object{"strictSchemas": *c.set}
+			}
+			userSettings(t, settings)
+			want := c.set != nil && *c.set
+			if c.asked != nil {
+				want = *c.asked
+			}
+			dir := project(t, map[string]string{"a.txt": "one\ntwo\n"})
+			r := serve(t, dir, fakeeditor.Options{})
+			for _, format := range []tools.Format{tools.FormatOpenAI, tools.FormatAnthropic, tools.FormatMCP} {
+				arg := object{"format": format}
+				args := []string{"tools", "--root", dir, "--format", string(format)}
+				if c.asked != nil {
+					arg["strict"] = *c.asked
+					args = append(args, "--strict="+map[bool]string{true: "true", false: "false"}[*c.asked])
+				}
+				if got := strictOf(t, command[json.RawMessage](r, "sidecar.tools.list", arg)); got != want {
+					t.Errorf("sidecar.tools.list, %s: strict %v", format, got)
+				}
+				out, stderr, code := cli(t, "", args...)
+				if code != 0 {
+					t.Fatal(stderr)
+				}
+				if got := strictOf(t, []byte(out)); got != want {
+					t.Errorf("%s: strict %v", strings.Join(args, " "), got)
+				}
+			}
+			if strictOf(t, command[json.RawMessage](r, "sidecar.tools.list", object{"format": "info"})) {
+				t.Error("people are shown strict schemas")
+			}
+			if res := r.call("read_file", object{"path": "a.txt", "offset": 2, "limit": nil, "tail": nil, "mode": nil}); !res.OK || res.Content != "two\n" {
+				t.Errorf("%+v", res)
+			}
+			if res := r.call("read_file", object{"path": nil}); res.Error.Code != tools.InvalidArguments {
+				t.Errorf("null for what is required: %+v", res)
+			}
+
+			if c.asked != nil {
+				return // agents over MCP have no say in it
+			}
+			a := newAgent(t, dir, mcpVersions[0], nil)
+			list, _ := a.list()
+			data, err := json.Marshal(object{"tools": list})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strictOf(t, data); got != want {
+				t.Errorf("over MCP: strict %v", got)
+			}
+			if text, ok := a.call("read_file", object{"path": "a.txt", "offset": 2, "limit": nil, "tail": nil, "mode": nil}); !ok || text != "two\n" {
+				t.Errorf("over MCP: %s", text)
+			}
+		})
+	}
+}
+
+// TestBudgetSetting: every session that names no budget has that of the settings.
+func TestBudgetSetting(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "one\n"})
+	r := serve(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"budget": object{"calls": 2}}}})
+	for id, budget := range map[string]object{"names-none": nil, "names-calls": {"calls": 3}, "names-tokens": {"tokens": 100_000}, "has-none": {"calls": 0}} {
+		arg := object{"id": id}
+		if budget != nil {
+			arg["budget"] = budget
+		}
+		command[object](r, "sidecar.session.open", arg)
+	}
+	calls := func(session string) int {
+		t.Helper()
+		for n := range 10 {
+			if res := r.in(session, "read_file", object{"path": "a.txt"}); res.Error.Code == tools.BudgetExceeded {
+				return n
+			} else if !res.OK {
+				t.Fatalf("%+v", res)
+			}
+		}
+		return 10
+	}
+	for session, want := range map[string]int{"default": 2, "names-none": 2, "names-calls": 3, "names-tokens": 2, "has-none": 10} {
+		if got := calls(session); got != want {
+			t.Errorf("%s: %d calls, want %d", session, got, want)
+		}
+	}
+	command[object](r, "sidecar.session.close", object{"session": "default"})
+	if got := calls("default"); got != 2 {
+		t.Errorf("the default session anew: %d calls", got)
+	}
+
+	home(t)
+	r = serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
+	if got := calls("default"); got != 10 {
+		t.Errorf("control: %d calls without a setting", got)
+	}
+}
