@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,16 @@ func TestDemo(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "All as it should be") || strings.Contains(out.String(), "\x1b") {
 		t.Errorf("the demo ended without its last line, or is coloured without a terminal")
+	}
+
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(readme), "Some of what it prints:\n\n```\n")
+	block, _, _ = strings.Cut(block, "```")
+	if strings.Count(block, "\n") < 5 || !strings.Contains(out.String(), block) {
+		t.Errorf("the README shows what the demo does not print:\n%s", block)
 	}
 }
 
