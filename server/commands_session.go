@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +70,7 @@ func (s *Server) openSession(_ context.Context, a openSessionArgs) (sessionResul
 }
 
 // checkAllow says which selectors fit no tool. A session that would have none at
-// all by mistake is refused; one for an MCP server that is not connected yet is
+// all by mistake is refused; one for tools that an MCP server may still bring is
 // not.
 func (s *Server) checkAllow(allow []string) (warnings []string, err error) {
 	d := s.current().Dispatch
@@ -81,9 +80,9 @@ func (s *Server) checkAllow(allow []string) (warnings []string, err error) {
 	unmatched := d.Unmatched(allow)
 	coming := 0
 	for _, selector := range unmatched {
-		if server, ok := strings.CutPrefix(selector, "mcp:"); ok && s.knowsMCP(server) {
+		if why := s.mayCome(strings.TrimPrefix(selector, "!")); why != "" {
 			coming++
-			warnings = append(warnings, fmt.Sprintf("allow: %q fits no tool yet: the server has none", selector))
+			warnings = append(warnings, fmt.Sprintf("allow: %q fits no tool yet: %s", selector, why))
 			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("allow: %q fits no tool; it may be %s", selector, tools.Selectors))
@@ -94,11 +93,31 @@ func (s *Server) checkAllow(allow []string) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// knowsMCP reports whether a selector behind mcp: names a server of the settings.
-func (s *Server) knowsMCP(selector string) bool {
+// mayCome says why a selector that fits no tool may fit one of an MCP server
+// later; "" if it can't.
+func (s *Server) mayCome(selector string) (why string) {
 	m := s.current().MCP
-	name, _, _ := strings.Cut(selector, "/")
-	return m != nil && slices.ContainsFunc(m.List(), func(st MCPStatus) bool { return st.Name == name })
+	if m == nil {
+		return ""
+	}
+	named, isServer := strings.CutPrefix(selector, "mcp:")
+	named, _, _ = strings.Cut(named, "/")
+	if !isServer && selector != string(tools.SourceMCP) && !strings.HasPrefix(selector, "mcp_") && !strings.ContainsAny(selector, "*?[") {
+		return ""
+	}
+	var waiting []string
+	for _, st := range m.List() {
+		switch {
+		case isServer && st.Name == named:
+			return "the server has none"
+		case st.State != "connected" && st.State != "disabled":
+			waiting = append(waiting, fmt.Sprintf("%s (%s)", st.Name, st.State))
+		}
+	}
+	if isServer || len(waiting) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("MCP servers are not connected: %s; the names of their tools begin with mcp_<server>_", strings.Join(waiting, ", "))
 }
 
 type closeSessionArgs struct {

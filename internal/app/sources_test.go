@@ -217,6 +217,63 @@ func TestMCPServersOfTheUser(t *testing.T) {
 	}
 }
 
+// TestAllowOfToolsToCome: a session for tools that MCP servers have not brought
+// yet is opened, and told so; one for what nobody will bring is not.
+func TestAllowOfToolsToCome(t *testing.T) {
+	home(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := object{"command": self, "args": []string{mcpServerCommand}}
+	silent := object{"command": "sleep", "args": []string{"1000"}} // it says nothing, so that it stays as it starts
+	off := object{"command": self, "args": []string{mcpServerCommand}, "enabled": false}
+	later := [][]string{{"mcp"}, {"github_*"}, {"mcp_slow_say"}, {"!mcp"}, {"mcp", "nothing"}}
+	never := [][]string{{"nothing"}, {"!nothing"}, {""}, {"kit:none"}, {"plugin"}, {"mcp:none/*"}}
+	for name, c := range map[string]struct {
+		servers          object
+		state            string // of the server slow
+		accepted, refuse [][]string
+	}{
+		"starting":   {object{"slow": silent}, "connecting", append(later, []string{"mcp:slow/*"}), never},
+		"one of two": {object{"slow": silent, "mine": answers}, "connecting", [][]string{{"github_*"}, {"mcp_slow_say"}, {"mcp:mine/none"}}, never},
+		"ready":      {object{"mine": answers}, "", [][]string{{"mcp"}, {"mcp_mine_*"}, {"mcp:mine/none"}}, append(never, []string{"github_*"}, []string{"mcp_slow_say"})},
+		"disabled":   {object{"slow": off}, "disabled", [][]string{{"mcp:slow/*"}}, append(never, []string{"github_*"}, []string{"mcp"})},
+		"none":       {nil, "", [][]string{{"git_*"}}, append(never, later...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			userSettings(t, object{"sandbox.mode": "off", "mcp.servers": c.servers})
+			r := serveSelf(t, project(t, nil), fakeeditor.Options{})
+			if c.servers["mine"] != nil {
+				if s := command[server.MCPStatus](r, "sidecar.mcp.reconnect", object{"server": "mine"}); s.State != "connected" {
+					t.Fatalf("%+v", s)
+				}
+			}
+			if s := r.mcpServers()["slow"]; s.State != c.state {
+				t.Fatalf("%+v, want it %s", s, c.state)
+			}
+			type opened struct {
+				Warnings []string `json:"warnings"`
+			}
+			for _, allow := range c.accepted {
+				var o opened
+				if err := r.ExecuteCommand(t.Context(), "sidecar.session.open", object{"allow": allow}, &o); err != nil {
+					t.Errorf("%q: %v", allow, err)
+				} else if fits := len(o.Warnings) == 0; fits != (name == "none" || allow[0] != "mcp:mine/none" && name == "ready") {
+					t.Errorf("%q: warnings %q", allow, o.Warnings)
+				} else if c.state == "connecting" && !strings.Contains(o.Warnings[0], "fits no tool yet") {
+					t.Errorf("%q: warnings %q", allow, o.Warnings)
+				}
+			}
+			for _, allow := range c.refuse {
+				if err := r.ExecuteCommand(t.Context(), "sidecar.session.open", object{"allow": allow}, nil); err == nil || !strings.Contains(err.Error(), "nothing in it fits a tool") {
+					t.Errorf("%q: %v", allow, err)
+				}
+			}
+		})
+	}
+}
+
 // A server that the sandbox hides files of is told apart from one whose files
 // are not there, and the setting that is named shows them.
 func TestMCPServerHidden(t *testing.T) {
