@@ -134,3 +134,35 @@ func TestExamplesWork(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaFollowsWrongArguments: a model that calls a tool which is not in its
+// list is told the arguments when it had them wrong, and only then: any other
+// failure would come again with them.
+func TestSchemaFollowsWrongArguments(t *testing.T) {
+	home(t)
+	r := serve(t, project(t, map[string]string{"a.txt": "one\n", ".env": "TOKEN=x\n", ".git/config": "[core]\n"}), fakeeditor.Options{})
+	const marked = "The arguments of "
+	for _, c := range []struct {
+		tool string
+		args object
+		code tools.Code // "" for none
+		told bool
+	}{
+		{"append_file", object{"path": "a.txt"}, tools.InvalidArguments, true},
+		{"append_file", object{"path": "a.txt", "content": "x", "mode": "w"}, tools.InvalidArguments, true},
+		{"append_file", object{"path": "a.txt", "content": 1}, tools.InvalidArguments, true},
+		{"diff_text", object{"a": "x"}, tools.InvalidArguments, true}, // which no schema says
+		{"append_file", object{"path": ".git/config", "content": "x"}, tools.ProtectedPath, false},
+		{"diff_text", object{"paths": []string{"none.txt", "a.txt"}}, tools.NotFound, false},
+		{"diff_text", object{"paths": []string{".env", "a.txt"}}, tools.SensitivePath, false},
+		{"diff_text", object{"paths": []string{"../a.txt", "a.txt"}}, tools.OutsideWorkspace, false},
+		{"diff_text", object{"paths": []string{"a.txt", "a.txt"}}, "", false},
+		{"read_file", object{"paht": "a.txt"}, tools.InvalidArguments, false}, // it is in the list
+	} {
+		session := command[struct{ Session string }](r, "sidecar.session.open", object{"registry": "lazy", "mode": "autonomous"}).Session
+		res := r.in(session, c.tool, c.args)
+		if told := strings.Contains(res.Content, marked+c.tool); res.Error.Code != c.code || told != c.told {
+			t.Errorf("%s %v: %s, schema %v\n%s", c.tool, c.args, res.Error.Code, told, res.Content)
+		}
+	}
+}
