@@ -205,7 +205,23 @@ func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbo
 	go func() { _ = p.Wait() }() // how it ends does not matter, only that it is not left
 	return &source.Process{In: p.In, Out: p.Out, Kill: p.Kill, Said: p.Said, Hidden: func(ctx context.Context) []string {
 		return unseen(ctx, box, *spec, outside(s, dir, home))
+	}, Advice: func() string {
+		level, err := box.LevelFor(spec.Mode)
+		if err != nil || level == sandbox.None || spec.Network || !shell.WantsNetwork(p.Said()) {
+			return ""
+		}
+		return networkAdvice(s.Name, allowed)
 	}}, nil
+}
+
+// networkAdvice says which setting gives a server the network, beside those that
+// have it.
+func networkAdvice(name string, allowed []string) string {
+	list, err := json.Marshal(append(slices.Clone(allowed), name))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("it has no network in the sandbox, so that npx and uvx can't download anything: the setting sidecar.mcp.network (in the user's settings file or the editor's settings) lets it use the network, as %s", list)
 }
 
 // outside are the files and directories outside of the workspace that a server's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -269,6 +270,55 @@ func TestAllowOfToolsToCome(t *testing.T) {
 				if err := r.ExecuteCommand(t.Context(), "sidecar.session.open", object{"allow": allow}, nil); err == nil || !strings.Contains(err.Error(), "nothing in it fits a tool") {
 					t.Errorf("%q: %v", allow, err)
 				}
+			}
+		})
+	}
+}
+
+// TestMCPServerWithoutNetwork: a server that fails because it has no network says
+// which setting gives it one; one that fails otherwise, or has it, does not.
+func TestMCPServerWithoutNetwork(t *testing.T) {
+	home(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := sandbox.Open(self, sandbox.Options{}).Status(); st.Level == sandbox.None {
+		t.Skip("nothing takes the network away here: " + st.Why)
+	}
+	const npm = `echo "npm error code EAI_AGAIN
+npm error request to https://registry.npmjs.org/some-server failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org" >&2; exit 1`
+	const uv = "echo 'error: Failed to fetch: https://pypi.org/simple/some-server/: dns error: failed to lookup address information: Temporary failure in name resolution' >&2; exit 2"
+	type entry struct {
+		settings object
+		command  string
+		args     []string
+		want     string // part of the advice; "" for none
+	}
+	cases := map[string]entry{
+		"npx":              {object{}, "sh", []string{"-c", npm}, `as ["mine"]`},
+		"uvx":              {object{}, "sh", []string{"-c", uv}, `as ["mine"]`},
+		"beside others":    {object{"mcp.network": []string{"other"}}, "sh", []string{"-c", npm}, `as ["other","mine"]`},
+		"with a network":   {object{"mcp.network": []string{"mine"}}, "sh", []string{"-c", npm}, ""},
+		"all have it":      {object{"mcp.network": []string{"*"}}, "sh", []string{"-c", npm}, ""},
+		"commands have it": {object{"sandbox.network": true}, "sh", []string{"-c", npm}, ""},
+		"no sandbox":       {object{"sandbox.mode": "off"}, "sh", []string{"-c", npm}, ""},
+		"another failure":  {object{}, "sh", []string{"-c", "echo 'no such option' >&2; exit 1"}, ""},
+	}
+	if _, err := exec.LookPath("npx"); err == nil {
+		cases["the real npx"] = entry{object{}, "npx", []string{"-y", "@modelcontextprotocol/server-everything"}, `as ["mine"]`}
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			c.settings["mcp.servers"] = object{"mine": object{"command": c.command, "args": c.args}}
+			userSettings(t, c.settings)
+			r := serveSelf(t, project(t, nil), fakeeditor.Options{})
+			s := command[server.MCPStatus](r, "sidecar.mcp.reconnect", object{"server": "mine"})
+			if s.State != "failed" || !strings.Contains(s.Error, "it wrote: ") {
+				t.Fatalf("%+v", s)
+			}
+			if strings.Contains(s.Error, "sidecar.mcp.network") != (c.want != "") || !strings.Contains(s.Error, c.want) {
+				t.Errorf("wanted %q: %s", c.want, s.Error)
 			}
 		})
 	}

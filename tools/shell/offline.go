@@ -45,11 +45,15 @@ var (
 	})
 )
 
+// WantsNetwork reports whether what a program wrote says that it could not reach
+// another machine.
+func WantsNetwork(said string) bool { return wants().MatchString(said) }
+
 // offline is the hint for a command that failed and seems to have wanted the
 // network, which it did not have.
 func (o outcome) offline(said ...string) string {
 	text := strings.Join(said, "\n")
-	if o.code == 0 || !strings.Contains(o.words, "no network") || !wants().MatchString(text) {
+	if o.code == 0 || !strings.Contains(o.words, "no network") || !WantsNetwork(text) {
 		return ""
 	}
 	advice := "what this one wanted has to be in the workspace before"

@@ -168,7 +168,7 @@ func (c *conn) end() {
 const goodbye = 2 * time.Second
 
 // because is the reason for the end of a connection, with what the process
-// said last.
+// said last, and what can be done about that.
 func (c *conn) because(err error) error {
 	c.mu.Lock()
 	if c.why != nil {
@@ -188,6 +188,11 @@ func (c *conn) because(err error) error {
 				said = "…" + said[len(said)-most:]
 			}
 			err = fmt.Errorf("%w; it wrote: %s", err, said)
+		}
+		if c.process.Advice != nil {
+			if advice := c.process.Advice(); advice != "" {
+				err = fmt.Errorf("%w; %s", err, advice)
+			}
 		}
 	}
 	return err

@@ -84,6 +84,10 @@ type Process struct {
 	// Hidden are the files and directories that its entry names, and that are
 	// there, but not for it; nil means that nothing is known of that.
 	Hidden func(ctx context.Context) []string
+
+	// Advice is what the user can do about what it wrote to standard error before
+	// it failed, "" if nothing is known; nil is as "".
+	Advice func() string
 }
 
 // Memory keeps, for the user, what was trusted and seen of the workspace's
