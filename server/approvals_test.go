@@ -105,6 +105,47 @@ func TestApproveByMessage(t *testing.T) {
 	}
 }
 
+// A pattern is shown and offered by each way to ask, where there is one.
+func TestApprovePattern(t *testing.T) {
+	own := fakeeditor.Usual()
+	own.Experimental.Sidecar.Approve = true
+	for name, c := range map[string]struct {
+		capabilities *lsp.ClientCapabilities
+		method       string
+		pattern      string
+		reply        any
+		shown        string // in what the editor is sent, if there is a pattern
+		want         dispatch.Scope
+	}{
+		"by message":                 {fakeeditor.Usual(), "window/showMessageRequest", "go test *", object{"title": "Allow `go test *` for this session"}, "Allow `go test *` for this session", dispatch.Pattern},
+		"by message, once":           {fakeeditor.Usual(), "window/showMessageRequest", "go test *", object{"title": "Allow"}, "Allow `go test *` for this session", dispatch.Once},
+		"by message, without":        {fakeeditor.Usual(), "window/showMessageRequest", "", object{"title": "Allow"}, "this session", dispatch.Once},
+		"by a dialog of its own":     {own, "sidecar/approve", "go test *", object{"outcome": "allow", "scope": "pattern"}, `"pattern":"go test *"`, dispatch.Pattern},
+		"by its own dialog, without": {own, "sidecar/approve", "", object{"outcome": "allow"}, `"pattern"`, dispatch.Once},
+	} {
+		w := newWorld(t, setup{capabilities: c.capabilities})
+		w.Answer(c.method, func(_ context.Context, params json.RawMessage) (any, error) {
+			if got := strings.Contains(string(params), c.shown); got != (c.pattern != "") {
+				t.Errorf("%s: the editor is sent %s", name, params)
+			}
+			return c.reply, nil
+		})
+		q := question("q1")
+		q.Rememberable = true
+		got, err := w.approver.(dispatch.PatternApprover).ApprovePattern(w.ctx, q, c.pattern)
+		if err != nil || !got.Allow || got.Scope != c.want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	w := newWorld(t, setup{})
+	w.Answer("window/showMessageRequest", func(context.Context, json.RawMessage) (any, error) {
+		return object{"title": "Allow `` for this session"}, nil
+	})
+	if got := take(w, w.ask(w.ctx, question("q1"))); got.answer.Allow {
+		t.Errorf("an empty pattern: %+v", got)
+	}
+}
+
 // An editor that answers what it was not asked does not allow anything.
 func TestApproveStrangeAnswers(t *testing.T) {
 	for _, answer := range []any{object{"title": "Sure"}, object{}, true, "Allow", []any{}} {

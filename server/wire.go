@@ -96,7 +96,8 @@ type approveParams struct {
 	Effects       dispatch.EffectList `json:"effects"`
 	Rule          string              `json:"rule,omitempty"`
 	Irrecoverable bool                `json:"irrecoverable"`
-	Rememberable  bool                `json:"rememberable"` // else an answer holds once, whatever its scope
+	Rememberable  bool                `json:"rememberable"`      // else an answer holds once, whatever its scope
+	Pattern       string              `json:"pattern,omitempty"` // what the scope pattern holds for; without it that scope holds once
 	ID            string              `json:"id"`
 	Hash          string              `json:"hash"`
 	ExpiresAt     time.Time           `json:"expiresAt"`

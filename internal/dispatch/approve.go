@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -23,6 +25,14 @@ const confirmWord = "CONFIRM"
 // ErrNobody is an Approver's answer when no person can be reached.
 var ErrNobody = errors.New("nobody can be asked")
 
+// PatternApprover is an Approver that can offer the scope Pattern. pattern is
+// what such an answer holds for, as it is shown; "" where nothing safe looks like
+// the call, and then the scope must not be offered.
+type PatternApprover interface {
+	Approver
+	ApprovePattern(ctx context.Context, a Ask, pattern string) (Answer, error)
+}
+
 // ask puts the call to a person, with its real effect, and returns nil only
 // when that person allowed exactly this.
 func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Change) error {
@@ -31,8 +41,13 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	c.approvals++
 	a := c.question(v, changes)
 	c.told = true
+	patterns := c.patterns(v, changes)
 	c.publish(events.Event{Type: events.PermissionRequested, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(policy.Ask), Rule: v.Rule, Reason: v.Reason}})
-	answer, decided, err := c.answer(ctx, a)
+	answer, decided, err := c.answer(ctx, a, patterns)
+	if answer.Allow && answer.Scope == Pattern && len(patterns) == 0 {
+		answer.Scope = Once
+		c.notes = append(c.notes, "The user allowed this with the scope pattern, but there is no safe pattern for it, so that holds once.")
+	}
 	outcome, by := policy.Deny, v.By // what asks is what denies when nobody answers
 	if err == nil {
 		outcome = policy.Allow
@@ -55,13 +70,17 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 
 // answer waits for a person's answer to a. Every way but a clear yes is a no;
 // decided reports whether it is a person's.
-func (c *call) answer(ctx context.Context, a Ask) (ans Answer, decided bool, err error) {
+func (c *call) answer(ctx context.Context, a Ask, patterns []string) (ans Answer, decided bool, err error) {
 	if c.d.o.Approver == nil {
 		return Answer{}, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, c.because(a))
 	}
 	wait, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
-	ans, err = c.d.o.Approver.Approve(wait, a)
+	if p, ok := c.d.o.Approver.(PatternApprover); ok {
+		ans, err = p.ApprovePattern(wait, a, c.d.o.Redact.Visible(c.d.o.Redact.Text(listPatterns(patterns))))
+	} else {
+		ans, err = c.d.o.Approver.Approve(wait, a)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ans, false, ctx.Err()
@@ -101,10 +120,63 @@ func (c *call) remember(scope Scope, v policy.Verdict, changes []workspace.Chang
 		}
 		c.session.Remember(c.tool.Name)
 	case Pattern:
+		if c.line != nil {
+			for _, p := range c.linePatterns() {
+				c.session.Remember(shell.PatternKey(p))
+			}
+			return
+		}
 		for _, ch := range changes {
 			c.session.Remember(patternKey(c.tool.Name, ch.Path))
 		}
 	}
+}
+
+// patterns are what an answer with the scope Pattern holds for, for people: how
+// commands begin, or a tool's edits in directories. There are none when the
+// answer can't hold for more than this call.
+func (c *call) patterns(v policy.Verdict, changes []workspace.Change) []string {
+	if !v.Remember {
+		return nil
+	}
+	var list []string
+	if c.line != nil {
+		for _, p := range c.linePatterns() {
+			list = append(list, p+" *")
+		}
+		return list
+	}
+	for _, ch := range changes {
+		if in := c.tool.Name + " " + path.Dir(ch.Path) + "/*"; !slices.Contains(list, in) {
+			list = append(list, in)
+		}
+	}
+	return list
+}
+
+// linePatterns are the patterns of the commands of the line that nothing else
+// allows; none when one of them has none.
+func (c *call) linePatterns() []string {
+	var list []string
+	for _, p := range c.line.Parts {
+		switch {
+		case p.Outcome == policy.Allow || slices.Contains(list, p.Pattern):
+		case p.Pattern == "":
+			return nil
+		default:
+			list = append(list, p.Pattern)
+		}
+	}
+	return list
+}
+
+// listPatterns are the patterns as one text, which is short whatever the edit.
+func listPatterns(list []string) string {
+	const most = 3
+	if more := len(list) - most; more > 0 {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(list, ", ")
 }
 
 // question is what a person is shown. Its hash covers what would be done, not

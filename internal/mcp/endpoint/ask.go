@@ -120,6 +120,7 @@ func (a *Asker) Choose(ctx context.Context, text string, options []string, custo
 const (
 	allow        = "Allow"
 	allowSession = "Allow for session"
+	allowPattern = "Allow `%s` for this session"
 	deny         = "Deny"
 )
 
@@ -129,8 +130,8 @@ const confirm = "CONFIRM"
 // Approve puts the dispatcher's question to the user. What would be done comes
 // first, because some programs show the beginning alone. What can be undone is
 // allowed unless the user chooses otherwise, which saves keys; what can't has to
-// be typed.
-func (a *Asker) Approve(ctx context.Context, q dispatch.Ask) (dispatch.Answer, error) {
+// be typed. pattern is what the scope of that name holds for, "" for none.
+func (a *Asker) Approve(ctx context.Context, q dispatch.Ask, pattern string) (dispatch.Answer, error) {
 	message := q.Title + "\n\n" + q.Body + "\n\n" + q.Reason
 	if q.Brief != "" {
 		message = q.Brief + "\n\n" + message
@@ -143,6 +144,10 @@ func (a *Asker) Approve(ctx context.Context, q dispatch.Ask) (dispatch.Answer, e
 	if q.Rememberable {
 		f.Enum = []string{allow, allowSession, deny}
 	}
+	alike := fmt.Sprintf(allowPattern, pattern)
+	if pattern != "" {
+		f.Enum = slices.Insert(f.Enum, len(f.Enum)-1, alike)
+	}
 	answer, _, err := a.one(ctx, message, f)
 	out := dispatch.Answer{Scope: dispatch.Once}
 	switch answer {
@@ -150,6 +155,8 @@ func (a *Asker) Approve(ctx context.Context, q dispatch.Ask) (dispatch.Answer, e
 		out.Allow = true
 	case allowSession:
 		out.Allow, out.Scope = true, dispatch.ForSession
+	case alike:
+		out.Allow, out.Scope = true, dispatch.Pattern
 	}
 	return out, err
 }

@@ -75,6 +75,7 @@ type Part struct {
 	Rule    string         // stable name, such as "command.rule" or "command.read"
 	Reason  string
 	Key     string // stands for exactly this command in Judge.Remembered; "": it can't be remembered
+	Pattern string // how the commands begin that a person may allow with this one; "": none can be
 }
 
 // Verdict is what was decided about a line: the strictest of its parts.
@@ -155,7 +156,14 @@ func (j *Judge) command(c Command, set []Assign) Part {
 	if p.Key != "" && j.Remembered != nil && j.Remembered(p.Key) {
 		return p.by(policy.Allow, "allowed-for-session", "a person allowed this command for the session")
 	}
-	return j.mayHide(p, j.couldRun(c, p))
+	why := j.couldRun(c, p)
+	if why == "" || !j.Rules.deny() {
+		p.Pattern = j.pattern(c, set)
+	}
+	if p.Pattern != "" && j.Remembered != nil && j.Remembered(PatternKey(p.Pattern)) {
+		return p.by(policy.Allow, "allowed-for-session", "a person allowed "+quote(p.Pattern+" *")+" for the session")
+	}
+	return j.mayHide(p, why)
 }
 
 // mayHide turns a part of which it isn't known what it runs into a question,

@@ -220,7 +220,8 @@ func (u *user) edit() {
 	}
 }
 
-// command is asked about until a rule names how it begins.
+// command is asked about until the user allows what looks like it, and what looks
+// like it alone.
 func (u *user) command() {
 	e := u.editor()
 	run := func(line string) result { return call(u, e, "run_command", object{"command": line}) }
@@ -234,12 +235,39 @@ func (u *user) command() {
 	if res := run("touch second.txt"); res.OK {
 		u.t.Errorf("another line is allowed with it: %+v", res)
 	}
-	e = u.editor(object{"prefix": []string{"touch"}, "decision": "allow"})
-	if res := run("touch second.txt"); !res.OK {
-		u.t.Errorf("its beginning is allowed: %+v", res)
+	e.Choose("Allow `touch *` for this session")
+	for _, line := range []string{"touch second.txt", "touch third.txt", "ls && touch fourth.txt"} {
+		if res := run(line); !res.OK {
+			u.t.Errorf("%s, which the pattern fits: %+v", line, res)
+		}
 	}
-	if res := run("mkdir third"); res.OK {
-		u.t.Errorf("control: %+v", res)
+	for _, line := range []string{"mkdir fifth", "touch sixth.txt && mkdir fifth", "touch .bashrc", "touch ../sixth.txt", "A=1 touch sixth.txt"} {
+		if res := run(line); res.OK {
+			u.t.Errorf("%s is allowed with it: %+v", line, res)
+		}
+	}
+	if res := call(u, e, "run_command", object{"command": "touch sixth.txt", "env": object{"A": "1"}}); res.OK {
+		u.t.Errorf("with a variable: %+v", res)
+	}
+	e.Choose("Allow `go test *` for this session")
+	if res := run("go test ."); !res.OK {
+		u.t.Fatalf("go test: %+v", res)
+	}
+	if res := run("go test -run TestPrice ./..."); !res.OK {
+		u.t.Errorf("go test of another part: %+v", res)
+	}
+	for _, line := range []string{"go build", "go test . && rm -rf x", "go test -exec 'sh -c true' ."} {
+		if res := run(line); res.OK {
+			u.t.Errorf("%s is allowed with it: %+v", line, res)
+		}
+	}
+	var why struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}
+	err := e.ExecuteCommand(u.t.Context(), "sidecar.policy.explain", object{"name": "run_command", "arguments": object{"command": "go test -v ."}}, &why)
+	if err != nil || why.Decision != "allow" || !strings.Contains(why.Reason, "a person allowed `go test *` for the session") {
+		u.t.Errorf("explained: %v, %+v", err, why)
 	}
 }
 
@@ -311,16 +339,12 @@ func (u *user) run(args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// editor is one whose server is the installed program, until the flow's end, with
-// the user's rules for commands.
-func (u *user) editor(rules ...object) *fakeeditor.Editor {
+// editor is one whose server is the installed program, until the flow's end.
+func (u *user) editor() *fakeeditor.Editor {
 	u.t.Helper()
 	cmd := exec.Command(u.program, "serve")
 	cmd.Env = u.env
-	if rules == nil {
-		rules = []object{}
-	}
-	e, err := fakeeditor.StartProcess(cmd, fakeeditor.Options{Root: u.dir, InitializationOptions: object{"sidecar": object{"commandRules": rules}}})
+	e, err := fakeeditor.StartProcess(cmd, fakeeditor.Options{Root: u.dir})
 	if err == nil {
 		_, err = e.Initialize(u.t.Context())
 	}

@@ -1,0 +1,130 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+)
+
+// patternPerson is a person who is offered patterns.
+type patternPerson struct {
+	*person
+	offered []string
+}
+
+func (p *patternPerson) ApprovePattern(ctx context.Context, a Ask, pattern string) (Answer, error) {
+	p.offered = append(p.offered, pattern)
+	return p.Approve(ctx, a)
+}
+
+// lines is a rig with a person who answers with the scope Pattern.
+func lines(t *testing.T) (r *rig, p *patternPerson, run func(line string) (res *Result, asked bool)) {
+	r = newRig(t, "cautious")
+	p = &patternPerson{person: r.person}
+	r.o.Approver = p
+	p.answer = func(a Ask) (Answer, error) {
+		answer := Answer{Allow: true, Scope: Pattern}
+		if a.Irrecoverable {
+			answer = Answer{Reason: "never"}
+		}
+		return answer, nil
+	}
+	return r, p, func(line string) (*Result, bool) {
+		before := len(p.asked)
+		args, _ := json.Marshal(shellIn{line})
+		res := r.call(t, "shell", string(args))
+		return res, len(p.asked) > before
+	}
+}
+
+// An approval with the scope pattern is a rule for the session: it holds for
+// commands that begin alike, and against nothing that is stricter.
+func TestPatternApproval(t *testing.T) {
+	r, p, run := lines(t)
+	for _, c := range []struct {
+		line    string
+		asked   bool
+		pattern string
+		held    bool // what was done
+	}{
+		{"go test ./a", true, "go test *", true},
+		{"go test ./b", false, "", true},
+		{"ls && go test -v ./c | head", false, "", true},
+		{"go test ./b && rm -rf x", true, "", false},
+		{"go test ./b && rm x", true, "", true},
+		{"go test ./b && rm x", true, "", true},
+		{"go test -exec 'sh -c evil' ./b", true, "", true},
+		{"go test -exec 'sh -c evil' ./b", true, "", true},
+		{"export GOFLAGS=-x; go test ./b", true, "", true},
+		{"export A=1; go test ./b", true, "", true},
+		{"go build", true, "go build *", true},
+		{"go build ./a", false, "", true},
+		{"go test ./d && go vet ./d && npm run lint", true, "go vet *, npm run lint *", true},
+		{"npm run lint && go vet", false, "", true},
+		{"npm run build", true, "npm run build *", true},
+		{"go test ../outside", true, "", true},
+		{"git push", true, "", true},
+		{"git push", true, "", true},
+		{"bash -c 'go test ./a'", true, "", true},
+	} {
+		before := len(p.offered)
+		res, asked := run(c.line)
+		offered := strings.Join(p.offered[before:], "|")
+		if asked != c.asked || offered != c.pattern || res.OK != c.held {
+			t.Errorf("%q: asked %v, offered %q, ok %v (%s)", c.line, asked, offered, res.OK, res.Content)
+		}
+		said := strings.Contains(res.Content, "there is no safe pattern for it, so that holds once")
+		if said != (asked && c.held && c.pattern == "") {
+			t.Errorf("%q: says that it holds once: %v", c.line, said)
+		}
+	}
+
+	// What was allowed is named, and a rule that comes later wins over it.
+	args := json.RawMessage(`{"command":"go test ./e"}`)
+	explain := func() Explanation {
+		e, err := r.Explain(t.Context(), Request{Name: "shell", Arguments: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if e := explain(); e.Decision != policy.Allow || e.Rule != "command.allow" || !strings.Contains(e.Reason, "a person allowed `go test *` for the session") || e.Parts[0].Rule != "allowed-for-session" {
+		t.Errorf("explained as %+v", e)
+	}
+	for _, d := range []policy.Outcome{policy.Ask, policy.Deny} {
+		r.settings.Commands = shell.MakeRules([]shell.Rule{{Prefix: []string{"go", "test"}, Decision: d}})
+		if e := explain(); e.Decision != d {
+			t.Errorf("a rule says %s: %+v", d, e)
+		}
+	}
+	r.settings.Commands = nil
+	r.settings.Trusted = false
+	if e := explain(); e.Decision != policy.Deny {
+		t.Errorf("in a workspace without trust: %+v", e)
+	}
+}
+
+// An approval of an edit with the scope pattern holds for its directory, which is
+// said; what a tool does besides has none.
+func TestPatternOfEdits(t *testing.T) {
+	r, p, _ := lines(t)
+	for _, name := range []string{"d/a", "d/b", "e/b", "f"} {
+		r.call(t, "put", `{"path":"`+name+`","text":"x"}`)
+	}
+	if want := []string{"put d/*", "put e/*", "put ./*"}; !slices.Equal(p.offered, want) {
+		t.Errorf("offered %q, not %q", p.offered, want)
+	}
+	r.call(t, "always", `{}`)
+	r.call(t, "sh", `{"line":"x"}`)
+	if got := p.offered[len(p.offered)-2:]; !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("offered %q for what no pattern is about", got)
+	}
+	if got := listPatterns([]string{"a", "b", "c", "d", "e"}); got != "a, b, c and 2 more" {
+		t.Error(got)
+	}
+}
