@@ -60,6 +60,8 @@ export interface ApproveParams {
   irrecoverable: boolean;
   /** Whether an answer may hold for longer than this once. */
   rememberable?: boolean;
+  /** What an answer with the scope pattern holds for, as it is to be shown; without it there is none to offer. */
+  pattern?: string;
   expiresAt: string;
 }
 export interface ApproveAnswer { outcome: 'allow' | 'deny'; scope?: Scope; reason?: string; typed?: string }

@@ -98,7 +98,12 @@ export class Questions {
   private async dialog(q: Question & { kind: 'approve' }): Promise<void> {
     // Deny comes first, so that Enter lets nothing happen; closing the dialog leaves the question in the view.
     const deny = t('Deny'), allow = q.params.irrecoverable ? t('Allow…') : t('Allow Once'), more = t('More…');
-    switch (await vscode.window.showWarningMessage(q.params.title, { modal: true, detail: dialogText(q.params, t) }, deny, allow, more)) {
+    const alike = scopes(q.params).includes('pattern') ? [t('Allow `{0}` for This Session', q.params.pattern ?? '')] : [];
+    const chosen = await vscode.window.showWarningMessage(q.params.title, { modal: true, detail: dialogText(q.params, t) }, deny, allow, ...alike, more);
+    if (chosen !== undefined && chosen === alike[0]) {
+      return this.allow(q, 'pattern');
+    }
+    switch (chosen) {
       case deny: return this.deny(q);
       case allow: return this.allow(q, 'once');
       case more: return this.choose(q);
@@ -182,7 +187,7 @@ export class Questions {
       const items: { label: string; detail?: string; run: () => unknown }[] = [
         { label: t('$(check) Allow once'), run: () => this.allow(q, 'once') },
         ...(scopes(q.params).includes('session') ? [{ label: t('$(check-all) Allow for this session'), detail: q.params.effects.command, run: () => this.allow(q, 'session') }] : []),
-        ...(scopes(q.params).includes('pattern') ? [{ label: t('$(symbol-parameter) Allow whatever looks like this'), detail: q.params.effects.writes?.join(', '), run: () => this.allow(q, 'pattern') }] : []),
+        ...(scopes(q.params).includes('pattern') ? [{ label: t('$(symbol-parameter) Allow `{0}` for this session', q.params.pattern ?? ''), detail: q.params.effects.writes?.join(', '), run: () => this.allow(q, 'pattern') }] : []),
         { label: t('$(x) Deny'), run: () => this.deny(q) },
         { label: t('$(comment) Deny with a reason…'), run: () => this.deny(q, true) },
         ...(q.params.diff ? [{ label: t('$(diff) Show the diff'), run: () => this.show(q) }] : []),

@@ -7,9 +7,9 @@ export function grave(a: ApproveParams): boolean {
   return a.irrecoverable || a.effects.access === 'exec' || /^\+\+\+ \/dev\/null$/m.test(a.diff ?? '');
 }
 
-/** For how long a yes may hold; for whatever looks alike only what edits. */
+/** For how long a yes may hold; for whatever looks alike only where the server says what that is. */
 export function scopes(a: ApproveParams): Scope[] {
-  return a.irrecoverable || a.rememberable === false ? ['once'] : a.diff ? ['once', 'session', 'pattern'] : ['once', 'session'];
+  return a.irrecoverable || a.rememberable === false ? ['once'] : a.pattern ? ['once', 'session', 'pattern'] : ['once', 'session'];
 }
 
 /** Who asks: the agent, through those that it works for. */
@@ -26,6 +26,7 @@ export function facts(a: ApproveParams, t: Translate): string[] {
     e.writes?.length ? t('writes: {0}', e.writes.join(', ')) : '',
     e.hosts?.length ? t('connects to: {0}', e.hosts.join(', ')) : '',
     a.rule ? t('rule: {0}', a.rule) : '',
+    scopes(a).includes('pattern') ? t('looks like this: {0}', a.pattern ?? '') : '',
     t('agent: {0}', asker(a)),
   ].filter(Boolean);
 }

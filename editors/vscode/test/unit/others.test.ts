@@ -84,8 +84,10 @@ test('what runs, deletes or can\'t be undone is grave; an edit is not', () => {
 
 test('a yes is offered for as long as it can hold', () => {
   assert.deepEqual(scopes(ask()), ['once', 'session']);
-  assert.deepEqual(scopes(ask({ diff: '-a' })), ['once', 'session', 'pattern']);
-  assert.deepEqual(scopes(ask({ diff: '-a', rememberable: false })), ['once']);
+  assert.deepEqual(scopes(ask({ diff: '-a' })), ['once', 'session']);
+  assert.deepEqual(scopes(ask({ pattern: 'go test *' })), ['once', 'session', 'pattern']);
+  assert.deepEqual(scopes(ask({ pattern: 'go test *', rememberable: false })), ['once']);
+  assert.deepEqual(scopes(ask({ pattern: 'go test *', irrecoverable: true })), ['once']);
   assert.deepEqual(scopes(ask({ irrecoverable: true })), ['once']);
 });
 
@@ -94,6 +96,8 @@ test('a dialog shows who asks, the facts, and as much of the diff as fits', () =
   const text = dialogText(ask({ diff: long, agentPath: ['main', 'helper'], rule: 'mode.x' }), t, 10);
   assert.match(text, /writes: a\.txt\nrule: mode\.x\nagent: main › helper\n\n\+0\n/);
   assert.match(text, /… 91 more lines$/);
+  assert.match(dialogText(ask({ pattern: 'go test *' }), t), /looks like this: go test \*\n/);
+  assert.doesNotMatch(dialogText(ask(), t), /looks like/);
   assert.equal(asker(ask()), 'default');
   assert.match(documentText(ask({ diff: long }), t), /\+99/);
 });
