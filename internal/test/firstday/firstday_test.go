@@ -3,11 +3,7 @@
 // Package firstday does what a new user does on the first day, with the program
 // that the README's make install gives, a home directory with nothing in it, and a
 // project in three languages. Visual Studio Code is driven elsewhere, by make
-// test-vscode in editors/vscode/test/e2e/main.test.mjs:
-//
-//	opening it             the server starts when the view is opened, and the mode can be chosen
-//	the first edit         one hunk is accepted by its lens in the diff
-//	the first command      a command is asked about with its rule; what is allowed for the session is not asked again
+// test-vscode in editors/vscode/test/e2e/firstday.test.mjs.
 package firstday
 
 import (

@@ -1,0 +1,169 @@
+// What a new user does on the first day, in a workbench of its own with nothing set up: a first edit, a first command, a
+// first mistake taken back, and a first MCP server of one's own.
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { test as nodeTest, after, before } from 'node:test';
+import { eventually, person } from './person.mjs';
+import { browse, install, sandbox, serve } from './workbench.mjs';
+
+const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
+const files = { 'shop.txt': Array.from({ length: 30 }, (_, i) => `line ${i + 1}\n`).join(''), 'notes.txt': 'milk\n' };
+
+let box, server, browser, me, page, away;
+const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
+const there = name => fs.existsSync(path.join(box.ws, name));
+const edit = (file, search, replace) => me.call('edit_file', { path: file, search, replace });
+const run = command => me.call('run_command', { command });
+
+before(async () => {
+  box = sandbox(files);
+  // A server of the user's, outside of the project.
+  away = `${box.root}/away`;
+  fs.mkdirSync(away);
+  fs.copyFileSync(path.join(import.meta.dirname, 'theirs.cjs'), `${away}/mine.cjs`);
+  fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
+  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'mcp.servers': { mine: { command: process.execPath, args: [`${away}/mine.cjs`] } } }));
+  assert.match(install(box, vsix), /successfully installed/);
+  server = await serve(box);
+  browser = await browse();
+  page = browser.page;
+  me = person(page, { agentPort: server.agentPort, shots: process.env.SHOTS });
+  await page.goto(server.url, { waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+}, { timeout: 240_000 });
+
+// Each step goes on where the one before ended, so after a failure the others say nothing.
+let failed = false;
+const test = (name, step) => nodeTest(name, { timeout: 120_000 }, async t => {
+  if (failed) { t.skip('a step before it failed'); return; }
+  failed = true;
+  try {
+    await step(t);
+    failed = false;
+  } finally {
+    if (failed) {
+      console.error('the tree:', await me.rows().catch(String), '\nthe queue:', JSON.stringify(await me.agent('sidecar.review.list', {}).catch(String)));
+      await page.screenshot({ path: path.join(process.env.SHOTS ?? box.root, 'failed-firstday.png') }).catch(() => {});
+    }
+  }
+});
+
+after(async () => {
+  await browser?.browser.close();
+  await server?.stop();
+  if (browser) {
+    assert.deepEqual(browser.outside, [], 'nothing outside this machine is asked for');
+    assert.deepEqual(browser.problems, []);
+  }
+  if (box && !process.env.KEEP) { fs.rmSync(box.root, { recursive: true, force: true }); }
+});
+
+test('a folder is opened, and the first edit of an agent waits in the review', async () => {
+  await me.reveal();
+  await me.shows('mode', /cautious/);
+  await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'Nothing is pending' }).waitFor();
+  await me.status('mode').click();
+  await me.choose('review');
+  await me.shows('mode', /review/);
+  for (const [search, replace] of [['line 3\n', 'line three\n'], ['line 20\n', 'line twenty\n']]) {
+    const r = await edit('shop.txt', search, replace);
+    assert.equal(r.ok, true, r.content);
+    assert.equal(r.changes[0].state, 'pending');
+  }
+  assert.equal((await edit('notes.txt', 'milk', 'bread')).ok, true);
+  await eventually('the tree', async () => assert.deepEqual((await me.rows()).sort(), ['notes.txt +1 −1', 'shop.txt +2 −2']) ?? true);
+  await eventually('the badge', async () => /2/.test(await me.text(me.container.locator('.badge-content'))));
+  assert.equal(disk('shop.txt'), files['shop.txt']);
+});
+
+test('one change of a file is accepted by a command, and then a whole file', async () => {
+  await me.click(me.row('shop.txt'), 'the diff', async () => /line three/.test(await me.text(me.modified)) && /line 3/.test(await me.text(me.original)));
+  const accepted = () => disk('shop.txt').includes('line twenty');
+  await me.modified.locator('.view-line', { hasText: 'line twenty' }).first().click();
+  await me.command('SideCar: Accept This Change');
+  await eventually('the change', accepted);
+  assert.ok(disk('shop.txt').includes('line 3\n'), 'the other waits');
+  await eventually('one change is left', async () => (await me.pending()).find(e => e.path === 'shop.txt').hunks.length === 1);
+  await me.click(me.row('notes.txt'), 'the diff', async () => /bread/.test(await me.text(me.modified)));
+  await me.modified.locator('.view-line', { hasText: 'bread' }).first().click();
+  await me.command('SideCar: Accept File');
+  await eventually('the file', async () => disk('notes.txt') === 'bread\n');
+  await eventually('the row is gone', async () => assert.deepEqual(await me.rows(), ['shop.txt +1 −1']) ?? true);
+});
+
+test('the first mistake is taken back, and waits again', async () => {
+  await me.command('SideCar: Take Back Last Accept');
+  await eventually('taken back', async () => disk('notes.txt') === 'milk\n');
+  await eventually('it waits again', async () => (await me.rows()).includes('notes.txt +1 −1'));
+  assert.ok(disk('shop.txt').includes('line twenty'), 'what was accepted before it stays');
+  await me.command('View: Close All Editors');
+});
+
+test('the first command is allowed with the pattern that is shown; what looks like it is not asked about again', async () => {
+  let call = run('touch first.txt');
+  await me.dialog.waitFor();
+  assert.match(await me.text(me.dialog), /command: touch first\.txt\n[\s\S]*looks like this: touch \*/);
+  await me.shot('pattern');
+  await me.dialog.locator('.monaco-button', { hasText: 'Allow `touch *` for This Session' }).click();
+  let r = await call;
+  assert.equal(r.ok, true, r.content);
+  assert.ok(there('first.txt'));
+  r = await run('ls && touch second.txt');
+  assert.equal(r.ok, true, r.content);
+  assert.ok(there('second.txt'));
+
+  call = run('touch third.txt && rmdir nothing'); // another command beside it
+  await me.dialog.waitFor();
+  assert.doesNotMatch(await me.text(me.dialog), /looks like this/);
+  assert.equal(await me.dialog.locator('.monaco-button', { hasText: 'for This Session' }).count(), 0);
+  await page.keyboard.press('Enter');
+  assert.equal((await call).error?.code, 'not_approved');
+  call = run('touch .bashrc'); // a file that is asked about by itself
+  await me.dialog.waitFor();
+  await page.keyboard.press('Enter');
+  assert.equal((await call).error?.code, 'not_approved');
+  assert.ok(!there('third.txt') && !there('.bashrc'));
+
+  call = run('mkdir made'); // from the list of all answers
+  await me.dialog.locator('.monaco-button', { hasText: 'More…' }).click();
+  await me.choose('Allow `mkdir *` for this session');
+  assert.equal((await call).ok, true);
+  assert.equal((await run('mkdir more')).ok, true);
+  assert.ok(there('made') && there('more'));
+});
+
+test('a server of the user\'s that the sandbox hides from itself is shown its files, after a question that names them', async t => {
+  const listed = async () => (await me.agent('sidecar.mcp.list')).servers.find(s => s.name === 'mine');
+  await eventually('its start', async () => ['connected', 'failed'].includes((await listed())?.state));
+  if ((await listed()).state === 'connected') { t.skip('nothing hides files here'); return; }
+  await me.open('MCP Servers');
+  const row = me.row('mine', 'MCP Servers');
+  await eventually('the server', async () => {
+    if (/failed/.test(await me.text(row))) { return true; }
+    await me.command('SideCar: Refresh MCP Servers');
+    return eventually('its row', async () => /failed/.test(await me.text(row)), 3000).catch(() => false);
+  });
+  assert.deepEqual((await listed()).hidden, [away]);
+  const ask = () => eventually('the dialog', async () => {
+    if (await me.dialog.count() > 0) { return true; }
+    await me.inline(row, 'Show It Its Files').catch(() => {}); // a click on a row that is just drawn anew is lost
+    return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
+  });
+  await ask();
+  assert.ok((await me.text(me.dialog)).includes(away), 'what would be shown');
+  await me.shot('mcp-show');
+  const settings = () => fs.readFileSync(`${box.home}/.config/sidecar/settings.json`, 'utf8');
+  await page.keyboard.press('Enter');
+  await me.dialog.waitFor({ state: 'hidden' });
+  assert.doesNotMatch(settings(), /readOnly/, 'no is first');
+  assert.equal((await listed()).state, 'failed');
+  await ask();
+  await me.dialog.locator('.monaco-button', { hasText: /^Show$/ }).click();
+  await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
+  assert.deepEqual(JSON.parse(settings())['sandbox.readOnly'], [away]);
+  await row.hover();
+  assert.equal(await row.locator('.action-label[aria-label^="Show It Its Files"]').count(), 0, 'there is nothing more to show');
+  await me.agent('sidecar.session.open', { id: 'mcp-user', mode: 'autonomous' });
+  assert.match((await me.call('mcp_mine_echo', { text: 'hello' }, 'mcp-user')).content, /you said hello/);
+});
