@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 )
@@ -46,6 +47,12 @@ func lines(t *testing.T) (r *rig, p *patternPerson, run func(line string) (res *
 // commands that begin alike, and against nothing that is stricter.
 func TestPatternApproval(t *testing.T) {
 	r, p, run := lines(t)
+	scopes := make(chan string, 1) // of the answer to each call
+	t.Cleanup(r.bus.Subscribe(func(e events.Event) {
+		if e.Type == events.PermissionResolved {
+			scopes <- e.Scope
+		}
+	}))
 	for _, c := range []struct {
 		line    string
 		asked   bool
@@ -77,6 +84,13 @@ func TestPatternApproval(t *testing.T) {
 		offered := strings.Join(p.offered[before:], "|")
 		if asked != c.asked || offered != c.pattern || res.OK != c.held {
 			t.Errorf("%q: asked %v, offered %q, ok %v (%s)", c.line, asked, offered, res.OK, res.Content)
+		}
+		scope := map[bool]string{true: string(Once), false: string(Pattern)}[c.pattern == ""]
+		if !asked || !c.held {
+			scope = ""
+		}
+		if got := <-scopes; got != scope {
+			t.Errorf("%q: the scope is %q, not %q", c.line, got, scope)
 		}
 		said := strings.Contains(res.Content, "there is no safe pattern for it, so that holds once")
 		if said != (asked && c.held && c.pattern == "") {
