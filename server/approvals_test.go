@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,24 @@ func TestApprovePattern(t *testing.T) {
 		}
 	}
 	w := newWorld(t, setup{})
+	w.hold("window/showMessageRequest")
+	done := make(chan outcome, 1)
+	go func() {
+		answer, err := w.approver.(dispatch.PatternApprover).ApprovePattern(w.ctx, question("q1"), "go test *")
+		done <- outcome{answer, err}
+	}()
+	w.await("the question", func(r *fakeeditor.Record) bool {
+		return slices.ContainsFunc(r.Requests, func(m fakeeditor.Message) bool { return m.Method == "window/showMessageRequest" })
+	})
+	if list := run[approvalList](w, "sidecar.approval.list", nil).Approvals; len(list) != 1 || list[0].Pattern != "go test *" {
+		t.Errorf("by command: %+v", list)
+	}
+	run[none](w, "sidecar.approval.answer", object{"id": "q1", "outcome": "allow", "scope": "pattern"})
+	if got := take(w, done); !got.answer.Allow || got.answer.Scope != dispatch.Pattern {
+		t.Errorf("by command: %+v", got)
+	}
+
+	w = newWorld(t, setup{})
 	w.Answer("window/showMessageRequest", func(context.Context, json.RawMessage) (any, error) {
 		return object{"title": "Allow `` for this session"}, nil
 	})

@@ -15,6 +15,7 @@ type openApproval struct {
 	Title         string    `json:"title"`
 	Detail        string    `json:"detail"`
 	Irrecoverable bool      `json:"irrecoverable"`
+	Pattern       string    `json:"pattern,omitempty"`
 	ExpiresAt     time.Time `json:"expiresAt"`
 }
 
@@ -25,7 +26,7 @@ type approvalList struct {
 func (s *Server) listApprovals(context.Context, none) (approvalList, error) {
 	out := approvalList{Approvals: []openApproval{}}
 	for _, q := range s.approvals.list() {
-		out.Approvals = append(out.Approvals, openApproval{q.ID, q.CallID, q.Session, q.Tool, q.Title, q.Detail, q.Irrecoverable, q.Expires})
+		out.Approvals = append(out.Approvals, openApproval{q.ID, q.CallID, q.Session, q.Tool, q.Title, q.Detail, q.Irrecoverable, q.pattern, q.Expires})
 	}
 	return out, nil
 }

@@ -13,7 +13,7 @@ type beginning struct {
 	options string
 	passed  string // options behind --, for what the command runs in its turn
 	alone   bool   // no operands: each would be one thing more to do, as a target of make is
-	plain   bool   // operands are put into a line for another shell, so that only plain ones fit
+	plain   bool   // operands are read as code, of another shell or by eval (-k of old pytest), so that only plain words fit
 }
 
 const (
@@ -49,7 +49,7 @@ var beginnings = map[string][]beginning{
 	"npm":           {{words: "test", options: npmOptions, plain: true}, {words: "run *", options: npmOptions, plain: true}},
 	"pnpm":          {{words: "test", options: npmOptions, plain: true}, {words: "run *", options: npmOptions, plain: true}},
 	"prettier":      {{options: "-c --check -l --list-different -w --write"}},
-	"pytest":        {{options: "--ff -k --lf -m --maxfail -q --quiet -rA -s --tb -v --verbose -x"}},
+	"pytest":        {{options: "--ff -k --lf -m --maxfail -q --quiet -rA -s --tb -v --verbose -x", plain: true}},
 	"ruff":          {{words: "check", options: "--fix -q --quiet"}, {words: "format", options: "--check --diff -q --quiet"}},
 	"touch":         {{options: "-c"}},
 	"tsc":           {{options: "-b --build --noEmit -p --project --pretty"}},
@@ -100,7 +100,8 @@ func (b beginning) begins(c Command) int {
 // that of a program that runs others.
 func namesOne(s string) bool {
 	_, wraps := wrappers[s]
-	return s != "" && s[0] != '-' && plainWord(s) && !strings.Contains(s, "=") && !wraps && programs[s].never == "" && !slices.Contains(interpreters, s)
+	const most = 64 // a person reads it
+	return s != "" && len(s) <= most && s[0] != '-' && plainWord(s) && !strings.Contains(s, "=") && !wraps && programs[s].never == "" && !slices.Contains(interpreters, s)
 }
 
 // plainWord reports whether no shell makes anything of a word.

@@ -27,12 +27,14 @@ var patternless = []string{
 	"go test -exec 'sh -c evil' ./a", "go test -exec=evil", "go test --exec=evil", "go build -toolexec evil", "go vet -vettool=./x", "go build -o .git/hooks/x", "go test -coverprofile=.bashrc", "go test -coverprofile .bashrc ./a", "go test -args -test.coverprofile=x", "go -C x test", "go test -ldflags=-X=a", "go build -mod=mod", "go test -run -exec",
 	"git -c core.pager=evil add a", "git -C x commit -m y", "git --git-dir=x add a", "git fetch --upload-pack=evil", "git commit -F f", "git commit --amend -m x", "git add -i", "git add -p", "git commit -S -m x", "git add ext::evil",
 	"make", "make SHELL=evil", "make test SHELL=evil", "make test CMD=evil", "make -f x test", "make test -f x", "make test --eval=x", "make test deploy", "make -j4 test", "make sh", "npm test --script-shell=evil", "npm run x --prefix=../y", "npm test -- --config=evil.js", "npm run sh -- 'rm -rf a'", "npm run node", "npm run", "npm --prefix x test", "npm test -- '$(evil)'", "yarn run env",
-	"cargo test --config x", "cargo +nightly test", "cargo build --target x.json", "cargo test -- --logfile=x", "pytest -p evil", "pytest -c evil.ini", "pytest --basetemp=x", "pytest @args", "tsc @args", "eslint --rulesdir x", "eslint -c evil.js", "prettier --plugin=evil a", "mvn test exec:exec", "mvn test -Dx=y", "gradle test deploy", "gradle -I x test",
+	"cargo test --config x", "cargo +nightly test", "cargo build --target x.json", "cargo test -- --logfile=x", "pytest -p evil", "pytest -c evil.ini", "pytest --basetemp=x", "pytest @args", "pytest -k '__import__(\"os\").system(\"evil\")'", "tsc @args", "eslint --rulesdir x", "eslint -c evil.js", "prettier --plugin=evil a", "mvn test exec:exec", "mvn test -Dx=y", "gradle test deploy", "gradle -I x test",
 	// what is not known before it runs
 	"go test $PKG", "go test \"$(evil)\"", "go test `evil`", "$GO test ./a", "g{o,x} test", "go t[e]st", "go test ./*", "npm run $X", "go test ./a > out.txt", "go test ./a >> .bashrc", "go test ./a | tee log", "go test ./a | sh", "go test <(evil)", "A=1 go test ./a", "FOO=bar make test", "export A=1; go test ./a", "PATH=.:$PATH go test", "LD_PRELOAD=x go test",
 	"go test ./a && rm b", "go test ./a; evil", "go test ./a || git push", "go() { evil; }; go test", "alias go=evil; go test ./a", "go test &\nevil",
 	// places
 	"go test ../x", "go test /etc", "touch ~/.bashrc", "touch .bashrc", "touch .git/hooks/pre-commit", "touch .vscode/tasks.json", "git add .env", "prettier --write .vscode/settings.json", "mkdir /x", "tsc -p ../x", "tsc --project=../x", "npm test https://example.org",
+	// more than a person reads
+	"make " + strings.Repeat("a", 65),
 	// nothing to allow
 	"", "ls -la", "git status", "git log --oneline",
 }
