@@ -42,20 +42,14 @@ type approvals struct {
 // approval is a question that is not answered yet.
 type approval struct {
 	dispatch.Ask
-	pattern string               // what an answer with that scope holds for; "" where none is offered
-	byHand  bool                 // the editor can't show it: only a command or a code action answers it
-	answer  chan dispatch.Answer // has room for the one answer
+	byHand bool                 // the editor can't show it: only a command or a code action answers it
+	answer chan dispatch.Answer // has room for the one answer
 }
 
 var errDismissed = errors.New("the question was dismissed without an answer")
 
 // Approve asks the user. Every error means no.
 func (a *approvals) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Answer, error) {
-	return a.ApprovePattern(ctx, ask, "")
-}
-
-// ApprovePattern implements dispatch.PatternApprover.
-func (a *approvals) ApprovePattern(ctx context.Context, ask dispatch.Ask, pattern string) (dispatch.Answer, error) {
 	if ask.Expires.IsZero() {
 		ask.Expires = time.Now().Add(defaultExpiry)
 	}
@@ -65,7 +59,7 @@ func (a *approvals) ApprovePattern(ctx context.Context, ask dispatch.Ask, patter
 		cancel()
 		<-asked
 	}()
-	q := &approval{Ask: ask, pattern: pattern, answer: make(chan dispatch.Answer, 1)}
+	q := &approval{Ask: ask, answer: make(chan dispatch.Answer, 1)}
 	a.mu.Lock()
 	a.open = append(a.open, q)
 	a.mu.Unlock()
@@ -109,9 +103,9 @@ func (a *approvals) put(ctx context.Context, q *approval) (dispatch.Answer, erro
 	if !q.Rememberable && !q.Irrecoverable {
 		params.Message += "\n(This is asked every time: Allow for session allows it once.)"
 	}
-	alike := fmt.Sprintf(buttonPattern, q.pattern)
+	alike := fmt.Sprintf(buttonPattern, q.Pattern)
 	buttons := []string{buttonAllow, buttonSession, buttonDeny}
-	if q.pattern != "" {
+	if q.Pattern != "" {
 		buttons = []string{buttonAllow, buttonSession, alike, buttonDeny}
 	}
 	if q.Irrecoverable {
@@ -149,7 +143,7 @@ func (a *approvals) putOwn(ctx context.Context, q *approval) (dispatch.Answer, e
 	var r *approveResult
 	err := a.client.call(ctx, "sidecar/approve", approveParams{
 		CallID: q.CallID, Session: q.Session, AgentPath: q.AgentPath, Tool: q.Tool, Title: q.Title, Detail: q.Detail,
-		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable, Rememberable: q.Rememberable, Pattern: q.pattern,
+		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable, Rememberable: q.Rememberable, Pattern: q.Pattern,
 		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires,
 	}, &r)
 	if err != nil {

@@ -133,7 +133,8 @@ func TestApprovePattern(t *testing.T) {
 		})
 		q := question("q1")
 		q.Rememberable = true
-		got, err := w.approver.(dispatch.PatternApprover).ApprovePattern(w.ctx, q, c.pattern)
+		q.Pattern = c.pattern
+		got, err := w.approver.Approve(w.ctx, q)
 		if err != nil || !got.Allow || got.Scope != c.want {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -142,7 +143,9 @@ func TestApprovePattern(t *testing.T) {
 	w.hold("window/showMessageRequest")
 	done := make(chan outcome, 1)
 	go func() {
-		answer, err := w.approver.(dispatch.PatternApprover).ApprovePattern(w.ctx, question("q1"), "go test *")
+		q := question("q1")
+		q.Pattern = "go test *"
+		answer, err := w.approver.Approve(w.ctx, q)
 		done <- outcome{answer, err}
 	}()
 	w.await("the question", func(r *fakeeditor.Record) bool {

@@ -26,7 +26,7 @@ type approvalList struct {
 func (s *Server) listApprovals(context.Context, none) (approvalList, error) {
 	out := approvalList{Approvals: []openApproval{}}
 	for _, q := range s.approvals.list() {
-		out.Approvals = append(out.Approvals, openApproval{q.ID, q.CallID, q.Session, q.Tool, q.Title, q.Detail, q.Irrecoverable, q.pattern, q.Expires})
+		out.Approvals = append(out.Approvals, openApproval{q.ID, q.CallID, q.Session, q.Tool, q.Title, q.Detail, q.Irrecoverable, q.Pattern, q.Expires})
 	}
 	return out, nil
 }

@@ -145,9 +145,7 @@ func newTool[In any](d Def, access Access, f func(context.Context, *Call, In) (R
 			if b.plan != nil {
 				return Result{}, nil, fmt.Errorf("%s was not planned", d.Name)
 			}
-			r, changes, err := f(ctx, c, b.Args.(In))
-			t.mustDeclare(r, err)
-			return r, changes, err
+			return f(ctx, c, b.Args.(In))
 		}
 		if e, ok := any(&in).(effecter); ok {
 			b.Effects = e.Effects()

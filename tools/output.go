@@ -57,18 +57,6 @@ func (t *Tool) declares(v any) bool {
 	return of != reflect.TypeFor[NoOutput]() && slices.ContainsFunc(t.forms, func(f form) bool { return f.of == of })
 }
 
-// mustDeclare panics for a result that has another structured part than t
-// declares: docs/tools.md, which is made from what it declares, would be wrong.
-func (t *Tool) mustDeclare(r Result, err error) {
-	v := r.Structured
-	if err != nil {
-		v = AsError(err).Structured
-	}
-	if !t.declares(v) {
-		panic(fmt.Sprintf("tool %q: its structured part is a %T, which is not among the outputs of its definition", t.Name, v))
-	}
-}
-
 // Fits reports how the structured part of a result, as JSON, differs from what
 // t declares.
 func (t *Tool) Fits(structured any) error {

@@ -206,13 +206,8 @@ func (e *entrance) open(ctx context.Context) (*core, error) {
 // elicited asks the user of the agent that makes the call, where no editor is.
 type elicited struct{}
 
-func (e elicited) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, error) {
-	return e.ApprovePattern(ctx, a, "")
-}
-
-// ApprovePattern implements dispatch.PatternApprover.
-func (elicited) ApprovePattern(ctx context.Context, a dispatch.Ask, pattern string) (dispatch.Answer, error) {
-	answer, err := endpoint.AskerOf(ctx).Approve(ctx, a, pattern)
+func (elicited) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, error) {
+	answer, err := endpoint.AskerOf(ctx).Approve(ctx, a)
 	switch {
 	case errors.Is(err, endpoint.ErrCantAsk):
 		err = fmt.Errorf("no editor is there, and %w", err)

@@ -25,14 +25,6 @@ const confirmWord = "CONFIRM"
 // ErrNobody is an Approver's answer when no person can be reached.
 var ErrNobody = errors.New("nobody can be asked")
 
-// PatternApprover is an Approver that can offer the scope Pattern. pattern is
-// what such an answer holds for, as it is shown; "" where nothing safe looks like
-// the call, and then the scope must not be offered.
-type PatternApprover interface {
-	Approver
-	ApprovePattern(ctx context.Context, a Ask, pattern string) (Answer, error)
-}
-
 // ask puts the call to a person, with its real effect, and returns nil only
 // when that person allowed exactly this.
 func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Change) error {
@@ -41,10 +33,9 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	c.approvals++
 	a := c.question(v, changes)
 	c.told = true
-	patterns := c.patterns(v, changes)
 	c.publish(events.Event{Type: events.PermissionRequested, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(policy.Ask), Rule: v.Rule, Reason: v.Reason}})
-	answer, decided, err := c.answer(ctx, a, patterns)
-	if answer.Allow && answer.Scope == Pattern && len(patterns) == 0 {
+	answer, decided, err := c.answer(ctx, a)
+	if answer.Allow && answer.Scope == Pattern && a.Pattern == "" {
 		answer.Scope = Once
 		c.notes = append(c.notes, "The user allowed this with the scope pattern, but there is no safe pattern for it, so that holds once.")
 	}
@@ -70,17 +61,13 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 
 // answer waits for a person's answer to a. Every way but a clear yes is a no;
 // decided reports whether it is a person's.
-func (c *call) answer(ctx context.Context, a Ask, patterns []string) (ans Answer, decided bool, err error) {
+func (c *call) answer(ctx context.Context, a Ask) (ans Answer, decided bool, err error) {
 	if c.d.o.Approver == nil {
 		return Answer{}, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, c.because(a))
 	}
 	wait, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
-	if p, ok := c.d.o.Approver.(PatternApprover); ok {
-		ans, err = p.ApprovePattern(wait, a, c.d.o.Redact.Visible(c.d.o.Redact.Text(listPatterns(patterns))))
-	} else {
-		ans, err = c.d.o.Approver.Approve(wait, a)
-	}
+	ans, err = c.d.o.Approver.Approve(wait, a)
 	switch {
 	case ctx.Err() != nil:
 		return ans, false, ctx.Err()
@@ -89,9 +76,9 @@ func (c *call) answer(ctx context.Context, a Ask, patterns []string) (ans Answer
 	case err != nil:
 		return ans, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, c.because(a), err)
 	case !ans.Allow && ans.Reason != "":
-		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.tool.Name, ans.Reason)
+		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.askedAbout(), ans.Reason)
 	case !ans.Allow:
-		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s; ask what to do instead, or go on without it", c.tool.Name)
+		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s; ask what to do instead, or go on without it", c.askedAbout())
 	case a.Irrecoverable && ans.Typed != confirmWord:
 		return ans, true, tools.Errorf(tools.NotApproved, "%s can't be undone and needs the typed word %s", c.tool.Name, confirmWord)
 	}
@@ -195,6 +182,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Rule:          v.Rule,
 		Irrecoverable: c.irrecoverable() != "",
 		Rememberable:  v.Remember,
+		Pattern:       hide(listPatterns(c.patterns(v, changes))),
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
 	for _, names := range [][]string{a.Effects.Writes, a.Effects.Reads, a.Effects.Hosts} {

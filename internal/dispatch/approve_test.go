@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -12,22 +11,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 )
 
-// patternPerson is a person who is offered patterns.
-type patternPerson struct {
-	*person
-	offered []string
-}
-
-func (p *patternPerson) ApprovePattern(ctx context.Context, a Ask, pattern string) (Answer, error) {
-	p.offered = append(p.offered, pattern)
-	return p.Approve(ctx, a)
-}
-
 // lines is a rig with a person who answers with the scope Pattern.
-func lines(t *testing.T) (r *rig, p *patternPerson, run func(line string) (res *Result, asked bool)) {
+func lines(t *testing.T) (r *rig, p *person, run func(line string) (res *Result, asked bool)) {
 	r = newRig(t, "cautious")
-	p = &patternPerson{person: r.person}
-	r.o.Approver = p
+	p = r.person
 	p.answer = func(a Ask) (Answer, error) {
 		answer := Answer{Allow: true, Scope: Pattern}
 		if a.Irrecoverable {
@@ -41,6 +28,15 @@ func lines(t *testing.T) (r *rig, p *patternPerson, run func(line string) (res *
 		res := r.call(t, "shell", string(args))
 		return res, len(p.asked) > before
 	}
+}
+
+// patternsOf are the patterns that questions offered.
+func patternsOf(asked []Ask) []string {
+	var list []string
+	for _, a := range asked {
+		list = append(list, a.Pattern)
+	}
+	return list
 }
 
 // An approval with the scope pattern is a rule for the session: it holds for
@@ -79,9 +75,9 @@ func TestPatternApproval(t *testing.T) {
 		{"git push", true, "", true},
 		{"bash -c 'go test ./a'", true, "", true},
 	} {
-		before := len(p.offered)
+		before := len(p.asked)
 		res, asked := run(c.line)
-		offered := strings.Join(p.offered[before:], "|")
+		offered := strings.Join(patternsOf(p.asked[before:]), "|")
 		if asked != c.asked || offered != c.pattern || res.OK != c.held {
 			t.Errorf("%q: asked %v, offered %q, ok %v (%s)", c.line, asked, offered, res.OK, res.Content)
 		}
@@ -130,15 +126,28 @@ func TestPatternOfEdits(t *testing.T) {
 	for _, name := range []string{"d/a", "d/b", "e/b", "f"} {
 		r.call(t, "put", `{"path":"`+name+`","text":"x"}`)
 	}
-	if want := []string{"put d/*", "put e/*", "put ./*"}; !slices.Equal(p.offered, want) {
-		t.Errorf("offered %q, not %q", p.offered, want)
+	if want := []string{"put d/*", "put e/*", "put ./*"}; !slices.Equal(patternsOf(p.asked), want) {
+		t.Errorf("offered %q, not %q", patternsOf(p.asked), want)
 	}
 	r.call(t, "always", `{}`)
 	r.call(t, "sh", `{"line":"x"}`)
-	if got := p.offered[len(p.offered)-2:]; !slices.Equal(got, []string{"", ""}) {
+	if got := patternsOf(p.asked[len(p.asked)-2:]); !slices.Equal(got, []string{"", ""}) {
 		t.Errorf("offered %q for what no pattern is about", got)
 	}
 	if got := listPatterns([]string{"a", "b", "c", "d", "e"}); got != "a, b, c and 2 more" {
 		t.Error(got)
+	}
+}
+
+// TestRefusalNamesThePart: who is refused a line by a person is told which part
+// of it was asked about.
+func TestRefusalNamesThePart(t *testing.T) {
+	r := newRig(t, "cautious")
+	r.person.answer = says(Answer{Reason: "not now"})
+	if res := r.call(t, "shell", `{"command":"ls && npm publish"}`); !strings.Contains(res.Content, "did not allow shell (npm publish): not now") {
+		t.Errorf("content %q", res.Content)
+	}
+	if res := r.call(t, "sh", `{"line":"x"}`); !strings.Contains(res.Content, "did not allow sh: not now") {
+		t.Errorf("the control: %q", res.Content)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // opened opens a session that may use so many tokens.
 func (r *rig) opened(t testing.TB, id string, tokens int64) *session.Session {
 	t.Helper()
-	s, err := r.sessions.Open(session.OpenRequest{ID: id, Budget: session.Budget{Tokens: tokens}})
+	s, err := r.sessions.Open(session.OpenRequest{ID: id, Tokens: &tokens})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,14 @@ func (c *call) because(a Ask) string {
 	return a.Rule + ": " + tools.Clip(c.line.Text) + ": " + c.line.Reason
 }
 
+// askedAbout is what a person is asked about: the tool, and of a line which part.
+func (c *call) askedAbout() string {
+	if c.line == nil || c.line.Outcome == policy.Allow {
+		return c.tool.Name
+	}
+	return c.tool.Name + " (" + tools.Clip(c.line.Text) + ")"
+}
+
 // lineKeys are what a person allows who allows the line for the session: each
 // command that nothing else allows, as it is. There are none when something of
 // the line can't be known.

@@ -130,8 +130,8 @@ const confirm = "CONFIRM"
 // Approve puts the dispatcher's question to the user. What would be done comes
 // first, because some programs show the beginning alone. What can be undone is
 // allowed unless the user chooses otherwise, which saves keys; what can't has to
-// be typed. pattern is what the scope of that name holds for, "" for none.
-func (a *Asker) Approve(ctx context.Context, q dispatch.Ask, pattern string) (dispatch.Answer, error) {
+// be typed.
+func (a *Asker) Approve(ctx context.Context, q dispatch.Ask) (dispatch.Answer, error) {
 	message := q.Title + "\n\n" + q.Body + "\n\n" + q.Reason
 	if q.Brief != "" {
 		message = q.Brief + "\n\n" + message
@@ -144,8 +144,8 @@ func (a *Asker) Approve(ctx context.Context, q dispatch.Ask, pattern string) (di
 	if q.Rememberable {
 		f.Enum = []string{allow, allowSession, deny}
 	}
-	alike := fmt.Sprintf(allowPattern, pattern)
-	if pattern != "" {
+	alike := fmt.Sprintf(allowPattern, q.Pattern)
+	if q.Pattern != "" {
 		f.Enum = slices.Insert(f.Enum, len(f.Enum)-1, alike)
 	}
 	answer, _, err := a.one(ctx, message, f)

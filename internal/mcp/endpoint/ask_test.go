@@ -28,8 +28,8 @@ func TestApprove(t *testing.T) {
 		"yes":                        {dispatch.Ask{}, accepted("Allow"), nil, true, dispatch.Once},
 		"for the session":            {dispatch.Ask{Rememberable: true}, accepted("Allow for session"), nil, true, dispatch.ForSession},
 		"the session, not offered":   {dispatch.Ask{}, accepted("Allow for session"), nil, false, dispatch.Once},
-		"with the pattern":           {dispatch.Ask{Rememberable: true}, accepted("Allow `go test *` for this session"), nil, true, dispatch.Pattern},
-		"another pattern":            {dispatch.Ask{Rememberable: true}, accepted("Allow `*` for this session"), nil, false, dispatch.Once},
+		"with the pattern":           {dispatch.Ask{Rememberable: true, Pattern: "go test *"}, accepted("Allow `go test *` for this session"), nil, true, dispatch.Pattern},
+		"another pattern":            {dispatch.Ask{Rememberable: true, Pattern: "go test *"}, accepted("Allow `*` for this session"), nil, false, dispatch.Once},
 		"no":                         {dispatch.Ask{}, accepted("Deny"), nil, false, dispatch.Once},
 		"something else":             {dispatch.Ask{}, accepted("allow"), nil, false, dispatch.Once},
 		"no text":                    {dispatch.Ask{}, accepted(true), nil, false, dispatch.Once},
@@ -47,7 +47,7 @@ func TestApprove(t *testing.T) {
 				}
 				return c.result, c.err
 			}}
-			got, err := a.Approve(t.Context(), c.ask, "go test *")
+			got, err := a.Approve(t.Context(), c.ask)
 			if got.Allow != c.allow || got.Scope != c.scope {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -57,7 +57,7 @@ func TestApprove(t *testing.T) {
 		})
 	}
 	var nobody *Asker
-	if got, err := nobody.Approve(t.Context(), dispatch.Ask{}, ""); got.Allow || !errors.Is(err, ErrCantAsk) {
+	if got, err := nobody.Approve(t.Context(), dispatch.Ask{}); got.Allow || !errors.Is(err, ErrCantAsk) {
 		t.Errorf("nobody: %+v, %v", got, err)
 	}
 	if _, ok, err := nobody.Choose(t.Context(), "Which?", []string{"a"}, false); ok || !errors.Is(err, ErrCantAsk) {
@@ -90,7 +90,7 @@ func TestWhoSaidNo(t *testing.T) {
 				now: func() time.Time { return clock },
 			}
 			for _, q := range []dispatch.Ask{{}, {Irrecoverable: true}} {
-				if got, err := a.Approve(t.Context(), q, ""); got.Allow || !errors.Is(err, c.want) {
+				if got, err := a.Approve(t.Context(), q); got.Allow || !errors.Is(err, c.want) {
 					t.Errorf("%+v, %v, want %v", got, err, c.want)
 				}
 			}
@@ -128,7 +128,7 @@ func TestQuestion(t *testing.T) {
 				}
 				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": answer.Default}}, nil
 			}}
-			if got, err := a.Approve(t.Context(), c.ask, ""); err != nil || got.Allow == c.ask.Irrecoverable {
+			if got, err := a.Approve(t.Context(), c.ask); err != nil || got.Allow == c.ask.Irrecoverable {
 				t.Errorf("Enter, Enter: %+v, %v", got, err)
 			}
 		})
@@ -168,13 +168,13 @@ func TestAskBy(t *testing.T) {
 			asked = q
 			return c.answer, c.ok, nil
 		})
-		got, _ := a.Approve(t.Context(), c.ask, "")
+		got, _ := a.Approve(t.Context(), c.ask)
 		if got.Allow != c.allow || asked.Field == "" || (asked.Options == nil) != c.ask.Irrecoverable {
 			t.Errorf("%s: %+v, asked %+v", name, got, asked)
 		}
 	}
 	broken := AskBy(func(context.Context, Question) (string, bool, error) { return "Allow", true, errors.New("no terminal") })
-	if got, err := broken.Approve(t.Context(), dispatch.Ask{}, ""); got.Allow || err == nil {
+	if got, err := broken.Approve(t.Context(), dispatch.Ask{}); got.Allow || err == nil {
 		t.Errorf("an error: %+v, %v", got, err)
 	}
 }
