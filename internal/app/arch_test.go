@@ -51,7 +51,7 @@ var may = []struct {
 	{"tools/search/internal/...", nil, "pure functions over text"},
 	{"tools/search", []string{"tools", "internal/workspace", "internal/diff", "pki", "pki/references", "pki/index", "internal/textindex", "tools/search/internal/dfa"}, "symbols are found by pki, the files to read by textindex; the tool has the arguments, the matching and the words"},
 	{"tools/fs/internal/...", []string{"internal/diff", "tools/fs/internal/..."}, "pure functions over text"},
-	{"tools/shell/internal/...", nil, "pure functions over text and the names of files"},
+	{"tools/shell/internal/...", []string{"tools/shell/internal/..."}, "pure functions over text and the names of files"},
 	{"tools/shell", []string{"tools", "internal/workspace", "tools/shell/internal/..."}, "commands are started by whoever confines them"},
 	{"tools/editor", []string{"tools", "internal/workspace", "internal/langserver"}, "arguments, words and shapes over language servers"},
 	{"tools/web", []string{"tools", "internal/workspace", "internal/retry"}, "arguments, words and pages over HTTP"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/testrun"
 )
 
@@ -77,7 +78,7 @@ func planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, t
 		switch {
 		case errors.Is(err, testrun.ErrNone):
 			return in, tools.Effects{}, tools.Errorf(tools.NotFound, "no test runner was found in %s or above; give the command that runs the tests", name)
-		case errors.As(err, new(testrun.Refused)):
+		case errors.As(err, new(detect.Refused)):
 			return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "%v", err)
 		case err != nil:
 			return in, tools.Effects{}, err

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // planGo: a directory is tested with what is below it, a file by the tests
@@ -14,12 +16,12 @@ func planGo(p project) (*Plan, error) {
 	words := []string{"go", "test", "-json"}
 	pkg := "./..."
 	run := goPattern(p.name)
-	if p.path != "" && p.isDir {
-		pkg = "./" + p.path + "/..."
-	} else if p.path != "" {
-		pkg = "./" + path.Dir(p.path)
+	if p.Path != "" && p.IsDir {
+		pkg = "./" + p.Path + "/..."
+	} else if p.Path != "" {
+		pkg = "./" + path.Dir(p.Path)
 		var names []string
-		for _, m := range goTest().FindAllStringSubmatch(p.read(p.path), -1) {
+		for _, m := range goTest().FindAllStringSubmatch(p.Read(p.Path), -1) {
 			names = append(names, m[1])
 		}
 		if run == "" && len(names) > 0 {
@@ -29,7 +31,7 @@ func planGo(p project) (*Plan, error) {
 	if run != "" {
 		words = append(words, "-run="+run)
 	}
-	return &Plan{Runner: "go", Line: line(append(words, pkg)...)}, nil
+	return &Plan{Runner: "go", Line: detect.Line(append(words, pkg)...)}, nil
 }
 
 var (

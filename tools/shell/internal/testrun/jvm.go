@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // reportDirs are where Gradle and Maven leave JUnit's reports, below the
@@ -14,16 +16,16 @@ var reportDirs = map[string]string{"gradle": "build/test-results", "maven": "tar
 
 func planGradle(p project) (*Plan, error) {
 	program := "gradle"
-	if p.has("gradlew") {
+	if p.Has("gradlew") {
 		program = "./gradlew"
-	} else if up := wrapperAbove(p, "gradlew"); up != "" {
+	} else if up := p.Above("gradlew"); up != "" {
 		program = up
 	}
 	words := []string{program, "cleanTest", "test", "--continue", "--console=plain"}
-	pattern := javaClass(p.path)
+	pattern := javaClass(p.Path)
 	switch {
-	case p.path != "" && p.isDir:
-		if pkg := javaPackage(p.path); pkg != "" {
+	case p.Path != "" && p.IsDir:
+		if pkg := javaPackage(p.Path); pkg != "" {
 			pattern = pkg + ".*"
 		}
 	case pattern != "" && p.name != "":
@@ -35,22 +37,22 @@ func planGradle(p project) (*Plan, error) {
 	if pattern != "" {
 		words = append(words, "--tests", pattern)
 	}
-	return &Plan{Runner: "gradle", Line: line(words...)}, nil
+	return &Plan{Runner: "gradle", Line: detect.Line(words...)}, nil
 }
 
 func planMaven(p project) (*Plan, error) {
 	program := "mvn"
-	if p.has("mvnw") {
+	if p.Has("mvnw") {
 		program = "./mvnw"
-	} else if up := wrapperAbove(p, "mvnw"); up != "" {
+	} else if up := p.Above("mvnw"); up != "" {
 		program = up
 	}
 	words := []string{program, "--batch-mode", "--no-transfer-progress", "test"}
-	class := javaClass(p.path)
+	class := javaClass(p.Path)
 	test := class
 	switch {
-	case p.path != "" && p.isDir:
-		if pkg := javaPackage(p.path); pkg != "" {
+	case p.Path != "" && p.IsDir:
+		if pkg := javaPackage(p.Path); pkg != "" {
 			test = strings.ReplaceAll(pkg, ".", "/") + "/**"
 		}
 	case class != "" && p.name != "":
@@ -63,22 +65,10 @@ func planMaven(p project) (*Plan, error) {
 	if test != "" {
 		words = append(words, "-Dtest="+test)
 	}
-	return &Plan{Runner: "maven", Line: line(words...)}, nil
+	return &Plan{Runner: "maven", Line: detect.Line(words...)}, nil
 }
 
 func isUpper(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
-
-// wrapperAbove finds the wrapper of a module's project, relative to the module.
-func wrapperAbove(p project, name string) string {
-	up := ""
-	for dir := p.dir; dir != "."; {
-		dir, up = path.Dir(dir), up+"../"
-		if (project{files: p.files, dir: dir}).has(name) {
-			return up + name
-		}
-	}
-	return ""
-}
 
 var javaRoots = lazily(`^(?:.*/)?src/[^/]+/(?:java|kotlin|groovy|scala)/(.*)$`)
 
@@ -107,7 +97,7 @@ const (
 )
 
 // Reports are the reports that a run left in files, for a runner that does.
-func Reports(files Files, p Plan, since time.Time) []string {
+func Reports(files detect.Files, p Plan, since time.Time) []string {
 	at := reportDirs[p.Runner]
 	if at == "" {
 		return nil

@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // planNode: the script "test" is run, with arguments for vitest or jest if it
@@ -15,8 +17,8 @@ func planNode(p project) (*Plan, error) {
 		Dependencies    map[string]string
 		DevDependencies map[string]string `json:"devDependencies"`
 	}
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(p.read("package.json"), "\ufeff")), &m); err != nil {
-		return nil, refused("package.json can't be read: %v", err)
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(p.Read("package.json"), "\ufeff")), &m); err != nil {
+		return nil, detect.Refuse("package.json can't be read: %v", err)
 	}
 	script := m.Scripts["test"]
 	kind := "npm"
@@ -40,8 +42,8 @@ func planNode(p project) (*Plan, error) {
 	switch kind {
 	case "vitest":
 		words = append(words, "--run", "--reporter=json")
-		if p.path != "" {
-			words = append(words, p.path)
+		if p.Path != "" {
+			words = append(words, p.Path)
 		}
 		if p.name != "" {
 			words = append(words, "--testNamePattern="+regexp.QuoteMeta(p.name))
@@ -52,17 +54,17 @@ func planNode(p project) (*Plan, error) {
 			words = append(words, "--testNamePattern="+regexp.QuoteMeta(p.name))
 		}
 		switch {
-		case p.path != "" && p.isDir:
-			words = append(words, "--testPathPatterns="+regexp.QuoteMeta(p.path+"/"))
+		case p.Path != "" && p.IsDir:
+			words = append(words, "--testPathPatterns="+regexp.QuoteMeta(p.Path+"/"))
 			if old(m.DevDependencies["jest"]) || old(m.Dependencies["jest"]) {
-				words[len(words)-1] = "--testPathPattern=" + regexp.QuoteMeta(p.path+"/")
+				words[len(words)-1] = "--testPathPattern=" + regexp.QuoteMeta(p.Path+"/")
 			}
-		case p.path != "":
-			words = append(words, "--runTestsByPath", p.path)
+		case p.Path != "":
+			words = append(words, "--runTestsByPath", p.Path)
 		}
 	default:
-		if p.path != "" {
-			words = append(words, p.path)
+		if p.Path != "" {
+			words = append(words, p.Path)
 		}
 		if p.name != "" {
 			words = append(words, nodeName(script, p.name)...)
@@ -71,7 +73,7 @@ func planNode(p project) (*Plan, error) {
 			words = words[:len(words)-1]
 		}
 	}
-	return &Plan{Runner: kind, Line: line(words...)}, nil
+	return &Plan{Runner: kind, Line: detect.Line(words...)}, nil
 }
 
 // nodeWord reports whether a script calls a program.

@@ -2,12 +2,14 @@ package testrun
 
 import (
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // planPytest: the interpreter of the project's own environment, if it has one.
 func planPytest(p project) (*Plan, error) {
-	if !p.has("pytest.ini") && !p.has("conftest.py") && !strings.Contains(p.read("pyproject.toml"), "pytest") && !strings.Contains(p.read("setup.cfg")+p.read("tox.ini"), "pytest") &&
-		!p.has("tests") && !p.has("test") && !strings.HasSuffix(p.path, ".py") {
+	if !p.Has("pytest.ini") && !p.Has("conftest.py") && !strings.Contains(p.Read("pyproject.toml"), "pytest") && !strings.Contains(p.Read("setup.cfg")+p.Read("tox.ini"), "pytest") &&
+		!p.Has("tests") && !p.Has("test") && !strings.HasSuffix(p.Path, ".py") {
 		return nil, nil
 	}
 	return pytest(p, "pytest"), nil
@@ -15,17 +17,17 @@ func planPytest(p project) (*Plan, error) {
 
 // planBare is for tests of Python that no project is around. What they import
 // lies where they run, or beside them.
-func planBare(p project) *Plan { return pytest(p, "python3", "-m", "pytest") }
+func planBare(p project) (*Plan, error) { return pytest(p, "python3", "-m", "pytest"), nil }
 
 func pytest(p project, words ...string) *Plan {
 	for _, own := range []string{".venv/bin/python", "venv/bin/python"} {
-		if p.has(own) {
+		if p.Has(own) {
 			words = []string{own, "-m", "pytest"}
 			break
 		}
 	}
 	words = append(words, "-ra", "--tb=short", "--color=no")
-	target := p.path
+	target := p.Path
 	switch {
 	case p.name == "":
 	case strings.HasSuffix(target, ".py") && strings.Contains(p.name, "::"):
@@ -38,7 +40,7 @@ func pytest(p project, words ...string) *Plan {
 	if target != "" {
 		words = append(words, "./"+target)
 	}
-	return &Plan{Runner: "pytest", Line: line(words...)}
+	return &Plan{Runner: "pytest", Line: detect.Line(words...)}
 }
 
 var (

@@ -3,6 +3,8 @@ package testrun
 import (
 	"path"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // planCargo: a file of tests/ is a target, a file of src/ a module. A crate of
@@ -10,9 +12,9 @@ import (
 func planCargo(p project) (*Plan, error) {
 	words := []string{"cargo", "test", "--no-fail-fast", "--color=never"}
 	filter := p.name
-	stem := strings.TrimSuffix(path.Base(p.path), ".rs")
-	if p.path != "" && !p.isDir {
-		top, rest, _ := strings.Cut(p.path, "/")
+	stem := strings.TrimSuffix(path.Base(p.Path), ".rs")
+	if p.Path != "" && !p.IsDir {
+		top, rest, _ := strings.Cut(p.Path, "/")
 		switch {
 		case top == "tests" && !strings.Contains(rest, "/"):
 			words = append(words, "--test="+stem)
@@ -23,11 +25,11 @@ func planCargo(p project) (*Plan, error) {
 			words = append(words, "--example="+stem)
 		case top == "benches":
 			words = append(words, "--bench="+stem)
-		case p.path == "src/main.rs":
+		case p.Path == "src/main.rs":
 			words = append(words, "--bins")
-		case strings.HasPrefix(p.path, "src/bin/"):
+		case strings.HasPrefix(p.Path, "src/bin/"):
 			words = append(words, "--bin="+stem)
-		case p.path == "src/lib.rs":
+		case p.Path == "src/lib.rs":
 			words = append(words, "--lib")
 		case top == "src" && filter == "":
 			module := strings.TrimSuffix(strings.TrimSuffix(rest, ".rs"), "/mod")
@@ -37,7 +39,7 @@ func planCargo(p project) (*Plan, error) {
 	if filter != "" {
 		words = append(words, "--", filter)
 	}
-	return &Plan{Runner: "cargo", Line: line(words...)}, nil
+	return &Plan{Runner: "cargo", Line: detect.Line(words...)}, nil
 }
 
 var (

@@ -1,0 +1,112 @@
+package detect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Files is what is looked at to tell what a project is.
+type Files interface {
+	fs.StatFS
+	fs.ReadFileFS
+	fs.ReadDirFS
+}
+
+// Plan is how a program is run on a path of a project.
+type Plan struct {
+	Runner string   // the program, by the name that people know it by
+	Dir    string   // where it runs, a name of Files
+	Line   string   // what a shell runs there
+	Note   string   // what else is to be known of the choice
+	Others []string // what else there is, and is not run: "go", "vitest in web"
+}
+
+// ErrNone means that no kind fits.
+var ErrNone = errors.New("no project was found")
+
+// Refused says why a request can't be run.
+type Refused struct{ why string }
+
+func (r Refused) Error() string { return r.why }
+
+// Refuse is an error of the type Refused.
+func Refuse(format string, args ...any) error { return Refused{fmt.Sprintf(format, args...)} }
+
+// Kind is one kind of project, and how its program is run.
+type Kind struct {
+	Name  string
+	Marks []string // files, any of which says that a directory is such a project
+	Weak  []string // the same where nothing above it says so
+	Ext   []string // of its sources: which of several kinds a path is for
+	Apart bool     // a project inside of another one is not run with it
+
+	// Plan is nil when the directory is no such project after all.
+	Plan func(p Project) (*Plan, error)
+
+	// Bare, if set, is Plan for sources that no project is around.
+	Bare func(p Project) (*Plan, error)
+}
+
+// What several kinds of project have in common.
+var (
+	NodeSources = []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}
+	PythonMarks = []string{"pytest.ini", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini"}
+)
+
+// Project is a directory that may be of a kind, and what is to run in it.
+type Project struct {
+	Files Files
+	Dir   string
+	Path  string // relative to Dir, "" for all of it
+	IsDir bool   // Path is a directory
+}
+
+// Has reports whether there is a file of that name in the project.
+func (p Project) Has(name string) bool {
+	_, err := fs.Stat(p.Files, path.Join(p.Dir, name))
+	return err == nil
+}
+
+// Read is the text of a file of the project, "" when it can't be read.
+func (p Project) Read(name string) string {
+	data, err := p.Files.ReadFile(path.Join(p.Dir, name))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// Above finds a file in the project's directory or the nearest one above it
+// that has it, as it is written from there: "../../gradlew", or "".
+func (p Project) Above(name string) string {
+	for up := ""; ; up += "../" {
+		switch {
+		case p.Has(name):
+			return up + name
+		case p.Dir == ".":
+			return ""
+		}
+		p.Dir = path.Dir(p.Dir)
+	}
+}
+
+// Line joins words to a command, each quoted as a shell needs it.
+func Line(words ...string) string {
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	return strings.Join(words, " ")
+}
+
+func quote(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:@%+,", r)
+	}
+	if w != "" && strings.TrimFunc(w, plain) == "" {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
