@@ -43,6 +43,13 @@ func NewExec[In any](d Def, f func(context.Context, *Call, In) (Result, error)) 
 	return newTool(d, Exec, withoutChanges(f))
 }
 
+// NewExecEdit makes a tool that runs a program, as NewExec does, and returns
+// what it makes of that as changes of files: the run is decided on first, and
+// the changes afterwards, as those of an editing tool.
+func NewExecEdit[In any](d Def, f func(context.Context, *Call, In) (Result, []workspace.Change, error)) *Tool {
+	return newTool(d, Exec, f)
+}
+
 // Raw makes a tool whose arguments are described by a JSON schema from
 // outside (an MCP server, a plugin). It fails, never panics, when the
 // definition or the schema can't be used.

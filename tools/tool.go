@@ -113,7 +113,8 @@ func (b *Bound) Plan(ctx context.Context, files workspace.Files) error {
 	return plan(ctx, files)
 }
 
-// Run runs the tool. Only an Edit tool returns changes; nothing is applied.
+// Run runs the tool. An Edit tool returns changes, and one of NewExecEdit may;
+// nothing is applied.
 func (b *Bound) Run(ctx context.Context, c *Call) (Result, []workspace.Change, error) {
 	return b.run(ctx, c)
 }
@@ -137,7 +138,7 @@ const (
 )
 
 // Tool is a definition with its access class, source, schema and function.
-// Make one with NewRead, NewEdit, NewExec or Raw.
+// Make one with NewRead, NewEdit, NewExec, NewExecEdit or Raw.
 type Tool struct {
 	Def
 	Access Access

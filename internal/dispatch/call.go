@@ -37,6 +37,7 @@ type call struct {
 
 	begun     time.Time
 	line      *shell.Verdict     // of the command line, if there is one for a shell
+	follows   bool               // it is at the changes that the run of a program led to
 	changes   []workspace.Change // that were made
 	spent     *session.Reservation
 	res       *Result
@@ -178,12 +179,18 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if c.queued() {
 		return c.queueCommit(ctx)
 	}
-	out, _, err := c.run(ctx)
+	out, changes, err := c.run(ctx)
 	c.tellPending()
 	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
 			c.notes = append(c.notes, tools.Count(n, "pending edit")+" not on the disk, so this did not see "+map[bool]string{true: "it", false: "them"}[n == 1]+".")
 		}
+	}
+	if err != nil || len(changes) == 0 {
+		return out, err
+	}
+	if out, err = c.follow(ctx, out, changes); err == nil {
+		c.check(ctx)
 	}
 	return out, err
 }
@@ -266,8 +273,12 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 	return v
 }
 
-// access is the tool's class, or read for a call that changes nothing.
+// access is the tool's class, read for a call that changes nothing, and edit
+// for the changes that follow a run.
 func (c *call) access() tools.Access {
+	if c.follows {
+		return tools.Edit
+	}
 	if c.bound.Effects.ReadOnly || c.looks() {
 		return tools.Read
 	}

@@ -44,6 +44,31 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 		c.tellVerdict(policy.Verdict{Outcome: policy.Allow, By: planned.By, Rule: planned.Rule, Reason: why})
 		return out, err
 	}
+	return c.apply(ctx, out, changes)
+}
+
+// follow makes the changes that the run of a program led to. Whatever allowed
+// the program to run does not allow them: they are decided on as those of a
+// tool that only edits. What changed since the tool looked is a conflict,
+// because the program is not run again.
+func (c *call) follow(ctx context.Context, out tools.Result, changes []workspace.Change) (tools.Result, error) {
+	changes = c.effective(changes)
+	if len(changes) == 0 {
+		return out, nil
+	}
+	line, effects := c.line, c.bound.Effects
+	c.line, c.bound.Effects, c.follows = nil, tools.Effects{}, true
+	defer func() { c.line, c.bound.Effects, c.follows = line, effects, false }() // the records are of the whole call
+	turn := c.d.edits.enter()
+	defer c.d.edits.leave(turn)
+	if _, err := c.d.edits.claim(ctx, turn, touched(changes)); err != nil {
+		return out, err
+	}
+	return c.apply(ctx, out, changes)
+}
+
+// apply decides on changes, asks where that is needed, and makes them.
+func (c *call) apply(ctx context.Context, out tools.Result, changes []workspace.Change) (tools.Result, error) {
 	if err := plainNames(changes); err != nil {
 		return tools.Result{}, err
 	}
@@ -71,11 +96,16 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 	return out, nil
 }
 
-// compute runs the tool and drops changes that change nothing. The text of a
-// link is that of the file it leads to, so that file's name is the one that
-// the queue, the editor and people know.
+// compute runs the tool.
 func (c *call) compute(ctx context.Context) (tools.Result, []workspace.Change, error) {
 	out, changes, err := c.run(ctx)
+	return out, c.effective(changes), err
+}
+
+// effective drops changes that change nothing. The text of a link is that of
+// the file it leads to, so that file's name is the one that the queue, the
+// editor and people know.
+func (c *call) effective(changes []workspace.Change) []workspace.Change {
 	for i, ch := range changes {
 		if ch.From != "" || ch.After == nil {
 			continue // of the link itself
@@ -84,10 +114,9 @@ func (c *call) compute(ctx context.Context) (tools.Result, []workspace.Change, e
 			changes[i].Path = real
 		}
 	}
-	changes = slices.DeleteFunc(changes, func(ch workspace.Change) bool {
+	return slices.DeleteFunc(changes, func(ch workspace.Change) bool {
 		return ch.From == "" && ch.Before != nil && ch.After != nil && bytes.Equal(ch.Before, ch.After)
 	})
-	return out, changes, err
 }
 
 // plainNames refuses to make a file whose name is another one where it is shown:
