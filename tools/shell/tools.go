@@ -63,6 +63,7 @@ func (s *sessions) tools() []*tools.Tool {
 	return []*tools.Tool{
 		newRunCommand(s),
 		newRunTests(s),
+		newRunLint(s),
 		newCodeExec(s.d),
 		newCommandOutput(s),
 		newCommandKill(s),

@@ -1,0 +1,257 @@
+// Package lint knows linters: how to tell which one a project has, how it is
+// run on a path, what its output says, and which edits its fixes are. It runs
+// nothing and reads only through the files that it is given.
+package lint
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
+)
+
+// Request says what is to be looked at.
+type Request struct {
+	Path string // a file or directory, a name of Files; "" is all
+	Fix  bool   // the linter's fixes are wanted
+
+	// Installed reports whether there is a program of that name.
+	Installed func(program string) bool
+}
+
+// Missing says which linter would have to be installed.
+type Missing struct{ why string }
+
+func (m Missing) Error() string { return m.why }
+
+func missing(format string, args ...any) error { return Missing{fmt.Sprintf(format, args...)} }
+
+// Detect finds the linter for what is at a path. It fails with
+// detect.ErrNone, with what is missing, or says what can't be run.
+func Detect(files detect.Files, r Request) (detect.Plan, error) {
+	kinds := r.kinds()
+	if info, err := fs.Stat(files, r.Path); r.Path != "" && err == nil && !info.IsDir() {
+		known := slices.ContainsFunc(kinds, func(k detect.Kind) bool { return slices.Contains(k.Ext, path.Ext(r.Path)) })
+		switch {
+		case known:
+		case forShell(files, r.Path):
+			plan, err := r.shellcheck(detect.Project{Files: files, Dir: ".", Path: r.Path})
+			if err != nil {
+				return detect.Plan{}, err
+			}
+			plan.Dir = "."
+			return *plan, nil
+		default:
+			return detect.Plan{}, detect.ErrNone // that of the project around it would not look at it
+		}
+	}
+	return detect.Finder{Files: files, Kinds: kinds}.Find(r.Path)
+}
+
+// kinds are the kinds of project, in the order in which one is chosen among
+// several.
+func (r Request) kinds() []detect.Kind {
+	return []detect.Kind{
+		{Name: "npm", Marks: []string{"package.json", "biome.json", "biome.jsonc"}, Ext: append([]string{".json", ".jsonc", ".css", ".astro"}, detect.NodeSources...), Plan: r.node},
+		{Name: "python", Marks: append([]string{"ruff.toml", ".ruff.toml", ".flake8"}, detect.PythonMarks...), Ext: []string{".py", ".pyi"}, Plan: r.python, Bare: r.python},
+		{Name: "cargo", Marks: []string{"Cargo.toml"}, Ext: []string{".rs"}, Plan: r.cargo},
+		{Name: "go", Marks: []string{"go.mod"}, Ext: []string{".go"}, Apart: true, Plan: r.golang},
+		{Name: "java", Marks: []string{"pom.xml", "build.gradle", "build.gradle.kts"}, Ext: []string{".java", ".kt", ".groovy", ".scala"}, Plan: java},
+		{Name: "shell", Ext: []string{".sh", ".bash", ".ksh"}, Bare: r.shellcheck},
+	}
+}
+
+// linter is one of those that a kind of project may have.
+type linter struct {
+	name       string
+	configured bool   // the project says that it wants it
+	program    string // how it is called, "" where it is not installed
+	fixes      bool   // its output has its fixes
+	line       func(program string) string
+}
+
+// choose takes the first linter that is configured and installed, else the
+// first that is installed. advice says what to do when none is.
+func (r Request) choose(linters []linter, advice string) (*detect.Plan, error) {
+	note := ""
+	for _, configured := range []bool{true, false} {
+		for _, l := range linters {
+			switch {
+			case configured && !l.configured:
+			case l.program == "":
+				if configured && note == "" {
+					note = l.name + " is configured here, but is not installed."
+				}
+			case r.Fix && !l.fixes:
+				return nil, detect.Refuse("fix: %s gives no fixes that could be reviewed first; leave fix out, and edit by what it finds", l.name)
+			default:
+				return &detect.Plan{Runner: l.name, Line: l.line(l.program), Note: note}, nil
+			}
+		}
+	}
+	if note != "" {
+		note += " "
+	}
+	return nil, Missing{note + advice}
+}
+
+// program is a linter's program: that of the project, or the one that is
+// installed; "" where there is none.
+func (r Request) program(p detect.Project, own []string, names ...string) string {
+	for _, name := range names {
+		for _, dir := range own {
+			if at := p.Above(dir + "/" + name); at != "" {
+				return at
+			}
+		}
+	}
+	for _, name := range names {
+		if r.Installed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func anyAbove(p detect.Project, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return p.Above(name) != "" })
+}
+
+// target is the path of a project, as an argument.
+func target(p detect.Project) string {
+	if p.Path == "" {
+		return "."
+	}
+	return p.Path
+}
+
+var nodePrograms = []string{"node_modules/.bin"}
+
+func (r Request) node(p detect.Project) (*detect.Plan, error) {
+	manifest := p.Read("package.json")
+	eslint := []string{".eslintrc", ".eslintrc.js", ".eslintrc.cjs", ".eslintrc.json", ".eslintrc.yml", ".eslintrc.yaml"}
+	for _, ext := range []string{"js", "mjs", "cjs", "ts", "mts", "cts"} {
+		eslint = append(eslint, "eslint.config."+ext)
+	}
+	return r.choose([]linter{
+		{"eslint", anyAbove(p, eslint...) || strings.Contains(manifest, `"eslintConfig"`) || strings.Contains(manifest, `"eslint"`), r.program(p, nodePrograms, "eslint"), true, func(program string) string {
+			words := []string{program, "--format", "json"}
+			if r.Fix {
+				words = append(words, "--fix-dry-run")
+			}
+			return detect.Line(append(words, target(p))...)
+		}},
+		{"biome", anyAbove(p, "biome.json", "biome.jsonc") || strings.Contains(manifest, `"@biomejs/biome"`), r.program(p, nodePrograms, "biome"), false, func(program string) string {
+			return detect.Line(program, "lint", "--reporter=json", "--max-diagnostics=none", target(p))
+		}},
+	}, "No linter for JavaScript and TypeScript is installed: let the user run npm install --save-dev eslint (or @biomejs/biome) in "+p.Dir+" and configure it")
+}
+
+func (r Request) python(p detect.Project) (*detect.Plan, error) {
+	own := []string{".venv/bin", "venv/bin"}
+	old := p.Read("setup.cfg") + p.Read("tox.ini")
+	return r.choose([]linter{
+		{"ruff", anyAbove(p, "ruff.toml", ".ruff.toml") || strings.Contains(p.Read("pyproject.toml"), "[tool.ruff"), r.program(p, own, "ruff"), true, func(program string) string {
+			return detect.Line(program, "check", "--no-fix", "--output-format=json", target(p)) // a project may have its fixes written otherwise
+		}},
+		{"flake8", p.Has(".flake8") || strings.Contains(old, "[flake8]"), r.program(p, own, "flake8"), false, func(program string) string {
+			return detect.Line(program, "--format=%(path)s:%(row)d:%(col)d: %(code)s %(text)s", target(p))
+		}},
+		{"pyflakes", false, r.program(p, own, "pyflakes", "pyflakes3"), false, func(program string) string { return detect.Line(program, target(p)) }},
+	}, "No linter for Python is installed: let the user install ruff, flake8 or pyflakes, in the project's .venv or for all")
+}
+
+// cargo has no argument for a path: what lies elsewhere is left out afterwards.
+func (r Request) cargo(p detect.Project) (*detect.Plan, error) {
+	line := func(command string) func(string) string {
+		return func(program string) string {
+			words := []string{"cargo", command, "--quiet", "--message-format=json", "--all-targets"}
+			if p.Path == "" {
+				words = append(words, "--workspace")
+			}
+			return detect.Line(words...)
+		}
+	}
+	cargo := r.program(p, nil, "cargo")
+	clippy := ""
+	if cargo != "" {
+		clippy = r.program(p, nil, "cargo-clippy")
+	}
+	plan, err := r.choose([]linter{
+		{"cargo clippy", false, clippy, true, line("clippy")},
+		{"cargo check", false, cargo, true, line("check")},
+	}, "No linter for Rust is installed: let the user install cargo and clippy")
+	if err == nil && plan.Runner == "cargo check" {
+		plan.Note = "Only the compiler looked: clippy is not installed."
+	}
+	return plan, err
+}
+
+func (r Request) golang(p detect.Project) (*detect.Plan, error) {
+	pkg := "./..."
+	switch {
+	case p.Path != "" && p.IsDir:
+		pkg = "./" + p.Path + "/..."
+	case p.Path != "":
+		pkg = "./" + path.Dir(p.Path)
+	}
+	return r.choose([]linter{
+		{"golangci-lint", anyAbove(p, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"), r.program(p, nil, "golangci-lint"), true, func(program string) string {
+			// A project may have its fixes written otherwise.
+			return detect.Line(program, "run", "--fix=false", "--output.json.path=stdout", "--show-stats=false", "--path-mode=abs", "--max-issues-per-linter=0", "--max-same-issues=0", pkg)
+		}},
+		{"go vet", false, r.program(p, nil, "go"), true, func(program string) string { return detect.Line(program, "vet", "-json", pkg) }},
+	}, "No linter for Go is installed: let the user install Go, or golangci-lint")
+}
+
+func java(detect.Project) (*detect.Plan, error) {
+	return nil, missing("No linter for Java, Kotlin, Groovy or Scala is known here: run that of the project, such as checkstyle, with run_command")
+}
+
+// mostScripts bounds the scripts of one call.
+const mostScripts = 200
+
+func (r Request) shellcheck(p detect.Project) (*detect.Plan, error) {
+	scripts := []string{p.Path}
+	note := ""
+	if p.Path == "" || p.IsDir {
+		scripts = nil
+		detect.EachFile(p.Files, path.Join(p.Dir, p.Path), func(name string) {
+			if slices.Contains([]string{".sh", ".bash", ".ksh"}, path.Ext(name)) {
+				scripts = append(scripts, strings.TrimPrefix(name, strings.TrimPrefix(p.Dir+"/", "./")))
+			}
+		})
+		if len(scripts) > mostScripts {
+			note = fmt.Sprintf("Only the first %d of %d scripts were looked at; give a path for the others.", mostScripts, len(scripts))
+			scripts = scripts[:mostScripts]
+		}
+	}
+	plan, err := r.choose([]linter{
+		{"shellcheck", false, r.program(p, nil, "shellcheck"), false, func(program string) string {
+			return detect.Line(append([]string{program, "--format=json", "--"}, scripts...)...)
+		}},
+	}, "No linter for shell scripts is installed: let the user install shellcheck")
+	if err == nil {
+		plan.Note = note
+	}
+	return plan, err
+}
+
+var shebang = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#!\s*\S*(?:/|\s)(?:ba|da|k)?sh\b`) })
+
+// forShell reports whether a file's first line says that a shell runs it.
+func forShell(files detect.Files, name string) bool {
+	f, err := files.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 100)
+	n, err := f.Read(head)
+	return err == nil && shebang().Match(head[:n])
+}
