@@ -203,7 +203,7 @@ func (r Request) golang(p detect.Project) (*detect.Plan, error) {
 	return r.choose([]linter{
 		{"golangci-lint", anyAbove(p, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"), r.program(p, nil, "golangci-lint"), true, func(program string) string {
 			// A project may have its fixes written otherwise.
-			return detect.Line(program, "run", "--fix=false", "--output.json.path=stdout", "--show-stats=false", "--path-mode=abs", "--max-issues-per-linter=0", "--max-same-issues=0", pkg)
+			return detect.Line(program, "run", "--fix=false", "--output.json.path=stdout", "--show-stats=false", "--path-mode=abs", "--max-issues-per-linter=0", "--max-same-issues=0", "--uniq-by-line=false", pkg)
 		}},
 		{"go vet", false, r.program(p, nil, "go"), true, func(program string) string { return detect.Line(program, "vet", "-json", pkg) }},
 	}, "No linter for Go is installed: let the user install Go, or golangci-lint")

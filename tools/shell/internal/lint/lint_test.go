@@ -192,7 +192,7 @@ func TestDetect(t *testing.T) {
 	flake8 := tree("setup.cfg", "[flake8]\n", "a.py", "")
 	rust := tree("Cargo.toml", "", "src/lib.rs", "")
 	mixed := tree("go.mod", "", "package.json", "{}", "eslint.config.js", "", "node_modules/.bin/eslint", "", "py/a.py", "", "scripts/x.sh", "", "scripts/y.bash", "", "tools/go.mod", "", "java/pom.xml", "")
-	golangciLine := "golangci-lint run --fix=false --output.json.path=stdout --show-stats=false --path-mode=abs --max-issues-per-linter=0 --max-same-issues=0 "
+	golangciLine := "golangci-lint run --fix=false --output.json.path=stdout --show-stats=false --path-mode=abs --max-issues-per-linter=0 --max-same-issues=0 --uniq-by-line=false "
 	const noFixes = "gives no fixes that could be reviewed first"
 	for name, c := range map[string]struct {
 		files     fstest.MapFS

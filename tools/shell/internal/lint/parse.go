@@ -184,6 +184,10 @@ func (v vetFinding) finding(rule string) Finding {
 	return f
 }
 
+// goFormatters give the parts of one rewritten file as findings of their own:
+// one of them alone, such as a line that moves, would lose text.
+var goFormatters = []string{"gofmt", "gofumpt", "goimports", "gci", "golines", "swaggo"}
+
 func parseGolangci(o Output) Report {
 	var j struct {
 		Issues []struct {
@@ -213,7 +217,7 @@ func parseGolangci(o Output) Report {
 				continue
 			}
 		}
-		if len(i.SuggestedFixes) > 0 {
+		if len(i.SuggestedFixes) > 0 && !slices.Contains(goFormatters, i.FromLinter) {
 			for _, e := range i.SuggestedFixes[0].TextEdits {
 				f.Fix = append(f.Fix, Edit{File: f.File, Start: Place{Offset: e.Pos}, End: Place{Offset: e.End}, New: string(e.NewText)})
 			}
