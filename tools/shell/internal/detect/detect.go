@@ -5,6 +5,7 @@ package detect
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -187,7 +188,7 @@ func (d detection) below() (found []Plan, failed error) {
 			case depth > 1:
 				look(sub, depth-1)
 			}
-			if errBare == ErrNone {
+			if errors.Is(errBare, ErrNone) {
 				errBare = nil
 			}
 			failed = cmp.Or(failed, err, errBare)
@@ -203,7 +204,7 @@ func (d detection) only() (Plan, error) {
 	switch len(found) {
 	case 0:
 		plan, err := d.bareAt(".")
-		if err == ErrNone {
+		if errors.Is(err, ErrNone) {
 			err = cmp.Or(failed, err)
 		}
 		return plan, err
