@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"regexp"
@@ -138,7 +139,7 @@ func parseJest(out string) Report {
 	r.Counted = true
 	for _, file := range j.TestResults {
 		if len(file.AssertionResults) == 0 && file.Status == "failed" {
-			r.Failures = append(r.Failures, Failure{Name: file.Name, File: file.Name, Message: file.Message})
+			r.Failures = append(r.Failures, Failure{Name: file.Name, File: file.Name, Message: ownFrames(file.Message)})
 		}
 		for _, a := range file.AssertionResults {
 			switch a.Status {
@@ -146,7 +147,7 @@ func parseJest(out string) Report {
 				r.Passed++
 			case "failed":
 				r.Failed++
-				f := Failure{Name: a.FullName, File: file.Name, Message: strings.Join(a.FailureMessages, "\n")}
+				f := Failure{Name: a.FullName, File: file.Name, Message: ownFrames(strings.Join(a.FailureMessages, "\n"))}
 				if a.Location != nil {
 					f.Line = a.Location.Line
 				}
@@ -160,6 +161,36 @@ func parseJest(out string) Report {
 		}
 	}
 	return r
+}
+
+var (
+	nodeFrame = lazily(`^\s+at .*?(?:\S+:\d+:\d+\)?|\(<anonymous>\))$`)
+	notOwn    = lazily(`[/( ]node_modules/|\bnode:internal/`)
+)
+
+// ownFrames is a message without the frames of packages and of Node itself, and
+// those without a place that they call. Where there is no other, the first one
+// stays: it says where the error was made.
+func ownFrames(message string) string {
+	var kept []string
+	frames, first, dropped := 0, "", false
+	for l := range strings.SplitSeq(message, "\n") {
+		switch {
+		case !nodeFrame().MatchString(l):
+			dropped = false
+		case notOwn().MatchString(l), dropped && strings.HasSuffix(l, "(<anonymous>)"):
+			first, dropped = cmp.Or(first, l), true
+			continue
+		default:
+			frames++
+			dropped = false
+		}
+		kept = append(kept, l)
+	}
+	if frames == 0 && first != "" {
+		kept = append(kept, first)
+	}
+	return strings.Join(kept, "\n")
 }
 
 var (
