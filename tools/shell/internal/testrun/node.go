@@ -138,9 +138,7 @@ func parseJest(out string) Report {
 	}
 	r.Counted = true
 	for _, file := range j.TestResults {
-		if len(file.AssertionResults) == 0 && file.Status == "failed" {
-			r.Failures = append(r.Failures, Failure{Name: file.Name, File: file.Name, Message: ownFrames(file.Message)})
-		}
+		before := r.Failed
 		for _, a := range file.AssertionResults {
 			switch a.Status {
 			case "passed":
@@ -158,6 +156,10 @@ func parseJest(out string) Report {
 			default: // pending, skipped, todo, disabled
 				r.Skipped++
 			}
+		}
+		if file.Status == "failed" && r.Failed == before { // it could not be loaded, or a hook failed
+			message := cmp.Or(ownFrames(file.Message), "it failed outside of its tests, as in a hook such as beforeAll, and the report does not say how; run the file with command to see it")
+			r.Failures = append(r.Failures, Failure{Name: file.Name, File: file.Name, Message: message})
 		}
 	}
 	return r
