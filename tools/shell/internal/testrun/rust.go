@@ -45,7 +45,7 @@ func planCargo(p project) (*Plan, error) {
 var (
 	cargoTest    = lazily(`(?m)^test (.+?) \.\.\. (?:.*\b)?(ok|FAILED|ignored)(?:, .*)?$`)
 	cargoEnd     = lazily(`(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
-	cargoSaid    = lazily(`(?m)^---- (.+?) stdout ----\n((?:[^\n]*\n)*?)\n(?:----|\n?failures:)`)
+	cargoSaid    = lazily(`^---- (.+?) stdout ----\n$`)
 	cargoPlace   = lazily(`panicked at (?:'.*', )?([^\s:]+\.rs):(\d+):`)
 	cargoBroken  = lazily(`(?m)^(error(?:\[E\d+\])?: .+)\n(?:.*\n)?\s*--> (\S+?):(\d+):\d+`)
 	cargoCompile = lazily("(?m)^error: could not compile `([^`]+)`")
@@ -60,18 +60,21 @@ func parseCargo(out string) Report {
 		r.Failed += number(m[2])
 		r.Skipped += number(m[3])
 	}
-	said := map[string]string{}
-	for rest := out; ; {
-		at := cargoSaid().FindStringSubmatchIndex(rest)
-		if at == nil {
-			break
+	said, title := map[string]string{}, ""
+	for l := range strings.Lines(out) {
+		switch m := cargoSaid().FindStringSubmatch(l); {
+		case m != nil:
+			title = m[1]
+		case l == "failures:\n":
+			title = "" // the names once more, or what another program printed
+		case title != "":
+			said[title] += l
 		}
-		said[rest[at[2]:at[3]]] = rest[at[4]:at[5]]
-		rest = rest[at[5]:] // the next title ends this text
 	}
 	for _, m := range cargoTest().FindAllStringSubmatch(out, -1) {
 		if m[2] == "FAILED" {
-			f := Failure{Name: strings.TrimSuffix(m[1], " - should panic"), Message: said[m[1]]}
+			name := strings.TrimSuffix(m[1], " - should panic")
+			f := Failure{Name: name, Message: said[name]}
 			f.File, f.Line = place(f.Message, cargoPlace())
 			r.Failures = append(r.Failures, f)
 		}
