@@ -44,26 +44,27 @@ type lintIn struct {
 
 // Linted is the structured result of run_lint.
 type Linted struct {
-	Linter     string         `json:"linter"`
-	Command    string         `json:"command"`
-	Cwd        string         `json:"cwd"`
-	Total      int            `json:"total"` // findings that are left
-	Errors     int            `json:"errors"`
-	Warnings   int            `json:"warnings"`
-	Findings   []lint.Finding `json:"findings"`           // of those that are left, at most 200
-	Fixed      []string       `json:"fixed,omitempty"`    // files that the fixes change
-	NotFixed   []string       `json:"notFixed,omitempty"` // files whose fixes were left out
-	Unseen     []string       `json:"unseen,omitempty"`   // files with text that is not on the disk, where the linter looked
-	ExitCode   int            `json:"exitCode"`
-	TimedOut   bool           `json:"timedOut,omitempty"`
-	DurationMs int64          `json:"durationMs"`
-	Sandbox    string         `json:"sandbox"`
+	Linter     string         `json:"linter" jsonschema:"its name"`
+	Command    string         `json:"command" jsonschema:"what was run"`
+	Cwd        string         `json:"cwd" jsonschema:"where, relative to the workspace"`
+	Total      int            `json:"total" jsonschema:"findings that are left"`
+	Errors     int            `json:"errors" jsonschema:"of them"`
+	Warnings   int            `json:"warnings" jsonschema:"of them"`
+	Findings   []lint.Finding `json:"findings" jsonschema:"those that are left, at most 200"`
+	Fixed      []string       `json:"fixed,omitempty" jsonschema:"files that the fixes change"`
+	NotFixed   []string       `json:"notFixed,omitempty" jsonschema:"files whose fixes were left out"`
+	Unseen     []string       `json:"unseen,omitempty" jsonschema:"files with text that is not on the disk, where the linter looked"`
+	ExitCode   int            `json:"exitCode" jsonschema:"of the command"`
+	TimedOut   bool           `json:"timedOut,omitempty" jsonschema:"it was ended by its time-out"`
+	DurationMs int64          `json:"durationMs" jsonschema:"milliseconds"`
+	Sandbox    string         `json:"sandbox" jsonschema:"how it was confined"`
 }
 
 func newRunLint(s *sessions) *tools.Tool {
 	t := tools.NewExecEdit(tools.Def{
 		Name: "run_lint", Title: "Run linter", Example: `{"path": "src"}`, Description: lintDoc,
 		Category: category, Tags: []string{"lint", "check", "style", "fix"}, Untrusted: true, Timeout: (lintSeconds + 30) * time.Second,
+		Output: Linted{},
 	}, func(ctx context.Context, c *tools.Call, in lintIn) (tools.Result, []workspace.Change, error) {
 		return s.get(c).lint(ctx, c, in)
 	})
@@ -105,7 +106,7 @@ func (sh *shell) lint(ctx context.Context, c *tools.Call, in lintIn) (tools.Resu
 	r := lint.Parse(in.plan.Runner, lint.Output{Stdout: stdout.full.String(), Stderr: stderr.full.String(), Code: o.code})
 	names := linted{c.Files, in.plan.Dir}
 	l := Linted{
-		Linter: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Unseen: unseen(c.Files, in.name),
+		Linter: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Unseen: unseen(c.Files, in.name), Findings: []lint.Finding{},
 		ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Sandbox: o.words,
 	}
 	fail := func(code tools.Code, format string, args ...any) (tools.Result, []workspace.Change, error) {

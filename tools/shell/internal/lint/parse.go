@@ -13,12 +13,12 @@ import (
 // Finding is one thing that a linter says. Lines and columns count from one, as
 // the linter counts; 0 is not known.
 type Finding struct {
-	File     string `json:"file"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Rule     string `json:"rule,omitempty"`
-	Severity string `json:"severity"` // error, warning or info
-	Message  string `json:"message"`
+	File     string `json:"file" jsonschema:"relative to the workspace"`
+	Line     int    `json:"line,omitempty" jsonschema:"from one"`
+	Column   int    `json:"column,omitempty" jsonschema:"from one"`
+	Rule     string `json:"rule,omitempty" jsonschema:"the linter's name of it"`
+	Severity string `json:"severity" jsonschema:"error, warning or info"`
+	Message  string `json:"message" jsonschema:"what is wrong"`
 
 	Broken bool   `json:"-"` // what keeps the rest from being looked at: it is told wherever it is
 	Fix    []Edit `json:"-"` // all of it or nothing
