@@ -96,17 +96,9 @@ func hashesOf(text []byte) (hashes []uint16) {
 	return hashes
 }
 
-// foundSize is how many hashes can wait to be marked: foundFull, and what one
-// step of markVBMI2 writes beyond that, of which not all counts.
-const (
-	foundFull = 512
-	foundSize = foundFull + 5*32
-)
-
 // signer makes the signatures of one file after another.
 type signer struct {
 	seen  [1 << maxBits]byte // 1 for a hash that is there
-	found [foundSize]uint16  // hashes to be marked
 	bits  []uint64           // of all blocks that are not cut
 	log2  []uint8            // the sizes of the blocks' bitmaps
 	parts []Part             // the blocks

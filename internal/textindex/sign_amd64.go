@@ -9,16 +9,6 @@ import "golang.org/x/sys/cpu"
 //go:noescape
 func markAVX2(seen *[1 << maxBits]byte, data *byte, n int, mask uint16) int
 
-// markVBMI2 is markAVX2 for processors that can leave out the hashes that don't
-// count, which are about half of them: marking is what takes the time. It puts
-// the others into found first.
-//
-//go:noescape
-func markVBMI2(seen *[1 << maxBits]byte, data *byte, n int, mask uint16, found *[foundSize]uint16) int
-
-// hasVBMI2 says that the processor has what markVBMI2 is made of.
-var hasVBMI2 = cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
-
 // packAVX2 makes bits of n bytes that are 0 or 1. n is a multiple of 128.
 //
 //go:noescape
@@ -26,10 +16,7 @@ func packAVX2(to *uint64, seen *byte, n int)
 
 // mark marks the hashes of data.
 func (s *signer) mark(data []byte, mask uint16) {
-	switch {
-	case hasVBMI2 && len(data) >= 128:
-		data = data[markVBMI2(&s.seen, &data[0], len(data), mask, &s.found):]
-	case cpu.X86.HasAVX2 && len(data) >= 64:
+	if cpu.X86.HasAVX2 && len(data) >= 64 {
 		data = data[markAVX2(&s.seen, &data[0], len(data), mask):]
 	}
 	s.markGeneric(data, mask)
