@@ -113,7 +113,7 @@ func (r *rig) mode(name string) {
 
 func readCases(t *testing.T, name string, into any) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata/cases", name))
+	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestFidelity(t *testing.T) {
 		Accept, Expect string
 	}
 	var cases []fidelity
-	readCases(t, "edit-fidelity.json", &cases)
+	readCases(t, "../../tools/fs/testdata/edit-fidelity.json", &cases)
 	for _, mode := range []string{"autonomous", "review"} {
 		r := serve(t, project(t, map[string]string{"x": "x"}), fakeeditor.Options{})
 		r.mode(mode)
@@ -194,7 +194,7 @@ func TestEscapes(t *testing.T) {
 		Fixture struct{ Ops []fixtureOp }
 		Cases   []escape
 	}
-	data, err := os.ReadFile("testdata/cases/path-escape.json")
+	data, err := os.ReadFile("../workspace/testdata/path-escape.json")
 	if err != nil {
 		t.Fatal(err)
 	}
