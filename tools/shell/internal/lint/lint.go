@@ -50,14 +50,21 @@ func Detect(files detect.Files, r Request) (detect.Plan, error) {
 			return detect.Plan{}, detect.ErrNone // that of the project around it would not look at it
 		}
 	}
-	return detect.Finder{Files: files, Kinds: kinds}.Find(r.Path)
+	return detect.Finder{Files: files, Kinds: kinds, Tells: isSource}.Find(r.Path)
 }
+
+// nodeData are what linters of Node look at besides its sources.
+var nodeData = []string{".json", ".jsonc", ".css"}
+
+// isSource reports whether a file tells which language a directory has, where
+// files of data lie beside sources of any.
+func isSource(name string) bool { return !slices.Contains(nodeData, path.Ext(name)) }
 
 // kinds are the kinds of project, in the order in which one is chosen among
 // several.
 func (r Request) kinds() []detect.Kind {
 	return []detect.Kind{
-		{Name: "npm", Marks: []string{"package.json", "biome.json", "biome.jsonc"}, Ext: append([]string{".json", ".jsonc", ".css", ".astro"}, detect.NodeSources...), Plan: r.node},
+		{Name: "npm", Marks: []string{"package.json", "biome.json", "biome.jsonc"}, Ext: slices.Concat(nodeData, detect.NodeSources), Plan: r.node},
 		{Name: "python", Marks: append([]string{"ruff.toml", ".ruff.toml", ".flake8"}, detect.PythonMarks...), Ext: []string{".py", ".pyi"}, Plan: r.python, Bare: r.python},
 		{Name: "cargo", Marks: []string{"Cargo.toml"}, Ext: []string{".rs"}, Plan: r.cargo},
 		{Name: "go", Marks: []string{"go.mod"}, Ext: []string{".go"}, Apart: true, Plan: r.golang},

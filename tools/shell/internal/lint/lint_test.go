@@ -191,7 +191,7 @@ func TestDetect(t *testing.T) {
 	python := tree("pyproject.toml", "[tool.ruff.lint]\n", "a.py", "", ".venv/bin/ruff", "")
 	flake8 := tree("setup.cfg", "[flake8]\n", "a.py", "")
 	rust := tree("Cargo.toml", "", "src/lib.rs", "")
-	mixed := tree("go.mod", "", "package.json", "{}", "eslint.config.js", "", "node_modules/.bin/eslint", "", "py/a.py", "", "scripts/x.sh", "", "scripts/y.bash", "", "tools/go.mod", "", "java/pom.xml", "")
+	mixed := tree("shop/a.go", "", "shop/b.json", "", "data/b.json", "", "go.mod", "", "package.json", "{}", "eslint.config.js", "", "node_modules/.bin/eslint", "", "py/a.py", "", "scripts/x.sh", "", "scripts/y.bash", "", "tools/go.mod", "", "java/pom.xml", "")
 	golangciLine := "golangci-lint run --fix=false --output.json.path=stdout --show-stats=false --path-mode=abs --max-issues-per-linter=0 --max-same-issues=0 --uniq-by-line=false "
 	const noFixes = "gives no fixes that could be reviewed first"
 	for name, c := range map[string]struct {
@@ -234,6 +234,8 @@ func TestDetect(t *testing.T) {
 		"scripts, fix":                   {mixed, "scripts", true, "shellcheck", "shellcheck " + noFixes},
 		"a root of several":              {mixed, "", false, "go ruff shellcheck", ".: node_modules/.bin/eslint --format json . (also go vet, ruff in py, shellcheck in scripts, go vet in tools)"},
 		"those that are not there":       {mixed, "", false, "ruff", ".: node_modules/.bin/eslint --format json . (also ruff in py)"},
+		"data beside sources":            {mixed, "shop", false, "go ruff", ".: go vet -json ./shop/... (also eslint)"},
+		"data alone":                     {mixed, "data", false, "go ruff", ".: node_modules/.bin/eslint --format json data (also go vet)"},
 		"one of them":                    {mixed, "py", false, "go ruff", "py: ruff check --no-fix --output-format=json ."},
 		"the only one that lies deeper":  {tree("a/go.mod", "", "docs/x", ""), "", false, "go", "a: go vet -json ./..."},
 		"why the only one does not work": {tree("a/go.mod", "", "docs/x", ""), "", false, "", "No linter for Go is installed"},
