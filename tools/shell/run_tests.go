@@ -152,6 +152,8 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 func (t Tested) write(b *strings.Builder) {
 	fmt.Fprintf(b, "$ %s\n", t.Command)
 	switch {
+	case t.Counted && t.Passed+t.Failed+t.Skipped == 0 && len(t.Failures) > 0:
+		b.WriteString("no test was run\n")
 	case t.Counted && t.Passed+t.Failed+t.Skipped == 0:
 		b.WriteString("no test was run: there is none\n")
 	case t.Counted:

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/testrun"
 )
 
 // TestNoTests: where there are no tests, a model does not read that all is well.
@@ -20,6 +21,7 @@ func TestNoTests(t *testing.T) {
 	}{
 		{Tested{Command: "x", Counted: true}, "$ x\nno test was run: there is none\n"},
 		{Tested{Command: "x", Counted: true, Skipped: 1}, "$ x\n0 passed, 0 failed, 1 skipped\n"},
+		{Tested{Command: "x", Counted: true, Failures: []testrun.Failure{{Name: "compilation"}}}, "$ x\nno test was run\n\nFAILED compilation\n\n"},
 		{Tested{Command: "x"}, "$ x\n"},
 	} {
 		var b strings.Builder

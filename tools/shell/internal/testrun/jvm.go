@@ -230,3 +230,13 @@ func parseSurefire(out string) Report {
 	}
 	return r
 }
+
+var javacError = lazily(`(?m)^(\S+\.java):(\d+): error: (.+)$`)
+
+// addJavac adds what the compiler of Java says, as Gradle passes it on.
+func (r *Report) addJavac(out string) {
+	for _, m := range javacError().FindAllStringSubmatch(out, -1) {
+		r.Counted = true
+		r.Failures = append(r.Failures, Failure{Name: "compilation", File: m[1], Line: number(m[2]), Message: m[3]})
+	}
+}

@@ -48,7 +48,10 @@ func Parse(runner string, o Output) Report {
 		r = parseGo(o.Stdout)
 	case "vitest", "jest":
 		r = parseJest(o.Stdout)
-	case "gradle", "maven":
+	case "gradle":
+		r = parseJUnit(o.Reports)
+		r.addJavac(o.Stderr)
+	case "maven":
 		r = parseJUnit(o.Reports)
 	}
 	if !r.Counted {
