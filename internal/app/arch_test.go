@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 )
 
 const module = "github.com/sidecar-ls/sidecar-ls"
@@ -154,20 +156,218 @@ func matches(pattern, pkg string) bool {
 	return pkg == pattern || isTree && strings.HasPrefix(pkg+"/", tree)
 }
 
+// state is the mutable package variables that there may be, with the reason why
+// two servers in one process can share each.
+var state = map[string]string{
+	"internal/lsp.framePool":   "buffers of messages that were written",
+	"internal/gitrepo.readers": "readers of objects that were read",
+	"pki/rank.describing":      "a table, read by its address because a copy would cost more",
+}
+
 // TestNoState keeps init functions and mutable package variables out: two
-// servers run in one process.
+// servers run in one process. A variable is mutable when something assigns to
+// it, or to a part of it, or takes its address, or when it is a lock, a pool or
+// an atomic value.
 func TestNoState(t *testing.T) {
-	files := 0
+	type variable struct {
+		name string // of the file
+		sync bool
+	}
+	declared := map[string]map[string]variable{} // by package and name
+	var files []*ast.File
+	var of []string // the packages of files
 	eachFile(t, func(pkg, name string, f *ast.File) {
-		files++
+		files, of = append(files, f), append(of, pkg)
+		if declared[pkg] == nil {
+			declared[pkg] = map[string]variable{}
+		}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
 				t.Errorf("%s has an init function", name)
 			}
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range g.Specs {
+				v := spec.(*ast.ValueSpec)
+				for _, n := range v.Names {
+					declared[pkg][n.Name] = variable{name, isSync(v)}
+				}
+			}
 		}
 	})
-	if files < 50 {
-		t.Fatalf("only %d files were looked at", files)
+	if len(files) < 50 {
+		t.Fatalf("only %d files were looked at", len(files))
+	}
+	found := map[string]string{}
+	for pkg, names := range declared {
+		for n, v := range names {
+			if v.sync {
+				found[pkg+"."+n] = v.name
+			}
+		}
+	}
+	for i, f := range files {
+		pkg := of[i]
+		changed := func(e ast.Expr) {
+			id := root(e)
+			if id == nil || id.Name == "_" {
+				return
+			}
+			v, ok := declared[pkg][id.Name]
+			if local := id.Obj != nil && id.Obj.Kind == ast.Var && !packageLevel(f, id.Obj); ok && !local {
+				found[pkg+"."+id.Name] = v.name
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				if n.Tok != token.DEFINE {
+					for _, l := range n.Lhs {
+						changed(l)
+					}
+				}
+			case *ast.IncDecStmt:
+				changed(n.X)
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					if _, ok := n.X.(*ast.Ident); ok {
+						changed(n.X)
+					}
+				}
+			}
+			return true
+		})
+	}
+	for v, file := range found {
+		if pkg, _, _ := strings.Cut(v, "."); strings.HasPrefix(pkg, "bench") || strings.HasPrefix(pkg, "internal/test") {
+			continue
+		}
+		if _, ok := state[v]; !ok {
+			t.Errorf("%s: %s can change: two servers in one process would share it", file, v)
+		}
+	}
+	for v := range state {
+		if _, ok := found[v]; !ok {
+			t.Errorf("%s is no mutable variable: take its row out", v)
+		}
+	}
+}
+
+// isSync reports whether a variable is a lock, a pool or an atomic value.
+func isSync(v *ast.ValueSpec) bool {
+	exprs := append([]ast.Expr{v.Type}, v.Values...)
+	for _, e := range exprs {
+		if lit, ok := e.(*ast.CompositeLit); ok {
+			e = lit.Type
+		}
+		if index, ok := e.(*ast.IndexExpr); ok {
+			e = index.X
+		}
+		if sel, ok := e.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && (x.Name == "sync" || x.Name == "atomic") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// root is the variable that an expression is a part of, if it is one.
+func root(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// packageLevel reports whether an object is declared outside of functions.
+func packageLevel(f *ast.File, o *ast.Object) bool { //nolint:staticcheck // what a file alone can tell is enough here
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Pos() <= o.Pos() && o.Pos() < fn.End() {
+			return false
+		}
+	}
+	return true
+}
+
+// TestModesAreRows: a mode is a row of a table, so nothing outside of the table
+// asks which one it is.
+func TestModesAreRows(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range policy.Modes() {
+		names[m.Name] = true
+	}
+	isName := func(e ast.Expr) bool {
+		lit, ok := e.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return false
+		}
+		text, err := strconv.Unquote(lit.Value)
+		return err == nil && names[text]
+	}
+	isMode := func(e ast.Expr) bool {
+		if call, ok := e.(*ast.CallExpr); ok {
+			e = call.Fun
+		}
+		id, _ := e.(*ast.Ident)
+		if sel, ok := e.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && sel.Sel.Name == "Name" && strings.Contains(strings.ToLower(x.Name), "mode") {
+				return true // mode.Name
+			}
+			id = sel.Sel
+		}
+		return id != nil && strings.Contains(strings.ToLower(id.Name), "mode")
+	}
+	look := func(name string, f *ast.File, report func(at string)) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				if (n.Op == token.EQL || n.Op == token.NEQ) && (isMode(n.X) && isName(n.Y) || isMode(n.Y) && isName(n.X)) {
+					report(name)
+				}
+			case *ast.SwitchStmt:
+				if n.Tag == nil || !isMode(n.Tag) {
+					return true
+				}
+				for _, c := range n.Body.List {
+					if slices.ContainsFunc(c.(*ast.CaseClause).List, isName) {
+						report(name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	eachFile(t, func(pkg, name string, f *ast.File) {
+		if strings.HasPrefix(pkg, "internal/test") || strings.HasPrefix(pkg, "bench") {
+			return
+		}
+		look(name, f, func(at string) { t.Errorf("%s asks for a mode by its name: give the table of modes a column", at) })
+	})
+	for _, code := range []string{`m.Mode() == "review"`, `"plan" != mode`, `mode.Name == "audit"`} {
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\nvar _ = "+code, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		control := false
+		look("x.go", f, func(string) { control = true })
+		if !control {
+			t.Errorf("the control %s is not found", code)
+		}
 	}
 }
 
@@ -243,7 +443,7 @@ func eachFile(t *testing.T, visit func(pkg, name string, f *ast.File)) {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.ParseComments)
 		if err != nil {
 			return err
 		}
