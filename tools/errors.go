@@ -57,7 +57,7 @@ type Error struct {
 	Detail     string // what the model reads after Message: of the tool's own, and from outside if the tool's text is
 	Structured any    // optional data for the result
 
-	Passing    bool          // the same call may work in a moment
+	Transient  bool          // the same call may work in a moment
 	RetryAfter time.Duration // how long to wait at least before that, if it is known
 }
 
@@ -77,7 +77,7 @@ func (e *Error) Class() Class {
 	case Disabled, Denied, NotApproved, Cancelled:
 		return ByUser
 	}
-	if e.Passing {
+	if e.Transient {
 		return Transient
 	}
 	return Permanent

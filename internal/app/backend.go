@@ -121,7 +121,7 @@ func (b backends) Try(ctx context.Context, name string) error {
 		return tools.Errorf(tools.Unavailable, "%s does not take its key (%s); nothing was switched", p.Name, res.Status)
 	case res.StatusCode != http.StatusOK:
 		e := tools.Errorf(tools.Unavailable, "%s answers %s to a question for its models; nothing was switched", p.Name, res.Status)
-		e.Passing, e.RetryAfter = retry.Passing(res.StatusCode, res.Header)
+		e.Transient, e.RetryAfter = retry.Transient(res.StatusCode, res.Header)
 		return e
 	}
 	return nil

@@ -61,9 +61,6 @@ type reader struct {
 }
 
 func newReader(t *testing.T) *reader {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
-	}
 	home(t)
 	program := buildServer(t)
 	runtime, err := os.MkdirTemp("/tmp", "readme-") // short, as the path of a socket is

@@ -126,12 +126,12 @@ var table = []Setting{
 	{
 		Key: "retry.attempts", Type: Integer, Default: 3, Min: 1, Max: 10,
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "How often a call is tried in all when it fails for a reason that may pass, such as a server that is overloaded, and does no harm twice: one that only reads, or whose tool says so. 1 means that nothing is tried again.",
+		Help: "How often a call is attempted when it fails with a transient error, such as an overloaded server. Only calls that can be repeated safely are retried: those that only read, and those of tools that say they are idempotent. 1 turns retries off.",
 	},
 	{
 		Key: "retry.waitMs", Type: Integer, Default: 1500, Min: 0, Max: 60_000,
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "How long is waited before the second attempt, in milliseconds, give or take a quarter. Each later wait is half as long again. The tool's time-out bounds all attempts together.",
+		Help: "Milliseconds before the second attempt, give or take a quarter. Each further wait is half as long again. The tool's time-out covers all attempts.",
 	},
 	{
 		Key: "sandbox.mode", Type: String, Default: "auto", Enum: []string{"off", "auto", "require"},

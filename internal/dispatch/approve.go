@@ -32,7 +32,7 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	defer func() { c.asked += c.d.o.Now().Sub(asked) }()
 	c.approvals++
 	a := c.question(v, changes)
-	c.told = true
+	c.reported = true
 	c.publish(events.Event{Type: events.PermissionRequested, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(policy.Ask), Rule: v.Rule, Reason: v.Reason}})
 	answer, decided, err := c.answer(ctx, a)
 	if answer.Allow && answer.Scope == Pattern && a.Pattern == "" {

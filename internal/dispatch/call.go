@@ -43,7 +43,7 @@ type call struct {
 	res       *Result
 	notes     []string // what the model is told besides the tool's own text
 	out       output
-	told      bool          // whoever follows the events knows what was decided
+	reported  bool          // the events say what was decided
 	asked     time.Duration // how long a person took
 	approvals int
 	attempts  atomic.Int32 // how often the tool was run; it may still be running when the call is over
@@ -96,7 +96,7 @@ func (c *call) conclude(out tools.Result, err error) {
 		c.d.o.Refresh() // a command may have made secrets; what was read at once was known
 	}
 	c.finish(out, err)
-	if !c.told { // it ended before the policy was asked: its arguments were wrong, or there is no such tool
+	if !c.reported { // it ended before the policy was asked: its arguments were wrong, or there is no such tool
 		v := policy.Verdict{Outcome: policy.Outcome(c.res.Decision.Outcome), By: c.res.Decision.By, Rule: c.res.Decision.Rule}
 		if c.res.Error != nil {
 			v.Reason = c.res.Error.Message
@@ -306,7 +306,7 @@ func (c *call) protection(changes []workspace.Change) (ask, never string) {
 
 // tellVerdict publishes what became of a call that nobody is asked about.
 func (c *call) tellVerdict(v policy.Verdict) {
-	c.told = true
+	c.reported = true
 	if !c.d.o.Bus.Active() {
 		return
 	}

@@ -64,7 +64,7 @@ type Settings struct {
 	Modes           map[string]policy.Mode // custom modes, by name
 	ResultBytes     int
 	ApprovalTimeout time.Duration
-	Retry           retry.Policy           // of calls whose tool failed for a reason that may pass
+	Retry           retry.Policy           // of calls that end with a transient error
 	Commands        shell.Rules            // what the user decided about command lines
 	Registry        session.Registry       // of sessions that say nothing of it; "" is session.Auto
 	SensitiveOK     func(name string) bool // files that tools may read although their name says secret

@@ -8,8 +8,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// again waits and reports whether the tool is to run once more after err. The
-// tool's time-out bounds all attempts together.
+// again waits and reports whether the tool is to be retried after err. The tool's
+// time-out bounds all attempts together.
 func (c *call) again(ctx context.Context, err error) bool {
 	if err == nil || !c.tool.Repeatable() {
 		return false
@@ -34,10 +34,10 @@ func (c *call) again(ctx context.Context, err error) bool {
 	return true
 }
 
-// tellAttempts tells the model that what failed was tried more than once.
+// tellAttempts tells the model that what failed was retried.
 func (c *call) tellAttempts(failed bool) {
 	c.res.Attempts = max(int(c.attempts.Load()), 1)
 	if failed && c.res.Attempts > 1 {
-		c.notes = append(c.notes, fmt.Sprintf("This was tried %d times.", c.res.Attempts))
+		c.notes = append(c.notes, fmt.Sprintf("It was attempted %d times.", c.res.Attempts))
 	}
 }

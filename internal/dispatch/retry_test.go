@@ -12,11 +12,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// TestRetries: only what may pass is tried again, and only by tools that may be
-// run twice; a person's no is never, and the time-out bounds it all.
+// TestRetries: only transient errors are retried, and only of tools that may run
+// twice; a person's no is never, and the time-out bounds it all.
 func TestRetries(t *testing.T) {
-	passing := func(after time.Duration) error {
-		return &tools.Error{Code: tools.Unavailable, Message: "overloaded", Passing: true, RetryAfter: after}
+	transient := func(after time.Duration) error {
+		return &tools.Error{Code: tools.Unavailable, Message: "overloaded", Transient: true, RetryAfter: after}
 	}
 	first := time.Second * 3 / 2
 	for _, c := range []struct {
@@ -31,20 +31,20 @@ func TestRetries(t *testing.T) {
 		most     time.Duration
 	}{
 		{"works at once", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, nil, 1, "", 0, 0},
-		{"reads", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0)}, 2, "", first * 3 / 4, first * 5 / 4},
-		{"reads, the third works", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0), passing(0)}, 3, "", first * 15 / 8, first * 25 / 8},
-		{"reads, three are not enough", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0), passing(0), passing(0)}, 3, tools.Unavailable, first * 15 / 8, first * 25 / 8},
-		{"switched off", tools.Read, nil, retry.Policy{Attempts: 1, Wait: first}, []error{passing(0)}, 1, tools.Unavailable, 0, 0},
-		{"without a wait", tools.Read, nil, retry.Policy{Attempts: 2}, []error{passing(0)}, 2, "", 0, 0},
-		{"the server says when", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(5 * time.Second)}, 2, "", 5 * time.Second, 5 * time.Second},
-		{"later than the time-out", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(time.Hour)}, 1, tools.Unavailable, 0, 0},
-		{"does not pass", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{tools.Errorf(tools.Unavailable, "none here")}, 1, tools.Unavailable, 0, 0},
-		{"another error follows", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0), tools.Errorf(tools.NotFound, "gone")}, 2, tools.NotFound, first * 3 / 4, first * 5 / 4},
-		{"changes something", tools.Exec, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0)}, 1, tools.Unavailable, 0, 0},
-		{"changes the same", tools.Exec, func(d *tools.Def) { d.Idempotent = true }, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0)}, 2, "", first * 3 / 4, first * 5 / 4},
-		{"edits", tools.Edit, nil, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0)}, 1, tools.Unavailable, 0, 0},
-		{"asks a person", tools.Read, func(d *tools.Def) { d.Interactive = true }, retry.Policy{Attempts: 3, Wait: first}, []error{passing(0)}, 1, tools.Unavailable, 0, 0},
-		{"a person said no", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{&tools.Error{Code: tools.NotApproved, Message: "no", Passing: true}}, 1, tools.NotApproved, 0, 0},
+		{"reads", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0)}, 2, "", first * 3 / 4, first * 5 / 4},
+		{"reads, the third works", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0), transient(0)}, 3, "", first * 15 / 8, first * 25 / 8},
+		{"reads, three are not enough", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0), transient(0), transient(0)}, 3, tools.Unavailable, first * 15 / 8, first * 25 / 8},
+		{"switched off", tools.Read, nil, retry.Policy{Attempts: 1, Wait: first}, []error{transient(0)}, 1, tools.Unavailable, 0, 0},
+		{"without a wait", tools.Read, nil, retry.Policy{Attempts: 2}, []error{transient(0)}, 2, "", 0, 0},
+		{"the server says when", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(5 * time.Second)}, 2, "", 5 * time.Second, 5 * time.Second},
+		{"later than the time-out", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(time.Hour)}, 1, tools.Unavailable, 0, 0},
+		{"permanent", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{tools.Errorf(tools.Unavailable, "none here")}, 1, tools.Unavailable, 0, 0},
+		{"another error follows", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0), tools.Errorf(tools.NotFound, "gone")}, 2, tools.NotFound, first * 3 / 4, first * 5 / 4},
+		{"changes something", tools.Exec, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0)}, 1, tools.Unavailable, 0, 0},
+		{"changes the same", tools.Exec, func(d *tools.Def) { d.Idempotent = true }, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0)}, 2, "", first * 3 / 4, first * 5 / 4},
+		{"edits", tools.Edit, nil, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0)}, 1, tools.Unavailable, 0, 0},
+		{"asks a person", tools.Read, func(d *tools.Def) { d.Interactive = true }, retry.Policy{Attempts: 3, Wait: first}, []error{transient(0)}, 1, tools.Unavailable, 0, 0},
+		{"a person said no", tools.Read, nil, retry.Policy{Attempts: 3, Wait: first}, []error{&tools.Error{Code: tools.NotApproved, Message: "no", Transient: true}}, 1, tools.NotApproved, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestRetries(t *testing.T) {
 				if took < c.least || took > c.most {
 					t.Errorf("it took %v, want %v to %v", took, c.least, c.most)
 				}
-				if told := strings.Contains(res.Content, "tried"); told != (c.code != "" && c.attempts > 1) {
+				if told := strings.Contains(res.Content, "attempted"); told != (c.code != "" && c.attempts > 1) {
 					t.Errorf("content %q", res.Content)
 				}
 			})
@@ -102,7 +102,7 @@ func TestRetryIsCancelled(t *testing.T) {
 		ran := 0
 		err := r.o.Registry.Register(tools.Builtin, tools.NewRead(def("tried"), func(context.Context, *tools.Call, struct{}) (tools.Result, error) {
 			ran++
-			return tools.Result{}, &tools.Error{Code: tools.Unavailable, Message: "overloaded", Passing: true}
+			return tools.Result{}, &tools.Error{Code: tools.Unavailable, Message: "overloaded", Transient: true}
 		}))
 		if err != nil {
 			t.Fatal(err)

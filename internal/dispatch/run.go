@@ -37,8 +37,8 @@ func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error
 	}
 }
 
-// runTool runs the tool, more than once if it failed for a reason that may pass,
-// and turns a crash into an error.
+// runTool runs the tool, again after a transient error, and turns a crash into an
+// error.
 func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspace.Change, err error) {
 	defer func() {
 		if r := recover(); r != nil {

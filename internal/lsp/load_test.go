@@ -146,6 +146,37 @@ func TestLongRequests(t *testing.T) {
 	})
 }
 
+// TestUnreadReplies: a peer that sends requests and reads no replies has only so
+// many of them worked on, however long it does not read.
+func TestUnreadReplies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var handled atomic.Int64
+		w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) {
+			handled.Add(1)
+			return strings.Repeat("x", 1000), nil
+		}}, lsp.Options{Concurrency: 2, MaxUnsent: 1000, WriteTimeout: time.Hour})
+		const n = 50
+		for i := range n {
+			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, i))
+		}
+		<-time.After(time.Minute) // of the bubble's clock
+		synctest.Wait()
+		if got := handled.Load(); got > 10 {
+			t.Errorf("%d requests were handled", got)
+		}
+		for range n {
+			w.read()
+		}
+		if got := handled.Load(); got != n {
+			t.Errorf("%d requests were handled in the end", got)
+		}
+		_ = w.in.Close()
+		if err := <-w.end; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestPendingIsBounded: what would need too much memory is refused, not kept,
 // and there is room again once the others are answered.
 func TestPendingIsBounded(t *testing.T) {

@@ -41,7 +41,7 @@ func (c *Conn) request(m message, size int) {
 		return
 	}
 	if r.inline {
-		c.serve(r)
+		c.serve(r, func() {})
 	}
 }
 
@@ -93,17 +93,18 @@ func (c *Conn) startNext() {
 	}
 }
 
-// longRequest is how long a request may keep others from their work. One that
-// waits for a person or for another request takes longer, and the one that ends
-// its waiting must get in.
+// longRequest is how long a handler may hold a slot. One that waits for a person
+// or for another request takes longer, and the request that ends its waiting must
+// get in.
 const longRequest = time.Second
 
-// work serves r in a slot.
+// work serves r in a slot. A handler that returns within longRequest holds the
+// slot until its reply is on its way, however long that takes: replies that the
+// peer does not read would fill the memory.
 func (c *Conn) work(r *request) {
 	long := time.AfterFunc(longRequest, func() { c.giveSlot(r) })
-	c.serve(r)
-	long.Stop()
-	c.giveSlot(r) // with the reply on its way: what nobody reads takes memory
+	c.serve(r, func() { long.Stop() })
+	c.giveSlot(r)
 }
 
 // giveSlot lets the next request work, once.
@@ -145,6 +146,7 @@ func (c *Conn) cancel(params json.RawMessage) {
 		if stop = r.cancel; stop == nil { // queued
 			delete(c.requests, id)
 			c.pending -= r.size
+			r.params = nil // it stays in the queue until its turn
 		}
 	}
 	c.mu.Unlock()
@@ -156,11 +158,12 @@ func (c *Conn) cancel(params json.RawMessage) {
 	}
 }
 
-// serve runs the handler for r and answers it.
-func (c *Conn) serve(r *request) {
+// serve runs the handler for r and answers it. returned is called in between.
+func (c *Conn) serve(r *request, returned func()) {
 	defer c.handlers.Done()
 	defer r.cancel(nil)
 	result, err := c.call(r)
+	returned()
 	var f *frame
 	if err == nil {
 		if f, err = resultFrame(r.id, result); err != nil {

@@ -1,4 +1,4 @@
-// Package retry says when what failed is tried again, and after how long.
+// Package retry says which failures are retried, and after how long.
 package retry
 
 import (
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Policy is how often something is tried.
+// Policy is how often an operation is attempted.
 type Policy struct {
-	Attempts int           // in all; 1 means that nothing is tried again
+	Attempts int           // in all; 1 means no retry
 	Wait     time.Duration // before the second attempt; each later wait is growth times as long
 }
 
@@ -26,10 +26,9 @@ func (p Policy) After(attempts int) time.Duration {
 	return time.Duration(d * (1 - jitter + 2*jitter*rand.Float64()))
 }
 
-// Passing reports whether an HTTP server that answers with this status may
-// answer otherwise in a moment, and how long it asks to be left alone; 0 when it
-// does not say, or names a date.
-func Passing(status int, h http.Header) (bool, time.Duration) {
+// Transient reports whether the status of an HTTP response is a transient error,
+// and how long the server asks to wait; 0 when it does not say, or names a date.
+func Transient(status int, h http.Header) (bool, time.Duration) {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 	default:

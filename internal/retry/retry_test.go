@@ -26,18 +26,18 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-func TestPassing(t *testing.T) {
+func TestTransient(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 400: false, 401: false, 404: false, 408: false, 429: true, 500: false, 501: false, 502: true, 503: true, 504: true} {
-		if got, _ := Passing(status, nil); got != want {
+		if got, _ := Transient(status, nil); got != want {
 			t.Errorf("%d: %v", status, got)
 		}
 	}
 	for said, want := range map[string]time.Duration{"": 0, "7": 7 * time.Second, "0": 0, "-3": 0, "x": 0, "Wed, 21 Oct 2026 07:28:00 GMT": 0, "99999999999": 1 << 20 * time.Second} {
-		if _, got := Passing(503, http.Header{"Retry-After": {said}}); got != want {
+		if _, got := Transient(503, http.Header{"Retry-After": {said}}); got != want {
 			t.Errorf("Retry-After %q: %v, want %v", said, got, want)
 		}
 	}
-	if ok, got := Passing(404, http.Header{"Retry-After": {"7"}}); ok || got != 0 {
+	if ok, got := Transient(404, http.Header{"Retry-After": {"7"}}); ok || got != 0 {
 		t.Errorf("404: %v, %v", ok, got)
 	}
 }

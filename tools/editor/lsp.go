@@ -80,7 +80,7 @@ func failed(err error, instead string) error {
 		return tools.Errorf(tools.NoMatch, "%s; check the place, or use %s", refused, instead)
 	case errors.As(err, &none):
 		e := tools.Errorf(tools.Unavailable, "%s; use %s instead", none, instead)
-		e.Passing = none.Soon
+		e.Transient = none.Soon
 		return e
 	case errors.Is(err, langserver.ErrNothing):
 		return tools.Errorf(tools.NoMatch, "%v; check the place with read_file", err)

@@ -178,7 +178,7 @@ func (c *client) ask(ctx context.Context, transport *http.Transport, t target, h
 			code = tools.NotFound
 		}
 		e := tools.Errorf(code, "%s answered %d %s; try another address", t.name(), resp.StatusCode, http.StatusText(resp.StatusCode))
-		e.Passing, e.RetryAfter = retry.Passing(resp.StatusCode, resp.Header)
+		e.Transient, e.RetryAfter = retry.Transient(resp.StatusCode, resp.Header)
 		return a, nil, e
 	}
 	a = answer{from: t, raw: resp.Header.Get("Content-Type")}
@@ -204,6 +204,6 @@ func failed(t target, err error) error {
 		return tools.Errorf(tools.Timeout, "%s did not answer within %v; try another source", t.name(), headerTime)
 	}
 	e := tools.Errorf(tools.CommandFailed, "%s can't be fetched: %.200v; try another source", t.name(), err.Error())
-	e.Passing = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	e.Transient = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	return e
 }

@@ -388,8 +388,8 @@ func TestBodies(t *testing.T) {
 }
 
 // A call that is given up stops at once, and is not called a time-out.
-// TestPassing: which failures of a server may pass.
-func TestPassing(t *testing.T) {
+// TestTransient: which failures of a server are transient.
+func TestTransient(t *testing.T) {
 	mux := http.NewServeMux()
 	status := func(code int, after string) {
 		mux.HandleFunc(fmt.Sprint("/", code), func(w http.ResponseWriter, _ *http.Request) {

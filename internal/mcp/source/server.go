@@ -313,7 +313,7 @@ func (s *server) now() (*conn, error) {
 			why += ": " + s.why
 		}
 		e := tools.Errorf(tools.Unavailable, "the MCP server %s is not connected (%s); go on without its tools, or tell the user", s.cfg.Name, why)
-		e.Passing = s.state == Connecting || s.state == Connected || s.paused // connected: it has just been lost
+		e.Transient = s.state == Connecting || s.state == Connected || s.paused // connected: it has just been lost
 		return nil, e
 	}
 	return s.conn, nil

@@ -232,7 +232,7 @@ func (s *server) call(ctx context.Context, name string, args json.RawMessage) (t
 	case err != nil:
 		c.giveUp(err)
 		e := tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", s.cfg.Name)
-		e.Passing = true
+		e.Transient = true
 		return tools.Result{}, e
 	}
 	text := words(res)

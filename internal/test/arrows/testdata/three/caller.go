@@ -1,0 +1,7 @@
+package three
+
+// F calls.
+func F() int {
+	t := T{}
+	return t.method()
+}

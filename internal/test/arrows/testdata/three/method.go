@@ -1,0 +1,3 @@
+package three
+
+func (t T) method() int { return t.field }
