@@ -26,7 +26,7 @@ export function facts(a: ApproveParams, t: Translate): string[] {
     e.writes?.length ? t('writes: {0}', e.writes.join(', ')) : '',
     e.hosts?.length ? t('connects to: {0}', e.hosts.join(', ')) : '',
     a.rule ? t('rule: {0}', a.rule) : '',
-    scopes(a).includes('pattern') ? t('looks like this: {0}', a.pattern ?? '') : '',
+    scopes(a).includes('pattern') ? t('pattern: {0}', a.pattern ?? '') : '',
     t('agent: {0}', asker(a)),
   ].filter(Boolean);
 }

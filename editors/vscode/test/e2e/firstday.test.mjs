@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { test as nodeTest, after, before } from 'node:test';
+import { after, before } from 'node:test';
 import { eventually, person } from './person.mjs';
-import { browse, install, sandbox, serve } from './workbench.mjs';
+import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 const files = { 'shop.txt': Array.from({ length: 30 }, (_, i) => `line ${i + 1}\n`).join(''), 'notes.txt': 'milk\n' };
@@ -33,31 +33,9 @@ before(async () => {
   await me.container.waitFor({ timeout: 90_000 });
 }, { timeout: 240_000 });
 
-// Each step goes on where the one before ended, so after a failure the others say nothing.
-let failed = false;
-const test = (name, step) => nodeTest(name, { timeout: 120_000 }, async t => {
-  if (failed) { t.skip('a step before it failed'); return; }
-  failed = true;
-  try {
-    await step(t);
-    failed = false;
-  } finally {
-    if (failed) {
-      console.error('the tree:', await me.rows().catch(String), '\nthe queue:', JSON.stringify(await me.agent('sidecar.review.list', {}).catch(String)));
-      await page.screenshot({ path: path.join(process.env.SHOTS ?? box.root, 'failed-firstday.png') }).catch(() => {});
-    }
-  }
-});
+const test = steps(() => ({ me, page, shot: path.join(process.env.SHOTS ?? box.root, 'failed-firstday.png') }), 120_000);
 
-after(async () => {
-  await browser?.browser.close();
-  await server?.stop();
-  if (browser) {
-    assert.deepEqual(browser.outside, [], 'nothing outside this machine is asked for');
-    assert.deepEqual(browser.problems, []);
-  }
-  if (box && !process.env.KEEP) { fs.rmSync(box.root, { recursive: true, force: true }); }
-});
+after(() => tidy({ box, server, browser }));
 
 test('a folder is opened, and the first edit of an agent waits in the review', async () => {
   await me.reveal();
@@ -103,7 +81,7 @@ test('the first mistake is taken back, and waits again', async () => {
 test('the first command is allowed with the pattern that is shown; what looks like it is not asked about again', async () => {
   let call = run('touch first.txt');
   await me.dialog.waitFor();
-  assert.match(await me.text(me.dialog), /command: touch first\.txt\n[\s\S]*looks like this: touch \*/);
+  assert.match(await me.text(me.dialog), /command: touch first\.txt\n[\s\S]*pattern: touch \*/);
   await me.shot('pattern');
   await me.dialog.locator('.monaco-button', { hasText: 'Allow `touch *` for This Session' }).click();
   let r = await call;
@@ -115,7 +93,7 @@ test('the first command is allowed with the pattern that is shown; what looks li
 
   call = run('touch third.txt && rmdir nothing'); // another command beside it
   await me.dialog.waitFor();
-  assert.doesNotMatch(await me.text(me.dialog), /looks like this/);
+  assert.doesNotMatch(await me.text(me.dialog), /pattern/);
   assert.equal(await me.dialog.locator('.monaco-button', { hasText: 'for This Session' }).count(), 0);
   await page.keyboard.press('Enter');
   assert.equal((await call).error?.code, 'not_approved');

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { test as nodeTest, after, before } from 'node:test';
+import { after, before } from 'node:test';
 import { eventually, person } from './person.mjs';
-import { browse, install, sandbox, serve } from './workbench.mjs';
+import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 const shots = process.env.SHOTS;
@@ -41,31 +41,9 @@ before(async () => {
   await me.container.waitFor({ timeout: 90_000 });
 }, { timeout: 240_000 });
 
-// Each step goes on where the one before ended, so after a failure the others say nothing.
-let failed = false;
-const test = (name, run) => nodeTest(name, { timeout: 180_000 }, async t => {
-  if (failed) { t.skip('a step before it failed'); return; }
-  failed = true;
-  try {
-    await run();
-    failed = false;
-  } finally {
-    if (failed) {
-      console.error('the tree:', await me.rows().catch(String), '\nthe queue:', JSON.stringify(await me.agent('sidecar.review.list', {}).catch(String)));
-      await page.screenshot({ path: path.join(shots ?? box.root, 'failed.png') }).catch(() => {});
-    }
-  }
-});
+const test = steps(() => ({ me, page, shot: path.join(shots ?? box.root, 'failed.png') }), 180_000);
 
-after(async () => {
-  await browser?.browser.close();
-  await server?.stop();
-  if (browser) {
-    assert.deepEqual(browser.outside, [], 'nothing outside this machine is asked for');
-    assert.deepEqual(browser.problems, []);
-  }
-  if (box && !process.env.KEEP) { fs.rmSync(box.root, { recursive: true, force: true }); }
-});
+after(() => tidy({ box, server, browser }));
 
 test('the server starts when the view is opened, and the mode can be chosen', async () => {
   await me.reveal();

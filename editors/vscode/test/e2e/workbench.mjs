@@ -1,9 +1,11 @@
 // Starts VS Code's own workbench, as code-server has it, in throw-away directories, and a browser on it.
+import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as net from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import test from 'node:test';
 import { chromium } from 'playwright-core';
 
 const cache = process.env.SIDECAR_VSCODE_CACHE ?? path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'), 'sidecar-vscode');
@@ -113,4 +115,37 @@ export async function browse() {
   page.setDefaultTimeout(90_000);
   page.on('pageerror', e => problems.push(String(e)));
   return { browser, page, outside, problems };
+}
+
+/**
+ * The test function of a file whose tests are steps: each goes on where the one before ended, so after a failure the others say nothing.
+ * now() gives the person, their page, and where a screenshot of a failure goes.
+ */
+export function steps(now, timeout) {
+  let failed = false;
+  return (name, step) => test(name, { timeout }, async t => {
+    if (failed) { t.skip('a step before it failed'); return; }
+    failed = true;
+    try {
+      await step(t);
+      failed = false;
+    } finally {
+      if (failed) {
+        const { me, page, shot } = now();
+        console.error('the tree:', await me.rows().catch(String), '\nthe queue:', JSON.stringify(await me.agent('sidecar.review.list', {}).catch(String)));
+        await page.screenshot({ path: shot }).catch(() => {});
+      }
+    }
+  });
+}
+
+/** Ends a workbench. Nothing may have been asked for outside this machine, and the page may not have complained. */
+export async function tidy({ box, server, browser }) {
+  await browser?.browser.close();
+  await server?.stop();
+  if (browser) {
+    assert.deepEqual(browser.outside, [], 'nothing outside this machine is asked for');
+    assert.deepEqual(browser.problems, []);
+  }
+  if (box && !process.env.KEEP) { fs.rmSync(box.root, { recursive: true, force: true }); }
 }

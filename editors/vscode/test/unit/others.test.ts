@@ -96,7 +96,7 @@ test('a dialog shows who asks, the facts, and as much of the diff as fits', () =
   const text = dialogText(ask({ diff: long, agentPath: ['main', 'helper'], rule: 'mode.x' }), t, 10);
   assert.match(text, /writes: a\.txt\nrule: mode\.x\nagent: main › helper\n\n\+0\n/);
   assert.match(text, /… 91 more lines$/);
-  assert.match(dialogText(ask({ pattern: 'go test *' }), t), /looks like this: go test \*\n/);
+  assert.match(dialogText(ask({ pattern: 'go test *' }), t), /pattern: go test \*\n/);
   assert.doesNotMatch(dialogText(ask(), t), /looks like/);
   assert.equal(asker(ask()), 'default');
   assert.match(documentText(ask({ diff: long }), t), /\+99/);

@@ -1,17 +1,14 @@
 package lint
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
@@ -22,57 +19,26 @@ import (
 // code, what it printed, and the report that this makes. That of ruff was
 // written by its documentation; the others were recorded.
 func TestParse(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) < 15 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			linter, o, want := recorded(t, a)
-			r := Parse(linter, o)
-			r.Findings = Sort(r.Findings)
-			type fixed struct {
-				Finding
-				Fix []Edit `json:",omitempty"`
-			}
-			shown := struct {
-				Read     bool
-				Findings []fixed
-				Fixed    map[string]string `json:",omitempty"`
-			}{r.Read, nil, r.Fixed}
-			for _, f := range r.Findings {
-				shown.Findings = append(shown.Findings, fixed{f, f.Fix})
-			}
-			got, err := json.MarshalIndent(shown, "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, '\n')
-			if want < 0 {
-				a.Files, want = append(a.Files, txtar.File{Name: "want"}), len(a.Files)
-			}
-			if d := cmp.Diff(string(a.Files[want].Data), string(got)); d == "" {
-				return
-			} else if !tooltest.Update() {
-				t.Errorf("(-update writes it anew) -want +got:\n%s", d)
-			}
-			a.Files[want].Data = got
-			if tooltest.Update() {
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+	tooltest.Recorded(t, 15, func(t *testing.T, a *txtar.Archive) any {
+		r := Parse(recorded(t, a))
+		type fixed struct {
+			Finding
+			Fix []Edit `json:",omitempty"`
+		}
+		shown := struct {
+			Read     bool
+			Findings []fixed
+			Fixed    map[string]string `json:",omitempty"`
+		}{r.Read, nil, r.Fixed}
+		for _, f := range Sort(r.Findings) {
+			shown.Findings = append(shown.Findings, fixed{f, f.Fix})
+		}
+		return shown
+	})
 }
 
-func recorded(t *testing.T, a *txtar.Archive) (linter string, o Output, want int) {
+func recorded(t *testing.T, a *txtar.Archive) (linter string, o Output) {
 	t.Helper()
-	want = -1
 	for l := range strings.Lines(string(a.Comment)) {
 		switch key, value, _ := strings.Cut(strings.TrimSpace(l), ": "); key {
 		case "linter":
@@ -81,19 +47,17 @@ func recorded(t *testing.T, a *txtar.Archive) (linter string, o Output, want int
 			o.Code = number(value)
 		}
 	}
-	for i, f := range a.Files {
+	for _, f := range a.Files {
 		switch f.Name {
 		case "stdout":
 			o.Stdout = string(f.Data)
 		case "stderr":
 			o.Stderr = string(f.Data)
-		case "want":
-			want = i
 		default:
 			t.Fatalf("section %s", f.Name)
 		}
 	}
-	return linter, o, want
+	return linter, o
 }
 
 // Whatever is printed, there is a report, and what it says to edit can be made

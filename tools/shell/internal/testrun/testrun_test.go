@@ -1,14 +1,11 @@
 package testrun
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
@@ -17,54 +14,23 @@ import (
 // TestParse reads what runners printed: each file has a runner's name, what it
 // printed, and the report that this makes.
 func TestParse(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) < 10 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
+	tooltest.Recorded(t, 10, func(t *testing.T, a *txtar.Archive) any {
+		var o Output
+		for _, f := range a.Files {
+			switch {
+			case f.Name == "stdout":
+				o.Stdout = string(f.Data)
+			case f.Name == "stderr":
+				o.Stderr = string(f.Data)
+			case strings.HasSuffix(f.Name, ".xml"):
+				o.Reports = append(o.Reports, string(f.Data))
+			default:
+				t.Fatalf("section %s", f.Name)
 			}
-			var o Output
-			want := -1
-			for i, f := range a.Files {
-				switch {
-				case f.Name == "stdout":
-					o.Stdout = string(f.Data)
-				case f.Name == "stderr":
-					o.Stderr = string(f.Data)
-				case f.Name == "want":
-					want = i
-				case strings.HasSuffix(f.Name, ".xml"):
-					o.Reports = append(o.Reports, string(f.Data))
-				default:
-					t.Fatalf("section %s", f.Name)
-				}
-			}
-			runner, _, _ := strings.Cut(string(a.Comment), "\n")
-			got, err := json.MarshalIndent(Parse(strings.TrimPrefix(runner, "runner: "), o), "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, '\n')
-			if want < 0 {
-				a.Files, want = append(a.Files, txtar.File{Name: "want"}), len(a.Files)
-			}
-			if d := cmp.Diff(string(a.Files[want].Data), string(got)); d == "" {
-				return
-			} else if !tooltest.Update() {
-				t.Errorf("(-update writes it anew) -want +got:\n%s", d)
-			}
-			a.Files[want].Data = got
-			if tooltest.Update() {
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+		}
+		runner, _, _ := strings.Cut(string(a.Comment), "\n")
+		return Parse(strings.TrimPrefix(runner, "runner: "), o)
+	})
 }
 
 // Whatever is printed, there is a report, and never more failures than it has.
