@@ -165,7 +165,7 @@ func (a *agents) tools() endpoint.Tools {
 		Sessions: a.c.sessions,
 		Bus:      a.c.bus,
 		People:   a.kind == attach.Editor,
-		Strict:   func() bool { return line.now.Load().settings.strictSchemas() },
+		Strict:   func() bool { return line.now.Load().settings.StrictSchemas() },
 	}
 }
 

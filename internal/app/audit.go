@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -11,9 +10,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
-
-// auditDir is where calls are written down.
-func (c *core) auditDir() string { return filepath.Join(filepath.Dir(c.stateDir), "logs") }
 
 // flushAudit writes down what has not been yet.
 func (c *core) flushAudit() error {
@@ -28,7 +24,7 @@ func (c *core) verifyAudit() (auditlog.Report, error) {
 	if err := c.flushAudit(); err != nil {
 		return auditlog.Report{}, err
 	}
-	return auditlog.Verify(c.auditDir())
+	return auditlog.Verify(c.home.Logs())
 }
 
 // What is asked about the record.
@@ -37,7 +33,7 @@ var (
 		if err := k.flushAudit(); err != nil {
 			return nil, err
 		}
-		return auditlog.Find(k.auditDir(), q)
+		return auditlog.Find(k.home.Logs(), q)
 	}}
 	auditVerify = query[struct{}, auditlog.Report]{name: "audit verify", answer: func(_ context.Context, k *core, _ struct{}) (auditlog.Report, error) {
 		return k.verifyAudit()

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -22,7 +23,7 @@ func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	k, err := open(ctx, []workspace.Folder{f}, door{
-		log: log, approver: terminal{}, people: terminalPeople{redactorOf(log)}, queue: queue, mode: c.mode, parser: c.Self,
+		log: log, approver: terminal{}, people: terminalPeople{redact.OfLogger(log)}, queue: queue, mode: c.mode, parser: c.Self,
 	})
 	if err != nil {
 		return nil, err

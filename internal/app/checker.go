@@ -87,13 +87,13 @@ func (k *checker) views() (base, files workspace.Files) {
 }
 
 func (k *checker) guard(files workspace.Files) workspace.Files {
-	return workspace.Guard(files, k.c.settings.dispatch.Load().SensitiveOK)
+	return workspace.Guard(files, k.c.settings.Dispatch().SensitiveOK)
 }
 
 // edit looks at an edit that is held now, for as long as the settings say. What
 // it does not find out in that time, the session is told later.
 func (k *checker) edit(ctx context.Context, id string, changes []workspace.Change) *dispatch.Checked {
-	wait := time.Duration(k.c.settings.now.Load().Int("diagnostics.editWaitMs")) * time.Millisecond
+	wait := time.Duration(k.c.settings.Now().Int("diagnostics.editWaitMs")) * time.Millisecond
 	if s, err := k.c.sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.c.review == nil || k.c.serverSettings().Refused != "" {
 		return nil
 	}

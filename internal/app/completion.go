@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -188,9 +189,9 @@ func (c *cli) modes() []string {
 	if err != nil {
 		return list
 	}
-	s := &settings{folders: func() []string { return []string{f.Dir} }, project: func() ([]byte, error) { return readProjectSettings(f.Dir) }}
-	s.load()
-	for name := range s.dispatch.Load().Modes {
+	s := live.New([]string{f.Dir}, live.Options{})
+	s.Load()
+	for name := range s.Dispatch().Modes {
 		list = append(list, name)
 	}
 	slices.Sort(list)

@@ -5,10 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,15 +13,18 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
-	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/backend"
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
+	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -72,7 +72,7 @@ type core struct {
 	sessions *session.Store
 	registry *tools.Registry
 	dispatch *dispatch.Dispatcher
-	settings *settings
+	settings *live.Settings
 	shadows  *shadows
 	repos    *repos
 	tracked  trackedSecrets
@@ -80,7 +80,7 @@ type core struct {
 	bus      *events.Bus
 	audit    *auditlog.Log // nil: stateErr says why
 	known    *known
-	stateDir string
+	home     statedir.Dir
 	names    pendingedits.Names
 	line     *line // of the cores that follow each other
 	door     door  // without before
@@ -99,7 +99,7 @@ type core struct {
 	toldTracked sync.Map // sessions and roots that know of tracked secrets
 
 	reviewErr error
-	stateErr  error // stateDir must not be used
+	stateErr  error // home must not be used
 }
 
 // troubles is what went wrong while a core was opened.
@@ -134,13 +134,13 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	if len(folders) == 0 {
 		return nil, errors.New("sidecar-ls needs a workspace folder; open a folder in the editor, or name one with --root")
 	}
-	c := &core{bus: events.NewBus(), stateDir: stateDir(folders), names: namesOf(folders), line: new(line), door: d}
+	c := &core{bus: events.NewBus(), home: statedir.Dir(folders[0].Dir), names: namesOf(folders), line: new(line), door: d}
 	c.door.before = nil
-	opts := workspace.DiskOptions{StateDir: filepath.Join(c.stateDir, "apply"), Prepare: c.keepOutOfGit}
-	if c.stateErr = checkStateDir(folders[0].Dir); c.stateErr != nil {
+	opts := workspace.DiskOptions{StateDir: filepath.Join(c.home.State(), "apply"), Prepare: c.home.Prepare}
+	if c.stateErr = c.home.Check(); c.stateErr != nil {
 		opts.StateDir = "" // then only what needs no journal is atomic
 	}
-	c.keeps = d.before != nil && d.before.stateDir == c.stateDir && d.before.stateErr == nil && c.stateErr == nil
+	c.keeps = d.before != nil && d.before.home == c.home && d.before.stateErr == nil && c.stateErr == nil
 	disk, err := workspace.OpenDisk(folders, opts)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		sandbox.Sweep(f.Dir)
 	}
 	if c.stateErr == nil {
-		for _, text := range settle.Leftovers(recordsDir(c.stateDir), sweep, lookAt) {
+		for _, text := range settle.Leftovers(c.home.Records(), sweep, lookAt) {
 			c.problems.add(setAside(text))
 		}
 	}
@@ -170,29 +170,27 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.checker = newChecker(c, d.changed)
 		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
 	}
-	hide := redactorOf(d.log)
+	hide := redact.OfLogger(d.log)
 	if d.before == nil {
-		c.settings = &settings{
-			level: d.level, folders: c.line.folders,
-			secrets: func(values []string) { hide.Know("settings", values) },
-			project: func() ([]byte, error) { return readProjectSettings(c.line.home()) },
-		}
-		c.problems.add(c.settings.load(d.client...)...)
+		c.settings = live.New(dirsOf(folders), live.Options{
+			Level: d.level, Secrets: func(values []string) { hide.Know("settings", values) },
+		})
+		c.problems.add(c.settings.Load(d.client...)...)
 		c.sessions = d.visit.sessions(c.line, d)
 	} else {
 		c.inherit(d.before)
 	}
-	c.known = newKnown(disk, hide, func(name string) bool { return c.settings.dispatch.Load().SensitiveOK(name) })
+	c.known = newKnown(disk, hide, func(name string) bool { return c.settings.Dispatch().SensitiveOK(name) })
 	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
 		_ = c.watching.close()
 		c.known.close()
 		return nil, errors.Join(err, disk.Close())
 	}
-	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.trusted}, shadow: c.shadows.m.Top}
+	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.Trusted}, shadow: c.shadows.m.Top}
 	if d.resident {
 		c.repos.opened = c.watching.follow
 	}
-	mode, ok := c.settings.mode(d.mode)
+	mode, ok := c.settings.Mode(d.mode)
 	if !ok {
 		c.giveUp(d)
 		return nil, usagef("there is no mode %q", d.mode)
@@ -204,14 +202,14 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.reviewErr = c.stateErr
 	} else if c.keeps {
 		c.review, c.reviewErr, c.audit = d.before.review, d.before.reviewErr, d.before.audit
-	} else if d.queue == queueAlways || d.queue == queueByMode && (mode.ToStore || c.heldBefore()) {
+	} else if d.queue == queueAlways || d.queue == queueByMode && (mode.ToStore || c.home.HasQueue()) {
 		c.openReview(ctx, d)
 	} else {
 		c.reviewErr = errors.New("the review queue is not open")
 	}
 	if c.stateErr == nil && c.audit == nil {
-		c.audit = auditlog.New(c.auditDir(), auditlog.Options{
-			Prepare: c.keepOutOfGit,
+		c.audit = auditlog.New(c.home.Logs(), auditlog.Options{
+			Prepare: c.home.Prepare,
 			Failed: func(err error) {
 				d.log.Error("calls are not written down", "error", err)
 				if d.warn != nil {
@@ -236,14 +234,14 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Check:    check,
 		Registry: c.registry, Sessions: c.sessions, Approver: d.approver, Bus: c.bus, Audit: c.audit, Log: d.log,
 		Redact:   hide,
-		Settings: func() *dispatch.Settings { return c.settings.dispatch.Load() },
+		Settings: func() *dispatch.Settings { return c.settings.Dispatch() },
 		Views:    c.destinations,
 
 		Refresh:    c.known.refresh,
 		Unconfined: func() string { return c.unconfined(d.parser, box) },
 		Sandbox:    func() string { return c.confinedBy(d.parser, box) },
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: settingTools{c, folders[0].Dir}, Backends: backends{c}}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: c.settings.ForTools(), Backends: backend.Backends{Settings: c.settings}}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
 		c.giveUp(d)
 		return nil, err
 	}
@@ -263,12 +261,6 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 // one that ends its calls before it leaves, or a command that decides on edits.
 const queueWait = 10 * time.Second
 
-// heldBefore reports whether edits were ever held for review here.
-func (c *core) heldBefore() bool {
-	info, err := os.Lstat(filepath.Join(c.stateDir, "pending"))
-	return err == nil && info.IsDir()
-}
-
 // queueErr says why what is pending is not known here, if it isn't.
 func (c *core) queueErr() error {
 	if c.review == nil {
@@ -284,7 +276,7 @@ func (c *core) openReview(ctx context.Context, d door) {
 		c.problems.add("an interrupted change of files could not be finished: " + err.Error())
 	}
 	c.problems.add(recovered(report)...)
-	c.review, c.reviewErr = pendingedits.Open(filepath.Join(c.stateDir, "pending"), c.live, pendingedits.Options{
+	c.review, c.reviewErr = pendingedits.Open(c.home.Queue(), c.live, pendingedits.Options{
 		Notify:  c.tell,
 		Decided: func(what pendingedits.Decision) { c.line.now.Load().writeDown(what) },
 		Changed: func() {
@@ -296,13 +288,13 @@ func (c *core) openReview(ctx context.Context, d door) {
 		Commits: c.line,
 		Names:   c.names,
 		Wait:    queueWait,
-		Room:    func(ctx context.Context) { makeRoom(ctx, filepath.Dir(filepath.Dir(c.stateDir))) },
+		Room:    func(ctx context.Context) { makeRoom(ctx, string(c.home)) },
 		Report: func(text string) {
 			if c.problems.add(text) {
 				d.log.Warn("review", "problem", text)
 			}
 		},
-		Prepare: c.keepOutOfGit,
+		Prepare: c.home.Prepare,
 	})
 	if c.reviewErr != nil {
 		c.review = nil
@@ -327,51 +319,6 @@ func recovered(r workspace.RecoverReport) []string {
 	return told
 }
 
-// keepOutOfGit makes the server's directory with an ignore file that leaves to
-// git only what a team may want to share. All that writes there calls it before:
-// it fails when a link stands where one of the server's directories should.
-func (c *core) keepOutOfGit() error {
-	root := filepath.Dir(filepath.Dir(c.stateDir))
-	if err := checkStateDir(root); err != nil {
-		return err
-	}
-	dir, err := openOwn(root, true)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	f, err := dir.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n!/settings.json\n!/tools/\n!/tools/**\n!/kits/\n!/kits/**\n!/skills/\n!/skills/**\n")
-	return errors.Join(err, f.Close())
-}
-
-// readProjectSettings reads the project's settings without following a link
-// out of the project.
-func readProjectSettings(dir string) ([]byte, error) { return readProjectFile(dir, config.ProjectFile) }
-
-// readProjectFile reads a file of settings.
-func readProjectFile(dir, name string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > config.MaxSourceBytes {
-		return nil, fmt.Errorf("%s is not a settings file; it is ignored", name)
-	}
-	return root.ReadFile(name)
-}
-
 // tell puts a text into the next result of a session, if it is still open.
 func (c *core) tell(sessionID, text string) {
 	if s, err := c.sessions.Get(sessionID); err == nil {
@@ -386,7 +333,7 @@ func (c *core) batch(sessionID string) bool {
 	if err != nil {
 		return false
 	}
-	m, ok := c.settings.mode(s.Mode())
+	m, ok := c.settings.Mode(s.Mode())
 	if s.Shadow != "" {
 		m = m.InShadow()
 	}
@@ -428,7 +375,7 @@ func (c *core) closeOwn() error {
 	return errors.Join(c.knowledge.close(), c.watching.close(), c.shadows.close(), c.disk.Close())
 }
 
-// closeState ends what is kept in stateDir.
+// closeState ends what is kept in home.
 func (c *core) closeState() error {
 	c.shadows.m.Close()
 	var err error

@@ -14,7 +14,7 @@ import (
 // writeDown records what a person did with the review queue, as calls are
 // recorded: one line for each session whose edits it was about.
 func (c *core) writeDown(d pendingedits.Decision) {
-	if c.audit == nil || !c.settings.dispatch.Load().Audit {
+	if c.audit == nil || !c.settings.Dispatch().Audit {
 		return
 	}
 	whole := auditlog.Record{

@@ -12,7 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -39,7 +39,7 @@ func doctor(ctx context.Context, c *cli) error {
 		checkWritable(f.Dir),
 	}
 	queue := queueNever
-	if hasQueue(f.Dir) {
+	if hasState(statedir.Dir(f.Dir)) {
 		queue = queueAlways
 	}
 	k, err := c.core(ctx, queue)
@@ -47,7 +47,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer k.close()
-		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, k.settings.now.Load()), checkSecrets(ctx, k), checkLanguages(k), checkAgents(ctx, f.Dir), checkSources(k))
+		findings = append(findings, checkSettings(k), checkQueue(k), checkTools(k), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, k.settings.Now()), checkSecrets(ctx, k), checkLanguages(k), checkAgents(ctx, f.Dir), checkSources(k))
 	}
 	if c.json {
 		if err := c.print(findings); err != nil {
@@ -88,26 +88,26 @@ func checkSettings(k *core) finding {
 		return finding{"settings", false, strings.Join(problems, "; ")}
 	}
 	read := []string{}
-	for _, name := range []string{config.UserFile(), filepath.Join(filepath.Dir(k.stateDir), "settings.json")} {
+	for _, name := range []string{config.UserFile(), filepath.Join(string(k.home), config.ProjectFile)} {
 		if _, err := os.Stat(name); err == nil {
 			read = append(read, name)
 		}
 	}
 	if len(read) == 0 {
-		return finding{"settings", true, "no settings files; the mode is " + k.settings.now.Load().String("mode")}
+		return finding{"settings", true, "no settings files; the mode is " + k.settings.Now().String("mode")}
 	}
-	return finding{"settings", true, fmt.Sprintf("the mode is %s; read %s", k.settings.now.Load().String("mode"), strings.Join(read, ", "))}
+	return finding{"settings", true, fmt.Sprintf("the mode is %s; read %s", k.settings.Now().String("mode"), strings.Join(read, ", "))}
 }
 
-// hasQueue reports whether a review queue was ever made there: looking must
-// not make one.
-func hasQueue(dir string) bool {
-	_, err := os.Stat(stateDir([]workspace.Folder{{Dir: dir}}))
+// hasState reports whether the server ever kept anything there: looking must not
+// make a review queue.
+func hasState(home statedir.Dir) bool {
+	_, err := os.Stat(home.State())
 	return err == nil
 }
 
 func checkQueue(k *core) finding {
-	if !hasQueue(filepath.Dir(filepath.Dir(k.stateDir))) {
+	if !hasState(k.home) {
 		return finding{"review", true, "nothing was ever held for review here"}
 	}
 	switch err := k.queueErr(); {
@@ -160,7 +160,7 @@ func checkLanguages(k *core) finding {
 	if len(missing) > 0 {
 		detail += "; not on PATH or off: " + strings.Join(missing, ", ")
 	}
-	if !k.settings.trusted() {
+	if !k.settings.Trusted() {
 		detail += "; none runs before the workspace is trusted (sidecar.workspace.trust, or sidecar-ls trust yes)"
 	}
 	return finding{"languages", true, detail}

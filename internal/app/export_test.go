@@ -4,10 +4,12 @@ import (
 	"context"
 	"io"
 	"log/slog"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 )
 
 // NewLogger is for tests outside the package.
-func NewLogger(w io.Writer, level slog.Leveler) *slog.Logger { return newLogger(w, level) }
+func NewLogger(w io.Writer, level slog.Leveler) *slog.Logger { return redact.NewLogger(w, level) }
 
 // ServeAs is Serve by a program that starts itself for what it confines.
 func ServeAs(ctx context.Context, self string, r io.Reader, w io.Writer, log *slog.Logger) error {

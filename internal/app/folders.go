@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -54,11 +55,11 @@ func (v *visit) sessions(l *line, d door) *session.Store {
 // state.
 func (l *line) home() string { return l.now.Load().disk.Folders()[0].Dir }
 
-// folders are the workspace's.
-func (l *line) folders() []string {
-	var dirs []string
-	for _, f := range l.now.Load().disk.Folders() {
-		dirs = append(dirs, f.Dir)
+// dirsOf are the directories of folders.
+func dirsOf(folders []workspace.Folder) []string {
+	dirs := make([]string, len(folders))
+	for i, f := range folders {
+		dirs[i] = f.Dir
 	}
 	return dirs
 }
@@ -66,9 +67,9 @@ func (l *line) folders() []string {
 // sessions are kept as long as the client stays.
 func (l *line) sessions(d door) *session.Store {
 	return session.NewStore(session.Options{
-		DefaultMode: func() string { return firstOf(d.mode, l.now.Load().settings.now.Load().String("mode")) },
+		DefaultMode: func() string { return firstOf(d.mode, l.now.Load().settings.Now().String("mode")) },
 		Stricter:    config.StricterMode,
-		ValidMode:   func(name string) bool { _, ok := l.now.Load().settings.mode(name); return ok },
+		ValidMode:   func(name string) bool { _, ok := l.now.Load().settings.Mode(name); return ok },
 		Root: func(shadow string) (string, error) {
 			if shadow != "" {
 				return l.now.Load().shadows.root(shadow)
@@ -76,7 +77,7 @@ func (l *line) sessions(d door) *session.Store {
 			return l.home(), nil
 		},
 		Budget: func() session.Budget {
-			set := l.now.Load().settings.now.Load()
+			set := l.now.Load().settings.Now()
 			return session.Budget{Tokens: int64(set.Int("budget.tokens")), Calls: int64(set.Int("budget.calls"))}
 		},
 	})
@@ -124,7 +125,7 @@ func (c *core) takeOver(ctx context.Context, before *core) error {
 	}
 	c.takeBack(ctx)
 	c.line.now.Store(c)
-	c.settings.reload() // other folders may bring other settings, and be trusted or not
+	c.settings.SetFolders(dirsOf(c.disk.Folders()))
 	c.admitAgents()
 	c.line.ending.Go(func() {
 		<-before.dispatch.Retire()
@@ -160,10 +161,10 @@ func (c *core) takeBack(ctx context.Context) {
 			continue
 		}
 		theirs := slices.Insert(slices.Delete(slices.Clone(folders), i, i+1), 0, f)
-		err := checkStateDir(f.Dir)
+		err := statedir.Dir(f.Dir).Check()
 		var from *pendingedits.Store
 		if err == nil {
-			from, err = pendingedits.Open(filepath.Join(stateDir(theirs), "pending"), c.live, pendingedits.Options{Names: namesOf(theirs)})
+			from, err = pendingedits.Open(statedir.Dir(f.Dir).Queue(), c.live, pendingedits.Options{Names: namesOf(theirs)})
 		}
 		if err == nil {
 			err = errors.Join(c.review.Take(ctx, from, func(name string) (string, bool) { return name, true }), from.Close())

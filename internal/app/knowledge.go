@@ -39,7 +39,7 @@ type knowledge struct {
 
 // guarded is what of a tree may be in an index.
 func (k *knowledge) guarded(files workspace.Files) workspace.Files {
-	return workspace.Guard(files, func(name string) bool { return k.c.settings.dispatch.Load().SensitiveOK(name) })
+	return workspace.Guard(files, func(name string) bool { return k.c.settings.Dispatch().SensitiveOK(name) })
 }
 
 var errClosing = tools.Errorf(tools.Unavailable, "the server is closing")
@@ -48,7 +48,7 @@ var errNoKnowledge = tools.Errorf(tools.Unavailable, "the project index is switc
 
 // open returns the index, or why there is none.
 func (k *knowledge) open() (*index.Index, error) {
-	if !k.c.settings.now.Load().Bool("knowledge.enabled") {
+	if !k.c.settings.Now().Bool("knowledge.enabled") {
 		return nil, errNoKnowledge
 	}
 	k.mu.Lock()
@@ -62,13 +62,13 @@ func (k *knowledge) open() (*index.Index, error) {
 			Language: treesitter.Language,
 			Hide:     func(text string) string { return k.c.known.hide.Text(text) },
 			Store:    k.c.knowledgeStore(),
-			MaxBytes: func() int64 { return int64(k.c.settings.now.Load().Int("knowledge.memoryMegabytes")) << 20 },
+			MaxBytes: func() int64 { return int64(k.c.settings.Now().Int("knowledge.memoryMegabytes")) << 20 },
 			Problem:  func(err error) { k.log.Warn("knowledge", "problem", err) },
 		}
 		if k.resident {
 			o.Changes, o.Parse, o.Told, o.Meaning = (&following{watching: k.c.watching}).changes, k.parse, k.told, k.meaning()
 			o.Share = func() int {
-				if set := k.c.settings.now.Load(); set.Bool("knowledge.enabled") {
+				if set := k.c.settings.Now(); set.Bool("knowledge.enabled") {
 					return set.Int("knowledge.parsing.percent")
 				}
 				return 0
@@ -235,13 +235,12 @@ func showKnowledge(ctx context.Context, c *cli) error {
 
 // knowledgeStore keeps the index in the first root, if links allow that.
 func (c *core) knowledgeStore() *index.Store {
-	folder := c.disk.Folders()[0].Dir
 	return &index.Store{Open: func(create bool) (*os.Root, error) {
 		if create {
-			if err := c.keepOutOfGit(); err != nil {
+			if err := c.home.Prepare(); err != nil {
 				return nil, err
 			}
 		}
-		return openOwn(folder, create, "cache")
+		return c.home.Open(create, "cache")
 	}}
 }

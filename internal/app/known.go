@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -244,29 +243,4 @@ func (k *known) search() {
 			close(k.ready)
 		}
 	})
-}
-
-// secretSettings are the values of settings that are secrets.
-func secretSettings(set *config.Settings) []string {
-	var values []string
-	for _, row := range config.Table() {
-		if row.Secret && row.Type == config.String {
-			if v := set.String(row.Key); v != "" {
-				values = append(values, v)
-			}
-		}
-	}
-	for _, s := range set.MCPServers() {
-		for _, m := range []map[string]string{s.Env, s.Headers} {
-			for _, v := range m {
-				values = append(values, v)
-			}
-		}
-	}
-	for _, b := range set.Backends() {
-		if b.Key != "" {
-			values = append(values, b.Key)
-		}
-	}
-	return values
 }

@@ -38,10 +38,10 @@ func newServers(c *core, d door, box *sandbox.Sandbox) *langserver.Pool {
 // unknown project gets none.
 func (c *core) serverSettings() langserver.Settings {
 	s := langserver.Settings{Servers: map[string]langserver.Server{}}
-	if !c.settings.trusted() {
+	if !c.settings.Trusted() {
 		s.Refused = "language servers can run what a project brings along, so none runs before the user trusts the workspace (sidecar.workspace.trust)"
 	}
-	for name, set := range c.settings.now.Load().LanguageServers() {
+	for name, set := range c.settings.Now().LanguageServers() {
 		s.Servers[name] = langserver.Server{Off: set.Off, Command: set.Command, Options: json.RawMessage(set.Options)}
 	}
 	return s

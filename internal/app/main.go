@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -131,7 +132,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	err := run(ctx, args, s)
 	var usage *usageError
 	var code exitCode
-	said := func() string { return newRedactor().Text(err.Error()) } // it may quote an argument
+	said := func() string { return redact.OfEnvironment().Text(err.Error()) } // it may quote an argument
 	switch {
 	case errors.As(err, &code):
 		return int(code)

@@ -95,7 +95,7 @@ func tellTools(_ context.Context, k *core, a toolsAsked) (toolsTold, error) {
 		}
 		return out, nil
 	}
-	strict := k.settings.strictSchemas()
+	strict := k.settings.StrictSchemas()
 	if a.Strict != nil {
 		strict = *a.Strict
 	}

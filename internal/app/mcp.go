@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
@@ -53,7 +54,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 		out = file
 	}
 	settleIn()
-	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: newLogger(out, level)}
+	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: redact.NewLogger(out, level)}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: Version(), Instructions: instructions, Connect: e.connect,
 	})
@@ -70,12 +71,9 @@ func checkStricter(f workspace.Folder, mode string) error {
 	if !slices.Contains(row.Enum, mode) {
 		return usagef("--mode: there is no mode %q; it may be %s", mode, strings.Join(row.Enum, ", "))
 	}
-	s := &settings{
-		folders: func() []string { return []string{f.Dir} },
-		project: func() ([]byte, error) { return readProjectSettings(f.Dir) },
-	}
-	s.load() // what is wrong with them is told when they are used
-	have := s.now.Load().String("mode")
+	s := live.New([]string{f.Dir}, live.Options{})
+	s.Load() // what is wrong with them is reported when they are used
+	have := s.Now().String("mode")
 	if config.StricterMode(have, mode) == mode {
 		return nil
 	}
@@ -191,7 +189,7 @@ func (e *entrance) awaitQueue(ctx context.Context, k *core) {
 // has the queue in every mode.
 func (e *entrance) open(ctx context.Context) (*core, error) {
 	k, err := open(ctx, []workspace.Folder{e.folder}, door{
-		log: e.log, approver: elicited{}, people: elicitedPeople{redactorOf(e.log)}, queue: queueAlways, parser: e.self, resident: true,
+		log: e.log, approver: elicited{}, people: elicitedPeople{redact.OfLogger(e.log)}, queue: queueAlways, parser: e.self, resident: true,
 	})
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 // meaning is how answers by meaning are to be had, nil if they are off. Its
 // settings are the user's alone: a project has no say in where its text goes.
 func (k *knowledge) meaning() *index.Meaning {
-	set := k.c.settings.now.Load()
+	set := k.c.settings.Now()
 	provider := set.String("knowledge.embeddings.provider")
 	if provider == "off" {
 		return nil

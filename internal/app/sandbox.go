@@ -96,7 +96,7 @@ func runTrue(ctx context.Context, self, root string, set *config.Settings) error
 // checkSecrets says what is hidden from commands, and what git shows of it.
 func checkSecrets(ctx context.Context, k *core) finding {
 	const name = "secrets"
-	spec := sandboxSpec(k.settings.now.Load(), k.disk.Folders()[0].Dir)
+	spec := sandboxSpec(k.settings.Now(), k.disk.Folders()[0].Dir)
 	secrets, err := k.surroundings(ctx, &spec)
 	if err != nil {
 		return finding{name, false, "what is to be hidden from commands is not known, so none is run: " + err.Error()}

@@ -7,12 +7,15 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -48,7 +51,7 @@ func serve(ctx context.Context, c *cli) error {
 	if c.logLevel != "" {
 		follow = nil // the flag is stronger than the setting
 	}
-	return serveOver(ctx, c.Streams, newLogger(out, level), follow)
+	return serveOver(ctx, c.Streams, redact.NewLogger(out, level), follow)
 }
 
 func firstOf(a, b string) string {
@@ -81,7 +84,7 @@ func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *sl
 	s := server.New(server.Options{
 		Version: Version(),
 		Log:     log,
-		Hide:    redactorOf(log).Text,
+		Hide:    redact.OfLogger(log).Text,
 		Left:    func(orderly bool) { leave(streams.Exit, orderly, log) },
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
 			return startCore(ctx, st, client, streams.Self, log, level)
@@ -120,7 +123,7 @@ func startCore(ctx context.Context, st server.Start, client *visit, parser strin
 		return &server.Core{}, nil
 	}
 	d := door{
-		log: log, level: level, approver: st.Approver, people: people{st.People, redactorOf(log)}, shows: st.Diagnostics, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
+		log: log, level: level, approver: st.Approver, people: people{st.People, redact.OfLogger(log)}, shows: st.Diagnostics, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
 		queue: queueAlways, parser: parser, resident: true,
 		warn: st.Warn, visit: client,
 		live: func(base workspace.View) workspace.View { return st.Editor(base) },
@@ -146,7 +149,7 @@ func (c *core) admitAgents() {
 	for _, f := range c.disk.Folders() {
 		dirs = append(dirs, f.Dir)
 	}
-	if !c.settings.now.Load().Bool("mcp.attach") {
+	if !c.settings.Now().Bool("mcp.attach") {
 		dirs = nil
 	}
 	if err := c.line.agents.admit(dirs...); err != nil {
@@ -170,8 +173,8 @@ func (c *core) served() *server.Core {
 	for _, p := range problems {
 		log.Warn("start", "problem", p)
 	}
-	news := &news{start: problems}
-	state := c.stateDir
+	reported := live.NewProblems(problems)
+	state := c.home.State()
 	if c.stateErr != nil {
 		state = ""
 	}
@@ -181,23 +184,23 @@ func (c *core) served() *server.Core {
 		Review:     c.review,
 		NoReview:   c.reviewErr,
 		Batch:      c.batch,
-		Modes:      c.settings.modes,
+		Modes:      c.modes,
 		Bus:        c.bus,
 		Shadows:    c.shadows,
 		Introduced: introduced,
 		StateDir:   state,
 		Audit:      func() (any, error) { return c.verifyAudit() },
 		Knowledge:  c.knowledge,
-		Backend:    backends{c}.active,
+		Backend:    backend.Backends{Settings: c.settings}.Describe,
 
-		StrictSchemas: c.settings.strictSchemas,
+		StrictSchemas: c.settings.StrictSchemas,
 
 		DocumentSymbols:  c.documentSymbols(),
 		WorkspaceSymbols: c.workspaceSymbols(),
 
 		MCP: sources{c.sources, c},
 		Configure: func(layers ...json.RawMessage) []string {
-			problems := news.of(func() []string { return c.settings.load(layers...) })
+			problems := reported.Of(func() []string { return c.settings.Load(layers...) })
 			c.sources.Reload()
 			return problems
 		},
@@ -236,4 +239,20 @@ func shownQuestion(hide *redact.Redactor, q editor.Question) (text string, optio
 		options[i] = show(o)
 	}
 	return show(q.Text), options
+}
+
+// openLog opens the file that is logged to, for its owner alone.
+func openLog(name string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+}
+
+// modes are the modes as editors list them.
+func (c *core) modes() (out []server.Mode) {
+	for _, m := range c.settings.Modes() {
+		out = append(out, server.Mode{Name: m.Name, Description: m.Help})
+	}
+	return out
 }

@@ -34,7 +34,7 @@ func (c *core) confine(ctx context.Context, box *sandbox.Sandbox, conf confineme
 	}
 	o := settle.Options{Areas: conf.areas, Repositories: spec.Repositories, Look: c.seen.look, Tidy: sweep, Told: told}
 	if c.stateErr == nil {
-		o.Dir = recordsDir(c.stateDir)
+		o.Dir = c.home.Records()
 	}
 	w, err := settle.Begin(o)
 	if err != nil {
@@ -47,10 +47,6 @@ func (c *core) confine(ctx context.Context, box *sandbox.Sandbox, conf confineme
 	}
 	return cmd, err
 }
-
-// recordsDir is where it is kept what has to be looked after when the server is
-// killed.
-func recordsDir(stateDir string) string { return filepath.Join(stateDir, "commands") }
 
 // sweep removes what a killed server left in the way.
 func sweep(dir string, repositories []string) { sandbox.Sweep(dir, repositories...) }

@@ -87,13 +87,13 @@ func newShadows(c *core, d door, dir string) (*shadows, error) {
 		return &shadows{m: d.before.shadows.m, c: c, open: map[string]*shadowFiles{}}, nil
 	}
 	m, err := shadow.New(shadow.Options{
-		Dir: dir, StateDir: c.stateDir, Prepare: c.keepOutOfGit, Trusted: c.settings.trusted, Log: d.log,
+		Dir: dir, StateDir: c.home.State(), Prepare: c.home.Prepare, Trusted: c.settings.Trusted, Log: d.log,
 		Limits: func() shadow.Limits {
-			set := c.settings.now.Load()
+			set := c.settings.Now()
 			return shadow.Limits{Shadows: set.Int("shadow.max"), Files: set.Int("shadow.maxFiles"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20, Pool: cmp.Or(set.Int("shadow.keep"), -1)}
 		},
 		Hidden: func(name string) bool {
-			return workspace.Sensitive(name) && !c.settings.dispatch.Load().SensitiveOK(name)
+			return workspace.Sensitive(name) && !c.settings.Dispatch().SensitiveOK(name)
 		},
 	})
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *shadows) forget(id string) {
 
 // journal is where changes of several files of a shadow are noted.
 func (s *shadows) journal(id string) string {
-	return filepath.Join(s.c.stateDir, "shadows", id+".apply")
+	return filepath.Join(s.c.home.State(), "shadows", id+".apply")
 }
 
 // root is the directory that stands for the folder in a shadow.
@@ -255,7 +255,7 @@ func (s *shadows) files(ctx context.Context, id, root string) (workspace.View, e
 	if err != nil {
 		return nil, err
 	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{StateDir: s.journal(id), Prepare: s.c.keepOutOfGit, Exclude: sh.Exclude})
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{StateDir: s.journal(id), Prepare: s.c.home.Prepare, Exclude: sh.Exclude})
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 			return s.Done()
 		},
 		Offline: func(root string) bool {
-			set := c.settings.now.Load()
+			set := c.settings.Now()
 			level, err := box.LevelFor(sandbox.Mode(set.String("sandbox.mode")))
 			return err == nil && level > sandbox.None && !sandboxSpec(set, root).Network
 		},
@@ -69,7 +69,7 @@ func (c *core) shell(self string, box *sandbox.Sandbox) shell.Deps {
 
 // confinedBy says what confines commands, as the settings are.
 func (c *core) confinedBy(self string, box *sandbox.Sandbox) string {
-	set := c.settings.now.Load()
+	set := c.settings.Now()
 	if self == "" {
 		return ""
 	}
@@ -110,7 +110,7 @@ func (c *core) unconfined(self string, box *sandbox.Sandbox) string {
 	if self == "" {
 		return "" // nothing is run
 	}
-	level, err := box.LevelFor(sandbox.Mode(c.settings.now.Load().String("sandbox.mode")))
+	level, err := box.LevelFor(sandbox.Mode(c.settings.Now().String("sandbox.mode")))
 	if err != nil {
 		return "" // likewise; the result says why
 	}
@@ -123,14 +123,7 @@ func (c *core) commandHome(string) (string, error) {
 	if c.stateErr != nil {
 		return "", c.stateErr
 	}
-	if err := c.keepOutOfGit(); err != nil {
-		return "", err
-	}
-	dir, err := openOwn(filepath.Dir(filepath.Dir(c.stateDir)), true, "cache", "home")
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(filepath.Dir(c.stateDir), "cache", "home"), dir.Close()
+	return c.home.CommandHome()
 }
 
 // confinement is what commands in a root may see and do, and what is looked
@@ -146,7 +139,7 @@ func (c *core) confinement(ctx context.Context, root string) (confinement, error
 	if err != nil {
 		return confinement{}, err
 	}
-	conf := confinement{Spec: sandboxSpec(c.settings.now.Load(), root)}
+	conf := confinement{Spec: sandboxSpec(c.settings.Now(), root)}
 	spec := &conf.Spec
 	spec.Home = home
 	r, repoErr := c.repos.open(ctx, root)

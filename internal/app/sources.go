@@ -33,9 +33,9 @@ func newSources(c *core, d door, box *sandbox.Sandbox, hide *redact.Redactor) *s
 		warn = func(text string) { d.log.Warn(text) }
 	}
 	return source.New(source.Options{
-		Servers: func() ([]source.Server, []string) { return mcpServers(c.settings.now.Load(), home) },
+		Servers: func() ([]source.Server, []string) { return mcpServers(c.settings.Now(), home) },
 		Refused: func() string {
-			if c.settings.now.Load().String("workspace.trust") == "untrusted" {
+			if c.settings.Now().String("workspace.trust") == "untrusted" {
 				return "no MCP server runs in a workspace that is not trusted (sidecar.workspace.trust)"
 			}
 			return ""
@@ -78,7 +78,7 @@ func mcpServers(set *config.Settings, home string) (list []source.Server, proble
 	}
 	add(set.MCPServers(), "sidecar.mcp.servers", false)
 	for _, f := range config.MCPFiles {
-		data, err := readProjectFile(home, f.Name)
+		data, err := config.ReadProjectFile(home, f.Name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -174,7 +174,7 @@ func (c *core) startSource(ctx context.Context, self string, box *sandbox.Sandbo
 		return nil, err
 	}
 	spec := &conf.Spec
-	allowed := c.settings.now.Load().Strings("mcp.network")
+	allowed := c.settings.Now().Strings("mcp.network")
 	spec.Network = spec.Network || slices.Contains(allowed, s.Name) || slices.Contains(allowed, "*")
 	if !spec.Network {
 		spec.Env = append(spec.Env, shell.WithoutRetries...) // npx and uvx fail at once, and say why
@@ -283,7 +283,7 @@ func unseen(ctx context.Context, box *sandbox.Sandbox, spec sandbox.Spec, paths 
 }
 
 // sourceFile is where is kept, for the user, what was trusted.
-func sourceFile() string { return userFile("mcp-trust.json") }
+func sourceFile() string { return config.Beside("mcp-trust.json") }
 
 // sourceMemory keeps what is known of a workspace's servers in a file of the
 // user's, which no project can bring along.
@@ -297,7 +297,7 @@ type trustFile map[string]map[string]source.Known
 
 func (m *sourceMemory) read() (trustFile, error) {
 	all := trustFile{}
-	if err := readUserFile(m.file, &all); err != nil {
+	if err := config.ReadBeside(m.file, &all); err != nil {
 		return nil, fmt.Errorf("%s can't be read, so no MCP server is trusted; remove it: %w", m.file, err)
 	}
 	return all, nil
@@ -323,14 +323,14 @@ func (m *sourceMemory) Save(server string, k source.Known) error {
 		all[m.root] = map[string]source.Known{}
 	}
 	all[m.root][server] = k
-	return writeUserFile(m.file, all)
+	return config.WriteBeside(m.file, all)
 }
 
 // checkSources says which MCP servers are configured; none is started.
 func checkSources(k *core) finding {
 	const name = "mcp tools"
 	home := k.disk.Folders()[0].Dir
-	list, problems := mcpServers(k.settings.now.Load(), home)
+	list, problems := mcpServers(k.settings.Now(), home)
 	known := &sourceMemory{file: sourceFile(), root: home}
 	var words []string
 	for _, s := range list {
@@ -397,7 +397,7 @@ func (s sources) Show(ctx context.Context, name string, dirs []string) (server.M
 		}
 	}
 	const key = "sandbox.readOnly"
-	all := slices.Clone(s.c.settings.now.Load().Strings(key))
+	all := slices.Clone(s.c.settings.Now().Strings(key))
 	for _, dir := range dirs {
 		if !slices.Contains(all, dir) {
 			all = append(all, dir)
@@ -407,10 +407,9 @@ func (s sources) Show(ctx context.Context, name string, dirs []string) (server.M
 	if err != nil {
 		return server.MCPStatus{}, err
 	}
-	if err := s.c.putUserSetting(key, value); err != nil {
+	if err := s.c.settings.PutUser(key, value); err != nil {
 		return server.MCPStatus{}, fmt.Errorf("sidecar.%s was not changed: %w", key, err)
 	}
-	s.c.settings.reload()
 	return s.Reconnect(ctx, name)
 }
 

@@ -93,7 +93,7 @@ func TestNoWriterBehindLinks(t *testing.T) {
 				place()
 			}
 			for what, do := range map[string]func() error{
-				"the directory": k.keepOutOfGit,
+				"the directory": k.home.Prepare,
 				"a home":        func() error { _, err := k.commandHome(root); return err },
 				"the index": func() error {
 					dir, err := k.knowledgeStore().Open(true)

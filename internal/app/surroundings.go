@@ -73,7 +73,7 @@ func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []
 		if err != nil {
 			return nil, err
 		}
-		allowed := c.settings.dispatch.Load().SensitiveOK
+		allowed := c.settings.Dispatch().SensitiveOK
 		for _, item := range items {
 			switch item.Kind {
 			case inventory.Closed: // whose owner could open it

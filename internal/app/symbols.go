@@ -16,7 +16,7 @@ import (
 // the settings don't want that. A text that can't be parsed has none: an editor
 // asks after every key, and has no use for the reason.
 func (c *core) documentSymbols() func(context.Context, string, []byte) ([]pki.Symbol, error) {
-	if !c.settings.now.Load().Bool("knowledge.documentSymbols") {
+	if !c.settings.Now().Bool("knowledge.documentSymbols") {
 		return nil
 	}
 	o := outliner{c.parsers}
@@ -35,7 +35,7 @@ func (c *core) documentSymbols() func(context.Context, string, []byte) ([]pki.Sy
 
 // workspaceSymbols is what tells an editor the symbols of the project, or nil.
 func (c *core) workspaceSymbols() func(context.Context, string) ([]server.SymbolPlace, error) {
-	if !c.settings.now.Load().Bool("knowledge.workspaceSymbols") {
+	if !c.settings.Now().Bool("knowledge.workspaceSymbols") {
 		return nil
 	}
 	const (

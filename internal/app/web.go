@@ -9,7 +9,7 @@ import (
 func (c *core) web(self string, hide *redact.Redactor) web.Deps {
 	return web.Deps{
 		Search: func() web.SearchSettings {
-			set := c.settings.now.Load()
+			set := c.settings.Now()
 			return web.SearchSettings{
 				Provider: set.String("web.search.provider"), URL: set.String("web.search.url"),
 				Key: set.String("web.search.key"), KeyHeader: set.String("web.search.keyHeader"),

@@ -1,4 +1,6 @@
-package app
+// Package backend is the language models of the settings: their profiles, keys
+// and endpoints.
+package backend
 
 import (
 	"cmp"
@@ -18,16 +20,22 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
 )
 
-// backends is the language models of the settings, for the tool that switches
+// Backends is the language models of the settings, for the tool that switches
 // between them.
-type backends struct{ c *core }
+type Backends struct{ Settings Settings }
 
-// backendTime bounds the question to an endpoint whether it takes a key.
-const backendTime = 10 * time.Second
+// Settings are where the profiles come from: *live.Settings.
+type Settings interface {
+	Now() *config.Settings
+	PutUser(key string, value []byte) error
+}
 
-func (b backends) profile(name string) (config.Backend, error) {
+// maxTry bounds the question to an endpoint whether it takes a key.
+const maxTry = 10 * time.Second
+
+func (b Backends) profile(name string) (config.Backend, error) {
 	var known []string
-	for _, p := range b.c.settings.now.Load().Backends() {
+	for _, p := range b.Settings.Now().Backends() {
 		if p.Name == name {
 			return p, nil
 		}
@@ -65,7 +73,8 @@ func safeForKey(address string) bool {
 	return u.Scheme == "https" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (b backends) Backend(name string) (system.Backend, error) {
+// Backend implements system.Backends.
+func (b Backends) Backend(name string) (system.Backend, error) {
 	p, err := b.profile(name)
 	if err != nil {
 		return system.Backend{}, err
@@ -80,10 +89,11 @@ func (b backends) Backend(name string) (system.Backend, error) {
 	return system.Backend{Profile: p.Name, Provider: p.Provider, URL: p.URL, Host: u.Host, Model: p.Model}, nil
 }
 
-func (b backends) Active() string { return b.c.settings.now.Load().String("backend.profile") }
+// Active implements system.Backends.
+func (b Backends) Active() string { return b.Settings.Now().String("backend.profile") }
 
-// Try asks for the list of models, which costs nothing and needs the key.
-func (b backends) Try(ctx context.Context, name string) error {
+// Try implements system.Backends. It asks for the list of models, which costs nothing and needs the key.
+func (b Backends) Try(ctx context.Context, name string) error {
 	p, err := b.profile(name)
 	if err != nil {
 		return err
@@ -92,7 +102,7 @@ func (b backends) Try(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, backendTime)
+	ctx, cancel := context.WithTimeout(ctx, maxTry)
 	defer cancel()
 	at := map[string]string{"anthropic": "/v1/models", "openai": "/models", "ollama": "/api/tags"}[p.Provider]
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+at, nil)
@@ -127,20 +137,20 @@ func (b backends) Try(ctx context.Context, name string) error {
 	return nil
 }
 
-func (b backends) Use(name string) error {
+// Use implements system.Backends.
+func (b Backends) Use(name string) error {
 	value, err := json.Marshal(name)
 	if err != nil {
 		return err
 	}
-	if err := b.c.putUserSetting("backend.profile", value); err != nil {
+	if err := b.Settings.PutUser("backend.profile", value); err != nil {
 		return tools.Errorf(tools.Unavailable, "the endpoint answered, but the profile was not switched: %v", err)
 	}
-	b.c.settings.reload()
 	return nil
 }
 
-// active describes the profile in use for sidecar.backend.get.
-func (b backends) active() (any, error) {
+// Describe describes the profile in use for sidecar.backend.get.
+func (b Backends) Describe() (any, error) {
 	p, err := b.profile(cmp.Or(b.Active(), "none"))
 	if err != nil {
 		return map[string]any{"profile": b.Active(), "ready": false}, nil //nolint:nilerr // that there is none is the answer

@@ -1,4 +1,4 @@
-package app
+package live
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestNews(t *testing.T) {
-	n := &news{start: []string{"the queue is locked", "mode is wrong"}}
+func TestProblems(t *testing.T) {
+	p := NewProblems([]string{"the queue is locked", "mode is wrong"})
 	for _, c := range []struct {
 		what      string
 		now, want []string
@@ -17,7 +17,7 @@ func TestNews(t *testing.T) {
 		{"one is gone, one is new", []string{"key is unknown", "list is long"}, []string{"list is long"}},
 		{"one is back", []string{"mode is wrong"}, []string{"mode is wrong"}},
 	} {
-		got := n.of(func() []string { return c.now })
+		got := p.Of(func() []string { return c.now })
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.what, d)
 		}

@@ -1,0 +1,220 @@
+// Package live is the settings as they hold now, for a workspace: read from the
+// user, the editor and the project, and again when one of them changes.
+package live
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/retry"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// Settings is what holds now. Readers get a snapshot, which never changes.
+type Settings struct {
+	options Options
+
+	loading sync.Mutex // one load at a time
+	folders []string
+	client  []json.RawMessage
+
+	now      atomic.Pointer[config.Settings]
+	dispatch atomic.Pointer[dispatch.Settings]
+}
+
+// Options is who follows the settings. Each may be nil.
+type Options struct {
+	Level   *slog.LevelVar        // follows log.level
+	Secrets func(values []string) // gets the secret values that the settings hold
+}
+
+// New returns the settings of a workspace with these folders; the first one
+// has the project's file. Nothing is read before Load.
+func New(folders []string, o Options) *Settings { return &Settings{options: o, folders: folders} }
+
+// Load reads all sources again, the client's layers in their order, and returns
+// what is wrong with them, in words for the user.
+func (s *Settings) Load(client ...json.RawMessage) []string {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	s.client = client
+	return s.read()
+}
+
+// Reload reads all sources again: one of the files was changed.
+func (s *Settings) Reload() {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	s.read()
+}
+
+// SetFolders reads them for another set of folders, which may bring other
+// settings, and be trusted or not.
+func (s *Settings) SetFolders(folders []string) {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	s.folders = folders
+	s.read()
+}
+
+func (s *Settings) read() []string {
+	var problems []string
+	user, err := config.UserSource()
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	trust, err := config.TrustSource(s.folders)
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	sources := []config.Source{user, trust}
+	for _, layer := range s.client {
+		sources = append(sources, config.Source{Origin: config.Client, Data: layer})
+	}
+	if len(s.folders) > 0 {
+		data, err := config.ReadProjectFile(s.folders[0], config.ProjectFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, err.Error())
+		}
+		own, _ := config.Load(sources...) // without the project, which has no say in whether it is trusted
+		sources = append(sources, config.Source{Origin: config.Project, Name: config.ProjectFile, Data: data, Trusted: own.String("workspace.trust") == "trusted"})
+	}
+	set, wrong := config.Load(sources...)
+	for _, p := range wrong {
+		problems = append(problems, p.String())
+	}
+	ds, more := forDispatch(set)
+	if s.options.Level != nil {
+		if err := s.options.Level.UnmarshalText([]byte(set.String("log.level"))); err != nil {
+			problems = append(problems, "sidecar.log.level: "+err.Error())
+		}
+	}
+	if s.options.Secrets != nil {
+		s.options.Secrets(set.SecretValues())
+	}
+	s.now.Store(set)
+	s.dispatch.Store(ds)
+	return append(problems, more...)
+}
+
+// forDispatch is the part of the settings that the dispatcher reads.
+func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
+	var problems []string
+	d := dispatch.DefaultSettings()
+	d.Enabled = set.Bool("tools.enabled")
+	d.Registry = session.Registry(set.String("tools.registryMode"))
+	d.Audit = set.Bool("audit.enabled")
+	d.ResultBytes = set.Int("result.maxChars")
+	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
+	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: time.Duration(set.Int("retry.waitMs")) * time.Millisecond}
+	d.Trusted = set.String("workspace.trust") != "untrusted"
+	d.Permissions = outcomes(set.Permissions())
+	var rules []shell.Rule
+	for _, r := range set.CommandRules() {
+		rules = append(rules, shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision)})
+	}
+	d.Commands = shell.MakeRules(rules)
+	d.Modes = map[string]policy.Mode{}
+	for _, m := range set.CustomModes() {
+		mode, err := policy.Custom{Name: m.Name, Description: m.Description, Base: m.Base, Destination: m.Destination, Permissions: outcomes(m.Permissions)}.Mode()
+		if err != nil {
+			problems = append(problems, err.Error())
+			continue
+		}
+		d.Modes[m.Name] = mode
+	}
+	globs := set.Strings("sensitive.allow")
+	for _, g := range globs {
+		if !doublestar.ValidatePattern(g) {
+			problems = append(problems, fmt.Sprintf("sidecar.sensitive.allow: %q is not a glob", g))
+		}
+	}
+	d.SensitiveOK = func(name string) bool {
+		for _, g := range globs {
+			if ok, _ := doublestar.Match(g, name); ok {
+				return true
+			}
+		}
+		return false
+	}
+	return d, problems
+}
+
+func outcomes(m map[string]string) map[string]policy.Outcome {
+	out := make(map[string]policy.Outcome, len(m))
+	for k, v := range m {
+		out[k] = policy.Outcome(v)
+	}
+	return out
+}
+
+// Now is the settings at this moment.
+func (s *Settings) Now() *config.Settings { return s.now.Load() }
+
+// Dispatch is what the dispatcher reads of them.
+func (s *Settings) Dispatch() *dispatch.Settings { return s.dispatch.Load() }
+
+// Trusted reports whether what the workspace brings along may run.
+func (s *Settings) Trusted() bool { return s.Now().String("workspace.trust") == "trusted" }
+
+// SensitiveOK reports whether tools may read a file although its name is one of
+// a secret.
+func (s *Settings) SensitiveOK(name string) bool { return s.Dispatch().SensitiveOK(name) }
+
+// StrictSchemas reports whether models are given strict schemas.
+func (s *Settings) StrictSchemas() bool { return s.Now().Bool("tools.strictSchemas") }
+
+// Mode is the row of a mode; "" is the mode that the settings name.
+func (s *Settings) Mode(name string) (policy.Mode, bool) {
+	if name == "" {
+		name = s.Now().String("mode")
+	}
+	if m, ok := s.Dispatch().Modes[name]; ok {
+		return m, true
+	}
+	return policy.Lookup(name)
+}
+
+// Modes lists the built-in modes, and then those of the settings by name.
+func (s *Settings) Modes() []policy.Mode {
+	out := policy.Modes()
+	own := s.Dispatch().Modes
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		out = append(out, own[name])
+	}
+	return out
+}
+
+// PutUser writes a setting into the user's file, and reads all again.
+func (s *Settings) PutUser(key string, value []byte) error {
+	if err := config.PutUser(key, value); err != nil {
+		return err
+	}
+	s.Reload()
+	return nil
+}
+
+// putProject writes a setting into the project's file, and reads all again.
+func (s *Settings) putProject(key string, value []byte) error {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	if err := config.PutProject(s.folders[0], key, value); err != nil {
+		return err
+	}
+	s.read()
+	return nil
+}
