@@ -42,3 +42,12 @@ type Symbol struct {
 	Container string // the qualified name of what it belongs to, "" at the top
 	Depth     int    // how many symbols of the same file enclose it
 }
+
+// Definition says where a symbol of a project is defined.
+type Definition struct {
+	Path      string // name in the view
+	Name      string
+	Container string // what it belongs to, "" at the top
+	Kind      Kind
+	Line      int // counted from one
+}

@@ -104,7 +104,7 @@ type Core struct {
 	// WorkspaceSymbols those of all files that fit a query, best first. What is
 	// nil is not announced: most editors have a better source.
 	DocumentSymbols  func(ctx context.Context, name string, text []byte) ([]pki.Symbol, error)
-	WorkspaceSymbols func(ctx context.Context, query string) ([]SymbolPlace, error)
+	WorkspaceSymbols func(ctx context.Context, query string) ([]pki.Definition, error)
 
 	// Modes lists the modes that a session can have; nil means none.
 	Modes func() []Mode

@@ -10,15 +10,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
 
-// SymbolPlace is a symbol of the workspace.
-type SymbolPlace struct {
-	Path      string // name in the view
-	Name      string
-	Container string
-	Kind      pki.Kind
-	Line      int // from one
-}
-
 // documentSymbol answers for editors that have no better source; see
 // Core.DocumentSymbols.
 func (s *Server) documentSymbol(ctx context.Context, params json.RawMessage) (any, error) {

@@ -24,7 +24,7 @@ type committer struct {
 }
 
 func (c *core) committer() committer {
-	return committer{disk: c.disk, root: string(c.home), open: c.repos.open}
+	return committer{disk: c.disk, root: string(c.home), open: c.repos.Open}
 }
 
 // staged reports whether something is staged that no commit of the list is to

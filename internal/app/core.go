@@ -18,14 +18,18 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/server"
@@ -74,7 +78,7 @@ type core struct {
 	dispatch *dispatch.Dispatcher
 	settings *live.Settings
 	shadows  *shadows
-	repos    *repos
+	repos    *repos.Repos
 	tracked  trackedSecrets
 	seen     inventories // of the directories that commands run in
 	bus      *events.Bus
@@ -86,14 +90,14 @@ type core struct {
 	door     door  // without before
 	keeps    bool  // the state of the core before
 
-	watching  *watching
+	watching  *watch.Lazy
 	texts     *textindex.Index // nil: the core doesn't stay
-	parsers   *parserPool      // nil: parsing is done here
+	parsers   *worker.Parsers  // nil: parsing is done here
 	servers   *langserver.Pool
 	sources   *source.Manager  // of MCP; nil: the core doesn't stay
 	box       *sandbox.Sandbox // what runs commands
 	checker   *checker         // nil: nobody waits for what it finds
-	knowledge *knowledge
+	knowledge *indexing.Knowledge
 	problems  troubles // what the user should know: settings, recovery, the queue
 
 	toldTracked sync.Map // sessions and roots that know of tracked secrets
@@ -146,9 +150,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		return nil, err
 	}
 	c.disk, c.live = disk, disk
-	c.watching = &watching{disk: disk}
+	c.watching = watch.NewLazy(disk)
 	if d.before == nil {
-		c.parsers = newParserPool(d.parser)
+		c.parsers = worker.NewParsers(d.parser)
 		if d.visit != nil {
 			c.line, d.visit.line = cmp.Or(d.visit.line, c.line), cmp.Or(d.visit.line, c.line)
 		}
@@ -165,10 +169,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		}
 	}
 	c.servers = newServers(c, d, box)
-	c.knowledge = &knowledge{c: c, log: d.log, resident: d.resident, told: d.indexed}
 	if d.resident {
 		c.checker = newChecker(c, d.changed)
-		c.texts = textindex.New(disk, c.watching.subscribe, textindex.Options{})
+		c.texts = textindex.New(disk, c.watching.Subscribe, textindex.Options{})
 	}
 	hide := redact.OfLogger(d.log)
 	if d.before == nil {
@@ -182,14 +185,18 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	}
 	c.known = newKnown(disk, hide, func(name string) bool { return c.settings.Dispatch().SensitiveOK(name) })
 	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
-		_ = c.watching.close()
+		_ = c.watching.Close()
 		c.known.close()
 		return nil, errors.Join(err, disk.Close())
 	}
-	c.repos = &repos{options: gitrepo.Options{Trusted: c.settings.Trusted}, shadow: c.shadows.m.Top}
+	c.repos = &repos.Repos{Options: gitrepo.Options{Trusted: c.settings.Trusted}, Shadow: c.shadows.m.Top}
 	if d.resident {
-		c.repos.opened = c.watching.follow
+		c.repos.Watch = c.watching
 	}
+	c.knowledge = indexing.New(indexing.Options{
+		Watch: c.watching, Parsers: c.parsers, Repos: c.repos.Options, Home: c.home, Settings: c.settings, Hide: hide, Log: d.log,
+		Resident: d.resident, Changed: d.indexed,
+	})
 	mode, ok := c.settings.Mode(d.mode)
 	if !ok {
 		c.giveUp(d)
@@ -224,7 +231,6 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 			c.bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{Activated: []string{}}})
 		},
 	})
-	c.knowledge.hide = hide
 	var check func(context.Context, string, []workspace.Change) *dispatch.Checked
 	if c.checker != nil {
 		check = c.checker.edit
@@ -241,7 +247,7 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Unconfined: func() string { return c.unconfined(d.parser, box) },
 		Sandbox:    func() string { return c.confinedBy(d.parser, box) },
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: c.settings.ForTools(), Backends: backend.Backends{Settings: c.settings}}, outliner{c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: c.settings.ForTools(), Backends: backend.Backends{Settings: c.settings}}, indexing.Symbols{Parsers: c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
 		c.giveUp(d)
 		return nil, err
 	}
@@ -354,7 +360,7 @@ func (c *core) close() error {
 	c.line.agents.close()
 	c.line.ending.Wait()
 	err := errors.Join(c.closeState(), c.closeOwn())
-	c.parsers.close()
+	c.parsers.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return errors.Join(err, c.bus.Close(ctx))
@@ -372,7 +378,7 @@ func (c *core) closeOwn() error {
 	if c.texts != nil {
 		c.texts.Close()
 	}
-	return errors.Join(c.knowledge.close(), c.watching.close(), c.shadows.close(), c.disk.Close())
+	return errors.Join(c.knowledge.Close(), c.watching.Close(), c.shadows.close(), c.disk.Close())
 }
 
 // closeState ends what is kept in home.

@@ -56,7 +56,7 @@ func TestStatusStaysTrue(t *testing.T) {
 				t.Fatalf("several %v, step %d: want %q, got %+v, %v", several, i, step.want, res, err)
 			}
 		}
-		if runtime.GOOS == "linux" && c.watching.w == nil {
+		if runtime.GOOS == "linux" && !c.watching.Watches(".") {
 			t.Error("nobody follows the changes")
 		}
 	}

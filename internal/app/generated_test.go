@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
@@ -32,7 +33,7 @@ func (anyBackend) Active() string { return "" }
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(editor.Deps{Servers: langserver.New(langserver.Options{})}, system.Deps{Backends: anyBackend{}}, outliner{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(editor.Deps{Servers: langserver.New(langserver.Options{})}, system.Deps{Backends: anyBackend{}}, indexing.Symbols{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

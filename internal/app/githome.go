@@ -31,7 +31,7 @@ const gitConfig = ".config/git/config"
 // at then.
 func (c *core) gitSettings(ctx context.Context, root, home string, sealed bool) error {
 	gitDir := ""
-	if r, err := c.repos.open(ctx, root); err == nil {
+	if r, err := c.repos.Open(ctx, root); err == nil {
 		gitDir = r.GitDir
 	}
 	set, err := gitrepo.UserSettings(gitDir, gitKeys...)

@@ -170,7 +170,7 @@ func (c *core) changesOf(files workspace.Files) langserver.Changes {
 		return nil
 	}
 	if disk == c.disk {
-		if feed := c.watching.subscribe(); feed != nil {
+		if feed := c.watching.Subscribe(); feed != nil {
 			return &diskChanges{feed: feed}
 		}
 		return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -161,11 +162,10 @@ func run(ctx context.Context, args []string, s Streams) error {
 			return nil
 		}
 	}
-	if name == workerCommand && len(args) == 0 {
-		return outlineWorker(s)
-	}
-	if name == pdfCommand && len(args) == 0 {
-		return pdfWorker(s)
+	if len(args) == 0 {
+		if is, err := worker.Run(name, s.In, s.Out); is {
+			return err
+		}
 	}
 	if name == completeCommand {
 		return complete(ctx, args, s)

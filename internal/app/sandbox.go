@@ -103,7 +103,7 @@ func checkSecrets(ctx context.Context, k *core) finding {
 	}
 	n := len(secrets)
 	var tracked []string
-	if r, err := k.repos.open(ctx, spec.Root); err == nil {
+	if r, err := k.repos.Open(ctx, spec.Root); err == nil {
 		tracked, secrets = k.tracked.split(r, secrets)
 	}
 	if err := hide(&spec, tracked, secrets); err != nil {

@@ -16,9 +16,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
@@ -178,6 +180,16 @@ func (c *core) served() *server.Core {
 	if c.stateErr != nil {
 		state = ""
 	}
+	var documents func(context.Context, string, []byte) ([]pki.Symbol, error)
+	if c.settings.Now().Bool("knowledge.documentSymbols") {
+		documents = indexing.Symbols{Parsers: c.parsers}.OfDocument
+	}
+	var project func(context.Context, string) ([]pki.Definition, error)
+	if c.settings.Now().Bool("knowledge.workspaceSymbols") {
+		project = func(ctx context.Context, query string) ([]pki.Definition, error) {
+			return c.knowledge.OfWorkspace(ctx, c.live, query)
+		}
+	}
 	return &server.Core{
 		Dispatch:   c.dispatch,
 		Sessions:   c.sessions,
@@ -190,13 +202,13 @@ func (c *core) served() *server.Core {
 		Introduced: introduced,
 		StateDir:   state,
 		Audit:      func() (any, error) { return c.verifyAudit() },
-		Knowledge:  c.knowledge,
+		Knowledge:  projectIndex{c},
 		Backend:    backend.Backends{Settings: c.settings}.Describe,
 
 		StrictSchemas: c.settings.StrictSchemas,
 
-		DocumentSymbols:  c.documentSymbols(),
-		WorkspaceSymbols: c.workspaceSymbols(),
+		DocumentSymbols:  documents,
+		WorkspaceSymbols: project,
 
 		MCP: sources{c.sources, c},
 		Configure: func(layers ...json.RawMessage) []string {

@@ -142,7 +142,7 @@ func (c *core) confinement(ctx context.Context, root string) (confinement, error
 	conf := confinement{Spec: sandboxSpec(c.settings.Now(), root)}
 	spec := &conf.Spec
 	spec.Home = home
-	r, repoErr := c.repos.open(ctx, root)
+	r, repoErr := c.repos.Open(ctx, root)
 	level, err := c.box.LevelFor(spec.Mode)
 	if err == nil && level > sandbox.None {
 		secrets, err := c.surroundings(ctx, spec)

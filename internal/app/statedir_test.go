@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -96,7 +97,7 @@ func TestNoWriterBehindLinks(t *testing.T) {
 				"the directory": k.home.Prepare,
 				"a home":        func() error { _, err := k.commandHome(root); return err },
 				"the index": func() error {
-					dir, err := k.knowledgeStore().Open(true)
+					dir, err := indexing.StoreIn(k.home).Open(true)
 					if err == nil {
 						err = dir.Close()
 					}

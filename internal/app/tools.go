@@ -1,6 +1,7 @@
 package app
 
 import (
+	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
@@ -13,14 +14,14 @@ import (
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(e editor.Deps, sys system.Deps, o outliner, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
-	finder := o.finder()
+func builtins(e editor.Deps, sys system.Deps, o indexing.Symbols, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
+	finder := o.Finder()
 	if x != nil {
 		finder.Narrow = x.Containing
 	}
 	var list []*tools.Tool
 	for _, family := range [][]*tools.Tool{
-		fs.Tools(fs.Deps{Outline: o.outline}),
+		fs.Tools(fs.Deps{Outline: o.Outline}),
 		search.Tools(search.Deps{References: finder, Knowledge: k, Index: x}),
 		git.Tools(g),
 		shell.Tools(sh),
@@ -31,4 +32,23 @@ func builtins(e editor.Deps, sys system.Deps, o outliner, g git.Deps, k search.K
 		list = append(list, family...)
 	}
 	return list
+}
+
+// git is what the tools over repositories need of the core.
+func (c *core) git() git.Deps {
+	return git.Deps{
+		Open: c.repos.Open,
+		Models: func(session string) []string {
+			s, err := c.sessions.Get(session)
+			if err != nil {
+				return nil // it was closed meanwhile
+			}
+			return s.Models()
+		},
+		Committed: func(session string) {
+			if s, err := c.sessions.Get(session); err == nil {
+				s.Committed()
+			}
+		},
+	}
 }

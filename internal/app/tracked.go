@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -60,7 +61,7 @@ func (t *trackedSecrets) names(index string) map[string]bool {
 			names[name] = true
 		}
 	}
-	if t.of == nil || len(t.of) == maxRepos {
+	if t.of == nil || len(t.of) == repos.Max {
 		t.of = map[string]trackedIn{}
 	}
 	t.of[index] = trackedIn{info, names}

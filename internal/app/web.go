@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/tools/web"
 )
 
@@ -15,7 +16,7 @@ func (c *core) web(self string, hide *redact.Redactor) web.Deps {
 				Key: set.String("web.search.key"), KeyHeader: set.String("web.search.keyHeader"),
 			}
 		},
-		PDF:    readPDF(self),
+		PDF:    worker.PDF(self),
 		Secret: func(text string) bool { return hide.Text(text) != text },
 	}
 }

@@ -1,10 +1,11 @@
-package app
+package indexing
 
 import (
 	"context"
 	"errors"
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
@@ -17,25 +18,25 @@ type fork struct {
 	dir  string
 	disk *workspace.Disk // nil: a view that copies on write
 	*index.Index
-	watching *watching // of disk
+	watch *watch.Lazy // of disk
 }
 
 func (f fork) close() error {
 	err := f.Close()
-	if f.watching != nil {
-		err = errors.Join(err, f.watching.close())
+	if f.watch != nil {
+		err = errors.Join(err, f.watch.Close())
 	}
 	return err
 }
 
 // of returns the index of the tree that a view is of.
-func (k *knowledge) of(files workspace.Files) (*index.Index, error) {
+func (k *Knowledge) of(files workspace.Files) (*index.Index, error) {
 	x, err := k.open()
 	if err != nil {
 		return nil, err
 	}
 	disk, _ := files.Base()
-	if disk == k.c.disk {
+	if disk == k.o.Watch.Disk() {
 		return x, nil
 	}
 	if _, err := files.Stat("."); err != nil {
@@ -48,7 +49,7 @@ func (k *knowledge) of(files workspace.Files) (*index.Index, error) {
 	}
 	dir := files.Abs(".")
 	i := slices.IndexFunc(k.forks, func(f fork) bool {
-		return f.dir == dir && f.disk == disk && f.Status().Failed == "" // its files may have been closed, and opened anew
+		return f.dir == dir && f.disk == disk && f.Status().Failed == "" // its files may have been closed, and opened again
 	})
 	if i >= 0 {
 		f := k.forks[i]
@@ -59,8 +60,8 @@ func (k *knowledge) of(files workspace.Files) (*index.Index, error) {
 	if disk == nil {
 		f.Index = x.Fork(k.guarded(files), nil)
 	} else {
-		f.watching = &watching{disk: disk}
-		f.Index = x.Fork(k.guarded(disk), (&following{watching: f.watching}).changes)
+		f.watch = watch.NewLazy(disk)
+		f.Index = x.Fork(k.guarded(disk), f.watch.Changes())
 	}
 	old := slices.DeleteFunc(slices.Clone(k.forks), func(o fork) bool { return o.dir != dir })
 	k.forks = append(slices.DeleteFunc(k.forks, func(o fork) bool { return o.dir == dir }), f)
@@ -74,8 +75,8 @@ func (k *knowledge) of(files workspace.Files) (*index.Index, error) {
 	return f.Index, err
 }
 
-// Search makes knowledge the search tools' source of answers.
-func (k *knowledge) Search(ctx context.Context, files workspace.Files, q index.Query) (index.Answer, error) {
+// Search answers a question about the tree that a view is of.
+func (k *Knowledge) Search(ctx context.Context, files workspace.Files, q index.Query) (index.Answer, error) {
 	x, err := k.of(files)
 	if err != nil {
 		return index.Answer{}, err

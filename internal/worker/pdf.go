@@ -1,4 +1,4 @@
-package app
+package worker
 
 import (
 	"bytes"
@@ -37,11 +37,11 @@ type pdfReply struct {
 	Error string
 }
 
-// readPDF reads a document in a process of its own, which has limits: a
-// hostile document can bring a reader to hang or to take all memory.
-func readPDF(self string) func(context.Context, []byte, []int) (web.PDF, error) {
+// PDF returns a reader of documents. It starts program, this program's path, for
+// each; without one it reads here.
+func PDF(program string) func(context.Context, []byte, []int) (web.PDF, error) {
 	return func(ctx context.Context, data []byte, pages []int) (web.PDF, error) {
-		if self == "" {
+		if program == "" {
 			return pdfText(data, pages)
 		}
 		var in bytes.Buffer
@@ -50,7 +50,7 @@ func readPDF(self string) func(context.Context, []byte, []int) (web.PDF, error) 
 		}
 		ctx, cancel := context.WithTimeout(ctx, pdfTimeout)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, self, pdfCommand)
+		cmd := exec.CommandContext(ctx, program, pdfCommand)
 		cmd.Env = []string{"GOMAXPROCS=1", "GOMEMLIMIT=512MiB"}
 		cmd.SysProcAttr = dieWithParent()
 		cmd.WaitDelay = time.Second
@@ -82,12 +82,11 @@ func readPDF(self string) func(context.Context, []byte, []int) (web.PDF, error) 
 	}
 }
 
-// pdfWorker is that process: one request on standard input, one reply on
-// standard output.
-func pdfWorker(s Streams) error {
+// readPDFs is the work of that process: one request, one reply.
+func readPDFs(in io.Reader, out io.Writer) error {
 	limitMyself()
 	var r pdfRequest
-	if err := gob.NewDecoder(io.LimitReader(s.In, workspace.MaxFileSize+1<<20)).Decode(&r); err != nil {
+	if err := gob.NewDecoder(io.LimitReader(in, workspace.MaxFileSize+1<<20)).Decode(&r); err != nil {
 		return err
 	}
 	doc, err := pdfText(r.Data, r.Pages)
@@ -95,7 +94,7 @@ func pdfWorker(s Streams) error {
 	if err != nil {
 		reply.Error = err.Error()
 	}
-	return gob.NewEncoder(s.Out).Encode(reply)
+	return gob.NewEncoder(out).Encode(reply)
 }
 
 // pdfText reads the text of pages. What the library makes of a broken document

@@ -1,4 +1,4 @@
-package app
+package repos
 
 import (
 	"context"
@@ -15,17 +15,18 @@ import (
 // asks for changes from the second question on: a single one would not pay for
 // the watching.
 type follower struct {
-	watching *watching
-	root     string // of the disk, "." when it is the only one
+	watch *watch.Lazy
+	root  string // of the disk, "." when it is the only one
 
 	mu    sync.Mutex
 	asked bool
 	feed  *watch.Feed
 }
 
-// follow makes a repository remember its status if one of the roots is its top.
-func (s *watching) follow(r *gitrepo.Repo) {
-	folders := s.disk.Folders()
+// follow makes a repository remember its status if its top is one of the folders
+// of the disk that is watched.
+func follow(w *watch.Lazy, r *gitrepo.Repo) {
+	folders := w.Disk().Folders()
 	for _, f := range folders {
 		real, err := filepath.EvalSymlinks(f.Dir)
 		if err != nil || real != r.Dir {
@@ -35,7 +36,7 @@ func (s *watching) follow(r *gitrepo.Repo) {
 		if len(folders) == 1 {
 			root = "."
 		}
-		r.Follow(&follower{watching: s, root: root})
+		r.Follow(&follower{watch: w, root: root})
 	}
 }
 
@@ -49,7 +50,7 @@ func (f *follower) Since(ctx context.Context) (gitrepo.ChangeSet, error) {
 	}
 	first := f.feed == nil
 	if first {
-		if f.feed = f.watching.subscribe(); f.feed == nil {
+		if f.feed = f.watch.Subscribe(); f.feed == nil {
 			return gitrepo.ChangeSet{All: true}, nil
 		}
 	}
@@ -79,13 +80,5 @@ func (f *follower) names(list []string) []string {
 
 // Watched implements gitrepo.Changes.
 func (f *follower) Watched(dir string) bool {
-	return f.watching.watches(path.Join(f.root, dir))
-}
-
-// watches reports whether changes directly in a directory of the disk are told.
-func (s *watching) watches(name string) bool {
-	s.mu.Lock()
-	w := s.w
-	s.mu.Unlock()
-	return w != nil && w.Watches(s.disk.Abs(name))
+	return f.watch.Watches(path.Join(f.root, dir))
 }

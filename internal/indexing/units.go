@@ -1,4 +1,4 @@
-package app
+package indexing
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ const unitsAtOnce = 2000
 // touch reads which units the next unread commits of a folder changed, as far as
 // the share of a processor that it may take lets it. It reports whether it has; if
 // not, nothing is read.
-func (p *past) touch(ctx context.Context) (done bool, err error) {
+func (p *commits) touch(ctx context.Context) (done bool, err error) {
 	for i := range p.of {
 		f := &p.of[i]
 		if len(f.unread) == 0 {
@@ -29,7 +29,7 @@ func (p *past) touch(ctx context.Context) (done bool, err error) {
 		}
 		repo, err := gitrepo.Open(p.folders[i].Dir, p.options)
 		if err != nil {
-			*f = folderPast{below: f.below, commits: f.commits} // all is read again once it is there
+			*f = folderCommits{below: f.below, commits: f.commits} // all is read again once it is there
 			return false, err
 		}
 		some := f.unread[:min(len(f.unread), p.atOnce)]
@@ -50,7 +50,7 @@ func (p *past) touch(ctx context.Context) (done bool, err error) {
 }
 
 // units are what commits changed, by their files; nil if they are to wait.
-func (p *past) units(ctx context.Context, repo *gitrepo.Repo, list []unread) ([][][]history.Name, error) {
+func (p *commits) units(ctx context.Context, repo *gitrepo.Repo, list []unread) ([][][]history.Name, error) {
 	type change struct {
 		commit, file int
 		gitrepo.Edit

@@ -1,4 +1,4 @@
-package app
+package indexing
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
 
-// past reads the commits of the repositories that the folders lie in, for the
+// commits reads the commits of the repositories that the folders lie in, for the
 // project index. Only one goroutine uses it.
-type past struct {
+type commits struct {
 	folders []workspace.Folder
 	options gitrepo.Options
 	rest    time.Duration // how long nothing is looked at after a look
@@ -26,13 +26,13 @@ type past struct {
 	store   *index.Store  // keeps what was read between runs; nil: nothing does
 	problem func(error)   // is told what is wrong with that; may be nil
 
-	of     []folderPast // the folders'
+	of     []folderCommits // the folders'
 	looked time.Time
 	turn   bool // units are read next, and not the folders looked at
 }
 
-// folderPast is what was read for a folder.
-type folderPast struct {
+// folderCommits is what was read for a folder.
+type folderCommits struct {
 	head    gitrepo.OID
 	below   string           // where the folder is in its repository
 	commits []history.Commit // the newest first
@@ -50,13 +50,13 @@ type unread struct {
 // next calls do, some commits each, with looks for new ones between them. A folder
 // without a repository, or without a commit, has none; with an error of one folder
 // comes what is known of all.
-func (p *past) read(ctx context.Context) (commits []history.Commit, news, more bool, err error) {
+func (p *commits) read(ctx context.Context) (commits []history.Commit, news, more bool, err error) {
 	switch {
 	case p.of == nil:
 		p.of = p.restore()
 		news = p.of != nil
 		if !news {
-			p.of = make([]folderPast, len(p.folders))
+			p.of = make([]folderCommits, len(p.folders))
 		}
 	case p.more() && (p.turn || time.Since(p.looked) < p.rest):
 		p.turn = false
@@ -74,7 +74,7 @@ func (p *past) read(ctx context.Context) (commits []history.Commit, news, more b
 		switch {
 		case errors.Is(wrong, gitrepo.ErrNoRepository), errors.Is(wrong, gitrepo.ErrNoSuchRev):
 			changed = len(p.of[i].commits) > 0
-			p.of[i] = folderPast{}
+			p.of[i] = folderCommits{}
 		case wrong != nil:
 			err = errors.Join(err, wrong)
 		}
@@ -87,7 +87,7 @@ func (p *past) read(ctx context.Context) (commits []history.Commit, news, more b
 }
 
 // all are the commits of all folders.
-func (p *past) all() (all []history.Commit) {
+func (p *commits) all() (all []history.Commit) {
 	for i := range p.of {
 		all = append(all, p.of[i].commits...)
 	}
@@ -95,12 +95,12 @@ func (p *past) all() (all []history.Commit) {
 }
 
 // more reports whether there are commits to be read that may be.
-func (p *past) more() bool {
-	return p.share() > 0 && slices.ContainsFunc(p.of, func(f folderPast) bool { return len(f.unread) > 0 })
+func (p *commits) more() bool {
+	return p.share() > 0 && slices.ContainsFunc(p.of, func(f folderCommits) bool { return len(f.unread) > 0 })
 }
 
 // folder reads what is new of one folder.
-func (p *past) folder(ctx context.Context, i int) (changed bool, err error) {
+func (p *commits) folder(ctx context.Context, i int) (changed bool, err error) {
 	dir, have := p.folders[i].Dir, &p.of[i]
 	repo, err := gitrepo.Open(dir, p.options) // and let go again: it is seldom needed
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *past) folder(ctx context.Context, i int) (changed bool, err error) {
 		return false, err
 	}
 	if have.below != below {
-		*have = folderPast{below: below}
+		*have = folderCommits{below: below}
 	}
 	h, err := repo.History(ctx, gitrepo.HistoryOptions{Count: history.MaxCommits, Until: have.head, Files: history.MaxFiles})
 	if err != nil || h.Head == have.head {
@@ -135,13 +135,13 @@ func (p *past) folder(ctx context.Context, i int) (changed bool, err error) {
 	commits = append(commits, have.commits...)
 	commits = slices.Clip(commits[:min(len(commits), history.MaxCommits)])
 	news = slices.DeleteFunc(news, func(u unread) bool { return u.commit >= len(commits) })
-	*have = folderPast{h.Head, below, commits, news}
+	*have = folderCommits{h.Head, below, commits, news}
 	return true, nil
 }
 
 // names are files of a repository as the view of the folders names them, and
 // those that are in it.
-func (p *past) names(folder int, below string, files []gitrepo.Edit) (names []string, inside []gitrepo.Edit) {
+func (p *commits) names(folder int, below string, files []gitrepo.Edit) (names []string, inside []gitrepo.Edit) {
 	prefix := ""
 	if below != "." {
 		prefix = below + "/"

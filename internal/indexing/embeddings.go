@@ -1,4 +1,4 @@
-package app
+package indexing
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
 
-// meaning is how answers by meaning are to be had, nil if they are off. Its
+// embeddings is how answers by meaning are to be had, nil if they are off. Its
 // settings are the user's alone: a project has no say in where its text goes.
-func (k *knowledge) meaning() *index.Meaning {
-	set := k.c.settings.Now()
+func (k *Knowledge) embeddings() *index.Meaning {
+	set := k.o.Settings.Now()
 	provider := set.String("knowledge.embeddings.provider")
 	if provider == "off" {
 		return nil
@@ -20,9 +20,9 @@ func (k *knowledge) meaning() *index.Meaning {
 	if name := set.String("knowledge.embeddings.keyVariable"); key == "" && name != "" {
 		key = os.Getenv(name)
 	}
-	k.hide.Know("knowledge.embeddings", []string{key})
+	k.o.Hide.Know("knowledge.embeddings", []string{key})
 	m := &index.Meaning{
-		Hide: k.hide.Text, MaxUnits: set.Int("knowledge.embeddings.maxUnits"),
+		Hide: k.o.Hide.Text, MaxUnits: set.Int("knowledge.embeddings.maxUnits"),
 		Patience: 2 * time.Second, Again: time.Second,
 	}
 	m.Client, m.Err = embed.New(embed.Options{

@@ -1,4 +1,4 @@
-package app
+package indexing
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func whole() int { return 100 }
 func TestPast(t *testing.T) {
 	r := gittest.New(t)
 	plain := t.TempDir()
-	p := past{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Name: "in", Dir: filepath.Join(r.Dir, "in")}, {Name: "plain", Dir: plain}}}
+	p := commits{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Name: "in", Dir: filepath.Join(r.Dir, "in")}, {Name: "plain", Dir: plain}}}
 	check := func(news bool, want ...string) {
 		t.Helper()
 		commits, changed, more, err := p.read(t.Context())
@@ -80,7 +80,7 @@ func TestPastIsBounded(t *testing.T) {
 	}
 	r.Commit("too much", files...)
 	r.Commit("small", files[0], "2\n")
-	p := past{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Dir: r.Dir}}}
+	p := commits{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Dir: r.Dir}}}
 	commits, _, _, err := p.read(t.Context())
 	if err != nil || len(commits) != 1 || len(commits[0].Files) != 1 {
 		t.Errorf("%d commits are known, %v", len(commits), err)
@@ -95,12 +95,12 @@ func TestPastIsKept(t *testing.T) {
 	r.Commit("two", "a", "2\n")
 	r.Commit("three", "b", "3\n")
 	cache := t.TempDir()
-	file := filepath.Join(cache, pastName)
+	file := filepath.Join(cache, historyFile)
 	store := &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }}
 	run := func(what, folder string, problems int, want ...string) {
 		t.Helper()
 		var told []error
-		p := past{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Name: folder, Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
+		p := commits{share: whole, atOnce: unitsAtOnce, folders: []workspace.Folder{{Name: folder, Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
 		commits, news, more, err := p.read(t.Context())
 		if more {
 			commits, _, _, err = p.read(t.Context())
@@ -119,8 +119,8 @@ func TestPastIsKept(t *testing.T) {
 	run("the first run", "", 0, "b", "a")
 
 	// What is kept is what is known: one that differs shows that it was used.
-	var kept []keptPast
-	data, err := store.Kept(pastName)
+	var kept []storedCommits
+	data, err := store.Kept(historyFile)
 	if err == nil {
 		err = json.Unmarshal(data, &kept)
 	}
@@ -133,7 +133,7 @@ func TestPastIsKept(t *testing.T) {
 	}
 	again := func() {
 		t.Helper()
-		if err := store.Keep(pastName, data); err != nil {
+		if err := store.Keep(historyFile, data); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestPastIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("a copy", "", 1, "d", "a")
-	if err := store.Keep(pastName, []byte(`[{"Head":"x"}]`)); err != nil {
+	if err := store.Keep(historyFile, []byte(`[{"Head":"x"}]`)); err != nil {
 		t.Fatal(err)
 	}
 	run("other data", "", 1, "d", "a")
@@ -185,10 +185,10 @@ func TestPastUnits(t *testing.T) {
 	cache := t.TempDir()
 	store := &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }}
 	share := 0
-	open := func() *past {
-		return &past{share: func() int { return share }, atOnce: unitsAtOnce, folders: []workspace.Folder{{Dir: filepath.Join(r.Dir, "in")}}, store: store, problem: func(err error) { t.Error(err) }}
+	open := func() *commits {
+		return &commits{share: func() int { return share }, atOnce: unitsAtOnce, folders: []workspace.Folder{{Dir: filepath.Join(r.Dir, "in")}}, store: store, problem: func(err error) { t.Error(err) }}
 	}
-	check := func(what string, p *past, more bool, want ...[][]history.Name) {
+	check := func(what string, p *commits, more bool, want ...[][]history.Name) {
 		t.Helper()
 		commits, _, got, err := p.read(t.Context())
 		if err != nil || got != more || len(commits) != len(want) {
@@ -251,11 +251,11 @@ func TestPastUnitsInSteps(t *testing.T) {
 	cache := t.TempDir()
 	store := &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }}
 	var told []error
-	open := func() *past {
-		return &past{share: whole, atOnce: 2, folders: []workspace.Folder{{Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
+	open := func() *commits {
+		return &commits{share: whole, atOnce: 2, folders: []workspace.Folder{{Dir: r.Dir}}, store: store, problem: func(err error) { told = append(told, err) }}
 	}
 	// known tells of each commit whether its units are.
-	known := func(p *past, wantMore bool) string {
+	known := func(p *commits, wantMore bool) string {
 		t.Helper()
 		commits, _, more, err := p.read(t.Context())
 		if err != nil || more != wantMore || len(told) > 0 {
@@ -301,29 +301,29 @@ func TestPastUnitsInSteps(t *testing.T) {
 	// What is kept of the unread is not believed when it can't be so.
 	p = open()
 	expect(known(p, true), "-++++++")
-	good, err := store.Kept(pastName)
+	good, err := store.Kept(historyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, spoil := range map[string]func(k *keptPast, u *keptUnread){
-		"as it was":            func(*keptPast, *keptUnread) {},
-		"of an earlier server": func(k *keptPast, _ *keptUnread) { k.Units, k.Unread = false, nil },
-		"no such commit":       func(_ *keptPast, u *keptUnread) { u.Commit = 7 },
-		"before the first":     func(_ *keptPast, u *keptUnread) { u.Commit = -1 },
-		"twice":                func(k *keptPast, u *keptUnread) { k.Unread = append(k.Unread, *u) },
-		"another file": func(_ *keptPast, u *keptUnread) {
+	for what, spoil := range map[string]func(k *storedCommits, u *storedUnread){
+		"as it was":            func(*storedCommits, *storedUnread) {},
+		"of an earlier server": func(k *storedCommits, _ *storedUnread) { k.Units, k.Unread = false, nil },
+		"no such commit":       func(_ *storedCommits, u *storedUnread) { u.Commit = 7 },
+		"before the first":     func(_ *storedCommits, u *storedUnread) { u.Commit = -1 },
+		"twice":                func(k *storedCommits, u *storedUnread) { k.Unread = append(k.Unread, *u) },
+		"another file": func(_ *storedCommits, u *storedUnread) {
 			u.Paths, u.Blobs = append(u.Paths, "c.go"), append(u.Blobs, u.Blobs[:40]...)
 		},
-		"half of a blob's sum": func(_ *keptPast, u *keptUnread) { u.Blobs = u.Blobs[:len(u.Blobs)-10] },
+		"half of a blob's sum": func(_ *storedCommits, u *storedUnread) { u.Blobs = u.Blobs[:len(u.Blobs)-10] },
 	} {
-		var kept []keptPast
+		var kept []storedCommits
 		if err := json.Unmarshal(good, &kept); err != nil || len(kept[0].Unread) != 1 {
 			t.Fatalf("%d are unread, %v", len(kept[0].Unread), err)
 		}
 		spoil(&kept[0], &kept[0].Unread[0])
 		data, err := json.Marshal(kept)
 		if err == nil {
-			err = store.Keep(pastName, data)
+			err = store.Keep(historyFile, data)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -343,13 +343,13 @@ func TestPastUnitsInSteps(t *testing.T) {
 func TestPastOfOthers(t *testing.T) {
 	good, bad := gittest.New(t), gittest.New(t)
 	cache := t.TempDir()
-	open := func() *past {
-		return &past{
+	open := func() *commits {
+		return &commits{
 			share: func() int { return 0 }, atOnce: unitsAtOnce, store: &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(cache) }},
 			folders: []workspace.Folder{{Name: "bad", Dir: bad.Dir}, {Name: "good", Dir: good.Dir}},
 		}
 	}
-	check := func(p *past, fails bool, want ...string) {
+	check := func(p *commits, fails bool, want ...string) {
 		t.Helper()
 		commits, news, _, err := p.read(t.Context())
 		var got []string
@@ -378,7 +378,7 @@ func TestPastOfOthers(t *testing.T) {
 func TestPastForgetsTheOldest(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("everything", "a.go", "package p\n\nfunc a() {}\n")
-	p := past{share: whole, atOnce: 1, folders: []workspace.Folder{{Dir: r.Dir}}}
+	p := commits{share: whole, atOnce: 1, folders: []workspace.Folder{{Dir: r.Dir}}}
 	if _, _, _, err := p.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package app
+package worker
 
 import (
 	"bufio"
@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// workerCommand is the sub-command of a parser's process. It is not in the help.
-	workerCommand = "outline-worker"
+	// parserCommand is the sub-command of a parser's process. It is not in the help.
+	parserCommand = "outline-worker"
 	// parseTimeout bounds one file from outside. What an honest file takes is
 	// far less.
 	parseTimeout = 10 * time.Second
@@ -30,13 +30,12 @@ const (
 	workerWork = 30 * time.Second
 )
 
-// parserPool parses in processes of its own.
+// Parsers is a pool of processes that parse sources in languages with a grammar
+// that is not safe; the others are parsed here. A process that failed is not
+// used again: what is lost is the symbols of a file.
 //
-// Grammars are C code that a hostile file can bring to hang, to crash or to
-// take all memory. So they run elsewhere, with limits: what is lost then is
-// the symbols of a file, not the server. A process that failed is not used
-// again.
-type parserPool struct {
+// A nil pool parses all in this process.
+type Parsers struct {
 	program string        // started as `program outline-worker`
 	slots   chan struct{} // one for each process that may be at work
 
@@ -45,12 +44,13 @@ type parserPool struct {
 	closed bool
 }
 
-// newParserPool returns nil, which parses in this process, without a program.
-func newParserPool(program string) *parserPool {
+// NewParsers returns a pool that starts program, this program's path; nil without
+// one.
+func NewParsers(program string) *Parsers {
 	if program == "" {
 		return nil
 	}
-	return &parserPool{program: program, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	return &Parsers{program: program, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
 // parseRequest and parseReply are what goes to a process and comes back.
@@ -75,14 +75,18 @@ type parserProcess struct {
 	timer *time.Timer // ends it when it has been idle for long
 }
 
-func (p *parserPool) parse(ctx context.Context, lang string, src []byte, names bool) (pki.File, error) {
+// Parse returns the symbols of a source and, if names is set, what it refers to.
+func (p *Parsers) Parse(ctx context.Context, lang string, src []byte, names bool) (pki.File, error) {
+	if p == nil || treesitter.Safe(lang) {
+		return parseHere(lang, src, names)
+	}
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
 	case <-ctx.Done():
 		return pki.File{}, parseEnd(ctx)
 	}
-	w, err := p.take()
+	w, err := p.claim()
 	if err != nil {
 		return pki.File{}, fmt.Errorf("its parser failed (%w)", err)
 	}
@@ -105,7 +109,7 @@ func (p *parserPool) parse(ctx context.Context, lang string, src []byte, names b
 	if r.Last {
 		w.wait()
 	} else {
-		p.put(w)
+		p.release(w)
 	}
 	if r.Error != "" {
 		return pki.File{}, errors.New(r.Error)
@@ -121,8 +125,8 @@ func parseEnd(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// take returns a process that waits for work.
-func (p *parserPool) take() (*parserProcess, error) {
+// claim returns a process that waits for work.
+func (p *Parsers) claim() (*parserProcess, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -139,8 +143,8 @@ func (p *parserPool) take() (*parserProcess, error) {
 	return p.start()
 }
 
-func (p *parserPool) start() (*parserProcess, error) {
-	cmd := exec.CommandContext(context.Background(), p.program, workerCommand)
+func (p *Parsers) start() (*parserProcess, error) {
+	cmd := exec.CommandContext(context.Background(), p.program, parserCommand)
 	cmd.Env = []string{"GOMAXPROCS=1"}
 	cmd.SysProcAttr = dieWithParent()
 	cmd.WaitDelay = time.Second
@@ -158,8 +162,8 @@ func (p *parserPool) start() (*parserProcess, error) {
 	return &parserProcess{cmd: cmd, in: in, enc: gob.NewEncoder(in), dec: gob.NewDecoder(bufio.NewReader(out))}, nil
 }
 
-// put keeps a process for the next file.
-func (p *parserPool) put(w *parserProcess) {
+// release keeps a process for the next file.
+func (p *Parsers) release(w *parserProcess) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -170,8 +174,8 @@ func (p *parserPool) put(w *parserProcess) {
 	p.idle = append(p.idle, w)
 }
 
-// close ends the processes that wait, and those at work when they are done.
-func (p *parserPool) close() {
+// Close ends the processes that wait, and those at work when they are done.
+func (p *Parsers) Close() {
 	if p == nil {
 		return
 	}
@@ -205,11 +209,19 @@ func (w *parserProcess) wait() {
 	_ = w.cmd.Wait()
 }
 
-// outlineWorker is such a process: requests on standard input, replies on
-// standard output, until the input ends.
-func outlineWorker(s Streams) error {
+// parseHere parses in this process.
+func parseHere(lang string, src []byte, names bool) (pki.File, error) {
+	if names {
+		return treesitter.Analyze(lang, src)
+	}
+	symbols, err := treesitter.Extract(lang, src)
+	return pki.File{Symbols: symbols}, err
+}
+
+// parse is the work of such a process, until the input ends.
+func parse(r io.Reader, w io.Writer) error {
 	limitMyself()
-	in, out := gob.NewDecoder(bufio.NewReader(s.In)), gob.NewEncoder(s.Out)
+	in, out := gob.NewDecoder(bufio.NewReader(r)), gob.NewEncoder(w)
 	for {
 		var r parseRequest
 		switch err := in.Decode(&r); {
@@ -221,7 +233,7 @@ func outlineWorker(s Streams) error {
 			return workspace.ErrTooLarge
 		}
 		var p parseReply
-		f, err := outliner{}.parse(context.Background(), r.Lang, r.Src, r.Names)
+		f, err := parseHere(r.Lang, r.Src, r.Names)
 		if err != nil {
 			p.Error = err.Error()
 		}

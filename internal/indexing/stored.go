@@ -1,4 +1,4 @@
-package app
+package indexing
 
 import (
 	"encoding/json"
@@ -10,30 +10,30 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 )
 
-// pastName is the file, beside the index, that keeps what was read of the
+// historyFile is the file, beside the index, that keeps what was read of the
 // commits.
-const pastName = "history.index"
+const historyFile = "history.index"
 
-// keptPast is a folderPast in that file.
-type keptPast struct {
+// storedCommits is a folderCommits in that file.
+type storedCommits struct {
 	Name    string
 	Head    gitrepo.OID
 	Below   string
 	Commits []history.Commit
-	Units   bool         // of all commits it was read what they touched
-	Unread  []keptUnread // of which it was not; nothing says which if there are none of these either
+	Units   bool           // of all commits it was read what they touched
+	Unread  []storedUnread // of which it was not; nothing says which if there are none of these either
 }
 
-// keptUnread is an unread.
-type keptUnread struct {
+// storedUnread is an unread.
+type storedUnread struct {
 	Commit int
 	Paths  []string
 	Blobs  []byte // of each path the old one and the new one
 }
 
-// keptOf is what is kept of commits that are to be read.
-func keptOf(list []unread) []keptUnread {
-	out := make([]keptUnread, len(list))
+// storedUnreadOf is what is kept of commits that are to be read.
+func storedUnreadOf(list []unread) []storedUnread {
+	out := make([]storedUnread, len(list))
 	for i, u := range list {
 		out[i].Commit = u.commit
 		for _, e := range u.files {
@@ -46,7 +46,7 @@ func keptOf(list []unread) []keptUnread {
 
 // unread returns the commits that are to be read. It reports whether they are
 // among those that are kept, in their order, with the same files.
-func (k *keptPast) unread() (list []unread, ok bool) {
+func (k *storedCommits) unread() (list []unread, ok bool) {
 	const size = len(gitrepo.OID{})
 	next := 0
 	for _, u := range k.Unread {
@@ -66,12 +66,12 @@ func (k *keptPast) unread() (list []unread, ok bool) {
 
 // restore returns what was read by an earlier run for the same folders, nil if
 // that isn't known. Whether it still holds is seen by its heads.
-func (p *past) restore() []folderPast {
+func (p *commits) restore() []folderCommits {
 	if p.store == nil {
 		return nil
 	}
-	data, err := p.store.Kept(pastName)
-	var kept []keptPast
+	data, err := p.store.Kept(historyFile)
+	var kept []storedCommits
 	if err == nil {
 		err = json.Unmarshal(data, &kept)
 	}
@@ -84,13 +84,13 @@ func (p *past) restore() []folderPast {
 	if len(kept) != len(p.folders) {
 		return nil
 	}
-	out := make([]folderPast, len(kept))
+	out := make([]folderCommits, len(kept))
 	for i, k := range kept {
 		if k.Name != p.folders[i].Name {
 			return nil
 		}
 		list, ok := k.unread()
-		out[i] = folderPast{k.Head, k.Below, k.Commits, list}
+		out[i] = folderCommits{k.Head, k.Below, k.Commits, list}
 		if !ok || !k.Units && len(list) == 0 {
 			out[i].head = gitrepo.OID{} // all is read again, for what is missing
 		}
@@ -99,24 +99,24 @@ func (p *past) restore() []folderPast {
 }
 
 // keep stores what was read.
-func (p *past) keep() {
+func (p *commits) keep() {
 	if p.store == nil {
 		return
 	}
-	kept := make([]keptPast, len(p.of))
+	kept := make([]storedCommits, len(p.of))
 	for i, f := range p.of {
-		kept[i] = keptPast{p.folders[i].Name, f.head, f.below, f.commits, len(f.unread) == 0, keptOf(f.unread)}
+		kept[i] = storedCommits{p.folders[i].Name, f.head, f.below, f.commits, len(f.unread) == 0, storedUnreadOf(f.unread)}
 	}
 	data, err := json.Marshal(kept)
 	if err == nil {
-		err = p.store.Keep(pastName, data)
+		err = p.store.Keep(historyFile, data)
 	}
 	if err != nil {
 		p.wrong(fmt.Errorf("the history is not stored: %w", err))
 	}
 }
 
-func (p *past) wrong(err error) {
+func (p *commits) wrong(err error) {
 	if p.problem != nil {
 		p.problem(err)
 	}

@@ -1,4 +1,4 @@
-package app
+package worker
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func program(t *testing.T) string {
 // What a process answers is what parsing here answers, for many at once; a
 // process is used again, one that is killed is replaced, and none stays.
 func TestParserPool(t *testing.T) {
-	p := newParserPool(program(t))
+	p := NewParsers(program(t))
 	sources := map[string]string{
 		"python":     "from a import b\n\nclass C(b.D):\n    def e(self):\n        return self.f()\n",
 		"typescript": "import { a } from './a';\nexport class B extends a.C { d() { return new a.E(); } }\n",
@@ -46,7 +46,7 @@ func TestParserPool(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					got, err := p.parse(t.Context(), lang, []byte(src), true)
+					got, err := p.Parse(t.Context(), lang, []byte(src), true)
 					if err != nil {
 						t.Error(err)
 					}
@@ -69,12 +69,12 @@ func TestParserPool(t *testing.T) {
 		t.Errorf("%d processes for %d at a time", len(pids), cap(p.slots))
 	}
 
-	if _, err := p.parse(t.Context(), "cobol", nil, true); err == nil || err.Error() != treesitter.ErrUnsupported.Error() {
+	if _, err := p.Parse(t.Context(), "cobol", nil, true); err == nil || err.Error() != treesitter.ErrUnsupported.Error() {
 		t.Errorf("an error of the parser: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.parse(cancelled, "c", []byte(sources["c"]), true); err == nil {
+	if _, err := p.Parse(cancelled, "c", []byte(sources["c"]), true); err == nil {
 		t.Error("cancelled, and answered")
 	}
 	p.mu.Lock()
@@ -85,7 +85,7 @@ func TestParserPool(t *testing.T) {
 	p.mu.Unlock()
 	failed := 0
 	for range cap(p.slots) + 1 {
-		if _, err := p.parse(t.Context(), "c", []byte(sources["c"]), true); err != nil {
+		if _, err := p.Parse(t.Context(), "c", []byte(sources["c"]), true); err != nil {
 			failed++
 		}
 	}
@@ -94,8 +94,8 @@ func TestParserPool(t *testing.T) {
 	}
 	check()
 
-	p.close()
-	if _, err := p.parse(t.Context(), "c", []byte(sources["c"]), true); err == nil {
+	p.Close()
+	if _, err := p.Parse(t.Context(), "c", []byte(sources["c"]), true); err == nil {
 		t.Error("closed, and answered")
 	}
 	for _, pid := range pids {
@@ -107,15 +107,15 @@ func TestParserPool(t *testing.T) {
 
 // A file that its parser can't end with is given up, and others are not.
 func TestParserPoolGivesUp(t *testing.T) {
-	p := newParserPool(program(t))
-	defer p.close()
+	p := NewParsers(program(t))
+	defer p.Close()
 	src := []byte(strings.Repeat("int f(int a) { return (a + 1) * 2; }\n", 25_000))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := p.parse(ctx, "c", src, true); !errors.Is(err, treesitter.ErrTimeout) {
+	if _, err := p.Parse(ctx, "c", src, true); !errors.Is(err, treesitter.ErrTimeout) {
 		t.Errorf("got %v", err)
 	}
-	if f, err := p.parse(t.Context(), "c", []byte("int g(void) { return 1; }\n"), false); err != nil || len(f.Symbols) != 1 {
+	if f, err := p.Parse(t.Context(), "c", []byte("int g(void) { return 1; }\n"), false); err != nil || len(f.Symbols) != 1 {
 		t.Errorf("after it: %v, %v", f.Symbols, err)
 	}
 }
