@@ -29,7 +29,7 @@ func (c *cli) core(ctx context.Context, queue queueUse) (*core, error) {
 		return nil, err
 	}
 	for _, p := range k.problems.show() {
-		fmt.Fprintln(c.Err, "sidecar-ls:", k.known.hide.Text(p))
+		fmt.Fprintln(c.Err, "sidecar-ls:", k.hide.Text(p))
 	}
 	return k, nil
 }

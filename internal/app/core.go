@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
@@ -24,8 +25,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
@@ -79,11 +80,10 @@ type core struct {
 	settings *live.Settings
 	shadows  *shadows
 	repos    *repos.Repos
-	tracked  trackedSecrets
-	seen     inventories // of the directories that commands run in
 	bus      *events.Bus
+	hide     *redact.Redactor
 	audit    *auditlog.Log // nil: stateErr says why
-	known    *known
+	values   *secrets.Values
 	home     statedir.Dir
 	names    pendingedits.Names
 	line     *line // of the cores that follow each other
@@ -94,13 +94,11 @@ type core struct {
 	texts     *textindex.Index // nil: the core doesn't stay
 	parsers   *worker.Parsers  // nil: parsing is done here
 	servers   *langserver.Pool
-	sources   *source.Manager  // of MCP; nil: the core doesn't stay
-	box       *sandbox.Sandbox // what runs commands
-	checker   *checker         // nil: nobody waits for what it finds
+	sources   *source.Manager // of MCP; nil: the core doesn't stay
+	confiner  *confine.Confiner
+	checker   *checker // nil: nobody waits for what it finds
 	knowledge *indexing.Knowledge
 	problems  troubles // what the user should know: settings, recovery, the queue
-
-	toldTracked sync.Map // sessions and roots that know of tracked secrets
 
 	reviewErr error
 	stateErr  error // home must not be used
@@ -158,17 +156,12 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		}
 		c.line.now.Store(c)
 	}
-	box := newSandbox(d.parser)
-	c.box = box
 	for _, f := range folders {
 		sandbox.Sweep(f.Dir)
 	}
 	if c.stateErr == nil {
-		for _, text := range settle.Leftovers(c.home.Records(), sweep, lookAt) {
-			c.problems.add(setAside(text))
-		}
+		c.problems.add(confine.Leftovers(c.home)...)
 	}
-	c.servers = newServers(c, d, box)
 	if d.resident {
 		c.checker = newChecker(c, d.changed)
 		c.texts = textindex.New(disk, c.watching.Subscribe, textindex.Options{})
@@ -183,16 +176,22 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 	} else {
 		c.inherit(d.before)
 	}
-	c.known = newKnown(disk, hide, func(name string) bool { return c.settings.Dispatch().SensitiveOK(name) })
+	c.hide = hide
+	var finder secrets.Finder
+	c.values = secrets.NewValues(disk, &finder, hide, c.settings.SensitiveOK)
 	if c.shadows, err = newShadows(c, d, folders[0].Dir); err != nil {
 		_ = c.watching.Close()
-		c.known.close()
+		c.values.Close()
 		return nil, errors.Join(err, disk.Close())
 	}
 	c.repos = &repos.Repos{Options: gitrepo.Options{Trusted: c.settings.Trusted}, Shadow: c.shadows.m.Top}
 	if d.resident {
 		c.repos.Watch = c.watching
 	}
+	c.confiner = confine.New(confine.Options{
+		Program: d.parser, Home: c.home, NoHome: c.stateErr, Settings: c.settings, Secrets: &finder, Repos: c.repos, Report: d.reportSetAside,
+	})
+	c.servers = newServers(c, d)
 	c.knowledge = indexing.New(indexing.Options{
 		Watch: c.watching, Parsers: c.parsers, Repos: c.repos.Options, Home: c.home, Settings: c.settings, Hide: hide, Log: d.log,
 		Resident: d.resident, Changed: d.indexed,
@@ -243,16 +242,16 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		Settings: func() *dispatch.Settings { return c.settings.Dispatch() },
 		Views:    c.destinations,
 
-		Refresh:    c.known.refresh,
-		Unconfined: func() string { return c.unconfined(d.parser, box) },
-		Sandbox:    func() string { return c.confinedBy(d.parser, box) },
+		Refresh:    c.values.Refresh,
+		Unconfined: c.confiner.Weak,
+		Sandbox:    func() string { return c.confiner.Words(folders[0].Dir) },
 	})
-	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: c.settings.ForTools(), Backends: backend.Backends{Settings: c.settings}}, indexing.Symbols{Parsers: c.parsers}, c.git(), c.knowledge, c.shell(d.parser, box), c.texts, c.web(d.parser, hide))...); err != nil {
+	if err := c.registry.Register(tools.Builtin, builtins(c.editorTools(d), system.Deps{Pages: pager{c.dispatch}, Catalog: c.dispatch, Settings: c.settings.ForTools(), Backends: backend.Backends{Settings: c.settings}}, indexing.Symbols{Parsers: c.parsers}, c.git(), c.knowledge, c.shell(), c.texts, c.web(d.parser, hide))...); err != nil {
 		c.giveUp(d)
 		return nil, err
 	}
 	if d.resident {
-		c.sources = newSources(c, d, box, hide)
+		c.sources = newSources(c, d, hide)
 	}
 	if d.before != nil {
 		if err := c.takeOver(ctx, d.before); err != nil {
@@ -373,8 +372,8 @@ func (c *core) closeOwn() error {
 	if c.sources != nil {
 		c.sources.Close()
 	}
-	c.box.Close()
-	c.known.close()
+	c.confiner.Close()
+	c.values.Close()
 	if c.texts != nil {
 		c.texts.Close()
 	}
@@ -447,4 +446,18 @@ type pager struct{ d *dispatch.Dispatcher }
 func (p pager) Page(cursor string, most int) (system.Page, error) {
 	pg, err := p.d.PageInResult(cursor, most)
 	return system.Page{Content: pg.Content, Next: pg.NextCursor, LeftBytes: pg.LeftBytes, TotalBytes: pg.TotalBytes}, err
+}
+
+// reportSetAside reports what a program made that git would have run, and that
+// was set aside: a command's result says it, and the user hears of a program
+// that stays.
+func (d door) reportSetAside(text string, argv []string) {
+	if len(argv) == 0 {
+		d.log.Warn(text)
+		return
+	}
+	d.log.Warn(text, "program", filepath.Base(argv[0]))
+	if d.warn != nil {
+		d.warn(text)
+	}
 }

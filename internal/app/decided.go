@@ -25,12 +25,12 @@ func (c *core) writeDown(d pendingedits.Decision) {
 		whole.Outcome = "deny"
 	}
 	if d.Reason != "" {
-		whole.Arguments, _ = json.Marshal(map[string]string{"reason": c.known.hide.Text(d.Reason)})
+		whole.Arguments, _ = json.Marshal(map[string]string{"reason": c.hide.Text(d.Reason)})
 	}
 	err := d.Err
 	var failed []auditlog.Change
 	for _, f := range d.Failed {
-		failed = append(failed, auditlog.Change{Path: c.known.hide.Text(f.Name), State: "failed"})
+		failed = append(failed, auditlog.Change{Path: c.hide.Text(f.Name), State: "failed"})
 		err = errors.Join(err, f.Err)
 	}
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *core) writeDown(d pendingedits.Decision) {
 			by[ch.Session], records = r, append(records, r)
 		}
 		r.Changes = append(r.Changes, auditlog.Change{
-			Path: c.known.hide.Text(ch.Path), From: c.known.hide.Text(ch.From), Kind: ch.Kind(), State: states[d.What],
+			Path: c.hide.Text(ch.Path), From: c.hide.Text(ch.From), Kind: ch.Kind(), State: states[d.What],
 			Before: auditlog.Sum(ch.Before), After: auditlog.Sum(ch.After),
 		})
 	}

@@ -4,28 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
 // newServers makes the pool of language servers, each confined as commands are.
-func newServers(c *core, d door, box *sandbox.Sandbox) *langserver.Pool {
+func newServers(c *core, d door) *langserver.Pool {
 	return langserver.New(langserver.Options{
-		Start: func(ctx context.Context, p langserver.Program) (*langserver.Process, error) {
-			return c.startServer(ctx, d.parser, box, p)
-		},
+		Start:      c.confiner.LanguageServer,
 		Settings:   c.serverSettings,
 		Changes:    c.changesOf,
 		Dependents: c.dependents,
@@ -45,121 +39,6 @@ func (c *core) serverSettings() langserver.Settings {
 		s.Servers[name] = langserver.Server{Off: set.Off, Command: set.Command, Options: json.RawMessage(set.Options)}
 	}
 	return s
-}
-
-// startServer starts a language server in the sandbox. Its program may lie
-// where commands see nothing, and is shown to it.
-func (c *core) startServer(ctx context.Context, self string, box *sandbox.Sandbox, p langserver.Program) (*langserver.Process, error) {
-	conf, err := c.confinement(ctx, p.Folder)
-	if err != nil {
-		return nil, err
-	}
-	spec := &conf.Spec
-	if !p.Writes {
-		spec.LookOnly, spec.Writable = true, nil // it stays, and so would what stands in for missing names
-	}
-	program, readable := installation(p.Argv[0])
-	spec.ReadOnly = append(spec.ReadOnly, readable...)
-	return c.startConfined(ctx, self, box, conf, p.Dir, append([]string{program}, p.Argv[1:]...))
-}
-
-// startConfined starts a program that is spoken to on its standard streams.
-func (c *core) startConfined(ctx context.Context, self string, box *sandbox.Sandbox, conf confinement, dir string, argv []string) (_ *langserver.Process, err error) {
-	if self == "" {
-		return nil, errors.New("this process can't confine programs; start sidecar-ls itself")
-	}
-	told := func(text string) {
-		text = setAside(text)
-		c.door.log.Warn(text, "program", filepath.Base(argv[0]))
-		if c.door.warn != nil {
-			c.door.warn(text)
-		}
-	}
-	cmd, err := c.confine(ctx, box, conf, told, dir, argv...)
-	if err != nil {
-		return nil, err
-	}
-	var files []*os.File
-	defer func() {
-		if err != nil {
-			for _, f := range files {
-				f.Close()
-			}
-		}
-	}()
-	pipe := func() (r, w *os.File, err error) {
-		r, w, err = os.Pipe()
-		if err == nil {
-			files = append(files, r, w)
-		}
-		return r, w, err
-	}
-	theirIn, in, err := pipe()
-	if err != nil {
-		return nil, err
-	}
-	out, theirOut, err := pipe()
-	if err != nil {
-		return nil, err
-	}
-	said := &lastWords{}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirIn, theirOut, said
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	theirIn.Close()
-	theirOut.Close()
-	return &langserver.Process{In: in, Out: out, Wait: cmd.Wait, Kill: cmd.Kill, Said: said.String}, nil
-}
-
-// installation is the path of a program without links on the way (one at its
-// end stays: some programs go by their name), and what has to be readable for it to run: its directory, and for
-// one of npm's all packages that were installed with it.
-func installation(program string) (path string, readable []string) {
-	dir, err := filepath.EvalSymlinks(filepath.Dir(program))
-	if err != nil {
-		return program, nil
-	}
-	path = filepath.Join(dir, filepath.Base(program))
-	names := []string{path}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		names = append(names, real)
-	}
-	home, _ := os.UserHomeDir()
-	for _, name := range names {
-		dir := filepath.Dir(name)
-		if i := strings.Index(name, "/node_modules/"); i >= 0 {
-			dir = name[:i+len("/node_modules")]
-		}
-		if dir != home && dir != "/" && !slices.Contains(readable, dir) {
-			readable = append(readable, dir)
-		}
-	}
-	return path, readable
-}
-
-// lastWords keeps the end of what is written to it.
-type lastWords struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-const mostWords = 4 << 10
-
-func (l *lastWords) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buf = append(l.buf, b...)
-	if len(l.buf) > 2*mostWords {
-		l.buf = append(l.buf[:0], l.buf[len(l.buf)-mostWords:]...)
-	}
-	return len(b), nil
-}
-
-func (l *lastWords) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(bytes.TrimSpace(l.buf))
 }
 
 // changesOf tells what changes on the disk of files: that of the main tree is

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
@@ -171,7 +172,7 @@ func run(ctx context.Context, args []string, s Streams) error {
 		return complete(ctx, args, s)
 	}
 	if name == sandbox.InitCommand {
-		return exitCode(sandbox.Init(args, s.Out, s.Err, settleRecord))
+		return exitCode(sandbox.Init(args, s.Out, s.Err, confine.SettleRecord))
 	}
 	if name == "help" {
 		help(s.Out)

@@ -105,7 +105,7 @@ func (k *checker) pay(ctx context.Context) bool {
 			continue
 		}
 		if text := late(edits, check, told, dark); text != "" {
-			k.c.tell(id, k.c.known.hide.Text(text))
+			k.c.tell(id, k.c.hide.Text(text))
 		}
 	}
 	return all

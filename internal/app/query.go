@@ -152,7 +152,7 @@ func (a *agents) person(conn net.Conn, own bool) {
 	}
 	if err != nil {
 		var usage *usageError
-		t = told{Error: a.c.line.now.Load().known.hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
+		t = told{Error: a.c.line.now.Load().hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
 	}
 	if data, err := encode(t); err == nil {
 		_, _ = conn.Write(data)

@@ -33,16 +33,16 @@ func TestServersMakeNoRepositories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if level, err := k.box.LevelFor(sandbox.Auto); err != nil || level < sandbox.Bubblewrap {
+		if level, err := k.confiner.Level(); err != nil || level < sandbox.Bubblewrap {
 			_ = k.close()
 			t.Skip("this machine has no sandbox that holds all of it: ", err)
 		}
-		conf, err := k.confinement(t.Context(), root)
+		conf, err := k.confiner.Spec(t.Context(), root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		conf.LookOnly = reads
-		p, err := k.startConfined(t.Context(), self, k.box, conf, root, []string{"bash", "-c", "git init -q sub; git -C sub config core.fsmonitor evil"})
+		p, err := k.confiner.Start(t.Context(), conf, root, []string{"bash", "-c", "git init -q sub; git -C sub config core.fsmonitor evil"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -95,7 +94,7 @@ func TestNoWriterBehindLinks(t *testing.T) {
 			}
 			for what, do := range map[string]func() error{
 				"the directory": k.home.Prepare,
-				"a home":        func() error { _, err := k.commandHome(root); return err },
+				"a home":        func() error { _, err := k.home.CommandHome(); return err },
 				"the index": func() error {
 					dir, err := indexing.StoreIn(k.home).Open(true)
 					if err == nil {
@@ -104,12 +103,11 @@ func TestNoWriterBehindLinks(t *testing.T) {
 					return err
 				},
 				"a record": func() error {
-					conf, err := k.confinement(t.Context(), root)
+					spec, err := k.confiner.Spec(t.Context(), root)
 					if err != nil {
 						return err
 					}
-					conf.areas = []settle.Area{{Dir: root}}
-					_, err = k.confine(t.Context(), k.box, conf, nil, root, "\x00") // is never started
+					_, err = k.confiner.Command(t.Context(), spec, root, "\x00") // is never started
 					if errors.As(err, new(*sandbox.RefusedError)) {
 						err = nil
 					}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -51,4 +52,23 @@ func (c *core) git() git.Deps {
 			}
 		},
 	}
+}
+
+// shell is what the tools need that run commands.
+func (c *core) shell() shell.Deps {
+	commands := confine.Commands{Confiner: c.confiner}
+	deps := shell.Deps{
+		Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start,
+		Closed: func(id string) <-chan struct{} {
+			s, err := c.sessions.Get(id)
+			if err != nil {
+				return nil
+			}
+			return s.Done()
+		},
+	}
+	if !c.door.resident {
+		deps.NoBackground = "this process ends with the call, and the command would end with it; leave background out, or call while an editor or an agent has the workspace open with sidecar-ls"
+	}
+	return deps
 }

@@ -1,7 +1,6 @@
-package app
+package confine
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -24,16 +23,12 @@ var gitKeys = []string{"user.name", "user.email", "user.useconfigonly", "author.
 // git config --global goes to another file, and comes after it.
 const gitConfig = ".config/git/config"
 
-// gitSettings puts the user's settings of git, as they hold in root, into the
-// home of commands. What is in that directory was made by commands: no link in
+// writeGitConfig puts the user's settings of git, as they hold in a repository
+// ("" is none), into the home of commands. What is in that directory was made by commands: no link in
 // it is followed out of it, and nothing of it is opened. sealed: files of the
 // repository have stand-ins, which git tells from them by what it does not look
 // at then.
-func (c *core) gitSettings(ctx context.Context, root, home string, sealed bool) error {
-	gitDir := ""
-	if r, err := c.repos.Open(ctx, root); err == nil {
-		gitDir = r.GitDir
-	}
+func writeGitConfig(home, gitDir string, sealed bool) error {
 	set, err := gitrepo.UserSettings(gitDir, gitKeys...)
 	if err != nil {
 		set = nil // git itself would refuse them, and say so

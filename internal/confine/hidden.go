@@ -1,4 +1,4 @@
-package app
+package confine
 
 import (
 	"context"
@@ -10,56 +10,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/settle"
+	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 )
-
-// aside are directories of a workspace that are looked at by themselves, or
-// hidden as a whole: the home and the caches of commands, and shadow workspaces.
-var aside = []string{".sidecar/shadows", ".sidecar/cache"}
-
-// lookAt looks at an area for the first time.
-func lookAt(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
-	return inventory.New(a.Dir, a.Without...).Look(ctx)
-}
-
-// inventories are the directories that commands run in, as they were when they
-// were looked at last.
-type inventories struct {
-	mu sync.Mutex
-	of map[string]*inventory.Tree
-}
-
-// mostTrees bounds them: a workspace has a few folders, and shadows.
-const mostTrees = 64
-
-// look is what matters in an area, now.
-func (v *inventories) look(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
-	key := strings.Join(append([]string{a.Dir}, a.Without...), "\x00")
-	v.mu.Lock()
-	t := v.of[key]
-	if t == nil {
-		if v.of == nil || len(v.of) == mostTrees {
-			v.of = map[string]*inventory.Tree{}
-		}
-		t = inventory.New(a.Dir, a.Without...)
-		v.of[key] = t
-	}
-	v.mu.Unlock()
-	return t.Look(ctx)
-}
 
 // surroundings puts into a Spec what commands must not see or change of what is
 // in the directories that they may write: secrets, sockets, repositories. It
-// returns the secrets, which are not in it yet. Nothing runs when not all of it
+// returns the files that may hold secrets, which are not in it yet. Nothing runs when not all of it
 // is known.
-func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []string, err error) {
+func (c *Confiner) surroundings(ctx context.Context, spec *sandbox.Spec) (files []string, err error) {
 	var sockets []string
 	areas, err := areasOf(spec)
 	if err != nil {
@@ -69,11 +33,10 @@ func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []
 		if a.Private {
 			continue
 		}
-		items, err := c.seen.look(ctx, a)
+		items, err := c.o.Secrets.Look(ctx, a.Dir, a.Without...)
 		if err != nil {
 			return nil, err
 		}
-		allowed := c.settings.Dispatch().SensitiveOK
 		for _, item := range items {
 			switch item.Kind {
 			case inventory.Closed: // whose owner could open it
@@ -86,22 +49,22 @@ func (c *core) surroundings(ctx context.Context, spec *sandbox.Spec) (secrets []
 			case inventory.Socket:
 				sockets = append(sockets, item.Path)
 			case inventory.Secret:
-				if rel, err := filepath.Rel(a.Dir, item.Path); i == 0 && err == nil && !allowed(filepath.ToSlash(rel)) {
-					secrets = append(secrets, item.Path)
+				if rel, err := filepath.Rel(a.Dir, item.Path); i == 0 && err == nil && !c.o.Settings.SensitiveOK(filepath.ToSlash(rel)) {
+					files = append(files, item.Path)
 				}
 			}
 		}
 	}
-	if shadows := filepath.Join(spec.Root, aside[0]); exists(shadows) {
+	if shadows := filepath.Join(spec.Root, secrets.Apart[0]); exists(shadows) {
 		spec.Hidden = append(spec.Hidden, shadows)
 	}
-	for _, list := range []*[]string{&secrets, &sockets, &spec.Repositories} {
+	for _, list := range []*[]string{&files, &sockets, &spec.Repositories} {
 		*list = slices.DeleteFunc(*list, func(path string) bool {
 			return slices.ContainsFunc(spec.Hidden, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
 		})
 	}
 	spec.Hidden = append(spec.Hidden, answering(sockets)...)
-	return secrets, nil
+	return files, nil
 }
 
 // obeyed is what a repository makes git obey in its working tree.
@@ -125,19 +88,19 @@ func obeyed(item inventory.Item) []string {
 // Bounds of what is hidden from a command. Each mount costs it, more of them
 // cost more each: 50 take 15 ms, 200 take 60 ms, 800 take a second.
 const (
-	fewHidden  = 50  // up to here, files are hidden one by one
-	mostHidden = 800 // above, nothing runs
+	maxSingly = 50  // up to here, files are hidden one by one
+	maxHidden = 800 // above, nothing runs
 )
 
 // hide puts secrets into a Spec: what git tracks keeps its look, and where there
 // are many, a directory that holds nothing else is hidden as a whole.
 func hide(spec *sandbox.Spec, tracked, others []string) error {
-	if len(tracked)+len(others) > fewHidden {
+	if len(tracked)+len(others) > maxSingly {
 		others = together(spec.Root, others)
 	}
-	if n := len(spec.Hidden) + len(tracked) + len(others); n > mostHidden {
+	if n := len(spec.Hidden) + len(tracked) + len(others); n > maxHidden {
 		some := append(slices.Clone(others), tracked...)[:3]
-		return fmt.Errorf("%d files may hold secrets by their names (%s and others), more than the %d that can be hidden from a command: name the harmless ones in sidecar.sensitive.allow, or put them into a directory of their own", n, strings.Join(some, ", "), mostHidden)
+		return fmt.Errorf("%d files may hold secrets by their names (%s and others), more than the %d that can be hidden from a command: name the harmless ones in sidecar.sensitive.allow, or put them into a directory of their own", n, strings.Join(some, ", "), maxHidden)
 	}
 	spec.Sealed, spec.Hidden = append(spec.Sealed, tracked...), append(spec.Hidden, others...)
 	return nil
@@ -164,7 +127,7 @@ func together(root string, files []string) []string {
 
 // answering are the sockets behind which there may be somebody: what commands
 // reach by them is outside of the sandbox. A socket that was left behind is in
-// the way of nobody but the program that wants to make it anew.
+// the way of nobody but the program that wants to make it again.
 func answering(sockets []string) []string {
 	if len(sockets) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package app
+package confine
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -25,7 +24,10 @@ type trackedIn struct {
 	names map[string]bool // relative to the top of the working tree, slash-separated
 }
 
-// split tells which of paths, which are absolute, the repository tracks.
+// maxIndexes bounds the indexes that are remembered.
+const maxIndexes = 16
+
+// split says which of paths, which are absolute, the repository tracks.
 func (t *trackedSecrets) split(r *gitrepo.Repo, paths []string) (tracked, others []string) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -61,15 +63,15 @@ func (t *trackedSecrets) names(index string) map[string]bool {
 			names[name] = true
 		}
 	}
-	if t.of == nil || len(t.of) == repos.Max {
+	if t.of == nil || len(t.of) == maxIndexes {
 		t.of = map[string]trackedIn{}
 	}
 	t.of[index] = trackedIn{info, names}
 	return names
 }
 
-// trackedWords say that what git tracks is not secret from commands.
-func trackedWords(root string, tracked []string) string {
+// TrackedWords say that what git tracks is not secret from commands.
+func TrackedWords(root string, tracked []string) string {
 	name := tracked[0]
 	if rel, err := filepath.Rel(root, name); err == nil {
 		name = filepath.ToSlash(rel)
@@ -79,4 +81,16 @@ func trackedWords(root string, tracked []string) string {
 		more = fmt.Sprintf(" and %d more", len(tracked)-1)
 	}
 	return fmt.Sprintf("git tracks %s%s: commands can't read the file, but they can read what was committed of it (git show HEAD:%s)", name, more, name)
+}
+
+// trackedNote says, once in a session's root, that what git tracks can be read
+// out of the repository although the files can't.
+func (c *Confiner) trackedNote(session, root string, sealed []string) string {
+	if len(sealed) == 0 {
+		return ""
+	}
+	if _, reported := c.reportedTracked.LoadOrStore(session+"\x00"+root, true); reported {
+		return ""
+	}
+	return "; " + TrackedWords(root, sealed)
 }
