@@ -5,18 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
-
-// Finding is something that is said against a place in a file. Lines and
-// columns count from one, columns in bytes; the end is the first place behind.
-type Finding struct {
-	Path                             string
-	Line, Column, EndLine, EndColumn int
-	Severity                         string // error, warning, information or hint
-	Code, Source, Message            string
-}
 
 // ErrNoDiagnostics means that the editor does not tell what it shows.
 var ErrNoDiagnostics = errors.New("the editor does not tell its diagnostics")
@@ -26,13 +18,13 @@ type Diagnostics struct {
 	server *Server
 }
 
-// maxFindings bounds what is taken from the editor.
-const maxFindings = 5000
+// maxShown bounds what is taken from the editor.
+const maxShown = 5000
 
 // Shown returns what the editor shows against a file or, for "", against all
 // files of the workspace, apart from what it has from us. It fails with
 // ErrNoDiagnostics.
-func (d *Diagnostics) Shown(ctx context.Context, name string) ([]Finding, error) {
+func (d *Diagnostics) Shown(ctx context.Context, name string) ([]langserver.Problem, error) {
 	s := d.server
 	if !s.client.can.sidecar.Diagnostics {
 		return nil, ErrNoDiagnostics
@@ -53,7 +45,7 @@ func (d *Diagnostics) Shown(ctx context.Context, name string) ([]Finding, error)
 	case err != nil:
 		return nil, err
 	}
-	var out []Finding
+	var out []langserver.Problem
 	for _, file := range answer.Diagnostics {
 		path, ok := workspace.FilePath(file.URI)
 		if !ok {
@@ -65,8 +57,8 @@ func (d *Diagnostics) Shown(ctx context.Context, name string) ([]Finding, error)
 		}
 		text := s.liveText(at)
 		for _, one := range file.Diagnostics {
-			if one.Source != section && len(out) < maxFindings {
-				out = append(out, finding(at, text, s.docs.enc, one))
+			if one.Source != section && len(out) < maxShown {
+				out = append(out, problemOf(at, text, s.docs.enc, one))
 			}
 		}
 	}
@@ -90,24 +82,27 @@ func (s *Server) liveText(name string) *lsp.Document {
 	return lsp.NewDocument(t.Body)
 }
 
-func finding(name string, text *lsp.Document, enc lsp.Encoding, d lsp.Diagnostic) Finding {
+func problemOf(name string, text *lsp.Document, enc lsp.Encoding, d lsp.Diagnostic) langserver.Problem {
 	column := func(p lsp.Position) int {
 		if text == nil {
 			return int(p.Character) + 1
 		}
 		return text.Offset(p, enc) - text.Offset(lsp.Position{Line: p.Line}, enc) + 1
 	}
-	f := Finding{
-		Path: name, Line: int(d.Range.Start.Line) + 1, Column: column(d.Range.Start), EndLine: int(d.Range.End.Line) + 1, EndColumn: column(d.Range.End),
-		Severity: "error", Source: d.Source, Message: d.Message,
+	f := langserver.Problem{
+		Path: name,
+		Span: langserver.Span{
+			Line: int(d.Range.Start.Line) + 1, Column: column(d.Range.Start), EndLine: int(d.Range.End.Line) + 1, EndColumn: column(d.Range.End),
+		},
+		Severity: langserver.Error, Source: d.Source, Message: d.Message, Server: "editor",
 	}
 	switch d.Severity {
 	case lsp.SeverityWarning:
-		f.Severity = "warning"
+		f.Severity = langserver.Warning
 	case lsp.SeverityInformation:
-		f.Severity = "information"
+		f.Severity = langserver.Information
 	case lsp.SeverityHint:
-		f.Severity = "hint"
+		f.Severity = langserver.Hint
 	}
 	if d.Code != nil {
 		f.Code = fmt.Sprint(d.Code)

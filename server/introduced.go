@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
@@ -11,9 +12,9 @@ import (
 type Introduced interface {
 	// Of returns the new problems of an edit's file with the edits made; known
 	// is false while nobody has looked at the edit as it is.
-	Of(e pendingedits.Edit) (problems []Finding, known bool)
+	Of(e pendingedits.Edit) (problems []langserver.Problem, known bool)
 	// Elsewhere returns the new problems of files that no edit is pending for.
-	Elsewhere() []Finding
+	Elsewhere() []langserver.Problem
 	// Generation grows when an answer may be another.
 	Generation() int64
 }
@@ -40,7 +41,7 @@ type placedProblem struct {
 const maxPlaced = 200
 
 // introduced returns what an edit would bring; nil while it isn't known.
-func (s *Server) introduced(e pendingedits.Edit) ([]Finding, *problemCounts) {
+func (s *Server) introduced(e pendingedits.Edit) ([]langserver.Problem, *problemCounts) {
 	from := s.current().Introduced
 	if from == nil {
 		return nil, nil
@@ -51,7 +52,7 @@ func (s *Server) introduced(e pendingedits.Edit) ([]Finding, *problemCounts) {
 	}
 	var n problemCounts
 	for _, p := range list {
-		if p.Severity == "error" {
+		if p.Severity == langserver.Error {
 			n.Errors++
 		} else {
 			n.Warnings++
@@ -68,10 +69,10 @@ func (s *Server) placed(edits []pendingedits.Edit) []placedProblem {
 		return nil
 	}
 	var out []placedProblem
-	add := func(list []Finding) {
+	add := func(list []langserver.Problem) {
 		for _, p := range list {
 			if len(out) < maxPlaced {
-				out = append(out, placedProblem{p.Path, s.uri(p.Path), p.Line, p.Column, p.Severity, p.Source, p.Message})
+				out = append(out, placedProblem{p.Path, s.uri(p.Path), p.Line, p.Column, string(p.Severity), p.Source, p.Message})
 			}
 		}
 	}
@@ -85,8 +86,8 @@ func (s *Server) placed(edits []pendingedits.Edit) []placedProblem {
 
 // byHunk sorts problems by the index of the hunk in which they lie. Those that
 // lie in none are of the first.
-func byHunk(e pendingedits.Edit, list []Finding) map[int][]Finding {
-	by := map[int][]Finding{}
+func byHunk(e pendingedits.Edit, list []langserver.Problem) map[int][]langserver.Problem {
+	by := map[int][]langserver.Problem{}
 	for _, p := range list {
 		at := sort.Search(len(e.Hunks), func(i int) bool {
 			h := e.Hunks[i]
@@ -101,7 +102,7 @@ func byHunk(e pendingedits.Edit, list []Finding) map[int][]Finding {
 }
 
 // problemWords are what a hunk's diagnostic says of the problems it brings.
-func problemWords(list []Finding) string {
+func problemWords(list []langserver.Problem) string {
 	if len(list) == 0 {
 		return ""
 	}

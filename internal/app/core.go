@@ -22,6 +22,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/precheck"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
@@ -96,7 +97,7 @@ type core struct {
 	servers   *langserver.Pool
 	sources   *source.Manager // of MCP; nil: the core doesn't stay
 	confiner  *confine.Confiner
-	checker   *checker // nil: nobody waits for what it finds
+	checker   *precheck.Checker // nil: nobody waits for what it finds
 	knowledge *indexing.Knowledge
 	problems  troubles // what the user should know: settings, recovery, the queue
 
@@ -163,7 +164,6 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		c.problems.add(confine.Leftovers(c.home)...)
 	}
 	if d.resident {
-		c.checker = newChecker(c, d.changed)
 		c.texts = textindex.New(disk, c.watching.Subscribe, textindex.Options{})
 	}
 	hide := redact.OfLogger(d.log)
@@ -231,8 +231,12 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 		},
 	})
 	var check func(context.Context, string, []workspace.Change) *dispatch.Checked
-	if c.checker != nil {
-		check = c.checker.edit
+	if d.resident && c.review != nil {
+		c.checker = precheck.New(precheck.Options{
+			Live: c.live, Queue: c.review, Servers: c.servers, Sessions: c.sessions, Settings: c.settings, Hide: hide,
+			Refused: func() string { return c.serverSettings().Refused }, Changed: d.changed,
+		})
+		check = c.checker.Edit
 	}
 	c.dispatch = dispatch.New(dispatch.Options{
 		After:    d.dispatcherBefore(),
@@ -258,7 +262,9 @@ func open(ctx context.Context, folders []workspace.Folder, d door) (*core, error
 			return nil, errors.Join(err, c.closeOwn())
 		}
 	}
-	c.checker.begin()
+	if c.checker != nil {
+		c.checker.Begin()
+	}
 	return c, nil
 }
 
@@ -285,7 +291,7 @@ func (c *core) openReview(ctx context.Context, d door) {
 		Notify:  c.tell,
 		Decided: func(what pendingedits.Decision) { c.line.now.Load().writeDown(what) },
 		Changed: func() {
-			c.line.now.Load().checker.queueChanged()
+			c.line.now.Load().checker.QueueChanged()
 			if d.changed != nil {
 				d.changed()
 			}
@@ -367,7 +373,7 @@ func (c *core) close() error {
 
 // closeOwn ends what no core that follows takes over.
 func (c *core) closeOwn() error {
-	c.checker.close()
+	c.checker.Close()
 	c.servers.Close()
 	if c.sources != nil {
 		c.sources.Close()

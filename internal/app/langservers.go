@@ -141,13 +141,7 @@ func (c *core) editorTools(d door) editor.Deps {
 		if err != nil {
 			return editor.Shown{}, false
 		}
-		shown := editor.Shown{Stale: func(name string) bool { return c.differs(files, name) }}
-		for _, f := range list {
-			shown.Problems = append(shown.Problems, langserver.Problem{
-				Path: f.Path, Span: langserver.Span{Line: f.Line, Column: f.Column, EndLine: f.EndLine, EndColumn: f.EndColumn},
-				Severity: langserver.Severity(f.Severity), Code: f.Code, Source: f.Source, Message: f.Message, Server: "editor",
-			})
-		}
+		shown := editor.Shown{Problems: list, Stale: func(name string) bool { return c.differs(files, name) }}
 		return shown, true
 	}
 	return deps

@@ -38,7 +38,7 @@ type conn struct {
 
 // connect starts or reaches the server and says hello.
 func (s *server) connect(ctx context.Context) (*conn, error) {
-	cfg, err := s.m.o.Expand(s.cfg)
+	cfg, err := s.m.o.Config.Expand(s.cfg)
 	if err != nil {
 		return nil, err
 	}

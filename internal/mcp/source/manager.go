@@ -107,11 +107,9 @@ type Known struct {
 
 // Options are what a Manager needs. All but Log are.
 type Options struct {
-	Servers  func() (list []Server, problems []string)             // read anew each time
-	Refused  func() string                                         // why no server may run in this workspace; "": they may
+	Config   Config
 	Start    func(ctx context.Context, s Server) (*Process, error) // confined
 	HTTP     http.RoundTripper                                     // for servers that are reached
-	Expand   func(s Server) (Server, error)                        // with its placeholders filled in
 	Root     string                                                // the workspace's directory
 	Memory   Memory
 	Registry *tools.Registry
@@ -185,8 +183,8 @@ func New(o Options) *Manager {
 func (m *Manager) Reload() {
 	m.loading.Lock()
 	defer m.loading.Unlock()
-	list, problems := m.o.Servers()
-	refused := m.o.Refused()
+	list, problems := m.o.Config.Servers()
+	refused := m.o.Config.Refused()
 	m.mu.Lock()
 	old, next := m.servers, map[string]*server{}
 	closed := m.closed
@@ -270,7 +268,7 @@ func (m *Manager) Reconnect(ctx context.Context, name string) (Status, error) {
 		return Status{}, err
 	}
 	s.end()
-	if s.hold(m.o.Refused()) == "" {
+	if s.hold(m.o.Config.Refused()) == "" {
 		s.begin()
 		s.settled(ctx)
 	}
@@ -295,7 +293,7 @@ func (m *Manager) Trust(ctx context.Context, name, hash string) (Status, error) 
 	if err := s.trust(); err != nil {
 		return Status{}, fmt.Errorf("what is trusted can't be kept: %w", err)
 	}
-	if why := m.o.Refused(); why != "" {
+	if why := m.o.Config.Refused(); why != "" {
 		return Status{}, tools.Errorf(tools.Unavailable, "the MCP server %s is trusted, but not started: %s", name, why)
 	}
 	s.begin()

@@ -78,10 +78,8 @@ func newBench(t *testing.T, servers ...Server) *bench {
 	now := make(chan time.Time)
 	close(now)
 	b.Manager = New(Options{
-		Servers: func() ([]Server, []string) { b.mu.Lock(); defer b.mu.Unlock(); return slices.Clone(b.servers), nil },
-		Refused: func() string { b.mu.Lock(); defer b.mu.Unlock(); return b.refused },
-		Start:   b.start, HTTP: http.DefaultTransport, Root: t.TempDir(), Memory: b.memory,
-		Expand:   func(s Server) (Server, error) { return s, nil },
+		Config: b,
+		Start:  b.start, HTTP: http.DefaultTransport, Root: t.TempDir(), Memory: b.memory,
 		Registry: tools.NewRegistry(tools.RegistryOptions{Changed: func([]string) { b.change <- struct{}{} }}),
 		Clean: func(s string) (string, []string) {
 			if strings.Contains(s, "previous instructions") {
@@ -95,6 +93,20 @@ func newBench(t *testing.T, servers ...Server) *bench {
 	t.Cleanup(b.Close)
 	return b
 }
+
+func (b *bench) Servers() ([]Server, []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.servers), nil
+}
+
+func (b *bench) Refused() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused
+}
+
+func (b *bench) Expand(s Server) (Server, error) { return s, nil }
 
 func (b *bench) start(ctx context.Context, s Server) (*Process, error) {
 	self, err := os.Executable()

@@ -1,4 +1,6 @@
-package app
+// Package precheck finds what pending edits would break, by asking language
+// servers about the files with and without them.
+package precheck
 
 import (
 	"context"
@@ -7,30 +9,67 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
-	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 const (
 	checkTime  = time.Minute            // of one look at the queue
 	checkQuiet = 150 * time.Millisecond // without a change before one begins
-	mostQueued = 100                    // files of the queue that are looked at
-	mostNew    = 8                      // problems that the result of an edit names
-	mostAgain  = 6                      // looks at a queue of which not all is known, after 1, 2, 4 … seconds
+	maxQueued  = 100                    // files of the queue that are looked at
+	maxNew     = 8                      // problems that the result of an edit names
+	maxTries   = 6                      // looks at a queue of which not all is known, after 1, 2, 4 … seconds
 )
 
-// checker looks at what pending edits would break. The result of an edit waits
+// Options are what a Checker works with.
+type Options struct {
+	Live     workspace.View // the files without pending edits
+	Queue    Queue
+	Servers  Servers
+	Sessions *session.Store
+	Settings Settings
+	Hide     *redact.Redactor
+
+	// Refused says why no language server may run; "": they may.
+	Refused func() string
+	// Changed is called when there is more to show; may be nil.
+	Changed func()
+}
+
+// Queue is the review queue: *pendingedits.Store.
+type Queue interface {
+	For(pendingedits.Proposer) workspace.View
+	List(session string) pendingedits.List
+	Revision() int64
+}
+
+// Servers are the language servers: *langserver.Pool.
+type Servers interface {
+	Introduced(ctx context.Context, base, before, after workspace.Files, names []string) langserver.Check
+	IntroducedAll(ctx context.Context, base, before, after workspace.Files, names []string) (langserver.Check, error)
+}
+
+// Settings are those that hold now: *live.Settings.
+type Settings interface {
+	Now() *config.Settings
+	SensitiveOK(name string) bool
+}
+
+// Checker looks at what pending edits would break. The result of an edit waits
 // for it, a little; whenever the queue or the files below it change, it looks
 // at the whole queue again, for the review.
-type checker struct {
-	c       *core
-	changed func() // is told when there is more to show
-	wake    chan struct{}
-	stop    context.CancelFunc // nil until it has begun
-	done    chan struct{}
+//
+// A nil Checker checks nothing.
+type Checker struct {
+	o    Options
+	wake chan struct{}
+	stop context.CancelFunc // nil until it has begun
+	done chan struct{}
 
 	mu         sync.Mutex
 	found      map[string]looked
@@ -42,25 +81,24 @@ type checker struct {
 // looked is what a look at a file found.
 type looked struct {
 	revision int64 // of the queue when the look began
-	problems []server.Finding
+	problems []langserver.Problem
 }
 
-func newChecker(c *core, changed func()) *checker {
-	return &checker{c: c, changed: changed, wake: make(chan struct{}, 1), done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}, owed: map[string]*owed{}}
+// New returns a Checker that looks at nothing before Begin.
+func New(o Options) *Checker {
+	return &Checker{o: o, wake: make(chan struct{}, 1), done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}, owed: map[string]*owed{}}
 }
 
-// begin starts to look at the queue, also for changes that were told before: a
-// queue that is opened may change while its core isn't built yet.
-func (k *checker) begin() {
-	if k == nil {
-		return
-	}
+// Begin looks at the queue, and again when it changes.
+func (k *Checker) Begin() {
+	k.QueueChanged()
 	ctx, cancel := context.WithCancel(context.Background())
 	k.stop = cancel
 	go k.run(ctx)
 }
 
-func (k *checker) close() {
+// Close ends the looking.
+func (k *Checker) Close() {
 	if k == nil || k.stop == nil {
 		return
 	}
@@ -68,9 +106,9 @@ func (k *checker) close() {
 	<-k.done
 }
 
-// queueChanged says that the queue, or what lies below it, is another. It
-// never waits.
-func (k *checker) queueChanged() {
+// QueueChanged says that the queue, or a file below it, has changed. It never
+// waits.
+func (k *Checker) QueueChanged() {
 	if k == nil {
 		return
 	}
@@ -82,19 +120,19 @@ func (k *checker) queueChanged() {
 
 // views are the files with the pending edits and without, as servers may see
 // them.
-func (k *checker) views() (base, files workspace.Files) {
-	return k.guard(k.c.live), k.guard(k.c.review.For(pendingedits.Proposer{}))
+func (k *Checker) views() (base, files workspace.Files) {
+	return k.guard(k.o.Live), k.guard(k.o.Queue.For(pendingedits.Proposer{}))
 }
 
-func (k *checker) guard(files workspace.Files) workspace.Files {
-	return workspace.Guard(files, k.c.settings.Dispatch().SensitiveOK)
+func (k *Checker) guard(files workspace.Files) workspace.Files {
+	return workspace.Guard(files, k.o.Settings.SensitiveOK)
 }
 
-// edit looks at an edit that is held now, for as long as the settings say. What
+// Edit looks at an edit that is held now, for as long as the settings say. What
 // it does not find out in that time, the session is told later.
-func (k *checker) edit(ctx context.Context, id string, changes []workspace.Change) *dispatch.Checked {
-	wait := time.Duration(k.c.settings.Now().Int("diagnostics.editWaitMs")) * time.Millisecond
-	if s, err := k.c.sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.c.review == nil || k.c.serverSettings().Refused != "" {
+func (k *Checker) Edit(ctx context.Context, id string, changes []workspace.Change) *dispatch.Checked {
+	wait := time.Duration(k.o.Settings.Now().Int("diagnostics.editWaitMs")) * time.Millisecond
+	if s, err := k.o.Sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.o.Refused() != "" {
 		return nil
 	}
 	names := namesIn(changes)
@@ -103,10 +141,10 @@ func (k *checker) edit(ctx context.Context, id string, changes []workspace.Chang
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	revision := k.c.review.Revision()
+	revision := k.o.Queue.Revision()
 	base, files := k.views()
-	check := k.c.servers.Introduced(ctx, base, workspace.Undone(files, changes), files, names)
-	k.keep(revision, check, false)
+	check := k.o.Servers.Introduced(ctx, base, workspace.Undone(files, changes), files, names)
+	k.store(revision, check, false)
 	out := checkedOf(check)
 	if out == nil {
 		return nil
@@ -131,7 +169,7 @@ func namesIn(changes []workspace.Change) (names []string) {
 
 // open counts what the pending edits bring besides what check has as new: in the
 // files that it looked at, and in others when those were looked at last.
-func (k *checker) open(check langserver.Check) int {
+func (k *Checker) open(check langserver.Check) int {
 	n := 0
 	for _, p := range check.Pending {
 		if !slices.Contains(check.New, p) {
@@ -169,14 +207,14 @@ func checkedOf(check langserver.Check) *dispatch.Checked {
 
 // problemsOf are the first problems of a list as results have them.
 func problemsOf(list []langserver.Problem) (out []dispatch.Problem) {
-	for _, p := range list[:min(len(list), mostNew)] {
+	for _, p := range list[:min(len(list), maxNew)] {
 		out = append(out, dispatch.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Severity: string(p.Severity), Source: p.Source, Message: p.Message})
 	}
 	return out
 }
 
-// keep remembers a check; whole says that it was one of the whole queue.
-func (k *checker) keep(revision int64, check langserver.Check, whole bool) {
+// store remembers a check; whole says that it was one of the whole queue.
+func (k *Checker) store(revision int64, check langserver.Check, whole bool) {
 	k.mu.Lock()
 	before := k.generation
 	old, oldElse := k.found, k.elsewhere
@@ -196,10 +234,7 @@ func (k *checker) keep(revision int64, check langserver.Check, whole bool) {
 		}
 		l := to[p.Path]
 		l.revision = revision
-		l.problems = append(l.problems, server.Finding{
-			Path: p.Path, Line: p.Line, Column: p.Column, EndLine: p.EndLine, EndColumn: p.EndColumn,
-			Severity: string(p.Severity), Code: p.Code, Source: p.Source, Message: p.Message,
-		})
+		l.problems = append(l.problems, p)
 		to[p.Path] = l
 	}
 	same := func(a, b map[string]looked) bool {
@@ -208,17 +243,17 @@ func (k *checker) keep(revision int64, check langserver.Check, whole bool) {
 	if !same(old, k.found) || !same(oldElse, k.elsewhere) {
 		k.generation++
 	}
-	tell := k.generation != before
+	changed := k.generation != before
 	k.mu.Unlock()
-	if tell && k.changed != nil {
-		k.changed()
+	if changed && k.o.Changed != nil {
+		k.o.Changed()
 	}
 }
 
 // run looks at the queue whenever it has changed, and again for a while when a
 // server could not say what becomes of a file: it may have ended, or not be
 // ready.
-func (k *checker) run(ctx context.Context) {
+func (k *Checker) run(ctx context.Context) {
 	defer close(k.done)
 	var again <-chan time.Time
 	tries := 0
@@ -243,7 +278,7 @@ func (k *checker) run(ctx context.Context) {
 			}
 		}
 		again = nil
-		if !k.look(ctx) && tries < mostAgain {
+		if !k.look(ctx) && tries < maxTries {
 			again = time.After(time.Second << tries)
 			tries++
 		}
@@ -252,19 +287,19 @@ func (k *checker) run(ctx context.Context) {
 
 // look looks at the whole queue, and then at what sessions are to be told. It
 // reports whether all is known that can be, as long as nothing changes.
-func (k *checker) look(ctx context.Context) bool {
-	if ctx.Err() != nil || k.c.review == nil {
+func (k *Checker) look(ctx context.Context) bool {
+	if ctx.Err() != nil {
 		return true
 	}
-	list := k.c.review.List("")
+	list := k.o.Queue.List("")
 	var names []string
 	for _, e := range list.Edits {
-		if len(names) < mostQueued {
+		if len(names) < maxQueued {
 			names = append(names, e.Name)
 		}
 	}
-	if len(names) == 0 || k.c.serverSettings().Refused != "" {
-		k.keep(list.Revision, langserver.Check{}, true)
+	if len(names) == 0 || k.o.Refused() != "" {
+		k.store(list.Revision, langserver.Check{}, true)
 		return k.pay(ctx)
 	}
 	base, files := k.views()
@@ -272,24 +307,24 @@ func (k *checker) look(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	k.keep(list.Revision, check, true)
+	k.store(list.Revision, check, true)
 	return k.pay(ctx) && len(check.Unknown) == 0
 }
 
 // lookAll has everything looked at that the names can break. When somebody asks
 // something else meanwhile, it fails, and the checker looks again after that.
-func (k *checker) lookAll(ctx context.Context, base, before, files workspace.Files, names []string) (langserver.Check, bool) {
+func (k *Checker) lookAll(ctx context.Context, base, before, files workspace.Files, names []string) (langserver.Check, bool) {
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	check, err := k.c.servers.IntroducedAll(limited, base, before, files, names)
+	check, err := k.o.Servers.IntroducedAll(limited, base, before, files, names)
 	if err != nil && limited.Err() == nil {
-		k.queueChanged()
+		k.QueueChanged()
 	}
 	return check, err == nil
 }
 
 // Of implements server.Introduced.
-func (k *checker) Of(e pendingedits.Edit) ([]server.Finding, bool) {
+func (k *Checker) Of(e pendingedits.Edit) ([]langserver.Problem, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l, ok := k.found[e.Name]
@@ -300,10 +335,10 @@ func (k *checker) Of(e pendingedits.Edit) ([]server.Finding, bool) {
 }
 
 // Elsewhere implements server.Introduced.
-func (k *checker) Elsewhere() []server.Finding {
+func (k *Checker) Elsewhere() []langserver.Problem {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var out []server.Finding
+	var out []langserver.Problem
 	for _, name := range slices.Sorted(maps.Keys(k.elsewhere)) {
 		out = append(out, k.elsewhere[name].problems...)
 	}
@@ -311,10 +346,8 @@ func (k *checker) Elsewhere() []server.Finding {
 }
 
 // Generation implements server.Introduced.
-func (k *checker) Generation() int64 {
+func (k *Checker) Generation() int64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.generation
 }
-
-var _ server.Introduced = (*checker)(nil)

@@ -1,4 +1,4 @@
-package app
+package precheck
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// mostOwed bounds the files of a session whose edits are looked at later.
-const mostOwed = mostQueued
+// maxOwed bounds the files of a session whose edits are looked at later.
+const maxOwed = maxQueued
 
 // owed is what a session is still to be told: what its edits of some files
 // brought, as far as their results did not say it.
@@ -28,7 +28,7 @@ type owed struct {
 
 // owe notes what a check of a session's edit left open, and returns whether the
 // session is told later.
-func (k *checker) owe(session string, changes []workspace.Change, check langserver.Check) bool {
+func (k *Checker) owe(session string, changes []workspace.Change, check langserver.Check) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o := k.owed[session]
@@ -43,13 +43,13 @@ func (k *checker) owe(session string, changes []workspace.Change, check langserv
 		o = &owed{told: slices.Clone(check.New)}
 	}
 	edits := undoing(o.edits, changes)
-	if len(edits) == 0 || len(edits) > mostOwed {
+	if len(edits) == 0 || len(edits) > maxOwed {
 		return false
 	}
 	o.edits, o.tries = edits, 0
 	o.dark = o.dark || len(check.Known) == 0
 	k.owed[session] = o
-	k.queueChanged()
+	k.QueueChanged()
 	return true
 }
 
@@ -77,11 +77,11 @@ func undoing(edits, changes []workspace.Change) []workspace.Change {
 
 // pay tells sessions what their edits brought. It reports whether nothing is
 // owed any more that could be found out by trying again.
-func (k *checker) pay(ctx context.Context) bool {
+func (k *Checker) pay(ctx context.Context) bool {
 	k.mu.Lock()
 	sessions := slices.Sorted(maps.Keys(k.owed))
 	k.mu.Unlock()
-	if len(sessions) > 0 && k.c.serverSettings().Refused != "" {
+	if len(sessions) > 0 && k.o.Refused() != "" {
 		k.mu.Lock()
 		clear(k.owed) // no server may look
 		k.mu.Unlock()
@@ -105,22 +105,24 @@ func (k *checker) pay(ctx context.Context) bool {
 			continue
 		}
 		if text := late(edits, check, told, dark); text != "" {
-			k.c.tell(id, k.c.hide.Text(text))
+			if s, err := k.o.Sessions.Get(id); err == nil {
+				s.Tell(k.o.Hide.Text(text))
+			}
 		}
 	}
 	return all
 }
 
 // again counts tries, and reports whether another one is due.
-func (k *checker) again(o *owed) bool {
+func (k *Checker) again(o *owed) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o.tries++
-	return o.tries <= mostAgain
+	return o.tries <= maxTries
 }
 
 // settle ends a debt, unless the session has edited meanwhile.
-func (k *checker) settle(id string, o *owed, last int) bool {
+func (k *Checker) settle(id string, o *owed, last int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.owed[id] != o || o.last != last {

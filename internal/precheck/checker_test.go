@@ -1,4 +1,4 @@
-package app
+package precheck
 
 import (
 	"testing"
@@ -24,25 +24,22 @@ func TestCheckerBegins(t *testing.T) {
 	}
 	defer review.Close()
 	synctest.Test(t, func(t *testing.T) {
-		c := new(core)
 		looks := 0
-		k := newChecker(c, func() { looks++ })
+		k := New(Options{Queue: review, Refused: func() string { return "" }, Changed: func() { looks++ }})
 		k.found["gone.go"] = looked{} // a look at the empty queue forgets it
-		k.queueChanged()
+		k.QueueChanged()
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if looks != 0 {
 			t.Error("it looked at a queue that is not open yet")
 		}
-		c.review = review
-		k.begin()
-
+		k.Begin()
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if looks != 1 {
 			t.Errorf("the change of before was looked at %d times", looks)
 		}
-		k.close()
+		k.Close()
 	})
-	newChecker(new(core), nil).close() // one that never began ends too
+	New(Options{}).Close() // one that never began ends too
 }
