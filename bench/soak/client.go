@@ -14,7 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 )
 
 // client speaks to a server in this process and remembers nothing of it.
@@ -45,7 +45,7 @@ func start(ctx context.Context, self, dir string) (*client, error) {
 	fromServer, toUs := io.Pipe()
 	c := &client{dir: dir, in: toServer, ended: make(chan error, 1), waiting: map[int64]chan message{}}
 	go func() {
-		code := app.Main(context.WithoutCancel(ctx), []string{"serve", "--log-level", "error"}, app.Streams{In: fromUs, Out: toUs, Err: io.Discard, Self: self})
+		code := cli.Main(context.WithoutCancel(ctx), []string{"serve", "--log-level", "error"}, cli.Streams{In: fromUs, Out: toUs, Err: io.Discard, Self: self})
 		_ = toUs.Close()
 		if code != 0 {
 			c.ended <- fmt.Errorf("the server ended with code %d", code)

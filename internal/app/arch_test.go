@@ -26,8 +26,9 @@ var may = []struct {
 	imports []string
 	why     string
 }{
-	{"cmd/sidecar-ls", []string{"internal/app"}, "main is a wrapper, so that all behaviour can be imported and tested"},
-	{"internal/app", []string{"..."}, "the one place that knows everything"},
+	{"cmd/sidecar-ls", []string{"internal/cli"}, "main is a wrapper, so that all behaviour can be imported and tested"},
+	{"internal/cli", []string{"..."}, "a sub-command may ask any part of the workspace"},
+	{"internal/app", []string{"..."}, "the one place that builds everything"},
 	{"server", []string{"internal/lsp", "internal/langserver", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "tools", "pendingedits", "shadow", "pki"},
 		"the border to LSP translates; it knows no tool by name and no policy"},
 	{"internal/dispatch", []string{"tools", "internal/workspace", "internal/policy/...", "internal/redact", "internal/session", "internal/events", "internal/diff", "internal/auditlog", "internal/retry"},
@@ -58,10 +59,10 @@ var may = []struct {
 	{"tools/editor", []string{"tools", "internal/workspace", "internal/langserver"}, "arguments, words and shapes over language servers"},
 	{"tools/web", []string{"tools", "internal/workspace", "internal/retry"}, "arguments, words and pages over HTTP"},
 	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
-	{"internal/langserver", []string{"internal/lsp", "internal/workspace"}, "language servers are asked about views; who asks, and how they are started, is not known here"},
+	{"internal/langserver", []string{"internal/lsp", "internal/workspace", "internal/config", "internal/watch"}, "language servers are asked about views; who asks, and how they are started, is not known here"},
 	{"internal/watch", []string{"internal/workspace"}, "events are told in the names of a disk, to whoever listens"},
 	{"internal/textindex", []string{"internal/workspace", "internal/watch"}, "what may be in which file, from memory; it matches nothing itself"},
-	{"internal/mcp/endpoint", []string{"internal/dispatch", "internal/events", "internal/session"}, "an agent gets a session and the dispatcher, as every other caller"},
+	{"internal/mcp/endpoint", []string{"internal/dispatch", "internal/events", "internal/session", "internal/attach", "internal/config", "internal/redact", "tools/editor"}, "an agent gets a session and the dispatcher, as every other caller"},
 	{"internal/mcp/source", []string{"tools", "internal/config", "internal/redact"}, "servers bring tools; how they are started is not known here"},
 	{"internal/attach", nil, "the floor: processes find each other, and what they say is not known here"},
 	{"internal/inventory", []string{"internal/workspace"}, "names alone, by the rules of the floor"},
@@ -84,6 +85,8 @@ var may = []struct {
 	{"internal/confine", []string{"internal/sandbox", "internal/secrets", "internal/inventory", "internal/settle", "internal/gitrepo", "internal/workspace", "internal/config", "internal/statedir", "internal/langserver", "internal/mcp/source", "tools", "tools/shell"},
 		"one Spec for all child processes, and the few lines that start each kind with it"},
 	{"internal/precheck", []string{"internal/workspace", "internal/langserver", "internal/session", "internal/dispatch", "internal/config", "internal/redact", "pendingedits"}, "language servers are asked about pending edits; who shows the answer is not known here"},
+	{"internal/batchcommit", []string{"internal/gitrepo", "internal/workspace", "pendingedits"}, "the queue says what is to be committed; how that is done is git's"},
+	{"internal/decisions", []string{"internal/auditlog", "internal/redact", "pendingedits", "tools"}, "what a person decided, in the form of the audit log"},
 	{"internal/statedir", nil, "the floor: directories, and nothing of what is in them"},
 	{"internal/events", nil, "the floor"},
 	{"internal/retry", nil, "the floor"},

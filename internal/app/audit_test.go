@@ -24,9 +24,9 @@ func TestAuditLog(t *testing.T) {
 		{"read_fil", `{}`},
 		{"write_file", `{"path":"long.txt","content":"` + strings.Repeat("long ", 5000) + `"}`},
 	} {
-		cli(t, "", append([]string{"call", "--root", dir, "--mode", "autonomous"}, c...)...)
+		runCLI(t, "", append([]string{"call", "--root", dir, "--mode", "autonomous"}, c...)...)
 	}
-	out, stderr, code := cli(t, "", "audit", "--root", dir, "--json")
+	out, stderr, code := runCLI(t, "", "audit", "--root", dir, "--json")
 	var got []auditlog.Record
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 || len(got) != 6 {
 		t.Fatalf("%d records, exit %d, %v\n%s", len(got), code, err, stderr)
@@ -42,10 +42,10 @@ func TestAuditLog(t *testing.T) {
 	if strings.Contains(out, secret) || len(got[5].Arguments) > 8<<10 {
 		t.Errorf("arguments are written with secrets or whole: %d bytes", len(got[5].Arguments))
 	}
-	if out, _, code := cli(t, "", "audit", "list", "--root", dir, "--path", "a.txt"); code != 0 || !strings.Contains(out, "modify a.txt (applied)") || strings.Count(out, "\n") != 1 {
+	if out, _, code := runCLI(t, "", "audit", "list", "--root", dir, "--path", "a.txt"); code != 0 || !strings.Contains(out, "modify a.txt (applied)") || strings.Count(out, "\n") != 1 {
 		t.Errorf("exit %d\n%s", code, out)
 	}
-	if out, _, code := cli(t, "", "audit", "verify", "--root", dir); code != 0 || !strings.Contains(out, "6 records") {
+	if out, _, code := runCLI(t, "", "audit", "verify", "--root", dir); code != 0 || !strings.Contains(out, "6 records") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	name := filepath.Join(dir, ".sidecar", "logs", "audit-000001.jsonl")
@@ -56,7 +56,7 @@ func TestAuditLog(t *testing.T) {
 	if err := os.WriteFile(name, []byte(strings.Replace(string(data), "write_file", "writd_file", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, code := cli(t, "", "audit", "verify", "--root", dir); code != 1 || !strings.Contains(out, "audit-000001.jsonl:2: the record was changed") {
+	if out, _, code := runCLI(t, "", "audit", "verify", "--root", dir); code != 1 || !strings.Contains(out, "audit-000001.jsonl:2: the record was changed") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 }
@@ -65,10 +65,10 @@ func TestAuditLog(t *testing.T) {
 func TestAuditLogCannotBeWritten(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/logs": "a file\n"})
-	if out, _, code := cli(t, "", "call", "--root", dir, "read_file", `{"path":"a.txt"}`); code != 0 || !strings.Contains(out, "one") {
+	if out, _, code := runCLI(t, "", "call", "--root", dir, "read_file", `{"path":"a.txt"}`); code != 0 || !strings.Contains(out, "one") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
-	if _, stderr, code := cli(t, "", "audit", "verify", "--root", dir); code != 1 || !strings.Contains(stderr, "not a directory") {
+	if _, stderr, code := runCLI(t, "", "audit", "verify", "--root", dir); code != 1 || !strings.Contains(stderr, "not a directory") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
@@ -78,7 +78,7 @@ func TestAuditLogOff(t *testing.T) {
 	user := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json")
 	write(t, user, `{"audit.enabled": false}`)
 	dir := project(t, map[string]string{"a.txt": "one\n"})
-	cli(t, "", "call", "--root", dir, "read_file", `{"path":"a.txt"}`)
+	runCLI(t, "", "call", "--root", dir, "read_file", `{"path":"a.txt"}`)
 	if _, err := os.Stat(filepath.Join(dir, ".sidecar")); !os.IsNotExist(err) {
 		t.Errorf("a directory was made: %v", err)
 	}

@@ -131,7 +131,7 @@ func TestAuditByCommandLine(t *testing.T) {
 	g := repository(t, "a.txt", "1\n2\n")
 	run := func(want int, args ...string) string {
 		t.Helper()
-		out, stderr, code := cli(t, "", append(args, "--root", g.Dir)...)
+		out, stderr, code := runCLI(t, "", append(args, "--root", g.Dir)...)
 		if code != want {
 			t.Fatalf("%v: exit %d: %s%s", args, code, out, stderr)
 		}

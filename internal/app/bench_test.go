@@ -17,7 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-func benchCore(b *testing.B, files map[string]string) *core {
+func benchCore(b *testing.B, files map[string]string) *Workspace {
 	b.Helper()
 	b.Setenv("XDG_CONFIG_HOME", b.TempDir())
 	dir := b.TempDir()
@@ -26,21 +26,21 @@ func benchCore(b *testing.B, files map[string]string) *core {
 			b.Fatal(err)
 		}
 	}
-	c, err := open(context.Background(), []workspace.Folder{{Name: "ws", Dir: dir}}, door{log: slog.New(slog.DiscardHandler)})
+	c, err := Open(context.Background(), []workspace.Folder{{Name: "ws", Dir: dir}}, Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { c.close() })
+	b.Cleanup(func() { c.Close() })
 	return c
 }
 
-func benchCall(b *testing.B, c *core, tool, args string) {
+func benchCall(b *testing.B, c *Workspace, tool, args string) {
 	b.Helper()
 	b.ReportAllocs()
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		res, err := c.dispatch.Call(context.Background(), dispatch.Request{Name: tool, Arguments: json.RawMessage(args)})
+		res, err := c.Dispatch.Call(context.Background(), dispatch.Request{Name: tool, Arguments: json.RawMessage(args)})
 		if err != nil || !res.OK {
 			b.Fatal(err, res)
 		}
@@ -62,7 +62,7 @@ func BenchmarkBareCall(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		if _, err := c.dispatch.Call(context.Background(), dispatch.Request{Name: "read_result", Arguments: json.RawMessage(`{"cursor":"none"}`)}); err != nil {
+		if _, err := c.Dispatch.Call(context.Background(), dispatch.Request{Name: "read_result", Arguments: json.RawMessage(`{"cursor":"none"}`)}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begin))
@@ -99,7 +99,7 @@ func dial(b *testing.B, files map[string]string) *wire.Client {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = Serve(context.Background(), inR, outW, slog.New(slog.DiscardHandler), nil)
+		_ = Serve(context.Background(), inR, outW, Options{Log: slog.New(slog.DiscardHandler)}, nil)
 		_ = outW.Close()
 	}()
 	b.Cleanup(func() { _ = inW.Close(); <-done })

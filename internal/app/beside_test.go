@@ -20,7 +20,7 @@ type shell struct {
 // run runs it and returns what it printed, both streams.
 func (s shell) run(want int, args ...string) string {
 	s.t.Helper()
-	out, stderr, code := cli(s.t, "", append(args, "--root", s.dir)...)
+	out, stderr, code := runCLI(s.t, "", append(args, "--root", s.dir)...)
 	if code != want {
 		s.t.Fatalf("%q: exit %d, want %d: %s%s", args, code, want, out, stderr)
 	}
@@ -137,7 +137,7 @@ func TestVerbsBesideEditor(t *testing.T) {
 	sh.says([]string{"s ", "t "}, "shadow", "list")
 	completes := func(want string, words ...string) {
 		t.Helper()
-		out, _, code := cli(t, "", append([]string{"__complete", "fish"}, words...)...)
+		out, _, code := runCLI(t, "", append([]string{"__complete", "fish"}, words...)...)
 		if code != 0 || !strings.Contains("\n"+out, "\n"+want+"\t") {
 			t.Errorf("%q: %q is not offered: %s", words, want, out)
 		}

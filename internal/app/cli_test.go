@@ -11,15 +11,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 )
 
-// cli runs the command line in this process.
-func cli(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+// runCLI runs the command line in this process.
+func runCLI(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
 	self, _ := os.Executable() // the tests' own program, which TestMain makes a server's
-	code = app.Main(t.Context(), args, app.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err, Self: self})
+	code = cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err, Self: self})
 	return out.String(), err.String(), code
 }
 
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // as cmd/sidecar-ls
 		defer stop()
-		os.Exit(app.Main(ctx, os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0], Exit: os.Exit}))
+		os.Exit(cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0], Exit: os.Exit}))
 	}
 	// The path of a socket is short, whatever TMPDIR is.
 	sockets, err := os.MkdirTemp("/tmp", "sidecar-ls-test-")
@@ -115,7 +115,7 @@ func TestCommandLine(t *testing.T) {
 		"serve, bad level":     {[]string{"serve", "--log-level", "loud"}, "", 2, "", "loud"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, stderr, code := cli(t, c.stdin, c.args...)
+			out, stderr, code := runCLI(t, c.stdin, c.args...)
 			if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(stderr, c.stderr) {
 				t.Errorf("exit %d, want %d\nstdout: %s\nstderr: %s", code, c.code, out, stderr)
 			}
@@ -141,7 +141,7 @@ func TestReviewByCommandLine(t *testing.T) {
 	dir := project(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "b.txt": "b\n"})
 	must := func(args ...string) string {
 		t.Helper()
-		out, stderr, code := cli(t, "", append(args, "--root", dir)...)
+		out, stderr, code := runCLI(t, "", append(args, "--root", dir)...)
 		if code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, stderr)
 		}
@@ -191,7 +191,7 @@ func TestReviewByCommandLine(t *testing.T) {
 	if got := onDisk("b.txt"); got != "b\n" {
 		t.Errorf("undo of the deletion: %q", got)
 	}
-	if _, stderr, code := cli(t, "", "review", "accept", "nowhere.txt", "--root", dir); code != 1 || stderr == "" {
+	if _, stderr, code := runCLI(t, "", "review", "accept", "nowhere.txt", "--root", dir); code != 1 || stderr == "" {
 		t.Errorf("accept of what is not pending: exit %d, %q", code, stderr)
 	}
 }
@@ -201,7 +201,7 @@ func TestReviewByCommandLine(t *testing.T) {
 func TestServeWithoutEditor(t *testing.T) {
 	home(t)
 	var out, errs bytes.Buffer
-	code := app.Main(context.Background(), nil, app.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	code := cli.Main(context.Background(), nil, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	if out.Len() != 0 {
 		t.Errorf("exit %d, stdout %q", code, out.String())
 	}

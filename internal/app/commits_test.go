@@ -21,7 +21,7 @@ import (
 
 // audited is a core in audit mode over a real repository.
 type audited struct {
-	*core
+	*Workspace
 	t    *testing.T
 	dir  string
 	repo *gittest.Repo
@@ -42,13 +42,13 @@ func newAudited(t *testing.T, files map[string]string) *audited {
 
 func (a *audited) open() {
 	a.t.Helper()
-	c, err := open(context.Background(), []workspace.Folder{{Name: "ws", Dir: a.dir}}, door{
-		log: slog.New(slog.DiscardHandler), mode: "audit", queue: queueAlways,
-		client: []json.RawMessage{json.RawMessage(`{"workspace":{"trust":"trusted"}}`)},
+	c, err := Open(context.Background(), []workspace.Folder{{Name: "ws", Dir: a.dir}}, Options{
+		Log: slog.New(slog.DiscardHandler), Mode: "audit", Queue: QueueAlways,
+		Layers: []json.RawMessage{json.RawMessage(`{"workspace":{"trust":"trusted"}}`)},
 	})
 	a.must(err)
-	a.core = c
-	a.t.Cleanup(func() { c.close() })
+	a.Workspace = c
+	a.t.Cleanup(func() { c.Close() })
 }
 
 func (a *audited) must(err error) {
@@ -68,7 +68,7 @@ func (a *audited) git(args ...string) string { return strings.TrimSpace(a.repo.G
 
 func (a *audited) call(tool, args string) {
 	a.t.Helper()
-	res, err := a.dispatch.Call(a.t.Context(), dispatch.Request{Name: tool, Arguments: json.RawMessage(args)})
+	res, err := a.Dispatch.Call(a.t.Context(), dispatch.Request{Name: tool, Arguments: json.RawMessage(args)})
 	a.must(err)
 	if !res.OK {
 		a.t.Fatalf("%s: %s", tool, res.Content)
@@ -76,13 +76,13 @@ func (a *audited) call(tool, args string) {
 }
 
 func (a *audited) queue(message string, models ...string) error {
-	_, err := destinations{a.core}.QueueCommit(a.t.Context(), "default", message, models)
+	_, err := mainTree{a.Live, a.Home}.QueueCommit(a.t.Context(), "default", message, models)
 	return err
 }
 
 func (a *audited) accept() pendingedits.AcceptResult {
 	a.t.Helper()
-	res, err := a.review.Accept(a.t.Context(), pendingedits.Selection{})
+	res, err := a.Home.Queue.Accept(a.t.Context(), pendingedits.Selection{})
 	a.must(err)
 	for _, f := range res.Failed {
 		a.t.Errorf("%s: %v", f.Name, f.Err)
@@ -116,7 +116,7 @@ func TestCommitsOfABatch(t *testing.T) {
 	}
 	a.call("edit_file", `{"path":"loose.txt","search":"never","replace":"not yet"}`)
 
-	a.close()
+	a.Close()
 	a.open() // the queue outlives the server
 	res := a.accept()
 	for i, hash := range strings.Fields(a.git("log", "--reverse", "--format=%H", "main", "^main~3")) {
@@ -133,7 +133,7 @@ func TestCommitsOfABatch(t *testing.T) {
 	a.same("status", a.git("status", "--porcelain", "--untracked-files=no"), "M loose.txt\nM  staged.txt") // trimmed at its beginning
 	a.same("the file", a.git("show", ":staged.txt"), "the user's own")
 
-	undone, err := a.review.Undo(t.Context())
+	undone, err := a.Home.Queue.Undo(t.Context())
 	a.must(err)
 	if len(undone.Failed) > 0 || len(undone.Commits) != 3 {
 		t.Errorf("undone %+v", undone)
@@ -152,9 +152,9 @@ func TestCommitOfABatchFails(t *testing.T) {
 	}
 	a.same("history", a.git("log", "--format=%s"), "base")
 
-	a.close()
+	a.Close()
 	a.open()
-	if q := a.review.List("").Commits; len(q) != 1 || !strings.Contains(q[0].Error, "the hook says no") {
+	if q := a.Home.Queue.List("").Commits; len(q) != 1 || !strings.Contains(q[0].Error, "the hook says no") {
 		t.Errorf("waiting %+v", q)
 	}
 	a.must(os.Remove(filepath.Join(a.dir, ".git/hooks/pre-commit")))
@@ -172,7 +172,7 @@ func TestCommitOfModesAndLinks(t *testing.T) {
 	a.must(os.Symlink("a.txt", filepath.Join(a.dir, "l")))
 	a.git("add", "-A")
 	a.git("commit", "-qm", "more")
-	view := a.review.For(pendingedits.Proposer{Session: "default", Tool: "shadow merge", Batch: true})
+	view := a.Home.Queue.For(pendingedits.Proposer{Session: "default", Tool: "shadow merge", Batch: true})
 	a.must(view.Apply(t.Context(),
 		workspace.Change{Path: "a.txt", Before: []byte("1\n"), After: []byte("1\n"), Mode: 0o755},
 		workspace.Change{Path: "f", Before: []byte("f\n"), After: []byte("a.txt"), AfterLink: true},
@@ -195,7 +195,7 @@ func TestCommitOfModesAndLinks(t *testing.T) {
 func TestCommitOfABatchIsFound(t *testing.T) {
 	a := newAudited(t, map[string]string{"a.txt": "1\n"})
 	r := pendingedits.CommitRequest{Message: "one", Files: []pendingedits.CommitFile{{Name: "a.txt", Data: []byte("one\n")}}}
-	c := a.committer()
+	c := a.Home.commits
 	head, err := c.Head(t.Context(), r)
 	a.must(err)
 	for i, want := range []bool{false, true} {
@@ -214,7 +214,7 @@ func TestCommitOfABatchIsFound(t *testing.T) {
 func TestStagedCommitIsFound(t *testing.T) {
 	a := newAudited(t, map[string]string{"a.txt": "1\n", "b.txt": "1\n"})
 	r := pendingedits.CommitRequest{Message: "one"}
-	c := a.committer()
+	c := a.Home.commits
 	for _, others := range []func(){
 		nil,
 		func() { a.git("commit", "-qm", "another") },
@@ -244,7 +244,7 @@ func TestStagedCommitIsFound(t *testing.T) {
 	unborn.git("update-ref", "-d", "HEAD")
 	unborn.write("a.txt", "1\n")
 	unborn.git("add", "a.txt")
-	c = unborn.committer()
+	c = unborn.Home.commits
 	head, err := c.Head(t.Context(), r)
 	unborn.must(err)
 	want, err := c.Commit(t.Context(), r)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -35,7 +36,7 @@ func TestHostileFrames(t *testing.T) {
 		outR, outW := io.Pipe()
 		end := make(chan error, 1)
 		go func() {
-			err := app.Serve(context.Background(), inR, outW, slog.New(slog.DiscardHandler), nil)
+			err := app.Serve(context.Background(), inR, outW, app.Options{Log: slog.New(slog.DiscardHandler), Person: cli.AnswerPerson}, nil)
 			outW.Close()
 			inR.Close()
 			end <- err
@@ -54,7 +55,7 @@ type rig struct {
 func serve(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 	t.Helper()
 	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
-		return app.Serve(context.Background(), in, out, slog.New(slog.DiscardHandler), nil)
+		return app.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Person: cli.AnswerPerson}, nil)
 	})
 }
 
@@ -66,7 +67,7 @@ func serveSelf(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 		t.Fatal(err)
 	}
 	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
-		return app.ServeAs(context.Background(), self, in, out, slog.New(slog.DiscardHandler))
+		return app.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
 	})
 }
 

@@ -25,11 +25,11 @@ func TestStatusStaysTrue(t *testing.T) {
 		if several {
 			folders, prefix = append(folders, workspace.Folder{Name: "two", Dir: t.TempDir()}), "one/"
 		}
-		c, err := open(context.Background(), folders, door{log: slog.New(slog.DiscardHandler), queue: queueNever, resident: true})
+		c, err := Open(context.Background(), folders, Options{Log: slog.New(slog.DiscardHandler), Queue: QueueNever, Resident: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.close() })
+		t.Cleanup(func() { c.Close() })
 		for i, step := range []struct {
 			do   func()
 			want string
@@ -51,12 +51,12 @@ func TestStatusStaysTrue(t *testing.T) {
 			{func() { r.Git("checkout", "-q", ".") }, "clean"},
 		} {
 			step.do()
-			res, err := c.dispatch.Call(t.Context(), dispatch.Request{Name: "git_status", Arguments: json.RawMessage(`{}`)})
+			res, err := c.Dispatch.Call(t.Context(), dispatch.Request{Name: "git_status", Arguments: json.RawMessage(`{}`)})
 			if err != nil || !res.OK || !strings.Contains(res.Content, step.want) {
 				t.Fatalf("several %v, step %d: want %q, got %+v, %v", several, i, step.want, res, err)
 			}
 		}
-		if runtime.GOOS == "linux" && !c.watching.Watches(".") {
+		if runtime.GOOS == "linux" && !c.watch.Watches(".") {
 			t.Error("nobody follows the changes")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -122,7 +123,7 @@ func TestKnowledgeHostileFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return app.ServeAs(context.Background(), self, in, out, slog.New(slog.DiscardHandler))
+		return app.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing(), InitializationOptions: object{"sidecar": object{"knowledge": object{"parsing": object{"percent": 100}}}}})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func TestKnowledgeCommandLine(t *testing.T) {
 		"another verb": {[]string{"serch", "x"}, 2, "", `no verb "serch"`},
 		"status of":    {[]string{"status", "x"}, 2, "", "no arguments"},
 	} {
-		out, stderr, code := cli(t, "", append([]string{"knowledge", "--root", dir}, c.args...)...)
+		out, stderr, code := runCLI(t, "", append([]string{"knowledge", "--root", dir}, c.args...)...)
 		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(stderr, c.stderr) {
 			t.Errorf("%s: code %d, out %q, err %q", what, code, out, stderr)
 		}
@@ -115,7 +115,7 @@ func TestKnowledgeCacheLink(t *testing.T) {
 	home(t)
 	ask := func(dir string) {
 		t.Helper()
-		if out, stderr, code := cli(t, "", "knowledge", "--root", dir, "search", "hello"); code != 0 || !strings.Contains(out, "Greet") {
+		if out, stderr, code := runCLI(t, "", "knowledge", "--root", dir, "search", "hello"); code != 0 || !strings.Contains(out, "Greet") {
 			t.Fatalf("code %d, out %q, err %q", code, out, stderr)
 		}
 	}

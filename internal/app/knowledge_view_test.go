@@ -161,7 +161,7 @@ func TestKnowledgeOfLazyShadow(t *testing.T) {
 		}
 	}
 	check("copy on write")
-	if out, stderr, code := cli(t, "", "shadow", "--root", g.Dir, "fill", "lazy"); code != 0 {
+	if out, stderr, code := runCLI(t, "", "shadow", "--root", g.Dir, "fill", "lazy"); code != 0 {
 		t.Fatalf("code %d, out %q, err %q", code, out, stderr)
 	}
 	check("with files")

@@ -41,7 +41,7 @@ func TestToolManual(t *testing.T) {
 		"strict, in vain":   {[]string{"tools", "--strict"}, 2, nil, []string{"--format openai"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, stderr, code := cli(t, "", append(c.args, "--root", dir)...)
+			out, stderr, code := runCLI(t, "", append(c.args, "--root", dir)...)
 			if code != c.code {
 				t.Errorf("exit %d, want %d", code, c.code)
 			}
@@ -66,7 +66,7 @@ func TestJSONFlag(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n")
 	must := func(args ...string) {
 		t.Helper()
-		if _, stderr, code := cli(t, "", append(args, "--root", repo.Dir)...); code != 0 {
+		if _, stderr, code := runCLI(t, "", append(args, "--root", repo.Dir)...); code != 0 {
 			t.Fatalf("%q: %s", args, stderr)
 		}
 	}
@@ -79,7 +79,7 @@ func TestJSONFlag(t *testing.T) {
 		{"knowledge", "status"}, {"knowledge", "search", "one"}, {"policy", "explain", "grep", "pattern=x"}, {"policy", "test", "ls"},
 		{"audit", "list"}, {"audit", "verify"}, {"trust"}, {"doctor"},
 	} {
-		out, stderr, _ := cli(t, "", append(args, "--json", "--root", repo.Dir)...)
+		out, stderr, _ := runCLI(t, "", append(args, "--json", "--root", repo.Dir)...)
 		if strings.Contains(stderr, "nothing to undo") || strings.Contains(stderr, "nothing was accepted") {
 			continue
 		}
@@ -88,7 +88,7 @@ func TestJSONFlag(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"serve"}, {"mcp"}, {"completion", "bash"}} {
-		if _, stderr, code := cli(t, "", append(args, "--json")...); code != 2 || !strings.Contains(stderr, "json") {
+		if _, stderr, code := runCLI(t, "", append(args, "--json")...); code != 2 || !strings.Contains(stderr, "json") {
 			t.Errorf("%q takes --json: exit %d, %s", args, code, stderr)
 		}
 	}

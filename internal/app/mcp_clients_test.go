@@ -127,7 +127,7 @@ func TestAgentMode(t *testing.T) {
 				settings["mode"] = c.user
 			}
 			userSettings(t, settings)
-			_, stderr, code := cli(t, "", "mcp", "--root", project(t, nil), "--mode", c.flag)
+			_, stderr, code := runCLI(t, "", "mcp", "--root", project(t, nil), "--mode", c.flag)
 			if code != 2 || !strings.Contains(stderr, c.want) || c.flag != "reviews" && !strings.Contains(stderr, filepath.Join("sidecar", "settings.json")) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
@@ -227,7 +227,7 @@ func TestAgentWithoutUser(t *testing.T) {
 				if text, ok := a.call("ask_user", object{"question": "Which?", "options": []string{"this", "that"}}); ok || !strings.Contains(text, "by itself") {
 					t.Errorf("ask_user: %v %s", ok, text)
 				}
-				out, _, _ := cli(t, "", "audit", "--root", dir, "--json")
+				out, _, _ := runCLI(t, "", "audit", "--root", dir, "--json")
 				var records []auditlog.Record
 				if err := json.Unmarshal([]byte(out), &records); err != nil || len(records) < 2 {
 					t.Fatalf("%v: %s", err, out)

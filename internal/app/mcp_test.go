@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -71,7 +71,7 @@ func newAgent(t *testing.T, dir, version string, user elicitation) *agent {
 	ended := make(chan int, 1)
 	self, _ := os.Executable()
 	go func() {
-		ended <- app.Main(context.Background(), []string{"mcp", "--root", dir}, app.Streams{In: in, Out: out, Err: stderr, Self: self})
+		ended <- cli.Main(context.Background(), []string{"mcp", "--root", dir}, cli.Streams{In: in, Out: out, Err: stderr, Self: self})
 		_ = out.Close()
 	}()
 	t.Cleanup(func() {
@@ -153,7 +153,7 @@ func TestAgentAlone(t *testing.T) {
 			}
 
 			list, names := a.list()
-			out, _, code := cli(t, "", "tools", "--root", dir, "--format", "mcp")
+			out, _, code := runCLI(t, "", "tools", "--root", dir, "--format", "mcp")
 			var want struct {
 				Tools []struct {
 					Name, Title, Description string
@@ -486,7 +486,7 @@ func TestAgentsAlone(t *testing.T) {
 	if text, ok := second.call("run_command", map[string]any{"command": "true > x"}); !ok || len(u.asked) != 1 {
 		t.Errorf("asked %q: %s", u.asked, text)
 	}
-	if out, stderr, code := cli(t, "", "review", "--root", dir, "accept"); code != 0 || !strings.Contains(out, "accepted a.txt") {
+	if out, stderr, code := runCLI(t, "", "review", "--root", dir, "accept"); code != 0 || !strings.Contains(out, "accepted a.txt") {
 		t.Fatalf("review: %d %s %s", code, out, stderr)
 	}
 	for _, a := range []*agent{first, second} {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
 )
@@ -40,7 +40,7 @@ func newRawAgent(t *testing.T, schema *mcpschema.Schema, name, dir string, args 
 	ended := make(chan int, 1)
 	var stderr strings.Builder
 	go func() {
-		ended <- app.Main(context.Background(), append([]string{"mcp", "--root", dir}, args...), app.Streams{In: in, Out: out, Err: &stderr, Self: self})
+		ended <- cli.Main(context.Background(), append([]string{"mcp", "--root", dir}, args...), cli.Streams{In: in, Out: out, Err: &stderr, Self: self})
 		_ = out.Close()
 	}()
 	t.Cleanup(func() {

@@ -162,7 +162,7 @@ func TestCallAttached(t *testing.T) {
 	home(t)
 	userSettings(t, object{"mode": "autonomous"})
 	dir := project(t, map[string]string{"a.txt": "one\n"})
-	alone, _, _ := cli(t, "", "call", "--root", dir, "--json", "read_file", `{"path":"a.txt"}`)
+	alone, _, _ := runCLI(t, "", "call", "--root", dir, "--json", "read_file", `{"path":"a.txt"}`)
 	r := serve(t, dir, fakeeditor.Options{})
 	uri, err := r.OpenFile(t.Context(), filepath.Join(dir, "a.txt"))
 	if err != nil {
@@ -185,7 +185,7 @@ func TestCallAttached(t *testing.T) {
 		{"the mode of the settings", []string{"write_file", `{"path":"c.txt","content":"x\n"}`}, "", 0},
 		{"no such mode", []string{"--mode", "bogus", "write_file", `{"path":"d.txt","content":"x\n"}`}, "bogus", 1},
 	} {
-		out, stderr, code := cli(t, "", append([]string{"call", "--root", dir}, c.args...)...)
+		out, stderr, code := runCLI(t, "", append([]string{"call", "--root", dir}, c.args...)...)
 		if code != c.code || !strings.Contains(out+stderr, c.out) {
 			t.Errorf("%s: exit %d\n%s%s", c.what, code, out, stderr)
 		}
@@ -197,7 +197,7 @@ func TestCallAttached(t *testing.T) {
 		t.Error("autonomous mode did not write")
 	}
 	var want, got map[string]any
-	attached, _, _ := cli(t, "", "call", "--root", dir, "--json", "read_file", `{"path":"a.txt"}`)
+	attached, _, _ := runCLI(t, "", "call", "--root", dir, "--json", "read_file", `{"path":"a.txt"}`)
 	if err := json.Unmarshal([]byte(alone), &want); err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestGeneratedReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	home(t)
-	out, stderr, _ := cli(t, "", "doctor", "--root", project(t, map[string]string{"a.txt": "one\n"}))
+	out, stderr, _ := runCLI(t, "", "doctor", "--root", project(t, map[string]string{"a.txt": "one\n"}))
 	says := map[string]string{}
 	for _, m := range checked.FindAllStringSubmatch(out, -1) {
 		says[m[1]] = m[0]

@@ -18,7 +18,7 @@ func TestDoctorTriesToEscape(t *testing.T) {
 	}
 	home(t)
 	dir := project(t, map[string]string{"a.txt": "a"})
-	out, stderr, code := cli(t, "", "doctor", "--root", dir)
+	out, stderr, code := runCLI(t, "", "doctor", "--root", dir)
 	if code != 0 || !strings.Contains(out, "ways to escape were tried") && !strings.Contains(out, "sandbox     none") {
 		t.Errorf("exit %d\n%s%s", code, out, stderr)
 	}
@@ -27,18 +27,18 @@ func TestDoctorTriesToEscape(t *testing.T) {
 	}
 	user := config.UserFile()
 	write(t, user, `{"sandbox.mode": "off"}`)
-	if out, _, code = cli(t, "", "doctor", "--root", dir); code != 0 || !strings.Contains(out, "off, by the setting") {
+	if out, _, code = runCLI(t, "", "doctor", "--root", dir); code != 0 || !strings.Contains(out, "off, by the setting") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	write(t, user, `{"sandbox.writable": ["/"]}`)
-	if out, _, code = cli(t, "", "doctor", "--root", dir); strings.Contains(out, "bubblewrap") && code != 1 || !strings.Contains(out, "can't be confined to /") {
+	if out, _, code = runCLI(t, "", "doctor", "--root", dir); strings.Contains(out, "bubblewrap") && code != 1 || !strings.Contains(out, "can't be confined to /") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	write(t, user, `{}`)
 	if err := os.Symlink("a.txt", filepath.Join(dir, ".mcp.json")); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, code = cli(t, "", "doctor", "--root", dir); strings.Contains(out, "bubblewrap") && code != 1 {
+	if out, _, code = runCLI(t, "", "doctor", "--root", dir); strings.Contains(out, "bubblewrap") && code != 1 {
 		t.Errorf("a link in the place of settings: exit %d\n%s", code, out)
 	}
 }

@@ -7,14 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
-	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
@@ -25,77 +23,46 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
-// serve speaks LSP until the client leaves.
-func serve(ctx context.Context, c *cli) error {
-	if len(c.args) > 0 {
-		return usagef("serve takes no arguments, but got %q", c.args[0])
-	}
-	user, err := config.UserSource()
-	if err != nil {
-		return err
-	}
-	set, _ := config.Load(user) // problems are told to the client when it is there
-	level := new(slog.LevelVar)
-	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, set.String("log.level")))); err != nil {
-		return usagef("--log-level: %v", err)
-	}
-	out := c.Err
-	if name := firstOf(c.logFile, set.String("log.file")); name != "" {
-		f, err := openLog(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		out = f
-	}
-	settleIn()
-	follow := level
-	if c.logLevel != "" {
-		follow = nil // the flag is stronger than the setting
-	}
-	return serveOver(ctx, c.Streams, redact.NewLogger(out, level), follow)
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // GCPercent trades a little memory for speed: what lives in the server is
 // small, so that searches would set off one collection after another. Listing
 // a large tree takes a fifth less processor time with it.
 const GCPercent = 200
 
-// settleIn readies a process that stays.
-func settleIn() {
+// Stay readies a process that stays.
+func Stay() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(GCPercent)
 	}
 }
 
-// Serve speaks LSP over r and w. level follows the setting log.level; nil
-// leaves the level as it is.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, log *slog.Logger, level *slog.LevelVar) error {
-	return serveOver(ctx, Streams{In: r, Out: w}, log, level)
-}
-
-func serveOver(ctx context.Context, streams Streams, log *slog.Logger, level *slog.LevelVar) error {
-	client := new(visit)
+// Serve speaks LSP over r and w until the editor leaves. exit ends the process
+// when its work does not end in time after that; nil waits for it. Of the
+// options, those of the editor's way to its user are set here.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options, exit func(code int)) error {
+	o.Queue, o.Resident = QueueAlways, true
+	var client *Client // made when the editor initializes
 	s := server.New(server.Options{
 		Version: Version(),
-		Log:     log,
-		Hide:    redact.OfLogger(log).Text,
-		Left:    func(orderly bool) { leave(streams.Exit, orderly, log) },
+		Log:     o.Log,
+		Hide:    redact.OfLogger(o.Log).Text,
+		Left:    func(orderly bool) { leave(exit, orderly, o.Log) },
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
-			return startCore(ctx, st, client, streams.Self, log, level)
+			o.User = User{
+				Approver: st.Approver, People: people{st.People, redact.OfLogger(o.Log)}, Diagnostics: st.Diagnostics,
+				Warn: st.Warn, QueueChanged: st.ReviewChanged, IndexChanged: st.KnowledgeChanged,
+				OpenDocuments: func(base workspace.View) workspace.View { return st.Editor(base) },
+			}
+			if len(st.Settings) > 0 {
+				o.Layers = []json.RawMessage{st.Settings}
+			}
+			client = NewClient(o)
+			core, _, err := client.serve(ctx, st.Folders)
+			return core, err
 		},
 	})
-	log.Info("start", "version", Version())
-	widen(streams.Out)
-	err := s.Serve(ctx, streams.In, streams.Out)
-	log.Info("end", "error", err)
+	o.Log.Info("start", "version", Version())
+	err := s.Serve(ctx, r, w)
+	o.Log.Info("end", "error", err)
 	return err
 }
 
@@ -108,9 +75,9 @@ func leave(exit func(int), orderly bool, log *slog.Logger) {
 	if exit == nil {
 		return
 	}
-	code := exitError
+	code := 1
 	if orderly {
-		code = exitOK
+		code = 0
 	}
 	time.AfterFunc(leaveBy, func() {
 		log.Warn("the editor has left, and not all work has ended; it is given up", "after", leaveBy)
@@ -118,113 +85,88 @@ func leave(exit func(int), orderly bool, log *slog.Logger) {
 	})
 }
 
-// startCore builds the core for an editor's workspace. Without a folder the
-// commands that need one say so.
-func startCore(ctx context.Context, st server.Start, client *visit, parser string, log *slog.Logger, level *slog.LevelVar) (*server.Core, error) {
-	if len(st.Folders) == 0 {
-		return &server.Core{}, nil
-	}
-	d := door{
-		log: log, level: level, approver: st.Approver, people: people{st.People, redact.OfLogger(log)}, shows: st.Diagnostics, changed: st.ReviewChanged, indexed: st.KnowledgeChanged,
-		queue: queueAlways, parser: parser, resident: true,
-		warn: st.Warn, visit: client,
-		live: func(base workspace.View) workspace.View { return st.Editor(base) },
-	}
-	if len(st.Settings) > 0 {
-		d.client = []json.RawMessage{st.Settings}
-	}
-	for _, f := range st.Folders {
-		makeRoom(ctx, f.Dir)
-	}
-	c, err := open(ctx, st.Folders, d)
-	if err != nil {
-		return nil, err
-	}
-	c.line.agents = newAgents(c, attach.Editor, nil)
-	c.admitAgents()
-	return c.served(), nil
-}
-
-// admitAgents lets the agents of the core's folders in.
-func (c *core) admitAgents() {
-	dirs := []string{}
-	for _, f := range c.disk.Folders() {
-		dirs = append(dirs, f.Dir)
-	}
-	if !c.settings.Now().Bool("mcp.attach") {
-		dirs = nil
-	}
-	if err := c.line.agents.admit(dirs...); err != nil {
-		c.door.log.Warn("agents can't attach to this server", "error", err)
-	}
-}
-
-// served is the core as the server knows it.
-func (c *core) served() *server.Core {
-	log, problems := c.door.log, c.problems.show()
-	var introduced server.Introduced
-	if c.checker != nil {
-		introduced = c.checker
-	}
-	switch err := c.queueErr(); {
-	case errors.Is(err, pendingedits.ErrLocked):
-		problems = append(problems, "edits can't be held for review until another process gives the queue free: "+err.Error())
-	case err != nil:
-		problems = append(problems, "edits can't be held for review: "+err.Error())
-	}
-	for _, p := range problems {
-		log.Warn("start", "problem", p)
-	}
-	reported := live.NewProblems(problems)
-	state := c.home.State()
-	if c.stateErr != nil {
-		state = ""
-	}
-	var documents func(context.Context, string, []byte) ([]pki.Symbol, error)
-	if c.settings.Now().Bool("knowledge.documentSymbols") {
-		documents = indexing.Symbols{Parsers: c.parsers}.OfDocument
-	}
-	var project func(context.Context, string) ([]pki.Definition, error)
-	if c.settings.Now().Bool("knowledge.workspaceSymbols") {
-		project = func(ctx context.Context, query string) ([]pki.Definition, error) {
-			return c.knowledge.OfWorkspace(ctx, c.live, query)
+// serve opens folders for an editor. Without a folder, the commands that need one
+// say so.
+func (c *Client) serve(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
+	before := c.Workspace()
+	if before == nil {
+		for _, f := range folders {
+			attach.MakeRoom(ctx, f.Dir)
 		}
 	}
-	return &server.Core{
-		Dispatch:   c.dispatch,
-		Sessions:   c.sessions,
-		Review:     c.review,
-		NoReview:   c.reviewErr,
-		Batch:      c.batch,
-		Modes:      c.modes,
-		Bus:        c.bus,
-		Shadows:    c.shadows,
-		Introduced: introduced,
-		StateDir:   state,
-		Audit:      func() (any, error) { return c.verifyAudit() },
-		Knowledge:  projectIndex{c},
-		Backend:    backend.Backends{Settings: c.settings}.Describe,
-
-		StrictSchemas: c.settings.StrictSchemas,
-
-		DocumentSymbols:  documents,
-		WorkspaceSymbols: project,
-
-		MCP: sources{c.sources, c},
-		Configure: func(layers ...json.RawMessage) []string {
-			problems := reported.Of(func() []string { return c.settings.Load(layers...) })
-			c.sources.Reload()
-			return problems
-		},
-		SetFolders: func(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
-			next, problems, err := c.follow(ctx, folders)
-			if err != nil || next == nil {
-				return &server.Core{}, problems, err
-			}
-			return next.served(), problems, nil
-		},
-		Close: c.close,
+	w, problems, err := c.SetFolders(ctx, folders)
+	switch {
+	case err != nil:
+		return nil, problems, err
+	case w == nil:
+		return &server.Core{Bus: c.Bus, SetFolders: c.serve, Close: c.Close}, problems, nil
+	case before == nil:
+		c.Host(attach.Editor, nil)
+		c.admit()
 	}
+	return w.core(), problems, nil
+}
+
+// core is the workspace as the server knows it.
+func (w *Workspace) core() *server.Core {
+	c, start := w.Client, w.Problems()
+	switch err := w.Home.LockedOut(); {
+	case errors.Is(err, pendingedits.ErrLocked):
+		start = append(start, "edits can't be held for review until another process gives the queue free: "+err.Error())
+	case err != nil:
+		start = append(start, "edits can't be held for review: "+err.Error())
+	}
+	for _, p := range start {
+		c.o.Log.Warn("start", "problem", p)
+	}
+	problems := live.NewProblems(start)
+	core := &server.Core{
+		Dispatch:  w.Dispatch,
+		Sessions:  c.Sessions,
+		Review:    w.Home.Queue,
+		NoReview:  w.Home.QueueErr,
+		Batch:     c.batch,
+		Modes:     c.modes,
+		Bus:       c.Bus,
+		Shadows:   w.Shadows(),
+		Audit:     func() (any, error) { return w.Home.VerifyAudit() },
+		Knowledge: projectIndex{w.Index},
+		Backend:   backend.Backends{Settings: c.Settings}.Describe,
+
+		StrictSchemas: c.Settings.StrictSchemas,
+
+		MCP: mcpServers{w.Sources, c.Settings},
+		Configure: func(layers ...json.RawMessage) []string {
+			fresh := problems.Of(func() []string { return c.Settings.Load(layers...) })
+			w.Sources.Reload()
+			return fresh
+		},
+		SetFolders: c.serve,
+		Close:      c.Close,
+	}
+	if w.Home.Err == nil {
+		core.StateDir = w.Home.Dir.State()
+	}
+	if w.checker != nil {
+		core.Introduced = w.checker
+	}
+	if c.Settings.Now().Bool("knowledge.documentSymbols") {
+		core.DocumentSymbols = indexing.Symbols{Parsers: c.parsers}.OfDocument
+	}
+	if c.Settings.Now().Bool("knowledge.workspaceSymbols") {
+		core.WorkspaceSymbols = func(ctx context.Context, query string) ([]pki.Definition, error) {
+			return w.Index.OfWorkspace(ctx, w.Live, query)
+		}
+	}
+	return core
+}
+
+// modes are the modes as editors list them.
+func (c *Client) modes() (out []server.Mode) {
+	for _, m := range c.Settings.Modes() {
+		out = append(out, server.Mode{Name: m.Name, Description: m.Help})
+	}
+	return out
 }
 
 // people lets the tools ask through the editor. A question is a model's text:
@@ -235,7 +177,7 @@ type people struct {
 }
 
 func (p people) Ask(ctx context.Context, q editor.Question) (string, bool, error) {
-	text, shown := shownQuestion(p.hide, q)
+	text, shown := q.Shown(p.hide.Shown)
 	answer, ok, err := p.p.Ask(ctx, text, shown, q.AllowCustom)
 	if i := slices.Index(shown, answer); i >= 0 {
 		answer = q.Options[i]
@@ -243,28 +185,23 @@ func (p people) Ask(ctx context.Context, q editor.Question) (string, bool, error
 	return answer, ok, err
 }
 
-// shownQuestion is a question as people see it.
-func shownQuestion(hide *redact.Redactor, q editor.Question) (text string, options []string) {
-	show := func(s string) string { return redact.Visible(hide.Text(s)) }
-	options = make([]string, len(q.Options))
-	for i, o := range q.Options {
-		options[i] = show(o)
-	}
-	return show(q.Text), options
-}
+// projectIndex is the project index as the server knows it.
+type projectIndex struct{ *indexing.Knowledge }
 
-// openLog opens the file that is logged to, for its owner alone.
-func openLog(name string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-}
+func (p projectIndex) Status() (server.KnowledgeStatus, error) { return IndexStatus(p.Knowledge) }
 
-// modes are the modes as editors list them.
-func (c *core) modes() (out []server.Mode) {
-	for _, m := range c.settings.Modes() {
-		out = append(out, server.Mode{Name: m.Name, Description: m.Help})
+// IndexStatus is what is in a project index, as clients are told it.
+func IndexStatus(k *indexing.Knowledge) (server.KnowledgeStatus, error) {
+	s, err := k.Status()
+	if err != nil {
+		return server.KnowledgeStatus{}, err
 	}
-	return out
+	out := server.KnowledgeStatus{Files: s.Files, Symbols: s.Symbols, Ready: s.Ready, Skipped: s.Skipped, Generated: s.Generated, Bytes: s.Bytes, Looked: s.Looked, Parsed: s.Parsed, Parseable: s.Parseable, Error: s.Failed}
+	if m := s.Meaning; m != nil {
+		out.Embeddings = server.KnowledgeEmbeddings{State: m.State, Model: m.Model, Units: m.Units, Embedded: m.Embedded, Error: m.Err}
+	}
+	if !s.IndexedAt.IsZero() {
+		out.IndexedAt = s.IndexedAt.UTC().Format(time.RFC3339)
+	}
+	return out, nil
 }

@@ -29,20 +29,20 @@ func TestServersMakeNoRepositories(t *testing.T) {
 			t.Fatal(err, string(out))
 		}
 		told := make(chan string, 1)
-		k, err := open(t.Context(), []workspace.Folder{{Dir: root}}, door{log: slog.New(slog.DiscardHandler), parser: self, warn: func(text string) { told <- text }})
+		k, err := Open(t.Context(), []workspace.Folder{{Dir: root}}, Options{Log: slog.New(slog.DiscardHandler), Program: self, User: User{Warn: func(text string) { told <- text }}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if level, err := k.confiner.Level(); err != nil || level < sandbox.Bubblewrap {
-			_ = k.close()
+		if level, err := k.Confiner.Level(); err != nil || level < sandbox.Bubblewrap {
+			_ = k.Close()
 			t.Skip("this machine has no sandbox that holds all of it: ", err)
 		}
-		conf, err := k.confiner.Spec(t.Context(), root)
+		conf, err := k.Confiner.Spec(t.Context(), root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		conf.LookOnly = reads
-		p, err := k.confiner.Start(t.Context(), conf, root, []string{"bash", "-c", "git init -q sub; git -C sub config core.fsmonitor evil"})
+		p, err := k.Confiner.Start(t.Context(), conf, root, []string{"bash", "-c", "git init -q sub; git -C sub config core.fsmonitor evil"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestServersMakeNoRepositories(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := k.close(); err != nil {
+		if err := k.Close(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -490,7 +490,7 @@ func TestShadowCLI(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n")
 	run := func(want int, args ...string) string {
 		t.Helper()
-		out, stderr, code := cli(t, "", append([]string{"shadow", "--root", repo.Dir}, args...)...)
+		out, stderr, code := runCLI(t, "", append([]string{"shadow", "--root", repo.Dir}, args...)...)
 		if code != want {
 			t.Fatalf("%q: exit %d, want %d\n%s%s", args, code, want, out, stderr)
 		}

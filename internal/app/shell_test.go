@@ -52,7 +52,7 @@ func TestRunCommand(t *testing.T) {
 func TestRunCommandIsDecidedOn(t *testing.T) {
 	home(t)
 	weak := "allow by mode.autonomous.execs"
-	if probe, _, _ := cli(t, "", "policy", "explain", "--root", t.TempDir(), "--mode", "autonomous", "run_command", arguments(t, "make")); strings.Contains(probe, "sandbox.weak") {
+	if probe, _, _ := runCLI(t, "", "policy", "explain", "--root", t.TempDir(), "--mode", "autonomous", "run_command", arguments(t, "make")); strings.Contains(probe, "sandbox.weak") {
 		weak = "ask by sandbox.weak"
 	}
 	dir := project(t, map[string]string{"a.txt": "one\n", ".env": "K=v\n"})
@@ -65,7 +65,7 @@ func TestRunCommandIsDecidedOn(t *testing.T) {
 		{"autonomous", "echo x > .git/hooks/pre-commit", "deny by command.deny"},
 		{"manual", "ls", "ask by mode.manual.reads"},
 	} {
-		out, stderr, code := cli(t, "", "policy", "explain", "--root", dir, "--mode", c.mode, "run_command", arguments(t, c.command))
+		out, stderr, code := runCLI(t, "", "policy", "explain", "--root", dir, "--mode", c.mode, "run_command", arguments(t, c.command))
 		if code != 0 || !strings.Contains(out, c.says) {
 			t.Errorf("%s, %q: exit %d\n%s%s", c.mode, c.command, code, out, stderr)
 		}
@@ -96,7 +96,7 @@ func TestRunTestsIsDecidedOn(t *testing.T) {
 		{"autonomous", `{"command":"make","name":"x"}`, "invalid_arguments"},
 		{"autonomous", `{"name":"-x"}`, "invalid_arguments"},
 	} {
-		out, stderr, code := cli(t, "", "policy", "explain", "--root", dir, "--mode", c.mode, "run_tests", c.args)
+		out, stderr, code := runCLI(t, "", "policy", "explain", "--root", dir, "--mode", c.mode, "run_tests", c.args)
 		if code != 0 || !strings.Contains(out, c.says) {
 			t.Errorf("%s, %s: exit %d\n%s%s", c.mode, c.args, code, out, stderr)
 		}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -33,7 +35,7 @@ func TestSecretsReachNoSink(t *testing.T) {
 	userSettings(t, object{held: true, "log.level": token})
 	var log bytes.Buffer
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return app.Serve(context.Background(), in, out, app.NewLogger(&log, slog.LevelDebug), nil)
+		return app.Serve(context.Background(), in, out, app.Options{Log: redact.NewLogger(&log, slog.LevelDebug), Person: cli.AnswerPerson}, nil)
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing()})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

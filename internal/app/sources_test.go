@@ -95,7 +95,7 @@ func TestMCPServers(t *testing.T) {
 	if s := servers["old"]; s.State != "failed" || !strings.Contains(s.Error, "sse") {
 		t.Errorf("%+v", s)
 	}
-	if out, _, code := cli(t, "", "doctor", "--root", dir, "--json"); code == 0 || !strings.Contains(out, "asks: it needs a value") {
+	if out, _, code := runCLI(t, "", "doctor", "--root", dir, "--json"); code == 0 || !strings.Contains(out, "asks: it needs a value") {
 		t.Errorf("doctor: %d %s", code, out)
 	}
 	if _, err := os.Stat(started); err == nil {

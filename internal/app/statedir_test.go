@@ -39,16 +39,16 @@ func TestNoStateBehindLinks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			k, err := open(t.Context(), []workspace.Folder{{Dir: root}}, door{log: slog.New(slog.DiscardHandler), queue: queueAlways, mode: "review"})
+			k, err := Open(t.Context(), []workspace.Folder{{Dir: root}}, Options{Log: slog.New(slog.DiscardHandler), Queue: QueueAlways, Mode: "review"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer k.close()
+			defer k.Close()
 			held := put(t, k, `{"path":"a.txt","content":"x"}`)
 			if held.OK != c.held || !c.held && !strings.Contains(held.Content, "is a link") {
 				t.Errorf("held %v: %s", held.OK, held.Content)
 			}
-			s, err := k.sessions.Get("")
+			s, err := k.Client.Sessions.Get("")
 			if err == nil {
 				err = s.SetMode("autonomous")
 			}
@@ -85,7 +85,7 @@ func TestNoWriterBehindLinks(t *testing.T) {
 			if link != "" && !later {
 				place()
 			}
-			k, err := open(t.Context(), []workspace.Folder{{Dir: root}}, door{log: slog.New(slog.DiscardHandler), queue: queueAlways, mode: "review"})
+			k, err := Open(t.Context(), []workspace.Folder{{Dir: root}}, Options{Log: slog.New(slog.DiscardHandler), Queue: QueueAlways, Mode: "review"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,27 +93,27 @@ func TestNoWriterBehindLinks(t *testing.T) {
 				place()
 			}
 			for what, do := range map[string]func() error{
-				"the directory": k.home.Prepare,
-				"a home":        func() error { _, err := k.home.CommandHome(); return err },
+				"the directory": k.Home.Dir.Prepare,
+				"a home":        func() error { _, err := k.Home.Dir.CommandHome(); return err },
 				"the index": func() error {
-					dir, err := indexing.StoreIn(k.home).Open(true)
+					dir, err := indexing.StoreIn(k.Home.Dir).Open(true)
 					if err == nil {
 						err = dir.Close()
 					}
 					return err
 				},
 				"a record": func() error {
-					spec, err := k.confiner.Spec(t.Context(), root)
+					spec, err := k.Confiner.Spec(t.Context(), root)
 					if err != nil {
 						return err
 					}
-					_, err = k.confiner.Command(t.Context(), spec, root, "\x00") // is never started
+					_, err = k.Confiner.Command(t.Context(), spec, root, "\x00") // is never started
 					if errors.As(err, new(*sandbox.RefusedError)) {
 						err = nil
 					}
 					return err
 				},
-				"a shadow": func() error { _, err := k.shadows.Create(t.Context(), shadow.CreateRequest{}); return err },
+				"a shadow": func() error { _, err := k.Shadows().Create(t.Context(), shadow.CreateRequest{}); return err },
 				"an edit":  func() error { put(t, k, `{"path":"a.txt","content":"x"}`); return nil },
 			} {
 				tried++
@@ -131,15 +131,15 @@ func TestNoWriterBehindLinks(t *testing.T) {
 					refused++
 				}
 			}
-			_ = k.close()
+			_ = k.Close()
 		}
 	}
 	t.Logf("%d of %d held, %d controls", refused, tried, controls)
 }
 
-func put(t *testing.T, k *core, args string) *dispatch.Result {
+func put(t *testing.T, k *Workspace, args string) *dispatch.Result {
 	t.Helper()
-	res, err := k.dispatch.Call(context.Background(), dispatch.Request{Name: "write_file", Arguments: []byte(args)})
+	res, err := k.Dispatch.Call(context.Background(), dispatch.Request{Name: "write_file", Arguments: []byte(args)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestStrictSetting(t *testing.T) {
 				if got := strictOf(t, command[json.RawMessage](r, "sidecar.tools.list", arg)); got != want {
 					t.Errorf("sidecar.tools.list, %s: strict %v", format, got)
 				}
-				out, stderr, code := cli(t, "", args...)
+				out, stderr, code := runCLI(t, "", args...)
 				if code != 0 {
 					t.Fatal(stderr)
 				}

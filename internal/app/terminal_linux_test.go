@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 )
 
 // pty opens a terminal: what is written to tty is read from the other end.
@@ -44,7 +44,7 @@ func TestTerminal(t *testing.T) {
 	const name, text = "b\x1b[1A\x1b[2Kx", "\x1b]0;title\a two\u202e\n"
 	run := func(out, errs io.Writer, args ...string) {
 		t.Helper()
-		if code := app.Main(t.Context(), append([]string{"shadow", "--root", repo.Dir}, args...), app.Streams{Out: out, Err: errs}); code > 1 {
+		if code := cli.Main(t.Context(), append([]string{"shadow", "--root", repo.Dir}, args...), cli.Streams{Out: out, Err: errs}); code > 1 {
 			t.Fatalf("%q: exit %d", args, code)
 		}
 	}

@@ -1,9 +1,17 @@
 package app
 
 import (
+	"bytes"
+	"context"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/worker"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 	"github.com/sidecar-ls/sidecar-ls/tools/fs"
@@ -15,14 +23,14 @@ import (
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(e editor.Deps, sys system.Deps, o indexing.Symbols, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
-	finder := o.Finder()
+func builtins(e editor.Deps, sys system.Deps, s indexing.Symbols, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
+	finder := s.Finder()
 	if x != nil {
 		finder.Narrow = x.Containing
 	}
 	var list []*tools.Tool
 	for _, family := range [][]*tools.Tool{
-		fs.Tools(fs.Deps{Outline: o.Outline}),
+		fs.Tools(fs.Deps{Outline: s.Outline}),
 		search.Tools(search.Deps{References: finder, Knowledge: k, Index: x}),
 		git.Tools(g),
 		shell.Tools(sh),
@@ -35,40 +43,101 @@ func builtins(e editor.Deps, sys system.Deps, o indexing.Symbols, g git.Deps, k 
 	return list
 }
 
-// git is what the tools over repositories need of the core.
-func (c *core) git() git.Deps {
-	return git.Deps{
-		Open: c.repos.Open,
-		Models: func(session string) []string {
-			s, err := c.sessions.Get(session)
-			if err != nil {
-				return nil // it was closed meanwhile
-			}
-			return s.Models()
-		},
-		Committed: func(session string) {
-			if s, err := c.sessions.Get(session); err == nil {
-				s.Committed()
-			}
-		},
+// builtins are those tools for the workspace.
+func (w *Workspace) builtins() []*tools.Tool {
+	c := w.Client
+	return builtins(
+		w.editorDeps(),
+		system.Deps{Pages: pager{w.Dispatch}, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: backend.Backends{Settings: c.Settings}},
+		indexing.Symbols{Parsers: c.parsers},
+		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed},
+		w.Index, w.shellDeps(), w.texts, w.webDeps(),
+	)
+}
+
+// models are those that a session used since its last commit.
+func (c *Client) models(id string) []string {
+	return of(c.Sessions, id, (*session.Session).Models)
+}
+
+// committed says that a session has made a commit that names its models.
+func (c *Client) committed(id string) {
+	if s, err := c.Sessions.Get(id); err == nil {
+		s.Committed()
 	}
 }
 
-// shell is what the tools need that run commands.
-func (c *core) shell() shell.Deps {
-	commands := confine.Commands{Confiner: c.confiner}
+// of asks a session; one that was closed meanwhile answers nothing.
+func of[T any](sessions *session.Store, id string, ask func(*session.Session) T) (answer T) {
+	if s, err := sessions.Get(id); err == nil {
+		answer = ask(s)
+	}
+	return answer
+}
+
+// shellDeps is what the tools need that run commands.
+func (w *Workspace) shellDeps() shell.Deps {
+	commands, c := confine.Commands{Confiner: w.Confiner}, w.Client
 	deps := shell.Deps{
 		Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start,
-		Closed: func(id string) <-chan struct{} {
-			s, err := c.sessions.Get(id)
-			if err != nil {
-				return nil
-			}
-			return s.Done()
-		},
+		Closed: func(id string) <-chan struct{} { return of(c.Sessions, id, (*session.Session).Done) },
 	}
-	if !c.door.resident {
+	if !c.o.Resident {
 		deps.NoBackground = "this process ends with the call, and the command would end with it; leave background out, or call while an editor or an agent has the workspace open with sidecar-ls"
 	}
 	return deps
+}
+
+// webDeps is what the tools need that look outside.
+func (w *Workspace) webDeps() web.Deps {
+	c := w.Client
+	return web.Deps{
+		Search: func() web.SearchSettings {
+			set := c.Settings.Now()
+			return web.SearchSettings{
+				Provider: set.String("web.search.provider"), URL: set.String("web.search.url"),
+				Key: set.String("web.search.key"), KeyHeader: set.String("web.search.keyHeader"),
+			}
+		},
+		PDF:    worker.PDF(c.o.Program),
+		Secret: func(text string) bool { return c.Hide.Text(text) != text },
+	}
+}
+
+// editorDeps is what the tools need that ask what an editor would.
+func (w *Workspace) editorDeps() editor.Deps {
+	user := w.Client.o.User
+	deps := editor.Deps{People: user.People, Servers: w.Servers}
+	if user.Diagnostics == nil {
+		return deps
+	}
+	deps.Shown = func(ctx context.Context, files workspace.Files, name string) (editor.Shown, bool) {
+		if disk, _ := files.Base(); disk != w.Disk {
+			return editor.Shown{}, false // the editor does not see a shadow
+		}
+		list, err := user.Diagnostics.Shown(ctx, name)
+		if err != nil {
+			return editor.Shown{}, false
+		}
+		return editor.Shown{Problems: list, Stale: func(name string) bool { return differs(files, w.Live, name) }}, true
+	}
+	return deps
+}
+
+// differs reports whether a file is another in one view than in the other.
+func differs(one, other workspace.Files, name string) bool {
+	here, err := one.ReadFile(name)
+	if err != nil {
+		return true
+	}
+	there, err := other.ReadFile(name)
+	return err != nil || !bytes.Equal(here, there)
+}
+
+// pager is the dispatcher's pages for the tool that reads them.
+type pager struct{ d *dispatch.Dispatcher }
+
+func (p pager) Page(cursor string, limit int) (system.Page, error) {
+	pg, err := p.d.PageInResult(cursor, limit)
+	return system.Page{Content: pg.Content, Next: pg.NextCursor, LeftBytes: pg.LeftBytes, TotalBytes: pg.TotalBytes}, err
 }

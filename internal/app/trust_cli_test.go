@@ -20,7 +20,7 @@ func TestTrustCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	setting := func(dir string) string {
-		out, stderr, _ := cli(t, "", "call", "--root", dir, "get_setting", `{"key":"workspace.trust"}`)
+		out, stderr, _ := runCLI(t, "", "call", "--root", dir, "get_setting", `{"key":"workspace.trust"}`)
 		return out + stderr
 	}
 	for _, step := range []struct {
@@ -39,7 +39,7 @@ func TestTrustCommand(t *testing.T) {
 		{[]string{"trust", "no", "--root", dir}, 0, "tools only read", "untrusted", "does not trust this workspace"},
 		{[]string{"trust", "forget", "--root", dir}, 0, "you have not said", "unknown", "hello"},
 	} {
-		out, stderr, code := cli(t, "", step.args...)
+		out, stderr, code := runCLI(t, "", step.args...)
 		if code != step.code || !strings.Contains(out, step.out) {
 			t.Errorf("%q: exit %d: %s%s", step.args, code, out, stderr)
 		}
@@ -49,7 +49,7 @@ func TestTrustCommand(t *testing.T) {
 		if got := setting(other); !strings.Contains(got, `= "unknown"`) {
 			t.Errorf("after %q the setting of another folder is %s", step.args, got)
 		}
-		if out, stderr, _ := cli(t, "", "call", "--root", dir, "run_command", `{"command":"echo hello"}`); !strings.Contains(out+stderr, step.runs) {
+		if out, stderr, _ := runCLI(t, "", "call", "--root", dir, "run_command", `{"command":"echo hello"}`); !strings.Contains(out+stderr, step.runs) {
 			t.Errorf("after %q: %s%s", step.args, out, stderr)
 		}
 	}
@@ -62,7 +62,7 @@ func TestTrustOfFolders(t *testing.T) {
 	a, b := project(t, map[string]string{"a.txt": "x\n"}), project(t, map[string]string{"b.txt": "x\n"})
 	say := func(word, dir string) {
 		t.Helper()
-		if _, stderr, code := cli(t, "", "trust", word, "--root", dir); code != 0 {
+		if _, stderr, code := runCLI(t, "", "trust", word, "--root", dir); code != 0 {
 			t.Fatal(stderr)
 		}
 	}
@@ -106,7 +106,7 @@ func TestTrustOfFolders(t *testing.T) {
 	if got := trust(serve(t, a, fakeeditor.Options{})); got != "unknown" {
 		t.Errorf("a damaged file: %s", got)
 	}
-	if _, stderr, code := cli(t, "", "trust", "yes", "--root", a); code != 1 || !strings.Contains(stderr, "mend or remove") {
+	if _, stderr, code := runCLI(t, "", "trust", "yes", "--root", a); code != 1 || !strings.Contains(stderr, "mend or remove") {
 		t.Errorf("a damaged file: exit %d: %s", code, stderr)
 	}
 	if data, _ := os.ReadFile(file); string(data) != "{" {

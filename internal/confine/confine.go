@@ -27,6 +27,7 @@ import (
 // Options are what a Confiner works with.
 type Options struct {
 	Program  string // this program's path; "" can start nothing
+	Root     string // the workspace's first folder
 	Home     statedir.Dir
 	NoHome   error // why Home must not be used
 	Settings Settings
@@ -77,9 +78,8 @@ func (c *Confiner) Level() (sandbox.Level, error) {
 	return c.box.LevelFor(sandbox.Mode(c.o.Settings.Now().String("sandbox.mode")))
 }
 
-// Words say what confines commands in root, as the settings are; "" when
-// nothing is run.
-func (c *Confiner) Words(root string) string {
+// Words say what confines commands, as the settings are; "" when nothing is run.
+func (c *Confiner) Words() string {
 	level, err := c.Level()
 	if c.o.Program == "" || err != nil {
 		return ""
@@ -87,7 +87,7 @@ func (c *Confiner) Words(root string) string {
 	if weak := level.Weak(); weak != "" {
 		return weak
 	}
-	return level.Words(base(c.o.Settings.Now(), root).Network)
+	return level.Words(base(c.o.Settings.Now(), c.o.Root).Network)
 }
 
 // Weak says what confines commands less than it should, as the settings are; ""

@@ -289,8 +289,8 @@ func unified(ch workspace.Change) string {
 func (c *call) effects(changes []workspace.Change) EffectList {
 	e := EffectList{Access: c.access(), Reads: slices.Clone(c.bound.Effects.Paths), Command: c.d.o.Redact.Text(c.bound.Effects.Command), Hosts: slices.Clone(c.bound.Effects.Hosts)}
 	e.Writes = touched(changes)
-	if (c.line != nil || c.bound.Effects.Confined) && c.d.o.Sandbox != nil {
-		e.Sandbox = c.d.o.Sandbox()
+	if (c.line != nil || c.bound.Effects.Confined) && c.d.o.Confined != nil {
+		e.Sandbox = c.d.o.Confined.Words()
 	}
 	return e
 }

@@ -19,7 +19,7 @@ func (c *call) read(ctx context.Context) {
 		return
 	}
 	j := shell.Judge{Rules: c.set.Commands, Place: c.place, Remembered: c.session.Remembered}
-	if c.d.o.Unconfined != nil && c.d.o.Unconfined() != "" {
+	if c.d.o.Confined != nil && c.d.o.Confined.Weak() != "" {
 		j.Secret = func() string { return c.aSecret(ctx) }
 	}
 	v := j.Judge(c.bound.Effects.Command)
@@ -87,8 +87,8 @@ func (c *call) aSecret(ctx context.Context) string {
 
 // lineFacts adds what the reading of the line found to the facts of a decision.
 func (c *call) lineFacts(f *policy.Facts) {
-	if (c.line != nil && !c.line.OnlyLooks() || c.bound.Effects.Confined) && c.d.o.Unconfined != nil {
-		f.Unconfined = c.d.o.Unconfined()
+	if (c.line != nil && !c.line.OnlyLooks() || c.bound.Effects.Confined) && c.d.o.Confined != nil {
+		f.Unconfined = c.d.o.Confined.Weak()
 	}
 	if c.line == nil {
 		return

@@ -40,18 +40,23 @@ type Options struct {
 	// have changed them; nil does nothing.
 	Refresh func()
 
-	// Unconfined says what confines commands less than it should; "" when
-	// nothing does. It is asked only about a call that runs more than looks; nil
-	// means that nothing is known to be missing.
-	Unconfined func() string
-
-	// Sandbox says what a command would be confined by, for who is asked about
-	// it; nil and "" say nothing.
-	Sandbox func() string
+	// Confined says how commands are confined; nil says nothing.
+	Confined Confinement
 
 	// Check looks at changes of the main tree that have been held for review,
 	// for as long as it may take. nil means that nobody does.
 	Check func(ctx context.Context, session string, changes []workspace.Change) *Checked
+}
+
+// Confinement says how commands are confined: *confine.Confiner. It is asked only
+// about a call that runs more than looks.
+type Confinement interface {
+	// Weak says what confines commands less than it should; "" when nothing
+	// does, or nothing is known to be missing.
+	Weak() string
+	// Words say what a command would be confined by, for who is asked about it;
+	// "" says nothing.
+	Words() string
 }
 
 // Settings are what the user decided, as far as calls are concerned. A value

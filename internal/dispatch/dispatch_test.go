@@ -614,8 +614,7 @@ func TestTheQuestionNamesTheSandbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "cautious")
-			r.o.Unconfined = func() string { return c.weak }
-			r.o.Sandbox = func() string { return c.sandbox }
+			r.o.Confined = confinement{c.weak, c.sandbox}
 			r.person.answer = says(Answer{})
 			r.call(t, "shell", `{"command":"make"}`)
 			r.call(t, "put", `{"path":"a.txt","text":"x"}`)
@@ -644,7 +643,7 @@ func TestBroadReadsAreAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "autonomous")
-			r.o.Unconfined = func() string { return c.weak }
+			r.o.Confined = confinement{weak: c.weak}
 			r.settings.SensitiveOK = func(string) bool { return c.allowed }
 			r.person.answer = says(Answer{})
 			res := r.call(t, "shell", `{"command":"`+c.line+`"}`)
@@ -1000,3 +999,9 @@ func BenchmarkSmallCall(b *testing.B) {
 	}
 	_ = args
 }
+
+// confinement says what it is told to.
+type confinement struct{ weak, words string }
+
+func (c confinement) Weak() string  { return c.weak }
+func (c confinement) Words() string { return c.words }

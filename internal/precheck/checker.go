@@ -35,8 +35,6 @@ type Options struct {
 	Settings Settings
 	Hide     *redact.Redactor
 
-	// Refused says why no language server may run; "": they may.
-	Refused func() string
 	// Changed is called when there is more to show; may be nil.
 	Changed func()
 }
@@ -118,6 +116,9 @@ func (k *Checker) QueueChanged() {
 	}
 }
 
+// refused reports whether no language server may run.
+func (k *Checker) refused() bool { return langserver.SettingsOf(k.o.Settings.Now()).Refused != "" }
+
 // views are the files with the pending edits and without, as servers may see
 // them.
 func (k *Checker) views() (base, files workspace.Files) {
@@ -132,7 +133,7 @@ func (k *Checker) guard(files workspace.Files) workspace.Files {
 // it does not find out in that time, the session is told later.
 func (k *Checker) Edit(ctx context.Context, id string, changes []workspace.Change) *dispatch.Checked {
 	wait := time.Duration(k.o.Settings.Now().Int("diagnostics.editWaitMs")) * time.Millisecond
-	if s, err := k.o.Sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.o.Refused() != "" {
+	if s, err := k.o.Sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.refused() {
 		return nil
 	}
 	names := namesIn(changes)
@@ -298,7 +299,7 @@ func (k *Checker) look(ctx context.Context) bool {
 			names = append(names, e.Name)
 		}
 	}
-	if len(names) == 0 || k.o.Refused() != "" {
+	if len(names) == 0 || k.refused() {
 		k.store(list.Revision, langserver.Check{}, true)
 		return k.pay(ctx)
 	}

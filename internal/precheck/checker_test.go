@@ -25,7 +25,7 @@ func TestCheckerBegins(t *testing.T) {
 	defer review.Close()
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		k := New(Options{Queue: review, Refused: func() string { return "" }, Changed: func() { looks++ }})
+		k := New(Options{Queue: review, Changed: func() { looks++ }})
 		k.found["gone.go"] = looked{} // a look at the empty queue forgets it
 		k.QueueChanged()
 		time.Sleep(time.Hour)

@@ -81,7 +81,7 @@ func (k *Checker) pay(ctx context.Context) bool {
 	k.mu.Lock()
 	sessions := slices.Sorted(maps.Keys(k.owed))
 	k.mu.Unlock()
-	if len(sessions) > 0 && k.o.Refused() != "" {
+	if len(sessions) > 0 && k.refused() {
 		k.mu.Lock()
 		clear(k.owed) // no server may look
 		k.mu.Unlock()

@@ -185,5 +185,9 @@ func Visible(s string) string {
 // interface.
 func (*Redactor) Sanitize(s string) string { return Sanitize(s) }
 
+// Shown makes a text of a model harmless where a person reads it: without
+// secrets, and with what can't be seen made visible.
+func (r *Redactor) Shown(s string) string { return Visible(r.Text(s)) }
+
 // Visible is the function of that name.
 func (*Redactor) Visible(s string) string { return Visible(s) }

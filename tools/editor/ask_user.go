@@ -24,6 +24,15 @@ type Question struct {
 	AllowCustom bool // an answer besides the options is possible
 }
 
+// Shown is the question as a person sees it, made harmless by show.
+func (q Question) Shown(show func(string) string) (text string, options []string) {
+	options = make([]string, len(q.Options))
+	for i, o := range q.Options {
+		options[i] = show(o)
+	}
+	return show(q.Text), options
+}
+
 //go:embed ask_user.md
 var askUserText string
 

@@ -42,12 +42,21 @@ type Options struct {
 	Secrets func(values []string) // gets the secret values that the settings hold
 }
 
-// New returns the settings of a workspace with these folders; the first one
-// has the project's file. Nothing is read before Load.
-func New(folders []string, o Options) *Settings { return &Settings{options: o, folders: folders} }
+// New returns settings of which nothing is read before Open.
+func New(o Options) *Settings { return &Settings{options: o} }
 
-// Load reads all sources again, the client's layers in their order, and returns
-// what is wrong with them, in words for the user.
+// Open reads all sources for a workspace with these folders, of which the first
+// has the project's file, and returns what is wrong with them, in words for the
+// user. client are the editor's layers.
+func (s *Settings) Open(folders []string, client ...json.RawMessage) []string {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	s.folders, s.client = folders, client
+	return s.read()
+}
+
+// Load reads all sources again, with these layers of the client in their order,
+// and returns what is wrong with them.
 func (s *Settings) Load(client ...json.RawMessage) []string {
 	s.loading.Lock()
 	defer s.loading.Unlock()

@@ -260,3 +260,8 @@ func (e *endpoint) close() error {
 	}
 	return b.Close()
 }
+
+// Instructions are what every agent is told once.
+const Instructions = "Read, search, edit and run commands in this workspace with these tools rather than your own: " +
+	"the user reviews the edits made here, and those made otherwise pass the review by. Paths are relative to the workspace. " +
+	"An edit may be held until the user accepts it: these tools see it at once, other programs only then."

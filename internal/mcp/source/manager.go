@@ -329,3 +329,19 @@ func clip(s string) string {
 	}
 	return s
 }
+
+// CheckHidden fails unless directories are what a server was found to lack: only
+// these are shown to it, nobody else's wish comes in by this way.
+func (m *Manager) CheckHidden(name string, dirs []string) error {
+	list := m.List()
+	i := slices.IndexFunc(list, func(st Status) bool { return st.Name == name })
+	if i < 0 {
+		return fmt.Errorf("there is no MCP server %s; sidecar.mcp.list names them", name)
+	}
+	for _, dir := range dirs {
+		if !slices.Contains(list[i].Hidden, dir) {
+			return fmt.Errorf("%s is not among the directories that are hidden from %s; look at sidecar.mcp.list again", dir, name)
+		}
+	}
+	return nil
+}

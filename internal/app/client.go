@@ -1,0 +1,432 @@
+// Package app builds a server of its parts. What lives differently long is built
+// apart:
+//
+//	Client            as long as a connection: settings, sessions, events, workers
+//	 └─ Home          as long as one state directory: review queue, audit log, shadows
+//	     └─ Workspace as long as a set of folders: files, indexes, processes, dispatcher
+//
+// When the client changes its folders, a new Workspace comes in the place of the
+// old one, which ends with its last call. The Home stays if its directory does.
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/worker"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/tools/editor"
+)
+
+// version is set when a release is built.
+var version = ""
+
+// Version names the build: the release, else the commit that Go recorded.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// Options are what differs between those who open a workspace. Log is needed.
+type Options struct {
+	Log     *slog.Logger
+	Level   *slog.LevelVar    // follows the setting log.level; nil: nothing does
+	Program string            // this program's path, which is started again for what is confined; "" confines nothing
+	Layers  []json.RawMessage // settings of the client
+	Mode    string            // of the default session; "": that of the settings
+	Queue   QueueUse
+
+	// Resident says that the process stays: what changes is watched, and searches
+	// remember what they read.
+	Resident bool
+
+	User User
+
+	// Person serves a command line of a person, over the socket of the workspace;
+	// own: this process has started the program. nil serves none.
+	Person func(ctx context.Context, c *Client, conn net.Conn, own bool)
+}
+
+// User is the way to whoever uses the workspace. What is nil is not there.
+type User struct {
+	Approver    dispatch.Approver
+	People      editor.People
+	Diagnostics *server.Diagnostics // what the editor shows
+
+	Warn          func(text string)                        // puts a text before the user
+	QueueChanged  func()                                   // the review queue changed
+	IndexChanged  func()                                   // the project index changed
+	OpenDocuments func(base workspace.View) workspace.View // the files as the user sees them
+}
+
+// QueueUse says when the review queue is opened. It is not opened without need,
+// because that leaves traces in the workspace.
+type QueueUse int
+
+// The uses of the queue.
+const (
+	QueueNever  QueueUse = iota
+	QueueByMode          // when the mode holds edits there, or there may be some
+	QueueAlways
+)
+
+// ErrMode says that there is no mode of that name.
+var ErrMode = errors.New("there is no such mode")
+
+// Client is who the server works for: an editor, an agent, or a command line.
+type Client struct {
+	Settings *live.Settings
+	Sessions *session.Store
+	Bus      *events.Bus
+	Hide     *redact.Redactor
+
+	o       Options
+	parsers *worker.Parsers
+	host    *endpoint.Host // nil: nobody attaches
+
+	home      atomic.Pointer[Home]
+	workspace atomic.Pointer[Workspace] // nil: the client has no folder open
+	ending    sync.WaitGroup            // workspaces that were replaced, until their calls have ended
+	left      []string                  // folders that were the first and are not now
+	close     func() error
+}
+
+// NewClient returns a client that has no folder open.
+func NewClient(o Options) *Client {
+	c := &Client{o: o, Bus: events.NewBus(), Hide: redact.OfLogger(o.Log), parsers: worker.NewParsers(o.Program)}
+	c.Settings = live.New(live.Options{Level: o.Level, Secrets: func(values []string) { c.Hide.Know("settings", values) }})
+	c.close = sync.OnceValue(c.end)
+	return c
+}
+
+// Open opens folders for a client of its own; closing that ends them.
+func Open(ctx context.Context, folders []workspace.Folder, o Options) (*Workspace, error) {
+	c := NewClient(o)
+	w, _, err := c.SetFolders(ctx, folders)
+	if err == nil && w == nil {
+		err = errors.New("sidecar-ls needs a workspace folder; open a folder in the editor, or name one with --root")
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return w, nil
+}
+
+// Workspace is what the client has open now; nil is no folder.
+func (c *Client) Workspace() *Workspace { return c.workspace.Load() }
+
+// Log is where it is logged.
+func (c *Client) Log() *slog.Logger { return c.o.Log }
+
+// Warn puts a text before the user, if there is a way to them.
+func (c *Client) Warn(text string) {
+	if c.o.User.Warn != nil {
+		c.o.User.Warn(text)
+	}
+}
+
+// SetFolders opens the folders that the client has now, in the place of those
+// that it had, and returns what is wrong with some of them, in words for the
+// user. The first folder stays the first as long as it is one. With no folder
+// left there is no workspace. One call at a time.
+func (c *Client) SetFolders(ctx context.Context, folders []workspace.Folder) (w *Workspace, problems []string, err error) {
+	if before := c.Workspace(); before != nil {
+		folders, problems = usable(folders)
+		if len(folders) == 0 {
+			return nil, problems, c.closeFolders()
+		}
+		if folders = keepFirst(folders, before.Disk.Folders()[0].Dir); slices.Equal(folders, before.Disk.Folders()) {
+			return before, problems, nil
+		}
+		w, err = c.replace(ctx, before, folders)
+		return w, problems, err
+	}
+	if len(folders) == 0 {
+		return nil, nil, nil
+	}
+	w, err = c.openFirst(ctx, folders)
+	return w, nil, err
+}
+
+// openFirst opens folders where none is open.
+func (c *Client) openFirst(ctx context.Context, folders []workspace.Folder) (*Workspace, error) {
+	w := &Workspace{Client: c}
+	w.problems.add(c.Settings.Open(dirsOf(folders), c.o.Layers...)...)
+	if c.o.Mode != "" {
+		if _, ok := c.Settings.Mode(c.o.Mode); !ok {
+			return nil, fmt.Errorf("%w as %q", ErrMode, c.o.Mode)
+		}
+	}
+	home, err := openHome(c, folders[0].Dir)
+	if err != nil {
+		return nil, err
+	}
+	c.home.Store(home)
+	if c.Sessions == nil {
+		c.Sessions = c.newSessions()
+	}
+	w.Home = home
+	if err := w.build(ctx, folders, nil); err != nil {
+		c.home.Store(nil)
+		return nil, errors.Join(err, home.close())
+	}
+	c.begin(w)
+	return w, nil
+}
+
+// replace opens folders in the place of those of before.
+func (c *Client) replace(ctx context.Context, before *Workspace, folders []workspace.Folder) (*Workspace, error) {
+	c.left = slices.DeleteFunc(c.left, func(dir string) bool { return dir == folders[0].Dir }) // its queue is opened
+	w, stays := &Workspace{Client: c, Home: before.Home}, true
+	if home := before.Home; string(home.Dir) != folders[0].Dir || home.Err != nil || home.Dir.Check() != nil {
+		stays = false
+		var err error
+		if w.Home, err = openHome(c, folders[0].Dir); err != nil {
+			return nil, err
+		}
+	}
+	err := w.build(ctx, folders, before)
+	if err == nil && stays && w.Home.Queue != nil {
+		err = w.Home.Queue.Move(ctx, w.Live, pendingedits.NamesOf(folders))
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}
+	if err != nil {
+		if !stays {
+			err = errors.Join(err, w.Home.close())
+		}
+		return nil, err
+	}
+	if !stays {
+		if err := w.takeEdits(ctx, before); err != nil {
+			w.problems.add("some pending edits stay with " + string(before.Home.Dir) + ": " + err.Error())
+		}
+		c.left = append(c.left, string(before.Home.Dir))
+	}
+	w.takeBack(ctx)
+	c.begin(w)
+	c.Settings.SetFolders(dirsOf(folders))
+	c.admit()
+	c.ending.Go(func() {
+		<-before.Dispatch.Retire()
+		if !stays {
+			_ = w.takeEdits(context.WithoutCancel(ctx), before) // that the last calls have proposed
+			_ = before.Home.close()
+		}
+		_ = before.close()
+	})
+	return w, nil
+}
+
+// begin is the moment from which a workspace is the client's.
+func (c *Client) begin(w *Workspace) {
+	w.Home.commits.SetFiles(w.Disk)
+	c.home.Store(w.Home)
+	c.workspace.Store(w)
+	if w.checker != nil {
+		w.checker.Begin()
+	}
+}
+
+// Close ends all that the client has open.
+func (c *Client) Close() error { return c.close() }
+
+func (c *Client) end() error {
+	err := c.closeFolders()
+	c.parsers.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return errors.Join(err, c.Bus.Close(ctx))
+}
+
+// closeFolders ends what belongs to folders.
+func (c *Client) closeFolders() error {
+	c.host.Close()
+	c.host = nil
+	c.ending.Wait()
+	w := c.workspace.Swap(nil)
+	if w == nil {
+		return nil
+	}
+	return errors.Join(w.Home.close(), w.close())
+}
+
+// newSessions are kept as long as the client stays.
+func (c *Client) newSessions() *session.Store {
+	return session.NewStore(session.Options{
+		DefaultMode: func() string {
+			if c.o.Mode != "" {
+				return c.o.Mode
+			}
+			return c.Settings.Now().String("mode")
+		},
+		Stricter:  config.StricterMode,
+		ValidMode: func(name string) bool { _, ok := c.Settings.Mode(name); return ok },
+		Root: func(shadow string) (string, error) {
+			home := c.home.Load()
+			if shadow == "" {
+				return string(home.Dir), nil
+			}
+			return home.rootOf(shadow)
+		},
+		Budget: func() session.Budget {
+			set := c.Settings.Now()
+			return session.Budget{Tokens: int64(set.Int("budget.tokens")), Calls: int64(set.Int("budget.calls"))}
+		},
+	})
+}
+
+// batch reports whether what a session proposes is accepted as a whole or not at
+// all.
+func (c *Client) batch(sessionID string) bool {
+	s, err := c.Sessions.Get(sessionID)
+	if err != nil {
+		return false
+	}
+	m, ok := c.Settings.Mode(s.Mode())
+	if s.Shadow != "" {
+		m = m.InShadow()
+	}
+	return ok && m.Batch
+}
+
+// tell puts a text into the next result of a session, if it is still open.
+func (c *Client) tell(sessionID, text string) {
+	if s, err := c.Sessions.Get(sessionID); err == nil {
+		s.Tell(text)
+	}
+}
+
+// queueChanged tells those who show the review queue.
+func (c *Client) queueChanged() {
+	if w := c.Workspace(); w != nil {
+		w.checker.QueueChanged()
+	}
+	if c.o.User.QueueChanged != nil {
+		c.o.User.QueueChanged()
+	}
+}
+
+// Host lets agents and command lines in, by the sockets of the folders. leave
+// gives way to another process; nil never does.
+func (c *Client) Host(kind attach.Kind, leave func() bool) *endpoint.Host {
+	c.host = endpoint.NewHost(endpoint.HostOptions{
+		Kind: kind, Version: Version(), Log: c.o.Log, Leave: leave,
+		Tools: func() endpoint.Tools { return c.Tools(kind) },
+		Person: func(ctx context.Context, conn net.Conn, own bool) {
+			if c.o.Person != nil {
+				c.o.Person(ctx, c, conn, own)
+			}
+		},
+	})
+	return c.host
+}
+
+// Tools are what agents get.
+func (c *Client) Tools(kind attach.Kind) endpoint.Tools {
+	last := c.Workspace()
+	return endpoint.Tools{
+		Dispatch: func() *dispatch.Dispatcher {
+			if w := c.Workspace(); w != nil {
+				return w.Dispatch
+			}
+			return last.Dispatch // all ends
+		},
+		Sessions: c.Sessions,
+		Bus:      c.Bus,
+		People:   kind == attach.Editor,
+		Strict:   c.Settings.StrictSchemas,
+	}
+}
+
+// admit lets the agents of the folders in.
+func (c *Client) admit() {
+	dirs := dirsOf(c.Workspace().Disk.Folders())
+	if !c.Settings.Now().Bool("mcp.attach") {
+		dirs = nil
+	}
+	if err := c.host.Admit(dirs...); err != nil {
+		c.o.Log.Warn("agents can't attach to this server", "error", err)
+	}
+}
+
+// reportSetAside reports what a program made that git would have run, and that
+// was set aside: a command's result says it, and the user hears of a program
+// that stays.
+func (c *Client) reportSetAside(text string, argv []string) {
+	if len(argv) == 0 {
+		c.o.Log.Warn(text)
+		return
+	}
+	c.o.Log.Warn(text, "program", filepath.Base(argv[0]))
+	c.Warn(text)
+}
+
+// dirsOf are the directories of folders.
+func dirsOf(folders []workspace.Folder) []string {
+	dirs := make([]string, len(folders))
+	for i, f := range folders {
+		dirs[i] = f.Dir
+	}
+	return dirs
+}
+
+// keepFirst puts the folder with that directory first, if there is one.
+func keepFirst(folders []workspace.Folder, dir string) []workspace.Folder {
+	if i := slices.IndexFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir }); i > 0 {
+		first := folders[i]
+		return slices.Insert(slices.Delete(folders, i, i+1), 0, first)
+	}
+	return folders
+}
+
+// usable are the folders that can be opened, each once.
+func usable(folders []workspace.Folder) (good []workspace.Folder, problems []string) {
+	seen := map[string]string{}
+	for _, f := range folders {
+		real, err := filepath.EvalSymlinks(f.Dir)
+		if err == nil {
+			var info os.FileInfo
+			if info, err = os.Stat(real); err == nil && !info.IsDir() {
+				err = errors.New("it is not a directory")
+			}
+		}
+		switch other, twice := seen[real]; {
+		case err != nil:
+			problems = append(problems, fmt.Sprintf("%s is left out: %v", f.Dir, err))
+		case twice:
+			problems = append(problems, fmt.Sprintf("%s is left out: it is %s", f.Dir, other))
+		default:
+			seen[real] = f.Dir
+			good = append(good, f)
+		}
+	}
+	return good, problems
+}

@@ -1,0 +1,188 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/decisions"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/repos"
+	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+)
+
+// Home is what one state directory holds: it lives as long as a workspace has
+// that directory.
+type Home struct {
+	Dir      statedir.Dir
+	Err      error               // Dir must not be used
+	Queue    *pendingedits.Store // nil: QueueErr says why
+	QueueErr error
+	Audit    *auditlog.Log // nil: Err says why
+	Shadows  *shadow.Manager
+
+	commits *batchcommit.Committer
+	options homeOptions
+}
+
+// homeOptions are what a Home is made with.
+type homeOptions struct {
+	settings *live.Settings
+	hide     *redact.Redactor
+	log      *slog.Logger
+	user     queueUser
+}
+
+// queueUser hears of the review queue.
+type queueUser interface {
+	tell(session, text string)
+	batch(session string) bool
+	queueChanged()
+	Warn(text string)
+}
+
+func openHome(c *Client, dir string) (*Home, error) {
+	return newHome(statedir.Dir(dir), homeOptions{settings: c.Settings, hide: c.Hide, log: c.o.Log, user: c})
+}
+
+// newHome opens what is in a directory, except for the review queue.
+func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
+	h = &Home{Dir: dir, Err: dir.Check(), QueueErr: errors.New("the review queue is not open"), options: o}
+	h.Shadows, err = shadow.New(shadow.Options{
+		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Trusted: o.settings.Trusted, Log: o.log,
+		Limits: func() shadow.Limits {
+			set := o.settings.Now()
+			return shadow.Limits{Shadows: set.Int("shadow.max"), Files: set.Int("shadow.maxFiles"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20, Pool: cmp.Or(set.Int("shadow.keep"), -1)}
+		},
+		Hidden: func(name string) bool { return workspace.Sensitive(name) && !o.settings.SensitiveOK(name) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.commits = batchcommit.New(string(dir), &repos.Repos{Options: gitrepo.Options{Trusted: o.settings.Trusted}, Shadow: h.Shadows.Top})
+	if h.Err != nil {
+		h.QueueErr = h.Err
+		return h, nil
+	}
+	h.Audit = auditlog.New(dir.Logs(), auditlog.Options{
+		Prepare: dir.Prepare,
+		Failed: func(err error) {
+			o.log.Error("calls are not written down", "error", err)
+			o.user.Warn("What tools do is not written down: " + o.hide.Text(err.Error()) + ". Calls go on.")
+		},
+	})
+	return h, nil
+}
+
+// queueWait is how long an edit waits for another process that has the queue:
+// one that ends its calls before it leaves, or a command that decides on edits.
+const queueWait = 10 * time.Second
+
+// openQueue opens the review queue over the files as the user sees them.
+func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, report func(text string)) {
+	h.Queue, h.QueueErr = pendingedits.Open(h.Dir.Queue(), files, pendingedits.Options{
+		Notify:  h.options.user.tell,
+		Decided: h.record,
+		Changed: h.options.user.queueChanged,
+		Commits: h.commits,
+		Names:   pendingedits.NamesOf(folders),
+		Wait:    queueWait,
+		Room:    func(ctx context.Context) { attach.MakeRoom(ctx, string(h.Dir)) },
+		Report:  report,
+		Prepare: h.Dir.Prepare,
+	})
+	if h.QueueErr != nil {
+		h.Queue = nil
+	}
+}
+
+// record writes down what a person decided.
+func (h *Home) record(d pendingedits.Decision) {
+	if h.Audit != nil && h.options.settings.Dispatch().Audit {
+		decisions.Record(h.Audit, h.options.hide, d)
+	}
+}
+
+// LockedOut says why what is pending is not known here, if it isn't.
+func (h *Home) LockedOut() error {
+	if h.Queue == nil {
+		return h.QueueErr
+	}
+	return h.Queue.Locked()
+}
+
+// VerifyAudit reads the audit log and says whether it is as it was written.
+func (h *Home) VerifyAudit() (auditlog.Report, error) {
+	if err := h.flushAudit(); err != nil {
+		return auditlog.Report{}, err
+	}
+	return auditlog.Verify(h.Dir.Logs())
+}
+
+// FindAudit returns records of the audit log.
+func (h *Home) FindAudit(q auditlog.Query) ([]auditlog.Record, error) {
+	if err := h.flushAudit(); err != nil {
+		return nil, err
+	}
+	return auditlog.Find(h.Dir.Logs(), q)
+}
+
+func (h *Home) flushAudit() error {
+	if h.Audit == nil {
+		return h.Err
+	}
+	return h.Audit.Flush()
+}
+
+// rootOf is the directory that stands for the folder in a shadow.
+func (h *Home) rootOf(id string) (string, error) {
+	sh, err := h.Shadows.Get(context.Background(), id)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(sh.Root); err != nil {
+		return "", errors.New("the folder that is open does not exist at its commit")
+	}
+	return sh.Root, nil
+}
+
+func (h *Home) close() error {
+	h.Shadows.Close()
+	var err error
+	if h.Queue != nil {
+		err = h.Queue.Close()
+	}
+	if h.Audit != nil {
+		err = errors.Join(err, h.Audit.Close())
+	}
+	return err
+}
+
+// recovered says what was found of an interrupted change of files.
+func recovered(r workspace.RecoverReport) (said []string) {
+	for _, row := range []struct {
+		what  string
+		names []string
+	}{
+		{"a change that was interrupted has been finished: ", r.Finished},
+		{"a change was interrupted, and these files were changed since by somebody else; they are left as they are: ", r.Conflicts},
+		{"kept for you to look at: ", r.Kept},
+	} {
+		if len(row.names) > 0 {
+			said = append(said, row.what+strings.Join(row.names, ", "))
+		}
+	}
+	return said
+}

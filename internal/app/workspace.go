@@ -1,0 +1,318 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/precheck"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/repos"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Workspace is everything between a client and the files of one set of folders.
+type Workspace struct {
+	Client *Client
+	Home   *Home
+
+	Disk     *workspace.Disk
+	Live     workspace.View // as the user sees the files
+	Registry *tools.Registry
+	Dispatch *dispatch.Dispatcher
+	Index    *indexing.Knowledge
+	Confiner *confine.Confiner
+	Servers  *langserver.Pool
+	Sources  *source.Manager // of MCP; nil: the process doesn't stay
+
+	repos    *repos.Repos
+	watch    *watch.Lazy
+	texts    *textindex.Index // nil: the process doesn't stay
+	values   *secrets.Values
+	shadows  *shadow.Open
+	checker  *precheck.Checker // nil: nobody waits for what it finds
+	problems problems          // what the user should know: settings, recovery, the queue
+}
+
+// build makes the parts, from the files up. before is the workspace in whose
+// place this one comes; nil: it is the first. What was made is closed if the
+// rest can't be.
+func (w *Workspace) build(ctx context.Context, folders []workspace.Folder, before *Workspace) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	if err := w.openFiles(ctx, folders); err != nil {
+		return err
+	}
+	w.openProcesses(folders)
+	w.openIndexes()
+	return w.openTools(before)
+}
+
+// openFiles opens the files, and the review queue over them.
+func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) error {
+	c, home := w.Client, w.Home
+	options := workspace.DiskOptions{StateDir: filepath.Join(home.Dir.State(), "apply"), Prepare: home.Dir.Prepare}
+	if home.Err != nil {
+		options.StateDir = "" // then only what needs no journal is atomic
+	}
+	var err error
+	if w.Disk, err = workspace.OpenDisk(folders, options); err != nil {
+		return err
+	}
+	w.watch = watch.NewLazy(w.Disk)
+	w.Live = w.Disk
+	if c.o.User.OpenDocuments != nil {
+		w.Live = c.o.User.OpenDocuments(w.Disk)
+	}
+	w.shadows = shadow.NewOpen(home.Shadows, w.Live)
+	mode, _ := c.Settings.Mode(c.o.Mode)
+	use := c.o.Queue == QueueAlways || c.o.Queue == QueueByMode && (mode.ToStore || home.Dir.HasQueue())
+	if home.Queue != nil || home.Err != nil || !use {
+		return nil
+	}
+	report, err := w.Disk.Recover(ctx) // finishes an interrupted accept
+	if err != nil {
+		w.problems.add("an interrupted change of files could not be finished: " + err.Error())
+	}
+	w.problems.add(recovered(report)...)
+	home.openQueue(w.Live, folders, func(text string) {
+		if w.problems.add(text) {
+			c.o.Log.Warn("review", "problem", text)
+		}
+	})
+	return nil
+}
+
+// openProcesses readies what starts other programs: commands, language servers.
+func (w *Workspace) openProcesses(folders []workspace.Folder) {
+	c := w.Client
+	for _, f := range folders {
+		sandbox.Sweep(f.Dir)
+	}
+	if w.Home.Err == nil {
+		w.problems.add(confine.Leftovers(w.Home.Dir)...)
+	}
+	w.repos = &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted}, Shadow: w.Home.Shadows.Top}
+	if c.o.Resident {
+		w.repos.Watch = w.watch
+	}
+	var finder secrets.Finder
+	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
+	w.Confiner = confine.New(confine.Options{
+		Program: c.o.Program, Root: folders[0].Dir, Home: w.Home.Dir, NoHome: w.Home.Err,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Report: c.reportSetAside,
+	})
+	w.Servers = langserver.New(langserver.Options{
+		Start:    w.Confiner.LanguageServer,
+		Settings: func() langserver.Settings { return langserver.SettingsOf(c.Settings.Now()) },
+		Changes:  func(files workspace.Files) langserver.Changes { return langserver.ChangesOf(files, w.watch) },
+		Dependents: func(ctx context.Context, files workspace.Files, text string, like func(string) bool, limit int) []string {
+			return w.texts.Having(ctx, files, text, like, limit)
+		},
+		Log: c.o.Log,
+	})
+}
+
+// openIndexes readies what is known of the files, and what watches over edits.
+func (w *Workspace) openIndexes() {
+	c := w.Client
+	w.Index = indexing.New(indexing.Options{
+		Watch: w.watch, Parsers: c.parsers, Repos: w.repos.Options, Home: w.Home.Dir, Settings: c.Settings, Hide: c.Hide, Log: c.o.Log,
+		Resident: c.o.Resident, Changed: c.o.User.IndexChanged,
+	})
+	if !c.o.Resident {
+		return
+	}
+	w.texts = textindex.New(w.Disk, w.watch.Subscribe, textindex.Options{})
+	if w.Home.Queue != nil {
+		w.checker = precheck.New(precheck.Options{
+			Live: w.Live, Queue: w.Home.Queue, Servers: w.Servers, Sessions: c.Sessions, Settings: c.Settings, Hide: c.Hide,
+			Changed: c.o.User.QueueChanged,
+		})
+	}
+}
+
+// openTools makes the tools and what runs them.
+func (w *Workspace) openTools(before *Workspace) error {
+	c := w.Client
+	w.Registry = tools.NewRegistry(tools.RegistryOptions{
+		Warn: func(text string) { c.o.Log.Warn(text) },
+		Changed: func([]string) {
+			c.Bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{Activated: []string{}}})
+		},
+	})
+	options := dispatch.Options{
+		Registry: w.Registry, Sessions: c.Sessions, Approver: c.o.User.Approver, Bus: c.Bus, Audit: w.Home.Audit, Log: c.o.Log,
+		Redact: c.Hide, Settings: c.Settings.Dispatch, Views: w.views, Refresh: w.values.Refresh, Confined: w.Confiner,
+	}
+	if before != nil {
+		options.After = before.Dispatch
+	}
+	if w.checker != nil {
+		options.Check = w.checker.Edit
+	}
+	w.Dispatch = dispatch.New(options)
+	if err := w.Registry.Register(tools.Builtin, w.builtins()...); err != nil {
+		return err
+	}
+	if c.o.Resident {
+		w.Sources = w.newSources()
+	}
+	return nil
+}
+
+// newSources has the MCP servers; none is started before it is told to look at
+// the settings.
+func (w *Workspace) newSources() *source.Manager {
+	c, root := w.Client, w.Disk.Folders()[0].Dir
+	warn := c.o.User.Warn
+	if warn == nil {
+		warn = func(text string) { c.o.Log.Warn(text) }
+	}
+	return source.New(source.Options{
+		Config: source.FromSettings{Settings: c.Settings, Root: root, Hide: c.Hide},
+		Start: func(ctx context.Context, s source.Server) (*source.Process, error) {
+			return w.Confiner.MCPServer(ctx, root, s)
+		},
+		HTTP: http.DefaultTransport,
+		Root: root, Memory: source.NewUserMemory(root), Registry: w.Registry, Version: Version(), Log: c.o.Log,
+		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
+		Warn:  func(text string) { warn(c.Hide.Shown(text)) },
+	})
+}
+
+// views are the views of a session.
+func (w *Workspace) views(s *session.Session) dispatch.Destinations {
+	if s.Shadow == "" {
+		return mainTree{w.Live, w.Home}
+	}
+	files, err := w.shadows.View(context.Background(), s.Shadow, s.Root)
+	if err != nil {
+		files = workspace.Gone(tools.Errorf(tools.Unavailable, "the shadow workspace %s can't be used any more (%v); work in another session", s.Shadow, err))
+	}
+	return shadowTree{files, func(ctx context.Context) error { return w.Home.Shadows.Materialize(ctx, s.Shadow) }}
+}
+
+// Problems are what the user should know of the start. Those that come later
+// are logged.
+func (w *Workspace) Problems() []string { return w.problems.show() }
+
+// Close ends the client that has the workspace open, and all that it has.
+func (w *Workspace) Close() error { return w.Client.Close() }
+
+// close ends what no other workspace takes over.
+func (w *Workspace) close() error {
+	w.checker.Close()
+	if w.Servers != nil {
+		w.Servers.Close()
+	}
+	if w.Sources != nil {
+		w.Sources.Close()
+	}
+	if w.Confiner != nil {
+		w.Confiner.Close()
+	}
+	if w.values != nil {
+		w.values.Close()
+	}
+	if w.texts != nil {
+		w.texts.Close()
+	}
+	var err error
+	if w.Index != nil {
+		err = w.Index.Close()
+	}
+	if w.Disk != nil {
+		w.shadows.Close()
+		err = errors.Join(err, w.watch.Close(), w.Disk.Close())
+	}
+	return err
+}
+
+// takeEdits moves the pending edits of files that are still there out of the
+// queue of a folder that is not.
+func (w *Workspace) takeEdits(ctx context.Context, before *Workspace) error {
+	if w.Home.Queue == nil || before.Home.Queue == nil {
+		return nil
+	}
+	ours, theirs := pendingedits.NamesOf(w.Disk.Folders()), pendingedits.NamesOf(before.Disk.Folders())
+	return w.Home.Queue.Take(ctx, before.Home.Queue, func(name string) (string, bool) { return ours.From(theirs, name) })
+}
+
+// takeBack takes over the edits that a folder has kept since it was the first
+// one.
+func (w *Workspace) takeBack(ctx context.Context) {
+	if w.Home.Queue == nil {
+		return
+	}
+	folders := w.Disk.Folders()
+	for i, f := range folders {
+		left := slices.Index(w.Client.left, f.Dir)
+		if i == 0 || left < 0 {
+			continue
+		}
+		theirs := slices.Insert(slices.Delete(slices.Clone(folders), i, i+1), 0, f)
+		dir := statedir.Dir(f.Dir)
+		err := dir.Check()
+		var from *pendingedits.Store
+		if err == nil {
+			from, err = pendingedits.Open(dir.Queue(), w.Live, pendingedits.Options{Names: pendingedits.NamesOf(theirs)})
+		}
+		if err == nil {
+			err = errors.Join(w.Home.Queue.Take(ctx, from, func(name string) (string, bool) { return name, true }), from.Close())
+		}
+		if err != nil {
+			w.problems.add("the pending edits of " + f.Dir + " come back when it is the first folder again: " + err.Error())
+			continue
+		}
+		w.Client.left = slices.Delete(w.Client.left, left, left+1)
+	}
+}
+
+// problems are what went wrong while a workspace was opened.
+type problems struct {
+	mu    sync.Mutex
+	texts []string
+	shown bool
+}
+
+// add notes some for who opens the workspace, and returns whether that is too
+// late: a queue that is open goes on while the rest is built.
+func (p *problems) add(texts ...string) (late bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.shown {
+		p.texts = append(p.texts, texts...)
+	}
+	return p.shown
+}
+
+// show returns all of them. Those that come after it are too late.
+func (p *problems) show() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = true
+	return slices.Clone(p.texts)
+}

@@ -1,0 +1,161 @@
+// Package batchcommit makes the commits that wait for a batch of the review queue,
+// once a person has accepted it.
+package batchcommit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// Committer makes the commits of accepted batches in the repository that has
+// their files.
+type Committer struct {
+	root  string // of the workspace; where a commit of what is staged is made
+	repos Repos
+
+	disk atomic.Pointer[workspace.Disk]
+}
+
+// Repos opens the repository of a directory: *repos.Repos.
+type Repos interface {
+	Open(ctx context.Context, dir string) (*gitrepo.Repo, error)
+}
+
+// New returns a Committer for the workspace in root. It needs to know the files
+// before it is used.
+func New(root string, repos Repos) *Committer { return &Committer{root: root, repos: repos} }
+
+// SetFiles says which files the names of batches are of from now on.
+func (c *Committer) SetFiles(disk *workspace.Disk) { c.disk.Store(disk) }
+
+// Staged reports whether something is staged that no commit of the list is to
+// take.
+func (c *Committer) Staged(ctx context.Context, waiting pendingedits.List) bool {
+	if slices.ContainsFunc(waiting.Commits, func(q pendingedits.Commit) bool { return len(q.Files) == 0 }) {
+		return false
+	}
+	repo, err := c.repos.Open(ctx, c.root)
+	if err != nil {
+		return false
+	}
+	st, err := repo.Status(ctx, gitrepo.StatusOptions{Untracked: gitrepo.UntrackedNone})
+	return err == nil && slices.ContainsFunc(st.Files, func(f gitrepo.FileStatus) bool { return f.Staged != ' ' && !f.Conflict })
+}
+
+// Head implements pendingedits.Committer.
+func (c *Committer) Head(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
+	repo, _, err := c.request(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	head, err := repo.Head(ctx)
+	if err != nil || len(r.Files) > 0 {
+		return head, err
+	}
+	// What is staged tells the commit from others afterwards. An index that is
+	// no tree can't be committed either, and git says why.
+	tree, _ := repo.StagedTree(ctx)
+	return head + stagedMark + tree, nil
+}
+
+// stagedMark stands between the commit and the tree in what Head says of a
+// commit of what is staged.
+const stagedMark = " staged "
+
+// Commit implements pendingedits.Committer.
+func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
+	repo, req, err := c.request(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if len(req.Paths) == 0 {
+		below, err := filepath.Rel(repo.Dir, c.root)
+		if err != nil {
+			return "", err
+		}
+		if below == "." {
+			below = ""
+		}
+		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below))
+		return res.Hash, err
+	}
+	res, err := repo.CommitPaths(ctx, req)
+	return res.Hash, err
+}
+
+// Made implements pendingedits.Committer.
+func (c *Committer) Made(ctx context.Context, head string, r pendingedits.CommitRequest) (string, error) {
+	repo, req, err := c.request(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	head, req.Staged, _ = strings.Cut(head, stagedMark)
+	hash, _, err := repo.CommitMade(ctx, head, req)
+	return hash, err
+}
+
+// request is r for the repository of its files, which must be one.
+func (c *Committer) request(ctx context.Context, r pendingedits.CommitRequest) (*gitrepo.Repo, gitrepo.CommitRequest, error) {
+	req := gitrepo.CommitRequest{Message: r.Message, Models: r.Models}
+	if len(r.Files) == 0 {
+		repo, err := c.repos.Open(ctx, c.root)
+		return repo, req, err
+	}
+	disk := c.disk.Load()
+	repos := map[string]*gitrepo.Repo{} // by directory
+	var repo *gitrepo.Repo
+	for _, f := range r.Files {
+		dir, base, err := real(disk.Abs(f.Name))
+		if err != nil {
+			return nil, req, err
+		}
+		at := repos[dir]
+		if at == nil {
+			if at, err = c.repos.Open(ctx, dir); err != nil {
+				return nil, req, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			repos[dir] = at
+		}
+		if repo != nil && at.Dir != repo.Dir {
+			return nil, req, errors.New("the files of this commit are in more than one repository; reject those of one, or the commit")
+		}
+		repo = at
+		rel, err := filepath.Rel(repo.Dir, filepath.Join(dir, base))
+		if err != nil {
+			return nil, req, err
+		}
+		now, err := disk.ReadFile(f.Name)
+		req.Paths = append(req.Paths, gitrepo.PathState{
+			Path: filepath.ToSlash(rel), Data: f.Data, Exists: f.Data != nil, Mode: f.Mode,
+			Current: err == nil && f.Data != nil && f.Mode&fs.ModeSymlink == 0 && bytes.Equal(now, f.Data),
+		})
+	}
+	return repo, req, nil
+}
+
+// real splits a path into the nearest directory that is there, with its links
+// resolved, and the rest.
+func real(path string) (dir, rest string, err error) {
+	for dir = filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		found, err := filepath.EvalSymlinks(dir)
+		if errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		rest, err = filepath.Rel(dir, path)
+		return found, rest, err
+	}
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+)
+
+// shellSession is the session of the command lines that name none.
+const shellSession = "shell"
+
+// attach goes on with a session of the process that serves the workspace, in the
+// mode of the command line: what an earlier call was told to come back with,
+// cursors and commands in the background, is there. It returns nil when there is
+// no such process, or none that can be reached: then the command works by itself.
+func (c *cli) attach(ctx context.Context) endpoint.Backend {
+	f, err := c.folder()
+	if err != nil {
+		return nil // whoever opens it says why
+	}
+	conn, g, err := attach.Dial(ctx, f.Dir, attach.Wish{Mode: c.mode, Session: firstOf(c.session, shellSession)})
+	if err == nil {
+		var b endpoint.Backend
+		who := endpoint.Agent{Name: "sidecar-ls call", Version: app.Version(), CanAsk: canAsk()}
+		if b, err = endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), who); err == nil {
+			return b
+		}
+	}
+	if !errors.Is(err, attach.ErrNone) {
+		fmt.Fprintln(c.Err, "sidecar-ls: not attached:", err)
+	}
+	return nil
+}
+
+// callThere runs a tool of the process at the other end.
+func (c *cli) callThere(ctx context.Context, b endpoint.Backend, r dispatch.Request) (*dispatch.Result, error) {
+	return endpoint.CallBy(ctx, b, endpoint.Call{Name: r.Name, Arguments: r.Arguments, Ask: endpoint.AskBy(askHere)})
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// open opens the workspace for a sub-command.
+func (c *cli) open(ctx context.Context, queue app.QueueUse) (*app.Workspace, error) {
+	f, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	w, err := app.Open(ctx, []workspace.Folder{f}, app.Options{
+		Log: log, Queue: queue, Mode: c.mode, Program: c.Self,
+		User: app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(log)}},
+	})
+	if errors.Is(err, app.ErrMode) {
+		return nil, usagef("there is no mode %q", c.mode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range w.Problems() {
+		fmt.Fprintln(c.Err, "sidecar-ls:", w.Client.Hide.Text(p))
+	}
+	return w, nil
+}
+
+// makeRoom asks an agent's process to give the review queue free.
+func (c *cli) makeRoom(ctx context.Context) error {
+	f, err := c.folder()
+	if err == nil {
+		attach.MakeRoom(ctx, f.Dir)
+	}
+	return err
+}
+
+// request reads a tool's name and arguments from the command line: a JSON
+// object, - for one on standard input, or words.
+func (c *cli) request(ctx context.Context, verb string, args []string) (dispatch.Request, error) {
+	if len(args) == 0 {
+		return dispatch.Request{}, usagef("%s takes a tool and its arguments, as NAME=VALUE or as one JSON object", verb)
+	}
+	r, words := dispatch.Request{Name: args[0]}, args[1:]
+	switch {
+	case len(words) == 0:
+		return r, nil
+	case len(words) == 1 && words[0] == "-":
+		data, err := io.ReadAll(io.LimitReader(c.In, workspace.MaxFileSize))
+		r.Arguments = data
+		return r, err
+	case len(words) == 1 && strings.HasPrefix(strings.TrimSpace(words[0]), "{"):
+		r.Arguments = json.RawMessage(words[0])
+		return r, nil
+	}
+	m, err := c.manual(ctx, r.Name)
+	if err != nil {
+		return r, err
+	}
+	if r.Arguments, err = m.FromWords(words); err != nil {
+		err = usagef("%v; sidecar-ls tools %s says more", err, m.Name)
+	}
+	return r, err
+}
+
+// callTool calls a tool.
+func callTool(ctx context.Context, c *cli) error {
+	if c.help {
+		return c.showTool(ctx, c.args[0])
+	}
+	r, err := c.request(ctx, "call", c.args)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, r, nil)
+}
+
+// call runs a tool of the process that serves the workspace already, if there
+// is one: what is pending there is seen, and what is held waits there. Else it
+// runs it here; before is done first then, if there is anything to do.
+func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Workspace) error) error {
+	if b := c.attach(ctx); b != nil {
+		defer func() { _ = b.Close() }()
+		res, err := c.callThere(ctx, b, r)
+		if err != nil {
+			return err
+		}
+		return c.tell(res)
+	}
+	w, err := c.open(ctx, app.QueueByMode)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if before != nil {
+		if err := before(w); err != nil {
+			return err
+		}
+	}
+	if c.session != "" {
+		return usagef("--session: no process serves this workspace, so no session outlives its call; leave it out")
+	}
+	if err := w.Home.LockedOut(); errors.Is(err, pendingedits.ErrLocked) {
+		fmt.Fprintln(c.Err, "sidecar-ls: this looks at the disk, without what is pending:", err)
+	}
+	r.Whole = true
+	res, err := w.Dispatch.Call(ctx, r)
+	if err != nil {
+		return err
+	}
+	return c.tell(res)
+}
+
+// tell prints a result.
+func (c *cli) tell(res *dispatch.Result) error {
+	if c.json {
+		if err := c.print(res); err != nil {
+			return err
+		}
+	} else if res.OK {
+		fmt.Fprintln(c.Out, res.Content)
+	} else {
+		fmt.Fprintf(c.Err, "%s: %s\n", res.Error.Code, res.Content)
+	}
+	if !res.OK {
+		return errSaid
+	}
+	return nil
+}
+
+// print writes v as JSON for people and programs.
+func (c *cli) print(v any) error {
+	enc := json.NewEncoder(c.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// finding is the outcome of one check.
+type finding struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"` // what was found; when not OK, what to do
+}
+
+// doctor tries what the server needs and says what it found.
+func doctor(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 {
+		return usagef("doctor takes no arguments, but got %q", c.args[0])
+	}
+	f, err := c.folder()
+	if err != nil {
+		return err
+	}
+	findings := []finding{
+		{"version", true, fmt.Sprintf("%s, %s, %s/%s", app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{"workspace", true, f.Dir},
+		checkWritable(f.Dir),
+	}
+	queue := app.QueueNever
+	if hasState(statedir.Dir(f.Dir)) {
+		queue = app.QueueAlways
+	}
+	w, err := c.open(ctx, queue)
+	if err != nil {
+		findings = append(findings, finding{"start", false, err.Error()})
+	} else {
+		defer w.Close()
+		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, w.Client.Settings.Now()), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
+	}
+	if c.json {
+		if err := c.print(findings); err != nil {
+			return err
+		}
+	}
+	bad := false
+	for _, r := range findings {
+		mark := "ok  "
+		if !r.OK {
+			mark, bad = "FAIL", true
+		}
+		if !c.json {
+			fmt.Fprintf(c.Out, "%s  %-10s  %s\n", mark, r.Check, r.Detail)
+		}
+	}
+	if bad {
+		return errSaid
+	}
+	return nil
+}
+
+// checkWritable makes a file in the workspace and takes it away again.
+func checkWritable(dir string) finding {
+	f, err := os.CreateTemp(dir, ".sidecar-doctor-*")
+	if err != nil {
+		return finding{"writing", false, fmt.Sprintf("files can't be made here (%v): edits can be proposed, not accepted", err)}
+	}
+	err = errors.Join(f.Sync(), f.Close(), os.Remove(f.Name()))
+	if err != nil {
+		return finding{"writing", false, err.Error()}
+	}
+	return finding{"writing", true, "files can be made, synced and removed"}
+}
+
+func checkSettings(w *app.Workspace) finding {
+	if problems := w.Problems(); len(problems) > 0 {
+		return finding{"settings", false, strings.Join(problems, "; ")}
+	}
+	read := []string{}
+	for _, name := range []string{config.UserFile(), filepath.Join(string(w.Home.Dir), config.ProjectFile)} {
+		if _, err := os.Stat(name); err == nil {
+			read = append(read, name)
+		}
+	}
+	if len(read) == 0 {
+		return finding{"settings", true, "no settings files; the mode is " + w.Client.Settings.Now().String("mode")}
+	}
+	return finding{"settings", true, fmt.Sprintf("the mode is %s; read %s", w.Client.Settings.Now().String("mode"), strings.Join(read, ", "))}
+}
+
+// hasState reports whether the server ever kept anything there: looking must not
+// make a review queue.
+func hasState(home statedir.Dir) bool {
+	_, err := os.Stat(home.State())
+	return err == nil
+}
+
+func checkQueue(w *app.Workspace) finding {
+	if !hasState(w.Home.Dir) {
+		return finding{"review", true, "nothing was ever held for review here"}
+	}
+	switch err := w.Home.LockedOut(); {
+	case errors.Is(err, pendingedits.ErrLocked):
+		return finding{"review", true, err.Error() + "; decide there"}
+	case err != nil:
+		return finding{"review", false, err.Error()}
+	}
+	return finding{"review", true, tools.Count(len(w.Home.Queue.List("").Edits), "pending edit")}
+}
+
+func checkTools(w *app.Workspace) finding {
+	list, _, err := w.Dispatch.List(dispatch.ListRequest{})
+	if err != nil {
+		return finding{"tools", false, err.Error()}
+	}
+	first, _, err := w.Dispatch.List(dispatch.ListRequest{Model: true})
+	if err != nil {
+		return finding{"tools", false, err.Error()}
+	}
+	return finding{"tools", true, fmt.Sprintf("%d tools; a model is shown %d at first, about %d tokens", len(list), len(first), tools.Cost(first))}
+}
+
+// checkGit looks for the git command, without which more works than not.
+func checkGit(ctx context.Context) finding {
+	path, err := gitrepo.Command(ctx)
+	switch {
+	case errors.Is(err, gitrepo.ErrNoGit):
+		return finding{"git", true, err.Error() + ": history, status and diffs are read without it; to stage, commit, push and stash, install git"}
+	case err != nil:
+		return finding{"git", false, err.Error()}
+	}
+	return finding{"git", true, path}
+}
+
+// checkLanguages says which language servers would be run.
+func checkLanguages(w *app.Workspace) finding {
+	var found, missing []string
+	for _, one := range w.Servers.Installed() {
+		if one.Why != "" {
+			missing = append(missing, one.Server)
+			continue
+		}
+		found = append(found, one.Server+" ("+one.Program+")")
+	}
+	detail := "language servers found: none"
+	if len(found) > 0 {
+		detail = "language servers found: " + strings.Join(found, ", ")
+	}
+	if len(missing) > 0 {
+		detail += "; not on PATH or off: " + strings.Join(missing, ", ")
+	}
+	if !w.Client.Settings.Trusted() {
+		detail += "; none runs before the workspace is trusted (sidecar.workspace.trust, or sidecar-ls trust yes)"
+	}
+	return finding{"languages", true, detail}
+}

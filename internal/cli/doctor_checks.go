@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// checkSandbox tries to escape from the sandbox, in all ways that are known,
+// and without it, to show that each way is one.
+func checkSandbox(ctx context.Context, self, root string, set *config.Settings) finding {
+	const name = "sandbox"
+	if self == "" {
+		return finding{name, false, "this program does not know its own path, without which no command is run"}
+	}
+	if err := confine.Try(ctx, self, root, set); err != nil {
+		return finding{name, false, "commands can't be run in this workspace: " + err.Error()}
+	}
+	if mode := set.String("sandbox.mode"); mode == string(sandbox.Off) {
+		return finding{name, true, "off, by the setting sidecar.sandbox.mode: commands run with all your rights"}
+	}
+	s := sandbox.Open(self, sandbox.Options{}) // nothing remembered: this is the check
+	defer s.Close()
+	st := s.Status()
+	switch {
+	case st.Broken != "":
+		return finding{name, false, "does not hold, so no command is run: " + st.Broken}
+	case st.Level == sandbox.None:
+		return finding{name, true, "none (" + st.Why + "): every command runs with all your rights"}
+	}
+	trials, err := s.Prove(ctx)
+	if err != nil {
+		return finding{name, false, err.Error()}
+	}
+	var shown, open int
+	var escaped, byDesign []string
+	for _, t := range trials {
+		switch {
+		case t.Must && !t.Held:
+			escaped = append(escaped, t.Name)
+		case !t.Held:
+			byDesign = append(byDesign, t.Name)
+			open++
+		case t.Control:
+			shown++
+		}
+	}
+	if len(escaped) > 0 {
+		return finding{name, false, fmt.Sprintf("%s does not hold: a command could %s", st.Level, strings.Join(escaped, ", "))}
+	}
+	detail := fmt.Sprintf("%s: %d ways to escape were tried and %d held, %d of them work here without the sandbox", st.Level, len(trials), len(trials)-open, shown)
+	if st.Why != "" {
+		detail += fmt.Sprintf("; no higher level: %s (all of it needs bubblewrap, which Linux distributions have as a package); a command can %s", st.Why, strings.Join(byDesign, ", "))
+	}
+	return finding{name, true, detail}
+}
+
+// checkSecrets says what is hidden from commands, and what git shows of it.
+func checkSecrets(ctx context.Context, w *app.Workspace) finding {
+	const name = "secrets"
+	root := w.Disk.Folders()[0].Dir
+	all, tracked, err := w.Confiner.Secrets(ctx, root)
+	if err != nil {
+		return finding{name, false, err.Error()}
+	}
+	detail := tools.Count(len(all), "file") + " with the name of a secret, hidden from commands"
+	if len(tracked) > 0 {
+		detail += "; " + confine.TrackedWords(root, tracked)
+	}
+	return finding{name, true, detail}
+}
+
+// checkAgents says who serves the agents of a folder.
+func checkAgents(ctx context.Context, dir string) finding {
+	const name = "mcp"
+	self := fmt.Sprintf("`sidecar-ls mcp --root %s`", filepath.Clean(dir))
+	switch g, err := attach.Find(ctx, dir); {
+	case errors.Is(err, attach.ErrNone):
+		return finding{name, true, "no editor's server is here to attach to; " + self + " runs by itself"}
+	case err != nil:
+		return finding{name, false, err.Error()}
+	case g.Kind == attach.Editor:
+		return finding{name, true, fmt.Sprintf("%s attaches to the editor's server, process %d: its editor is asked and has the edits", self, g.PID)}
+	default:
+		return finding{name, true, fmt.Sprintf("%s joins another agent's, process %d; an editor that is started takes over", self, g.PID)}
+	}
+}
+
+// checkSources says which MCP servers are configured; none is started.
+func checkSources(w *app.Workspace) finding {
+	const name = "mcp tools"
+	home := w.Disk.Folders()[0].Dir
+	list, problems := source.FromSettings{Settings: w.Client.Settings, Root: home}.Servers()
+	known := source.NewUserMemory(home)
+	var words []string
+	for _, s := range list {
+		word := s.Name
+		seen, err := known.Load(s.Name)
+		switch {
+		case err != nil:
+			problems = append(problems, err.Error())
+		case s.Broken != "":
+			problems = append(problems, s.Name+": "+s.Broken)
+		case s.Off:
+			word += " (off)"
+		case s.Project && seen.Trusted != s.Identity():
+			word += " (not trusted)"
+		}
+		words = append(words, word)
+	}
+	switch {
+	case len(problems) > 0:
+		return finding{name, false, strings.Join(problems, "; ")}
+	case len(words) == 0:
+		return finding{name, true, "no MCP servers are configured"}
+	}
+	return finding{name, true, "servers: " + strings.Join(words, ", ")}
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// define names the flags of a command.
+func (c *cli) define(name string) *flag.FlagSet {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	switch name {
+	case "serve":
+		f.BoolVar(&c.stdio, "stdio", false, "speak on standard input and output, as always; editors pass this")
+		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error; stronger than the setting log.level")
+		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
+		return f
+	case "completion":
+		return f
+	}
+	f.StringVar(&c.root, "root", "", "the workspace; by default the project around the current directory")
+	if name != "mcp" {
+		f.BoolVar(&c.json, "json", false, "print JSON")
+	}
+	switch name {
+	case "tools":
+		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
+		f.BoolFunc("strict", "with --format openai, anthropic or mcp: strict schemas; the setting tools.strictSchemas if left out", func(s string) error {
+			on, err := strconv.ParseBool(s)
+			c.strict = &on
+			return err
+		})
+	case "mcp":
+		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
+		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
+		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
+	case "call":
+		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
+		f.StringVar(&c.session, "session", "", "beside a running server: go on with a session of this name, not with the one of all shells")
+	case "policy":
+		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
+		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")
+	case "audit":
+		f.StringVar(&c.query.Tool, "tool", "", "with list: calls of this tool alone")
+		f.StringVar(&c.query.Session, "session", "", "with list: calls of this session alone")
+		f.StringVar(&c.query.Path, "path", "", "with list: calls that changed this file alone")
+		f.StringVar(&c.query.Outcome, "outcome", "", "with list: allow or deny alone")
+		f.DurationVar(&c.since, "since", 0, "with list: calls of the last hours, such as 2h30m")
+		f.IntVar(&c.query.Limit, "limit", 100, "with list: the newest so many")
+	case "shadow":
+		f.StringVar(&c.base, "base", "HEAD", "with create: the commit to begin with")
+		f.BoolVar(&c.uncommitted, "include-uncommitted", false, "with create: begin with what is not committed too")
+		f.BoolVar(&c.lazy, "lazy", false, "with create: make no files until a command needs them")
+		f.StringVar(&c.into, "into", "", "with merge: review, which is the default, or tree")
+	case "knowledge":
+		f.IntVar(&c.max, "max", 10, "with search: most hits, up to 50")
+	case "review":
+		f.StringVar(&c.reason, "reason", "", "with reject: what the agent is told")
+	}
+	return f
+}
+
+// parse reads the flags, which may stand before, between and after the other
+// arguments; after -- everything is an argument.
+func (c *cli) parse(cmd command, args []string) error {
+	f := c.define(cmd.name)
+	c.flags = f
+	f.BoolVar(&c.help, "help", false, "")
+	f.BoolVar(&c.help, "h", false, "")
+	for {
+		if err := f.Parse(args); err != nil {
+			return usagef("%s: %v", cmd.name, err)
+		}
+		rest := f.Args()
+		if len(rest) == 0 {
+			break
+		}
+		if done := len(args) - len(rest); done > 0 && args[done-1] == "--" {
+			c.args = append(c.args, rest...)
+			break
+		}
+		c.args, args = append(c.args, rest[0]), rest[1:]
+	}
+	if !c.help || cmd.name == "call" && len(c.args) > 0 { // there it is a tool that help is asked about
+		return nil
+	}
+	fmt.Fprintf(c.Out, "Usage: sidecar-ls %s %s\n\n%s.\n\n", cmd.name, cmd.usage, upperFirst(cmd.help))
+	shown := new(cli).define(cmd.name)
+	shown.SetOutput(c.Out)
+	shown.PrintDefaults()
+	return flag.ErrHelp
+}
+
+// isFlag reports whether a word is a flag; a lone - is none.
+func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' }

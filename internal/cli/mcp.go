@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// serveMCP speaks MCP until the agent leaves.
+func serveMCP(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 {
+		return usagef("mcp takes no arguments, but got %q", c.args[0])
+	}
+	f, err := c.folder()
+	if err != nil {
+		return err
+	}
+	if err := checkStricter(f, c.mode); err != nil {
+		return err
+	}
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, "warn"))); err != nil {
+		return usagef("--log-level: %v", err)
+	}
+	out := c.Err
+	if c.logFile != "" {
+		file, err := openLog(c.logFile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		out = file
+	}
+	app.Stay()
+	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: redact.NewLogger(out, level)}
+	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
+		Version: app.Version(), Instructions: endpoint.Instructions, Connect: e.connect,
+	})
+}
+
+// checkStricter refuses a mode that is looser than that of the settings. Whoever
+// starts the agent names it, which may be a file that came with a project: only
+// the user's settings say that less is asked.
+func checkStricter(f workspace.Folder, mode string) error {
+	if mode == "" {
+		return nil
+	}
+	row, _ := config.Lookup("mode")
+	if !slices.Contains(row.Enum, mode) {
+		return usagef("--mode: there is no mode %q; it may be %s", mode, strings.Join(row.Enum, ", "))
+	}
+	s := live.New(live.Options{})
+	s.Open([]string{f.Dir}) // what is wrong with them is reported when they are used
+	have := s.Now().String("mode")
+	if config.StricterMode(have, mode) == mode {
+		return nil
+	}
+	return usagef("--mode %s is not stricter than the mode %s of your settings, and what starts an agent may only tighten that; to loosen it, set {\"mode\": %q} in %s", mode, have, mode, config.UserFile())
+}
+
+// unclosed is a stream that others own.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// entrance is the way of one agent into a workspace: through the process that
+// serves it already, or else on its own.
+type entrance struct {
+	folder workspace.Folder
+	mode   string // the agent works in no looser one; "": that of the settings
+	self   string
+	log    *slog.Logger
+}
+
+func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
+	if e.mode != "" {
+		a.Mode = e.mode
+	}
+	for begun := time.Now(); ; {
+		conn, g, err := attach.Dial(ctx, e.folder.Dir, attach.Wish{})
+		if err == nil {
+			return endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), a)
+		}
+		if !errors.Is(err, attach.ErrNone) {
+			e.log.Warn("not attached", "error", err)
+		}
+		b, err := e.alone(ctx, a)
+		if !errors.Is(err, attach.ErrTaken) || time.Since(begun) > settleTime {
+			return b, err
+		}
+		if err := e.pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// How long processes that come and go at the same moment may be in each other's
+// way, or a command that decides on pending edits may hold the queue, and how
+// often is looked whether that is over.
+const (
+	settleTime = 2 * time.Second
+	settleLook = 20 * time.Millisecond
+)
+
+func (e *entrance) pause(ctx context.Context) error {
+	select {
+	case <-time.After(settleLook):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// alone serves the agent with a workspace of its own, and lets other agents in. It
+// fails with attach.ErrTaken when another process was faster.
+func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
+	w, err := e.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone, ended := make(chan struct{}), make(chan struct{})
+	retire := sync.OnceFunc(func() {
+		go func() {
+			<-w.Dispatch.Retire()
+			close(gone)
+		}()
+	})
+	host := w.Client.Host(attach.Alone, func() bool {
+		retire()
+		select {
+		case <-ended:
+			return true
+		case <-time.After(attach.LeaveTime): // it gives way once its calls have ended
+			return false
+		}
+	})
+	if err := host.Admit(e.folder.Dir); errors.Is(err, attach.ErrTaken) {
+		return nil, errors.Join(err, w.Close())
+	} else if err != nil {
+		e.log.Warn("other agents can't be let in", "error", err)
+	}
+	e.awaitQueue(ctx, w)
+	t := w.Client.Tools(attach.Alone)
+	t.Gone = gone
+	t.Close = func() error {
+		defer close(ended)
+		return w.Close()
+	}
+	b, err := endpoint.Local(t, a)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return b, nil
+}
+
+// awaitQueue waits while somebody decides on pending edits.
+func (e *entrance) awaitQueue(ctx context.Context, w *app.Workspace) {
+	for begun := time.Now(); errors.Is(w.Home.LockedOut(), pendingedits.ErrLocked) && time.Since(begun) < settleTime; {
+		if e.pause(ctx) != nil {
+			return
+		}
+	}
+}
+
+// open opens the workspace. Whoever attaches to it may have a mode of its own, so
+// it has the queue in every mode.
+func (e *entrance) open(ctx context.Context) (*app.Workspace, error) {
+	user := endpoint.Elicited{Hide: redact.OfLogger(e.log)}
+	w, err := app.Open(ctx, []workspace.Folder{e.folder}, app.Options{
+		Log: e.log, Queue: app.QueueAlways, Program: e.self, Resident: true, Person: AnswerPerson,
+		User: app.User{Approver: user, People: user},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range w.Problems() {
+		e.log.Warn("start", "problem", p)
+	}
+	w.Sources.Reload()
+	return w, nil
+}

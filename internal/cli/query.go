@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+)
+
+// query is what the command line asks of a workspace: of the process that
+// serves it, so that there is one queue, or, when there is none, of one opened for
+// it. Both give the same answer, which is printed in one way.
+type query[A, R any] struct {
+	name    string       // as it is typed
+	queue   app.QueueUse // of a workspace opened for it
+	decides bool         // it is a person's decision: whoever has an editor is told of it there
+	answer  func(context.Context, *app.Workspace, A) (R, error)
+}
+
+// served is a query as the process sees it that answers.
+type served interface {
+	called() (name string, decides bool)
+	serve(ctx context.Context, w *app.Workspace, args json.RawMessage) (any, error)
+}
+
+// queries are all that command lines can ask. Agents can't: what they say goes to
+// the dispatcher.
+func queries() []served {
+	return []served{
+		reviewList, reviewDiff, reviewAccept, reviewReject, reviewUndo,
+		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
+		knowledgeStatus, policyExplain, auditList, auditVerify, toolList, toolManual,
+	}
+}
+
+func (q query[A, R]) called() (string, bool) { return q.name, q.decides }
+
+func (q query[A, R]) serve(ctx context.Context, w *app.Workspace, args json.RawMessage) (any, error) {
+	var a A
+	if err := json.Unmarshal(args, &a); err != nil {
+		return nil, err
+	}
+	return q.answer(ctx, w, a)
+}
+
+// asked is a query on its way, and told is its answer. Each is one line.
+type asked struct {
+	Query string          `json:"query"`
+	Args  json.RawMessage `json:"args"`
+}
+
+type told struct {
+	Answer json.RawMessage `json:"answer,omitempty"`
+	Error  string          `json:"error,omitempty"`
+	Usage  bool            `json:"usage,omitempty"` // the command line makes no sense
+
+	Refused bool `json:"refused,omitempty"` // whoever asks is no person
+}
+
+// ask puts a query to whoever answers it.
+func ask[A, R any](ctx context.Context, c *cli, q query[A, R], a A) (R, error) {
+	var r R
+	there, err := c.askThere(ctx, q.name, a, &r)
+	if there || err != nil {
+		return r, err
+	}
+	if q.queue != app.QueueNever {
+		if err := c.makeRoom(ctx); err != nil {
+			return r, err
+		}
+	}
+	w, err := c.open(ctx, q.queue)
+	if err != nil {
+		return r, err
+	}
+	defer w.Close()
+	return q.answer(ctx, w, a)
+}
+
+// askThere asks the process that serves the workspace. there is false when none
+// does, or none that can be asked.
+func (c *cli) askThere(ctx context.Context, name string, args, answer any) (there bool, err error) {
+	f, err := c.folder()
+	if err != nil {
+		return false, err
+	}
+	conn, g, err := attach.DialPerson(ctx, f.Dir)
+	if err != nil {
+		if !errors.Is(err, attach.ErrNone) && !errors.Is(err, attach.ErrUnable) {
+			fmt.Fprintln(c.Err, "sidecar-ls: not attached:", err)
+		}
+		return false, nil
+	}
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	data, err := encode(args)
+	if err == nil {
+		data, err = encode(asked{name, data})
+	}
+	if err == nil {
+		_, err = conn.Write(data)
+	}
+	var t told
+	if err == nil {
+		err = json.NewDecoder(conn).Decode(&t)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	case err != nil:
+		return true, fmt.Errorf("the sidecar-ls of process %d ended before it answered (%w); look whether it was done before you try again", g.PID, err)
+	case t.Refused:
+		fmt.Fprintln(c.Err, "sidecar-ls:", t.Error)
+		return false, nil
+	case t.Usage:
+		return true, usagef("%s", t.Error)
+	case t.Error != "":
+		return true, errors.New(t.Error)
+	}
+	return true, json.Unmarshal(t.Answer, answer)
+}
+
+// AnswerPerson answers a command line: one query. own: this process has started
+// the program that asks.
+func AnswerPerson(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in := json.NewDecoder(io.LimitReader(conn, maxAsked))
+	var q asked
+	if in.Decode(&q) != nil {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, conn) // until whoever asks has gone
+		cancel()
+	}()
+	var t told
+	answer, err := answerQuery(ctx, c, q, own)
+	if err == nil {
+		t.Answer, err = encode(answer)
+	}
+	if err != nil {
+		var usage *usageError
+		t = told{Error: c.Hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
+	}
+	if data, err := encode(t); err == nil {
+		_, _ = conn.Write(data)
+	}
+}
+
+// maxAsked bounds a query, in bytes.
+const maxAsked = 64 << 20
+
+// errNoPerson refuses programs that this process has started: they work for an
+// agent, if for anybody, and decide nothing.
+var errNoPerson = errors.New("the server answers people, and this was started by the server itself; run it in a terminal of your own")
+
+// answerQuery does what a command line asks.
+func answerQuery(ctx context.Context, c *app.Client, q asked, own bool) (any, error) {
+	if own {
+		return nil, errNoPerson
+	}
+	for _, s := range queries() {
+		name, decides := s.called()
+		if name != q.Query {
+			continue
+		}
+		c.Log().Info("a command line", "asks", name)
+		answer, err := s.serve(ctx, c.Workspace(), q.Args)
+		if err == nil && decides {
+			c.Warn(fmt.Sprintf("`sidecar-ls %s` was run in a shell.", name))
+		}
+		return answer, err
+	}
+	return nil, fmt.Errorf("the sidecar-ls of process %d is %s, which does not know %q; use the same version", os.Getpid(), app.Version(), q.Query)
+}
+
+// encode is v as a line of JSON, with its characters as they are.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}

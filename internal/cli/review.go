@@ -1,0 +1,330 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// reviewVerbs are what `review` can do.
+var reviewVerbs = map[string]func(context.Context, *cli, reviewWords) error{
+	"list":   showEdits,
+	"diff":   showDiff,
+	"accept": decide(reviewAccept, "accepted"),
+	"reject": decide(reviewReject, "rejected"),
+	"undo":   decide(reviewUndo, "restored"),
+}
+
+// What is asked about the queue.
+var (
+	reviewList   = query[reviewWords, pendingedits.List]{name: "review list", queue: app.QueueAlways, answer: listEdits}
+	reviewDiff   = query[reviewWords, reviewText]{name: "review diff", queue: app.QueueAlways, answer: diffEdits}
+	reviewAccept = query[reviewWords, reviewOutcome]{name: "review accept", queue: app.QueueAlways, decides: true, answer: acceptEdits}
+	reviewReject = query[reviewWords, reviewOutcome]{name: "review reject", queue: app.QueueAlways, decides: true, answer: rejectEdits}
+	reviewUndo   = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: undoAccept}
+)
+
+// reviewWords choose edits.
+type reviewWords struct {
+	Dir    string   `json:"dir"`              // what paths are relative to
+	Chosen []string `json:"chosen"`           // paths and ids of hunks; none: all
+	Reason string   `json:"reason,omitempty"` // of a rejection
+}
+
+type reviewText struct {
+	Diff string `json:"diff"`
+}
+
+// reviewOutcome is what was done, to which files.
+type reviewOutcome struct {
+	Done    []string      `json:"done"`
+	Failed  []failureLine `json:"failed"`
+	Commits []commitLine  `json:"commits,omitempty"` // that were to be made, or stay
+	Dropped []string      `json:"dropped,omitempty"` // messages of commits that will not be made
+}
+
+type failureLine struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+func reviewEdits(ctx context.Context, c *cli) error {
+	verb := "list"
+	if len(c.args) > 0 {
+		verb, c.args = c.args[0], c.args[1:]
+	}
+	f, ok := reviewVerbs[verb]
+	if !ok {
+		return usagef("review has no verb %q; it has list, diff, accept, reject and undo", verb)
+	}
+	folder, err := c.folder()
+	if err != nil {
+		return err
+	}
+	return f(ctx, c, reviewWords{folder.Dir, c.args, c.reason})
+}
+
+// chosen is the queue, and the edits in it that words choose: what is a hunk's
+// id is a hunk.
+func chosen(w *app.Workspace, words reviewWords) (*pendingedits.Store, pendingedits.Selection, error) {
+	var sel pendingedits.Selection
+	if err := w.Home.LockedOut(); err != nil {
+		return nil, sel, fmt.Errorf("%w; decide in the editor that holds the queue, or close it first; with its setting sidecar.mcp.attach on, shells reach it", err)
+	}
+	hunks, names := map[string]bool{}, map[string]bool{}
+	for _, e := range w.Home.Queue.List("").Edits {
+		names[e.Name] = true
+		for _, h := range e.Hunks {
+			hunks[h.ID] = true
+		}
+	}
+	for _, word := range words.Chosen {
+		switch {
+		case hunks[word]:
+			sel.Hunks = append(sel.Hunks, word)
+			continue
+		case names[word]:
+			sel.Names = append(sel.Names, word)
+			continue
+		case !filepath.IsAbs(word):
+			word = filepath.Join(words.Dir, word)
+		}
+		name, err := w.Disk.Resolve(word)
+		if err != nil {
+			return nil, sel, err
+		}
+		sel.Names = append(sel.Names, name)
+	}
+	return w.Home.Queue, sel, nil
+}
+
+func listEdits(_ context.Context, w *app.Workspace, words reviewWords) (pendingedits.List, error) {
+	q, sel, err := chosen(w, words)
+	if err != nil {
+		return pendingedits.List{}, err
+	}
+	list := q.List("")
+	if len(sel.Names) > 0 {
+		list.Commits = nil
+		list.Edits = slices.DeleteFunc(list.Edits, func(e pendingedits.Edit) bool { return !slices.Contains(sel.Names, e.Name) })
+	}
+	return list, nil
+}
+
+func diffEdits(_ context.Context, w *app.Workspace, words reviewWords) (reviewText, error) {
+	q, sel, err := chosen(w, words)
+	if err != nil {
+		return reviewText{}, err
+	}
+	if len(sel.Names) == 0 {
+		sel.Names = []string{""}
+	}
+	var all strings.Builder
+	for _, name := range sel.Names {
+		d, err := q.Diff(name)
+		if err != nil {
+			return reviewText{}, err
+		}
+		all.WriteString(d)
+	}
+	return reviewText{all.String()}, nil
+}
+
+func acceptEdits(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
+	q, sel, err := chosen(w, words)
+	if err != nil {
+		return reviewOutcome{}, err
+	}
+	r, err := q.Accept(ctx, sel)
+	if errors.Is(err, pendingedits.ErrBatch) {
+		err = fmt.Errorf("%w: `sidecar-ls review accept` without arguments", err)
+	}
+	return reviewOutcome{Done: r.Accepted, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+}
+
+func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
+	q, sel, err := chosen(w, words)
+	if err != nil {
+		return reviewOutcome{}, err
+	}
+	r, err := q.Reject(ctx, sel, words.Reason)
+	out := reviewOutcome{Done: r.Rejected}
+	for _, q := range r.Commits {
+		out.Dropped = append(out.Dropped, q.Message)
+	}
+	return out, err
+}
+
+func undoAccept(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
+	q, _, err := chosen(w, reviewWords{Dir: words.Dir})
+	if err != nil {
+		return reviewOutcome{}, err
+	}
+	r, err := q.Undo(ctx)
+	return reviewOutcome{Done: r.Restored, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+}
+
+func failureLines(failed []pendingedits.Failure) []failureLine {
+	out := make([]failureLine, len(failed))
+	for i, f := range failed {
+		why := f.Err
+		var of *fs.PathError
+		if errors.As(why, &of) && of.Path == f.Name {
+			why = of.Err // the name stands before it
+		}
+		out[i] = failureLine{f.Name, why.Error()}
+	}
+	return out
+}
+
+func showEdits(ctx context.Context, c *cli, w reviewWords) error {
+	list, err := ask(ctx, c, reviewList, w)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(list)
+	}
+	if len(list.Edits)+len(list.Commits) == 0 {
+		fmt.Fprintln(c.Out, "Nothing is pending.")
+		return nil
+	}
+	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for _, e := range list.Edits {
+		by := e.Tool
+		if e.Batch {
+			by += ", batch of " + e.Session
+		}
+		lines := fmt.Sprintf("+%d −%d", e.Added, e.Removed)
+		if e.From != "" {
+			by += ", from " + e.From
+			if e.Added+e.Removed == 0 {
+				lines = "text as it was"
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\tby %s\n", e.Name, e.Kind, lines, e.State, by)
+		for _, h := range e.Hunks {
+			if e.From != "" {
+				fmt.Fprintf(t, "  %s\tall of it\t\t%s\n", h.ID, h.State) // a move is taken or left as one
+				continue
+			}
+			fmt.Fprintf(t, "  %s\tline %d\t+%d −%d\t%s\n", h.ID, max(h.OldStart, 1), h.NewLines, h.OldLines, h.State)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, q := range list.Commits {
+		fmt.Fprintf(c.Out, "commit %q, batch of %s: %s\n", subject(q.Message), q.Session, commitFiles(q))
+		if q.Error != "" {
+			fmt.Fprintf(c.Out, "  could not be made: %s\n", q.Error)
+		}
+	}
+	return nil
+}
+
+// subject is the first line of a commit's message.
+func subject(message string) string {
+	line, _, _ := strings.Cut(message, "\n")
+	return line
+}
+
+func commitFiles(q pendingedits.Commit) string {
+	if len(q.Files) == 0 {
+		return "what is staged"
+	}
+	return strings.Join(q.Files, ", ")
+}
+
+func showDiff(ctx context.Context, c *cli, w reviewWords) error {
+	d, err := ask(ctx, c, reviewDiff, w)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(d)
+	}
+	_, err = io.WriteString(c.Out, d.Diff)
+	return err
+}
+
+// decide prints what a decision did, and fails when something was left as it
+// was.
+func decide(q query[reviewWords, reviewOutcome], did string) func(context.Context, *cli, reviewWords) error {
+	return func(ctx context.Context, c *cli, w reviewWords) error {
+		r, err := ask(ctx, c, q, w)
+		if err != nil {
+			return err
+		}
+		if err := c.outcome(did, r); err != nil {
+			return err
+		}
+		if len(r.Failed) > 0 || slices.ContainsFunc(r.Commits, func(q commitLine) bool { return q.Error != "" }) {
+			return errSaid
+		}
+		return nil
+	}
+}
+
+func (c *cli) outcome(did string, r reviewOutcome) error {
+	for _, f := range r.Failed {
+		fmt.Fprintf(c.Err, "%s: %s\n", f.Path, f.Error)
+	}
+	for _, q := range r.Commits {
+		if q.Error != "" {
+			fmt.Fprintf(c.Err, "commit %q: %s\n", subject(q.Message), q.Error)
+		}
+	}
+	if c.json {
+		out := map[string]any{did: append([]string{}, r.Done...), "failed": append([]failureLine{}, r.Failed...)}
+		if len(r.Commits) > 0 {
+			out["commits"] = r.Commits
+		}
+		return c.print(out)
+	}
+	if did == "restored" && len(r.Commits) > 0 {
+		fmt.Fprintln(c.Out, "The commits that were made stay:")
+	}
+	switch {
+	case len(r.Done) > 0:
+		fmt.Fprintf(c.Out, "%s %s\n", did, strings.Join(r.Done, ", "))
+	case len(r.Failed)+len(r.Commits) == 0:
+		fmt.Fprintf(c.Out, "Nothing was %s.\n", did)
+	}
+	for _, q := range r.Commits {
+		if q.Error == "" {
+			fmt.Fprintf(c.Out, "commit %q: %s\n", subject(q.Message), q.ID)
+		}
+	}
+	for _, message := range r.Dropped {
+		fmt.Fprintf(c.Out, "rejected the commit %q\n", subject(message))
+	}
+	return nil
+}
+
+// commitLine is what became of a queued commit.
+type commitLine struct {
+	Message string `json:"message"`
+	ID      string `json:"id,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+func commitLines(commits []pendingedits.CommitResult) []commitLine {
+	out := make([]commitLine, len(commits))
+	for i, q := range commits {
+		out[i] = commitLine{Message: q.Message, ID: q.ID}
+		if q.Err != nil {
+			out[i].Error = q.Err.Error()
+		}
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+)
+
+// serve speaks LSP until the client leaves.
+func serve(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 {
+		return usagef("serve takes no arguments, but got %q", c.args[0])
+	}
+	user, err := config.UserSource()
+	if err != nil {
+		return err
+	}
+	set, _ := config.Load(user) // problems are told to the client when it is there
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, set.String("log.level")))); err != nil {
+		return usagef("--log-level: %v", err)
+	}
+	out := c.Err
+	if name := firstOf(c.logFile, set.String("log.file")); name != "" {
+		f, err := openLog(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out = f
+	}
+	app.Stay()
+	o := app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Person: AnswerPerson}
+	if c.logLevel != "" {
+		o.Level = nil // the flag is stronger than the setting
+	}
+	widen(c.Out)
+	return app.Serve(ctx, c.In, c.Out, o, c.Exit)
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// openLog opens the file that is logged to, for its owner alone.
+func openLog(name string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+}

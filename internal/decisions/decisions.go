@@ -1,0 +1,66 @@
+// Package decisions records what a person did with the review queue, as calls are
+// recorded.
+package decisions
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Record writes one line for each session whose edits a decision was about. Its
+// failure is the log's to report.
+func Record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
+	whole := auditlog.Record{
+		CallID: "decision_" + strings.ToLower(rand.Text()[:16]), Tool: "sidecar.review." + d.What, Access: string(tools.Edit),
+		Outcome: "allow", By: "user", OK: d.Err == nil && len(d.Failed) == 0,
+	}
+	if d.What == "reject" {
+		whole.Outcome = "deny"
+	}
+	if d.Reason != "" {
+		whole.Arguments, _ = json.Marshal(map[string]string{"reason": hide.Text(d.Reason)})
+	}
+	err := d.Err
+	var failed []auditlog.Change
+	for _, f := range d.Failed {
+		failed = append(failed, auditlog.Change{Path: hide.Text(f.Name), State: "failed"})
+		err = errors.Join(err, f.Err)
+	}
+	if err != nil {
+		whole.Code = string(tools.AsError(err).Code)
+	}
+	records := []*auditlog.Record{}
+	by := map[string]*auditlog.Record{}
+	for _, ch := range d.Changes {
+		r := by[ch.Session]
+		if r == nil {
+			one := whole
+			r, one.Session = &one, ch.Session
+			by[ch.Session], records = r, append(records, r)
+		}
+		r.Changes = append(r.Changes, auditlog.Change{
+			Path: hide.Text(ch.Path), From: hide.Text(ch.From), Kind: ch.Kind(), State: states[d.What],
+			Before: auditlog.Sum(ch.Before), After: auditlog.Sum(ch.After),
+		})
+	}
+	if len(records) == 0 {
+		records = append(records, &whole)
+	}
+	records[0].Changes = append(records[0].Changes, failed...)
+	for _, r := range records {
+		if r.Session == "" {
+			r.Session = "default"
+		}
+		_ = log.Append(*r)
+	}
+}
+
+// states are what became of the changes that a person decided on.
+var states = map[string]string{"accept": "applied", "undo": "applied", "reject": "rejected", "propose": "pending"}
