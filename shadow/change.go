@@ -13,6 +13,9 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -20,8 +23,8 @@ import (
 // side is a file in one of two states.
 type side struct {
 	path string // "": there is no file
-	mode uint32
-	oid  gitrepo.OID
+	mode filemode.FileMode
+	hash plumbing.Hash
 	size int64 // -1: not known before it is read
 }
 
@@ -51,7 +54,7 @@ func (c change) retyped() bool {
 
 // isLink reports whether one of the two states is a link.
 func (c change) isLink() bool {
-	return c.old.mode == gitrepo.ModeLink || c.new.mode == gitrepo.ModeLink
+	return c.old.mode == filemode.Symlink || c.new.mode == filemode.Symlink
 }
 
 // apart is c as what goes and what comes, where git shows it so.
@@ -96,15 +99,15 @@ func (c *contents) old(ctx context.Context, s side) ([]byte, error) {
 	if !s.exists() {
 		return nil, nil
 	}
-	kept, err := os.ReadFile(filepath.Join(c.t.linked.Own(), blobDir, s.oid.String()))
+	kept, err := os.ReadFile(filepath.Join(c.t.linked.Own(), blobDir, s.hash.String()))
 	if err == nil {
 		return nonNil(kept), nil
 	}
 	var data []byte
-	if c.t.record.Converted && s.mode != gitrepo.ModeLink {
-		data, err = c.t.repo.Smudged(ctx, s.path, s.oid)
+	if c.t.record.Converted && s.mode != filemode.Symlink {
+		data, err = c.t.repo.Smudged(ctx, s.path, s.hash)
 	} else {
-		data, err = c.t.repo.Blob(s.oid)
+		data, err = c.t.repo.Blob(s.hash)
 	}
 	return nonNil(data), err
 }
@@ -114,7 +117,7 @@ func (c *contents) new(s side) ([]byte, error) {
 	if !s.exists() {
 		return nil, nil
 	}
-	if s.mode == gitrepo.ModeLink {
+	if s.mode == filemode.Symlink {
 		target, err := c.root.Readlink(s.path)
 		return nonNil([]byte(target)), err
 	}
@@ -168,10 +171,10 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 	for _, f := range found {
 		var c change
 		if e := entryOf(base, f.Path); e != nil {
-			c.old = side{e.Path, e.Mode, e.OID, -1}
+			c.old = side{e.Path, e.Mode, e.Hash, -1}
 		}
 		if f.Mode != 0 {
-			c.new = side{f.Path, f.Mode, f.OID, f.Size}
+			c.new = side{f.Path, f.Mode, f.Hash, f.Size}
 		}
 		if c.old.exists() || c.new.exists() {
 			list = append(list, c)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -131,7 +133,7 @@ type creation struct {
 	m       *Manager
 	r       CreateRequest
 	repo    *gitrepo.Repo
-	commit  gitrepo.OID
+	commit  plumbing.Hash
 	want    *gitrepo.Index // the files of the commit
 	main    mainTree
 	changes []uncommitted
@@ -139,7 +141,7 @@ type creation struct {
 	temp   string // the directory until all is in it
 	staged *gitrepo.Staged
 	filled gitrepo.Filled
-	smudge func(name string, id gitrepo.OID) ([]byte, error) // see gitrepo.Fill
+	smudge func(name string, id plumbing.Hash) ([]byte, error) // see gitrepo.Fill
 }
 
 // mainTree is what the main tree's index says, if it can be read.

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 )
 
 // Bounds of a diff, in bytes.
@@ -92,8 +93,8 @@ func (m *Manager) diff(ctx context.Context, t *tree) (Diff, error) {
 
 // patch is one change as a patch. What can't be read is said instead.
 func (m *Manager) patch(ctx context.Context, c *contents, ch change) diff.FilePatch {
-	p := diff.FilePatch{OldName: ch.old.path, NewName: ch.new.path, OldMode: ch.old.mode, NewMode: ch.new.mode, Similarity: ch.similarity}
-	if ch.old.oid != ch.new.oid || !ch.old.exists() || !ch.new.exists() {
+	p := diff.FilePatch{OldName: ch.old.path, NewName: ch.new.path, OldMode: uint32(ch.old.mode), NewMode: uint32(ch.new.mode), Similarity: ch.similarity}
+	if ch.old.hash != ch.new.hash || !ch.old.exists() || !ch.new.exists() {
 		p.OldID, p.NewID = short(ch.old), short(ch.new)
 	} else {
 		return p // only the name or the mode
@@ -120,9 +121,9 @@ func (m *Manager) patch(ctx context.Context, c *contents, ch change) diff.FilePa
 
 // short is an object's name as patches abbreviate it.
 func short(s side) string {
-	oid := s.oid
+	hash := s.hash
 	if !s.exists() {
-		oid = gitrepo.OID{}
+		hash = plumbing.ZeroHash
 	}
-	return oid.String()[:10]
+	return hash.String()[:10]
 }

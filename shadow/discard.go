@@ -132,7 +132,7 @@ func (t *tree) lost() []string {
 	if err != nil {
 		return nil
 	}
-	base, _ := gitrepo.ParseOID(t.Base)
+	base, _ := gitrepo.ParseHash(t.Base)
 	commits, _ := repo.Unreferenced(base, maxCommits) // what can't be read can't be named
 	return commits
 }

@@ -232,7 +232,7 @@ func (t *tree) begun(ctx context.Context) (*gitrepo.Index, mainTree, error) {
 
 // ofCommit returns the files of the commit.
 func (t *tree) ofCommit(ctx context.Context, main mainTree) (*gitrepo.Index, error) {
-	commit, _ := gitrepo.ParseOID(t.Base)
+	commit, _ := gitrepo.ParseHash(t.Base)
 	root, err := t.repo.TreeOf(commit)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 )
 
@@ -52,7 +55,7 @@ func (c *creation) materialize(ctx context.Context, t *tree) error {
 		return err
 	}
 	converted := c.repo.Conversions(base).Needed
-	c.smudge = func(name string, id gitrepo.OID) ([]byte, error) { return c.repo.Smudged(ctx, name, id) }
+	c.smudge = func(name string, id plumbing.Hash) ([]byte, error) { return c.repo.Smudged(ctx, name, id) }
 	have, err := c.place()
 	if err == nil {
 		err = c.fill(ctx, have, converted)
@@ -136,7 +139,7 @@ func (t *tree) missing(base *gitrepo.Index) (*gitrepo.Index, error) {
 	x := &gitrepo.Index{Version: 2}
 	for _, e := range base.Entries {
 		name := e.Path
-		if !taken[name] && !files[name] && (!dirs[name] || e.Mode == gitrepo.ModeSubmodule) && (len(files) < 2 || !inTheWay(name)) {
+		if !taken[name] && !files[name] && (!dirs[name] || e.Mode == filemode.Submodule) && (len(files) < 2 || !inTheWay(name)) {
 			x.Entries = append(x.Entries, e)
 		}
 	}
@@ -190,10 +193,10 @@ func (c *creation) writeIndexes(ctx context.Context, t *tree, base *gitrepo.Inde
 	for _, x := range [...]*gitrepo.Index{now, base} {
 		for i := range x.Entries {
 			e := &x.Entries[i]
-			if m := made[e.Path]; m != nil && m.OID == e.OID && m.Mode == e.Mode {
+			if m := made[e.Path]; m != nil && m.Hash == e.Hash && m.Mode == e.Mode {
 				*e = *m
 			} else {
-				*e = gitrepo.IndexEntry{Path: e.Path, Mode: e.Mode, OID: e.OID}
+				*e = gitrepo.IndexEntry{Path: e.Path, Mode: e.Mode, Hash: e.Hash}
 			}
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -285,19 +287,19 @@ func (g *merging) change(c workspace.Change) {
 	g.out.Changes, g.out.Merged = append(g.out.Changes, c), append(g.out.Merged, c.Path)
 }
 
-func (g *merging) create(name string, t triple, mode uint32) {
+func (g *merging) create(name string, t triple, mode filemode.FileMode) {
 	switch {
 	case t.ours == nil:
 		c := workspace.Change{Path: name, After: t.theirs}
-		if mode == gitrepo.ModeExec {
+		if mode == filemode.Executable {
 			c.Mode = 0o755
 		}
 		g.change(c)
 	case !bytes.Equal(t.ours, t.theirs):
 		g.conflict(name, t, "both trees have a new file of that name")
 	default:
-		if mode = uint32(g.newMode(name, fs.FileMode(mode&0o777))); mode != 0 {
-			g.change(workspace.Change{Path: name, Before: t.ours, After: t.ours, Mode: fs.FileMode(mode)})
+		if perm := g.newMode(name, fs.FileMode(mode&0o777)); perm != 0 {
+			g.change(workspace.Change{Path: name, Before: t.ours, After: t.ours, Mode: perm})
 		}
 	}
 }

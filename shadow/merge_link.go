@@ -5,7 +5,8 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -24,7 +25,7 @@ func stateOf(data []byte, s side) state {
 	if !s.exists() {
 		return state{}
 	}
-	return state{nonNil(data), s.mode == gitrepo.ModeLink}
+	return state{nonNil(data), s.mode == filemode.Symlink}
 }
 
 // link merges a change of a link: that it came, went, leads elsewhere, took the
@@ -65,7 +66,7 @@ func (g *merging) link(ch change, name string) {
 		g.conflict(name, t, "it is a symbolic link in one of the states, and both trees changed it")
 	default:
 		c := workspace.Change{Path: name, Before: ours.data, BeforeLink: ours.link, After: want.data, AfterLink: want.link}
-		if ch.new.mode == gitrepo.ModeExec {
+		if ch.new.mode == filemode.Executable {
 			c.Mode = 0o755
 		} else if !want.link {
 			c.Mode = fs.FileMode(ch.new.mode & 0o777)

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 )
 
@@ -33,7 +36,7 @@ func (g *merging) leftOut() error {
 }
 
 // modules finds the submodules that are not as the shadow began.
-func (g *merging) modules(was map[string]gitrepo.OID, why map[string]string) {
+func (g *merging) modules(was map[string]plumbing.Hash, why map[string]string) {
 	now, err := gitrepo.ReadIndex(filepath.Join(g.c.t.linked.GitDir, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return // no file was made yet
@@ -71,11 +74,11 @@ func (g *merging) modules(was map[string]gitrepo.OID, why map[string]string) {
 
 const unseen = "the submodule can't be looked at: "
 
-func modulesOf(x *gitrepo.Index) map[string]gitrepo.OID {
-	found := map[string]gitrepo.OID{}
+func modulesOf(x *gitrepo.Index) map[string]plumbing.Hash {
+	found := map[string]plumbing.Hash{}
 	for i := range x.Entries {
-		if e := &x.Entries[i]; e.Mode == gitrepo.ModeSubmodule {
-			found[e.Path] = e.OID
+		if e := &x.Entries[i]; e.Mode == filemode.Submodule {
+			found[e.Path] = e.Hash
 		}
 	}
 	return found

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -66,7 +68,7 @@ func (g *merging) findMoves() (*moves, error) {
 		switch {
 		case f.Mode == 0 && inBase:
 			e := entryOf(base, f.Path)
-			gone = append(gone, gitrepo.Found{Path: f.Path, Mode: e.Mode, OID: e.OID})
+			gone = append(gone, gitrepo.Found{Path: f.Path, Mode: e.Mode, Hash: e.Hash})
 		case f.Mode != 0 && !inBase:
 			added = append(added, f)
 		}
@@ -77,7 +79,7 @@ func (g *merging) findMoves() (*moves, error) {
 			return nil, err
 		}
 		if old {
-			return g.c.old(g.ctx, side{path: f.Path, mode: f.Mode, oid: f.OID})
+			return g.c.old(g.ctx, side{path: f.Path, mode: f.Mode, hash: f.Hash})
 		}
 		name, err := g.main.Resolve(filepath.Join(g.top, filepath.FromSlash(f.Path)))
 		if err != nil {
@@ -105,7 +107,7 @@ func (g *merging) overlaid(found []gitrepo.Found, base *gitrepo.Index) []gitrepo
 		}
 		f := gitrepo.Found{Path: filepath.ToSlash(rel)}
 		if data, err := g.main.ReadFile(name); err == nil {
-			f.Mode, f.OID, f.Size = gitrepo.ModeFile, gitrepo.HashBlob(data), int64(len(data))
+			f.Mode, f.Hash, f.Size = filemode.Regular, gitrepo.HashBlob(data), int64(len(data))
 		}
 		i, ok := at(f.Path)
 		switch {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -16,16 +18,16 @@ func (c *contents) renames(ctx context.Context, list []change) []change {
 	for i, ch := range list {
 		switch {
 		case !ch.new.exists():
-			gone, goneAt = append(gone, gitrepo.Found{Path: ch.old.path, Mode: ch.old.mode, OID: ch.old.oid}), append(goneAt, i)
+			gone, goneAt = append(gone, gitrepo.Found{Path: ch.old.path, Mode: ch.old.mode, Hash: ch.old.hash}), append(goneAt, i)
 		case !ch.old.exists():
-			added, addedAt = append(added, gitrepo.Found{Path: ch.new.path, Mode: ch.new.mode, OID: ch.new.oid}), append(addedAt, i)
+			added, addedAt = append(added, gitrepo.Found{Path: ch.new.path, Mode: ch.new.mode, Hash: ch.new.hash}), append(addedAt, i)
 		}
 	}
 	read := func(f gitrepo.Found, gone bool) ([]byte, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if s := (side{path: f.Path, mode: f.Mode, oid: f.OID}); gone {
+		if s := (side{path: f.Path, mode: f.Mode, hash: f.Hash}); gone {
 			return c.old(ctx, s)
 		} else if workspace.Protected(f.Path) == workspace.Never {
 			return nil, workspace.ErrProtected
@@ -42,8 +44,8 @@ func (c *contents) renames(ctx context.Context, list []change) []change {
 }
 
 // kindOf tells what can't become each other.
-func kindOf(mode uint32) string {
-	if mode == gitrepo.ModeLink {
+func kindOf(mode filemode.FileMode) string {
+	if mode == filemode.Symlink {
 		return "link"
 	}
 	return "file"

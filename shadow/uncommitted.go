@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -36,34 +39,34 @@ func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main main
 		return nil, err
 	}
 	type state struct {
-		mode uint32
-		oid  gitrepo.OID
+		mode filemode.FileMode
+		hash plumbing.Hash
 	}
 	commit := make(map[string]state, len(want.Entries))
 	for i := range want.Entries {
 		e := &want.Entries[i]
-		commit[e.Path] = state{e.Mode, e.OID}
+		commit[e.Path] = state{e.Mode, e.Hash}
 	}
 	now := make(map[string]state, len(index.Entries))
 	for i := range index.Entries {
 		e := &index.Entries[i]
-		now[e.Path] = state{e.Mode, e.OID}
+		now[e.Path] = state{e.Mode, e.Hash}
 	}
 	for _, f := range found {
 		if f.Mode == 0 {
 			delete(now, f.Path)
 		} else {
-			now[f.Path] = state{f.Mode, f.OID}
+			now[f.Path] = state{f.Mode, f.Hash}
 		}
 	}
 	changed := map[string]*uncommitted{}
 	for name, s := range now {
-		if commit[name] != s && s.mode != gitrepo.ModeSubmodule {
+		if commit[name] != s && s.mode != filemode.Submodule {
 			changed[name] = &uncommitted{path: name}
 		}
 	}
 	for name, s := range commit {
-		if _, ok := now[name]; !ok && s.mode != gitrepo.ModeSubmodule {
+		if _, ok := now[name]; !ok && s.mode != filemode.Submodule {
 			changed[name] = &uncommitted{path: name, deleted: true}
 		}
 	}
@@ -88,7 +91,7 @@ func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main main
 				}
 			case err != nil:
 				return nil, err
-			case !tracked || was.oid != gitrepo.HashBlob(data):
+			case !tracked || was.hash != gitrepo.HashBlob(data):
 				changed[at] = &uncommitted{path: at, unsaved: nonNil(data)}
 			}
 		}
@@ -192,7 +195,7 @@ func removeEmpty(root *os.Root, dir string) {
 // bringFile makes a file of the main tree, and keeps its content as the state
 // to compare with.
 func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitrepo.IndexEntry, error) {
-	e := &gitrepo.IndexEntry{Path: u.path, Mode: gitrepo.ModeFile}
+	e := &gitrepo.IndexEntry{Path: u.path, Mode: filemode.Regular}
 	if dir := path.Dir(u.path); dir != "." {
 		if err := to.MkdirAll(dir, 0o777); err != nil {
 			return nil, err
@@ -204,7 +207,7 @@ func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitrepo.IndexEn
 	} else if u.unsaved == nil {
 		return nil, err
 	}
-	if e.Mode == gitrepo.ModeLink && u.unsaved == nil {
+	if e.Mode == filemode.Symlink && u.unsaved == nil {
 		target, err := from.Readlink(u.path)
 		if err != nil {
 			return nil, err
@@ -212,12 +215,12 @@ func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitrepo.IndexEn
 		if err := to.Symlink(target, u.path); err != nil {
 			return nil, err
 		}
-		e.OID = gitrepo.HashBlob([]byte(target))
-		err = os.WriteFile(filepath.Join(blobs, e.OID.String()), []byte(target), 0o600)
+		e.Hash = gitrepo.HashBlob([]byte(target))
+		err = os.WriteFile(filepath.Join(blobs, e.Hash.String()), []byte(target), 0o600)
 		return e, errors.Join(err, stat(to, e))
 	}
 	perm := fs.FileMode(0o666)
-	if e.Mode == gitrepo.ModeExec {
+	if e.Mode == filemode.Executable {
 		perm = 0o777
 	}
 	out, err := to.OpenFile(u.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
@@ -258,7 +261,7 @@ func keep(file *os.File, e *gitrepo.IndexEntry, blobs string) error {
 	fmt.Fprintf(h, "blob %d\x00", info.Size())
 	if info.Size() > workspace.MaxFileSize {
 		_, err := io.Copy(h, file)
-		e.OID = gitrepo.OID(h.Sum(nil))
+		e.Hash = plumbing.Hash(h.Sum(nil))
 		return err
 	}
 	blob, err := os.CreateTemp(blobs, "new")
@@ -269,8 +272,8 @@ func keep(file *os.File, e *gitrepo.IndexEntry, blobs string) error {
 	if err = errors.Join(err, blob.Close()); err != nil {
 		return err
 	}
-	e.OID = gitrepo.OID(h.Sum(nil))
-	return os.Rename(blob.Name(), filepath.Join(blobs, e.OID.String()))
+	e.Hash = plumbing.Hash(h.Sum(nil))
+	return os.Rename(blob.Name(), filepath.Join(blobs, e.Hash.String()))
 }
 
 func stat(root *os.Root, e *gitrepo.IndexEntry) error {

@@ -101,7 +101,7 @@ var only = map[string]struct{ pkg, why string }{
 	"github.com/sergi/go-diff":          {"internal/diff", "one way to compare texts"},
 	"github.com/smacker/go-tree-sitter": {"pki/treesitter", "its trees must never escape"},
 	"github.com/google/jsonschema-go":   {"tools", "one way from struct to schema"},
-	"github.com/go-git/go-git":          {"internal/gitrepo", "one way into repositories"},
+	"github.com/go-git/go-git":          {"internal/gitrepo shadow internal/indexing", "one way into repositories; shadow and indexing use the types of its plumbing"},
 	"mvdan.cc/sh":                       {"internal/policy/shell", "one reader of command lines"},
 	"github.com/JohannesKaufmann":       {"tools/web", "pages are read in one place"},
 	"github.com/ledongthuc/pdf":         {"internal/worker", "its process has limits, and nobody else has"},

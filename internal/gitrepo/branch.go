@@ -48,9 +48,9 @@ func (b Branch) String() string {
 
 // branch says where HEAD stands and how far it is from its upstream.
 func (r *Repo) branch(ctx context.Context, h head, conf config) (Branch, error) {
-	b := Branch{Name: h.branch, Unborn: h.oid == OID{}}
+	b := Branch{Name: h.branch, Unborn: h.hash.IsZero()}
 	if !b.Unborn {
-		b.Commit = h.oid.String()
+		b.Commit = h.hash.String()
 	}
 	remote, merge := conf["branch."+h.branch+".remote"], conf["branch."+h.branch+".merge"]
 	if h.branch == "" || remote == "" || merge == "" {
@@ -63,7 +63,7 @@ func (r *Repo) branch(ctx context.Context, h head, conf config) (Branch, error) 
 		}
 	}
 	b.Upstream = plumbing.ReferenceName(ref).Short()
-	oid, err := refOf(r.references(), plumbing.ReferenceName(ref))
+	hash, err := refOf(r.references(), plumbing.ReferenceName(ref))
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		b.Gone = true
 		return b, nil
@@ -71,7 +71,7 @@ func (r *Repo) branch(ctx context.Context, h head, conf config) (Branch, error) 
 	if err != nil || b.Unborn {
 		return b, err
 	}
-	b.Ahead, b.Behind, err = r.between(ctx, h.oid, oid)
+	b.Ahead, b.Behind, err = r.between(ctx, h.hash, hash)
 	return b, err
 }
 
@@ -92,31 +92,31 @@ func tracking(spec, merge string) string {
 }
 
 // between counts the commits that only a has and those that only b has.
-func (r *Repo) between(ctx context.Context, a, b OID) (onlyA, onlyB int, err error) {
+func (r *Repo) between(ctx context.Context, a, b plumbing.Hash) (onlyA, onlyB int, err error) {
 	if a == b {
 		return 0, 0, nil
 	}
 	const fromA, fromB, both = 1, 2, 3
-	seen := map[OID]int{}
-	counted := map[OID]int{}
+	seen := map[plumbing.Hash]int{}
+	counted := map[plumbing.Hash]int{}
 	var queue commitQueue
 	open := 0 // commits in the queue that only one side is known to have
-	reach := func(oid OID, sides int) error {
-		have := seen[oid]
+	reach := func(hash plumbing.Hash, sides int) error {
+		have := seen[hash]
 		if have|sides == have {
 			return nil
 		}
-		seen[oid] = have | sides
-		if have == 0 || counted[oid] != 0 {
-			c, err := r.commit(oid)
+		seen[hash] = have | sides
+		if have == 0 || counted[hash] != 0 {
+			c, err := r.commit(hash)
 			if err != nil {
 				return err
 			}
 			heap.Push(&queue, c)
-			if seen[oid] != both {
+			if seen[hash] != both {
 				open++
 			}
-		} else if seen[oid] == both {
+		} else if seen[hash] == both {
 			open--
 		}
 		return nil
@@ -129,11 +129,11 @@ func (r *Repo) between(ctx context.Context, a, b OID) (onlyA, onlyB int, err err
 			return 0, 0, err
 		}
 		c := heap.Pop(&queue).(*commit)
-		sides := seen[c.oid]
+		sides := seen[c.hash]
 		if sides != both {
 			open--
 		}
-		counted[c.oid] = sides
+		counted[c.hash] = sides
 		for _, p := range c.parents {
 			if err := reach(p, sides); err != nil {
 				return 0, 0, err

@@ -144,7 +144,7 @@ type entry struct {
 	path             string
 	what             string // added, modified, deleted, type changed, unmerged
 	oldMode, newMode string
-	oldOID, newOID   string
+	oldHash, newHash string
 }
 
 var changeWords = map[byte]string{'A': "added", 'M': "modified", 'D': "deleted", 'T': "type changed", 'U': "unmerged"}
@@ -155,7 +155,7 @@ func parseRaw(out string) []entry {
 	for f := range slices.Chunk(strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), 2) {
 		head := strings.Fields(strings.TrimPrefix(f[0], ":"))
 		if len(f) == 2 && len(head) == 5 {
-			list = append(list, entry{path: f[1], what: changeWords[head[4][0]], oldMode: head[0], newMode: head[1], oldOID: head[2], newOID: head[3]})
+			list = append(list, entry{path: f[1], what: changeWords[head[4][0]], oldMode: head[0], newMode: head[1], oldHash: head[2], newHash: head[3]})
 		}
 	}
 	return list
@@ -212,10 +212,10 @@ func (r *Repo) Head(ctx context.Context) (string, error) {
 		return hash, err
 	}
 	h, err := r.head()
-	if err != nil || h.oid == (OID{}) {
+	if err != nil || h.hash.IsZero() {
 		return "", err
 	}
-	return h.oid.String(), nil
+	return h.hash.String(), nil
 }
 
 // resolveRev is the hash that a revision names, "" when it names none.

@@ -107,7 +107,7 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 	}
 	var info strings.Builder
 	for _, e := range staged {
-		info.WriteString(indexLine(e.oldMode, e.oldOID, e.path))
+		info.WriteString(indexLine(e.oldMode, e.oldHash, e.path))
 	}
 	if err := r.indexInfo(ctx, info.String(), env); err != nil {
 		return err
@@ -176,11 +176,11 @@ func copyIndex(to, from string) error {
 
 // indexLine is a line for git update-index --index-info. The mode 0 takes a
 // path out.
-func indexLine(mode, oid, path string) string {
+func indexLine(mode, hash, path string) string {
 	if strings.Trim(mode, "0") == "" {
-		return fmt.Sprintf("0 %s 0\t%s\x00", strings.Repeat("0", max(len(oid), 40)), path)
+		return fmt.Sprintf("0 %s 0\t%s\x00", strings.Repeat("0", max(len(hash), 40)), path)
 	}
-	return fmt.Sprintf("%s %s 0\t%s\x00", mode, oid, path)
+	return fmt.Sprintf("%s %s 0\t%s\x00", mode, hash, path)
 }
 
 func (r *Repo) indexInfo(ctx context.Context, info, env string) error {
@@ -253,7 +253,7 @@ func (r *Repo) committed(ctx context.Context, rev string, paths []string) (map[s
 	return parseStage(string(out)), nil
 }
 
-// parseStage reads lines mode type oid or mode oid stage, a tab and a path.
+// parseStage reads lines mode type hash or mode hash stage, a tab and a path.
 func parseStage(out string) map[string]entry {
 	list := map[string]entry{}
 	for line := range strings.SplitSeq(out, "\x00") {
@@ -262,11 +262,11 @@ func parseStage(out string) map[string]entry {
 		if !ok || len(f) < 3 {
 			continue
 		}
-		oid := f[2]
+		hash := f[2]
 		if len(f[2]) == 1 {
-			oid = f[1]
+			hash = f[1]
 		}
-		list[path] = entry{path: path, newMode: f[0], newOID: oid}
+		list[path] = entry{path: path, newMode: f[0], newHash: hash}
 	}
 	return list
 }
@@ -300,7 +300,7 @@ func (r *Repo) settle(ctx context.Context, before, made string, paths []PathStat
 		if has == want || !p.Current && has != old[p.Path] {
 			continue
 		}
-		info.WriteString(indexLine(want.newMode, want.newOID, p.Path))
+		info.WriteString(indexLine(want.newMode, want.newHash, p.Path))
 	}
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		err := r.indexInfo(ctx, info.String(), "")

@@ -7,29 +7,31 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // commit is what is read of a commit object.
 type commit struct {
-	oid     OID
-	tree    OID
-	parents []OID
+	hash    plumbing.Hash
+	tree    plumbing.Hash
+	parents []plumbing.Hash
 	date    int64  // of the committer, in seconds since 1970
 	raw     []byte // the object
 }
 
 // commit reads a commit.
-func (r *Repo) commit(oid OID) (*commit, error) {
-	data, err := r.objectOf(commitObject, oid)
+func (r *Repo) commit(hash plumbing.Hash) (*commit, error) {
+	data, err := r.objectOf(plumbing.CommitObject, hash)
 	if err != nil {
 		return nil, err
 	}
 	c, ok := parseCommit(data)
 	if !ok {
-		return nil, fmt.Errorf("object %s: %w: it is no whole commit", oid, ErrCorrupt)
+		return nil, fmt.Errorf("object %s: %w: malformed commit", hash, ErrCorrupt)
 	}
-	c.oid = oid
-	if cut, err := r.shallow(); err == nil && cut[oid] {
+	c.hash = hash
+	if cut, err := r.shallow(); err == nil && cut[hash] {
 		c.parents = nil
 	}
 	return c, nil
@@ -37,13 +39,13 @@ func (r *Repo) commit(oid OID) (*commit, error) {
 
 func parseCommit(data []byte) (*commit, bool) {
 	c := &commit{raw: data}
-	rest, ok := cutOID(data, "tree ", &c.tree)
+	rest, ok := cutHash(data, "tree ", &c.tree)
 	if !ok {
 		return nil, false
 	}
 	for {
-		var parent OID
-		after, ok := cutOID(rest, "parent ", &parent)
+		var parent plumbing.Hash
+		after, ok := cutHash(rest, "parent ", &parent)
 		if !ok {
 			break
 		}
@@ -55,13 +57,13 @@ func parseCommit(data []byte) (*commit, bool) {
 	return c, true
 }
 
-// cutOID reads a line of a word and the name of an object.
-func cutOID(b []byte, word string, to *OID) (rest []byte, ok bool) {
+// cutHash reads a line of a word and the name of an object.
+func cutHash(b []byte, word string, to *plumbing.Hash) (rest []byte, ok bool) {
 	n := len(word) + 40
 	if len(b) <= n || string(b[:len(word)]) != word || b[n] != '\n' {
 		return b, false
 	}
-	*to, ok = parseOID(string(b[len(word):n]))
+	*to, ok = parseHash(string(b[len(word):n]))
 	return b[n+1:], ok
 }
 
@@ -142,29 +144,29 @@ func (c *commit) text(s string) string {
 }
 
 // peel follows tags to what they are of.
-func (r *Repo) peel(oid OID) (OID, error) {
+func (r *Repo) peel(hash plumbing.Hash) (plumbing.Hash, error) {
 	for range maxSymbolic {
-		kind, data, err := r.object(oid)
-		if err != nil || kind != tagObject {
-			return oid, err
+		kind, data, err := r.object(hash)
+		if err != nil || kind != plumbing.TagObject {
+			return hash, err
 		}
-		if _, ok := cutOID(data, "object ", &oid); !ok {
-			return oid, fmt.Errorf("object %s: %w: it is no whole tag", oid, ErrCorrupt)
+		if _, ok := cutHash(data, "object ", &hash); !ok {
+			return hash, fmt.Errorf("object %s: %w: malformed tag", hash, ErrCorrupt)
 		}
 	}
-	return oid, fmt.Errorf("object %s: %w: tags of tags without end", oid, ErrCorrupt)
+	return hash, fmt.Errorf("object %s: %w: tags of tags without end", hash, ErrCorrupt)
 }
 
 // shallow are the commits whose parents were not fetched.
-func (r *Repo) shallow() (map[OID]bool, error) {
+func (r *Repo) shallow() (map[plumbing.Hash]bool, error) {
 	text, err := readSmall(r.CommonDir+"/shallow", maxConfig)
 	if err != nil {
 		return nil, err
 	}
-	cut := map[OID]bool{}
+	cut := map[plumbing.Hash]bool{}
 	for line := range strings.Lines(string(text)) {
-		if oid, ok := parseOID(strings.TrimSpace(line)); ok {
-			cut[oid] = true
+		if hash, ok := parseHash(strings.TrimSpace(line)); ok {
+			cut[hash] = true
 		}
 	}
 	return cut, nil

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -78,12 +81,12 @@ func (r *Repo) contentDiffers(ctx context.Context, e rawEntry, at *attributes, b
 		return false, err
 	}
 	file := filepath.Join(r.Dir, filepath.FromSlash(e.name))
-	if e.mode() == modeLink {
+	if e.mode() == filemode.Symlink {
 		target, err := os.Readlink(file)
 		if err != nil {
 			return true, nil // it has gone meanwhile
 		}
-		return hashObject(blobObject, []byte(target)) != e.oid(), nil
+		return hashObject(plumbing.BlobObject, []byte(target)) != e.hash(), nil
 	}
 	f, err := openNoFollow(file)
 	if err != nil {
@@ -114,7 +117,7 @@ func (r *Repo) contentDiffers(ctx context.Context, e rawEntry, at *attributes, b
 	if at.mayConvert(e.name, returns) {
 		return false, fmt.Errorf("%w: attributes or settings say how %s is stored", ErrUnsupported, e.name)
 	}
-	return OID(sum.Sum(nil)) != e.oid(), nil
+	return plumbing.Hash(sum.Sum(nil)) != e.hash(), nil
 }
 
 // content reads a file of one side.
@@ -123,13 +126,13 @@ func (r *Repo) content(path string, s side) ([]byte, error) {
 	switch {
 	case s.mode == 0:
 		return nil, nil
-	case s.mode == modeSubmodule:
+	case s.mode == filemode.Submodule:
 		dirty := ""
 		if s.disk {
 			dirty = "-dirty"
 		}
-		return fmt.Appendf(nil, "Subproject commit %s%s\n", s.oid, dirty), nil
-	case s.disk && s.mode == modeLink:
+		return fmt.Appendf(nil, "Subproject commit %s%s\n", s.hash, dirty), nil
+	case s.disk && s.mode == filemode.Symlink:
 		target, err := os.Readlink(file)
 		return []byte(target), err
 	case s.disk:
@@ -138,14 +141,14 @@ func (r *Repo) content(path string, s side) ([]byte, error) {
 		}
 		return readNoFollow(file, maxObject)
 	}
-	return r.objectOf(blobObject, s.oid)
+	return r.objectOf(plumbing.BlobObject, s.hash)
 }
 
-func hashObject(kind objectKind, data []byte) OID {
+func hashObject(kind plumbing.ObjectType, data []byte) plumbing.Hash {
 	sum := sha1.New()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(data))
 	sum.Write(data)
-	return OID(sum.Sum(nil))
+	return plumbing.Hash(sum.Sum(nil))
 }
 
 // moduleDiffers reports whether a submodule is at another commit than the
@@ -166,7 +169,7 @@ func (r *Repo) moduleDiffers(ctx context.Context, e rawEntry, conf config, untra
 	if err != nil {
 		return false, fmt.Errorf("the submodule %s: %w", e.name, err)
 	}
-	if h.oid != e.oid() {
+	if h.hash != e.hash() {
 		return true, nil
 	}
 	st, err := sub.Status(ctx, StatusOptions{Untracked: untracked})
@@ -276,7 +279,7 @@ func (a *attributes) in(dir string) conversion {
 	text, err := readNoFollow(filepath.Join(a.r.Dir, filepath.FromSlash(name)), maxPattern)
 	if err != nil {
 		if i, ok := a.x.find(name); ok { // git falls back to the index
-			text, err = a.r.objectOf(blobObject, a.x.at(i).oid())
+			text, err = a.r.objectOf(plumbing.BlobObject, a.x.at(i).hash())
 			if err != nil {
 				c = conversion{true, true}
 			}

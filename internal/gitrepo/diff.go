@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -112,7 +115,7 @@ func (r *Repo) countStaged(x *rawIndex, o DiffOptions) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	tree, err := r.treeOf(h.oid)
+	tree, err := r.treeOf(h.hash)
 	if err != nil {
 		return 0, err
 	}
@@ -178,15 +181,15 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 }
 
 // trees returns the trees that a diff names.
-func (r *Repo) trees(o DiffOptions) (from, to OID, err error) {
-	commit := OID{}
+func (r *Repo) trees(o DiffOptions) (from, to plumbing.Hash, err error) {
+	commit := plumbing.ZeroHash
 	switch {
 	case o.From != "":
 		commit, err = r.Resolve(o.From)
 	case o.Staged:
 		var h head
 		h, err = r.head()
-		commit = h.oid
+		commit = h.hash
 	}
 	if err != nil {
 		return from, to, err
@@ -214,11 +217,11 @@ func (x *rawIndex) conflicts() []string {
 
 // onDisk is what a changed file of the index is in the working tree.
 func (r *Repo) onDisk(ctx context.Context, e rawEntry, code byte, at *attributes) (pair, error) {
-	p := pair{path: e.name, old: side{mode: e.mode(), oid: e.oid()}}
+	p := pair{path: e.name, old: side{mode: e.mode(), hash: e.hash()}}
 	if code == 'D' {
 		return p, nil
 	}
-	if e.mode() == modeSubmodule && code == 'M' {
+	if e.mode() == filemode.Submodule && code == 'M' {
 		return p, r.moduleOnDisk(ctx, &p)
 	}
 	info, err := os.Lstat(filepath.Join(r.Dir, filepath.FromSlash(e.name)))
@@ -228,24 +231,24 @@ func (r *Repo) onDisk(ctx context.Context, e rawEntry, code byte, at *attributes
 		}
 		return p, err
 	}
-	p.new = side{mode: modeFile, disk: true}
+	p.new = side{mode: filemode.Regular, disk: true}
 	switch {
 	case info.Mode()&os.ModeSymlink != 0:
-		p.new.mode = modeLink
+		p.new.mode = filemode.Symlink
 	case info.Mode()&0o100 != 0:
-		p.new.mode = modeExec
+		p.new.mode = filemode.Executable
 	}
-	if p.new.mode != modeLink && p.old.mode&typeBits == regularType && !at.fileMode {
+	if p.new.mode != filemode.Symlink && p.old.mode&typeBits == regularType && !at.fileMode {
 		p.new.mode = p.old.mode
 	}
 	data, err := r.content(p.path, p.new)
 	if err != nil {
 		return p, err
 	}
-	if p.new.mode != modeLink && at.mayConvert(e.name, slices.Contains(data, '\r')) {
+	if p.new.mode != filemode.Symlink && at.mayConvert(e.name, slices.Contains(data, '\r')) {
 		return p, fmt.Errorf("%w: attributes or settings say how %s is stored", ErrUnsupported, e.name)
 	}
-	if p.new.oid = hashObject(blobObject, data); p.new.oid == p.old.oid {
+	if p.new.hash = hashObject(plumbing.BlobObject, data); p.new.hash == p.old.hash {
 		p.new.disk = false // then they are equal if their modes are
 	}
 	return p, nil
@@ -265,7 +268,7 @@ func (r *Repo) moduleOnDisk(ctx context.Context, p *pair) error {
 	if err != nil {
 		return fmt.Errorf("the submodule %s: %w", p.path, err)
 	}
-	p.new = side{mode: modeSubmodule, oid: h.oid, disk: len(st.Files) > 0}
+	p.new = side{mode: filemode.Submodule, hash: h.hash, disk: len(st.Files) > 0}
 	return nil
 }
 
@@ -283,7 +286,7 @@ func overlay(staged, changed []pair) []pair {
 			continue
 		}
 		staged[i].new = p.new
-		if p.new.oid == staged[i].old.oid && p.new.mode != modeSubmodule {
+		if p.new.hash == staged[i].old.hash && p.new.mode != filemode.Submodule {
 			staged[i].new.disk = false
 		}
 	}
@@ -292,11 +295,11 @@ func overlay(staged, changed []pair) []pair {
 	return staged
 }
 
-// shortOID is how much of a hash is shown.
-const shortOID = 10
+// shortHash is how much of a hash is shown.
+const shortHash = 10
 
-// Short is the beginning of the name, as much as is shown.
-func (o OID) Short() string { return o.String()[:shortOID] }
+// Short is the beginning of an object's name, as much as is shown.
+func Short(hash plumbing.Hash) string { return hash.String()[:shortHash] }
 
 // notShown stands for what is hidden.
 const notShown = "content not shown: the file may hold secrets"
@@ -318,7 +321,7 @@ func (r *Repo) fileDiff(f *FileDiff, p pair, hidden func(string) bool) error {
 		f.Patch = parts[0].Patch + parts[1].Patch
 		return nil
 	}
-	text := diff.FilePatch{OldName: p.path, NewName: p.path, OldMode: p.old.mode, NewMode: p.new.mode, Similarity: p.score * 100 / maxScore}
+	text := diff.FilePatch{OldName: p.path, NewName: p.path, OldMode: uint32(p.old.mode), NewMode: uint32(p.new.mode), Similarity: p.score * 100 / maxScore}
 	if p.from != "" {
 		text.OldName = p.from
 	}
@@ -328,11 +331,11 @@ func (r *Repo) fileDiff(f *FileDiff, p pair, hidden func(string) bool) error {
 	if p.new.mode == 0 {
 		text.NewName = ""
 	}
-	if p.old.oid != p.new.oid || p.old.mode == 0 || p.new.mode == 0 {
-		text.OldID, text.NewID = p.old.oid.Short(), p.new.oid.Short()
+	if p.old.hash != p.new.hash || p.old.mode == 0 || p.new.mode == 0 {
+		text.OldID, text.NewID = Short(p.old.hash), Short(p.new.hash)
 	}
 	f.Hidden = hidden != nil && (hidden(p.path) || p.from != "" && hidden(p.from))
-	same := p.old.oid == p.new.oid && p.old.disk == p.new.disk && p.old.mode != 0 && p.new.mode != 0
+	same := p.old.hash == p.new.hash && p.old.disk == p.new.disk && p.old.mode != 0 && p.new.mode != 0
 	if f.Hidden && !same {
 		text.Omit = notShown
 	} else if !same {

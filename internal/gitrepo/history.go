@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Step is one commit as a part of a history.
 type Step struct {
-	OID     OID
+	Hash    plumbing.Hash
 	Date    int64 // of the committer, in seconds since 1970
 	Message string
 	Files   []Edit // what it changed, in the order of the paths; a renamed file under both names
@@ -17,22 +19,22 @@ type Step struct {
 
 // Edit is a changed file.
 type Edit struct {
-	Path     string // relative to the top
-	Old, New OID    // the blobs, or the commits of a submodule; zero for none
+	Path     string        // relative to the top
+	Old, New plumbing.Hash // the blobs, or the commits of a submodule; zero for none
 }
 
 // History is what led to HEAD.
 type History struct {
-	Head  OID
+	Head  plumbing.Hash
 	Steps []Step // the newest first
 	Until bool   // the steps are just those since HistoryOptions.Until, else they are those of no end
 }
 
 // HistoryOptions say how much of a history is read.
 type HistoryOptions struct {
-	Count int // most steps, merges not counted
-	Until OID // where to stop, which is no step itself, if nothing older was merged since; zero: nowhere
-	Files int // a commit that changes more files is no step
+	Count int           // most steps, merges not counted
+	Until plumbing.Hash // where to stop, which is no step itself, if nothing older was merged since; zero: nowhere
+	Files int           // a commit that changes more files is no step
 }
 
 // History returns what led to HEAD. Merges are left out, as is the first commit
@@ -46,14 +48,14 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 	if err != nil {
 		return History{}, err
 	}
-	if h.oid == (OID{}) {
+	if h.hash.IsZero() {
 		return History{}, fmt.Errorf("%w: the branch %s has no commit yet", ErrNoSuchRev, h.branch)
 	}
-	w := logWalk{r: r, seen: map[OID]bool{}}
-	if err := w.add(h.oid); err != nil {
+	w := logWalk{r: r, seen: map[plumbing.Hash]bool{}}
+	if err := w.add(h.hash); err != nil {
 		return History{}, err
 	}
-	out := History{Head: h.oid}
+	out := History{Head: h.hash}
 	for n := 0; n < o.Count && len(w.queue.list) > 0; {
 		if err := ctx.Err(); err != nil {
 			return History{}, err
@@ -64,7 +66,7 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 		}
 		// Ways beside it may lead to commits that it did not have: they were
 		// merged since.
-		if c.oid == o.Until && !slices.ContainsFunc(w.queue.list, func(q queued) bool { return !slices.Contains(c.parents, q.oid) }) {
+		if c.hash == o.Until && !slices.ContainsFunc(w.queue.list, func(q queued) bool { return !slices.Contains(c.parents, q.hash) }) {
 			out.Until = true
 			break
 		}
@@ -81,7 +83,7 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 			return History{}, err
 		}
 		if len(p.list) <= o.Files {
-			out.Steps = append(out.Steps, Step{c.oid, c.date, c.message(), p.list})
+			out.Steps = append(out.Steps, Step{c.hash, c.date, c.message(), p.list})
 		}
 	}
 	return out, nil
@@ -101,7 +103,7 @@ type edits struct {
 	list []Edit
 }
 
-func (p *edits) compare(a, b OID, dir string) error {
+func (p *edits) compare(a, b plumbing.Hash, dir string) error {
 	x, err := p.r.tree(a)
 	if err != nil {
 		return err
@@ -132,12 +134,12 @@ func (p *edits) compare(a, b OID, dir string) error {
 // pair compares what is at a path, which is a directory on both sides or on
 // none.
 func (p *edits) pair(a, b treeEntry, path string) error {
-	if a.oid == b.oid && a.mode == b.mode {
+	if a.hash == b.hash && a.mode == b.mode {
 		return nil
 	}
 	if a.isTree() || b.isTree() {
-		return p.compare(a.oid, b.oid, path+"/")
+		return p.compare(a.hash, b.hash, path+"/")
 	}
-	p.list = append(p.list, Edit{path, a.oid, b.oid})
+	p.list = append(p.list, Edit{path, a.hash, b.hash})
 	return nil
 }

@@ -22,11 +22,11 @@ func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 	if want := strings.TrimSpace(r.Git("rev-parse", "HEAD")); got.Head.String() != want {
 		t.Errorf("HEAD is %s, want %s", got.Head, want)
 	}
-	if got.Until != (o.Until != OID{}) {
+	if got.Until == o.Until.IsZero() {
 		t.Errorf("it says %v about having come to where it should stop", got.Until)
 	}
 	args := []string{"log", "--min-parents=1", "--max-parents=1", "--no-renames", "--raw", "--abbrev=40", fmt.Sprint("-", o.Count), "--format=%x01%H%x02%ct%x02%B%x02"}
-	if o.Until != (OID{}) {
+	if !o.Until.IsZero() {
 		args = append(args, o.Until.String()+"..HEAD")
 	}
 	var want []Step
@@ -36,11 +36,11 @@ func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 		for line := range strings.Lines(strings.TrimSpace(f[3])) {
 			meta, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
 			e := Edit{Path: name}
-			e.Old, _ = parseOID(strings.Fields(meta)[2])
-			e.New, _ = parseOID(strings.Fields(meta)[3])
+			e.Old, _ = parseHash(strings.Fields(meta)[2])
+			e.New, _ = parseHash(strings.Fields(meta)[3])
 			s.Files = append(s.Files, e)
 		}
-		s.OID, _ = parseOID(f[0])
+		s.Hash, _ = parseHash(f[0])
 		if _, err := fmt.Sscan(f[1], &s.Date); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d of %d steps change at most 2 files", len(got), len(all))
 	}
 	checkHistory(t, r, HistoryOptions{Count: 3, Files: 100})
-	until, _ := parseOID(side)
+	until, _ := parseHash(side)
 	if got := checkHistory(t, r, HistoryOptions{Count: 100, Files: 100, Until: until}); len(got) != 3 {
 		t.Errorf("%d steps since the side line began", len(got))
 	}
@@ -119,7 +119,7 @@ func TestHistory(t *testing.T) {
 	r.Git("checkout", "-q", main)
 	r.Write("a", "4\n")
 	commit("younger")
-	last, _ := parseOID(strings.TrimSpace(r.Git("rev-parse", "HEAD")))
+	last, _ := parseHash(strings.TrimSpace(r.Git("rev-parse", "HEAD")))
 	clock++
 	r.Git("merge", "-q", "-m", "old things", "old")
 	got, err := open(t, r).History(t.Context(), HistoryOptions{Count: 100, Files: 100, Until: last})

@@ -2,26 +2,14 @@ package gitrepo
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
-)
 
-// OID is the name of an object: its SHA-1.
-type OID [20]byte
-
-func (o OID) String() string { return hex.EncodeToString(o[:]) }
-
-// Modes of entries, as trees and the index have them.
-const (
-	modeTree      = 0o040000
-	modeFile      = 0o100644
-	modeExec      = 0o100755
-	modeLink      = 0o120000
-	modeSubmodule = 0o160000
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // Index is what is staged: the index file of a working tree.
@@ -34,9 +22,9 @@ type Index struct {
 // IndexEntry is one file of the index, with the stat data that tell cheaply
 // whether the file in the working tree is still it.
 type IndexEntry struct {
-	Path  string // slash-separated, relative to the top of the working tree
-	Mode  uint32 // as git writes it: 0o100644, 0o100755, 0o120000 (link), 0o160000 (submodule)
-	OID   OID
+	Path  string            // slash-separated, relative to the top of the working tree
+	Mode  filemode.FileMode // as git writes it: 0o100644, 0o100755, 0o120000 (link), 0o160000 (submodule)
+	Hash  plumbing.Hash
 	Stage int // 0, or 1 base, 2 ours, 3 theirs of a merge conflict
 
 	CTime, MTime   time.Time
@@ -49,8 +37,8 @@ type IndexEntry struct {
 // CacheTree says which trees are as the index has them.
 type CacheTree struct {
 	Name    string // of the directory in its parent; "" at the root
-	Entries int    // files of the index below it; -1: not valid, and OID is not set
-	OID     OID
+	Entries int    // files of the index below it; -1: not valid, and plumbing.Hash is not set
+	Hash    plumbing.Hash
 	Subs    []CacheTree
 }
 

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 	"unsafe"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // maxIndex bounds an index file, in bytes. That of a million files has 100 MB.
@@ -57,7 +60,7 @@ type rawPlace struct {
 // Layout of an entry, in bytes: ten words of stat data, the object's name,
 // flags, and from version 3 on more flags if a bit says so.
 const (
-	entryOID    = 40
+	entryHash   = 40
 	entryFlags  = 60
 	entryHeader = 62
 
@@ -95,13 +98,13 @@ func (x *rawIndex) all(yield func(rawEntry) bool) {
 	}
 }
 
-func (e rawEntry) word(i int) uint32 { return binary.BigEndian.Uint32(e.b[4*i:]) }
-func (e rawEntry) mode() uint32      { return e.word(6) }
-func (e rawEntry) size() uint32      { return e.word(9) }
-func (e rawEntry) oid() OID          { return OID(e.b[entryOID:entryFlags]) }
-func (e rawEntry) flags() uint16     { return binary.BigEndian.Uint16(e.b[entryFlags:]) }
-func (e rawEntry) stage() int        { return int(e.flags() & flagStage >> 12) }
-func (e rawEntry) assumeValid() bool { return e.flags()&flagAssumeValid != 0 }
+func (e rawEntry) word(i int) uint32       { return binary.BigEndian.Uint32(e.b[4*i:]) }
+func (e rawEntry) mode() filemode.FileMode { return filemode.FileMode(e.word(6)) }
+func (e rawEntry) size() uint32            { return e.word(9) }
+func (e rawEntry) hash() plumbing.Hash     { return plumbing.Hash(e.b[entryHash:entryFlags]) }
+func (e rawEntry) flags() uint16           { return binary.BigEndian.Uint16(e.b[entryFlags:]) }
+func (e rawEntry) stage() int              { return int(e.flags() & flagStage >> 12) }
+func (e rawEntry) assumeValid() bool       { return e.flags()&flagAssumeValid != 0 }
 
 // extended are the flags of version 3 and later.
 func (e rawEntry) extended() uint16 {
@@ -113,7 +116,7 @@ func (e rawEntry) extended() uint16 {
 
 func (e rawEntry) entry() IndexEntry {
 	return IndexEntry{
-		Path: e.name, Mode: e.mode(), OID: e.oid(), Stage: e.stage(),
+		Path: e.name, Mode: e.mode(), Hash: e.hash(), Stage: e.stage(),
 		CTime: time.Unix(int64(e.word(0)), int64(e.word(1))), MTime: time.Unix(int64(e.word(2)), int64(e.word(3))),
 		Dev: e.word(4), Ino: e.word(5), UID: e.word(7), GID: e.word(8), Size: e.size(),
 		AssumeValid:  e.assumeValid(),
@@ -180,7 +183,7 @@ func parseIndex(data []byte) (*rawIndex, error) {
 	}
 	end := len(data) - sha1.Size
 	// All zeroes: git was told to leave the checksum out (index.skipHash).
-	if sum := OID(data[end:]); sum != (OID{}) && sum != sha1.Sum(data[:end]) {
+	if sum := plumbing.Hash(data[end:]); !sum.IsZero() && sum != sha1.Sum(data[:end]) {
 		return nil, badIndex("its checksum is wrong")
 	}
 	if int64(count) > int64(end)/entryHeader {
@@ -273,7 +276,7 @@ func (x *rawIndex) readEntries(end int) (int, error) {
 			}
 		}
 		e := rawPlace{uint32(start), unsafe.String(unsafe.SliceData(name), len(name))}
-		if (rawEntry{b: data[start:]}).mode() == modeTree {
+		if (rawEntry{b: data[start:]}).mode() == filemode.Dir {
 			return 0, fmt.Errorf("%w: the index is sparse", ErrUnsupported)
 		}
 		if len(name) == 0 { // as a split index has them, which its extension says
@@ -381,10 +384,10 @@ func parseCacheTree(b []byte, depth int) (rest []byte, t CacheTree, ok bool) {
 	}
 	t = CacheTree{Name: string(name), Entries: entries}
 	if entries >= 0 {
-		if len(b) < len(t.OID) {
+		if len(b) < len(t.Hash) {
 			return nil, t, false
 		}
-		t.OID, b = OID(b), b[len(t.OID):]
+		t.Hash, b = plumbing.Hash(b), b[len(t.Hash):]
 	}
 	if n > 0 {
 		t.Subs = make([]CacheTree, n)

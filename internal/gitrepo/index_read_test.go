@@ -19,7 +19,7 @@ import (
 func stages(x *Index) string {
 	var b strings.Builder
 	for _, e := range x.Entries {
-		fmt.Fprintf(&b, "%06o %s %d\t%s\x00", e.Mode, e.OID, e.Stage, e.Path)
+		fmt.Fprintf(&b, "%06o %s %d\t%s\x00", e.Mode, e.Hash, e.Stage, e.Path)
 	}
 	return b.String()
 }
@@ -74,11 +74,11 @@ func TestReadIndexTree(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("one", "a.txt", "a\n", "d/e/f", "b\n", "d/g", "c\n")
 	x := mustIndex(t, r)
-	if x.Tree == nil || x.Tree.OID.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD^{tree}")) || x.Tree.Entries != 3 {
+	if x.Tree == nil || x.Tree.Hash.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD^{tree}")) || x.Tree.Entries != 3 {
 		t.Fatalf("tree %+v", x.Tree)
 	}
 	d := x.Tree.Subs[0]
-	if d.Name != "d" || d.Entries != 2 || d.OID.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD:d")) || len(d.Subs) != 1 {
+	if d.Name != "d" || d.Entries != 2 || d.Hash.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD:d")) || len(d.Subs) != 1 {
 		t.Errorf("subtree %+v", d)
 	}
 	r.Write("d/g", "other\n")

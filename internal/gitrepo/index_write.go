@@ -79,8 +79,8 @@ func (e *IndexEntry) append(b []byte) []byte {
 			b = append32(b, uint32(t.Unix()), uint32(t.Nanosecond()))
 		}
 	}
-	b = append32(b, e.Dev, e.Ino, e.Mode, e.UID, e.GID, e.Size)
-	b = append(b, e.OID[:]...)
+	b = append32(b, e.Dev, e.Ino, uint32(e.Mode), e.UID, e.GID, e.Size)
+	b = append(b, e.Hash[:]...)
 	flags := uint16(e.Stage)<<12 | uint16(min(len(e.Path), flagNameLen))
 	if e.AssumeValid {
 		flags |= flagAssumeValid
@@ -108,7 +108,7 @@ func (e *IndexEntry) append(b []byte) []byte {
 func (t *CacheTree) append(b []byte) []byte {
 	b = fmt.Appendf(b, "%s\x00%d %d\n", t.Name, t.Entries, len(t.Subs))
 	if t.Entries >= 0 {
-		b = append(b, t.OID[:]...)
+		b = append(b, t.Hash[:]...)
 	}
 	subs := slices.Clone(t.Subs)
 	slices.SortFunc(subs, func(a, z CacheTree) int {

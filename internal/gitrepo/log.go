@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // Commit is one commit of a log.
 type Commit struct {
-	OID     OID
-	Parents []OID
+	Hash    plumbing.Hash
+	Parents []plumbing.Hash
 	Author  Person
 	Subject string
 	Refs    []string // that lead to it, as git log decorates it
@@ -37,7 +40,7 @@ func (r *Repo) Log(ctx context.Context, o LogOptions) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.oid == (OID{}) {
+	if h.hash.IsZero() {
 		return nil, fmt.Errorf("%w: the branch %s has no commit yet", ErrNoSuchRev, h.branch)
 	}
 	refs, err := r.decorations()
@@ -45,8 +48,8 @@ func (r *Repo) Log(ctx context.Context, o LogOptions) ([]Commit, error) {
 		return nil, err
 	}
 	var list []Commit
-	w := logWalk{r: r, path: o.Path, seen: map[OID]bool{}}
-	if err := w.add(h.oid); err != nil {
+	w := logWalk{r: r, path: o.Path, seen: map[plumbing.Hash]bool{}}
+	if err := w.add(h.hash); err != nil {
 		return nil, err
 	}
 	for len(list) < o.Count && len(w.queue.list) > 0 {
@@ -58,7 +61,7 @@ func (r *Repo) Log(ctx context.Context, o LogOptions) ([]Commit, error) {
 			return nil, err
 		}
 		if shown {
-			list = append(list, Commit{c.oid, c.parents, c.author(), c.subject(), refs[c.oid]})
+			list = append(list, Commit{c.hash, c.parents, c.author(), c.subject(), refs[c.hash]})
 		}
 	}
 	return list, nil
@@ -69,30 +72,30 @@ type logWalk struct {
 	r     *Repo
 	path  string
 	queue commitQueue
-	seen  map[OID]bool
-	read  map[OID]*commit // parents that were compared and are yet to be queued
+	seen  map[plumbing.Hash]bool
+	read  map[plumbing.Hash]*commit // parents that were compared and are yet to be queued
 }
 
-func (w *logWalk) commit(oid OID) (*commit, error) {
-	if c := w.read[oid]; c != nil {
+func (w *logWalk) commit(hash plumbing.Hash) (*commit, error) {
+	if c := w.read[hash]; c != nil {
 		return c, nil
 	}
-	c, err := w.r.commit(oid)
+	c, err := w.r.commit(hash)
 	if err == nil && w.path != "" {
 		if w.read == nil {
-			w.read = map[OID]*commit{}
+			w.read = map[plumbing.Hash]*commit{}
 		}
-		w.read[oid] = c
+		w.read[hash] = c
 	}
 	return c, err
 }
 
-func (w *logWalk) add(oid OID) error {
-	if w.seen[oid] {
+func (w *logWalk) add(hash plumbing.Hash) error {
+	if w.seen[hash] {
 		return nil
 	}
-	w.seen[oid] = true
-	c, err := w.commit(oid)
+	w.seen[hash] = true
+	c, err := w.commit(hash)
 	if err != nil {
 		return err
 	}
@@ -103,7 +106,7 @@ func (w *logWalk) add(oid OID) error {
 // next takes a commit and queues those of its parents that are to be followed.
 func (w *logWalk) next() (c *commit, shown bool, err error) {
 	c = heap.Pop(&w.queue).(*commit)
-	delete(w.read, c.oid)
+	delete(w.read, c.hash)
 	follow := c.parents
 	shown = true
 	if w.path != "" {
@@ -121,13 +124,13 @@ func (w *logWalk) next() (c *commit, shown bool, err error) {
 
 // simplify reports whether a commit changes the path, and which parents matter
 // for it.
-func (w *logWalk) simplify(c *commit) (bool, []OID, error) {
+func (w *logWalk) simplify(c *commit) (bool, []plumbing.Hash, error) {
 	if len(c.parents) == 0 {
-		same, err := w.r.samePath(OID{}, c.tree, w.path)
+		same, err := w.r.samePath(plumbing.ZeroHash, c.tree, w.path)
 		return !same, nil, err
 	}
-	for i, oid := range c.parents {
-		p, err := w.commit(oid)
+	for i, hash := range c.parents {
+		p, err := w.commit(hash)
 		if err != nil {
 			return false, nil, err
 		}
@@ -143,9 +146,9 @@ func (w *logWalk) simplify(c *commit) (bool, []OID, error) {
 }
 
 // samePath reports whether a path is the same below two trees.
-func (r *Repo) samePath(a, b OID, path string) (bool, error) {
-	x, y := treeEntry{mode: modeTree, oid: a}, treeEntry{mode: modeTree, oid: b}
-	inX, inY := a != OID{}, b != OID{}
+func (r *Repo) samePath(a, b plumbing.Hash, path string) (bool, error) {
+	x, y := treeEntry{mode: filemode.Dir, hash: a}, treeEntry{mode: filemode.Dir, hash: b}
+	inX, inY := !a.IsZero(), !b.IsZero()
 	rest := path
 	if path == "." {
 		rest = ""
@@ -154,7 +157,7 @@ func (r *Repo) samePath(a, b OID, path string) (bool, error) {
 		switch {
 		case !inX || !inY:
 			return r.absent(x, inX, rest, y, inY)
-		case x.oid == y.oid && x.mode == y.mode:
+		case x.hash == y.hash && x.mode == y.mode:
 			return true, nil
 		case rest == "":
 			return false, nil
@@ -176,7 +179,7 @@ func (r *Repo) childOf(e treeEntry, name string) (treeEntry, bool, error) {
 	if !e.isTree() {
 		return treeEntry{}, false, nil
 	}
-	return r.child(e.oid, name)
+	return r.child(e.hash, name)
 }
 
 // absent is samePath once one side has come to an end.
@@ -199,5 +202,5 @@ func (r *Repo) absent(x treeEntry, inX bool, rest string, y treeEntry, inY bool)
 		}
 	}
 	// An empty tree, which only other programs than git write, holds nothing.
-	return e.isTree() && e.oid.String() == emptyTree, nil
+	return e.isTree() && e.hash.String() == emptyTree, nil
 }

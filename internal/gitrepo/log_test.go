@@ -34,7 +34,7 @@ func checkLog(t *testing.T, r *gittest.Repo, path string, count int) {
 		for _, p := range c.Parents {
 			parents = append(parents, p.String())
 		}
-		got = append(got, strings.Join([]string{c.OID.String(), strings.Join(parents, " "), c.Author.Name, c.Author.Email,
+		got = append(got, strings.Join([]string{c.Hash.String(), strings.Join(parents, " "), c.Author.Name, c.Author.Email,
 			c.Author.When.Format("2006-01-02T15:04:05-07:00"), c.Subject, strings.Join(c.Refs, ", ")}, "\x00"))
 	}
 	for i := range want { // git orders the names of a commit as it likes

@@ -14,29 +14,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Objects are read by code of our own: go-git loads the whole table of a pack
 // before it gives the first object, which takes longer than git takes for a
 // whole log. Here a look-up reads the one in 256 of the table that can have it.
-
-// objectKind is what an object is, numbered as in packs.
-type objectKind uint8
-
-const (
-	commitObject objectKind = 1 + iota
-	treeObject
-	blobObject
-	tagObject
-)
-
-func (k objectKind) String() string {
-	if k < commitObject || k > tagObject {
-		return "object"
-	}
-	return [...]string{"commit", "tree", "blob", "tag"}[k-1]
-}
 
 // errMissing says that there is no such object.
 var errMissing = errors.New("there is no such object")
@@ -56,13 +41,13 @@ type objects struct {
 }
 
 // object reads an object.
-func (r *Repo) object(oid OID) (objectKind, []byte, error) {
-	kind, data, err := r.findObject(oid)
+func (r *Repo) object(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+	kind, data, err := r.findObject(hash)
 	if errors.Is(err, errMissing) && r.isPartial() {
 		err = fmt.Errorf("%w: the repository is a partial clone; what a commit lacks is fetched by: git archive COMMIT > /dev/null", err)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("object %s: %w", oid, err)
+		return 0, nil, fmt.Errorf("object %s: %w", hash, err)
 	}
 	return kind, data, nil
 }
@@ -82,14 +67,14 @@ func (r *Repo) isPartial() bool {
 	return conf["extensions.partialclone"] != ""
 }
 
-func (r *Repo) findObject(oid OID) (objectKind, []byte, error) {
+func (r *Repo) findObject(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
 	dirs, packs, err := r.objects.known(r, false)
 	if err != nil {
 		return 0, nil, err
 	}
 	for again := false; ; again = true {
 		for _, p := range packs {
-			at, err := p.find(oid)
+			at, err := p.find(hash)
 			if err == nil {
 				return p.read(r, at)
 			}
@@ -98,7 +83,7 @@ func (r *Repo) findObject(oid OID) (objectKind, []byte, error) {
 			}
 		}
 		for _, dir := range dirs {
-			kind, data, err := readLoose(dir, oid)
+			kind, data, err := readLoose(dir, hash)
 			if !errors.Is(err, fs.ErrNotExist) {
 				return kind, data, err
 			}
@@ -114,10 +99,10 @@ func (r *Repo) findObject(oid OID) (objectKind, []byte, error) {
 }
 
 // objectOf reads an object that must be of a kind.
-func (r *Repo) objectOf(want objectKind, oid OID) ([]byte, error) {
-	kind, data, err := r.object(oid)
+func (r *Repo) objectOf(want plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
+	kind, data, err := r.object(hash)
 	if err == nil && kind != want {
-		err = fmt.Errorf("object %s: %w: it is a %s, not a %s", oid, ErrCorrupt, kind, want)
+		err = fmt.Errorf("object %s: %w: it is a %s, not a %s", hash, ErrCorrupt, kind, want)
 	}
 	return data, err
 }
@@ -182,8 +167,8 @@ func alternates(dir string) []string {
 }
 
 // readLoose reads an object that is a file of its own.
-func readLoose(dir string, oid OID) (objectKind, []byte, error) {
-	name := oid.String()
+func readLoose(dir string, hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+	name := hash.String()
 	f, err := openRegular(filepath.Join(dir, name[:2], name[2:]))
 	if err != nil {
 		return 0, nil, err
@@ -202,8 +187,8 @@ func readLoose(dir string, oid OID) (objectKind, []byte, error) {
 	line, rest, ok := bytes.Cut(head[:n], []byte{0})
 	word, number, _ := strings.Cut(string(line), " ")
 	size, err := strconv.ParseInt(number, 10, 64)
-	kind := kindOf(word)
-	if !ok || err != nil || size < 0 || kind == 0 {
+	kind, unknown := plumbing.ParseObjectType(word)
+	if !ok || err != nil || size < 0 || unknown != nil || kind > plumbing.TagObject {
 		return 0, nil, fmt.Errorf("%w: it does not begin like an object", ErrCorrupt)
 	}
 	if size > maxObject {
@@ -219,18 +204,9 @@ func readLoose(dir string, oid OID) (objectKind, []byte, error) {
 
 func corrupt(err error) error { return fmt.Errorf("%w: %w", ErrCorrupt, err) }
 
-func kindOf(word string) objectKind {
-	for k := commitObject; k <= tagObject; k++ {
-		if k.String() == word {
-			return k
-		}
-	}
-	return 0
-}
-
-// parseOID reads 40 hexadecimal digits.
-func parseOID(text string) (OID, bool) {
-	var o OID
+// parseHash reads 40 hexadecimal digits.
+func parseHash(text string) (plumbing.Hash, bool) {
+	var o plumbing.Hash
 	if len(text) != 2*len(o) {
 		return o, false
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
 
@@ -26,11 +28,11 @@ func checkObjects(t *testing.T, r *gittest.Repo, repo *Repo) {
 	n := 0
 	for line := range strings.Lines(r.Git("cat-file", "--batch-check", "--batch-all-objects")) {
 		f := strings.Fields(line)
-		oid, ok := parseOID(f[0])
+		hash, ok := parseHash(f[0])
 		if !ok {
 			t.Fatal(line)
 		}
-		kind, data, err := repo.object(oid)
+		kind, data, err := repo.object(hash)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -94,8 +96,8 @@ func TestObjectsDamaged(t *testing.T) {
 	r := history(t)
 	repo := open(t, r)
 	head := strings.TrimSpace(r.Git("rev-parse", "HEAD"))
-	oid, _ := parseOID(head)
-	if _, err := repo.commit(oid); err != nil {
+	hash, _ := parseHash(head)
+	if _, err := repo.commit(hash); err != nil {
 		t.Fatal(err)
 	}
 	file := r.Path(".git/objects/" + head[:2] + "/" + head[2:])
@@ -106,11 +108,11 @@ func TestObjectsDamaged(t *testing.T) {
 		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := repo.commit(oid); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), head) {
+		if _, err := repo.commit(hash); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), head) {
 			t.Errorf("%q: %v", data, err)
 		}
 	}
-	if _, _, err := repo.object(OID{1}); !errors.Is(err, errMissing) {
+	if _, _, err := repo.object(plumbing.Hash{1}); !errors.Is(err, errMissing) {
 		t.Errorf("an object that isn't there: %v", err)
 	}
 
@@ -127,10 +129,10 @@ func TestObjectsDamaged(t *testing.T) {
 	if err := os.Chmod(packs[0], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var oids []OID
+	var oids []plumbing.Hash
 	for line := range strings.Lines(r.Git("cat-file", "--batch-check", "--batch-all-objects")) {
-		oid, _ := parseOID(line[:40])
-		oids = append(oids, oid)
+		hash, _ := parseHash(line[:40])
+		oids = append(oids, hash)
 	}
 	for at := 12; at < len(good)-20; at += 7 {
 		bad := append([]byte(nil), good...)
@@ -139,8 +141,8 @@ func TestObjectsDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		repo, wrong := open(t, r), 0
-		for _, oid := range oids {
-			if _, _, err := repo.object(oid); err != nil {
+		for _, hash := range oids {
+			if _, _, err := repo.object(hash); err != nil {
 				wrong++
 			}
 		}

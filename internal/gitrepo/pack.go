@@ -11,6 +11,8 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -31,7 +33,7 @@ type pack struct {
 }
 
 type packObject struct {
-	kind objectKind
+	kind plumbing.ObjectType
 	data []byte
 }
 
@@ -98,13 +100,13 @@ func (p *pack) names(first byte) ([]byte, int64, error) {
 }
 
 // find returns where an object begins. It fails with errMissing.
-func (p *pack) find(oid OID) (int64, error) {
-	names, from, err := p.names(oid[0])
+func (p *pack) find(hash plumbing.Hash) (int64, error) {
+	names, from, err := p.names(hash[0])
 	if err != nil {
 		return 0, err
 	}
-	i := sort.Search(len(names)/20, func(i int) bool { return bytes.Compare(names[i*20:i*20+20], oid[:]) >= 0 })
-	if i == len(names)/20 || OID(names[i*20:]) != oid {
+	i := sort.Search(len(names)/20, func(i int) bool { return bytes.Compare(names[i*20:i*20+20], hash[:]) >= 0 })
+	if i == len(names)/20 || plumbing.Hash(names[i*20:]) != hash {
 		return 0, errMissing
 	}
 	return p.place(from + int64(i))
@@ -135,7 +137,7 @@ const maxDeltas = 10_000
 
 // read reads the object that begins at a place. What it is a delta of may be
 // anywhere in the repository.
-func (p *pack) read(r *Repo, at int64) (objectKind, []byte, error) {
+func (p *pack) read(r *Repo, at int64) (plumbing.ObjectType, []byte, error) {
 	type step struct {
 		at    int64
 		delta []byte
@@ -155,10 +157,10 @@ func (p *pack) read(r *Repo, at int64) (objectKind, []byte, error) {
 			return 0, nil, fmt.Errorf("%s.pack: %w", p.path, err)
 		}
 		switch {
-		case e.kind <= tagObject:
+		case e.kind <= plumbing.TagObject:
 			base = packObject{e.kind, e.data}
 			p.hold(at, base)
-		case e.kind == refDelta:
+		case e.kind == plumbing.REFDeltaObject:
 			steps = append(steps, step{at, e.data})
 			place, err := p.find(e.base)
 			if err == nil {
@@ -207,18 +209,12 @@ func (p *pack) hold(at int64, o packObject) {
 	p.bases[at] = o
 }
 
-// Kinds of entries that packs have besides the objects'.
-const (
-	ofsDelta objectKind = 6
-	refDelta objectKind = 7
-)
-
 // packEntry is what stands at one place of a pack.
 type packEntry struct {
-	kind objectKind
-	data []byte // the object, or the delta
-	at   int64  // of an ofsDelta: where its base is
-	base OID    // of a refDelta
+	kind plumbing.ObjectType
+	data []byte        // the object, or the delta
+	at   int64         // of an plumbing.OFSDeltaObject: where its base is
+	base plumbing.Hash // of a plumbing.REFDeltaObject
 }
 
 func (p *pack) entry(at int64) (packEntry, error) {
@@ -229,7 +225,7 @@ func (p *pack) entry(at int64) (packEntry, error) {
 	if err != nil {
 		return packEntry{}, corrupt(err)
 	}
-	e := packEntry{kind: objectKind(c >> 4 & 7)}
+	e := packEntry{kind: plumbing.ObjectType(c >> 4 & 7)}
 	size, shift := int64(c&15), 4
 	for ; c >= 0x80; shift += 7 {
 		if c, err = in.ReadByte(); err != nil || shift > 50 {
@@ -238,12 +234,12 @@ func (p *pack) entry(at int64) (packEntry, error) {
 		size |= int64(c&0x7f) << shift
 	}
 	switch e.kind {
-	case commitObject, treeObject, blobObject, tagObject:
-	case refDelta:
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+	case plumbing.REFDeltaObject:
 		if _, err := io.ReadFull(in, e.base[:]); err != nil {
 			return e, corrupt(err)
 		}
-	case ofsDelta:
+	case plumbing.OFSDeltaObject:
 		back := int64(-1)
 		for first := true; first || c >= 0x80; first = false {
 			if c, err = in.ReadByte(); err != nil || back > 1<<50 {

@@ -15,8 +15,8 @@ import (
 
 // head is what HEAD names.
 type head struct {
-	branch string // without refs/heads/; "" when HEAD is detached
-	oid    OID    // of the commit; zero when there is none yet
+	branch string        // without refs/heads/; "" when HEAD is detached
+	hash   plumbing.Hash // of the commit; zero when there is none yet
 }
 
 // references is go-git's reader of loose and packed refs.
@@ -34,11 +34,11 @@ func (r *Repo) head() (head, error) {
 	}
 	var h head
 	if ref.Type() == plumbing.HashReference {
-		h.oid = OID(ref.Hash())
+		h.hash = plumbing.Hash(ref.Hash())
 		return h, nil
 	}
 	h.branch = strings.TrimPrefix(ref.Target().String(), "refs/heads/")
-	h.oid, err = refOf(refs, ref.Target())
+	h.hash, err = refOf(refs, ref.Target())
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		err = nil
 	}
@@ -49,34 +49,34 @@ func (r *Repo) head() (head, error) {
 const maxSymbolic = 5
 
 // refOf returns what a ref leads to.
-func refOf(refs storer.ReferenceStorer, name plumbing.ReferenceName) (OID, error) {
+func refOf(refs storer.ReferenceStorer, name plumbing.ReferenceName) (plumbing.Hash, error) {
 	for range maxSymbolic {
 		ref, err := refs.Reference(name)
 		if err != nil {
-			return OID{}, err
+			return plumbing.ZeroHash, err
 		}
 		if ref.Type() == plumbing.HashReference {
-			return OID(ref.Hash()), nil
+			return plumbing.Hash(ref.Hash()), nil
 		}
 		name = ref.Target()
 	}
-	return OID{}, fmt.Errorf("%s: %w: it leads to no commit", name, ErrCorrupt)
+	return plumbing.ZeroHash, fmt.Errorf("%s: %w: it leads to no commit", name, ErrCorrupt)
 }
 
 // decorations are the names of refs by the commit that they lead to: HEAD
 // first, then branches, then tags and others, short as git log shows them.
-func (r *Repo) decorations() (map[OID][]string, error) {
+func (r *Repo) decorations() (map[plumbing.Hash][]string, error) {
 	h, err := r.head()
 	if err != nil {
 		return nil, err
 	}
-	names := map[OID][]string{}
+	names := map[plumbing.Hash][]string{}
 	switch {
-	case h.oid == OID{}:
+	case h.hash.IsZero():
 	case h.branch == "":
-		names[h.oid] = []string{"HEAD"}
+		names[h.hash] = []string{"HEAD"}
 	default:
-		names[h.oid] = []string{"HEAD -> " + h.branch}
+		names[h.hash] = []string{"HEAD -> " + h.branch}
 	}
 	iter, err := r.references().IterReferences()
 	if err != nil {
@@ -91,13 +91,13 @@ func (r *Repo) decorations() (map[OID][]string, error) {
 		case name.IsTag():
 			tags = append(tags, ref)
 		case name.IsBranch(), name.IsRemote():
-			names[OID(ref.Hash())] = append(names[OID(ref.Hash())], name.Short())
+			names[plumbing.Hash(ref.Hash())] = append(names[plumbing.Hash(ref.Hash())], name.Short())
 		}
 		return nil
 	})
 	for _, ref := range tags {
-		if oid, err := r.peel(OID(ref.Hash())); err == nil {
-			names[oid] = append(names[oid], "tag: "+ref.Name().Short())
+		if hash, err := r.peel(plumbing.Hash(ref.Hash())); err == nil {
+			names[hash] = append(names[hash], "tag: "+ref.Name().Short())
 		}
 	}
 	return names, err

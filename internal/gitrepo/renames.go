@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"path"
 	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Renames are found as git finds them, with its settings' standard values, so
@@ -84,14 +86,14 @@ func (m *renamer) join(old, new *renameFile, score int) {
 
 // identical pairs files of the same content.
 func (m *renamer) identical() {
-	byOID := map[OID][]*renameFile{}
+	byHash := map[plumbing.Hash][]*renameFile{}
 	for _, f := range m.gone {
-		byOID[f.side.oid] = append(byOID[f.side.oid], f)
+		byHash[f.side.hash] = append(byHash[f.side.hash], f)
 	}
 	for _, f := range m.new {
 		var best *renameFile
 		bestScore := -1
-		for i, old := range byOID[f.side.oid] {
+		for i, old := range byHash[f.side.hash] {
 			if i > maxIdentical {
 				break
 			}

@@ -14,7 +14,7 @@ func Renames(gone, added []Found, read func(f Found, gone bool) ([]byte, error))
 	files := func(list []Found) []*renameFile {
 		out := make([]*renameFile, len(list))
 		for i, f := range list {
-			out[i] = &renameFile{at: i, path: f.Path, side: side{mode: f.Mode, oid: f.OID}}
+			out[i] = &renameFile{at: i, path: f.Path, side: side{mode: f.Mode, hash: f.Hash}}
 		}
 		return out
 	}

@@ -53,20 +53,20 @@ func CheckRevision(text string) error {
 // Resolve returns the commit that a revision names: HEAD or @, a branch, a
 // tag, another ref, or a hash of at least four digits, followed by any ~n and
 // ^n. It fails with ErrRevision or ErrNoSuchRev.
-func (r *Repo) Resolve(text string) (OID, error) {
+func (r *Repo) Resolve(text string) (plumbing.Hash, error) {
 	if err := CheckRevision(text); err != nil {
-		return OID{}, err
+		return plumbing.ZeroHash, err
 	}
 	if _, err := r.readable(); err != nil {
-		return OID{}, err
+		return plumbing.ZeroHash, err
 	}
 	end := strings.IndexAny(text, "~^")
 	if end < 0 {
 		end = len(text)
 	}
-	oid, err := r.resolveName(text[:end])
+	hash, err := r.resolveName(text[:end])
 	if err != nil {
-		return OID{}, err
+		return plumbing.ZeroHash, err
 	}
 	for steps := text[end:]; steps != ""; {
 		digits := 1
@@ -76,43 +76,43 @@ func (r *Repo) Resolve(text string) (OID, error) {
 		n := 1
 		if digits > 1 {
 			if n, err = strconv.Atoi(steps[1:digits]); err != nil || n > 1<<20 {
-				return OID{}, fmt.Errorf("%w: %q counts too far", ErrNoSuchRev, text)
+				return plumbing.ZeroHash, fmt.Errorf("%w: %q counts too far", ErrNoSuchRev, text)
 			}
 		}
-		if oid, err = r.step(oid, steps[0], n, text); err != nil {
-			return OID{}, err
+		if hash, err = r.step(hash, steps[0], n, text); err != nil {
+			return plumbing.ZeroHash, err
 		}
 		if steps = steps[digits:]; steps != "" && steps[0] != '~' && steps[0] != '^' {
-			return OID{}, fmt.Errorf("%w: %q", ErrRevision, text)
+			return plumbing.ZeroHash, fmt.Errorf("%w: %q", ErrRevision, text)
 		}
 	}
-	return oid, nil
+	return hash, nil
 }
 
 // step goes from a commit to its n-th ancestor (~) or its n-th parent (^).
-func (r *Repo) step(oid OID, op byte, n int, text string) (OID, error) {
+func (r *Repo) step(hash plumbing.Hash, op byte, n int, text string) (plumbing.Hash, error) {
 	parent, times := 1, n
 	if op == '^' {
 		parent, times = n, min(n, 1)
 	}
 	for range times {
-		c, err := r.commit(oid)
+		c, err := r.commit(hash)
 		if err != nil {
-			return oid, err
+			return hash, err
 		}
 		if parent > len(c.parents) {
-			return oid, fmt.Errorf("%w: %q goes back further than the history", ErrNoSuchRev, text)
+			return hash, fmt.Errorf("%w: %q goes back further than the history", ErrNoSuchRev, text)
 		}
-		oid = c.parents[parent-1]
+		hash = c.parents[parent-1]
 	}
-	return oid, nil
+	return hash, nil
 }
 
 // resolveName returns the commit that a ref or a hash names. A ref comes
 // before a hash unless that is whole, as with git.
-func (r *Repo) resolveName(name string) (OID, error) {
-	if oid, ok := parseOID(name); ok {
-		return r.commitAt(oid, name)
+func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
+	if hash, ok := parseHash(name); ok {
+		return r.commitAt(hash, name)
 	}
 	if name == "@" || name == "" {
 		name = "HEAD"
@@ -123,26 +123,26 @@ func (r *Repo) resolveName(name string) (OID, error) {
 		if !strings.HasPrefix(full, "refs/") && !specialRef(full) {
 			continue
 		}
-		oid, err := refOf(refs, plumbing.ReferenceName(full))
+		hash, err := refOf(refs, plumbing.ReferenceName(full))
 		if err == nil {
-			return r.commitAt(oid, name)
+			return r.commitAt(hash, name)
 		}
 		switch {
 		case name != "HEAD":
 		case errors.Is(err, plumbing.ErrReferenceNotFound):
-			return oid, fmt.Errorf("%w: HEAD: %w", ErrNoSuchRev, ErrNoCommit)
+			return hash, fmt.Errorf("%w: HEAD: %w", ErrNoSuchRev, ErrNoCommit)
 		default:
-			return oid, fmt.Errorf("HEAD: %w", err)
+			return hash, fmt.Errorf("HEAD: %w", err)
 		}
 	}
 	found, err := r.withPrefix(strings.ToLower(name))
 	switch {
 	case err != nil:
-		return OID{}, err
+		return plumbing.ZeroHash, err
 	case len(found) > 1:
-		return OID{}, fmt.Errorf("%w: %q is the beginning of %d hashes; give more of it", ErrNoSuchRev, name, len(found))
+		return plumbing.ZeroHash, fmt.Errorf("%w: %q is the beginning of %d hashes; give more of it", ErrNoSuchRev, name, len(found))
 	case len(found) == 0:
-		return OID{}, fmt.Errorf("%w: %q; git_log shows commits, git_branch branches", ErrNoSuchRev, name)
+		return plumbing.ZeroHash, fmt.Errorf("%w: %q; git_log shows commits, git_branch branches", ErrNoSuchRev, name)
 	}
 	return found[0], nil
 }
@@ -158,19 +158,19 @@ func specialRef(name string) bool {
 	return strings.HasSuffix(name, "HEAD")
 }
 
-func (r *Repo) commitAt(oid OID, name string) (OID, error) {
-	oid, err := r.peel(oid)
+func (r *Repo) commitAt(hash plumbing.Hash, name string) (plumbing.Hash, error) {
+	hash, err := r.peel(hash)
 	if err == nil {
-		_, err = r.commit(oid)
+		_, err = r.commit(hash)
 	}
 	if errors.Is(err, errMissing) {
 		err = fmt.Errorf("%w: %q; the repository does not have that commit", ErrNoSuchRev, name)
 	}
-	return oid, err
+	return hash, err
 }
 
 // withPrefix finds the commits whose hash begins with digits, at least four.
-func (r *Repo) withPrefix(digits string) ([]OID, error) {
+func (r *Repo) withPrefix(digits string) ([]plumbing.Hash, error) {
 	if len(digits) < 4 || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return nil, nil
 	}
@@ -182,7 +182,7 @@ func (r *Repo) withPrefix(digits string) ([]OID, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := map[OID]bool{}
+	all := map[plumbing.Hash]bool{}
 	for _, p := range packs {
 		names, _, err := p.names(start[0])
 		if err != nil {
@@ -190,8 +190,8 @@ func (r *Repo) withPrefix(digits string) ([]OID, error) {
 		}
 		even, _ := hex.DecodeString(digits[:len(digits)&^1])
 		for ; len(names) > 0; names = names[20:] {
-			if oid := OID(names); bytes.HasPrefix(names, even) && strings.HasPrefix(oid.String(), digits) {
-				all[oid] = true
+			if hash := plumbing.Hash(names); bytes.HasPrefix(names, even) && strings.HasPrefix(hash.String(), digits) {
+				all[hash] = true
 			}
 		}
 	}
@@ -201,14 +201,14 @@ func (r *Repo) withPrefix(digits string) ([]OID, error) {
 			continue // there are none
 		}
 		for _, e := range entries {
-			if oid, ok := parseOID(digits[:2] + e.Name()); ok && strings.HasPrefix(e.Name(), digits[2:]) {
-				all[oid] = true
+			if hash, ok := parseHash(digits[:2] + e.Name()); ok && strings.HasPrefix(e.Name(), digits[2:]) {
+				all[hash] = true
 			}
 		}
 	}
-	var commits []OID
-	for oid := range all {
-		if at, err := r.peel(oid); err == nil {
+	var commits []plumbing.Hash
+	for hash := range all {
+		if at, err := r.peel(hash); err == nil {
 			if _, err := r.commit(at); err == nil {
 				commits = append(commits, at)
 			}

@@ -10,6 +10,8 @@ import (
 	"sort"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -66,11 +68,11 @@ func (s *Snapshot) Name(i int) string { return s.entries[i].Path[s.cut:] }
 // Mode implements workspace.Lower.
 func (s *Snapshot) Mode(i int) fs.FileMode {
 	switch s.entries[i].Mode {
-	case modeLink:
+	case filemode.Symlink:
 		return fs.ModeSymlink | 0o777
-	case modeSubmodule:
+	case filemode.Submodule:
 		return fs.ModeDir | 0o755
-	case modeExec:
+	case filemode.Executable:
 		return 0o755
 	}
 	return 0o644
@@ -79,7 +81,7 @@ func (s *Snapshot) Mode(i int) fs.FileMode {
 // Info implements workspace.Lower.
 func (s *Snapshot) Info(i int) (size int64, mtime time.Time, err error) {
 	// git writes no size for a file that it must compare.
-	if src := s.sources[i]; src != nil && src.Size > 0 && src.Mode != modeLink {
+	if src := s.sources[i]; src != nil && src.Size > 0 && src.Mode != filemode.Symlink {
 		return int64(src.Size), src.MTime, nil
 	}
 	data, err := s.object(i)
@@ -91,21 +93,21 @@ func (s *Snapshot) Readlink(i int) (string, error) {
 	e := &s.entries[i]
 	if s.from != "" {
 		target, err := os.Readlink(filepath.Join(s.from, filepath.FromSlash(e.Path)))
-		if err == nil && HashBlob([]byte(target)) == e.OID {
+		if err == nil && HashBlob([]byte(target)) == e.Hash {
 			return target, nil
 		}
 	}
-	data, err := s.r.Blob(e.OID)
+	data, err := s.r.Blob(e.Hash)
 	return string(data), err
 }
 
 // object reads a file as git would write it.
 func (s *Snapshot) object(i int) ([]byte, error) {
 	e := &s.entries[i]
-	if e.Mode != modeLink && s.converted != nil && s.converted(e.Path) {
-		return s.r.Smudged(s.ctx, e.Path, e.OID)
+	if e.Mode != filemode.Symlink && s.converted != nil && s.converted(e.Path) {
+		return s.r.Smudged(s.ctx, e.Path, e.Hash)
 	}
-	return s.r.Blob(e.OID)
+	return s.r.Blob(e.Hash)
 }
 
 // Reader implements workspace.Lower.
@@ -138,7 +140,7 @@ func (r *snapshotReader) Read(i int, buf []byte) ([]byte, error) {
 	}
 	data, err := r.s.object(i)
 	if err != nil {
-		return buf[:0], fmt.Errorf("%s: %w", r.s.entries[i].OID, err)
+		return buf[:0], fmt.Errorf("%s: %w", r.s.entries[i].Hash, err)
 	}
 	if len(data) > workspace.MaxFileSize {
 		return buf[:0], workspace.ErrTooLarge
@@ -151,7 +153,7 @@ func (r *snapshotReader) Read(i int, buf []byte) ([]byte, error) {
 // shows in them.
 func (r *snapshotReader) fromTree(i int, buf []byte) ([]byte, bool) {
 	e, src := &r.s.entries[i], r.s.sources[i]
-	if src == nil || src.Mode == modeLink || src.Size == 0 || src.Size > workspace.MaxFileSize || !r.enter(path.Dir(e.Path)) {
+	if src == nil || src.Mode == filemode.Symlink || src.Size == 0 || src.Size > workspace.MaxFileSize || !r.enter(path.Dir(e.Path)) {
 		return nil, false
 	}
 	f, err := r.dir.open(path.Base(e.Path))
@@ -178,7 +180,7 @@ func (r *snapshotReader) fromTree(i int, buf []byte) ([]byte, bool) {
 	if r.s.converted != nil && r.s.converted(e.Path) {
 		return nil, false
 	}
-	return buf, HashBlob(buf) == e.OID
+	return buf, HashBlob(buf) == e.Hash
 }
 
 // enter opens a directory of the working tree.

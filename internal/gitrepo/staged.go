@@ -1,11 +1,16 @@
 package gitrepo
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
 
 // side is a file on one side of a comparison. The zero value is no file.
 type side struct {
-	mode uint32
-	oid  OID
+	mode filemode.FileMode
+	hash plumbing.Hash
 	disk bool // it is in the working tree, and its content perhaps no object
 }
 
@@ -27,8 +32,8 @@ type comparer struct {
 type treeSide interface {
 	// list returns the entries of the directory in git's order.
 	list(r *Repo) ([]treeItem, error)
-	// oid is the tree's name, if it is known.
-	known() (OID, bool)
+	// hash is the tree's name, if it is known.
+	known() (plumbing.Hash, bool)
 }
 
 // treeItem is a file, or a directory with what is below it.
@@ -38,12 +43,12 @@ type treeItem struct {
 }
 
 // inTree is a directory of a tree.
-type inTree OID
+type inTree plumbing.Hash
 
-func (t inTree) known() (OID, bool) { return OID(t), true }
+func (t inTree) known() (plumbing.Hash, bool) { return plumbing.Hash(t), true }
 
 func (t inTree) list(r *Repo) ([]treeItem, error) {
-	entries, err := r.tree(OID(t))
+	entries, err := r.tree(plumbing.Hash(t))
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +56,7 @@ func (t inTree) list(r *Repo) ([]treeItem, error) {
 	for i, e := range entries {
 		items[i] = treeItem{treeEntry: e}
 		if e.isTree() {
-			items[i].dir = inTree(e.oid)
+			items[i].dir = inTree(e.hash)
 		}
 	}
 	return items, nil
@@ -68,11 +73,11 @@ type inIndex struct {
 
 func (x *rawIndex) root() inIndex { return inIndex{x, x.tree, 0, len(x.places), 0} }
 
-func (d inIndex) known() (OID, bool) {
+func (d inIndex) known() (plumbing.Hash, bool) {
 	if d.cached == nil || d.cached.Entries != d.hi-d.lo {
-		return OID{}, false
+		return plumbing.ZeroHash, false
 	}
-	return d.cached.OID, true
+	return d.cached.Hash, true
 }
 
 // list leaves out what is staged for nobody: conflicts, and files that are
@@ -85,7 +90,7 @@ func (d inIndex) list(*Repo) ([]treeItem, error) {
 		slash := strings.IndexByte(name, '/')
 		if slash < 0 {
 			if e.stage() == 0 && e.extended()&flagIntentToAdd == 0 {
-				items = append(items, treeItem{treeEntry: treeEntry{name, e.mode(), e.oid()}})
+				items = append(items, treeItem{treeEntry: treeEntry{name, e.mode(), e.hash()}})
 			}
 			i++
 			continue
@@ -99,7 +104,7 @@ func (d inIndex) list(*Repo) ([]treeItem, error) {
 			i++
 		}
 		sub.hi = i
-		items = append(items, treeItem{treeEntry{name[:slash], modeTree, OID{}}, sub})
+		items = append(items, treeItem{treeEntry{name[:slash], filemode.Dir, plumbing.ZeroHash}, sub})
 	}
 	return items, nil
 }
@@ -182,7 +187,7 @@ func (c *comparer) item(path string, x, y treeItem) error {
 		}
 		return c.compare(path+name+"/", old, new)
 	}
-	p := pair{path: path + name, old: side{mode: x.mode, oid: x.oid}, new: side{mode: y.mode, oid: y.oid}}
+	p := pair{path: path + name, old: side{mode: x.mode, hash: x.hash}, new: side{mode: y.mode, hash: y.hash}}
 	if p.old != p.new {
 		c.pairs = append(c.pairs, p)
 	}

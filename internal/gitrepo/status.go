@@ -9,6 +9,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Status is what git status tells.
@@ -66,7 +68,7 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := r.treeOf(h.oid)
+	tree, err := r.treeOf(h.hash)
 	if err != nil {
 		return nil, err
 	}
@@ -124,19 +126,19 @@ func below(dir string) string {
 }
 
 // treeOf returns the tree of a commit; that of no commit is empty.
-func (r *Repo) treeOf(commit OID) (OID, error) {
-	if commit == (OID{}) {
-		return OID{}, nil
+func (r *Repo) treeOf(commit plumbing.Hash) (plumbing.Hash, error) {
+	if commit.IsZero() {
+		return plumbing.ZeroHash, nil
 	}
 	c, err := r.commit(commit)
 	if err != nil {
-		return OID{}, err
+		return plumbing.ZeroHash, err
 	}
 	return c.tree, nil
 }
 
 // staged compares a tree with the index. Conflicts are left out.
-func (r *Repo) staged(tree OID, x *rawIndex) ([]pair, error) {
+func (r *Repo) staged(tree plumbing.Hash, x *rawIndex) ([]pair, error) {
 	c := comparer{r: r}
 	if err := c.compare("", inTree(tree), x.root()); err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -30,16 +32,16 @@ func (w *sweeper) file(d *sweepDir, i int, name *byte) (there bool, err error) {
 		w.changed = append(w.changed, sweptFile{i, 'D'})
 		return false, nil
 	}
-	kind, have := e.mode()&typeBits, w.st.Mode()&typeBits
+	kind, have := e.mode()&typeBits, filemode.FileMode(w.st.Mode())&typeBits
 	switch {
-	case have == modeTree && kind == modeSubmodule:
+	case have == filemode.Dir && kind == filemode.Submodule:
 		w.modules = append(w.modules, i)
-	case have == modeTree:
+	case have == filemode.Dir:
 		w.changed = append(w.changed, sweptFile{i, 'D'})
 		return false, nil
 	case have != kind:
 		w.changed = append(w.changed, sweptFile{i, 'T'})
-	case kind == regularType && w.conf.fileMode && (w.st.Mode()^e.mode())&0o100 != 0:
+	case kind == regularType && w.conf.fileMode && (filemode.FileMode(w.st.Mode())^e.mode())&0o100 != 0:
 		w.changed = append(w.changed, sweptFile{i, 'M'})
 	case e.size() != 0 && e.size() != uint32(w.st.Size()):
 		w.changed = append(w.changed, sweptFile{i, 'M'}) // as git does, whatever filters would make of it
@@ -56,7 +58,7 @@ const (
 
 // same reports whether a file's stat data are those that were recorded.
 func (e rawEntry) same(st *workspace.FileStat) bool {
-	w := e.b[:entryOID:entryOID]
+	w := e.b[:entryHash:entryHash]
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(w[4*i:]) }
 	sec, nsec := st.MTime()
 	if uint32(sec) != word(2) || nsec != word(3) || word(9) != uint32(st.Size()) {

@@ -4,6 +4,9 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -41,7 +44,7 @@ func (w *sweeper) compareNames(d *sweepDir) error {
 			continue
 		}
 		known[name] |= isFile
-		if w.index.at(i).mode() == modeSubmodule {
+		if w.index.at(i).mode() == filemode.Submodule {
 			known[name] |= isModule
 		}
 		i++
@@ -87,10 +90,10 @@ func (w *sweeper) kind(dir workspace.StatDir, name []byte) fs.FileMode {
 	if err := dir.Lstat(&name[0], &w.st); err != nil {
 		return fs.ModeIrregular
 	}
-	switch w.st.Mode() & typeBits {
-	case modeTree:
+	switch filemode.FileMode(w.st.Mode()) & typeBits {
+	case filemode.Dir:
 		return fs.ModeDir
-	case modeLink:
+	case filemode.Symlink:
 		return fs.ModeSymlink
 	case regularType:
 		return 0
@@ -196,7 +199,7 @@ func (s *sweep) patterns(path string) ([]byte, error) {
 		return text, err
 	}
 	if i, ok := s.index.find(path); ok && s.index.at(i).extended()&flagSkipWorktree != 0 {
-		return s.r.objectOf(blobObject, s.index.at(i).oid())
+		return s.r.objectOf(plumbing.BlobObject, s.index.at(i).hash())
 	}
 	return nil, err
 }

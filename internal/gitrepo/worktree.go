@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // ErrWorktreeExists says that the repository has a linked working tree of that
@@ -87,7 +89,7 @@ type Staged struct {
 // with its HEAD at commit and on no branch. Publish makes it known, Abort takes
 // it back; after a crash it is found by StagedWorktrees. begun, if set, is
 // called when there is the directory and nothing in it; tests fail there.
-func (r *Repo) StageWorktree(name, dir string, commit OID, begun func() error) (*Staged, error) {
+func (r *Repo) StageWorktree(name, dir string, commit plumbing.Hash, begun func() error) (*Staged, error) {
 	if _, err := os.Lstat(filepath.Join(r.CommonDir, "worktrees", name)); err == nil {
 		return nil, fmt.Errorf("%s: %w", name, ErrWorktreeExists)
 	}
@@ -111,7 +113,7 @@ func (r *Repo) StageWorktree(name, dir string, commit OID, begun func() error) (
 	head := commit.String() + "\n"
 	now := time.Now()
 	// The log keeps the commit from being pruned, whatever HEAD becomes.
-	log := fmt.Sprintf("%s %s sidecar-ls <sidecar-ls@localhost> %d %s\tshadow: created\n", OID{}, commit, now.Unix(), now.Format("-0700"))
+	log := fmt.Sprintf("%s %s sidecar-ls <sidecar-ls@localhost> %d %s\tshadow: created\n", plumbing.ZeroHash, commit, now.Unix(), now.Format("-0700"))
 	for _, f := range [...]struct{ name, text string }{
 		{"gitdir", filepath.Join(dir, ".git") + "\n"},
 		{"commondir", "../..\n"},

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // Conversion says how far the bytes of a tree's files are those of its
@@ -80,10 +82,10 @@ func (r *Repo) attributeTexts(conf config, want *Index) ([]string, error) {
 	var texts []string
 	for i := range want.Entries {
 		e := &want.Entries[i]
-		if path.Base(e.Path) != ".gitattributes" || e.Mode != modeFile && e.Mode != modeExec {
+		if path.Base(e.Path) != ".gitattributes" || e.Mode != filemode.Regular && e.Mode != filemode.Executable {
 			continue
 		}
-		data, err := r.Blob(e.OID)
+		data, err := r.Blob(e.Hash)
 		if err != nil {
 			return nil, err
 		}

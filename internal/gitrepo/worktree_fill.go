@@ -11,6 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // Fill says how the files of a tree come into a directory.
@@ -34,7 +37,7 @@ type Fill struct {
 	Converted func(name string) bool
 
 	// Smudge, when set, returns the bytes of such a file that can't be copied.
-	Smudge func(name string, id OID) ([]byte, error)
+	Smudge func(name string, id plumbing.Hash) ([]byte, error)
 
 	Progress func(begun int) // called now and then, from several goroutines
 	Workers  int             // 0 means as many as pays, see workers
@@ -74,9 +77,9 @@ func (r *Repo) Fill(ctx context.Context, f Fill) (Filled, error) {
 		}
 	}
 	w.match()
-	err := w.run(func(e *IndexEntry) bool { return e.Mode != modeLink })
+	err := w.run(func(e *IndexEntry) bool { return e.Mode != filemode.Symlink })
 	if err == nil {
-		err = w.run(func(e *IndexEntry) bool { return e.Mode == modeLink })
+		err = w.run(func(e *IndexEntry) bool { return e.Mode == filemode.Symlink })
 	}
 	return Filled{w.kept, int(w.copied.Load()), int(w.decoded.Load())}, err
 }
@@ -146,7 +149,7 @@ func (w *filling) run(pick func(*IndexEntry) bool) error {
 					w.Progress(lo)
 				}
 				for i := lo; i < hi; i++ {
-					if w.ready != nil && w.ready[i] && entries[i].Mode != modeSubmodule || !pick(&entries[i]) {
+					if w.ready != nil && w.ready[i] && entries[i].Mode != filemode.Submodule || !pick(&entries[i]) {
 						continue
 					}
 					err := w.ctx.Err()
@@ -190,7 +193,7 @@ func sources(want, have []IndexEntry) []*IndexEntry {
 			k++
 		default:
 			h := &have[k]
-			if h.Stage == 0 && !h.SkipWorktree && !h.IntentToAdd && h.OID == want[i].OID {
+			if h.Stage == 0 && !h.SkipWorktree && !h.IntentToAdd && h.Hash == want[i].Hash {
 				found[i] = h
 			}
 			i, k = i+1, k+1
@@ -236,7 +239,7 @@ func (w *filling) reuse() error {
 		for i < len(want) && want[i].Path < h.Path {
 			i++
 		}
-		if i < len(want) && want[i].Path == h.Path && want[i].OID == h.OID && want[i].Mode == h.Mode && !h.SkipWorktree && !dirty[h.Path] {
+		if i < len(want) && want[i].Path == h.Path && want[i].Hash == h.Hash && want[i].Mode == h.Mode && !h.SkipWorktree && !dirty[h.Path] {
 			want[i] = *h
 			w.ready[i] = true
 			w.kept++

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // maker makes files, one at a time.
@@ -119,7 +121,7 @@ func (m *maker) make(i int) error {
 	e, src := &m.w.Want.Entries[i], m.w.sources[i]
 	e.SkipWorktree, e.IntentToAdd = false, false
 	dir, base := split(e.Path)
-	if e.Mode == modeSubmodule {
+	if e.Mode == filemode.Submodule {
 		dir, base = e.Path, ""
 	}
 	if err := m.enter(dir); err != nil {
@@ -127,16 +129,16 @@ func (m *maker) make(i int) error {
 	}
 	in := &m.open[len(m.open)-1]
 	switch e.Mode {
-	case modeSubmodule:
+	case filemode.Submodule:
 		e.CTime, e.MTime, e.Dev, e.Ino, e.UID, e.GID, e.Size = time.Time{}, time.Time{}, 0, 0, 0, 0, 0
 		return nil
-	case modeLink:
+	case filemode.Symlink:
 		return m.link(e)
-	case modeFile, modeExec:
+	case filemode.Regular, filemode.Executable:
 	default:
 		return ErrCorrupt
 	}
-	if src != nil && in.fromOK && (src.Mode == modeFile || src.Mode == modeExec) {
+	if src != nil && in.fromOK && (src.Mode == filemode.Regular || src.Mode == filemode.Executable) {
 		ok, err := m.copy(in, base, e, src)
 		if err != nil {
 			return err
@@ -150,9 +152,9 @@ func (m *maker) make(i int) error {
 	var err error
 	switch converted := m.w.Converted != nil && m.w.Converted(e.Path); {
 	case !converted:
-		data, err = m.w.r.Blob(e.OID)
+		data, err = m.w.r.Blob(e.Hash)
 	case m.w.Smudge != nil:
-		data, err = m.w.Smudge(e.Path, e.OID)
+		data, err = m.w.Smudge(e.Path, e.Hash)
 	default:
 		return ErrConversion
 	}
@@ -166,8 +168,8 @@ func (m *maker) make(i int) error {
 // link makes a symbolic link.
 func (m *maker) link(e *IndexEntry) error {
 	target, err := os.Readlink(filepath.Join(m.w.From, filepath.FromSlash(e.Path)))
-	if m.w.From == "" || err != nil || HashBlob([]byte(target)) != e.OID {
-		data, err := m.w.r.Blob(e.OID)
+	if m.w.From == "" || err != nil || HashBlob([]byte(target)) != e.Hash {
+		data, err := m.w.r.Blob(e.Hash)
 		if err != nil {
 			return err
 		}
@@ -222,7 +224,7 @@ func (m *maker) copy(at *level, base string, e, src *IndexEntry) (bool, error) {
 		return false, nil
 	}
 	if int64(n) == size && n < len(buf) { // all of it
-		if !sure && HashBlob(buf[:n]) != e.OID {
+		if !sure && HashBlob(buf[:n]) != e.Hash {
 			return false, nil
 		}
 		return true, at.write(base, e, buf[:n], mtime)
@@ -255,7 +257,7 @@ func (l *level) write(base string, e *IndexEntry, data []byte, mtime time.Time) 
 // writeFrom makes a file of what f writes.
 func (l *level) writeFrom(base string, e *IndexEntry, mtime time.Time, f func(fileHandle) error) error {
 	perm := uint32(0o666)
-	if e.Mode == modeExec {
+	if e.Mode == filemode.Executable {
 		perm = 0o777
 	}
 	out, err := l.to.create(base, perm)

@@ -16,14 +16,17 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Found is a file of a directory that is not as an index has it.
 type Found struct {
 	Path string
-	Mode uint32 // as git writes it; 0: there is no file any more
-	OID  OID    // of its bytes as they are; not set without a file
+	Mode filemode.FileMode // as git writes it; 0: there is no file any more
+	Hash plumbing.Hash     // of its bytes as they are; not set without a file
 	Size int64
 }
 
@@ -170,7 +173,7 @@ func (s *scan) dir(at place, lo, hi int) error {
 			end++ // the stages of a conflict
 		}
 		switch {
-		case e.Mode == modeSubmodule || e.SkipWorktree:
+		case e.Mode == filemode.Submodule || e.SkipWorktree:
 			if !s.o.Whole {
 				delete(here, elem)
 			}
@@ -198,13 +201,13 @@ func (s *scan) dir(at place, lo, hi int) error {
 		}
 		switch {
 		case e.IsDir() && s.o.Whole:
-			found = append(found, Found{Path: full, Mode: modeTree})
+			found = append(found, Found{Path: full, Mode: filemode.Dir})
 			continue
 		case e.IsDir():
 			s.enter(at.enter(elem), 0, 0)
 			continue
 		case s.o.Whole:
-			found = append(found, Found{Path: full, Mode: modeFile})
+			found = append(found, Found{Path: full, Mode: filemode.Regular})
 			continue
 		}
 		f, ok, err := s.read(full, e)
@@ -283,7 +286,7 @@ func hasFile(list []fs.DirEntry, name string) bool {
 func (s *scan) gone(found []Found, lo, hi int) []Found {
 	for i := lo; i < hi; i++ {
 		e := &s.entries[i]
-		if e.Mode != modeSubmodule && !e.SkipWorktree && (i == lo || s.entries[i-1].Path != e.Path) {
+		if e.Mode != filemode.Submodule && !e.SkipWorktree && (i == lo || s.entries[i-1].Path != e.Path) {
 			found = append(found, Found{Path: e.Path})
 		}
 	}
@@ -310,7 +313,7 @@ func (s *scan) look(e *IndexEntry, there fs.DirEntry) (Found, bool, error) {
 	if !ok {
 		return Found{Path: e.Path}, true, nil // something that git doesn't keep
 	}
-	return f, e.Stage != 0 || f.Mode != e.Mode || f.OID != e.OID, nil
+	return f, e.Stage != 0 || f.Mode != e.Mode || f.Hash != e.Hash, nil
 }
 
 // unchanged reports whether the stat data say that the file is the entry's.
@@ -337,12 +340,12 @@ func (s *scan) read(name string, e fs.DirEntry) (f Found, ok bool, err error) {
 	}
 	f = Found{Path: name, Mode: gitMode(info.Mode())}
 	switch f.Mode {
-	case modeLink:
+	case filemode.Symlink:
 		target, err := s.root.Readlink(name)
 		if err != nil {
 			return Found{}, false, err
 		}
-		f.Size, f.OID = int64(len(target)), HashBlob([]byte(target))
+		f.Size, f.Hash = int64(len(target)), HashBlob([]byte(target))
 		return f, true, nil
 	case 0:
 		return Found{}, false, nil
@@ -369,25 +372,25 @@ func (s *scan) read(name string, e fs.DirEntry) (f Found, ok bool, err error) {
 	if n != f.Size {
 		return Found{}, false, fmt.Errorf("%s: it is being changed", name)
 	}
-	f.OID = OID(h.Sum(nil))
+	f.Hash = plumbing.Hash(h.Sum(nil))
 	return f, true, nil
 }
 
 // gitMode is a file's mode as git writes it, 0 for what it does not keep.
-func gitMode(m fs.FileMode) uint32 {
+func gitMode(m fs.FileMode) filemode.FileMode {
 	switch {
 	case m&fs.ModeSymlink != 0:
-		return modeLink
+		return filemode.Symlink
 	case !m.IsRegular():
 		return 0
 	case m&0o100 != 0:
-		return modeExec
+		return filemode.Executable
 	}
-	return modeFile
+	return filemode.Regular
 }
 
 // HashBlob returns the name of the object that data are.
-func HashBlob(data []byte) OID { return hashObject(blobObject, data) }
+func HashBlob(data []byte) plumbing.Hash { return hashObject(plumbing.BlobObject, data) }
 
 // StatAll gives the entries of x the stat data of their files below dir, which
 // are taken for what x says. A file that isn't there was left out on purpose.
@@ -400,7 +403,7 @@ func StatAll(dir string, x *Index) error {
 			e.SkipWorktree = true
 		case err != nil:
 			return err
-		case e.Mode != modeSubmodule:
+		case e.Mode != filemode.Submodule:
 			e.setStat(info)
 		}
 	}

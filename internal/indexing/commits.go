@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
@@ -33,7 +35,7 @@ type commits struct {
 
 // folderCommits is what was read for a folder.
 type folderCommits struct {
-	head    gitrepo.OID
+	head    plumbing.Hash
 	below   string           // where the folder is in its repository
 	commits []history.Commit // the newest first
 	unread  []unread         // of which it is not known yet what they touched, the newest first

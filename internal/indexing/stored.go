@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 )
@@ -17,7 +19,7 @@ const historyFile = "history.index"
 // storedCommits is a folderCommits in that file.
 type storedCommits struct {
 	Name    string
-	Head    gitrepo.OID
+	Head    plumbing.Hash
 	Below   string
 	Commits []history.Commit
 	Units   bool           // of all commits it was read what they touched
@@ -47,7 +49,7 @@ func storedUnreadOf(list []unread) []storedUnread {
 // unread returns the commits that are to be read. It reports whether they are
 // among those that are kept, in their order, with the same files.
 func (k *storedCommits) unread() (list []unread, ok bool) {
-	const size = len(gitrepo.OID{})
+	const size = len(plumbing.ZeroHash)
 	next := 0
 	for _, u := range k.Unread {
 		if u.Commit < next || u.Commit >= len(k.Commits) || len(u.Paths) != len(k.Commits[u.Commit].Files) || len(u.Blobs) != 2*size*len(u.Paths) {
@@ -57,7 +59,7 @@ func (k *storedCommits) unread() (list []unread, ok bool) {
 		files := make([]gitrepo.Edit, len(u.Paths))
 		for i, name := range u.Paths {
 			blobs := u.Blobs[2*size*i:]
-			files[i] = gitrepo.Edit{Path: name, Old: gitrepo.OID(blobs[:size]), New: gitrepo.OID(blobs[size : 2*size])}
+			files[i] = gitrepo.Edit{Path: name, Old: plumbing.Hash(blobs[:size]), New: plumbing.Hash(blobs[size : 2*size])}
 		}
 		list = append(list, unread{u.Commit, files})
 	}
@@ -92,7 +94,7 @@ func (p *commits) restore() []folderCommits {
 		list, ok := k.unread()
 		out[i] = folderCommits{k.Head, k.Below, k.Commits, list}
 		if !ok || !k.Units && len(list) == 0 {
-			out[i].head = gitrepo.OID{} // all is read again, for what is missing
+			out[i].head = plumbing.ZeroHash // all is read again, for what is missing
 		}
 	}
 	return out

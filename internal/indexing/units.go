@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/touched"
@@ -60,16 +62,16 @@ func (p *commits) units(ctx context.Context, repo *gitrepo.Repo, list []unread) 
 	for k, u := range list {
 		out[k] = make([][]history.Name, len(u.files))
 		for n, e := range u.files {
-			if e.Old != (gitrepo.OID{}) && e.New != (gitrepo.OID{}) {
+			if !e.Old.IsZero() && !e.New.IsZero() {
 				changes = append(changes, change{k, n, e})
 			}
 		}
 	}
 	// One version of a file after the other: each is read once.
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.Path, b.Path) })
-	versions := touched.Versions[gitrepo.OID]{
+	versions := touched.Versions[plumbing.Hash]{
 		Language: func(name string) string { return treesitter.Language(path.Base(name), nil) },
-		Read: func(id gitrepo.OID) ([]byte, error) {
+		Read: func(id plumbing.Hash) ([]byte, error) {
 			src, _ := repo.Blob(id) // what can't be read, as in a partial clone, says nothing
 			return src, nil
 		},

@@ -69,7 +69,7 @@ func logResult(commits []gitrepo.Commit, path string) tools.Result {
 	var b strings.Builder
 	for _, c := range commits {
 		one := LogCommit{
-			Hash: c.OID.String(), Parents: []string{}, Author: oneLine(c.Author.Name),
+			Hash: c.Hash.String(), Parents: []string{}, Author: oneLine(c.Author.Name),
 			Date: c.Author.When.Format(time.RFC3339), Subject: oneLine(c.Subject),
 		}
 		for _, p := range c.Parents {
@@ -82,7 +82,7 @@ func logResult(commits []gitrepo.Commit, path string) tools.Result {
 		if len(one.Refs) > 0 {
 			refs = " [" + strings.Join(one.Refs, ", ") + "]"
 		}
-		fmt.Fprintf(&b, "%s %s (%s, %s)%s\n", c.OID.Short(), one.Subject, one.Author, c.Author.When.Format("2006-01-02 15:04 -0700"), refs)
+		fmt.Fprintf(&b, "%s %s (%s, %s)%s\n", gitrepo.Short(c.Hash), one.Subject, one.Author, c.Author.When.Format("2006-01-02 15:04 -0700"), refs)
 		info.Commits = append(info.Commits, one)
 	}
 	if len(commits) == 0 {
