@@ -32,8 +32,8 @@ import (
 	gogit "github.com/go-git/go-git/v5"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -88,7 +88,7 @@ var tasks = []task{
 }
 
 func main() {
-	debug.SetGCPercent(app.GCPercent) // as the server does
+	debug.SetGCPercent(serve.GCPercent) // as the server does
 	log.SetFlags(0)
 	rounds := flag.Int("n", 9, "rounds that count")
 	flag.Parse()

@@ -29,7 +29,7 @@ import (
 	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 )
@@ -81,7 +81,7 @@ var tasks = []task{
 }
 
 func main() {
-	debug.SetGCPercent(app.GCPercent) // as the server does
+	debug.SetGCPercent(serve.GCPercent) // as the server does
 	log.SetFlags(0)
 	rounds := flag.Int("n", 7, "rounds that count")
 	rg := flag.String("rg", "rg", "the ripgrep to compare with")

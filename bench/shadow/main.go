@@ -34,12 +34,12 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
 func main() {
-	debug.SetGCPercent(app.GCPercent) // as the server does
+	debug.SetGCPercent(serve.GCPercent) // as the server does
 	log.SetFlags(0)
 	rounds := flag.Int("n", 7, "rounds that count")
 	tmp := flag.String("tmp", os.TempDir(), "where the copies go; the file system matters")

@@ -28,6 +28,8 @@ var may = []struct {
 }{
 	{"cmd/sidecar-ls", []string{"internal/cli"}, "main is a wrapper, so that all behaviour can be imported and tested"},
 	{"internal/cli", []string{"..."}, "a sub-command may ask any part of the workspace"},
+	{"internal/serve", []string{"server", "internal/app", "internal/attach", "internal/backend", "internal/config/live", "internal/indexing", "internal/mcp/source", "internal/redact", "internal/version", "internal/workspace", "pendingedits", "pki", "tools/editor"},
+		"an editor's client, as the server knows it"},
 	{"internal/app", []string{"..."}, "the one place that builds everything"},
 	{"server", []string{"internal/lsp", "internal/langserver", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "tools", "pendingedits", "shadow", "pki"},
 		"the border to LSP translates; it knows no tool by name and no policy"},
@@ -85,6 +87,8 @@ var may = []struct {
 	{"internal/confine", []string{"internal/sandbox", "internal/secrets", "internal/inventory", "internal/settle", "internal/gitrepo", "internal/workspace", "internal/config", "internal/statedir", "internal/langserver", "internal/mcp/source", "tools", "tools/shell"},
 		"one Spec for all child processes, and the few lines that start each kind with it"},
 	{"internal/precheck", []string{"internal/workspace", "internal/langserver", "internal/session", "internal/dispatch", "internal/config", "internal/redact", "pendingedits"}, "language servers are asked about pending edits; who shows the answer is not known here"},
+	{"internal/sessionview", []string{"internal/workspace", "pendingedits", "tools"}, "a session sees views; whose they are is not known here"},
+	{"internal/version", nil, "the floor"},
 	{"internal/batchcommit", []string{"internal/gitrepo", "internal/workspace", "pendingedits"}, "the queue says what is to be committed; how that is done is git's"},
 	{"internal/decisions", []string{"internal/auditlog", "internal/redact", "pendingedits", "tools"}, "what a person decided, in the form of the audit log"},
 	{"internal/statedir", nil, "the floor: directories, and nothing of what is in them"},

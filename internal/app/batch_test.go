@@ -31,7 +31,7 @@ type batchResult struct {
 func TestAuditMode(t *testing.T) {
 	home(t)
 	g := repository(t, "open.txt", "1\n2\n3\n", "closed.txt", "a\nb\nc\n", "other.txt", "o\n")
-	r := serve(t, g.Dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"mode": "audit"}}})
+	r := connect(t, g.Dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"mode": "audit"}}})
 	open := fakeeditor.FileURI(g.Path("open.txt"))
 	if err := r.Open(t.Context(), open, "text", "1\n2\n3\n"); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -12,12 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wire"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-func benchCore(b *testing.B, files map[string]string) *Workspace {
+func benchCore(b *testing.B, files map[string]string) *app.Workspace {
 	b.Helper()
 	b.Setenv("XDG_CONFIG_HOME", b.TempDir())
 	dir := b.TempDir()
@@ -26,7 +28,7 @@ func benchCore(b *testing.B, files map[string]string) *Workspace {
 			b.Fatal(err)
 		}
 	}
-	c, err := Open(context.Background(), []workspace.Folder{{Name: "ws", Dir: dir}}, Options{Log: slog.New(slog.DiscardHandler)})
+	c, err := app.Open(context.Background(), []workspace.Folder{{Name: "ws", Dir: dir}}, app.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func benchCore(b *testing.B, files map[string]string) *Workspace {
 	return c
 }
 
-func benchCall(b *testing.B, c *Workspace, tool, args string) {
+func benchCall(b *testing.B, c *app.Workspace, tool, args string) {
 	b.Helper()
 	b.ReportAllocs()
 	var took []time.Duration
@@ -99,7 +101,7 @@ func dial(b *testing.B, files map[string]string) *wire.Client {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = Serve(context.Background(), inR, outW, Options{Log: slog.New(slog.DiscardHandler)}, nil)
+		_ = serve.Serve(context.Background(), inR, outW, app.Options{Log: slog.New(slog.DiscardHandler)}, nil)
 		_ = outW.Close()
 	}()
 	b.Cleanup(func() { _ = inW.Close(); <-done })

@@ -44,7 +44,7 @@ func (s shell) says(parts []string, args ...string) string {
 func TestReviewBesideEditor(t *testing.T) {
 	home(t)
 	g := repository(t, "a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "b.txt", "b\n", "c.txt", "c\n")
-	r := serve(t, g.Dir, fakeeditor.Options{})
+	r := connect(t, g.Dir, fakeeditor.Options{})
 	sh := shell{t, g.Dir}
 	open, err := r.OpenFile(t.Context(), filepath.Join(g.Dir, "a.txt"))
 	if err != nil {
@@ -129,7 +129,7 @@ func TestReviewBesideEditor(t *testing.T) {
 func TestVerbsBesideEditor(t *testing.T) {
 	home(t)
 	g := repository(t, "a.go", "package a\n\n// Weigh weighs apples.\nfunc Weigh() {}\n")
-	r := serve(t, g.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"commandRules": []object{{"prefix": []string{"make"}, "decision": "deny"}}}}})
+	r := connect(t, g.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"commandRules": []object{{"prefix": []string{"make"}, "decision": "deny"}}}}})
 	sh := shell{t, g.Dir}
 
 	sh.says([]string{"s\t"}, "shadow", "create", "s")
@@ -174,7 +174,7 @@ func TestPendingFile(t *testing.T) {
 		dir := project(t, map[string]string{"a.txt": "one\n", "b.txt": "b\n"})
 		sh := shell{t, dir}
 		if editor {
-			serve(t, dir, fakeeditor.Options{})
+			connect(t, dir, fakeeditor.Options{})
 		}
 		sh.run(0, "call", "--mode", "review", "write_file", "path=new.txt", "content=new\n")
 		sh.run(0, "call", "--mode", "review", "write_file", "path=a.txt", "content=two\n")

@@ -33,7 +33,7 @@ func TestToolsAreFound(t *testing.T) {
 	home(t)
 	caps := fakeeditor.Usual()
 	caps.Experimental.Sidecar.Events = true
-	r := serve(t, project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"toolPermissions":{"web_fetch":"deny"}}`}),
+	r := connect(t, project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"toolPermissions":{"web_fetch":"deny"}}`}),
 		fakeeditor.Options{Capabilities: caps})
 	all := r.listed(nil)
 	for _, format := range []tools.Format{tools.FormatMCP, tools.FormatOpenAI, tools.FormatAnthropic} {
@@ -117,7 +117,7 @@ func TestExamplesWork(t *testing.T) {
 	main := "package main\n\nvar limit = 10\n"
 	for _, name := range []string{"read_file", "edit_file", "apply_patch", "write_file", "delete_file", "move_file", "list_directory", "search_files", "grep"} {
 		dir := project(t, map[string]string{"main.go": main, "src/limit.go": "package src\n\nfunc Limit() {}\n", "src/limit_test.go": "package src\n", "src/old.go": "package src\n"})
-		r := serve(t, dir, fakeeditor.Options{})
+		r := connect(t, dir, fakeeditor.Options{})
 		r.mode("autonomous")
 		list := command[struct{ Text string }](r, "sidecar.tools.list", object{"format": "text"})
 		_, text, ok := strings.Cut(list.Text, tools.TextCallOpen+`{"name": "`+name+`", "arguments": `)
@@ -140,7 +140,7 @@ func TestExamplesWork(t *testing.T) {
 // failure would come again with them.
 func TestSchemaFollowsWrongArguments(t *testing.T) {
 	home(t)
-	r := serve(t, project(t, map[string]string{"a.txt": "one\n", ".env": "TOKEN=x\n", ".git/config": "[core]\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"a.txt": "one\n", ".env": "TOKEN=x\n", ".git/config": "[core]\n"}), fakeeditor.Options{})
 	const marked = "The arguments of "
 	for _, c := range []struct {
 		tool string

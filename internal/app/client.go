@@ -16,9 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,29 +27,16 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
-	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
-
-// version is set when a release is built.
-var version = ""
-
-// Version names the build: the release, else the commit that Go recorded.
-func Version() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
 
 // Options are what differs between those who open a workspace. Log is needed.
 type Options struct {
@@ -77,12 +62,17 @@ type Options struct {
 type User struct {
 	Approver    dispatch.Approver
 	People      editor.People
-	Diagnostics *server.Diagnostics // what the editor shows
+	Diagnostics Diagnostics // what the editor shows
 
 	Warn          func(text string)                        // puts a text before the user
 	QueueChanged  func()                                   // the review queue changed
 	IndexChanged  func()                                   // the project index changed
 	OpenDocuments func(base workspace.View) workspace.View // the files as the user sees them
+}
+
+// Diagnostics are what the editor shows against files: *server.Diagnostics.
+type Diagnostics interface {
+	Shown(ctx context.Context, name string) ([]langserver.Problem, error)
 }
 
 // QueueUse says when the review queue is opened. It is not opened without need,
@@ -105,10 +95,10 @@ type Client struct {
 	Sessions *session.Store
 	Bus      *events.Bus
 	Hide     *redact.Redactor
+	Parsers  *worker.Parsers
 
-	o       Options
-	parsers *worker.Parsers
-	host    *endpoint.Host // nil: nobody attaches
+	o    Options
+	host *endpoint.Host // nil: nobody attaches
 
 	home      atomic.Pointer[Home]
 	workspace atomic.Pointer[Workspace] // nil: the client has no folder open
@@ -119,7 +109,7 @@ type Client struct {
 
 // NewClient returns a client that has no folder open.
 func NewClient(o Options) *Client {
-	c := &Client{o: o, Bus: events.NewBus(), Hide: redact.OfLogger(o.Log), parsers: worker.NewParsers(o.Program)}
+	c := &Client{o: o, Bus: events.NewBus(), Hide: redact.OfLogger(o.Log), Parsers: worker.NewParsers(o.Program)}
 	c.Settings = live.New(live.Options{Level: o.Level, Secrets: func(values []string) { c.Hide.Know("settings", values) }})
 	c.close = sync.OnceValue(c.end)
 	return c
@@ -157,11 +147,11 @@ func (c *Client) Warn(text string) {
 // left there is no workspace. One call at a time.
 func (c *Client) SetFolders(ctx context.Context, folders []workspace.Folder) (w *Workspace, problems []string, err error) {
 	if before := c.Workspace(); before != nil {
-		folders, problems = usable(folders)
+		folders, problems = workspace.Usable(folders)
 		if len(folders) == 0 {
 			return nil, problems, c.closeFolders()
 		}
-		if folders = keepFirst(folders, before.Disk.Folders()[0].Dir); slices.Equal(folders, before.Disk.Folders()) {
+		if folders = workspace.KeepFirst(folders, before.Disk.Folders()[0].Dir); slices.Equal(folders, before.Disk.Folders()) {
 			return before, problems, nil
 		}
 		w, err = c.replace(ctx, before, folders)
@@ -177,13 +167,13 @@ func (c *Client) SetFolders(ctx context.Context, folders []workspace.Folder) (w 
 // openFirst opens folders where none is open.
 func (c *Client) openFirst(ctx context.Context, folders []workspace.Folder) (*Workspace, error) {
 	w := &Workspace{Client: c}
-	w.problems.add(c.Settings.Open(dirsOf(folders), c.o.Layers...)...)
+	w.Problems.Add(c.Settings.Open(workspace.Dirs(folders), c.o.Layers...)...)
 	if c.o.Mode != "" {
 		if _, ok := c.Settings.Mode(c.o.Mode); !ok {
 			return nil, fmt.Errorf("%w as %q", ErrMode, c.o.Mode)
 		}
 	}
-	home, err := openHome(c, folders[0].Dir)
+	home, err := c.openHome(folders[0].Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +197,7 @@ func (c *Client) replace(ctx context.Context, before *Workspace, folders []works
 	if home := before.Home; string(home.Dir) != folders[0].Dir || home.Err != nil || home.Dir.Check() != nil {
 		stays = false
 		var err error
-		if w.Home, err = openHome(c, folders[0].Dir); err != nil {
+		if w.Home, err = c.openHome(folders[0].Dir); err != nil {
 			return nil, err
 		}
 	}
@@ -226,14 +216,14 @@ func (c *Client) replace(ctx context.Context, before *Workspace, folders []works
 	}
 	if !stays {
 		if err := w.takeEdits(ctx, before); err != nil {
-			w.problems.add("some pending edits stay with " + string(before.Home.Dir) + ": " + err.Error())
+			w.Problems.Add("some pending edits stay with " + string(before.Home.Dir) + ": " + err.Error())
 		}
 		c.left = append(c.left, string(before.Home.Dir))
 	}
 	w.takeBack(ctx)
 	c.begin(w)
-	c.Settings.SetFolders(dirsOf(folders))
-	c.admit()
+	c.Settings.SetFolders(workspace.Dirs(folders))
+	c.Admit()
 	c.ending.Go(func() {
 		<-before.Dispatch.Retire()
 		if !stays {
@@ -250,8 +240,8 @@ func (c *Client) begin(w *Workspace) {
 	w.Home.commits.SetFiles(w.Disk)
 	c.home.Store(w.Home)
 	c.workspace.Store(w)
-	if w.checker != nil {
-		w.checker.Begin()
+	if w.Checker != nil {
+		w.Checker.Begin()
 	}
 }
 
@@ -260,7 +250,7 @@ func (c *Client) Close() error { return c.close() }
 
 func (c *Client) end() error {
 	err := c.closeFolders()
-	c.parsers.Close()
+	c.Parsers.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return errors.Join(err, c.Bus.Close(ctx))
@@ -303,9 +293,9 @@ func (c *Client) newSessions() *session.Store {
 	})
 }
 
-// batch reports whether what a session proposes is accepted as a whole or not at
+// Batch reports whether what a session proposes is accepted as a whole or not at
 // all.
-func (c *Client) batch(sessionID string) bool {
+func (c *Client) Batch(sessionID string) bool {
 	s, err := c.Sessions.Get(sessionID)
 	if err != nil {
 		return false
@@ -327,7 +317,7 @@ func (c *Client) tell(sessionID, text string) {
 // queueChanged tells those who show the review queue.
 func (c *Client) queueChanged() {
 	if w := c.Workspace(); w != nil {
-		w.checker.QueueChanged()
+		w.Checker.QueueChanged()
 	}
 	if c.o.User.QueueChanged != nil {
 		c.o.User.QueueChanged()
@@ -338,7 +328,7 @@ func (c *Client) queueChanged() {
 // gives way to another process; nil never does.
 func (c *Client) Host(kind attach.Kind, leave func() bool) *endpoint.Host {
 	c.host = endpoint.NewHost(endpoint.HostOptions{
-		Kind: kind, Version: Version(), Log: c.o.Log, Leave: leave,
+		Kind: kind, Version: version.String(), Log: c.o.Log, Leave: leave,
 		Tools: func() endpoint.Tools { return c.Tools(kind) },
 		Person: func(ctx context.Context, conn net.Conn, own bool) {
 			if c.o.Person != nil {
@@ -366,9 +356,9 @@ func (c *Client) Tools(kind attach.Kind) endpoint.Tools {
 	}
 }
 
-// admit lets the agents of the folders in.
-func (c *Client) admit() {
-	dirs := dirsOf(c.Workspace().Disk.Folders())
+// Admit lets the agents of the folders in.
+func (c *Client) Admit() {
+	dirs := workspace.Dirs(c.Workspace().Disk.Folders())
 	if !c.Settings.Now().Bool("mcp.attach") {
 		dirs = nil
 	}
@@ -387,46 +377,4 @@ func (c *Client) reportSetAside(text string, argv []string) {
 	}
 	c.o.Log.Warn(text, "program", filepath.Base(argv[0]))
 	c.Warn(text)
-}
-
-// dirsOf are the directories of folders.
-func dirsOf(folders []workspace.Folder) []string {
-	dirs := make([]string, len(folders))
-	for i, f := range folders {
-		dirs[i] = f.Dir
-	}
-	return dirs
-}
-
-// keepFirst puts the folder with that directory first, if there is one.
-func keepFirst(folders []workspace.Folder, dir string) []workspace.Folder {
-	if i := slices.IndexFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir }); i > 0 {
-		first := folders[i]
-		return slices.Insert(slices.Delete(folders, i, i+1), 0, first)
-	}
-	return folders
-}
-
-// usable are the folders that can be opened, each once.
-func usable(folders []workspace.Folder) (good []workspace.Folder, problems []string) {
-	seen := map[string]string{}
-	for _, f := range folders {
-		real, err := filepath.EvalSymlinks(f.Dir)
-		if err == nil {
-			var info os.FileInfo
-			if info, err = os.Stat(real); err == nil && !info.IsDir() {
-				err = errors.New("it is not a directory")
-			}
-		}
-		switch other, twice := seen[real]; {
-		case err != nil:
-			problems = append(problems, fmt.Sprintf("%s is left out: %v", f.Dir, err))
-		case twice:
-			problems = append(problems, fmt.Sprintf("%s is left out: it is %s", f.Dir, other))
-		default:
-			seen[real] = f.Dir
-			good = append(good, f)
-		}
-	}
-	return good, problems
 }

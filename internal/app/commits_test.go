@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -76,7 +77,7 @@ func (a *audited) call(tool, args string) {
 }
 
 func (a *audited) queue(message string, models ...string) error {
-	_, err := mainTree{a.Live, a.Home}.QueueCommit(a.t.Context(), "default", message, models)
+	_, err := a.views(of(a.Client.Sessions, "default", func(s *session.Session) *session.Session { return s })).QueueCommit(a.t.Context(), "default", message, models)
 	return err
 }
 

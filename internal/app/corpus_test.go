@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -36,7 +37,7 @@ func TestHostileFrames(t *testing.T) {
 		outR, outW := io.Pipe()
 		end := make(chan error, 1)
 		go func() {
-			err := app.Serve(context.Background(), inR, outW, app.Options{Log: slog.New(slog.DiscardHandler), Person: cli.AnswerPerson}, nil)
+			err := serve.Serve(context.Background(), inR, outW, app.Options{Log: slog.New(slog.DiscardHandler), Person: cli.AnswerPerson}, nil)
 			outW.Close()
 			inR.Close()
 			end <- err
@@ -52,10 +53,10 @@ type rig struct {
 	dir string
 }
 
-func serve(t *testing.T, dir string, opts fakeeditor.Options) *rig {
+func connect(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 	t.Helper()
 	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
-		return app.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Person: cli.AnswerPerson}, nil)
+		return serve.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Person: cli.AnswerPerson}, nil)
 	})
 }
 
@@ -67,7 +68,7 @@ func serveSelf(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 		t.Fatal(err)
 	}
 	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
-		return app.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
+		return serve.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
 	})
 }
 
@@ -141,7 +142,7 @@ func TestFidelity(t *testing.T) {
 	var cases []fidelity
 	readCases(t, "../../tools/fs/testdata/edit-fidelity.json", &cases)
 	for _, mode := range []string{"autonomous", "review"} {
-		r := serve(t, project(t, map[string]string{"x": "x"}), fakeeditor.Options{})
+		r := connect(t, project(t, map[string]string{"x": "x"}), fakeeditor.Options{})
 		r.mode(mode)
 		for _, c := range cases {
 			t.Run(mode+"/"+c.Category, func(t *testing.T) {
@@ -205,7 +206,7 @@ func TestEscapes(t *testing.T) {
 	fixture := func(t *testing.T) *rig {
 		top := t.TempDir()
 		buildFixture(t, top, file.Fixture.Ops)
-		r := serve(t, filepath.Join(top, "ws"), fakeeditor.Options{})
+		r := connect(t, filepath.Join(top, "ws"), fakeeditor.Options{})
 		r.mode("autonomous")
 		return r
 	}

@@ -20,7 +20,7 @@ func TestDecisionsAreWrittenDown(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n"})
 	const secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	r.mode("review")
 	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
 		command[json.RawMessage](r, "sidecar.tools.call", object{"name": "write_file", "arguments": object{"path": name, "content": "two\n"}})

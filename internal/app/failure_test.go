@@ -106,7 +106,7 @@ func TestAcceptWhereNothingCanBeWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			prepare(t, bad)
-			r := serve(t, dir, fakeeditor.Options{})
+			r := connect(t, dir, fakeeditor.Options{})
 			r.mode("review")
 			long := strings.Repeat("a line that needs room\n", 4000)
 			for _, p := range []string{"bad/a.txt", "ok.txt"} {
@@ -246,7 +246,7 @@ func TestKilledServer(t *testing.T) {
 func TestManyCalls(t *testing.T) {
 	home(t)
 	const calls = 10_000
-	r := serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
 	ids := make(chan string, calls)
 	var wg sync.WaitGroup
 	for range calls {
@@ -277,7 +277,7 @@ func TestManyCalls(t *testing.T) {
 // what he wrote, and the proposal stays.
 func TestConflictsLoseNothing(t *testing.T) {
 	home(t)
-	r := serve(t, project(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"}), fakeeditor.Options{})
 	r.mode("review")
 	r.call("edit_file", map[string]any{"path": "a.txt", "edits": []map[string]string{{"search": "2\n", "replace": "two\n"}, {"search": "8\n", "replace": "eight\n"}}})
 	write(t, filepath.Join(r.dir, "a.txt"), "0\n1\nDEUX\n3\n4\n5\n6\n7\n8\n9\n")
@@ -313,7 +313,7 @@ func TestConflictsLoseNothing(t *testing.T) {
 // without a person, whatever the mode.
 func TestNewSecretsAsk(t *testing.T) {
 	home(t)
-	r := serve(t, project(t, map[string]string{"poem.txt": "roses\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"poem.txt": "roses\n"}), fakeeditor.Options{})
 	for _, mode := range []string{"autonomous", "review"} {
 		r.mode(mode)
 		r.Choose("Deny")

@@ -30,7 +30,7 @@ func TestLineRangesAgree(t *testing.T) {
 		"crlf.md":   "# Quokka\r\n\r\ntext\r\n",
 		"blanks.md": "# Quokka\n\ntext\n\n\n",
 	}
-	r := serve(t, project(t, texts), fakeeditor.Options{})
+	r := connect(t, project(t, texts), fakeeditor.Options{})
 	last := regexp.MustCompile(`(?m)^\s*(\d+)-(\d+) `)
 	for name, text := range texts {
 		want := strings.Count(text, "\n")
@@ -59,7 +59,7 @@ func TestLineRangesAgree(t *testing.T) {
 // what there is.
 func TestNamesInAnotherCase(t *testing.T) {
 	home(t)
-	r := serve(t, project(t, map[string]string{
+	r := connect(t, project(t, map[string]string{
 		"price.go": "package shop\n\n// Discount is what a customer saves.\nfunc Discount(n int) int { return n / 10 }\n",
 		"api.py":   "def apply_discount(n):\n    return n\n",
 		".env":     "discounts=1\n",
@@ -82,7 +82,7 @@ func TestNamesInAnotherCase(t *testing.T) {
 // TestAllToolsAreNamed: a search for nothing in particular names every tool.
 func TestAllToolsAreNamed(t *testing.T) {
 	home(t)
-	r := serve(t, project(t, map[string]string{"a.txt": "x\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"a.txt": "x\n"}), fakeeditor.Options{})
 	all := r.listed(object{"registry": "full"})
 	for _, args := range []object{{}, {"query": "  "}} {
 		res := r.call("tool_search", args)
@@ -102,7 +102,7 @@ func TestAllToolsAreNamed(t *testing.T) {
 func TestWhatIsRefusedIsNamed(t *testing.T) {
 	home(t)
 	userSettings(t, object{"mode": "autonomous"})
-	r := serve(t, project(t, map[string]string{"a.txt": "one\ntwo\nthree\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"a.txt": "one\ntwo\nthree\n"}), fakeeditor.Options{})
 	r.Choose("Deny")
 	for _, c := range []struct {
 		tool string
@@ -143,7 +143,7 @@ func TestOverloadsAreOneAnswer(t *testing.T) {
 		fmt.Fprintf(&java, "  /** Jumps over a fence. */\n  void jump(int a%d) {\n    hop();\n  }\n", i)
 	}
 	java.WriteString("  /** Hops over a fence, without a jump. */\n  void hop() {}\n}\n")
-	r := serve(t, project(t, map[string]string{"Quokka.java": java.String(), "fence.py": "def jump():\n    \"\"\"Jumps over a fence.\"\"\"\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"Quokka.java": java.String(), "fence.py": "def jump():\n    \"\"\"Jumps over a fence.\"\"\"\n"}), fakeeditor.Options{})
 	got := r.call("project_knowledge_search", object{"query": "jump over a fence", "max_hits": 3, "graph_depth": 0}).Content
 	if n := strings.Count(got, "\tQuokka.jump\t"); n != 1 || !strings.Contains(got, "\tQuokka.hop\t") || !strings.Contains(got, "fence.py:1-2") {
 		t.Errorf("%d answers for one name:\n%s", n, got)
@@ -157,7 +157,7 @@ func TestOverloadsAreOneAnswer(t *testing.T) {
 // never fails silently.
 func TestSelectors(t *testing.T) {
 	home(t)
-	r := serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
 	all := r.listed(object{"registry": "full"})
 	type opened struct {
 		Session  string
@@ -211,7 +211,7 @@ func TestEveryCallIsDecided(t *testing.T) {
 	userSettings(t, object{"mode": "cautious", "toolPermissions": object{"delete_file": "deny"}})
 	caps := fakeeditor.Usual()
 	caps.Experimental.Sidecar.Events = true
-	r := serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{Capabilities: caps})
+	r := connect(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{Capabilities: caps})
 	r.Choose("Allow")
 	command[struct{}](r, "sidecar.session.open", object{"id": "spent", "budget": object{"tokens": 1}})
 	for _, c := range []struct {

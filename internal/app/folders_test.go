@@ -75,7 +75,7 @@ func twoFolders(t *testing.T) (r *rig, a, b string) {
 		write(t, filepath.Join(top, name), text)
 	}
 	gittest.New(t).At(b).Git("init", "-q")
-	r = serve(t, a, fakeeditor.Options{})
+	r = connect(t, a, fakeeditor.Options{})
 	return r, a, b
 }
 
@@ -270,7 +270,7 @@ func TestPendingEditsWaitForTheirFolder(t *testing.T) {
 		},
 	} {
 		t.Run(fmt.Sprint("server ", i+1), func(t *testing.T) {
-			r := serve(t, a, fakeeditor.Options{})
+			r := connect(t, a, fakeeditor.Options{})
 			r.mode("review")
 			use(r)
 		})

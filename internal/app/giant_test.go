@@ -30,7 +30,7 @@ func TestGiantEdits(t *testing.T) {
 			if kind == "modify" {
 				files["a.txt"] = strings.Repeat("as it was\n", 1000)
 			}
-			r := serve(t, project(t, files), fakeeditor.Options{})
+			r := connect(t, project(t, files), fakeeditor.Options{})
 			if res := r.call("write_file", object{"path": "small.txt", "content": "two\n"}); !res.OK {
 				t.Fatal(res.Content)
 			}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
@@ -48,12 +47,11 @@ type homeOptions struct {
 // queueUser hears of the review queue.
 type queueUser interface {
 	tell(session, text string)
-	batch(session string) bool
 	queueChanged()
 	Warn(text string)
 }
 
-func openHome(c *Client, dir string) (*Home, error) {
+func (c *Client) openHome(dir string) (*Home, error) {
 	return newHome(statedir.Dir(dir), homeOptions{settings: c.Settings, hide: c.Hide, log: c.o.Log, user: c})
 }
 
@@ -168,21 +166,4 @@ func (h *Home) close() error {
 		err = errors.Join(err, h.Audit.Close())
 	}
 	return err
-}
-
-// recovered says what was found of an interrupted change of files.
-func recovered(r workspace.RecoverReport) (said []string) {
-	for _, row := range []struct {
-		what  string
-		names []string
-	}{
-		{"a change that was interrupted has been finished: ", r.Finished},
-		{"a change was interrupted, and these files were changed since by somebody else; they are left as they are: ", r.Conflicts},
-		{"kept for you to look at: ", r.Kept},
-	} {
-		if len(row.names) > 0 {
-			said = append(said, row.what+strings.Join(row.names, ", "))
-		}
-	}
-	return said
 }

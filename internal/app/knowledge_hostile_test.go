@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -21,7 +22,7 @@ import (
 // TestKnowledgeQuestions: whatever is asked, there is an answer or a reason.
 func TestKnowledgeQuestions(t *testing.T) {
 	home(t)
-	r := serve(t, project(t, map[string]string{"a/greet.go": greeter, "b.go": "package b\n\n// Приветствие говорит: добрый день.\nfunc Privet() {}\n"}), fakeeditor.Options{})
+	r := connect(t, project(t, map[string]string{"a/greet.go": greeter, "b.go": "package b\n\n// Приветствие говорит: добрый день.\nfunc Privet() {}\n"}), fakeeditor.Options{})
 	for what, c := range map[string]struct {
 		args object
 		code string // "" is an answer
@@ -123,7 +124,7 @@ func TestKnowledgeHostileFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return app.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
+		return serve.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing(), InitializationOptions: object{"sidecar": object{"knowledge": object{"parsing": object{"percent": 100}}}}})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func TestKnowledgeWhileWritten(t *testing.T) {
 	text := func(i, turn int) string {
 		return fmt.Sprintf("package a\n\nfunc Turn%dOf%d() {}\n\n%s", turn, i, strings.Repeat("// filler\n", (i*7+turn*13)%40*10))
 	}
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	const turns = 20
 	var writers sync.WaitGroup
 	for w := range 3 {

@@ -16,7 +16,7 @@ const greeter = "package a\n\n// Greet says hello to somebody.\nfunc Greet(name 
 func TestKnowledge(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"a/greet.go": greeter, "b.go": "package b\n\nfunc Other() {}\n", ".env": "GREET_TOKEN=1\n"})
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	ask := func(query string) string {
 		t.Helper()
 		res := r.call("project_knowledge_search", map[string]any{"query": query, "kind_filter": []string{"function"}})
@@ -76,7 +76,7 @@ func TestKnowledge(t *testing.T) {
 func TestKnowledgeSwitchedOff(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"a/greet.go": greeter})
-	r := serve(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"knowledge": map[string]any{"enabled": false}}}})
+	r := connect(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"knowledge": map[string]any{"enabled": false}}}})
 	if res := r.call("project_knowledge_search", map[string]any{"query": "hello"}); res.OK || res.Error.Code != "unavailable" {
 		t.Errorf("%+v", res)
 	}
@@ -139,7 +139,7 @@ func TestKnowledgeCacheLink(t *testing.T) {
 func TestKnowledgeOfShadow(t *testing.T) {
 	home(t)
 	g := repository(t, "a/greet.go", greeter, "b.go", "package b\n\nfunc Other() {}\n")
-	r := serve(t, g.Dir, fakeeditor.Options{})
+	r := connect(t, g.Dir, fakeeditor.Options{})
 	command[object](r, "sidecar.shadow.create", object{"id": "work"})
 	command[object](r, "sidecar.session.open", object{"id": "agent", "shadow": "work", "mode": "autonomous"})
 	if res := r.in("agent", "write_file", object{"path": "c.go", "content": "package c\n\nfunc InShadow() {}\n"}); !res.OK {

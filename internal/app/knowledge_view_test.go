@@ -28,7 +28,7 @@ func (r *rig) has(session, name string) bool {
 func TestKnowledgeForgets(t *testing.T) {
 	home(t)
 	g := repository(t, "a.go", "package a\n\nfunc Alpaca() {}\n\nfunc Bison() {}\n\nfunc Camel() {}\n\nfunc Dingo() {}\n", "gone/b.go", "package b\n\nfunc Emu() {}\n")
-	r := serve(t, g.Dir, fakeeditor.Options{Capabilities: knowing()})
+	r := connect(t, g.Dir, fakeeditor.Options{Capabilities: knowing()})
 	r.shadowed("agent", "autonomous")
 	command[object](r, "sidecar.session.open", object{"id": "review", "mode": "review"})
 	expect := func(when, session string, want bool, names ...string) {
@@ -107,7 +107,7 @@ func TestKnowledgeWithoutFolder(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "work")
 	write(t, filepath.Join(dir, "a.go"), greeter)
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	if !r.has("default", "Greet") {
 		t.Fatal("nothing is found at first")
 	}
@@ -129,7 +129,7 @@ func TestKnowledgeWithoutFolder(t *testing.T) {
 func TestKnowledgeOfLazyShadow(t *testing.T) {
 	home(t)
 	g := repository(t, "a.go", "package a\n\nfunc Alpaca() {}\n\nfunc Bison() {}\n", "b.go", "package a\n\nfunc Camel() {}\n")
-	r := serve(t, g.Dir, fakeeditor.Options{})
+	r := connect(t, g.Dir, fakeeditor.Options{})
 	if !r.has("default", "Camel") {
 		t.Fatal("nothing is found at first")
 	}

@@ -3,14 +3,12 @@ package app_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
@@ -45,7 +43,7 @@ func TestServerLeaves(t *testing.T) {
 		_ = cmd.Process.Kill()
 		t.Fatal("the server goes on")
 	}
-	again := serve(t, dir, fakeeditor.Options{})
+	again := connect(t, dir, fakeeditor.Options{})
 	data, err := os.ReadFile(filepath.Join(dir, "a.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,17 +55,4 @@ func TestServerLeaves(t *testing.T) {
 	if text := again.call("read_file", object{"path": "a.txt", "limit": 2}).Content; !strings.Contains(text, "another text in line 0") {
 		t.Errorf("the agent reads %q", text)
 	}
-}
-
-// TestLeaveExits: a process whose work does not end is ended, and with the code
-// that says how its editor left.
-func TestLeaveExits(t *testing.T) {
-	for orderly, want := range map[bool]int{true: 0, false: 1} {
-		code := make(chan int, 1)
-		app.Leave(func(c int) { code <- c }, orderly, slog.New(slog.DiscardHandler))
-		if got := <-code; got != want {
-			t.Errorf("orderly %v: exit code %d", orderly, got)
-		}
-	}
-	app.Leave(nil, true, slog.New(slog.DiscardHandler)) // whoever runs it in a process of theirs has no Exit
 }

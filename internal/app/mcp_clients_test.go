@@ -37,7 +37,7 @@ func TestQuirks(t *testing.T) {
 				home(t)
 				dir := project(t, map[string]string{"long.txt": strings.Repeat("a line of some length\n", 5000)})
 				if attached {
-					serve(t, dir, fakeeditor.Options{})
+					connect(t, dir, fakeeditor.Options{})
 				}
 				a := newRawAgent(t, schema, c.name, dir)
 				text, ok := a.call("read_file", object{"path": "long.txt"}, nil)
@@ -84,7 +84,7 @@ func TestAgentMode(t *testing.T) {
 			dir := project(t, map[string]string{"a.txt": "one\n"})
 			var r *rig
 			if c.editor != "" {
-				r = serve(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"mode": c.editor}}})
+				r = connect(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"mode": c.editor}}})
 				r.Choose("Deny")
 			}
 			var args []string
@@ -159,7 +159,7 @@ func TestAgentListed(t *testing.T) {
 				}
 				dir := project(t, map[string]string{"a.txt": "one\n"})
 				if c.editor {
-					serve(t, dir, fakeeditor.Options{})
+					connect(t, dir, fakeeditor.Options{})
 				}
 				var u elicitation
 				if c.can {

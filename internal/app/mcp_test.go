@@ -331,7 +331,7 @@ func TestAgentAttached(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			home(t)
 			dir := project(t, map[string]string{"a.txt": "one\n"})
-			r := serve(t, dir, fakeeditor.Options{})
+			r := connect(t, dir, fakeeditor.Options{})
 			u := &user{answer: "Allow"}
 			a := newAgent(t, dir, version, u.elicit)
 
@@ -385,7 +385,7 @@ func TestAgentsAttachedTwice(t *testing.T) {
 	home(t)
 	userSettings(t, object{"mode": "review"})
 	dir := project(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n"})
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	a, b := newAgent(t, dir, mcpVersions[0], nil), newAgent(t, dir, mcpVersions[1], nil)
 	done := make(chan string, 2)
 	for _, p := range []struct {
@@ -452,7 +452,7 @@ func TestAgentOutlivesItsEditor(t *testing.T) {
 		t.Fatalf("alone: %s", text)
 	}
 
-	again := serve(t, dir, fakeeditor.Options{}) // takes the queue over
+	again := connect(t, dir, fakeeditor.Options{}) // takes the queue over
 	if list := again.pending(); len(list.Edits) != 1 {
 		t.Fatalf("pending: %+v", list)
 	}

@@ -57,7 +57,7 @@ func TestEmbeddings(t *testing.T) {
 			s := embedserver.New(t, embedserver.How{Key: "key-of-the-test-4711"})
 			userSettings(t, object{"knowledge.embeddings": object{"provider": provider, "url": s.URL, "model": "m", "keyVariable": "TEST_EMBEDDINGS_KEY"}})
 			dir := project(t, map[string]string{"a.go": "package a\n\n// Halt ends it.\nfunc Halt() {}\n", ".env": "API=terminate\n", "b.go": "package a\n\nvar token = \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"\n"})
-			r := serve(t, dir, fakeeditor.Options{Capabilities: knowing()})
+			r := connect(t, dir, fakeeditor.Options{Capabilities: knowing()})
 			if res := r.call("project_knowledge_search", object{"query": "halt"}); !res.OK {
 				t.Fatal(res.Content)
 			}
@@ -119,7 +119,7 @@ func TestEmbeddingsAreTheUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := project(t, map[string]string{"a.go": "package a\n\nfunc Halt() {}\n", ".sidecar/settings.json": string(data)})
-	r := serve(t, dir, fakeeditor.Options{
+	r := connect(t, dir, fakeeditor.Options{
 		Capabilities: knowing(), InitializationOptions: object{"sidecar": object{"knowledge": object{"embeddings": set}, "workspace": object{"trust": "trusted"}}},
 	})
 	if res := r.call("project_knowledge_search", object{"query": "halt"}); !res.OK || strings.Contains(res.Content, "vector") {

@@ -13,7 +13,7 @@ func TestModesAreListed(t *testing.T) {
 	dir := project(t, map[string]string{
 		".sidecar/settings.json": `{"customModes":[{"name":"docs","description":"Writes documents only."}],"workspace":{"trust":"trusted"}}`,
 	})
-	r := serve(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"workspace.trust": "trusted"}}})
+	r := connect(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"workspace.trust": "trusted"}}})
 	var list struct {
 		Modes []struct {
 			Name        string `json:"name"`

@@ -163,7 +163,7 @@ func TestCallAttached(t *testing.T) {
 	userSettings(t, object{"mode": "autonomous"})
 	dir := project(t, map[string]string{"a.txt": "one\n"})
 	alone, _, _ := runCLI(t, "", "call", "--root", dir, "--json", "read_file", `{"path":"a.txt"}`)
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	uri, err := r.OpenFile(t.Context(), filepath.Join(dir, "a.txt"))
 	if err != nil {
 		t.Fatal(err)

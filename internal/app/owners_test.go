@@ -13,7 +13,7 @@ import (
 func TestTwoAgentsOneFile(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"count.go": "one\n2\n3\n4\n5\nsix\n7\n"})
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	for _, s := range []string{"A", "B"} {
 		command[object](r, "sidecar.session.open", object{"id": s, "mode": "review"})
 	}

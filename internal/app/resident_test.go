@@ -18,7 +18,7 @@ func TestResidentSearchOverLSP(t *testing.T) {
 		files = append(files, fmt.Sprintf("d/f%d.txt", i), "nothing\n")
 	}
 	repo := repository(t, files...)
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	r.shadowed("agent", "autonomous")
 	command[object](r, "sidecar.session.open", object{"id": "review", "mode": "review"})
 	files1 := []string{"a.txt", "f.go"}

@@ -42,7 +42,7 @@ func (r *rig) asked() (texts []string) {
 func TestSettingsTools(t *testing.T) {
 	file := settingsFile(t, "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": []\n}\n")
 	dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"knowledge":{"enabled":false}}`})
-	r := serve(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"review.saveOnAccept": true}}})
+	r := connect(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"review.saveOnAccept": true}}})
 	r.mode("autonomous")
 	for _, c := range []struct {
 		key, says string
@@ -168,7 +168,7 @@ func TestSwitchBackend(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := settingsFile(t, `{"backend.profiles":`+string(profiles)+`}`)
-	r := serve(t, project(t, nil), fakeeditor.Options{})
+	r := connect(t, project(t, nil), fakeeditor.Options{})
 	r.mode("autonomous")
 	get := func() map[string]any { return command[map[string]any](r, "sidecar.backend.get", nil) }
 	if got := get(); got["profile"] != "" || got["ready"] != false {

@@ -17,7 +17,7 @@ func TestShadowGit(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n", "b.txt", "b\n")
 	repo.Write("b.txt", "the user's\n", "new of main.txt", "n\n")
 	repo.Git("add", "b.txt")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	s := r.shadowed("x", "autonomous")
 	ok := func(tool string, args object, has ...string) string {
 		t.Helper()
@@ -90,7 +90,7 @@ func TestShadowGitIsConfined(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo := repository(t, "a.txt", "one\n")
-			r := serve(t, repo.Dir, fakeeditor.Options{})
+			r := connect(t, repo.Dir, fakeeditor.Options{})
 			s := r.shadowed("x", "autonomous")
 			repo.Commit("the main tree's own", "only of main.txt", "m\n")
 			write(t, filepath.Join(s.Path, "a.txt"), "two\n")

@@ -14,7 +14,7 @@ import (
 // tools, and has its files as soon as a tool looks at the disk.
 func TestLazyShadowOverLSP(t *testing.T) {
 	repo := repository(t, "a.txt", "one\ntwo\n", "dir/b.txt", "needle\n", ".gitignore", "*.log\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	var none any
 	if err := r.ExecuteCommand(t.Context(), "sidecar.shadow.create", object{"id": "work", "materialize": "no"}, &none); err == nil {
 		t.Error("materialize can be a text")

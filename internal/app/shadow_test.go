@@ -62,7 +62,7 @@ func (r *rig) shadowed(id, mode string) created {
 func TestShadowOverLSP(t *testing.T) {
 	repo := repository(t, "a.txt", "one\ntwo\nthree\nfour\nfive\n", "b.txt", "b\n", "untouched", "u\n")
 	repo.Write("a.txt", "one\ntwo\nthree\nfour\nfive\nnot committed\n", ".git/info/exclude", "/excluded\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	uri, err := r.OpenFile(t.Context(), repo.Path("b.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestShadowOverLSP(t *testing.T) {
 // open document, as one edit of the editor.
 func TestMergeIntoOpenDocument(t *testing.T) {
 	repo := repository(t, "a.txt", "one\ntwo\nthree\nfour\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	uri, err := r.OpenFile(t.Context(), repo.Path("a.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestMergeIntoOpenDocument(t *testing.T) {
 // mode is not written unseen.
 func TestMergeIntoTreeLeavesSomeForReview(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	s := r.shadowed("x", "autonomous")
 	for name, text := range map[string]string{".vscode/tasks.json": "{}\n", ".npmrc": "x\n", "a.txt": "two\n"} {
 		write(t, filepath.Join(s.Path, name), text)
@@ -261,7 +261,7 @@ func TestShadowIsConfined(t *testing.T) {
 	repo.Git("add", "-A")
 	repo.Git("commit", "-qm", "links")
 	repo.Write("only-main.txt", "main's alone\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	one := r.shadowed("one", "autonomous")
 	two := r.shadowed("two", "autonomous")
 	r.in("two", "write_file", object{"path": "only-two.txt", "content": "two's alone\n"})
@@ -323,7 +323,7 @@ func TestShadowIsConfined(t *testing.T) {
 // sessions read, and nothing writes over it.
 func TestShadowDocuments(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n", "b.txt", "b\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	s := r.shadowed("x", "autonomous")
 	uri, err := r.OpenFile(t.Context(), filepath.Join(s.Path, "a.txt"))
 	if err != nil {
@@ -362,7 +362,7 @@ func TestShadowDocuments(t *testing.T) {
 func TestShadowIndexes(t *testing.T) {
 	repo := repository(t, "go.mod", "module example.com/m\n", "a.go", "package m\n\n// SharedThing is in both.\nfunc SharedThing() {}\n")
 	repo.Write("main.go", "package m\n\n// OnlyMainThing is in the main tree.\nfunc OnlyMainThing() { SharedThing() }\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	r.shadowed("one", "autonomous")
 	if res := r.in("one", "write_file", object{"path": "one.go", "content": "package m\n\n// OnlyShadowThing is in the shadow.\nfunc OnlyShadowThing() { SharedThing() }\n"}); !res.OK {
 		t.Fatal(res.Content)
@@ -422,7 +422,7 @@ func TestShadowModes(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n")
 	for mode, asks := range map[string]int{"autonomous": 0, "cautious": 1, "review": 0, "audit": 0, "manual": 1} {
 		t.Run(mode, func(t *testing.T) {
-			r := serve(t, repo.Dir, fakeeditor.Options{})
+			r := connect(t, repo.Dir, fakeeditor.Options{})
 			r.Choose("Allow")
 			s := r.shadowed(mode, mode)
 			questions := func() (n int) {
@@ -451,7 +451,7 @@ func TestShadowModes(t *testing.T) {
 // TestShadowErrors: what can't be is said with a code, or names the argument.
 func TestShadowErrors(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	r.shadowed("good", "")
 	for _, c := range []struct {
 		command string
@@ -632,7 +632,7 @@ func exactly[R any](r *rig, name string, arg any) R {
 // TestShadowAnswers: the answers have the members of the protocol and no others.
 func TestShadowAnswers(t *testing.T) {
 	repo := repository(t, "a.txt", "one\n", "b.txt", "1\n2\n3\n4\n5\n")
-	r := serve(t, repo.Dir, fakeeditor.Options{})
+	r := connect(t, repo.Dir, fakeeditor.Options{})
 	s := exactly[created](r, "sidecar.shadow.create", object{"id": "x"})
 	write(t, filepath.Join(s.Path, "a.txt"), "theirs\n")
 	if err := errors.Join(os.Rename(filepath.Join(s.Path, "b.txt"), filepath.Join(s.Path, "c.txt")), os.Chmod(filepath.Join(s.Path, "c.txt"), 0o755)); err != nil {
@@ -668,7 +668,7 @@ func TestShadowLimits(t *testing.T) {
 	for key, n := range map[string][2]int{"maxMegabytes": {1, 3}, "maxFiles": {1, 2}, "max": {1, 2}} {
 		repo := repository(t, "a.txt", strings.Repeat("x", 2<<20), "b.txt", "b\n")
 		for i, limit := range n {
-			r := serve(t, repo.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"shadow": object{key: limit}}}})
+			r := connect(t, repo.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"shadow": object{key: limit}}}})
 			if key == "max" && i == 0 {
 				command[created](r, "sidecar.shadow.create", object{})
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -35,7 +36,7 @@ func TestSecretsReachNoSink(t *testing.T) {
 	userSettings(t, object{held: true, "log.level": token})
 	var log bytes.Buffer
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return app.Serve(context.Background(), in, out, app.Options{Log: redact.NewLogger(&log, slog.LevelDebug), Person: cli.AnswerPerson}, nil)
+		return serve.Serve(context.Background(), in, out, app.Options{Log: redact.NewLogger(&log, slog.LevelDebug), Person: cli.AnswerPerson}, nil)
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing()})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ func TestNoWriterBehindLinks(t *testing.T) {
 					}
 					return err
 				},
-				"a shadow": func() error { _, err := k.Shadows().Create(t.Context(), shadow.CreateRequest{}); return err },
+				"a shadow": func() error { _, err := k.ShadowsForPeople().Create(t.Context(), shadow.CreateRequest{}); return err },
 				"an edit":  func() error { put(t, k, `{"path":"a.txt","content":"x"}`); return nil },
 			} {
 				tried++

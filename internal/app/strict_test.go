@@ -88,7 +88,7 @@ func TestStrictSetting(t *testing.T) {
 				want = *c.asked
 			}
 			dir := project(t, map[string]string{"a.txt": "one\ntwo\n"})
-			r := serve(t, dir, fakeeditor.Options{})
+			r := connect(t, dir, fakeeditor.Options{})
 			for _, format := range []tools.Format{tools.FormatOpenAI, tools.FormatAnthropic, tools.FormatMCP} {
 				arg := object{"format": format}
 				args := []string{"tools", "--root", dir, "--format", string(format)}
@@ -140,7 +140,7 @@ func TestStrictSetting(t *testing.T) {
 func TestBudgetSetting(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"a.txt": "one\n"})
-	r := serve(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"budget": object{"calls": 2}}}})
+	r := connect(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"budget": object{"calls": 2}}}})
 	for id, budget := range map[string]object{"names-none": nil, "names-calls": {"calls": 3}, "names-tokens": {"tokens": 100_000}, "has-none": {"calls": 0}} {
 		arg := object{"id": id}
 		if budget != nil {
@@ -170,7 +170,7 @@ func TestBudgetSetting(t *testing.T) {
 	}
 
 	home(t)
-	r = serve(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
+	r = connect(t, project(t, map[string]string{"a.txt": "one\n"}), fakeeditor.Options{})
 	if got := calls("default"); got != 10 {
 		t.Errorf("control: %d calls without a setting", got)
 	}

@@ -76,7 +76,7 @@ func TestTrustOfFolders(t *testing.T) {
 		return ""
 	}
 	say("yes", a)
-	r := serve(t, a, fakeeditor.Options{})
+	r := connect(t, a, fakeeditor.Options{})
 	if got := trust(r); got != "trusted" {
 		t.Errorf("a alone: %s", got)
 	}
@@ -93,7 +93,7 @@ func TestTrustOfFolders(t *testing.T) {
 	if got := trust(r); got != "untrusted" {
 		t.Errorf("with a folder that is not trusted: %s", got)
 	}
-	editor := serve(t, a, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace.trust": "untrusted"}}})
+	editor := connect(t, a, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace.trust": "untrusted"}}})
 	if got := trust(editor); got != "untrusted" {
 		t.Errorf("the editor's word: %s", got)
 	}
@@ -103,7 +103,7 @@ func TestTrustOfFolders(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	write(t, file, "{")
-	if got := trust(serve(t, a, fakeeditor.Options{})); got != "unknown" {
+	if got := trust(connect(t, a, fakeeditor.Options{})); got != "unknown" {
 		t.Errorf("a damaged file: %s", got)
 	}
 	if _, stderr, code := runCLI(t, "", "trust", "yes", "--root", a); code != 1 || !strings.Contains(stderr, "mend or remove") {

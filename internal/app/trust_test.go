@@ -287,7 +287,7 @@ func TestHeadless(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
-	r := serve(t, dir, fakeeditor.Options{})
+	r := connect(t, dir, fakeeditor.Options{})
 	r.mode("manual")
 	type listed struct {
 		Tools []struct {

@@ -21,7 +21,7 @@ func TestUntrustedWorkspace(t *testing.T) {
 		t.Run(trust, func(t *testing.T) {
 			dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"workspace.trust": "trusted"}`})
 			var asked atomic.Int32
-			r := serve(t, dir, fakeeditor.Options{
+			r := connect(t, dir, fakeeditor.Options{
 				InitializationOptions: map[string]any{"sidecar": map[string]any{
 					"workspace.trust": trust, "mode": "autonomous", "toolPermissions": map[string]string{"write_file": "allow", "git_stage": "allow"},
 				}},

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
@@ -21,8 +21,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/sessionview"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -42,15 +44,15 @@ type Workspace struct {
 	Index    *indexing.Knowledge
 	Confiner *confine.Confiner
 	Servers  *langserver.Pool
-	Sources  *source.Manager // of MCP; nil: the process doesn't stay
+	Sources  *source.Manager   // of MCP; nil: the process doesn't stay
+	Checker  *precheck.Checker // nil: nobody waits for what it finds
+	Problems live.Problems     // what the user should know: settings, recovery, the queue
 
-	repos    *repos.Repos
-	watch    *watch.Lazy
-	texts    *textindex.Index // nil: the process doesn't stay
-	values   *secrets.Values
-	shadows  *shadow.Open
-	checker  *precheck.Checker // nil: nobody waits for what it finds
-	problems problems          // what the user should know: settings, recovery, the queue
+	repos   *repos.Repos
+	watch   *watch.Lazy
+	texts   *textindex.Index // nil: the process doesn't stay
+	values  *secrets.Values
+	shadows *shadow.Open
 }
 
 // build makes the parts, from the files up. before is the workspace in whose
@@ -94,11 +96,11 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 	}
 	report, err := w.Disk.Recover(ctx) // finishes an interrupted accept
 	if err != nil {
-		w.problems.add("an interrupted change of files could not be finished: " + err.Error())
+		w.Problems.Add("an interrupted change of files could not be finished: " + err.Error())
 	}
-	w.problems.add(recovered(report)...)
+	w.Problems.Add(report.Words()...)
 	home.openQueue(w.Live, folders, func(text string) {
-		if w.problems.add(text) {
+		if w.Problems.Add(text) {
 			c.o.Log.Warn("review", "problem", text)
 		}
 	})
@@ -112,7 +114,7 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 		sandbox.Sweep(f.Dir)
 	}
 	if w.Home.Err == nil {
-		w.problems.add(confine.Leftovers(w.Home.Dir)...)
+		w.Problems.Add(confine.Leftovers(w.Home.Dir)...)
 	}
 	w.repos = &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted}, Shadow: w.Home.Shadows.Top}
 	if c.o.Resident {
@@ -139,7 +141,7 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 func (w *Workspace) openIndexes() {
 	c := w.Client
 	w.Index = indexing.New(indexing.Options{
-		Watch: w.watch, Parsers: c.parsers, Repos: w.repos.Options, Home: w.Home.Dir, Settings: c.Settings, Hide: c.Hide, Log: c.o.Log,
+		Watch: w.watch, Parsers: c.Parsers, Repos: w.repos.Options, Home: w.Home.Dir, Settings: c.Settings, Hide: c.Hide, Log: c.o.Log,
 		Resident: c.o.Resident, Changed: c.o.User.IndexChanged,
 	})
 	if !c.o.Resident {
@@ -147,7 +149,7 @@ func (w *Workspace) openIndexes() {
 	}
 	w.texts = textindex.New(w.Disk, w.watch.Subscribe, textindex.Options{})
 	if w.Home.Queue != nil {
-		w.checker = precheck.New(precheck.Options{
+		w.Checker = precheck.New(precheck.Options{
 			Live: w.Live, Queue: w.Home.Queue, Servers: w.Servers, Sessions: c.Sessions, Settings: c.Settings, Hide: c.Hide,
 			Changed: c.o.User.QueueChanged,
 		})
@@ -170,8 +172,8 @@ func (w *Workspace) openTools(before *Workspace) error {
 	if before != nil {
 		options.After = before.Dispatch
 	}
-	if w.checker != nil {
-		options.Check = w.checker.Edit
+	if w.Checker != nil {
+		options.Check = w.Checker.Edit
 	}
 	w.Dispatch = dispatch.New(options)
 	if err := w.Registry.Register(tools.Builtin, w.builtins()...); err != nil {
@@ -197,7 +199,7 @@ func (w *Workspace) newSources() *source.Manager {
 			return w.Confiner.MCPServer(ctx, root, s)
 		},
 		HTTP: http.DefaultTransport,
-		Root: root, Memory: source.NewUserMemory(root), Registry: w.Registry, Version: Version(), Log: c.o.Log,
+		Root: root, Memory: source.NewUserMemory(root), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },
 	})
@@ -206,25 +208,34 @@ func (w *Workspace) newSources() *source.Manager {
 // views are the views of a session.
 func (w *Workspace) views(s *session.Session) dispatch.Destinations {
 	if s.Shadow == "" {
-		return mainTree{w.Live, w.Home}
+		return sessionview.MainTree{Files: w.Live, Queue: w.Home.Queue, NoQueue: w.Home.QueueErr, Commits: w.Home.commits}
 	}
 	files, err := w.shadows.View(context.Background(), s.Shadow, s.Root)
 	if err != nil {
 		files = workspace.Gone(tools.Errorf(tools.Unavailable, "the shadow workspace %s can't be used any more (%v); work in another session", s.Shadow, err))
 	}
-	return shadowTree{files, func(ctx context.Context) error { return w.Home.Shadows.Materialize(ctx, s.Shadow) }}
+	return sessionview.ShadowTree{Files: files, Materialize: func(ctx context.Context) error { return w.Home.Shadows.Materialize(ctx, s.Shadow) }}
 }
 
-// Problems are what the user should know of the start. Those that come later
-// are logged.
-func (w *Workspace) Problems() []string { return w.problems.show() }
+// ShadowsForPeople are the shadow workspaces as people work with them.
+func (w *Workspace) ShadowsForPeople() shadow.ForPeople {
+	return shadow.ForPeople{Manager: w.Home.Shadows, Open: w.shadows, Live: w.Live, Review: w.reviewOfMerge}
+}
+
+// reviewOfMerge is where a person's merge is held for review.
+func (w *Workspace) reviewOfMerge() (workspace.View, error) {
+	if w.Home.Queue == nil {
+		return nil, tools.Errorf(tools.Unavailable, "the review queue can't take the changes: %v; merge into the tree, or open the queue", w.Home.QueueErr)
+	}
+	return w.Home.Queue.For(pendingedits.Proposer{Session: session.Default, Tool: "shadow merge", Batch: w.Client.Batch(session.Default)}), nil
+}
 
 // Close ends the client that has the workspace open, and all that it has.
 func (w *Workspace) Close() error { return w.Client.Close() }
 
 // close ends what no other workspace takes over.
 func (w *Workspace) close() error {
-	w.checker.Close()
+	w.Checker.Close()
 	if w.Servers != nil {
 		w.Servers.Close()
 	}
@@ -284,35 +295,9 @@ func (w *Workspace) takeBack(ctx context.Context) {
 			err = errors.Join(w.Home.Queue.Take(ctx, from, func(name string) (string, bool) { return name, true }), from.Close())
 		}
 		if err != nil {
-			w.problems.add("the pending edits of " + f.Dir + " come back when it is the first folder again: " + err.Error())
+			w.Problems.Add("the pending edits of " + f.Dir + " come back when it is the first folder again: " + err.Error())
 			continue
 		}
 		w.Client.left = slices.Delete(w.Client.left, left, left+1)
 	}
-}
-
-// problems are what went wrong while a workspace was opened.
-type problems struct {
-	mu    sync.Mutex
-	texts []string
-	shown bool
-}
-
-// add notes some for who opens the workspace, and returns whether that is too
-// late: a queue that is open goes on while the rest is built.
-func (p *problems) add(texts ...string) (late bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.shown {
-		p.texts = append(p.texts, texts...)
-	}
-	return p.shown
-}
-
-// show returns all of them. Those that come after it are too late.
-func (p *problems) show() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.shown = true
-	return slices.Clone(p.texts)
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
 )
 
 // shellSession is the session of the command lines that name none.
@@ -26,7 +26,7 @@ func (c *cli) attach(ctx context.Context) endpoint.Backend {
 	conn, g, err := attach.Dial(ctx, f.Dir, attach.Wish{Mode: c.mode, Session: firstOf(c.session, shellSession)})
 	if err == nil {
 		var b endpoint.Backend
-		who := endpoint.Agent{Name: "sidecar-ls call", Version: app.Version(), CanAsk: canAsk()}
+		who := endpoint.Agent{Name: "sidecar-ls call", Version: version.String(), CanAsk: canAsk()}
 		if b, err = endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), who); err == nil {
 			return b
 		}

@@ -34,7 +34,7 @@ func (c *cli) open(ctx context.Context, queue app.QueueUse) (*app.Workspace, err
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range w.Problems() {
+	for _, p := range w.Problems.Show() {
 		fmt.Fprintln(c.Err, "sidecar-ls:", w.Client.Hide.Text(p))
 	}
 	return w, nil

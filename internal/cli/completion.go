@@ -12,10 +12,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -173,7 +173,7 @@ func (c *cli) values(name, before string) []candidate {
 	case "outcome":
 		list = []string{"allow", "deny"}
 	case "into":
-		list = []string{"review", app.IntoTree}
+		list = []string{"review", shadow.IntoTree}
 	}
 	var out []candidate
 	for _, word := range list {

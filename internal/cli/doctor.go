@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -35,7 +36,7 @@ func doctor(ctx context.Context, c *cli) error {
 		return err
 	}
 	findings := []finding{
-		{"version", true, fmt.Sprintf("%s, %s, %s/%s", app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{"version", true, fmt.Sprintf("%s, %s, %s/%s", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		{"workspace", true, f.Dir},
 		checkWritable(f.Dir),
 	}
@@ -85,7 +86,7 @@ func checkWritable(dir string) finding {
 }
 
 func checkSettings(w *app.Workspace) finding {
-	if problems := w.Problems(); len(problems) > 0 {
+	if problems := w.Problems.Show(); len(problems) > 0 {
 		return finding{"settings", false, strings.Join(problems, "; ")}
 	}
 	read := []string{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -24,7 +25,7 @@ var knowledgeStatus = query[struct{}, server.KnowledgeStatus]{name: "knowledge s
 	if err := w.Index.Wait(ctx); err != nil {
 		return server.KnowledgeStatus{}, err
 	}
-	return app.IndexStatus(w.Index)
+	return serve.IndexStatus(w.Index)
 }}
 
 func useKnowledge(ctx context.Context, c *cli) error {

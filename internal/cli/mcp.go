@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -17,6 +18,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -46,10 +49,10 @@ func serveMCP(ctx context.Context, c *cli) error {
 		defer file.Close()
 		out = file
 	}
-	app.Stay()
+	serve.Stay()
 	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: redact.NewLogger(out, level)}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
-		Version: app.Version(), Instructions: endpoint.Instructions, Connect: e.connect,
+		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect,
 	})
 }
 
@@ -85,6 +88,8 @@ type entrance struct {
 	mode   string // the agent works in no looser one; "": that of the settings
 	self   string
 	log    *slog.Logger
+
+	gaveWay atomic.Pointer[time.Time] // when another process was last given way
 }
 
 func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
@@ -98,6 +103,12 @@ func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Back
 		}
 		if !errors.Is(err, attach.ErrNone) {
 			e.log.Warn("not attached", "error", err)
+		} else if gave := e.gaveWay.Load(); gave != nil && time.Since(*gave) < settleTime {
+			// Whoever asked for the room has not moved in yet.
+			if err := e.pause(ctx); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		b, err := e.alone(ctx, a)
 		if !errors.Is(err, attach.ErrTaken) || time.Since(begun) > settleTime {
@@ -159,6 +170,12 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 	t.Gone = gone
 	t.Close = func() error {
 		defer close(ended)
+		select {
+		case <-gone: // somebody asked for the room
+			now := time.Now()
+			e.gaveWay.Store(&now)
+		default:
+		}
 		return w.Close()
 	}
 	b, err := endpoint.Local(t, a)
@@ -188,7 +205,7 @@ func (e *entrance) open(ctx context.Context) (*app.Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range w.Problems() {
+	for _, p := range w.Problems.Show() {
 		e.log.Warn("start", "problem", p)
 	}
 	w.Sources.Reload()

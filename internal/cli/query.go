@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"os"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
@@ -28,16 +25,6 @@ type query[A, R any] struct {
 type served interface {
 	called() (name string, decides bool)
 	serve(ctx context.Context, w *app.Workspace, args json.RawMessage) (any, error)
-}
-
-// queries are all that command lines can ask. Agents can't: what they say goes to
-// the dispatcher.
-func queries() []served {
-	return []served{
-		reviewList, reviewDiff, reviewAccept, reviewReject, reviewUndo,
-		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
-		knowledgeStatus, policyExplain, auditList, auditVerify, toolList, toolManual,
-	}
 }
 
 func (q query[A, R]) called() (string, bool) { return q.name, q.decides }
@@ -125,61 +112,6 @@ func (c *cli) askThere(ctx context.Context, name string, args, answer any) (ther
 		return true, errors.New(t.Error)
 	}
 	return true, json.Unmarshal(t.Answer, answer)
-}
-
-// AnswerPerson answers a command line: one query. own: this process has started
-// the program that asks.
-func AnswerPerson(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	in := json.NewDecoder(io.LimitReader(conn, maxAsked))
-	var q asked
-	if in.Decode(&q) != nil {
-		return
-	}
-	go func() {
-		_, _ = io.Copy(io.Discard, conn) // until whoever asks has gone
-		cancel()
-	}()
-	var t told
-	answer, err := answerQuery(ctx, c, q, own)
-	if err == nil {
-		t.Answer, err = encode(answer)
-	}
-	if err != nil {
-		var usage *usageError
-		t = told{Error: c.Hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
-	}
-	if data, err := encode(t); err == nil {
-		_, _ = conn.Write(data)
-	}
-}
-
-// maxAsked bounds a query, in bytes.
-const maxAsked = 64 << 20
-
-// errNoPerson refuses programs that this process has started: they work for an
-// agent, if for anybody, and decide nothing.
-var errNoPerson = errors.New("the server answers people, and this was started by the server itself; run it in a terminal of your own")
-
-// answerQuery does what a command line asks.
-func answerQuery(ctx context.Context, c *app.Client, q asked, own bool) (any, error) {
-	if own {
-		return nil, errNoPerson
-	}
-	for _, s := range queries() {
-		name, decides := s.called()
-		if name != q.Query {
-			continue
-		}
-		c.Log().Info("a command line", "asks", name)
-		answer, err := s.serve(ctx, c.Workspace(), q.Args)
-		if err == nil && decides {
-			c.Warn(fmt.Sprintf("`sidecar-ls %s` was run in a shell.", name))
-		}
-		return answer, err
-	}
-	return nil, fmt.Errorf("the sidecar-ls of process %d is %s, which does not know %q; use the same version", os.Getpid(), app.Version(), q.Query)
 }
 
 // encode is v as a line of JSON, with its characters as they are.

@@ -9,10 +9,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 )
 
-// serve speaks LSP until the client leaves.
-func serve(ctx context.Context, c *cli) error {
+// serveLSP speaks LSP until the client leaves.
+func serveLSP(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 {
 		return usagef("serve takes no arguments, but got %q", c.args[0])
 	}
@@ -34,13 +35,13 @@ func serve(ctx context.Context, c *cli) error {
 		defer f.Close()
 		out = f
 	}
-	app.Stay()
+	serve.Stay()
 	o := app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Person: AnswerPerson}
 	if c.logLevel != "" {
 		o.Level = nil // the flag is stronger than the setting
 	}
 	widen(c.Out)
-	return app.Serve(ctx, c.In, c.Out, o, c.Exit)
+	return serve.Serve(ctx, c.In, c.Out, o, c.Exit)
 }
 
 func firstOf(a, b string) string {

@@ -26,20 +26,20 @@ var shadowVerbs = map[string]struct {
 // What is asked about shadow workspaces.
 var (
 	shadowCreate = query[shadowNew, shadow.Shadow]{name: "shadow create", answer: func(ctx context.Context, w *app.Workspace, a shadowNew) (shadow.Shadow, error) {
-		return w.Shadows().Create(ctx, shadow.CreateRequest{ID: a.ID, Base: a.Base, IncludeUncommitted: a.Uncommitted, Lazy: a.Lazy})
+		return w.ShadowsForPeople().Create(ctx, shadow.CreateRequest{ID: a.ID, Base: a.Base, IncludeUncommitted: a.Uncommitted, Lazy: a.Lazy})
 	}}
 	shadowFill = query[string, struct{}]{name: "shadow fill", answer: func(ctx context.Context, w *app.Workspace, id string) (struct{}, error) {
-		return struct{}{}, w.Shadows().Fill(ctx, id)
+		return struct{}{}, w.ShadowsForPeople().Materialize(ctx, id)
 	}}
 	shadowList = query[struct{}, shadowsThere]{name: "shadow list", answer: shadowsOf}
 	shadowDiff = query[string, shadow.Diff]{name: "shadow diff", answer: func(ctx context.Context, w *app.Workspace, id string) (shadow.Diff, error) {
-		return w.Shadows().Diff(ctx, id)
+		return w.ShadowsForPeople().Diff(ctx, id)
 	}}
 	shadowMerge = query[shadowInto, shadow.Merge]{name: "shadow merge", queue: app.QueueAlways, decides: true, answer: func(ctx context.Context, w *app.Workspace, a shadowInto) (shadow.Merge, error) {
-		return w.Shadows().Merge(ctx, a.ID, a.Into)
+		return w.ShadowsForPeople().Merge(ctx, a.ID, a.Into)
 	}}
 	shadowDiscard = query[string, shadow.Discarded]{name: "shadow discard", decides: true, answer: func(ctx context.Context, w *app.Workspace, id string) (shadow.Discarded, error) {
-		return w.Shadows().Discard(ctx, id)
+		return w.ShadowsForPeople().Discard(ctx, id)
 	}}
 )
 
@@ -79,7 +79,7 @@ func shadowWork(ctx context.Context, c *cli) error {
 		return usagef("shadow %s takes the id of a shadow workspace; shadow list shows them", name)
 	}
 	switch c.into {
-	case "", "review", app.IntoTree:
+	case "", "review", shadow.IntoTree:
 	default:
 		return usagef("--into: review or tree is expected, not %q", c.into)
 	}
@@ -106,7 +106,7 @@ func fillShadow(ctx context.Context, c *cli, id string) error {
 }
 
 func shadowsOf(ctx context.Context, w *app.Workspace, _ struct{}) (shadowsThere, error) {
-	all, err := w.Shadows().List(ctx)
+	all, err := w.ShadowsForPeople().List(ctx)
 	out := shadowsThere{Shadows: []shadow.Shadow{}}
 	for _, i := range all {
 		if i.Damage != nil {
@@ -154,7 +154,7 @@ func diffShadow(ctx context.Context, c *cli, id string) error {
 
 func mergeShadow(ctx context.Context, c *cli, id string) error {
 	q := shadowMerge
-	if c.into == app.IntoTree {
+	if c.into == shadow.IntoTree {
 		q.queue = app.QueueNever
 	}
 	m, err := ask(ctx, c, q, shadowInto{id, c.into})

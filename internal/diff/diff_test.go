@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 )
 

@@ -4,14 +4,15 @@ import (
 	"os"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/pki/embed"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
 
 // embeddings is how answers by meaning are to be had, nil if they are off. Its
 // settings are the user's alone: a project has no say in where its text goes.
-func (k *Knowledge) embeddings() *index.Meaning {
-	set := k.o.Settings.Now()
+func embeddings(set *config.Settings, hide *redact.Redactor) *index.Meaning {
 	provider := set.String("knowledge.embeddings.provider")
 	if provider == "off" {
 		return nil
@@ -20,9 +21,9 @@ func (k *Knowledge) embeddings() *index.Meaning {
 	if name := set.String("knowledge.embeddings.keyVariable"); key == "" && name != "" {
 		key = os.Getenv(name)
 	}
-	k.o.Hide.Know("knowledge.embeddings", []string{key})
+	hide.Know("knowledge.embeddings", []string{key})
 	m := &index.Meaning{
-		Hide: k.o.Hide.Text, MaxUnits: set.Int("knowledge.embeddings.maxUnits"),
+		Hide: hide.Text, MaxUnits: set.Int("knowledge.embeddings.maxUnits"),
 		Patience: 2 * time.Second, Again: time.Second,
 	}
 	m.Client, m.Err = embed.New(embed.Options{

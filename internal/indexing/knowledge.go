@@ -90,7 +90,7 @@ func (k *Knowledge) open() (*index.Index, error) {
 			Problem:  func(err error) { k.o.Log.Warn("knowledge", "problem", err) },
 		}
 		if k.o.Resident {
-			o.Changes, o.Parse, o.Told, o.Meaning = k.o.Watch.Changes(), k.parse, k.o.Changed, k.embeddings()
+			o.Changes, o.Parse, o.Told, o.Meaning = k.o.Watch.Changes(), k.parse, k.o.Changed, embeddings(k.o.Settings.Now(), k.o.Hide)
 			o.Share = func() int {
 				if set := k.o.Settings.Now(); set.Bool("knowledge.enabled") {
 					return set.Int("knowledge.parsing.percent")

@@ -3,13 +3,9 @@ package indexing
 import (
 	"context"
 	"errors"
-	"strings"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
-	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/references"
 	"github.com/sidecar-ls/sidecar-ls/pki/scan"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
@@ -56,34 +52,6 @@ func (s Symbols) OfDocument(ctx context.Context, name string, text []byte) ([]pk
 		return nil, ctx.Err()
 	}
 	return f.Symbols, nil
-}
-
-// OfWorkspace returns the symbols of the project that fit a query, best first;
-// none when the settings want no project index.
-func (k *Knowledge) OfWorkspace(ctx context.Context, files workspace.Files, query string) ([]pki.Definition, error) {
-	if strings.TrimSpace(query) == "" {
-		return nil, nil
-	}
-	const (
-		maxHits = 200
-		wait    = 5 * time.Second // for the first look at the files
-	)
-	a, err := k.Search(ctx, files, index.Query{Text: query, MaxHits: maxHits, Wait: wait})
-	if errors.Is(err, ErrOff) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []pki.Definition
-	for _, h := range a.Hits {
-		container, name := "", h.Name
-		if i := strings.LastIndexByte(h.Name, '.'); i > 0 && h.Kind != pki.Heading {
-			container, name = h.Name[:i], h.Name[i+1:]
-		}
-		out = append(out, pki.Definition{Path: h.Path, Name: name, Container: container, Kind: h.Kind, Line: h.Start})
-	}
-	return out, nil
 }
 
 // Finder finds the references of source files for the search tools.

@@ -22,7 +22,6 @@ const (
 	checkTime  = time.Minute            // of one look at the queue
 	checkQuiet = 150 * time.Millisecond // without a change before one begins
 	maxQueued  = 100                    // files of the queue that are looked at
-	maxNew     = 8                      // problems that the result of an edit names
 	maxTries   = 6                      // looks at a queue of which not all is known, after 1, 2, 4 … seconds
 )
 
@@ -64,6 +63,8 @@ type Settings interface {
 //
 // A nil Checker checks nothing.
 type Checker struct {
+	owed debts
+
 	o    Options
 	wake chan struct{}
 	stop context.CancelFunc // nil until it has begun
@@ -73,7 +74,6 @@ type Checker struct {
 	found      map[string]looked
 	elsewhere  map[string]looked
 	generation int64
-	owed       map[string]*owed // by session
 }
 
 // looked is what a look at a file found.
@@ -84,7 +84,7 @@ type looked struct {
 
 // New returns a Checker that looks at nothing before Begin.
 func New(o Options) *Checker {
-	return &Checker{o: o, wake: make(chan struct{}, 1), done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}, owed: map[string]*owed{}}
+	return &Checker{o: o, wake: make(chan struct{}, 1), done: make(chan struct{}), found: map[string]looked{}, elsewhere: map[string]looked{}, owed: debts{of: map[string]*owed{}}}
 }
 
 // Begin looks at the queue, and again when it changes.
@@ -152,7 +152,9 @@ func (k *Checker) Edit(ctx context.Context, id string, changes []workspace.Chang
 	}
 	out.Open = k.open(check)
 	if out.State != "unknown" || slices.ContainsFunc(check.Unknown, func(r langserver.Report) bool { return langserver.Soon(r.Err) }) {
-		out.Later = k.owe(id, changes, check)
+		if out.Later = k.owed.owe(id, changes, check); out.Later {
+			k.QueueChanged()
+		}
 	}
 	return out
 }
@@ -202,14 +204,6 @@ func checkedOf(check langserver.Check) *dispatch.Checked {
 		return nil
 	case check.Partial:
 		out.Why = "files that depend on it were not looked at in time"
-	}
-	return out
-}
-
-// problemsOf are the first problems of a list as results have them.
-func problemsOf(list []langserver.Problem) (out []dispatch.Problem) {
-	for _, p := range list[:min(len(list), maxNew)] {
-		out = append(out, dispatch.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Severity: string(p.Severity), Source: p.Source, Message: p.Message})
 	}
 	return out
 }
@@ -322,6 +316,37 @@ func (k *Checker) lookAll(ctx context.Context, base, before, files workspace.Fil
 		k.QueueChanged()
 	}
 	return check, err == nil
+}
+
+// pay tells sessions what their edits brought. It reports whether nothing is
+// owed any more that could be found out by trying again.
+func (k *Checker) pay(ctx context.Context) bool {
+	sessions := k.owed.sessions()
+	if len(sessions) > 0 && k.refused() {
+		k.owed.forgive() // no server may look
+		return true
+	}
+	all := true
+	for _, id := range sessions {
+		o, now := k.owed.get(id)
+		base, files := k.views()
+		before := workspace.Undone(files, now.edits)
+		if undone(files, now.edits) {
+			k.owed.settle(id, o, now.last)
+			continue
+		}
+		check, ok := k.lookAll(ctx, base, before, files, namesIn(now.edits))
+		if !ok || len(check.Unknown) > 0 && k.owed.again(o) || !k.owed.settle(id, o, now.last) {
+			all = false
+			continue
+		}
+		if text := late(now.edits, check, now.told, now.dark); text != "" {
+			if s, err := k.o.Sessions.Get(id); err == nil {
+				s.Tell(k.o.Hide.Text(text))
+			}
+		}
+	}
+	return all
 }
 
 // Of implements server.Introduced.

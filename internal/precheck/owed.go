@@ -2,19 +2,22 @@ package precheck
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
+// maxOwedTries bounds how often it is tried to find out what is owed.
+const maxOwedTries = 6
+
 // maxOwed bounds the files of a session whose edits are looked at later.
-const maxOwed = maxQueued
+const maxOwed = 100
 
 // owed is what a session is still to be told: what its edits of some files
 // brought, as far as their results did not say it.
@@ -26,12 +29,18 @@ type owed struct {
 	tries int
 }
 
+// debts is what each session is still to be told.
+type debts struct {
+	mu sync.Mutex
+	of map[string]*owed // by session
+}
+
 // owe notes what a check of a session's edit left open, and returns whether the
 // session is told later.
-func (k *Checker) owe(session string, changes []workspace.Change, check langserver.Check) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	o := k.owed[session]
+func (d *debts) owe(session string, changes []workspace.Change, check langserver.Check) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.of[session]
 	if o != nil {
 		o.last++
 		o.told = append(o.told, check.New...)
@@ -48,8 +57,7 @@ func (k *Checker) owe(session string, changes []workspace.Change, check langserv
 	}
 	o.edits, o.tries = edits, 0
 	o.dark = o.dark || len(check.Known) == 0
-	k.owed[session] = o
-	k.QueueChanged()
+	d.of[session] = o
 	return true
 }
 
@@ -75,65 +83,49 @@ func undoing(edits, changes []workspace.Change) []workspace.Change {
 	return out
 }
 
-// pay tells sessions what their edits brought. It reports whether nothing is
-// owed any more that could be found out by trying again.
-func (k *Checker) pay(ctx context.Context) bool {
-	k.mu.Lock()
-	sessions := slices.Sorted(maps.Keys(k.owed))
-	k.mu.Unlock()
-	if len(sessions) > 0 && k.refused() {
-		k.mu.Lock()
-		clear(k.owed) // no server may look
-		k.mu.Unlock()
-		return true
-	}
-	all := true
-	for _, id := range sessions {
-		k.mu.Lock()
-		o := k.owed[id]
-		edits, told, dark, last := o.edits, o.told, o.dark, o.last
-		k.mu.Unlock()
-		base, files := k.views()
-		before := workspace.Undone(files, edits)
-		if taken(files, edits) {
-			k.settle(id, o, last)
-			continue
-		}
-		check, ok := k.lookAll(ctx, base, before, files, namesIn(edits))
-		if !ok || len(check.Unknown) > 0 && k.again(o) || !k.settle(id, o, last) {
-			all = false
-			continue
-		}
-		if text := late(edits, check, told, dark); text != "" {
-			if s, err := k.o.Sessions.Get(id); err == nil {
-				s.Tell(k.o.Hide.Text(text))
-			}
-		}
-	}
-	return all
+// sessions are those that are owed something.
+func (d *debts) sessions() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.of))
+}
+
+// forgive ends all debts.
+func (d *debts) forgive() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.of)
+}
+
+// get returns the debt of a session, and a copy of it as it is now.
+func (d *debts) get(id string) (o *owed, now owed) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o = d.of[id]
+	return o, *o
 }
 
 // again counts tries, and reports whether another one is due.
-func (k *Checker) again(o *owed) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (d *debts) again(o *owed) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	o.tries++
-	return o.tries <= maxTries
+	return o.tries <= maxOwedTries
 }
 
 // settle ends a debt, unless the session has edited meanwhile.
-func (k *Checker) settle(id string, o *owed, last int) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.owed[id] != o || o.last != last {
+func (d *debts) settle(id string, o *owed, last int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.of[id] != o || o.last != last {
 		return false
 	}
-	delete(k.owed, id)
+	delete(d.of, id)
 	return true
 }
 
-// taken reports whether the files are as before the edits: they were taken back.
-func taken(files workspace.Files, edits []workspace.Change) bool {
+// undone reports whether the files are as before the edits.
+func undone(files workspace.Files, edits []workspace.Change) bool {
 	for _, c := range edits {
 		now, err := files.ReadFile(c.Path)
 		if (err == nil) != (c.Before != nil) || !bytes.Equal(now, c.Before) {
@@ -170,4 +162,15 @@ func late(edits []workspace.Change, check langserver.Check, told []langserver.Pr
 		return fmt.Sprintf("%s brings no %s problems, says %s.", what, kind, strings.Join(check.By, ", "))
 	}
 	return ""
+}
+
+// maxNew bounds the problems that a result names.
+const maxNew = 8
+
+// problemsOf are the first problems of a list as results have them.
+func problemsOf(list []langserver.Problem) (out []dispatch.Problem) {
+	for _, p := range list[:min(len(list), maxNew)] {
+		out = append(out, dispatch.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Severity: string(p.Severity), Source: p.Source, Message: p.Message})
+	}
+	return out
 }

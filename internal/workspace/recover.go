@@ -177,3 +177,20 @@ func (j journal) keep(suffix string, report *RecoverReport) error {
 	report.Kept = append(report.Kept, j.path+suffix)
 	return os.Rename(j.path, j.path+suffix)
 }
+
+// Words say what was found of an interrupted change of files.
+func (r RecoverReport) Words() (said []string) {
+	for _, row := range []struct {
+		what  string
+		names []string
+	}{
+		{"a change that was interrupted has been finished: ", r.Finished},
+		{"a change was interrupted, and these files were changed since by somebody else; they are left as they are: ", r.Conflicts},
+		{"kept for you to look at: ", r.Kept},
+	} {
+		if len(row.names) > 0 {
+			said = append(said, row.what+strings.Join(row.names, ", "))
+		}
+	}
+	return said
+}

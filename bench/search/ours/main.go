@@ -16,13 +16,13 @@ import (
 	"runtime/pprof"
 	"strconv"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 )
 
 func main() {
-	debug.SetGCPercent(app.GCPercent) // as the server does
+	debug.SetGCPercent(serve.GCPercent) // as the server does
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

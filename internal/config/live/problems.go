@@ -5,15 +5,35 @@ import (
 	"sync"
 )
 
-// Problems reports each problem once, as long as it lasts.
+// Problems are what is wrong, in words for the user: at the start, and with the
+// settings as they are loaded later. Each is reported once, as long as it lasts.
+// The zero value has none.
 type Problems struct {
 	mu    sync.Mutex
-	start []string // what went wrong at the start, not reported yet
+	start []string // what went wrong at the start, and no load has reported
+	shown bool     // the start is over
 	last  []string // what the settings had wrong when they were last loaded
 }
 
-// NewProblems returns those of a start, which the first load reports too.
-func NewProblems(start []string) *Problems { return &Problems{start: start} }
+// Add adds problems of the start, and returns whether that is over: then they are
+// the caller's to report.
+func (p *Problems) Add(texts ...string) (late bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.shown {
+		p.start = append(p.start, texts...)
+	}
+	return p.shown
+}
+
+// Show returns those of the start, which is over then. The first load reports them
+// too.
+func (p *Problems) Show() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = true
+	return slices.Clone(p.start)
+}
 
 // Of loads the settings, one load at a time, and returns the problems that were
 // not reported before.

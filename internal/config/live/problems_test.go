@@ -7,7 +7,10 @@ import (
 )
 
 func TestProblems(t *testing.T) {
-	p := NewProblems([]string{"the queue is locked", "mode is wrong"})
+	var p Problems
+	if p.Add("the queue is locked", "mode is wrong") || len(p.Show()) != 2 || !p.Add("too late") {
+		t.Error("the start is over too early, or never")
+	}
 	for _, c := range []struct {
 		what      string
 		now, want []string

@@ -1,4 +1,6 @@
-package app
+// Package serve serves editors: a Client of internal/app for each connection of
+// the LSP server, and the parts of its workspace as that server knows them.
+package serve
 
 import (
 	"context"
@@ -11,16 +13,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
-	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/server"
-	"github.com/sidecar-ls/sidecar-ls/tools/editor"
+	asking "github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
 // GCPercent trades a little memory for speed: what lives in the server is
@@ -38,16 +41,15 @@ func Stay() {
 // Serve speaks LSP over r and w until the editor leaves. exit ends the process
 // when its work does not end in time after that; nil waits for it. Of the
 // options, those of the editor's way to its user are set here.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options, exit func(code int)) error {
-	o.Queue, o.Resident = QueueAlways, true
-	var client *Client // made when the editor initializes
+func Serve(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit func(code int)) error {
+	o.Queue, o.Resident = app.QueueAlways, true
 	s := server.New(server.Options{
-		Version: Version(),
+		Version: version.String(),
 		Log:     o.Log,
 		Hide:    redact.OfLogger(o.Log).Text,
 		Left:    func(orderly bool) { leave(exit, orderly, o.Log) },
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
-			o.User = User{
+			o.User = app.User{
 				Approver: st.Approver, People: people{st.People, redact.OfLogger(o.Log)}, Diagnostics: st.Diagnostics,
 				Warn: st.Warn, QueueChanged: st.ReviewChanged, IndexChanged: st.KnowledgeChanged,
 				OpenDocuments: func(base workspace.View) workspace.View { return st.Editor(base) },
@@ -55,12 +57,11 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options, exit func(c
 			if len(st.Settings) > 0 {
 				o.Layers = []json.RawMessage{st.Settings}
 			}
-			client = NewClient(o)
-			core, _, err := client.serve(ctx, st.Folders)
+			core, _, err := editor{app.NewClient(o)}.serve(ctx, st.Folders)
 			return core, err
 		},
 	})
-	o.Log.Info("start", "version", Version())
+	o.Log.Info("start", "version", version.String())
 	err := s.Serve(ctx, r, w)
 	o.Log.Info("end", "error", err)
 	return err
@@ -85,9 +86,11 @@ func leave(exit func(int), orderly bool, log *slog.Logger) {
 	})
 }
 
-// serve opens folders for an editor. Without a folder, the commands that need one
-// say so.
-func (c *Client) serve(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
+// editor is a client that is an editor.
+type editor struct{ *app.Client }
+
+// serve opens folders for it. Without a folder, the commands that need one say so.
+func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
 	before := c.Workspace()
 	if before == nil {
 		for _, f := range folders {
@@ -102,33 +105,31 @@ func (c *Client) serve(ctx context.Context, folders []workspace.Folder) (*server
 		return &server.Core{Bus: c.Bus, SetFolders: c.serve, Close: c.Close}, problems, nil
 	case before == nil:
 		c.Host(attach.Editor, nil)
-		c.admit()
+		c.Admit()
 	}
-	return w.core(), problems, nil
+	return c.core(w), problems, nil
 }
 
 // core is the workspace as the server knows it.
-func (w *Workspace) core() *server.Core {
-	c, start := w.Client, w.Problems()
+func (c editor) core(w *app.Workspace) *server.Core {
 	switch err := w.Home.LockedOut(); {
 	case errors.Is(err, pendingedits.ErrLocked):
-		start = append(start, "edits can't be held for review until another process gives the queue free: "+err.Error())
+		w.Problems.Add("edits can't be held for review until another process gives the queue free: " + err.Error())
 	case err != nil:
-		start = append(start, "edits can't be held for review: "+err.Error())
+		w.Problems.Add("edits can't be held for review: " + err.Error())
 	}
-	for _, p := range start {
-		c.o.Log.Warn("start", "problem", p)
+	for _, p := range w.Problems.Show() {
+		c.Log().Warn("start", "problem", p)
 	}
-	problems := live.NewProblems(start)
 	core := &server.Core{
 		Dispatch:  w.Dispatch,
 		Sessions:  c.Sessions,
 		Review:    w.Home.Queue,
 		NoReview:  w.Home.QueueErr,
-		Batch:     c.batch,
+		Batch:     c.Batch,
 		Modes:     c.modes,
 		Bus:       c.Bus,
-		Shadows:   w.Shadows(),
+		Shadows:   w.ShadowsForPeople(),
 		Audit:     func() (any, error) { return w.Home.VerifyAudit() },
 		Knowledge: projectIndex{w.Index},
 		Backend:   backend.Backends{Settings: c.Settings}.Describe,
@@ -137,7 +138,7 @@ func (w *Workspace) core() *server.Core {
 
 		MCP: mcpServers{w.Sources, c.Settings},
 		Configure: func(layers ...json.RawMessage) []string {
-			fresh := problems.Of(func() []string { return c.Settings.Load(layers...) })
+			fresh := w.Problems.Of(func() []string { return c.Settings.Load(layers...) })
 			w.Sources.Reload()
 			return fresh
 		},
@@ -147,11 +148,11 @@ func (w *Workspace) core() *server.Core {
 	if w.Home.Err == nil {
 		core.StateDir = w.Home.Dir.State()
 	}
-	if w.checker != nil {
-		core.Introduced = w.checker
+	if w.Checker != nil {
+		core.Introduced = w.Checker
 	}
 	if c.Settings.Now().Bool("knowledge.documentSymbols") {
-		core.DocumentSymbols = indexing.Symbols{Parsers: c.parsers}.OfDocument
+		core.DocumentSymbols = indexing.Symbols{Parsers: c.Parsers}.OfDocument
 	}
 	if c.Settings.Now().Bool("knowledge.workspaceSymbols") {
 		core.WorkspaceSymbols = func(ctx context.Context, query string) ([]pki.Definition, error) {
@@ -162,7 +163,7 @@ func (w *Workspace) core() *server.Core {
 }
 
 // modes are the modes as editors list them.
-func (c *Client) modes() (out []server.Mode) {
+func (c editor) modes() (out []server.Mode) {
 	for _, m := range c.Settings.Modes() {
 		out = append(out, server.Mode{Name: m.Name, Description: m.Help})
 	}
@@ -176,7 +177,7 @@ type people struct {
 	hide *redact.Redactor
 }
 
-func (p people) Ask(ctx context.Context, q editor.Question) (string, bool, error) {
+func (p people) Ask(ctx context.Context, q asking.Question) (string, bool, error) {
 	text, shown := q.Shown(p.hide.Shown)
 	answer, ok, err := p.p.Ask(ctx, text, shown, q.AllowCustom)
 	if i := slices.Index(shown, answer); i >= 0 {

@@ -1,4 +1,0 @@
-package app
-
-// Leave is what a server does when its editor has left.
-var Leave = leave

@@ -1,0 +1,65 @@
+package app_test
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// maxAppLines bounds this package: it builds, and whatever decides something has
+// a room of its own.
+const maxAppLines = 1000
+
+// TestAppOnlyBuilds keeps this package small, and what it builds apart: only
+// methods of the three lifetimes see one of them whole. All else takes what it
+// needs.
+func TestAppOnlyBuilds(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, name := range files {
+		if text, err := os.ReadFile(name); err == nil && !strings.HasSuffix(name, "_test.go") {
+			lines += strings.Count(string(text), "\n")
+		}
+	}
+	if lines == 0 || lines > maxAppLines {
+		t.Errorf("internal/app has %d lines, more than the %d that building takes: find what decides something a package", lines, maxAppLines)
+	}
+	lifetimes := map[string]bool{"Client": true, "Home": true, "Workspace": true}
+	isLifetime := func(e ast.Expr) bool {
+		star, ok := e.(*ast.StarExpr)
+		if !ok {
+			return false
+		}
+		id, ok := star.X.(*ast.Ident)
+		return ok && lifetimes[id.Name]
+	}
+	methods := 0
+	eachFile(t, func(pkg, name string, f *ast.File) {
+		if pkg != "internal/app" {
+			return
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if fn.Recv != nil && isLifetime(fn.Recv.List[0].Type) {
+				methods++
+				continue
+			}
+			for _, p := range fn.Type.Params.List {
+				if isLifetime(p.Type) {
+					t.Errorf("%s: %s takes a whole lifetime: give it the parts that it needs", name, fn.Name.Name)
+				}
+			}
+		}
+	})
+	if methods < 10 {
+		t.Fatalf("only %d methods were found", methods)
+	}
+}

@@ -1,0 +1,114 @@
+// Package cli is the command line: a file for each sub-command, with its printing
+// and its exit codes. What a sub-command asks of a workspace is asked of the
+// process that serves it, if there is one, else of a workspace opened for it; see
+// query.go.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/worker"
+)
+
+// commands is every sub-command, in the order of the help.
+func commands() []command {
+	return []command{
+		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output (the default)", serveLSP, nil},
+		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict] [--json] [TOOL]", "list the tools, or say what one does and takes", listTools, toolNames},
+		{"call", "[--root DIR] [--mode MODE] [--session NAME] [--json] TOOL [--help | NAME=VALUE ... | JSON | -]", "call a tool; its arguments are words or a JSON object, - reads that from standard input", callTool, toolWords},
+		{"review", "[--root DIR] [--json] list|diff|accept|reject|undo [--reason TEXT] [PATH|HUNK ...]", "look at pending edits and decide on them", reviewEdits, reviewCandidates},
+		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|fill ID|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowWork, shadowCandidates},
+		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", useKnowledge, verbs("search", "status")},
+		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [NAME=VALUE ... | JSON | -] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", lookAtPolicy, policyWords},
+		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit, verbs("list", "verify")},
+		{"mcp", "[--root DIR] [--mode MODE] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP, nil},
+		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust, verbs("yes", "no", "forget")},
+		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor, nil},
+		{"completion", "bash|zsh|fish", "print what lets that shell complete commands, tools and arguments", completion, verbs("bash", "zsh", "fish")},
+	}
+}
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, args []string, s Streams) int {
+	err := run(ctx, args, s)
+	var usage *usageError
+	var code exitCode
+	said := func() string { return redact.OfEnvironment().Text(err.Error()) } // it may quote an argument
+	switch {
+	case errors.As(err, &code):
+		return int(code)
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %s\nTry sidecar-ls --help.\n", said())
+		return exitUsage
+	case !errors.Is(err, errSaid):
+		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %s\n", said())
+	}
+	return exitError
+}
+
+func run(ctx context.Context, args []string, s Streams) error {
+	name := "serve"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	} else if len(args) == 1 {
+		switch args[0] {
+		case "--version", "-version", "-v":
+			fmt.Fprintln(s.Out, "sidecar-ls", version.String())
+			return nil
+		case "--help", "-help", "-h":
+			help(s.Out)
+			return nil
+		}
+	}
+	if len(args) == 0 {
+		if is, err := worker.Run(name, s.In, s.Out); is {
+			return err
+		}
+	}
+	if name == completeCommand {
+		return complete(ctx, args, s)
+	}
+	if name == sandbox.InitCommand {
+		return exitCode(sandbox.Init(args, s.Out, s.Err, confine.SettleRecord))
+	}
+	if name == "help" {
+		help(s.Out)
+		return nil
+	}
+	for _, cmd := range commands() {
+		if cmd.name == name {
+			c := &cli{Streams: s}
+			if name != "serve" && name != "mcp" { // these two speak a protocol
+				c.Out, c.Err = onTerminal(s.Out), onTerminal(s.Err)
+			}
+			if err := c.parse(cmd, args); err != nil {
+				return err
+			}
+			return cmd.run(ctx, c)
+		}
+	}
+	return usagef("there is no command %q", name)
+}
+
+func help(w io.Writer) {
+	fmt.Fprint(w, "sidecar-ls is the tool layer of a coding agent as a language server.\n\nUsage:\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, cmd := range commands() {
+		fmt.Fprintf(t, "  sidecar-ls %s\t%s\n", cmd.name, cmd.help)
+	}
+	fmt.Fprint(t, "  sidecar-ls --version\tprint the version\n")
+	_ = t.Flush() // as with Fprint, there is nobody left to tell
+	fmt.Fprint(w, "\nsidecar-ls COMMAND --help shows the flags of a command.\n")
+}

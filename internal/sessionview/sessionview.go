@@ -1,0 +1,99 @@
+// Package sessionview has the views of the files that a session works with: of the
+// main tree, with its review queue, or of a shadow.
+package sessionview
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// MainTree has the views of every session that works in the main tree.
+type MainTree struct {
+	Files   workspace.View      // as the user sees them
+	Queue   *pendingedits.Store // nil: NoQueue says why
+	NoQueue error
+	Commits Commits
+}
+
+// Commits knows what is staged: *batchcommit.Committer.
+type Commits interface {
+	Staged(ctx context.Context, waiting pendingedits.List) bool
+}
+
+// Live implements dispatch.Destinations, as do its neighbours.
+func (t MainTree) Live() workspace.View { return t.Files }
+
+// Pending is the view that holds what is proposed.
+func (t MainTree) Pending(session, tool string, batch bool) workspace.View {
+	if t.Queue == nil {
+		return closedQueue{t.Files, t.NoQueue}
+	}
+	return t.Queue.For(pendingedits.Proposer{Session: session, Tool: tool, Batch: batch})
+}
+
+// QueueCommit queues a commit of the session's batch.
+func (t MainTree) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
+	queue := t.Queue
+	if queue == nil {
+		return 0, tools.Errorf(tools.Unavailable, "the commit can't be queued: %v; nothing was changed", t.NoQueue)
+	}
+	by := pendingedits.Proposer{Session: session, Batch: true}
+	n, err := queue.QueueCommit(ctx, by, message, models, false)
+	if errors.Is(err, pendingedits.ErrNothingToCommit) && t.Commits.Staged(ctx, queue.List(session)) {
+		n, err = queue.QueueCommit(ctx, by, message, models, true)
+	}
+	if errors.Is(err, pendingedits.ErrNothingToCommit) {
+		return 0, tools.Errorf(tools.CommandFailed, "nothing to commit: no file of the batch changed since its last queued commit, and nothing is staged; edit files first")
+	}
+	return n, err
+}
+
+// ToDisk does nothing: the files are on the disk.
+func (t MainTree) ToDisk(context.Context) error { return nil }
+
+// PendingCount counts the pending edits.
+func (t MainTree) PendingCount() int {
+	if t.Queue == nil {
+		return 0
+	}
+	return len(t.Queue.List("").Edits)
+}
+
+// closedQueue stands for a review queue that could not be opened: what is
+// there can be read, and an edit is refused with the reason.
+type closedQueue struct {
+	workspace.Files
+	why error
+}
+
+func (q closedQueue) Apply(context.Context, ...workspace.Change) error {
+	return tools.Errorf(tools.Unavailable, "the edit can't be held for review: %v; nothing was changed", q.why)
+}
+
+// ShadowTree has the views of a session that works in a shadow: all goes into
+// its files, and the merge is what is reviewed.
+type ShadowTree struct {
+	Files       workspace.View
+	Materialize func(context.Context) error // makes the files of a lazy shadow
+}
+
+// Live implements dispatch.Destinations, as do its neighbours.
+func (t ShadowTree) Live() workspace.View { return t.Files }
+
+// Pending is the shadow itself.
+func (t ShadowTree) Pending(string, string, bool) workspace.View { return t.Files }
+
+// ToDisk makes the files that programs need.
+func (t ShadowTree) ToDisk(ctx context.Context) error { return t.Materialize(ctx) }
+
+// PendingCount is 0: nothing is held.
+func (t ShadowTree) PendingCount() int { return 0 }
+
+// QueueCommit refuses: a shadow has a repository of its own.
+func (t ShadowTree) QueueCommit(context.Context, string, string, []string) (int, error) {
+	return 0, tools.Errorf(tools.Unavailable, "no commits are queued in a shadow workspace; commit there at once")
+}
