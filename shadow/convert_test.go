@@ -49,7 +49,7 @@ func TestConversions(t *testing.T) {
 			r := gittest.New(t)
 			r.Commit("first", "a.txt", "one\ntwo\n", "b.bin", "\x00\x01", "same", "s\n")
 			sh(t, r.Dir, c.script)
-			h := openHouse(t, r, shadow.Options{Trusted: func() bool { return c.trusted }})
+			h := openHouse(t, r, shadow.Options{Settings: settings{trusted: c.trusted}})
 			want := h.At("../want")
 			h.Git("worktree", "add", "-q", "--detach", "../want", "HEAD")
 			ctx := context.Background()
@@ -122,7 +122,7 @@ func TestFilterUntrusted(t *testing.T) {
 		t.Fatal("the filter ran")
 	}
 	h.clean1()
-	trusted := openHouse(t, r, shadow.Options{Trusted: func() bool { return true }})
+	trusted := openHouse(t, r, shadow.Options{Settings: settings{trusted: true}})
 	trusted.create(shadow.CreateRequest{ID: "x"})
 	if _, err := os.Stat(mark); err != nil {
 		t.Error("the filter did not run where it may")

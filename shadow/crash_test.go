@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		return nil
 	}}
 	if most, err := strconv.Atoi(os.Getenv(atMost)); err == nil {
-		o.Limits = limits(shadow.Limits{Shadows: most})
+		o.Settings = limits(shadow.Limits{Shadows: most})
 	}
 	mgr, err := shadow.New(o)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestKilled(t *testing.T) {
 				h.die(point, c.what)
 				h.sound()
 				// The next start.
-				again := openHouse(t, h.Repo, shadow.Options{Limits: limits(shadow.Limits{Pool: -1})})
+				again := openHouse(t, h.Repo, shadow.Options{Settings: limits(shadow.Limits{Pool: -1})})
 				list, err := again.List(context.Background())
 				if err != nil {
 					t.Fatal(err)

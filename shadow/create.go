@@ -214,7 +214,6 @@ func readMain(repo *gitrepo.Repo) mainTree {
 
 // make makes what was planned.
 func (c *creation) make(ctx context.Context) (_ *tree, err error) {
-	m := c.m
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.undo())
@@ -249,7 +248,7 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 	if err := c.staged.WriteIndex(c.want); err != nil {
 		return nil, err
 	}
-	rec := record{Base: c.commit.String(), CreatedAt: m.o.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: converted.Needed != nil}
+	rec := record{Base: c.commit.String(), CreatedAt: time.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: converted.Needed != nil}
 	if err := c.finish(ctx, c.staged.Linked, c.temp, rec); err != nil {
 		return nil, err
 	}
@@ -280,7 +279,7 @@ func (c *creation) makeLazy(ctx context.Context) (*tree, error) {
 	if err := writeTaken(filepath.Join(c.staged.Own(), lazyFile), taken); err != nil {
 		return nil, err
 	}
-	rec := record{Base: c.commit.String(), CreatedAt: c.m.o.Now().UTC(), Uncommitted: c.r.IncludeUncommitted}
+	rec := record{Base: c.commit.String(), CreatedAt: time.Now().UTC(), Uncommitted: c.r.IncludeUncommitted}
 	var err error
 	if c.want != nil {
 		err = c.finish(ctx, c.staged.Linked, c.temp, rec)
@@ -450,7 +449,7 @@ func (c *creation) byGit(ctx context.Context) (*tree, error) {
 		err = gitrepo.StatAll(l.Dir, c.want)
 	}
 	if err == nil {
-		err = c.finish(ctx, l, l.Dir, record{Base: c.commit.String(), CreatedAt: m.o.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: true})
+		err = c.finish(ctx, l, l.Dir, record{Base: c.commit.String(), CreatedAt: time.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: true})
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.repo.Unregister(l))

@@ -177,7 +177,17 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-func limits(l shadow.Limits) func() shadow.Limits { return func() shadow.Limits { return l } }
+// settings are those of a test.
+type settings struct {
+	limits  shadow.Limits
+	trusted bool
+}
+
+func (s settings) Limits() shadow.Limits   { return s.limits }
+func (s settings) Trusted() bool           { return s.trusted }
+func (s settings) Hidden(name string) bool { return workspace.Sensitive(name) }
+
+func limits(l shadow.Limits) shadow.Settings { return settings{limits: l} }
 
 func TestLimits(t *testing.T) {
 	r := gittest.New(t)
@@ -190,16 +200,16 @@ func TestLimits(t *testing.T) {
 		{"files", shadow.Limits{Files: 1}, shadow.Limits{Files: 2}},
 		{"bytes", shadow.Limits{Bytes: 3}, shadow.Limits{Bytes: 4}},
 	} {
-		h := openHouse(t, r, shadow.Options{Limits: limits(c.limits)})
+		h := openHouse(t, r, shadow.Options{Settings: limits(c.limits)})
 		if _, err := h.Create(context.Background(), shadow.CreateRequest{}); !errors.Is(err, shadow.ErrTooMuch) {
 			t.Errorf("%s: got %v", c.name, err)
 		}
-		s, _ := openHouse(t, r, shadow.Options{Limits: limits(c.fits)}).create(shadow.CreateRequest{})
+		s, _ := openHouse(t, r, shadow.Options{Settings: limits(c.fits)}).create(shadow.CreateRequest{})
 		if _, err := h.Discard(context.Background(), s.ID); err != nil {
 			t.Error(err)
 		}
 	}
-	h := openHouse(t, r, shadow.Options{Limits: limits(shadow.Limits{Shadows: 2})})
+	h := openHouse(t, r, shadow.Options{Settings: limits(shadow.Limits{Shadows: 2})})
 	h.create(shadow.CreateRequest{ID: "one"})
 	h.create(shadow.CreateRequest{ID: "two"})
 	if _, err := h.Create(context.Background(), shadow.CreateRequest{}); !errors.Is(err, shadow.ErrTooMuch) {

@@ -99,7 +99,7 @@ func (m *Manager) patch(ctx context.Context, c *contents, ch change) diff.FilePa
 	} else {
 		return p // only the name or the mode
 	}
-	if m.o.Hidden(ch.name()) || ch.old.exists() && m.o.Hidden(ch.old.path) {
+	if m.o.Settings.Hidden(ch.name()) || ch.old.exists() && m.o.Settings.Hidden(ch.old.path) {
 		p.Omit = "the contents are not shown, because the file may hold secrets"
 		return p
 	}

@@ -26,7 +26,7 @@ func TestRoomBetweenServers(t *testing.T) {
 		t.Run(fmt.Sprint(c.point, " ", c.most), func(t *testing.T) {
 			r := gittest.New(t)
 			r.Commit("first", "a", "1\n", "b/c", "2\n")
-			h := openHouse(t, r, shadow.Options{Limits: limits(shadow.Limits{Shadows: c.most}), Fail: func(at string) error {
+			h := openHouse(t, r, shadow.Options{Settings: limits(shadow.Limits{Shadows: c.most}), Fail: func(at string) error {
 				if at != c.point {
 					return nil
 				}
@@ -48,7 +48,7 @@ func TestRoomBetweenServers(t *testing.T) {
 func TestRoomOfTheDead(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("first", "a", "1\n")
-	h := openHouse(t, r, shadow.Options{Limits: limits(shadow.Limits{Shadows: 1})})
+	h := openHouse(t, r, shadow.Options{Settings: limits(shadow.Limits{Shadows: 1})})
 	h.die("create.copied", "create")
 	h.create(shadow.CreateRequest{ID: "y"})
 	if _, err := h.Create(t.Context(), shadow.CreateRequest{ID: "z"}); !errors.Is(err, shadow.ErrTooMuch) {

@@ -118,7 +118,7 @@ func (g *merging) skip(name, format string, args ...any) {
 
 func (g *merging) conflict(name string, t triple, reason string) {
 	k := Conflict{Path: name, Reason: reason}
-	if g.m.o.Hidden(name) {
+	if g.m.o.Settings.Hidden(name) {
 		k.Reason += "; the texts are not shown, because the file may hold secrets"
 	} else {
 		k.Base, k.Ours, k.Theirs = bounded(t.base), bounded(t.ours), bounded(t.theirs)

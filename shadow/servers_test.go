@@ -257,7 +257,7 @@ func TestProcesses(t *testing.T) {
 		}
 	})
 	work.Wait()
-	again := openHouse(t, h.Repo, shadow.Options{Limits: limits(shadow.Limits{Pool: -1})})
+	again := openHouse(t, h.Repo, shadow.Options{Settings: limits(shadow.Limits{Pool: -1})})
 	list, err := again.List(t.Context())
 	if err != nil {
 		t.Fatal(err)

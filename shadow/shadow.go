@@ -47,20 +47,32 @@ type Options struct {
 	StateDir string       // for locks; "" is .sidecar/state in Dir
 	Prepare  func() error // called before .sidecar is made, and may refuse that
 
-	Limits  func() Limits // asked each time; what is zero, as all is without it, has a default
-	Trusted func() bool   // the user trusts the workspace: filters that it names may run
-	Git     string        // see gitrepo.Options
-	Log     *slog.Logger
-	Now     func() time.Time
-
-	// Hidden reports whether a file's content is not shown; nil goes by
-	// workspace.Sensitive.
-	Hidden func(name string) bool
+	Settings Settings // asked each time; nil: the defaults
+	Git      string   // see gitrepo.Options
+	Log      *slog.Logger
 
 	// Fail is called at the points where a process may die. What it returns is
 	// the failure of the step that would follow. Tests set it.
 	Fail func(point string) error
 }
+
+// Settings are what the user decided.
+type Settings interface {
+	// Limits bound the shadows; what is zero has a default.
+	Limits() Limits
+	// Trusted says that the user trusts the workspace: filters that it names may
+	// run.
+	Trusted() bool
+	// Hidden reports whether a file's content is not shown.
+	Hidden(name string) bool
+}
+
+// byDefault are the Settings of who has none.
+type byDefault struct{}
+
+func (byDefault) Limits() Limits          { return Limits{} }
+func (byDefault) Trusted() bool           { return false }
+func (byDefault) Hidden(name string) bool { return workspace.Sensitive(name) }
 
 // Manager makes, lists, compares, merges and discards the shadows of one
 // folder. It is safe for concurrent use, also by several processes.
@@ -97,14 +109,11 @@ func New(o Options) (*Manager, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Fail == nil {
 		o.Fail = func(string) error { return nil }
 	}
-	if o.Hidden == nil {
-		o.Hidden = workspace.Sensitive
+	if o.Settings == nil {
+		o.Settings = byDefault{}
 	}
 	m := &Manager{o: o, dir: dir, swept: make(chan struct{})}
 	m.work.Go(func() {
@@ -139,10 +148,7 @@ func (o *Options) locate() (dir string, err error) {
 
 // limits are those that hold now.
 func (m *Manager) limits() Limits {
-	var l Limits
-	if m.o.Limits != nil {
-		l = m.o.Limits()
-	}
+	l := m.o.Settings.Limits()
 	return Limits{
 		Shadows: cmp.Or(l.Shadows, defaults.Shadows),
 		Files:   cmp.Or(l.Files, defaults.Files),
@@ -166,7 +172,7 @@ func (m *Manager) wait(ctx context.Context) error {
 
 // repo opens the repository of the folder.
 func (m *Manager) repo() (*gitrepo.Repo, error) {
-	r, err := gitrepo.Open(m.dir, gitrepo.Options{Git: m.o.Git, Trusted: m.o.Trusted})
+	r, err := gitrepo.Open(m.dir, gitrepo.Options{Git: m.o.Git, Trusted: m.o.Settings.Trusted})
 	if errors.Is(err, gitrepo.ErrNoRepository) {
 		return nil, fmt.Errorf("%w: %s is in no git repository; run git init and make a first commit", ErrUnusable, m.dir)
 	}

@@ -64,7 +64,7 @@ func speed(w io.Writer, dir string) error {
 	}
 	defer func() { _ = os.RemoveAll(kept) }() // a directory of temporary files
 	o := index.Options{
-		Files: files, Language: treesitter.Language,
+		Files: files, Sources: index.Sources{Language: treesitter.Language},
 		Store: &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(kept) }},
 		// Nothing changes but what this program says.
 		Changes: func(context.Context) ([]string, []string, bool, error) { return nil, nil, false, nil },

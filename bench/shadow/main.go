@@ -35,6 +35,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
@@ -175,7 +176,7 @@ func makeEmpty(dir string, files []string) error {
 }
 
 func measure(ctx context.Context, repo, tree, id string, files []string) (r round, err error) {
-	m, err := shadow.New(shadow.Options{Dir: repo, Limits: many, Prepare: func() error { return keepOut(repo) }})
+	m, err := shadow.New(shadow.Options{Dir: repo, Settings: many{}, Prepare: func() error { return keepOut(repo) }})
 	if err != nil {
 		return r, err
 	}
@@ -225,5 +226,9 @@ func each[T any](rounds []T, f func(T) cost.Cost) []cost.Cost {
 	return list
 }
 
-// many are limits that no benchmark meets.
-func many() shadow.Limits { return shadow.Limits{Shadows: 1 << 20} }
+// many are settings with limits that no benchmark meets.
+type many struct{}
+
+func (many) Limits() shadow.Limits   { return shadow.Limits{Shadows: 1 << 20} }
+func (many) Trusted() bool           { return false }
+func (many) Hidden(name string) bool { return workspace.Sensitive(name) }

@@ -61,7 +61,7 @@ var may = []struct {
 	{"tools/editor", []string{"tools", "internal/workspace", "internal/langserver"}, "arguments, words and shapes over language servers"},
 	{"tools/web", []string{"tools", "internal/workspace", "internal/retry"}, "arguments, words and pages over HTTP"},
 	{"tools/...", []string{"tools", "internal/workspace", "internal/diff", "tools/fs/internal/..."}, "a tool knows no sibling, no mode, no client, and writes nothing"},
-	{"internal/langserver", []string{"internal/lsp", "internal/workspace", "internal/config", "internal/watch"}, "language servers are asked about views; who asks, and how they are started, is not known here"},
+	{"internal/langserver", []string{"internal/lsp", "internal/workspace", "internal/config", "internal/watch", "internal/textindex"}, "language servers are asked about views; who asks, and how they are started, is not known here"},
 	{"internal/watch", []string{"internal/workspace"}, "events are told in the names of a disk, to whoever listens"},
 	{"internal/textindex", []string{"internal/workspace", "internal/watch"}, "what may be in which file, from memory; it matches nothing itself"},
 	{"internal/mcp/endpoint", []string{"internal/dispatch", "internal/events", "internal/session", "internal/attach", "internal/config", "internal/redact", "tools/editor"}, "an agent gets a session and the dispatcher, as every other caller"},

@@ -10,13 +10,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -271,14 +271,8 @@ func (c *Client) closeFolders() error {
 // newSessions are kept as long as the client stays.
 func (c *Client) newSessions() *session.Store {
 	return session.NewStore(session.Options{
-		DefaultMode: func() string {
-			if c.o.Mode != "" {
-				return c.o.Mode
-			}
-			return c.Settings.Now().String("mode")
-		},
-		Stricter:  config.StricterMode,
-		ValidMode: func(name string) bool { _, ok := c.Settings.Mode(name); return ok },
+		Settings: sessionSettings{c.Settings, c.o.Mode},
+		Stricter: config.StricterMode,
 		Root: func(shadow string) (string, error) {
 			home := c.home.Load()
 			if shadow == "" {
@@ -286,11 +280,26 @@ func (c *Client) newSessions() *session.Store {
 			}
 			return home.rootOf(shadow)
 		},
-		Budget: func() session.Budget {
-			set := c.Settings.Now()
-			return session.Budget{Tokens: int64(set.Int("budget.tokens")), Calls: int64(set.Int("budget.calls"))}
-		},
 	})
+}
+
+// sessionSettings are what the settings say about sessions; mode comes before
+// theirs.
+type sessionSettings struct {
+	*live.Settings
+	mode string
+}
+
+func (s sessionSettings) DefaultMode() string { return cmp.Or(s.mode, s.Now().String("mode")) }
+
+func (s sessionSettings) ValidMode(name string) bool {
+	_, ok := s.Mode(name)
+	return ok
+}
+
+func (s sessionSettings) Budget() session.Budget {
+	set := s.Now()
+	return session.Budget{Tokens: int64(set.Int("budget.tokens")), Calls: int64(set.Int("budget.calls"))}
 }
 
 // Batch reports whether what a session proposes is accepted as a whole or not at
@@ -365,16 +374,4 @@ func (c *Client) Admit() {
 	if err := c.host.Admit(dirs...); err != nil {
 		c.o.Log.Warn("agents can't attach to this server", "error", err)
 	}
-}
-
-// reportSetAside reports what a program made that git would have run, and that
-// was set aside: a command's result says it, and the user hears of a program
-// that stays.
-func (c *Client) reportSetAside(text string, argv []string) {
-	if len(argv) == 0 {
-		c.o.Log.Warn(text)
-		return
-	}
-	c.o.Log.Warn(text, "program", filepath.Base(argv[0]))
-	c.Warn(text)
 }

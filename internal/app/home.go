@@ -59,12 +59,7 @@ func (c *Client) openHome(dir string) (*Home, error) {
 func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
 	h = &Home{Dir: dir, Err: dir.Check(), QueueErr: errors.New("the review queue is not open"), options: o}
 	h.Shadows, err = shadow.New(shadow.Options{
-		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Trusted: o.settings.Trusted, Log: o.log,
-		Limits: func() shadow.Limits {
-			set := o.settings.Now()
-			return shadow.Limits{Shadows: set.Int("shadow.max"), Files: set.Int("shadow.maxFiles"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20, Pool: cmp.Or(set.Int("shadow.keep"), -1)}
-		},
-		Hidden: func(name string) bool { return workspace.Sensitive(name) && !o.settings.SensitiveOK(name) },
+		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Settings: shadowSettings{o.settings}, Log: o.log,
 	})
 	if err != nil {
 		return nil, err
@@ -82,6 +77,18 @@ func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
 		},
 	})
 	return h, nil
+}
+
+// shadowSettings are what the settings say about shadow workspaces.
+type shadowSettings struct{ *live.Settings }
+
+func (s shadowSettings) Limits() shadow.Limits {
+	set := s.Now()
+	return shadow.Limits{Shadows: set.Int("shadow.max"), Files: set.Int("shadow.maxFiles"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20, Pool: cmp.Or(set.Int("shadow.keep"), -1)}
+}
+
+func (s shadowSettings) Hidden(name string) bool {
+	return workspace.Sensitive(name) && !s.SensitiveOK(name)
 }
 
 // queueWait is how long an edit waits for another process that has the queue:

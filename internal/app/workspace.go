@@ -84,6 +84,9 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 		return err
 	}
 	w.watch = watch.NewLazy(w.Disk)
+	if c.o.Resident {
+		w.texts = textindex.New(w.Disk, w.watch.Subscribe, textindex.Options{})
+	}
 	w.Live = w.Disk
 	if c.o.User.OpenDocuments != nil {
 		w.Live = c.o.User.OpenDocuments(w.Disk)
@@ -124,16 +127,13 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
 		Program: c.o.Program, Root: folders[0].Dir, Home: w.Home.Dir, NoHome: w.Home.Err,
-		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Report: c.reportSetAside,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
 		Start:    w.Confiner.LanguageServer,
 		Settings: func() langserver.Settings { return langserver.SettingsOf(c.Settings.Now()) },
-		Changes:  func(files workspace.Files) langserver.Changes { return langserver.ChangesOf(files, w.watch) },
-		Dependents: func(ctx context.Context, files workspace.Files, text string, like func(string) bool, limit int) []string {
-			return w.texts.Having(ctx, files, text, like, limit)
-		},
-		Log: c.o.Log,
+		Disk:     langserver.OnDisk{Watch: w.watch, Texts: w.texts},
+		Log:      c.o.Log,
 	})
 }
 
@@ -144,11 +144,7 @@ func (w *Workspace) openIndexes() {
 		Watch: w.watch, Parsers: c.Parsers, Repos: w.repos.Options, Home: w.Home.Dir, Settings: c.Settings, Hide: c.Hide, Log: c.o.Log,
 		Resident: c.o.Resident, Changed: c.o.User.IndexChanged,
 	})
-	if !c.o.Resident {
-		return
-	}
-	w.texts = textindex.New(w.Disk, w.watch.Subscribe, textindex.Options{})
-	if w.Home.Queue != nil {
+	if c.o.Resident && w.Home.Queue != nil {
 		w.Checker = precheck.New(precheck.Options{
 			Live: w.Live, Queue: w.Home.Queue, Servers: w.Servers, Sessions: c.Sessions, Settings: c.Settings, Hide: c.Hide,
 			Changed: c.o.User.QueueChanged,
@@ -167,7 +163,7 @@ func (w *Workspace) openTools(before *Workspace) error {
 	})
 	options := dispatch.Options{
 		Registry: w.Registry, Sessions: c.Sessions, Approver: c.o.User.Approver, Bus: c.Bus, Audit: w.Home.Audit, Log: c.o.Log,
-		Redact: c.Hide, Settings: c.Settings.Dispatch, Views: w.views, Refresh: w.values.Refresh, Confined: w.Confiner,
+		Redact: c.Hide, Settings: c.Settings.Dispatch, Views: w.views, Secrets: w.values, Confined: w.Confiner,
 	}
 	if before != nil {
 		options.After = before.Dispatch

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -34,9 +35,10 @@ type Options struct {
 	Secrets  *secrets.Finder
 	Repos    Repos
 
-	// Report is called with what was set aside of a program's making while
-	// nobody waited for it; see internal/settle. argv is empty for a command.
-	Report func(text string, argv []string)
+	// Log and Warn hear of what was set aside of a program's making while nobody
+	// waited for it; see internal/settle. Warn puts a text before the user.
+	Log  *slog.Logger
+	Warn func(text string)
 }
 
 // Settings are those that hold now: *live.Settings.

@@ -65,7 +65,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	}
 	defer d.running.end()
 	begun := d.o.Now()
-	d.o.Refresh()
+	d.o.Secrets.Refresh()
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
@@ -93,7 +93,7 @@ const quick = 5 * time.Millisecond
 // conclude makes the result and records it.
 func (c *call) conclude(out tools.Result, err error) {
 	if c.bound != nil && c.access() != tools.Read || c.d.o.Now().Sub(c.begun) > quick {
-		c.d.o.Refresh() // a command may have made secrets; what was read at once was known
+		c.d.o.Secrets.Refresh() // a command may have made secrets; what was read at once was known
 	}
 	c.finish(out, err)
 	if !c.reported { // it ended before the policy was asked: its arguments were wrong, or there is no such tool

@@ -35,10 +35,10 @@ type Options struct {
 	// counters and what its cursors point to; nil for the first.
 	After *Dispatcher
 
-	// Refresh lets Redact know the secrets that there are now. It is called at
+	// Secrets lets Redact know the secrets that there are now. It is asked at
 	// the beginning of a call, and at the end of one that took its time or may
 	// have changed them; nil does nothing.
-	Refresh func()
+	Secrets Refresher
 
 	// Confined says how commands are confined; nil says nothing.
 	Confined Confinement
@@ -47,6 +47,13 @@ type Options struct {
 	// for as long as it may take. nil means that nobody does.
 	Check func(ctx context.Context, session string, changes []workspace.Change) *Checked
 }
+
+// Refresher is asked to look again.
+type Refresher interface{ Refresh() }
+
+type noSecrets struct{}
+
+func (noSecrets) Refresh() {}
 
 // Confinement says how commands are confined: *confine.Confiner. It is asked only
 // about a call that runs more than looks.
@@ -113,8 +120,8 @@ func New(o Options) *Dispatcher {
 	if o.Bus == nil {
 		o.Bus = events.NewBus()
 	}
-	if o.Refresh == nil {
-		o.Refresh = func() {}
+	if o.Secrets == nil {
+		o.Secrets = noSecrets{}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

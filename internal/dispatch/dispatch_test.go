@@ -201,7 +201,7 @@ func newRig(t testing.TB, mode string) *rig {
 	t.Helper()
 	r := &rig{live: &memory{files: map[string]string{"a.txt": "one\n", "secret": "password hunter2\n", "keys/server.key": "k"}, held: map[string]int{}}, person: &person{}, bus: events.NewBus()}
 	r.pending = &memory{files: map[string]string{"a.txt": "one\n"}, held: map[string]int{}}
-	r.sessions = session.NewStore(session.Options{DefaultMode: func() string { return mode }})
+	r.sessions = session.NewStore(session.Options{Settings: inMode(mode)})
 	set := *DefaultSettings()
 	r.settings = &set
 	always := def("always")
@@ -1005,3 +1005,10 @@ type confinement struct{ weak, words string }
 
 func (c confinement) Weak() string  { return c.weak }
 func (c confinement) Words() string { return c.words }
+
+// inMode are settings that name a mode.
+type inMode string
+
+func (m inMode) DefaultMode() string  { return string(m) }
+func (inMode) ValidMode(string) bool  { return true }
+func (inMode) Budget() session.Budget { return session.Budget{} }

@@ -82,22 +82,22 @@ func (k *Knowledge) open() (*index.Index, error) {
 		return nil, errClosing
 	case k.index == nil:
 		o := index.Options{
-			Files:    k.guarded(k.o.Watch.Disk()),
-			Language: treesitter.Language,
-			Hide:     k.o.Hide.Text,
-			Store:    StoreIn(k.o.Home),
-			MaxBytes: func() int64 { return int64(k.o.Settings.Now().Int("knowledge.memoryMegabytes")) << 20 },
-			Problem:  func(err error) { k.o.Log.Warn("knowledge", "problem", err) },
+			Files:   k.guarded(k.o.Watch.Disk()),
+			Sources: index.Sources{Language: treesitter.Language},
+			Hide:    k.o.Hide.Text,
+			Store:   StoreIn(k.o.Home),
+			Bounds:  index.Bounds{Bytes: func() int64 { return int64(k.o.Settings.Now().Int("knowledge.memoryMegabytes")) << 20 }},
+			Report:  index.Report{Problem: func(err error) { k.o.Log.Warn("knowledge", "problem", err) }},
 		}
 		if k.o.Resident {
-			o.Changes, o.Parse, o.Told, o.Meaning = k.o.Watch.Changes(), k.parse, k.o.Changed, embeddings(k.o.Settings.Now(), k.o.Hide)
-			o.Share = func() int {
+			o.Changes, o.Sources.Parse, o.Report.Changed, o.Meaning = k.o.Watch.Changes(), k.parse, k.o.Changed, embeddings(k.o.Settings.Now(), k.o.Hide)
+			o.Bounds.Share = func() int {
 				if set := k.o.Settings.Now(); set.Bool("knowledge.enabled") {
 					return set.Int("knowledge.parsing.percent")
 				}
 				return 0
 			}
-			o.History = (&commits{folders: k.o.Watch.Disk().Folders(), options: k.o.Repos, rest: 30 * time.Second, share: o.Share, atOnce: unitsAtOnce, store: o.Store, problem: o.Problem}).read
+			o.History = (&commits{folders: k.o.Watch.Disk().Folders(), options: k.o.Repos, rest: 30 * time.Second, share: o.Bounds.Share, atOnce: unitsAtOnce, store: o.Store, problem: o.Report.Problem}).read
 		}
 		k.index = index.New(o)
 	}

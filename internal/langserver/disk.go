@@ -4,19 +4,31 @@ import (
 	"context"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// ChangesOf returns what changes on the disk of files: main is watched anyway,
-// a shadow's disk is watched for its servers.
-func ChangesOf(files workspace.Files, main *watch.Lazy) Changes {
+// OnDisk is the disk of a workspace.
+type OnDisk struct {
+	Watch *watch.Lazy
+	Texts *textindex.Index // nil: files are read
+}
+
+// Having implements Disk.
+func (d OnDisk) Having(ctx context.Context, files workspace.Files, text string, like func(string) bool, limit int) []string {
+	return d.Texts.Having(ctx, files, text, like, limit)
+}
+
+// Changes implements Disk: the main tree is watched anyway, a shadow's disk is
+// watched for its servers.
+func (d OnDisk) Changes(files workspace.Files) Changes {
 	disk, _ := files.Base()
 	switch {
 	case disk == nil:
 		return nil
-	case disk == main.Disk():
-		if feed := main.Subscribe(); feed != nil {
+	case disk == d.Watch.Disk():
+		if feed := d.Watch.Subscribe(); feed != nil {
 			return &diskChanges{feed: feed}
 		}
 		return nil

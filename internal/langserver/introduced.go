@@ -183,11 +183,11 @@ func (p *Pool) around(ctx context.Context, files workspace.Files, changed []stri
 			}
 			add(beside, maxNeighbours)
 		}
-		if at.kind.mention == nil || p.o.Dependents == nil {
+		if at.kind.mention == nil || p.o.Disk == nil {
 			continue
 		}
 		if text := at.kind.mention(files, at.root, name); text != "" {
-			add(p.o.Dependents(ctx, files, text, like, maxDependents), maxDependents)
+			add(p.o.Disk.Having(ctx, files, text, like, maxDependents), maxDependents)
 		}
 	}
 	return out

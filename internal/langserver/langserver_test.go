@@ -239,7 +239,7 @@ func TestGoplsSeesPendingFiles(t *testing.T) {
 // What changes on the disk is told to the server.
 func TestGoplsIsToldOfTheDisk(t *testing.T) {
 	c := &told{}
-	p := gopls(t, func(o *Options) { o.Changes = func(workspace.Files) Changes { return c } })
+	p := gopls(t, func(o *Options) { o.Disk = fakeDisk{changes: c} })
 	w := goProject(t)
 	if got := diagnose(t, p, w, "main.go"); got != "" {
 		t.Fatal(got)
@@ -374,12 +374,12 @@ func TestRenameOutside(t *testing.T) {
 
 func TestIntroduced(t *testing.T) {
 	p := gopls(t, func(o *Options) {
-		o.Dependents = func(ctx context.Context, files workspace.Files, text string, like func(string) bool, limit int) []string {
+		o.Disk = fakeDisk{having: func(ctx context.Context, files workspace.Files, text string, like func(string) bool, limit int) []string {
 			return walk(ctx, files, ".", func(name string) bool {
 				data, err := files.ReadFile(name)
 				return err == nil && like(name) && strings.Contains(string(data), text)
 			}, limit)
-		}
+		}}
 	})
 	w := goProject(t)
 	w.write("lib/old.go", "package lib\n\nvar old int = \"wrong before\"\n")
@@ -408,4 +408,19 @@ func TestIntroduced(t *testing.T) {
 	check("lib/old.go:4:17 error cannot use \"wrong before\" (untyped string constant) as int value in variable declaration", "", "lib/old.go", "README.md")
 	w.propose("lib/old.go", "package lib\n")
 	check("", "", "lib/old.go")
+}
+
+// fakeDisk is a Disk of which a test has a part.
+type fakeDisk struct {
+	changes Changes
+	having  func(ctx context.Context, files workspace.Files, text string, like func(string) bool, limit int) []string
+}
+
+func (d fakeDisk) Changes(workspace.Files) Changes { return d.changes }
+
+func (d fakeDisk) Having(ctx context.Context, files workspace.Files, text string, like func(string) bool, limit int) []string {
+	if d.having == nil {
+		return nil
+	}
+	return d.having(ctx, files, text, like, limit)
 }

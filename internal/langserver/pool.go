@@ -35,15 +35,20 @@ type Options struct {
 	// Settings are asked for before every question.
 	Settings func() Settings
 
-	// Changes returns what tells of changes on the disk of files; nil when
-	// nothing does. It is called once for each server.
-	Changes func(files workspace.Files) Changes
-
-	// Dependents returns the files, at most limit, that have text in them.
-	Dependents func(ctx context.Context, files workspace.Files, text string, like func(name string) bool, limit int) []string
+	Disk Disk // nil: nothing is known of it
 
 	Log *slog.Logger
 	Now func() time.Time
+}
+
+// Disk is where the files lie: OnDisk.
+type Disk interface {
+	// Changes returns what tells of changes on the disk of files; nil when
+	// nothing does. It is called once for each server.
+	Changes(files workspace.Files) Changes
+
+	// Having returns the files, at most limit, that have text in them.
+	Having(ctx context.Context, files workspace.Files, text string, like func(name string) bool, limit int) []string
 }
 
 // Settings are what the user decided.

@@ -64,8 +64,8 @@ func newServer(p *Pool, at place, files workspace.Files, options json.RawMessage
 		turn: make(chan struct{}, 1), docs: documents{open: map[string]*document{}},
 		used: p.o.Now(), pushed: newPushes(),
 	}
-	if p.o.Changes != nil {
-		s.changes = p.o.Changes(files)
+	if p.o.Disk != nil {
+		s.changes = p.o.Disk.Changes(files)
 	}
 	s.idle = time.AfterFunc(idleTime, s.tired)
 	return s

@@ -17,8 +17,8 @@ type Budget struct {
 // that of the settings now.
 func (s *Session) budget() Budget {
 	var b Budget
-	if s.store.opts.Budget != nil {
-		b = s.store.opts.Budget()
+	if s.store.opts.Settings != nil {
+		b = s.store.opts.Settings.Budget()
 	}
 	if s.ownTokens != nil {
 		b.Tokens = *s.ownTokens

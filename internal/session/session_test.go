@@ -15,6 +15,29 @@ import (
 
 var errNoShadow = errors.New("no such shadow")
 
+// settings are those of a test; what is nil says nothing.
+type settings struct {
+	mode   func() string
+	budget func() Budget
+	known  map[string]bool // nil: every name is a mode
+}
+
+func (s settings) DefaultMode() string {
+	if s.mode == nil {
+		return ""
+	}
+	return s.mode()
+}
+
+func (s settings) ValidMode(name string) bool { return s.known == nil || s.known[name] }
+
+func (s settings) Budget() Budget {
+	if s.budget == nil {
+		return Budget{}
+	}
+	return s.budget()
+}
+
 // store returns a store as the server makes it, and the setting it follows.
 func store() (*Store, *atomic.Value) {
 	var setting atomic.Value
@@ -22,8 +45,7 @@ func store() (*Store, *atomic.Value) {
 	known := map[string]bool{"cautious": true, "manual": true, "autonomous": true, "docs": true}
 	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return NewStore(Options{
-		DefaultMode: func() string { return setting.Load().(string) },
-		ValidMode:   func(name string) bool { return known[name] },
+		Settings: settings{mode: func() string { return setting.Load().(string) }, known: known},
 		Root: func(shadow string) (string, error) {
 			switch shadow {
 			case "":
@@ -203,7 +225,7 @@ func TestSessionsAreBounded(t *testing.T) {
 func TestBudgetOfTheSettings(t *testing.T) {
 	var set atomic.Value
 	set.Store(Budget{Calls: 1, Tokens: 100})
-	st := NewStore(Options{Budget: func() Budget { return set.Load().(Budget) }})
+	st := NewStore(Options{Settings: settings{budget: func() Budget { return set.Load().(Budget) }}})
 	used := func(s *Session, calls int, tokens int64) bool {
 		t.Helper()
 		for range calls {

@@ -30,12 +30,17 @@ var (
 
 // Options are what a store needs to know. The zero value is useful.
 type Options struct {
-	DefaultMode func() string                       // the mode of the settings, asked each time; nil: cautious
-	ValidMode   func(name string) bool              // nil: every name is a mode
-	Budget      func() Budget                       // the budget of the settings, asked each time; nil: no bound
-	Stricter    func(have, want string) string      // want if it is stricter than have, else have; nil: have
-	Root        func(shadow string) (string, error) // the directory of a shadow, or of the main tree for ""; nil: ""
-	Now         func() time.Time                    // nil: time.Now
+	Settings Settings                            // asked each time; nil: cautious, every name is a mode, no bound
+	Stricter func(have, want string) string      // want if it is stricter than have, else have; nil: have
+	Root     func(shadow string) (string, error) // the directory of a shadow, or of the main tree for ""; nil: ""
+	Now      func() time.Time                    // nil: time.Now
+}
+
+// Settings are what the user's settings say about sessions.
+type Settings interface {
+	DefaultMode() string // "": cautious
+	ValidMode(name string) bool
+	Budget() Budget
 }
 
 // Store holds the open sessions. It is safe for concurrent use.
@@ -191,8 +196,8 @@ func (st *Store) root() string {
 }
 
 func (st *Store) defaultMode() string {
-	if st.opts.DefaultMode != nil {
-		if mode := st.opts.DefaultMode(); mode != "" {
+	if st.opts.Settings != nil {
+		if mode := st.opts.Settings.DefaultMode(); mode != "" {
 			return mode
 		}
 	}
@@ -200,7 +205,7 @@ func (st *Store) defaultMode() string {
 }
 
 func (st *Store) checkMode(name string) error {
-	if name == "" || st.opts.ValidMode != nil && !st.opts.ValidMode(name) {
+	if name == "" || st.opts.Settings != nil && !st.opts.Settings.ValidMode(name) {
 		return fmt.Errorf("%w %q; name a built-in mode or one of the setting customModes", ErrMode, cut(name, maxID))
 	}
 	return nil

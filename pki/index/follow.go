@@ -227,7 +227,7 @@ type taker struct {
 func (x *Index) walk(ctx context.Context, dir string) (map[string]bool, error) {
 	takers := make([]taker, runtime.GOMAXPROCS(0))
 	for i := range takers {
-		takers[i] = taker{x: x, in: NewIntake(x.o.Language, x.o.Hide)}
+		takers[i] = taker{x: x, in: NewIntake(x.o.Sources.Language, x.o.Hide)}
 	}
 	err := x.o.Files.Walk(ctx, workspace.WalkOptions{Dir: dir, Workers: len(takers)}, func(e *workspace.Entry) error {
 		takers[e.Worker].visit(e)

@@ -13,7 +13,7 @@ import (
 // looked at before each answer.
 func (x *Index) Fork(files workspace.Files, changes func(context.Context) (names, dirs []string, lost bool, err error)) *Index {
 	o := x.o
-	o.Files, o.Changes, o.Store, o.Share, o.Told, o.Meaning, o.History = files, changes, nil, nil, nil, nil, nil
+	o.Files, o.Changes, o.Store, o.Bounds.Share, o.Report.Changed, o.Meaning, o.History = files, changes, nil, nil, nil, nil, nil
 	y := New(o)
 	y.eager = true
 	y.ranker, y.meaning = x.ranker, x.meaning

@@ -18,26 +18,15 @@ import (
 // Options are what an index needs.
 type Options struct {
 	// Files are the files of the disk, those left out that nobody may read.
-	Files workspace.Files
-	// Language names the language of a file, "" for none that is known.
-	Language func(name string, src []byte) string
+	Files   workspace.Files
+	Sources Sources
+	Bounds  Bounds
+	Report  Report
 	// Hide takes secrets out of what is kept as text; nil takes none.
 	Hide func(text string) string
 	// Changes tells what changed since the last call; lost means that anything
 	// may be different. nil, or an error: the index looks for itself.
 	Changes func(ctx context.Context) (names, dirs []string, lost bool, err error)
-	// Parse returns the symbols of a source; an error means that there is no
-	// more to know about this text than its lines tell. nil: nothing is parsed.
-	Parse func(ctx context.Context, lang string, src []byte) ([]pki.Symbol, error)
-	// Share is how much of one processor, in percent, may be used to parse what
-	// nobody has asked about yet; it may change. nil: none.
-	Share func() int
-	// MaxBytes bounds the memory; it may change. Files that find it used up are
-	// known by their paths alone. nil: nothing does.
-	MaxBytes func() int64
-	// Told is called when the status has changed, now and then; it must not
-	// wait. May be nil.
-	Told func()
 	// Meaning makes answers by meaning besides those by words; nil: by words
 	// alone.
 	Meaning *Meaning
@@ -48,10 +37,36 @@ type Options struct {
 	// knows more, all of it with an error, too. It is called in the background,
 	// after each question. nil: nothing is known.
 	History func(ctx context.Context) (commits []history.Commit, news, more bool, err error)
-	// Problem is told what goes wrong in the background; may be nil.
-	Problem func(error)
 	// Weights are those of the ranking; nil means rank.Default.
 	Weights *rank.Weights
+}
+
+// Sources know source files.
+type Sources struct {
+	// Language names the language of a file, "" for none that is known.
+	Language func(name string, src []byte) string
+	// Parse returns the symbols of a source; an error means that there is no
+	// more to know about this text than its lines tell. nil: nothing is parsed.
+	Parse func(ctx context.Context, lang string, src []byte) ([]pki.Symbol, error)
+}
+
+// Bounds are what an index may use. They may change.
+type Bounds struct {
+	// Share is how much of one processor, in percent, may be used to parse what
+	// nobody has asked about yet. nil: none.
+	Share func() int
+	// Bytes bounds the memory. Files that find it used up are known by their paths
+	// alone. nil: nothing does.
+	Bytes func() int64
+}
+
+// Report is who hears of an index. Each may be nil.
+type Report struct {
+	// Changed is called when the status has changed, now and then; it must not
+	// wait.
+	Changed func()
+	// Problem is called with what goes wrong in the background.
+	Problem func(error)
 }
 
 // Status is how far the index is.
@@ -154,7 +169,7 @@ func New(o Options) *Index {
 	}
 	x := &Index{
 		o: o, ranker: rank.New(w), linked: map[string]bool{}, ready: make(chan struct{}),
-		single: segment.NewBuilder(true), intake: NewIntake(o.Language, o.Hide), wanted: wanted{wake: make(chan struct{}, 1)},
+		single: segment.NewBuilder(true), intake: NewIntake(o.Sources.Language, o.Hide), wanted: wanted{wake: make(chan struct{}, 1)},
 		meaning: newMeaning(o.Meaning), past: past{wake: make(chan struct{}, 1)},
 	}
 	x.empty()
@@ -173,7 +188,7 @@ func (x *Index) Start() {
 			x.follow.Unlock()
 			x.store()
 		})
-		if x.o.Parse != nil {
+		if x.o.Sources.Parse != nil {
 			x.work.Go(x.refine)
 		}
 		if x.o.History != nil {
@@ -234,7 +249,7 @@ func (x *Index) statusLocked() Status {
 		s.Bytes += p.seg.Bytes()
 	}
 	s.Meaning = x.meaning.now()
-	s.Parsing = x.o.Parse != nil && s.Parsed < s.Parseable
+	s.Parsing = x.o.Sources.Parse != nil && s.Parsed < s.Parseable
 	return s
 }
 
@@ -270,7 +285,7 @@ func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 		x.count(&seg.Files[i], 1)
 	}
 	x.parts = append(x.parts, p)
-	x.full = x.o.MaxBytes != nil && x.statusLocked().Bytes > x.o.MaxBytes()
+	x.full = x.o.Bounds.Bytes != nil && x.statusLocked().Bytes > x.o.Bounds.Bytes()
 	x.changed = true
 	x.wanted.hurry()
 	x.meaning.hurry()
@@ -281,11 +296,11 @@ func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 // this is nothing special. x.mu is held.
 func (x *Index) tell(special bool) {
 	const often = 200 * time.Millisecond
-	if x.o.Told == nil || !special && time.Since(x.told) < often {
+	if x.o.Report.Changed == nil || !special && time.Since(x.told) < often {
 		return
 	}
 	x.told = time.Now()
-	x.o.Told()
+	x.o.Report.Changed()
 }
 
 // forget takes a file out. x.mu is held.
@@ -318,7 +333,7 @@ func (x *Index) build(name string, data []byte, size int64) *segment.Segment {
 }
 
 func (x *Index) problem(err error) {
-	if err != nil && x.o.Problem != nil {
-		x.o.Problem(err)
+	if err != nil && x.o.Report.Problem != nil {
+		x.o.Report.Problem(err)
 	}
 }

@@ -58,13 +58,13 @@ func newProject(t *testing.T, files map[string]string) *project {
 
 func (p *project) options() index.Options {
 	return index.Options{
-		Files: workspace.Guard(p.disk, nil), Language: treesitter.Language,
+		Files: workspace.Guard(p.disk, nil), Sources: index.Sources{Language: treesitter.Language},
 		Changes: func(context.Context) ([]string, []string, bool, error) {
 			names := p.names
 			p.names = []string{}
 			return names, nil, false, nil
 		},
-		Problem: func(err error) { p.t.Error(err) },
+		Report: index.Report{Problem: func(err error) { p.t.Error(err) }},
 	}
 }
 
@@ -445,7 +445,7 @@ func BenchmarkEdit(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer disk.Close()
-	x := index.New(index.Options{Files: disk, Language: treesitter.Language, Changes: func(context.Context) ([]string, []string, bool, error) {
+	x := index.New(index.Options{Files: disk, Sources: index.Sources{Language: treesitter.Language}, Changes: func(context.Context) ([]string, []string, bool, error) {
 		return []string{"a.go"}, nil, false, nil
 	}})
 	defer x.Close()
@@ -485,7 +485,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for most, want := range map[int64]string{1: "", 1 << 30: "Quokka"} {
 		p := newProject(t, sample)
 		o := p.options()
-		o.MaxBytes = func() int64 { return most }
+		o.Bounds.Bytes = func() int64 { return most }
 		p.Index = index.New(o)
 		t.Cleanup(func() { p.Close() })
 		if got := names(p.ask(index.Query{Text: "next backoff"}).Hits); !strings.HasPrefix(got, "Backoff") {

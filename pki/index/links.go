@@ -100,7 +100,7 @@ func hasWord(text []byte, word string) bool {
 func (l *links) tied(part, file uint32) *linked {
 	seg := l.snap.parts[part].Segment
 	name := seg.Files[file].Path
-	lang := l.x.o.Language(name, nil)
+	lang := l.x.o.Sources.Language(name, nil)
 	t := new(linked)
 	if imports.Family(lang) == "" {
 		return t
@@ -218,7 +218,7 @@ func shared(a, b string) (n int) {
 // reaches reports whether one of a file's imports with such a last word leads to
 // a target.
 func (l *links) reaches(seg *segment.Segment, i importer, words []string, target string) (does bool) {
-	lang := l.x.o.Language(i.path, nil)
+	lang := l.x.o.Sources.Language(i.path, nil)
 	seg.Imports(i.file, func(written string) {
 		does = does || slices.Contains(words, imports.Word(lang, i.path, written)) && l.resolver.Resolve(lang, i.path, written) == target
 	})

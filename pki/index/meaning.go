@@ -250,7 +250,7 @@ func (x *Index) embedAll(since int) error {
 func (x *Index) toEmbed() []place {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	waits := x.o.Parse != nil && x.share() > 0
+	waits := x.o.Sources.Parse != nil && x.share() > 0
 	var list []place
 	live := make(map[*segment.Segment]bool, len(x.parts))
 	for _, p := range x.parts {

@@ -32,7 +32,7 @@ func meant(t *testing.T, s *embedserver.Server, change func(*index.Options)) (*p
 	p := newProject(t, cars)
 	said := make(chan struct{}, 1)
 	o := p.options()
-	o.Told = func() {
+	o.Report.Changed = func() {
 		select {
 		case said <- struct{}{}:
 		default:

@@ -28,7 +28,7 @@ func TestHistory(t *testing.T) {
 		o.History = func(context.Context) ([]history.Commit, bool, bool, error) {
 			return commits, calls.Add(1) == 1, false, nil
 		}
-		o.Told = func() {
+		o.Report.Changed = func() {
 			select {
 			case told <- struct{}{}:
 			default:
@@ -104,7 +104,7 @@ func TestNoHistory(t *testing.T) {
 	o.History = func(context.Context) ([]history.Commit, bool, bool, error) {
 		return nil, false, false, errors.New("no repository")
 	}
-	o.Problem = func(err error) { problems <- err }
+	o.Report.Problem = func(err error) { problems <- err }
 	x := index.New(o)
 	t.Cleanup(func() { x.Close() })
 	p.Index = x

@@ -66,7 +66,7 @@ func (q *wanted) next() (w want, ok bool) {
 
 // want asks for a parser's word about the files of hits.
 func (x *Index) want(view workspace.Files, parts []rank.Part, disk int, refs []rank.Ref) {
-	if x.o.Parse == nil {
+	if x.o.Sources.Parse == nil {
 		return
 	}
 	for _, r := range refs {
@@ -101,7 +101,7 @@ type refiner struct {
 
 // refine parses until the index is closed.
 func (x *Index) refine() {
-	r := refiner{x: x, in: NewIntake(x.o.Language, x.o.Hide), small: segment.NewBuilder(true), done: map[*part]bool{}}
+	r := refiner{x: x, in: NewIntake(x.o.Sources.Language, x.o.Hide), small: segment.NewBuilder(true), done: map[*part]bool{}}
 	defer r.flush()
 	select {
 	case <-x.Ready():
@@ -134,17 +134,17 @@ func (x *Index) refine() {
 
 // share is how much of a processor the rest may take, in percent.
 func (x *Index) share() int {
-	if x.o.Share == nil {
+	if x.o.Bounds.Share == nil {
 		return 0
 	}
-	return min(x.o.Share(), 100)
+	return min(x.o.Bounds.Share(), 100)
 }
 
 // one parses what an answer has named.
 func (r *refiner) one(w want) {
 	x := r.x
 	if w.text != nil {
-		if r.in.AddParsed(x.ctx, r.small, w.name, w.text, int64(len(w.text)), x.o.Parse) == nil {
+		if r.in.AddParsed(x.ctx, r.small, w.name, w.text, int64(len(w.text)), x.o.Sources.Parse) == nil {
 			x.views.replace(w.name, w.hash, r.small.Finish())
 			x.mu.Lock()
 			x.tell(true)
@@ -229,7 +229,7 @@ func (r *refiner) add(b *segment.Builder, at place) bool {
 	if err != nil || segment.Hash(data) != rec.Hash {
 		return false
 	}
-	return r.in.AddParsed(x.ctx, b, rec.Path, data, info.Size(), x.o.Parse) == nil
+	return r.in.AddParsed(x.ctx, b, rec.Path, data, info.Size(), x.o.Sources.Parse) == nil
 }
 
 // flush publishes the batch.

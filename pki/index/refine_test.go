@@ -27,8 +27,8 @@ func parsing(t *testing.T, files map[string]string, share int, parse func(contex
 	p := newProject(t, files)
 	said := make(chan struct{}, 1)
 	o := p.options()
-	o.Parse, o.Share = parse, func() int { return share }
-	o.Told = func() {
+	o.Sources.Parse, o.Bounds.Share = parse, func() int { return share }
+	o.Report.Changed = func() {
 		select {
 		case said <- struct{}{}:
 		default:
@@ -161,8 +161,8 @@ func TestParsedKept(t *testing.T) {
 	store := &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(kept) }}
 	p, said := parsing(t, map[string]string{"zoo.go": indented, "b.py": sample["web/server.py"]}, 100, extract)
 	o := p.options()
-	o.Store, o.Parse, o.Share = store, extract, func() int { return 100 }
-	o.Told = func() {
+	o.Store, o.Sources.Parse, o.Bounds.Share = store, extract, func() int { return 100 }
+	o.Report.Changed = func() {
 		select {
 		case said <- struct{}{}:
 		default:
@@ -173,7 +173,7 @@ func TestParsedKept(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.Parse = func(context.Context, string, []byte) ([]pki.Symbol, error) {
+	o.Sources.Parse = func(context.Context, string, []byte) ([]pki.Symbol, error) {
 		t.Error("something is parsed again")
 		return nil, nil
 	}

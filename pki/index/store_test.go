@@ -40,7 +40,7 @@ func (p *project) kept(dir string, q string) (answer string, read int64, problem
 	o := p.options()
 	o.Files = files
 	o.Store = &index.Store{Open: func(bool) (*os.Root, error) { return os.OpenRoot(dir) }}
-	o.Problem = func(err error) { problems = append(problems, err.Error()) }
+	o.Report.Problem = func(err error) { problems = append(problems, err.Error()) }
 	x := index.New(o)
 	p.Index = x
 	answer = names(p.ask(index.Query{Text: q}).Hits)
