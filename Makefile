@@ -110,11 +110,9 @@ vscode: vsix ## installs it into VS Code, or opens a workbench in the browser wi
 unit-vscode: vsix ## the extension is built, and what of it needs no VS Code is tested
 	$(call VSCODE_IN) node scripts/unit.mjs
 
-# A browser that is driven from outside loses a click now and then: what fails is tried once more, which is said.
 test-vscode: vsix ## its tests, in VS Code's own workbench; what runs longer than 10 minutes is ended, with all that it started
 	$(call VSCODE_IN,workbench) node scripts/unit.mjs && export VSIX=sidecar-$(VSCODE_TARGET).vsix && \
-	  tests() { timeout -k 20 600 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs; } && \
-	  { tests || { echo 'FAILED in the workbench; once more:' >&2; tests; }; }
+	  timeout -k 20 600 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs
 
 bench-vscode: vsix ## the extension's activation and a large tree, in VS Code's own workbench, beside what is promised
 	$(call VSCODE_IN,workbench) timeout -k 20 600 node bench/bench.mjs sidecar-$(VSCODE_TARGET).vsix

@@ -125,7 +125,7 @@ func (w *Workspace) editorDeps() editor.Deps {
 }
 
 // differs reports whether a file is another in one view than in the other.
-func differs(one, other workspace.Files, name string) bool {
+func differs(one, other workspace.Reader, name string) bool {
 	here, err := one.ReadFile(name)
 	if err != nil {
 		return true

@@ -145,7 +145,7 @@ func readText(files reader, name string) (string, error) {
 }
 
 // put opens, changes or closes one document.
-func (s *server) put(ctx context.Context, files workspace.Files, name, text string, ok bool) error {
+func (s *server) put(ctx context.Context, files workspace.Paths, name, text string, ok bool) error {
 	d := s.docs.open[name]
 	switch {
 	case !ok && d == nil:

@@ -123,7 +123,7 @@ func position(text *lsp.Document, enc lsp.Encoding, line, column int) lsp.Positi
 }
 
 // walk lists files below dir for which keep holds, at most limit, sorted.
-func walk(ctx context.Context, files workspace.Files, dir string, keep func(name string) bool, limit int) []string {
+func walk(ctx context.Context, files workspace.Walker, dir string, keep func(name string) bool, limit int) []string {
 	found := make(chan string, 64)
 	go func() {
 		defer close(found)

@@ -125,7 +125,7 @@ func (d *debts) settle(id string, o *owed, last int) bool {
 }
 
 // undone reports whether the files are as before the edits.
-func undone(files workspace.Files, edits []workspace.Change) bool {
+func undone(files workspace.Reader, edits []workspace.Change) bool {
 	for _, c := range edits {
 		now, err := files.ReadFile(c.Path)
 		if (err == nil) != (c.Before != nil) || !bytes.Equal(now, c.Before) {

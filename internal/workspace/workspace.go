@@ -13,10 +13,25 @@ import (
 // the view (fs.ValidPath); with several roots the first segment is the name of
 // the root. Every method is safe for concurrent use.
 type Files interface {
+	Reader
+	Walker
+	Paths
+
+	// Base returns the disk that the view ends at, nil if there is none, and
+	// the names that lie over it, sorted: those of files that the view shows
+	// otherwise than the disk has them, or hides.
+	Base() (disk *Disk, over []string)
+}
+
+// Reader reads files.
+type Reader interface {
 	fs.StatFS
 	fs.ReadFileFS
 	fs.ReadDirFS
+}
 
+// Walker finds files.
+type Walker interface {
 	// Walk visits the regular files below opts.Dir, each once, from several
 	// goroutines at a time and in no particular order. It returns the first
 	// error of visit (fs.SkipAll ends the walk without an error) or ctx.Err().
@@ -25,7 +40,10 @@ type Files interface {
 
 	// Ignored reports whether the ignore rules leave name out of a walk.
 	Ignored(name string, dir bool) bool
+}
 
+// Paths relates the names of a view to what callers write and programs see.
+type Paths interface {
 	// Resolve turns a path as a caller wrote it (relative, or absolute inside
 	// a root) into a name of this view. It fails with ErrOutside or, for a
 	// name that no file can have, fs.ErrInvalid.
@@ -39,11 +57,6 @@ type Files interface {
 	// Abs returns the operating system's path of name, for URIs and for
 	// programs that are run; never for a model.
 	Abs(name string) string
-
-	// Base returns the disk that the view ends at, nil if there is none, and
-	// the names that lie over it, sorted: those of files that the view shows
-	// otherwise than the disk has them, or hides.
-	Base() (disk *Disk, over []string)
 }
 
 // Overlaid returns the names that open buffers or pending edits lay over the

@@ -19,7 +19,7 @@ type piece struct {
 
 // missing is pieces for a file of a segment, as files show it. It has no units
 // if that is another text than the segment's.
-func (m *meaning) missing(files workspace.Files, seg *segment.Segment, file uint32) (list []piece, known int) {
+func (m *meaning) missing(files workspace.Reader, seg *segment.Segment, file uint32) (list []piece, known int) {
 	rec := &seg.Files[file]
 	data, err := files.ReadFile(rec.Path)
 	if err != nil || segment.Hash(data) != rec.Hash {

@@ -65,7 +65,7 @@ func (q *wanted) next() (w want, ok bool) {
 }
 
 // want asks for a parser's word about the files of hits.
-func (x *Index) want(view workspace.Files, parts []rank.Part, disk int, refs []rank.Ref) {
+func (x *Index) want(view workspace.Reader, parts []rank.Part, disk int, refs []rank.Ref) {
 	if x.o.Sources.Parse == nil {
 		return
 	}

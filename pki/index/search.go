@@ -183,7 +183,7 @@ func (x *Index) names(snap snapshot) *segment.Directory {
 }
 
 // readableIn reports whether a view still shows a file to its reader.
-func readableIn(view workspace.Files) func(name string) bool {
+func readableIn(view workspace.Reader) func(name string) bool {
 	known := map[string]bool{}
 	return func(name string) bool {
 		ok, asked := known[name]
@@ -197,7 +197,7 @@ func readableIn(view workspace.Files) func(name string) bool {
 }
 
 // textsOf returns what reads the source of a unit.
-func textsOf(view workspace.Files, parts []rank.Part) func(rank.Ref) []byte {
+func textsOf(view workspace.Reader, parts []rank.Part) func(rank.Ref) []byte {
 	files := map[string][]byte{}
 	return func(r rank.Ref) []byte {
 		u := &parts[r.Part].Units[r.Unit]

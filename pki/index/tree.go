@@ -140,7 +140,7 @@ type description struct {
 }
 
 // of returns the description that a file is, as a view shows it.
-func (d *described) of(view workspace.Files, f *segment.File) (imports.Description, bool) {
+func (d *described) of(view workspace.Reader, f *segment.File) (imports.Description, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known, ok := d.read[f.Path]

@@ -77,7 +77,7 @@ func rootsOf(files workspace.Files) ([]string, error) {
 
 // pathName resolves a path argument. What could be meant as an option, or can't
 // be shown, is refused.
-func pathName(files workspace.Files, written string) (string, error) {
+func pathName(files workspace.Paths, written string) (string, error) {
 	if strings.HasPrefix(written, "-") {
 		return "", tools.Errorf(tools.InvalidArguments, "path: %q begins with a dash; write ./%s for a file of that name", written, written)
 	}
