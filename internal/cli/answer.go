@@ -28,8 +28,8 @@ func queries() []served {
 func AnswerPerson(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in := json.NewDecoder(io.LimitReader(conn, maxAsked))
-	var q asked
+	in := json.NewDecoder(io.LimitReader(conn, maxRequest))
+	var q queryRequest
 	if in.Decode(&q) != nil {
 		return
 	}
@@ -37,29 +37,29 @@ func AnswerPerson(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
 		_, _ = io.Copy(io.Discard, conn) // until whoever asks has gone
 		cancel()
 	}()
-	var t told
+	var t queryReply
 	answer, err := answerQuery(ctx, c, q, own)
 	if err == nil {
 		t.Answer, err = encode(answer)
 	}
 	if err != nil {
 		var usage *usageError
-		t = told{Error: c.Hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
+		t = queryReply{Error: c.Hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
 	}
 	if data, err := encode(t); err == nil {
 		_, _ = conn.Write(data)
 	}
 }
 
-// maxAsked bounds a query, in bytes.
-const maxAsked = 64 << 20
+// maxRequest bounds a query, in bytes.
+const maxRequest = 64 << 20
 
 // errNoPerson refuses programs that this process has started: they work for an
 // agent, if for anybody, and decide nothing.
 var errNoPerson = errors.New("the server answers people, and this was started by the server itself; run it in a terminal of your own")
 
 // answerQuery does what a command line asks.
-func answerQuery(ctx context.Context, c *app.Client, q asked, own bool) (any, error) {
+func answerQuery(ctx context.Context, c *app.Client, q queryRequest, own bool) (any, error) {
 	if own {
 		return nil, errNoPerson
 	}

@@ -81,7 +81,7 @@ func (c *cli) auditVerify(ctx context.Context) error {
 		}
 	}
 	if err == nil && len(rep.Faults) > 0 {
-		return errSaid
+		return errReported
 	}
 	return err
 }

@@ -137,7 +137,7 @@ func (c *cli) tell(res *dispatch.Result) error {
 		fmt.Fprintf(c.Err, "%s: %s\n", res.Error.Code, res.Content)
 	}
 	if !res.OK {
-		return errSaid
+		return errReported
 	}
 	return nil
 }

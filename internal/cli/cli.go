@@ -81,8 +81,8 @@ func (e *usageError) Error() string { return e.text }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// errSaid ends a run whose failure has been told already.
-var errSaid = errors.New("failed")
+// errReported ends a run whose failure has been reported already.
+var errReported = errors.New("failed")
 
 // exitCode is the end of a process that stands in for another program.
 type exitCode int

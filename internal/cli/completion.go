@@ -153,7 +153,7 @@ func setFlags(f *flag.FlagSet, words []string) (args []string, waits string) {
 			}
 			value = words[i]
 		}
-		_ = f.Set(name, value) // a value that is wrong is told when the line is run
+		_ = f.Set(name, value) // a wrong value is reported when the line is run
 	}
 	return args, ""
 }
@@ -218,7 +218,7 @@ func toolNames(ctx context.Context, c *cli, done []string, _ string) []candidate
 	if len(done) > 0 {
 		return nil
 	}
-	list, err := ask(ctx, c, toolList, toolsAsked{})
+	list, err := ask(ctx, c, toolList, toolsQuery{})
 	if err != nil {
 		return nil
 	}

@@ -67,7 +67,7 @@ func doctor(ctx context.Context, c *cli) error {
 		}
 	}
 	if bad {
-		return errSaid
+		return errReported
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ var knowledgeStatus = query[struct{}, server.KnowledgeStatus]{name: "knowledge s
 	return serve.IndexStatus(w.Index)
 }}
 
-func useKnowledge(ctx context.Context, c *cli) error {
+func knowledgeCommand(ctx context.Context, c *cli) error {
 	verb := "status"
 	if len(c.args) > 0 {
 		verb, c.args = c.args[0], c.args[1:]

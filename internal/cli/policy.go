@@ -16,8 +16,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
 
-// lookAtPolicy is the command policy.
-func lookAtPolicy(ctx context.Context, c *cli) error {
+// policyCommand is the command policy.
+func policyCommand(ctx context.Context, c *cli) error {
 	verb := ""
 	if len(c.args) > 0 {
 		verb = c.args[0]

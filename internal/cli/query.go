@@ -37,13 +37,13 @@ func (q query[A, R]) serve(ctx context.Context, w *app.Workspace, args json.RawM
 	return q.answer(ctx, w, a)
 }
 
-// asked is a query on its way, and told is its answer. Each is one line.
-type asked struct {
+// queryRequest is a query on its way, and queryReply is its answer. Each is one line.
+type queryRequest struct {
 	Query string          `json:"query"`
 	Args  json.RawMessage `json:"args"`
 }
 
-type told struct {
+type queryReply struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 	Error  string          `json:"error,omitempty"`
 	Usage  bool            `json:"usage,omitempty"` // the command line makes no sense
@@ -89,12 +89,12 @@ func (c *cli) askThere(ctx context.Context, name string, args, answer any) (ther
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	data, err := encode(args)
 	if err == nil {
-		data, err = encode(asked{name, data})
+		data, err = encode(queryRequest{name, data})
 	}
 	if err == nil {
 		_, err = conn.Write(data)
 	}
-	var t told
+	var t queryReply
 	if err == nil {
 		err = json.NewDecoder(conn).Decode(&t)
 	}

@@ -57,7 +57,7 @@ type failureLine struct {
 	Error string `json:"error"`
 }
 
-func reviewEdits(ctx context.Context, c *cli) error {
+func reviewCommand(ctx context.Context, c *cli) error {
 	verb := "list"
 	if len(c.args) > 0 {
 		verb, c.args = c.args[0], c.args[1:]
@@ -269,7 +269,7 @@ func decide(q query[reviewWords, reviewOutcome], did string) func(context.Contex
 			return err
 		}
 		if len(r.Failed) > 0 || slices.ContainsFunc(r.Commits, func(q commitLine) bool { return q.Error != "" }) {
-			return errSaid
+			return errReported
 		}
 		return nil
 	}

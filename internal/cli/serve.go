@@ -21,7 +21,7 @@ func serveLSP(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	set, _ := config.Load(user) // problems are told to the client when it is there
+	set, _ := config.Load(user) // problems are reported to the client when it is there
 	level := new(slog.LevelVar)
 	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, set.String("log.level")))); err != nil {
 		return usagef("--log-level: %v", err)

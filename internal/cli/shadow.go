@@ -31,7 +31,7 @@ var (
 	shadowFill = query[string, struct{}]{name: "shadow fill", answer: func(ctx context.Context, w *app.Workspace, id string) (struct{}, error) {
 		return struct{}{}, w.ShadowsForPeople().Materialize(ctx, id)
 	}}
-	shadowList = query[struct{}, shadowsThere]{name: "shadow list", answer: shadowsOf}
+	shadowList = query[struct{}, shadowsReply]{name: "shadow list", answer: shadowsOf}
 	shadowDiff = query[string, shadow.Diff]{name: "shadow diff", answer: func(ctx context.Context, w *app.Workspace, id string) (shadow.Diff, error) {
 		return w.ShadowsForPeople().Diff(ctx, id)
 	}}
@@ -55,13 +55,13 @@ type shadowInto struct {
 	Into string `json:"into"`
 }
 
-type shadowsThere struct {
+type shadowsReply struct {
 	Shadows []shadow.Shadow `json:"shadows"`
 	Damaged []string        `json:"damaged,omitempty"` // which can't be used, and why
 }
 
-// shadowWork works with shadow workspaces.
-func shadowWork(ctx context.Context, c *cli) error {
+// shadowCommand works with shadow workspaces.
+func shadowCommand(ctx context.Context, c *cli) error {
 	name, id := "list", ""
 	if len(c.args) > 0 {
 		name = c.args[0]
@@ -105,9 +105,9 @@ func fillShadow(ctx context.Context, c *cli, id string) error {
 	return c.print(map[string]string{"filled": id})
 }
 
-func shadowsOf(ctx context.Context, w *app.Workspace, _ struct{}) (shadowsThere, error) {
+func shadowsOf(ctx context.Context, w *app.Workspace, _ struct{}) (shadowsReply, error) {
 	all, err := w.ShadowsForPeople().List(ctx)
-	out := shadowsThere{Shadows: []shadow.Shadow{}}
+	out := shadowsReply{Shadows: []shadow.Shadow{}}
 	for _, i := range all {
 		if i.Damage != nil {
 			out.Damaged = append(out.Damaged, fmt.Sprintf("%s can't be used: %v", i.ID, i.Damage))
@@ -180,7 +180,7 @@ func mergeShadow(ctx context.Context, c *cli, id string) error {
 		}
 	}
 	if len(m.Conflicts)+len(m.Skipped) > 0 { // who discards it next should not think that all of it is merged
-		return errSaid
+		return errReported
 	}
 	return nil
 }

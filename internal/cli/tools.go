@@ -28,7 +28,7 @@ func listTools(ctx context.Context, c *cli) error {
 	if len(c.args) == 1 && c.format == "" {
 		return c.showTool(ctx, c.args[0])
 	}
-	list, err := ask(ctx, c, toolList, toolsAsked{c.format, c.strict, strings.Join(c.args, "")})
+	list, err := ask(ctx, c, toolList, toolsQuery{c.format, c.strict, strings.Join(c.args, "")})
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func listTools(ctx context.Context, c *cli) error {
 
 // What is asked about tools.
 var (
-	toolList   = query[toolsAsked, toolsTold]{name: "tools list", answer: tellTools}
+	toolList   = query[toolsQuery, toolsReply]{name: "tools list", answer: answerTools}
 	toolManual = query[string, tools.Manual]{name: "tools show", answer: func(_ context.Context, w *app.Workspace, name string) (tools.Manual, error) {
 		t, err := find(w, name)
 		if err != nil {
@@ -58,13 +58,13 @@ var (
 	}}
 )
 
-type toolsAsked struct {
+type toolsQuery struct {
 	Format string `json:"format,omitempty"` // "": a table
 	Strict *bool  `json:"strict,omitempty"` // nil: follows the setting
 	Name   string `json:"name,omitempty"`   // of the only one
 }
 
-type toolsTold struct {
+type toolsReply struct {
 	Tools   []toolRow       `json:"tools,omitempty"` // the table
 	Text    string          `json:"text,omitempty"`  // of the format text
 	Encoded json.RawMessage `json:"encoded,omitempty"`
@@ -76,8 +76,8 @@ type toolRow struct {
 	Title  string       `json:"title"`
 }
 
-func tellTools(_ context.Context, w *app.Workspace, a toolsAsked) (toolsTold, error) {
-	var out toolsTold
+func answerTools(_ context.Context, w *app.Workspace, a toolsQuery) (toolsReply, error) {
+	var out toolsReply
 	format := tools.Format(a.Format)
 	list, _, err := w.Dispatch.List(dispatch.ListRequest{Model: format.ForModels()})
 	if err != nil {
