@@ -1,25 +1,14 @@
-// Package app builds a server of its parts. What lives differently long is built
-// apart:
-//
-//	Client            as long as a connection: settings, sessions, events, workers
-//	 └─ Home          as long as one state directory: review queue, audit log, shadows
-//	     └─ Workspace as long as a set of folders: files, indexes, processes, dispatcher
-//
-// When the client changes its folders, a new Workspace comes in the place of the
-// old one, which ends with its last call. The Home stays if its directory does.
 package app
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
@@ -27,85 +16,15 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
-	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
-	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
-
-// Options are what differs between those who open a workspace. Log is needed.
-type Options struct {
-	Log     *slog.Logger
-	Level   *slog.LevelVar    // follows the setting log.level; nil: nothing does
-	Program string            // this program's path, which is started again for what is confined; "" confines nothing
-	Layers  []json.RawMessage // settings of the client
-	Mode    string            // of the default session; "": that of the settings
-	Queue   QueueUse
-
-	// Resident says that the process stays: what changes is watched, and searches
-	// remember what they read.
-	Resident bool
-
-	User User
-
-	// Person serves a command line of a person, over the socket of the workspace;
-	// own: this process has started the program. nil serves none.
-	Person func(ctx context.Context, c *Client, conn net.Conn, own bool)
-}
-
-// User is the way to whoever uses the workspace. What is nil is not there.
-type User struct {
-	Approver    dispatch.Approver
-	People      editor.People
-	Diagnostics Diagnostics // what the editor shows
-
-	Warn          func(text string)                        // puts a text before the user
-	QueueChanged  func()                                   // the review queue changed
-	IndexChanged  func()                                   // the project index changed
-	OpenDocuments func(base workspace.View) workspace.View // the files as the user sees them
-}
-
-// Diagnostics are what the editor shows against files: *server.Diagnostics.
-type Diagnostics interface {
-	Shown(ctx context.Context, name string) ([]langserver.Problem, error)
-}
-
-// QueueUse says when the review queue is opened. It is not opened without need,
-// because that leaves traces in the workspace.
-type QueueUse int
-
-// The uses of the queue.
-const (
-	QueueNever  QueueUse = iota
-	QueueByMode          // when the mode holds edits there, or there may be some
-	QueueAlways
-)
-
-// ErrMode says that there is no mode of that name.
-var ErrMode = errors.New("there is no such mode")
-
-// Client is who the server works for: an editor, an agent, or a command line.
-type Client struct {
-	Settings *live.Settings
-	Sessions *session.Store
-	Bus      *events.Bus
-	Hide     *redact.Redactor
-	Parsers  *worker.Parsers
-
-	o    Options
-	host *endpoint.Host // nil: nobody attaches
-
-	home      atomic.Pointer[Home]
-	workspace atomic.Pointer[Workspace] // nil: the client has no folder open
-	ending    sync.WaitGroup            // workspaces that were replaced, until their calls have ended
-	left      []string                  // folders that were the first and are not now
-	close     func() error
-}
 
 // NewClient returns a client that has no folder open.
 func NewClient(o Options) *Client {
@@ -188,6 +107,10 @@ func (c *Client) openFirst(ctx context.Context, folders []workspace.Folder) (*Wo
 	}
 	c.begin(w)
 	return w, nil
+}
+
+func (c *Client) openHome(dir string) (*Home, error) {
+	return newHome(statedir.Dir(dir), homeOptions{settings: c.Settings, hide: c.Hide, log: c.o.Log, user: c})
 }
 
 // replace opens folders in the place of those of before.

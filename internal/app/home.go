@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"time"
 
@@ -14,46 +13,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/decisions"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
-
-// Home is what one state directory holds: it lives as long as a workspace has
-// that directory.
-type Home struct {
-	Dir      statedir.Dir
-	Err      error               // Dir must not be used
-	Queue    *pendingedits.Store // nil: QueueErr says why
-	QueueErr error
-	Audit    *auditlog.Log // nil: Err says why
-	Shadows  *shadow.Manager
-
-	commits *batchcommit.Committer
-	options homeOptions
-}
-
-// homeOptions are what a Home is made with.
-type homeOptions struct {
-	settings *live.Settings
-	hide     *redact.Redactor
-	log      *slog.Logger
-	user     queueUser
-}
-
-// queueUser hears of the review queue.
-type queueUser interface {
-	tell(session, text string)
-	queueChanged()
-	Warn(text string)
-}
-
-func (c *Client) openHome(dir string) (*Home, error) {
-	return newHome(statedir.Dir(dir), homeOptions{settings: c.Settings, hide: c.Hide, log: c.o.Log, user: c})
-}
 
 // newHome opens what is in a directory, except for the review queue.
 func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
@@ -128,27 +93,12 @@ func (h *Home) LockedOut() error {
 	return h.Queue.Locked()
 }
 
-// VerifyAudit reads the audit log and says whether it is as it was written.
-func (h *Home) VerifyAudit() (auditlog.Report, error) {
-	if err := h.flushAudit(); err != nil {
-		return auditlog.Report{}, err
-	}
-	return auditlog.Verify(h.Dir.Logs())
-}
-
-// FindAudit returns records of the audit log.
-func (h *Home) FindAudit(q auditlog.Query) ([]auditlog.Record, error) {
-	if err := h.flushAudit(); err != nil {
-		return nil, err
-	}
-	return auditlog.Find(h.Dir.Logs(), q)
-}
-
-func (h *Home) flushAudit() error {
+// Records is the audit log, or why there is none.
+func (h *Home) Records() (*auditlog.Log, error) {
 	if h.Audit == nil {
-		return h.Err
+		return nil, h.Err
 	}
-	return h.Audit.Flush()
+	return h.Audit, nil
 }
 
 // rootOf is the directory that stands for the folder in a shadow.

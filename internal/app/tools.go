@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
@@ -119,19 +118,9 @@ func (w *Workspace) editorDeps() editor.Deps {
 		if err != nil {
 			return editor.Shown{}, false
 		}
-		return editor.Shown{Problems: list, Stale: func(name string) bool { return differs(files, w.Live, name) }}, true
+		return editor.Shown{Problems: list, Stale: func(name string) bool { return workspace.Differs(files, w.Live, name) }}, true
 	}
 	return deps
-}
-
-// differs reports whether a file is another in one view than in the other.
-func differs(one, other workspace.Reader, name string) bool {
-	here, err := one.ReadFile(name)
-	if err != nil {
-		return true
-	}
-	there, err := other.ReadFile(name)
-	return err != nil || !bytes.Equal(here, there)
 }
 
 // pager is the dispatcher's pages for the tool that reads them.

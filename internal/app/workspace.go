@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
@@ -31,29 +30,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
-
-// Workspace is everything between a client and the files of one set of folders.
-type Workspace struct {
-	Client *Client
-	Home   *Home
-
-	Disk     *workspace.Disk
-	Live     workspace.View // as the user sees the files
-	Registry *tools.Registry
-	Dispatch *dispatch.Dispatcher
-	Index    *indexing.Knowledge
-	Confiner *confine.Confiner
-	Servers  *langserver.Pool
-	Sources  *source.Manager   // of MCP; nil: the process doesn't stay
-	Checker  *precheck.Checker // nil: nobody waits for what it finds
-	Problems live.Problems     // what the user should know: settings, recovery, the queue
-
-	repos   *repos.Repos
-	watch   *watch.Lazy
-	texts   *textindex.Index // nil: the process doesn't stay
-	values  *secrets.Values
-	shadows *shadow.Open
-}
 
 // build makes the parts, from the files up. before is the workspace in whose
 // place this one comes; nil: it is the first. What was made is closed if the

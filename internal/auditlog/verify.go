@@ -67,6 +67,22 @@ type Query struct {
 	Limit                     int // the newest so many; 0 means 100
 }
 
+// Verify writes what waits, then reads the whole log.
+func (l *Log) Verify() (Report, error) {
+	if err := l.Flush(); err != nil {
+		return Report{}, err
+	}
+	return Verify(l.dir)
+}
+
+// Find writes what waits, then finds records.
+func (l *Log) Find(q Query) ([]Record, error) {
+	if err := l.Flush(); err != nil {
+		return nil, err
+	}
+	return Find(l.dir, q)
+}
+
 // Find returns the newest records that q chooses, oldest first. Damaged lines
 // are passed over: Verify reports them.
 func Find(dir string, q Query) ([]Record, error) {

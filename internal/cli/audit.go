@@ -15,10 +15,18 @@ import (
 // What is asked about the record.
 var (
 	auditList = query[auditlog.Query, []auditlog.Record]{name: "audit list", answer: func(_ context.Context, w *app.Workspace, q auditlog.Query) ([]auditlog.Record, error) {
-		return w.Home.FindAudit(q)
+		log, err := w.Home.Records()
+		if err != nil {
+			return nil, err
+		}
+		return log.Find(q)
 	}}
 	auditVerify = query[struct{}, auditlog.Report]{name: "audit verify", answer: func(_ context.Context, w *app.Workspace, _ struct{}) (auditlog.Report, error) {
-		return w.Home.VerifyAudit()
+		log, err := w.Home.Records()
+		if err != nil {
+			return auditlog.Report{}, err
+		}
+		return log.Verify()
 	}}
 )
 

@@ -122,15 +122,21 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		c.Log().Warn("start", "problem", p)
 	}
 	core := &server.Core{
-		Dispatch:  w.Dispatch,
-		Sessions:  c.Sessions,
-		Review:    w.Home.Queue,
-		NoReview:  w.Home.QueueErr,
-		Batch:     c.Batch,
-		Modes:     c.modes,
-		Bus:       c.Bus,
-		Shadows:   w.ShadowsForPeople(),
-		Audit:     func() (any, error) { return w.Home.VerifyAudit() },
+		Dispatch: w.Dispatch,
+		Sessions: c.Sessions,
+		Review:   w.Home.Queue,
+		NoReview: w.Home.QueueErr,
+		Batch:    c.Batch,
+		Modes:    c.modes,
+		Bus:      c.Bus,
+		Shadows:  w.ShadowsForPeople(),
+		Audit: func() (any, error) {
+			log, err := w.Home.Records()
+			if err != nil {
+				return nil, err
+			}
+			return log.Verify()
+		},
 		Knowledge: projectIndex{w.Index},
 		Backend:   backend.Backends{Settings: c.Settings}.Describe,
 

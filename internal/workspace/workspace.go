@@ -4,6 +4,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -186,3 +187,13 @@ var (
 	ErrBinary    = errors.New("the file is binary")
 	ErrSpecial   = errors.New("not a regular file")
 )
+
+// Differs reports whether a file is another in one view than in the other.
+func Differs(one, other Reader, name string) bool {
+	here, err := one.ReadFile(name)
+	if err != nil {
+		return true
+	}
+	there, err := other.ReadFile(name)
+	return err != nil || !bytes.Equal(here, there)
+}

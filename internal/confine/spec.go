@@ -1,0 +1,97 @@
+package confine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/settle"
+)
+
+// Spec is what a child process may see and do, and what is looked after while it
+// does.
+type Spec struct {
+	sandbox.Spec
+	areas []settle.Area
+}
+
+// Spec makes the Spec of child processes in root. Nothing runs when not all is
+// known that must be hidden.
+func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
+	home, err := c.home()
+	if err != nil {
+		return Spec{}, err
+	}
+	spec := Spec{Spec: base(c.o.Settings.Now(), root)}
+	spec.Home = home
+	repo, repoErr := c.o.Repos.Open(ctx, root)
+	level, err := c.box.LevelFor(spec.Mode)
+	if err == nil && level > sandbox.None {
+		hidden, err := c.surroundings(ctx, &spec.Spec)
+		if err != nil {
+			return spec, fmt.Errorf("it is not known what must be hidden from a command: %w", err)
+		}
+		var tracked []string
+		if repoErr == nil {
+			tracked, hidden = c.tracked.split(repo, hidden)
+		}
+		if err := hide(&spec.Spec, tracked, hidden); err != nil && level >= sandbox.Bubblewrap {
+			return spec, err
+		}
+		if spec.areas, err = areasOf(&spec.Spec); err != nil {
+			return spec, err
+		}
+	}
+	gitDir := ""
+	if repoErr == nil {
+		gitDir = repo.GitDir
+	}
+	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0); err != nil {
+		return spec, err
+	}
+	if repoErr == nil && repo.CommonDir != filepath.Join(repo.Dir, ".git") {
+		// A linked working tree has its repository elsewhere: a commit can be made
+		// there, but nothing that git runs and no branch of others changed.
+		spec.ReadOnly = append(spec.ReadOnly, repo.CommonDir)
+		spec.Writable = append(spec.Writable, repo.GitDir, filepath.Join(repo.CommonDir, "objects"))
+	}
+	return spec, nil
+}
+
+// home is the home that child processes have.
+func (c *Confiner) home() (string, error) {
+	if c.o.NoHome != nil {
+		return "", c.o.NoHome
+	}
+	return c.o.Home.CommandHome()
+}
+
+// Secrets lists the files in root that are hidden from commands, and those of
+// them that git tracks. It fails when no command is run.
+func (c *Confiner) Secrets(ctx context.Context, root string) (all, tracked []string, err error) {
+	spec := base(c.o.Settings.Now(), root)
+	if all, err = c.surroundings(ctx, &spec); err != nil {
+		return nil, nil, fmt.Errorf("what is to be hidden from commands is not known, so none is run: %w", err)
+	}
+	rest := all
+	if repo, err := c.o.Repos.Open(ctx, root); err == nil {
+		tracked, rest = c.tracked.split(repo, all)
+	}
+	if err := hide(&spec, tracked, rest); err != nil {
+		return nil, nil, fmt.Errorf("no command is run: %w", err)
+	}
+	return all, tracked, nil
+}
+
+// Try runs a command that does nothing in root, with what the settings say.
+func Try(ctx context.Context, program, root string, set *config.Settings) error {
+	s := newSandbox(program)
+	defer s.Close()
+	cmd, err := s.Command(ctx, base(set, root), root, "true")
+	if err != nil {
+		return err
+	}
+	return cmd.Run()
+}
