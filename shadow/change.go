@@ -17,6 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -171,7 +172,7 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 	for _, f := range found {
 		var c change
 		if e := entryOf(base, f.Path); e != nil {
-			c.old = side{e.Path, e.Mode, e.Hash, -1}
+			c.old = side{e.Name, e.Mode, e.Hash, -1}
 		}
 		if f.Mode != 0 {
 			c.new = side{f.Path, f.Mode, f.Hash, f.Size}
@@ -192,7 +193,7 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 // scan compares what the shadow's directory has with base. Of a lazy shadow
 // that is what was taken over, and what base hasn't; ignore files are read as
 // its view has them.
-func (m *Manager) scan(ctx context.Context, t *tree, base *gitrepo.Index) ([]gitrepo.Found, error) {
+func (m *Manager) scan(ctx context.Context, t *tree, base *index.Index) ([]gitrepo.Found, error) {
 	own := m.ownFiles(t.repo)
 	o := gitrepo.ScanOptions{Tracked: trackedIn(t.linked.GitDir, base), Skip: own, Inside: func(name string) { t.inside = append(t.inside, name) }}
 	taken, err := readTaken(t.lazyPath())
@@ -202,13 +203,13 @@ func (m *Manager) scan(ctx context.Context, t *tree, base *gitrepo.Index) ([]git
 	if err != nil {
 		return nil, err
 	}
-	in := &gitrepo.Index{Version: 2}
+	in := index.New()
 	out := map[string]bool{}
 	for _, e := range base.Entries {
-		if taken[e.Path] {
+		if taken[e.Name] {
 			in.Entries = append(in.Entries, e)
 		} else {
-			out[e.Path] = true
+			out[e.Name] = true
 		}
 	}
 	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: t.Path}}, workspace.DiskOptions{})
@@ -229,19 +230,19 @@ func (m *Manager) scan(ctx context.Context, t *tree, base *gitrepo.Index) ([]git
 
 // trackedIn are the files that a working tree's own index has and the base has
 // not, with their directories: no ignore rule excludes them.
-func trackedIn(gitDir string, base *gitrepo.Index) map[string]bool {
-	now, err := gitrepo.ReadIndex(filepath.Join(gitDir, "index"))
+func trackedIn(gitDir string, base *index.Index) map[string]bool {
+	now, err := index.Read(filepath.Join(gitDir, "index"))
 	if err != nil {
 		return nil
 	}
 	own := map[string]bool{}
 	k := 0
 	for i := range now.Entries {
-		name := now.Entries[i].Path
-		for k < len(base.Entries) && base.Entries[k].Path < name {
+		name := now.Entries[i].Name
+		for k < len(base.Entries) && base.Entries[k].Name < name {
 			k++
 		}
-		if k < len(base.Entries) && base.Entries[k].Path == name {
+		if k < len(base.Entries) && base.Entries[k].Name == name {
 			continue
 		}
 		for ; name != "." && !own[name]; name = path.Dir(name) {

@@ -14,6 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -134,7 +136,7 @@ type creation struct {
 	r       CreateRequest
 	repo    *gitrepo.Repo
 	commit  plumbing.Hash
-	want    *gitrepo.Index // the files of the commit
+	want    *index.Index // the files of the commit
 	main    mainTree
 	changes []uncommitted
 
@@ -146,7 +148,7 @@ type creation struct {
 
 // mainTree is what the main tree's index says, if it can be read.
 type mainTree struct {
-	index *gitrepo.Index
+	index *index.Index
 	racy  int64
 	err   error
 }
@@ -156,7 +158,7 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 	c := &creation{m: m, r: r, repo: repo}
 	var err error
 	if c.commit, err = repo.Resolve(r.Base); err != nil {
-		if errors.Is(err, gitrepo.ErrUnsupported) {
+		if errors.Is(err, gitfile.ErrUnsupported) {
 			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 		}
 		if !errors.Is(err, gitrepo.ErrRevision) && !errors.Is(err, gitrepo.ErrNoSuchRev) {
@@ -171,7 +173,7 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 	if err != nil {
 		return nil, err
 	}
-	if r.Lazy && repo.Conversions(&gitrepo.Index{}).Plumbing == nil && !r.IncludeUncommitted && !hasInclude(repo.Dir) {
+	if r.Lazy && repo.Conversions(index.New()).Plumbing == nil && !r.IncludeUncommitted && !hasInclude(repo.Dir) {
 		return c, nil // nothing depends on what the files are
 	}
 	c.main = readMain(repo)
@@ -203,13 +205,13 @@ func readMain(repo *gitrepo.Repo) mainTree {
 	path := filepath.Join(repo.GitDir, "index")
 	info, err := os.Stat(path)
 	if err != nil {
-		return mainTree{index: &gitrepo.Index{Version: 2}}
+		return mainTree{index: index.New()}
 	}
-	index, err := gitrepo.ReadIndex(path)
+	x, err := index.Read(path)
 	if err != nil {
 		return mainTree{err: err}
 	}
-	return mainTree{index: index, racy: info.ModTime().Unix()}
+	return mainTree{index: x, racy: info.ModTime().Unix()}
 }
 
 // make makes what was planned.
@@ -343,7 +345,7 @@ func (c *creation) publish() (*tree, error) {
 
 // place makes the directory in which the files gather, if possible one that
 // was used before: then have says what is in it.
-func (c *creation) place() (have *gitrepo.Index, err error) {
+func (c *creation) place() (have *index.Index, err error) {
 	temp := c.tempName()
 	if have := c.m.fromPool(temp, c.tempName()); have != nil {
 		c.temp = temp
@@ -365,7 +367,7 @@ func (c *creation) tempName() string {
 	return filepath.Join(c.m.home(), newPrefix+random()+"-"+c.r.ID)
 }
 
-func (c *creation) fill(ctx context.Context, have *gitrepo.Index, converted func(string) bool) error {
+func (c *creation) fill(ctx context.Context, have *index.Index, converted func(string) bool) error {
 	f := gitrepo.Fill{
 		Dir: c.temp, Want: c.want, Have: have,
 		From: c.repo.Dir, FromIndex: c.main.index, Racy: c.main.racy,
@@ -395,7 +397,7 @@ func (c *creation) finish(ctx context.Context, l gitrepo.Linked, dir string, rec
 	if err := c.m.include(ctx, c.repo, base, dir); err != nil {
 		return err
 	}
-	if err := gitrepo.WriteIndex(filepath.Join(l.Own(), baseFile), base); err != nil {
+	if err := index.Write(filepath.Join(l.Own(), baseFile), base); err != nil {
 		return err
 	}
 	return rec.write(l)
@@ -446,7 +448,7 @@ func (c *creation) byGit(ctx context.Context) (*tree, error) {
 		err = os.Remove(filepath.Join(l.GitDir, "locked")) // see sweepOne
 	}
 	if err == nil {
-		err = gitrepo.StatAll(l.Dir, c.want)
+		err = index.StatAll(l.Dir, c.want)
 	}
 	if err == nil {
 		err = c.finish(ctx, l, l.Dir, record{Base: c.commit.String(), CreatedAt: time.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: true})

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
 // Discarded says what went with a shadow.
@@ -103,7 +105,7 @@ func (m *Manager) retire(repo *gitrepo.Repo, old, base string) {
 
 // clean removes all that is not as the index base says.
 func clean(repo *gitrepo.Repo, dir, base string) error {
-	x, err := gitrepo.ReadIndex(base)
+	x, err := index.Read(base)
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (t *tree) lost() []string {
 	if err != nil {
 		return nil
 	}
-	base, _ := gitrepo.ParseHash(t.Base)
+	base, _ := object.ParseHash(t.Base)
 	commits, _ := repo.Unreferenced(base, maxCommits) // what can't be read can't be named
 	return commits
 }

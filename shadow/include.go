@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -47,7 +48,7 @@ type including struct {
 
 // include copies and links ignored files of the main tree into dir, the new
 // tree, whose files are base.
-func (m *Manager) include(ctx context.Context, repo *gitrepo.Repo, base *gitrepo.Index, dir string) error {
+func (m *Manager) include(ctx context.Context, repo *gitrepo.Repo, base *index.Index, dir string) error {
 	from, err := os.OpenRoot(repo.Dir)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (m *Manager) include(ctx context.Context, repo *gitrepo.Repo, base *gitrepo
 	}
 	i.parse(string(text))
 	for k := range base.Entries {
-		for name := base.Entries[k].Path; name != "." && !i.tracked[name]; name = path.Dir(name) {
+		for name := base.Entries[k].Name; name != "." && !i.tracked[name]; name = path.Dir(name) {
 			i.tracked[name] = true
 		}
 	}

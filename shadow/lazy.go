@@ -16,6 +16,8 @@ import (
 	"weak"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -219,20 +221,20 @@ func readStamp(repo *gitrepo.Repo) time.Time {
 
 // begun returns the state that the shadow began with, which nobody may have
 // written down yet, and the main tree that was looked at.
-func (t *tree) begun(ctx context.Context) (*gitrepo.Index, mainTree, error) {
+func (t *tree) begun(ctx context.Context) (*index.Index, mainTree, error) {
 	main := readMain(t.repo)
 	file := filepath.Join(t.linked.Own(), baseFile)
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) && t.isLazy() {
 		base, err := t.ofCommit(ctx, main)
 		return base, main, err
 	}
-	base, err := gitrepo.ReadIndex(file)
+	base, err := index.Read(file)
 	return base, main, err
 }
 
 // ofCommit returns the files of the commit.
-func (t *tree) ofCommit(ctx context.Context, main mainTree) (*gitrepo.Index, error) {
-	commit, _ := gitrepo.ParseHash(t.Base)
+func (t *tree) ofCommit(ctx context.Context, main mainTree) (*index.Index, error) {
+	commit, _ := object.ParseHash(t.Base)
 	root, err := t.repo.TreeOf(commit)
 	if err != nil {
 		return nil, err

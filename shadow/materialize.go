@@ -12,7 +12,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // Materialize makes the files of a lazy shadow that are not there yet, for
@@ -73,15 +75,15 @@ func (c *creation) materialize(ctx context.Context, t *tree) error {
 	if err := c.m.o.Fail("materialize.moved"); err != nil {
 		return err
 	}
-	made := make(map[string]*gitrepo.IndexEntry, len(c.want.Entries))
+	made := make(map[string]*gitindex.Entry, len(c.want.Entries))
 	for i := range c.want.Entries {
-		e := &c.want.Entries[i]
-		made[e.Path] = e
-		if !moved[e.Path] {
+		e := c.want.Entries[i]
+		made[e.Name] = e
+		if !moved[e.Name] {
 			continue // it came with its directory
 		}
-		if info, err := os.Lstat(filepath.Join(t.Path, filepath.FromSlash(e.Path))); err == nil {
-			e.SetStat(info)
+		if info, err := os.Lstat(filepath.Join(t.Path, filepath.FromSlash(e.Name))); err == nil {
+			index.SetStat(e, info)
 		}
 	}
 	if err := c.writeIndexes(ctx, t, base, made); err != nil {
@@ -103,7 +105,7 @@ func (c *creation) materialize(ctx context.Context, t *tree) error {
 
 // missing is what of base the directory doesn't have: what was not taken over,
 // and in whose place or way nothing lies.
-func (t *tree) missing(base *gitrepo.Index) (*gitrepo.Index, error) {
+func (t *tree) missing(base *index.Index) (*index.Index, error) {
 	taken, err := readTaken(t.lazyPath())
 	if err != nil {
 		return nil, err
@@ -136,11 +138,12 @@ func (t *tree) missing(base *gitrepo.Index) (*gitrepo.Index, error) {
 		}
 		return false
 	}
-	x := &gitrepo.Index{Version: 2}
+	x := index.New()
 	for _, e := range base.Entries {
-		name := e.Path
+		name := e.Name
 		if !taken[name] && !files[name] && (!dirs[name] || e.Mode == filemode.Submodule) && (len(files) < 2 || !inTheWay(name)) {
-			x.Entries = append(x.Entries, e)
+			own := *e // it gets other stat data
+			x.Entries = append(x.Entries, &own)
 		}
 	}
 	return x, nil
@@ -185,26 +188,26 @@ func (c *creation) moveInto(dir string) (moved map[string]bool, err error) {
 
 // writeIndexes writes the index of the working tree, unless git has made one
 // meanwhile, and the state that the shadow began with.
-func (c *creation) writeIndexes(ctx context.Context, t *tree, base *gitrepo.Index, made map[string]*gitrepo.IndexEntry) error {
+func (c *creation) writeIndexes(ctx context.Context, t *tree, base *index.Index, made map[string]*gitindex.Entry) error {
 	now, err := t.ofCommit(ctx, c.main)
 	if err != nil {
 		return err
 	}
-	for _, x := range [...]*gitrepo.Index{now, base} {
+	for _, x := range [...]*index.Index{now, base} {
 		for i := range x.Entries {
-			e := &x.Entries[i]
-			if m := made[e.Path]; m != nil && m.Hash == e.Hash && m.Mode == e.Mode {
+			e := x.Entries[i]
+			if m := made[e.Name]; m != nil && m.Hash == e.Hash && m.Mode == e.Mode {
 				*e = *m
 			} else {
-				*e = gitrepo.IndexEntry{Path: e.Path, Mode: e.Mode, Hash: e.Hash}
+				*e = gitindex.Entry{Name: e.Name, Mode: e.Mode, Hash: e.Hash}
 			}
 		}
 	}
-	index := filepath.Join(t.linked.GitDir, "index")
-	if _, err := os.Lstat(index); errors.Is(err, fs.ErrNotExist) {
-		if err := gitrepo.WriteIndex(index, now); err != nil {
+	file := filepath.Join(t.linked.GitDir, "index")
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		if err := index.Write(file, now); err != nil {
 			return err
 		}
 	}
-	return gitrepo.WriteIndex(filepath.Join(t.linked.Own(), baseFile), base)
+	return index.Write(filepath.Join(t.linked.Own(), baseFile), base)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -101,7 +101,7 @@ type merging struct {
 	top  string
 	out  Merge
 
-	base  *gitrepo.Index  // how the shadow began; see began
+	base  *index.Index    // how the shadow began; see began
 	moves *moves          // what the main tree has renamed; see renamed
 	names map[string]bool // that the shadow's changes have, and where they are put
 }

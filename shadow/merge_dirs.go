@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 )
 
@@ -39,7 +43,7 @@ func (g *merging) placed(ch change) string {
 }
 
 // began is how the shadow began.
-func (g *merging) began() (*gitrepo.Index, error) {
+func (g *merging) began() (*index.Index, error) {
 	var err error
 	if g.base == nil {
 		g.base, _, err = g.c.t.begun(g.ctx)
@@ -56,10 +60,10 @@ func (g *merging) emptied(dir string) bool {
 		return false
 	}
 	for ; dir != "."; dir = path.Dir(dir) {
-		at, _ := slices.BinarySearchFunc(base.Entries, dir+"/", func(e gitrepo.IndexEntry, name string) int { return strings.Compare(e.Path, name) })
+		at, _ := slices.BinarySearchFunc(base.Entries, dir+"/", func(e *gitindex.Entry, name string) int { return strings.Compare(e.Name, name) })
 		had, left := false, false
-		for ; at < len(base.Entries) && strings.HasPrefix(base.Entries[at].Path, dir+"/") && !left; at++ {
-			had, left = true, g.hasMain(base.Entries[at].Path)
+		for ; at < len(base.Entries) && strings.HasPrefix(base.Entries[at].Name, dir+"/") && !left; at++ {
+			had, left = true, g.hasMain(base.Entries[at].Name)
 		}
 		if left {
 			return false // and so in all above
@@ -81,7 +85,7 @@ func (g *merging) hasMain(file string) bool {
 }
 
 // stillThere are the directories of the files that the main tree has.
-func stillThere(base *gitrepo.Index, gone, added []gitrepo.Found) map[string]bool {
+func stillThere(base *index.Index, gone, added []gitrepo.Found) map[string]bool {
 	missing := map[string]bool{}
 	for _, f := range gone {
 		missing[f.Path] = true
@@ -95,7 +99,7 @@ func stillThere(base *gitrepo.Index, gone, added []gitrepo.Found) map[string]boo
 		}
 	}
 	for i := range base.Entries {
-		if name := base.Entries[i].Path; !missing[name] {
+		if name := base.Entries[i].Name; !missing[name] {
 			note(name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
 // leftOut adds to a merge what was done in repositories that lie in the
@@ -37,7 +38,7 @@ func (g *merging) leftOut() error {
 
 // modules finds the submodules that are not as the shadow began.
 func (g *merging) modules(was map[string]plumbing.Hash, why map[string]string) {
-	now, err := gitrepo.ReadIndex(filepath.Join(g.c.t.linked.GitDir, "index"))
+	now, err := index.Read(filepath.Join(g.c.t.linked.GitDir, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return // no file was made yet
 	}
@@ -74,11 +75,11 @@ func (g *merging) modules(was map[string]plumbing.Hash, why map[string]string) {
 
 const unseen = "the submodule can't be looked at: "
 
-func modulesOf(x *gitrepo.Index) map[string]plumbing.Hash {
+func modulesOf(x *index.Index) map[string]plumbing.Hash {
 	found := map[string]plumbing.Hash{}
 	for i := range x.Entries {
-		if e := &x.Entries[i]; e.Mode == filemode.Submodule {
-			found[e.Path] = e.Hash
+		if e := x.Entries[i]; e.Mode == filemode.Submodule {
+			found[e.Name] = e.Hash
 		}
 	}
 	return found

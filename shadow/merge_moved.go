@@ -7,7 +7,12 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -96,7 +101,7 @@ func (g *merging) findMoves() (*moves, error) {
 
 // overlaid is what was found on the disk as the view has it: with what is not
 // saved, or waits for review.
-func (g *merging) overlaid(found []gitrepo.Found, base *gitrepo.Index) []gitrepo.Found {
+func (g *merging) overlaid(found []gitrepo.Found, base *index.Index) []gitrepo.Found {
 	at := func(file string) (int, bool) {
 		return slices.BinarySearchFunc(found, file, func(f gitrepo.Found, file string) int { return strings.Compare(f.Path, file) })
 	}
@@ -107,7 +112,7 @@ func (g *merging) overlaid(found []gitrepo.Found, base *gitrepo.Index) []gitrepo
 		}
 		f := gitrepo.Found{Path: filepath.ToSlash(rel)}
 		if data, err := g.main.ReadFile(name); err == nil {
-			f.Mode, f.Hash, f.Size = filemode.Regular, gitrepo.HashBlob(data), int64(len(data))
+			f.Mode, f.Hash, f.Size = filemode.Regular, object.HashBlob(data), int64(len(data))
 		}
 		i, ok := at(f.Path)
 		switch {
@@ -120,13 +125,13 @@ func (g *merging) overlaid(found []gitrepo.Found, base *gitrepo.Index) []gitrepo
 	return found
 }
 
-func has(x *gitrepo.Index, file string) bool { return entryOf(x, file) != nil }
+func has(x *index.Index, file string) bool { return entryOf(x, file) != nil }
 
 // entryOf is the entry of a file, nil when the index has none.
-func entryOf(x *gitrepo.Index, file string) *gitrepo.IndexEntry {
-	i, ok := slices.BinarySearchFunc(x.Entries, file, func(e gitrepo.IndexEntry, file string) int { return strings.Compare(e.Path, file) })
+func entryOf(x *index.Index, file string) *gitindex.Entry {
+	i, ok := slices.BinarySearchFunc(x.Entries, file, func(e *gitindex.Entry, file string) int { return strings.Compare(e.Name, file) })
 	if !ok {
 		return nil
 	}
-	return &x.Entries[i]
+	return x.Entries[i]
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
 // Names in the directory of shadows that are no shadows. An id never begins
@@ -27,16 +27,16 @@ const (
 // fromPool moves a directory of the pool to dir and returns what is in it; nil
 // when there is none. Several may ask at once, in several processes: whoever
 // renames it to claim has it.
-func (m *Manager) fromPool(dir, claim string) *gitrepo.Index {
+func (m *Manager) fromPool(dir, claim string) *index.Index {
 	for _, name := range m.pooled() {
 		if os.Rename(filepath.Join(m.home(), name), claim) != nil {
 			continue // somebody else has it
 		}
 		base := filepath.Join(claim, baseFile)
 		_, err := os.Lstat(base)
-		var have *gitrepo.Index
+		var have *index.Index
 		if err == nil {
-			have, err = gitrepo.ReadIndex(base)
+			have, err = index.Read(base)
 		}
 		if err == nil {
 			err = os.Rename(filepath.Join(claim, "tree"), dir)

@@ -16,7 +16,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -29,7 +34,7 @@ type uncommitted struct {
 
 // uncommitted finds what the main tree has and the commit has not: the files
 // as they are, staged or not.
-func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main mainTree, want *gitrepo.Index, view workspace.Files) ([]uncommitted, error) {
+func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main mainTree, want *index.Index, view workspace.Files) ([]uncommitted, error) {
 	index := main.index
 	if index == nil {
 		index = want // of a kind that is not read here: every file is compared
@@ -44,13 +49,13 @@ func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main main
 	}
 	commit := make(map[string]state, len(want.Entries))
 	for i := range want.Entries {
-		e := &want.Entries[i]
-		commit[e.Path] = state{e.Mode, e.Hash}
+		e := want.Entries[i]
+		commit[e.Name] = state{e.Mode, e.Hash}
 	}
 	now := make(map[string]state, len(index.Entries))
 	for i := range index.Entries {
-		e := &index.Entries[i]
-		now[e.Path] = state{e.Mode, e.Hash}
+		e := index.Entries[i]
+		now[e.Name] = state{e.Mode, e.Hash}
 	}
 	for _, f := range found {
 		if f.Mode == 0 {
@@ -91,7 +96,7 @@ func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main main
 				}
 			case err != nil:
 				return nil, err
-			case !tracked || was.hash != gitrepo.HashBlob(data):
+			case !tracked || was.hash != object.HashBlob(data):
 				changed[at] = &uncommitted{path: at, unsaved: nonNil(data)}
 			}
 		}
@@ -130,7 +135,7 @@ func (m *Manager) ownFiles(repo *gitrepo.Repo) func(name string) bool {
 
 // bring makes the changes of the main tree in dir and returns the state that
 // is there then.
-func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*gitrepo.Index, error) {
+func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*index.Index, error) {
 	from, err := os.OpenRoot(c.repo.Dir)
 	if err != nil {
 		return nil, err
@@ -145,7 +150,7 @@ func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*gi
 	if err := os.Mkdir(blobs, 0o755); err != nil {
 		return nil, err
 	}
-	entries := map[string]*gitrepo.IndexEntry{}
+	entries := map[string]*gitindex.Entry{}
 	left := c.m.limits().Bytes
 	for _, u := range c.changes {
 		if err := ctx.Err(); err != nil {
@@ -171,18 +176,18 @@ func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*gi
 		}
 		entries[u.path] = e
 	}
-	base := &gitrepo.Index{Version: 2}
+	base := index.New()
 	for i := range c.want.Entries {
-		if _, ok := entries[c.want.Entries[i].Path]; !ok {
+		if _, ok := entries[c.want.Entries[i].Name]; !ok {
 			base.Entries = append(base.Entries, c.want.Entries[i])
 		}
 	}
 	for _, e := range entries {
 		if e != nil {
-			base.Entries = append(base.Entries, *e)
+			base.Entries = append(base.Entries, e)
 		}
 	}
-	slices.SortFunc(base.Entries, func(a, b gitrepo.IndexEntry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(base.Entries, func(a, b *gitindex.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return base, nil
 }
 
@@ -194,8 +199,8 @@ func removeEmpty(root *os.Root, dir string) {
 
 // bringFile makes a file of the main tree, and keeps its content as the state
 // to compare with.
-func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitrepo.IndexEntry, error) {
-	e := &gitrepo.IndexEntry{Path: u.path, Mode: filemode.Regular}
+func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitindex.Entry, error) {
+	e := &gitindex.Entry{Name: u.path, Mode: filemode.Regular}
 	if dir := path.Dir(u.path); dir != "." {
 		if err := to.MkdirAll(dir, 0o777); err != nil {
 			return nil, err
@@ -215,7 +220,7 @@ func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitrepo.IndexEn
 		if err := to.Symlink(target, u.path); err != nil {
 			return nil, err
 		}
-		e.Hash = gitrepo.HashBlob([]byte(target))
+		e.Hash = object.HashBlob([]byte(target))
 		err = os.WriteFile(filepath.Join(blobs, e.Hash.String()), []byte(target), 0o600)
 		return e, errors.Join(err, stat(to, e))
 	}
@@ -249,7 +254,7 @@ func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitrepo.IndexEn
 
 // keep names the content of a file and keeps it, if it is not too large to be
 // compared.
-func keep(file *os.File, e *gitrepo.IndexEntry, blobs string) error {
+func keep(file *os.File, e *gitindex.Entry, blobs string) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -276,10 +281,10 @@ func keep(file *os.File, e *gitrepo.IndexEntry, blobs string) error {
 	return os.Rename(blob.Name(), filepath.Join(blobs, e.Hash.String()))
 }
 
-func stat(root *os.Root, e *gitrepo.IndexEntry) error {
-	info, err := root.Lstat(e.Path)
+func stat(root *os.Root, e *gitindex.Entry) error {
+	info, err := root.Lstat(e.Name)
 	if err == nil {
-		e.SetStat(info)
+		index.SetStat(e, info)
 	}
 	return err
 }

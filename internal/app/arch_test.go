@@ -36,9 +36,13 @@ var may = []struct {
 	{"internal/dispatch", []string{"tools", "internal/workspace", "internal/policy/...", "internal/redact", "internal/session", "internal/events", "internal/diff", "internal/auditlog", "internal/retry"},
 		"the gate knows neither LSP nor the queue that changes may go to"},
 	{"pendingedits", []string{"internal/workspace", "internal/diff"}, "the queue is a view; it knows neither editors nor sessions"},
-	{"shadow", []string{"internal/workspace", "internal/gitrepo", "internal/diff"}, "a shadow is a working tree and a view; it knows neither sessions nor the queue"},
-	{"internal/gitrepo", []string{"internal/workspace", "internal/diff"}, "repositories know the ignore rules and the names of secrets, and nothing above"},
-	{"tools/git", []string{"tools", "internal/workspace", "internal/diff", "internal/gitrepo"}, "arguments, words and shapes over gitrepo"},
+	{"shadow", []string{"internal/workspace", "internal/gitrepo", "internal/gitrepo/...", "internal/diff"}, "a shadow is a working tree and a view; it knows neither sessions nor the queue"},
+	{"internal/gitrepo/gitfile", nil, "the floor of repositories: their files, and nothing of what is in them"},
+	{"internal/gitrepo/gitconfig", []string{"internal/gitrepo/gitfile"}, "settings are read from files; whose repository they are of is not known here"},
+	{"internal/gitrepo/object", []string{"internal/workspace", "internal/gitrepo/gitfile"}, "objects are read from files; no settings, no references"},
+	{"internal/gitrepo/index", []string{"internal/workspace", "internal/gitrepo/gitfile"}, "an index is a file; what it is compared with is not known here"},
+	{"internal/gitrepo", []string{"internal/workspace", "internal/diff", "internal/gitrepo/..."}, "repositories know the ignore rules and the names of secrets, and nothing above"},
+	{"tools/git", []string{"tools", "internal/workspace", "internal/diff", "internal/gitrepo", "internal/gitrepo/..."}, "arguments, words and shapes over gitrepo"},
 	{"pki/terms", nil, "words and identifiers; pure"},
 	{"pki/scan", []string{"pki"}, "a scanner knows sources and nothing of where they are from"},
 	{"pki/segment", []string{"pki", "pki/scan", "pki/terms"}, "what is kept about files; it reads none"},
@@ -84,7 +88,7 @@ var may = []struct {
 	{"internal/indexing", []string{"internal/workspace", "internal/watch", "internal/gitrepo", "internal/worker", "internal/config", "internal/redact", "internal/statedir", "pki/...", "tools", "tools/fs"}, "the project index is brought what it is made of; who asks it is not known here"},
 	{"internal/repos", []string{"internal/gitrepo", "internal/watch"}, "repositories are opened and followed; what for is not known here"},
 	{"internal/secrets", []string{"internal/inventory", "internal/workspace", "internal/redact"}, "one walker finds the files; who hides them and who masks their values is not known here"},
-	{"internal/confine", []string{"internal/sandbox", "internal/secrets", "internal/inventory", "internal/settle", "internal/gitrepo", "internal/workspace", "internal/config", "internal/statedir", "internal/langserver", "internal/mcp/source", "tools", "tools/shell"},
+	{"internal/confine", []string{"internal/sandbox", "internal/secrets", "internal/inventory", "internal/settle", "internal/gitrepo", "internal/gitrepo/...", "internal/workspace", "internal/config", "internal/statedir", "internal/langserver", "internal/mcp/source", "tools", "tools/shell"},
 		"one Spec for all child processes, and the few lines that start each kind with it"},
 	{"internal/precheck", []string{"internal/workspace", "internal/langserver", "internal/session", "internal/dispatch", "internal/config", "internal/redact", "pendingedits"}, "language servers are asked about pending edits; who shows the answer is not known here"},
 	{"internal/sessionview", []string{"internal/workspace", "pendingedits", "tools"}, "a session sees views; whose they are is not known here"},
@@ -105,7 +109,7 @@ var only = map[string]struct{ pkg, why string }{
 	"github.com/sergi/go-diff":          {"internal/diff", "one way to compare texts"},
 	"github.com/smacker/go-tree-sitter": {"pki/treesitter", "its trees must never escape"},
 	"github.com/google/jsonschema-go":   {"tools", "one way from struct to schema"},
-	"github.com/go-git/go-git":          {"internal/gitrepo shadow internal/indexing", "one way into repositories; shadow and indexing use the types of its plumbing"},
+	"github.com/go-git/go-git":          {"internal/gitrepo internal/gitrepo/object internal/gitrepo/index shadow internal/indexing", "one way into repositories; shadow and indexing use the types of its plumbing"},
 	"mvdan.cc/sh":                       {"internal/policy/shell", "one reader of command lines"},
 	"github.com/JohannesKaufmann":       {"tools/web", "pages are read in one place"},
 	"github.com/ledongthuc/pdf":         {"internal/worker", "its process has limits, and nobody else has"},
@@ -177,7 +181,7 @@ func matches(pattern, pkg string) bool {
 // two servers in one process can share each.
 var state = map[string]string{
 	"internal/lsp.framePool":   "buffers of messages that were written",
-	"internal/gitrepo.readers": "readers of objects that were read",
+	"internal/gitrepo/object.readers": "readers of objects that were read",
 	"pki/rank.describing":      "a table, read by its address because a copy would cost more",
 }
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 )
 
 // gitKeys are the settings of the user's that git may know in the sandbox: who
@@ -29,7 +29,7 @@ const gitConfig = ".config/git/config"
 // repository have stand-ins, which git tells from them by what it does not look
 // at then.
 func writeGitConfig(home, gitDir string, sealed bool) error {
-	set, err := gitrepo.UserSettings(gitDir, gitKeys...)
+	set, err := gitconfig.User(gitDir, gitKeys...)
 	if err != nil {
 		set = nil // git itself would refuse them, and say so
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -43,30 +44,30 @@ func (t *trackedSecrets) split(r *gitrepo.Repo, paths []string) (tracked, others
 	return tracked, others
 }
 
-func (t *trackedSecrets) names(index string) map[string]bool {
-	info, err := os.Stat(index)
+func (t *trackedSecrets) names(path string) map[string]bool {
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if have, ok := t.of[index]; ok && os.SameFile(have.index, info) && have.index.Size() == info.Size() && have.index.ModTime().Equal(info.ModTime()) {
+	if have, ok := t.of[path]; ok && os.SameFile(have.index, info) && have.index.Size() == info.Size() && have.index.ModTime().Equal(info.ModTime()) {
 		return have.names
 	}
-	x, err := gitrepo.ReadIndex(index)
+	x, err := index.Read(path)
 	if err != nil {
 		return nil // git will say so
 	}
 	names := map[string]bool{}
 	for i := range x.Entries {
-		if name := x.Entries[i].Path; workspace.Sensitive(name) {
+		if name := x.Entries[i].Name; workspace.Sensitive(name) {
 			names[name] = true
 		}
 	}
 	if t.of == nil || len(t.of) == maxIndexes {
 		t.of = map[string]trackedIn{}
 	}
-	t.of[index] = trackedIn{info, names}
+	t.of[path] = trackedIn{info, names}
 	return names
 }
 

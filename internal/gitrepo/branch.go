@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
 // Branch is where HEAD stands.
@@ -47,7 +50,7 @@ func (b Branch) String() string {
 }
 
 // branch says where HEAD stands and how far it is from its upstream.
-func (r *Repo) branch(ctx context.Context, h head, conf config) (Branch, error) {
+func (r *Repo) branch(ctx context.Context, h head, conf gitconfig.Values) (Branch, error) {
 	b := Branch{Name: h.branch, Unborn: h.hash.IsZero()}
 	if !b.Unborn {
 		b.Commit = h.hash.String()
@@ -108,7 +111,7 @@ func (r *Repo) between(ctx context.Context, a, b plumbing.Hash) (onlyA, onlyB in
 		}
 		seen[hash] = have | sides
 		if have == 0 || counted[hash] != 0 {
-			c, err := r.commit(hash)
+			c, err := r.objects.Commit(hash)
 			if err != nil {
 				return err
 			}
@@ -128,13 +131,13 @@ func (r *Repo) between(ctx context.Context, a, b plumbing.Hash) (onlyA, onlyB in
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
-		c := heap.Pop(&queue).(*commit)
-		sides := seen[c.hash]
+		c := heap.Pop(&queue).(*object.Commit)
+		sides := seen[c.Hash]
 		if sides != both {
 			open--
 		}
-		counted[c.hash] = sides
-		for _, p := range c.parents {
+		counted[c.Hash] = sides
+		for _, p := range c.Parents {
 			if err := reach(p, sides); err != nil {
 				return 0, 0, err
 			}
@@ -159,20 +162,20 @@ type commitQueue struct {
 }
 
 type queued struct {
-	*commit
+	*object.Commit
 	n int
 }
 
 func (q *commitQueue) Len() int { return len(q.list) }
 func (q *commitQueue) Less(i, j int) bool {
 	a, b := q.list[i], q.list[j]
-	return a.date > b.date || a.date == b.date && a.n < b.n
+	return a.Date > b.Date || a.Date == b.Date && a.n < b.n
 }
 func (q *commitQueue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
 
 // Push takes a *commit.
 func (q *commitQueue) Push(c any) {
-	q.list = append(q.list, queued{c.(*commit), q.n})
+	q.list = append(q.list, queued{c.(*object.Commit), q.n})
 	q.n++
 }
 
@@ -180,5 +183,5 @@ func (q *commitQueue) Push(c any) {
 func (q *commitQueue) Pop() any {
 	last := q.list[len(q.list)-1]
 	q.list = q.list[:len(q.list)-1]
-	return last.commit
+	return last.Commit
 }

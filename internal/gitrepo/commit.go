@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // Commit commits what is staged, with a trailer for each of models. below is
@@ -25,7 +27,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 	if err != nil {
 		return CommitResult{}, err
 	}
-	if len(staged) == 0 && !exists(filepath.Join(r.GitDir, "MERGE_HEAD")) {
+	if len(staged) == 0 && !gitfile.Exists(filepath.Join(r.GitDir, "MERGE_HEAD")) {
 		return CommitResult{}, failf(Conflicted, "nothing is staged, so there is nothing to commit; stage changes with git_stage, git_status shows them")
 	}
 	if err := allBelow(staged, below); err != nil {
@@ -81,7 +83,7 @@ func (r *Repo) refusedCommit(ctx context.Context, before string, err error) erro
 	}
 	if dir, mine := r.hooksDir(conf); mine || r.trusted() {
 		for _, hook := range [...]string{"pre-commit", "prepare-commit-msg", "commit-msg"} {
-			if exists(filepath.Join(dir, hook)) {
+			if gitfile.Exists(filepath.Join(dir, hook)) {
 				return failf(Failed, "the commit was refused, most likely by the hook %s, so it was not made; it says: %s", hook, brief(exit.Error()))
 			}
 		}

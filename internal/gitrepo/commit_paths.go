@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // CommitRequest is a commit of exactly some paths, whatever else is staged or
@@ -64,7 +66,7 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	if err := r.noConflicts(ctx); err != nil {
 		return CommitResult{}, err
 	}
-	if lock := filepath.Join(r.GitDir, "index.lock"); exists(lock) {
+	if lock := filepath.Join(r.GitDir, "index.lock"); gitfile.Exists(lock) {
 		return CommitResult{}, r.explain(&exitError{op: "commit", code: 128, stderr: fmt.Sprintf("fatal: Unable to create '%s.lock': File exists.", filepath.Join(r.GitDir, "index"))})
 	}
 	before, err := r.Head(ctx)

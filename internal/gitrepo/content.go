@@ -18,12 +18,16 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // decide says of the files and submodules that a sweep was unsure of whether
 // they are changed.
-func (r *Repo) decide(ctx context.Context, x *rawIndex, conf config, untracked Untracked, s *swept) error {
+func (r *Repo) decide(ctx context.Context, x *index.Raw, conf gitconfig.Values, untracked Untracked, s *swept) error {
 	changed := make([]bool, len(s.unsure))
 	at := newAttributes(r, x, conf)
 	var wg sync.WaitGroup
@@ -42,7 +46,7 @@ func (r *Repo) decide(ctx context.Context, x *rawIndex, conf config, untracked U
 				if i >= len(s.unsure) || stop {
 					return
 				}
-				e := x.at(s.unsure[i])
+				e := x.At(s.unsure[i])
 				differs, err := r.contentDiffers(ctx, e, at, buf)
 				if err != nil {
 					mu.Lock()
@@ -63,7 +67,7 @@ func (r *Repo) decide(ctx context.Context, x *rawIndex, conf config, untracked U
 		}
 	}
 	for _, entry := range s.modules {
-		differs, err := r.moduleDiffers(ctx, x.at(entry), conf, untracked)
+		differs, err := r.moduleDiffers(ctx, x.At(entry), conf, untracked)
 		if err != nil {
 			return err
 		}
@@ -76,21 +80,21 @@ func (r *Repo) decide(ctx context.Context, x *rawIndex, conf config, untracked U
 }
 
 // contentDiffers compares a file with the object that the index names for it.
-func (r *Repo) contentDiffers(ctx context.Context, e rawEntry, at *attributes, buf []byte) (bool, error) {
+func (r *Repo) contentDiffers(ctx context.Context, e index.RawEntry, at *attributes, buf []byte) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	file := filepath.Join(r.Dir, filepath.FromSlash(e.name))
-	if e.mode() == filemode.Symlink {
+	file := filepath.Join(r.Dir, filepath.FromSlash(e.Name))
+	if e.Mode() == filemode.Symlink {
 		target, err := os.Readlink(file)
 		if err != nil {
 			return true, nil // it has gone meanwhile
 		}
-		return hashObject(plumbing.BlobObject, []byte(target)) != e.hash(), nil
+		return object.HashBlob([]byte(target)) != e.Hash(), nil
 	}
-	f, err := openNoFollow(file)
+	f, err := gitfile.OpenNoFollow(file)
 	if err != nil {
-		if missing(err) {
+		if gitfile.Missing(err) {
 			return true, nil
 		}
 		return false, err
@@ -114,10 +118,10 @@ func (r *Repo) contentDiffers(ctx context.Context, e rawEntry, at *attributes, b
 			return false, err
 		}
 	}
-	if at.mayConvert(e.name, returns) {
-		return false, fmt.Errorf("%w: attributes or settings say how %s is stored", ErrUnsupported, e.name)
+	if at.mayConvert(e.Name, returns) {
+		return false, fmt.Errorf("%w: attributes or settings say how %s is stored", gitfile.ErrUnsupported, e.Name)
 	}
-	return plumbing.Hash(sum.Sum(nil)) != e.hash(), nil
+	return plumbing.Hash(sum.Sum(nil)) != e.Hash(), nil
 }
 
 // content reads a file of one side.
@@ -136,64 +140,57 @@ func (r *Repo) content(path string, s side) ([]byte, error) {
 		target, err := os.Readlink(file)
 		return []byte(target), err
 	case s.disk:
-		if info, err := os.Lstat(file); err == nil && info.Size() > maxObject {
+		if info, err := os.Lstat(file); err == nil && info.Size() > object.MaxSize {
 			return nil, workspace.ErrTooLarge
 		}
-		return readNoFollow(file, maxObject)
+		return gitfile.ReadNoFollow(file, object.MaxSize)
 	}
-	return r.objectOf(plumbing.BlobObject, s.hash)
-}
-
-func hashObject(kind plumbing.ObjectType, data []byte) plumbing.Hash {
-	sum := sha1.New()
-	fmt.Fprintf(sum, "%s %d\x00", kind, len(data))
-	sum.Write(data)
-	return plumbing.Hash(sum.Sum(nil))
+	return r.objects.ReadType(plumbing.BlobObject, s.hash)
 }
 
 // moduleDiffers reports whether a submodule is at another commit than the
 // index has, or has changes of its own.
-func (r *Repo) moduleDiffers(ctx context.Context, e rawEntry, conf config, untracked Untracked) (bool, error) {
-	dir := filepath.Join(r.Dir, filepath.FromSlash(e.name))
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); missing(err) {
+func (r *Repo) moduleDiffers(ctx context.Context, e index.RawEntry, conf gitconfig.Values, untracked Untracked) (bool, error) {
+	dir := filepath.Join(r.Dir, filepath.FromSlash(e.Name))
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); gitfile.Missing(err) {
 		return false, nil // it was not fetched
 	}
 	if why := r.moduleSettings(conf); why != "" {
-		return false, fmt.Errorf("%w: %s", ErrUnsupported, why)
+		return false, fmt.Errorf("%w: %s", gitfile.ErrUnsupported, why)
 	}
 	sub, err := openAt(dir, r.o)
 	if err != nil || sub == nil {
-		return false, fmt.Errorf("the submodule %s: %w", e.name, errors.Join(err, ErrRefused))
+		return false, fmt.Errorf("the submodule %s: %w", e.Name, errors.Join(err, ErrRefused))
 	}
 	h, err := sub.head()
 	if err != nil {
-		return false, fmt.Errorf("the submodule %s: %w", e.name, err)
+		return false, fmt.Errorf("the submodule %s: %w", e.Name, err)
 	}
-	if h.hash != e.hash() {
+	if h.hash != e.Hash() {
 		return true, nil
 	}
 	st, err := sub.Status(ctx, StatusOptions{Untracked: untracked})
 	if err != nil {
-		return false, fmt.Errorf("the submodule %s: %w", e.name, err)
+		return false, fmt.Errorf("the submodule %s: %w", e.Name, err)
 	}
 	return len(st.Files) > 0 || len(st.Untracked) > 0, nil
 }
 
 // moduleSettings says which setting tells git to pass over some of what
 // changes in submodules; those settings are not heeded here.
-func (r *Repo) moduleSettings(conf config) string {
+func (r *Repo) moduleSettings(conf gitconfig.Values) string {
 	for key := range conf {
 		if key == "diff.ignoresubmodules" || strings.HasPrefix(key, "submodule.") && strings.HasSuffix(key, ".ignore") {
 			return key + " is set"
 		}
 	}
-	list, err := readConfig(filepath.Join(r.Dir, ".gitmodules"))
+	list, err := gitconfig.ReadFile(filepath.Join(r.Dir, ".gitmodules"))
 	if err != nil {
 		return ".gitmodules can't be read"
 	}
 	for _, s := range list {
-		if strings.HasSuffix(s.key, ".ignore") {
-			return ".gitmodules sets " + s.key
+		if strings.HasSuffix(s.Key, ".ignore") {
+			return ".gitmodules sets " + s.Key
 		}
 	}
 	return ""
@@ -202,7 +199,7 @@ func (r *Repo) moduleSettings(conf config) string {
 // attributes tell roughly which files git may store otherwise than they are.
 type attributes struct {
 	r      *Repo
-	x      *rawIndex
+	x      *index.Raw
 	always conversion // whatever the path
 
 	fileMode bool // the bit for executable files means something
@@ -221,17 +218,17 @@ func (c conversion) or(d conversion) conversion {
 	return conversion{c.ends || d.ends, c.content || d.content}
 }
 
-func newAttributes(r *Repo, x *rawIndex, conf config) *attributes {
-	a := &attributes{r: r, x: x, dirs: map[string]conversion{}, fileMode: conf.bool("core.filemode", true)}
-	if auto := strings.ToLower(conf["core.autocrlf"]); auto == "input" || conf.bool("core.autocrlf", false) {
+func newAttributes(r *Repo, x *index.Raw, conf gitconfig.Values) *attributes {
+	a := &attributes{r: r, x: x, dirs: map[string]conversion{}, fileMode: conf.Bool("core.filemode", true)}
+	if auto := strings.ToLower(conf["core.autocrlf"]); auto == "input" || conf.Bool("core.autocrlf", false) {
 		a.always.ends = true
 	}
-	files := []string{filepath.Join(r.CommonDir, "info", "attributes"), "/etc/gitattributes", userFile("attributes")}
+	files := []string{filepath.Join(r.CommonDir, "info", "attributes"), "/etc/gitattributes", gitconfig.UserFile("attributes")}
 	if file := conf["core.attributesfile"]; file != "" {
-		files[2] = resolve(expandHome(file), r.Dir)
+		files[2] = gitfile.Resolve(gitconfig.ExpandHome(file), r.Dir)
 	}
 	for _, file := range files {
-		if text, err := readSmall(file, maxPattern); err == nil {
+		if text, err := gitfile.ReadSmall(file, maxPattern); err == nil {
 			a.always = a.always.or(conversionIn(text))
 		}
 	}
@@ -276,10 +273,10 @@ func (a *attributes) in(dir string) conversion {
 		return c
 	}
 	name := path.Join(dir, ".gitattributes")
-	text, err := readNoFollow(filepath.Join(a.r.Dir, filepath.FromSlash(name)), maxPattern)
+	text, err := gitfile.ReadNoFollow(filepath.Join(a.r.Dir, filepath.FromSlash(name)), maxPattern)
 	if err != nil {
-		if i, ok := a.x.find(name); ok { // git falls back to the index
-			text, err = a.r.objectOf(plumbing.BlobObject, a.x.at(i).hash())
+		if i, ok := a.x.Find(name); ok { // git falls back to the index
+			text, err = a.r.objects.ReadType(plumbing.BlobObject, a.x.At(i).Hash())
 			if err != nil {
 				c = conversion{true, true}
 			}

@@ -13,6 +13,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -56,7 +60,7 @@ const maxCompared = 16 << 20
 // they are stored: neither drivers nor text conversions run.
 func (r *Repo) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	d, err := r.diff(ctx, o)
-	if errors.Is(err, ErrUnsupported) {
+	if errors.Is(err, gitfile.ErrUnsupported) {
 		return r.diffByGit(ctx, o, err)
 	}
 	return d, err
@@ -74,7 +78,7 @@ func (r *Repo) diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	}
 	d := &Diff{}
 	if x != nil {
-		d.Conflict = slices.DeleteFunc(x.conflicts(), func(path string) bool { return !o.covers(path) })
+		d.Conflict = slices.DeleteFunc(x.Conflicts(), func(path string) bool { return !o.covers(path) })
 		if o.From == "" && !o.Staged {
 			if d.Staged, err = r.countStaged(x, o); err != nil {
 				return nil, err
@@ -110,7 +114,7 @@ func (o *DiffOptions) covers(path string) bool {
 }
 
 // countStaged counts the files that are staged.
-func (r *Repo) countStaged(x *rawIndex, o DiffOptions) (int, error) {
+func (r *Repo) countStaged(x *index.Raw, o DiffOptions) (int, error) {
 	h, err := r.head()
 	if err != nil {
 		return 0, err
@@ -131,7 +135,7 @@ func (r *Repo) countStaged(x *rawIndex, o DiffOptions) (int, error) {
 
 // differences finds the files that differ, and returns the index if that is
 // one of the sides, or stands between them.
-func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]pair, *rawIndex, error) {
+func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOptions) ([]pair, *index.Raw, error) {
 	from, to, err := r.trees(o)
 	if err != nil {
 		return nil, nil, err
@@ -142,7 +146,7 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 		return c.pairs, nil, err
 	}
 	if o.Staged {
-		x, err := r.readIndex()
+		x, err := r.index.Read()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -160,7 +164,7 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 	at := newAttributes(r, x, conf)
 	var pairs []pair
 	for _, c := range found.changed {
-		p, err := r.onDisk(ctx, x.at(c.entry), c.code, at)
+		p, err := r.onDisk(ctx, x.At(c.entry), c.code, at)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -168,9 +172,9 @@ func (r *Repo) differences(ctx context.Context, conf config, o DiffOptions) ([]p
 			pairs = append(pairs, p)
 		}
 	}
-	for _, i := range x.special {
-		if e := x.at(i); e.extended()&flagIntentToAdd != 0 {
-			return nil, nil, fmt.Errorf("%w: %s is only meant to be added", ErrUnsupported, e.name)
+	for _, i := range x.Special {
+		if e := x.At(i); e.Extended()&index.FlagIntentToAdd != 0 {
+			return nil, nil, fmt.Errorf("%w: %s is only meant to be added", gitfile.ErrUnsupported, e.Name)
 		}
 	}
 	if o.From == "" {
@@ -204,29 +208,18 @@ func (r *Repo) trees(o DiffOptions) (from, to plumbing.Hash, err error) {
 	return from, to, err
 }
 
-// conflicts are the paths in conflict.
-func (x *rawIndex) conflicts() []string {
-	var list []string
-	for _, i := range x.special {
-		if e := x.at(i); e.stage() != 0 && (len(list) == 0 || list[len(list)-1] != e.name) {
-			list = append(list, e.name)
-		}
-	}
-	return list
-}
-
 // onDisk is what a changed file of the index is in the working tree.
-func (r *Repo) onDisk(ctx context.Context, e rawEntry, code byte, at *attributes) (pair, error) {
-	p := pair{path: e.name, old: side{mode: e.mode(), hash: e.hash()}}
+func (r *Repo) onDisk(ctx context.Context, e index.RawEntry, code byte, at *attributes) (pair, error) {
+	p := pair{path: e.Name, old: side{mode: e.Mode(), hash: e.Hash()}}
 	if code == 'D' {
 		return p, nil
 	}
-	if e.mode() == filemode.Submodule && code == 'M' {
+	if e.Mode() == filemode.Submodule && code == 'M' {
 		return p, r.moduleOnDisk(ctx, &p)
 	}
-	info, err := os.Lstat(filepath.Join(r.Dir, filepath.FromSlash(e.name)))
+	info, err := os.Lstat(filepath.Join(r.Dir, filepath.FromSlash(e.Name)))
 	if err != nil {
-		if missing(err) {
+		if gitfile.Missing(err) {
 			return p, nil // it has gone meanwhile
 		}
 		return p, err
@@ -245,10 +238,10 @@ func (r *Repo) onDisk(ctx context.Context, e rawEntry, code byte, at *attributes
 	if err != nil {
 		return p, err
 	}
-	if p.new.mode != filemode.Symlink && at.mayConvert(e.name, slices.Contains(data, '\r')) {
-		return p, fmt.Errorf("%w: attributes or settings say how %s is stored", ErrUnsupported, e.name)
+	if p.new.mode != filemode.Symlink && at.mayConvert(e.Name, slices.Contains(data, '\r')) {
+		return p, fmt.Errorf("%w: attributes or settings say how %s is stored", gitfile.ErrUnsupported, e.Name)
 	}
-	if p.new.hash = hashObject(plumbing.BlobObject, data); p.new.hash == p.old.hash {
+	if p.new.hash = object.HashBlob(data); p.new.hash == p.old.hash {
 		p.new.disk = false // then they are equal if their modes are
 	}
 	return p, nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // known are messages of git and what they mean to whoever called a tool. The
@@ -46,7 +48,7 @@ func (r *Repo) explain(err error) error {
 			}
 		}
 	}
-	if lock := filepath.Join(r.GitDir, "index.lock"); exit.stderr == "" && exists(lock) { // as git stash push has it
+	if lock := filepath.Join(r.GitDir, "index.lock"); exit.stderr == "" && gitfile.Exists(lock) { // as git stash push has it
 		return &Failure{Conflicted, strings.Replace(known[0].text, "%s", lock, 1)}
 	}
 	return &Failure{Failed, "git " + exit.op + ": " + brief(exit.Error())}

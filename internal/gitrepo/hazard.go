@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // besides are settings that make git, or a program that goes with it, run what
@@ -30,13 +33,13 @@ func Hazard(gitDir, within string) string {
 		return why
 	}
 	for _, name := range []string{"config", "config.worktree"} {
-		list, err := readConfig(filepath.Join(gitDir, name))
+		list, err := gitconfig.ReadFile(filepath.Join(gitDir, name))
 		if err != nil {
 			return fmt.Sprintf("its %s can't be read", name)
 		}
 		for _, s := range list {
-			if s.hazardous(gitDir, within) {
-				return "its setting " + shown(s.key)
+			if hazardous(s, gitDir, within) {
+				return "its setting " + shown(s.Key)
 			}
 		}
 	}
@@ -56,13 +59,13 @@ func Hazard(gitDir, within string) string {
 // from another one: only that of a linked working tree may, and that lies in
 // the directory that it names.
 func StrangeCommon(gitDir string) string {
-	common, err := readPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
+	common, err := gitfile.ReadPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ""
 	case err != nil:
 		return "its commondir can't be read"
-	case !sameFile(common, filepath.Dir(filepath.Dir(gitDir))) || filepath.Base(filepath.Dir(gitDir)) != "worktrees":
+	case !gitfile.SameFile(common, filepath.Dir(filepath.Dir(gitDir))) || filepath.Base(filepath.Dir(gitDir)) != "worktrees":
 		return "its commondir names another repository's settings"
 	}
 	return ""
@@ -71,7 +74,7 @@ func StrangeCommon(gitDir string) string {
 // CommonDir is the git directory whose settings and hooks hold for one: its own,
 // unless it is that of a linked working tree.
 func CommonDir(gitDir string) string {
-	common, err := readPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
+	common, err := gitfile.ReadPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
 	if err != nil {
 		return gitDir
 	}
@@ -80,25 +83,25 @@ func CommonDir(gitDir string) string {
 
 // hazardous reports whether a setting of a repository names a program, more
 // settings, or a working tree that is not within.
-func (s settingLine) hazardous(gitDir, dir string) bool {
-	section, _, name := splitKey(s.key)
+func hazardous(s gitconfig.Setting, gitDir, dir string) bool {
+	section, _, name := gitconfig.SplitKey(s.Key)
 	switch {
 	case name == "savecookies": // with http.cookieFile it writes to any file
-		return s.bare || s.value != "false"
-	case s.bare || s.value == "" || s.value == "true" || s.value == "false":
+		return s.Bare || s.Value != "false"
+	case s.Bare || s.Value == "" || s.Value == "true" || s.Value == "false":
 		return false // nothing is named by it
-	case s.key == "core.worktree":
-		return !within(dir, resolve(s.value, gitDir))
+	case s.Key == "core.worktree":
+		return !gitfile.Within(dir, gitfile.Resolve(s.Value, gitDir))
 	case section == "submodule" && name == "update":
-		return strings.HasPrefix(s.value, "!")
+		return strings.HasPrefix(s.Value, "!")
 	case section == "protocol":
-		return s.value != "never" && s.value != "user"
+		return s.Value != "never" && s.Value != "user"
 	}
-	if harmless, ok := instead(s.key); ok {
-		return s.value != harmless
+	if harmless, ok := instead(s.Key); ok {
+		return s.Value != harmless
 	}
 	for _, key := range besides {
-		if keyMatches(key, s.key) {
+		if gitconfig.KeyMatches(key, s.Key) {
 			return true
 		}
 	}
@@ -107,7 +110,7 @@ func (s settingLine) hazardous(gitDir, dir string) bool {
 
 // Pointer is the path that a .git file names.
 func Pointer(file string) (string, error) {
-	return readPointer(file, "gitdir: ", filepath.Dir(file))
+	return gitfile.ReadPointer(file, "gitdir: ", filepath.Dir(file))
 }
 
 // Obeyed are the files and directories of a working tree that a repository's
@@ -116,24 +119,24 @@ func Pointer(file string) (string, error) {
 // absolute, and exist.
 func Obeyed(gitDir, top string) (paths []string) {
 	add := func(path, base string) {
-		path = resolve(expandHome(path), base)
-		if info, err := os.Lstat(path); err == nil && path != top && within(top, path) && (info.IsDir() || info.Mode().IsRegular()) {
+		path = gitfile.Resolve(gitconfig.ExpandHome(path), base)
+		if info, err := os.Lstat(path); err == nil && path != top && gitfile.Within(top, path) && (info.IsDir() || info.Mode().IsRegular()) {
 			paths = append(paths, path)
 		}
 	}
 	for _, name := range []string{"config", "config.worktree"} {
-		list, _ := readConfig(filepath.Join(gitDir, name)) // what git can't read, it does not obey
+		list, _ := gitconfig.ReadFile(filepath.Join(gitDir, name)) // what git can't read, it does not obey
 		for _, s := range list {
-			section, _, last := splitKey(s.key)
+			section, _, last := gitconfig.SplitKey(s.Key)
 			switch {
-			case s.key == "core.hookspath":
-				add(s.value, top)
-			case includes(s.key):
-				add(s.value, gitDir)
-			case s.key == "core.fsmonitor", s.key == "core.sshcommand", section == "filter", section == "diff", section == "credential" && last == "helper":
-				for _, word := range strings.Fields(s.value) {
+			case s.Key == "core.hookspath":
+				add(s.Value, top)
+			case includes(s.Key):
+				add(s.Value, gitDir)
+			case s.Key == "core.fsmonitor", s.Key == "core.sshcommand", section == "filter", section == "diff", section == "credential" && last == "helper":
+				for _, word := range strings.Fields(s.Value) {
 					word = strings.Trim(word, `"';!`)
-					if info, err := os.Lstat(resolve(word, top)); err == nil && info.Mode().IsRegular() {
+					if info, err := os.Lstat(gitfile.Resolve(word, top)); err == nil && info.Mode().IsRegular() {
 						add(word, top)
 					}
 				}

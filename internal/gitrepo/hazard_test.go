@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 )
 
 // TestHazard: what makes git run a program is named, and nothing else is.
@@ -39,7 +41,7 @@ func TestHazard(t *testing.T) {
 	}
 	for key, value := range settings {
 		key = strings.TrimSpace(key)
-		section, middle, name := splitKey(key)
+		section, middle, name := gitconfig.SplitKey(key)
 		for _, file := range []string{"config", "config.worktree"} {
 			dir := made(t)
 			text := "[" + section + "]\n\t" + name + " = " + value + "\n"

@@ -1,12 +1,16 @@
 package gitrepo
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Step is one commit as a part of a history.
@@ -66,33 +70,27 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 		}
 		// Ways beside it may lead to commits that it did not have: they were
 		// merged since.
-		if c.hash == o.Until && !slices.ContainsFunc(w.queue.list, func(q queued) bool { return !slices.Contains(c.parents, q.hash) }) {
+		if c.Hash == o.Until && !slices.ContainsFunc(w.queue.list, func(q queued) bool { return !slices.Contains(c.Parents, q.Hash) }) {
 			out.Until = true
 			break
 		}
-		if len(c.parents) != 1 {
+		if len(c.Parents) != 1 {
 			continue
 		}
 		n++
-		parent, err := r.commit(c.parents[0])
+		parent, err := r.objects.Commit(c.Parents[0])
 		if err != nil {
 			return History{}, err
 		}
 		p := edits{r: r, most: o.Files}
-		if err := p.compare(parent.tree, c.tree, ""); err != nil {
+		if err := p.compare(parent.Tree, c.Tree, ""); err != nil {
 			return History{}, err
 		}
 		if len(p.list) <= o.Files {
-			out.Steps = append(out.Steps, Step{c.hash, c.date, c.message(), p.list})
+			out.Steps = append(out.Steps, Step{c.Hash, c.Date, c.Message(), p.list})
 		}
 	}
 	return out, nil
-}
-
-// message is all that a commit says.
-func (c *commit) message() string {
-	_, message, _ := bytes.Cut(c.raw, []byte("\n\n"))
-	return c.text(string(message))
 }
 
 // edits gathers the files in which two trees differ, until there are more than
@@ -104,24 +102,24 @@ type edits struct {
 }
 
 func (p *edits) compare(a, b plumbing.Hash, dir string) error {
-	x, err := p.r.tree(a)
+	x, err := p.r.objects.Tree(a)
 	if err != nil {
 		return err
 	}
-	y, err := p.r.tree(b)
+	y, err := p.r.objects.Tree(b)
 	if err != nil {
 		return err
 	}
 	for len(x)+len(y) > 0 && len(p.list) <= p.most {
 		switch {
-		case len(y) == 0 || len(x) > 0 && x[0].order() < y[0].order():
-			err = p.pair(x[0], treeEntry{}, dir+x[0].name)
+		case len(y) == 0 || len(x) > 0 && object.Order(x[0]) < object.Order(y[0]):
+			err = p.pair(x[0], gitobject.TreeEntry{}, dir+x[0].Name)
 			x = x[1:]
-		case len(x) == 0 || y[0].order() < x[0].order():
-			err = p.pair(treeEntry{}, y[0], dir+y[0].name)
+		case len(x) == 0 || object.Order(y[0]) < object.Order(x[0]):
+			err = p.pair(gitobject.TreeEntry{}, y[0], dir+y[0].Name)
 			y = y[1:]
 		default:
-			err = p.pair(x[0], y[0], dir+x[0].name)
+			err = p.pair(x[0], y[0], dir+x[0].Name)
 			x, y = x[1:], y[1:]
 		}
 		if err != nil {
@@ -133,13 +131,13 @@ func (p *edits) compare(a, b plumbing.Hash, dir string) error {
 
 // pair compares what is at a path, which is a directory on both sides or on
 // none.
-func (p *edits) pair(a, b treeEntry, path string) error {
-	if a.hash == b.hash && a.mode == b.mode {
+func (p *edits) pair(a, b gitobject.TreeEntry, path string) error {
+	if a.Hash == b.Hash && a.Mode == b.Mode {
 		return nil
 	}
-	if a.isTree() || b.isTree() {
-		return p.compare(a.hash, b.hash, path+"/")
+	if a.Mode == filemode.Dir || b.Mode == filemode.Dir {
+		return p.compare(a.Hash, b.Hash, path+"/")
 	}
-	p.list = append(p.list, Edit{path, a.hash, b.hash})
+	p.list = append(p.list, Edit{path, a.Hash, b.Hash})
 	return nil
 }

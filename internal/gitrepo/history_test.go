@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
 
@@ -36,11 +37,11 @@ func checkHistory(t *testing.T, r *gittest.Repo, o HistoryOptions) []Step {
 		for line := range strings.Lines(strings.TrimSpace(f[3])) {
 			meta, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
 			e := Edit{Path: name}
-			e.Old, _ = parseHash(strings.Fields(meta)[2])
-			e.New, _ = parseHash(strings.Fields(meta)[3])
+			e.Old, _ = object.ParseHash(strings.Fields(meta)[2])
+			e.New, _ = object.ParseHash(strings.Fields(meta)[3])
 			s.Files = append(s.Files, e)
 		}
-		s.Hash, _ = parseHash(f[0])
+		s.Hash, _ = object.ParseHash(f[0])
 		if _, err := fmt.Sscan(f[1], &s.Date); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d of %d steps change at most 2 files", len(got), len(all))
 	}
 	checkHistory(t, r, HistoryOptions{Count: 3, Files: 100})
-	until, _ := parseHash(side)
+	until, _ := object.ParseHash(side)
 	if got := checkHistory(t, r, HistoryOptions{Count: 100, Files: 100, Until: until}); len(got) != 3 {
 		t.Errorf("%d steps since the side line began", len(got))
 	}
@@ -119,7 +120,7 @@ func TestHistory(t *testing.T) {
 	r.Git("checkout", "-q", main)
 	r.Write("a", "4\n")
 	commit("younger")
-	last, _ := parseHash(strings.TrimSpace(r.Git("rev-parse", "HEAD")))
+	last, _ := object.ParseHash(strings.TrimSpace(r.Git("rev-parse", "HEAD")))
 	clock++
 	r.Git("merge", "-q", "-m", "old things", "old")
 	got, err := open(t, r).History(t.Context(), HistoryOptions{Count: 100, Files: 100, Until: last})

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 )
 
 // ExistsError says that a directory has a repository, or lies in one.
@@ -43,7 +45,7 @@ func Init(dir string) (branch string, err error) {
 			break
 		}
 	}
-	set, err := UserSettings("", "init.defaultbranch")
+	set, err := gitconfig.User("", "init.defaultbranch")
 	if err != nil {
 		return "", err
 	}

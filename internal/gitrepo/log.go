@@ -8,13 +8,17 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Commit is one commit of a log.
 type Commit struct {
 	Hash    plumbing.Hash
 	Parents []plumbing.Hash
-	Author  Person
+	Author  gitobject.Signature
 	Subject string
 	Refs    []string // that lead to it, as git log decorates it
 }
@@ -61,7 +65,7 @@ func (r *Repo) Log(ctx context.Context, o LogOptions) ([]Commit, error) {
 			return nil, err
 		}
 		if shown {
-			list = append(list, Commit{c.hash, c.parents, c.author(), c.subject(), refs[c.hash]})
+			list = append(list, Commit{c.Hash, c.Parents, c.Author(), c.Subject(), refs[c.Hash]})
 		}
 	}
 	return list, nil
@@ -73,17 +77,17 @@ type logWalk struct {
 	path  string
 	queue commitQueue
 	seen  map[plumbing.Hash]bool
-	read  map[plumbing.Hash]*commit // parents that were compared and are yet to be queued
+	read  map[plumbing.Hash]*object.Commit // parents that were compared and are yet to be queued
 }
 
-func (w *logWalk) commit(hash plumbing.Hash) (*commit, error) {
+func (w *logWalk) commit(hash plumbing.Hash) (*object.Commit, error) {
 	if c := w.read[hash]; c != nil {
 		return c, nil
 	}
-	c, err := w.r.commit(hash)
+	c, err := w.r.objects.Commit(hash)
 	if err == nil && w.path != "" {
 		if w.read == nil {
-			w.read = map[plumbing.Hash]*commit{}
+			w.read = map[plumbing.Hash]*object.Commit{}
 		}
 		w.read[hash] = c
 	}
@@ -104,10 +108,10 @@ func (w *logWalk) add(hash plumbing.Hash) error {
 }
 
 // next takes a commit and queues those of its parents that are to be followed.
-func (w *logWalk) next() (c *commit, shown bool, err error) {
-	c = heap.Pop(&w.queue).(*commit)
-	delete(w.read, c.hash)
-	follow := c.parents
+func (w *logWalk) next() (c *object.Commit, shown bool, err error) {
+	c = heap.Pop(&w.queue).(*object.Commit)
+	delete(w.read, c.Hash)
+	follow := c.Parents
 	shown = true
 	if w.path != "" {
 		if shown, follow, err = w.simplify(c); err != nil {
@@ -124,30 +128,30 @@ func (w *logWalk) next() (c *commit, shown bool, err error) {
 
 // simplify reports whether a commit changes the path, and which parents matter
 // for it.
-func (w *logWalk) simplify(c *commit) (bool, []plumbing.Hash, error) {
-	if len(c.parents) == 0 {
-		same, err := w.r.samePath(plumbing.ZeroHash, c.tree, w.path)
+func (w *logWalk) simplify(c *object.Commit) (bool, []plumbing.Hash, error) {
+	if len(c.Parents) == 0 {
+		same, err := w.r.samePath(plumbing.ZeroHash, c.Tree, w.path)
 		return !same, nil, err
 	}
-	for i, hash := range c.parents {
+	for i, hash := range c.Parents {
 		p, err := w.commit(hash)
 		if err != nil {
 			return false, nil, err
 		}
-		same, err := w.r.samePath(p.tree, c.tree, w.path)
+		same, err := w.r.samePath(p.Tree, c.Tree, w.path)
 		if err != nil {
 			return false, nil, err
 		}
 		if same {
-			return false, c.parents[i : i+1], nil
+			return false, c.Parents[i : i+1], nil
 		}
 	}
-	return true, c.parents, nil
+	return true, c.Parents, nil
 }
 
 // samePath reports whether a path is the same below two trees.
 func (r *Repo) samePath(a, b plumbing.Hash, path string) (bool, error) {
-	x, y := treeEntry{mode: filemode.Dir, hash: a}, treeEntry{mode: filemode.Dir, hash: b}
+	x, y := gitobject.TreeEntry{Mode: filemode.Dir, Hash: a}, gitobject.TreeEntry{Mode: filemode.Dir, Hash: b}
 	inX, inY := !a.IsZero(), !b.IsZero()
 	rest := path
 	if path == "." {
@@ -157,7 +161,7 @@ func (r *Repo) samePath(a, b plumbing.Hash, path string) (bool, error) {
 		switch {
 		case !inX || !inY:
 			return r.absent(x, inX, rest, y, inY)
-		case x.hash == y.hash && x.mode == y.mode:
+		case x.Hash == y.Hash && x.Mode == y.Mode:
 			return true, nil
 		case rest == "":
 			return false, nil
@@ -175,15 +179,15 @@ func (r *Repo) samePath(a, b plumbing.Hash, path string) (bool, error) {
 }
 
 // childOf is child for what may be a file.
-func (r *Repo) childOf(e treeEntry, name string) (treeEntry, bool, error) {
-	if !e.isTree() {
-		return treeEntry{}, false, nil
+func (r *Repo) childOf(e gitobject.TreeEntry, name string) (gitobject.TreeEntry, bool, error) {
+	if e.Mode != filemode.Dir {
+		return gitobject.TreeEntry{}, false, nil
 	}
-	return r.child(e.hash, name)
+	return r.objects.Child(e.Hash, name)
 }
 
 // absent is samePath once one side has come to an end.
-func (r *Repo) absent(x treeEntry, inX bool, rest string, y treeEntry, inY bool) (bool, error) {
+func (r *Repo) absent(x gitobject.TreeEntry, inX bool, rest string, y gitobject.TreeEntry, inY bool) (bool, error) {
 	if !inX && !inY {
 		return true, nil
 	}
@@ -202,5 +206,5 @@ func (r *Repo) absent(x treeEntry, inX bool, rest string, y treeEntry, inY bool)
 		}
 	}
 	// An empty tree, which only other programs than git write, holds nothing.
-	return e.isTree() && e.hash.String() == emptyTree, nil
+	return e.Mode == filemode.Dir && e.Hash.String() == emptyTree, nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
 
@@ -28,11 +30,11 @@ func checkObjects(t *testing.T, r *gittest.Repo, repo *Repo) {
 	n := 0
 	for line := range strings.Lines(r.Git("cat-file", "--batch-check", "--batch-all-objects")) {
 		f := strings.Fields(line)
-		hash, ok := parseHash(f[0])
+		hash, ok := object.ParseHash(f[0])
 		if !ok {
 			t.Fatal(line)
 		}
-		kind, data, err := repo.object(hash)
+		kind, data, err := repo.objects.Read(hash)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -96,8 +98,8 @@ func TestObjectsDamaged(t *testing.T) {
 	r := history(t)
 	repo := open(t, r)
 	head := strings.TrimSpace(r.Git("rev-parse", "HEAD"))
-	hash, _ := parseHash(head)
-	if _, err := repo.commit(hash); err != nil {
+	hash, _ := object.ParseHash(head)
+	if _, err := repo.objects.Commit(hash); err != nil {
 		t.Fatal(err)
 	}
 	file := r.Path(".git/objects/" + head[:2] + "/" + head[2:])
@@ -108,11 +110,11 @@ func TestObjectsDamaged(t *testing.T) {
 		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := repo.commit(hash); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), head) {
+		if _, err := repo.objects.Commit(hash); !errors.Is(err, gitfile.ErrCorrupt) || !strings.Contains(err.Error(), head) {
 			t.Errorf("%q: %v", data, err)
 		}
 	}
-	if _, _, err := repo.object(plumbing.Hash{1}); !errors.Is(err, errMissing) {
+	if _, _, err := repo.objects.Read(plumbing.Hash{1}); !errors.Is(err, object.ErrMissing) {
 		t.Errorf("an object that isn't there: %v", err)
 	}
 
@@ -131,7 +133,7 @@ func TestObjectsDamaged(t *testing.T) {
 	}
 	var oids []plumbing.Hash
 	for line := range strings.Lines(r.Git("cat-file", "--batch-check", "--batch-all-objects")) {
-		hash, _ := parseHash(line[:40])
+		hash, _ := object.ParseHash(line[:40])
 		oids = append(oids, hash)
 	}
 	for at := 12; at < len(good)-20; at += 7 {
@@ -142,7 +144,7 @@ func TestObjectsDamaged(t *testing.T) {
 		}
 		repo, wrong := open(t, r), 0
 		for _, hash := range oids {
-			if _, _, err := repo.object(hash); err != nil {
+			if _, _, err := repo.objects.Read(hash); err != nil {
 				wrong++
 			}
 		}

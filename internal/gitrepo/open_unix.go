@@ -8,29 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 )
-
-// openRegular opens a regular file and never waits for the other end of a pipe.
-func openRegular(file string) (*os.File, error) { return openFlags(file, 0) }
-
-// openNoFollow is openRegular for what must not be a link.
-func openNoFollow(file string) (*os.File, error) { return openFlags(file, syscall.O_NOFOLLOW) }
-
-func openFlags(file string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &os.PathError{Op: "open", Path: file, Err: syscall.EINVAL}
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
 
 func deviceOf(dir string) (uint64, bool) {
 	info, err := os.Stat(dir)
@@ -51,7 +31,7 @@ func (r *Repo) checkOwner() error {
 			return err
 		}
 		st, ok := info.Sys().(*syscall.Stat_t)
-		if !ok || ours(st.Uid) || declaredSafe(r.Dir) {
+		if !ok || ours(st.Uid) || gitconfig.Safe(r.Dir) {
 			continue
 		}
 		return fmt.Errorf("%s: %w: it belongs to another user; git config --global --add safe.directory %q allows it", path, ErrRefused, r.Dir)

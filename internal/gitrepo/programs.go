@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // override is a setting that git is given over those of all files.
@@ -91,18 +94,11 @@ var fixed = []override{
 // instead returns the row of programs that a key falls under.
 func instead(key string) (value string, ok bool) {
 	for _, p := range programs {
-		if keyMatches(p.key, key) {
+		if gitconfig.KeyMatches(p.key, key) {
 			return p.instead, true
 		}
 	}
 	return "", false
-}
-
-// keyMatches reports whether a key is meant by one that may have stars.
-func keyMatches(pattern, key string) bool {
-	section, middle, name := splitKey(key)
-	s, m, n := splitKey(pattern)
-	return s == section && (m == "*" && middle != "" || m == middle) && (n == "*" || n == name)
 }
 
 // overrides are the settings for one run.
@@ -123,7 +119,7 @@ func (r *Repo) overrides(conf settings, op operation, hooks bool) []override {
 			continue
 		}
 		seen[s.key] = true
-		section, _, name := splitKey(s.key)
+		section, _, name := gitconfig.SplitKey(s.key)
 		if section == "credential" && name == "helper" {
 			credentials = true
 			continue
@@ -140,7 +136,7 @@ func (r *Repo) overrides(conf settings, op operation, hooks bool) []override {
 	if credentials { // an empty one forgets all those before it
 		list = append(list, override{"credential.helper", ""})
 		for _, s := range conf {
-			if section, _, name := splitKey(s.key); !s.own && section == "credential" && name == "helper" {
+			if section, _, name := gitconfig.SplitKey(s.key); !s.own && section == "credential" && name == "helper" {
 				list = append(list, override{s.key, s.value})
 			}
 		}
@@ -197,7 +193,7 @@ func (r *Repo) quietHooks(conf settings, hooks bool) string {
 }
 
 func (r *Repo) usableHooks(value string) string {
-	return resolve(expandHome(value), r.Dir) // hooks run at the top of the working tree
+	return gitfile.Resolve(gitconfig.ExpandHome(value), r.Dir) // hooks run at the top of the working tree
 }
 
 // outside reports whether a path lies neither in the working tree nor in the
@@ -206,12 +202,7 @@ func (r *Repo) outside(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return !within(r.Dir, path) && !within(r.GitDir, path) && !within(r.CommonDir, path)
-}
-
-// within reports whether path is dir or below it.
-func within(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+	return !gitfile.Within(r.Dir, path) && !gitfile.Within(r.GitDir, path) && !gitfile.Within(r.CommonDir, path)
 }
 
 // silentHooks are the repository's hooks that an operation would have run.

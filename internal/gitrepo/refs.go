@@ -11,6 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // head is what HEAD names.
@@ -30,7 +32,7 @@ func (r *Repo) head() (head, error) {
 	refs := r.references()
 	ref, err := refs.Reference(plumbing.HEAD)
 	if err != nil {
-		return head{}, fmt.Errorf("HEAD: %w: %w", ErrCorrupt, err)
+		return head{}, fmt.Errorf("HEAD: %w: %w", gitfile.ErrCorrupt, err)
 	}
 	var h head
 	if ref.Type() == plumbing.HashReference {
@@ -60,7 +62,7 @@ func refOf(refs storer.ReferenceStorer, name plumbing.ReferenceName) (plumbing.H
 		}
 		name = ref.Target()
 	}
-	return plumbing.ZeroHash, fmt.Errorf("%s: %w: it leads to no commit", name, ErrCorrupt)
+	return plumbing.ZeroHash, fmt.Errorf("%s: %w: it leads to no commit", name, gitfile.ErrCorrupt)
 }
 
 // decorations are the names of refs by the commit that they lead to: HEAD
@@ -96,7 +98,7 @@ func (r *Repo) decorations() (map[plumbing.Hash][]string, error) {
 		return nil
 	})
 	for _, ref := range tags {
-		if hash, err := r.peel(plumbing.Hash(ref.Hash())); err == nil {
+		if hash, err := r.objects.Peel(plumbing.Hash(ref.Hash())); err == nil {
 			names[hash] = append(names[hash], "tag: "+ref.Name().Short())
 		}
 	}

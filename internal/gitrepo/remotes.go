@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 )
 
 // PushResult is what a push did.
@@ -100,7 +102,7 @@ func pushTo(conf settings, branch, remote string, setUpstream bool) (PushResult,
 func (s settings) remotes() []string {
 	var names []string
 	for _, one := range s {
-		if section, name, last := splitKey(one.key); section == "remote" && last == "url" && !slices.Contains(names, name) {
+		if section, name, last := gitconfig.SplitKey(one.key); section == "remote" && last == "url" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

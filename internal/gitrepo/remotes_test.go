@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
 
@@ -116,7 +117,7 @@ func TestPushAndPull(t *testing.T) {
 			if _, err := w.Pull(ctx, &no); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "a merge is in progress") {
 				t.Errorf("in a merge: %v", err)
 			}
-			if !exists(filepath.Join(w.GitDir, "MERGE_HEAD")) {
+			if !gitfile.Exists(filepath.Join(w.GitDir, "MERGE_HEAD")) {
 				t.Error("the user's merge was taken back")
 			}
 			w.sh("git merge --abort; git push -q origin :topic; git checkout -q --detach")

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
 // Renames are found as git finds them, with its settings' standard values, so
@@ -14,15 +16,15 @@ import (
 // those that alone kept their base name and are alike, then the most alike.
 const (
 	maxScore      = 60000
-	leastScore    = maxScore / 2     // to be a rename
-	leastForName  = maxScore * 3 / 4 // to be one for the sake of the base name
-	maxRenames    = 1000             // files on each side above which only the same content counts
-	candidates    = 4                // that are kept of each new file
-	chunkSize     = 64               // bytes that a line is cut into
-	maxIdentical  = 100              // old files that are looked at for one new file of the same content
-	binaryAt      = 8000             // bytes in which a NUL makes a file binary
-	spanModulus   = 107927           // of the sums of chunks
-	maxComparable = maxObject / 4    // bytes above which files are alike only when they are the same
+	leastScore    = maxScore / 2       // to be a rename
+	leastForName  = maxScore * 3 / 4   // to be one for the sake of the base name
+	maxRenames    = 1000               // files on each side above which only the same content counts
+	candidates    = 4                  // that are kept of each new file
+	chunkSize     = 64                 // bytes that a line is cut into
+	maxIdentical  = 100                // old files that are looked at for one new file of the same content
+	binaryAt      = 8000               // bytes in which a NUL makes a file binary
+	spanModulus   = 107927             // of the sums of chunks
+	maxComparable = object.MaxSize / 4 // bytes above which files are alike only when they are the same
 )
 
 // renamer pairs files that are gone with files that are new.

@@ -5,7 +5,13 @@
 // configuration that the repository could use to run programs.
 package gitrepo
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+)
 
 // Errors that callers branch on. They come wrapped in what they are about.
 var (
@@ -19,13 +25,6 @@ var (
 	// ErrRefused says that there is a repository, but that it is not where it
 	// says, or not the user's, so that it isn't used.
 	ErrRefused = errors.New("the repository is not used")
-
-	// ErrUnsupported says that the repository uses something that is not read
-	// in this process. The git command may be able to.
-	ErrUnsupported = errors.New("not read in process")
-
-	// ErrCorrupt says that a file of the repository is damaged.
-	ErrCorrupt = errors.New("damaged")
 )
 
 // Options has a useful zero value.
@@ -48,10 +47,10 @@ type Repo struct {
 	CommonDir string // what all working trees share: refs, objects, config
 
 	o       Options
-	objects objects
-	configs configCache
+	objects *object.Store
+	configs gitconfig.Cache
 
-	lastIndex lastIndex
-	resident  resident
-	runner    runner
+	index    *index.Last
+	resident resident
+	runner   runner
 }

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -52,12 +55,12 @@ type resident struct {
 	mu      sync.Mutex
 	changes Changes // nil: nobody follows the changes
 
-	index *rawIndex // what it was compared with; nil: it must be compared
+	index *index.Raw // what it was compared with; nil: it must be compared
 	conf  sweepConfig
-	files []stampedFile       // the ignore files beside the working tree
-	dirs  map[string]*dirFind // by directory, with a slash at its end: where there is something
-	blind map[string]bool     // directories that must be looked at each time
-	whole int                 // how often everything was looked at
+	files []gitfile.StampedFile // the ignore files beside the working tree
+	dirs  map[string]*dirFind   // by directory, with a slash at its end: where there is something
+	blind map[string]bool       // directories that must be looked at each time
+	whole int                   // how often everything was looked at
 }
 
 // dirFind is what was found directly in one directory of the index.
@@ -72,16 +75,16 @@ type dirFind struct {
 const maxDirty = 256
 
 // look is a sweep for a status, from what is remembered as far as possible.
-func (r *Repo) look(ctx context.Context, conf config, o StatusOptions) (*rawIndex, swept, error) {
+func (r *Repo) look(ctx context.Context, conf gitconfig.Values, o StatusOptions) (*index.Raw, swept, error) {
 	s := &sweep{
 		r: r, untracked: o.Untracked, ctx: ctx,
-		conf: sweepConfig{fileMode: conf.bool("core.filemode", true), sparse: conf.bool("core.sparsecheckout", false)},
+		conf: sweepConfig{fileMode: conf.Bool("core.filemode", true), sparse: conf.Bool("core.sparsecheckout", false)},
 	}
 	m := &r.resident
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes == nil || o.Untracked != UntrackedNormal || below(o.Below) != "" {
-		x, err := r.readIndex()
+		x, err := r.index.Read()
 		if err != nil {
 			return nil, swept{}, err
 		}
@@ -119,11 +122,11 @@ func (r *Repo) look(ctx context.Context, conf config, o StatusOptions) (*rawInde
 // dirty returns the directories that are to be looked at; ok is false when all
 // are.
 func (m *resident) dirty(r *Repo, conf sweepConfig, c ChangeSet) (dirs []string, ok bool) {
-	if m.index == nil || c.All || conf != m.conf || !m.index.fresh(r) {
+	if m.index == nil || c.All || conf != m.conf || !r.index.Fresh(m.index) {
 		return nil, false
 	}
 	for _, f := range m.files {
-		if !f.stamp.fresh(f.path) {
+		if !f.Fresh() {
 			return nil, false
 		}
 	}
@@ -135,11 +138,11 @@ func (m *resident) dirty(r *Repo, conf sweepConfig, c ChangeSet) (dirs []string,
 	}
 	set := maps.Clone(m.blind)
 	for _, name := range append(slices.Clone(c.Names), c.Below...) {
-		if name == "." || m.index.hasDir(name+"/") {
+		if name == "." || m.index.HasDir(name+"/") {
 			return nil, false
 		}
 		dir := path.Dir(name)
-		for dir != "." && !m.index.hasDir(dir+"/") {
+		for dir != "." && !m.index.HasDir(dir+"/") {
 			dir = path.Dir(dir)
 		}
 		set[below(dir)] = true
@@ -147,19 +150,8 @@ func (m *resident) dirty(r *Repo, conf sweepConfig, c ChangeSet) (dirs []string,
 	return slices.Collect(maps.Keys(set)), len(set) <= maxDirty
 }
 
-// fresh reports whether the index file is still the one that was read.
-func (x *rawIndex) fresh(r *Repo) bool {
-	return x.stat.fresh(filepath.Join(r.GitDir, "index"))
-}
-
-// hasDir reports whether there are entries below a directory.
-func (x *rawIndex) hasDir(prefix string) bool {
-	i, _ := x.find(prefix)
-	return i < len(x.places) && strings.HasPrefix(x.places[i].name, prefix)
-}
-
 // again looks at some directories.
-func (m *resident) again(s *sweep, conf config, dirs []string) error {
+func (m *resident) again(s *sweep, conf gitconfig.Values, dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
@@ -178,13 +170,13 @@ func (m *resident) again(s *sweep, conf config, dirs []string) error {
 }
 
 // anew looks at everything.
-func (m *resident) anew(s *sweep, conf config) error {
+func (m *resident) anew(s *sweep, conf gitconfig.Values) error {
 	m.files = nil
 	m.whole++
 	for _, file := range s.r.excludeFiles(conf) {
-		m.files = append(m.files, stampedFile{file, stampFile(file)}) // before they are read
+		m.files = append(m.files, gitfile.NewStampedFile(file)) // before they are read
 	}
-	x, err := s.r.readIndex()
+	x, err := s.r.index.Read()
 	if err != nil {
 		return err
 	}
@@ -203,7 +195,7 @@ func (m *resident) anew(s *sweep, conf config) error {
 
 // settle decides about files whose content has to tell. Submodules are decided
 // about each time.
-func (m *resident) settle(s *sweep, conf config, found *swept) error {
+func (m *resident) settle(s *sweep, conf gitconfig.Values, found *swept) error {
 	modules := found.modules
 	found.modules = nil
 	err := s.r.decide(s.ctx, s.index, conf, s.untracked, found)
@@ -224,11 +216,11 @@ func (m *resident) keep(found swept) {
 	}
 	x := m.index
 	for _, c := range found.changed {
-		f := at(x.places[c.entry].name)
+		f := at(x.NameAt(c.entry))
 		f.changed = append(f.changed, c)
 	}
 	for _, i := range found.modules {
-		f := at(x.places[i].name)
+		f := at(x.NameAt(i))
 		f.modules = append(f.modules, i)
 	}
 	for _, name := range found.untracked {

@@ -1,16 +1,14 @@
 package gitrepo
 
 import (
-	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
 // Errors of a revision. They say what to do about it.
@@ -96,14 +94,14 @@ func (r *Repo) step(hash plumbing.Hash, op byte, n int, text string) (plumbing.H
 		parent, times = n, min(n, 1)
 	}
 	for range times {
-		c, err := r.commit(hash)
+		c, err := r.objects.Commit(hash)
 		if err != nil {
 			return hash, err
 		}
-		if parent > len(c.parents) {
+		if parent > len(c.Parents) {
 			return hash, fmt.Errorf("%w: %q goes back further than the history", ErrNoSuchRev, text)
 		}
-		hash = c.parents[parent-1]
+		hash = c.Parents[parent-1]
 	}
 	return hash, nil
 }
@@ -111,7 +109,7 @@ func (r *Repo) step(hash plumbing.Hash, op byte, n int, text string) (plumbing.H
 // resolveName returns the commit that a ref or a hash names. A ref comes
 // before a hash unless that is whole, as with git.
 func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
-	if hash, ok := parseHash(name); ok {
+	if hash, ok := object.ParseHash(name); ok {
 		return r.commitAt(hash, name)
 	}
 	if name == "@" || name == "" {
@@ -135,7 +133,7 @@ func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
 			return hash, fmt.Errorf("HEAD: %w", err)
 		}
 	}
-	found, err := r.withPrefix(strings.ToLower(name))
+	found, err := r.objects.CommitsWithPrefix(strings.ToLower(name))
 	switch {
 	case err != nil:
 		return plumbing.ZeroHash, err
@@ -159,60 +157,12 @@ func specialRef(name string) bool {
 }
 
 func (r *Repo) commitAt(hash plumbing.Hash, name string) (plumbing.Hash, error) {
-	hash, err := r.peel(hash)
+	hash, err := r.objects.Peel(hash)
 	if err == nil {
-		_, err = r.commit(hash)
+		_, err = r.objects.Commit(hash)
 	}
-	if errors.Is(err, errMissing) {
+	if errors.Is(err, object.ErrMissing) {
 		err = fmt.Errorf("%w: %q; the repository does not have that commit", ErrNoSuchRev, name)
 	}
 	return hash, err
-}
-
-// withPrefix finds the commits whose hash begins with digits, at least four.
-func (r *Repo) withPrefix(digits string) ([]plumbing.Hash, error) {
-	if len(digits) < 4 || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return nil, nil
-	}
-	dirs, packs, err := r.objects.known(r, true)
-	if err != nil {
-		return nil, err
-	}
-	start, err := hex.DecodeString(digits[:2])
-	if err != nil {
-		return nil, err
-	}
-	all := map[plumbing.Hash]bool{}
-	for _, p := range packs {
-		names, _, err := p.names(start[0])
-		if err != nil {
-			return nil, err
-		}
-		even, _ := hex.DecodeString(digits[:len(digits)&^1])
-		for ; len(names) > 0; names = names[20:] {
-			if hash := plumbing.Hash(names); bytes.HasPrefix(names, even) && strings.HasPrefix(hash.String(), digits) {
-				all[hash] = true
-			}
-		}
-	}
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(filepath.Join(dir, digits[:2]))
-		if err != nil {
-			continue // there are none
-		}
-		for _, e := range entries {
-			if hash, ok := parseHash(digits[:2] + e.Name()); ok && strings.HasPrefix(e.Name(), digits[2:]) {
-				all[hash] = true
-			}
-		}
-	}
-	var commits []plumbing.Hash
-	for hash := range all {
-		if at, err := r.peel(hash); err == nil {
-			if _, err := r.commit(at); err == nil {
-				commits = append(commits, at)
-			}
-		}
-	}
-	return commits, nil
 }

@@ -2,12 +2,14 @@ package gitrepo
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // setting is one line of git's configuration. The section and the last part of
@@ -27,7 +29,7 @@ type runner struct {
 	checked string // the git command whose version is known to do
 
 	list  settings
-	files map[string]fileStamp // what list was read from; nil: it must be read anew
+	files map[string]gitfile.Stamp // what list was read from; nil: it must be read anew
 }
 
 // settings returns the configuration as git sees it. It is read anew when one
@@ -42,16 +44,16 @@ func (r *Repo) settings(ctx context.Context) (settings, error) {
 	if r.runner.current() {
 		return r.runner.list, nil
 	}
-	files := map[string]fileStamp{}
-	for _, f := range append(userConfigFiles(), filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")) {
-		files[f] = stampFile(f) // before it is read: what changes meanwhile is seen next time
+	files := map[string]gitfile.Stamp{}
+	for _, f := range append(gitconfig.UserFiles(), filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")) {
+		files[f] = gitfile.StampFile(f) // before it is read: what changes meanwhile is seen next time
 	}
 	// Listing runs nothing, whatever is in the files.
 	cmd := exec.CommandContext(ctx, bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
 	cmd.Dir = r.Dir
 	cmd.Env = append(r.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
 	cmd.WaitDelay = mostRead
-	out, err := run(ctx, cmd, "config", maxConfig)
+	out, err := run(ctx, cmd, "config", gitconfig.MaxSize)
 	if err != nil {
 		return nil, r.explain(err)
 	}
@@ -59,7 +61,7 @@ func (r *Repo) settings(ctx context.Context) (settings, error) {
 	r.runner.list, r.runner.files = list, files
 	for _, s := range list {
 		if _, ok := files[s.file]; !ok && filepath.IsAbs(s.file) {
-			files[s.file] = stampFile(s.file)
+			files[s.file] = gitfile.StampFile(s.file)
 		}
 		if includes(s.key) { // which files that are is not known for sure
 			r.runner.files = nil
@@ -73,7 +75,7 @@ func (n *runner) current() bool {
 		return false
 	}
 	for path, stamp := range n.files {
-		if !stamp.fresh(path) {
+		if !stamp.Fresh(path) {
 			return false
 		}
 	}
@@ -101,20 +103,8 @@ func parseSettings(out string) settings {
 
 // includes reports whether a key makes git read a further file.
 func includes(key string) bool {
-	section, _, name := splitKey(key)
+	section, _, name := gitconfig.SplitKey(key)
 	return name == "path" && (section == "include" || section == "includeif")
-}
-
-// splitKey takes a key apart: core.editor has no middle.
-func splitKey(key string) (section, middle, name string) {
-	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
-	if first < 0 {
-		return key, "", ""
-	}
-	if first == last {
-		return key[:first], "", key[last+1:]
-	}
-	return key[:first], key[first+1 : last], key[last+1:]
 }
 
 // last is the value that counts.
@@ -143,13 +133,8 @@ func (s settings) users(key string) (string, bool) {
 	return "", false
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// bool reads a boolean setting; what is not set is false.
+// Bool reads a boolean setting; what is not set is false.
 func (s settings) bool(key string) bool {
 	one, ok := s.last(key)
-	return ok && config{key: one.value}.bool(key, false)
+	return ok && gitconfig.Values{key: one.value}.Bool(key, false)
 }

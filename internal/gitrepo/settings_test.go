@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
 
@@ -42,7 +44,7 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	file.Close()
-	want := config{}
+	want := gitconfig.Values{}
 	for _, item := range strings.Split(strings.TrimSuffix(r.Git("config", "--list", "-z"), "\x00"), "\x00") {
 		key, value, ok := strings.Cut(item, "\n")
 		if !ok {
@@ -75,7 +77,7 @@ func TestConfigDamaged(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := readConfig(file); !errors.Is(err, ErrCorrupt) {
+		if got, err := gitconfig.ReadFile(file); !errors.Is(err, gitfile.ErrCorrupt) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}

@@ -12,6 +12,11 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -25,8 +30,8 @@ type Snapshot struct {
 	from      string
 	racy      int64
 	made      time.Time
-	entries   []IndexEntry
-	sources   []*IndexEntry
+	entries   []*gitindex.Entry
+	sources   []*gitindex.Entry
 	converted func(name string) bool
 	cut       int // length of what all names begin with and is not shown
 }
@@ -35,23 +40,23 @@ type Snapshot struct {
 type SnapshotOptions struct {
 	Below     string // only what is below this directory, "." for all
 	From      string // a working tree, as for Fill
-	FromIndex *Index
+	FromIndex *index.Index
 	Racy      int64
 	Converted func(name string) bool // as for Fill
 	Made      time.Time              // the time of files whose own is not known
 }
 
 // Snapshot returns the files of x, which must not be changed any more.
-func (r *Repo) Snapshot(ctx context.Context, x *Index, o SnapshotOptions) *Snapshot {
+func (r *Repo) Snapshot(ctx context.Context, x *index.Index, o SnapshotOptions) *Snapshot {
 	s := &Snapshot{r: r, ctx: ctx, from: o.From, racy: o.Racy, made: o.Made, entries: x.Entries, converted: o.Converted}
 	if o.FromIndex != nil {
 		s.sources = sources(x.Entries, o.FromIndex.Entries)
 	} else {
-		s.sources = make([]*IndexEntry, len(x.Entries))
+		s.sources = make([]*gitindex.Entry, len(x.Entries))
 	}
 	if o.Below != "." {
 		at := func(name string) int {
-			return sort.Search(len(x.Entries), func(i int) bool { return x.Entries[i].Path >= name })
+			return sort.Search(len(x.Entries), func(i int) bool { return x.Entries[i].Name >= name })
 		}
 		lo, hi := at(o.Below+"/"), at(o.Below+"0") // what follows the slash
 		s.entries, s.sources, s.cut = s.entries[lo:hi], s.sources[lo:hi], len(o.Below)+1
@@ -63,7 +68,7 @@ func (r *Repo) Snapshot(ctx context.Context, x *Index, o SnapshotOptions) *Snaps
 func (s *Snapshot) Len() int { return len(s.entries) }
 
 // Name implements workspace.Lower.
-func (s *Snapshot) Name(i int) string { return s.entries[i].Path[s.cut:] }
+func (s *Snapshot) Name(i int) string { return s.entries[i].Name[s.cut:] }
 
 // Mode implements workspace.Lower.
 func (s *Snapshot) Mode(i int) fs.FileMode {
@@ -82,7 +87,7 @@ func (s *Snapshot) Mode(i int) fs.FileMode {
 func (s *Snapshot) Info(i int) (size int64, mtime time.Time, err error) {
 	// git writes no size for a file that it must compare.
 	if src := s.sources[i]; src != nil && src.Size > 0 && src.Mode != filemode.Symlink {
-		return int64(src.Size), src.MTime, nil
+		return int64(src.Size), src.ModifiedAt, nil
 	}
 	data, err := s.object(i)
 	return int64(len(data)), s.made, err
@@ -90,10 +95,10 @@ func (s *Snapshot) Info(i int) (size int64, mtime time.Time, err error) {
 
 // Readlink implements workspace.Lower.
 func (s *Snapshot) Readlink(i int) (string, error) {
-	e := &s.entries[i]
+	e := s.entries[i]
 	if s.from != "" {
-		target, err := os.Readlink(filepath.Join(s.from, filepath.FromSlash(e.Path)))
-		if err == nil && HashBlob([]byte(target)) == e.Hash {
+		target, err := os.Readlink(filepath.Join(s.from, filepath.FromSlash(e.Name)))
+		if err == nil && object.HashBlob([]byte(target)) == e.Hash {
 			return target, nil
 		}
 	}
@@ -103,9 +108,9 @@ func (s *Snapshot) Readlink(i int) (string, error) {
 
 // object reads a file as git would write it.
 func (s *Snapshot) object(i int) ([]byte, error) {
-	e := &s.entries[i]
-	if e.Mode != filemode.Symlink && s.converted != nil && s.converted(e.Path) {
-		return s.r.Smudged(s.ctx, e.Path, e.Hash)
+	e := s.entries[i]
+	if e.Mode != filemode.Symlink && s.converted != nil && s.converted(e.Name) {
+		return s.r.Smudged(s.ctx, e.Name, e.Hash)
 	}
 	return s.r.Blob(e.Hash)
 }
@@ -152,11 +157,11 @@ func (r *snapshotReader) Read(i int, buf []byte) ([]byte, error) {
 // data are asked for after its bytes: whatever was written before or meanwhile
 // shows in them.
 func (r *snapshotReader) fromTree(i int, buf []byte) ([]byte, bool) {
-	e, src := &r.s.entries[i], r.s.sources[i]
-	if src == nil || src.Mode == filemode.Symlink || src.Size == 0 || src.Size > workspace.MaxFileSize || !r.enter(path.Dir(e.Path)) {
+	e, src := r.s.entries[i], r.s.sources[i]
+	if src == nil || src.Mode == filemode.Symlink || src.Size == 0 || src.Size > workspace.MaxFileSize || !r.enter(path.Dir(e.Name)) {
 		return nil, false
 	}
-	f, err := r.dir.open(path.Base(e.Path))
+	f, err := r.dir.open(path.Base(e.Name))
 	if err != nil {
 		return nil, false
 	}
@@ -169,18 +174,18 @@ func (r *snapshotReader) fromTree(i int, buf []byte) ([]byte, bool) {
 	if n, err := f.read(buf, size); err != nil || n != size {
 		return nil, false
 	}
-	var now IndexEntry
+	var now gitindex.Entry
 	if _, err := f.stat(&now); err != nil || now.Size != src.Size {
 		return nil, false
 	}
 	now.Mode = src.Mode // who may run it is not its content
-	if src.sameStat(&now) && src.MTime.Unix() < r.s.racy {
+	if index.SameStat(src, &now) && src.ModifiedAt.Unix() < r.s.racy {
 		return buf, true
 	}
-	if r.s.converted != nil && r.s.converted(e.Path) {
+	if r.s.converted != nil && r.s.converted(e.Name) {
 		return nil, false
 	}
-	return buf, HashBlob(buf) == e.Hash
+	return buf, object.HashBlob(buf) == e.Hash
 }
 
 // enter opens a directory of the working tree.

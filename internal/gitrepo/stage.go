@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -201,7 +202,7 @@ func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]strin
 
 // known reports whether a path is in the index or in the working tree.
 func (r *Repo) known(ctx context.Context, p string) bool {
-	if exists(r.abs(p)) {
+	if gitfile.Exists(r.abs(p)) {
 		return true
 	}
 	out, err := r.git(ctx, invocation{op: "list-files", paths: []string{p}})

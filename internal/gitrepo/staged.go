@@ -5,6 +5,11 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // side is a file on one side of a comparison. The zero value is no file.
@@ -32,13 +37,13 @@ type comparer struct {
 type treeSide interface {
 	// list returns the entries of the directory in git's order.
 	list(r *Repo) ([]treeItem, error)
-	// hash is the tree's name, if it is known.
+	// Hash is the tree's name, if it is known.
 	known() (plumbing.Hash, bool)
 }
 
 // treeItem is a file, or a directory with what is below it.
 type treeItem struct {
-	treeEntry
+	gitobject.TreeEntry
 	dir treeSide // nil: a file
 }
 
@@ -48,15 +53,15 @@ type inTree plumbing.Hash
 func (t inTree) known() (plumbing.Hash, bool) { return plumbing.Hash(t), true }
 
 func (t inTree) list(r *Repo) ([]treeItem, error) {
-	entries, err := r.tree(plumbing.Hash(t))
+	entries, err := r.objects.Tree(plumbing.Hash(t))
 	if err != nil {
 		return nil, err
 	}
 	items := make([]treeItem, len(entries))
 	for i, e := range entries {
-		items[i] = treeItem{treeEntry: e}
-		if e.isTree() {
-			items[i].dir = inTree(e.hash)
+		items[i] = treeItem{TreeEntry: e}
+		if e.Mode == filemode.Dir {
+			items[i].dir = inTree(e.Hash)
 		}
 	}
 	return items, nil
@@ -65,13 +70,13 @@ func (t inTree) list(r *Repo) ([]treeItem, error) {
 // inIndex is a directory of the index: its entries from lo to hi, whose paths
 // begin with skip bytes that name it.
 type inIndex struct {
-	x      *rawIndex
-	cached *CacheTree // nil: not known
+	x      *index.Raw
+	cached *index.CachedTree // nil: not known
 	lo, hi int
 	skip   int
 }
 
-func (x *rawIndex) root() inIndex { return inIndex{x, x.tree, 0, len(x.places), 0} }
+func indexRoot(x *index.Raw) inIndex { return inIndex{x, x.Tree, 0, x.Count, 0} }
 
 func (d inIndex) known() (plumbing.Hash, bool) {
 	if d.cached == nil || d.cached.Entries != d.hi-d.lo {
@@ -85,41 +90,28 @@ func (d inIndex) known() (plumbing.Hash, bool) {
 func (d inIndex) list(*Repo) ([]treeItem, error) {
 	var items []treeItem
 	for i := d.lo; i < d.hi; {
-		e := d.x.at(i)
-		name := e.name[d.skip:]
+		e := d.x.At(i)
+		name := e.Name[d.skip:]
 		slash := strings.IndexByte(name, '/')
 		if slash < 0 {
-			if e.stage() == 0 && e.extended()&flagIntentToAdd == 0 {
-				items = append(items, treeItem{treeEntry: treeEntry{name, e.mode(), e.hash()}})
+			if e.Stage() == 0 && e.Extended()&index.FlagIntentToAdd == 0 {
+				items = append(items, treeItem{TreeEntry: gitobject.TreeEntry{Name: name, Mode: e.Mode(), Hash: e.Hash()}})
 			}
 			i++
 			continue
 		}
-		prefix := e.name[:d.skip+slash+1]
-		sub := inIndex{x: d.x, cached: d.cached.sub(name[:slash]), lo: i, skip: len(prefix)}
-		if c := sub.cached; c != nil && c.Entries > 0 && c.Entries <= d.hi-i && strings.HasPrefix(d.x.places[i+c.Entries-1].name, prefix) {
+		prefix := e.Name[:d.skip+slash+1]
+		sub := inIndex{x: d.x, cached: d.cached.Sub(name[:slash]), lo: i, skip: len(prefix)}
+		if c := sub.cached; c != nil && c.Entries > 0 && c.Entries <= d.hi-i && strings.HasPrefix(d.x.NameAt(i+c.Entries-1), prefix) {
 			i += c.Entries - 1
 		}
-		for i++; i < d.hi && strings.HasPrefix(d.x.places[i].name, prefix); {
+		for i++; i < d.hi && strings.HasPrefix(d.x.NameAt(i), prefix); {
 			i++
 		}
 		sub.hi = i
-		items = append(items, treeItem{treeEntry{name[:slash], filemode.Dir, plumbing.ZeroHash}, sub})
+		items = append(items, treeItem{gitobject.TreeEntry{Name: name[:slash], Mode: filemode.Dir}, sub})
 	}
 	return items, nil
-}
-
-// sub returns what is known of a subdirectory, or nil.
-func (t *CacheTree) sub(name string) *CacheTree {
-	if t == nil {
-		return nil
-	}
-	for i := range t.Subs {
-		if t.Subs[i].Name == name {
-			return &t.Subs[i]
-		}
-	}
-	return nil
 }
 
 // compare adds what differs below a directory, given with a slash at its end.
@@ -165,17 +157,17 @@ func (c *comparer) compare(path string, old, new treeSide) error {
 // compareItems orders items as git does, so that a file and a directory of one
 // name are two things.
 func compareItems(a, b treeItem) int {
-	if a.name == b.name && a.isTree() == b.isTree() {
+	if a.Name == b.Name && (a.Mode == filemode.Dir) == (b.Mode == filemode.Dir) {
 		return 0
 	}
-	return strings.Compare(a.order(), b.order())
+	return strings.Compare(object.Order(a.TreeEntry), object.Order(b.TreeEntry))
 }
 
 // item adds what differs in one item, which only one side may have.
 func (c *comparer) item(path string, x, y treeItem) error {
-	name := x.name
+	name := x.Name
 	if name == "" {
-		name = y.name
+		name = y.Name
 	}
 	if x.dir != nil || y.dir != nil {
 		old, new := x.dir, y.dir
@@ -187,7 +179,7 @@ func (c *comparer) item(path string, x, y treeItem) error {
 		}
 		return c.compare(path+name+"/", old, new)
 	}
-	p := pair{path: path + name, old: side{mode: x.mode, hash: x.hash}, new: side{mode: y.mode, hash: y.hash}}
+	p := pair{path: path + name, old: side{mode: x.Mode, hash: x.Hash}, new: side{mode: y.Mode, hash: y.Hash}}
 	if p.old != p.new {
 		c.pairs = append(c.pairs, p)
 	}

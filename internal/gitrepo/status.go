@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
 // Status is what git status tells.
@@ -40,7 +42,7 @@ type StatusOptions struct {
 // is not read here (see docs/git.md).
 func (r *Repo) Status(ctx context.Context, o StatusOptions) (*Status, error) {
 	s, err := r.status(ctx, o)
-	if errors.Is(err, ErrUnsupported) {
+	if errors.Is(err, gitfile.ErrUnsupported) {
 		return r.statusByGit(ctx, o, err)
 	}
 	return s, err
@@ -53,12 +55,12 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 		return nil, err
 	}
 	for _, key := range [...]string{"core.ignorecase", "core.precomposeunicode"} {
-		if conf.bool(key, false) {
-			return nil, fmt.Errorf("%w: %s is set", ErrUnsupported, key)
+		if conf.Bool(key, false) {
+			return nil, fmt.Errorf("%w: %s is set", gitfile.ErrUnsupported, key)
 		}
 	}
-	if !conf.bool("core.symlinks", true) {
-		return nil, fmt.Errorf("%w: core.symlinks is off", ErrUnsupported)
+	if !conf.Bool("core.symlinks", true) {
+		return nil, fmt.Errorf("%w: core.symlinks is off", gitfile.ErrUnsupported)
 	}
 	h, err := r.head()
 	if err != nil {
@@ -80,7 +82,7 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 		return nil, err
 	}
 	st := &Status{Untracked: found.untracked}
-	if st.Files, err = x.join(staged, found.changed, below(o.Below)); err != nil {
+	if st.Files, err = join(x, staged, found.changed, below(o.Below)); err != nil {
 		return nil, err
 	}
 	st.Branch, err = r.branch(ctx, h, conf)
@@ -88,33 +90,12 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 }
 
 // renamesOn reports whether renames are looked for.
-func renamesOn(conf config, key string) bool {
+func renamesOn(conf gitconfig.Values, key string) bool {
 	value, ok := conf[key]
 	if !ok {
 		value, ok = conf["diff.renames"]
 	}
-	return !ok || value == "copies" || value == "copy" || config{key: value}.bool(key, true)
-}
-
-// readIndex reads the index of the working tree, unless it is still the one
-// that was read last.
-func (r *Repo) readIndex() (*rawIndex, error) {
-	r.lastIndex.mu.Lock()
-	defer r.lastIndex.mu.Unlock()
-	if x := r.lastIndex.x; x != nil && x.fresh(r) {
-		return x, nil
-	}
-	x, err := readRawIndex(filepath.Join(r.GitDir, "index"))
-	if err == nil {
-		r.lastIndex.x = x
-	}
-	return x, err
-}
-
-// lastIndex is the index that was read last.
-type lastIndex struct {
-	mu sync.Mutex
-	x  *rawIndex
+	return !ok || value == "copies" || value == "copy" || gitconfig.Values{key: value}.Bool(key, true)
 }
 
 // below is a directory as the beginning of the paths in it.
@@ -130,26 +111,20 @@ func (r *Repo) treeOf(commit plumbing.Hash) (plumbing.Hash, error) {
 	if commit.IsZero() {
 		return plumbing.ZeroHash, nil
 	}
-	c, err := r.commit(commit)
+	c, err := r.objects.Commit(commit)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return c.tree, nil
+	return c.Tree, nil
 }
 
 // staged compares a tree with the index. Conflicts are left out.
-func (r *Repo) staged(tree plumbing.Hash, x *rawIndex) ([]pair, error) {
+func (r *Repo) staged(tree plumbing.Hash, x *index.Raw) ([]pair, error) {
 	c := comparer{r: r}
-	if err := c.compare("", inTree(tree), x.root()); err != nil {
+	if err := c.compare("", inTree(tree), indexRoot(x)); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(c.pairs, func(p pair) bool { return p.new.mode == 0 && x.conflicting(p.path) }), nil
-}
-
-// conflicting reports whether a path is staged as a conflict.
-func (x *rawIndex) conflicting(path string) bool {
-	i, ok := x.find(path)
-	return ok && x.at(i).stage() != 0
+	return slices.DeleteFunc(c.pairs, func(p pair) bool { return p.new.mode == 0 && x.Conflicting(p.path) }), nil
 }
 
 // code is the letter of a difference.
@@ -171,7 +146,7 @@ func (p pair) code() byte {
 var conflictCodes = [...]string{1: "DD", 2: "AU", 3: "UD", 4: "UA", 5: "DU", 6: "AA", 7: "UU"}
 
 // join makes the list of files of what is staged, changed and in conflict.
-func (x *rawIndex) join(staged []pair, changed []sweptFile, below string) ([]FileStatus, error) {
+func join(x *index.Raw, staged []pair, changed []sweptFile, below string) ([]FileStatus, error) {
 	byPath := map[string]*FileStatus{}
 	at := func(path string) *FileStatus {
 		f := byPath[path]
@@ -187,31 +162,31 @@ func (x *rawIndex) join(staged []pair, changed []sweptFile, below string) ([]Fil
 	}
 	meant, gone := false, false
 	for _, c := range changed {
-		f := at(x.places[c.entry].name)
+		f := at(x.NameAt(c.entry))
 		f.Changed = c.code
 		gone = gone || c.code == 'D'
 	}
-	for k := 0; k < len(x.special); {
-		e := x.at(x.special[k])
+	for k := 0; k < len(x.Special); {
+		e := x.At(x.Special[k])
 		k++
-		if e.extended()&flagIntentToAdd != 0 {
+		if e.Extended()&index.FlagIntentToAdd != 0 {
 			meant = true
-			if f := at(e.name); f.Changed != 'D' {
+			if f := at(e.Name); f.Changed != 'D' {
 				f.Changed = 'A'
 			}
 		}
-		if e.stage() == 0 {
+		if e.Stage() == 0 {
 			continue
 		}
-		stages := 1 << (e.stage() - 1)
-		for ; k < len(x.special) && x.places[x.special[k]].name == e.name; k++ {
-			stages |= 1 << (x.at(x.special[k]).stage() - 1)
+		stages := 1 << (e.Stage() - 1)
+		for ; k < len(x.Special) && x.NameAt(x.Special[k]) == e.Name; k++ {
+			stages |= 1 << (x.At(x.Special[k]).Stage() - 1)
 		}
 		letters := conflictCodes[stages]
-		*at(e.name) = FileStatus{Staged: letters[0], Changed: letters[1], Path: e.name, Conflict: true}
+		*at(e.Name) = FileStatus{Staged: letters[0], Changed: letters[1], Path: e.Name, Conflict: true}
 	}
 	if meant && gone {
-		return nil, fmt.Errorf("%w: a file that is meant to be added may be a rename", ErrUnsupported)
+		return nil, fmt.Errorf("%w: a file that is meant to be added may be a rename", gitfile.ErrUnsupported)
 	}
 	list := make([]FileStatus, 0, len(byPath))
 	for _, f := range byPath {

@@ -2,7 +2,6 @@ package gitrepo
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"maps"
 	"runtime"
@@ -11,9 +10,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"unsafe"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -26,7 +26,7 @@ import (
 // sweep is one such comparison, made by several workers.
 type sweep struct {
 	r         *Repo
-	index     *rawIndex
+	index     *index.Raw
 	conf      sweepConfig
 	untracked Untracked
 	watched   func(dir string) bool // nil: nobody follows the changes
@@ -148,7 +148,7 @@ func (s *sweep) open(path string) (*sweepDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &sweepDir{hi: len(s.index.places), handle: handle}
+	d := &sweepDir{hi: s.index.Count, handle: handle}
 	d.refs.Store(1)
 	d.inherit(s)
 	for _, elem := range strings.SplitAfter(path, "/") {
@@ -172,10 +172,9 @@ func (s *sweep) open(path string) (*sweepDir, error) {
 // find returns the entries below dir that are in its subdirectory elem, which
 // has a slash at its end.
 func (s *sweep) find(dir *sweepDir, elem string) (r [2]int) {
-	p := s.index.places[:dir.hi]
 	prefix := dir.path + elem
-	r[0] = dir.lo + sort.Search(dir.hi-dir.lo, func(i int) bool { return p[dir.lo+i].name >= prefix })
-	r[1] = r[0] + sort.Search(dir.hi-r[0], func(i int) bool { return !strings.HasPrefix(p[r[0]+i].name, prefix) })
+	r[0] = dir.lo + sort.Search(dir.hi-dir.lo, func(i int) bool { return s.index.NameAt(dir.lo+i) >= prefix })
+	r[1] = r[0] + sort.Search(dir.hi-r[0], func(i int) bool { return !strings.HasPrefix(s.index.NameAt(r[0]+i), prefix) })
 	return r
 }
 
@@ -326,7 +325,7 @@ func (w *sweeper) subMissing(d *sweepDir) bool {
 	})
 }
 
-// count reports whether a directory has another number of entries than the
+// Count reports whether a directory has another number of entries than the
 // index has children in it, and looks for its ignore file.
 func (w *sweeper) count(d *sweepDir, c *children) (differ bool, err error) {
 	list, err := d.handle.List(w.buf)
@@ -353,19 +352,14 @@ type children struct {
 	rules bool // an ignore file is among them
 }
 
-// missing reports whether an error says that there is no such file.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
-}
-
 // gone notes that a directory isn't there.
 func (w *sweeper) gone(d *sweepDir, err error) error {
-	if !missing(err) {
+	if !gitfile.Missing(err) {
 		return &fs.PathError{Op: "open", Path: d.path, Err: err}
 	}
 	for i := d.lo; i < d.hi; i++ {
-		e := w.index.at(i)
-		if e.stage() == 0 && !e.assumeValid() && e.extended()&flagSkipWorktree == 0 {
+		e := w.index.At(i)
+		if e.Stage() == 0 && !e.AssumeValid() && e.Extended()&index.FlagSkipWorktree == 0 {
 			w.changed = append(w.changed, sweptFile{i, 'D'})
 		}
 	}
@@ -380,7 +374,7 @@ func (w *sweeper) entries(d *sweepDir) (c children, err error) {
 	c.exact = true
 	skip := len(d.path)
 	for i := d.lo; i < d.hi; c.n++ {
-		full := x.places[i].name
+		full := x.NameAt(i)
 		name := full[skip:]
 		if slash := strings.IndexByte(name, '/'); slash >= 0 {
 			end := w.endOf(full[:skip+slash+1], i, d.hi)
@@ -394,7 +388,7 @@ func (w *sweeper) entries(d *sweepDir) (c children, err error) {
 			return c, err
 		}
 		c.exact = c.exact && there
-		for i++; i < d.hi && x.places[i].name == full; { // stages of a conflict
+		for i++; i < d.hi && x.NameAt(i) == full; { // stages of a conflict
 			i++
 		}
 	}
@@ -403,11 +397,10 @@ func (w *sweeper) entries(d *sweepDir) (c children, err error) {
 
 // endOf returns where the entries with a prefix end, of which i is the first.
 func (w *sweeper) endOf(prefix string, i, hi int) int {
-	p := w.index.places
 	step := 1
-	for i+step < hi && strings.HasPrefix(p[i+step].name, prefix) {
+	for i+step < hi && strings.HasPrefix(w.index.NameAt(i+step), prefix) {
 		i += step
 		step *= 2
 	}
-	return i + 1 + sort.Search(min(step, hi-i)-1, func(k int) bool { return !strings.HasPrefix(p[i+1+k].name, prefix) })
+	return i + 1 + sort.Search(min(step, hi-i)-1, func(k int) bool { return !strings.HasPrefix(w.index.NameAt(i+1+k), prefix) })
 }

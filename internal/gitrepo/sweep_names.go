@@ -7,6 +7,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -36,7 +39,7 @@ func (w *sweeper) compareNames(d *sweepDir) error {
 	known := map[string]int{}
 	skip := len(d.path)
 	for i := d.lo; i < d.hi; {
-		full := w.index.places[i].name
+		full := w.index.NameAt(i)
 		name := full[skip:]
 		if slash := strings.IndexByte(name, '/'); slash >= 0 {
 			known[name[:slash]] |= isDir
@@ -44,7 +47,7 @@ func (w *sweeper) compareNames(d *sweepDir) error {
 			continue
 		}
 		known[name] |= isFile
-		if w.index.at(i).mode() == filemode.Submodule {
+		if w.index.At(i).Mode() == filemode.Submodule {
 			known[name] |= isModule
 		}
 		i++
@@ -159,11 +162,11 @@ func (w *sweeper) inside(up workspace.StatDir, name []byte, path string, rules w
 // isRepo reports whether a directory has a repository of its own.
 func (w *sweeper) isRepo(path string) bool {
 	dot := w.r.Dir + "/" + path + ".git"
-	if isGitDir(dot) {
+	if gitfile.IsGitDir(dot) {
 		return true
 	}
-	target, err := readPointer(dot, "gitdir: ", w.r.Dir+"/"+path)
-	return err == nil && isGitDir(target)
+	target, err := gitfile.ReadPointer(dot, "gitdir: ", w.r.Dir+"/"+path)
+	return err == nil && gitfile.IsGitDir(target)
 }
 
 // maxPattern bounds a file of patterns, in bytes.
@@ -194,12 +197,12 @@ func (d *sweepDir) ownRules(s *sweep) {
 // patterns reads a file of patterns, from the index when it is left out of the
 // working tree.
 func (s *sweep) patterns(path string) ([]byte, error) {
-	text, err := readNoFollow(s.r.Dir+"/"+path, maxPattern)
-	if err == nil || !missing(err) {
+	text, err := gitfile.ReadNoFollow(s.r.Dir+"/"+path, maxPattern)
+	if err == nil || !gitfile.Missing(err) {
 		return text, err
 	}
-	if i, ok := s.index.find(path); ok && s.index.at(i).extended()&flagSkipWorktree != 0 {
-		return s.r.objectOf(plumbing.BlobObject, s.index.at(i).hash())
+	if i, ok := s.index.Find(path); ok && s.index.At(i).Extended()&index.FlagSkipWorktree != 0 {
+		return s.r.objects.ReadType(plumbing.BlobObject, s.index.At(i).Hash())
 	}
 	return nil, err
 }
@@ -212,20 +215,20 @@ func (r *Repo) standardRules() workspace.GitRules {
 		return rules
 	}
 	files := r.excludeFiles(conf)
-	if text, err := readSmall(files[0], maxPattern); err == nil {
+	if text, err := gitfile.ReadSmall(files[0], maxPattern); err == nil {
 		rules.AddUser(text)
 	}
-	if text, err := readSmall(files[1], maxPattern); err == nil {
+	if text, err := gitfile.ReadSmall(files[1], maxPattern); err == nil {
 		rules.AddExclude(text)
 	}
 	return rules
 }
 
 // excludeFiles are the user's own ignore file and the repository's.
-func (r *Repo) excludeFiles(conf config) []string {
-	user := userFile("ignore")
+func (r *Repo) excludeFiles(conf gitconfig.Values) []string {
+	user := gitconfig.UserFile("ignore")
 	if file := conf["core.excludesfile"]; file != "" {
-		user = resolve(expandHome(file), r.Dir)
+		user = gitfile.Resolve(gitconfig.ExpandHome(file), r.Dir)
 	}
 	return []string{user, r.CommonDir + "/info/exclude"}
 }

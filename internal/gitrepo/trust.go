@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // trusted reports whether what the repository names may run.
@@ -17,7 +20,7 @@ func (r *Repo) mayRun(ctx context.Context, op operation, conf settings) error {
 		return nil
 	}
 	for _, s := range conf {
-		section, middle, _ := splitKey(s.key)
+		section, middle, _ := gitconfig.SplitKey(s.key)
 		if s.own && section == "includeif" && strings.HasPrefix(middle, "onbranch:") {
 			return untrustedf("the repository's settings include others by branch (%s), so that they can change while git runs", shown(s.key))
 		}
@@ -47,7 +50,7 @@ func (r *Repo) mayEnter(ctx context.Context) error {
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		mode, path, _ := strings.Cut(entry, "\t")
 		dir := filepath.Join(r.Dir, filepath.FromSlash(path))
-		if !strings.HasPrefix(mode, "160000 ") || !exists(filepath.Join(dir, ".git")) {
+		if !strings.HasPrefix(mode, "160000 ") || !gitfile.Exists(filepath.Join(dir, ".git")) {
 			continue
 		}
 		sub, err := Open(dir, r.o)
@@ -79,7 +82,7 @@ func (r *Repo) mayReach(conf settings) error {
 		}
 	}
 	for _, s := range conf {
-		section, middle, name := splitKey(s.key)
+		section, middle, name := gitconfig.SplitKey(s.key)
 		var near bool
 		switch {
 		case !s.own:
@@ -87,7 +90,7 @@ func (r *Repo) mayReach(conf settings) error {
 			near = r.inside(s.value)
 		case section == "url" && (name == "insteadof" || name == "pushinsteadof"):
 			path, local := localPath(middle) // of which more follows
-			near = r.inside(middle) || local && strings.HasPrefix(r.Dir, resolve(expandHome(path), r.Dir))
+			near = r.inside(middle) || local && strings.HasPrefix(r.Dir, gitfile.Resolve(gitconfig.ExpandHome(path), r.Dir))
 		case section == "branch" && (name == "remote" || name == "pushremote"), s.key == "remote.pushdefault":
 			_, known := conf.last("remote." + s.value + ".url")
 			near = s.value != "." && !known && r.inside(s.value)
@@ -109,7 +112,7 @@ var connection = []string{"proxy", "sslverify", "sslcainfo", "sslcapath", "curlo
 // inside reports whether a URL is or may be a path in the workspace.
 func (r *Repo) inside(url string) bool {
 	path, local := localPath(url)
-	return local && (strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || !r.outside(resolve(expandHome(path), r.Dir)))
+	return local && (strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || !r.outside(gitfile.Resolve(gitconfig.ExpandHome(path), r.Dir)))
 }
 
 // localPath is the path that a URL names on this machine.
@@ -137,7 +140,7 @@ const trustHint = "the workspace is not trusted; the user can set sidecar.worksp
 func (s settings) ownFilters() []string {
 	var names []string
 	for _, one := range s {
-		section, name, last := splitKey(one.key)
+		section, name, last := gitconfig.SplitKey(one.key)
 		if section != "filter" || !one.own || one.value == "" || last != "clean" && last != "smudge" && last != "process" {
 			continue
 		}

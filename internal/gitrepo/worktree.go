@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
 // ErrWorktreeExists says that the repository has a linked working tree of that
@@ -51,9 +54,9 @@ func (r *Repo) Worktree(name string) (Linked, error) {
 		return l, err
 	}
 	if !info.IsDir() {
-		return l, fmt.Errorf("%s: %w: it is no directory", l.GitDir, ErrCorrupt)
+		return l, fmt.Errorf("%s: %w: it is no directory", l.GitDir, gitfile.ErrCorrupt)
 	}
-	file, err := readPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir)
+	file, err := gitfile.ReadPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir)
 	if err != nil {
 		return l, err
 	}
@@ -69,7 +72,7 @@ func (r *Repo) linkedIn(dir string) ([]Linked, error) {
 	var list []Linked
 	for _, e := range entries {
 		l := Linked{Name: e.Name(), GitDir: filepath.Join(dir, e.Name())}
-		file, err := readPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir)
+		file, err := gitfile.ReadPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir)
 		if err != nil || !e.IsDir() {
 			continue
 		}
@@ -151,7 +154,9 @@ func (s *Staged) Pointer() string {
 }
 
 // WriteIndex writes the index of the working tree.
-func (s *Staged) WriteIndex(x *Index) error { return WriteIndex(filepath.Join(s.GitDir, "index"), x) }
+func (s *Staged) WriteIndex(x *index.Index) error {
+	return index.Write(filepath.Join(s.GitDir, "index"), x)
+}
 
 // Publish makes the working tree known to git, at once or not at all. Its
 // files have to be in place. It fails with ErrWorktreeExists.
@@ -191,7 +196,7 @@ func (r *Repo) StagedWorktrees() ([]*Staged, error) {
 		l := Linked{Name: name, GitDir: filepath.Join(dir, e.Name())}
 		if strings.HasPrefix(name, gone) {
 			l.Name = ""
-		} else if file, err := readPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir); err == nil {
+		} else if file, err := gitfile.ReadPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir); err == nil {
 			l.Dir = filepath.Dir(file)
 		}
 		list = append(list, &Staged{l, r})

@@ -10,6 +10,10 @@ import (
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
 // Conversion says how far the bytes of a tree's files are those of its
@@ -27,23 +31,23 @@ type Conversion struct {
 // Conversions looks at the settings of the repository and at the attributes in
 // want, the files of a tree. It errs on the safe side: a rule that is not
 // understood converts.
-func (r *Repo) Conversions(want *Index) Conversion {
+func (r *Repo) Conversions(want *index.Index) Conversion {
 	conf, err := r.readable()
 	if err != nil {
 		return Conversion{Plumbing: err}
 	}
 	for _, key := range [...]string{"core.sparsecheckout", "extensions.worktreeconfig"} {
-		if conf.bool(key, false) {
-			return Conversion{Plumbing: fmt.Errorf("%w: the setting %s", ErrUnsupported, key)}
+		if conf.Bool(key, false) {
+			return Conversion{Plumbing: fmt.Errorf("%w: the setting %s", gitfile.ErrUnsupported, key)}
 		}
 	}
 	if conf["extensions.partialclone"] != "" {
-		return Conversion{Plumbing: fmt.Errorf("%w: a partial clone", ErrUnsupported)}
+		return Conversion{Plumbing: fmt.Errorf("%w: a partial clone", gitfile.ErrUnsupported)}
 	}
-	if !conf.bool("core.symlinks", true) {
-		return Conversion{Plumbing: fmt.Errorf("%w: the setting core.symlinks", ErrUnsupported)}
+	if !conf.Bool("core.symlinks", true) {
+		return Conversion{Plumbing: fmt.Errorf("%w: the setting core.symlinks", gitfile.ErrUnsupported)}
 	}
-	if v := strings.ToLower(conf["core.autocrlf"]); v != "" && v != "input" && conf.bool("core.autocrlf", false) {
+	if v := strings.ToLower(conf["core.autocrlf"]); v != "" && v != "input" && conf.Bool("core.autocrlf", false) {
 		return Conversion{Needed: all}
 	}
 	crlf := strings.EqualFold(conf["core.eol"], "crlf")
@@ -78,11 +82,11 @@ func (r *Repo) Conversions(want *Index) Conversion {
 func all(string) bool { return true }
 
 // attributeTexts reads the files of attributes that apply to a tree.
-func (r *Repo) attributeTexts(conf config, want *Index) ([]string, error) {
+func (r *Repo) attributeTexts(conf gitconfig.Values, want *index.Index) ([]string, error) {
 	var texts []string
 	for i := range want.Entries {
-		e := &want.Entries[i]
-		if path.Base(e.Path) != ".gitattributes" || e.Mode != filemode.Regular && e.Mode != filemode.Executable {
+		e := want.Entries[i]
+		if path.Base(e.Name) != ".gitattributes" || e.Mode != filemode.Regular && e.Mode != filemode.Executable {
 			continue
 		}
 		data, err := r.Blob(e.Hash)
@@ -91,12 +95,12 @@ func (r *Repo) attributeTexts(conf config, want *Index) ([]string, error) {
 		}
 		texts = append(texts, string(data))
 	}
-	own := userFile("attributes")
+	own := gitconfig.UserFile("attributes")
 	if file := conf["core.attributesfile"]; file != "" {
-		own = resolve(expandHome(file), r.Dir)
+		own = gitfile.Resolve(gitconfig.ExpandHome(file), r.Dir)
 	}
 	for _, file := range [...]string{own, filepath.Join(r.CommonDir, "info", "attributes"), "/etc/gitattributes"} {
-		data, err := readSmall(file, maxConfig)
+		data, err := gitfile.ReadSmall(file, gitconfig.MaxSize)
 		if err != nil && !isAbsent(err) {
 			return nil, err
 		}
@@ -107,7 +111,7 @@ func (r *Repo) attributeTexts(conf config, want *Index) ([]string, error) {
 
 // attributeLine reports whether a line of attributes makes git write other
 // bytes than the object has, and for which names: gitattributes(5).
-func attributeLine(line string, conf config, crlf bool) (pattern string, converts bool) {
+func attributeLine(line string, conf gitconfig.Values, crlf bool) (pattern string, converts bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || strings.HasPrefix(fields[0], "#") {
 		return "", false
@@ -130,7 +134,7 @@ func attributeLine(line string, conf config, crlf bool) (pattern string, convert
 				return pattern, true
 			}
 		case "filter":
-			if conf["filter."+value+".smudge"] != "" || conf["filter."+value+".process"] != "" || conf.bool("filter."+value+".required", false) {
+			if conf["filter."+value+".smudge"] != "" || conf["filter."+value+".process"] != "" || conf.Bool("filter."+value+".required", false) {
 				return pattern, true
 			}
 		}

@@ -14,21 +14,25 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // Fill says how the files of a tree come into a directory.
 type Fill struct {
-	Dir  string // there already, and nobody else's
-	Want *Index // the files; they get the stat data of those that are made
+	Dir  string       // there already, and nobody else's
+	Want *index.Index // the files; they get the stat data of those that are made
 
 	// Have is what a tree that is used again has in Dir. What is still as Have
 	// says and wanted stays, all else is removed. nil: Dir is empty.
-	Have *Index
+	Have *index.Index
 
 	// From is a working tree from which files are copied that are as its index
 	// says; "" copies none. Racy is when that index was written.
 	From      string
-	FromIndex *Index
+	FromIndex *index.Index
 	Racy      int64
 
 	// Converted reports whether a file's bytes may differ from those of its
@@ -77,9 +81,9 @@ func (r *Repo) Fill(ctx context.Context, f Fill) (Filled, error) {
 		}
 	}
 	w.match()
-	err := w.run(func(e *IndexEntry) bool { return e.Mode != filemode.Symlink })
+	err := w.run(func(e *gitindex.Entry) bool { return e.Mode != filemode.Symlink })
 	if err == nil {
-		err = w.run(func(e *IndexEntry) bool { return e.Mode == filemode.Symlink })
+		err = w.run(func(e *gitindex.Entry) bool { return e.Mode == filemode.Symlink })
 	}
 	return Filled{w.kept, int(w.copied.Load()), int(w.decoded.Load())}, err
 }
@@ -91,8 +95,8 @@ type filling struct {
 	ctx  context.Context
 	past time.Time
 
-	sources []*IndexEntry // of Want's entries: what From has for them, or nil
-	ready   []bool        // they are there already
+	sources []*gitindex.Entry // of Want's entries: what From has for them, or nil
+	ready   []bool            // they are there already
 	kept    int
 	copied  atomic.Int64
 	decoded atomic.Int64
@@ -114,8 +118,8 @@ func (w *filling) share(lo int) int {
 	if hi == len(entries) {
 		return hi
 	}
-	for dir, _ := split(entries[hi-1].Path); hi < min(lo+maxBlock, len(entries)); hi++ {
-		if next, _ := split(entries[hi].Path); next != dir {
+	for dir, _ := split(entries[hi-1].Name); hi < min(lo+maxBlock, len(entries)); hi++ {
+		if next, _ := split(entries[hi].Name); next != dir {
 			break
 		}
 	}
@@ -123,7 +127,7 @@ func (w *filling) share(lo int) int {
 }
 
 // run makes the files that pick chooses.
-func (w *filling) run(pick func(*IndexEntry) bool) error {
+func (w *filling) run(pick func(*gitindex.Entry) bool) error {
 	var (
 		mu    sync.Mutex
 		next  int
@@ -149,7 +153,7 @@ func (w *filling) run(pick func(*IndexEntry) bool) error {
 					w.Progress(lo)
 				}
 				for i := lo; i < hi; i++ {
-					if w.ready != nil && w.ready[i] && entries[i].Mode != filemode.Submodule || !pick(&entries[i]) {
+					if w.ready != nil && w.ready[i] && entries[i].Mode != filemode.Submodule || !pick(entries[i]) {
 						continue
 					}
 					err := w.ctx.Err()
@@ -159,7 +163,7 @@ func (w *filling) run(pick func(*IndexEntry) bool) error {
 					if err != nil {
 						mu.Lock()
 						if first == nil {
-							first = fmt.Errorf("%s: %w", entries[i].Path, err)
+							first = fmt.Errorf("%s: %w", entries[i].Name, err)
 						}
 						mu.Unlock()
 						return
@@ -175,7 +179,7 @@ func (w *filling) run(pick func(*IndexEntry) bool) error {
 // match finds what From has for each file that is wanted.
 func (w *filling) match() {
 	if w.From == "" || w.FromIndex == nil {
-		w.sources = make([]*IndexEntry, len(w.Want.Entries))
+		w.sources = make([]*gitindex.Entry, len(w.Want.Entries))
 		return
 	}
 	w.sources = sources(w.Want.Entries, w.FromIndex.Entries)
@@ -183,16 +187,16 @@ func (w *filling) match() {
 
 // sources returns, for each entry that is wanted, the one that a working tree's
 // index has for the same content under the same name, or nil.
-func sources(want, have []IndexEntry) []*IndexEntry {
-	found := make([]*IndexEntry, len(want))
+func sources(want, have []*gitindex.Entry) []*gitindex.Entry {
+	found := make([]*gitindex.Entry, len(want))
 	for i, k := 0, 0; i < len(want) && k < len(have); {
-		switch c := strings.Compare(want[i].Path, have[k].Path); {
+		switch c := strings.Compare(want[i].Name, have[k].Name); {
 		case c < 0:
 			i++
 		case c > 0:
 			k++
 		default:
-			h := &have[k]
+			h := have[k]
 			if h.Stage == 0 && !h.SkipWorktree && !h.IntentToAdd && h.Hash == want[i].Hash {
 				found[i] = h
 			}
@@ -235,18 +239,18 @@ func (w *filling) reuse() error {
 	w.ready = make([]bool, len(want))
 	i := 0
 	for k := range have {
-		h := &have[k]
-		for i < len(want) && want[i].Path < h.Path {
+		h := have[k]
+		for i < len(want) && want[i].Name < h.Name {
 			i++
 		}
-		if i < len(want) && want[i].Path == h.Path && want[i].Hash == h.Hash && want[i].Mode == h.Mode && !h.SkipWorktree && !dirty[h.Path] {
-			want[i] = *h
+		if i < len(want) && want[i].Name == h.Name && want[i].Hash == h.Hash && want[i].Mode == h.Mode && !h.SkipWorktree && !dirty[h.Name] {
+			*want[i] = *h
 			w.ready[i] = true
 			w.kept++
 			continue
 		}
-		if !dirty[h.Path] {
-			if err := remove(h.Path); err != nil {
+		if !dirty[h.Name] {
+			if err := remove(h.Name); err != nil {
 				return err
 			}
 		}

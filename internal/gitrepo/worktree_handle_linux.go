@@ -6,6 +6,10 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // Making a file is a handful of system calls, and thousands of files are made.
@@ -105,15 +109,15 @@ func (f fileHandle) date(t time.Time) error {
 }
 
 // stat gives e the stat data of the file, its mode too.
-func (f fileHandle) stat(e *IndexEntry) (size int64, err error) {
+func (f fileHandle) stat(e *gitindex.Entry) (size int64, err error) {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(f), &st); err != nil {
 		return 0, err
 	}
 	e.Mode = 0
 	if st.Mode&syscall.S_IFMT == syscall.S_IFREG {
-		e.Mode = gitMode(fs.FileMode(st.Mode & 0o777))
+		e.Mode = index.ModeOf(fs.FileMode(st.Mode & 0o777))
 	}
-	e.setStatT(&st)
+	index.SetStatT(e, &st)
 	return st.Size, nil
 }

@@ -9,6 +9,10 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
 // dirHandle is a directory.
@@ -66,12 +70,12 @@ func (f fileHandle) write(data []byte) error {
 func (f fileHandle) date(t time.Time) error { return os.Chtimes(f.Name(), t, t) }
 
 // stat gives e the stat data of the file, its mode too.
-func (f fileHandle) stat(e *IndexEntry) (size int64, err error) {
+func (f fileHandle) stat(e *gitindex.Entry) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
-	e.Mode = gitMode(info.Mode())
-	e.setStat(info)
+	e.Mode = index.ModeOf(info.Mode())
+	index.SetStat(e, info)
 	return info.Size(), nil
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -24,7 +25,7 @@ func (r *Repo) Ignore(dir string) *Ignore {
 
 // withFile puts the .gitignore of a directory in force.
 func withFile(rules workspace.GitRules, dir string) workspace.GitRules {
-	text, err := readNoFollow(filepath.Join(dir, ".gitignore"), maxPattern)
+	text, err := gitfile.ReadNoFollow(filepath.Join(dir, ".gitignore"), maxPattern)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		rules.AddFile(text)
 	}

@@ -10,6 +10,13 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
 // maker makes files, one at a time.
@@ -58,8 +65,8 @@ func (m *maker) enter(dir string) error {
 		m.leave(1)
 		return nil
 	}
-	if !validName(dir) {
-		return fmt.Errorf("%w: it is no name of a file", ErrCorrupt)
+	if !gitfile.ValidName(dir) {
+		return fmt.Errorf("%w: it is no name of a file", gitfile.ErrCorrupt)
 	}
 	at := 1 // of the elements' levels
 	for elem := range strings.SplitSeq(dir, "/") {
@@ -118,11 +125,11 @@ func split(name string) (dir, base string) {
 
 // make makes the file of an entry that is wanted.
 func (m *maker) make(i int) error {
-	e, src := &m.w.Want.Entries[i], m.w.sources[i]
+	e, src := m.w.Want.Entries[i], m.w.sources[i]
 	e.SkipWorktree, e.IntentToAdd = false, false
-	dir, base := split(e.Path)
+	dir, base := split(e.Name)
 	if e.Mode == filemode.Submodule {
-		dir, base = e.Path, ""
+		dir, base = e.Name, ""
 	}
 	if err := m.enter(dir); err != nil {
 		return err
@@ -130,13 +137,13 @@ func (m *maker) make(i int) error {
 	in := &m.open[len(m.open)-1]
 	switch e.Mode {
 	case filemode.Submodule:
-		e.CTime, e.MTime, e.Dev, e.Ino, e.UID, e.GID, e.Size = time.Time{}, time.Time{}, 0, 0, 0, 0, 0
+		e.CreatedAt, e.ModifiedAt, e.Dev, e.Inode, e.UID, e.GID, e.Size = time.Time{}, time.Time{}, 0, 0, 0, 0, 0
 		return nil
 	case filemode.Symlink:
 		return m.link(e)
 	case filemode.Regular, filemode.Executable:
 	default:
-		return ErrCorrupt
+		return gitfile.ErrCorrupt
 	}
 	if src != nil && in.fromOK && (src.Mode == filemode.Regular || src.Mode == filemode.Executable) {
 		ok, err := m.copy(in, base, e, src)
@@ -150,11 +157,11 @@ func (m *maker) make(i int) error {
 	}
 	var data []byte
 	var err error
-	switch converted := m.w.Converted != nil && m.w.Converted(e.Path); {
+	switch converted := m.w.Converted != nil && m.w.Converted(e.Name); {
 	case !converted:
 		data, err = m.w.r.Blob(e.Hash)
 	case m.w.Smudge != nil:
-		data, err = m.w.Smudge(e.Path, e.Hash)
+		data, err = m.w.Smudge(e.Name, e.Hash)
 	default:
 		return ErrConversion
 	}
@@ -166,16 +173,16 @@ func (m *maker) make(i int) error {
 }
 
 // link makes a symbolic link.
-func (m *maker) link(e *IndexEntry) error {
-	target, err := os.Readlink(filepath.Join(m.w.From, filepath.FromSlash(e.Path)))
-	if m.w.From == "" || err != nil || HashBlob([]byte(target)) != e.Hash {
+func (m *maker) link(e *gitindex.Entry) error {
+	target, err := os.Readlink(filepath.Join(m.w.From, filepath.FromSlash(e.Name)))
+	if m.w.From == "" || err != nil || object.HashBlob([]byte(target)) != e.Hash {
 		data, err := m.w.r.Blob(e.Hash)
 		if err != nil {
 			return err
 		}
 		target = string(data)
 	}
-	to := filepath.Join(m.w.Dir, filepath.FromSlash(e.Path))
+	to := filepath.Join(m.w.Dir, filepath.FromSlash(e.Name))
 	if err := os.Symlink(target, to); err != nil {
 		return err
 	}
@@ -183,7 +190,7 @@ func (m *maker) link(e *IndexEntry) error {
 	if err != nil {
 		return err
 	}
-	e.setStat(info)
+	index.SetStat(e, info)
 	return nil
 }
 
@@ -192,22 +199,22 @@ const pieceSize = 512 << 10
 
 // copy copies a file of the other tree, if it is as its index says: by its
 // stat data, or, where they can't tell, by its bytes.
-func (m *maker) copy(at *level, base string, e, src *IndexEntry) (bool, error) {
+func (m *maker) copy(at *level, base string, e, src *gitindex.Entry) (bool, error) {
 	in, err := at.from.open(base)
 	if err != nil {
 		return false, nil // the object has it
 	}
 	defer func() { _ = in.close() }() // it was only read from
-	var now IndexEntry
+	var now gitindex.Entry
 	size, err := in.stat(&now)
 	if err != nil || now.Mode == 0 || now.Size != src.Size {
 		return false, nil
 	}
-	sure := src.sameStat(&now) && src.MTime.Unix() < m.w.Racy
-	if !sure && (size > maxObject || m.w.Converted != nil && m.w.Converted(e.Path)) {
+	sure := index.SameStat(src, &now) && src.ModifiedAt.Unix() < m.w.Racy
+	if !sure && (size > object.MaxSize || m.w.Converted != nil && m.w.Converted(e.Name)) {
 		return false, nil
 	}
-	mtime := now.MTime
+	mtime := now.ModifiedAt
 	if mtime.After(m.w.past) {
 		mtime = m.w.past
 	}
@@ -224,7 +231,7 @@ func (m *maker) copy(at *level, base string, e, src *IndexEntry) (bool, error) {
 		return false, nil
 	}
 	if int64(n) == size && n < len(buf) { // all of it
-		if !sure && HashBlob(buf[:n]) != e.Hash {
+		if !sure && object.HashBlob(buf[:n]) != e.Hash {
 			return false, nil
 		}
 		return true, at.write(base, e, buf[:n], mtime)
@@ -250,12 +257,12 @@ func (m *maker) copy(at *level, base string, e, src *IndexEntry) (bool, error) {
 	})
 }
 
-func (l *level) write(base string, e *IndexEntry, data []byte, mtime time.Time) error {
+func (l *level) write(base string, e *gitindex.Entry, data []byte, mtime time.Time) error {
 	return l.writeFrom(base, e, mtime, func(out fileHandle) error { return out.write(data) })
 }
 
 // writeFrom makes a file of what f writes.
-func (l *level) writeFrom(base string, e *IndexEntry, mtime time.Time, f func(fileHandle) error) error {
+func (l *level) writeFrom(base string, e *gitindex.Entry, mtime time.Time, f func(fileHandle) error) error {
 	perm := uint32(0o666)
 	if e.Mode == filemode.Executable {
 		perm = 0o777

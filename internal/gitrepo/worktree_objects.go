@@ -7,72 +7,80 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // Blob returns the bytes of a blob as the repository has them.
-func (r *Repo) Blob(id plumbing.Hash) ([]byte, error) { return r.objectOf(plumbing.BlobObject, id) }
+func (r *Repo) Blob(id plumbing.Hash) ([]byte, error) {
+	return r.objects.ReadType(plumbing.BlobObject, id)
+}
 
 // TreeOf returns the name of a commit's tree.
 func (r *Repo) TreeOf(commit plumbing.Hash) (plumbing.Hash, error) {
-	c, err := r.commit(commit)
+	c, err := r.objects.Commit(commit)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return c.tree, nil
+	return c.Tree, nil
 }
 
 // TreeIndex returns the files of a tree as an index without stat data. Where
 // now, an index that may be nil, is of that very tree, its stat data come along.
-func (r *Repo) TreeIndex(ctx context.Context, tree plumbing.Hash, now *Index) (*Index, error) {
-	if now != nil && now.Tree != nil && now.Tree.valid() && now.Tree.Hash == tree && now.Tree.Entries == len(now.Entries) {
-		x := &Index{Version: 2, Entries: slices.Clone(now.Entries), Tree: now.Tree}
-		for i := range x.Entries {
-			x.Entries[i].AssumeValid = false
+func (r *Repo) TreeIndex(ctx context.Context, tree plumbing.Hash, now *index.Index) (*index.Index, error) {
+	if now != nil && now.TreeIs(tree) {
+		x := index.New()
+		x.Cache = now.Cache
+		entries := make([]gitindex.Entry, len(now.Entries)) // one piece of memory
+		x.Entries = make([]*gitindex.Entry, len(now.Entries))
+		for i, e := range now.Entries {
+			entries[i] = *e
+			x.Entries[i] = &entries[i]
 		}
 		return x, nil
 	}
-	x := &Index{Version: 2}
+	x := index.New()
 	root, err := r.readTree(ctx, x, tree, "", "")
 	if err != nil {
 		return nil, err
 	}
-	x.Tree = &root
-	slices.SortFunc(x.Entries, func(a, b IndexEntry) int { return strings.Compare(a.Path, b.Path) })
+	x.Cache = root.Flat()
+	slices.SortFunc(x.Entries, func(a, b *gitindex.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return x, nil
-}
-
-// valid reports whether all of t is known.
-func (t *CacheTree) valid() bool {
-	return t.Entries >= 0 && !slices.ContainsFunc(t.Subs, func(s CacheTree) bool { return !s.valid() })
 }
 
 // maxDepth bounds how deep directories may lie: far more than a path can say.
 const maxDepth = 1000
 
 // readTree appends the files of a tree to x.
-func (r *Repo) readTree(ctx context.Context, x *Index, id plumbing.Hash, prefix, name string) (CacheTree, error) {
-	t := CacheTree{Name: name, Hash: id}
+func (r *Repo) readTree(ctx context.Context, x *index.Index, id plumbing.Hash, prefix, name string) (index.CachedTree, error) {
+	t := index.CachedTree{Name: name, Hash: id}
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
 	if strings.Count(prefix, "/") > maxDepth {
-		return t, fmt.Errorf("object %s: %w: its directories are too deep", id, ErrCorrupt)
+		return t, fmt.Errorf("object %s: %w: its directories are too deep", id, gitfile.ErrCorrupt)
 	}
-	entries, err := r.tree(id)
+	entries, err := r.objects.Tree(id)
 	if err != nil {
 		return t, err
 	}
 	before := len(x.Entries)
 	for _, e := range entries {
-		if e.isTree() {
-			sub, err := r.readTree(ctx, x, e.hash, prefix+e.name+"/", e.name)
+		if e.Mode == filemode.Dir {
+			sub, err := r.readTree(ctx, x, e.Hash, prefix+e.Name+"/", e.Name)
 			if err != nil {
 				return t, err
 			}
 			t.Subs = append(t.Subs, sub)
 			continue
 		}
-		x.Entries = append(x.Entries, IndexEntry{Path: prefix + e.name, Mode: e.mode, Hash: e.hash})
+		x.Entries = append(x.Entries, &gitindex.Entry{Name: prefix + e.Name, Mode: e.Mode, Hash: e.Hash})
 	}
 	t.Entries = len(x.Entries) - before
 	return t, nil
@@ -99,18 +107,15 @@ func (r *Repo) Unreferenced(base plumbing.Hash, limit int) ([]string, error) {
 			continue
 		}
 		seen[hash] = true
-		c, err := r.commit(hash)
+		c, err := r.objects.Commit(hash)
 		if err != nil {
 			return list, err
 		}
-		list = append(list, hash.String()[:10]+" "+c.subject())
-		todo = append(todo, c.parents...)
+		list = append(list, hash.String()[:10]+" "+c.Subject())
+		todo = append(todo, c.Parents...)
 	}
 	return list, nil
 }
-
-// ParseHash reads the 40 digits of an object's name.
-func ParseHash(text string) (plumbing.Hash, bool) { return parseHash(text) }
 
 // HasDir reports whether a commit has a directory of that name; "." always.
 func (r *Repo) HasDir(commit plumbing.Hash, name string) (bool, error) {
@@ -119,11 +124,11 @@ func (r *Repo) HasDir(commit plumbing.Hash, name string) (bool, error) {
 		return true, err
 	}
 	for elem := range strings.SplitSeq(name, "/") {
-		e, ok, err := r.child(at, elem)
-		if err != nil || !ok || !e.isTree() {
+		e, ok, err := r.objects.Child(at, elem)
+		if err != nil || !ok || e.Mode != filemode.Dir {
 			return false, err
 		}
-		at = e.hash
+		at = e.Hash
 	}
 	return true, nil
 }

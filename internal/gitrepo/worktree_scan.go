@@ -19,6 +19,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -64,7 +70,7 @@ type ScanOptions struct {
 // differ, those that are new included unless an ignore rule excludes them,
 // sorted by name. It follows no links and enters no repository inside.
 // Submodules are passed over.
-func (r *Repo) Scan(ctx context.Context, dir string, x *Index, o ScanOptions) ([]Found, error) {
+func (r *Repo) Scan(ctx context.Context, dir string, x *index.Index, o ScanOptions) ([]Found, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -86,7 +92,7 @@ func (r *Repo) Scan(ctx context.Context, dir string, x *Index, o ScanOptions) ([
 type scan struct {
 	ctx     context.Context
 	root    *os.Root
-	entries []IndexEntry
+	entries []*gitindex.Entry
 	o       ScanOptions
 	slots   chan struct{} // free workers
 	work    sync.WaitGroup
@@ -152,13 +158,13 @@ func (s *scan) dir(at place, lo, hi int) error {
 	}
 	var found []Found
 	for i := lo; i < hi; {
-		e := &s.entries[i]
-		rest := e.Path[len(prefix):]
+		e := s.entries[i]
+		rest := e.Name[len(prefix):]
 		elem, _, deeper := strings.Cut(rest, "/")
 		there, ok := here[elem]
 		if deeper {
 			below := prefix + elem + "/"
-			end := i + sort.Search(hi-i, func(k int) bool { return !strings.HasPrefix(s.entries[i+k].Path, below) })
+			end := i + sort.Search(hi-i, func(k int) bool { return !strings.HasPrefix(s.entries[i+k].Name, below) })
 			if ok && there.IsDir() {
 				delete(here, elem)
 				s.enter(at.enter(elem), i, end)
@@ -169,7 +175,7 @@ func (s *scan) dir(at place, lo, hi int) error {
 			continue
 		}
 		end := i + 1
-		for end < hi && s.entries[end].Path == e.Path {
+		for end < hi && s.entries[end].Name == e.Name {
 			end++ // the stages of a conflict
 		}
 		switch {
@@ -262,11 +268,11 @@ func (s *scan) isRepo(name string, list []fs.DirEntry) bool {
 	}
 	dir := filepath.Join(s.root.Name(), filepath.FromSlash(name))
 	dot := filepath.Join(dir, ".git")
-	if isGitDir(dot) {
+	if gitfile.IsGitDir(dot) {
 		return true
 	}
-	target, err := readPointer(dot, "gitdir: ", dir)
-	return err == nil && isGitDir(target)
+	target, err := gitfile.ReadPointer(dot, "gitdir: ", dir)
+	return err == nil && gitfile.IsGitDir(target)
 }
 
 // patterns reads a file of patterns; as with git, no link.
@@ -275,7 +281,7 @@ func (s *scan) patterns(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readAll(f, maxPattern)
+	return gitfile.ReadAll(f, maxPattern)
 }
 
 // hasFile reports whether a list has a regular file of that name.
@@ -285,9 +291,9 @@ func hasFile(list []fs.DirEntry, name string) bool {
 
 func (s *scan) gone(found []Found, lo, hi int) []Found {
 	for i := lo; i < hi; i++ {
-		e := &s.entries[i]
-		if e.Mode != filemode.Submodule && !e.SkipWorktree && (i == lo || s.entries[i-1].Path != e.Path) {
-			found = append(found, Found{Path: e.Path})
+		e := s.entries[i]
+		if e.Mode != filemode.Submodule && !e.SkipWorktree && (i == lo || s.entries[i-1].Name != e.Name) {
+			found = append(found, Found{Path: e.Name})
 		}
 	}
 	return found
@@ -295,37 +301,25 @@ func (s *scan) gone(found []Found, lo, hi int) []Found {
 
 // look compares a file with its entry: by the stat data, and when they differ
 // or can't tell, by its bytes.
-func (s *scan) look(e *IndexEntry, there fs.DirEntry) (Found, bool, error) {
+func (s *scan) look(e *gitindex.Entry, there fs.DirEntry) (Found, bool, error) {
 	info, err := there.Info()
 	if errors.Is(err, fs.ErrNotExist) {
-		return Found{Path: e.Path}, true, nil
+		return Found{Path: e.Name}, true, nil
 	}
 	if err != nil {
 		return Found{}, false, err
 	}
-	if e.Stage == 0 && !e.IntentToAdd && e.unchanged(info) && (s.o.Racy == 0 || e.MTime.Unix() < s.o.Racy) {
+	if e.Stage == 0 && !e.IntentToAdd && index.Unchanged(e, info) && (s.o.Racy == 0 || e.ModifiedAt.Unix() < s.o.Racy) {
 		return Found{}, false, nil
 	}
-	f, ok, err := s.read(e.Path, there)
+	f, ok, err := s.read(e.Name, there)
 	if err != nil {
 		return Found{}, false, err
 	}
 	if !ok {
-		return Found{Path: e.Path}, true, nil // something that git doesn't keep
+		return Found{Path: e.Name}, true, nil // something that git doesn't keep
 	}
 	return f, e.Stage != 0 || f.Mode != e.Mode || f.Hash != e.Hash, nil
-}
-
-// unchanged reports whether the stat data say that the file is the entry's.
-func (e *IndexEntry) unchanged(info fs.FileInfo) bool {
-	now := IndexEntry{Mode: gitMode(info.Mode())}
-	now.setStat(info)
-	return e.sameStat(&now)
-}
-
-// sameStat reports whether two stat data are of one state of a file.
-func (e *IndexEntry) sameStat(now *IndexEntry) bool {
-	return now.Mode == e.Mode && now.Size == e.Size && now.Ino == e.Ino && now.MTime.Equal(e.MTime) && now.CTime.Equal(e.CTime)
 }
 
 // read hashes a file, or the target of a link. ok is false for what is neither:
@@ -338,14 +332,14 @@ func (s *scan) read(name string, e fs.DirEntry) (f Found, ok bool, err error) {
 	if err != nil {
 		return Found{}, false, err
 	}
-	f = Found{Path: name, Mode: gitMode(info.Mode())}
+	f = Found{Path: name, Mode: index.ModeOf(info.Mode())}
 	switch f.Mode {
 	case filemode.Symlink:
 		target, err := s.root.Readlink(name)
 		if err != nil {
 			return Found{}, false, err
 		}
-		f.Size, f.Hash = int64(len(target)), HashBlob([]byte(target))
+		f.Size, f.Hash = int64(len(target)), object.HashBlob([]byte(target))
 		return f, true, nil
 	case 0:
 		return Found{}, false, nil
@@ -375,40 +369,3 @@ func (s *scan) read(name string, e fs.DirEntry) (f Found, ok bool, err error) {
 	f.Hash = plumbing.Hash(h.Sum(nil))
 	return f, true, nil
 }
-
-// gitMode is a file's mode as git writes it, 0 for what it does not keep.
-func gitMode(m fs.FileMode) filemode.FileMode {
-	switch {
-	case m&fs.ModeSymlink != 0:
-		return filemode.Symlink
-	case !m.IsRegular():
-		return 0
-	case m&0o100 != 0:
-		return filemode.Executable
-	}
-	return filemode.Regular
-}
-
-// HashBlob returns the name of the object that data are.
-func HashBlob(data []byte) plumbing.Hash { return hashObject(plumbing.BlobObject, data) }
-
-// StatAll gives the entries of x the stat data of their files below dir, which
-// are taken for what x says. A file that isn't there was left out on purpose.
-func StatAll(dir string, x *Index) error {
-	for i := range x.Entries {
-		e := &x.Entries[i]
-		info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(e.Path)))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			e.SkipWorktree = true
-		case err != nil:
-			return err
-		case e.Mode != filemode.Submodule:
-			e.setStat(info)
-		}
-	}
-	return nil
-}
-
-// SetStat gives e the stat data of its file.
-func (e *IndexEntry) SetStat(info fs.FileInfo) { e.setStat(info) }

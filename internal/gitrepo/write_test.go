@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // sound fails when git fsck finds anything wrong.
@@ -94,7 +96,7 @@ func TestStage(t *testing.T) {
 			w := newWorld(t, Options{})
 			w.sh("cd ..; " + "cd work; " + c.setup)
 			w.sh("cp -a ../work ../like")
-			if exists(filepath.Join(w.dir, "main")) {
+			if gitfile.Exists(filepath.Join(w.dir, "main")) {
 				w.sh("cp -a ../main ../main2; echo \"gitdir: $PWD/../main2/.git/worktrees/work\" > ../like/.git")
 			}
 			w.Repo, _ = Open(w.path(""), Options{Trusted: func() bool { return c.trusted }})

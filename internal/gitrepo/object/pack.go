@@ -1,4 +1,4 @@
-package gitrepo
+package object
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -46,7 +47,7 @@ const (
 // openPack opens a pack by its path without extension.
 func openPack(path string) (*pack, error) {
 	fail := func(err error) (*pack, error) { return nil, fmt.Errorf("the pack %s: %w", path, err) }
-	table, err := openRegular(path + ".idx")
+	table, err := gitfile.OpenRegular(path + ".idx")
 	if err != nil {
 		return fail(err)
 	}
@@ -56,19 +57,19 @@ func openPack(path string) (*pack, error) {
 		return fail(corrupt(err))
 	}
 	if string(head[:8]) != "\xfftOc\x00\x00\x00\x02" {
-		return fail(fmt.Errorf("%w: its table has another version than 2", ErrUnsupported))
+		return fail(fmt.Errorf("%w: its table has another version than 2", gitfile.ErrUnsupported))
 	}
 	for i := range p.fanout {
 		p.fanout[i] = binary.BigEndian.Uint32(head[tableFanout+4*i:])
 		if i > 0 && p.fanout[i] < p.fanout[i-1] {
-			return fail(fmt.Errorf("%w: its table is not in order", ErrCorrupt))
+			return fail(fmt.Errorf("%w: its table is not in order", gitfile.ErrCorrupt))
 		}
 	}
 	p.count = int64(p.fanout[255])
 	if info, err := table.Stat(); err != nil || info.Size() < tableNames+p.count*28+40 {
-		return fail(fmt.Errorf("%w: its table is cut off", ErrCorrupt))
+		return fail(fmt.Errorf("%w: its table is cut off", gitfile.ErrCorrupt))
 	}
-	if p.data, err = openRegular(path + ".pack"); err != nil {
+	if p.data, err = gitfile.OpenRegular(path + ".pack"); err != nil {
 		return fail(err)
 	}
 	info, err := p.data.Stat()
@@ -107,7 +108,7 @@ func (p *pack) find(hash plumbing.Hash) (int64, error) {
 	}
 	i := sort.Search(len(names)/20, func(i int) bool { return bytes.Compare(names[i*20:i*20+20], hash[:]) >= 0 })
 	if i == len(names)/20 || plumbing.Hash(names[i*20:]) != hash {
-		return 0, errMissing
+		return 0, ErrMissing
 	}
 	return p.place(from + int64(i))
 }
@@ -127,7 +128,7 @@ func (p *pack) place(number int64) (int64, error) {
 		at = int64(binary.BigEndian.Uint64(word[:]))
 	}
 	if at < 12 || at >= p.size {
-		return 0, fmt.Errorf("%s.idx: %w: it leads out of the pack", p.path, ErrCorrupt)
+		return 0, fmt.Errorf("%s.idx: %w: it leads out of the pack", p.path, gitfile.ErrCorrupt)
 	}
 	return at, nil
 }
@@ -137,7 +138,7 @@ const maxDeltas = 10_000
 
 // read reads the object that begins at a place. What it is a delta of may be
 // anywhere in the repository.
-func (p *pack) read(r *Repo, at int64) (plumbing.ObjectType, []byte, error) {
+func (p *pack) read(s *Store, at int64) (plumbing.ObjectType, []byte, error) {
 	type step struct {
 		at    int64
 		delta []byte
@@ -150,7 +151,7 @@ func (p *pack) read(r *Repo, at int64) (plumbing.ObjectType, []byte, error) {
 			break
 		}
 		if len(steps) > maxDeltas {
-			return 0, nil, fmt.Errorf("%w: its deltas have no end", ErrCorrupt)
+			return 0, nil, fmt.Errorf("%w: its deltas have no end", gitfile.ErrCorrupt)
 		}
 		e, err := p.entry(at)
 		if err != nil {
@@ -167,7 +168,7 @@ func (p *pack) read(r *Repo, at int64) (plumbing.ObjectType, []byte, error) {
 				at = place
 				continue
 			}
-			kind, data, err := r.object(e.base)
+			kind, data, err := s.Read(e.base)
 			if err != nil {
 				return 0, nil, err
 			}
@@ -229,7 +230,7 @@ func (p *pack) entry(at int64) (packEntry, error) {
 	size, shift := int64(c&15), 4
 	for ; c >= 0x80; shift += 7 {
 		if c, err = in.ReadByte(); err != nil || shift > 50 {
-			return e, fmt.Errorf("%w: a size is wrong", ErrCorrupt)
+			return e, fmt.Errorf("%w: a size is wrong", gitfile.ErrCorrupt)
 		}
 		size |= int64(c&0x7f) << shift
 	}
@@ -243,17 +244,17 @@ func (p *pack) entry(at int64) (packEntry, error) {
 		back := int64(-1)
 		for first := true; first || c >= 0x80; first = false {
 			if c, err = in.ReadByte(); err != nil || back > 1<<50 {
-				return e, fmt.Errorf("%w: a delta leads out of the pack", ErrCorrupt)
+				return e, fmt.Errorf("%w: a delta leads out of the pack", gitfile.ErrCorrupt)
 			}
 			back = (back+1)<<7 | int64(c&0x7f)
 		}
 		if e.at = at - back; back <= 0 || e.at < 12 {
-			return e, fmt.Errorf("%w: a delta leads out of the pack", ErrCorrupt)
+			return e, fmt.Errorf("%w: a delta leads out of the pack", gitfile.ErrCorrupt)
 		}
 	default:
-		return e, fmt.Errorf("%w: there is no object at %d", ErrCorrupt, at)
+		return e, fmt.Errorf("%w: there is no object at %d", gitfile.ErrCorrupt, at)
 	}
-	if size > maxObject {
+	if size > MaxSize {
 		return e, workspace.ErrTooLarge
 	}
 	e.data, err = in.inflate(int(size))
@@ -326,14 +327,14 @@ func (r *packReader) inflate(size int) ([]byte, error) {
 	}
 	var more [1]byte // the end has the checksum
 	if n, err := r.z.Read(more[:]); n != 0 || !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: an object is longer than it says", ErrCorrupt)
+		return nil, fmt.Errorf("%w: an object is longer than it says", gitfile.ErrCorrupt)
 	}
 	return data, nil
 }
 
 // applyDelta makes an object of another one and the delta to it.
 func applyDelta(base, delta []byte) ([]byte, error) {
-	bad := fmt.Errorf("%w: a delta does not fit", ErrCorrupt)
+	bad := fmt.Errorf("%w: a delta does not fit", gitfile.ErrCorrupt)
 	from, delta, ok := deltaSize(delta)
 	if !ok || from != len(base) {
 		return nil, bad
@@ -342,7 +343,7 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 	if !ok {
 		return nil, bad
 	}
-	if size > maxObject {
+	if size > MaxSize {
 		return nil, workspace.ErrTooLarge
 	}
 	out := make([]byte, 0, size)

@@ -1,29 +1,28 @@
-package gitrepo
+package index
 
 import (
-	"cmp"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"time"
+
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// ErrIndexLocked says that another process is writing the index.
-var ErrIndexLocked = errors.New("the index is being written by another process")
+// ErrLocked says that another process is writing the index.
+var ErrLocked = errors.New("the index is being written by another process")
 
-// WriteIndex replaces an index file the way git does: the new one is written
+// Write replaces an index file the way git does: the new one is written
 // to the lock file beside it, which is then renamed. It fails with
 // ErrIndexLocked when the lock is held.
-func WriteIndex(path string, x *Index) error {
+func Write(path string, x *Index) error {
 	lock := path + ".lock"
 	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s: %w", path, ErrIndexLocked)
+		return fmt.Errorf("%s: %w", path, ErrLocked)
 	}
 	if err != nil {
 		return err
@@ -42,21 +41,21 @@ func WriteIndex(path string, x *Index) error {
 func (x *Index) encode() []byte {
 	version, size := uint32(2), 12+8+sha1.Size
 	for i := range x.Entries {
-		e := &x.Entries[i]
+		e := x.Entries[i]
 		if e.SkipWorktree || e.IntentToAdd {
 			version = 3
 		}
-		size += entryHeader + len(e.Path) + 2 + 8
+		size += entryHeader + len(e.Name) + 2 + 8
 	}
 	b := append(make([]byte, 0, size+size/16), "DIRC"...)
 	b = append32(b, version, uint32(len(x.Entries)))
 	for i := range x.Entries {
-		b = x.Entries[i].append(b)
+		b = appendEntry(b, x.Entries[i], x.AssumeValid[x.Entries[i]])
 	}
-	if x.Tree != nil {
+	if x.Cache != nil {
 		b = append(b, "TREE\x00\x00\x00\x00"...)
 		from := len(b)
-		b = x.Tree.append(b)
+		b = appendTree(b, x.Cache)
 		binary.BigEndian.PutUint32(b[from-4:], uint32(len(b)-from))
 	}
 	sum := sha1.Sum(b)
@@ -70,27 +69,27 @@ func append32(b []byte, words ...uint32) []byte {
 	return b
 }
 
-func (e *IndexEntry) append(b []byte) []byte {
+func appendEntry(b []byte, e *gitindex.Entry, assumeValid bool) []byte {
 	from := len(b)
-	for _, t := range [...]time.Time{e.CTime, e.MTime} {
+	for _, t := range [...]time.Time{e.CreatedAt, e.ModifiedAt} {
 		if t.IsZero() {
 			b = append32(b, 0, 0)
 		} else {
 			b = append32(b, uint32(t.Unix()), uint32(t.Nanosecond()))
 		}
 	}
-	b = append32(b, e.Dev, e.Ino, uint32(e.Mode), e.UID, e.GID, e.Size)
+	b = append32(b, e.Dev, e.Inode, uint32(e.Mode), e.UID, e.GID, e.Size)
 	b = append(b, e.Hash[:]...)
-	flags := uint16(e.Stage)<<12 | uint16(min(len(e.Path), flagNameLen))
-	if e.AssumeValid {
+	flags := uint16(e.Stage)<<12 | uint16(min(len(e.Name), flagNameLen))
+	if assumeValid {
 		flags |= flagAssumeValid
 	}
 	var more uint16
 	if e.SkipWorktree {
-		more |= flagSkipWorktree
+		more |= FlagSkipWorktree
 	}
 	if e.IntentToAdd {
-		more |= flagIntentToAdd
+		more |= FlagIntentToAdd
 	}
 	if more != 0 {
 		flags |= flagExtended
@@ -99,23 +98,6 @@ func (e *IndexEntry) append(b []byte) []byte {
 	if more != 0 {
 		b = binary.BigEndian.AppendUint16(b, more)
 	}
-	b = append(b, e.Path...)
+	b = append(b, e.Name...)
 	return append(b, "\x00\x00\x00\x00\x00\x00\x00\x00"[:8-(len(b)-from)%8]...)
-}
-
-// append appends the tree in the form of the TREE extension, in which the
-// directories of a directory are sorted by length and then by bytes.
-func (t *CacheTree) append(b []byte) []byte {
-	b = fmt.Appendf(b, "%s\x00%d %d\n", t.Name, t.Entries, len(t.Subs))
-	if t.Entries >= 0 {
-		b = append(b, t.Hash[:]...)
-	}
-	subs := slices.Clone(t.Subs)
-	slices.SortFunc(subs, func(a, z CacheTree) int {
-		return cmp.Or(len(a.Name)-len(z.Name), strings.Compare(a.Name, z.Name))
-	})
-	for i := range subs {
-		b = subs[i].append(b)
-	}
-	return b
 }

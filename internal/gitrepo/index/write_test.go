@@ -1,4 +1,4 @@
-package gitrepo
+package index
 
 import (
 	"errors"
@@ -53,11 +53,11 @@ func TestWriteIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, err := ReadIndex(path)
+			x, err := Read(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteIndex(path, x); err != nil {
+			if err := Write(path, x); err != nil {
 				t.Fatal(err)
 			}
 			got, err := os.ReadFile(path)
@@ -79,13 +79,13 @@ func TestWriteIndexLocked(t *testing.T) {
 	if err := os.WriteFile(path+".lock", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteIndex(path, &Index{Version: 2}); !errors.Is(err, ErrIndexLocked) {
+	if err := Write(path, New()); !errors.Is(err, ErrLocked) {
 		t.Errorf("got %v", err)
 	}
 	if err := os.Remove(path + ".lock"); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteIndex(path, &Index{Version: 2}); err != nil {
+	if err := Write(path, New()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,8 +1,9 @@
-package gitrepo
+package object
 
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,34 +17,39 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// Objects are read by code of our own: go-git loads the whole table of a pack
-// before it gives the first object, which takes longer than git takes for a
-// whole log. Here a look-up reads the one in 256 of the table that can have it.
+// ErrMissing says that there is no such object.
+var ErrMissing = errors.New("there is no such object")
 
-// errMissing says that there is no such object.
-var errMissing = errors.New("there is no such object")
-
-// maxObject bounds an object that is read into memory, in bytes.
-const maxObject = workspace.MaxFileSize
+// MaxSize bounds an object that is read into memory, in bytes.
+const MaxSize = workspace.MaxFileSize
 
 // maxBases bounds what is kept of objects that others are deltas of, in bytes.
 const maxBases = 24 << 20
 
-// objects are the object directories of a repository. The zero value finds
-// them when the first object is asked for.
-type objects struct {
+// Store reads the objects of a repository. It is safe for concurrent use.
+type Store struct {
+	commonDir string
+	partial   func() bool // whether git fetches objects when it needs them
+
 	mu    sync.Mutex // held while packs are looked for
-	dirs  []string   // the repository's own, then its alternates
+	dirs  []string   // the repository's own, then its alternates; nil until the first object is asked for
 	packs []*pack    // those that were there at the last look; replaced, not changed
 }
 
-// object reads an object.
-func (r *Repo) object(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
-	kind, data, err := r.findObject(hash)
-	if errors.Is(err, errMissing) && r.isPartial() {
+// NewStore reads the objects of the repository with the git directory
+// commonDir. partial reports whether git fetches those that are missing.
+func NewStore(commonDir string, partial func() bool) *Store {
+	return &Store{commonDir: commonDir, partial: partial}
+}
+
+// Read reads an object.
+func (s *Store) Read(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+	kind, data, err := s.findObject(hash)
+	if errors.Is(err, ErrMissing) && s.partial() {
 		err = fmt.Errorf("%w: the repository is a partial clone; what a commit lacks is fetched by: git archive COMMIT > /dev/null", err)
 	}
 	if err != nil {
@@ -52,23 +58,8 @@ func (r *Repo) object(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
 	return kind, data, nil
 }
 
-// isPartial reports whether git fetches objects when it needs them: see
-// "Promisor remotes" in its technical documentation.
-func (r *Repo) isPartial() bool {
-	conf, err := r.config()
-	if err != nil {
-		return false
-	}
-	for key := range conf {
-		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") && conf.bool(key, false) {
-			return true
-		}
-	}
-	return conf["extensions.partialclone"] != ""
-}
-
-func (r *Repo) findObject(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
-	dirs, packs, err := r.objects.known(r, false)
+func (s *Store) findObject(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+	dirs, packs, err := s.known(false)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -76,9 +67,9 @@ func (r *Repo) findObject(hash plumbing.Hash) (plumbing.ObjectType, []byte, erro
 		for _, p := range packs {
 			at, err := p.find(hash)
 			if err == nil {
-				return p.read(r, at)
+				return p.read(s, at)
 			}
-			if !errors.Is(err, errMissing) && !errors.Is(err, fs.ErrClosed) {
+			if !errors.Is(err, ErrMissing) && !errors.Is(err, fs.ErrClosed) {
 				return 0, nil, err
 			}
 		}
@@ -89,35 +80,35 @@ func (r *Repo) findObject(hash plumbing.Hash) (plumbing.ObjectType, []byte, erro
 			}
 		}
 		if again {
-			return 0, nil, errMissing
+			return 0, nil, ErrMissing
 		}
 		// It may have been packed since.
-		if dirs, packs, err = r.objects.known(r, true); err != nil {
+		if dirs, packs, err = s.known(true); err != nil {
 			return 0, nil, err
 		}
 	}
 }
 
-// objectOf reads an object that must be of a kind.
-func (r *Repo) objectOf(want plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
-	kind, data, err := r.object(hash)
+// ReadType reads an object that must be of a kind.
+func (s *Store) ReadType(want plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
+	kind, data, err := s.Read(hash)
 	if err == nil && kind != want {
-		err = fmt.Errorf("object %s: %w: it is a %s, not a %s", hash, ErrCorrupt, kind, want)
+		err = fmt.Errorf("object %s: %w: it is a %s, not a %s", hash, gitfile.ErrCorrupt, kind, want)
 	}
 	return data, err
 }
 
 // known returns the object directories and their packs, and looks for them if
-// that wasn't done yet, or anew.
-func (o *objects) known(r *Repo, anew bool) ([]string, []*pack, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.dirs != nil && !anew {
-		return o.dirs, o.packs, nil
+// that wasn't done yet, or again.
+func (s *Store) known(again bool) ([]string, []*pack, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dirs != nil && !again {
+		return s.dirs, s.packs, nil
 	}
-	dirs := alternates(filepath.Join(r.CommonDir, "objects"))
+	dirs := alternates(filepath.Join(s.commonDir, "objects"))
 	have := map[string]*pack{}
-	for _, p := range o.packs {
+	for _, p := range s.packs {
 		have[p.path] = p
 	}
 	var packs []*pack
@@ -141,7 +132,7 @@ func (o *objects) known(r *Repo, anew bool) ([]string, []*pack, error) {
 			packs = append(packs, p)
 		}
 	}
-	o.dirs, o.packs = dirs, packs
+	s.dirs, s.packs = dirs, packs
 	return dirs, packs, nil
 }
 
@@ -152,14 +143,14 @@ const maxAlternates = 32
 func alternates(dir string) []string {
 	dirs := []string{dir}
 	for i := 0; i < len(dirs) && len(dirs) < maxAlternates; i++ {
-		text, err := readSmall(filepath.Join(dirs[i], "info", "alternates"), maxPointer)
+		text, err := gitfile.ReadSmall(filepath.Join(dirs[i], "info", "alternates"), gitfile.MaxPointer)
 		if err != nil {
 			continue
 		}
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSpace(line)
 			if line != "" && line[0] != '#' && line[0] != '"' {
-				dirs = append(dirs, resolve(line, dirs[i]))
+				dirs = append(dirs, gitfile.Resolve(line, dirs[i]))
 			}
 		}
 	}
@@ -169,7 +160,7 @@ func alternates(dir string) []string {
 // readLoose reads an object that is a file of its own.
 func readLoose(dir string, hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
 	name := hash.String()
-	f, err := openRegular(filepath.Join(dir, name[:2], name[2:]))
+	f, err := gitfile.OpenRegular(filepath.Join(dir, name[:2], name[2:]))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -189,9 +180,9 @@ func readLoose(dir string, hash plumbing.Hash) (plumbing.ObjectType, []byte, err
 	size, err := strconv.ParseInt(number, 10, 64)
 	kind, unknown := plumbing.ParseObjectType(word)
 	if !ok || err != nil || size < 0 || unknown != nil || kind > plumbing.TagObject {
-		return 0, nil, fmt.Errorf("%w: it does not begin like an object", ErrCorrupt)
+		return 0, nil, fmt.Errorf("%w: it does not begin like an object", gitfile.ErrCorrupt)
 	}
-	if size > maxObject {
+	if size > MaxSize {
 		return 0, nil, workspace.ErrTooLarge
 	}
 	data := make([]byte, size)
@@ -202,14 +193,24 @@ func readLoose(dir string, hash plumbing.Hash) (plumbing.ObjectType, []byte, err
 	return kind, data, nil
 }
 
-func corrupt(err error) error { return fmt.Errorf("%w: %w", ErrCorrupt, err) }
+func corrupt(err error) error { return fmt.Errorf("%w: %w", gitfile.ErrCorrupt, err) }
 
-// parseHash reads 40 hexadecimal digits.
-func parseHash(text string) (plumbing.Hash, bool) {
+// ParseHash reads 40 hexadecimal digits.
+func ParseHash(text string) (plumbing.Hash, bool) {
 	var o plumbing.Hash
 	if len(text) != 2*len(o) {
 		return o, false
 	}
 	_, err := hex.Decode(o[:], []byte(text))
 	return o, err == nil
+}
+
+// HashBlob returns the name of the blob that data are. Go-git's hasher looks
+// for attacks on SHA-1 and takes three times as long; these names are only
+// compared with those that git gave.
+func HashBlob(data []byte) plumbing.Hash {
+	sum := sha1.New()
+	fmt.Fprintf(sum, "blob %d\x00", len(data))
+	sum.Write(data)
+	return plumbing.Hash(sum.Sum(nil))
 }

@@ -1,4 +1,4 @@
-package gitrepo
+package gitconfig
 
 import (
 	"bytes"
@@ -6,47 +6,49 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
-// settingLine is one setting as a file has it. Its key is section.name or
+// Setting is one setting as a file has it. Its key is section.name or
 // section.middle.name, the first and the last part in lower case.
-type settingLine struct {
-	key   string
-	value string
-	bare  bool // there is no =, which is true for a boolean
+type Setting struct {
+	Key   string
+	Value string
+	Bare  bool // there is no =, which is true for a boolean
 }
 
-// readConfig reads one file of settings, without those that it includes. A
+// ReadFile reads one file of settings, without those that it includes. A
 // file that isn't there is empty. go-git's reader takes less than git does
 // ([a.b], a setting beside its section, a setting without a value), and what
 // is refused here and heeded there would hide where a working tree is.
-func readConfig(file string) ([]settingLine, error) {
-	data, err := readSmall(file, maxConfig)
+func ReadFile(file string) ([]Setting, error) {
+	data, err := gitfile.ReadSmall(file, MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := configParser{text: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), line: 1}
+	p := parser{text: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), line: 1}
 	list, err := p.parse()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: line %d: %w", file, ErrCorrupt, p.line, err)
+		return nil, fmt.Errorf("%s: %w: line %d: %w", file, gitfile.ErrCorrupt, p.line, err)
 	}
 	return list, nil
 }
 
-// maxConfig bounds a file of settings, in bytes.
-const maxConfig = 4 << 20
+// MaxSize bounds a file of settings, in bytes.
+const MaxSize = 4 << 20
 
-type configParser struct {
+type parser struct {
 	text []byte
 	at   int
 	line int
 }
 
 // next returns the next byte, \r\n as \n, and \n for ever at the end.
-func (p *configParser) next() byte {
+func (p *parser) next() byte {
 	if p.at >= len(p.text) {
 		p.at++
 		return '\n'
@@ -63,8 +65,8 @@ func (p *configParser) next() byte {
 	return c
 }
 
-func (p *configParser) parse() ([]settingLine, error) {
-	var list []settingLine
+func (p *parser) parse() ([]Setting, error) {
+	var list []Setting
 	section := ""
 	for p.at < len(p.text) {
 		switch c := p.next(); {
@@ -82,7 +84,7 @@ func (p *configParser) parse() ([]settingLine, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.key = section + "." + s.key
+			s.Key = section + "." + s.Key
 			list = append(list, s)
 		default:
 			return nil, fmt.Errorf("%q is not expected", c)
@@ -96,7 +98,7 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func word(c byte) bool   { return letter(c) || c >= '0' && c <= '9' || c == '-' }
 
 // section reads what follows a bracket.
-func (p *configParser) section() (string, error) {
+func (p *parser) section() (string, error) {
 	var name strings.Builder
 	for {
 		c := p.next()
@@ -120,7 +122,7 @@ func (p *configParser) section() (string, error) {
 	}
 }
 
-func (p *configParser) middle() (string, error) {
+func (p *parser) middle() (string, error) {
 	var b strings.Builder
 	for {
 		c := p.next()
@@ -141,7 +143,7 @@ func (p *configParser) middle() (string, error) {
 }
 
 // setting reads a name that begins with c, and its value.
-func (p *configParser) setting(c byte) (settingLine, error) {
+func (p *parser) setting(c byte) (Setting, error) {
 	var name strings.Builder
 	for word(c) {
 		name.WriteByte(c)
@@ -150,21 +152,21 @@ func (p *configParser) setting(c byte) (settingLine, error) {
 	for space(c) {
 		c = p.next()
 	}
-	s := settingLine{key: strings.ToLower(name.String())}
+	s := Setting{Key: strings.ToLower(name.String())}
 	switch c {
 	case '\n':
-		s.bare = true
+		s.Bare = true
 		return s, nil
 	case '=':
 	default:
 		return s, fmt.Errorf("%q is not expected in a name", c)
 	}
 	var err error
-	s.value, err = p.value()
+	s.Value, err = p.value()
 	return s, err
 }
 
-func (p *configParser) value() (string, error) {
+func (p *parser) value() (string, error) {
 	var b []byte
 	kept := 0 // without the spaces at the end
 	quoted := false
@@ -208,4 +210,23 @@ func (p *configParser) value() (string, error) {
 		b = append(b, c)
 		kept = len(b)
 	}
+}
+
+// SplitKey takes a key apart: core.editor has no middle.
+func SplitKey(key string) (section, middle, name string) {
+	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
+	if first < 0 {
+		return key, "", ""
+	}
+	if first == last {
+		return key[:first], "", key[last+1:]
+	}
+	return key[:first], key[first+1 : last], key[last+1:]
+}
+
+// KeyMatches reports whether a key is meant by one that may have stars.
+func KeyMatches(pattern, key string) bool {
+	section, middle, name := SplitKey(key)
+	s, m, n := SplitKey(pattern)
+	return s == section && (m == "*" && middle != "" || m == middle) && (n == "*" || n == name)
 }

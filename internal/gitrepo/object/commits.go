@@ -1,4 +1,4 @@
-package gitrepo
+package object
 
 import (
 	"bytes"
@@ -9,37 +9,40 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
-// commit is what is read of a commit object.
-type commit struct {
-	hash    plumbing.Hash
-	tree    plumbing.Hash
-	parents []plumbing.Hash
-	date    int64  // of the committer, in seconds since 1970
-	raw     []byte // the object
+// Commit is what is read of a commit object.
+type Commit struct {
+	Hash    plumbing.Hash
+	Tree    plumbing.Hash
+	Parents []plumbing.Hash
+	Date    int64  // of the committer, in seconds since 1970
+	Raw     []byte // the object
 }
 
-// commit reads a commit.
-func (r *Repo) commit(hash plumbing.Hash) (*commit, error) {
-	data, err := r.objectOf(plumbing.CommitObject, hash)
+// Commit reads a commit.
+func (s *Store) Commit(hash plumbing.Hash) (*Commit, error) {
+	data, err := s.ReadType(plumbing.CommitObject, hash)
 	if err != nil {
 		return nil, err
 	}
 	c, ok := parseCommit(data)
 	if !ok {
-		return nil, fmt.Errorf("object %s: %w: malformed commit", hash, ErrCorrupt)
+		return nil, fmt.Errorf("object %s: %w: malformed commit", hash, gitfile.ErrCorrupt)
 	}
-	c.hash = hash
-	if cut, err := r.shallow(); err == nil && cut[hash] {
-		c.parents = nil
+	c.Hash = hash
+	if cut, err := s.shallow(); err == nil && cut[hash] {
+		c.Parents = nil
 	}
 	return c, nil
 }
 
-func parseCommit(data []byte) (*commit, bool) {
-	c := &commit{raw: data}
-	rest, ok := cutHash(data, "tree ", &c.tree)
+func parseCommit(data []byte) (*Commit, bool) {
+	c := &Commit{Raw: data}
+	rest, ok := cutHash(data, "tree ", &c.Tree)
 	if !ok {
 		return nil, false
 	}
@@ -49,10 +52,10 @@ func parseCommit(data []byte) (*commit, bool) {
 		if !ok {
 			break
 		}
-		c.parents, rest = append(c.parents, parent), after
+		c.Parents, rest = append(c.Parents, parent), after
 	}
 	if line, ok := header(data, "committer "); ok {
-		c.date = personOf(line).When.Unix()
+		c.Date = personOf(line).When.Unix()
 	}
 	return c, true
 }
@@ -63,7 +66,7 @@ func cutHash(b []byte, word string, to *plumbing.Hash) (rest []byte, ok bool) {
 	if len(b) <= n || string(b[:len(word)]) != word || b[n] != '\n' {
 		return b, false
 	}
-	*to, ok = parseHash(string(b[len(word):n]))
+	*to, ok = ParseHash(string(b[len(word):n]))
 	return b[n+1:], ok
 }
 
@@ -79,15 +82,9 @@ func header(b []byte, word string) ([]byte, bool) {
 	return nil, false
 }
 
-// Person is who made something, and when.
-type Person struct {
-	Name, Email string
-	When        time.Time
-}
-
 // personOf reads "name <mail> seconds zone". What is missing is left out.
-func personOf(line []byte) Person {
-	var p Person
+func personOf(line []byte) gitobject.Signature {
+	var p gitobject.Signature
 	open, end := bytes.IndexByte(line, '<'), bytes.LastIndexByte(line, '>')
 	if open < 0 || end < open {
 		p.Name = string(line)
@@ -107,17 +104,17 @@ func personOf(line []byte) Person {
 	return p
 }
 
-// author returns who wrote the commit.
-func (c *commit) author() Person {
-	line, _ := header(c.raw, "author ")
+// Author returns who wrote the commit.
+func (c *Commit) Author() gitobject.Signature {
+	line, _ := header(c.Raw, "author ")
 	p := personOf(line)
 	p.Name, p.Email = c.text(p.Name), c.text(p.Email)
 	return p
 }
 
-// subject is the first paragraph of the message as one line, as git shows it.
-func (c *commit) subject() string {
-	_, message, _ := bytes.Cut(c.raw, []byte("\n\n"))
+// Subject is the first paragraph of the message as one line, as git shows it.
+func (c *Commit) Subject() string {
+	_, message, _ := bytes.Cut(c.Raw, []byte("\n\n"))
 	var lines []string
 	for line := range bytes.Lines(message) {
 		line = bytes.TrimRight(line, " \t\r\n\v\f")
@@ -130,9 +127,15 @@ func (c *commit) subject() string {
 	return c.text(strings.Join(lines, " "))
 }
 
+// Message is all that the commit says.
+func (c *Commit) Message() string {
+	_, message, _ := bytes.Cut(c.Raw, []byte("\n\n"))
+	return c.text(string(message))
+}
+
 // text is s as UTF-8: commits name the encoding of their texts when it is
 // another one, which is hardly ever anything but Latin 1.
-func (c *commit) text(s string) string {
+func (c *Commit) text(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -143,29 +146,35 @@ func (c *commit) text(s string) string {
 	return string(runes)
 }
 
-// peel follows tags to what they are of.
-func (r *Repo) peel(hash plumbing.Hash) (plumbing.Hash, error) {
-	for range maxSymbolic {
-		kind, data, err := r.object(hash)
+// maxTags bounds how tags are of tags.
+const maxTags = 5
+
+// Peel follows tags to what they are of.
+func (s *Store) Peel(hash plumbing.Hash) (plumbing.Hash, error) {
+	for range maxTags {
+		kind, data, err := s.Read(hash)
 		if err != nil || kind != plumbing.TagObject {
 			return hash, err
 		}
 		if _, ok := cutHash(data, "object ", &hash); !ok {
-			return hash, fmt.Errorf("object %s: %w: malformed tag", hash, ErrCorrupt)
+			return hash, fmt.Errorf("object %s: %w: malformed tag", hash, gitfile.ErrCorrupt)
 		}
 	}
-	return hash, fmt.Errorf("object %s: %w: tags of tags without end", hash, ErrCorrupt)
+	return hash, fmt.Errorf("object %s: %w: tags of tags without end", hash, gitfile.ErrCorrupt)
 }
 
+// maxShallow bounds the list of them, in bytes.
+const maxShallow = 4 << 20
+
 // shallow are the commits whose parents were not fetched.
-func (r *Repo) shallow() (map[plumbing.Hash]bool, error) {
-	text, err := readSmall(r.CommonDir+"/shallow", maxConfig)
+func (s *Store) shallow() (map[plumbing.Hash]bool, error) {
+	text, err := gitfile.ReadSmall(s.commonDir+"/shallow", maxShallow)
 	if err != nil {
 		return nil, err
 	}
 	cut := map[plumbing.Hash]bool{}
 	for line := range strings.Lines(string(text)) {
-		if hash, ok := parseHash(strings.TrimSpace(line)); ok {
+		if hash, ok := ParseHash(strings.TrimSpace(line)); ok {
 			cut[hash] = true
 		}
 	}

@@ -1,4 +1,4 @@
-package gitrepo
+package index
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
 
@@ -19,14 +20,14 @@ import (
 func stages(x *Index) string {
 	var b strings.Builder
 	for _, e := range x.Entries {
-		fmt.Fprintf(&b, "%06o %s %d\t%s\x00", e.Mode, e.Hash, e.Stage, e.Path)
+		fmt.Fprintf(&b, "%06o %s %d\t%s\x00", e.Mode, e.Hash, e.Stage, e.Name)
 	}
 	return b.String()
 }
 
 func mustIndex(t *testing.T, r *gittest.Repo) *Index {
 	t.Helper()
-	x, err := ReadIndex(r.Path(".git/index"))
+	x, err := Read(r.Path(".git/index"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,16 +55,16 @@ func TestReadIndex(t *testing.T) {
 				r.Git("update-index", "--index-version", "4")
 			}
 			x := mustIndex(t, r)
-			if x.Version != version {
+			if x.Version != uint32(version) {
 				t.Errorf("version %d, want %d", x.Version, version)
 			}
 			for _, e := range x.Entries {
-				if e.AssumeValid != (e.Path == "a.txt") || e.SkipWorktree != (version > 2 && e.Path == "a/b") || e.IntentToAdd != (e.Path == "new") {
-					t.Errorf("flags of %q: %+v", e.Path, e)
+				if x.AssumeValid[e] != (e.Name == "a.txt") || e.SkipWorktree != (version > 2 && e.Name == "a/b") || e.IntentToAdd != (e.Name == "new") {
+					t.Errorf("flags of %q: %+v", e.Name, e)
 				}
-				info, err := os.Lstat(r.Path(e.Path))
-				if err == nil && !e.IntentToAdd && (!info.ModTime().Equal(e.MTime) || info.Size() != int64(e.Size)) {
-					t.Errorf("stat data of %q: %v %d, want %v %d", e.Path, e.MTime, e.Size, info.ModTime(), info.Size())
+				info, err := os.Lstat(r.Path(e.Name))
+				if err == nil && !e.IntentToAdd && (!info.ModTime().Equal(e.ModifiedAt) || info.Size() != int64(e.Size)) {
+					t.Errorf("stat data of %q: %v %d, want %v %d", e.Name, e.ModifiedAt, e.Size, info.ModTime(), info.Size())
 				}
 			}
 		})
@@ -74,17 +75,21 @@ func TestReadIndexTree(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("one", "a.txt", "a\n", "d/e/f", "b\n", "d/g", "c\n")
 	x := mustIndex(t, r)
-	if x.Tree == nil || x.Tree.Hash.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD^{tree}")) || x.Tree.Entries != 3 {
-		t.Fatalf("tree %+v", x.Tree)
+	if x.Cache == nil || len(x.Cache.Entries) != 3 || x.Cache.Entries[0].Hash.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD^{tree}")) || x.Cache.Entries[0].Entries != 3 {
+		t.Fatalf("tree %+v", x.Cache)
 	}
-	d := x.Tree.Subs[0]
-	if d.Name != "d" || d.Entries != 2 || d.Hash.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD:d")) || len(d.Subs) != 1 {
+	if root := x.Cache.Entries[0].Hash; !x.TreeIs(root) || x.TreeIs(x.Cache.Entries[1].Hash) {
+		t.Errorf("the tree of the index is not %s", root)
+	}
+	d := x.Cache.Entries[1]
+	if d.Path != "d" || d.Entries != 2 || d.Hash.String() != strings.TrimSpace(r.Git("rev-parse", "HEAD:d")) || d.Trees != 1 {
 		t.Errorf("subtree %+v", d)
 	}
+	was := x.Cache.Entries[0].Hash
 	r.Write("d/g", "other\n")
 	r.Git("add", "d/g")
-	if x = mustIndex(t, r); x.Tree.Entries != -1 || x.Tree.Subs[0].Entries != -1 || x.Tree.Subs[0].Subs[0].Entries != 1 {
-		t.Errorf("after a change: %+v", x.Tree)
+	if x = mustIndex(t, r); x.Cache.Entries[0].Entries != -1 || x.Cache.Entries[1].Entries != -1 || x.Cache.Entries[2].Entries != 1 || x.TreeIs(was) {
+		t.Errorf("after a change: %+v", x.Cache)
 	}
 }
 
@@ -131,7 +136,7 @@ func TestReadIndexExtensions(t *testing.T) {
 				mustIndex(t, r)
 				return
 			}
-			if _, err := ReadIndex(r.Path(".git/index")); !errors.Is(err, ErrUnsupported) || errors.Is(err, ErrCorrupt) {
+			if _, err := Read(r.Path(".git/index")); !errors.Is(err, gitfile.ErrUnsupported) || errors.Is(err, gitfile.ErrCorrupt) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -139,7 +144,7 @@ func TestReadIndexExtensions(t *testing.T) {
 }
 
 func TestReadIndexMissing(t *testing.T) {
-	x, err := ReadIndex(filepath.Join(t.TempDir(), "index"))
+	x, err := Read(filepath.Join(t.TempDir(), "index"))
 	if err != nil || len(x.Entries) != 0 {
 		t.Errorf("got %+v, %v", x, err)
 	}
@@ -188,18 +193,18 @@ func TestReadIndexDamaged(t *testing.T) {
 		if err := os.WriteFile(file, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if x, err := ReadIndex(file); !errors.Is(err, ErrCorrupt) {
+		if x, err := Read(file); !errors.Is(err, gitfile.ErrCorrupt) {
 			t.Errorf("%s: got %+v, %v", name, x, err)
 		} else if !strings.Contains(err.Error(), "git reset") {
 			t.Errorf("%s: the error does not say what to do: %v", name, err)
 		}
 	}
 	for n := range good {
-		if _, err := parseIndex(sealed(append(bytes.Clone(good[:n]), make([]byte, sha1.Size)...))); err == nil && n != len(good)-sha1.Size && n != 12+2*72 {
+		if _, err := parse(sealed(append(bytes.Clone(good[:n]), make([]byte, sha1.Size)...))); err == nil && n != len(good)-sha1.Size && n != 12+2*72 {
 			t.Errorf("cut at %d of %d it is taken", n, len(good))
 		}
 	}
-	if _, err := parseIndex(good); err != nil {
+	if _, err := parse(good); err != nil {
 		t.Errorf("the undamaged index: %v", err)
 	}
 }
@@ -212,19 +217,19 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		for _, b := range [][]byte{data, sealed(data)} {
-			x, err := parseIndex(b)
+			x, err := parse(b)
 			if err != nil {
-				if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+				if !errors.Is(err, gitfile.ErrCorrupt) && !errors.Is(err, gitfile.ErrUnsupported) {
 					t.Errorf("an error of no kind: %v", err)
 				}
 				continue
 			}
 			last := ""
 			for e := range x.all {
-				if e.name < last || !validName(e.name) {
-					t.Errorf("took %q after %q", e.name, last)
+				if e.Name < last || !gitfile.ValidName(e.Name) {
+					t.Errorf("took %q after %q", e.Name, last)
 				}
-				last = e.name
+				last = e.Name
 				_ = e.entry()
 			}
 		}
