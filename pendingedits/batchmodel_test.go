@@ -74,7 +74,7 @@ func TestBatchModel(t *testing.T) {
 
 func (m *batchModel) open() {
 	var err error
-	m.store, err = pendingedits.Open(m.dir, m.base, pendingedits.Options{Commits: m.repo, Report: func(text string) { m.t.Error(text) }})
+	m.store, err = pendingedits.Open(m.dir, m.base, pendingedits.Options{Commits: m.repo, Observer: &observer{report: func(text string) { m.t.Error(text) }}})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -40,9 +40,9 @@ func (s *Store) change(ctx context.Context, op string, changes []decided, batch 
 	if err == nil {
 		err = s.write(op, outcome, errs, func(r *record) { r.ends = true })
 	}
-	if err != nil && s.opts.Report != nil {
+	if err != nil {
 		// It is done all the same; the live text shows it.
-		s.opts.Report(fmt.Sprintf("the files are changed, but that could not be written down, so it may not be possible to undo it: %v", err))
+		s.opts.Observer.Report(fmt.Sprintf("the files are changed, but that could not be written down, so it may not be possible to undo it: %v", err))
 	}
 	return errs, nil
 }
@@ -155,8 +155,8 @@ func (s *Store) goOn(ctx context.Context, changes []decided) (made []decided) {
 	if err == nil {
 		err = s.base.Apply(ctx, plain(missing)...)
 	}
-	if err != nil && s.opts.Report != nil {
-		s.opts.Report(fmt.Sprintf("accepting a batch was interrupted, and it could not be finished; what is missing is pending: %v", err))
+	if err != nil {
+		s.opts.Observer.Report(fmt.Sprintf("accepting a batch was interrupted, and it could not be finished; what is missing is pending: %v", err))
 	}
 	return slices.DeleteFunc(slices.Clone(changes), func(d decided) bool { return !s.has(d) })
 }
@@ -208,8 +208,8 @@ func (s *Store) resume() {
 		return
 	}
 	defer s.hold()()
-	if err := s.finishIntent(context.Background(), false); err != nil && s.opts.Report != nil {
-		s.opts.Report(fmt.Sprintf("accepting a batch was interrupted, and it could not be finished: %v", err))
+	if err := s.finishIntent(context.Background(), false); err != nil {
+		s.opts.Observer.Report(fmt.Sprintf("accepting a batch was interrupted, and it could not be finished: %v", err))
 	}
 }
 

@@ -96,8 +96,8 @@ func (s *Store) committed(q *queued, id string, err error, known bool) error {
 		}
 		return errors.Join(err, s.keep("commit.failed", record{commits: []*queued{&failed}}))
 	}
-	if err := s.keep("commit.end", record{committed: []commitDone{{q.id, q.session, q.message, id}}}); err != nil && s.opts.Report != nil {
-		s.opts.Report(fmt.Sprintf("the commit %s was made, but that could not be written down; it is looked for the next time: %v", id, err))
+	if err := s.keep("commit.end", record{committed: []commitDone{{q.id, q.session, q.message, id}}}); err != nil {
+		s.opts.Observer.Report(fmt.Sprintf("the commit %s was made, but that could not be written down; it is looked for the next time: %v", id, err))
 	}
 	return nil
 }

@@ -25,10 +25,10 @@ type Decided struct {
 
 // decided tells of a decision. What decides nothing is not told.
 func (s *Store) decided(d Decision) {
-	if s.opts.Decided == nil || len(d.Changes) == 0 && len(d.Failed) == 0 && d.Err == nil {
+	if len(d.Changes) == 0 && len(d.Failed) == 0 && d.Err == nil {
 		return
 	}
-	s.opts.Decided(d)
+	s.opts.Observer.Decided(d)
 }
 
 // told is a change as others are told of it, once for each session.

@@ -163,7 +163,7 @@ func TestOpenAfterDamage(t *testing.T) {
 			}
 			defer disk.Close()
 			var reports []string
-			opts := Options{Report: func(text string) { reports = append(reports, text) }}
+			opts := Options{Observer: reporter{report: func(text string) { reports = append(reports, text) }}}
 			for round := range 2 {
 				s, err := Open(dir, disk, opts)
 				if err != nil {
@@ -374,3 +374,11 @@ func openLog(dir string, opts Options) (*log, []record, []string, error) {
 	records, reports, _, err := l.open()
 	return l, records, reports, err
 }
+
+// reporter hears what is wrong with the log.
+type reporter struct {
+	Nobody
+	report func(text string)
+}
+
+func (r reporter) Report(text string) { r.report(text) }

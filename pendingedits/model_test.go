@@ -71,8 +71,10 @@ var modelNames = []string{"a", "b", "c"}
 func (m *model) open() {
 	var err error
 	m.store, err = pendingedits.Open(m.dir, m.base, pendingedits.Options{
-		Report: func(text string) { m.t.Error(text) },
-		Notify: func(session, _ string) { m.told[session] = true },
+		Observer: &observer{
+			report: func(text string) { m.t.Error(text) },
+			notify: func(session, _ string) { m.told[session] = true },
+		},
 	})
 	if err != nil {
 		m.t.Fatal(err)

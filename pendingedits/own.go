@@ -145,10 +145,8 @@ func (s *Store) take(ctx context.Context) error {
 		s.changed()
 	}
 	s.mu.Unlock()
-	if s.opts.Report != nil {
-		for _, text := range reports {
-			s.opts.Report(text)
-		}
+	for _, text := range reports {
+		s.opts.Observer.Report(text)
 	}
 	return nil
 }

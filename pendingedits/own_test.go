@@ -127,7 +127,7 @@ func TestTakesTheQueueByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := make(chan struct{}, 1)
-	s, err := pendingedits.Open(b.state, b.disk, pendingedits.Options{Wait: time.Hour, Changed: func() { changed <- struct{}{} }})
+	s, err := pendingedits.Open(b.state, b.disk, pendingedits.Options{Wait: time.Hour, Observer: &observer{changed: func() { changed <- struct{}{} }}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -366,7 +366,7 @@ func TestOutsideWriter(t *testing.T) {
 func TestChanged(t *testing.T) {
 	b := newBench(t, "a", ten)
 	called, goOn := make(chan struct{}), make(chan struct{})
-	b.opts.Changed = func() { called <- struct{}{}; <-goOn }
+	b.observer.changed = func() { called <- struct{}{}; <-goOn }
 	b.reopen()
 	b.edit("a", replace(ten, "1\n", "one\n"))
 	<-called
@@ -392,7 +392,7 @@ func TestChanged(t *testing.T) {
 
 func TestConcurrentUse(t *testing.T) {
 	b := newBench(t)
-	b.opts.Notify = nil
+	b.observer.notify = nil
 	b.reopen()
 	ctx := context.Background()
 	var wg sync.WaitGroup

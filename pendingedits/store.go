@@ -19,27 +19,14 @@ var ErrLocked = fmt.Errorf("the pending edits are %w", workspace.ErrInUse)
 
 // Options are what a store may be told; the zero value works.
 type Options struct {
-	// Notify is told what a person did with the edits of a session, in a
-	// sentence for the agent.
-	Notify func(session, text string)
-
-	// Decided is told what a person decided, after it was done, with the store
-	// locked for other decisions.
-	Decided func(Decision)
+	// Observer hears of the queue; nil: nobody does.
+	Observer Observer
 
 	// Names says how the log calls the files; nil: as the view does.
 	Names Names
 
 	// Commits makes the commits that wait for a batch; nil leaves them waiting.
 	Commits Committer
-
-	// Changed is called after the queue changed, from a goroutine of the
-	// store: once for several changes that come together.
-	Changed func()
-
-	// Report is told what was wrong with the log when it was opened, in a
-	// sentence for the user.
-	Report func(text string)
 
 	// Prepare is called before the directory of the store is made, and may
 	// refuse that.
@@ -59,6 +46,39 @@ type Options struct {
 
 	Now func() time.Time // nil means time.Now
 }
+
+// Observer hears of a queue.
+type Observer interface {
+	// Notify gets what a person did with the edits of a session, in a sentence
+	// for the agent.
+	Notify(session, text string)
+
+	// Decided gets what a person decided, after it was done, with the store locked
+	// for other decisions.
+	Decided(Decision)
+
+	// Changed is called after the queue changed, from a goroutine of the store:
+	// once for several changes that come together.
+	Changed()
+
+	// Report gets what was wrong with the log, in a sentence for the user.
+	Report(text string)
+}
+
+// Nobody is an Observer that hears nothing.
+type Nobody struct{}
+
+// Notify implements Observer, as do its neighbours.
+func (Nobody) Notify(string, string) {}
+
+// Decided hears nothing.
+func (Nobody) Decided(Decision) {}
+
+// Changed hears nothing.
+func (Nobody) Changed() {}
+
+// Report hears nothing.
+func (Nobody) Report(string) {}
 
 // Store is the queue. It is safe for concurrent use. It reads base with a lock
 // held, so base must not call it from inside a read; it applies to base with
@@ -104,6 +124,9 @@ type Store struct {
 func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Observer == nil {
+		opts.Observer = Nobody{}
 	}
 	if opts.Fail == nil {
 		opts.Fail = func(string) error { return nil }
@@ -168,9 +191,7 @@ func (s *Store) BaseChanged(names ...string) {
 func (s *Store) notifyChanges() {
 	defer close(s.done)
 	for range s.kick {
-		if s.opts.Changed != nil {
-			s.opts.Changed()
-		}
+		s.opts.Observer.Changed()
 	}
 }
 
@@ -187,11 +208,8 @@ func (s *Store) changed() {
 
 // tell tells an agent what was done with its edits. No lock is held.
 func (s *Store) tell(notes []note) {
-	if s.opts.Notify == nil {
-		return
-	}
 	for _, n := range notes {
-		s.opts.Notify(n.session, n.text)
+		s.opts.Observer.Notify(n.session, n.text)
 	}
 }
 

@@ -18,21 +18,23 @@ import (
 
 // bench is a store over a directory, and what a test does with both.
 type bench struct {
-	t     testing.TB
-	dir   string // the workspace
-	state string // the store's directory
-	disk  *workspace.Disk
-	store *pendingedits.Store
-	opts  pendingedits.Options
-	told  []string
+	observer observer
+	t        testing.TB
+	dir      string // the workspace
+	state    string // the store's directory
+	disk     *workspace.Disk
+	store    *pendingedits.Store
+	opts     pendingedits.Options
+	told     []string
 }
 
 // newBench makes a workspace of the files given as name, text, name, text, …
 func newBench(t testing.TB, files ...string) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), state: filepath.Join(t.TempDir(), "pending")}
-	b.opts.Notify = func(session, text string) { b.told = append(b.told, session+": "+text) }
-	b.opts.Report = func(text string) { t.Helper(); t.Errorf("reported: %s", text) }
+	b.observer.notify = func(session, text string) { b.told = append(b.told, session+": "+text) }
+	b.observer.report = func(text string) { t.Helper(); t.Errorf("reported: %s", text) }
+	b.opts.Observer = &b.observer
 	for i := 0; i < len(files); i += 2 {
 		b.write(files[i], files[i+1])
 	}

@@ -148,7 +148,7 @@ func (w *world) core(s Start, set setup) (*Core, error) {
 		base = set.wrap(base)
 	}
 	w.live = s.Editor(base)
-	w.store, err = pendingedits.Open(filepath.Join(w.state, "pending"), w.live, pendingedits.Options{Changed: s.ReviewChanged, Commits: set.commits, Fail: set.fail})
+	w.store, err = pendingedits.Open(filepath.Join(w.state, "pending"), w.live, pendingedits.Options{Observer: changes{changed: s.ReviewChanged}, Commits: set.commits, Fail: set.fail})
 	if err != nil {
 		return nil, err
 	}
@@ -257,3 +257,11 @@ func code(err error) int64 {
 var testEvent = events.Event{Type: events.ToolStarted, Session: "default", CallID: "c1", Tool: "grep"}
 
 type object = map[string]any
+
+// changes hears that the queue has changed.
+type changes struct {
+	pendingedits.Nobody
+	changed func()
+}
+
+func (c changes) Changed() { c.changed() }

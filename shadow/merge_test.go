@@ -261,7 +261,7 @@ func (h *house) reviewed(id, want, again string, accepted func()) {
 	}
 	dir := h.t.TempDir()
 	open := func() *pendingedits.Store {
-		queue, err := pendingedits.Open(dir, h.main, pendingedits.Options{Report: func(text string) { h.t.Error(text) }})
+		queue, err := pendingedits.Open(dir, h.main, pendingedits.Options{Observer: failing{t: h.t}})
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -467,3 +467,11 @@ func TestBelow(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// failing fails a test for what is wrong with a queue.
+type failing struct {
+	pendingedits.Nobody
+	t *testing.T
+}
+
+func (f failing) Report(text string) { f.t.Error(text) }

@@ -137,8 +137,8 @@ type homeOptions struct {
 
 // queueUser hears of the review queue.
 type queueUser interface {
-	tell(session, text string)
-	queueChanged()
+	Notify(session, text string)
+	Changed()
 	Warn(text string)
 }
 

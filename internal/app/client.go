@@ -239,15 +239,15 @@ func (c *Client) Batch(sessionID string) bool {
 	return ok && m.Batch
 }
 
-// tell puts a text into the next result of a session, if it is still open.
-func (c *Client) tell(sessionID, text string) {
+// Notify puts a text into the next result of a session, if it is still open.
+func (c *Client) Notify(sessionID, text string) {
 	if s, err := c.Sessions.Get(sessionID); err == nil {
 		s.Tell(text)
 	}
 }
 
-// queueChanged tells those who show the review queue.
-func (c *Client) queueChanged() {
+// Changed tells those who show the review queue.
+func (c *Client) Changed() {
 	if w := c.Workspace(); w != nil {
 		w.Checker.QueueChanged()
 	}

@@ -62,28 +62,28 @@ const queueWait = 10 * time.Second
 
 // openQueue opens the review queue over the files as the user sees them.
 func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, report func(text string)) {
+	o := h.options
 	h.Queue, h.QueueErr = pendingedits.Open(h.Dir.Queue(), files, pendingedits.Options{
-		Notify:  h.options.user.tell,
-		Decided: h.record,
-		Changed: h.options.user.queueChanged,
-		Commits: h.commits,
-		Names:   pendingedits.NamesOf(folders),
-		Wait:    queueWait,
-		Room:    func(ctx context.Context) { attach.MakeRoom(ctx, string(h.Dir)) },
-		Report:  report,
-		Prepare: h.Dir.Prepare,
+		Observer: queueObserver{o.user, decisions.Recorder{Log: h.Audit, Hide: o.hide, Enabled: func() bool { return o.settings.Dispatch().Audit }}, report},
+		Commits:  h.commits,
+		Names:    pendingedits.NamesOf(folders),
+		Wait:     queueWait,
+		Room:     func(ctx context.Context) { attach.MakeRoom(ctx, string(h.Dir)) },
+		Prepare:  h.Dir.Prepare,
 	})
 	if h.QueueErr != nil {
 		h.Queue = nil
 	}
 }
 
-// record writes down what a person decided.
-func (h *Home) record(d pendingedits.Decision) {
-	if h.Audit != nil && h.options.settings.Dispatch().Audit {
-		decisions.Record(h.Audit, h.options.hide, d)
-	}
+// queueObserver hears of the review queue for all that do something about it.
+type queueObserver struct {
+	queueUser
+	decisions.Recorder
+	report func(text string)
 }
+
+func (o queueObserver) Report(text string) { o.report(text) }
 
 // LockedOut says why what is pending is not known here, if it isn't.
 func (h *Home) LockedOut() error {

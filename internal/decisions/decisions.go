@@ -14,9 +14,22 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// Record writes one line for each session whose edits a decision was about. Its
+// Recorder records decisions.
+type Recorder struct {
+	Log     *auditlog.Log // nil: nothing is recorded
+	Hide    *redact.Redactor
+	Enabled func() bool // by the settings
+}
+
+// Decided writes one line for each session whose edits a decision was about. Its
 // failure is the log's to report.
-func Record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
+func (r Recorder) Decided(d pendingedits.Decision) {
+	if r.Log != nil && r.Enabled() {
+		record(r.Log, r.Hide, d)
+	}
+}
+
+func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 	whole := auditlog.Record{
 		CallID: "decision_" + strings.ToLower(rand.Text()[:16]), Tool: "sidecar.review." + d.What, Access: string(tools.Edit),
 		Outcome: "allow", By: "user", OK: d.Err == nil && len(d.Failed) == 0,
