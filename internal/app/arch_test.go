@@ -82,7 +82,7 @@ var may = []struct {
 	{"internal/auditlog", nil, "the floor"},
 	{"internal/sandbox", nil, "the floor: it confines what it is given, and decides nothing"},
 	{"internal/config/live", []string{"internal/config", "internal/policy/...", "internal/session", "internal/dispatch", "internal/retry", "tools", "tools/system"}, "what the settings say, as those read it who decide by it"},
-	{"internal/config", nil, "the floor"},
+	{"internal/config", []string{"internal/policy"}, "the names of the modes are policy's; nothing else above the floor"},
 	{"internal/backend", []string{"internal/config", "internal/retry", "tools", "tools/system"}, "language models are asked about by their profiles; who uses them is not known here"},
 	{"internal/worker", []string{"internal/workspace", "pki", "pki/treesitter", "tools/web"}, "what runs in a process of its own is parsing and nothing else"},
 	{"internal/indexing", []string{"internal/workspace", "internal/watch", "internal/gitrepo", "internal/worker", "internal/config", "internal/redact", "internal/statedir", "pki/...", "tools", "tools/fs"}, "the project index is brought what it is made of; who asks it is not known here"},
@@ -180,9 +180,9 @@ func matches(pattern, pkg string) bool {
 // state is the mutable package variables that there may be, with the reason why
 // two servers in one process can share each.
 var state = map[string]string{
-	"internal/lsp.framePool":   "buffers of messages that were written",
+	"internal/lsp.framePool":          "buffers of messages that were written",
 	"internal/gitrepo/object.readers": "readers of objects that were read",
-	"pki/rank.describing":      "a table, read by its address because a copy would cost more",
+	"pki/rank.describing":             "a table, read by its address because a copy would cost more",
 }
 
 // TestNoState keeps init functions and mutable package variables out: two

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
@@ -135,21 +133,5 @@ func TestGeneratedToolsPage(t *testing.T) {
 	}
 	if got, err := os.ReadFile(page); err != nil || string(got) != want {
 		t.Errorf("%s is stale (%v); run make generate", page, err)
-	}
-}
-
-// TestModesAgree: settings and policy name the same modes in the same order,
-// though neither may import the other.
-func TestModesAgree(t *testing.T) {
-	row, ok := config.Lookup("mode")
-	if !ok {
-		t.Fatal("there is no setting mode")
-	}
-	var names []string
-	for _, m := range policy.Modes() {
-		names = append(names, m.Name)
-	}
-	if !slices.Equal(names, row.Enum) || row.Default != policy.DefaultMode {
-		t.Errorf("policy has %v and %s, config %v and %v", names, policy.DefaultMode, row.Enum, row.Default)
 	}
 }

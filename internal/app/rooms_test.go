@@ -63,6 +63,7 @@ func TestAppOnlyBuilds(t *testing.T) {
 		t.Fatalf("only %d methods were found", methods)
 	}
 }
+
 // maxFunctions bounds the functions among the fields of options. More of them are
 // an interface that has no name yet.
 const maxFunctions = 4

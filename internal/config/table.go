@@ -3,7 +3,11 @@
 // knows nothing of what a setting is for.
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+)
 
 // Type is the shape of a setting's value.
 type Type string
@@ -67,7 +71,7 @@ type Setting struct {
 }
 
 // builtinModes are the modes that are always there, loosest first.
-var builtinModes = []string{"autonomous", "cautious", "review", "audit", "plan", "manual"}
+var builtinModes = policy.Names()
 
 // table is every setting. A row may look only at settings above it: mode at
 // customModes.
@@ -77,7 +81,7 @@ var table = []Setting{
 		Help: "Modes of your own, each made from a built-in one.",
 	},
 	{
-		Key: "mode", Type: String, Default: "cautious", Enum: builtinModes, Custom: true,
+		Key: "mode", Type: String, Default: policy.DefaultMode, Enum: builtinModes, Custom: true,
 		Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
 		Help: "The mode of the default session, and of every session that is opened without one: what is asked, and where edits go.",
 	},

@@ -36,6 +36,15 @@ const DefaultMode = "cautious"
 // Modes lists the built-in modes, from the loosest to the strictest.
 func Modes() []Mode { return slices.Clone(modes[:]) }
 
+// Names are those of the built-in modes, in that order.
+func Names() []string {
+	names := make([]string, len(modes))
+	for i, m := range modes {
+		names[i] = m.Name
+	}
+	return names
+}
+
 var modes = [...]Mode{
 	{
 		Name: "autonomous", Help: "Asks only about what can't be undone and what always asks.",
