@@ -81,12 +81,12 @@ func TestGeneratedReadme(t *testing.T) {
 	}
 
 	tools := regexp.MustCompile(`(\d+) tools;`).FindStringSubmatch(says["tools"])[1]
-	if !strings.Contains(want, "What stands today: "+tools+" [tools]") {
+	if !strings.Contains(want, "Available today: "+tools+" [tools]") {
 		t.Errorf("there are %s tools, the README begins with another number", tools)
 	}
 	// The page about the sandbox says how many ways out are tried, too.
 	ways := regexp.MustCompile(`(\d+) ways to escape`).FindStringSubmatch(want)[1]
-	if page, err := os.ReadFile("../../docs/sandbox.md"); err != nil || !strings.Contains(string(page), "all attempts to escape, "+ways+" of them") {
+	if page, err := os.ReadFile("../../docs/sandbox.md"); err != nil || !strings.Contains(string(page), "all "+ways+" attempts to escape") {
 		t.Errorf("docs/sandbox.md says another number of ways to escape than doctor, which tries %s (%v)", ways, err)
 	}
 }

@@ -32,7 +32,7 @@ func TestDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(readme), "Some of what it prints:\n\n```\n")
+	_, block, _ := strings.Cut(string(readme), "An excerpt of its output:\n\n```\n")
 	block, _, _ = strings.Cut(block, "```")
 	if strings.Count(block, "\n") < 5 || !strings.Contains(out.String(), block) {
 		t.Errorf("the README shows what the demo does not print:\n%s", block)
