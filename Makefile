@@ -28,8 +28,8 @@ SWEPT := ./pendingedits ./internal/gitrepo ./internal/sandbox ./internal/workspa
 sweep: tools ## all that the tests try a part of: each failpoint, long random runs from fresh seeds; hours
 	$(GO) test -timeout 10h $(SWEPT) -everything
 
-quick: ## the tests without the race detector and without installing anything
-	$(GO) test ./...
+quick: ## the everyday loop, 90 seconds: the tests that are short, without the race detector and without installing anything
+	$(GO) test -short ./...
 
 tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, shells to complete in, language servers, agents
 	@missing=""; \

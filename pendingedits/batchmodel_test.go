@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -46,6 +48,7 @@ var (
 // TestBatchModel does thousands of random steps with two sessions that have
 // batches and one that has none.
 func TestBatchModel(t *testing.T) {
+	slow.Test(t)
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			dir := t.TempDir()

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -221,6 +223,7 @@ func newWorldDir(t *testing.T) string {
 // disk's work; at some, or with -everything at all, a process is killed. What is there afterwards is what was there before or
 // after the step it died in: in the files, and in the queue.
 func TestKilled(t *testing.T) {
+	slow.Test(t)
 	// What the state is after each step when nothing goes wrong.
 	w, err := openWorld(newWorldDir(t), nil)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/opcount"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -128,6 +130,7 @@ func BenchmarkManyHunks(b *testing.B) {
 // TestManyHunksGrow: what is done with the hunks of a file grows with their
 // number, and not with its square.
 func TestManyHunksGrow(t *testing.T) {
+	slow.Test(t)
 	if testing.Short() {
 		t.Skip("compiles the packages to count what they do")
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -22,6 +24,7 @@ import (
 // queue until a person or the agent takes it out, and what the user wrote is in
 // the file until the user does, or accepts a change of it.
 func TestModel(t *testing.T) {
+	slow.Test(t)
 	const steps = 4000
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -175,6 +177,7 @@ func (s *sweep) recoveries(c copied, late bool, stride int, where string) {
 // that is started again finds all of it old and pending, or all new; and each
 // commit is made once. With -everything that is at every point of all sizes.
 func TestBatchCrashes(t *testing.T) {
+	slow.Test(t)
 	for _, n := range []int{1, 5, 20, 50} {
 		t.Run(fmt.Sprint(n, " files"), func(t *testing.T) {
 			stride := 1

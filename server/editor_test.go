@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
@@ -254,6 +256,7 @@ func TestUnsavedIsKept(t *testing.T) {
 // A client that applies an edit to another text than it was made for, and says
 // that all is well, does not get away with it.
 func TestEditedAtTheSameMoment(t *testing.T) {
+	slow.Test(t)
 	w := newWorld(t, setup{files: map[string]string{"a.go": "a\nb\n"}})
 	uri := w.open("a.go", "a\nb\n")
 	w.Answer("workspace/applyEdit", func(ctx context.Context, _ json.RawMessage) (any, error) {
@@ -276,6 +279,7 @@ func TestEditedAtTheSameMoment(t *testing.T) {
 
 // What a client made of an edit before it gave up is put back.
 func TestHalfOfAnEdit(t *testing.T) {
+	slow.Test(t)
 	for name, answer := range map[string]lsp.ApplyWorkspaceEditResult{
 		"and refused":  {FailureReason: "b.go is locked"},
 		"and accepted": {Applied: true},

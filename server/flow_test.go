@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
@@ -106,6 +108,7 @@ func TestEditThroughTheDispatcher(t *testing.T) {
 // More calls wait for a person than requests may run at once: the command that
 // answers them still gets through.
 func TestManyOpenApprovals(t *testing.T) {
+	slow.Test(t)
 	const n = 300
 	files := map[string]string{}
 	for i := range n {

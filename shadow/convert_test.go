@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -17,6 +19,7 @@ import (
 // TestConversions: where files are not the bytes of their objects, or the
 // repository is of an unusual kind, a shadow is what git would have made.
 func TestConversions(t *testing.T) {
+	slow.Test(t)
 	const lfs = "git config filter.upper.clean 'tr A-Z a-z'; git config filter.upper.smudge 'tr a-z A-Z'; git config filter.upper.required true; "
 	for _, c := range []struct {
 		name    string

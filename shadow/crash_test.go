@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -104,6 +106,7 @@ func (h *house) die(point, do string) {
 // TestKilled: wherever a server dies, git finds all as it should be, and the
 // next start leaves either the whole shadow or nothing.
 func TestKilled(t *testing.T) {
+	slow.Test(t)
 	create := []string{"create.dir", "create.copied", "create.begun", "create.staged", "create.filled", "create.moved", "create.published"}
 	reuse := append([]string{"create.reused"}, create[1:]...)
 	lazy := []string{"create.dir", "create.begun", "create.staged", "create.filled", "create.moved", "create.published"}

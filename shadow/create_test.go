@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -17,6 +19,7 @@ import (
 // TestCreateRefused: what can't be made leaves nothing, and the same request
 // without its fault succeeds.
 func TestCreateRefused(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name  string
 		setup func(h *house)

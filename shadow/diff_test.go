@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
@@ -98,6 +100,7 @@ func gitDiff(r *gittest.Repo, base string) string {
 // TestDiffRandom does things at random in shadows, new ones and used ones, and
 // compares the diff with git's.
 func TestDiffRandom(t *testing.T) {
+	slow.Test(t)
 	for seed := range uint64(10) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		pick := func(list ...string) string { return list[rnd.IntN(len(list))] }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -83,6 +85,7 @@ func lazyHouse(t *testing.T) *house {
 // TestLazyApplyKilled: wherever a server dies in a change of a lazy shadow, the
 // next start sees all of the change or nothing.
 func TestLazyApplyKilled(t *testing.T) {
+	slow.Test(t)
 	h := lazyHouse(t)
 	var steps []string
 	disk, err := applyDisk(h.Dir, func(step string) error {
@@ -153,6 +156,7 @@ func TestLazyApplyKilled(t *testing.T) {
 // TestMaterializeKilled: wherever a server dies while it makes the files, the
 // shadow's view is the same as before, and its files can be made then.
 func TestMaterializeKilled(t *testing.T) {
+	slow.Test(t)
 	for _, point := range []string{"create.dir", "create.copied", "materialize.filled", "materialize.one", "materialize.moved", "materialize.indexed", "materialize.done"} {
 		t.Run(point, func(t *testing.T) {
 			h := lazyHouse(t)

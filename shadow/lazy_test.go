@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -288,6 +290,7 @@ func (w *twins) disturb(names []string) {
 // everything, whatever is done through their views; edits of the main tree
 // don't show through; and once the files are made, git agrees.
 func TestLazyTwin(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name   string
 		before bool // the main tree is edited before, and that is included
@@ -436,6 +439,7 @@ func TestLazyConverted(t *testing.T) {
 // TestLazyAtOnce: readers and writers see one state and then the next, while
 // the files are made under them.
 func TestLazyAtOnce(t *testing.T) {
+	slow.Test(t)
 	files := []string{"count", "0\n"}
 	for i := range 300 {
 		files = append(files, fmt.Sprintf("d%d/e%d/f%d", i%7, i%5, i), fmt.Sprintf("text %d\n", i))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -48,6 +50,7 @@ func files(t *testing.T, dir string) string {
 // TestMergeRenamedDirectories compares with git merge: what the shadow puts
 // into a directory that the main tree has renamed goes where git puts it.
 func TestMergeRenamedDirectories(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name         string
 		ours, theirs string // lines of shell, in the main tree and in the shadow

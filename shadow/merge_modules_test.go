@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -13,6 +15,7 @@ import (
 // that a task has made, is not merged, and not passed over in silence: it goes
 // when the shadow is discarded.
 func TestMergeNamesRepositories(t *testing.T) {
+	slow.Test(t)
 	repoIn := func(w *gittest.Repo, name string) *gittest.Repo {
 		w.Git("init", "-q", name)
 		inner := w.At(name)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -51,6 +53,7 @@ func summary(m shadow.Merge) string {
 // TestMerge: each case begins with the files f and g, and merges what is done
 // in the shadow into what is done in the main tree.
 func TestMerge(t *testing.T) {
+	slow.Test(t)
 	type files = []string
 	text := lines("line", 9)
 	edit := func(n int, to string) string {

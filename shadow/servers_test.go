@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -41,6 +43,7 @@ func elsewhere(t *testing.T, dir, do string) {
 // TestDiscardedMeanwhile: a shadow that another server discards while it is
 // looked at is unknown then, and does not look as if all in it was deleted.
 func TestDiscardedMeanwhile(t *testing.T) {
+	slow.Test(t)
 	for _, point := range []string{"changes.found", "changes.known", "nowhere"} {
 		for _, what := range []string{"diff", "merge", "list"} {
 			for _, then := range []string{"discard", "discard and make anew"} {
@@ -227,6 +230,7 @@ func churn(ctx context.Context, m *shadow.Manager, dir string) error {
 // TestProcesses: servers in processes of their own make, merge and discard
 // shadows of one repository, while others are killed in the midst of that.
 func TestProcesses(t *testing.T) {
+	slow.Test(t)
 	h := newHouse(t, "a", "1\n", "b/c", "2\n", "b/d", "3\n", "e/f/g", "4\n")
 	h.Git("worktree", "add", "-q", "--detach", "../theirs")
 	h.die("materialize.filled", "churn") // one is killed when a shadow has no files yet

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 )
 
@@ -69,6 +71,7 @@ func project(t *testing.T, files map[string]string) string {
 }
 
 func TestCommandLine(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	dir := project(t, map[string]string{"a.txt": "one\ntwo\n", ".env": "KEY=value-that-nobody-knows\n"})
 	for name, c := range map[string]struct {

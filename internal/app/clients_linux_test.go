@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
@@ -32,6 +34,7 @@ func serverOf(t *testing.T, path, dir string) clients.Options {
 // TestRealAgents: the programs that people use reach the editor's queue, its
 // user and the workspace, and their models read what there is to read.
 func TestRealAgents(t *testing.T) {
+	slow.Test(t)
 	for _, program := range clients.Programs {
 		t.Run(program.Name, func(t *testing.T) {
 			path := program.Find(t)

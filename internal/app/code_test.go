@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // called runs a tool with the real program, and returns what it printed.
@@ -28,6 +30,7 @@ func called(t *testing.T, server, dir, tool string, args any) string {
 // Code runs, and sees neither the project nor the network. Each attempt is
 // made on what is there: run_command reads the same file.
 func TestCodeExec(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	server := buildServer(t)
 	dir := project(t, map[string]string{"a.txt": "the project's text\n"})
@@ -80,6 +83,7 @@ func TestCodeExec(t *testing.T) {
 // What is bad for a shell, over the real server and its sandbox: each command
 // ends, and the session goes on.
 func TestBadCommands(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	server := buildServer(t)
 	dir := project(t, map[string]string{"a.txt": "one\n"})

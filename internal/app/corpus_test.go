@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
@@ -182,6 +184,7 @@ func clip(b []byte) []byte { return b[:min(len(b), 200)] }
 // nobody may write, with every tool that fits, through the whole server in the
 // mode that asks least. Nothing from outside is read, nothing outside changes.
 func TestEscapes(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	const canary = "CANARY"
 	type escape struct {

@@ -8,10 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // TestEmacs runs a real Emacs with editors/emacs, twice over the same project.
 func TestEmacs(t *testing.T) {
+	slow.Test(t)
 	emacs, err := exec.LookPath("emacs")
 	if err != nil {
 		t.Skip("no emacs on this machine; make test installs it")

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -339,6 +341,7 @@ func TestNewSecretsAsk(t *testing.T) {
 // TestOutlineSurvivesItsParser: files that would bring a parser down cost an
 // outline, not the server.
 func TestOutlineSurvivesItsParser(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	bin := buildServer(t)
 	dir := project(t, map[string]string{

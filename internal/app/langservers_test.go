@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
@@ -126,6 +128,7 @@ func goFiles() map[string]string {
 // TestEditsAreNotBlamed: what is laid to an edit is what that edit brought. What
 // others brought before is said as that.
 func TestEditsAreNotBlamed(t *testing.T) {
+	slow.Test(t)
 	files := goFiles()
 	files["lib/pay.go"] = "package lib\n\nfunc Pay(n int) int { return n }\n\nvar A, B, C = Pay(1), Pay(2), Pay(3)\n"
 	s := serveGo(t, project(t, files), nil, nil)
@@ -164,6 +167,7 @@ func TestEditsAreNotBlamed(t *testing.T) {
 // TestEditsAreToldLater: what isn't known when an edit is held comes with a
 // later result of its session, and of no other.
 func TestEditsAreToldLater(t *testing.T) {
+	slow.Test(t)
 	files := goFiles()
 	files["lib/pay.go"] = "package lib\n\nfunc Pay(n int) int { return n }\n\nvar A, B, C = Pay(1), Pay(2), Pay(3)\n"
 	s := serveGo(t, project(t, files), nil, nil)
@@ -210,6 +214,7 @@ func TestEditsAreToldLater(t *testing.T) {
 
 // From the edit to the review: what it breaks is said before anyone accepts it.
 func TestPendingEditsAreChecked(t *testing.T) {
+	slow.Test(t)
 	dir := project(t, goFiles())
 	s := serveGo(t, dir, nil, nil)
 	uri, err := s.OpenFile(t.Context(), filepath.Join(dir, "lib", "lib.go"))
@@ -301,6 +306,7 @@ func TestPendingEditsAreChecked(t *testing.T) {
 
 // A shadow has a server of its own, which sees its files.
 func TestServersOfAShadow(t *testing.T) {
+	slow.Test(t)
 	dir := project(t, goFiles())
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"}} {
 		cmd := exec.CommandContext(t.Context(), "git", args...)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 )
 
@@ -14,6 +16,7 @@ import (
 // in the mode that asks least, unless a rule of the user's allows it; and the
 // result says which level it ran at.
 func TestLevelsBelowBubblewrap(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	server := buildServer(t)
 	dir := project(t, map[string]string{"a.txt": "one\n"})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
@@ -209,6 +211,7 @@ func (a *rawAgent) result(tool string, args, elicited object) object {
 // TestWire: all that the endpoint says is as the official schemas have it, in
 // every version, alone and attached to an editor.
 func TestWire(t *testing.T) {
+	slow.Test(t)
 	for _, version := range mcpschema.Versions {
 		schema, err := mcpschema.Load(version)
 		if err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -215,6 +217,7 @@ func TestCallAttached(t *testing.T) {
 // when an editor is started, because a command of it runs. The editor's edit
 // waits for that, and then the agent goes on with the editor.
 func TestOneQueueBusy(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	userSettings(t, object{"mode": "review", "sandbox": object{"mode": "off"}, "toolPermissions": object{"run_command": "allow"}})
 	dir := project(t, nil)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // repositoryAttacks make the user's next git command run a program. In each
@@ -66,6 +68,7 @@ const (
 // user's next git command runs no program of it. Each attack works without the
 // sandbox.
 func TestRepositoriesOfCommands(t *testing.T) {
+	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
 		held, controls := 0, 0
 		evil := "export EVIL='touch " + h.mark() + "; false' MARK=" + h.mark() + "\n"
@@ -113,6 +116,7 @@ func TestRepositoriesOfCommands(t *testing.T) {
 // TestRepositoriesWhileRunning: what a command makes is noticed before it ends,
 // however long that takes.
 func TestRepositoriesWhileRunning(t *testing.T) {
+	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
 		for name, script := range map[string]string{
 			"a repository": `git init -q sub; git -C sub config core.fsmonitor "$EVIL"; for i in {1..600}; do [ -e sub/.git ] || break; sleep 0.1; done; ! [ -e sub/.git ]`,
@@ -182,6 +186,7 @@ func TestRepositoriesOfKilledServer(t *testing.T) {
 // TestLinkedTreeOfCommands: where the workspace is a linked working tree, what
 // leads its git to settings can't be changed.
 func TestLinkedTreeOfCommands(t *testing.T) {
+	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
 		held, controls, tried := 0, 0, 0
 		for name, script := range map[string]string{
@@ -226,6 +231,7 @@ func TestLinkedTreeOfCommands(t *testing.T) {
 
 // TestHarmlessRepositories: what is no hazard stays as it is.
 func TestHarmlessRepositories(t *testing.T) {
+	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
 		for name, c := range map[string]struct{ setup, script, check string }{
 			"a clone":                    {"git init -q --bare up.git 2>/dev/null", `git clone -q . sub && git -C sub log --format=%s`, "git -C sub status --short && test -d sub/.git"},

@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 )
 
 // TestDoctorTriesToEscape: doctor proves the level of the sandbox in all ways
 // that are known, and says when commands can't be run.
 func TestDoctorTriesToEscape(t *testing.T) {
+	slow.Test(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no sandbox here")
 	}

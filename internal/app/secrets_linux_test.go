@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // value is in the secrets of these tests, and backwards what a command prints
@@ -23,6 +25,7 @@ var backwards = func() string {
 // TestSecretsOfCommands: wherever a secret lies, and whatever lies beside it, a
 // command can't read it, or does not run.
 func TestSecretsOfCommands(t *testing.T) {
+	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
 		tried, held, controls := 0, 0, 0
 		for _, c := range []struct {
@@ -76,6 +79,7 @@ func TestSecretsOfCommands(t *testing.T) {
 // TestTrackedSecrets: what git tracks is hidden as a file and can be read out of
 // the repository, which a session is told once.
 func TestTrackedSecrets(t *testing.T) {
+	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
 		root := h.workspace("tracked", "echo "+value+" > .env; git add .env; git commit -qm secret")
 		out, _ := h.call(root, "rev .env; git show HEAD:.env | rev")
@@ -93,6 +97,7 @@ func TestTrackedSecrets(t *testing.T) {
 // TestSocketsOfCommands: who listens in the workspace is not reached by
 // commands; a socket that was left behind is in nobody's way.
 func TestSocketsOfCommands(t *testing.T) {
+	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
 		root := h.workspace("sockets", "mkdir -p a/b/c/d/e/f/g")
 		connect := func(name string) string {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -65,6 +67,7 @@ func (r *rig) mcpServers() map[string]server.MCPStatus {
 // TestMCPServers: a project's server runs once it is trusted, exactly as it was
 // shown, confined; its tools pass the gate that all tools pass.
 func TestMCPServers(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	t.Setenv("OPENAI_API_KEY", "sk-of-the-host-0123456789")
 	t.Setenv("THEIR_TOKEN", "hush-hush-4711")
@@ -278,6 +281,7 @@ func TestAllowOfToolsToCome(t *testing.T) {
 // TestMCPServerWithoutNetwork: a server that fails because it has no network says
 // which setting gives it one; one that fails otherwise, or has it, does not.
 func TestMCPServerWithoutNetwork(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -327,6 +331,7 @@ npm error request to https://registry.npmjs.org/some-server failed, reason: geta
 // A server that the sandbox hides files of is told apart from one whose files
 // are not there, and the setting that is named shows them.
 func TestMCPServerHidden(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	self, err := os.Executable()
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
@@ -83,6 +85,7 @@ func hostileWorkspace(t *testing.T) (dir, mark string) {
 // anybody trusts it. Nothing that it names runs; with strace, no process is
 // started but our own and no socket is opened.
 func TestHostileWorkspace(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	server := buildServer(t)
 	dir, mark := hostileWorkspace(t)
@@ -190,6 +193,7 @@ var selfApproval = []string{".sidecar/settings.json", ".sidecar/state/pending/lo
 // TestSelfApproval: none of the routes to other modes, settings or trust is
 // silent; with nobody there to ask, none works.
 func TestSelfApproval(t *testing.T) {
+	slow.Test(t)
 	home(t)
 	trustFile := filepath.Join(filepath.Dir(config.UserFile()), "trust.json")
 	server := buildServer(t)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 func fill(t *testing.T, dir string, o Options, n int) {
@@ -64,6 +66,7 @@ func TestAppendAndFind(t *testing.T) {
 // Each single change of a log shows: every byte, every line taken out, doubled
 // or moved.
 func TestTampering(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	fill(t, dir, Options{}, 6)
 	name := filepath.Join(dir, fileName(1))

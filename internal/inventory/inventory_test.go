@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 func put(t *testing.T, names ...string) {
@@ -42,6 +44,7 @@ func seen(t *testing.T, tree *Tree, kind Kind) (names []string) {
 // TestLook: all is found, however deep and many, and seen again when it has
 // changed.
 func TestLook(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	deep := strings.Repeat("d/", 60) + ".env"
 	put(t, filepath.Join(dir, deep), filepath.Join(dir, "node_modules/x/y/id_rsa"), filepath.Join(dir, ".git/HEAD"), filepath.Join(dir, ".git/x/.env"),

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/servers"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -309,6 +311,7 @@ func TestGoplsNavigates(t *testing.T) {
 }
 
 func TestGoplsRenames(t *testing.T) {
+	slow.Test(t)
 	p := gopls(t, nil)
 	w := goProject(t)
 	w.write("bom.go", "\ufeffpackage main\r\n\r\nimport \"example.org/m/lib\"\r\n\r\nvar _ = lib.Name()\r\n")

@@ -5,10 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/servers"
 )
 
 func TestTypeScript(t *testing.T) {
+	slow.Test(t)
 	t.Setenv("TMPDIR", t.TempDir()) // it leaves files there
 	p := newPool(t, map[string][]string{"typescript-language-server": {servers.TypeScript(t), "--stdio"}}, nil)
 	w := newProject(t, map[string]string{

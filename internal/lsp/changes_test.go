@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // oneByOne is what ChangeAll has to come to.
@@ -19,6 +21,7 @@ func oneByOne(d *Document, changes []ContentChange, enc Encoding) *Document {
 // TestChangeAll: whatever the order of the changes, and whatever their ranges
 // mean, making many at once comes to the same as making one after the other.
 func TestChangeAll(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "bc", "ä", "😀", "\n", "\n", "\n", "x\ny", "", "\r", "\r\n"}
 	text := func(n, kinds int) string {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
@@ -136,6 +138,7 @@ func (w without) take() error {
 // TestDegrade: each machine has its level, and a reason is given for what is
 // missing; a hole is never taken for a level.
 func TestDegrade(t *testing.T) {
+	slow.Test(t)
 	at(t, Full) // or there is nothing to take away
 	dir := realTemp(t)
 	script := func(name, text string) string {
@@ -261,6 +264,7 @@ const helperWorld = "SANDBOX_TEST_WORLD"
 // TestWorldFails: whatever step of making a world fails, its maker says so and
 // leaves nothing, and the machine has a level or a reason.
 func TestWorldFails(t *testing.T) {
+	slow.Test(t)
 	for what, spoil := range map[string]func(dir string) (program string){
 		"no directory":  func(dir string) string { put(t, filepath.Join(dir, "world"), ""); return self(t) },
 		"no repository": func(dir string) string { put(t, filepath.Join(dir, "blocked"), ""); return self(t) },

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -68,6 +70,7 @@ func TestKeeperStays(t *testing.T) {
 // TestKeeperLost: the end of a keeper is no end of commands, unless it was just
 // theirs.
 func TestKeeperLost(t *testing.T) {
+	slow.Test(t)
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		defer s.Close()
 		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // masked is a workspace with a repository, a protected file and a secret.
@@ -46,6 +48,7 @@ func anew(t *testing.T, name string) {
 // TestMaskLost: what takes a protection away from outside ends the command; all
 // else that is done beside it does not.
 func TestMaskLost(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name string
 		lost bool

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // TestProtectedTogether: what can't be written in a protected directory, or
 // beside one, does not open that again.
 func TestProtectedTogether(t *testing.T) {
+	slow.Test(t)
 	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)
 		for _, dir := range []string{".git/objects", ".git/refs", ".git/hooks", ".husky/_", "sub/.git/objects", "sub/.git/refs", "sub/t", "sub/.git/x"} {
@@ -46,6 +49,7 @@ func TestProtectedTogether(t *testing.T) {
 // TestProtected: what stands in for missing names goes again, and what took
 // its place all the same is taken away.
 func TestProtected(t *testing.T) {
+	slow.Test(t)
 	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)
 		for _, dir := range []string{".git/objects", ".git/refs", ".idea", "sub/deep"} {

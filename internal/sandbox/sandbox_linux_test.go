@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // helperInit names the program of testdata/init, for tests that run as somebody
@@ -127,6 +129,7 @@ func realTemp(t *testing.T) string {
 // TestEscapes makes all attempts at every level; what fails in the sandbox
 // must have worked outside of it.
 func TestEscapes(t *testing.T) {
+	slow.Test(t)
 	eachLevel(t, []Level{Landlock, Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
 		trials, err := s.trials(t.Context(), s.status.Level, tryAll)
 		if err != nil {
@@ -164,6 +167,7 @@ func TestEscapes(t *testing.T) {
 
 // TestOrdinary: confinement is of no use if people turn it off.
 func TestOrdinary(t *testing.T) {
+	slow.Test(t)
 	home := realTemp(t)
 	// The standard library is compiled there already, for the program of testdata/init.
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
@@ -241,6 +245,7 @@ var everything = flag.Bool("everything", false, "repeat all tests as another use
 // TestAsUser runs the tests again as a user without rights, when root runs
 // them.
 func TestAsUser(t *testing.T) {
+	slow.Test(t)
 	if os.Geteuid() != 0 {
 		t.Skip("is not root already")
 	}

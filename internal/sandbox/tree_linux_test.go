@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -84,6 +86,7 @@ func await(t *testing.T, r io.Reader, want string) {
 
 // TestTree: nothing is left of a command that ended or was ended.
 func TestTree(t *testing.T) {
+	slow.Test(t)
 	for _, end := range []struct {
 		name, last string
 		stop       func(c *Cmd, cancel func())
@@ -128,6 +131,7 @@ func TestTree(t *testing.T) {
 
 // TestServerDies: kill -9 of the server ends its commands.
 func TestServerDies(t *testing.T) {
+	slow.Test(t)
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		token := newToken(t)
 		root := realTemp(t)
@@ -245,6 +249,7 @@ func TestTogether(t *testing.T) {
 // TestLimits: a command can't fill the disk, the table of processes or the
 // memory.
 func TestLimits(t *testing.T) {
+	slow.Test(t)
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ()), Limits: Limits{FileSize: 1 << 20, Files: 64, Processes: 60, Memory: 64 << 20}}
 		big := filepath.Join(spec.Root, "big")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -86,6 +88,7 @@ func TestOneWalker(t *testing.T) {
 // TestTooManyValues: where there are more files than are read, those that are not
 // deep are; commands see none of them all the same.
 func TestTooManyValues(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	for i := range maxFiles + 20 {
 		name := filepath.Join(dir, "a", "deeper", fmt.Sprint(i), ".env")

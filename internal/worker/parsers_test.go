@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
@@ -30,6 +32,7 @@ func program(t *testing.T) string {
 // What a process answers is what parsing here answers, for many at once; a
 // process is used again, one that is killed is replaced, and none stays.
 func TestParserPool(t *testing.T) {
+	slow.Test(t)
 	p := NewParsers(program(t))
 	sources := map[string]string{
 		"python":     "from a import b\n\nclass C(b.D):\n    def e(self):\n        return self.f()\n",
@@ -107,6 +110,7 @@ func TestParserPool(t *testing.T) {
 
 // A file that its parser can't end with is given up, and others are not.
 func TestParserPoolGivesUp(t *testing.T) {
+	slow.Test(t)
 	p := NewParsers(program(t))
 	defer p.Close()
 	src := []byte(strings.Repeat("int f(int a) { return (a + 1) * 2; }\n", 25_000))

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -317,6 +319,7 @@ func TestApplyCancelled(t *testing.T) {
 // TestApplyErrors fails every step once: the files are as before, nothing is
 // left behind, and only a batch that did all reports success.
 func TestApplyErrors(t *testing.T) {
+	slow.Test(t)
 	changes, files, after := batch(5)
 	points := recordPoints(t, files, changes)
 	if len(points) < 40 {

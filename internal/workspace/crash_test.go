@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -265,6 +267,7 @@ func settleTree(t testing.TB, n int, dir, state string, before map[string]string
 // TestCrash kills a process at the points of applying 1, 5 and 20 files: at each
 // of the small batches, at each fourth of a large one.
 func TestCrash(t *testing.T) {
+	slow.Test(t)
 	if testing.Short() {
 		t.Skip("starts some hundred processes")
 	}
@@ -301,6 +304,7 @@ func TestCrash(t *testing.T) {
 // TestCrashInRecovery kills a process in recovering, after a kill at each point
 // that leaves it something to do.
 func TestCrashInRecovery(t *testing.T) {
+	slow.Test(t)
 	if testing.Short() {
 		t.Skip("starts some hundred processes")
 	}

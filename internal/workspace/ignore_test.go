@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -142,6 +144,7 @@ func TestIgnored(t *testing.T) {
 // A generated tree is listed as git and ripgrep list it. The alphabet of names
 // and patterns is small so that they meet.
 func TestWalkEqualsGitAndRipgrep(t *testing.T) {
+	slow.Test(t)
 	userIgnore(t, "")
 	rg, _ := exec.LookPath("rg")
 	git, _ := exec.LookPath("git")

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
@@ -31,6 +33,7 @@ var update = flag.Bool("update", false, "write the golden file anew")
 // There are questions of ours, and the first sentences of comments, whose
 // functions have to be found without them.
 func TestQuality(t *testing.T) {
+	slow.Test(t)
 	if testing.Short() {
 		t.Skip("indexes the Go distribution")
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/references"
@@ -24,6 +26,7 @@ import (
 // distribution, and compares with what go/types says. bench/symbols does the
 // same over more of them.
 func TestAgainstGoTypes(t *testing.T) {
+	slow.Test(t)
 	packages := []string{"bufio", "container/list", "text/tabwriter", "text/template/parse", "encoding/csv"}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "go.mod"), "module std\n")

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
 
@@ -33,6 +35,7 @@ var corpora = []struct {
 // TestAgainstCtags compares names of functions, classes and types with what
 // universal-ctags finds. It says what it saw and fails only far off.
 func TestAgainstCtags(t *testing.T) {
+	slow.Test(t)
 	ctags, err := exec.LookPath("ctags")
 	if err != nil {
 		t.Skip("ctags is not installed")

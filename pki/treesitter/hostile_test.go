@@ -3,12 +3,15 @@ package treesitter
 import (
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // What a file may hold to harm a parser: depth, open ends, what fills the
 // state of scanners. Each ends, with symbols or an error that says why not; a
 // crash of the C side would end this test.
 func TestHostile(t *testing.T) {
+	slow.Test(t)
 	long := strings.Repeat("A", 5000)
 	inputs := []struct{ name, text string }{
 		{"brackets", strings.Repeat("(", 200_000)},

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // resident returns the memory of the process that is in RAM, the C side's too.
@@ -25,6 +27,7 @@ func resident(t *testing.T) int {
 // Trees that nobody closes are invisible to the collector: 300 of this size
 // would take hundreds of MiB.
 func TestMemoryIsGivenBack(t *testing.T) {
+	slow.Test(t)
 	if testing.Short() {
 		t.Skip("parses for some seconds")
 	}

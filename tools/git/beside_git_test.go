@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
@@ -224,6 +226,7 @@ func (s side) peer(branch string) {
 // command for the tools: both succeed and have done the same, or both refuse.
 // Without a git command a tool may say that it needs one, and changes nothing.
 func TestBesideGit(t *testing.T) {
+	slow.Test(t)
 	for i, c := range conditions {
 		for _, program := range []string{"", gitrepo.NoGit} {
 			if program != "" && !c.alone && !*everything {

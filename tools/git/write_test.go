@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
@@ -147,6 +149,7 @@ func TestBranchAndStash(t *testing.T) {
 }
 
 func TestPushAndPullTools(t *testing.T) {
+	slow.Test(t)
 	r := sample(t)
 	files := view(t, r.Dir)
 	up := filepath.Join(t.TempDir(), "up.git")
@@ -222,6 +225,7 @@ func TestRefusedUnasked(t *testing.T) {
 
 // TestInjectedArguments gives each value to every text argument of every tool.
 func TestInjectedArguments(t *testing.T) {
+	slow.Test(t)
 	var file struct {
 		Cases []struct{ ID, Tool, Arg string }
 	}

@@ -19,6 +19,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
@@ -310,6 +312,7 @@ var (
 // With and without the index the answers are the same, whatever happens to the
 // files between one question and the next.
 func TestIndexChangesNothing(t *testing.T) {
+	slow.Test(t)
 	rounds := 50
 	if *everything {
 		rounds = 500
@@ -392,6 +395,7 @@ func TestIndexHardLinks(t *testing.T) {
 
 // The index finds what ripgrep finds, after each of many changes.
 func TestIndexEqualsRipgrep(t *testing.T) {
+	slow.Test(t)
 	rg, err := exec.LookPath("rg")
 	if err != nil {
 		t.Skip("rg is not here to compare with")

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -89,6 +91,7 @@ func TestGrepEqualsRipgrepOnGo(t *testing.T) {
 
 // Random texts and patterns over a small alphabet, so that they meet.
 func TestGrepEqualsRipgrep(t *testing.T) {
+	slow.Test(t)
 	rg, err := exec.LookPath("rg")
 	if err != nil {
 		t.Skip("rg is not here to compare with")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -60,6 +62,7 @@ var vetted = map[string]string{
 
 // TestLintGo runs the real go vet.
 func TestLintGo(t *testing.T) {
+	slow.Test(t)
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/testrun"
 )
@@ -193,6 +195,7 @@ var samples = map[string]sample{
 var everything = flag.Bool("everything", false, "run all runners of tests, and all that they are tried with")
 
 func TestRunners(t *testing.T) {
+	slow.Test(t)
 	for name, s := range samples {
 		t.Run(name, func(t *testing.T) {
 			if s.slow && !*everything {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -202,6 +204,7 @@ func TestState(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
+	slow.Test(t)
 	r := newRig(t)
 	for name, c := range map[string]struct {
 		args map[string]any

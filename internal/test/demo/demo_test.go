@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // TestDemo builds the server and runs the whole demo on it.
 func TestDemo(t *testing.T) {
+	slow.Test(t)
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git on this machine; make test installs it")
 	}

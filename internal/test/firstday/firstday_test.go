@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
@@ -52,6 +54,7 @@ type result struct {
 }
 
 func TestFirstDay(t *testing.T) {
+	slow.Test(t)
 	u := &user{t: t, dir: t.TempDir(), bin: t.TempDir(), home: home(t)}
 	for name, text := range files {
 		name = filepath.Join(u.dir, name)

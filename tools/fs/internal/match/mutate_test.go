@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // sources returns Go files of the standard library.
@@ -146,6 +148,7 @@ func dropped(r *rand.Rand, l []string) []string {
 // TestMutations finds changed copies of blocks again. A block that is in its
 // file more than once has no right place and is passed over.
 func TestMutations(t *testing.T) {
+	slow.Test(t)
 	texts := sources(t, 60)
 	rounds := 6
 	if testing.Short() {
