@@ -2,9 +2,7 @@ package pendingedits
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"sync"
@@ -117,82 +115,11 @@ type Store struct {
 	looking sync.WaitGroup // see look
 }
 
-// Open returns the queue that is kept in dir, which is made by the first edit,
-// over the files of base. It fails with ErrLocked when another process uses
-// dir, unless Options.Wait says otherwise. Damage in the log is reported, set
-// aside, and never becomes an edit.
-func Open(dir string, base workspace.View, opts Options) (*Store, error) {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	if opts.Observer == nil {
-		opts.Observer = Nobody{}
-	}
-	if opts.Fail == nil {
-		opts.Fail = func(string) error { return nil }
-	}
-	s := &Store{
-		base: base, opts: opts, called: opts.Names, log: newLog(dir, opts),
-		entries: map[string]*entry{}, away: map[string]*entry{}, from: map[string]*entry{}, resolved: map[string]*resolution{},
-		kick: make(chan struct{}, 1), done: make(chan struct{}), ended: make(chan struct{}),
-	}
-	s.files = workspace.NewOverlay(base, layer{s, s.called})
-	if err := s.take(context.Background()); err != nil && (opts.Wait == 0 || !errors.Is(err, ErrLocked)) {
-		return nil, err
-	}
-	s.revision = max(s.revision, opts.Now().UnixMilli())
-	go s.notifyChanges()
-	if opts.Wait > 0 {
-		s.looking.Go(s.look)
-	}
-	return s, nil
-}
-
-// Close waits for the last call of Changed and gives the directory free. What
-// was acknowledged is durable already.
-func (s *Store) Close() error {
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	close(s.kick)
-	close(s.ended)
-	s.mu.Unlock()
-	<-s.done
-	s.looking.Wait()
-	return s.log.close()
-}
-
 // Revision grows with every change of the queue.
 func (s *Store) Revision() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision
-}
-
-// BaseChanged says that the base's text of these files is another now. Their
-// hunks move, come into conflict, or are done.
-func (s *Store) BaseChanged(names ...string) {
-	s.resume()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, name := range names {
-		if e, err := s.find(name); err == nil {
-			s.resolve(e, true)
-		}
-	}
-}
-
-// notifyChanges calls Changed until the store is closed.
-func (s *Store) notifyChanges() {
-	defer close(s.done)
-	for range s.kick {
-		s.opts.Observer.Changed()
-	}
 }
 
 // changed makes notifyChanges run. s.mu is held.
@@ -235,94 +162,6 @@ type record struct {
 // commitDone is a queued commit that was made.
 type commitDone struct{ id, session, message, made string }
 
-// commit writes r to the log and then makes it true. It returns what sync has
-// to wait for. s.mu is held; nothing is changed if it fails.
-func (s *Store) commit(op string, r record) (int64, error) {
-	if s.closed {
-		return 0, fs.ErrClosed
-	}
-	if s.log.isBroken() {
-		if err := s.compact(); err != nil {
-			return 0, fmt.Errorf("pending edits: %w", err)
-		}
-	}
-	r.revision, r.nextID = s.revision+1, s.nextID
-	for _, e := range r.puts {
-		e.revision = r.revision
-	}
-	for _, q := range r.commits {
-		q.revision = r.revision
-	}
-	seq, err := s.log.append(op, encode(s.toLog(r)))
-	if err != nil {
-		return 0, fmt.Errorf("pending edits: %w", err)
-	}
-	s.replay(r)
-	if !r.intent {
-		s.changed()
-	}
-	if s.log.wasteful(s.size) {
-		// The record is in the log already; a log that can't be made shorter
-		// only stays long.
-		_ = s.compact()
-	}
-	return seq, nil
-}
-
-// replay makes r true in memory.
-func (s *Store) replay(r record) {
-	s.revision, s.nextID = max(s.revision, r.revision), max(s.nextID, r.nextID)
-	if r.intent {
-		s.intent = &r
-		return
-	}
-	if r.ends {
-		s.intent = nil
-	}
-	for _, name := range r.drops {
-		if e := s.entries[name]; e != nil {
-			s.remember(e, nil)
-		}
-		s.drop(name)
-	}
-	for _, e := range r.puts {
-		if old := s.entries[e.name]; old != nil {
-			s.remember(old, e)
-		}
-		s.drop(e.name)
-		if isAway(e.name) {
-			s.away[e.name] = e
-			continue
-		}
-		s.entries[e.name] = e
-		if e.from != "" {
-			s.from[e.from] = e
-		}
-	}
-	s.undo = append(s.undo[:max(0, len(s.undo)-r.undone)], r.undo...)
-	s.undo = bounded(s.undo)
-	s.replayCommits(r)
-	s.names = nil
-}
-
-func (s *Store) replayCommits(r record) {
-	list := slices.Clone(s.commits)
-	byID := func(id string) int { return slices.IndexFunc(list, func(q *queued) bool { return q.id == id }) }
-	for _, q := range r.commits {
-		if i := byID(q.id); i >= 0 {
-			list[i] = q
-		} else {
-			list = append(list, q)
-		}
-	}
-	gone := slices.Clone(r.unqueued)
-	for _, c := range r.committed {
-		gone = append(gone, c.id)
-		s.noteCommit(c)
-	}
-	s.commits = slices.DeleteFunc(list, func(q *queued) bool { return slices.Contains(gone, q.id) })
-}
-
 func (s *Store) drop(name string) {
 	if e := s.entries[name]; e != nil && s.from[e.from] == e {
 		delete(s.from, e.from)
@@ -330,33 +169,6 @@ func (s *Store) drop(name string) {
 	delete(s.entries, name)
 	delete(s.away, name)
 	delete(s.resolved, name)
-}
-
-// size is about how many bytes a new log would have.
-func (s *Store) size() int64 {
-	n := int64(0)
-	for _, list := range []map[string]*entry{s.entries, s.away} {
-		for _, e := range list {
-			n += e.size()
-		}
-	}
-	for _, u := range s.undo {
-		n += u.size()
-	}
-	for _, q := range s.commits {
-		n += q.size()
-	}
-	return n
-}
-
-// compact writes a new log that holds only what is true. s.mu is held, or s is
-// not shared yet.
-func (s *Store) compact() error {
-	var payloads [][]byte
-	for _, r := range s.state() {
-		payloads = append(payloads, encode(s.toLog(r)))
-	}
-	return s.log.rewrite(payloads)
 }
 
 // newID returns an id that no hunk had.

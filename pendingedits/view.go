@@ -203,3 +203,33 @@ func (s *Store) lookup(name string) (data []byte, deleted, ok bool) {
 	}
 	return nil, false, false
 }
+
+// Node implements what workspace.NodeOf asks for: what the name has when all
+// that is pending is accepted.
+func (v *view) Node(name string) (workspace.Node, error) {
+	v.s.mu.Lock()
+	defer v.s.mu.Unlock()
+	n, err := workspace.NodeOf(v.s.base, name)
+	if e := v.s.from[name]; e != nil {
+		if e, r := v.s.resolve(e, false); e != nil && r.shown {
+			n = workspace.Node{}
+		}
+	}
+	e := v.s.entries[name]
+	if e == nil {
+		return n, err
+	}
+	e, r := v.s.resolve(e, false)
+	if e == nil || !r.offered {
+		return n, err
+	}
+	switch {
+	case e.afterLink:
+		return workspace.Node{Exists: true, Link: string(e.after)}, nil
+	case e.whole && e.after == nil:
+		return workspace.Node{}, nil
+	case e.mode != 0:
+		return workspace.Node{Exists: true, Exec: workspace.IsExec(e.mode)}, nil
+	}
+	return workspace.Node{Exists: true, Exec: workspace.IsExec(r.liveMode)}, nil
+}
