@@ -99,3 +99,24 @@ func TestOptionsAreFew(t *testing.T) {
 		t.Fatalf("only %d options were found", found)
 	}
 }
+
+// TestArchitectureListsPackages: whoever looks for the room of a line finds it.
+func TestArchitectureListsPackages(t *testing.T) {
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := 0
+	for pkg := range importGraph(t) {
+		if strings.HasPrefix(pkg, "internal/test") || strings.HasPrefix(pkg, "bench") {
+			continue
+		}
+		if !strings.Contains(string(page), "`"+pkg+"`") {
+			t.Errorf("ARCHITECTURE.md does not say what %s holds", pkg)
+		}
+		listed++
+	}
+	if listed < 50 {
+		t.Fatalf("only %d packages were looked at", listed)
+	}
+}
