@@ -73,7 +73,7 @@ func smallCall(ctx context.Context, r *row) error {
 func bigResult(ctx context.Context, r *row) error {
 	line := strings.Repeat("word ", 15) + "\n"
 	text := strings.Repeat(line, (1<<20)/len(line))
-	s, err := launchRaw(ctx, map[string]string{"big.txt": text, "sidecar/settings.json": `{"result.maxChars":1000000}`})
+	s, err := launchRaw(ctx, map[string]string{"big.txt": text, "sidecar/settings.json": `{"result.maxBytes":1000000}`})
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,11 @@ func TestSettingsTools(t *testing.T) {
 		key, says string
 		code      tools.Code
 	}{
-		{"result.maxChars", "sidecar.result.maxChars = 16000 (the default)", ""},
+		{"result.maxBytes", "sidecar.result.maxBytes = 16000 (the default)", ""},
 		{"sidecar.knowledge.enabled", "set by the project's settings", ""},
 		{"review.saveOnAccept", "set by the editor's settings", ""},
 		{"mode", "Agents can't change it", ""},
-		{"result.maxChar", "did you mean result.maxChars?", tools.NotFound},
+		{"result.maxByte", "did you mean result.maxBytes?", tools.NotFound},
 		{"web.search.key", "secret", tools.Denied},
 		{"backend.profiles", "secret", tools.Denied},
 		{"", "key", tools.InvalidArguments},
@@ -76,9 +76,9 @@ func TestSettingsTools(t *testing.T) {
 		{"backend.profile", "openai", tools.Denied},
 		{"web.search.key", "x", tools.Denied},
 		{"no.such", 1, tools.NotFound},
-		{"result.maxChars", "many", tools.InvalidArguments},
-		{"result.maxChars", 1, tools.InvalidArguments},
-		{"result.maxChars", 16000, tools.InvalidArguments},
+		{"result.maxBytes", "many", tools.InvalidArguments},
+		{"result.maxBytes", 1, tools.InvalidArguments},
+		{"result.maxBytes", 16000, tools.InvalidArguments},
 		{"tools.registryMode", "some", tools.InvalidArguments},
 		{"knowledge.enabled", 1, tools.InvalidArguments},
 		{"review.saveOnAccept", false, tools.Unavailable},
@@ -93,18 +93,18 @@ func TestSettingsTools(t *testing.T) {
 
 	// A no changes nothing; a yes does, in the file that counts, at once.
 	r.Choose("Deny")
-	if res := r.call("update_setting", object{"key": "result.maxChars", "value": 2000}); res.Error.Code != tools.NotApproved {
+	if res := r.call("update_setting", object{"key": "result.maxBytes", "value": 2000}); res.Error.Code != tools.NotApproved {
 		t.Errorf("%+v", res)
 	}
 	r.Choose("Allow", "Allow", "Allow")
-	if res := r.call("update_setting", object{"key": "result.maxChars", "value": 2000}); !res.OK || !strings.Contains(res.Content, "was 16000 and is now 2000, in the user's settings") {
+	if res := r.call("update_setting", object{"key": "result.maxBytes", "value": 2000}); !res.OK || !strings.Contains(res.Content, "was 16000 and is now 2000, in the user's settings") {
 		t.Errorf("%+v", res)
 	}
 	questions := r.asked()
-	if len(questions) != 2 || !strings.Contains(questions[1], "sidecar.result.maxChars: 16000 → 2000, in the user's settings") {
+	if len(questions) != 2 || !strings.Contains(questions[1], "sidecar.result.maxBytes: 16000 → 2000, in the user's settings") {
 		t.Errorf("asked %v", questions)
 	}
-	want := "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": [],\n  \"result.maxChars\": 2000\n}\n"
+	want := "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": [],\n  \"result.maxBytes\": 2000\n}\n"
 	if data, err := os.ReadFile(file); err != nil || string(data) != want {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -120,7 +120,7 @@ func TestSettingsTools(t *testing.T) {
 	}
 	// A file that can't be read by us is left alone.
 	write(t, file, "{ broken")
-	if res := r.call("update_setting", object{"key": "result.maxChars", "value": 3000}); res.OK {
+	if res := r.call("update_setting", object{"key": "result.maxBytes", "value": 3000}); res.OK {
 		t.Errorf("%+v", res)
 	}
 	if data, _ := os.ReadFile(file); string(data) != "{ broken" {

@@ -242,10 +242,47 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
+// TestOldNames: a setting that was renamed works by its old name, which is
+// reported; by both names, the new one holds. Controls: the new name alone is not
+// reported, and a wrong value is refused by either.
+func TestOldNames(t *testing.T) {
+	const renamed = "sidecar.result.maxChars: is called sidecar.result.maxBytes now; the old name still works"
+	for _, c := range []struct {
+		name, data string
+		want       int
+		problems   []string
+	}{
+		{"the new name", `{"result.maxBytes": 5000}`, 5000, nil},
+		{"the old one", `{"result.maxChars": 5000}`, 5000, []string{"user.json:1: " + renamed}},
+		{"nested", `{"sidecar": {"result": {"maxChars": 5000}}}`, 5000, []string{"user.json:1: " + renamed}},
+		{"both, the old one first", `{"result.maxChars": 5000, "result.maxBytes": 6000}`, 6000, []string{"user.json:1: " + renamed}},
+		{"both, the new one first", `{"result.maxBytes": 6000, "result.maxChars": 5000}`, 6000, []string{"user.json:1: " + renamed}},
+		{"a wrong value", `{"result.maxChars": 5}`, 0, []string{"user.json:1: " + renamed, "user.json:1: sidecar.result.maxBytes: must be a whole number from 1000 to 1000000, not 5"}},
+		{"not set", `{"result.maxChars": null}`, 0, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := values{}
+			if c.want != 0 { // else the default holds
+				want["result.maxBytes"] = c.want
+			}
+			check(t, want, c.problems, user(c.data))
+		})
+	}
+	t.Run("a project that is not trusted may only tighten by the old name too", func(t *testing.T) {
+		s, problems := Load(Source{Origin: Project, Name: ProjectFile, Data: []byte(`{"result.maxChars": 20000}`)})
+		if s.Int("result.maxBytes") != 16000 || len(problems) != 2 {
+			t.Errorf("%d, %v", s.Int("result.maxBytes"), problems)
+		}
+	})
+	if row, ok := Lookup("result.maxChars"); !ok || row.Key != "result.maxBytes" {
+		t.Errorf("the old name is not found: %+v", row)
+	}
+}
+
 func TestLayers(t *testing.T) {
 	t.Run("the editor is laid over the user's file, in whatever order they come", func(t *testing.T) {
-		check(t, values{"mode": "autonomous", "result.maxChars": 5000}, nil,
-			client(`{"mode": "autonomous"}`), user(`{"mode": "manual", "result.maxChars": 5000}`))
+		check(t, values{"mode": "autonomous", "result.maxBytes": 5000}, nil,
+			client(`{"mode": "autonomous"}`), user(`{"mode": "manual", "result.maxBytes": 5000}`))
 	})
 	t.Run("permissions are laid over each other by tool, but a deny stays", func(t *testing.T) {
 		check(t, values{"toolPermissions": map[string]string{"a": "deny", "b": "allow", "c": "ask", "d": "deny"}}, nil,
@@ -262,8 +299,8 @@ func TestLayers(t *testing.T) {
 			user(`{"commandRules": [{"prefix": ["a"], "decision": "deny"}]}`), client(`{"commandRules": [{"prefix": ["b"], "decision": "allow"}]}`))
 	})
 	t.Run("what is wrong lets the one before hold", func(t *testing.T) {
-		check(t, values{"result.maxChars": 5000}, []string{`client settings:1: sidecar.result.maxChars: must be a whole number from 1000 to 1000000, not 7`},
-			user(`{"result.maxChars": 5000}`), client(`{"result.maxChars": 7}`))
+		check(t, values{"result.maxBytes": 5000}, []string{`client settings:1: sidecar.result.maxBytes: must be a whole number from 1000 to 1000000, not 7`},
+			user(`{"result.maxBytes": 5000}`), client(`{"result.maxBytes": 7}`))
 	})
 	t.Run("the editor can't set what is for the user's file", func(t *testing.T) {
 		check(t, values{}, []string{
@@ -375,7 +412,7 @@ func TestCheck(t *testing.T) {
 		{"toolPermissions", `{"a": "deny"}`, ""},
 		{"toolPermissions", `{"a": "deny", "b": 1}`, `toolPermissions: b must be a string, not 1`},
 		{"toolPermissions", `{"a": "deny", "a": "allow"}`, `toolPermissions: the value is not valid JSON`},
-		{"result.maxchars", `1`, `result.maxchars is no setting; did you mean result.maxChars?`},
+		{"result.maxbytes", `1`, `result.maxbytes is no setting; did you mean result.maxBytes?`},
 	} {
 		got := ""
 		if err := s.Check(c.key, []byte(c.value)); err != nil {
@@ -405,7 +442,7 @@ func TestGetters(t *testing.T) {
 	if problems != nil {
 		t.Errorf("the defaults have problems: %v", problems)
 	}
-	if s.String("mode") != "cautious" || !s.Bool("tools.enabled") || s.Int("result.maxChars") != 16000 || s.Strings("sensitive.allow") != nil {
+	if s.String("mode") != "cautious" || !s.Bool("tools.enabled") || s.Int("result.maxBytes") != 16000 || s.Strings("sensitive.allow") != nil {
 		t.Errorf("the defaults are %v", s.values)
 	}
 	defer func() {
@@ -521,7 +558,7 @@ func FuzzProject(f *testing.F) {
 		if i := slices.Index(builtinModes, s.String("mode")); i < 1 {
 			t.Errorf("the mode became %s", s.String("mode"))
 		}
-		if s.Bool("tools.enabled") || s.Int("approval.timeoutSeconds") > 300 || s.Int("result.maxChars") > 16000 {
+		if s.Bool("tools.enabled") || s.Int("approval.timeoutSeconds") > 300 || s.Int("result.maxBytes") > 16000 {
 			t.Error("loosened")
 		}
 		for tool, outcome := range s.Permissions() {

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -38,6 +39,9 @@ client should send only what was set: a default that it sends hides the user's f
 			b.WriteString("| agents | may ask to change it |\n")
 		} else {
 			b.WriteString("| agents | can't change it |\n")
+		}
+		if row.Old != "" {
+			fmt.Fprintf(&b, "| old name | `%s.%s`, which still works |\n", prefix, row.Old)
 		}
 		if example := examples[row.Type]; example != "" {
 			fmt.Fprintf(&b, "\n```json\n%s\n```\n", example)
@@ -141,6 +145,11 @@ func VSCodeSchema() []byte {
 			p["scope"] = "window"
 		}
 		all[prefix+"."+row.Key] = p
+		if row.Old != "" {
+			old := maps.Clone(p)
+			old["deprecationMessage"] = "Renamed to " + prefix + "." + row.Key + "."
+			all[prefix+"."+row.Old] = old
+		}
 	}
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

@@ -26,6 +26,7 @@ type entry struct {
 	value jsontext.Value
 	line  int
 	end   int64 // of the value, in the source without a byte order mark
+	old   bool  // it stands under the setting's old name
 }
 
 // document is a source, read but not yet understood.
@@ -111,7 +112,7 @@ func (r *reader) object(group string) error {
 		if err != nil {
 			return err
 		}
-		r.take(key, entry{value.Clone(), r.line, r.dec.InputOffset()})
+		r.take(key, entry{value: value.Clone(), line: r.line, end: r.dec.InputOffset()})
 	}
 	_, err := r.dec.ReadToken()
 	return err
@@ -120,6 +121,19 @@ func (r *reader) object(group string) error {
 // take keeps the value of a key that has its prefix.
 func (d *document) take(full string, e entry) {
 	key := strings.TrimPrefix(full, prefix+".")
+	if row := lookup(key); row != nil && e.value.Kind() != 'n' {
+		before := d.entries[row.Key]
+		switch old := row.Old == key; {
+		case old:
+			d.report(key, e.line, "is called %s.%s now; the old name still works", prefix, row.Key)
+			if before.value != nil {
+				return // the new name comes first, wherever it stands
+			}
+			key, e.old = row.Key, true
+		case before.old:
+			delete(d.entries, key)
+		}
+	}
 	switch first, twice := d.entries[key]; {
 	case e.value.Kind() == 'n': // not set
 	case reserved(key) && lookup(key) == nil: // one configuration serves several versions

@@ -52,6 +52,7 @@ const (
 // Setting is one row of the table.
 type Setting struct {
 	Key     string // dotted, without the prefix sidecar
+	Old     string // what it was called before: it works, and is reported
 	Type    Type
 	Default any      // of the Go type that Type names; nil: its empty value
 	Enum    []string // of a String, all it may be; where a project may tighten, loosest first
@@ -167,7 +168,7 @@ var table = []Setting{
 		Help: "Files that tools may read although their names say that they hold secrets: globs relative to the workspace, such as `config/.env.example`.",
 	},
 	{
-		Key: "result.maxChars", Type: Integer, Default: 16_000, Min: 1_000, Max: 1_000_000,
+		Key: "result.maxBytes", Old: "result.maxChars", Type: Integer, Default: 16_000, Min: 1_000, Max: 1_000_000,
 		Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
 		Help: "How much of a result an agent is shown at once, in bytes. The rest can be read page by page.",
 	},
@@ -288,7 +289,7 @@ var table = []Setting{
 // Table lists every setting.
 func Table() []Setting { return slices.Clone(table) }
 
-// Lookup returns the row of key.
+// Lookup returns the row of key, which may be an old one.
 func Lookup(key string) (Setting, bool) {
 	if row := lookup(key); row != nil {
 		return *row, true
@@ -298,7 +299,7 @@ func Lookup(key string) (Setting, bool) {
 
 func lookup(key string) *Setting {
 	for i := range table {
-		if table[i].Key == key {
+		if table[i].Key == key || table[i].Old == key && key != "" {
 			return &table[i]
 		}
 	}

@@ -45,11 +45,11 @@ var getSettingText string
 var updateSettingText string
 
 type getSettingIn struct {
-	Key string `json:"key" jsonschema:"such as result.maxChars" minLength:"1" maxLength:"200"`
+	Key string `json:"key" jsonschema:"such as result.maxBytes" minLength:"1" maxLength:"200"`
 }
 
 func getSetting(settings Settings) *tools.Tool {
-	d := tools.Def{Name: "get_setting", Title: "Read a setting", Example: `{"key": "result.maxChars"}`, Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}, Output: Setting{}}
+	d := tools.Def{Name: "get_setting", Title: "Read a setting", Example: `{"key": "result.maxBytes"}`, Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}, Output: Setting{}}
 	return tools.NewRead(d, func(_ context.Context, _ *tools.Call, in getSettingIn) (tools.Result, error) {
 		s, err := settings.Setting(in.Key)
 		if err != nil {
@@ -75,7 +75,7 @@ func (s Setting) text() string {
 }
 
 type updateSettingIn struct {
-	Key   string          `json:"key" jsonschema:"such as result.maxChars" minLength:"1" maxLength:"200"`
+	Key   string          `json:"key" jsonschema:"such as result.maxBytes" minLength:"1" maxLength:"200"`
 	Value json.RawMessage `json:"value" jsonschema:"the new value" type:"string,integer,boolean"`
 
 	change SettingChange
@@ -83,7 +83,7 @@ type updateSettingIn struct {
 
 func updateSetting(settings Settings) *tools.Tool {
 	d := tools.Def{
-		Name: "update_setting", Title: "Change a setting", Example: `{"key": "result.maxChars", "value": 20000}`, Description: updateSettingText, Category: "system", AlwaysAsk: true, Idempotent: true,
+		Name: "update_setting", Title: "Change a setting", Example: `{"key": "result.maxBytes", "value": 20000}`, Description: updateSettingText, Category: "system", AlwaysAsk: true, Idempotent: true,
 		Tags:   []string{"configuration", "option"},
 		Output: Setting{},
 	}
