@@ -2,9 +2,7 @@ package app_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -16,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
@@ -115,63 +114,43 @@ func (r *rig) mode(name string) {
 	}
 }
 
-func readCases(t *testing.T, name string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := struct{ Cases any }{into}
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestFidelity edits files of all kinds through the whole server: the bytes on
 // disk are exactly as wanted, or the edit is refused and nothing changes. In
 // review mode the accepted bytes are the same.
 func TestFidelity(t *testing.T) {
 	home(t)
-	type fidelity struct {
-		ID, Category   string
-		Old            []byte `json:"old_b64"`
-		New            []byte `json:"new_b64"`
-		OldGz          string `json:"old_gz_b64"`
-		NewGz          string `json:"new_gz_b64"`
-		Find, Replace  string
-		Accept, Expect string
-	}
-	var cases []fidelity
-	readCases(t, "../../tools/fs/testdata/edit-fidelity.json", &cases)
+	cases := tooltest.Fixtures(t, "../../tools/fs/testdata/behaviour/edit-*.txtar")
+	line := strings.Repeat("q", 200_000)
+	cases = append(cases, tooltest.Fixture{
+		Name: "edit-long-line", File: "a.txt", Before: []byte(line + "alpha\n"), After: []byte(line + "beta\n"),
+		Arguments: json.RawMessage(`{"path":"a.txt","search":"alpha","replace":"beta"}`),
+	})
 	for _, mode := range []string{"autonomous", "review"} {
 		r := connect(t, project(t, map[string]string{"x": "x"}), fakeeditor.Options{})
 		r.mode(mode)
 		for _, c := range cases {
-			t.Run(mode+"/"+c.Category, func(t *testing.T) {
+			t.Run(mode+"/"+c.Name, func(t *testing.T) {
 				r.t = t
-				old, want := c.Old, c.New
-				if c.OldGz != "" {
-					old, want = gunzip(t, c.OldGz), gunzip(t, c.NewGz)
-				}
-				name := c.ID + ".txt"
-				if err := os.WriteFile(filepath.Join(r.dir, name), old, 0o644); err != nil {
+				path := filepath.Join(r.dir, c.File)
+				if err := os.WriteFile(path, c.Before, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				res := r.call("edit_file", map[string]any{"path": name, "search": c.Find, "replace": c.Replace})
+				res := r.call("edit_file", c.Arguments)
 				if mode == "review" && res.OK {
 					if err := r.ExecuteCommand(t.Context(), "sidecar.review.accept", nil, nil); err != nil {
 						t.Fatal(err)
 					}
 				}
-				got, err := os.ReadFile(filepath.Join(r.dir, name))
+				got, err := os.ReadFile(path)
 				if err != nil {
 					t.Fatal(err)
 				}
-				switch {
-				case res.OK && want != nil && bytes.Equal(got, want):
-				case !res.OK && bytes.Equal(got, old) && (want == nil || c.Accept != "" || c.Expect != ""):
-				default:
-					t.Errorf("ok %v (%s %.200s)\ngot  %q\nwant %q (%s%s)", res.OK, res.Error.Code, res.Content, clip(got), clip(want), c.Expect, c.Accept)
+				want := c.After
+				if want == nil {
+					want = c.Before // it is refused
+				}
+				if res.OK != (c.After != nil) || !bytes.Equal(got, want) {
+					t.Errorf("ok %v (%s %.200s)\ngot  %q\nwant %q", res.OK, res.Error.Code, res.Content, clip(got), clip(want))
 				}
 			})
 		}
@@ -280,23 +259,6 @@ func TestEscapes(t *testing.T) {
 		})
 	}
 	t.Logf("%d tried, %d refused without effect, %d controls worked", len(file.Cases)-1, refused, allowed)
-}
-
-func gunzip(t *testing.T, b64 string) []byte {
-	t.Helper()
-	raw, err := base64.StdEncoding.DecodeString(b64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // fixtureOp is one step in making the tree that a corpus describes.

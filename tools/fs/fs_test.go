@@ -141,3 +141,8 @@ func TestCancelled(t *testing.T) {
 		t.Error("list_directory went on after cancel")
 	}
 }
+
+// TestBehaviours: each fixture shows one behaviour of a tool.
+func TestBehaviours(t *testing.T) {
+	tooltest.Run(t, "testdata/behaviour", Tools(Deps{}))
+}

@@ -361,3 +361,8 @@ func TestDamagedRepository(t *testing.T) {
 		t.Errorf("a planted .git file: %v", err)
 	}
 }
+
+// TestBehaviours: each fixture shows one behaviour of a tool.
+func TestBehaviours(t *testing.T) {
+	tooltest.Run(t, "testdata/behaviour", Tools(deps(gitrepo.Options{})))
+}

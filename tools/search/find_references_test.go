@@ -143,3 +143,8 @@ func TestFindReferencesSeesTheView(t *testing.T) {
 		}
 	}
 }
+
+// TestBehaviours: each fixture shows one behaviour of a tool.
+func TestBehaviours(t *testing.T) {
+	tooltest.Run(t, "testdata/behaviour", Tools(Deps{References: parser()}))
+}

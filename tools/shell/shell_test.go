@@ -476,3 +476,8 @@ func TestVariablesAreDecidedOn(t *testing.T) {
 		t.Error("a NUL was taken")
 	}
 }
+
+// TestBehaviours: each fixture shows one behaviour of a tool.
+func TestBehaviours(t *testing.T) {
+	tooltest.Run(t, "testdata/behaviour", newRig(t).sessions.tools())
+}

@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +37,7 @@ func Update() bool { return *update }
 // any order that reads well:
 //
 //	-- a.txt --         a file of the workspace
+//	-- setup.sh --      optional: a script that is run there, with the files in place
 //	-- call --          a tool's name, white space, its arguments as JSON
 //	-- want --          the text of the result; of a failure: error <code>: <message>
 //	-- structured --    optional: the structured result of the call before, as JSON
@@ -44,7 +47,8 @@ func Update() bool { return *update }
 // Calls run in order, each on what the ones before have left. The content of a
 // file whose section is named "quote <name>" is written as Go strings, a line
 // each, for what can't be written plainly: carriage returns, a missing final
-// newline, a byte order mark.
+// newline, a byte order mark. What differs from run to run stands as HASH, DATE
+// or TIME.
 func Run(t *testing.T, dir string, list []*tools.Tool) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
@@ -54,6 +58,49 @@ func Run(t *testing.T, dir string, list []*tools.Tool) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runFile(t, file, list) })
 	}
+}
+
+// Fixture is one with a single call on a single file, for tests that make the
+// call in another way.
+type Fixture struct {
+	Name      string // of the fixture
+	File      string
+	Before    []byte
+	After     []byte // nil: nothing changes
+	Arguments json.RawMessage
+}
+
+// Fixtures are those that fit a pattern.
+func Fixtures(t *testing.T, pattern string) (all []Fixture) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no fixtures fit %s (%v)", pattern, err)
+	}
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Fixture{Name: strings.TrimSuffix(filepath.Base(file), ".txtar")}
+		for _, s := range a.Files {
+			name, data, err := plain(s)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case name == "call":
+				_, arguments, _ := strings.Cut(string(data), " ")
+				f.Arguments = json.RawMessage(strings.TrimSpace(arguments))
+			case name == "want":
+			case strings.HasPrefix(name, "after/"):
+				f.After = data
+			default:
+				f.File, f.Before = name, data
+			}
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 func runFile(t *testing.T, file string, list []*tools.Tool) {
@@ -89,13 +136,17 @@ func Replay(ctx context.Context, dir string, fixture []byte, list []*tools.Tool)
 			return nil, err
 		}
 		switch {
-		case name == "call", name == "want", name == "structured", name == "removed", strings.HasPrefix(name, "after/"):
+		case name == "setup.sh", name == "call", name == "want", name == "structured", name == "removed", strings.HasPrefix(name, "after/"):
 			continue
 		}
 		before[name] = data
 		if err := write(dir, name, data, 0o644); err != nil {
 			return nil, err
 		}
+	}
+	before, err := setUp(ctx, dir, in, before)
+	if err != nil {
+		return nil, err
 	}
 	disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "work", Dir: dir}}, workspace.DiskOptions{})
 	if err != nil {
@@ -107,7 +158,7 @@ func Replay(ctx context.Context, dir string, fixture []byte, list []*tools.Tool)
 	for _, f := range in.Files {
 		switch name, _, _ := plain(f); {
 		case name == "call":
-			r, err := call(ctx, disk, dir, list, f.Data)
+			r, err := call(ctx, workspace.Guard(disk, nil), dir, list, f.Data)
 			last = r
 			text := r.Text
 			if err != nil {
@@ -115,13 +166,13 @@ func Replay(ctx context.Context, dir string, fixture []byte, list []*tools.Tool)
 				text = fmt.Sprintf("error %s: %s", e.Code, e.Message)
 				last.Structured = e.Structured
 			}
-			out.Files = append(out.Files, f, section("want", []byte(strings.TrimSuffix(strings.ReplaceAll(text, dir, "$WORK"), "\n")+"\n")))
+			out.Files = append(out.Files, f, section("want", []byte(strings.TrimSuffix(settled(text, dir), "\n")+"\n")))
 		case name == "structured":
 			data, err := json.MarshalIndent(last.Structured, "", "  ")
 			if err != nil {
 				return nil, err
 			}
-			out.Files = append(out.Files, section("structured", append(data, '\n')))
+			out.Files = append(out.Files, section("structured", append([]byte(settled(string(data), dir)), '\n')))
 		case name == "want", name == "removed", strings.HasPrefix(name, "after/"):
 		default:
 			out.Files = append(out.Files, f)
@@ -133,6 +184,45 @@ func Replay(ctx context.Context, dir string, fixture []byte, list []*tools.Tool)
 	}
 	out.Files = append(out.Files, after...)
 	return txtar.Format(out), nil
+}
+
+// setUp runs the script of a fixture, if it has one, and returns the files that
+// are there then.
+func setUp(ctx context.Context, dir string, a *txtar.Archive, files map[string][]byte) (map[string][]byte, error) {
+	i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == "setup.sh" })
+	if i < 0 {
+		return files, nil
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-ec", string(a.Files[i].Data))
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("setup.sh: %w\n%s", err, out)
+	}
+	made, err := effects(dir, nil)
+	after := map[string][]byte{}
+	for _, f := range made {
+		name, data, err := plain(f)
+		if err != nil {
+			return nil, err
+		}
+		after[strings.TrimPrefix(name, "after/")] = data
+	}
+	return after, err
+}
+
+// What differs from run to run.
+var (
+	hashes = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
+	times  = regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s)\b`)
+	dates  = regexp.MustCompile(`\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z| ?[+-]\d\d:?\d\d)?)?`)
+)
+
+// settled is a text without that.
+func settled(text, dir string) string {
+	text = strings.ReplaceAll(text, dir, "$WORK")
+	text = dates.ReplaceAllString(text, "DATE")
+	text = times.ReplaceAllString(text, "TIME")
+	return hashes.ReplaceAllString(text, "HASH")
 }
 
 func call(ctx context.Context, files workspace.Files, dir string, list []*tools.Tool, line []byte) (tools.Result, error) {
@@ -147,6 +237,9 @@ func call(ctx context.Context, files workspace.Files, dir string, list []*tools.
 	}
 	b, err := list[i].Bind(line[end:])
 	if err != nil {
+		return tools.Result{}, err
+	}
+	if err := b.Plan(ctx, files); err != nil {
 		return tools.Result{}, err
 	}
 	r, changes, err := b.Run(ctx, &tools.Call{ID: "1", Session: "default", Files: files})
@@ -216,6 +309,9 @@ func effects(dir string, before map[string][]byte) ([]txtar.File, error) {
 	var out []txtar.File
 	seen := map[string]bool{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == ".git" {
+			return fs.SkipDir
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -263,11 +359,14 @@ func plain(f txtar.File) (string, []byte, error) {
 	return name, data, nil
 }
 
+// hidden reports whether a person would not see a character.
+func hidden(r rune) bool { return r != '\n' && r != '\t' && !strconv.IsPrint(r) }
+
 // section is the counterpart of plain.
 func section(name string, data []byte) txtar.File {
 	f := txtar.File{Name: name, Data: data}
 	again := txtar.Parse(txtar.Format(&txtar.Archive{Files: []txtar.File{f}}))
-	if utf8.Valid(data) && !bytes.ContainsAny(data, "\r\x00\ufeff") && len(again.Files) == 1 && bytes.Equal(again.Files[0].Data, data) {
+	if utf8.Valid(data) && !bytes.ContainsFunc(data, hidden) && len(again.Files) == 1 && bytes.Equal(again.Files[0].Data, data) {
 		return f
 	}
 	var b bytes.Buffer
