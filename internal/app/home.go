@@ -32,7 +32,7 @@ func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
 	h.commits = batchcommit.New(string(dir), &repos.Repos{Options: gitrepo.Options{Trusted: o.settings.Trusted}, Shadow: h.Shadows.Top})
 	if h.Err != nil {
 		h.QueueErr = h.Err
-		return h, nil
+		return h, nil //nolint:nilerr // all but the queue and the log works
 	}
 	h.Audit = auditlog.New(dir.Logs(), auditlog.Options{
 		Prepare: dir.Prepare,

@@ -71,7 +71,7 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 	mode, _ := c.Settings.Mode(c.o.Mode)
 	use := c.o.Queue == QueueAlways || c.o.Queue == QueueByMode && (mode.ToStore || home.Dir.HasQueue())
 	if home.Queue != nil || home.Err != nil || !use {
-		return nil
+		return nil //nolint:nilerr // without its directory, there is no queue
 	}
 	report, err := w.Disk.Recover(ctx) // finishes an interrupted accept
 	if err != nil {

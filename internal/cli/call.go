@@ -105,7 +105,7 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	if before != nil {
 		if err := before(w); err != nil {
 			return err

@@ -48,7 +48,7 @@ func doctor(ctx context.Context, c *cli) error {
 	if err != nil {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
-		defer w.Close()
+		defer func() { _ = w.Close() }()
 		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, w.Client.Settings.Now()), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
 	}
 	if c.json {

@@ -67,7 +67,7 @@ func ask[A, R any](ctx context.Context, c *cli, q query[A, R], a A) (R, error) {
 	if err != nil {
 		return r, err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	return q.answer(ctx, w, a)
 }
 
