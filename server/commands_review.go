@@ -150,35 +150,6 @@ type acceptResult struct {
 	Revision int64          `json:"revision"`
 }
 
-// refusePart refuses to accept a part of a batch, and in a mode of batches any
-// part that is not known to be of something else.
-func (s *Server) refusePart(st *pendingedits.Store, sel pendingedits.Selection) error {
-	known := map[string]bool{} // whether it is of a batch
-	for _, e := range st.List("").Edits {
-		known[e.Name], known[liveName(e)] = e.Batch, e.Batch
-		for _, h := range e.Hunks {
-			known["#"+h.ID] = e.Batch
-		}
-	}
-	check := func(member, key string) error {
-		if batch, ok := known[key]; batch || !ok && s.batch(sel.Session) {
-			return invalidParams("%s: a batch (audit mode) is accepted as a whole or not at all; leave uris and hunks out", member)
-		}
-		return nil
-	}
-	for i, name := range sel.Names {
-		if err := check(fmt.Sprintf("uris.%d", i), name); err != nil {
-			return err
-		}
-	}
-	for i, id := range sel.Hunks {
-		if err := check(fmt.Sprintf("hunks.%d", i), "#"+id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, error) {
 	st, err := s.review()
 	if err != nil {
@@ -191,8 +162,13 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 	if nothingChosen(a.URIs, a.Hunks) {
 		return acceptResult{Accepted: []string{}, Failed: []failure{}, Revision: st.Revision()}, nil
 	}
-	if err := s.refusePart(st, sel); err != nil {
-		return acceptResult{}, err
+	var part *pendingedits.PartError
+	if errors.As(st.CheckParts(sel, s.batch(sel.Session)), &part) {
+		member := "uris"
+		if part.Hunk {
+			member = "hunks"
+		}
+		return acceptResult{}, invalidParams("%s.%d: a batch (audit mode) is accepted as a whole or not at all; leave uris and hunks out", member, part.Index)
 	}
 	r, err := st.Accept(ctx, sel)
 	if errors.Is(err, pendingedits.ErrBatch) {
@@ -202,7 +178,7 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 		return acceptResult{}, ctx.Err()
 	}
 	if errors.Is(err, workspace.ErrConflict) {
-		r = refused(st, sel, err) // what was seen is not what is there: nothing is accepted
+		r = st.Refused(sel, err) // what was seen is not what is there: nothing is accepted
 	}
 	if err != nil && len(r.Failed) == 0 { // nor is there a file to say it of
 		return acceptResult{}, reviewError(err)
@@ -215,21 +191,6 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 // ticked, from no choice, which means all.
 func nothingChosen(uris, hunks []string) bool {
 	return len(uris)+len(hunks) == 0 && (uris != nil || hunks != nil)
-}
-
-// refused says of each chosen file that it was left as it was, and why.
-func refused(st *pendingedits.Store, sel pendingedits.Selection, err error) pendingedits.AcceptResult {
-	list := st.List(sel.Session)
-	r := pendingedits.AcceptResult{Revision: list.Revision}
-	all := len(sel.Names) == 0 && len(sel.Hunks) == 0
-	for _, e := range list.Edits {
-		chosen := all || slices.Contains(sel.Names, e.Name) ||
-			slices.ContainsFunc(e.Hunks, func(h pendingedits.Hunk) bool { return slices.Contains(sel.Hunks, h.ID) })
-		if chosen {
-			r.Failed = append(r.Failed, pendingedits.Failure{Name: e.Name, Err: err})
-		}
-	}
-	return r
 }
 
 type rejectArgs struct {
