@@ -1,7 +1,3 @@
-// Package pendingedits is the review queue: file changes that wait for a
-// person, hunk by hunk, while the files go on changing under them. It is itself
-// a view of the files, in which the changes are already made. It survives a
-// crash at any moment, and knows neither editors nor who decides.
 package pendingedits
 
 import (

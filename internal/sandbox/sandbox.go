@@ -1,5 +1,3 @@
-// Package sandbox runs commands so that they can change nothing but their
-// workspace, see no secrets, reach no network, and leave no process behind.
 package sandbox
 
 import (
