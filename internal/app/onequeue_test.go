@@ -173,6 +173,7 @@ func TestCallAttached(t *testing.T) {
 	if err := r.Type(t.Context(), uri, "unsaved\n"); err != nil {
 		t.Fatal(err)
 	}
+	r.pending() // the server has taken in what was typed: the calls below come by another connection
 	for _, c := range []struct {
 		what string
 		args []string
