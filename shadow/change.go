@@ -16,8 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -106,7 +106,7 @@ func (c *contents) old(ctx context.Context, s side) ([]byte, error) {
 	}
 	var data []byte
 	if c.t.record.Converted && s.mode != filemode.Symlink {
-		data, err = c.t.repo.Smudged(ctx, s.path, s.hash)
+		data, err = worktree.Smudged(ctx, c.t.repo, s.path, s.hash)
 	} else {
 		data, err = c.t.repo.Blob(s.hash)
 	}
@@ -181,7 +181,7 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 			list = append(list, c)
 		}
 	}
-	if t.record.Converted || t.isLazy() && t.repo.Conversions(base).Needed != nil {
+	if t.record.Converted || t.isLazy() && worktree.Conversions(t.repo, base).Needed != nil {
 		t.record.Converted = true
 		if list, err = t.reallyChanged(ctx, list); err != nil {
 			return nil, err
@@ -193,12 +193,12 @@ func (m *Manager) changes(ctx context.Context, t *tree) ([]change, error) {
 // scan compares what the shadow's directory has with base. Of a lazy shadow
 // that is what was taken over, and what base hasn't; ignore files are read as
 // its view has them.
-func (m *Manager) scan(ctx context.Context, t *tree, base *index.Index) ([]gitrepo.Found, error) {
+func (m *Manager) scan(ctx context.Context, t *tree, base *index.Index) ([]worktree.Found, error) {
 	own := m.ownFiles(t.repo)
-	o := gitrepo.ScanOptions{Tracked: trackedIn(t.linked.GitDir, base), Skip: own, Inside: func(name string) { t.inside = append(t.inside, name) }}
+	o := worktree.ScanOptions{Tracked: trackedIn(t.linked.GitDir, base), Skip: own, Inside: func(name string) { t.inside = append(t.inside, name) }}
 	taken, err := readTaken(t.lazyPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return t.repo.Scan(ctx, t.Path, base, o)
+		return worktree.Scan(ctx, t.repo, t.Path, base, o)
 	}
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (m *Manager) scan(ctx context.Context, t *tree, base *index.Index) ([]gitre
 		}
 		return view.ReadFile(name)
 	}
-	return t.repo.Scan(ctx, t.Path, in, o)
+	return worktree.Scan(ctx, t.repo, t.Path, in, o)
 }
 
 // trackedIn are the files that a working tree's own index has and the base has

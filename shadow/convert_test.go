@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
@@ -170,7 +169,7 @@ func command(t *testing.T, name string, args ...string) *exec.Cmd {
 func TestWithoutGit(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("first", "a.txt", "one\n", "b.txt", "b\n")
-	h := openHouse(t, r, shadow.Options{Git: gitrepo.NoGit})
+	h := openHouse(t, r, shadow.Options{Git: gitcmd.NoGit})
 	r.Write("a.txt", "not committed\n")
 	s, w := h.create(shadow.CreateRequest{ID: "x", IncludeUncommitted: true})
 	w.Write("a.txt", "two\n")
@@ -185,7 +184,7 @@ func TestWithoutGit(t *testing.T) {
 	}
 	h.Close() // until what was discarded is ready for the next one, which fails
 	sh(t, r.Dir, "git checkout -q -- .; git config core.autocrlf true; rm a.txt")
-	if _, err := h.Create(context.Background(), shadow.CreateRequest{ID: "y"}); !errors.Is(err, gitrepo.ErrNoGit) {
+	if _, err := h.Create(context.Background(), shadow.CreateRequest{ID: "y"}); !errors.Is(err, gitcmd.ErrNoGit) {
 		t.Errorf("got %v", err)
 	}
 	h.Close()

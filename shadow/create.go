@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -84,7 +85,7 @@ func (m *Manager) free(repo *gitrepo.Repo, id string) error {
 	taken := func(by string) error {
 		return fmt.Errorf("%w: %s: there is %s; choose another id", ErrExists, id, by)
 	}
-	if _, err := repo.Worktree(id); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := worktree.Find(repo, id); !errors.Is(err, fs.ErrNotExist) {
 		return taken("a working tree of that name")
 	}
 	if _, err := os.Lstat(m.path(id)); !errors.Is(err, fs.ErrNotExist) {
@@ -96,11 +97,11 @@ func (m *Manager) free(repo *gitrepo.Repo, id string) error {
 // room fails when there are too many shadows, those included that are being
 // made, by whichever process.
 func (m *Manager) room(repo *gitrepo.Repo) error {
-	staged, err := repo.StagedWorktrees() // before those that they become
+	staged, err := worktree.ListStaged(repo) // before those that they become
 	if err != nil {
 		return err
 	}
-	linked, err := repo.Worktrees()
+	linked, err := worktree.List(repo)
 	if err != nil {
 		return err
 	}
@@ -141,8 +142,8 @@ type creation struct {
 	changes []uncommitted
 
 	temp   string // the directory until all is in it
-	staged *gitrepo.Staged
-	filled gitrepo.Filled
+	staged *worktree.Staged
+	filled worktree.Filled
 	smudge func(name string, id plumbing.Hash) ([]byte, error) // see gitrepo.Fill
 }
 
@@ -173,11 +174,11 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 	if err != nil {
 		return nil, err
 	}
-	if r.Lazy && repo.Conversions(index.New()).Plumbing == nil && !r.IncludeUncommitted && !hasInclude(repo.Dir) {
+	if r.Lazy && worktree.Conversions(repo, index.New()).Plumbing == nil && !r.IncludeUncommitted && !hasInclude(repo.Dir) {
 		return c, nil // nothing depends on what the files are
 	}
 	c.main = readMain(repo)
-	if c.want, err = repo.TreeIndex(ctx, tree, c.main.index); err != nil {
+	if c.want, err = worktree.TreeIndex(ctx, repo, tree, c.main.index); err != nil {
 		return nil, err
 	}
 	var bytes int64
@@ -227,7 +228,7 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 	if c.want == nil {
 		return c.makeLazy(ctx)
 	}
-	converted := c.repo.Conversions(c.want)
+	converted := worktree.Conversions(c.repo, c.want)
 	if c.main.err != nil || converted.Plumbing != nil {
 		return c.byGit(ctx)
 	}
@@ -238,7 +239,7 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = c.fill(ctx, have, converted.Needed); errors.Is(err, gitrepo.ErrConversion) {
+	if err = c.fill(ctx, have, converted.Needed); errors.Is(err, worktree.ErrConversion) {
 		return c.byGit(ctx)
 	}
 	if err != nil {
@@ -308,7 +309,7 @@ func (c *creation) stage(ctx context.Context) error {
 	if err := c.m.room(c.repo); err != nil {
 		return err
 	}
-	if c.staged, err = c.repo.StageWorktree(c.r.ID, c.m.path(c.r.ID), c.commit, func() error { return c.m.o.Fail("create.begun") }); err != nil {
+	if c.staged, err = worktree.Stage(c.repo, c.r.ID, c.m.path(c.r.ID), c.commit, func() error { return c.m.o.Fail("create.begun") }); err != nil {
 		return c.explain(err)
 	}
 	return c.m.o.Fail("create.staged")
@@ -368,7 +369,7 @@ func (c *creation) tempName() string {
 }
 
 func (c *creation) fill(ctx context.Context, have *index.Index, converted func(string) bool) error {
-	f := gitrepo.Fill{
+	f := worktree.FillOptions{
 		Dir: c.temp, Want: c.want, Have: have,
 		From: c.repo.Dir, FromIndex: c.main.index, Racy: c.main.racy,
 		Converted: converted, Smudge: c.smudge,
@@ -377,7 +378,7 @@ func (c *creation) fill(ctx context.Context, have *index.Index, converted func(s
 		f.Progress = func(done int) { c.r.Progress(done, len(c.want.Entries)) }
 	}
 	var err error
-	c.filled, err = c.repo.Fill(ctx, f)
+	c.filled, err = worktree.Fill(ctx, c.repo, f)
 	if err != nil {
 		return err
 	}
@@ -386,7 +387,7 @@ func (c *creation) fill(ctx context.Context, have *index.Index, converted func(s
 
 // finish brings in what is not of the commit, and records how the shadow
 // began.
-func (c *creation) finish(ctx context.Context, l gitrepo.Linked, dir string, rec record) error {
+func (c *creation) finish(ctx context.Context, l worktree.Linked, dir string, rec record) error {
 	base := c.want
 	if len(c.changes) > 0 {
 		var err error
@@ -416,7 +417,7 @@ func (c *creation) undo() error {
 }
 
 func (c *creation) explain(err error) error {
-	if errors.Is(err, gitrepo.ErrWorktreeExists) {
+	if errors.Is(err, worktree.ErrExists) {
 		return fmt.Errorf("%w: %w; choose another id", ErrExists, err)
 	}
 	return err
@@ -430,10 +431,10 @@ func (c *creation) byGit(ctx context.Context) (*tree, error) {
 		return nil, err
 	}
 	c.temp = m.path(c.r.ID)
-	if err := c.repo.AddWorktree(ctx, c.temp, c.commit); err != nil {
+	if err := worktree.Add(ctx, c.repo, c.temp, c.commit); err != nil {
 		return nil, err
 	}
-	l, err := c.repo.Worktree(c.r.ID)
+	l, err := worktree.Find(c.repo, c.r.ID)
 	if err == nil && l.Dir != m.path(c.r.ID) {
 		err = fmt.Errorf("%w: git made it under another name", ErrUnusable)
 	}
@@ -454,7 +455,7 @@ func (c *creation) byGit(ctx context.Context) (*tree, error) {
 		err = c.finish(ctx, l, l.Dir, record{Base: c.commit.String(), CreatedAt: time.Now().UTC(), Uncommitted: c.r.IncludeUncommitted, Converted: true})
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.repo.Unregister(l))
+		return nil, errors.Join(err, worktree.Unregister(c.repo, l))
 	}
 	c.temp = ""
 	_ = c.staged.Abort() // it was only begun; what stays of that goes at the next start

@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 )
 
 // Discarded says what went with a shadow.
@@ -58,7 +59,7 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	if err := m.o.Fail("discard.kept"); err != nil {
 		return d, err
 	}
-	if err := t.repo.Unregister(t.linked); err != nil {
+	if err := worktree.Unregister(t.repo, t.linked); err != nil {
 		return d, err
 	}
 	if err := m.o.Fail("discard.unregistered"); err != nil {
@@ -109,7 +110,7 @@ func clean(repo *gitrepo.Repo, dir, base string) error {
 	if err != nil {
 		return err
 	}
-	found, err := repo.Scan(context.Background(), dir, x, gitrepo.ScanOptions{Whole: true})
+	found, err := worktree.Scan(context.Background(), repo, dir, x, worktree.ScanOptions{Whole: true})
 	if err != nil {
 		return err
 	}

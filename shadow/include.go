@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -39,7 +40,7 @@ type including struct {
 	copied   *workspace.Patterns
 	linked   *workspace.Patterns
 	deep     []string // first elements of patterns with a path: directories worth entering
-	ignore   *gitrepo.Ignore
+	ignore   *worktree.Ignore
 	tracked  map[string]bool // files of the base state, and the directories above them
 	up       string          // from the top of the shadow to that of the main tree
 	files    int
@@ -63,7 +64,7 @@ func (m *Manager) include(ctx context.Context, repo *gitrepo.Repo, base *index.I
 		return err
 	}
 	defer to.Close()
-	i := &including{ctx: ctx, from: from, to: to, ignore: repo.Ignore(repo.Dir), tracked: map[string]bool{}}
+	i := &including{ctx: ctx, from: from, to: to, ignore: worktree.NewIgnore(repo, repo.Dir), tracked: map[string]bool{}}
 	if i.up, err = filepath.Rel(m.path("x"), repo.Dir); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -181,11 +182,11 @@ type began struct {
 // for a file.
 type snapshots struct {
 	mu   sync.Mutex
-	made map[began]weak.Pointer[gitrepo.Snapshot]
+	made map[began]weak.Pointer[worktree.Snapshot]
 }
 
 // lower is how a shadow began.
-func (m *Manager) lower(ctx context.Context, t *tree, below string) (*gitrepo.Snapshot, error) {
+func (m *Manager) lower(ctx context.Context, t *tree, below string) (*worktree.Snapshot, error) {
 	key := began{t.Base, below, readStamp(t.repo)}
 	if t.record.Uncommitted {
 		key.base = t.ID + "/" + t.CreatedAt.String() // nobody else's
@@ -199,14 +200,14 @@ func (m *Manager) lower(ctx context.Context, t *tree, below string) (*gitrepo.Sn
 	if err != nil {
 		return nil, err
 	}
-	s := t.repo.Snapshot(ctx, base, gitrepo.SnapshotOptions{
+	s := worktree.NewSnapshot(ctx, t.repo, base, worktree.SnapshotOptions{
 		Below: below, From: t.repo.Dir, FromIndex: main.index, Racy: main.racy,
-		Converted: t.repo.Conversions(base).Needed, Made: t.CreatedAt,
+		Converted: worktree.Conversions(t.repo, base).Needed, Made: t.CreatedAt,
 	})
 	if m.snapshots.made == nil {
-		m.snapshots.made = map[began]weak.Pointer[gitrepo.Snapshot]{}
+		m.snapshots.made = map[began]weak.Pointer[worktree.Snapshot]{}
 	}
-	maps.DeleteFunc(m.snapshots.made, func(_ began, s weak.Pointer[gitrepo.Snapshot]) bool { return s.Value() == nil })
+	maps.DeleteFunc(m.snapshots.made, func(_ began, s weak.Pointer[worktree.Snapshot]) bool { return s.Value() == nil })
 	m.snapshots.made[key] = weak.Make(s)
 	return s, nil
 }
@@ -239,5 +240,5 @@ func (t *tree) ofCommit(ctx context.Context, main mainTree) (*index.Index, error
 	if err != nil {
 		return nil, err
 	}
-	return t.repo.TreeIndex(ctx, root, main.index)
+	return worktree.TreeIndex(ctx, t.repo, root, main.index)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
@@ -56,8 +57,8 @@ func (c *creation) materialize(ctx context.Context, t *tree) error {
 	if c.want, err = t.missing(base); err != nil {
 		return err
 	}
-	converted := c.repo.Conversions(base).Needed
-	c.smudge = func(name string, id plumbing.Hash) ([]byte, error) { return c.repo.Smudged(ctx, name, id) }
+	converted := worktree.Conversions(c.repo, base).Needed
+	c.smudge = func(name string, id plumbing.Hash) ([]byte, error) { return worktree.Smudged(ctx, c.repo, name, id) }
 	have, err := c.place()
 	if err == nil {
 		err = c.fill(ctx, have, converted)

@@ -1,6 +1,8 @@
 package shadow
 
 import (
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
+
 	"errors"
 	"io/fs"
 	"path"
@@ -11,8 +13,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 )
 
 // What the shadow puts into a directory that the main tree has renamed belongs
@@ -85,7 +85,7 @@ func (g *merging) hasMain(file string) bool {
 }
 
 // stillThere are the directories of the files that the main tree has.
-func stillThere(base *index.Index, gone, added []gitrepo.Found) map[string]bool {
+func stillThere(base *index.Index, gone, added []rename.File) map[string]bool {
 	missing := map[string]bool{}
 	for _, f := range gone {
 		missing[f.Path] = true

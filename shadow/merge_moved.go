@@ -8,10 +8,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -62,37 +63,40 @@ func (g *merging) findMoves() (*moves, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := gitrepo.ScanOptions{Skip: g.m.ownFiles(t.repo), Tracked: trackedIn(t.repo.GitDir, base)}
-	found, err := t.repo.Scan(g.ctx, t.repo.Dir, base, o)
+	o := worktree.ScanOptions{Skip: g.m.ownFiles(t.repo), Tracked: trackedIn(t.repo.GitDir, base)}
+	found, err := worktree.Scan(g.ctx, t.repo, t.repo.Dir, base, o)
 	if err != nil {
 		return nil, err
 	}
-	var gone, added []gitrepo.Found
+	var gone, added []rename.File
 	for _, f := range g.overlaid(found, base) {
 		inBase := has(base, f.Path)
 		switch {
 		case f.Mode == 0 && inBase:
 			e := entryOf(base, f.Path)
-			gone = append(gone, gitrepo.Found{Path: f.Path, Mode: e.Mode, Hash: e.Hash})
+			gone = append(gone, rename.File{Path: f.Path, Mode: e.Mode, Hash: e.Hash})
 		case f.Mode != 0 && !inBase:
-			added = append(added, f)
+			added = append(added, rename.File{Path: f.Path, Mode: f.Mode, Hash: f.Hash})
 		}
 	}
 	m := &moves{files: map[string]string{}}
-	read := func(f gitrepo.Found, old bool) ([]byte, error) {
+	read := func(i int, old bool) ([]byte, error) {
 		if err := g.ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil //nolint:nilerr // an empty file is like no other
 		}
 		if old {
-			return g.c.old(g.ctx, side{path: f.Path, mode: f.Mode, hash: f.Hash})
+			data, _ := g.c.old(g.ctx, side{path: gone[i].Path, mode: gone[i].Mode, hash: gone[i].Hash}) // what can't be read is like no other
+			return data, nil
 		}
-		name, err := g.main.Resolve(filepath.Join(g.top, filepath.FromSlash(f.Path)))
+		name, err := g.main.Resolve(filepath.Join(g.top, filepath.FromSlash(added[i].Path)))
 		if err != nil {
-			return nil, err
+			return nil, nil //nolint:nilerr // as above
 		}
-		return g.main.ReadFile(name)
+		data, _ := g.main.ReadFile(name) // as above
+		return data, nil
 	}
-	for _, r := range gitrepo.Renames(gone, added, read) {
+	renamed, _ := rename.Find(gone, added, read) // it can't fail: read doesn't
+	for _, r := range renamed {
 		m.files[gone[r.Old].Path] = added[r.New].Path
 	}
 	m.dirs = movedDirs(m.files, stillThere(base, gone, added))
@@ -101,16 +105,16 @@ func (g *merging) findMoves() (*moves, error) {
 
 // overlaid is what was found on the disk as the view has it: with what is not
 // saved, or waits for review.
-func (g *merging) overlaid(found []gitrepo.Found, base *index.Index) []gitrepo.Found {
+func (g *merging) overlaid(found []worktree.Found, base *index.Index) []worktree.Found {
 	at := func(file string) (int, bool) {
-		return slices.BinarySearchFunc(found, file, func(f gitrepo.Found, file string) int { return strings.Compare(f.Path, file) })
+		return slices.BinarySearchFunc(found, file, func(f worktree.Found, file string) int { return strings.Compare(f.Path, file) })
 	}
 	for _, name := range workspace.Overlaid(g.main) {
 		rel, err := filepath.Rel(g.top, g.main.Abs(name))
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		f := gitrepo.Found{Path: filepath.ToSlash(rel)}
+		f := worktree.Found{Path: filepath.ToSlash(rel)}
 		if data, err := g.main.ReadFile(name); err == nil {
 			f.Mode, f.Hash, f.Size = filemode.Regular, object.HashBlob(data), int64(len(data))
 		}

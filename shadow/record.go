@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 )
 
 // record is what is kept of a shadow, with its part of the repository, so that
@@ -30,7 +31,7 @@ const (
 	blobDir    = "blobs"
 )
 
-func (r record) write(l gitrepo.Linked) error {
+func (r record) write(l worktree.Linked) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (r record) write(l gitrepo.Linked) error {
 	return os.Rename(file+".new", file)
 }
 
-func readRecord(l gitrepo.Linked) (record, error) {
+func readRecord(l worktree.Linked) (record, error) {
 	var r record
 	data, err := os.ReadFile(filepath.Join(l.Own(), recordFile))
 	if err == nil {
@@ -55,7 +56,7 @@ func readRecord(l gitrepo.Linked) (record, error) {
 type tree struct {
 	Shadow
 	record record
-	linked gitrepo.Linked
+	linked worktree.Linked
 	repo   *gitrepo.Repo
 	inside []string // repositories in it that a scan has passed by
 }
@@ -103,8 +104,8 @@ func (m *Manager) registered(id string) (*gitrepo.Repo, error) {
 	return repo, err
 }
 
-func (m *Manager) linked(repo *gitrepo.Repo, id string) (gitrepo.Linked, error) {
-	l, err := repo.Worktree(id)
+func (m *Manager) linked(repo *gitrepo.Repo, id string) (worktree.Linked, error) {
+	l, err := worktree.Find(repo, id)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && l.Dir != m.path(id) {
 		err = fmt.Errorf("%w: %s", ErrUnknown, id)
 	}
@@ -158,7 +159,7 @@ func (m *Manager) below(repo *gitrepo.Repo) string {
 
 // isOurs makes sure that the directory of a shadow is the one that was made:
 // no link, and what the repository says it is.
-func (m *Manager) isOurs(l gitrepo.Linked) error {
+func (m *Manager) isOurs(l worktree.Linked) error {
 	info, err := os.Lstat(l.Dir)
 	if err != nil {
 		return fmt.Errorf("shadow workspace %s: its directory is gone: %w", l.Name, err)
@@ -186,7 +187,7 @@ func (m *Manager) isOurs(l gitrepo.Linked) error {
 
 // all lists the shadows, those too that can't be used.
 func (m *Manager) all(repo *gitrepo.Repo) ([]*tree, error) {
-	linked, err := repo.Worktrees()
+	linked, err := worktree.List(repo)
 	if err != nil {
 		return nil, err
 	}

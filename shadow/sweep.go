@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 )
 
 // sweep tidies up after processes that died: what is half made or half removed
@@ -45,7 +46,7 @@ func (m *Manager) sweepLocks() error {
 // sweepStaged ends what was begun: a shadow whose files are in place is made
 // known, all else is taken back.
 func (m *Manager) sweepStaged(repo *gitrepo.Repo) error {
-	staged, err := repo.StagedWorktrees()
+	staged, err := worktree.ListStaged(repo)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (m *Manager) sweepStaged(repo *gitrepo.Repo) error {
 
 // isComplete reports whether all of a staged shadow is there but its
 // registration.
-func (m *Manager) isComplete(s *gitrepo.Staged) bool {
+func (m *Manager) isComplete(s *worktree.Staged) bool {
 	if s.Dir == "" {
 		return false
 	}
@@ -85,7 +86,7 @@ func (m *Manager) isComplete(s *gitrepo.Staged) bool {
 // sweepRegistered forgets shadows whose directory is gone, and those that git
 // was stopped at making.
 func (m *Manager) sweepRegistered(repo *gitrepo.Repo) error {
-	linked, err := repo.Worktrees()
+	linked, err := worktree.List(repo)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (m *Manager) sweepRegistered(repo *gitrepo.Repo) error {
 	return errors.Join(errs...)
 }
 
-func (m *Manager) sweepOne(repo *gitrepo.Repo, l gitrepo.Linked) error {
+func (m *Manager) sweepOne(repo *gitrepo.Repo, l worktree.Linked) error {
 	_, recErr := readRecord(l)
 	_, dirErr := os.Lstat(l.Dir)
 	gone, half := errors.Is(dirErr, fs.ErrNotExist), errors.Is(recErr, fs.ErrNotExist) && isOwn(l)
@@ -116,7 +117,7 @@ func (m *Manager) sweepOne(repo *gitrepo.Repo, l gitrepo.Linked) error {
 			return err
 		}
 	}
-	err := repo.Unregister(l)
+	err := worktree.Unregister(repo, l)
 	m.removeAll(old)
 	return err
 }
@@ -124,7 +125,7 @@ func (m *Manager) sweepOne(repo *gitrepo.Repo, l gitrepo.Linked) error {
 // isOwn reports whether a working tree was being made here, by git: the first
 // thing that follows is a directory of ours, so until then git's own mark has
 // to tell.
-func isOwn(l gitrepo.Linked) bool {
+func isOwn(l worktree.Linked) bool {
 	if _, err := os.Lstat(filepath.Join(l.GitDir, "locked")); err == nil {
 		return true
 	}
@@ -162,7 +163,7 @@ func (m *Manager) sweepDirs(repo *gitrepo.Repo) error {
 		case strings.HasPrefix(name, "."), !e.IsDir(), checkID(name) != nil:
 		default:
 			unknown := func() bool {
-				_, err := repo.Worktree(name)
+				_, err := worktree.Find(repo, name)
 				return errors.Is(err, fs.ErrNotExist)
 			}
 			if unknown() {

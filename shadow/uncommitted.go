@@ -16,7 +16,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
@@ -39,7 +41,7 @@ func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main main
 	if index == nil {
 		index = want // of a kind that is not read here: every file is compared
 	}
-	found, err := repo.Scan(ctx, repo.Dir, index, gitrepo.ScanOptions{Racy: main.racy, Skip: m.ownFiles(repo)})
+	found, err := worktree.Scan(ctx, repo, repo.Dir, index, worktree.ScanOptions{Racy: main.racy, Skip: m.ownFiles(repo)})
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +78,10 @@ func (m *Manager) uncommitted(ctx context.Context, repo *gitrepo.Repo, main main
 		}
 	}
 	if view != nil {
-		ignore, skip := repo.Ignore(repo.Dir), m.ownFiles(repo)
+		ignore, skip := worktree.NewIgnore(repo, repo.Dir), m.ownFiles(repo)
 		for _, name := range workspace.Overlaid(view) {
 			at, err := filepath.Rel(repo.Dir, m.real(view.Abs(name)))
-			if at = filepath.ToSlash(at); err != nil || !fs.ValidPath(at) || gitrepo.InsideRepository(at) {
+			if at = filepath.ToSlash(at); err != nil || !fs.ValidPath(at) || !gitfile.ValidName(at) {
 				continue // of another folder
 			}
 			was, tracked := now[at]
@@ -135,7 +137,7 @@ func (m *Manager) ownFiles(repo *gitrepo.Repo) func(name string) bool {
 
 // bring makes the changes of the main tree in dir and returns the state that
 // is there then.
-func (c *creation) bring(ctx context.Context, l gitrepo.Linked, dir string) (*index.Index, error) {
+func (c *creation) bring(ctx context.Context, l worktree.Linked, dir string) (*index.Index, error) {
 	from, err := os.OpenRoot(c.repo.Dir)
 	if err != nil {
 		return nil, err
@@ -208,7 +210,7 @@ func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitindex.Entry,
 	}
 	info, err := from.Lstat(u.path)
 	if err == nil {
-		e.Mode = gitrepo.ModeOf(info.Mode())
+		e.Mode = index.ModeOf(info.Mode())
 	} else if u.unsaved == nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ var guardList = []guard{
 	{"internal/sandbox/keep_linux.go", "after(b.record.Name())", "_ = after", "internal/app", "TestRepositoriesOfKilledServer"},
 	{"internal/settle/settle.go", "said = append(said, h.setAside(a))", "_ = h.setAside", "internal/app", "TestRepositoriesOfCommands"},
 	{"internal/settle/watch.go", "w.tell(w.state.check(context.Background(), w.o.Look, nil))", "_ = w.tell", "internal/app", "TestRepositoriesWhileRunning"},
-	{"internal/gitrepo/hazard.go", "if gitconfig.KeyMatches(key, s.Key) {", "if gitconfig.KeyMatches(key, s.Key) && false {", "internal/gitrepo", "TestHazard"},
+	{"internal/gitrepo/gitcmd/hazard.go", "if gitconfig.KeyMatches(key, s.Key) {", "if gitconfig.KeyMatches(key, s.Key) && false {", "internal/gitrepo/gitcmd", "TestHazard"},
 	{"internal/inventory/inventory.go", "if !v.sure || v.stamp != at {", "if !v.sure {", "internal/inventory", "TestForgedTime"},
 	{"internal/inventory/inventory.go", "workspace.Sensitive(rel) && ", "workspace.Sensitive(rel) && len(n.found) < 1000 && ", "internal/inventory", "TestLook"},
 	{"internal/confine/hidden.go", "case inventory.Closed:", "case 99:", "internal/app", "TestSecretsOfCommands"},

@@ -12,7 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -135,9 +135,9 @@ func checkTools(w *app.Workspace) finding {
 
 // checkGit looks for the git command, without which more works than not.
 func checkGit(ctx context.Context) finding {
-	path, err := gitrepo.Command(ctx)
+	path, err := gitcmd.Command(ctx)
 	switch {
-	case errors.Is(err, gitrepo.ErrNoGit):
+	case errors.Is(err, gitcmd.ErrNoGit):
 		return finding{"git", true, err.Error() + ": history, status and diffs are read without it; to stage, commit, push and stash, install git"}
 	case err != nil:
 		return finding{"git", false, err.Error()}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
@@ -72,15 +72,15 @@ func obeyed(item inventory.Item) []string {
 	gitDir, top := item.Path, filepath.Dir(item.Path)
 	if item.Type.IsRegular() {
 		var err error
-		if gitDir, err = gitrepo.Pointer(item.Path); err != nil {
+		if gitDir, err = gitcmd.Pointer(item.Path); err != nil {
 			return nil
 		}
 	} else if filepath.Base(gitDir) != ".git" {
 		return nil // it has no working tree, or one that a .git file is in
 	}
-	paths := gitrepo.Obeyed(gitDir, top)
-	if common := gitrepo.CommonDir(gitDir); common != gitDir {
-		paths = append(paths, gitrepo.Obeyed(common, top)...)
+	paths := gitcmd.Obeyed(gitDir, top)
+	if common := gitcmd.CommonDir(gitDir); common != gitDir {
+		paths = append(paths, gitcmd.Obeyed(common, top)...)
 	}
 	return paths
 }

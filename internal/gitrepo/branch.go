@@ -111,7 +111,7 @@ func (r *Repo) between(ctx context.Context, a, b plumbing.Hash) (onlyA, onlyB in
 		}
 		seen[hash] = have | sides
 		if have == 0 || counted[hash] != 0 {
-			c, err := r.objects.Commit(hash)
+			c, err := r.Objects.Commit(hash)
 			if err != nil {
 				return err
 			}

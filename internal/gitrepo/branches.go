@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // LocalBranch is a branch of the repository.
@@ -22,22 +24,22 @@ type LocalBranch struct {
 // the branches of remotes as they were last seen.
 func (r *Repo) Branches(ctx context.Context) (local []LocalBranch, remote []string, err error) {
 	const format = "--format=%(refname:short)%00%(HEAD)%00%(objectname:short)%00%(upstream:short)%00%(upstream:track,nobracket)"
-	out, err := r.git(ctx, invocation{op: "list-refs", args: []string{format, "--sort=-committerdate", "--count=1000", "refs/heads"}})
-	if errors.Is(err, ErrNoGit) {
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-refs", Args: []string{format, "--sort=-committerdate", "--count=1000", "refs/heads"}})
+	if errors.Is(err, gitcmd.ErrNoGit) {
 		local, err = r.readBranches()
 		return local, nil, err
 	}
 	if err != nil {
-		return nil, nil, r.explain(err)
+		return nil, nil, r.Git.Explain(err)
 	}
 	for line := range strings.Lines(string(out)) {
 		if f := strings.Split(strings.TrimSuffix(line, "\n"), "\x00"); len(f) == 5 {
 			local = append(local, LocalBranch{Name: f[0], Current: f[1] == "*", Commit: f[2], Upstream: f[3], Track: f[4]})
 		}
 	}
-	out, err = r.git(ctx, invocation{op: "list-refs", args: []string{"--format=%(refname:short)", "--count=1000", "refs/remotes"}})
+	out, err = r.Git.Run(ctx, gitcmd.Invocation{Op: "list-refs", Args: []string{"--format=%(refname:short)", "--count=1000", "refs/remotes"}})
 	if err != nil {
-		return nil, nil, r.explain(err)
+		return nil, nil, r.Git.Explain(err)
 	}
 	for line := range strings.Lines(string(out)) {
 		if name := strings.TrimSuffix(line, "\n"); strings.Contains(name, "/") && !strings.HasSuffix(name, "/HEAD") {
@@ -76,8 +78,8 @@ func (r *Repo) CreateBranch(ctx context.Context, name string) error {
 	if err := CheckBranchName(name); err != nil {
 		return err
 	}
-	_, err := r.git(ctx, invocation{op: "create-branch", args: []string{name}, hooks: true})
-	return r.explain(err)
+	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "create-branch", Args: []string{name}, Hooks: true})
+	return r.Git.Explain(err)
 }
 
 // SwitchBranch checks a branch out: one that exists, or that exactly one
@@ -86,10 +88,10 @@ func (r *Repo) SwitchBranch(ctx context.Context, name string) (note string, err 
 	if err := CheckBranchName(name); err != nil {
 		return "", err
 	}
-	if _, err := r.git(ctx, invocation{op: "switch", args: []string{name}, hooks: true}); err != nil {
-		return "", r.explain(err)
+	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "switch", Args: []string{name}, Hooks: true}); err != nil {
+		return "", r.Git.Explain(err)
 	}
-	return r.silenced(ctx, "switch"), nil
+	return r.Git.Silenced(ctx, "switch"), nil
 }
 
 // DeleteBranch deletes a branch whose commits are in its upstream or in HEAD.
@@ -97,19 +99,19 @@ func (r *Repo) DeleteBranch(ctx context.Context, name string) error {
 	if err := CheckBranchName(name); err != nil {
 		return err
 	}
-	_, err := r.git(ctx, invocation{op: "delete-branch", args: []string{name}, hooks: true})
-	return r.explain(err)
+	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "delete-branch", Args: []string{name}, Hooks: true})
+	return r.Git.Explain(err)
 }
 
 // currentBranch is the branch that HEAD is on, "" when it is on none.
 func (r *Repo) currentBranch(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, invocation{op: "current-branch"})
-	var exit *exitError
-	if errors.As(err, &exit) && exit.code == 1 && exit.stderr == "" {
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "current-branch"})
+	var exit *gitcmd.ExitError
+	if errors.As(err, &exit) && exit.Code == 1 && exit.Stderr == "" {
 		return "", nil
 	}
 	if err != nil {
-		return "", r.explain(err)
+		return "", r.Git.Explain(err)
 	}
 	name, ok := strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/")
 	if !ok {
@@ -124,7 +126,7 @@ const maxName = 200
 // CheckBranchName checks a name by the rules of git check-ref-format --branch.
 func CheckBranchName(name string) error {
 	bad := func(why string) error {
-		return failf(Invalid, "%q can't be the name of a branch: it %s", shown(name), why)
+		return gitcmd.Failf(gitcmd.Invalid, "%q can't be the name of a branch: it %s", gitcmd.Shown(name), why)
 	}
 	switch {
 	case name == "":

@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // TestBranchNames compares with git check-ref-format.
@@ -35,7 +37,7 @@ func TestBranchNames(t *testing.T) {
 	}
 }
 
-var errForTest = failf(Invalid, "not possible")
+var errForTest = gitcmd.Failf(gitcmd.Invalid, "not possible")
 
 func TestBranches(t *testing.T) {
 	w := newWorld(t, Options{})
@@ -47,15 +49,15 @@ func TestBranches(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func() error
-		kind Kind
+		kind gitcmd.Kind
 	}{
-		{"create again", func() error { return w.CreateBranch(ctx, "new") }, Exists},
-		{"create an option", func() error { return w.CreateBranch(ctx, "-D other") }, Invalid},
-		{"switch to none", func() error { _, err := w.SwitchBranch(ctx, "nope"); return err }, NotFound},
-		{"switch to a commit", func() error { _, err := w.SwitchBranch(ctx, w.sh("git rev-parse HEAD")); return err }, Failed},
-		{"switch to an option", func() error { _, err := w.SwitchBranch(ctx, "--orphan=x"); return err }, Invalid},
-		{"delete none", func() error { return w.DeleteBranch(ctx, "nope") }, NotFound},
-		{"delete the current one", func() error { return w.DeleteBranch(ctx, "master") }, Conflicted},
+		{"create again", func() error { return w.CreateBranch(ctx, "new") }, gitcmd.Exists},
+		{"create an option", func() error { return w.CreateBranch(ctx, "-D other") }, gitcmd.Invalid},
+		{"switch to none", func() error { _, err := w.SwitchBranch(ctx, "nope"); return err }, gitcmd.NotFound},
+		{"switch to a commit", func() error { _, err := w.SwitchBranch(ctx, w.sh("git rev-parse HEAD")); return err }, gitcmd.Failed},
+		{"switch to an option", func() error { _, err := w.SwitchBranch(ctx, "--orphan=x"); return err }, gitcmd.Invalid},
+		{"delete none", func() error { return w.DeleteBranch(ctx, "nope") }, gitcmd.NotFound},
+		{"delete the current one", func() error { return w.DeleteBranch(ctx, "master") }, gitcmd.Conflicted},
 	} {
 		if err := c.do(); failureKind(err) != c.kind {
 			t.Errorf("%s: got %v (kind %d), want kind %d", c.name, err, failureKind(err), c.kind)
@@ -70,11 +72,11 @@ func TestBranches(t *testing.T) {
 	if _, err := w.SwitchBranch(ctx, "master"); err != nil {
 		t.Error(err)
 	}
-	if err := w.DeleteBranch(ctx, "new"); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "nowhere else") {
+	if err := w.DeleteBranch(ctx, "new"); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "nowhere else") {
 		t.Errorf("deleted with commits: %v", err)
 	}
 	w.write("a.txt", "in the way\n")
-	if _, err := w.SwitchBranch(ctx, "new"); failureKind(err) != Conflicted {
+	if _, err := w.SwitchBranch(ctx, "new"); failureKind(err) != gitcmd.Conflicted {
 		t.Errorf("changes in the way: %v", err)
 	}
 	if got := w.read("a.txt"); got != "in the way\n" {
@@ -93,13 +95,13 @@ func TestBranches(t *testing.T) {
 	}
 	w.same("git rev-parse --abbrev-ref far@{u}", "o/far")
 	w.sh("git worktree add -q ../linked master")
-	if _, err := w.SwitchBranch(ctx, "master"); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "working tree") {
+	if _, err := w.SwitchBranch(ctx, "master"); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "working tree") {
 		t.Errorf("checked out elsewhere: %v", err)
 	}
 	w.sound()
 
 	w.sh("git switch -q --orphan empty")
-	if err := w.CreateBranch(ctx, "x"); failureKind(err) != Conflicted {
+	if err := w.CreateBranch(ctx, "x"); failureKind(err) != gitcmd.Conflicted {
 		t.Errorf("without a commit: %v", err)
 	}
 }
@@ -110,12 +112,12 @@ func TestStashes(t *testing.T) {
 	if list, err := w.Stashes(ctx); err != nil || len(list) != 0 {
 		t.Errorf("none: %v, %v", list, err)
 	}
-	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != Conflicted {
+	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != gitcmd.Conflicted {
 		t.Errorf("nothing to put away: %v", err)
 	}
 	w.write("a.txt", "first\n")
 	w.write(".git/index.lock", "") // git says nothing at all
-	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "index.lock") {
+	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "index.lock") {
 		t.Errorf("the index is locked: %v", err)
 	}
 	w.sh("rm .git/index.lock")
@@ -136,14 +138,14 @@ func TestStashes(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Message != "On master: only d" || list[1].Message != "On master: --pathspec-from-file=../home/.gitconfig" || list[1].Time.IsZero() {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, err := w.StashApply(ctx, 1, true); failureKind(err) != Conflicted {
+	if _, err := w.StashApply(ctx, 1, true); failureKind(err) != gitcmd.Conflicted {
 		t.Errorf("changes in the way: %v", err)
 	}
 	w.sh("git commit -qam second")
-	if _, err := w.StashApply(ctx, 1, true); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "is kept") || !strings.Contains(err.Error(), "a.txt") {
+	if _, err := w.StashApply(ctx, 1, true); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "is kept") || !strings.Contains(err.Error(), "a.txt") {
 		t.Errorf("a conflict: %v", err)
 	}
-	if _, err := w.StashApply(ctx, 1, false); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "in conflict") {
+	if _, err := w.StashApply(ctx, 1, false); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "in conflict") {
 		t.Errorf("during a conflict: %v", err)
 	}
 	w.same("git stash list | wc -l", "2")
@@ -152,21 +154,21 @@ func TestStashes(t *testing.T) {
 		t.Error(err)
 	}
 	w.same("git stash list | wc -l; cat d/b.txt", "2\nx")
-	if err := w.StashDrop(ctx, 7); failureKind(err) != NotFound {
+	if err := w.StashDrop(ctx, 7); failureKind(err) != gitcmd.NotFound {
 		t.Errorf("drop none: %v", err)
 	}
-	if _, err := w.StashApply(ctx, 7, true); failureKind(err) != NotFound {
+	if _, err := w.StashApply(ctx, 7, true); failureKind(err) != gitcmd.NotFound {
 		t.Errorf("pop none: %v", err)
 	}
 	if err := w.StashDrop(ctx, 0); err != nil {
 		t.Error(err)
 	}
 	w.same("git stash list --format=%gs", "On master: --pathspec-from-file=../home/.gitconfig")
-	if _, err := w.StashPush(ctx, "a\nb", ""); failureKind(err) != Invalid {
+	if _, err := w.StashPush(ctx, "a\nb", ""); failureKind(err) != gitcmd.Invalid {
 		t.Errorf("two lines: %v", err)
 	}
 	w.sh("git reset -q --hard; git switch -q --orphan empty; echo n > n; git add n")
-	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "no commit yet") {
+	if _, err := w.StashPush(ctx, "", ""); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "no commit yet") {
 		t.Errorf("without a commit: %v", err)
 	}
 	w.same("git status --porcelain", "A  n")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // world is a directory with a repository and the user's own settings, apart
@@ -96,8 +98,8 @@ func (w *world) fired() bool {
 	return err == nil
 }
 
-func failureKind(err error) Kind {
-	var f *Failure
+func failureKind(err error) gitcmd.Kind {
+	var f *gitcmd.Failure
 	if errors.As(err, &f) {
 		return f.Kind
 	}
@@ -108,24 +110,24 @@ func TestOnlyTheTable(t *testing.T) {
 	w := newWorld(t, Options{})
 	for _, c := range []struct {
 		name string
-		c    invocation
+		c    gitcmd.Invocation
 		ok   bool
 	}{
-		{"a row", invocation{op: "resolve", args: []string{"HEAD"}}, true},
-		{"flag of the row", invocation{op: "list-commits", args: []string{"--max-count=1", "HEAD"}}, true},
-		{"variable of ours", invocation{op: "write-tree", env: []string{"GIT_INDEX_FILE=" + filepath.Join(w.GitDir, "index")}}, true},
-		{"no row", invocation{op: "daemon"}, false},
-		{"unknown flag", invocation{op: "list-commits", args: []string{"--output=x", "HEAD"}}, false},
-		{"flag for a value", invocation{op: "resolve", args: []string{"--git-dir"}}, false},
-		{"NUL", invocation{op: "resolve", args: []string{"HEAD\x00x"}}, false},
-		{"empty value", invocation{op: "resolve", args: []string{""}}, false},
-		{"paths where there are none", invocation{op: "resolve", args: []string{"HEAD"}, paths: []string{"a.txt"}}, false},
-		{"network where there is none", invocation{op: "resolve", args: []string{"HEAD"}, network: true}, false},
-		{"hooks where there are none", invocation{op: "resolve", args: []string{"HEAD"}, hooks: true}, false},
-		{"foreign variable", invocation{op: "resolve", args: []string{"HEAD"}, env: []string{"GIT_SSH_COMMAND=evil"}}, false},
+		{"a row", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}}, true},
+		{"flag of the row", gitcmd.Invocation{Op: "list-commits", Args: []string{"--max-count=1", "HEAD"}}, true},
+		{"variable of ours", gitcmd.Invocation{Op: "write-tree", Env: []string{"GIT_INDEX_FILE=" + filepath.Join(w.GitDir, "index")}}, true},
+		{"no row", gitcmd.Invocation{Op: "daemon"}, false},
+		{"unknown flag", gitcmd.Invocation{Op: "list-commits", Args: []string{"--output=x", "HEAD"}}, false},
+		{"flag for a value", gitcmd.Invocation{Op: "resolve", Args: []string{"--git-dir"}}, false},
+		{"NUL", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD\x00x"}}, false},
+		{"empty value", gitcmd.Invocation{Op: "resolve", Args: []string{""}}, false},
+		{"paths where there are none", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Paths: []string{"a.txt"}}, false},
+		{"network where there is none", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Network: true}, false},
+		{"hooks where there are none", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Hooks: true}, false},
+		{"foreign variable", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Env: []string{"GIT_SSH_COMMAND=evil"}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := w.git(t.Context(), c.c); (err == nil) != c.ok {
+			if _, err := w.Git.Run(t.Context(), c.c); (err == nil) != c.ok {
 				t.Errorf("got error %v, want success %v", err, c.ok)
 			}
 		})
@@ -140,7 +142,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "/nowhere")
 	w.write(".git/hooks/pre-commit", "#!/bin/sh\nenv > "+w.dir+"/env\nreadlink /proc/self/fd/0 >> "+w.dir+"/env\n")
 	w.sh("chmod +x .git/hooks/pre-commit; echo x >> a.txt; git add a.txt")
-	if _, err := w.git(t.Context(), invocation{op: "commit", stdin: []byte("second"), hooks: true}); err != nil {
+	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "commit", Stdin: []byte("second"), Hooks: true}); err != nil {
 		t.Fatal(err)
 	}
 	env := w.read("../env")
@@ -169,7 +171,7 @@ func TestStop(t *testing.T) {
 		pid = strings.TrimSpace(string(data))
 		cancel()
 	}()
-	_, err := w.git(ctx, invocation{op: "commit", stdin: []byte("second"), hooks: true})
+	_, err := w.Git.Run(ctx, gitcmd.Invocation{Op: "commit", Stdin: []byte("second"), Hooks: true})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the cancellation", err)
 	}
@@ -200,16 +202,16 @@ func alive(pid string) bool {
 
 func TestOutputIsBounded(t *testing.T) {
 	w := newWorld(t, Options{})
-	if out, err := w.git(t.Context(), invocation{op: "blob", args: []string{"HEAD:a.txt"}, limit: 4}); err != nil || string(out) != "one\n" {
+	if out, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "blob", Args: []string{"HEAD:a.txt"}, Limit: 4}); err != nil || string(out) != "one\n" {
 		t.Errorf("at the limit: %q, %v", out, err)
 	}
-	if _, err := w.git(t.Context(), invocation{op: "blob", args: []string{"HEAD:a.txt"}, limit: 3}); failureKind(err) != TooMuch {
+	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "blob", Args: []string{"HEAD:a.txt"}, Limit: 3}); failureKind(err) != gitcmd.TooMuch {
 		t.Errorf("above the limit: %v", err)
 	}
 }
 
 func TestWithoutGit(t *testing.T) {
-	w := newWorld(t, Options{Git: NoGit})
+	w := newWorld(t, Options{Git: gitcmd.NoGit})
 	ctx := t.Context()
 	before := w.sh("git branch topic; echo x >> a.txt; git rev-parse HEAD; git status --porcelain")
 	for what, err := range map[string]error{
@@ -227,7 +229,7 @@ func TestWithoutGit(t *testing.T) {
 			return err
 		}(),
 	} {
-		if !errors.Is(err, ErrNoGit) {
+		if !errors.Is(err, gitcmd.ErrNoGit) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -253,7 +255,7 @@ func TestCleanMessage(t *testing.T) {
 		"tab\tstays, bell\a goes\u202e": "tab\tstays, bell goes",
 		"bad \xff byte":                 "bad \uFFFD byte",
 	} {
-		if got := cleanMessage(in); got != want {
+		if got := gitcmd.CleanMessage(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

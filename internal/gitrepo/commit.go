@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
@@ -28,7 +29,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 		return CommitResult{}, err
 	}
 	if len(staged) == 0 && !gitfile.Exists(filepath.Join(r.GitDir, "MERGE_HEAD")) {
-		return CommitResult{}, failf(Conflicted, "nothing is staged, so there is nothing to commit; stage changes with git_stage, git_status shows them")
+		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "nothing is staged, so there is nothing to commit; stage changes with git_stage, git_status shows them")
 	}
 	if err := allBelow(staged, below); err != nil {
 		return CommitResult{}, err
@@ -42,11 +43,11 @@ func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitRe
 	if err != nil {
 		return CommitResult{}, err
 	}
-	c := invocation{op: "commit", stdin: []byte(message), hooks: true}
+	c := gitcmd.Invocation{Op: "commit", Stdin: []byte(message), Hooks: true}
 	if index != "" {
-		c.env = []string{"GIT_INDEX_FILE=" + index}
+		c.Env = []string{"GIT_INDEX_FILE=" + index}
 	}
-	if _, err := r.git(ctx, c); err != nil {
+	if _, err := r.Git.Run(ctx, c); err != nil {
 		return CommitResult{}, r.refusedCommit(ctx, before, err)
 	}
 	hash, err := r.Head(ctx)
@@ -57,7 +58,7 @@ func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitRe
 	if err != nil {
 		return res, err
 	}
-	if note := r.silenced(ctx, "commit"); note != "" {
+	if note := r.Git.Silenced(ctx, "commit"); note != "" {
 		res.Notes = append(res.Notes, note)
 	}
 	if note := r.unsigned(ctx); note != "" {
@@ -69,22 +70,22 @@ func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitRe
 // refusedCommit says why there is no commit. A hook's own words are what
 // helps.
 func (r *Repo) refusedCommit(ctx context.Context, before string, err error) error {
-	var exit *exitError
+	var exit *gitcmd.ExitError
 	if !errors.As(err, &exit) {
 		return err
 	}
 	if after, headErr := r.Head(ctx); headErr == nil && after != before {
-		return failf(Failed, "the commit %s was made, and then git reported: %s", short(after), brief(exit.Error()))
+		return gitcmd.Failf(gitcmd.Failed, "the commit %s was made, and then git reported: %s", short(after), gitcmd.Brief(exit.Error()))
 	}
-	explained := r.explain(err)
-	conf, confErr := r.settings(ctx)
+	explained := r.Git.Explain(err)
+	conf, confErr := r.Git.Settings(ctx)
 	if confErr != nil || !strings.HasPrefix(explained.Error(), "git commit: ") {
 		return explained
 	}
-	if dir, mine := r.hooksDir(conf); mine || r.trusted() {
+	if dir, mine := r.Git.HooksDir(conf); mine || r.Git.Trusted() {
 		for _, hook := range [...]string{"pre-commit", "prepare-commit-msg", "commit-msg"} {
 			if gitfile.Exists(filepath.Join(dir, hook)) {
-				return failf(Failed, "the commit was refused, most likely by the hook %s, so it was not made; it says: %s", hook, brief(exit.Error()))
+				return gitcmd.Failf(gitcmd.Failed, "the commit was refused, most likely by the hook %s, so it was not made; it says: %s", hook, gitcmd.Brief(exit.Error()))
 			}
 		}
 	}
@@ -94,12 +95,12 @@ func (r *Repo) refusedCommit(ctx context.Context, before string, err error) erro
 // unsigned says why a commit was not signed although the settings ask for it,
 // or "".
 func (r *Repo) unsigned(ctx context.Context) string {
-	conf, err := r.settings(ctx)
-	if err != nil || r.trusted() {
+	conf, err := r.Git.Settings(ctx)
+	if err != nil || r.Git.Trusted() {
 		return ""
 	}
-	if key := r.strangeSigner(conf); key != "" {
-		return "the commit is not signed: the repository's own settings name the program that would sign (" + key + "); " + trustHint
+	if key := r.Git.StrangeSigner(conf); key != "" {
+		return "the commit is not signed: the repository's own settings name the program that would sign (" + key + "); " + gitcmd.TrustHint
 	}
 	return ""
 }
@@ -107,9 +108,9 @@ func (r *Repo) unsigned(ctx context.Context) string {
 // describe is what a commit that was made has changed.
 func (r *Repo) describe(ctx context.Context, hash string) (CommitResult, error) {
 	res := CommitResult{Hash: hash, Files: []CommittedFile{}}
-	out, err := r.git(ctx, invocation{op: "show-commit", args: []string{hash}})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "show-commit", Args: []string{hash}})
 	if err != nil {
-		return res, r.explain(err)
+		return res, r.Git.Explain(err)
 	}
 	parents, message, _ := strings.Cut(string(out), "\x00")
 	res.Subject = subject(message)
@@ -123,7 +124,7 @@ func (r *Repo) describe(ctx context.Context, hash string) (CommitResult, error) 
 // subject is the first line of a message, fit to be shown.
 func subject(message string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n")
-	return shown(first)
+	return gitcmd.Shown(first)
 }
 
 func short(hash string) string { return hash[:min(len(hash), 10)] }
@@ -134,9 +135,9 @@ func (r *Repo) changedBy(ctx context.Context, hash string, parents []string) ([]
 	if len(parents) > 0 {
 		args = []string{parents[0], hash}
 	}
-	out, err := r.git(ctx, invocation{op: "diff-tree", args: args})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "diff-tree", Args: args})
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, r.Git.Explain(err)
 	}
 	return parseRaw(string(out)), nil
 }
@@ -170,13 +171,13 @@ func (r *Repo) stagedByGit(ctx context.Context, index string) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := invocation{op: "staged", args: []string{base}}
+	c := gitcmd.Invocation{Op: "staged", Args: []string{base}}
 	if index != "" {
-		c.env = []string{"GIT_INDEX_FILE=" + index}
+		c.Env = []string{"GIT_INDEX_FILE=" + index}
 	}
-	out, err := r.git(ctx, c)
+	out, err := r.Git.Run(ctx, c)
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, r.Git.Explain(err)
 	}
 	return parseRaw(string(out)), nil
 }
@@ -196,11 +197,11 @@ func (r *Repo) headOrEmpty(ctx context.Context) (string, error) {
 }
 
 func (r *Repo) emptyTree(ctx context.Context) (string, error) {
-	conf, err := r.settings(ctx)
+	conf, err := r.Git.Settings(ctx)
 	if err != nil {
 		return "", err
 	}
-	if strings.EqualFold(conf.value("extensions.objectformat"), "sha256") {
+	if strings.EqualFold(conf.Value("extensions.objectformat"), "sha256") {
 		return emptyTree256, nil
 	}
 	return emptyTree, nil
@@ -210,7 +211,7 @@ func (r *Repo) emptyTree(ctx context.Context) (string, error) {
 // yet.
 func (r *Repo) Head(ctx context.Context) (string, error) {
 	hash, err := r.resolveRev(ctx, "HEAD^{commit}")
-	if !errors.Is(err, ErrNoGit) {
+	if !errors.Is(err, gitcmd.ErrNoGit) {
 		return hash, err
 	}
 	h, err := r.head()
@@ -222,25 +223,25 @@ func (r *Repo) Head(ctx context.Context) (string, error) {
 
 // resolveRev is the hash that a revision names, "" when it names none.
 func (r *Repo) resolveRev(ctx context.Context, rev string) (string, error) {
-	out, err := r.git(ctx, invocation{op: "resolve", args: []string{rev}})
-	var exit *exitError
-	if errors.As(err, &exit) && exit.code == 1 && exit.stderr == "" {
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{rev}})
+	var exit *gitcmd.ExitError
+	if errors.As(err, &exit) && exit.Code == 1 && exit.Stderr == "" {
 		return "", nil
 	}
 	if err != nil {
-		return "", r.explain(err)
+		return "", r.Git.Explain(err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
 // noConflicts fails while the index has paths in conflict.
 func (r *Repo) noConflicts(ctx context.Context) error {
-	out, err := r.git(ctx, invocation{op: "list-files", args: []string{"--unmerged"}})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--unmerged"}})
 	if err != nil {
-		return r.explain(err)
+		return r.Git.Explain(err)
 	}
 	if paths := stagedPaths(string(out)); len(paths) > 0 {
-		return failf(Conflicted, "these files are in conflict: %s; resolve them, then stage them with git_stage", listed(paths))
+		return gitcmd.Failf(gitcmd.Conflicted, "these files are in conflict: %s; resolve them, then stage them with git_stage", listed(paths))
 	}
 	return nil
 }
@@ -268,7 +269,7 @@ func allBelow(staged []entry, below string) error {
 		}
 	}
 	if len(out) > 0 {
-		return failf(Outside, "the repository is larger than the workspace, and changes outside of it are staged: %s; the user should commit or unstage them", listed(out))
+		return gitcmd.Failf(gitcmd.Outside, "the repository is larger than the workspace, and changes outside of it are staged: %s; the user should commit or unstage them", listed(out))
 	}
 	return nil
 }
@@ -285,7 +286,7 @@ func listed(names []string) string {
 	}
 	clean := make([]string, len(names))
 	for i, n := range names {
-		clean[i] = shown(n)
+		clean[i] = gitcmd.Shown(n)
 	}
 	return strings.Join(clean, ", ") + more
 }

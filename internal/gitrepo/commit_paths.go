@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
@@ -58,16 +59,16 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	}
 	message = withModels(message, req.Models)
 	if len(req.Paths) == 0 {
-		return CommitResult{}, failf(Invalid, "the commit names no files")
+		return CommitResult{}, gitcmd.Failf(gitcmd.Invalid, "the commit names no files")
 	}
 	if what := r.busy(); what != "" {
-		return CommitResult{}, failf(Conflicted, "%s is in progress, and no part of it can be committed; finish or abort it first", what)
+		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress, and no part of it can be committed; finish or abort it first", what)
 	}
 	if err := r.noConflicts(ctx); err != nil {
 		return CommitResult{}, err
 	}
 	if lock := filepath.Join(r.GitDir, "index.lock"); gitfile.Exists(lock) {
-		return CommitResult{}, r.explain(&exitError{op: "commit", code: 128, stderr: fmt.Sprintf("fatal: Unable to create '%s.lock': File exists.", filepath.Join(r.GitDir, "index"))})
+		return CommitResult{}, r.Git.Explain(&gitcmd.ExitError{Op: "commit", Code: 128, Stderr: fmt.Sprintf("fatal: Unable to create '%s.lock': File exists.", filepath.Join(r.GitDir, "index"))})
 	}
 	before, err := r.Head(ctx)
 	if err != nil {
@@ -98,10 +99,10 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 	env := "GIT_INDEX_FILE=" + index
 	err := copyIndex(index, filepath.Join(r.GitDir, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = r.git(ctx, invocation{op: "read-tree", args: []string{"--empty"}, env: []string{env}})
+		_, err = r.Git.Run(ctx, gitcmd.Invocation{Op: "read-tree", Args: []string{"--empty"}, Env: []string{env}})
 	}
 	if err != nil {
-		return r.explain(err)
+		return r.Git.Explain(err)
 	}
 	staged, err := r.stagedByGit(ctx, index)
 	if err != nil {
@@ -149,7 +150,7 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 		return err
 	}
 	if len(staged) == 0 {
-		return failf(Conflicted, "the files are as HEAD has them, so there is nothing to commit")
+		return gitcmd.Failf(gitcmd.Conflicted, "the files are as HEAD has them, so there is nothing to commit")
 	}
 	return nil
 }
@@ -189,12 +190,12 @@ func (r *Repo) indexInfo(ctx context.Context, info, env string) error {
 	if info == "" {
 		return nil
 	}
-	c := invocation{op: "index-info", stdin: []byte(info)}
+	c := gitcmd.Invocation{Op: "index-info", Stdin: []byte(info)}
 	if env != "" {
-		c.env = []string{env}
+		c.Env = []string{env}
 	}
-	_, err := r.git(ctx, c)
-	return r.explain(err)
+	_, err := r.Git.Run(ctx, c)
+	return r.Git.Explain(err)
 }
 
 // stateLine stores a file's text as git would store the file, and returns the
@@ -204,8 +205,8 @@ func (r *Repo) stateLine(ctx context.Context, p PathState) (string, error) {
 		return indexLine("0", "", p.Path), nil
 	}
 	if p.Mode&fs.ModeSymlink != 0 {
-		out, err := r.git(ctx, invocation{op: "hash-object", args: []string{"--no-filters"}, stdin: p.Data})
-		return indexLine("120000", strings.TrimSpace(string(out)), p.Path), r.explain(err)
+		out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "hash-object", Args: []string{"--no-filters"}, Stdin: p.Data})
+		return indexLine("120000", strings.TrimSpace(string(out)), p.Path), r.Git.Explain(err)
 	}
 	blocked, err := r.filtered(ctx, []change{{path: p.Path, what: "modified"}})
 	if err != nil {
@@ -218,9 +219,9 @@ func (r *Repo) stateLine(ctx context.Context, p PathState) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := r.git(ctx, invocation{op: "hash-object", args: []string{"--path=" + p.Path}, stdin: append([]byte{}, p.Data...)})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "hash-object", Args: []string{"--path=" + p.Path}, Stdin: append([]byte{}, p.Data...)})
 	if err != nil {
-		return "", r.explain(err)
+		return "", r.Git.Explain(err)
 	}
 	return indexLine(mode, strings.TrimSpace(string(out)), p.Path), nil
 }
@@ -233,7 +234,7 @@ func (r *Repo) stateMode(ctx context.Context, p PathState) (string, error) {
 	}
 	switch old := before[p.Path].newMode; {
 	case old == "160000", p.Mode == 0 && old != "" && !strings.HasPrefix(old, "100"):
-		return "", failf(Invalid, "%s is a link or a submodule in HEAD, so no text can be committed there", shown(p.Path))
+		return "", gitcmd.Failf(gitcmd.Invalid, "%s is a link or a submodule in HEAD, so no text can be committed there", gitcmd.Shown(p.Path))
 	case p.Mode == 0 && old != "":
 		return old, nil
 	case p.Mode&0o111 != 0:
@@ -248,9 +249,9 @@ func (r *Repo) committed(ctx context.Context, rev string, paths []string) (map[s
 	if head, err := r.resolveRev(ctx, rev+"^{commit}"); err != nil || head == "" {
 		return nil, err
 	}
-	out, err := r.git(ctx, invocation{op: "list-tree", args: []string{rev}, paths: paths})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-tree", Args: []string{rev}, Paths: paths})
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, r.Git.Explain(err)
 	}
 	return parseStage(string(out)), nil
 }
@@ -291,9 +292,9 @@ func (r *Repo) settle(ctx context.Context, before, made string, paths []PathStat
 	if err != nil {
 		return err
 	}
-	out, err := r.git(ctx, invocation{op: "list-files", args: []string{"--stage"}, paths: names})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--stage"}, Paths: names})
 	if err != nil {
-		return r.explain(err)
+		return r.Git.Explain(err)
 	}
 	index := parseStage(string(out))
 	var info strings.Builder
@@ -306,8 +307,8 @@ func (r *Repo) settle(ctx context.Context, before, made string, paths []PathStat
 	}
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		err := r.indexInfo(ctx, info.String(), "")
-		var f *Failure
-		if err == nil || !errors.As(err, &f) || f.Kind != Conflicted || wait > time.Second {
+		var f *gitcmd.Failure
+		if err == nil || !errors.As(err, &f) || f.Kind != gitcmd.Conflicted || wait > time.Second {
 			return err
 		}
 		select { // somebody else has the index; git itself doesn't wait for it
@@ -320,8 +321,8 @@ func (r *Repo) settle(ctx context.Context, before, made string, paths []PathStat
 
 // StagedTree writes what the index holds as a tree, and returns its name.
 func (r *Repo) StagedTree(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, invocation{op: "write-tree"})
-	return strings.TrimSpace(string(out)), r.explain(err)
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "write-tree"})
+	return strings.TrimSpace(string(out)), r.Git.Explain(err)
 }
 
 // named returns the paths that req commits.
@@ -388,9 +389,9 @@ func (r *Repo) next(ctx context.Context, since string) (string, error) {
 	if since != "" {
 		args = append(args, "^"+since)
 	}
-	out, err := r.git(ctx, invocation{op: "list-commits", args: args})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: args})
 	if err != nil {
-		return "", r.explain(err)
+		return "", r.Git.Explain(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	oldest := strings.Fields(lines[len(lines)-1])

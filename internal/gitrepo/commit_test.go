@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 func changedFiles(list []CommittedFile) string {
@@ -30,34 +32,34 @@ func TestCommit(t *testing.T) {
 		trusted     bool
 		files       string
 		note, fails string // parts of the note, of the error
-		kind        Kind
+		kind        gitcmd.Kind
 		check, want string // a line of shell and its output
 	}{
 		{name: "what is staged", setup: staged + "echo y >> b.txt", files: "modified a.txt", check: "git status --porcelain", want: " M b.txt"},
-		{name: "nothing", setup: "echo y >> b.txt", fails: "nothing is staged", kind: Conflicted},
-		{name: "intended only", setup: "echo n > n; git add -N n", fails: "nothing is staged", kind: Conflicted},
-		{name: "an empty message", setup: staged, message: " \n", fails: "empty", kind: Invalid},
+		{name: "nothing", setup: "echo y >> b.txt", fails: "nothing is staged", kind: gitcmd.Conflicted},
+		{name: "intended only", setup: "echo n > n; git add -N n", fails: "nothing is staged", kind: gitcmd.Conflicted},
+		{name: "an empty message", setup: staged, message: " \n", fails: "empty", kind: gitcmd.Invalid},
 		{name: "a message like an option", setup: staged, message: "--amend", files: "modified a.txt", check: "git log -1 --format=%s", want: "--amend"},
 		{name: "a message like a comment", setup: staged + "git config --global commit.cleanup strip", message: "#1 is fixed", files: "modified a.txt", check: "git log -1 --format=%s", want: "#1 is fixed"},
 		{name: "trailers", setup: staged, message: "s\n\nb\n\nSigned-off-by: A <a@b.test>", files: "modified a.txt", check: "git log -1 '--format=%(trailers)'", want: "Signed-off-by: A <a@b.test>\nX-AI-Model: one\nX-AI-Model: two\n"},
 		{name: "the first one", setup: "rm -rf .git; git init -q; git add a.txt", files: "added a.txt"},
-		{name: "the first one, of nothing", setup: "rm -rf .git; git init -q", fails: "nothing is staged", kind: Conflicted},
+		{name: "the first one, of nothing", setup: "rm -rf .git; git init -q", fails: "nothing is staged", kind: gitcmd.Conflicted},
 		{name: "a detached HEAD", setup: "git checkout -q --detach; " + staged, files: "modified a.txt", check: "git rev-parse master; git rev-list --count HEAD", want: "*\n2"},
 		{name: "a merge", setup: "git switch -q -c o; echo o > a.txt; git commit -qam o; git switch -q master; echo m > a.txt; git commit -qam m; git merge -q o || true; echo r > a.txt; git add a.txt", files: "modified a.txt", check: "git rev-list --count --merges HEAD; ls .git/MERGE_HEAD 2>&1 | grep -c No", want: "1\n1"},
 		{name: "a merge that changes nothing", setup: "git switch -q -c o; echo o > a.txt; git commit -qam o; git switch -q master; git merge -q -s ours --no-commit o", files: "", check: "git rev-list --count --merges HEAD", want: "1"},
-		{name: "a conflict", setup: "git switch -q -c o; echo o > a.txt; git commit -qam o; git switch -q master; echo m > a.txt; git commit -qam m; git merge -q o || true", fails: "in conflict: a.txt", kind: Conflicted},
-		{name: "outside the workspace", setup: "mkdir w; echo 1 > w/1; git add w; " + staged, below: "w", fails: "outside of it are staged: a.txt", kind: Outside},
+		{name: "a conflict", setup: "git switch -q -c o; echo o > a.txt; git commit -qam o; git switch -q master; echo m > a.txt; git commit -qam m; git merge -q o || true", fails: "in conflict: a.txt", kind: gitcmd.Conflicted},
+		{name: "outside the workspace", setup: "mkdir w; echo 1 > w/1; git add w; " + staged, below: "w", fails: "outside of it are staged: a.txt", kind: gitcmd.Outside},
 		{name: "inside a smaller workspace", setup: "mkdir w; echo 1 > w/1; git add w", below: "w", files: "added w/1"},
 		{name: "a hook, not trusted", setup: staged + hook("pre-commit", "exit 1") + hook("commit-msg", "exit 1"), files: "modified a.txt", note: "the hooks pre-commit, commit-msg did not run"},
 		{name: "a hook that refuses", trusted: true, setup: staged + hook("pre-commit", "echo the reason; exit 1"), fails: "hook pre-commit, so it was not made; it says: the reason"},
 		{name: "a hook that adds", trusted: true, setup: staged + hook("commit-msg", "echo 'Change-Id: 5' >> \"$1\"") + hook("pre-commit", "echo h > h; git add h"), files: "modified a.txt, added h", check: "git log -1 '--format=%(trailers:key=Change-Id)'", want: "Change-Id: 5\n"},
-		{name: "nobody's name", setup: staged + "git config --global --remove-section user", fails: "user.name and user.email", kind: Unavailable},
+		{name: "nobody's name", setup: staged + "git config --global --remove-section user", fails: "user.name and user.email", kind: gitcmd.Unavailable},
 		{name: "signed by the user's program", setup: staged + signer + "git config --global commit.gpgsign true; git config --global gpg.program \"$PWD/../bin/signer\"", files: "modified a.txt", check: "git cat-file commit HEAD | grep -c 'BEGIN PGP'", want: "1"},
 		{name: "signed by the repository's program", setup: staged + signer + "git config commit.gpgsign true; git config gpg.program \"$PWD/../bin/signer\"", files: "modified a.txt", note: "the commit is not signed", check: "git cat-file commit HEAD | grep -c 'BEGIN PGP'; true", want: "0"},
 		{name: "signed by the repository's program, trusted", trusted: true, setup: staged + signer + "git config commit.gpgsign true; git config gpg.program \"$PWD/../bin/signer\"", files: "modified a.txt", check: "git cat-file commit HEAD | grep -c 'BEGIN PGP'", want: "1"},
 		{name: "a signature that fails", setup: staged + "git config --global commit.gpgsign true; git config --global gpg.program false", fails: "could not be signed"},
-		{name: "a lock", setup: staged + "touch .git/index.lock", fails: "locked by another git command", kind: Conflicted},
-		{name: "a lock of the branch", setup: staged + "touch .git/refs/heads/master.lock", fails: "locked by another git command", kind: Conflicted},
+		{name: "a lock", setup: staged + "touch .git/index.lock", fails: "locked by another git command", kind: gitcmd.Conflicted},
+		{name: "a lock of the branch", setup: staged + "touch .git/refs/heads/master.lock", fails: "locked by another git command", kind: gitcmd.Conflicted},
 		{name: "a damaged index", setup: staged + "printf garbage-garbage > .git/index", fails: "is damaged"},
 		{name: "a missing object", setup: staged + "o=$(git rev-parse :a.txt); rm -f .git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-)", fails: "damaged or missing"},
 		{name: "a linked working tree", setup: "mv ../work ../main; git -C ../main worktree add -q ../work; cd ../work; " + staged, files: "modified a.txt", check: "git -C ../main rev-parse work; git -C ../main status --porcelain", want: "*"},
@@ -239,7 +241,7 @@ func TestCommitMadeMendsTheIndex(t *testing.T) {
 		t.Errorf("got %q, %v, %v", hash, ok, err)
 	}
 	w.same("git status --porcelain", "M  b.txt")
-	if _, _, err := w.CommitMade(t.Context(), before, CommitRequest{}); failureKind(err) != Invalid {
+	if _, _, err := w.CommitMade(t.Context(), before, CommitRequest{}); failureKind(err) != gitcmd.Invalid {
 		t.Errorf("without a message: %v", err)
 	}
 }
@@ -254,7 +256,7 @@ func TestHead(t *testing.T) {
 		t.Errorf("without a commit: %q, %v", got, err)
 	}
 	w.sh("echo nonsense > .git/HEAD")
-	if _, err := w.Head(t.Context()); err == nil || errors.Is(err, ErrNoGit) {
+	if _, err := w.Head(t.Context()); err == nil || errors.Is(err, gitcmd.ErrNoGit) {
 		t.Errorf("a damaged HEAD: %v", err)
 	}
 }

@@ -40,8 +40,8 @@ func checkFormat(c gitconfig.Values) error {
 	return nil
 }
 
-// readable returns the settings if the repository can be read in this process.
-func (r *Repo) readable() (gitconfig.Values, error) {
+// Readable returns the settings if the repository can be read in this process.
+func (r *Repo) Readable() (gitconfig.Values, error) {
 	conf, err := r.config()
 	if err != nil {
 		return nil, err

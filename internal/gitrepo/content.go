@@ -145,7 +145,7 @@ func (r *Repo) content(path string, s side) ([]byte, error) {
 		}
 		return gitfile.ReadNoFollow(file, object.MaxSize)
 	}
-	return r.objects.ReadType(plumbing.BlobObject, s.hash)
+	return r.Objects.ReadType(plumbing.BlobObject, s.hash)
 }
 
 // moduleDiffers reports whether a submodule is at another commit than the
@@ -228,7 +228,7 @@ func newAttributes(r *Repo, x *index.Raw, conf gitconfig.Values) *attributes {
 		files[2] = gitfile.Resolve(gitconfig.ExpandHome(file), r.Dir)
 	}
 	for _, file := range files {
-		if text, err := gitfile.ReadSmall(file, maxPattern); err == nil {
+		if text, err := gitfile.ReadSmall(file, MaxPattern); err == nil {
 			a.always = a.always.or(conversionIn(text))
 		}
 	}
@@ -273,10 +273,10 @@ func (a *attributes) in(dir string) conversion {
 		return c
 	}
 	name := path.Join(dir, ".gitattributes")
-	text, err := gitfile.ReadNoFollow(filepath.Join(a.r.Dir, filepath.FromSlash(name)), maxPattern)
+	text, err := gitfile.ReadNoFollow(filepath.Join(a.r.Dir, filepath.FromSlash(name)), MaxPattern)
 	if err != nil {
 		if i, ok := a.x.Find(name); ok { // git falls back to the index
-			text, err = a.r.objects.ReadType(plumbing.BlobObject, a.x.At(i).Hash())
+			text, err = a.r.Objects.ReadType(plumbing.BlobObject, a.x.At(i).Hash())
 			if err != nil {
 				c = conversion{true, true}
 			}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // renameInIndex changes a name in the index file and nothing else, as a bad
@@ -61,7 +63,7 @@ echo x >> a.txt; git add a.txt; echo y >> a.txt`
 				w.renameInIndex("b.txt", "c.txt")
 				before := state()
 				err := op.do(t.Context(), w.Repo)
-				var f *Failure
+				var f *gitcmd.Failure
 				if !errors.As(err, &f) || !strings.Contains(f.Text, "index of the repository is damaged, so nothing was done") || !strings.Contains(f.Text, "run git reset") {
 					t.Errorf("got %v", err)
 				}

@@ -1,6 +1,8 @@
 package gitrepo
 
 import (
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
+
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +70,7 @@ func (r *Repo) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 
 // diff is Diff in this process.
 func (r *Repo) diff(ctx context.Context, o DiffOptions) (*Diff, error) {
-	conf, err := r.readable()
+	conf, err := r.Readable()
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +316,7 @@ func (r *Repo) fileDiff(f *FileDiff, p pair, hidden func(string) bool) error {
 		f.Patch = parts[0].Patch + parts[1].Patch
 		return nil
 	}
-	text := diff.FilePatch{OldName: p.path, NewName: p.path, OldMode: uint32(p.old.mode), NewMode: uint32(p.new.mode), Similarity: p.score * 100 / maxScore}
+	text := diff.FilePatch{OldName: p.path, NewName: p.path, OldMode: uint32(p.old.mode), NewMode: uint32(p.new.mode), Similarity: p.score * 100 / rename.MaxScore}
 	if p.from != "" {
 		text.OldName = p.from
 	}

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // diffByGit is Diff by the git command, for what is not read in process: why
 // says what that is.
 func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, error) {
-	c := invocation{op: "patch", args: []string{"--raw", "-z"}}
+	c := gitcmd.Invocation{Op: "patch", Args: []string{"--raw", "-z"}}
 	if o.Staged {
-		c.args = append(c.args, "--cached")
+		c.Args = append(c.Args, "--cached")
 	}
 	for _, rev := range []string{o.From, o.To} {
 		if rev == "" {
@@ -21,20 +23,20 @@ func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, 
 		if err := CheckRevision(rev); err != nil {
 			return nil, err
 		}
-		hash, err := r.git(ctx, invocation{op: "resolve", args: []string{rev + "^{commit}"}})
-		var exit *exitError
+		hash, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{rev + "^{commit}"}})
+		var exit *gitcmd.ExitError
 		if errors.As(err, &exit) {
 			return nil, fmt.Errorf("%w: %q", ErrNoSuchRev, rev)
 		}
 		if err != nil {
 			return nil, r.insteadOf(why, err)
 		}
-		c.args = append(c.args, strings.TrimSpace(string(hash)))
+		c.Args = append(c.Args, strings.TrimSpace(string(hash)))
 	}
 	if o.Path != "" && o.Path != "." {
-		c.paths = []string{o.Path}
+		c.Paths = []string{o.Path}
 	}
-	raw, err := r.git(ctx, c)
+	raw, err := r.Git.Run(ctx, c)
 	if err != nil {
 		return nil, r.insteadOf(why, err)
 	}
@@ -42,8 +44,8 @@ func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, 
 	if err != nil {
 		return nil, err
 	}
-	c.args[0], c.args[1] = "--patch", "--abbrev=10"
-	text, err := r.git(ctx, c)
+	c.Args[0], c.Args[1] = "--patch", "--abbrev=10"
+	text, err := r.Git.Run(ctx, c)
 	if err != nil {
 		return nil, r.insteadOf(why, err)
 	}
@@ -52,7 +54,7 @@ func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, 
 	}
 	if o.From == "" && !o.Staged {
 		o.Staged = true
-		staged, err := r.git(ctx, invocation{op: "patch", args: []string{"--raw", "-z", "--cached"}, paths: c.paths})
+		staged, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "patch", Args: []string{"--raw", "-z", "--cached"}, Paths: c.Paths})
 		if err != nil {
 			return nil, r.insteadOf(why, err)
 		}
@@ -72,7 +74,7 @@ func parseDiff(out string) (*Diff, error) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		words := strings.Fields(fields[i])
 		if len(words) != 5 || !strings.HasPrefix(words[0], ":") {
-			return nil, fmt.Errorf("git diff printed %q", shown(fields[i]))
+			return nil, fmt.Errorf("git diff printed %q", gitcmd.Shown(fields[i]))
 		}
 		f := FileDiff{Code: words[4][0], Path: fields[i+1]}
 		switch f.Code {
@@ -83,7 +85,7 @@ func parseDiff(out string) (*Diff, error) {
 			continue
 		case 'R', 'C':
 			if i+2 == len(fields) {
-				return nil, fmt.Errorf("git diff printed %q", shown(fields[i]))
+				return nil, fmt.Errorf("git diff printed %q", gitcmd.Shown(fields[i]))
 			}
 			f.From, f.Path = f.Path, fields[i+2]
 			i++
@@ -105,7 +107,7 @@ func (d *Diff) take(patch string, hidden func(string) bool) error {
 			n = 2
 		}
 		if len(parts) < n {
-			return fmt.Errorf("git diff printed no patch of %s", shown(f.Path))
+			return fmt.Errorf("git diff printed no patch of %s", gitcmd.Shown(f.Path))
 		}
 		f.Hidden = hidden != nil && (hidden(f.Path) || f.From != "" && hidden(f.From))
 		for _, part := range parts[:n] {

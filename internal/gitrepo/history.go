@@ -45,7 +45,7 @@ type HistoryOptions struct {
 // of all, which changes everything. It fails with ErrNoSuchRev when there is no
 // commit yet.
 func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
-	if _, err := r.readable(); err != nil {
+	if _, err := r.Readable(); err != nil {
 		return History{}, err
 	}
 	h, err := r.head()
@@ -78,7 +78,7 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 			continue
 		}
 		n++
-		parent, err := r.objects.Commit(c.Parents[0])
+		parent, err := r.Objects.Commit(c.Parents[0])
 		if err != nil {
 			return History{}, err
 		}
@@ -102,11 +102,11 @@ type edits struct {
 }
 
 func (p *edits) compare(a, b plumbing.Hash, dir string) error {
-	x, err := p.r.objects.Tree(a)
+	x, err := p.r.Objects.Tree(a)
 	if err != nil {
 		return err
 	}
-	y, err := p.r.objects.Tree(b)
+	y, err := p.r.Objects.Tree(b)
 	if err != nil {
 		return err
 	}

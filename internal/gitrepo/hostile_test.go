@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // vector is one way in which a repository makes git run a program.
@@ -113,18 +115,18 @@ const allHooks = "pre-commit prepare-commit-msg commit-msg post-commit pre-merge
 // by us.
 var deeds = []struct {
 	name, plain string
-	ours        []invocation
+	ours        []gitcmd.Invocation
 }{
-	{"status", "git status --porcelain", []invocation{{op: "status"}, {op: "status-lines"}, {op: "patch", args: []string{"--patch"}}, {op: "patch", args: []string{"--patch", "HEAD"}}, {op: "status", args: []string{"--ignored=matching"}, paths: []string{"a.txt"}}}},
-	{"stage", "git add -A", []invocation{{op: "stage", stdin: []byte("a.txt\x00b.txt\x00")}}},
-	{"commit", "git add b.txt; echo m | git commit -qF -", []invocation{{op: "commit", stdin: []byte("m"), hooks: true}, {op: "stage", stdin: []byte("b.txt\x00")}, {op: "commit", stdin: []byte("m"), hooks: true}}},
-	{"switch", "git stash -q; git switch -q other", []invocation{{op: "stash-push", hooks: true}, {op: "switch", args: []string{"other"}, hooks: true}}},
-	{"branch", "git branch new; git branch -d new", []invocation{{op: "create-branch", args: []string{"new"}, hooks: true}, {op: "delete-branch", args: []string{"new"}, hooks: true}}},
-	{"stash", "git stash push -q; git stash list; git stash apply -q; git stash pop -q", []invocation{{op: "stash-push", hooks: true}, {op: "stash-list"}, {op: "stash-apply", hooks: true}, {op: "stash-pop", hooks: true}}},
-	{"pull", "git stash -q; git pull -q --no-rebase --no-edit", []invocation{{op: "stash-push", hooks: true}, {op: "pull", args: []string{"--no-rebase"}, network: true, hooks: true}}},
-	{"pull-rebase", "git stash -q; git pull -q --rebase", []invocation{{op: "stash-push", hooks: true}, {op: "pull", args: []string{"--rebase"}, network: true, hooks: true}}},
-	{"push", "git push -q origin HEAD:refs/heads/new", []invocation{{op: "push", args: []string{"origin", "HEAD:refs/heads/new"}, network: true, hooks: true}}},
-	{"read", "git diff; git log -p -2; git show HEAD; git stash list", []invocation{{op: "staged", args: []string{"HEAD"}}, {op: "show-commit", args: []string{"HEAD"}}, {op: "list-commits", args: []string{"HEAD"}}, {op: "blob", args: []string{"HEAD:a.txt"}}, {op: "list-files"}, {op: "list-tree", args: []string{"HEAD"}}}},
+	{"status", "git status --porcelain", []gitcmd.Invocation{{Op: "status"}, {Op: "status-lines"}, {Op: "patch", Args: []string{"--patch"}}, {Op: "patch", Args: []string{"--patch", "HEAD"}}, {Op: "status", Args: []string{"--ignored=matching"}, Paths: []string{"a.txt"}}}},
+	{"stage", "git add -A", []gitcmd.Invocation{{Op: "stage", Stdin: []byte("a.txt\x00b.txt\x00")}}},
+	{"commit", "git add b.txt; echo m | git commit -qF -", []gitcmd.Invocation{{Op: "commit", Stdin: []byte("m"), Hooks: true}, {Op: "stage", Stdin: []byte("b.txt\x00")}, {Op: "commit", Stdin: []byte("m"), Hooks: true}}},
+	{"switch", "git stash -q; git switch -q other", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "switch", Args: []string{"other"}, Hooks: true}}},
+	{"branch", "git branch new; git branch -d new", []gitcmd.Invocation{{Op: "create-branch", Args: []string{"new"}, Hooks: true}, {Op: "delete-branch", Args: []string{"new"}, Hooks: true}}},
+	{"stash", "git stash push -q; git stash list; git stash apply -q; git stash pop -q", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "stash-list"}, {Op: "stash-apply", Hooks: true}, {Op: "stash-pop", Hooks: true}}},
+	{"pull", "git stash -q; git pull -q --no-rebase --no-edit", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "pull", Args: []string{"--no-rebase"}, Network: true, Hooks: true}}},
+	{"pull-rebase", "git stash -q; git pull -q --rebase", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "pull", Args: []string{"--rebase"}, Network: true, Hooks: true}}},
+	{"push", "git push -q origin HEAD:refs/heads/new", []gitcmd.Invocation{{Op: "push", Args: []string{"origin", "HEAD:refs/heads/new"}, Network: true, Hooks: true}}},
+	{"read", "git diff; git log -p -2; git show HEAD; git stash list", []gitcmd.Invocation{{Op: "staged", Args: []string{"HEAD"}}, {Op: "show-commit", Args: []string{"HEAD"}}, {Op: "list-commits", Args: []string{"HEAD"}}, {Op: "blob", Args: []string{"HEAD:a.txt"}}, {Op: "list-files"}, {Op: "list-tree", Args: []string{"HEAD"}}}},
 }
 
 // hostile makes a repository with an upstream that has diverged, a branch
@@ -205,10 +207,10 @@ func (w *world) harmless(deed string) (fired int) {
 			if d.name != deed {
 				continue
 			}
-			_, _ = w.git(w.t.Context(), c)
+			_, _ = w.Git.Run(w.t.Context(), c)
 			if w.fired() {
 				fired++
-				w.t.Errorf("%s: evil ran in %s", d.name, c.op)
+				w.t.Errorf("%s: evil ran in %s", d.name, c.Op)
 			}
 		}
 	}
@@ -299,7 +301,7 @@ func TestTrustedRuns(t *testing.T) {
 			ran := false
 			for _, d := range deeds {
 				for _, c := range d.ours {
-					_, _ = w.git(t.Context(), c)
+					_, _ = w.Git.Run(t.Context(), c)
 				}
 				ran = w.fired() || ran
 				again()
@@ -324,8 +326,8 @@ func TestUsersOwnStays(t *testing.T) {
 			w := newWorld(t, Options{})
 			w.sh(c.setup)
 			w.write("a.txt", "changed\n")
-			for _, c := range []invocation{{op: "stage", stdin: []byte("a.txt\x00")}, {op: "commit", stdin: []byte("m"), hooks: true}} {
-				_, _ = w.git(t.Context(), c)
+			for _, c := range []gitcmd.Invocation{{Op: "stage", Stdin: []byte("a.txt\x00")}, {Op: "commit", Stdin: []byte("m"), Hooks: true}} {
+				_, _ = w.Git.Run(t.Context(), c)
 			}
 			if !w.fired() {
 				t.Error("the user's own program did not run")
@@ -335,10 +337,10 @@ func TestUsersOwnStays(t *testing.T) {
 	// A directory of the repository is the repository's, whoever named it.
 	w := newWorld(t, Options{})
 	w.sh("mkdir h; printf '#!/bin/sh\\nevil\\n' > h/pre-commit; chmod +x h/pre-commit; git config --global core.hooksPath h; echo x >> a.txt; git add a.txt")
-	if _, err := w.git(t.Context(), invocation{op: "commit", stdin: []byte("m"), hooks: true}); err != nil || w.fired() {
+	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "commit", Stdin: []byte("m"), Hooks: true}); err != nil || w.fired() {
 		t.Errorf("a relative directory of hooks: err %v", err)
 	}
-	if got := w.silenced(t.Context(), "commit"); !strings.HasPrefix(got, "the hook pre-commit did not run") {
+	if got := w.Git.Silenced(t.Context(), "commit"); !strings.HasPrefix(got, "the hook pre-commit did not run") {
 		t.Errorf("silenced: %q", got)
 	}
 }
@@ -346,7 +348,7 @@ func TestUsersOwnStays(t *testing.T) {
 // TestSettingsAreReadAnew: what changes in a file is seen by the next run.
 func TestSettingsAreReadAnew(t *testing.T) {
 	w := newWorld(t, Options{})
-	if _, err := w.git(t.Context(), invocation{op: "status"}); err != nil {
+	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "status"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
@@ -355,7 +357,7 @@ func TestSettingsAreReadAnew(t *testing.T) {
 		"printf '[filter \"x\"]\\nclean=evil;cat\\n' > .git/inc",
 	} {
 		w.sh(line + "; touch -d @1 a.txt")
-		if _, err := w.git(t.Context(), invocation{op: "status"}); err != nil || w.fired() {
+		if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "status"}); err != nil || w.fired() {
 			t.Errorf("%s: evil ran (error %v)", line, err)
 		}
 	}

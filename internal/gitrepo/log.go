@@ -34,7 +34,7 @@ type LogOptions struct {
 // was there, only that parent is followed. It fails with ErrNoSuchRev when
 // there is no commit yet.
 func (r *Repo) Log(ctx context.Context, o LogOptions) ([]Commit, error) {
-	if _, err := r.readable(); err != nil {
+	if _, err := r.Readable(); err != nil {
 		return nil, err
 	}
 	if o.Count == 0 {
@@ -84,7 +84,7 @@ func (w *logWalk) commit(hash plumbing.Hash) (*object.Commit, error) {
 	if c := w.read[hash]; c != nil {
 		return c, nil
 	}
-	c, err := w.r.objects.Commit(hash)
+	c, err := w.r.Objects.Commit(hash)
 	if err == nil && w.path != "" {
 		if w.read == nil {
 			w.read = map[plumbing.Hash]*object.Commit{}
@@ -183,7 +183,7 @@ func (r *Repo) childOf(e gitobject.TreeEntry, name string) (gitobject.TreeEntry,
 	if e.Mode != filemode.Dir {
 		return gitobject.TreeEntry{}, false, nil
 	}
-	return r.objects.Child(e.Hash, name)
+	return r.Objects.Child(e.Hash, name)
 }
 
 // absent is samePath once one side has come to an end.

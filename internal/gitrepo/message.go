@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // ModelTrailer is the trailer that names a model which took part in a commit.
@@ -12,11 +14,11 @@ const ModelTrailer = "X-AI-Model"
 func CheckMessage(message string) (string, error) {
 	switch {
 	case strings.TrimSpace(message) == "":
-		return "", failf(Invalid, "the commit message is empty; say what changes and why")
+		return "", gitcmd.Failf(gitcmd.Invalid, "the commit message is empty; say what changes and why")
 	case strings.IndexByte(message, 0) >= 0:
-		return "", failf(Invalid, "the commit message holds a NUL; leave it out")
+		return "", gitcmd.Failf(gitcmd.Invalid, "the commit message holds a NUL; leave it out")
 	case !utf8.ValidString(message):
-		return "", failf(Invalid, "the commit message is not valid UTF-8")
+		return "", gitcmd.Failf(gitcmd.Invalid, "the commit message is not valid UTF-8")
 	}
 	return strings.Trim(strings.ReplaceAll(message, "\r\n", "\n"), "\n\t "), nil
 }
@@ -38,7 +40,7 @@ func withModels(message string, models []string) string {
 		return false
 	}
 	for _, model := range models {
-		model = strings.Join(strings.Fields(cleanMessage(model)), " ")
+		model = strings.Join(strings.Fields(gitcmd.CleanMessage(model)), " ")
 		if len(model) > 0 && len(model) <= maxModel && !has(model) {
 			add = append(add, ModelTrailer+": "+model)
 		}

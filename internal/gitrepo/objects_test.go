@@ -34,7 +34,7 @@ func checkObjects(t *testing.T, r *gittest.Repo, repo *Repo) {
 		if !ok {
 			t.Fatal(line)
 		}
-		kind, data, err := repo.objects.Read(hash)
+		kind, data, err := repo.Objects.Read(hash)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -99,7 +99,7 @@ func TestObjectsDamaged(t *testing.T) {
 	repo := open(t, r)
 	head := strings.TrimSpace(r.Git("rev-parse", "HEAD"))
 	hash, _ := object.ParseHash(head)
-	if _, err := repo.objects.Commit(hash); err != nil {
+	if _, err := repo.Objects.Commit(hash); err != nil {
 		t.Fatal(err)
 	}
 	file := r.Path(".git/objects/" + head[:2] + "/" + head[2:])
@@ -110,11 +110,11 @@ func TestObjectsDamaged(t *testing.T) {
 		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := repo.objects.Commit(hash); !errors.Is(err, gitfile.ErrCorrupt) || !strings.Contains(err.Error(), head) {
+		if _, err := repo.Objects.Commit(hash); !errors.Is(err, gitfile.ErrCorrupt) || !strings.Contains(err.Error(), head) {
 			t.Errorf("%q: %v", data, err)
 		}
 	}
-	if _, _, err := repo.objects.Read(plumbing.Hash{1}); !errors.Is(err, object.ErrMissing) {
+	if _, _, err := repo.Objects.Read(plumbing.Hash{1}); !errors.Is(err, object.ErrMissing) {
 		t.Errorf("an object that isn't there: %v", err)
 	}
 
@@ -144,7 +144,7 @@ func TestObjectsDamaged(t *testing.T) {
 		}
 		repo, wrong := open(t, r), 0
 		for _, hash := range oids {
-			if _, _, err := repo.objects.Read(hash); err != nil {
+			if _, _, err := repo.Objects.Read(hash); err != nil {
 				wrong++
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
@@ -63,8 +64,15 @@ func openAt(top string, o Options) (*Repo, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
-	r.objects = object.NewStore(r.CommonDir, r.isPartial)
+	r.Objects = object.NewStore(r.CommonDir, r.isPartial)
 	r.index = index.NewLast(filepath.Join(r.GitDir, "index"))
+	r.Git = gitcmd.New(gitcmd.Tree{Dir: r.Dir, GitDir: r.GitDir, CommonDir: r.CommonDir}, gitcmd.Config{Git: o.Git, Trusted: o.Trusted, Index: r.index, Open: func(dir string) (*gitcmd.Git, error) {
+		sub, err := Open(dir, o)
+		if err != nil {
+			return nil, err
+		}
+		return sub.Git, nil
+	}})
 	return r, nil
 }
 

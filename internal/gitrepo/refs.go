@@ -36,7 +36,7 @@ func (r *Repo) head() (head, error) {
 	}
 	var h head
 	if ref.Type() == plumbing.HashReference {
-		h.hash = plumbing.Hash(ref.Hash())
+		h.hash = ref.Hash()
 		return h, nil
 	}
 	h.branch = strings.TrimPrefix(ref.Target().String(), "refs/heads/")
@@ -58,7 +58,7 @@ func refOf(refs storer.ReferenceStorer, name plumbing.ReferenceName) (plumbing.H
 			return plumbing.ZeroHash, err
 		}
 		if ref.Type() == plumbing.HashReference {
-			return plumbing.Hash(ref.Hash()), nil
+			return ref.Hash(), nil
 		}
 		name = ref.Target()
 	}
@@ -93,12 +93,12 @@ func (r *Repo) decorations() (map[plumbing.Hash][]string, error) {
 		case name.IsTag():
 			tags = append(tags, ref)
 		case name.IsBranch(), name.IsRemote():
-			names[plumbing.Hash(ref.Hash())] = append(names[plumbing.Hash(ref.Hash())], name.Short())
+			names[ref.Hash()] = append(names[ref.Hash()], name.Short())
 		}
 		return nil
 	})
 	for _, ref := range tags {
-		if hash, err := r.objects.Peel(plumbing.Hash(ref.Hash())); err == nil {
+		if hash, err := r.Objects.Peel(ref.Hash()); err == nil {
 			names[hash] = append(names[hash], "tag: "+ref.Name().Short())
 		}
 	}

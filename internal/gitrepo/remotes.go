@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // PushResult is what a push did.
@@ -29,12 +29,12 @@ func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool) (PushR
 		return res, err
 	}
 	if branch == "" {
-		return res, failf(Conflicted, "no branch is checked out, so there is nothing to push; make one with git_branch and switch to it")
+		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to push; make one with git_branch and switch to it")
 	}
 	if head, err := r.Head(ctx); err != nil || head == "" {
-		return res, errors.Join(err, failf(Conflicted, "the branch %s has no commit yet; commit something first", branch))
+		return res, errors.Join(err, gitcmd.Failf(gitcmd.Conflicted, "the branch %s has no commit yet; commit something first", branch))
 	}
-	conf, err := r.settings(ctx)
+	conf, err := r.Git.Settings(ctx)
 	if err != nil {
 		return res, err
 	}
@@ -45,7 +45,7 @@ func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool) (PushR
 	if res.Upstream {
 		args = append(args, "--set-upstream")
 	}
-	out, err := r.git(ctx, invocation{op: "push", args: append(args, res.Remote, "refs/heads/"+branch+":"+res.To), network: true, hooks: true})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "push", Args: append(args, res.Remote, "refs/heads/"+branch+":"+res.To), Network: true, Hooks: true})
 	res.To = strings.TrimPrefix(res.To, "refs/heads/")
 	flag, summary := pushState(string(out))
 	if err != nil {
@@ -55,58 +55,47 @@ func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool) (PushR
 	if res.State == "" {
 		res.State = "pushed"
 	}
-	if note := r.silenced(ctx, "push"); note != "" {
+	if note := r.Git.Silenced(ctx, "push"); note != "" {
 		res.Notes = append(res.Notes, note)
 	}
 	return res, nil
 }
 
 // pushTo decides where a branch is pushed.
-func pushTo(conf settings, branch, remote string, setUpstream bool) (PushResult, error) {
-	upstream, merge := conf.value("branch."+branch+".remote"), conf.value("branch."+branch+".merge")
-	known := conf.remotes()
+func pushTo(conf gitcmd.Settings, branch, remote string, setUpstream bool) (PushResult, error) {
+	upstream, merge := conf.Value("branch."+branch+".remote"), conf.Value("branch."+branch+".merge")
+	known := conf.Remotes()
 	res := PushResult{Branch: branch, To: "refs/heads/" + branch, Upstream: setUpstream}
 	if len(known) == 0 {
-		return res, failf(Conflicted, "the repository has no remote; the user can add one with git remote add")
+		return res, gitcmd.Failf(gitcmd.Conflicted, "the repository has no remote; the user can add one with git remote add")
 	}
 	switch {
 	case remote != "":
 		res.Remote = remote
-	case conf.value("branch."+branch+".pushremote") != "":
-		res.Remote = conf.value("branch." + branch + ".pushremote")
-	case conf.value("remote.pushdefault") != "":
-		res.Remote = conf.value("remote.pushdefault")
+	case conf.Value("branch."+branch+".pushremote") != "":
+		res.Remote = conf.Value("branch." + branch + ".pushremote")
+	case conf.Value("remote.pushdefault") != "":
+		res.Remote = conf.Value("remote.pushdefault")
 	case upstream != "" && upstream != ".":
 		res.Remote = upstream
-	case setUpstream || conf.bool("push.autosetupremote"):
+	case setUpstream || conf.Bool("push.autosetupremote"):
 		res.Remote, res.Upstream = known[0], true
 		if slices.Contains(known, "origin") {
 			res.Remote = "origin"
 		}
 	default:
-		return res, failf(Conflicted, "the branch %s has no upstream; call again with set_upstream: true to push it and follow it from then on (remotes: %s)", branch, listed(known))
+		return res, gitcmd.Failf(gitcmd.Conflicted, "the branch %s has no upstream; call again with set_upstream: true to push it and follow it from then on (remotes: %s)", branch, listed(known))
 	}
 	if !slices.Contains(known, res.Remote) {
-		return res, failf(NotFound, "there is no remote %q; name one of: %s", shown(res.Remote), listed(known))
+		return res, gitcmd.Failf(gitcmd.NotFound, "there is no remote %q; name one of: %s", gitcmd.Shown(res.Remote), listed(known))
 	}
 	if !setUpstream && res.Remote == upstream && merge != "" && merge != res.To {
-		if conf.value("push.default") != "upstream" {
-			return res, failf(Conflicted, "the upstream of %s has another name, %s; call with set_upstream: true to push to %s instead", branch, shown(strings.TrimPrefix(merge, "refs/heads/")), branch)
+		if conf.Value("push.default") != "upstream" {
+			return res, gitcmd.Failf(gitcmd.Conflicted, "the upstream of %s has another name, %s; call with set_upstream: true to push to %s instead", branch, gitcmd.Shown(strings.TrimPrefix(merge, "refs/heads/")), branch)
 		}
 		res.To = merge
 	}
 	return res, nil
-}
-
-// remotes are the names of the remotes, in the order of the settings.
-func (s settings) remotes() []string {
-	var names []string
-	for _, one := range s {
-		if section, name, last := gitconfig.SplitKey(one.key); section == "remote" && last == "url" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // pushState reads the line of git push --porcelain about the one branch: a
@@ -122,17 +111,17 @@ func pushState(out string) (flag, summary string) {
 
 // refusedPush says why a push did not happen.
 func (r *Repo) refusedPush(err error, flag, summary string, res PushResult) error {
-	var exit *exitError
+	var exit *gitcmd.ExitError
 	if !errors.As(err, &exit) || flag != "!" {
-		return r.explain(err)
+		return r.Git.Explain(err)
 	}
 	switch {
 	case strings.Contains(summary, "fetch first"), strings.Contains(summary, "non-fast-forward"):
-		return failf(Conflicted, "%s has commits on %s that are not here, so nothing was pushed; git_pull first", shown(res.Remote), shown(res.To))
+		return gitcmd.Failf(gitcmd.Conflicted, "%s has commits on %s that are not here, so nothing was pushed; git_pull first", gitcmd.Shown(res.Remote), gitcmd.Shown(res.To))
 	case strings.Contains(summary, "remote rejected"):
-		return failf(Failed, "%s refused the push: %s\n%s", shown(res.Remote), shown(summary), brief(exit.stderr))
+		return gitcmd.Failf(gitcmd.Failed, "%s refused the push: %s\n%s", gitcmd.Shown(res.Remote), gitcmd.Shown(summary), gitcmd.Brief(exit.Stderr))
 	}
-	return failf(Failed, "nothing was pushed: %s\n%s", shown(summary), brief(exit.stderr))
+	return gitcmd.Failf(gitcmd.Failed, "nothing was pushed: %s\n%s", gitcmd.Shown(summary), gitcmd.Brief(exit.Stderr))
 }
 
 // PullResult is what a pull did.
@@ -151,23 +140,23 @@ type PullResult struct {
 func (r *Repo) Pull(ctx context.Context, rebase *bool) (PullResult, error) {
 	res := PullResult{Files: []CommittedFile{}}
 	if what := r.busy(); what != "" {
-		return res, failf(Conflicted, "%s is in progress; finish or abort it first", what)
+		return res, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
 	}
 	var err error
 	if res.Branch, err = r.currentBranch(ctx); err != nil {
 		return res, err
 	}
 	if res.Branch == "" {
-		return res, failf(Conflicted, "no branch is checked out, so there is nothing to pull into; switch to one with git_branch")
+		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to pull into; switch to one with git_branch")
 	}
 	if res.From, err = r.Head(ctx); err != nil {
 		return res, err
 	}
-	c := invocation{op: "pull", network: true, hooks: true}
+	c := gitcmd.Invocation{Op: "pull", Network: true, Hooks: true}
 	if rebase != nil {
-		c.args = []string{map[bool]string{true: "--rebase", false: "--no-rebase"}[*rebase]}
+		c.Args = []string{map[bool]string{true: "--rebase", false: "--no-rebase"}[*rebase]}
 	}
-	if _, err := r.git(ctx, c); err != nil {
+	if _, err := r.Git.Run(ctx, c); err != nil {
 		return res, r.takeBack(ctx, err)
 	}
 	if res.To, err = r.Head(ctx); err != nil {
@@ -176,7 +165,7 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool) (PullResult, error) {
 	if err := r.describePull(ctx, &res); err != nil {
 		return res, err
 	}
-	if note := r.silenced(ctx, "pull"); note != "" {
+	if note := r.Git.Silenced(ctx, "pull"); note != "" {
 		res.Notes = append(res.Notes, note)
 	}
 	return res, nil
@@ -192,13 +181,13 @@ func (r *Repo) describePull(ctx context.Context, res *PullResult) error {
 	if res.From == "" {
 		return nil
 	}
-	out, err := r.git(ctx, invocation{op: "list-commits", args: []string{"--max-count=1", "--parents", res.To}})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: []string{"--max-count=1", "--parents", res.To}})
 	if err != nil {
-		return r.explain(err)
+		return r.Git.Explain(err)
 	}
-	kept, err := r.git(ctx, invocation{op: "list-commits", args: []string{"--count", res.From, "^" + res.To}})
+	kept, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: []string{"--count", res.From, "^" + res.To}})
 	if err != nil {
-		return r.explain(err)
+		return r.Git.Explain(err)
 	}
 	switch parents := strings.Fields(string(out)); {
 	case strings.TrimSpace(string(kept)) != "0":
@@ -220,22 +209,22 @@ const timeToTakeBack = 20 * time.Second
 func (r *Repo) takeBack(ctx context.Context, failed error) error {
 	what := r.busy()
 	if what == "" {
-		return r.explain(failed)
+		return r.Git.Explain(failed)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeToTakeBack)
 	defer cancel()
-	var conflict *Failure
+	var conflict *gitcmd.Failure
 	_ = errors.As(r.noConflicts(ctx), &conflict)
 	op := "merge-abort"
 	if what == "a rebase" {
 		op = "rebase-abort"
 	}
-	if _, err := r.git(ctx, invocation{op: op}); err != nil {
-		return failf(Conflicted, "%s with the upstream broke off and could not be taken back (%v); the repository is in the middle of it, and nothing is lost", what, r.explain(err))
+	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: op}); err != nil {
+		return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream broke off and could not be taken back (%v); the repository is in the middle of it, and nothing is lost", what, r.Git.Explain(err))
 	}
 	if conflict == nil {
-		return r.explain(failed)
+		return r.Git.Explain(failed)
 	}
 	files, _, _ := strings.Cut(strings.TrimPrefix(conflict.Text, "these files are in conflict: "), ";")
-	return failf(Conflicted, "%s with the upstream has conflicts in %s; it was taken back, and the branch is as it was", what, files)
+	return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s; it was taken back, and the branch is as it was", what, files)
 }

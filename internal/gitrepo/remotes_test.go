@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 )
@@ -42,13 +43,13 @@ func TestPushAndPull(t *testing.T) {
 			}
 			w.withRemote(url)
 
-			if _, err := w.Push(ctx, "", false); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "set_upstream") {
+			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "set_upstream") {
 				t.Errorf("no upstream: %v", err)
 			}
-			if _, err := w.Pull(ctx, nil); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "no upstream") {
+			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "no upstream") {
 				t.Errorf("no upstream to pull: %v", err)
 			}
-			if _, err := w.Push(ctx, "nope", false); failureKind(err) != NotFound {
+			if _, err := w.Push(ctx, "nope", false); failureKind(err) != gitcmd.NotFound {
 				t.Errorf("no such remote: %v", err)
 			}
 			w.sh("git commit -q --allow-empty -m two")
@@ -66,11 +67,11 @@ func TestPushAndPull(t *testing.T) {
 			}
 			w.sh("git switch -q master; cd ../peer; git pull -q; echo theirs > a.txt; git commit -qam theirs; git push -q")
 			w.sh("echo ours > b.txt; git commit -qam ours")
-			if _, err := w.Push(ctx, "", false); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "git_pull first") {
+			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "git_pull first") {
 				t.Errorf("not a fast-forward: %v", err)
 			}
 			head := w.sh("git rev-parse HEAD")
-			if _, err := w.Pull(ctx, nil); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "rebase true") {
+			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "rebase true") {
 				t.Errorf("diverged: %v", err)
 			}
 			w.same("git rev-parse HEAD", head)
@@ -97,7 +98,7 @@ func TestPushAndPull(t *testing.T) {
 				if *rebase {
 					w.sh("git checkout -q b.txt")
 				}
-				if _, err := w.Pull(ctx, rebase); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "conflicts in a.txt") {
+				if _, err := w.Pull(ctx, rebase); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "conflicts in a.txt") {
 					t.Errorf("conflict (rebase %v): %v", *rebase, err)
 				}
 				want := head + "\nmaster\n M b.txt"
@@ -107,24 +108,24 @@ func TestPushAndPull(t *testing.T) {
 				w.same("git rev-parse HEAD; git branch --show-current; git status --porcelain", want)
 			}
 			w.sh("echo dirty > a.txt")
-			if _, err := w.Pull(ctx, &no); failureKind(err) != Conflicted {
+			if _, err := w.Pull(ctx, &no); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("changes in the way: %v", err)
 			}
 			if got := w.read("a.txt"); got != "dirty\n" {
 				t.Errorf("the change is lost: %q", got)
 			}
 			w.sh("git checkout -q a.txt; git merge -q origin/master || true")
-			if _, err := w.Pull(ctx, &no); failureKind(err) != Conflicted || !strings.Contains(err.Error(), "a merge is in progress") {
+			if _, err := w.Pull(ctx, &no); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "a merge is in progress") {
 				t.Errorf("in a merge: %v", err)
 			}
 			if !gitfile.Exists(filepath.Join(w.GitDir, "MERGE_HEAD")) {
 				t.Error("the user's merge was taken back")
 			}
 			w.sh("git merge --abort; git push -q origin :topic; git checkout -q --detach")
-			if _, err := w.Push(ctx, "", false); failureKind(err) != Conflicted {
+			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("push from no branch: %v", err)
 			}
-			if _, err := w.Pull(ctx, nil); failureKind(err) != Conflicted {
+			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("pull into no branch: %v", err)
 			}
 			w.sound()
@@ -205,7 +206,7 @@ func TestHooksOfTheRemote(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.withRemote("../up.git")
 	w.sh("mkdir -p ../up.git/hooks; printf '#!/bin/sh\\necho not on a friday; exit 1\\n' > ../up.git/hooks/pre-receive; chmod +x ../up.git/hooks/pre-receive; git commit -q --allow-empty -m two")
-	if _, err := w.Push(t.Context(), "origin", false); failureKind(err) != Failed || !strings.Contains(err.Error(), "not on a friday") {
+	if _, err := w.Push(t.Context(), "origin", false); failureKind(err) != gitcmd.Failed || !strings.Contains(err.Error(), "not on a friday") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -216,7 +217,7 @@ func TestConnectionSettings(t *testing.T) {
 		w := newWorld(t, Options{})
 		w.withRemote("../up.git")
 		w.sh("git config " + key + " false")
-		if _, err := w.Push(t.Context(), "origin", false); failureKind(err) != Unavailable || !strings.Contains(err.Error(), "credentials would be sent") {
+		if _, err := w.Push(t.Context(), "origin", false); failureKind(err) != gitcmd.Unavailable || !strings.Contains(err.Error(), "credentials would be sent") {
 			t.Errorf("%s: %v", key, err)
 		}
 		w.sh("git config --unset " + key + "; git config --global " + key + " false")

@@ -8,6 +8,7 @@ package gitrepo
 import (
 	"errors"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
@@ -17,10 +18,6 @@ import (
 var (
 	// ErrNoRepository says that a directory is in no working tree.
 	ErrNoRepository = errors.New("not a git repository")
-
-	// ErrNoGit says that there is no git command, and that what was asked for
-	// can't be done without it.
-	ErrNoGit = errors.New("the git command is not installed")
 
 	// ErrRefused says that there is a repository, but that it is not where it
 	// says, or not the user's, so that it isn't used.
@@ -37,9 +34,6 @@ type Options struct {
 	Trusted func() bool
 }
 
-// NoGit as Options.Git stands for a machine without the git command.
-const NoGit = "-"
-
 // Repo is one working tree and its repository. It is safe for concurrent use.
 type Repo struct {
 	Dir       string // top of the working tree: absolute, links resolved
@@ -47,10 +41,10 @@ type Repo struct {
 	CommonDir string // what all working trees share: refs, objects, config
 
 	o       Options
-	objects *object.Store
+	Objects *object.Store
 	configs gitconfig.Cache
 
 	index    *index.Last
 	resident resident
-	runner   runner
+	Git      *gitcmd.Git
 }

@@ -55,7 +55,7 @@ func (r *Repo) Resolve(text string) (plumbing.Hash, error) {
 	if err := CheckRevision(text); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	if _, err := r.readable(); err != nil {
+	if _, err := r.Readable(); err != nil {
 		return plumbing.ZeroHash, err
 	}
 	end := strings.IndexAny(text, "~^")
@@ -94,7 +94,7 @@ func (r *Repo) step(hash plumbing.Hash, op byte, n int, text string) (plumbing.H
 		parent, times = n, min(n, 1)
 	}
 	for range times {
-		c, err := r.objects.Commit(hash)
+		c, err := r.Objects.Commit(hash)
 		if err != nil {
 			return hash, err
 		}
@@ -133,7 +133,7 @@ func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
 			return hash, fmt.Errorf("HEAD: %w", err)
 		}
 	}
-	found, err := r.objects.CommitsWithPrefix(strings.ToLower(name))
+	found, err := r.Objects.CommitsWithPrefix(strings.ToLower(name))
 	switch {
 	case err != nil:
 		return plumbing.ZeroHash, err
@@ -157,9 +157,9 @@ func specialRef(name string) bool {
 }
 
 func (r *Repo) commitAt(hash plumbing.Hash, name string) (plumbing.Hash, error) {
-	hash, err := r.objects.Peel(hash)
+	hash, err := r.Objects.Peel(hash)
 	if err == nil {
-		_, err = r.objects.Commit(hash)
+		_, err = r.Objects.Commit(hash)
 	}
 	if errors.Is(err, object.ErrMissing) {
 		err = fmt.Errorf("%w: %q; the repository does not have that commit", ErrNoSuchRev, name)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -40,8 +41,8 @@ type LeftOut struct {
 // one that was named can't be staged, none.
 func (r *Repo) Stage(ctx context.Context, req StageRequest) (StageResult, error) {
 	for _, p := range req.Paths {
-		if p != "." && InsideRepository(p) {
-			return StageResult{}, failf(Protected, "%s belongs to the repository itself and can't be staged", shown(p))
+		if p != "." && !gitfile.ValidName(p) {
+			return StageResult{}, gitcmd.Failf(gitcmd.Protected, "%s belongs to the repository itself and can't be staged", gitcmd.Shown(p))
 		}
 	}
 	paths := req.Paths
@@ -64,9 +65,9 @@ type change struct {
 // changes lists what could be staged at or below paths, and what of that is
 // ignored.
 func (r *Repo) changes(ctx context.Context, paths []string) ([]change, error) {
-	out, err := r.git(ctx, invocation{op: "status", args: []string{"--ignored=matching"}, paths: paths})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "status", Args: []string{"--ignored=matching"}, Paths: paths})
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, r.Git.Explain(err)
 	}
 	var list []change
 	for entry := range strings.SplitSeq(string(out), "\x00") {
@@ -132,7 +133,7 @@ func (r *Repo) stage(ctx context.Context, req StageRequest, changes []change, ad
 			continue
 		}
 		if !r.known(ctx, p) {
-			return res, failf(NotFound, "%s is neither a file nor known to git; git_status shows what has changed", shown(p))
+			return res, gitcmd.Failf(gitcmd.NotFound, "%s is neither a file nor known to git; git_status shows what has changed", gitcmd.Shown(p))
 		}
 		res.Same = append(res.Same, p)
 	}
@@ -153,16 +154,16 @@ func holds(p, of string) bool {
 }
 
 // reason says why a change is not staged, nil when it is.
-func reason(c change, req StageRequest, blocked map[string]string) *Failure {
+func reason(c change, req StageRequest, blocked map[string]string) *gitcmd.Failure {
 	switch {
 	case c.what == "ignored":
-		return failf(Invalid, "%s is ignored by the rules of the repository, so it is not staged", shown(c.path))
+		return gitcmd.Failf(gitcmd.Invalid, "%s is ignored by the rules of the repository, so it is not staged", gitcmd.Shown(c.path))
 	case strings.HasSuffix(c.path, "/"):
-		return failf(Invalid, "%s is a repository of its own, so its files are not staged here", shown(c.path))
+		return gitcmd.Failf(gitcmd.Invalid, "%s is a repository of its own, so its files are not staged here", gitcmd.Shown(c.path))
 	case c.what == "added" && workspace.Sensitive(c.path) && (req.Allowed == nil || !req.Allowed(c.path)):
-		return failf(Sensitive, "%s may hold secrets and is not in the repository yet, so it is not staged; the user can stage it, or allow it with sidecar.sensitive.allow", shown(c.path))
+		return gitcmd.Failf(gitcmd.Sensitive, "%s may hold secrets and is not in the repository yet, so it is not staged; the user can stage it, or allow it with sidecar.sensitive.allow", gitcmd.Shown(c.path))
 	case blocked[c.path] != "":
-		return failf(Unavailable, "%s goes through the filter %s, which only the repository's own settings define; without it, what is staged would be damaged; %s", shown(c.path), shown(blocked[c.path]), trustHint)
+		return gitcmd.Failf(gitcmd.Unavailable, "%s goes through the filter %s, which only the repository's own settings define; without it, what is staged would be damaged; %s", gitcmd.Shown(c.path), gitcmd.Shown(blocked[c.path]), gitcmd.TrustHint)
 	}
 	return nil
 }
@@ -170,14 +171,14 @@ func reason(c change, req StageRequest, blocked map[string]string) *Failure {
 // filtered finds the changes whose content would have to go through a filter
 // that doesn't run.
 func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]string, error) {
-	if r.trusted() || len(changes) == 0 {
+	if r.Git.Trusted() || len(changes) == 0 {
 		return nil, nil
 	}
-	conf, err := r.settings(ctx)
+	conf, err := r.Git.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own := conf.ownFilters()
+	own := conf.OwnFilters()
 	if len(own) == 0 {
 		return nil, nil
 	}
@@ -187,9 +188,9 @@ func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]strin
 			in.WriteString(c.path + "\x00")
 		}
 	}
-	out, err := r.git(ctx, invocation{op: "attributes", args: []string{"filter"}, stdin: []byte(in.String())})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "attributes", Args: []string{"filter"}, Stdin: []byte(in.String())})
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, r.Git.Explain(err)
 	}
 	blocked := map[string]string{}
 	for f := range slices.Chunk(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), 3) {
@@ -205,7 +206,7 @@ func (r *Repo) known(ctx context.Context, p string) bool {
 	if gitfile.Exists(r.abs(p)) {
 		return true
 	}
-	out, err := r.git(ctx, invocation{op: "list-files", paths: []string{p}})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-files", Paths: []string{p}})
 	return err == nil && len(out) > 0
 }
 
@@ -215,6 +216,6 @@ func (r *Repo) addToIndex(ctx context.Context, files []change, env ...string) er
 	for _, c := range files {
 		in.WriteString(c.path + "\x00")
 	}
-	_, err := r.git(ctx, invocation{op: "stage", stdin: []byte(in.String()), env: env})
-	return r.explain(err)
+	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "stage", Stdin: []byte(in.String()), Env: env})
+	return r.Git.Explain(err)
 }

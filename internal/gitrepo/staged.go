@@ -1,6 +1,10 @@
 package gitrepo
 
 import (
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
+
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -23,7 +27,7 @@ type side struct {
 type pair struct {
 	path     string
 	from     string // of a rename: the old path
-	score    int    // of a rename: how much is the same, of maxScore
+	score    int    // of a rename: how much is the same, of rename.MaxScore
 	old, new side
 }
 
@@ -53,7 +57,7 @@ type inTree plumbing.Hash
 func (t inTree) known() (plumbing.Hash, bool) { return plumbing.Hash(t), true }
 
 func (t inTree) list(r *Repo) ([]treeItem, error) {
-	entries, err := r.objects.Tree(plumbing.Hash(t))
+	entries, err := r.Objects.Tree(plumbing.Hash(t))
 	if err != nil {
 		return nil, err
 	}
@@ -184,4 +188,34 @@ func (c *comparer) item(path string, x, y treeItem) error {
 		c.pairs = append(c.pairs, p)
 	}
 	return nil
+}
+
+// renames joins pairs that are renames. The list stays in the order of paths.
+func (r *Repo) renames(pairs []pair) ([]pair, error) {
+	var gone, added []rename.File
+	var goneAt, addedAt []int
+	for i, p := range pairs {
+		switch {
+		case p.new.mode == 0:
+			gone, goneAt = append(gone, rename.File{Path: p.path, Mode: p.old.mode, Hash: p.old.hash}), append(goneAt, i)
+		case p.old.mode == 0:
+			added, addedAt = append(added, rename.File{Path: p.path, Mode: p.new.mode, Hash: p.new.hash}), append(addedAt, i)
+		}
+	}
+	found, err := rename.Find(gone, added, func(i int, gone bool) ([]byte, error) {
+		if gone {
+			return r.content(pairs[goneAt[i]].path, pairs[goneAt[i]].old)
+		}
+		return r.content(pairs[addedAt[i]].path, pairs[addedAt[i]].new)
+	})
+	if err != nil || len(found) == 0 {
+		return pairs, err
+	}
+	out := slices.Clone(pairs)
+	for _, f := range found {
+		from, to := &out[goneAt[f.Old]], &out[addedAt[f.New]]
+		to.from, to.old, to.score = from.path, from.old, f.Score
+		from.path = ""
+	}
+	return slices.DeleteFunc(out, func(p pair) bool { return p.path == "" }), nil
 }

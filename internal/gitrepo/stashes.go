@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // Stash is changes that were put away.
@@ -22,9 +24,9 @@ func (r *Repo) Stashes(ctx context.Context) ([]Stash, error) {
 	if hash, err := r.resolveRev(ctx, "refs/stash"); err != nil || hash == "" {
 		return list, err
 	}
-	out, err := r.git(ctx, invocation{op: "stash-list"})
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "stash-list"})
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, r.Git.Explain(err)
 	}
 	for entry := range strings.SplitSeq(string(out), "\x00\x00") {
 		f := strings.Split(entry, "\x00")
@@ -32,7 +34,7 @@ func (r *Repo) Stashes(ctx context.Context) ([]Stash, error) {
 			continue
 		}
 		seconds, _ := strconv.ParseInt(f[1], 10, 64)
-		list = append(list, Stash{Index: len(list), Message: shown(f[2]), Time: time.Unix(seconds, 0).UTC()})
+		list = append(list, Stash{Index: len(list), Message: gitcmd.Shown(f[2]), Time: time.Unix(seconds, 0).UTC()})
 	}
 	return list, nil
 }
@@ -41,38 +43,38 @@ func (r *Repo) Stashes(ctx context.Context) ([]Stash, error) {
 // It fails with Conflicted when there are none.
 func (r *Repo) StashPush(ctx context.Context, message, below string) (note string, err error) {
 	if strings.ContainsAny(message, "\x00\n") {
-		return "", failf(Invalid, "message: must be one line")
+		return "", gitcmd.Failf(gitcmd.Invalid, "message: must be one line")
 	}
 	if what := r.busy(); what != "" {
-		return "", failf(Conflicted, "%s is in progress; finish or abort it first", what)
+		return "", gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
 	}
 	if head, err := r.Head(ctx); err != nil {
 		return "", err
 	} else if head == "" { // git says nothing at all then
-		return "", failf(Conflicted, "there is no commit yet, and changes are put away against one; make a first commit")
+		return "", gitcmd.Failf(gitcmd.Conflicted, "there is no commit yet, and changes are put away against one; make a first commit")
 	}
 	before, err := r.resolveRev(ctx, "refs/stash")
 	if err != nil {
 		return "", err
 	}
-	c := invocation{op: "stash-push", hooks: true}
+	c := gitcmd.Invocation{Op: "stash-push", Hooks: true}
 	if message != "" {
-		c.args = []string{"--message=" + message}
+		c.Args = []string{"--message=" + message}
 	}
 	if below != "" && below != "." {
-		c.paths = []string{below}
+		c.Paths = []string{below}
 	}
-	if _, err := r.git(ctx, c); err != nil {
-		return "", r.explain(err)
+	if _, err := r.Git.Run(ctx, c); err != nil {
+		return "", r.Git.Explain(err)
 	}
 	after, err := r.resolveRev(ctx, "refs/stash")
 	if err != nil {
 		return "", err
 	}
 	if before == after {
-		return "", failf(Conflicted, "there are no changes of tracked files to put away; new files stay where they are")
+		return "", gitcmd.Failf(gitcmd.Conflicted, "there are no changes of tracked files to put away; new files stay where they are")
 	}
-	return r.silenced(ctx, "stash-push"), nil
+	return r.Git.Silenced(ctx, "stash-push"), nil
 }
 
 // StashApply brings a stash back, and drops it after that when pop is set. It
@@ -85,21 +87,21 @@ func (r *Repo) StashApply(ctx context.Context, index int, pop bool) (note string
 	if err := r.noConflicts(ctx); err != nil {
 		return "", err
 	}
-	if _, err := r.git(ctx, invocation{op: op, args: []string{stashName(index)}, hooks: true}); err != nil {
-		var exit *exitError
-		var conflict *Failure
-		if errors.As(err, &exit) && errors.As(r.noConflicts(ctx), &conflict) && conflict.Kind == Conflicted {
-			return "", failf(Conflicted, "%s came back with conflicts, and is kept; %s", stashName(index), conflict.Text)
+	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: op, Args: []string{stashName(index)}, Hooks: true}); err != nil {
+		var exit *gitcmd.ExitError
+		var conflict *gitcmd.Failure
+		if errors.As(err, &exit) && errors.As(r.noConflicts(ctx), &conflict) && conflict.Kind == gitcmd.Conflicted {
+			return "", gitcmd.Failf(gitcmd.Conflicted, "%s came back with conflicts, and is kept; %s", stashName(index), conflict.Text)
 		}
-		return "", r.explain(err)
+		return "", r.Git.Explain(err)
 	}
-	return r.silenced(ctx, op), nil
+	return r.Git.Silenced(ctx, op), nil
 }
 
 // StashDrop throws a stash away.
 func (r *Repo) StashDrop(ctx context.Context, index int) error {
-	_, err := r.git(ctx, invocation{op: "stash-drop", args: []string{stashName(index)}, hooks: true})
-	return r.explain(err)
+	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "stash-drop", Args: []string{stashName(index)}, Hooks: true})
+	return r.Git.Explain(err)
 }
 
 func stashName(index int) string { return fmt.Sprintf("stash@{%d}", index) }

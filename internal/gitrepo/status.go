@@ -50,7 +50,7 @@ func (r *Repo) Status(ctx context.Context, o StatusOptions) (*Status, error) {
 
 // status is Status in this process.
 func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
-	conf, err := r.readable()
+	conf, err := r.Readable()
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Repo) treeOf(commit plumbing.Hash) (plumbing.Hash, error) {
 	if commit.IsZero() {
 		return plumbing.ZeroHash, nil
 	}
-	c, err := r.objects.Commit(commit)
+	c, err := r.Objects.Commit(commit)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}

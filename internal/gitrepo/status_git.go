@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 )
 
 // statusByGit is Status by the git command, for what is not read in process:
@@ -12,11 +14,11 @@ import (
 // because git would take settings from there.
 func (r *Repo) statusByGit(ctx context.Context, o StatusOptions, why error) (*Status, error) {
 	words := [...]string{UntrackedNormal: "normal", UntrackedAll: "all", UntrackedNone: "no"}
-	c := invocation{op: "status-lines", args: []string{"--untracked-files=" + words[o.Untracked]}}
+	c := gitcmd.Invocation{Op: "status-lines", Args: []string{"--untracked-files=" + words[o.Untracked]}}
 	if o.Below != "" && o.Below != "." {
-		c.paths = []string{o.Below}
+		c.Paths = []string{o.Below}
 	}
-	out, err := r.git(ctx, c)
+	out, err := r.Git.Run(ctx, c)
 	if err != nil {
 		return nil, r.insteadOf(why, err)
 	}
@@ -32,7 +34,7 @@ func (r *Repo) statusByGit(ctx context.Context, o StatusOptions, why error) (*St
 
 // insteadOf is the error of a run of git that was to do what the process can't.
 func (r *Repo) insteadOf(why, err error) error {
-	return fmt.Errorf("%w, and by the git command: %w", why, r.explain(err))
+	return fmt.Errorf("%w, and by the git command: %w", why, r.Git.Explain(err))
 }
 
 // parseStatus reads what git status --porcelain=v1 --branch -z prints.
@@ -42,7 +44,7 @@ func parseStatus(out string) (*Status, error) {
 	for i := 0; i < len(fields); i++ {
 		line := fields[i]
 		if len(line) < 4 || line[2] != ' ' {
-			return nil, fmt.Errorf("git status printed %q", shown(line))
+			return nil, fmt.Errorf("git status printed %q", gitcmd.Shown(line))
 		}
 		path := line[3:]
 		switch line[:2] {

@@ -7,7 +7,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -119,7 +118,7 @@ func (w *sweeper) inside(up workspace.StatDir, name []byte, path string, rules w
 		return false // as git does: what can't be read is passed over
 	}
 	defer dir.Close()
-	if text, err := dir.ReadFile([]byte(".gitignore\x00"), maxPattern); err == nil {
+	if text, err := dir.ReadFile([]byte(".gitignore\x00"), MaxPattern); err == nil {
 		rules.AddFile(text)
 	}
 	list, err := dir.List(nil)
@@ -169,13 +168,10 @@ func (w *sweeper) isRepo(path string) bool {
 	return err == nil && gitfile.IsGitDir(target)
 }
 
-// maxPattern bounds a file of patterns, in bytes.
-const maxPattern = 1 << 20
-
 // inherit takes the rules of the directory above, as they apply in this one.
 func (d *sweepDir) inherit(s *sweep) {
 	if d.up == nil {
-		d.rules = s.r.standardRules()
+		d.rules = s.r.IgnoreRules()
 		return
 	}
 	name := d.name[:len(d.name)-1]
@@ -197,38 +193,12 @@ func (d *sweepDir) ownRules(s *sweep) {
 // patterns reads a file of patterns, from the index when it is left out of the
 // working tree.
 func (s *sweep) patterns(path string) ([]byte, error) {
-	text, err := gitfile.ReadNoFollow(s.r.Dir+"/"+path, maxPattern)
+	text, err := gitfile.ReadNoFollow(s.r.Dir+"/"+path, MaxPattern)
 	if err == nil || !gitfile.Missing(err) {
 		return text, err
 	}
 	if i, ok := s.index.Find(path); ok && s.index.At(i).Extended()&index.FlagSkipWorktree != 0 {
-		return s.r.objects.ReadType(plumbing.BlobObject, s.index.At(i).Hash())
+		return s.r.Objects.ReadType(plumbing.BlobObject, s.index.At(i).Hash())
 	}
 	return nil, err
-}
-
-// standardRules are the rules that are no file of the working tree.
-func (r *Repo) standardRules() workspace.GitRules {
-	var rules workspace.GitRules
-	conf, err := r.config()
-	if err != nil {
-		return rules
-	}
-	files := r.excludeFiles(conf)
-	if text, err := gitfile.ReadSmall(files[0], maxPattern); err == nil {
-		rules.AddUser(text)
-	}
-	if text, err := gitfile.ReadSmall(files[1], maxPattern); err == nil {
-		rules.AddExclude(text)
-	}
-	return rules
-}
-
-// excludeFiles are the user's own ignore file and the repository's.
-func (r *Repo) excludeFiles(conf gitconfig.Values) []string {
-	user := gitconfig.UserFile("ignore")
-	if file := conf["core.excludesfile"]; file != "" {
-		user = gitfile.Resolve(gitconfig.ExpandHome(file), r.Dir)
-	}
-	return []string{user, r.CommonDir + "/info/exclude"}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
@@ -47,7 +48,7 @@ var stageCases = []struct {
 	name, setup, like string
 	req               StageRequest
 	files, left       string
-	fails             Kind
+	fails             gitcmd.Kind
 	trusted           bool
 }{
 	{name: "everything", setup: "echo x >> a.txt; rm b.txt; echo n > new.txt; mkdir d; echo n > d/e.txt", like: "git add -A", files: "modified a.txt, deleted b.txt, added d/e.txt, added new.txt"},
@@ -56,11 +57,11 @@ var stageCases = []struct {
 	{name: "a directory", setup: "mkdir d; echo 1 > d/1; echo 2 > d/2; echo x >> a.txt", req: StageRequest{Paths: []string{"d"}}, like: "git add d", files: "added d/1, added d/2"},
 	{name: "below a directory", setup: "mkdir d; echo 1 > d/1; echo x >> a.txt", req: StageRequest{Below: "d"}, like: "git add d", files: "added d/1"},
 	{name: "unchanged", req: StageRequest{Paths: []string{"a.txt"}}, like: "true"},
-	{name: "missing", req: StageRequest{Paths: []string{"nope"}}, like: "true", fails: NotFound},
-	{name: "one of two is missing", setup: "echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", "nope"}}, like: "true", fails: NotFound},
-	{name: "the repository itself", req: StageRequest{Paths: []string{".git/config"}}, like: "true", fails: Protected},
+	{name: "missing", req: StageRequest{Paths: []string{"nope"}}, like: "true", fails: gitcmd.NotFound},
+	{name: "one of two is missing", setup: "echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", "nope"}}, like: "true", fails: gitcmd.NotFound},
+	{name: "the repository itself", req: StageRequest{Paths: []string{".git/config"}}, like: "true", fails: gitcmd.Protected},
 	{name: "the top by name", setup: "echo x >> a.txt", req: StageRequest{Paths: []string{"."}}, like: "git add .", files: "modified a.txt"},
-	{name: "ignored", setup: "echo '*.log' > .gitignore; git add .gitignore; echo x > x.log", req: StageRequest{Paths: []string{"x.log"}}, like: "true", fails: Invalid},
+	{name: "ignored", setup: "echo '*.log' > .gitignore; git add .gitignore; echo x > x.log", req: StageRequest{Paths: []string{"x.log"}}, like: "true", fails: gitcmd.Invalid},
 	{name: "ignored below a directory", setup: "echo '*.log' > .gitignore; mkdir d; echo x > d/x.log; echo y > d/y", req: StageRequest{Paths: []string{"d"}}, like: "git add d", files: "added d/y"},
 	{name: "a file that becomes a directory", setup: "rm a.txt; mkdir a.txt; echo x > a.txt/x", like: "git add -A", files: "deleted a.txt, added a.txt/x"},
 	{name: "a directory that becomes a file", setup: "mkdir d; echo 1 > d/1; git add d; git commit -qm d; rm -r d; echo f > d", like: "git add -A", files: "deleted d/1, added d"},
@@ -72,21 +73,21 @@ var stageCases = []struct {
 	{name: "a conflict that is resolved", setup: "git switch -q -c o; echo o > a.txt; git commit -qam o; git switch -q master; echo m > a.txt; git commit -qam m; git merge -q o || true; echo r > a.txt", like: "git add -A", files: "resolved a.txt"},
 	{name: "intended", setup: "echo n > new; git add -N new", like: "git add -A", files: "added new"},
 	{name: "a secret among all", setup: "echo S=1 > .env; echo x >> a.txt", like: "git add a.txt", files: "modified a.txt", left: ".env"},
-	{name: "a secret by name", setup: "echo S=1 > .env; echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", ".env"}}, like: "true", fails: Sensitive},
+	{name: "a secret by name", setup: "echo S=1 > .env; echo x >> a.txt", req: StageRequest{Paths: []string{"a.txt", ".env"}}, like: "true", fails: gitcmd.Sensitive},
 	{name: "a secret that is tracked", setup: "echo S=1 > .env; git add .env; git commit -qm e; echo S=2 > .env", req: StageRequest{Paths: []string{".env"}}, like: "git add .env", files: "modified .env"},
 	{name: "a secret that is allowed", setup: "echo S=1 > .env", req: StageRequest{Allowed: func(p string) bool { return p == ".env" }}, like: "git add .env", files: "added .env"},
 	{name: "a repository within", setup: "git init -q sub; (cd sub; echo 1 > 1; git add .; git commit -qm 1); echo x >> a.txt", like: "git add a.txt", files: "modified a.txt", left: "sub/"},
 	{name: "a submodule", setup: "git -c protocol.file.allow=always submodule --quiet add \"$PWD\" sub; git commit -qm s; (cd sub; git commit -q --allow-empty -m more)", like: "git add sub", files: "modified sub"},
 	{name: "a filter of the repository among all", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt; echo x > b.txt", like: "git add b.txt", files: "modified b.txt", left: "a.txt"},
-	{name: "a filter of the repository by name", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "true", fails: Unavailable},
+	{name: "a filter of the repository by name", setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", req: StageRequest{Paths: []string{"a.txt"}}, like: "true", fails: gitcmd.Unavailable},
 	{name: "a filter of the repository, trusted", trusted: true, setup: "git config filter.x.clean rev; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
 	{name: "a filter of the user", setup: "git config --global filter.x.clean rev; git config --global filter.x.required true; echo 'a.txt filter=x' > .git/info/attributes; echo abc > a.txt", like: "git add -A", files: "modified a.txt"},
 	{name: "a linked working tree", setup: "mv ../work ../main; git -C ../main worktree add -q ../work; cd ../work; echo x >> a.txt", like: "git add -A", files: "modified a.txt"},
 	{name: "a split index", setup: "git update-index --split-index; echo x >> a.txt", like: "git add -A", files: "modified a.txt"},
 	{name: "sha256", setup: "rm -rf .git; git init -q --object-format=sha256; git add b.txt; git commit -qm 1; echo x > a.txt", like: "git add -A", files: "added a.txt"},
 	{name: "no commit yet", setup: "rm -rf .git; git init -q", like: "git add -A", files: "added a.txt, added b.txt"},
-	{name: "a lock", setup: "echo x >> a.txt; touch .git/index.lock", like: "true", fails: Conflicted},
-	{name: "a damaged index", setup: "echo x >> a.txt; printf garbage-garbage > .git/index", like: "true", fails: Failed},
+	{name: "a lock", setup: "echo x >> a.txt; touch .git/index.lock", like: "true", fails: gitcmd.Conflicted},
+	{name: "a damaged index", setup: "echo x >> a.txt; printf garbage-garbage > .git/index", like: "true", fails: gitcmd.Failed},
 }
 
 // TestStage compares with git add on a copy of the same repository.

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 )
 
@@ -67,7 +67,7 @@ func textOf(path string, info fs.FileInfo) string {
 	if !info.Mode().IsRegular() {
 		return ""
 	}
-	target, err := gitrepo.Pointer(path)
+	target, err := gitcmd.Pointer(path)
 	if err != nil {
 		return "unreadable"
 	}
@@ -155,7 +155,7 @@ func (s *state) hazard(a Area, path string, info fs.FileInfo) *hazard {
 	switch {
 	case info.IsDir() && known:
 		// Its settings and hooks could not be changed, and this can't be kept from being made.
-		if why := gitrepo.StrangeCommon(path); why != "" {
+		if why := gitcmd.StrangeCommon(path); why != "" {
 			return &hazard{path, "commondir", info, why}
 		}
 		return nil
@@ -173,7 +173,7 @@ func (s *state) hazard(a Area, path string, info fs.FileInfo) *hazard {
 	target := path
 	if info.Mode().IsRegular() {
 		var err error
-		if target, err = gitrepo.Pointer(path); err != nil {
+		if target, err = gitcmd.Pointer(path); err != nil {
 			return nil // git stops at it
 		}
 	}
@@ -190,10 +190,10 @@ func (s *state) hazard(a Area, path string, info fs.FileInfo) *hazard {
 // why says what is hazardous in a git directory, or in the one whose settings
 // hold for it.
 func (s *state) why(a Area, path string) string {
-	if why := gitrepo.Hazard(path, a.Dir); why != "" {
+	if why := gitcmd.Hazard(path, a.Dir); why != "" {
 		return why
 	}
-	common := gitrepo.CommonDir(path)
+	common := gitcmd.CommonDir(path)
 	info, err := os.Stat(common)
 	if common == path || err != nil {
 		return ""
@@ -201,7 +201,7 @@ func (s *state) why(a Area, path string) string {
 	if known, _ := s.has(common, info); known {
 		return ""
 	}
-	return gitrepo.Hazard(common, a.Dir)
+	return gitcmd.Hazard(common, a.Dir)
 }
 
 func within(path, dir string) bool {

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -228,11 +228,11 @@ func (s side) peer(branch string) {
 func TestBesideGit(t *testing.T) {
 	slow.Test(t)
 	for i, c := range conditions {
-		for _, program := range []string{"", gitrepo.NoGit} {
+		for _, program := range []string{"", gitcmd.NoGit} {
 			if program != "" && !c.alone && !*everything {
 				continue
 			}
-			t.Run(c.name+map[string]string{"": "", gitrepo.NoGit: ", no git"}[program], func(t *testing.T) {
+			t.Run(c.name+map[string]string{"": "", gitcmd.NoGit: ", no git"}[program], func(t *testing.T) {
 				theirs := newSide(t, c.make, i%2 == 0)
 				ours := newSide(t, c.make, i%2 == 0)
 				list := Tools(deps(gitrepo.Options{Git: program}))
@@ -241,7 +241,7 @@ func TestBesideGit(t *testing.T) {
 				// done runs a tool and reports whether there was what it needs.
 				done := func(tool, args string) (tools.Result, error, bool) {
 					res, err := run(t, list, files, tool, args)
-					if program == gitrepo.NoGit && err != nil && tools.AsError(err).Code == tools.Unavailable && strings.Contains(err.Error(), "git command") {
+					if program == gitcmd.NoGit && err != nil && tools.AsError(err).Code == tools.Unavailable && strings.Contains(err.Error(), "git command") {
 						return res, err, false
 					}
 					did++

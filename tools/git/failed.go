@@ -4,28 +4,28 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // codes are the codes of the kinds of failure.
-var codes = map[gitrepo.Kind]tools.Code{
-	gitrepo.Failed:      tools.CommandFailed,
-	gitrepo.Invalid:     tools.InvalidArguments,
-	gitrepo.NotFound:    tools.NotFound,
-	gitrepo.Exists:      tools.AlreadyExists,
-	gitrepo.Conflicted:  tools.Conflict,
-	gitrepo.Unavailable: tools.Unavailable,
-	gitrepo.Sensitive:   tools.SensitivePath,
-	gitrepo.Protected:   tools.ProtectedPath,
-	gitrepo.Outside:     tools.OutsideWorkspace,
-	gitrepo.TooMuch:     tools.TooLarge,
-	gitrepo.TimedOut:    tools.Timeout,
+var codes = map[gitcmd.Kind]tools.Code{
+	gitcmd.Failed:      tools.CommandFailed,
+	gitcmd.Invalid:     tools.InvalidArguments,
+	gitcmd.NotFound:    tools.NotFound,
+	gitcmd.Exists:      tools.AlreadyExists,
+	gitcmd.Conflicted:  tools.Conflict,
+	gitcmd.Unavailable: tools.Unavailable,
+	gitcmd.Sensitive:   tools.SensitivePath,
+	gitcmd.Protected:   tools.ProtectedPath,
+	gitcmd.Outside:     tools.OutsideWorkspace,
+	gitcmd.TooMuch:     tools.TooLarge,
+	gitcmd.TimedOut:    tools.Timeout,
 }
 
 // failed gives an error of what git was run for its code.
 func failed(err error) error {
-	var f *gitrepo.Failure
+	var f *gitcmd.Failure
 	if errors.As(err, &f) {
 		return tools.Errorf(codes[f.Kind], "%s", f.Text)
 	}

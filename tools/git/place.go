@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -139,7 +140,7 @@ func asError(err error) error {
 		{gitrepo.ErrRefused, tools.Unavailable, "tell the user"},
 		{gitrepo.ErrRevision, tools.InvalidArguments, ""},
 		{gitrepo.ErrNoSuchRev, tools.NotFound, ""},
-		{gitrepo.ErrNoGit, tools.Unavailable, "ask the user to install git, 2.34 or newer"},
+		{gitcmd.ErrNoGit, tools.Unavailable, "ask the user to install git, 2.34 or newer"},
 		{gitfile.ErrUnsupported, tools.Unavailable, "tell the user"},
 		{gitfile.ErrCorrupt, tools.Unavailable, "tell the user"},
 	} {

@@ -82,6 +82,7 @@ func ReadAll(f *os.File, limit int64) ([]byte, error) {
 	return data, err
 }
 
+// Resolve makes a path that may be relative to base absolute.
 func Resolve(path, base string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -89,6 +90,7 @@ func Resolve(path, base string) string {
 	return filepath.Join(base, path)
 }
 
+// SameFile reports whether two paths, links followed, lead to one file.
 func SameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
@@ -124,6 +126,7 @@ func Within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
+// Exists reports whether there is a file, a link not followed.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

@@ -36,6 +36,7 @@ func StampFile(path string) Stamp {
 	return stampOf(info)
 }
 
+// StampedFile is a file and its stamp when it was read.
 type StampedFile struct {
 	Path  string
 	Stamp Stamp

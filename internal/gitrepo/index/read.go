@@ -98,6 +98,7 @@ type RawEntry struct {
 // NameAt is the name of an entry.
 func (x *Raw) NameAt(i int) string { return x.places[i].name }
 
+// At is the entry i, 0 ≤ i < Len.
 func (x *Raw) At(i int) RawEntry {
 	p := &x.places[i]
 	return RawEntry{p.name, x.data[p.at:]}
@@ -117,13 +118,23 @@ func (x *Raw) all(yield func(RawEntry) bool) {
 	}
 }
 
-func (e RawEntry) word(i int) uint32       { return binary.BigEndian.Uint32(e.b[4*i:]) }
+func (e RawEntry) word(i int) uint32 { return binary.BigEndian.Uint32(e.b[4*i:]) }
+func (e RawEntry) flags() uint16     { return binary.BigEndian.Uint16(e.b[entryFlags:]) }
+
+// Mode is the file's mode.
 func (e RawEntry) Mode() filemode.FileMode { return filemode.FileMode(e.word(6)) }
-func (e RawEntry) Size() uint32            { return e.word(9) }
-func (e RawEntry) Hash() plumbing.Hash     { return plumbing.Hash(e.b[entryHash:entryFlags]) }
-func (e RawEntry) flags() uint16           { return binary.BigEndian.Uint16(e.b[entryFlags:]) }
-func (e RawEntry) Stage() int              { return int(e.flags() & flagStage >> 12) }
-func (e RawEntry) AssumeValid() bool       { return e.flags()&flagAssumeValid != 0 }
+
+// Size is the file's size in bytes, modulo 2³².
+func (e RawEntry) Size() uint32 { return e.word(9) }
+
+// Hash names the blob.
+func (e RawEntry) Hash() plumbing.Hash { return plumbing.Hash(e.b[entryHash:entryFlags]) }
+
+// Stage is 0, or 1 to 3 for the sides of a conflict.
+func (e RawEntry) Stage() int { return int(e.flags() & flagStage >> 12) }
+
+// AssumeValid reports whether the file counts as unchanged.
+func (e RawEntry) AssumeValid() bool { return e.flags()&flagAssumeValid != 0 }
 
 // Extended are the flags of version 3 and later.
 func (e RawEntry) Extended() uint16 {

@@ -15,6 +15,7 @@ func SetStat(e *gitindex.Entry, info fs.FileInfo) {
 	}
 }
 
+// SetStatT is SetStat of the system's own stat data.
 func SetStatT(e *gitindex.Entry, st *syscall.Stat_t) {
 	e.ModifiedAt, e.CreatedAt = time.Unix(st.Mtim.Unix()), time.Unix(st.Ctim.Unix())
 	e.Dev, e.Inode, e.UID, e.GID, e.Size = uint32(st.Dev), uint32(st.Ino), st.Uid, st.Gid, uint32(st.Size)

@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"errors"
@@ -39,7 +39,7 @@ func Hazard(gitDir, within string) string {
 		}
 		for _, s := range list {
 			if hazardous(s, gitDir, within) {
-				return "its setting " + shown(s.Key)
+				return "its setting " + Shown(s.Key)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func Hazard(gitDir, within string) string {
 	}
 	for _, e := range hooks {
 		if !strings.HasSuffix(e.Name(), ".sample") {
-			return "its hook " + shown(e.Name())
+			return "its hook " + Shown(e.Name())
 		}
 	}
 	return ""

@@ -1,4 +1,4 @@
-package gitrepo
+package worktree
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
@@ -70,7 +71,7 @@ type ScanOptions struct {
 // differ, those that are new included unless an ignore rule excludes them,
 // sorted by name. It follows no links and enters no repository inside.
 // Submodules are passed over.
-func (r *Repo) Scan(ctx context.Context, dir string, x *index.Index, o ScanOptions) ([]Found, error) {
+func Scan(ctx context.Context, r *gitrepo.Repo, dir string, x *index.Index, o ScanOptions) ([]Found, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (r *Repo) Scan(ctx context.Context, dir string, x *index.Index, o ScanOptio
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &scan{ctx: ctx, root: root, entries: x.Entries, o: o, slots: make(chan struct{}, max(o.Workers-1, 0))}
-	err = s.dir(place{".", r.standardRules(), false}, 0, len(x.Entries))
+	err = s.dir(place{".", r.IgnoreRules(), false}, 0, len(x.Entries))
 	s.work.Wait()
 	if err = errors.Join(err, s.err); err != nil {
 		return nil, err
@@ -281,7 +282,7 @@ func (s *scan) patterns(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gitfile.ReadAll(f, maxPattern)
+	return gitfile.ReadAll(f, gitrepo.MaxPattern)
 }
 
 // hasFile reports whether a list has a regular file of that name.
@@ -368,4 +369,8 @@ func (s *scan) read(name string, e fs.DirEntry) (f Found, ok bool, err error) {
 	}
 	f.Hash = plumbing.Hash(h.Sum(nil))
 	return f, true, nil
+}
+
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

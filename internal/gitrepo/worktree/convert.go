@@ -1,16 +1,14 @@
-package gitrepo
+package worktree
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
@@ -31,8 +29,8 @@ type Conversion struct {
 // Conversions looks at the settings of the repository and at the attributes in
 // want, the files of a tree. It errs on the safe side: a rule that is not
 // understood converts.
-func (r *Repo) Conversions(want *index.Index) Conversion {
-	conf, err := r.readable()
+func Conversions(r *gitrepo.Repo, want *index.Index) Conversion {
+	conf, err := r.Readable()
 	if err != nil {
 		return Conversion{Plumbing: err}
 	}
@@ -52,7 +50,7 @@ func (r *Repo) Conversions(want *index.Index) Conversion {
 	}
 	crlf := strings.EqualFold(conf["core.eol"], "crlf")
 	var patterns []string
-	texts, err := r.attributeTexts(conf, want)
+	texts, err := attributeTexts(r, conf, want)
 	if err != nil {
 		return Conversion{Needed: all}
 	}
@@ -82,7 +80,7 @@ func (r *Repo) Conversions(want *index.Index) Conversion {
 func all(string) bool { return true }
 
 // attributeTexts reads the files of attributes that apply to a tree.
-func (r *Repo) attributeTexts(conf gitconfig.Values, want *index.Index) ([]string, error) {
+func attributeTexts(r *gitrepo.Repo, conf gitconfig.Values, want *index.Index) ([]string, error) {
 	var texts []string
 	for i := range want.Entries {
 		e := want.Entries[i]
@@ -140,8 +138,4 @@ func attributeLine(line string, conf gitconfig.Values, crlf bool) (pattern strin
 		}
 	}
 	return pattern, false
-}
-
-func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -1,4 +1,4 @@
-package gitrepo
+package worktree
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
@@ -25,7 +26,7 @@ import (
 // else from the objects: later edits of that tree don't show through. It
 // implements workspace.Lower.
 type Snapshot struct {
-	r         *Repo
+	r         *gitrepo.Repo
 	ctx       context.Context // of the git command, where files need it
 	from      string
 	racy      int64
@@ -46,8 +47,8 @@ type SnapshotOptions struct {
 	Made      time.Time              // the time of files whose own is not known
 }
 
-// Snapshot returns the files of x, which must not be changed any more.
-func (r *Repo) Snapshot(ctx context.Context, x *index.Index, o SnapshotOptions) *Snapshot {
+// NewSnapshot returns the files of x, which must not be changed any more.
+func NewSnapshot(ctx context.Context, r *gitrepo.Repo, x *index.Index, o SnapshotOptions) *Snapshot {
 	s := &Snapshot{r: r, ctx: ctx, from: o.From, racy: o.Racy, made: o.Made, entries: x.Entries, converted: o.Converted}
 	if o.FromIndex != nil {
 		s.sources = sources(x.Entries, o.FromIndex.Entries)
@@ -110,7 +111,7 @@ func (s *Snapshot) Readlink(i int) (string, error) {
 func (s *Snapshot) object(i int) ([]byte, error) {
 	e := s.entries[i]
 	if e.Mode != filemode.Symlink && s.converted != nil && s.converted(e.Name) {
-		return s.r.Smudged(s.ctx, e.Name, e.Hash)
+		return Smudged(s.ctx, s.r, e.Name, e.Hash)
 	}
 	return s.r.Blob(e.Hash)
 }

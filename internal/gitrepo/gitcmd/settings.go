@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"context"
@@ -15,56 +15,56 @@ import (
 // setting is one line of git's configuration. The section and the last part of
 // the key are in lower case.
 type setting struct {
-	key, value string
+	Key, value string
 	own        bool   // the repository's own, not the user's or the machine's
 	file       string // where it stands
 }
 
-// settings are all that hold for a repository; of equal keys the last counts.
-type settings []setting
+// Settings are all that hold for a repository; of equal keys the last counts.
+type Settings []setting
 
 // runner is what running git needs to remember of a repository.
 type runner struct {
 	mu      sync.Mutex
 	checked string // the git command whose version is known to do
 
-	list  settings
-	files map[string]gitfile.Stamp // what list was read from; nil: it must be read anew
+	list  Settings
+	files map[string]gitfile.Stamp // what list was read from; nil: it must be read again
 }
 
-// settings returns the configuration as git sees it. It is read anew when one
+// Settings returns the configuration as git sees it. It is read anew when one
 // of its files has changed.
-func (r *Repo) settings(ctx context.Context) (settings, error) {
-	bin, err := r.binary(ctx)
+func (g *Git) Settings(ctx context.Context) (Settings, error) {
+	bin, err := g.binary(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.runner.mu.Lock()
-	defer r.runner.mu.Unlock()
-	if r.runner.current() {
-		return r.runner.list, nil
+	g.runner.mu.Lock()
+	defer g.runner.mu.Unlock()
+	if g.runner.current() {
+		return g.runner.list, nil
 	}
 	files := map[string]gitfile.Stamp{}
-	for _, f := range append(gitconfig.UserFiles(), filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")) {
+	for _, f := range append(gitconfig.UserFiles(), filepath.Join(g.CommonDir, "config"), filepath.Join(g.GitDir, "config.worktree")) {
 		files[f] = gitfile.StampFile(f) // before it is read: what changes meanwhile is seen next time
 	}
 	// Listing runs nothing, whatever is in the files.
 	cmd := exec.CommandContext(ctx, bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
-	cmd.Dir = r.Dir
-	cmd.Env = append(r.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
+	cmd.Dir = g.Dir
+	cmd.Env = append(g.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
 	cmd.WaitDelay = mostRead
 	out, err := run(ctx, cmd, "config", gitconfig.MaxSize)
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, g.Explain(err)
 	}
 	list := parseSettings(string(out))
-	r.runner.list, r.runner.files = list, files
+	g.runner.list, g.runner.files = list, files
 	for _, s := range list {
 		if _, ok := files[s.file]; !ok && filepath.IsAbs(s.file) {
 			files[s.file] = gitfile.StampFile(s.file)
 		}
-		if includes(s.key) { // which files that are is not known for sure
-			r.runner.files = nil
+		if includes(s.Key) { // which files that are is not known for sure
+			g.runner.files = nil
 		}
 	}
 	return list, nil
@@ -84,9 +84,9 @@ func (n *runner) current() bool {
 
 // parseSettings reads scope NUL origin NUL key newline value NUL, or without
 // newline and value for a key that is only named.
-func parseSettings(out string) settings {
+func parseSettings(out string) Settings {
 	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-	var list settings
+	var list Settings
 	for f := range slices.Chunk(fields, 3) {
 		if len(f) < 3 {
 			break
@@ -96,7 +96,7 @@ func parseSettings(out string) settings {
 			value = "true"
 		}
 		// What has no known scope is not trusted.
-		list = append(list, setting{key: key, value: value, own: f[0] != "system" && f[0] != "global", file: strings.TrimPrefix(f[1], "file:")})
+		list = append(list, setting{Key: key, value: value, own: f[0] != "system" && f[0] != "global", file: strings.TrimPrefix(f[1], "file:")})
 	}
 	return list
 }
@@ -108,25 +108,25 @@ func includes(key string) bool {
 }
 
 // last is the value that counts.
-func (s settings) last(key string) (setting, bool) {
+func (s Settings) last(key string) (setting, bool) {
 	for _, one := range slices.Backward(s) {
-		if one.key == key {
+		if one.Key == key {
 			return one, true
 		}
 	}
 	return setting{}, false
 }
 
-// value is the value that counts, or "".
-func (s settings) value(key string) string {
+// Value is the value that counts, or "".
+func (s Settings) Value(key string) string {
 	one, _ := s.last(key)
 	return one.value
 }
 
 // users is the value that would count without the repository's own settings.
-func (s settings) users(key string) (string, bool) {
+func (s Settings) users(key string) (string, bool) {
 	for _, one := range slices.Backward(s) {
-		if one.key == key && !one.own {
+		if one.Key == key && !one.own {
 			return one.value, true
 		}
 	}
@@ -134,7 +134,18 @@ func (s settings) users(key string) (string, bool) {
 }
 
 // Bool reads a boolean setting; what is not set is false.
-func (s settings) bool(key string) bool {
+func (s Settings) Bool(key string) bool {
 	one, ok := s.last(key)
 	return ok && gitconfig.Values{key: one.value}.Bool(key, false)
+}
+
+// Remotes are the names of the remotes, in the order of the settings.
+func (s Settings) Remotes() []string {
+	var names []string
+	for _, one := range s {
+		if section, name, last := gitconfig.SplitKey(one.Key); section == "remote" && last == "url" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"context"
@@ -102,59 +102,59 @@ func instead(key string) (value string, ok bool) {
 }
 
 // overrides are the settings for one run.
-func (r *Repo) overrides(conf settings, op operation, hooks bool) []override {
+func (g *Git) overrides(conf Settings, op operation, hooks bool) []override {
 	list := slices.Clone(fixed)
-	if dir, mine := r.hooksDir(conf); !hooks || !mine && !r.trusted() {
-		list = append(list, override{"core.hooksPath", r.quietHooks(conf, hooks)})
-	} else if conf.value("core.hookspath") != dir {
+	if dir, mine := g.HooksDir(conf); !hooks || !mine && !g.Trusted() {
+		list = append(list, override{"core.hooksPath", g.quietHooks(conf, hooks)})
+	} else if conf.Value("core.hookspath") != dir {
 		list = append(list, override{"core.hooksPath", dir})
 	}
-	if r.trusted() {
+	if g.Trusted() {
 		return list
 	}
 	seen := map[string]bool{}
 	credentials := false
 	for _, s := range conf {
-		if !s.own || seen[s.key] {
+		if !s.own || seen[s.Key] {
 			continue
 		}
-		seen[s.key] = true
-		section, _, name := gitconfig.SplitKey(s.key)
+		seen[s.Key] = true
+		section, _, name := gitconfig.SplitKey(s.Key)
 		if section == "credential" && name == "helper" {
 			credentials = true
 			continue
 		}
-		value, ok := instead(s.key)
+		value, ok := instead(s.Key)
 		if !ok {
 			continue
 		}
-		if users, has := conf.users(s.key); has {
+		if users, has := conf.users(s.Key); has {
 			value = users
 		}
-		list = append(list, override{s.key, value})
+		list = append(list, override{s.Key, value})
 	}
 	if credentials { // an empty one forgets all those before it
 		list = append(list, override{"credential.helper", ""})
 		for _, s := range conf {
-			if section, _, name := gitconfig.SplitKey(s.key); !s.own && section == "credential" && name == "helper" {
-				list = append(list, override{s.key, s.value})
+			if section, _, name := gitconfig.SplitKey(s.Key); !s.own && section == "credential" && name == "helper" {
+				list = append(list, override{s.Key, s.value})
 			}
 		}
 	}
-	if op.signs && r.strangeSigner(conf) != "" {
+	if op.signs && g.StrangeSigner(conf) != "" {
 		list = append(list, override{"commit.gpgSign", "false"})
 	}
 	return list
 }
 
-// strangeSigner is the setting of the repository that names the program that
+// StrangeSigner is the setting of the repository that names the program that
 // would sign, "" when the user's own would.
-func (r *Repo) strangeSigner(conf settings) string {
-	if !conf.bool("commit.gpgsign") {
+func (g *Git) StrangeSigner(conf Settings) string {
+	if !conf.Bool("commit.gpgsign") {
 		return ""
 	}
 	keys := []string{"gpg.program", "gpg.openpgp.program"}
-	switch format := conf.value("gpg.format"); format {
+	switch format := conf.Value("gpg.format"); format {
 	case "", "openpgp":
 	case "ssh":
 		keys = []string{"gpg.ssh.program", "gpg.ssh.defaultkeycommand"}
@@ -171,48 +171,48 @@ func (r *Repo) strangeSigner(conf settings) string {
 	return ""
 }
 
-// hooksDir is where git looks for hooks, and whether that is the user's own
+// HooksDir is where git looks for hooks, and whether that is the user's own
 // directory for all repositories: set by the user, and not in this one.
-func (r *Repo) hooksDir(conf settings) (dir string, mine bool) {
+func (g *Git) HooksDir(conf Settings) (dir string, mine bool) {
 	set, ok := conf.last("core.hookspath")
 	if !ok {
-		return filepath.Join(r.CommonDir, "hooks"), false
+		return filepath.Join(g.CommonDir, "hooks"), false
 	}
-	return r.usableHooks(set.value), !set.own && r.outside(r.usableHooks(set.value))
+	return g.usableHooks(set.value), !set.own && g.outside(g.usableHooks(set.value))
 }
 
 // quietHooks is the directory of hooks when the repository's don't run: the
 // user's own, or none.
-func (r *Repo) quietHooks(conf settings, hooks bool) string {
+func (g *Git) quietHooks(conf Settings, hooks bool) string {
 	if value, ok := conf.users("core.hookspath"); ok && hooks {
-		if dir := r.usableHooks(value); r.outside(dir) {
+		if dir := g.usableHooks(value); g.outside(dir) {
 			return dir
 		}
 	}
 	return os.DevNull
 }
 
-func (r *Repo) usableHooks(value string) string {
-	return gitfile.Resolve(gitconfig.ExpandHome(value), r.Dir) // hooks run at the top of the working tree
+func (g *Git) usableHooks(value string) string {
+	return gitfile.Resolve(gitconfig.ExpandHome(value), g.Dir) // hooks run at the top of the working tree
 }
 
 // outside reports whether a path lies neither in the working tree nor in the
 // repository, links followed.
-func (r *Repo) outside(path string) bool {
+func (g *Git) outside(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return !gitfile.Within(r.Dir, path) && !gitfile.Within(r.GitDir, path) && !gitfile.Within(r.CommonDir, path)
+	return !gitfile.Within(g.Dir, path) && !gitfile.Within(g.GitDir, path) && !gitfile.Within(g.CommonDir, path)
 }
 
 // silentHooks are the repository's hooks that an operation would have run.
-func (r *Repo) silentHooks(ctx context.Context, name string) ([]string, error) {
-	conf, err := r.settings(ctx)
+func (g *Git) silentHooks(ctx context.Context, name string) ([]string, error) {
+	conf, err := g.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	dir, mine := r.hooksDir(conf)
-	if mine || r.trusted() {
+	dir, mine := g.HooksDir(conf)
+	if mine || g.Trusted() {
 		return nil, nil
 	}
 	op, _ := findOperation(name)
@@ -225,9 +225,9 @@ func (r *Repo) silentHooks(ctx context.Context, name string) ([]string, error) {
 	return names, nil
 }
 
-// silenced is the sentence about hooks that did not run, or "".
-func (r *Repo) silenced(ctx context.Context, op string) string {
-	names, err := r.silentHooks(ctx, op)
+// Silenced is the sentence about hooks that did not run, or "".
+func (g *Git) Silenced(ctx context.Context, op string) string {
+	names, err := g.silentHooks(ctx, op)
 	if err != nil || len(names) == 0 {
 		return ""
 	}
@@ -235,5 +235,5 @@ func (r *Repo) silenced(ctx context.Context, op string) string {
 	if len(names) > 1 {
 		what = "the hooks " + strings.Join(names, ", ")
 	}
-	return what + " did not run: " + trustHint
+	return what + " did not run: " + TrustHint
 }

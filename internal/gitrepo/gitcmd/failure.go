@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"fmt"
@@ -33,7 +33,8 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Text }
 
-func failf(kind Kind, format string, args ...any) *Failure {
+// Failf makes a Failure, its text as fmt.Sprintf does.
+func Failf(kind Kind, format string, args ...any) *Failure {
 	return &Failure{kind, fmt.Sprintf(format, args...)}
 }
 
@@ -46,8 +47,8 @@ func HideUserinfo(text string) string { return userinfo.ReplaceAllString(text, "
 // escapes are sequences that a terminal obeys.
 var escapes = regexp.MustCompile("\x1b(\\[[0-9;:?<=>]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[PX^_][^\x1b]*(\x1b\\\\)?|.)?")
 
-// cleanMessage makes what git and a remote wrote fit to be shown.
-func cleanMessage(text string) string {
+// CleanMessage makes what git and a remote wrote fit to be shown.
+func CleanMessage(text string) string {
 	text = escapes.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -67,9 +68,9 @@ func cleanMessage(text string) string {
 	return HideUserinfo(strings.Join(lines, "\n"))
 }
 
-// shown is a value from outside as it may stand in a message.
-func shown(value string) string {
-	value = cleanMessage(value)
+// Shown is a value from outside as it may stand in a message.
+func Shown(value string) string {
+	value = CleanMessage(value)
 	if len(value) > 200 {
 		value = strings.ToValidUTF8(value[:200], "") + "…"
 	}

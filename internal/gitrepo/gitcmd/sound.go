@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"errors"
@@ -12,12 +12,12 @@ import (
 // soundIndex fails when the index of the working tree is damaged. git itself
 // doesn't compare its checksum when it reads one, and commits whatever it finds
 // there.
-func (r *Repo) soundIndex(conf settings) error {
+func (g *Git) soundIndex(conf Settings) error {
 	var err error
-	if strings.EqualFold(conf.value("extensions.objectformat"), "sha256") {
-		err = index.CheckSum256(filepath.Join(r.GitDir, "index"))
+	if strings.EqualFold(conf.Value("extensions.objectformat"), "sha256") {
+		err = index.CheckSum256(filepath.Join(g.GitDir, "index"))
 	} else {
-		_, err = r.index.Read()
+		_, err = g.index.Read()
 	}
 	if errors.Is(err, gitfile.ErrCorrupt) {
 		return damagedIndex(err)
@@ -27,5 +27,5 @@ func (r *Repo) soundIndex(conf settings) error {
 
 // damagedIndex puts an index that can't be used into words.
 func damagedIndex(err error) *Failure {
-	return failf(Failed, "the index of the repository is damaged, so nothing was done; the files are as they were, and only what was staged has to be staged again: %v", err)
+	return Failf(Failed, "the index of the repository is damaged, so nothing was done; the files are as they were, and only what was staged has to be staged again: %v", err)
 }

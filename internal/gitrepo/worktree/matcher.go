@@ -1,4 +1,4 @@
-package gitrepo
+package worktree
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -18,14 +19,14 @@ type Ignore struct {
 	dirs map[string]place
 }
 
-// Ignore returns the rules that hold below dir, a working tree of r.
-func (r *Repo) Ignore(dir string) *Ignore {
-	return &Ignore{dir, map[string]place{".": {name: ".", rules: withFile(r.standardRules(), dir)}}}
+// NewIgnore returns the rules that hold below dir, a working tree of r.
+func NewIgnore(r *gitrepo.Repo, dir string) *Ignore {
+	return &Ignore{dir, map[string]place{".": {name: ".", rules: withFile(r.IgnoreRules(), dir)}}}
 }
 
 // withFile puts the .gitignore of a directory in force.
 func withFile(rules workspace.GitRules, dir string) workspace.GitRules {
-	text, err := gitfile.ReadNoFollow(filepath.Join(dir, ".gitignore"), maxPattern)
+	text, err := gitfile.ReadNoFollow(filepath.Join(dir, ".gitignore"), gitrepo.MaxPattern)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		rules.AddFile(text)
 	}

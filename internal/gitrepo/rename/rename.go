@@ -1,4 +1,8 @@
-package gitrepo
+// Package rename pairs files that are gone with files that are new, as git
+// does with its settings' standard values, so that a status has the same ones:
+// first files whose content is the same, then those that alone kept their base
+// name and are alike, then the most alike.
+package rename
 
 import (
 	"bytes"
@@ -7,19 +11,19 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
-// Renames are found as git finds them, with its settings' standard values, so
-// that a status has the same ones: first files whose content is the same, then
-// those that alone kept their base name and are alike, then the most alike.
+// MaxScore is the score of files that are the same.
+const MaxScore = 60000
+
 const (
-	maxScore      = 60000
-	leastScore    = maxScore / 2       // to be a rename
-	leastForName  = maxScore * 3 / 4   // to be one for the sake of the base name
+	leastScore    = MaxScore / 2       // to be a rename
+	leastForName  = MaxScore * 3 / 4   // to be one for the sake of the base name
 	maxRenames    = 1000               // files on each side above which only the same content counts
-	candidates    = 4                  // that are kept of each new file
+	maxCandidates = 4                  // that are kept of each new file
 	chunkSize     = 64                 // bytes that a line is cut into
 	maxIdentical  = 100                // old files that are looked at for one new file of the same content
 	binaryAt      = 8000               // bytes in which a NUL makes a file binary
@@ -29,18 +33,18 @@ const (
 
 // renamer pairs files that are gone with files that are new.
 type renamer struct {
-	read     func(*renameFile) ([]byte, error)
-	gone     []*renameFile
-	new      []*renameFile
+	read     func(i int, gone bool) ([]byte, error)
+	gone     []*candidate
+	new      []*candidate
 	problems error
 }
 
-type renameFile struct {
-	at    int // in the list of pairs
-	path  string
-	side  side
+type candidate struct {
+	at   int  // in its list
+	gone bool // which list that is
+	File
 	used  bool // an old file that has a pair
-	match *renameFile
+	match *candidate
 	score int // of the match
 
 	spans  map[uint32]int // bytes by the sum of their chunk
@@ -48,31 +52,43 @@ type renameFile struct {
 	loaded bool
 }
 
-// renames joins pairs that are renames. The list stays in the order of paths.
-func (r *Repo) renames(pairs []pair) ([]pair, error) {
-	m := renamer{read: func(f *renameFile) ([]byte, error) { return r.content(f.path, f.side) }}
-	for i, p := range pairs {
-		switch {
-		case p.new.mode == 0:
-			m.gone = append(m.gone, &renameFile{at: i, path: p.path, side: p.old})
-		case p.old.mode == 0:
-			m.new = append(m.new, &renameFile{at: i, path: p.path, side: p.new})
-		}
+// File is a file that is gone or new.
+type File struct {
+	Path string
+	Mode filemode.FileMode
+	Hash plumbing.Hash // of its content; zero when nobody knows
+}
+
+// Pair says that a file that is new was another one before.
+type Pair struct {
+	Old, New int // indices
+	Score    int // how much is the same, of MaxScore
+}
+
+// Find returns the files of added that were one of gone before, in the order of
+// added. read returns the content of the i-th file that is gone, or new; Find
+// fails when read does.
+func Find(gone, added []File, read func(i int, gone bool) ([]byte, error)) ([]Pair, error) {
+	if len(gone) == 0 || len(added) == 0 {
+		return nil, nil
 	}
-	if len(m.gone) == 0 || len(m.new) == 0 {
-		return pairs, nil
+	m := renamer{read: read}
+	for i, f := range gone {
+		m.gone = append(m.gone, &candidate{at: i, gone: true, File: f})
+	}
+	for i, f := range added {
+		m.new = append(m.new, &candidate{at: i, File: f})
 	}
 	if err := m.run(); err != nil {
 		return nil, err
 	}
-	out := slices.Clone(pairs)
+	var found []Pair
 	for _, f := range m.new {
 		if f.match != nil {
-			out[f.at].from, out[f.at].old, out[f.at].score = f.match.path, f.match.side, f.score
-			out[f.match.at].path = ""
+			found = append(found, Pair{f.match.at, f.at, f.score})
 		}
 	}
-	return slices.DeleteFunc(out, func(p pair) bool { return p.path == "" }), nil
+	return found, nil
 }
 
 func (m *renamer) run() error {
@@ -82,28 +98,28 @@ func (m *renamer) run() error {
 	return m.problems
 }
 
-func (m *renamer) join(old, new *renameFile, score int) {
+func (m *renamer) join(old, new *candidate, score int) {
 	old.used, new.match, new.score = true, old, score
 }
 
 // identical pairs files of the same content.
 func (m *renamer) identical() {
-	byHash := map[plumbing.Hash][]*renameFile{}
+	byHash := map[plumbing.Hash][]*candidate{}
 	for _, f := range m.gone {
-		byHash[f.side.hash] = append(byHash[f.side.hash], f)
+		byHash[f.Hash] = append(byHash[f.Hash], f)
 	}
 	for _, f := range m.new {
-		var best *renameFile
+		var best *candidate
 		bestScore := -1
-		for i, old := range byHash[f.side.hash] {
+		for i, old := range byHash[f.Hash] {
 			if i > maxIdentical {
 				break
 			}
-			if old.used || !bothRegular(old, f) && old.side.mode != f.side.mode {
+			if old.used || !bothRegular(old, f) && old.Mode != f.Mode {
 				continue
 			}
 			score := 1
-			if path.Base(old.path) == path.Base(f.path) {
+			if path.Base(old.Path) == path.Base(f.Path) {
 				score = 2
 			}
 			if score > bestScore {
@@ -114,18 +130,19 @@ func (m *renamer) identical() {
 			}
 		}
 		if best != nil {
-			m.join(best, f, maxScore)
+			m.join(best, f, MaxScore)
 		}
 	}
 }
 
-func bothRegular(a, b *renameFile) bool {
-	return a.side.mode&typeBits == regularType && b.side.mode&typeBits == regularType
+func bothRegular(a, b *candidate) bool {
+	const kind, regular = 0o170000, 0o100000
+	return a.Mode&kind == regular && b.Mode&kind == regular
 }
 
 // left are the files without a pair.
-func left(list []*renameFile) []*renameFile {
-	var out []*renameFile
+func left(list []*candidate) []*candidate {
+	var out []*candidate
 	for _, f := range list {
 		if !f.used && f.match == nil {
 			out = append(out, f)
@@ -136,10 +153,10 @@ func left(list []*renameFile) []*renameFile {
 
 // byName pairs files that alone have their base name, if they are alike.
 func (m *renamer) byName() {
-	unique := func(list []*renameFile) map[string]*renameFile {
-		names := map[string]*renameFile{}
+	unique := func(list []*candidate) map[string]*candidate {
+		names := map[string]*candidate{}
 		for _, f := range list {
-			base := path.Base(f.path)
+			base := path.Base(f.Path)
 			if _, twice := names[base]; twice {
 				names[base] = nil
 			} else {
@@ -152,7 +169,7 @@ func (m *renamer) byName() {
 	byBase := unique(added)
 	oldByBase := unique(gone)
 	for _, old := range gone {
-		base := path.Base(old.path)
+		base := path.Base(old.Path)
 		f := byBase[base]
 		if f == nil || oldByBase[base] == nil {
 			continue
@@ -164,7 +181,7 @@ func (m *renamer) byName() {
 }
 
 type likeness struct {
-	old, new *renameFile
+	old, new *candidate
 	score    int
 	name     bool // the same base name
 }
@@ -179,11 +196,11 @@ func (m *renamer) alike() {
 	for _, f := range added {
 		var best []likeness
 		for _, old := range gone {
-			l := likeness{old, f, m.score(old, f, leastScore), path.Base(old.path) == path.Base(f.path)}
+			l := likeness{old, f, m.score(old, f, leastScore), path.Base(old.Path) == path.Base(f.Path)}
 			if l.score < leastScore {
 				continue
 			}
-			if len(best) < candidates {
+			if len(best) < maxCandidates {
 				best = append(best, l)
 				continue
 			}
@@ -222,8 +239,8 @@ func compareLikeness(a, b likeness) int {
 }
 
 // score is how much of the larger of two files comes from the other one, of
-// maxScore; 0 when that is surely below least.
-func (m *renamer) score(old, new *renameFile, least int) int {
+// MaxScore; 0 when that is surely below least.
+func (m *renamer) score(old, new *candidate, least int) int {
 	if !bothRegular(old, new) || m.problems != nil {
 		return 0
 	}
@@ -231,23 +248,23 @@ func (m *renamer) score(old, new *renameFile, least int) int {
 		return 0
 	}
 	larger, smaller := max(old.size, new.size), min(old.size, new.size)
-	if larger*(maxScore-least) < (larger-smaller)*maxScore || new.size == 0 {
+	if larger*(MaxScore-least) < (larger-smaller)*MaxScore || new.size == 0 {
 		return 0
 	}
 	copied := 0
 	for sum, n := range old.spans {
 		copied += min(n, new.spans[sum])
 	}
-	return int(float64(copied) * maxScore / float64(larger))
+	return int(float64(copied) * MaxScore / float64(larger))
 }
 
 // load reads a file and cuts it into chunks.
-func (m *renamer) load(f *renameFile) bool {
+func (m *renamer) load(f *candidate) bool {
 	if f.loaded {
 		return f.spans != nil
 	}
 	f.loaded = true
-	data, err := m.read(f)
+	data, err := m.read(f.at, f.gone)
 	if err != nil {
 		m.problems = err
 		return false

@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"os"
@@ -33,7 +33,7 @@ func inherited(names ...[]string) []string {
 
 // environment is what git runs in: the repository named outright, nobody to
 // ask, messages in English.
-func (r *Repo) environment(op operation, network bool) []string {
+func (g *Git) environment(op operation, network bool) []string {
 	names := [][]string{always}
 	protocols := "none" // not even for the missing objects of a partial clone
 	if network {
@@ -48,8 +48,8 @@ func (r *Repo) environment(op operation, network bool) []string {
 	env = slices.Compact(env)
 	return append(env,
 		"LC_ALL=C.UTF-8", "LANG=C.UTF-8",
-		"GIT_DIR="+r.GitDir, "GIT_WORK_TREE="+r.Dir,
-		"GIT_CEILING_DIRECTORIES="+filepath.Dir(r.Dir),
+		"GIT_DIR="+g.GitDir, "GIT_WORK_TREE="+g.Dir,
+		"GIT_CEILING_DIRECTORIES="+filepath.Dir(g.Dir),
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never",
 		"GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1", "GIT_NO_LAZY_FETCH="+map[bool]string{true: "0", false: "1"}[network],
 		"GIT_ALLOW_PROTOCOL="+protocols,

@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"bytes"
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// invocation is one run of the git command.
-type invocation struct {
-	op    string   // a row of operations
-	args  []string // flags that the row knows, and values, which never begin with a dash
-	paths []string // relative to the top of the working tree, taken as they are
-	stdin []byte   // nil: there is none
-	env   []string // of the names in ownVariables
+// Invocation is one run of the git command.
+type Invocation struct {
+	Op    string   // a row of operations
+	Args  []string // flags that the row knows, and values, which never begin with a dash
+	Paths []string // relative to the top of the working tree, taken as they are
+	Stdin []byte   // nil: there is none
+	Env   []string // of the names in ownVariables
 
-	network bool  // reach remotes
-	hooks   bool  // run hooks, as far as they may run
-	limit   int64 // most bytes of output; 0 means maxOutput
+	Network bool  // reach remotes
+	Hooks   bool  // run hooks, as far as they may run
+	Limit   int64 // most bytes of output; 0 means maxOutput
 }
 
 const (
@@ -32,44 +32,44 @@ const (
 // ownVariables are what a caller may add to the environment.
 var ownVariables = []string{"GIT_INDEX_FILE"}
 
-// git runs the git command on the repository and returns its output. Nothing
+// Run runs the git command on the repository and returns its output. Nothing
 // is run but the operations of the table, and of what the repository names
 // nothing unless the user trusts the workspace: see programs.go. A run that
 // fails is an *exitError, unless there are clearer words for it.
-func (r *Repo) git(ctx context.Context, c invocation) ([]byte, error) {
-	op, args, err := c.line(r.trusted())
+func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
+	op, args, err := c.line(g.Trusted())
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, op.time, failf(TimedOut, "git %s was stopped after %v", op.command[0], op.time))
+	ctx, cancel := context.WithTimeoutCause(ctx, op.time, Failf(TimedOut, "git %s was stopped after %v", op.command[0], op.time))
 	defer cancel()
-	bin, err := r.binary(ctx)
+	bin, err := g.binary(ctx)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := r.settings(ctx)
+	conf, err := g.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.mayRun(ctx, op, conf); err != nil {
+	if err := g.mayRun(ctx, op, conf); err != nil {
 		return nil, err
 	}
 	if op.index {
-		if err := r.soundIndex(conf); err != nil {
+		if err := g.soundIndex(conf); err != nil {
 			return nil, err
 		}
 	}
 	cmd := exec.CommandContext(ctx, bin, append([]string{"--no-pager", "--literal-pathspecs"}, args...)...)
-	cmd.Dir = r.Dir
-	cmd.Env = slices.Concat(r.environment(op, c.network), configEnvironment(r.overrides(conf, op, c.hooks)), c.env)
-	if c.stdin != nil {
-		cmd.Stdin = bytes.NewReader(c.stdin)
+	cmd.Dir = g.Dir
+	cmd.Env = slices.Concat(g.environment(op, c.Network), configEnvironment(g.overrides(conf, op, c.Hooks)), c.Env)
+	if c.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
 	cmd.WaitDelay = mostRead
-	if c.hooks || c.network || r.trusted() {
+	if c.Hooks || c.Network || g.Trusted() {
 		cmd.WaitDelay = mostHeld
 	}
-	limit := c.limit
+	limit := c.Limit
 	if limit == 0 {
 		limit = maxOutput
 	}
@@ -77,56 +77,56 @@ func (r *Repo) git(ctx context.Context, c invocation) ([]byte, error) {
 }
 
 // line checks an invocation against the table and returns its command line.
-func (c *invocation) line(trusted bool) (operation, []string, error) {
-	op, ok := findOperation(c.op)
+func (c *Invocation) line(trusted bool) (operation, []string, error) {
+	op, ok := findOperation(c.Op)
 	switch {
 	case !ok:
-		return op, nil, fmt.Errorf("git: there is no operation %q", c.op)
-	case c.network && !op.network:
-		return op, nil, fmt.Errorf("git: the operation %s does not reach remotes", c.op)
-	case c.hooks && len(op.hooks) == 0:
-		return op, nil, fmt.Errorf("git: the operation %s has no hooks", c.op)
-	case len(c.paths) > 0 && !op.paths:
-		return op, nil, fmt.Errorf("git: the operation %s takes no paths", c.op)
+		return op, nil, fmt.Errorf("git: there is no operation %q", c.Op)
+	case c.Network && !op.network:
+		return op, nil, fmt.Errorf("git: the operation %s does not reach remotes", c.Op)
+	case c.Hooks && len(op.hooks) == 0:
+		return op, nil, fmt.Errorf("git: the operation %s has no hooks", c.Op)
+	case len(c.Paths) > 0 && !op.paths:
+		return op, nil, fmt.Errorf("git: the operation %s takes no paths", c.Op)
 	}
-	for _, v := range c.env {
+	for _, v := range c.Env {
 		if name, _, _ := strings.Cut(v, "="); !slices.Contains(ownVariables, name) {
 			return op, nil, fmt.Errorf("git: the variable %s can't be set", name)
 		}
 	}
-	for _, a := range c.args {
+	for _, a := range c.Args {
 		switch {
 		case a == "":
-			return op, nil, failf(Invalid, "an empty value is not possible here")
+			return op, nil, Failf(Invalid, "an empty value is not possible here")
 		case strings.IndexByte(a, 0) >= 0:
-			return op, nil, failf(Invalid, "%q holds a NUL", shown(a))
+			return op, nil, Failf(Invalid, "%q holds a NUL", Shown(a))
 		case a[0] == '-' && !op.knows(a):
-			return op, nil, failf(Invalid, "%q begins with a dash, so git would take it for an option", shown(a))
+			return op, nil, Failf(Invalid, "%q begins with a dash, so git would take it for an option", Shown(a))
 		}
 	}
 	args := slices.Clone(op.command)
 	if !trusted {
 		args = append(args, op.guarded...)
 	}
-	args = append(args, c.args...)
+	args = append(args, c.Args...)
 	if op.paths {
 		args = append(args, "--")
 	}
-	for _, p := range c.paths {
+	for _, p := range c.Paths {
 		if p == "" || strings.IndexByte(p, 0) >= 0 {
-			return op, nil, failf(Invalid, "%q is no path", shown(p))
+			return op, nil, Failf(Invalid, "%q is no path", Shown(p))
 		}
 	}
-	return op, append(args, c.paths...), nil
+	return op, append(args, c.Paths...), nil
 }
 
 // binary finds the git command and sees that it is new enough to heed what
 // keeps it in bounds.
-func (r *Repo) binary(ctx context.Context) (string, error) {
-	if r.o.Git == NoGit {
+func (g *Git) binary(ctx context.Context) (string, error) {
+	if g.bin == NoGit {
 		return "", ErrNoGit
 	}
-	name := r.o.Git
+	name := g.bin
 	if name == "" {
 		name = "git"
 	}
@@ -134,9 +134,9 @@ func (r *Repo) binary(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", ErrNoGit
 	}
-	r.runner.mu.Lock()
-	defer r.runner.mu.Unlock()
-	if r.runner.checked == bin {
+	g.runner.mu.Lock()
+	defer g.runner.mu.Unlock()
+	if g.runner.checked == bin {
 		return bin, nil
 	}
 	cmd := exec.CommandContext(ctx, bin, "version")
@@ -149,7 +149,7 @@ func (r *Repo) binary(ctx context.Context) (string, error) {
 	if !atLeast(string(out), 2, 34) {
 		return "", fmt.Errorf("%w in a version that can be used: there is %s, and 2.34 is the oldest", ErrNoGit, strings.TrimSpace(string(out)))
 	}
-	r.runner.checked = bin
+	g.runner.checked = bin
 	return bin, nil
 }
 
@@ -162,18 +162,18 @@ func atLeast(line string, major, minor int) bool {
 	return x > major || x == major && y >= minor
 }
 
-// exitError is a run of git that failed.
-type exitError struct {
-	op     string
-	code   int
-	stderr string // clean, see cleanMessage
+// ExitError is a run of git that failed.
+type ExitError struct {
+	Op     string
+	Code   int
+	Stderr string // clean, see cleanMessage
 }
 
-func (e *exitError) Error() string {
-	if e.stderr == "" {
-		return fmt.Sprintf("git %s failed with exit code %d", e.op, e.code)
+func (e *ExitError) Error() string {
+	if e.Stderr == "" {
+		return fmt.Sprintf("git %s failed with exit code %d", e.Op, e.Code)
 	}
-	return e.stderr
+	return e.Stderr
 }
 
 // Generous, as all takes its time on a machine under load.
@@ -222,14 +222,14 @@ func run(ctx context.Context, cmd *exec.Cmd, op string, limit int64) ([]byte, er
 	<-stopped
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errOutput):
-		return nil, failf(TooMuch, "git %s gives more than %d bytes; narrow what is asked for", op, limit)
+		return nil, Failf(TooMuch, "git %s gives more than %d bytes; narrow what is asked for", op, limit)
 	case cause != nil:
 		return nil, cause
 	}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return out.data, &exitError{op: op, code: exit.ExitCode(), stderr: cleanMessage(string(errs.data))}
+		return out.data, &ExitError{Op: op, Code: exit.ExitCode(), Stderr: CleanMessage(string(errs.data))}
 	case errors.Is(err, exec.ErrWaitDelay): // git has ended well and left something in the background
 		return out.data, nil
 	case err != nil:

@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"context"
@@ -10,31 +10,31 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
-// trusted reports whether what the repository names may run.
-func (r *Repo) trusted() bool { return r.o.Trusted != nil && r.o.Trusted() }
+// Trusted reports whether what the repository names may run.
+func (g *Git) Trusted() bool { return g.mayTrust != nil && g.mayTrust() }
 
 // mayRun refuses, in a workspace that isn't trusted, what can't be made
 // harmless by other settings.
-func (r *Repo) mayRun(ctx context.Context, op operation, conf settings) error {
-	if r.trusted() {
+func (g *Git) mayRun(ctx context.Context, op operation, conf Settings) error {
+	if g.Trusted() {
 		return nil
 	}
 	for _, s := range conf {
-		section, middle, _ := gitconfig.SplitKey(s.key)
+		section, middle, _ := gitconfig.SplitKey(s.Key)
 		if s.own && section == "includeif" && strings.HasPrefix(middle, "onbranch:") {
-			return untrustedf("the repository's settings include others by branch (%s), so that they can change while git runs", shown(s.key))
+			return untrustedf("the repository's settings include others by branch (%s), so that they can change while git runs", Shown(s.Key))
 		}
 	}
 	if op.network {
-		if err := r.mayReach(conf); err != nil {
+		if err := g.mayReach(conf); err != nil {
 			return err
 		}
 	}
-	if names := conf.ownFilters(); op.filters && len(names) > 0 {
-		return untrustedf("files pass through the filter %s, which the repository's own settings define; without it they would be damaged", shown(strings.Join(names, ", ")))
+	if names := conf.OwnFilters(); op.filters && len(names) > 0 {
+		return untrustedf("files pass through the filter %s, which the repository's own settings define; without it they would be damaged", Shown(strings.Join(names, ", ")))
 	}
 	if op.nested {
-		return r.mayEnter(ctx)
+		return g.mayEnter(ctx)
 	}
 	return nil
 }
@@ -42,27 +42,27 @@ func (r *Repo) mayRun(ctx context.Context, op operation, conf settings) error {
 // mayEnter refuses when a submodule has filters of its own: git asks
 // submodules for their state, and there the overrides have no effect on
 // settings whose names are not known here.
-func (r *Repo) mayEnter(ctx context.Context) error {
-	out, err := r.git(ctx, invocation{op: "list-files", args: []string{"--stage"}})
+func (g *Git) mayEnter(ctx context.Context) error {
+	out, err := g.Run(ctx, Invocation{Op: "list-files", Args: []string{"--stage"}})
 	if err != nil {
-		return r.explain(err)
+		return g.Explain(err)
 	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		mode, path, _ := strings.Cut(entry, "\t")
-		dir := filepath.Join(r.Dir, filepath.FromSlash(path))
+		dir := filepath.Join(g.Dir, filepath.FromSlash(path))
 		if !strings.HasPrefix(mode, "160000 ") || !gitfile.Exists(filepath.Join(dir, ".git")) {
 			continue
 		}
-		sub, err := Open(dir, r.o)
+		sub, err := g.open(dir)
 		if err != nil || sub.Dir != dir {
-			return untrustedf("the submodule %s can't be looked into (%v)", shown(path), err)
+			return untrustedf("the submodule %s can't be looked into (%v)", Shown(path), err)
 		}
-		conf, err := sub.settings(ctx)
+		conf, err := sub.Settings(ctx)
 		if err != nil {
 			return err
 		}
-		if names := conf.ownFilters(); len(names) > 0 {
-			return untrustedf("the submodule %s defines the filter %s, which git would run", shown(path), shown(strings.Join(names, ", ")))
+		if names := conf.OwnFilters(); len(names) > 0 {
+			return untrustedf("the submodule %s defines the filter %s, which git would run", Shown(path), Shown(strings.Join(names, ", ")))
 		}
 		if err := sub.mayEnter(ctx); err != nil {
 			return err
@@ -75,31 +75,31 @@ func (r *Repo) mayEnter(ctx context.Context) error {
 // other side of a push or pull would be git itself, here, in a repository whose
 // settings and hooks came with the code. So it does when the repository says
 // how connections are made: the user's credentials would go there.
-func (r *Repo) mayReach(conf settings) error {
+func (g *Git) mayReach(conf Settings) error {
 	for _, dir := range [...]string{"remotes", "branches"} {
-		if names, _ := filepath.Glob(filepath.Join(r.CommonDir, dir, "*")); len(names) > 0 {
-			return untrustedf("the repository describes remotes in the old way, in %s", shown(names[0]))
+		if names, _ := filepath.Glob(filepath.Join(g.CommonDir, dir, "*")); len(names) > 0 {
+			return untrustedf("the repository describes remotes in the old way, in %s", Shown(names[0]))
 		}
 	}
 	for _, s := range conf {
-		section, middle, name := gitconfig.SplitKey(s.key)
+		section, middle, name := gitconfig.SplitKey(s.Key)
 		var near bool
 		switch {
 		case !s.own:
 		case section == "remote" && (name == "url" || name == "pushurl"):
-			near = r.inside(s.value)
+			near = g.inside(s.value)
 		case section == "url" && (name == "insteadof" || name == "pushinsteadof"):
 			path, local := localPath(middle) // of which more follows
-			near = r.inside(middle) || local && strings.HasPrefix(r.Dir, gitfile.Resolve(gitconfig.ExpandHome(path), r.Dir))
-		case section == "branch" && (name == "remote" || name == "pushremote"), s.key == "remote.pushdefault":
+			near = g.inside(middle) || local && strings.HasPrefix(g.Dir, gitfile.Resolve(gitconfig.ExpandHome(path), g.Dir))
+		case section == "branch" && (name == "remote" || name == "pushremote"), s.Key == "remote.pushdefault":
 			_, known := conf.last("remote." + s.value + ".url")
-			near = s.value != "." && !known && r.inside(s.value)
+			near = s.value != "." && !known && g.inside(s.value)
 		}
 		if near {
-			return untrustedf("the setting %s leads to a repository inside the workspace, whose hooks could run", shown(s.key))
+			return untrustedf("the setting %s leads to a repository inside the workspace, whose hooks could run", Shown(s.Key))
 		}
 		if s.own && (section == "http" || section == "remote" && name == "proxy") && slices.Contains(connection, name) {
-			return untrustedf("the repository's own setting %s decides to whom the user's credentials would be sent", shown(s.key))
+			return untrustedf("the repository's own setting %s decides to whom the user's credentials would be sent", Shown(s.Key))
 		}
 	}
 	return nil
@@ -110,9 +110,9 @@ func (r *Repo) mayReach(conf settings) error {
 var connection = []string{"proxy", "sslverify", "sslcainfo", "sslcapath", "curloptresolve", "proxysslcainfo"}
 
 // inside reports whether a URL is or may be a path in the workspace.
-func (r *Repo) inside(url string) bool {
+func (g *Git) inside(url string) bool {
 	path, local := localPath(url)
-	return local && (strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || !r.outside(gitfile.Resolve(gitconfig.ExpandHome(path), r.Dir)))
+	return local && (strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || !g.outside(gitfile.Resolve(gitconfig.ExpandHome(path), g.Dir)))
 }
 
 // localPath is the path that a URL names on this machine.
@@ -129,18 +129,19 @@ func localPath(url string) (path string, ok bool) {
 
 // untrustedf says that something needs the user's trust.
 func untrustedf(format string, args ...any) error {
-	f := failf(Unavailable, format, args...)
-	f.Text += "; " + trustHint
+	f := Failf(Unavailable, format, args...)
+	f.Text += "; " + TrustHint
 	return f
 }
 
-const trustHint = "the workspace is not trusted; the user can set sidecar.workspace.trust to trusted"
+// TrustHint says what to do where a repository's programs would have to run.
+const TrustHint = "the workspace is not trusted; the user can set sidecar.workspace.trust to trusted"
 
-// ownFilters are the filters that only the repository's own settings define.
-func (s settings) ownFilters() []string {
+// OwnFilters are the filters that only the repository's own settings define.
+func (s Settings) OwnFilters() []string {
 	var names []string
 	for _, one := range s {
-		section, name, last := gitconfig.SplitKey(one.key)
+		section, name, last := gitconfig.SplitKey(one.Key)
 		if section != "filter" || !one.own || one.value == "" || last != "clean" && last != "smudge" && last != "process" {
 			continue
 		}
@@ -152,7 +153,7 @@ func (s settings) ownFilters() []string {
 }
 
 // usersFilter reports whether the user's own settings define a filter.
-func (s settings) usersFilter(name string) bool {
+func (s Settings) usersFilter(name string) bool {
 	return slices.ContainsFunc([]string{"clean", "smudge", "process"}, func(last string) bool {
 		value, ok := s.users("filter." + name + "." + last)
 		return ok && value != ""

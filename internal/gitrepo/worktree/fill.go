@@ -1,4 +1,4 @@
-package gitrepo
+package worktree
 
 import (
 	"context"
@@ -15,13 +15,14 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// Fill says how the files of a tree come into a directory.
-type Fill struct {
+// FillOptions say how the files of a tree come into a directory.
+type FillOptions struct {
 	Dir  string       // there already, and nobody else's
 	Want *index.Index // the files; they get the stat data of those that are made
 
@@ -70,8 +71,8 @@ func workers() int {
 
 // Fill makes the files of f.Want. Links come last, so that nothing is written
 // through one; a submodule is an empty directory.
-func (r *Repo) Fill(ctx context.Context, f Fill) (Filled, error) {
-	w := &filling{Fill: f, r: r, ctx: ctx, past: time.Now().Add(-youngest)}
+func Fill(ctx context.Context, r *gitrepo.Repo, f FillOptions) (Filled, error) {
+	w := &filling{FillOptions: f, r: r, ctx: ctx, past: time.Now().Add(-youngest)}
 	if w.Workers == 0 {
 		w.Workers = workers()
 	}
@@ -90,8 +91,8 @@ func (r *Repo) Fill(ctx context.Context, f Fill) (Filled, error) {
 
 // filling is a Fill under way.
 type filling struct {
-	Fill
-	r    *Repo
+	FillOptions
+	r    *gitrepo.Repo
 	ctx  context.Context
 	past time.Time
 
@@ -209,7 +210,7 @@ func sources(want, have []*gitindex.Entry) []*gitindex.Entry {
 // reuse finds out what of a tree that is used again can stay, and removes the
 // rest.
 func (w *filling) reuse() error {
-	differs, err := w.r.Scan(w.ctx, w.Dir, w.Have, ScanOptions{Whole: true})
+	differs, err := Scan(w.ctx, w.r, w.Dir, w.Have, ScanOptions{Whole: true})
 	if err != nil {
 		return err
 	}

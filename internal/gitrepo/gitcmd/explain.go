@@ -1,4 +1,4 @@
-package gitrepo
+package gitcmd
 
 import (
 	"errors"
@@ -35,30 +35,30 @@ var known = []struct {
 	{Failed, []string{"' not allowed"}, "only https, http, ssh and file remotes are used: %s"},
 }
 
-// explain puts a failed run of git into words.
-func (r *Repo) explain(err error) error {
-	var exit *exitError
+// Explain puts a failed run of git into words.
+func (g *Git) Explain(err error) error {
+	var exit *ExitError
 	if !errors.As(err, &exit) {
 		return err
 	}
 	for _, k := range known {
 		for _, text := range k.says {
-			if strings.Contains(exit.stderr, text) {
-				return &Failure{k.kind, strings.Replace(k.text, "%s", brief(exit.stderr), 1)}
+			if strings.Contains(exit.Stderr, text) {
+				return &Failure{k.kind, strings.Replace(k.text, "%s", Brief(exit.Stderr), 1)}
 			}
 		}
 	}
-	if lock := filepath.Join(r.GitDir, "index.lock"); exit.stderr == "" && gitfile.Exists(lock) { // as git stash push has it
+	if lock := filepath.Join(g.GitDir, "index.lock"); exit.Stderr == "" && gitfile.Exists(lock) { // as git stash push has it
 		return &Failure{Conflicted, strings.Replace(known[0].text, "%s", lock, 1)}
 	}
-	return &Failure{Failed, "git " + exit.op + ": " + brief(exit.Error())}
+	return &Failure{Failed, "git " + exit.Op + ": " + Brief(exit.Error())}
 }
 
 // maxBrief bounds a message of git inside another one, in bytes.
 const maxBrief = 2000
 
-// brief is a message without the words that git begins lines with.
-func brief(text string) string {
+// Brief is a message without the words that git begins lines with.
+func Brief(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		for _, prefix := range [...]string{"fatal: ", "error: ", "warning: "} {

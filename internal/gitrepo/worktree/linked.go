@@ -1,4 +1,4 @@
-package gitrepo
+package worktree
 
 import (
 	"crypto/rand"
@@ -14,13 +14,14 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
-// ErrWorktreeExists says that the repository has a linked working tree of that
+// ErrExists says that the repository has a linked working tree of that
 // name already.
-var ErrWorktreeExists = errors.New("there is a working tree of that name")
+var ErrExists = errors.New("there is a working tree of that name")
 
 // stagedDir is where working trees are made ready: beside worktrees, so that
 // git sees none that is half made.
@@ -40,14 +41,14 @@ type Linked struct {
 // removes the working tree.
 func (l Linked) Own() string { return filepath.Join(l.GitDir, "sidecar") }
 
-// Worktrees lists the linked working trees. What is damaged is left out.
-func (r *Repo) Worktrees() ([]Linked, error) {
-	return r.linkedIn(filepath.Join(r.CommonDir, "worktrees"))
+// List lists the linked working trees. What is damaged is left out.
+func List(r *gitrepo.Repo) ([]Linked, error) {
+	return linkedIn(filepath.Join(r.CommonDir, "worktrees"))
 }
 
-// Worktree returns the linked working tree of that name. It fails with
+// Find returns the linked working tree of that name. It fails with
 // fs.ErrNotExist.
-func (r *Repo) Worktree(name string) (Linked, error) {
+func Find(r *gitrepo.Repo, name string) (Linked, error) {
 	l := Linked{Name: name, GitDir: filepath.Join(r.CommonDir, "worktrees", name)}
 	info, err := os.Lstat(l.GitDir)
 	if err != nil {
@@ -64,7 +65,7 @@ func (r *Repo) Worktree(name string) (Linked, error) {
 	return l, nil
 }
 
-func (r *Repo) linkedIn(dir string) ([]Linked, error) {
+func linkedIn(dir string) ([]Linked, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -85,16 +86,16 @@ func (r *Repo) linkedIn(dir string) ([]Linked, error) {
 // Staged is a linked working tree that is being made. git doesn't know it yet.
 type Staged struct {
 	Linked
-	r *Repo
+	r *gitrepo.Repo
 }
 
-// StageWorktree begins a working tree of that name, whose files will be in dir,
+// Stage begins a working tree of that name, whose files will be in dir,
 // with its HEAD at commit and on no branch. Publish makes it known, Abort takes
 // it back; after a crash it is found by StagedWorktrees. begun, if set, is
 // called when there is the directory and nothing in it; tests fail there.
-func (r *Repo) StageWorktree(name, dir string, commit plumbing.Hash, begun func() error) (*Staged, error) {
+func Stage(r *gitrepo.Repo, name, dir string, commit plumbing.Hash, begun func() error) (*Staged, error) {
 	if _, err := os.Lstat(filepath.Join(r.CommonDir, "worktrees", name)); err == nil {
-		return nil, fmt.Errorf("%s: %w", name, ErrWorktreeExists)
+		return nil, fmt.Errorf("%s: %w", name, ErrExists)
 	}
 	var random [4]byte
 	rand.Read(random[:])
@@ -164,27 +165,27 @@ func (s *Staged) Publish() error {
 	worktrees := filepath.Join(s.r.CommonDir, "worktrees")
 	to := filepath.Join(worktrees, s.Name)
 	if _, err := os.Lstat(to); err == nil {
-		return fmt.Errorf("%s: %w", s.Name, ErrWorktreeExists)
+		return fmt.Errorf("%s: %w", s.Name, ErrExists)
 	}
 	if err := inside(to, func() error { return os.Rename(s.GitDir, to) }); err != nil {
 		return err
 	}
 	s.GitDir = to
-	s.r.removeIfEmpty(stagedDir)
+	removeIfEmpty(s.r, stagedDir)
 	return nil
 }
 
 // Abort removes what there is of a working tree that was not published.
 func (s *Staged) Abort() error {
 	err := os.RemoveAll(s.GitDir)
-	s.r.removeIfEmpty(stagedDir)
+	removeIfEmpty(s.r, stagedDir)
 	return err
 }
 
-// StagedWorktrees lists what was begun and not published, by this process, by
+// ListStaged lists what was begun and not published, by this process, by
 // another one, or by one that died. What was unregistered and only waits to be
 // removed has no name, and what has no more than begun, no Dir.
-func (r *Repo) StagedWorktrees() ([]*Staged, error) {
+func ListStaged(r *gitrepo.Repo) ([]*Staged, error) {
 	dir := filepath.Join(r.CommonDir, stagedDir)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -206,7 +207,7 @@ func (r *Repo) StagedWorktrees() ([]*Staged, error) {
 
 // Unregister makes the repository forget a linked working tree, at once or not
 // at all. Its files stay.
-func (r *Repo) Unregister(l Linked) error {
+func Unregister(r *gitrepo.Repo, l Linked) error {
 	var random [4]byte
 	rand.Read(random[:])
 	to := filepath.Join(r.CommonDir, stagedDir, gone+l.Name+"."+hex.EncodeToString(random[:]))
@@ -215,7 +216,7 @@ func (r *Repo) Unregister(l Linked) error {
 	}
 	// What is moved away is forgotten; that it also goes is only tidy.
 	_ = (&Staged{Linked{GitDir: to}, r}).Abort()
-	r.removeIfEmpty("worktrees")
+	removeIfEmpty(r, "worktrees")
 	return nil
 }
 
@@ -236,4 +237,4 @@ func inside(path string, do func() error) error {
 
 // removeIfEmpty removes a directory of the repository that holds nothing, as
 // git does.
-func (r *Repo) removeIfEmpty(name string) { _ = os.Remove(filepath.Join(r.CommonDir, name)) }
+func removeIfEmpty(r *gitrepo.Repo, name string) { _ = os.Remove(filepath.Join(r.CommonDir, name)) }
