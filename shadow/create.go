@@ -235,7 +235,7 @@ func (c *creation) make(ctx context.Context) (_ *tree, err error) {
 	if c.r.Lazy {
 		return c.makeLazy(ctx)
 	}
-	have, err := c.place()
+	have, err := c.makeDir()
 	if err != nil {
 		return nil, err
 	}
@@ -344,9 +344,9 @@ func (c *creation) publish() (*tree, error) {
 	return m.findIn(c.repo, c.r.ID)
 }
 
-// place makes the directory in which the files gather, if possible one that
+// makeDir makes the directory in which the files gather, if possible one that
 // was used before: then have says what is in it.
-func (c *creation) place() (have *index.Index, err error) {
+func (c *creation) makeDir() (have *index.Index, err error) {
 	temp := c.tempName()
 	if have := c.m.fromPool(temp, c.tempName()); have != nil {
 		c.temp = temp

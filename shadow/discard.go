@@ -54,7 +54,7 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	}
 	base := ""
 	if !t.isLazy() {
-		base = t.keepBase(old)
+		base = t.saveBase(old)
 	}
 	if err := m.o.Fail("discard.kept"); err != nil {
 		return d, err
@@ -74,9 +74,9 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	return d, nil
 }
 
-// keepBase takes the base state out of what is unregistered, to know what the
+// saveBase moves the base state out of what is unregistered, to know what the
 // directory holds when it is used again. "" means that it was not possible.
-func (t *tree) keepBase(old string) string {
+func (t *tree) saveBase(old string) string {
 	base := filepath.Join(filepath.Dir(old), basePrefix+strings.TrimPrefix(filepath.Base(old), oldPrefix))
 	if err := os.Rename(filepath.Join(t.linked.Own(), baseFile), base); err != nil {
 		return ""

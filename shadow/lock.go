@@ -47,7 +47,7 @@ func (m *Manager) tryLock(id string) (unlock func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		err = take(f)
+		err = lockFile(f)
 		if errors.Is(err, errHeld) {
 			f.Close()
 			return nil, fmt.Errorf("%w: %s; try again when that is over", ErrBusy, id)

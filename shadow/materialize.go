@@ -59,7 +59,7 @@ func (c *creation) materialize(ctx context.Context, t *tree) error {
 	}
 	converted := worktree.Conversions(c.repo, base).Needed
 	c.smudge = func(name string, id plumbing.Hash) ([]byte, error) { return worktree.Smudged(ctx, c.repo, name, id) }
-	have, err := c.place()
+	have, err := c.makeDir()
 	if err == nil {
 		err = c.fill(ctx, have, converted)
 	}

@@ -248,15 +248,15 @@ func bringFile(from, to *os.Root, u uncommitted, blobs string) (*gitindex.Entry,
 	if err != nil {
 		return nil, err
 	}
-	if err := keep(out, e, blobs); err != nil {
+	if err := storeBlob(out, e, blobs); err != nil {
 		return nil, err
 	}
 	return e, stat(to, e)
 }
 
-// keep names the content of a file and keeps it, if it is not too large to be
+// storeBlob names the content of a file and stores it, if it is not too large to be
 // compared.
-func keep(file *os.File, e *gitindex.Entry, blobs string) error {
+func storeBlob(file *os.File, e *gitindex.Entry, blobs string) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (r *Repo) branch(ctx context.Context, h head, conf gitconfig.Values) (Branc
 		}
 	}
 	b.Upstream = plumbing.ReferenceName(ref).Short()
-	hash, err := refOf(r.references(), plumbing.ReferenceName(ref))
+	hash, err := r.refOf(plumbing.ReferenceName(ref))
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		b.Gone = true
 		return b, nil

@@ -56,14 +56,18 @@ func (r *Repo) readBranches() ([]LocalBranch, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs, err := r.references().IterReferences()
+	repo, err := r.Repository()
+	if err != nil {
+		return nil, err
+	}
+	refs, err := repo.Branches()
 	if err != nil {
 		return nil, err
 	}
 	defer refs.Close()
 	var list []LocalBranch
 	err = refs.ForEach(func(ref *plumbing.Reference) error {
-		if ref.Name().IsBranch() && ref.Type() == plumbing.HashReference {
+		if ref.Type() == plumbing.HashReference {
 			name := ref.Name().Short()
 			list = append(list, LocalBranch{Name: name, Current: name == h.branch, Commit: short(ref.Hash().String())})
 		}

@@ -29,7 +29,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 		return CommitResult{}, err
 	}
 	if len(staged) == 0 && !gitfile.Exists(filepath.Join(r.GitDir, "MERGE_HEAD")) {
-		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "nothing is staged, so there is nothing to commit; stage changes with git_stage, git_status shows them")
+		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "nothing is staged, so there is nothing to commit; stage changes first, the status shows them")
 	}
 	if err := allBelow(staged, below); err != nil {
 		return CommitResult{}, err
@@ -241,7 +241,7 @@ func (r *Repo) noConflicts(ctx context.Context) error {
 		return r.Git.Explain(err)
 	}
 	if paths := stagedPaths(string(out)); len(paths) > 0 {
-		return gitcmd.Failf(gitcmd.Conflicted, "these files are in conflict: %s; resolve them, then stage them with git_stage", listed(paths))
+		return gitcmd.Failf(gitcmd.Conflicted, "these files are in conflict: %s; resolve them, then stage them", listed(paths))
 	}
 	return nil
 }

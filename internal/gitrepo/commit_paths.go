@@ -88,7 +88,7 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 		return res, err
 	}
 	if err := r.settle(ctx, before, res.Hash, req.Paths); err != nil {
-		res.Notes = append(res.Notes, "the commit is made, but the index could not be brought up to it ("+err.Error()+"); git_stage the files of the commit again")
+		res.Notes = append(res.Notes, "the commit is made, but the index could not be brought up to it ("+err.Error()+"); stage the files of the commit again")
 	}
 	return res, nil
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 func changedFiles(list []CommittedFile) string {
@@ -130,6 +132,7 @@ func like(want, got string) bool {
 }
 
 func TestCommitPaths(t *testing.T) {
+	slow.Test(t)
 	text := func(path, data string) PathState { return PathState{Path: path, Data: []byte(data), Exists: true} }
 	now := func(path string) PathState { return PathState{Path: path, Current: true, Exists: true} }
 	gone := func(path string) PathState { return PathState{Path: path} }

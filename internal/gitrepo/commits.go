@@ -1,11 +1,13 @@
 package gitrepo
 
 import (
+	"errors"
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Blob returns the bytes of a blob as the repository has them.
@@ -13,13 +15,16 @@ func (r *Repo) Blob(id plumbing.Hash) ([]byte, error) {
 	return r.Objects.ReadType(plumbing.BlobObject, id)
 }
 
-// TreeOf returns the name of a commit's tree.
+// TreeOf returns the name of a commit's tree; that of no commit is zero.
 func (r *Repo) TreeOf(commit plumbing.Hash) (plumbing.Hash, error) {
-	c, err := r.Objects.Commit(commit)
-	if err != nil {
-		return plumbing.ZeroHash, err
+	if commit.IsZero() {
+		return plumbing.ZeroHash, nil
 	}
-	return c.Tree, nil
+	c, err := gitobject.GetCommit(r.storage, commit)
+	if err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("commit %s: %w", commit, err)
+	}
+	return c.TreeHash, nil
 }
 
 // Unreferenced lists the commits that only a HEAD without a branch holds, as
@@ -55,16 +60,24 @@ func (r *Repo) Unreferenced(base plumbing.Hash, limit int) ([]string, error) {
 
 // HasDir reports whether a commit has a directory of that name; "." always.
 func (r *Repo) HasDir(commit plumbing.Hash, name string) (bool, error) {
-	at, err := r.TreeOf(commit)
-	if err != nil || name == "." {
-		return true, err
+	if name == "." {
+		return true, nil
 	}
-	for elem := range strings.SplitSeq(name, "/") {
-		e, ok, err := r.Objects.Child(at, elem)
-		if err != nil || !ok || e.Mode != filemode.Dir {
-			return false, err
-		}
-		at = e.Hash
+	repo, err := r.Repository()
+	if err != nil {
+		return false, err
 	}
-	return true, nil
+	c, err := repo.CommitObject(commit)
+	if err != nil {
+		return false, fmt.Errorf("commit %s: %w", commit, err)
+	}
+	root, err := c.Tree()
+	if err != nil {
+		return false, fmt.Errorf("commit %s: %w", commit, err)
+	}
+	e, err := root.FindEntry(name)
+	if errors.Is(err, gitobject.ErrEntryNotFound) || errors.Is(err, gitobject.ErrDirectoryNotFound) {
+		return false, nil
+	}
+	return err == nil && e.Mode == filemode.Dir, err
 }

@@ -121,7 +121,7 @@ func (r *Repo) countStaged(x *index.Raw, o DiffOptions) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	tree, err := r.treeOf(h.hash)
+	tree, err := r.TreeOf(h.hash)
 	if err != nil {
 		return 0, err
 	}
@@ -159,7 +159,7 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 	if r.followed() {
 		how.Untracked = UntrackedNormal // which is remembered
 	}
-	x, found, err := r.look(ctx, conf, how)
+	x, found, err := r.worktreeState(ctx, conf, how)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,13 +200,13 @@ func (r *Repo) trees(o DiffOptions) (from, to plumbing.Hash, err error) {
 	if err != nil {
 		return from, to, err
 	}
-	if from, err = r.treeOf(commit); err != nil || o.To == "" {
+	if from, err = r.TreeOf(commit); err != nil || o.To == "" {
 		return from, to, err
 	}
 	if commit, err = r.Resolve(o.To); err != nil {
 		return from, to, err
 	}
-	to, err = r.treeOf(commit)
+	to, err = r.TreeOf(commit)
 	return from, to, err
 }
 

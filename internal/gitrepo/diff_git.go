@@ -49,7 +49,7 @@ func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, 
 	if err != nil {
 		return nil, r.insteadOf(why, err)
 	}
-	if err := d.take(string(text), o.Hidden); err != nil {
+	if err := d.addPatch(string(text), o.Hidden); err != nil {
 		return nil, err
 	}
 	if o.From == "" && !o.Staged {
@@ -95,8 +95,8 @@ func parseDiff(out string) (*Diff, error) {
 	return d, nil
 }
 
-// take gives each file its part of a patch. A change of the type has two.
-func (d *Diff) take(patch string, hidden func(string) bool) error {
+// addPatch gives each file its part of a patch. A change of the type has two.
+func (d *Diff) addPatch(patch string, hidden func(string) bool) error {
 	const start = "diff --git "
 	parts := strings.Split("\n"+patch, "\n"+start)[1:]
 	size := 0

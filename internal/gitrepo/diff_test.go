@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // headers are the lines of a patch that say what happens to files, without
@@ -132,6 +133,7 @@ func checkDiffs(t *testing.T, r *gittest.Repo) {
 }
 
 func TestDiff(t *testing.T) {
+	slow.Test(t)
 	for _, c := range statusCases {
 		switch c.name {
 		case "conflicts", "only meant to be added": // below
@@ -241,6 +243,7 @@ func TestDiffRefuses(t *testing.T) {
 }
 
 func TestDiffRandom(t *testing.T) {
+	slow.Test(t)
 	seed := seedOf(t)
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	r := gittest.New(t)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // vector is one way in which a repository makes git run a program.
@@ -172,6 +174,7 @@ func (v vector) some(nth int) []string {
 // TestHostileConfiguration does in every hostile repository what makes plain git
 // run evil, first by plain git, to see that it does.
 func TestHostileConfiguration(t *testing.T) {
+	slow.Test(t)
 	plain, ours := 0, 0
 	for i, v := range vectors {
 		t.Run(v.name, func(t *testing.T) {
@@ -237,6 +240,7 @@ func (w *world) harmless(deed string) (fired int) {
 
 // TestConfigurationCases goes through the list of known attacks.
 func TestConfigurationCases(t *testing.T) {
+	slow.Test(t)
 	var file struct {
 		Cases []struct {
 			ID, Vector, Setup, Op string
@@ -294,6 +298,7 @@ func TestConfigurationCases(t *testing.T) {
 
 // TestTrustedRuns is the other control: what the user trusts does run.
 func TestTrustedRuns(t *testing.T) {
+	slow.Test(t)
 	for _, v := range vectors {
 		switch v.name {
 		case "hooks", "core.hooksPath", "filter.smudge", "merge.driver", "gpg.program":

@@ -70,8 +70,8 @@ func TestObjects(t *testing.T) {
 	}{
 		{"loose", nil},
 		{"packed", [][]string{{"gc", "-q", "--aggressive"}}},
-		{"packed without places", [][]string{{"config", "repack.useDeltaBaseOffset", "false"}, {"repack", "-q", "-a", "-d", "-f"}}},
-		{"large places", [][]string{{"config", "pack.indexVersion", "2"}, {"repack", "-q", "-a", "-d"}}},
+		{"packed by name of the base", [][]string{{"config", "repack.useDeltaBaseOffset", "false"}, {"repack", "-q", "-a", "-d", "-f"}}},
+		{"an index of version 2", [][]string{{"config", "pack.indexVersion", "2"}, {"repack", "-q", "-a", "-d"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := history(t)

@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/storer"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
@@ -21,16 +17,9 @@ type head struct {
 	hash   plumbing.Hash // of the commit; zero when there is none yet
 }
 
-// references is go-git's reader of loose and packed refs.
-func (r *Repo) references() storer.ReferenceStorer {
-	fs := dotgit.NewRepositoryFilesystem(osfs.New(r.GitDir), osfs.New(r.CommonDir))
-	return filesystem.NewStorage(fs, cache.NewObjectLRU(0))
-}
-
 // head reads HEAD.
 func (r *Repo) head() (head, error) {
-	refs := r.references()
-	ref, err := refs.Reference(plumbing.HEAD)
+	ref, err := r.storage.Reference(plumbing.HEAD)
 	if err != nil {
 		return head{}, fmt.Errorf("HEAD: %w: %w", gitfile.ErrCorrupt, err)
 	}
@@ -40,29 +29,24 @@ func (r *Repo) head() (head, error) {
 		return h, nil
 	}
 	h.branch = strings.TrimPrefix(ref.Target().String(), "refs/heads/")
-	h.hash, err = refOf(refs, ref.Target())
+	h.hash, err = r.refOf(ref.Target())
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		err = nil
 	}
 	return h, err
 }
 
-// maxSymbolic bounds how refs refer to each other.
-const maxSymbolic = 5
-
-// refOf returns what a ref leads to.
-func refOf(refs storer.ReferenceStorer, name plumbing.ReferenceName) (plumbing.Hash, error) {
-	for range maxSymbolic {
-		ref, err := refs.Reference(name)
-		if err != nil {
-			return plumbing.ZeroHash, err
-		}
-		if ref.Type() == plumbing.HashReference {
-			return ref.Hash(), nil
-		}
-		name = ref.Target()
+// refOf returns the object that a ref leads to. It fails with
+// plumbing.ErrReferenceNotFound if there is no such ref.
+func (r *Repo) refOf(name plumbing.ReferenceName) (plumbing.Hash, error) {
+	ref, err := storer.ResolveReference(r.storage, name)
+	switch {
+	case errors.Is(err, storer.ErrMaxResolveRecursion):
+		return plumbing.ZeroHash, fmt.Errorf("%s: %w: it refers to itself", name, gitfile.ErrCorrupt)
+	case err != nil:
+		return plumbing.ZeroHash, err
 	}
-	return plumbing.ZeroHash, fmt.Errorf("%s: %w: it leads to no commit", name, gitfile.ErrCorrupt)
+	return ref.Hash(), nil
 }
 
 // decorations are the names of refs by the commit that they lead to: HEAD
@@ -80,7 +64,7 @@ func (r *Repo) decorations() (map[plumbing.Hash][]string, error) {
 	default:
 		names[h.hash] = []string{"HEAD -> " + h.branch}
 	}
-	iter, err := r.references().IterReferences()
+	iter, err := r.storage.IterReferences()
 	if err != nil {
 		return nil, fmt.Errorf("refs: %w", err)
 	}

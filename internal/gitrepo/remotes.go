@@ -29,7 +29,7 @@ func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool) (PushR
 		return res, err
 	}
 	if branch == "" {
-		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to push; make one with git_branch and switch to it")
+		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to push; create a branch and switch to it")
 	}
 	if head, err := r.Head(ctx); err != nil || head == "" {
 		return res, errors.Join(err, gitcmd.Failf(gitcmd.Conflicted, "the branch %s has no commit yet; commit something first", branch))
@@ -117,7 +117,7 @@ func (r *Repo) refusedPush(err error, flag, summary string, res PushResult) erro
 	}
 	switch {
 	case strings.Contains(summary, "fetch first"), strings.Contains(summary, "non-fast-forward"):
-		return gitcmd.Failf(gitcmd.Conflicted, "%s has commits on %s that are not here, so nothing was pushed; git_pull first", gitcmd.Shown(res.Remote), gitcmd.Shown(res.To))
+		return gitcmd.Failf(gitcmd.Conflicted, "%s has commits on %s that are not here, so nothing was pushed; pull first", gitcmd.Shown(res.Remote), gitcmd.Shown(res.To))
 	case strings.Contains(summary, "remote rejected"):
 		return gitcmd.Failf(gitcmd.Failed, "%s refused the push: %s\n%s", gitcmd.Shown(res.Remote), gitcmd.Shown(summary), gitcmd.Brief(exit.Stderr))
 	}
@@ -147,7 +147,7 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool) (PullResult, error) {
 		return res, err
 	}
 	if res.Branch == "" {
-		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to pull into; switch to one with git_branch")
+		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to pull into; switch to a branch")
 	}
 	if res.From, err = r.Head(ctx); err != nil {
 		return res, err
@@ -157,7 +157,7 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool) (PullResult, error) {
 		c.Args = []string{map[bool]string{true: "--rebase", false: "--no-rebase"}[*rebase]}
 	}
 	if _, err := r.Git.Run(ctx, c); err != nil {
-		return res, r.takeBack(ctx, err)
+		return res, r.abort(ctx, err)
 	}
 	if res.To, err = r.Head(ctx); err != nil {
 		return res, err
@@ -202,16 +202,16 @@ func (r *Repo) describePull(ctx context.Context, res *PullResult) error {
 	return err
 }
 
-// timeToTakeBack is how long an abort may take, also after a cancellation.
-const timeToTakeBack = 20 * time.Second
+// maxAbort is how long an abort may take, also after a cancellation.
+const maxAbort = 20 * time.Second
 
-// takeBack aborts what a failed pull has begun.
-func (r *Repo) takeBack(ctx context.Context, failed error) error {
+// abort ends what a failed pull has begun.
+func (r *Repo) abort(ctx context.Context, failed error) error {
 	what := r.busy()
 	if what == "" {
 		return r.Git.Explain(failed)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeToTakeBack)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxAbort)
 	defer cancel()
 	var conflict *gitcmd.Failure
 	_ = errors.As(r.noConflicts(ctx), &conflict)
@@ -220,11 +220,11 @@ func (r *Repo) takeBack(ctx context.Context, failed error) error {
 		op = "rebase-abort"
 	}
 	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: op}); err != nil {
-		return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream broke off and could not be taken back (%v); the repository is in the middle of it, and nothing is lost", what, r.Git.Explain(err))
+		return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream broke off and could not be aborted (%v); the repository is in the middle of it, and nothing is lost", what, r.Git.Explain(err))
 	}
 	if conflict == nil {
 		return r.Git.Explain(failed)
 	}
 	files, _, _ := strings.Cut(strings.TrimPrefix(conflict.Text, "these files are in conflict: "), ";")
-	return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s; it was taken back, and the branch is as it was", what, files)
+	return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s; it was aborted, and the branch is as it was", what, files)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // withRemote gives the world a bare repository up.git and a second clone peer,
@@ -31,6 +32,7 @@ func (w *world) serve() (url string) {
 }
 
 func TestPushAndPull(t *testing.T) {
+	slow.Test(t)
 	for _, way := range []string{"file", "http"} {
 		t.Run(way, func(t *testing.T) {
 			w := newWorld(t, Options{})
@@ -67,7 +69,7 @@ func TestPushAndPull(t *testing.T) {
 			}
 			w.sh("git switch -q master; cd ../peer; git pull -q; echo theirs > a.txt; git commit -qam theirs; git push -q")
 			w.sh("echo ours > b.txt; git commit -qam ours")
-			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "git_pull first") {
+			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "pull first") {
 				t.Errorf("not a fast-forward: %v", err)
 			}
 			head := w.sh("git rev-parse HEAD")
@@ -134,6 +136,7 @@ func TestPushAndPull(t *testing.T) {
 }
 
 func TestRemoteTrouble(t *testing.T) {
+	slow.Test(t)
 	closed := func() string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -42,6 +42,7 @@ type Repo struct {
 
 	o       Options
 	Objects *object.Store
+	storage storage
 	configs gitconfig.Cache
 
 	index    *index.Last

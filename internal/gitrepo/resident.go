@@ -74,8 +74,8 @@ type dirFind struct {
 // are.
 const maxDirty = 256
 
-// look is a sweep for a status, from what is remembered as far as possible.
-func (r *Repo) look(ctx context.Context, conf gitconfig.Values, o StatusOptions) (*index.Raw, swept, error) {
+// worktreeState is a sweep for a status, from what is remembered as far as possible.
+func (r *Repo) worktreeState(ctx context.Context, conf gitconfig.Values, o StatusOptions) (*index.Raw, swept, error) {
 	s := &sweep{
 		r: r, untracked: o.Untracked, ctx: ctx,
 		conf: sweepConfig{fileMode: conf.Bool("core.filemode", true), sparse: conf.Bool("core.sparsecheckout", false)},
@@ -104,10 +104,10 @@ func (r *Repo) look(ctx context.Context, conf gitconfig.Values, o StatusOptions)
 	dirty, ok := m.dirty(r, s.conf, changes)
 	if ok {
 		s.index = m.index
-		ok = m.again(s, conf, dirty) == nil
+		ok = m.rescan(s, conf, dirty) == nil
 	}
 	if !ok {
-		if err := m.anew(s, conf); err != nil {
+		if err := m.scanAll(s, conf); err != nil {
 			m.index = nil
 			return nil, swept{}, err
 		}
@@ -150,8 +150,8 @@ func (m *resident) dirty(r *Repo, conf sweepConfig, c ChangeSet) (dirs []string,
 	return slices.Collect(maps.Keys(set)), len(set) <= maxDirty
 }
 
-// again looks at some directories.
-func (m *resident) again(s *sweep, conf gitconfig.Values, dirs []string) error {
+// rescan looks at some directories.
+func (m *resident) rescan(s *sweep, conf gitconfig.Values, dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
@@ -165,12 +165,12 @@ func (m *resident) again(s *sweep, conf gitconfig.Values, dirs []string) error {
 	for _, dir := range dirs {
 		delete(m.dirs, dir)
 	}
-	m.keep(found)
+	m.remember(found)
 	return nil
 }
 
-// anew looks at everything.
-func (m *resident) anew(s *sweep, conf gitconfig.Values) error {
+// scanAll looks at everything.
+func (m *resident) scanAll(s *sweep, conf gitconfig.Values) error {
 	m.files = nil
 	m.whole++
 	for _, file := range s.r.excludeFiles(conf) {
@@ -189,7 +189,7 @@ func (m *resident) anew(s *sweep, conf gitconfig.Values) error {
 		return err
 	}
 	m.index, m.conf, m.dirs, m.blind = x, s.conf, map[string]*dirFind{}, map[string]bool{}
-	m.keep(found)
+	m.remember(found)
 	return nil
 }
 
@@ -203,8 +203,8 @@ func (m *resident) settle(s *sweep, conf gitconfig.Values, found *swept) error {
 	return err
 }
 
-// keep remembers what was found by the directory that it was found in.
-func (m *resident) keep(found swept) {
+// remember stores what was found by the directory that it was found in.
+func (m *resident) remember(found swept) {
 	at := func(name string) *dirFind {
 		dir := below(path.Dir(strings.TrimSuffix(name, "/")))
 		f := m.dirs[dir]

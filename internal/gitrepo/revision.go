@@ -115,13 +115,12 @@ func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
 	if name == "@" || name == "" {
 		name = "HEAD"
 	}
-	refs := r.references()
 	for _, rule := range [...]string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"} {
 		full := fmt.Sprintf(rule, name)
 		if !strings.HasPrefix(full, "refs/") && !specialRef(full) {
 			continue
 		}
-		hash, err := refOf(refs, plumbing.ReferenceName(full))
+		hash, err := r.refOf(plumbing.ReferenceName(full))
 		if err == nil {
 			return r.commitAt(hash, name)
 		}
@@ -140,7 +139,7 @@ func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
 	case len(found) > 1:
 		return plumbing.ZeroHash, fmt.Errorf("%w: %q is the beginning of %d hashes; give more of it", ErrNoSuchRev, name, len(found))
 	case len(found) == 0:
-		return plumbing.ZeroHash, fmt.Errorf("%w: %q; git_log shows commits, git_branch branches", ErrNoSuchRev, name)
+		return plumbing.ZeroHash, fmt.Errorf("%w: %q", ErrNoSuchRev, name)
 	}
 	return found[0], nil
 }

@@ -133,7 +133,7 @@ func (r *Repo) stage(ctx context.Context, req StageRequest, changes []change, ad
 			continue
 		}
 		if !r.known(ctx, p) {
-			return res, gitcmd.Failf(gitcmd.NotFound, "%s is neither a file nor known to git; git_status shows what has changed", gitcmd.Shown(p))
+			return res, gitcmd.Failf(gitcmd.NotFound, "%s is neither a file nor known to git; the status shows what has changed", gitcmd.Shown(p))
 		}
 		res.Same = append(res.Same, p)
 	}

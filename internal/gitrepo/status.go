@@ -66,11 +66,11 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, found, err := r.look(ctx, conf, o)
+	x, found, err := r.worktreeState(ctx, conf, o)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := r.treeOf(h.hash)
+	tree, err := r.TreeOf(h.hash)
 	if err != nil {
 		return nil, err
 	}
@@ -104,18 +104,6 @@ func below(dir string) string {
 		return ""
 	}
 	return dir + "/"
-}
-
-// treeOf returns the tree of a commit; that of no commit is empty.
-func (r *Repo) treeOf(commit plumbing.Hash) (plumbing.Hash, error) {
-	if commit.IsZero() {
-		return plumbing.ZeroHash, nil
-	}
-	c, err := r.Objects.Commit(commit)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return c.Tree, nil
 }
 
 // staged compares a tree with the index. Conflicts are left out.

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -354,6 +355,7 @@ func TestStatusRacy(t *testing.T) {
 
 // TestStatusRandom takes random steps in a repository, and compares after each.
 func TestStatusRandom(t *testing.T) {
+	slow.Test(t)
 	steps := 300
 	if testing.Short() {
 		steps = 60

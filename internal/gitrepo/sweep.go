@@ -261,7 +261,7 @@ func (w *sweeper) dir(d *sweepDir) error {
 		d.inherit(w.sweep)
 	}
 	defer d.release()
-	differ, err := w.look(d)
+	differ, err := w.compareDir(d)
 	if err != nil {
 		return err
 	}
@@ -273,9 +273,9 @@ func (w *sweeper) dir(d *sweepDir) error {
 	return nil
 }
 
-// look compares what is directly in a directory, and gathers its
+// compareDir compares what is directly in a directory, and gathers its
 // subdirectories in w.subs. differ says that names are to be compared.
-func (w *sweeper) look(d *sweepDir) (differ bool, err error) {
+func (w *sweeper) compareDir(d *sweepDir) (differ bool, err error) {
 	if w.watched != nil && !w.watched(d.path) {
 		w.blind[d.path] = true
 	}
@@ -304,7 +304,7 @@ func (s *sweep) some(dirs []string) (swept, error) {
 		if err != nil {
 			return swept{}, err
 		}
-		differ, err := w.look(d)
+		differ, err := w.compareDir(d)
 		if err == nil && (differ || w.subMissing(d)) {
 			err = w.compareNames(d)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // sound fails when git fsck finds anything wrong.
@@ -92,6 +94,7 @@ var stageCases = []struct {
 
 // TestStage compares with git add on a copy of the same repository.
 func TestStage(t *testing.T) {
+	slow.Test(t)
 	for _, c := range stageCases {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, Options{})

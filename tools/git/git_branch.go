@@ -59,7 +59,7 @@ func newBranch(d Deps) *tools.Tool {
 		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
 		Output: BranchInfo{},
 	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, error) {
-		p, _, err := d.place(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}

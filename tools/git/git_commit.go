@@ -52,7 +52,7 @@ func newCommit(d Deps) *tools.Tool {
 		Category: category, Core: true, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
 		Output: CommitInfo{}, Also: []tools.Form{{When: "where commits wait for a batch", Of: tools.Queued{}}},
 	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, error) {
-		p, _, err := d.place(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -74,7 +74,7 @@ func newCommit(d Deps) *tools.Tool {
 
 // committed gives the files of a commit their names in the view. What lies
 // outside keeps the name that it has in the repository.
-func (p place) committed(files []gitrepo.CommittedFile) []gitrepo.CommittedFile {
+func (p repository) committed(files []gitrepo.CommittedFile) []gitrepo.CommittedFile {
 	out := make([]gitrepo.CommittedFile, len(files))
 	for i, f := range files {
 		if name, ok := p.name(f.Path); ok {

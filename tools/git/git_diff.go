@@ -73,7 +73,7 @@ func newDiff(d Deps) *tools.Tool {
 		Category: category, Core: true, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true,
 		Output: DiffInfo{},
 	}, func(ctx context.Context, c *tools.Call, in diffArgs) (tools.Result, error) {
-		p, path, err := d.place(ctx, c.Files, in.Path)
+		p, path, err := d.repository(ctx, c.Files, in.Path)
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -85,7 +85,7 @@ func newDiff(d Deps) *tools.Tool {
 	})
 }
 
-func (p place) diffResult(d *gitrepo.Diff) tools.Result {
+func (p repository) diffResult(d *gitrepo.Diff) tools.Result {
 	info := DiffInfo{Files: []DiffFile{}, Staged: d.Staged}
 	var patch strings.Builder
 	for _, f := range d.Files {

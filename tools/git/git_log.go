@@ -49,7 +49,7 @@ func newLog(d Deps) *tools.Tool {
 		Category: category, Tags: []string{"history", "commits"}, Untrusted: true,
 		Output: LogInfo{},
 	}, func(ctx context.Context, c *tools.Call, in logArgs) (tools.Result, error) {
-		p, path, err := d.place(ctx, c.Files, in.Path)
+		p, path, err := d.repository(ctx, c.Files, in.Path)
 		if err != nil {
 			return tools.Result{}, err
 		}

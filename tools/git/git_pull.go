@@ -34,7 +34,7 @@ func newPull(d Deps) *tools.Tool {
 		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true,
 		Output: gitrepo.PullResult{},
 	}, func(ctx context.Context, c *tools.Call, in pullArgs) (tools.Result, error) {
-		p, _, err := d.place(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}

@@ -38,7 +38,7 @@ func newPush(d Deps) *tools.Tool {
 		Category: category, Tags: []string{"remote", "upload"}, Timeout: withPrograms,
 		Output: gitrepo.PushResult{},
 	}, func(ctx context.Context, c *tools.Call, in pushArgs) (tools.Result, error) {
-		p, _, err := d.place(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}

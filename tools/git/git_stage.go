@@ -31,7 +31,7 @@ func newStage(d Deps) *tools.Tool {
 		Category: category, Tags: []string{"add", "index"}, SeesDisk: true, Idempotent: true,
 		Output: gitrepo.StageResult{},
 	}, func(ctx context.Context, c *tools.Call, in stageArgs) (tools.Result, error) {
-		p, paths, err := d.places(ctx, c, in.Files)
+		p, paths, err := d.repositoryOf(ctx, c, in.Files)
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -44,21 +44,21 @@ func newStage(d Deps) *tools.Tool {
 	})
 }
 
-// places is place for several paths, which must lie in one repository.
-func (d Deps) places(ctx context.Context, c *tools.Call, files []string) (place, []string, error) {
+// repositoryOf is repository for several paths, which must lie in one repository.
+func (d Deps) repositoryOf(ctx context.Context, c *tools.Call, files []string) (repository, []string, error) {
 	if len(files) == 0 {
-		p, _, err := d.place(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, c.Files, "")
 		return p, nil, err
 	}
-	var first place
+	var first repository
 	var paths []string
 	for _, written := range files {
-		p, path, err := d.place(ctx, c.Files, written)
+		p, path, err := d.repository(ctx, c.Files, written)
 		if err != nil {
-			return place{}, nil, err
+			return repository{}, nil, err
 		}
 		if first.repo != nil && p.repo.Dir != first.repo.Dir {
-			return place{}, nil, tools.Errorf(tools.InvalidArguments, "files: %s and %s are in different repositories; call once for each", shown(files[0]), shown(written))
+			return repository{}, nil, tools.Errorf(tools.InvalidArguments, "files: %s and %s are in different repositories; call once for each", shown(files[0]), shown(written))
 		}
 		first, paths = p, append(paths, path)
 	}
@@ -66,7 +66,7 @@ func (d Deps) places(ctx context.Context, c *tools.Call, files []string) (place,
 }
 
 // rename gives all paths their names in the view.
-func (p place) rename(s *gitrepo.StageResult) {
+func (p repository) rename(s *gitrepo.StageResult) {
 	name := func(path *string) {
 		if n, ok := p.name(*path); ok {
 			*path = n

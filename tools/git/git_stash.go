@@ -50,7 +50,7 @@ func newStash(d Deps) *tools.Tool {
 		Category: category, Tags: []string{"put away", "restore"}, SeesDisk: true,
 		Output: StashInfo{},
 	}, func(ctx context.Context, c *tools.Call, in stashArgs) (tools.Result, error) {
-		p, _, err := d.place(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -77,7 +77,7 @@ func newStash(d Deps) *tools.Tool {
 }
 
 // stash does what is asked and says so.
-func stash(ctx context.Context, p place, in stashArgs) (string, error) {
+func stash(ctx context.Context, p repository, in stashArgs) (string, error) {
 	note, text := "", ""
 	var err error
 	switch in.Action {

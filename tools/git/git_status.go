@@ -44,7 +44,7 @@ func newStatus(d Deps) *tools.Tool {
 		Category: category, Core: true, Tags: []string{"changes", "branch", "staged"}, SeesDisk: true,
 		Output: StatusInfo{},
 	}, func(ctx context.Context, c *tools.Call, _ statusArgs) (tools.Result, error) {
-		p, _, err := d.place(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -58,7 +58,7 @@ func newStatus(d Deps) *tools.Tool {
 	})
 }
 
-func (p place) statusInfo(st *gitrepo.Status) StatusInfo {
+func (p repository) statusInfo(st *gitrepo.Status) StatusInfo {
 	b := st.Branch
 	info := StatusInfo{Branch: b.Name, Commit: b.Commit, Upstream: b.Upstream, Ahead: b.Ahead, Behind: b.Behind, Files: []StatusFile{}, Untracked: []string{}}
 	for _, f := range st.Files {

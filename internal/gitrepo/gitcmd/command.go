@@ -65,9 +65,9 @@ func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	cmd.WaitDelay = mostRead
+	cmd.WaitDelay = maxPipeWait
 	if c.Hooks || c.Network || g.Trusted() {
-		cmd.WaitDelay = mostHeld
+		cmd.WaitDelay = maxHeldWait
 	}
 	limit := c.Limit
 	if limit == 0 {
@@ -141,7 +141,7 @@ func (g *Git) binary(ctx context.Context) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, bin, "version")
 	cmd.Env = inherited(always)
-	cmd.WaitDelay = mostRead
+	cmd.WaitDelay = maxPipeWait
 	out, err := run(ctx, cmd, "version", 1<<10)
 	if err != nil {
 		return "", fmt.Errorf("git version: %w", err)
@@ -178,9 +178,9 @@ func (e *ExitError) Error() string {
 
 // Generous, as all takes its time on a machine under load.
 const (
-	grace    = time.Second      // git has so long to put away its locks when it is told to stop,
-	mostRead = 20 * time.Second // we to read what is in its pipes when it has ended,
-	mostHeld = 2 * time.Second  // or less, where a hook or a helper may have left something that holds them
+	grace       = time.Second      // git has so long to put away its locks when it is told to stop,
+	maxPipeWait = 20 * time.Second // we to read what is in its pipes when it has ended,
+	maxHeldWait = 2 * time.Second  // or less, where a hook or a helper may have left something that holds them
 )
 
 // errOutput is the cause of a stop at the limit of the output.

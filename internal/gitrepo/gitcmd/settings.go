@@ -52,7 +52,7 @@ func (g *Git) Settings(ctx context.Context) (Settings, error) {
 	cmd := exec.CommandContext(ctx, bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
 	cmd.Dir = g.Dir
 	cmd.Env = append(g.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
-	cmd.WaitDelay = mostRead
+	cmd.WaitDelay = maxPipeWait
 	out, err := run(ctx, cmd, "config", gitconfig.MaxSize)
 	if err != nil {
 		return nil, g.Explain(err)

@@ -58,7 +58,7 @@ type Raw struct {
 	version int
 	Count   int
 	data    []byte // the file
-	places  []rawPlace
+	offsets []namedOffset
 	Tree    *CachedTree
 	Special []int // entries in conflict, or only meant to be added
 
@@ -67,8 +67,8 @@ type Raw struct {
 	written  written
 }
 
-// rawPlace is where an entry lies.
-type rawPlace struct {
+// namedOffset is where an entry lies.
+type namedOffset struct {
 	at   uint32 // of the entry in data
 	name string // followed by a NUL in memory, as system calls want it
 }
@@ -89,29 +89,29 @@ const (
 	FlagIntentToAdd  = 1 << 13
 )
 
-// RawEntry is one entry in place.
+// RawEntry is one entry of a Raw.
 type RawEntry struct {
 	Name string
 	b    []byte // at least entryHeader bytes
 }
 
 // NameAt is the name of an entry.
-func (x *Raw) NameAt(i int) string { return x.places[i].name }
+func (x *Raw) NameAt(i int) string { return x.offsets[i].name }
 
 // At is the entry i, 0 ≤ i < Len.
 func (x *Raw) At(i int) RawEntry {
-	p := &x.places[i]
+	p := &x.offsets[i]
 	return RawEntry{p.name, x.data[p.at:]}
 }
 
 // Find returns the first entry of a path.
 func (x *Raw) Find(path string) (int, bool) {
-	i := sort.Search(len(x.places), func(i int) bool { return x.places[i].name >= path })
-	return i, i < len(x.places) && x.places[i].name == path
+	i := sort.Search(len(x.offsets), func(i int) bool { return x.offsets[i].name >= path })
+	return i, i < len(x.offsets) && x.offsets[i].name == path
 }
 
 func (x *Raw) all(yield func(RawEntry) bool) {
-	for i := range x.places {
+	for i := range x.offsets {
 		if !yield(x.At(i)) {
 			return
 		}
@@ -198,7 +198,7 @@ func parse(data []byte) (*Raw, error) {
 		return nil, bad("it can't have %d entries", count)
 	}
 	x.Count = int(count)
-	x.places = make([]rawPlace, 0, count)
+	x.offsets = make([]namedOffset, 0, count)
 	at, err := x.readEntries(end)
 	if errors.Is(err, gitfile.ErrUnsupported) {
 		return nil, err
@@ -283,7 +283,7 @@ func (x *Raw) readEntries(end int) (int, error) {
 				return 0, fmt.Errorf("entry %d is cut off", i+1)
 			}
 		}
-		e := rawPlace{uint32(start), unsafe.String(unsafe.SliceData(name), len(name))}
+		e := namedOffset{uint32(start), unsafe.String(unsafe.SliceData(name), len(name))}
 		if (RawEntry{b: data[start:]}).Mode() == filemode.Dir {
 			return 0, fmt.Errorf("%w: the index is sparse", gitfile.ErrUnsupported)
 		}
@@ -292,7 +292,7 @@ func (x *Raw) readEntries(end int) (int, error) {
 		} else if !x.inOrder(e) {
 			return 0, fmt.Errorf("the name of entry %d, %q, is wrong or out of order", i+1, e.name)
 		}
-		x.places = append(x.places, e)
+		x.offsets = append(x.offsets, e)
 		if flags&flagStage != 0 || flags&flagExtended != 0 && x.At(i).Extended()&FlagIntentToAdd != 0 {
 			x.Special = append(x.Special, i)
 		}
@@ -302,15 +302,15 @@ func (x *Raw) readEntries(end int) (int, error) {
 
 // inOrder reports whether e comes after the last entry, and has a name that
 // leads nowhere else: what it shares with the last one was looked at with that.
-func (x *Raw) inOrder(e rawPlace) bool {
-	if len(x.places) == 0 {
+func (x *Raw) inOrder(e namedOffset) bool {
+	if len(x.offsets) == 0 {
 		return gitfile.ValidName(e.name)
 	}
-	prev := &x.places[len(x.places)-1]
+	prev := &x.offsets[len(x.offsets)-1]
 	same := shared(prev.name, e.name)
 	switch {
 	case same == len(e.name):
-		return same == len(prev.name) && x.At(len(x.places)-1).Stage() < (RawEntry{e.name, x.data[e.at:]}).Stage()
+		return same == len(prev.name) && x.At(len(x.offsets)-1).Stage() < (RawEntry{e.name, x.data[e.at:]}).Stage()
 	case same < len(prev.name) && prev.name[same] > e.name[same]:
 		return false
 	}
@@ -412,7 +412,7 @@ func (x *Raw) Conflicts() []string {
 // HasDir reports whether there are entries below a directory.
 func (x *Raw) HasDir(prefix string) bool {
 	i, _ := x.Find(prefix)
-	return i < len(x.places) && strings.HasPrefix(x.places[i].name, prefix)
+	return i < len(x.offsets) && strings.HasPrefix(x.offsets[i].name, prefix)
 }
 
 // CheckSum256 checks the end of an index whose objects are named by SHA-256. No

@@ -17,20 +17,20 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// pack is one pack file with its table, gitformat-pack(5). Both stay open, so
+// pack is one pack file with its index, gitformat-pack(5). Both stay open, so
 // that they can be read after git has replaced them.
 type pack struct {
 	path   string // without extension
-	table  *os.File
+	idx    *os.File
 	data   *os.File
 	fanout [256]uint32 // how many objects have a first byte up to this one
 	count  int64
 	size   int64 // of data
 
-	mu      sync.Mutex
-	buckets [256][]byte          // names by first byte, once one was looked for
-	bases   map[int64]packObject // by place
-	held    int                  // bytes in bases
+	mu         sync.Mutex
+	buckets    [256][]byte          // names by first byte, once one was looked for
+	deltaBases map[int64]packObject // by offset
+	basesSize  int                  // bytes in deltaBases
 }
 
 type packObject struct {
@@ -38,36 +38,36 @@ type packObject struct {
 	data []byte
 }
 
-// Places in a table of version 2.
+// Offsets in an index of version 2.
 const (
-	tableFanout = 8
-	tableNames  = tableFanout + 256*4
+	idxFanout = 8
+	idxNames  = idxFanout + 256*4
 )
 
 // openPack opens a pack by its path without extension.
 func openPack(path string) (*pack, error) {
 	fail := func(err error) (*pack, error) { return nil, fmt.Errorf("the pack %s: %w", path, err) }
-	table, err := gitfile.OpenRegular(path + ".idx")
+	idx, err := gitfile.OpenRegular(path + ".idx")
 	if err != nil {
 		return fail(err)
 	}
-	p := &pack{path: path, table: table, bases: map[int64]packObject{}}
-	var head [tableNames]byte
-	if _, err := table.ReadAt(head[:], 0); err != nil {
+	p := &pack{path: path, idx: idx, deltaBases: map[int64]packObject{}}
+	var head [idxNames]byte
+	if _, err := idx.ReadAt(head[:], 0); err != nil {
 		return fail(corrupt(err))
 	}
 	if string(head[:8]) != "\xfftOc\x00\x00\x00\x02" {
-		return fail(fmt.Errorf("%w: its table has another version than 2", gitfile.ErrUnsupported))
+		return fail(fmt.Errorf("%w: its index has another version than 2", gitfile.ErrUnsupported))
 	}
 	for i := range p.fanout {
-		p.fanout[i] = binary.BigEndian.Uint32(head[tableFanout+4*i:])
+		p.fanout[i] = binary.BigEndian.Uint32(head[idxFanout+4*i:])
 		if i > 0 && p.fanout[i] < p.fanout[i-1] {
-			return fail(fmt.Errorf("%w: its table is not in order", gitfile.ErrCorrupt))
+			return fail(fmt.Errorf("%w: its index is not in order", gitfile.ErrCorrupt))
 		}
 	}
 	p.count = int64(p.fanout[255])
-	if info, err := table.Stat(); err != nil || info.Size() < tableNames+p.count*28+40 {
-		return fail(fmt.Errorf("%w: its table is cut off", gitfile.ErrCorrupt))
+	if info, err := idx.Stat(); err != nil || info.Size() < idxNames+p.count*28+40 {
+		return fail(fmt.Errorf("%w: its index is cut off", gitfile.ErrCorrupt))
 	}
 	if p.data, err = gitfile.OpenRegular(path + ".pack"); err != nil {
 		return fail(err)
@@ -92,7 +92,7 @@ func (p *pack) names(first byte) ([]byte, int64, error) {
 	defer p.mu.Unlock()
 	if p.buckets[first] == nil && n > 0 {
 		b := make([]byte, n*20)
-		if _, err := p.table.ReadAt(b, tableNames+from*20); err != nil {
+		if _, err := p.idx.ReadAt(b, idxNames+from*20); err != nil {
 			return nil, 0, fmt.Errorf("%s.idx: %w", p.path, corrupt(err))
 		}
 		p.buckets[first] = b
@@ -110,19 +110,19 @@ func (p *pack) find(hash plumbing.Hash) (int64, error) {
 	if i == len(names)/20 || plumbing.Hash(names[i*20:]) != hash {
 		return 0, ErrMissing
 	}
-	return p.place(from + int64(i))
+	return p.offset(from + int64(i))
 }
 
-// place returns where the object with a number in the table begins.
-func (p *pack) place(number int64) (int64, error) {
+// offset returns where the object with a number in the index begins.
+func (p *pack) offset(number int64) (int64, error) {
 	var word [8]byte
-	small := tableNames + p.count*24
-	if _, err := p.table.ReadAt(word[:4], small+number*4); err != nil {
+	small := idxNames + p.count*24
+	if _, err := p.idx.ReadAt(word[:4], small+number*4); err != nil {
 		return 0, fmt.Errorf("%s.idx: %w", p.path, corrupt(err))
 	}
 	at := int64(binary.BigEndian.Uint32(word[:]))
 	if at&(1<<31) != 0 { // the number of a large one
-		if _, err := p.table.ReadAt(word[:], small+p.count*4+(at&^(1<<31))*8); err != nil {
+		if _, err := p.idx.ReadAt(word[:], small+p.count*4+(at&^(1<<31))*8); err != nil {
 			return 0, fmt.Errorf("%s.idx: %w", p.path, corrupt(err))
 		}
 		at = int64(binary.BigEndian.Uint64(word[:]))
@@ -136,7 +136,7 @@ func (p *pack) place(number int64) (int64, error) {
 // maxDeltas bounds how long a chain of deltas is; git makes none above 4095.
 const maxDeltas = 10_000
 
-// read reads the object that begins at a place. What it is a delta of may be
+// read reads the object that begins at an offset. What it is a delta of may be
 // anywhere in the repository.
 func (p *pack) read(s *Store, at int64) (plumbing.ObjectType, []byte, error) {
 	type step struct {
@@ -146,8 +146,8 @@ func (p *pack) read(s *Store, at int64) (plumbing.ObjectType, []byte, error) {
 	var steps []step
 	base := packObject{}
 	for base.kind == 0 {
-		if held, ok := p.heldAt(at); ok {
-			base = held
+		if o, ok := p.baseAt(at); ok {
+			base = o
 			break
 		}
 		if len(steps) > maxDeltas {
@@ -160,12 +160,12 @@ func (p *pack) read(s *Store, at int64) (plumbing.ObjectType, []byte, error) {
 		switch {
 		case e.kind <= plumbing.TagObject:
 			base = packObject{e.kind, e.data}
-			p.hold(at, base)
+			p.keepBase(at, base)
 		case e.kind == plumbing.REFDeltaObject:
 			steps = append(steps, step{at, e.data})
-			place, err := p.find(e.base)
+			offset, err := p.find(e.base)
 			if err == nil {
-				at = place
+				at = offset
 				continue
 			}
 			kind, data, err := s.Read(e.base)
@@ -184,37 +184,37 @@ func (p *pack) read(s *Store, at int64) (plumbing.ObjectType, []byte, error) {
 			return 0, nil, fmt.Errorf("%s.pack: %w", p.path, err)
 		}
 		base.data = data
-		p.hold(steps[i].at, base)
+		p.keepBase(steps[i].at, base)
 	}
 	return base.kind, base.data, nil
 }
 
-func (p *pack) heldAt(at int64) (packObject, bool) {
+func (p *pack) baseAt(at int64) (packObject, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o, ok := p.bases[at]
+	o, ok := p.deltaBases[at]
 	return o, ok
 }
 
-// hold keeps an object, which others may be deltas of.
-func (p *pack) hold(at int64, o packObject) {
+// keepBase remembers an object, which others may be deltas of.
+func (p *pack) keepBase(at int64, o packObject) {
 	if len(o.data) > maxBases/16 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.held += len(o.data); p.held > maxBases {
-		clear(p.bases)
-		p.held = len(o.data)
+	if p.basesSize += len(o.data); p.basesSize > maxBases {
+		clear(p.deltaBases)
+		p.basesSize = len(o.data)
 	}
-	p.bases[at] = o
+	p.deltaBases[at] = o
 }
 
-// packEntry is what stands at one place of a pack.
+// packEntry is one entry of a pack.
 type packEntry struct {
 	kind plumbing.ObjectType
 	data []byte        // the object, or the delta
-	at   int64         // of an plumbing.OFSDeltaObject: where its base is
+	at   int64         // of a plumbing.OFSDeltaObject: the offset of its base
 	base plumbing.Hash // of a plumbing.REFDeltaObject
 }
 
@@ -261,7 +261,7 @@ func (p *pack) entry(at int64) (packEntry, error) {
 	return e, err
 }
 
-// packReader reads a file from a place on, without a seek.
+// packReader reads a file from an offset on, without a seek.
 type packReader struct {
 	f    *os.File
 	at   int64 // of the next block
@@ -358,7 +358,7 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 			out, delta = append(out, delta[:n]...), delta[n:]
 			continue
 		}
-		var args [7]int // bytes of the place and the length in base
+		var args [7]int // bytes of the offset and the length in base
 		for i := range args {
 			if op&(1<<i) != 0 {
 				if len(delta) == 0 {

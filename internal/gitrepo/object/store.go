@@ -22,7 +22,7 @@ import (
 )
 
 // ErrMissing says that there is no such object.
-var ErrMissing = errors.New("there is no such object")
+var ErrMissing = plumbing.ErrObjectNotFound
 
 // MaxSize bounds an object that is read into memory, in bytes.
 const MaxSize = workspace.MaxFileSize

@@ -16,12 +16,12 @@ import (
 // concurrent use.
 type Ignore struct {
 	dir  string
-	dirs map[string]place
+	dirs map[string]visited
 }
 
 // NewIgnore returns the rules that hold below dir, a working tree of r.
 func NewIgnore(r *gitrepo.Repo, dir string) *Ignore {
-	return &Ignore{dir, map[string]place{".": {name: ".", rules: withFile(r.IgnoreRules(), dir)}}}
+	return &Ignore{dir, map[string]visited{".": {name: ".", rules: withFile(r.IgnoreRules(), dir)}}}
 }
 
 // withFile puts the .gitignore of a directory in force.
@@ -40,7 +40,7 @@ func (g *Ignore) Ignored(name string, dir bool) bool {
 	return at.out || at.rules.Ignored([]byte(path.Base(name)), dir)
 }
 
-func (g *Ignore) at(name string) place {
+func (g *Ignore) at(name string) visited {
 	at, ok := g.dirs[name]
 	if !ok {
 		at = g.at(path.Dir(name)).enter(path.Base(name))

@@ -81,7 +81,7 @@ func Scan(ctx context.Context, r *gitrepo.Repo, dir string, x *index.Index, o Sc
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &scan{ctx: ctx, root: root, entries: x.Entries, o: o, slots: make(chan struct{}, max(o.Workers-1, 0))}
-	err = s.dir(place{".", r.IgnoreRules(), false}, 0, len(x.Entries))
+	err = s.dir(visited{".", r.IgnoreRules(), false}, 0, len(x.Entries))
 	s.work.Wait()
 	if err = errors.Join(err, s.err); err != nil {
 		return nil, err
@@ -103,15 +103,15 @@ type scan struct {
 	err   error
 }
 
-// place is a directory on the way.
-type place struct {
+// visited is a directory on the way.
+type visited struct {
 	name  string
 	rules workspace.GitRules // as they apply in it, without those of its own file
 	out   bool               // all of it is ignored
 }
 
 // full is the name of an entry of the directory.
-func (p place) full(elem string) string {
+func (p visited) full(elem string) string {
 	if p.name == "." {
 		return elem
 	}
@@ -119,12 +119,12 @@ func (p place) full(elem string) string {
 }
 
 // enter is an entry of the directory that is one itself.
-func (p place) enter(elem string) place {
-	return place{p.full(elem), p.rules.Enter([]byte(elem)), p.out || p.rules.Ignored([]byte(elem), true)}
+func (p visited) enter(elem string) visited {
+	return visited{p.full(elem), p.rules.Enter([]byte(elem)), p.out || p.rules.Ignored([]byte(elem), true)}
 }
 
 // dir scans a directory, whose files have the entries from lo to hi.
-func (s *scan) dir(at place, lo, hi int) error {
+func (s *scan) dir(at visited, lo, hi int) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *scan) dir(at place, lo, hi int) error {
 			found = s.gone(found, i, i+1)
 		default:
 			delete(here, elem)
-			f, differs, err := s.look(e, there)
+			f, differs, err := s.compareFile(e, there)
 			if err != nil {
 				return err
 			}
@@ -234,7 +234,7 @@ func (s *scan) dir(at place, lo, hi int) error {
 }
 
 // enter scans a subdirectory, in a goroutine of its own when one is free.
-func (s *scan) enter(at place, lo, hi int) {
+func (s *scan) enter(at visited, lo, hi int) {
 	run := func() {
 		if err := s.dir(at, lo, hi); err != nil {
 			s.mu.Lock()
@@ -300,9 +300,9 @@ func (s *scan) gone(found []Found, lo, hi int) []Found {
 	return found
 }
 
-// look compares a file with its entry: by the stat data, and when they differ
+// compareFile compares a file with its entry: by the stat data, and when they differ
 // or can't tell, by its bytes.
-func (s *scan) look(e *gitindex.Entry, there fs.DirEntry) (Found, bool, error) {
+func (s *scan) compareFile(e *gitindex.Entry, there fs.DirEntry) (Found, bool, error) {
 	info, err := there.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Found{Path: e.Name}, true, nil

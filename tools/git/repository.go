@@ -15,32 +15,32 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// place is a root of the view and the repository that it lies in.
-type place struct {
+// repository is a root of the view and the repository that it lies in.
+type repository struct {
 	repo  *gitrepo.Repo
 	files workspace.Files
 	root  string // name of the root in the view, "." when it is the only one
 	below string // path of the root in the working tree, "." at its top
 }
 
-// place returns the root that holds a path as a caller wrote it, and the path
+// repository returns the root that holds a path as a caller wrote it, and the path
 // in its repository. Without a path it is the first root that is in one.
-func (d Deps) place(ctx context.Context, files workspace.Files, written string) (place, string, error) {
+func (d Deps) repository(ctx context.Context, files workspace.Files, written string) (repository, string, error) {
 	roots, err := rootsOf(files)
 	if err != nil {
-		return place{}, "", err
+		return repository{}, "", err
 	}
 	name := "."
 	if written != "" {
 		if name, err = pathName(files, written); err != nil {
-			return place{}, "", err
+			return repository{}, "", err
 		}
 	}
 	if first, _, _ := strings.Cut(name, "/"); len(roots) > 1 && name != "." {
 		roots = []string{first}
 	}
 	for i, root := range roots {
-		p := place{files: files, root: root}
+		p := repository{files: files, root: root}
 		if p.repo, err = d.Open(ctx, files.Abs(root)); err == nil {
 			p.below, err = p.repo.Rel(files.Abs(root))
 		}
@@ -48,14 +48,14 @@ func (d Deps) place(ctx context.Context, files workspace.Files, written string) 
 			continue
 		}
 		if err != nil {
-			return place{}, "", asError(err)
+			return repository{}, "", asError(err)
 		}
 		if root != "." {
 			name = strings.TrimPrefix(strings.TrimPrefix(name, root), "/")
 		}
 		return p, path.Join(p.below, name), nil
 	}
-	return place{}, "", asError(gitrepo.ErrNoRepository)
+	return repository{}, "", asError(gitrepo.ErrNoRepository)
 }
 
 // rootsOf are the names of the view's roots.
@@ -91,7 +91,7 @@ func pathName(files workspace.Paths, written string) (string, error) {
 
 // name is the view's name of a path in the repository; ok is false for what
 // lies outside of the root.
-func (p place) name(repoPath string) (name string, ok bool) {
+func (p repository) name(repoPath string) (name string, ok bool) {
 	if p.below != "." {
 		if repoPath, ok = strings.CutPrefix(repoPath, p.below+"/"); !ok {
 			return "", false
@@ -106,7 +106,7 @@ func (p place) name(repoPath string) (name string, ok bool) {
 // hidden reports whether the view keeps a file's content back. It says so
 // before it looks whether there is such a file, so that deleted files and those
 // of old commits are kept back like any other.
-func (p place) hidden(repoPath string) bool {
+func (p repository) hidden(repoPath string) bool {
 	if !workspace.Sensitive(repoPath) {
 		return false
 	}
@@ -139,7 +139,8 @@ func asError(err error) error {
 		{gitrepo.ErrNoRepository, tools.Unavailable, "the git tools can't be used here; work with the files alone"},
 		{gitrepo.ErrRefused, tools.Unavailable, "tell the user"},
 		{gitrepo.ErrRevision, tools.InvalidArguments, ""},
-		{gitrepo.ErrNoSuchRev, tools.NotFound, ""},
+		{gitrepo.ErrNoCommit, tools.NotFound, ""},
+		{gitrepo.ErrNoSuchRev, tools.NotFound, "git_log shows commits, git_branch branches"},
 		{gitcmd.ErrNoGit, tools.Unavailable, "ask the user to install git, 2.34 or newer"},
 		{gitfile.ErrUnsupported, tools.Unavailable, "tell the user"},
 		{gitfile.ErrCorrupt, tools.Unavailable, "tell the user"},
