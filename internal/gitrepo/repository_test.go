@@ -117,14 +117,14 @@ func TestRepositoryRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.CommitObject(plumbing.NewHash("0123456789012345678901234567890123456789")); err != plumbing.ErrObjectNotFound {
+	if _, err := repo.CommitObject(plumbing.NewHash("0123456789012345678901234567890123456789")); err != plumbing.ErrObjectNotFound { //nolint:errorlint // go-git compares
 		t.Errorf("no such commit: %v", err)
 	}
 	head, err := repo.Head()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.BlobObject(head.Hash()); err != plumbing.ErrObjectNotFound {
+	if _, err := repo.BlobObject(head.Hash()); err != plumbing.ErrObjectNotFound { //nolint:errorlint // go-git compares
 		t.Errorf("a commit as a blob: %v", err)
 	}
 	before := r.Git("count-objects", "-v")
