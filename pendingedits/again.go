@@ -8,8 +8,8 @@ import (
 
 // Bounds of what is remembered of hunks that are gone.
 const (
-	mostGone   = 2000
-	mostOfFile = 200
+	maxGone   = 2000
+	maxOfFile = 200
 )
 
 // formerly is what a hunk was, so that one that comes back, as by an undo, has the
@@ -28,10 +28,10 @@ func (e *entry) formerlyOf(i int) formerly {
 // remember notes the hunks of e that now, if there is one, has not. Files with
 // very many are left out: nobody knows those by their ids.
 func (s *Store) remember(e, now *entry) {
-	if len(e.hunks) > mostOfFile {
+	if len(e.hunks) > maxOfFile {
 		return
 	}
-	if len(s.former)+len(e.hunks) > mostGone || s.former == nil {
+	if len(s.former)+len(e.hunks) > maxGone || s.former == nil {
 		s.former = map[formerly]string{}
 	}
 	for i, h := range e.hunks {

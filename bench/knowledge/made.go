@@ -31,9 +31,9 @@ const (
 	ofFile      = 3 // changes of the same file
 	ofComments  = 40
 	leftIn      = 3   // of so many comments one stays in the text, as where questions are asked it mostly does
-	mostLines   = 200 // that a change has
-	mostSymbols = 4
-	mostWords   = 220 // of a question
+	maxLines   = 200 // that a change has
+	maxSymbols = 4
+	maxWords   = 220 // of a question
 	leastWords  = 4   // that say something
 )
 
@@ -248,7 +248,7 @@ func (m *maker) changed(ctx context.Context, c *madeCommit, files []string) ([][
 			return nil, ctx.Err() // a partial clone may lack what the file became
 		}
 		lines += bytes.Count(diff, []byte("\n-")) + bytes.Count(diff, []byte("\n+"))
-		if lines > mostLines {
+		if lines > maxLines {
 			return nil, nil
 		}
 		for _, h := range hunk.FindAllSubmatch(diff, -1) {
@@ -285,7 +285,7 @@ func symbolsAt(seg *segment.Segment, files []string, changed [][]int) []retrieva
 			if slices.Contains(out, g) {
 				continue
 			}
-			if out = append(out, g); len(out) > mostSymbols {
+			if out = append(out, g); len(out) > maxSymbols {
 				return nil
 			}
 			if k := unit.Kind(); k == pki.Function || k == pki.Method {
@@ -338,7 +338,7 @@ func (m *maker) queries(message string, files []string, symbols []retrieval.Gold
 	words := len(strings.Fields(title))
 	var rest strings.Builder
 	for line := range strings.Lines(strings.TrimSpace(body)) {
-		if words += len(strings.Fields(line)); words > mostWords {
+		if words += len(strings.Fields(line)); words > maxWords {
 			break
 		}
 		rest.WriteString(line)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// mostUnseen bounds the files of a call that are compared with the queue.
-const mostUnseen = 10
+// maxUnseen bounds the files of a call that are compared with the queue.
+const maxUnseen = 10
 
 // tellPending tells of files that the call names and whose pending edits it did not
 // see, so that nobody takes them for all there is.
@@ -16,7 +16,7 @@ func (c *call) tellPending() {
 		return
 	}
 	pending, live := c.dest.Pending(c.session.ID, c.tool.Name, false), c.dest.Live()
-	for _, path := range paths[:min(len(paths), mostUnseen)] {
+	for _, path := range paths[:min(len(paths), maxUnseen)] {
 		name, err := c.see.Resolve(path)
 		if err != nil {
 			continue

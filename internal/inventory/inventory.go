@@ -78,8 +78,8 @@ type found struct {
 // change: those of some file systems are of seconds.
 const settled = 2500 * time.Millisecond
 
-// mostPath bounds a path that can be given to the system (PATH_MAX).
-const mostPath = 4095
+// maxPath bounds a path that can be given to the system (PATH_MAX).
+const maxPath = 4095
 
 // Look returns all that matters, in the order of the paths.
 func (t *Tree) Look(ctx context.Context) ([]Item, error) {
@@ -108,7 +108,7 @@ func (t *Tree) rel(path string) string {
 
 // look returns what is in a directory, and lists it if it must.
 func (w *walk) look(v visit) (items []Item, below []visit, err error) {
-	if len(v.path) > mostPath {
+	if len(v.path) > maxPath {
 		return nil, nil, fmt.Errorf("the path %s… is longer than programs can be given; shorten or remove it", v.path[:80])
 	}
 	now := time.Now()

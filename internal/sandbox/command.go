@@ -213,8 +213,8 @@ type report struct {
 	set   atomic.Bool
 }
 
-// mostEarly bounds what is kept of what was said before the command ran.
-const mostEarly = 16 << 10
+// maxEarly bounds what is kept of what was said before the command ran.
+const maxEarly = 16 << 10
 
 func (r *report) Write(b []byte) (int, error) {
 	if r.set.Load() {
@@ -226,8 +226,8 @@ func (r *report) Write(b []byte) (int, error) {
 	if ok {
 		r.early = []byte(before)
 		r.begin()
-	} else if len(r.early) > mostEarly {
-		r.early = r.early[len(r.early)-mostEarly:]
+	} else if len(r.early) > maxEarly {
+		r.early = r.early[len(r.early)-maxEarly:]
 	}
 	r.mu.Unlock()
 	if ok && after != "" {

@@ -72,8 +72,8 @@ func (k *lent) inherit(p *plan, last *[]func(), more ...*os.File) error {
 	return nil
 }
 
-// mostGuarded bounds the locks that go to a keeper with a command.
-const mostGuarded = mostFiles / 2
+// maxGuarded bounds the locks that go to a keeper with a command.
+const maxGuarded = maxFiles / 2
 
 // bubblewrap starts bwrap, in whose namespaces our own program takes away what
 // is left, and becomes the command. The namespace of processes ends with bwrap.
@@ -85,7 +85,7 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 			return err
 		}
 		guards = append(guards, g)
-		if g.lock != nil && len(k.locks) < mostGuarded {
+		if g.lock != nil && len(k.locks) < maxGuarded {
 			k.job.Guarded = append(k.job.Guarded, dir)
 			k.locks = append(k.locks, g.lock)
 		}

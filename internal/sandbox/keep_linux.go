@@ -66,8 +66,8 @@ type told struct {
 	Left   bool // processes that could not be ended
 }
 
-// mostFiles bounds the descriptors of a message.
-const mostFiles = 32
+// maxFiles bounds the descriptors of a message.
+const maxFiles = 32
 
 // keep is the life of a keeper. after is called with the record of a command
 // whose server is gone.
@@ -229,7 +229,7 @@ func forget(has *atomic.Pointer[belongings]) {
 
 // receive hands on what the server sends, until it is gone or wants the end.
 func receive(jobs chan<- []*os.File) {
-	oob := make([]byte, unix.CmsgSpace(4*mostFiles))
+	oob := make([]byte, unix.CmsgSpace(4*maxFiles))
 	for {
 		var b [1]byte
 		n, oobn, _, _, err := unix.Recvmsg(0, b[:], oob, unix.MSG_CMSG_CLOEXEC)

@@ -35,9 +35,9 @@ type keepers struct {
 	closed bool
 }
 
-// mostIdle bounds them: commands of one session follow each other, so more are
+// maxIdle bounds them: commands of one session follow each other, so more are
 // for those that were started side by side.
-const mostIdle = 2
+const maxIdle = 2
 
 // take returns a keeper that waits, or nil.
 func (p *keepers) take(u use) *keeper {
@@ -57,7 +57,7 @@ func (p *keepers) put(k *keeper) {
 	p.mu.Lock()
 	p.idle = append(p.idle, k)
 	var out []*keeper
-	if n := len(p.idle) - mostIdle; p.closed {
+	if n := len(p.idle) - maxIdle; p.closed {
 		out, p.idle = p.idle, nil
 	} else if n > 0 {
 		out, p.idle = p.idle[:n:n], p.idle[n:]

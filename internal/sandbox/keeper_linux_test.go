@@ -155,7 +155,7 @@ func TestKeepersEnd(t *testing.T) {
 	spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
 	var pids []int
 	var commands []*Cmd
-	for range mostIdle + 2 {
+	for range maxIdle + 2 {
 		c, err := s.Command(t.Context(), spec, spec.Root, "sleep", "1000")
 		if err != nil {
 			t.Fatal(err)
@@ -186,8 +186,8 @@ func TestKeepersEnd(t *testing.T) {
 		}
 		return n
 	}
-	if n := left(); n != mostIdle {
-		t.Errorf("%d keepers wait, want %d", n, mostIdle)
+	if n := left(); n != maxIdle {
+		t.Errorf("%d keepers wait, want %d", n, maxIdle)
 	}
 	var groups []string
 	for _, k := range s.keepers.idle {

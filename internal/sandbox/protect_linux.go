@@ -38,10 +38,10 @@ type guard struct {
 	stands   []string // our own, empty, that stand in for what is missing
 }
 
-// mostRepositories is up to how many repositories in a directory are protected
+// maxRepositories is up to how many repositories in a directory are protected
 // name by name, so that commits can be made there. Of more, the git directories
 // are read only as a whole: each mount costs every command.
-const mostRepositories = 20
+const maxRepositories = 20
 
 // protect finds what is to be protected in a writable directory, and makes
 // what must exist for that. Call release when the command has ended. Several
@@ -87,7 +87,7 @@ func (g *guard) find(repositories []string) error {
 		return err
 	}
 	for _, path := range repositories {
-		if err := g.nested(path, len(repositories) > mostRepositories); err != nil {
+		if err := g.nested(path, len(repositories) > maxRepositories); err != nil {
 			return err
 		}
 	}

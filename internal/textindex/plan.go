@@ -197,7 +197,7 @@ type finding struct {
 // they are the most there may be.
 const (
 	manyFindings = 64
-	mostFindings = 8 * manyFindings
+	maxFindings = 8 * manyFindings
 )
 
 // Reader returns a new reader for a walk of the plan's names.
@@ -242,7 +242,7 @@ func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
 	case r.p.x.lock <- struct{}{}:
 		r.keep()
 	default:
-		if len(r.found) >= mostFindings {
+		if len(r.found) >= maxFindings {
 			r.Close()
 		}
 	}

@@ -29,7 +29,7 @@ const (
 // next smaller one that it would say next to nothing.
 const (
 	most          = 0.62
-	mostBelowLast = 1.4
+	maxBelowLast = 1.4
 )
 
 // caseBit makes a letter lower case, and other bytes something that is the same
@@ -141,7 +141,7 @@ func (s *signer) block(data []byte) {
 	log2 := min(max(bits.Len(uint(len(data))), minBits), maxBits-1)
 	from := len(s.bits)
 	different := s.fill(data, log2)
-	if log2 == maxBits-1 && different > mostBelowLast*float64(int(1)<<log2) {
+	if log2 == maxBits-1 && different > maxBelowLast*float64(int(1)<<log2) {
 		s.bits, log2 = s.bits[:from], maxBits
 		s.fill(data, log2)
 	}

@@ -121,7 +121,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	for _, h := range found {
 		hit := hitOf(parts, h.Ref)
 		if at, ok := first[overloadOf(hit)]; ok {
-			if o := &a.Hits[at].Overloads; len(*o) < mostOverloads {
+			if o := &a.Hits[at].Overloads; len(*o) < maxOverloads {
 				*o = append(*o, Lines{hit.Start, hit.End})
 			}
 			continue
@@ -154,8 +154,8 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	return a, nil
 }
 
-// mostOverloads bounds the places that a hit names besides its own.
-const mostOverloads = 20
+// maxOverloads bounds the places that a hit names besides its own.
+const maxOverloads = 20
 
 // overload is what functions of one name in one place have in common: whoever
 // looks for one wants all of them, and other answers beside them.

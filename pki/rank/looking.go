@@ -20,7 +20,7 @@ type looking struct {
 	list  []weighed
 	named map[uint32][]gain
 
-	mostUnits, mostFiles int // that are kept
+	maxUnits, maxFiles int // that are kept
 }
 
 // best returns the best that are kept by looks at all the parts.

@@ -26,8 +26,8 @@ func (l *looking) share() share {
 	parts := l.parts
 	return share{
 		looking: l, sums: s,
-		units: newTop(l.mostUnits, func(at Ref) string { return parts[at.Part].Files[parts[at.Part].Units[at.Unit].File].Path }),
-		files: newTop(l.mostFiles, func(at Ref) string { return parts[at.Part].Files[at.Unit].Path }),
+		units: newTop(l.maxUnits, func(at Ref) string { return parts[at.Part].Files[parts[at.Part].Units[at.Unit].File].Path }),
+		files: newTop(l.maxFiles, func(at Ref) string { return parts[at.Part].Files[at.Unit].Path }),
 	}
 }
 

@@ -164,7 +164,7 @@ func (r *Ranker) Candidates(q Question, project Project, f Filter, units, files 
 		allFiles += uint32(len(p.Files))
 	}
 	list := r.weigh(q, parts, allUnits, allFiles)
-	l := &looking{r: r, q: &q, f: f, kinds: f.kinds(), parts: parts, list: list, named: r.named(q, parts, allUnits), mostUnits: units, mostFiles: files}
+	l := &looking{r: r, q: &q, f: f, kinds: f.kinds(), parts: parts, list: list, named: r.named(q, parts, allUnits), maxUnits: units, maxFiles: files}
 	foundUnits, foundFiles := l.best(func(s *share, n uint32) { s.part(n, parts[n]) })
 	if slices.ContainsFunc(list, func(t weighed) bool { return t.later }) {
 		some := filesOf(parts, foundUnits, foundFiles)

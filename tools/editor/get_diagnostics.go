@@ -23,8 +23,8 @@ var getDiagnosticsText string
 const (
 	diagnosticsTime = 30 * time.Second
 	serversTime     = 25 * time.Second // for the servers; what they have not said by then is unknown
-	mostChecked     = 200              // files of a directory
-	mostShown       = 200              // problems
+	maxChecked     = 200              // files of a directory
+	maxShown       = 200              // problems
 )
 
 const category = "diagnostics"
@@ -121,8 +121,8 @@ func newSurvey(ctx context.Context, files workspace.Files, path string) (*survey
 		return s, nil
 	}
 	s.names = langserver.Files(ctx, files, name)
-	if len(s.names) > mostChecked {
-		s.left, s.names = len(s.names)-mostChecked, s.names[:mostChecked]
+	if len(s.names) > maxChecked {
+		s.left, s.names = len(s.names)-maxChecked, s.names[:maxChecked]
 	}
 	return s, nil
 }
@@ -190,7 +190,7 @@ func (s *survey) result(least langserver.Severity) tools.Result {
 	shown := slices.DeleteFunc(slices.Clone(s.found), func(p langserver.Problem) bool { return !p.Severity.AtLeast(least) })
 	for _, p := range shown {
 		data.Counts[string(p.Severity)]++
-		if len(data.Problems) < mostShown {
+		if len(data.Problems) < maxShown {
 			data.Problems = append(data.Problems, dataOf(p))
 		}
 	}
@@ -207,7 +207,7 @@ func (s *survey) result(least langserver.Severity) tools.Result {
 	case len(data.Unknown) > 0, known == 0:
 		data.State = stateUnknown
 	}
-	return tools.Result{Text: s.text(data, len(shown)), Structured: data, Truncated: len(shown) > mostShown || s.left > 0}
+	return tools.Result{Text: s.text(data, len(shown)), Structured: data, Truncated: len(shown) > maxShown || s.left > 0}
 }
 
 func dataOf(p langserver.Problem) problemData {
@@ -234,7 +234,7 @@ func (s *survey) whys() []unknownData {
 		}
 	}
 	if s.left > 0 {
-		out = append(out, unknownData{Why: fmt.Sprintf("only the first %d files are looked at; name a directory or a file", mostChecked), Files: s.left, Paths: []string{}})
+		out = append(out, unknownData{Why: fmt.Sprintf("only the first %d files are looked at; name a directory or a file", maxChecked), Files: s.left, Paths: []string{}})
 	}
 	return out
 }

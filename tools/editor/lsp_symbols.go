@@ -15,7 +15,7 @@ import (
 //go:embed lsp_symbols.md
 var lspSymbolsText string
 
-const mostSymbols = 500
+const maxSymbols = 500
 
 type symbolsIn struct {
 	Path  string `json:"path,omitempty" jsonschema:"file; with query also a directory"`
@@ -82,7 +82,7 @@ func lspSymbols(d Deps) *tools.Tool {
 func symbolsResult(list []langserver.Symbol, unknown []error) tools.Result {
 	data := symbolsData{Symbols: []symbolData{}}
 	var b strings.Builder
-	for _, s := range list[:min(len(list), mostSymbols)] {
+	for _, s := range list[:min(len(list), maxSymbols)] {
 		at := placeOf(s.Location)
 		data.Symbols = append(data.Symbols, symbolData{s.Name, s.Kind, s.Detail, s.Container, at})
 		fmt.Fprintf(&b, "%s%s:%d:%d %s %s", strings.Repeat("  ", s.Depth), at.Path, at.Line, at.Column, s.Kind, s.Name)
@@ -96,12 +96,12 @@ func symbolsResult(list []langserver.Symbol, unknown []error) tools.Result {
 	if len(list) == 0 {
 		b.WriteString("no symbols\n")
 	}
-	if left := len(list) - mostSymbols; left > 0 {
+	if left := len(list) - maxSymbols; left > 0 {
 		fmt.Fprintf(&b, "%d more are left out\n", left)
 	}
 	for _, err := range unknown {
 		data.Unknown = append(data.Unknown, err.Error())
 		fmt.Fprintf(&b, "no answer from %v\n", err)
 	}
-	return tools.Result{Text: b.String(), Structured: data, Truncated: len(list) > mostSymbols}
+	return tools.Result{Text: b.String(), Structured: data, Truncated: len(list) > maxSymbols}
 }

@@ -45,7 +45,7 @@ func parsePage(text string) (page, error) {
 	}
 	p.body = root
 	for _, a := range []atom.Atom{atom.Main, atom.Article, atom.Body} {
-		if n := find(root, 0, a); n != nil && (a == atom.Body || mostOf(n, root)) {
+		if n := find(root, 0, a); n != nil && (a == atom.Body || holdsMost(n, root)) {
 			p.body = n
 			break
 		}
@@ -54,8 +54,8 @@ func parsePage(text string) (page, error) {
 	return p, nil
 }
 
-// mostOf reports whether n has enough of a page's text to stand for it.
-func mostOf(n, root *html.Node) bool {
+// holdsMost reports whether n has enough of a page's text to stand for it.
+func holdsMost(n, root *html.Node) bool {
 	return len(plainText(n))*4 > len(plainText(root))
 }
 

@@ -91,7 +91,7 @@ func (e *endpoint) run(ctx context.Context, c Call, agent Agent) (*sdk.CallToolR
 		case errors.As(err, &lost):
 			e.drop(b)
 			return failure(lost.Error()), nil
-		case !errors.Is(err, ErrNotBegun) || try == mostTries:
+		case !errors.Is(err, ErrNotBegun) || try == maxTries:
 			return res, err
 		}
 		select {
@@ -102,8 +102,8 @@ func (e *endpoint) run(ctx context.Context, c Call, agent Agent) (*sdk.CallToolR
 	}
 }
 
-// mostTries is how many backends are asked to do a call.
-const mostTries = 3
+// maxTries is how many backends are asked to do a call.
+const maxTries = 3
 
 // resume gives an answer to the call that waits for it.
 func (e *endpoint) resume(ctx context.Context, state string, answers sdk.InputResponseMap, p *progress) (*sdk.CallToolResult, error) {

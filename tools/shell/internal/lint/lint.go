@@ -220,8 +220,8 @@ func java(detect.Project) (*detect.Plan, error) {
 	return nil, missing("No linter for Java, Kotlin, Groovy or Scala is known here: run that of the project, such as checkstyle, with run_command")
 }
 
-// mostScripts bounds the scripts of one call.
-const mostScripts = 200
+// maxScripts bounds the scripts of one call.
+const maxScripts = 200
 
 func (r Request) shellcheck(p detect.Project) (*detect.Plan, error) {
 	scripts := []string{p.Path}
@@ -233,9 +233,9 @@ func (r Request) shellcheck(p detect.Project) (*detect.Plan, error) {
 				scripts = append(scripts, strings.TrimPrefix(name, strings.TrimPrefix(p.Dir+"/", "./")))
 			}
 		})
-		if len(scripts) > mostScripts {
-			note = fmt.Sprintf("Only the first %d of %d scripts were looked at; give a path for the others.", mostScripts, len(scripts))
-			scripts = scripts[:mostScripts]
+		if len(scripts) > maxScripts {
+			note = fmt.Sprintf("Only the first %d of %d scripts were looked at; give a path for the others.", maxScripts, len(scripts))
+			scripts = scripts[:maxScripts]
 		}
 	}
 	plan, err := r.choose([]linter{

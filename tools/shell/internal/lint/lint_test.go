@@ -233,11 +233,11 @@ func TestDetect(t *testing.T) {
 // A directory with more scripts than one call takes says so.
 func TestManyScripts(t *testing.T) {
 	files := fstest.MapFS{}
-	for i := range mostScripts + 1 {
+	for i := range maxScripts + 1 {
 		files["s/"+strings.Repeat("x", i+1)+".sh"] = &fstest.MapFile{}
 	}
 	plan, err := Detect(files, Request{Path: "s", Installed: func(string) bool { return true }})
-	if err != nil || strings.Count(plan.Line, ".sh") != mostScripts || !strings.Contains(plan.Note, "first 200 of 201") {
+	if err != nil || strings.Count(plan.Line, ".sh") != maxScripts || !strings.Contains(plan.Note, "first 200 of 201") {
 		t.Errorf("%v, %q", err, plan.Note)
 	}
 	delete(files, "s/x.sh")
