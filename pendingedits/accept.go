@@ -134,7 +134,7 @@ func (s *Store) apply(ctx context.Context, a *acceptance, res *AcceptResult) err
 	if a.batch && len(names) > 0 {
 		notes = []note{{a.session, "The user accepted your batch: " + listed(names) + "."}}
 	}
-	s.tell(notes)
+	s.notify(notes)
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (Rejec
 	if err != nil {
 		return RejectResult{}, err
 	}
-	s.tell(notes)
+	s.notify(notes)
 	return res, nil
 }
 
@@ -255,7 +255,7 @@ func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	s.tell(notes)
+	s.notify(notes)
 	return nil
 }
 

@@ -141,7 +141,7 @@ func (s *Store) landed(session string, changes []decided, undone bool) []*queued
 		case !ok || q.session != session:
 			return p, true
 		case undone && p.landed > 0:
-			return p.takeBack(before[p.name], final), true
+			return p.undo(before[p.name], final), true
 		case undone:
 			return p, true
 		case p.landed > 0:

@@ -90,8 +90,8 @@ func (p part) land(before, after []byte) part {
 	return p
 }
 
-// takeBack is land for a file of which accepting it was undone.
-func (p part) takeBack(before, after []byte) part {
+// undo is land for a file of which accepting it was undone.
+func (p part) undo(before, after []byte) part {
 	if p.landed > 1 {
 		p = p.land(before, after)
 		p.landed--

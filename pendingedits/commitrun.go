@@ -18,13 +18,13 @@ func (s *Store) makeCommits(ctx context.Context, session string) (done []CommitR
 		id, err := s.makeCommit(ctx, q)
 		done = append(done, CommitResult{q.message, id, err})
 		if err != nil {
-			s.tell([]note{{session, fmt.Sprintf("Your queued commit %q could not be made and waits: %v", q.message, err)}})
+			s.notify([]note{{session, fmt.Sprintf("Your queued commit %q could not be made and waits: %v", q.message, err)}})
 			for _, later := range list[i+1:] {
 				done = append(done, CommitResult{Message: later.message, Err: errors.New("it waits for the one before it")})
 			}
 			return done
 		}
-		s.tell([]note{{session, fmt.Sprintf("Your queued commit %q was made: %s", q.message, id)}})
+		s.notify([]note{{session, fmt.Sprintf("Your queued commit %q was made: %s", q.message, id)}})
 	}
 	return done
 }
@@ -79,7 +79,7 @@ func (s *Store) begin(ctx context.Context, c Committer, q *queued) (*queued, err
 		return q, err
 	}
 	begun.begun, begun.failed = true, ""
-	if err := s.keep("commit.begin", record{commits: []*queued{&begun}}); err != nil {
+	if err := s.persist("commit.begin", record{commits: []*queued{&begun}}); err != nil {
 		return q, err
 	}
 	return &begun, nil
@@ -94,9 +94,9 @@ func (s *Store) committed(q *queued, id string, err error, known bool) error {
 		if known {
 			failed.begun, failed.head = false, ""
 		}
-		return errors.Join(err, s.keep("commit.failed", record{commits: []*queued{&failed}}))
+		return errors.Join(err, s.persist("commit.failed", record{commits: []*queued{&failed}}))
 	}
-	if err := s.keep("commit.end", record{committed: []commitDone{{q.id, q.session, q.message, id}}}); err != nil {
+	if err := s.persist("commit.end", record{committed: []commitDone{{q.id, q.session, q.message, id}}}); err != nil {
 		s.opts.Observer.Report(fmt.Sprintf("the commit %s was made, but that could not be written down; it is looked for the next time: %v", id, err))
 	}
 	return nil
@@ -115,8 +115,8 @@ func (s *Store) findCommits(ctx context.Context) {
 	}
 }
 
-// keep makes r durable.
-func (s *Store) keep(op string, r record) error {
+// persist makes r durable.
+func (s *Store) persist(op string, r record) error {
 	return s.write(op, func([]error) (record, error) { return r, nil }, nil, func(*record) {})
 }
 

@@ -137,11 +137,11 @@ func (s *Store) Move(ctx context.Context, base workspace.View, names Names) erro
 // has too, under the name that it calls them. Of a file that has an edit here
 // already the other one stays where it is.
 func (s *Store) Take(ctx context.Context, from *Store, name func(theirs string) (ours string, ok bool)) error {
-	_, err := s.owning(ctx, func() (int64, error) { return 0, s.takeFrom(ctx, from, name) })
+	_, err := s.owning(ctx, func() (int64, error) { return 0, s.importFrom(ctx, from, name) })
 	return err
 }
 
-func (s *Store) takeFrom(ctx context.Context, from *Store, name func(theirs string) (ours string, ok bool)) error {
+func (s *Store) importFrom(ctx context.Context, from *Store, name func(theirs string) (ours string, ok bool)) error {
 	from.reviewing.Lock()
 	defer from.reviewing.Unlock()
 	from.mu.Lock()

@@ -28,13 +28,13 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 		kick: make(chan struct{}, 1), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.files = workspace.NewOverlay(base, layer{s, s.called})
-	if err := s.take(context.Background()); err != nil && (opts.Wait == 0 || !errors.Is(err, ErrLocked)) {
+	if err := s.acquire(context.Background()); err != nil && (opts.Wait == 0 || !errors.Is(err, ErrLocked)) {
 		return nil, err
 	}
 	s.revision = max(s.revision, opts.Now().UnixMilli())
 	go s.notifyChanges()
 	if opts.Wait > 0 {
-		s.looking.Go(s.look)
+		s.looking.Go(s.poll)
 	}
 	return s, nil
 }

@@ -29,11 +29,11 @@ func (s *Store) own(ctx context.Context, wait bool) error {
 			return nil // somebody is at it
 		}
 		defer s.reviewing.Unlock()
-		return s.take(ctx)
+		return s.acquire(ctx)
 	}
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
-	err := s.take(ctx)
+	err := s.acquire(ctx)
 	if !errors.Is(err, ErrLocked) || s.opts.Wait == 0 {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Store) own(ctx context.Context, wait bool) error {
 	for errors.Is(err, ErrLocked) {
 		select {
 		case <-time.After(lookSoon):
-			err = s.take(ctx)
+			err = s.acquire(ctx)
 		case <-late:
 			return fmt.Errorf("%w; it was waited for", err)
 		case <-ctx.Done():
@@ -77,8 +77,8 @@ func (s *Store) owning(ctx context.Context, change func() (int64, error)) (int64
 	}
 }
 
-// look takes the directory when another process has made it, or gives it free.
-func (s *Store) look() {
+// poll takes the directory when another process has made it, or gives it free.
+func (s *Store) poll() {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
 	for !s.owned.Load() {
@@ -116,9 +116,9 @@ func (s *Store) load() (reports []string, release func(), err error) {
 	return reports, s.holding(), nil
 }
 
-// take reads the log, if there is one and no other process has it, and finishes
+// acquire reads the log, if there is one and no other process has it, and finishes
 // what was interrupted. s.reviewing is held, or s is not shared yet.
-func (s *Store) take(ctx context.Context) error {
+func (s *Store) acquire(ctx context.Context) error {
 	reports, release, err := s.load()
 	if err != nil {
 		return fmt.Errorf("pending edits: %w", err)

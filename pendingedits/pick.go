@@ -215,7 +215,7 @@ func (p picked) say(session string) string {
 			continue
 		}
 		if chosen++; chosen <= maxPlaces {
-			places = append(places, h.place())
+			places = append(places, h.lines())
 		}
 	}
 	if chosen > maxPlaces {
@@ -231,8 +231,8 @@ func (p picked) say(session string) string {
 	return fmt.Sprintf("%s (%s)", text, strings.Join(places, ", "))
 }
 
-// place says where a hunk is, or what it does where it is about no lines.
-func (h Hunk) place() string {
+// lines says where a hunk is, or what it does where it is about no lines.
+func (h Hunk) lines() string {
 	if h.Says != "" || h.OldStart == 0 && h.NewStart == 0 {
 		return h.Says
 	}

@@ -24,7 +24,7 @@ type resolution struct {
 	shown   bool   // text differs from live and is what the queue's view has
 	offered bool   // there is something to accept: text is shown, or a link or mode proposed
 	ready   []hunk // that can be accepted, exact in live
-	at      []placed
+	at      []located
 	clashes []clash
 	state   State // of a whole
 	done    bool  // of a whole
@@ -156,7 +156,7 @@ func (s *Store) meet(e *entry, r *resolution) {
 		s.meetWhole(e, r)
 	case !isText(r.live):
 		r.text = r.live
-		r.at = slices.Repeat([]placed{{state: Conflict}}, len(e.hunks))
+		r.at = slices.Repeat([]located{{state: Conflict}}, len(e.hunks))
 	default:
 		meetText(e, r)
 	}
@@ -203,12 +203,12 @@ func meetText(e *entry, r *resolution) {
 	lines := diff.SplitLines(string(r.live))
 	if same(r.live, e.base) {
 		// What the entry was made for, almost always.
-		r.at = make([]placed, len(e.hunks))
+		r.at = make([]located, len(e.hunks))
 		for i, h := range e.hunks {
-			r.at[i] = placed{state: Clean, start: h.start}
+			r.at[i] = located{state: Clean, start: h.start}
 		}
 	} else {
-		r.at, r.clashes = place(diff.SplitLines(string(e.base)), e.hunks, lines)
+		r.at, r.clashes = locate(diff.SplitLines(string(e.base)), e.hunks, lines)
 	}
 	r.ready, r.clashes = settle(e.hunks, lines, r.at, r.clashes)
 	r.text, r.shown = join(apply(lines, r.ready)), len(r.ready) > 0

@@ -133,8 +133,8 @@ func (s *Store) changed() {
 	}
 }
 
-// tell tells an agent what was done with its edits. No lock is held.
-func (s *Store) tell(notes []note) {
+// notify tells an agent what was done with its edits. No lock is held.
+func (s *Store) notify(notes []note) {
 	for _, n := range notes {
 		s.opts.Observer.Notify(n.session, n.text)
 	}

@@ -147,7 +147,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		errs = errs[1:]
 	}
 	s.decided(Decision{What: "undo", Changes: made, Failed: res.Failed})
-	s.tell(notes)
+	s.notify(notes)
 	res.Revision = s.Revision()
 	return res, nil
 }

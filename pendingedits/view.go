@@ -63,7 +63,7 @@ func (v *view) Contested() (said []string) {
 				continue
 			}
 			if who = union(who, others); len(where) < maxPlaces {
-				where = append(where, h.place())
+				where = append(where, h.lines())
 			}
 		}
 		if len(who) > 0 {

@@ -68,7 +68,7 @@ func (a *approvals) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Ans
 	failed := make(chan error, 1)
 	go func() {
 		defer close(asked)
-		answer, err := a.put(ctx, q)
+		answer, err := a.ask(ctx, q)
 		switch {
 		case unsupported(err):
 			a.leave(ctx, q)
@@ -94,10 +94,10 @@ func (a *approvals) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Ans
 	}
 }
 
-// put has the editor show the question.
-func (a *approvals) put(ctx context.Context, q *approval) (dispatch.Answer, error) {
+// ask has the editor show the question.
+func (a *approvals) ask(ctx context.Context, q *approval) (dispatch.Answer, error) {
 	if a.client.can.sidecar.Approve {
-		return a.putOwn(ctx, q)
+		return a.askDirectly(ctx, q)
 	}
 	params := lsp.ShowMessageRequestParams{Type: lsp.MessageInfo, Message: q.Title + "\n" + q.Detail}
 	if !q.Rememberable && !q.Irrecoverable {
@@ -138,8 +138,8 @@ func (a *approvals) put(ctx context.Context, q *approval) (dispatch.Answer, erro
 	return dispatch.Answer{Scope: dispatch.Once}, nil
 }
 
-// putOwn is put for a client that has a dialog of its own.
-func (a *approvals) putOwn(ctx context.Context, q *approval) (dispatch.Answer, error) {
+// askDirectly is put for a client that has a dialog of its own.
+func (a *approvals) askDirectly(ctx context.Context, q *approval) (dispatch.Answer, error) {
 	var r *approveResult
 	err := a.client.call(ctx, "sidecar/approve", approveParams{
 		CallID: q.CallID, Session: q.Session, AgentPath: q.AgentPath, Tool: q.Tool, Title: q.Title, Detail: q.Detail,

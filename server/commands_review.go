@@ -60,7 +60,7 @@ type reviewList struct {
 
 	// Problems are those that the edits would bring, also to files that none of
 	// them is of.
-	Problems []placedProblem `json:"problems,omitempty"`
+	Problems []locatedProblem `json:"problems,omitempty"`
 }
 
 func (s *Server) listReview(_ context.Context, a sessionArgs) (reviewList, error) {
@@ -77,7 +77,7 @@ func (s *Server) reviewList(list pendingedits.List, session string) reviewList {
 	return reviewList{
 		Revision: list.Revision, Batch: batch || s.batch(session),
 		Edits: s.pendingEdits(list.Edits), Commits: queuedCommits(list.Commits),
-		Problems: s.placed(list.Edits),
+		Problems: s.locate(list.Edits),
 	}
 }
 

@@ -93,7 +93,7 @@ func (d *documents) open(params json.RawMessage) string {
 	doc.form = d.formReader(doc.name)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.put(doc)
+	d.store(doc)
 	d.wake(doc.uri, doc.text.Text())
 	return doc.name
 }
@@ -118,7 +118,7 @@ func (d *documents) change(params json.RawMessage) string {
 		d.log.Warn("document version does not grow", "uri", old.uri, "from", old.version, "to", next.version)
 	}
 	next.text = next.text.ChangeAll(p.ContentChanges, d.enc, func(doc *lsp.Document) { d.wake(old.uri, doc.Text()) })
-	d.put(next)
+	d.store(next)
 	for w := range d.waiters {
 		if w.key == documentKey(old.uri) {
 			w.changes++
@@ -141,7 +141,7 @@ func (d *documents) save(params json.RawMessage) string {
 	}
 	next := *old
 	next.form = d.formReader(next.name)
-	d.put(next)
+	d.store(next)
 	return next.name
 }
 
@@ -199,8 +199,8 @@ func (d *documents) decode(method string, params json.RawMessage, v any) bool {
 	return true
 }
 
-// put stores a state; d.mu is held.
-func (d *documents) put(doc document) {
+// store stores a state; d.mu is held.
+func (d *documents) store(doc document) {
 	doc.changed = time.Now()
 	if !doc.changed.After(d.last) {
 		doc.changed = d.last.Add(time.Nanosecond)

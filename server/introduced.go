@@ -25,9 +25,9 @@ type problemCounts struct {
 	Warnings int `json:"warnings"`
 }
 
-// placedProblem is a problem as clients are told of it; lines and columns count
+// locatedProblem is a problem as clients are told of it; lines and columns count
 // from one, columns in bytes.
-type placedProblem struct {
+type locatedProblem struct {
 	Path     string `json:"path"`
 	URI      string `json:"uri"`
 	Line     int    `json:"line"`
@@ -61,18 +61,18 @@ func (s *Server) introduced(e pendingedits.Edit) ([]langserver.Problem, *problem
 	return list, &n
 }
 
-// placed lists the new problems of all files that are in a list of the queue,
+// locate lists the new problems of all files that are in a list of the queue,
 // and those elsewhere.
-func (s *Server) placed(edits []pendingedits.Edit) []placedProblem {
+func (s *Server) locate(edits []pendingedits.Edit) []locatedProblem {
 	from := s.current().Introduced
 	if from == nil {
 		return nil
 	}
-	var out []placedProblem
+	var out []locatedProblem
 	add := func(list []langserver.Problem) {
 		for _, p := range list {
 			if len(out) < maxPlaced {
-				out = append(out, placedProblem{p.Path, s.uri(p.Path), p.Line, p.Column, string(p.Severity), p.Source, p.Message})
+				out = append(out, locatedProblem{p.Path, s.uri(p.Path), p.Line, p.Column, string(p.Severity), p.Source, p.Message})
 			}
 		}
 	}

@@ -52,10 +52,10 @@ type job struct {
 // of ours as soon as the work takes long. The returned context ends when the
 // user cancels; end must be called.
 func (p *progress) begin(ctx context.Context, token lsp.ProgressToken, title string) (context.Context, *job) {
-	return p.take(ctx, token, &job{title: title})
+	return p.adopt(ctx, token, &job{title: title})
 }
 
-func (p *progress) take(ctx context.Context, token lsp.ProgressToken, j *job) (context.Context, *job) {
+func (p *progress) adopt(ctx context.Context, token lsp.ProgressToken, j *job) (context.Context, *job) {
 	ctx, cancel := context.WithCancel(ctx)
 	j.p, j.cancel, j.gone, j.news = p, cancel, make(chan struct{}), make(chan struct{}, 1)
 	j.life, j.finish = context.WithCancel(context.WithoutCancel(ctx))
@@ -75,7 +75,7 @@ func (p *progress) take(ctx context.Context, token lsp.ProgressToken, j *job) (c
 // show is begin for work in the background that nobody asked for and nobody can
 // cancel.
 func (p *progress) show(ctx context.Context, title string) *job {
-	_, j := p.take(ctx, "", &job{title: title, fixed: true})
+	_, j := p.adopt(ctx, "", &job{title: title, fixed: true})
 	return j
 }
 

@@ -107,14 +107,14 @@ func (m *Manual) FromWords(words []string) (json.RawMessage, error) {
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("%q is not NAME=VALUE; %s", Clip(w), m.takes())
+			return nil, fmt.Errorf("%q is not NAME=VALUE; %s", Clip(w), m.usage())
 		}
 		if m.argument(name) == nil && !m.Open {
 			near := ""
 			if found := Near(name, m.names(), 1); found != nil {
 				near = "did you mean " + found[0] + "? "
 			}
-			return nil, fmt.Errorf("%s: there is no such argument; %s%s", Clip(name), near, m.takes())
+			return nil, fmt.Errorf("%s: there is no such argument; %s%s", Clip(name), near, m.usage())
 		}
 		if given[name] == nil {
 			order = append(order, name)
@@ -160,8 +160,8 @@ func (m *Manual) names() []string {
 	return names
 }
 
-// takes says how a call is written.
-func (m *Manual) takes() string {
+// usage says how a call is written.
+func (m *Manual) usage() string {
 	if len(m.Arguments) == 0 {
 		return m.Name + " takes no arguments"
 	}

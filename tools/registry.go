@@ -117,7 +117,7 @@ func (r *Registry) Replace(layer Layer, drop func(*Tool) bool, list ...*Tool) er
 	old := r.now.Load()
 	r.layers[layer] = next
 	r.swap()
-	r.tell(old, covers)
+	r.notify(old, covers)
 	return nil
 }
 
@@ -161,7 +161,7 @@ func (r *Registry) swap() {
 	r.now.Store(s)
 }
 
-func (r *Registry) tell(old *snapshot, covers []string) {
+func (r *Registry) notify(old *snapshot, covers []string) {
 	if r.opts.Warn != nil {
 		for _, text := range covers {
 			r.opts.Warn(text)

@@ -31,9 +31,9 @@ const (
 	ofFile      = 3 // changes of the same file
 	ofComments  = 40
 	leftIn      = 3   // of so many comments one stays in the text, as where questions are asked it mostly does
-	maxLines   = 200 // that a change has
-	maxSymbols = 4
-	maxWords   = 220 // of a question
+	maxLines    = 200 // that a change has
+	maxSymbols  = 4
+	maxWords    = 220 // of a question
 	leastWords  = 4   // that say something
 )
 

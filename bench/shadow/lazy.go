@@ -27,7 +27,7 @@ const absent = "xyzzy_plugh_42"
 // the main tree.
 func lazily(ctx context.Context, name, at string, rounds int) error {
 	repo := filepath.Join(at, "repo")
-	m, err := shadow.New(shadow.Options{Dir: repo, Settings: many{}, Prepare: func() error { return keepOut(repo) }})
+	m, err := shadow.New(shadow.Options{Dir: repo, Settings: many{}, Prepare: func() error { return excludeFromIndex(repo) }})
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func makeEmpty(dir string, files []string) error {
 }
 
 func measure(ctx context.Context, repo, tree, id string, files []string) (r round, err error) {
-	m, err := shadow.New(shadow.Options{Dir: repo, Settings: many{}, Prepare: func() error { return keepOut(repo) }})
+	m, err := shadow.New(shadow.Options{Dir: repo, Settings: many{}, Prepare: func() error { return excludeFromIndex(repo) }})
 	if err != nil {
 		return r, err
 	}
@@ -211,8 +211,8 @@ func measure(ctx context.Context, repo, tree, id string, files []string) (r roun
 	return r, nil
 }
 
-// keepOut keeps the shadows out of git's sight.
-func keepOut(repo string) error {
+// excludeFromIndex keeps the shadows out of git's sight.
+func excludeFromIndex(repo string) error {
 	dir := filepath.Join(repo, ".sidecar")
 	return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644))
 }

@@ -52,7 +52,7 @@ func (j *judge) line(t tag) string {
 	return string(lines[t.line-1])
 }
 
-func (j *judge) looksRight(t tag) bool {
+func (j *judge) plausible(t tag) bool {
 	lang := j.lang
 	if lang == "tsx" {
 		lang = "typescript"
@@ -98,7 +98,7 @@ func (j *judge) mistaken(t tag) string {
 			return "import"
 		}
 	}
-	if !j.looksRight(t) {
+	if !j.plausible(t) {
 		return "use"
 	}
 	return ""

@@ -123,7 +123,7 @@ func compareSymbols(dirs []string, most int, only []string, verbose bool) error 
 			}
 			return reason != ""
 		})
-		invented := slices.DeleteFunc(slices.Clone(extra), j.looksRight)
+		invented := slices.DeleteFunc(slices.Clone(extra), j.plausible)
 		fmt.Printf("  %-11s %4d files  %6d tags  recall %5.1f %% → %5.1f %%   %6d symbols  precision %5.1f %% → %5.1f %%   %4.1f MB/s  %d without  %v\n",
 			lang, len(files), len(want), 100-percent(len(missed), len(want)), 100-percent(len(really), len(want)-len(missed)+len(really)),
 			len(got), 100-percent(len(extra), len(got)), 100-percent(len(invented), len(got)), rate, failed, why)

@@ -138,19 +138,19 @@ func (c *Client) replace(ctx context.Context, before *Workspace, folders []works
 		return nil, err
 	}
 	if !stays {
-		if err := w.takeEdits(ctx, before); err != nil {
+		if err := w.importEdits(ctx, before); err != nil {
 			w.Problems.Add("some pending edits stay with " + string(before.Home.Dir) + ": " + err.Error())
 		}
 		c.left = append(c.left, string(before.Home.Dir))
 	}
-	w.takeBack(ctx)
+	w.undoImport(ctx)
 	c.begin(w)
 	c.Settings.SetFolders(workspace.Dirs(folders))
 	c.Admit()
 	c.ending.Go(func() {
 		<-before.Dispatch.Retire()
 		if !stays {
-			_ = w.takeEdits(context.WithoutCancel(ctx), before) // that the last calls have proposed
+			_ = w.importEdits(context.WithoutCancel(ctx), before) // that the last calls have proposed
 			_ = before.Home.close()
 		}
 		_ = before.close()

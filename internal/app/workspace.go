@@ -234,9 +234,9 @@ func (w *Workspace) close() error {
 	return err
 }
 
-// takeEdits moves the pending edits of files that are still there out of the
+// importEdits moves the pending edits of files that are still there out of the
 // queue of a folder that is not.
-func (w *Workspace) takeEdits(ctx context.Context, before *Workspace) error {
+func (w *Workspace) importEdits(ctx context.Context, before *Workspace) error {
 	if w.Home.Queue == nil || before.Home.Queue == nil {
 		return nil
 	}
@@ -244,9 +244,9 @@ func (w *Workspace) takeEdits(ctx context.Context, before *Workspace) error {
 	return w.Home.Queue.Take(ctx, before.Home.Queue, func(name string) (string, bool) { return ours.From(theirs, name) })
 }
 
-// takeBack takes over the edits that a folder has kept since it was the first
+// undoImport takes over the edits that a folder has kept since it was the first
 // one.
-func (w *Workspace) takeBack(ctx context.Context) {
+func (w *Workspace) undoImport(ctx context.Context) {
 	if w.Home.Queue == nil {
 		return
 	}

@@ -97,7 +97,7 @@ func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshake)
 	defer cancel()
 	var wrong error // in a place where there may be one
-	for _, p := range places() {
+	for _, p := range socketDirs() {
 		if p.private() != nil {
 			continue
 		}

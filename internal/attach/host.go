@@ -32,7 +32,7 @@ type Options struct {
 // Host is reached by other processes until it is closed.
 type Host struct {
 	o         Options
-	locks     []*os.File // one in each place
+	locks     []*os.File // one in each directory
 	listeners []net.Listener
 
 	once   sync.Once
@@ -52,7 +52,7 @@ func Listen(dir string, o Options) (*Host, error) {
 	}
 	h := &Host{o: o}
 	var errs []error
-	for _, p := range places() {
+	for _, p := range socketDirs() {
 		lock, err := p.claim(base)
 		switch {
 		case err == nil:

@@ -99,7 +99,7 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 		if err != nil {
 			return err
 		}
-		return c.tell(res)
+		return c.show(res)
 	}
 	w, err := c.open(ctx, app.QueueByMode)
 	if err != nil {
@@ -122,11 +122,11 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 	if err != nil {
 		return err
 	}
-	return c.tell(res)
+	return c.show(res)
 }
 
-// tell prints a result.
-func (c *cli) tell(res *dispatch.Result) error {
+// show prints a result.
+func (c *cli) show(res *dispatch.Result) error {
 	if c.json {
 		if err := c.print(res); err != nil {
 			return err

@@ -112,14 +112,14 @@ func (r *reader) object(group string) error {
 		if err != nil {
 			return err
 		}
-		r.take(key, entry{value: value.Clone(), line: r.line, end: r.dec.InputOffset()})
+		r.set(key, entry{value: value.Clone(), line: r.line, end: r.dec.InputOffset()})
 	}
 	_, err := r.dec.ReadToken()
 	return err
 }
 
-// take keeps the value of a key that has its prefix.
-func (d *document) take(full string, e entry) {
+// set keeps the value of a key that has its prefix.
+func (d *document) set(full string, e entry) {
 	key := strings.TrimPrefix(full, prefix+".")
 	if row := lookup(key); row != nil && e.value.Kind() != 'n' {
 		before := d.entries[row.Key]

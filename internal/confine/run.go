@@ -81,17 +81,17 @@ func (c *Confiner) report(text string, argv []string) {
 // Leftovers ends what a server left unfinished that was killed, and says what
 // was set aside of the makings of its commands.
 func Leftovers(home statedir.Dir) (said []string) {
-	for _, text := range settle.Leftovers(home.Records(), tidy, look) {
+	for _, text := range settle.Leftovers(home.Records(), tidy, scanArea) {
 		said = append(said, setAside(text))
 	}
 	return said
 }
 
 // SettleRecord does the same for one command.
-func SettleRecord(record string) { settle.After(record, tidy, look) }
+func SettleRecord(record string) { settle.After(record, tidy, scanArea) }
 
-// look looks through an area for the first time.
-func look(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
+// scanArea looks through an area for the first time.
+func scanArea(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
 	return inventory.New(a.Dir, a.Without...).Look(ctx)
 }
 

@@ -21,7 +21,7 @@ const (
 func brief(changes []workspace.Change) string {
 	var all []string
 	for _, ch := range changes {
-		all = append(all, places(ch)...)
+		all = append(all, changedLines(ch)...)
 	}
 	if len(all) > briefLines {
 		left := len(all) - (briefLines - 1)
@@ -30,8 +30,8 @@ func brief(changes []workspace.Change) string {
 	return strings.Join(all, "\n")
 }
 
-// places is a line for each place that a change touches.
-func places(ch workspace.Change) []string {
+// changedLines is a line for each place that a change touches.
+func changedLines(ch workspace.Change) []string {
 	name := strings.ReplaceAll(ch.Path, "\n", `\n`)
 	before, errBefore := workspace.DecodeText(ch.Before)
 	after, errAfter := workspace.DecodeText(ch.After)

@@ -101,7 +101,7 @@ func (c *call) conclude(out tools.Result, err error) {
 		if c.res.Error != nil {
 			v.Reason = c.res.Error.Message
 		}
-		c.tellVerdict(v)
+		c.emitVerdict(v)
 	}
 	took := c.d.o.Now().Sub(c.begun)
 	c.res.DurationMs, c.res.ApprovalMs = took.Milliseconds(), c.asked.Milliseconds()
@@ -150,7 +150,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	}
 	bound, err := c.tool.Bind(c.req.Arguments)
 	if err != nil {
-		c.tellSchema()
+		c.attachSchema()
 		return tools.Result{}, err
 	}
 	c.bound = bound
@@ -180,7 +180,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		return c.queueCommit(ctx)
 	}
 	out, changes, err := c.run(ctx)
-	c.tellPending()
+	c.notePending()
 	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
 		if n := c.dest.PendingCount(); n > 0 {
 			c.notes = append(c.notes, tools.Count(n, "pending edit")+" not on the disk, so this did not see "+map[bool]string{true: "it", false: "them"}[n == 1]+".")
@@ -279,7 +279,7 @@ func (c *call) access() tools.Access {
 	if c.follows {
 		return tools.Edit
 	}
-	if c.bound.Effects.ReadOnly || c.looks() {
+	if c.bound.Effects.ReadOnly || c.onlyReads() {
 		return tools.Read
 	}
 	return c.tool.Access
@@ -304,8 +304,8 @@ func (c *call) protection(changes []workspace.Change) (ask, never string) {
 	return ask, never
 }
 
-// tellVerdict publishes what became of a call that nobody is asked about.
-func (c *call) tellVerdict(v policy.Verdict) {
+// emitVerdict publishes what became of a call that nobody is asked about.
+func (c *call) emitVerdict(v policy.Verdict) {
 	c.reported = true
 	if !c.d.o.Bus.Active() {
 		return
@@ -318,10 +318,10 @@ func (c *call) tellVerdict(v policy.Verdict) {
 func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace.Change) error {
 	switch v.Outcome {
 	case policy.Allow:
-		c.tellVerdict(v)
+		c.emitVerdict(v)
 		return nil
 	case policy.Deny:
-		c.tellVerdict(v)
+		c.emitVerdict(v)
 		if _, never := c.protection(changes); never != "" {
 			return tools.Errorf(tools.ProtectedPath, "%s: %s (rule %s)", never, v.Reason, v.Rule)
 		}
@@ -338,7 +338,7 @@ const notesShare = 4
 // model must know, and cut.
 func (c *call) finish(out tools.Result, err error) {
 	c.flush()
-	c.tellAttempts(err != nil)
+	c.noteAttempts(err != nil)
 	text := out.Text
 	if err != nil {
 		e := c.failure(err)

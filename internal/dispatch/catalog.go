@@ -160,8 +160,8 @@ func (c *call) activate() {
 	}
 }
 
-// tellSchema tells the model the arguments of a tool that was not in its list.
-func (c *call) tellSchema() {
+// attachSchema tells the model the arguments of a tool that was not in its list.
+func (c *call) attachSchema() {
 	if c.unseen {
 		c.notes = append(c.notes, "The arguments of "+c.tool.Name+": "+string(c.tool.InputSchema()))
 	}

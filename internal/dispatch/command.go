@@ -18,7 +18,7 @@ func (c *call) read(ctx context.Context) {
 	if !c.bound.Effects.Shell {
 		return
 	}
-	j := shell.Judge{Rules: c.set.Commands, Place: c.place, Remembered: c.session.Remembered}
+	j := shell.Judge{Rules: c.set.Commands, Zone: c.zone, Remembered: c.session.Remembered}
 	if c.d.o.Confined != nil && c.d.o.Confined.Weak() != "" {
 		j.Secret = func() string { return c.aSecret(ctx) }
 	}
@@ -26,12 +26,12 @@ func (c *call) read(ctx context.Context) {
 	c.line = &v
 }
 
-// looks reports whether the call's line only looks. In a workspace that is not
+// onlyReads reports whether the call's line only onlyReads. In a workspace that is not
 // trusted even that may run what the workspace brings along.
-func (c *call) looks() bool { return c.line != nil && c.set.Trusted && c.line.OnlyLooks() }
+func (c *call) onlyReads() bool { return c.line != nil && c.set.Trusted && c.line.OnlyLooks() }
 
-// place tells where a path of a command line leads.
-func (c *call) place(path string) shell.Place {
+// zone tells where a path of a command line leads.
+func (c *call) zone(path string) shell.Zone {
 	if strings.HasPrefix(path, "~") {
 		return shell.Outside
 	}

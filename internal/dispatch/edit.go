@@ -41,7 +41,7 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 		if err != nil {
 			why = "it failed before it changed anything"
 		}
-		c.tellVerdict(policy.Verdict{Outcome: policy.Allow, By: planned.By, Rule: planned.Rule, Reason: why})
+		c.emitVerdict(policy.Verdict{Outcome: policy.Allow, By: planned.By, Rule: planned.Rule, Reason: why})
 		return out, err
 	}
 	return c.apply(ctx, out, changes)

@@ -49,8 +49,8 @@ func newPages(now func() time.Time) *pages {
 	return &pages{now: now, byID: map[string]*list.Element{}, order: list.New()}
 }
 
-// keep stores text and returns the cursor for what follows offset.
-func (p *pages) keep(of *session.Session, text string, offset int) string {
+// store stores text and returns the cursor for what follows offset.
+func (p *pages) store(of *session.Session, text string, offset int) string {
 	var b [9]byte
 	rand.Read(b[:])
 	s := &snapshot{id: hex.EncodeToString(b[:]), of: of, text: text, made: p.now()}
@@ -126,7 +126,7 @@ func (p *pages) cut(of *session.Session, text string, limit int) (string, *Trunc
 	head := headEnd(text, int(float64(room)*headShare))
 	tail := tailStart(text, max(room-head, 0))
 	tail = max(tail, head)
-	cur := p.keep(of, text, head)
+	cur := p.store(of, text, head)
 	shown := head + len(text) - tail
 	if markerSpace(limit) < markerRoom { // no agent's program cuts so little
 		marker := fmt.Sprintf("\n[… read_result with cursor %q reads on …]\n", cur)

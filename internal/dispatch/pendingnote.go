@@ -8,9 +8,9 @@ import (
 // maxUnseen bounds the files of a call that are compared with the queue.
 const maxUnseen = 10
 
-// tellPending tells of files that the call names and whose pending edits it did not
+// notePending tells of files that the call names and whose pending edits it did not
 // see, so that nobody takes them for all there is.
-func (c *call) tellPending() {
+func (c *call) notePending() {
 	paths := c.bound.Effects.Paths
 	if c.mode.SeesPending || c.line != nil || len(paths) == 0 || c.dest.PendingCount() == 0 {
 		return

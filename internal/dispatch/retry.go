@@ -34,8 +34,8 @@ func (c *call) again(ctx context.Context, err error) bool {
 	return true
 }
 
-// tellAttempts tells the model that what failed was retried.
-func (c *call) tellAttempts(failed bool) {
+// noteAttempts tells the model that what failed was retried.
+func (c *call) noteAttempts(failed bool) {
 	c.res.Attempts = max(int(c.attempts.Load()), 1)
 	if failed && c.res.Attempts > 1 {
 		c.notes = append(c.notes, fmt.Sprintf("It was attempted %d times.", c.res.Attempts))

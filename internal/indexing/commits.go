@@ -29,7 +29,7 @@ func (p *commits) read(ctx context.Context) (commits []history.Commit, news, mor
 	case p.more() && (p.turn || time.Since(p.looked) < p.rest):
 		p.turn = false
 		if news, err = p.touch(ctx); news {
-			p.keep()
+			p.save()
 		}
 		return p.all(), news, err == nil && p.more(), err
 	case time.Since(p.looked) < p.rest:
@@ -49,7 +49,7 @@ func (p *commits) read(ctx context.Context) (commits []history.Commit, news, mor
 		read = read || changed
 	}
 	if read {
-		p.keep()
+		p.save()
 	}
 	return p.all(), news || read, p.more(), err
 }

@@ -100,8 +100,8 @@ func (p *commits) restore() []folderCommits {
 	return out
 }
 
-// keep stores what was read.
-func (p *commits) keep() {
+// save stores what was read.
+func (p *commits) save() {
 	if p.store == nil {
 		return
 	}

@@ -106,8 +106,8 @@ func (t *Tree) rel(path string) string {
 	return filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(path, t.dir), string(filepath.Separator)))
 }
 
-// look returns what is in a directory, and lists it if it must.
-func (w *walk) look(v visit) (items []Item, below []visit, err error) {
+// scan returns what is in a directory, and lists it if it must.
+func (w *walk) scan(v visit) (items []Item, below []visit, err error) {
 	if len(v.path) > maxPath {
 		return nil, nil, fmt.Errorf("the path %s… is longer than programs can be given; shorten or remove it", v.path[:80])
 	}

@@ -58,14 +58,14 @@ func (w *walk) work() {
 	var items []Item
 	for {
 		if len(mine) == 0 {
-			if mine = w.take(items); mine == nil {
+			if mine = w.add(items); mine == nil {
 				return
 			}
 			items = nil
 		}
 		v := mine[len(mine)-1]
 		mine = mine[:len(mine)-1]
-		here, below, err := w.look(v)
+		here, below, err := w.scan(v)
 		if err != nil {
 			w.fail(err)
 			return
@@ -77,8 +77,8 @@ func (w *walk) work() {
 	}
 }
 
-// take hands in what was found and waits for work; nil is the end of it.
-func (w *walk) take(items []Item) []visit {
+// add hands in what was found and waits for work; nil is the end of it.
+func (w *walk) add(items []Item) []visit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.items = append(w.items, items...)

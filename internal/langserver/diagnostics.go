@@ -33,7 +33,7 @@ func (p *Pool) Diagnose(ctx context.Context, files workspace.Files, names ...str
 func (p *Pool) diagnose(ctx context.Context, files workspace.Files, names []string, wait bool) []Report {
 	reports := make([]Report, len(names))
 	groups := map[slotKey][]int{}
-	places := map[slotKey]place{}
+	places := map[slotKey]location{}
 	for i, name := range names {
 		reports[i].Name = name
 		at, err := locate(files, name)
@@ -201,8 +201,8 @@ func (s *server) pushes() int {
 	return s.pushed.seq
 }
 
-// take keeps what textDocument/publishDiagnostics tells.
-func (s *server) take(params json.RawMessage) {
+// receive keeps what textDocument/publishDiagnostics tells.
+func (s *server) receive(params json.RawMessage) {
 	var p lsp.PublishDiagnosticsParams
 	if err := lsp.Params(params, &p); err != nil {
 		return

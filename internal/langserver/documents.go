@@ -53,7 +53,7 @@ func (s *server) leave() { <-s.turn }
 // show makes the server see the files: what the disk has otherwise than files
 // is opened, and so are the names that a question is about. The turn is held.
 func (s *server) show(ctx context.Context, files workspace.Files, about ...string) error {
-	if err := s.tellChanges(ctx, files); err != nil {
+	if err := s.notifyChanges(ctx, files); err != nil {
 		return err
 	}
 	disk, over := files.Base()
@@ -83,7 +83,7 @@ func (s *server) show(ctx context.Context, files workspace.Files, about ...strin
 		if want[name] {
 			text, ok = s.seen(disk, files, name)
 		}
-		if err := s.put(ctx, files, name, text, ok); err != nil {
+		if err := s.sync(ctx, files, name, text, ok); err != nil {
 			return err
 		}
 	}
@@ -144,8 +144,8 @@ func readText(files reader, name string) (string, error) {
 	return t.Body, nil
 }
 
-// put opens, changes or closes one document.
-func (s *server) put(ctx context.Context, files workspace.Paths, name, text string, ok bool) error {
+// sync opens, changes or closes one document.
+func (s *server) sync(ctx context.Context, files workspace.Paths, name, text string, ok bool) error {
 	d := s.docs.open[name]
 	switch {
 	case !ok && d == nil:
@@ -187,8 +187,8 @@ func (s *server) notify(ctx context.Context, method string, params any) error {
 	return s.explain(ctx, s.conn.Notify(ctx, method, params))
 }
 
-// tellChanges tells what has changed on the disk.
-func (s *server) tellChanges(ctx context.Context, files workspace.Files) error {
+// notifyChanges tells what has changed on the disk.
+func (s *server) notifyChanges(ctx context.Context, files workspace.Files) error {
 	if s.changes == nil {
 		return nil
 	}

@@ -243,7 +243,7 @@ func TestHoverForms(t *testing.T) {
 		{"refuses", "", "clangd: no such thing"},
 		{"wrong type", "", "clangd: bad result"},
 	} {
-		got, err := fakePool(t, c.how, nil).Hover(within(t, time.Minute), cProject(t), Place{Name: "a.c", Line: 1, Symbol: "x"})
+		got, err := fakePool(t, c.how, nil).Hover(within(t, time.Minute), cProject(t), Position{Name: "a.c", Line: 1, Symbol: "x"})
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q, %v", c.how, got, err)
 		}
@@ -373,7 +373,7 @@ func TestStuck(t *testing.T) {
 		t.Helper()
 		over, end := make(chan struct{}), make(chan error, 1)
 		go func() {
-			_, err := p.Hover(late{t.Context(), over}, w, Place{Name: "a.c", Line: 1, Symbol: "x"})
+			_, err := p.Hover(late{t.Context(), over}, w, Position{Name: "a.c", Line: 1, Symbol: "x"})
 			end <- err
 		}()
 		<-asked
@@ -396,7 +396,7 @@ func TestStuck(t *testing.T) {
 	if s := only(p); s != nil {
 		<-s.gone
 	}
-	_, err := p.Hover(within(t, time.Minute), w, Place{Name: "a.c", Line: 1, Symbol: "x"})
+	_, err := p.Hover(within(t, time.Minute), w, Position{Name: "a.c", Line: 1, Symbol: "x"})
 	if err == nil || !strings.Contains(err.Error(), errStuck.Error()) {
 		t.Errorf("%v", err)
 	}
@@ -495,7 +495,7 @@ func TestRoots(t *testing.T) {
 }
 
 func TestSection(t *testing.T) {
-	s := &server{at: place{kind: &kind{name: "gopls"}}, options: json.RawMessage(`{"a":{"b":{"c":1}}}`)}
+	s := &server{at: location{kind: &kind{name: "gopls"}}, options: json.RawMessage(`{"a":{"b":{"c":1}}}`)}
 	got, err := s.configuration(json.RawMessage(`{"items":[{"section":"a.b"},{"section":"gopls"},{"section":"x.y"},{}]}`))
 	want := `[{"c":1} {"a":{"b":{"c":1}}} null {"a":{"b":{"c":1}}}]`
 	var text []string

@@ -275,19 +275,19 @@ func TestGoplsNavigates(t *testing.T) {
 		return strings.Join(out, "\n")
 	}
 	for _, c := range []struct{ what, got, want string }{
-		{"definition by column", where(p.Definition(ctx, w, Place{Name: "main.go", Line: 5, Column: 27})), `lib/lib.go:4:6 func Name() string { return "ÄÖ" + other() }`},
-		{"definition by symbol", where(p.Definition(ctx, w, Place{Name: "lib/lib.go", Line: 4, Symbol: "other"})), `lib/lib.go:6:6 func other() string { return "" }`},
-		{"references of what a line defines", where(p.References(ctx, w, Place{Name: "lib/lib.go", Line: 6})), "lib/lib.go:4:38 func Name() string { return \"ÄÖ\" + other() }\nlib/lib.go:6:6 func other() string { return \"\" }"},
+		{"definition by column", where(p.Definition(ctx, w, Position{Name: "main.go", Line: 5, Column: 27})), `lib/lib.go:4:6 func Name() string { return "ÄÖ" + other() }`},
+		{"definition by symbol", where(p.Definition(ctx, w, Position{Name: "lib/lib.go", Line: 4, Symbol: "other"})), `lib/lib.go:6:6 func other() string { return "" }`},
+		{"references of what a line defines", where(p.References(ctx, w, Position{Name: "lib/lib.go", Line: 6})), "lib/lib.go:4:38 func Name() string { return \"ÄÖ\" + other() }\nlib/lib.go:6:6 func other() string { return \"\" }"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, c.got, c.want)
 		}
 	}
-	outside, err := p.Definition(ctx, w, Place{Name: "main.go", Line: 5, Symbol: "println"})
+	outside, err := p.Definition(ctx, w, Position{Name: "main.go", Line: 5, Symbol: "println"})
 	if err != nil || len(outside) != 1 || outside[0].Path != "" || !strings.HasSuffix(outside[0].Outside, "builtin.go") || outside[0].Text != "" {
 		t.Errorf("outside: %+v, %v", outside, err)
 	}
-	hover, err := p.Hover(ctx, w, Place{Name: "main.go", Line: 5, Symbol: "Name"})
+	hover, err := p.Hover(ctx, w, Position{Name: "main.go", Line: 5, Symbol: "Name"})
 	if err != nil || !strings.Contains(hover, "func lib.Name() string") || !strings.Contains(hover, "Äö is no ASCII") {
 		t.Errorf("hover: %q, %v", hover, err)
 	}
@@ -299,11 +299,11 @@ func TestGoplsNavigates(t *testing.T) {
 	if err != nil || len(unknown) > 0 || len(found) != 1 || found[0].Path != "lib/lib.go" || found[0].Line != 6 {
 		t.Errorf("found: %+v, %v, %v", found, unknown, err)
 	}
-	for _, at := range []Place{
+	for _, at := range []Position{
 		{Name: "main.go", Line: 99}, {Name: "main.go", Line: 0}, {Name: "main.go", Line: 5, Column: 999}, {Name: "main.go", Line: 5, Symbol: "Nam"}, {Name: "main.go", Line: 2},
 	} {
 		_, err := p.Definition(ctx, w, at)
-		var wrong *PlaceError
+		var wrong *PositionError
 		if !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", at, err)
 		}
@@ -316,7 +316,7 @@ func TestGoplsRenames(t *testing.T) {
 	w := goProject(t)
 	w.write("bom.go", "\ufeffpackage main\r\n\r\nimport \"example.org/m/lib\"\r\n\r\nvar _ = lib.Name()\r\n")
 	w.propose("more.go", "package main\n\nimport \"example.org/m/lib\"\n\nvar more = lib.Name() + lib.Name()\n")
-	changes, err := p.Rename(within(t, 60*time.Second), w, Place{Name: "main.go", Line: 5, Symbol: "Name"}, "Title")
+	changes, err := p.Rename(within(t, 60*time.Second), w, Position{Name: "main.go", Line: 5, Symbol: "Name"}, "Title")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,12 +338,12 @@ func TestGoplsRenames(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	for _, c := range []struct {
-		at  Place
+		at  Position
 		to  string
 		say string
 	}{
-		{Place{Name: "main.go", Line: 5, Symbol: "Name"}, "not a name", "gopls"},
-		{Place{Name: "main.go", Line: 5, Symbol: "println"}, "x", "gopls"},
+		{Position{Name: "main.go", Line: 5, Symbol: "Name"}, "not a name", "gopls"},
+		{Position{Name: "main.go", Line: 5, Symbol: "println"}, "x", "gopls"},
 	} {
 		if _, err := p.Rename(within(t, 60*time.Second), w, c.at, c.to); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%+v to %q: %v", c.at, c.to, err)
@@ -360,7 +360,7 @@ func TestRenameOutside(t *testing.T) {
 		"out/go.mod": "module example.org/out\n\ngo 1.24\n",
 		"out/out.go": "package out\n\nfunc Name() string { return \"\" }\n",
 	})
-	whole := Place{Name: "in/main.go", Line: 5, Symbol: "Name"}
+	whole := Position{Name: "in/main.go", Line: 5, Symbol: "Name"}
 	if changes, err := p.Rename(within(t, 60*time.Second), w, whole, "Title"); err != nil || len(changes) != 2 {
 		t.Errorf("control: %d changes, %v", len(changes), err)
 	}
@@ -369,7 +369,7 @@ func TestRenameOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer disk.Close()
-	_, err = p.Rename(within(t, 60*time.Second), disk, Place{Name: "main.go", Line: 5, Symbol: "Name"}, "Title")
+	_, err = p.Rename(within(t, 60*time.Second), disk, Position{Name: "main.go", Line: 5, Symbol: "Name"}, "Title")
 	if !errors.Is(err, workspace.ErrOutside) {
 		t.Errorf("%v", err)
 	}

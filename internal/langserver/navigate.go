@@ -13,15 +13,15 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// Place is what a question is about: a column of a line, or a symbol on it.
-type Place struct {
+// Position is what a question is about: a column of a line, or a symbol on it.
+type Position struct {
 	Name   string // of the file
 	Line   int    // from one
 	Column int    // from one, in bytes; 0: Symbol says where
 	Symbol string // "" with no column: what the line defines
 }
 
-// Location is a place that was found.
+// Location is where something was found.
 type Location struct {
 	Path    string // name in the view, "" outside of the workspace
 	Outside string // the path, or the URI, of what is outside; it is not read
@@ -29,10 +29,10 @@ type Location struct {
 	Text string // the line, without the blanks around it
 }
 
-// PlaceError says that there is nothing to ask about at a place.
-type PlaceError struct{ Why string }
+// PositionError says that there is nothing to ask about at a position.
+type PositionError struct{ Why string }
 
-func (e *PlaceError) Error() string { return e.Why }
+func (e *PositionError) Error() string { return e.Why }
 
 // session is a server that sees the files and one document to ask it about.
 type session struct {
@@ -75,22 +75,22 @@ func (p *Pool) begin(ctx context.Context, files workspace.Files, name string) (*
 	return &session{s, files, d}, done, nil
 }
 
-// Definition finds where what stands at a place is defined.
-func (p *Pool) Definition(ctx context.Context, files workspace.Files, at Place) ([]Location, error) {
+// Definition finds where what stands at a position is defined.
+func (p *Pool) Definition(ctx context.Context, files workspace.Files, at Position) ([]Location, error) {
 	return p.locations(ctx, files, at, "textDocument/definition", func(c lsp.PeerCapabilities) lsp.Provider { return c.DefinitionProvider },
 		func(pos lsp.TextDocumentPositionParams) any { return pos })
 }
 
-// References finds where what stands at a place is used, and where it is
+// References finds where what stands at a position is used, and where it is
 // defined.
-func (p *Pool) References(ctx context.Context, files workspace.Files, at Place) ([]Location, error) {
+func (p *Pool) References(ctx context.Context, files workspace.Files, at Position) ([]Location, error) {
 	return p.locations(ctx, files, at, "textDocument/references", func(c lsp.PeerCapabilities) lsp.Provider { return c.ReferencesProvider },
 		func(pos lsp.TextDocumentPositionParams) any {
 			return lsp.ReferenceParams{TextDocumentPositionParams: pos, Context: lsp.ReferenceContext{IncludeDeclaration: true}}
 		})
 }
 
-func (p *Pool) locations(ctx context.Context, files workspace.Files, at Place, method string, can func(lsp.PeerCapabilities) lsp.Provider, params func(lsp.TextDocumentPositionParams) any) ([]Location, error) {
+func (p *Pool) locations(ctx context.Context, files workspace.Files, at Position, method string, can func(lsp.PeerCapabilities) lsp.Provider, params func(lsp.TextDocumentPositionParams) any) ([]Location, error) {
 	s, done, err := p.begin(ctx, files, at.Name)
 	if err != nil {
 		return nil, err
@@ -102,9 +102,9 @@ func (p *Pool) locations(ctx context.Context, files workspace.Files, at Place, m
 	return s.found(list), nil
 }
 
-// Hover says what is known of what stands at a place, in Markdown; "" is
+// Hover says what is known of what stands at a position, in Markdown; "" is
 // nothing.
-func (p *Pool) Hover(ctx context.Context, files workspace.Files, at Place) (string, error) {
+func (p *Pool) Hover(ctx context.Context, files workspace.Files, at Position) (string, error) {
 	s, done, err := p.begin(ctx, files, at.Name)
 	if err != nil {
 		return "", err
@@ -118,9 +118,9 @@ func (p *Pool) Hover(ctx context.Context, files workspace.Files, at Place) (stri
 	return strings.TrimSpace(string(h.Contents)), nil
 }
 
-// askAt asks about a place, and gives up the turn once the question is sent:
+// askAt asks about a position, and gives up the turn once the question is sent:
 // servers see what came before it.
-func (s *session) askAt(ctx context.Context, done func(), at Place, method string, can func(lsp.PeerCapabilities) lsp.Provider, params func(lsp.TextDocumentPositionParams) any, result any) error {
+func (s *session) askAt(ctx context.Context, done func(), at Position, method string, can func(lsp.PeerCapabilities) lsp.Provider, params func(lsp.TextDocumentPositionParams) any, result any) error {
 	q, err := func() (question, error) {
 		defer done()
 		if !can(s.caps) {
@@ -138,22 +138,22 @@ func (s *session) askAt(ctx context.Context, done func(), at Place, method strin
 	return q.answer(ctx, result)
 }
 
-// position is a place on the wire.
-func (s *session) position(ctx context.Context, at Place) (lsp.Position, error) {
+// position is a position on the wire.
+func (s *session) position(ctx context.Context, at Position) (lsp.Position, error) {
 	text := s.doc.index
 	if at.Line < 1 || at.Line > text.Lines() {
-		return lsp.Position{}, &PlaceError{fmt.Sprintf("line: %s has %d lines, and no line %d", at.Name, text.Lines(), at.Line)}
+		return lsp.Position{}, &PositionError{fmt.Sprintf("line: %s has %d lines, and no line %d", at.Name, text.Lines(), at.Line)}
 	}
 	line := text.Line(at.Line - 1)
 	switch {
 	case at.Column > len(line)+1:
-		return lsp.Position{}, &PlaceError{fmt.Sprintf("column: line %d has %d columns, and no column %d: %s", at.Line, len(line), at.Column, shorten(line, 200))}
+		return lsp.Position{}, &PositionError{fmt.Sprintf("column: line %d has %d columns, and no column %d: %s", at.Line, len(line), at.Column, shorten(line, 200))}
 	case at.Column > 0:
 		return position(text, s.enc, at.Line, at.Column), nil
 	case at.Symbol != "":
 		i := indexWord(line, at.Symbol)
 		if i < 0 {
-			return lsp.Position{}, &PlaceError{fmt.Sprintf("symbol: %s does not stand on line %d of %s: %s", at.Symbol, at.Line, at.Name, shorten(strings.TrimSpace(line), 200))}
+			return lsp.Position{}, &PositionError{fmt.Sprintf("symbol: %s does not stand on line %d of %s: %s", at.Symbol, at.Line, at.Name, shorten(strings.TrimSpace(line), 200))}
 		}
 		return position(text, s.enc, at.Line, i+1), nil
 	}
@@ -161,8 +161,8 @@ func (s *session) position(ctx context.Context, at Place) (lsp.Position, error) 
 }
 
 // definedOn is where the name of the symbol stands that a line defines.
-func (s *session) definedOn(ctx context.Context, at Place) (lsp.Position, error) {
-	which := &PlaceError{fmt.Sprintf("line %d of %s defines nothing by itself; say which symbol on it, or which column", at.Line, at.Name)}
+func (s *session) definedOn(ctx context.Context, at Position) (lsp.Position, error) {
+	which := &PositionError{fmt.Sprintf("line %d of %s defines nothing by itself; say which symbol on it, or which column", at.Line, at.Name)}
 	if !s.caps.DocumentSymbolProvider {
 		return lsp.Position{}, which
 	}
@@ -412,5 +412,5 @@ func kindName(k lsp.SymbolKind) string {
 	return names[k]
 }
 
-// ErrNothing says that there is nothing to rename at a place.
+// ErrNothing says that there is nothing to rename at a position.
 var ErrNothing = errors.New("the language server found nothing there to rename")

@@ -22,20 +22,20 @@ func TestOthers(t *testing.T) {
 		files           map[string]string
 		name, broken    string
 		problem         string // of broken
-		at              Place
+		at              Position
 		defined         string
 	}{
 		{
 			"pyright", "pyright-langserver --stdio",
 			map[string]string{"lib.py": "def title() -> str:\n    return 'x'\n", "main.py": "from lib import title\n\nname: str = title()\n"},
 			"main.py", "from lib import title\n\nname: int = title()\n", "3:13 error",
-			Place{Name: "main.py", Line: 3, Symbol: "title"}, "lib.py:1",
+			Position{Name: "main.py", Line: 3, Symbol: "title"}, "lib.py:1",
 		},
 		{
 			"clangd", "clangd --background-index=false",
 			map[string]string{"lib.h": "int size(void);\n", "main.c": "#include \"lib.h\"\n\nint main(void) { return size(); }\n"},
 			"main.c", "#include \"lib.h\"\n\nint main(void) { return size(1, 2); }\n", "3:30 error",
-			Place{Name: "main.c", Line: 3, Symbol: "size"}, "lib.h:1",
+			Position{Name: "main.c", Line: 3, Symbol: "size"}, "lib.h:1",
 		},
 		{
 			"rust-analyzer", "rust-analyzer",
@@ -44,7 +44,7 @@ func TestOthers(t *testing.T) {
 				"src/lib.rs": "mod size;\n\npub fn twice() -> i32 {\n    2 * size::size()\n}\n", "src/size.rs": "pub fn size() -> i32 {\n    1\n}\n",
 			},
 			"src/lib.rs", "mod size;\n\npub fn twice() -> i32 {\n    2 * size::size(\n}\n", ":4:",
-			Place{Name: "src/lib.rs", Line: 4, Symbol: "size"}, "src/size.rs:1",
+			Position{Name: "src/lib.rs", Line: 4, Symbol: "size"}, "src/size.rs:1",
 		},
 	} {
 		t.Run(c.server, func(t *testing.T) {

@@ -138,7 +138,7 @@ type slotKey struct {
 	dir  string // of the project, a path of the operating system
 }
 
-// slot is one place for a server, and what became of the earlier ones.
+// slot is room for one server, and what became of the earlier ones.
 type slot struct {
 	server   *server // nil: none runs
 	launch   launch  // of the last one
@@ -207,8 +207,8 @@ func (p *Pool) Running() []string {
 	return all
 }
 
-// place is where a file is for its server.
-type place struct {
+// location is where a file is for its server.
+type location struct {
 	kind   *kind
 	folder string // name of the folder of the workspace in the view, "." for a single one
 	root   string // name of the project's directory
@@ -217,16 +217,16 @@ type place struct {
 }
 
 // locate finds the server of a file; it may not run yet.
-func locate(files workspace.Files, name string) (place, error) {
+func locate(files workspace.Files, name string) (location, error) {
 	k := kindOf(name)
 	if k == nil {
-		return place{}, unavailable("", fmt.Sprintf("no language server for files like %s", filepath.Base(name)))
+		return location{}, unavailable("", fmt.Sprintf("no language server for files like %s", filepath.Base(name)))
 	}
 	disk, _ := files.Base()
 	if disk == nil {
-		return place{}, unavailable(k.name, "the files of this workspace are not on the disk")
+		return location{}, unavailable(k.name, "the files of this workspace are not on the disk")
 	}
-	at := place{kind: k, folder: "."}
+	at := location{kind: k, folder: "."}
 	if folders := disk.Folders(); len(folders) > 1 {
 		at.folder = firstSegment(name)
 	}
@@ -235,10 +235,10 @@ func locate(files workspace.Files, name string) (place, error) {
 	return at, nil
 }
 
-// get returns the running server of a place, and starts it if wait is set.
+// get returns the running server of a location, and starts it if wait is set.
 // Without, it is started too, and the error says that it isn't there yet.
-func (p *Pool) get(ctx context.Context, files workspace.Files, at place, wait bool) (*server, error) {
-	s, err := p.take(files, at)
+func (p *Pool) get(ctx context.Context, files workspace.Files, at location, wait bool) (*server, error) {
+	s, err := p.acquire(files, at)
 	if err != nil {
 		return nil, err
 	}
@@ -260,8 +260,8 @@ func (p *Pool) get(ctx context.Context, files workspace.Files, at place, wait bo
 	return s, nil
 }
 
-// take returns the server of a place, which may still be starting.
-func (p *Pool) take(files workspace.Files, at place) (*server, error) {
+// acquire returns the server of a location, which may still be starting.
+func (p *Pool) acquire(files workspace.Files, at location) (*server, error) {
 	l, options, err := p.launchOf(at.kind)
 	if err != nil {
 		return nil, err

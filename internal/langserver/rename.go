@@ -10,13 +10,13 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// Rename returns what to change so that the symbol at a place is called
+// Rename returns what to change so that the symbol at a position is called
 // newName, in all files. Nothing is changed.
 //
 // The server is asked twice: the first time to learn which files are affected,
 // the second time with these shown to it as the view has them. So every edit is
 // made for a text that we know, and not for what was on the disk at some time.
-func (p *Pool) Rename(ctx context.Context, files workspace.Files, at Place, newName string) ([]workspace.Change, error) {
+func (p *Pool) Rename(ctx context.Context, files workspace.Files, at Position, newName string) ([]workspace.Change, error) {
 	s, done, err := p.begin(ctx, files, at.Name)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ type fileEdit struct {
 	moveTo  string // URI; "" stays
 }
 
-func (s *session) rename(ctx context.Context, at Place, newName string) ([]fileEdit, error) {
+func (s *session) rename(ctx context.Context, at Position, newName string) ([]fileEdit, error) {
 	pos, err := s.position(ctx, at)
 	if err != nil {
 		return nil, err

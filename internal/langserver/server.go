@@ -26,7 +26,7 @@ const (
 // server is one language server, from its start to its end.
 type server struct {
 	pool    *Pool
-	at      place
+	at      location
 	options json.RawMessage
 	changes Changes // nil: nobody tells what changes on the disk
 
@@ -57,7 +57,7 @@ type server struct {
 	told  atomic.Int64 // of changes on the disk
 }
 
-func newServer(p *Pool, at place, files workspace.Files, options json.RawMessage) *server {
+func newServer(p *Pool, at location, files workspace.Files, options json.RawMessage) *server {
 	s := &server{
 		pool: p, at: at, options: options,
 		ready: make(chan struct{}), gone: make(chan struct{}), quit: make(chan error, 1),
@@ -344,7 +344,7 @@ func (e *AnswerError) Error() string { return e.Server + ": " + e.Message }
 func (s *server) Notification(_ context.Context, method string, params json.RawMessage) {
 	s.heard.Add(1)
 	if method == "textDocument/publishDiagnostics" {
-		s.take(params)
+		s.receive(params)
 	}
 }
 

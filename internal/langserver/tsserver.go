@@ -21,20 +21,20 @@ type tsResponse struct {
 // tsDiagnostic is a diagnostic in tsserver's protocol: lines and offsets count
 // from one, offsets in UTF-16.
 type tsDiagnostic struct {
-	Start    tsPlace `json:"start"`
-	End      tsPlace `json:"end"`
-	Text     string  `json:"text"`
-	Code     int     `json:"code"`
-	Category string  `json:"category"` // error, warning, suggestion, message
-	Source   string  `json:"source"`
+	Start    tsPosition `json:"start"`
+	End      tsPosition `json:"end"`
+	Text     string     `json:"text"`
+	Code     int        `json:"code"`
+	Category string     `json:"category"` // error, warning, suggestion, message
+	Source   string     `json:"source"`
 }
 
-type tsPlace struct {
+type tsPosition struct {
 	Line   int `json:"line"`
 	Offset int `json:"offset"`
 }
 
-func (p tsPlace) position() lsp.Position {
+func (p tsPosition) position() lsp.Position {
 	return lsp.Position{Line: uint32(max(p.Line-1, 0)), Character: uint32(max(p.Offset-1, 0))}
 }
 

@@ -44,11 +44,11 @@ func TestTypeScript(t *testing.T) {
 	w.reject("lib.ts")
 	check("main.ts", "")
 
-	changes, err := p.Rename(within(t, time.Minute), w, Place{Name: "lib.ts", Line: 1, Symbol: "name"}, "title")
+	changes, err := p.Rename(within(t, time.Minute), w, Position{Name: "lib.ts", Line: 1, Symbol: "name"}, "title")
 	if err != nil || len(changes) != 2 || !strings.Contains(string(changes[1].After), "title") {
 		t.Errorf("renamed: %+v, %v", changes, err)
 	}
-	where, err := p.Definition(within(t, time.Minute), w, Place{Name: "main.ts", Line: 3, Symbol: "name"})
+	where, err := p.Definition(within(t, time.Minute), w, Position{Name: "main.ts", Line: 3, Symbol: "name"})
 	if err != nil || len(where) != 1 || where[0].Path != "lib.ts" || where[0].Line != 1 || where[0].Column != 17 {
 		t.Errorf("defined: %+v, %v", where, err)
 	}

@@ -273,16 +273,16 @@ func (k *Checker) run(ctx context.Context) {
 			}
 		}
 		again = nil
-		if !k.look(ctx) && tries < maxTries {
+		if !k.checkQueue(ctx) && tries < maxTries {
 			again = time.After(time.Second << tries)
 			tries++
 		}
 	}
 }
 
-// look looks at the whole queue, and then at what sessions are to be told. It
+// checkQueue looks at the whole queue, and then at what sessions are to be told. It
 // reports whether all is known that can be, as long as nothing changes.
-func (k *Checker) look(ctx context.Context) bool {
+func (k *Checker) checkQueue(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return true
 	}
@@ -298,7 +298,7 @@ func (k *Checker) look(ctx context.Context) bool {
 		return k.pay(ctx)
 	}
 	base, files := k.views()
-	check, ok := k.lookAll(ctx, base, base, files, names)
+	check, ok := k.checkNames(ctx, base, base, files, names)
 	if !ok {
 		return false
 	}
@@ -306,9 +306,9 @@ func (k *Checker) look(ctx context.Context) bool {
 	return k.pay(ctx) && len(check.Unknown) == 0
 }
 
-// lookAll has everything looked at that the names can break. When somebody asks
+// checkNames has everything looked at that the names can break. When somebody asks
 // something else meanwhile, it fails, and the checker looks again after that.
-func (k *Checker) lookAll(ctx context.Context, base, before, files workspace.Files, names []string) (langserver.Check, bool) {
+func (k *Checker) checkNames(ctx context.Context, base, before, files workspace.Files, names []string) (langserver.Check, bool) {
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	check, err := k.o.Servers.IntroducedAll(limited, base, before, files, names)
@@ -335,7 +335,7 @@ func (k *Checker) pay(ctx context.Context) bool {
 			k.owed.settle(id, o, now.last)
 			continue
 		}
-		check, ok := k.lookAll(ctx, base, before, files, namesIn(now.edits))
+		check, ok := k.checkNames(ctx, base, before, files, namesIn(now.edits))
 		if !ok || len(check.Unknown) > 0 && k.owed.again(o) || !k.owed.settle(id, o, now.last) {
 			all = false
 			continue

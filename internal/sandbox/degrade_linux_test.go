@@ -229,7 +229,7 @@ func TestRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = Open(self(t), Options{CacheDir: cache, Bwrap: broken})
-	s.tools = look(s.opts)
+	s.tools = probeMachine(s.opts)
 	store(cached{Key: s.cacheKey(), Status: Status{Level: Full}})
 	root := realTemp(t)
 	cmd, err := s.Command(t.Context(), Spec{Root: root}, root, "touch", "made")

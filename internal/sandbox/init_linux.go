@@ -31,7 +31,7 @@ func Init(args []string, out, stderr io.Writer, after func(record string)) int {
 	case roleConfine:
 		return confine(stderr)
 	case roleKeep:
-		return keep(after)
+		return runKeeper(after)
 	case roleTry:
 		return try(args[1:], out, stderr)
 	}

@@ -69,9 +69,9 @@ type told struct {
 // maxFiles bounds the descriptors of a message.
 const maxFiles = 32
 
-// keep is the life of a keeper. after is called with the record of a command
+// runKeeper is the life of a keeper. after is called with the record of a command
 // whose server is gone.
-func keep(after func(record string)) int {
+func runKeeper(after func(record string)) int {
 	runtime.LockOSThread() // rights are a thread's, and so is the death of a parent
 	say := func(t told) bool {
 		data, err := json.Marshal(t)
@@ -267,7 +267,7 @@ func startJob(files []*os.File, has *atomic.Pointer[belongings]) (_ *exec.Cmd, n
 		return nil, false, errors.New("descriptors are missing")
 	}
 	var j job
-	if err := takeJob(files[0], &j); err != nil {
+	if err := receiveJob(files[0], &j); err != nil {
 		return nil, false, fmt.Errorf("the command can't be read: %w", err)
 	}
 	locks := max(4, len(files)-len(j.Guarded))
@@ -313,9 +313,9 @@ func startJob(files []*os.File, has *atomic.Pointer[belongings]) (_ *exec.Cmd, n
 	return cmd, j.Namespace, cmd.Start()
 }
 
-// takeJob reads a command. That it did is seen in the file, which the server
+// receiveJob reads a command. That it did is seen in the file, which the server
 // has, too: a command that was never begun is given to another keeper.
-func takeJob(f *os.File, j *job) error {
+func receiveJob(f *os.File, j *job) error {
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<20))
 	if err == nil {
 		err = json.Unmarshal(data, j)

@@ -39,8 +39,8 @@ type keepers struct {
 // for those that were started side by side.
 const maxIdle = 2
 
-// take returns a keeper that waits, or nil.
-func (p *keepers) take(u use) *keeper {
+// acquire returns a keeper that waits, or nil.
+func (p *keepers) acquire(u use) *keeper {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := len(p.idle) - 1; i >= 0; i-- {
@@ -52,8 +52,8 @@ func (p *keepers) take(u use) *keeper {
 	return nil
 }
 
-// put takes a keeper back.
-func (p *keepers) put(k *keeper) {
+// release takes a keeper back.
+func (p *keepers) release(k *keeper) {
 	p.mu.Lock()
 	p.idle = append(p.idle, k)
 	var out []*keeper
@@ -213,7 +213,7 @@ type lent struct {
 func (c *lent) start(in, out, said *os.File) error {
 	files := slices.Concat([]*os.File{in, out, said}, c.files, c.locks)
 	for {
-		k := c.s.keepers.take(c.use)
+		k := c.s.keepers.acquire(c.use)
 		waited := k != nil
 		if !waited {
 			var err error
@@ -254,7 +254,7 @@ func (c *lent) let(well bool) (killed bool) {
 	c.k = nil
 	switch {
 	case well && !c.killed:
-		c.s.keepers.put(k)
+		c.s.keepers.release(k)
 	case well:
 		k.end()
 	case c.killed:

@@ -31,7 +31,7 @@ const probeTimeout = 20 * time.Second
 // another one. Nothing depends on the truth of what is remembered: a level
 // that can't be set up runs nothing.
 func (s *Sandbox) probe() {
-	s.tools = look(s.opts)
+	s.tools = probeMachine(s.opts)
 	if s.self == "" {
 		s.status = Status{Broken: "the server does not know the path of its own program"}
 		return
@@ -47,8 +47,8 @@ func (s *Sandbox) probe() {
 	}
 }
 
-// look finds what there is, without trying whether it works.
-func look(o Options) machine {
+// probeMachine finds what there is, without trying whether it works.
+func probeMachine(o Options) machine {
 	m := machine{Landlock: landlockVersion(), Cgroups: cgroupParents(), Home: userHome()}
 	bwrap := o.Bwrap
 	if bwrap == "" {

@@ -117,12 +117,12 @@ func linkError(path string) error {
 
 // standIn puts a directory where there is nothing.
 func (g *guard) standIn(path string) error {
-	return g.put(path, 0o755, func() error { return os.Mkdir(path, 0o755) })
+	return g.createStandIn(path, 0o755, func() error { return os.Mkdir(path, 0o755) })
 }
 
 // standInFile puts an empty file where there is nothing.
 func (g *guard) standInFile(path string) error {
-	return g.put(path, 0o644, func() error {
+	return g.createStandIn(path, 0o644, func() error {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {
 			err = f.Close()
@@ -131,7 +131,7 @@ func (g *guard) standInFile(path string) error {
 	})
 }
 
-func (g *guard) put(path string, perm fs.FileMode, make func() error) error {
+func (g *guard) createStandIn(path string, perm fs.FileMode, make func() error) error {
 	err := make()
 	if errors.Is(err, fs.ErrExist) {
 		if info, err := os.Lstat(path); err != nil || !standsIn(info) || slices.Contains(g.stands, path) {

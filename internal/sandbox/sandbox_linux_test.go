@@ -65,7 +65,7 @@ func program(t *testing.T) string {
 func at(t *testing.T, level Level) *Sandbox {
 	t.Helper()
 	s := Open(self(t), Options{})
-	s.once.Do(func() { s.tools, s.status = look(s.opts), Status{Level: level} })
+	s.once.Do(func() { s.tools, s.status = probeMachine(s.opts), Status{Level: level} })
 	if level >= Bubblewrap && s.tools.Bwrap == "" {
 		t.Skip("there is no bubblewrap here: make tools installs it")
 	}

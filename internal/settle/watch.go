@@ -47,7 +47,7 @@ const (
 func Begin(o Options) (*Watch, error) {
 	w := &Watch{o: o, state: state{Areas: o.Areas, Known: knownOf(o.Repositories)}, gone: make(chan struct{})}
 	if o.Dir != "" {
-		if err := w.keep(); err != nil {
+		if err := w.save(); err != nil {
 			return nil, err
 		}
 	}
@@ -57,8 +57,8 @@ func Begin(o Options) (*Watch, error) {
 	return w, nil
 }
 
-// keep writes the record.
-func (w *Watch) keep() error {
+// save writes the record.
+func (w *Watch) save() error {
 	data, err := json.Marshal(w.state)
 	if err != nil {
 		return err
@@ -99,13 +99,13 @@ func (w *Watch) run(ctx context.Context) {
 		case <-wait.C:
 		}
 		began := time.Now()
-		w.tell(w.state.check(context.Background(), w.o.Look, nil)) // one that is begun is ended: what it says counts
+		w.report(w.state.check(context.Background(), w.o.Look, nil)) // one that is begun is ended: what it says counts
 		wait.Reset(max(nextLook, lookShare*time.Since(began)))
 	}
 }
 
-// tell keeps what is new, for the command's result.
-func (w *Watch) tell(said []string) {
+// report keeps what is new, for the command's result.
+func (w *Watch) report(said []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, text := range said {
@@ -125,7 +125,7 @@ func (w *Watch) End() []string {
 	w.once.Do(func() {
 		w.stop()
 		<-w.gone
-		w.tell(w.state.check(context.Background(), w.o.Look, w.o.Tidy))
+		w.report(w.state.check(context.Background(), w.o.Look, w.o.Tidy))
 		if w.record != nil {
 			_ = os.Remove(w.record.Name())
 			w.record.Close()

@@ -114,7 +114,7 @@ func (p *Plan) choose(t *tree, sc *scope, visit set) {
 			for ; word != 0; word &= word - 1 {
 				i := int32(w*64 + bits.TrailingZeros64(word))
 				p.count(t.files[i].state, -1)
-				p.take(t, i)
+				p.addLeaf(t, i)
 			}
 		}
 	} else {
@@ -123,20 +123,20 @@ func (p *Plan) choose(t *tree, sc *scope, visit set) {
 			lo, hi = t.below(sc.opts.Dir)
 		}
 		for i := lo; i < hi; i++ {
-			p.look(t, sc, visit, int32(i))
+			p.visit(t, sc, visit, int32(i))
 		}
 		for i := t.sorted; i < len(t.names); i++ {
-			p.look(t, sc, visit, int32(i))
+			p.visit(t, sc, visit, int32(i))
 		}
 	}
 }
 
-func (p *Plan) look(t *tree, sc *scope, visit set, i int32) {
+func (p *Plan) visit(t *tree, sc *scope, visit set, i int32) {
 	f := &t.files[i]
 	switch {
 	case f.state == isGone || !sc.has(t.names[i]):
 	case visit.has(i):
-		p.take(t, i)
+		p.addLeaf(t, i)
 	default:
 		p.count(f.state, 1)
 	}
@@ -151,7 +151,7 @@ func (p *Plan) count(st state, n int) {
 	}
 }
 
-func (p *Plan) take(t *tree, i int32) {
+func (p *Plan) addLeaf(t *tree, i int32) {
 	p.Names = append(p.Names, t.names[i])
 	f := &t.files[i]
 	p.known = append(p.known, seen{number: i, turn: f.turn, loose: f.state == isLoose && !f.secret, stamp: f.stamp})
@@ -197,7 +197,7 @@ type finding struct {
 // they are the most there may be.
 const (
 	manyFindings = 64
-	maxFindings = 8 * manyFindings
+	maxFindings  = 8 * manyFindings
 )
 
 // Reader returns a new reader for a walk of the plan's names.
@@ -240,7 +240,7 @@ func (r *Reader) Visit(e *workspace.Entry, visit func(*workspace.Entry)) {
 	}
 	select {
 	case r.p.x.lock <- struct{}{}:
-		r.keep()
+		r.flush()
 	default:
 		if len(r.found) >= maxFindings {
 			r.Close()
@@ -260,13 +260,13 @@ func (r *Reader) last() mark {
 func (r *Reader) Close() {
 	if len(r.found) > 0 {
 		r.p.x.lock <- struct{}{}
-		r.keep()
+		r.flush()
 	}
 }
 
-// keep is Close for whoever has locked the index. It unlocks it.
-func (r *Reader) keep() {
-	r.p.x.keep(r.found, r.sign)
+// flush is Close for whoever has locked the index. It unlocks it.
+func (r *Reader) flush() {
+	r.p.x.addFindings(r.found, r.sign)
 	r.p.x.unlock()
 	r.found = r.found[:0]
 	r.sign.cut(mark{})
@@ -291,8 +291,8 @@ func (r *Reader) Parts(e *workspace.Entry) []Part {
 // headSize is how much of a file says whether it is binary.
 const headSize = 1 << 10
 
-// take takes the next piece of the file.
-func (r *Reader) take(data []byte, last bool) {
+// addText takes the next piece of the file.
+func (r *Reader) addText(data []byte, last bool) {
 	if !r.begun {
 		r.begun, r.binary, r.odd = true, false, false
 		r.sign.cut(r.last())
@@ -313,7 +313,7 @@ func (r *Reader) readAll(buf []byte) ([]byte, error) {
 	data, err := r.read(buf)
 	if err == nil && !r.done {
 		r.begun = false
-		r.take(data, true)
+		r.addText(data, true)
 		r.done = true
 	}
 	return data, err
@@ -327,7 +327,7 @@ func (r *Reader) scanAll(buf []byte, piece func([]byte, bool) bool) error {
 	r.begun = false
 	more, ended := true, false
 	err := r.scan(buf, func(data []byte, last bool) bool {
-		r.take(data, last)
+		r.addText(data, last)
 		if more {
 			more = piece(data, last)
 		}
@@ -338,18 +338,18 @@ func (r *Reader) scanAll(buf []byte, piece func([]byte, bool) bool) error {
 	return err
 }
 
-// keep stores what a reader has found out, unless a file was changed since.
+// addFindings stores what a reader has found out, unless a file was changed since.
 // x is locked.
-func (x *Index) keep(list []finding, s *signer) {
+func (x *Index) addFindings(list []finding, s *signer) {
 	from := mark{}
 	for i := range list {
-		x.keepOne(&list[i], s, from)
+		x.addFinding(&list[i], s, from)
 		from = list[i].end
 	}
 }
 
-// keepOne stores a finding, whose blocks begin at from.
-func (x *Index) keepOne(found *finding, s *signer, from mark) {
+// addFinding stores a finding, whose blocks begin at from.
+func (x *Index) addFinding(found *finding, s *signer, from mark) {
 	t := &x.tree
 	i := found.was.number
 	if int(i) >= len(t.names) || t.names[i] != found.name {

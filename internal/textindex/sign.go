@@ -28,7 +28,7 @@ const (
 // checksums and the like: they get it when there are so many for each bit of the
 // next smaller one that it would say next to nothing.
 const (
-	most          = 0.62
+	most         = 0.62
 	maxBelowLast = 1.4
 )
 

@@ -146,7 +146,7 @@ func (x *instance) missed() {
 func (x *instance) loses() {
 	x.lost = true
 	x.w.lost++
-	x.w.tell(func(f *Feed) { f.lost = true })
+	x.w.notify(func(f *Feed) { f.lost = true })
 }
 
 // barrier returns when all events of changes made before the call have been
@@ -225,9 +225,9 @@ func (x *instance) changed(ev fsnotify.Event, parent, base string, known bool) {
 		if err := x.add(name); err != nil {
 			x.loses()
 		}
-		x.w.tell(func(f *Feed) { f.dirs[name] = struct{}{} })
+		x.w.notify(func(f *Feed) { f.dirs[name] = struct{}{} })
 	}
-	x.w.tell(func(f *Feed) { f.add(name) })
+	x.w.notify(func(f *Feed) { f.add(name) })
 }
 
 // isNewDir reports whether there is a directory at name that a walk enters.

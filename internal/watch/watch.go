@@ -202,12 +202,12 @@ func (w *Watcher) restartLost(x *instance) error {
 		return ErrClosed
 	}
 	w.start()
-	w.tell(func(f *Feed) { f.lost = true })
+	w.notify(func(f *Feed) { f.lost = true })
 	return err
 }
 
-// tell changes all feeds. w.mu is held.
-func (w *Watcher) tell(change func(*Feed)) {
+// notify changes all feeds. w.mu is held.
+func (w *Watcher) notify(change func(*Feed)) {
 	for f := range w.feeds {
 		change(f)
 		f.wake()
@@ -220,7 +220,7 @@ func (w *Watcher) rulesChanged(dir string) {
 	if w.now != nil {
 		w.now.rescan(dir)
 	}
-	w.tell(func(f *Feed) { f.dirs[dir] = struct{}{} })
+	w.notify(func(f *Feed) { f.dirs[dir] = struct{}{} })
 }
 
 // ruleStamp tells whether the user's own ignore file is still the same.

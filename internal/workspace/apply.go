@@ -120,21 +120,21 @@ func (d *Disk) unstage(p *plan) {
 	var dirs dirCache
 	defer dirs.close()
 	for _, e := range p.entries {
-		if root, err := dirs.open(place{e.folder, e.dir()}); err == nil {
+		if root, err := dirs.open(rootedName{e.folder, e.dir()}); err == nil {
 			_ = d.step("temp.remove", func() error { return root.Remove(e.temp) })
 		}
 	}
 	for i := len(p.dirs) - 1; i >= 0; i-- {
 		at := p.dirs[i]
-		if root, err := dirs.open(place{at.folder, path.Dir(at.name)}); err == nil {
+		if root, err := dirs.open(rootedName{at.folder, path.Dir(at.name)}); err == nil {
 			// It fails where somebody else has put a file.
 			_ = d.step("dir.remove", func() error { return root.Remove(path.Base(at.name)) })
 		}
 	}
 }
 
-func (d *Disk) makeDir(dirs *dirCache, at place) error {
-	root, err := dirs.open(place{at.folder, path.Dir(at.name)})
+func (d *Disk) makeDir(dirs *dirCache, at rootedName) error {
+	root, err := dirs.open(rootedName{at.folder, path.Dir(at.name)})
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (d *Disk) commit(p *plan) (tried int, err error) {
 		if err != nil {
 			return i, pathError("apply", e.view, err)
 		}
-		if err := d.put(&dirs, e, e.new, true); err != nil {
+		if err := d.install(&dirs, e, e.new, true); err != nil {
 			return i + 1, pathError("apply", e.view, err)
 		}
 	}
@@ -164,8 +164,8 @@ func (d *Disk) commit(p *plan) (tried int, err error) {
 
 // syncDirs makes the new names durable, each directory once.
 func (d *Disk) syncDirs(dirs *dirCache, p *plan) error {
-	done := map[place]bool{}
-	sync := func(at place) error {
+	done := map[rootedName]bool{}
+	sync := func(at rootedName) error {
 		if done[at] {
 			return nil
 		}
@@ -177,12 +177,12 @@ func (d *Disk) syncDirs(dirs *dirCache, p *plan) error {
 		return d.step("dir.sync", func() error { return syncDir(root) })
 	}
 	for _, e := range p.entries {
-		if err := sync(place{e.folder, e.dir()}); err != nil {
+		if err := sync(rootedName{e.folder, e.dir()}); err != nil {
 			return pathError("sync", e.view, err)
 		}
 	}
 	for _, at := range p.dirs {
-		if err := sync(place{at.folder, path.Dir(at.name)}); err != nil {
+		if err := sync(rootedName{at.folder, path.Dir(at.name)}); err != nil {
 			return pathError("sync", d.viewName(at.folder, at.name), err)
 		}
 	}
@@ -214,12 +214,12 @@ func (d *Disk) settle(dirs *dirCache, e *entry, want version) error {
 	if !e.knows(have) {
 		return ErrConflict
 	}
-	return d.put(dirs, e, want, false)
+	return d.install(dirs, e, want, false)
 }
 
 // have reads what there is at e now.
 func (d *Disk) have(dirs *dirCache, e *entry) (version, error) {
-	root, err := dirs.open(place{e.folder, e.dir()})
+	root, err := dirs.open(rootedName{e.folder, e.dir()})
 	if errors.Is(err, fs.ErrNotExist) {
 		return version{}, nil
 	}
@@ -253,7 +253,7 @@ func (e *entry) torn(data []byte) bool {
 
 // unchanged makes sure at the last moment that nobody else wrote the file.
 func (e *entry) unchanged(dirs *dirCache) error {
-	root, err := dirs.open(place{e.folder, e.dir()})
+	root, err := dirs.open(rootedName{e.folder, e.dir()})
 	if err != nil {
 		return err
 	}

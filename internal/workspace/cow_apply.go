@@ -32,15 +32,15 @@ func (v *CopyOnWrite) Apply(ctx context.Context, changes ...Change) error {
 		return err
 	}
 	if l != nil {
-		if err := v.takeOver(ctx, l, changes); err != nil {
+		if err := v.adopt(ctx, l, changes); err != nil {
 			return err
 		}
 	}
 	return v.upper.Apply(ctx, changes...)
 }
 
-// takeOver copies what changes concern.
-func (v *CopyOnWrite) takeOver(ctx context.Context, l *layers, changes []Change) error {
+// adopt copies what changes concern.
+func (v *CopyOnWrite) adopt(ctx context.Context, l *layers, changes []Change) error {
 	t := takeover{layers: l, files: map[string]int{}}
 	for _, c := range changes {
 		for _, name := range [...]string{c.From, c.Path} {

@@ -11,13 +11,13 @@ import (
 // dirCache keeps the directory open that was used last. It isn't safe for
 // concurrent use.
 type dirCache struct {
-	at   place
+	at   rootedName
 	root *os.Root
 }
 
 // open opens a directory without following a link, so that what was judged by
 // its real name is what is changed, whatever became of the names meanwhile.
-func (c *dirCache) open(at place) (*os.Root, error) {
+func (c *dirCache) open(at rootedName) (*os.Root, error) {
 	if c.root != nil && c.at == at {
 		return c.root, nil
 	}

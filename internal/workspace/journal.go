@@ -30,17 +30,17 @@ const (
 var errDamaged = errors.New("the journal is damaged")
 
 type journalIndex struct {
-	Dirs    []journalPlace `json:"dirs,omitempty"`
+	Dirs    []journalName  `json:"dirs,omitempty"`
 	Entries []journalEntry `json:"entries"`
 }
 
-type journalPlace struct {
+type journalName struct {
 	Root string `json:"root"`
 	Name string `json:"name"`
 }
 
 type journalEntry struct {
-	journalPlace
+	journalName
 	Temp    string       `json:"temp"`
 	InPlace bool         `json:"inPlace,omitempty"`
 	Old     journalState `json:"old"`
@@ -182,11 +182,11 @@ func encodeJournal(w io.Writer, p *plan) error {
 		return journalState{s.Exists, s.Link, len(s.Data), s.Meta, s.Perm, s.Exec}
 	}
 	for _, at := range p.dirs {
-		index.Dirs = append(index.Dirs, journalPlace{at.folder.real, at.name})
+		index.Dirs = append(index.Dirs, journalName{at.folder.real, at.name})
 	}
 	for _, e := range p.entries {
 		index.Entries = append(index.Entries, journalEntry{
-			journalPlace{e.folder.real, e.name}, e.temp, e.inPlace, pack(e.old), pack(e.new),
+			journalName{e.folder.real, e.name}, e.temp, e.inPlace, pack(e.old), pack(e.new),
 		})
 	}
 	head, err := json.Marshal(index)

@@ -39,7 +39,7 @@ func interrupted(t testing.TB) (dir, state, journal string) {
 	var dirs dirCache
 	defer dirs.close()
 	for _, e := range plan.entries[:2] {
-		if err := d.put(&dirs, e, e.new, true); err != nil {
+		if err := d.install(&dirs, e, e.new, true); err != nil {
 			t.Fatal(err)
 		}
 	}

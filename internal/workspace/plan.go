@@ -48,8 +48,8 @@ type entry struct {
 func (e *entry) dir() string  { return path.Dir(e.name) }
 func (e *entry) base() string { return path.Base(e.name) }
 
-// place is a name below a root.
-type place struct {
+// rootedName is a name below a root.
+type rootedName struct {
 	folder *folder
 	name   string
 }
@@ -57,7 +57,7 @@ type place struct {
 // plan is a batch of changes, checked, before anything is written.
 type plan struct {
 	entries []*entry
-	dirs    []place // directories to create, parents first
+	dirs    []rootedName // directories to create, parents first
 }
 
 // planner plays the changes through in memory, one after the other, so that a
@@ -65,13 +65,13 @@ type plan struct {
 type planner struct {
 	disk    *Disk
 	dirs    *dirCache
-	entries map[place]*entry
+	entries map[rootedName]*entry
 	total   int
 }
 
 // plan checks the changes against the files.
 func (d *Disk) plan(ctx context.Context, changes []Change) (*plan, error) {
-	p := &planner{disk: d, dirs: &dirCache{}, entries: map[place]*entry{}}
+	p := &planner{disk: d, dirs: &dirCache{}, entries: map[rootedName]*entry{}}
 	defer p.dirs.close()
 	for _, c := range changes {
 		if err := ctx.Err(); err != nil {
@@ -187,7 +187,7 @@ func (p *planner) find(name string, itself bool) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := place{f, path.Join(dir, path.Base(rel))}
+	at := rootedName{f, path.Join(dir, path.Base(rel))}
 	if e := p.entries[at]; e != nil && (itself || e.new.Link == "") {
 		return e, p.permit(name, e)
 	}
@@ -221,7 +221,7 @@ func (p *planner) permit(name string, e *entry) error {
 
 // load finds out what there is at e.
 func (p *planner) load(e *entry) error {
-	root, err := p.dirs.open(place{e.folder, e.dir()})
+	root, err := p.dirs.open(rootedName{e.folder, e.dir()})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -272,7 +272,7 @@ func readState(root *os.Root, base string) (version, fs.FileInfo, error) {
 // is written before anything is removed, one directory after the other.
 func (p *planner) finish() (*plan, error) {
 	out := &plan{}
-	needDir := map[place]bool{}
+	needDir := map[rootedName]bool{}
 	for at, e := range p.entries {
 		if e.old.equal(e.new) {
 			continue
@@ -282,7 +282,7 @@ func (p *planner) finish() (*plan, error) {
 		}
 		out.entries = append(out.entries, e)
 		for dir := e.dir(); e.new.Exists && dir != "."; dir = path.Dir(dir) {
-			needDir[place{at.folder, dir}] = true
+			needDir[rootedName{at.folder, dir}] = true
 		}
 	}
 	rank := func(e *entry) int {
@@ -300,7 +300,7 @@ func (p *planner) finish() (*plan, error) {
 			out.dirs = append(out.dirs, dir)
 		}
 	}
-	slices.SortFunc(out.dirs, func(a, b place) int {
+	slices.SortFunc(out.dirs, func(a, b rootedName) int {
 		return cmp.Or(strings.Compare(a.folder.Dir, b.folder.Dir), strings.Compare(a.name, b.name))
 	})
 	return out, sharedInode(out)
@@ -319,7 +319,7 @@ func (p *planner) prepare(e *entry) error {
 		return nil
 	}
 	e.inPlace = mustWriteInPlace(e.info)
-	root, err := p.dirs.open(place{e.folder, e.dir()})
+	root, err := p.dirs.open(rootedName{e.folder, e.dir()})
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
 		if strings.HasSuffix(path, noteSuffix) || len(data) == 0 {
 			return j.remove()
 		}
-		return j.keep(".damaged", report)
+		return j.setAside(".damaged", report)
 	}
 	p := d.planOf(decoded)
 	if p == nil {
@@ -91,7 +91,7 @@ func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
 		return nil
 	}
 	if info, err := file.Stat(); err != nil || !private(info) || !p.mayRecover() {
-		return errors.Join(err, j.keep(".refused", report))
+		return errors.Join(err, j.setAside(".refused", report))
 	}
 	var dirs dirCache
 	defer dirs.close()
@@ -109,7 +109,7 @@ func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
 	if len(conflicts) > 0 {
 		report.Conflicts = append(report.Conflicts, conflicts...)
 		d.removeTemps(&dirs, p)
-		return j.keep(".conflict", report)
+		return j.setAside(".conflict", report)
 	}
 	for _, at := range p.dirs {
 		if err := d.makeDir(&dirs, at); err != nil {
@@ -131,13 +131,13 @@ func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
 
 // planOf turns a journal into a plan, nil if one of its roots isn't open.
 func (d *Disk) planOf(j *decodedJournal) *plan {
-	find := func(at journalPlace) (place, bool) {
+	find := func(at journalName) (rootedName, bool) {
 		for i := range d.folders {
 			if d.folders[i].real == at.Root {
-				return place{&d.folders[i], at.Name}, true
+				return rootedName{&d.folders[i], at.Name}, true
 			}
 		}
-		return place{}, false
+		return rootedName{}, false
 	}
 	p := &plan{}
 	for _, dir := range j.Dirs {
@@ -148,7 +148,7 @@ func (d *Disk) planOf(j *decodedJournal) *plan {
 		p.dirs = append(p.dirs, at)
 	}
 	for i, je := range j.Entries {
-		at, ok := find(je.journalPlace)
+		at, ok := find(je.journalName)
 		if !ok {
 			return nil
 		}
@@ -166,14 +166,14 @@ func (d *Disk) planOf(j *decodedJournal) *plan {
 
 func (d *Disk) removeTemps(dirs *dirCache, p *plan) {
 	for _, e := range p.entries {
-		if root, err := dirs.open(place{e.folder, path.Dir(e.name)}); err == nil {
+		if root, err := dirs.open(rootedName{e.folder, path.Dir(e.name)}); err == nil {
 			_ = root.Remove(e.temp) // it may not be there
 		}
 	}
 }
 
-// keep puts the journal aside, so that it is not applied at a later start.
-func (j journal) keep(suffix string, report *RecoverReport) error {
+// setAside puts the journal aside, so that it is not applied at a later start.
+func (j journal) setAside(suffix string, report *RecoverReport) error {
 	report.Kept = append(report.Kept, j.path+suffix)
 	return os.Rename(j.path, j.path+suffix)
 }

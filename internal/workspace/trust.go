@@ -11,9 +11,9 @@ import (
 // put a journal into a directory that others open, so it is trusted with no
 // more than Apply does: nothing that is never written, and no links on the way.
 func (p *plan) mayRecover() bool {
-	places := append([]place(nil), p.dirs...)
+	places := append([]rootedName(nil), p.dirs...)
 	for _, e := range p.entries {
-		places = append(places, place{e.folder, e.name})
+		places = append(places, rootedName{e.folder, e.name})
 	}
 	for _, at := range places {
 		if Protected(at.name) == Never {

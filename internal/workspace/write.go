@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// put makes want of what there is at e. When staged, its temporary file is
+// install makes want of what there is at e. When staged, its temporary file is
 // written already.
-func (d *Disk) put(dirs *dirCache, e *entry, want version, staged bool) error {
-	root, err := dirs.open(place{e.folder, e.dir()})
+func (d *Disk) install(dirs *dirCache, e *entry, want version, staged bool) error {
+	root, err := dirs.open(rootedName{e.folder, e.dir()})
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (d *Disk) put(dirs *dirCache, e *entry, want version, staged bool) error {
 
 // writeTemp writes s, complete and synced, under the temporary name of e.
 func (d *Disk) writeTemp(dirs *dirCache, e *entry, s version) error {
-	root, err := dirs.open(place{e.folder, e.dir()})
+	root, err := dirs.open(rootedName{e.folder, e.dir()})
 	if err != nil {
 		return err
 	}

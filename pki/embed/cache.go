@@ -104,7 +104,7 @@ func (v *Vectors) load(f *os.File, info fs.FileInfo, number uint64, most int) in
 			break
 		}
 		v.dims = dims
-		v.put(Key(r[4:20]), scale, unsafe.Slice((*int8)(unsafe.Pointer(&r[24])), dims))
+		v.set(Key(r[4:20]), scale, unsafe.Slice((*int8)(unsafe.Pointer(&r[24])), dims))
 		end += int64(size)
 	}
 	return end

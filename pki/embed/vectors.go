@@ -92,7 +92,7 @@ func (v *Vectors) Add(keys []Key, vectors [][]float32) error {
 			continue
 		}
 		cells, scale := quantized(vec)
-		v.put(keys[i], scale, cells)
+		v.set(keys[i], scale, cells)
 		if v.cache != nil {
 			v.cache.append(keys[i], scale, cells)
 		}
@@ -100,8 +100,8 @@ func (v *Vectors) Add(keys []Key, vectors [][]float32) error {
 	return nil
 }
 
-// put adds one. v.mu is held.
-func (v *Vectors) put(k Key, scale float32, cells []int8) {
+// set adds one. v.mu is held.
+func (v *Vectors) set(k Key, scale float32, cells []int8) {
 	v.scales, v.cells = append(v.scales, scale), append(v.cells, cells...)
 	v.byKey[k] = ID(len(v.scales))
 }

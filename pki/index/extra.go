@@ -169,7 +169,7 @@ func (x *Index) embedExtra() error {
 			return err
 		}
 		x.mu.Lock()
-		x.tell(true)
+		x.notify(true)
 		x.mu.Unlock()
 	}
 	return x.ctx.Err()

@@ -15,11 +15,11 @@ type dir struct {
 
 // empty forgets all files. x.mu is held.
 func (x *Index) empty() {
-	x.byPath, x.dirs, x.modules = map[string]place{}, map[string]*dir{}, map[string]bool{}
+	x.byPath, x.dirs, x.modules = map[string]entry{}, map[string]*dir{}, map[string]bool{}
 }
 
 // enter notes where a file is. x.mu is held.
-func (x *Index) enter(name string, at place) {
+func (x *Index) enter(name string, at entry) {
 	_, known := x.byPath[name]
 	if x.byPath[name] = at; known {
 		return

@@ -46,7 +46,7 @@ func (x *Index) refresh(ctx context.Context, wait time.Duration) {
 	complete, age := x.status.Ready, time.Since(x.looked)
 	x.mu.Unlock()
 	if !complete || !told && (x.eager || age > unwatched) {
-		x.look(ctx)
+		x.rescan(ctx)
 	}
 	x.tidy()
 }
@@ -70,7 +70,7 @@ func (x *Index) changes(ctx context.Context) bool {
 		relinked = x.update(name) || relinked
 	}
 	for _, dir := range dirs {
-		x.lookBelow(ctx, dir)
+		x.refreshBelow(ctx, dir)
 	}
 	if relinked { // the name of which nobody told may be of any file
 		x.distrust()
@@ -110,7 +110,7 @@ func (x *Index) update(name string) (relinked bool) {
 			return relinked
 		}
 	}
-	x.put(name, data, size, stampOf(info.Size(), info.ModTime().UnixNano()))
+	x.indexFile(name, data, size, stampOf(info.Size(), info.ModTime().UnixNano()))
 	return relinked
 }
 
@@ -135,8 +135,8 @@ func (x *Index) room(size int64) int64 {
 	return size
 }
 
-// put takes in a file's content, if it is new.
-func (x *Index) put(name string, data []byte, size int64, now stamp) {
+// indexFile takes in a file's content, if it is new.
+func (x *Index) indexFile(name string, data []byte, size int64, now stamp) {
 	if !x.same(name, data, now) {
 		x.publish(x.build(name, data, size), []stamp{now})
 	}
@@ -167,9 +167,9 @@ func stampOf(size, mtime int64) stamp {
 	return stamp{size, mtime}
 }
 
-// look walks the whole tree and takes in what is new or different. What is
+// rescan walks the whole tree and takes in what is new or different. What is
 // there no more is forgotten. x.follow is held.
-func (x *Index) look(ctx context.Context) {
+func (x *Index) rescan(ctx context.Context) {
 	began := time.Now()
 	seen, err := x.walk(ctx, "")
 	x.mu.Lock()
@@ -183,7 +183,7 @@ func (x *Index) look(ctx context.Context) {
 	}()
 	if err != nil {
 		x.status.Failed, x.status.Ready, x.looked = err.Error(), false, time.Time{}
-		x.tell(true)
+		x.notify(true)
 		return
 	}
 	for name := range x.byPath {
@@ -192,11 +192,11 @@ func (x *Index) look(ctx context.Context) {
 		}
 	}
 	x.status.Failed, x.status.Ready, x.status.IndexedAt, x.looked = "", true, time.Now(), began
-	x.tell(true)
+	x.notify(true)
 }
 
-// lookBelow is look for one directory.
-func (x *Index) lookBelow(ctx context.Context, dir string) {
+// refreshBelow is look for one directory.
+func (x *Index) refreshBelow(ctx context.Context, dir string) {
 	if dir != "." && (x.leftOut(dir) || x.o.Files.Ignored(dir, true)) {
 		return
 	}
@@ -270,7 +270,7 @@ func (t *taker) visit(e *workspace.Entry) {
 	old, known := t.x.byPath[e.Path]
 	t.x.status.Looked++
 	if t.x.status.Looked%256 == 0 {
-		t.x.tell(false)
+		t.x.notify(false)
 	}
 	t.x.mu.Unlock()
 	if known && now.mtime != 0 && old.stamp == now {

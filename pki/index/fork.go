@@ -27,7 +27,7 @@ func (x *Index) Fork(files workspace.Files, changes func(context.Context) (names
 		y.parts = append(y.parts, own[p])
 	}
 	for name, at := range x.byPath {
-		y.enter(name, place{part: own[at.part], file: at.file}) // its text decides, not its time
+		y.enter(name, entry{part: own[at.part], file: at.file}) // its text decides, not its time
 		y.count(at.record(), 1)
 	}
 	return y

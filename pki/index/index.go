@@ -101,7 +101,7 @@ type Index struct {
 
 	mu      sync.Mutex
 	parts   []*part
-	byPath  map[string]place // changed by enter and leave
+	byPath  map[string]entry // changed by enter and leave
 	dirs    map[string]*dir
 	modules map[string]bool // names of files that describe modules
 	linked  map[string]bool // names of files that have further ones
@@ -148,8 +148,8 @@ func (p *part) kill(file uint32) {
 
 func (p *part) isDead(file uint32) bool { return p.dead != nil && p.dead[file/64]>>(file%64)&1 != 0 }
 
-// place is where a file is, and how it was when it was looked at last.
-type place struct {
+// entry is where a file is, and how it was when it was looked at last.
+type entry struct {
 	part  *part
 	file  uint32
 	stamp stamp
@@ -159,7 +159,7 @@ type place struct {
 // relied on.
 type stamp struct{ size, mtime int64 }
 
-func (p place) record() *segment.File { return &p.part.seg.Files[p.file] }
+func (p entry) record() *segment.File { return &p.part.seg.Files[p.file] }
 
 // New makes an index, which begins with its first question or with Start.
 func New(o Options) *Index {
@@ -184,7 +184,7 @@ func (x *Index) Start() {
 			x.follow.Lock()
 			x.restore()
 			x.changes(x.ctx) // what comes from now on comes again
-			x.look(x.ctx)
+			x.rescan(x.ctx)
 			x.follow.Unlock()
 			x.store()
 		})
@@ -221,7 +221,7 @@ func (x *Index) Rebuild() {
 		x.problem(x.meaning.forget())
 	}
 	x.work.Go(func() {
-		x.look(x.ctx)
+		x.rescan(x.ctx)
 		x.follow.Unlock()
 		x.store()
 	})
@@ -281,7 +281,7 @@ func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 	p := &part{seg: seg}
 	for i := range seg.Files {
 		x.forget(seg.Files[i].Path)
-		x.enter(seg.Files[i].Path, place{p, uint32(i), stamps[i]})
+		x.enter(seg.Files[i].Path, entry{p, uint32(i), stamps[i]})
 		x.count(&seg.Files[i], 1)
 	}
 	x.parts = append(x.parts, p)
@@ -289,12 +289,12 @@ func (x *Index) publish(seg *segment.Segment, stamps []stamp) {
 	x.changed = true
 	x.wanted.hurry()
 	x.meaning.hurry()
-	x.tell(false)
+	x.notify(false)
 }
 
-// tell says that the status has changed, unless that has just been said and
+// notify says that the status has changed, unless that has just been said and
 // this is nothing special. x.mu is held.
-func (x *Index) tell(special bool) {
+func (x *Index) notify(special bool) {
 	const often = 200 * time.Millisecond
 	if x.o.Report.Changed == nil || !special && time.Since(x.told) < often {
 		return

@@ -163,7 +163,7 @@ func (x *Index) embed() {
 			m.set(since, func(s *MeaningStatus) { s.State, s.Err = meaningReady, "" })
 		}
 		x.mu.Lock()
-		x.tell(true)
+		x.notify(true)
 		x.mu.Unlock()
 		wake, met := m.wake, m.extra.wake
 		if err != nil {
@@ -217,7 +217,7 @@ func (x *Index) embedAll(since int) error {
 		batch, size = batch[:0], 0
 		if m.set(since, func(s *MeaningStatus) { s.Embedded = min(done, units) }) {
 			x.mu.Lock()
-			x.tell(false)
+			x.notify(false)
 			x.mu.Unlock()
 		}
 		return err
@@ -247,11 +247,11 @@ func (x *Index) embedAll(since int) error {
 
 // toEmbed returns the files whose units are to have vectors, what matters most
 // first. What is still to be parsed waits until then.
-func (x *Index) toEmbed() []place {
+func (x *Index) toEmbed() []entry {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	waits := x.o.Sources.Parse != nil && x.share() > 0
-	var list []place
+	var list []entry
 	live := make(map[*segment.Segment]bool, len(x.parts))
 	for _, p := range x.parts {
 		live[p.seg] = true
@@ -270,19 +270,19 @@ func (x *Index) toEmbed() []place {
 		}
 	}
 	m.mu.Unlock()
-	aside := func(p place) int {
+	aside := func(p entry) int {
 		if p.record().Flags&(segment.Test|segment.Aside|segment.Generated|segment.Prose) != 0 {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(list, func(a, b place) int { return aside(a) - aside(b) })
+	slices.SortStableFunc(list, func(a, b entry) int { return aside(a) - aside(b) })
 	return list
 }
 
 // pieces returns the units of a file of the disk that have no vector, and how
 // many have.
-func (x *Index) pieces(at place) (list []piece, known int) {
+func (x *Index) pieces(at entry) (list []piece, known int) {
 	m, seg, rec := x.meaning, at.part.seg, at.record()
 	first, end := rec.First, rec.First+rec.Count
 	m.mu.Lock()

@@ -32,7 +32,7 @@ func (x *Index) remember() {
 			x.past.known.Store(history.Of(commits))
 			x.mu.Lock()
 			x.status.Commits = len(commits)
-			x.tell(true)
+			x.notify(true)
 			x.mu.Unlock()
 		}
 		if more {

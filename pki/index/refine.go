@@ -92,8 +92,8 @@ type refiner struct {
 	in    *Intake
 	small *segment.Builder // for one file
 	batch *segment.Builder // for the rest, nil while there is nothing in it
-	olds  []place          // of what batch has
-	todo  []place          // of the part that is under way
+	olds  []entry          // of what batch has
+	todo  []entry          // of the part that is under way
 	done  map[*part]bool   // parts that were gone through
 	spent time.Duration    // that was not made up for
 	fresh bool             // something was published and not yet stored
@@ -147,7 +147,7 @@ func (r *refiner) one(w want) {
 		if r.in.AddParsed(x.ctx, r.small, w.name, w.text, int64(len(w.text)), x.o.Sources.Parse) == nil {
 			x.views.replace(w.name, w.hash, r.small.Finish())
 			x.mu.Lock()
-			x.tell(true)
+			x.notify(true)
 			x.mu.Unlock()
 		}
 		return
@@ -156,7 +156,7 @@ func (r *refiner) one(w want) {
 	at, known := x.byPath[w.name]
 	x.mu.Unlock()
 	if known && r.add(r.small, at) {
-		x.replace(r.small.Finish(), []place{at})
+		x.replace(r.small.Finish(), []entry{at})
 	}
 }
 
@@ -212,7 +212,7 @@ func (r *refiner) part() bool {
 
 // add parses a file of the disk, unless it has changed: then whoever follows
 // the changes comes to it.
-func (r *refiner) add(b *segment.Builder, at place) bool {
+func (r *refiner) add(b *segment.Builder, at entry) bool {
 	x := r.x
 	rec := at.record()
 	x.mu.Lock()
@@ -260,7 +260,7 @@ func (r *refiner) pause(share int) {
 
 // replace puts a segment in the place of the files that it was made of. What
 // has changed since stays as it is.
-func (x *Index) replace(seg *segment.Segment, olds []place) {
+func (x *Index) replace(seg *segment.Segment, olds []entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := &part{seg: seg}
@@ -272,7 +272,7 @@ func (x *Index) replace(seg *segment.Segment, olds []place) {
 			continue
 		}
 		x.forget(name)
-		x.enter(name, place{p, uint32(i), now.stamp})
+		x.enter(name, entry{p, uint32(i), now.stamp})
 		x.count(&seg.Files[i], 1)
 	}
 	if p.gone < len(seg.Files) {
@@ -280,5 +280,5 @@ func (x *Index) replace(seg *segment.Segment, olds []place) {
 	}
 	x.changed = true
 	x.meaning.hurry()
-	x.tell(true)
+	x.notify(true)
 }

@@ -66,7 +66,7 @@ func (x *Index) restore() {
 				p.kill(uint32(i))
 				continue
 			}
-			x.enter(name, place{p, uint32(i), stamp{s.stamps[i].size, s.stamps[i].mtime}})
+			x.enter(name, entry{p, uint32(i), stamp{s.stamps[i].size, s.stamps[i].mtime}})
 			x.count(&s.seg.Files[i], 1)
 		}
 		x.parts = append(x.parts, p)

@@ -39,14 +39,14 @@ func (x *Index) tidy() {
 // merge makes one segment of parts.
 func (x *Index) merge(parts []*part) {
 	sources := make([]segment.Source, len(parts))
-	var olds []place
+	var olds []entry
 	x.mu.Lock()
 	for i, p := range parts {
 		now := part{seg: p.seg, dead: p.dead} // as it is here and now
 		sources[i] = segment.Source{Segment: p.seg, Dead: now.isDead}
 		for file := range p.seg.Files {
 			if !now.isDead(uint32(file)) {
-				olds = append(olds, place{part: p, file: uint32(file)})
+				olds = append(olds, entry{part: p, file: uint32(file)})
 			}
 		}
 	}

@@ -102,7 +102,7 @@ func (r *Ranker) refine(q Question, p Project, list []weighed, units, files []Ca
 	for i := range files {
 		s.home[files[i].ref()] = &files[i]
 	}
-	s.look(list)
+	s.read(list)
 	s.weigh()
 	s.recall()
 	s.judgeFiles()
@@ -173,8 +173,8 @@ func odds(behind float32) float32 {
 	return float32(math.Exp(float64(behind) / soft))
 }
 
-// look finds which concepts of the question are where in the candidates.
-func (s *second) look(list []weighed) {
+// read finds which concepts of the question are where in the candidates.
+func (s *second) read(list []weighed) {
 	spans := s.spans()
 	concepts := make([]set, len(list))
 	at := map[int]int{} // concepts, by the terms that they begin with
@@ -211,7 +211,7 @@ func (s *second) look(list []weighed) {
 		part := &spans[i]
 		for n := range list {
 			if concepts[n] != 0 {
-				part.look(list[n].places[part.number], concepts[n])
+				part.scan(list[n].places[part.number], concepts[n])
 			}
 		}
 	})
@@ -283,9 +283,9 @@ func (s *second) spans() []spans {
 	return out
 }
 
-// look notes where a term of a concept is. Places and spans are both in order.
-func (p *spans) look(places segment.Postings, concept set) {
-	var block [64]segment.Place
+// scan notes where a term of a concept is. Places and spans are both in order.
+func (p *spans) scan(places segment.Postings, concept set) {
+	var block [64]segment.Posting
 	k, j := 0, 0
 	inside := places.Inside(p.all)
 	for n := inside.Read(block[:]); n > 0; n = inside.Read(block[:]) {

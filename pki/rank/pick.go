@@ -106,7 +106,7 @@ func (s *share) pick(at Ref, p Part, sum *fileSum) {
 	}
 	factor := s.r.factor(s.q, rec)
 	if own = sum.score; len(s.q.Paths) > 0 {
-		own += w.Path * places(s.q, rec.Path)
+		own += w.Path * pathShare(s.q, rec.Path)
 	}
 	units, forms := s.sums.units[rec.First:rec.First+rec.Count], p.Forms[rec.First:rec.First+rec.Count]
 	var bits [3]uint32 // of the numbers that its three best units have
@@ -155,9 +155,9 @@ func (r *Ranker) factor(q *Question, f *segment.File) float32 {
 	return factor
 }
 
-// places is how well a path that the question names fits a file: by the share
+// pathShare is how well a path that the question names fits a file: by the share
 // of its segments, from the end.
-func places(q *Question, file string) float32 {
+func pathShare(q *Question, file string) float32 {
 	best, in, base := float32(0), dir(file), path.Base(file)
 	for _, p := range q.Paths {
 		if !strings.HasSuffix(p, base) || path.Base(p) != base {

@@ -64,7 +64,7 @@ func TestPlaces(t *testing.T) {
 		"net/http/server.go": {1, 0.25}, "server.go": {1, 1}, "x/y/server.go": {0.25, 0.25}, "net/http": {0.3, 0}, "client.go": {0, 0},
 	} {
 		q := &Question{Paths: []string{path}}
-		if a, b := places(q, "src/net/http/server.go"), places(q, "web/server.go"); a != want[0] || b != want[1] {
+		if a, b := pathShare(q, "src/net/http/server.go"), pathShare(q, "web/server.go"); a != want[0] || b != want[1] {
 			t.Errorf("%s: %v and %v, want %v", path, a, b, want)
 		}
 	}

@@ -14,13 +14,13 @@ type sums struct {
 
 	all    segment.Cursor // of one term
 	inside segment.Inside
-	block  [256]segment.Place
+	block  [256]segment.Posting
 	forms  [256]segment.Form // of the places' units
 }
 
 // cursor goes through places in blocks, see segment.Cursor.Read.
 type cursor interface {
-	Read(to []segment.Place) (n int)
+	Read(to []segment.Posting) (n int)
 }
 
 type fileSum struct {

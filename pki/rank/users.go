@@ -61,7 +61,7 @@ func (m *meanings) users(r Ref) []Edge {
 // is false.
 func (m *meanings) everywhere(r Ref, id terms.ID, home string) (found []user, bearers int, all bool) {
 	all = true
-	var places [64]segment.Place
+	var places [64]segment.Posting
 	for i, p := range m.parts {
 		postings, _ := p.Postings(id)
 		cursor := postings.Cursor()
@@ -88,7 +88,7 @@ func (m *meanings) everywhere(r Ref, id terms.ID, home string) (found []user, be
 
 // nearby returns the units of a directory that use the name of r.
 func (m *meanings) nearby(r Ref, id terms.ID, home string) (found []user) {
-	var places [64]segment.Place
+	var places [64]segment.Posting
 	for i, spans := range once(&m.mu, m.homes, home, m.unitsIn) {
 		if len(spans) == 0 {
 			continue

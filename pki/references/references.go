@@ -36,8 +36,8 @@ type Query struct {
 	Names  bool   // compare names alone
 }
 
-// Place is one place in a file.
-type Place struct {
+// Reference is where a symbol is used or defined.
+type Reference struct {
 	Path         string
 	Line, Column int    // from one; the column counts bytes
 	Text         string // the line
@@ -48,9 +48,9 @@ type Place struct {
 
 // Result is what was found, in the order of paths and lines.
 type Result struct {
-	Definitions []Place
-	Imports     []Place
-	Uses        []Place
+	Definitions []Reference
+	Imports     []Reference
+	Uses        []Reference
 	ByName      []string // languages in which only names were compared, sorted
 	Files       int      // that have the name and were looked into
 	Failed      int      // of them, where names are all that could be had
@@ -80,14 +80,14 @@ func (f *Finder) Find(ctx context.Context, files workspace.Files, q Query) (*Res
 	all := targets
 	if q.Path != "" && len(targets) > 0 {
 		if targets = s.at(targets, name.last, q.Path); len(targets) == 0 {
-			return &Result{Definitions: s.places(all), Files: len(s.hits)}, ErrElsewhere
+			return &Result{Definitions: s.definedAt(all), Files: len(s.hits)}, ErrElsewhere
 		}
 	}
 	if err := s.follow(targets); err != nil {
 		return nil, err
 	}
 	r := s.uses(targets, name)
-	r.Definitions = s.places(targets)
+	r.Definitions = s.definedAt(targets)
 	if len(r.Definitions)+len(r.Imports)+len(r.Uses) == 0 {
 		return nil, ErrNoSymbol
 	}
@@ -215,14 +215,14 @@ func (s *search) at(all []definition, name, path string) []definition {
 	return keep
 }
 
-func (s *search) places(list []definition) []Place {
-	var out []Place
+func (s *search) definedAt(list []definition) []Reference {
+	var out []Reference
 	for _, d := range list {
-		out = append(out, Place{
+		out = append(out, Reference{
 			Path: d.from.path, Line: d.from.lineOf(d.symbol), Column: d.from.columnOf(d.symbol),
 			Text: d.from.text[d.from.lineOf(d.symbol)], Kind: string(d.symbol.Kind), Name: d.symbol.Qualified,
 		})
 	}
-	sortPlaces(out)
+	sortReferences(out)
 	return out
 }

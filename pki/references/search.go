@@ -87,7 +87,7 @@ func (s *search) gather(words ...string) error {
 		if !isCode(lang) {
 			return nil
 		}
-		f := s.look(e.Path, lang, data, true)
+		f := s.factsOf(e.Path, lang, data, true)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.facts[e.Path] = f
@@ -134,8 +134,8 @@ func isCode(lang string) bool {
 	return true
 }
 
-// look analyzes a file. With lines, what may be shown of it is kept.
-func (s *search) look(name, lang string, src []byte, lines bool) *facts {
+// factsOf analyzes a file. With lines, what may be shown of it is kept.
+func (s *search) factsOf(name, lang string, src []byte, lines bool) *facts {
 	f := &facts{path: name, lang: lang, starts: lineStarts(src)}
 	if !s.quick(f, src) {
 		var err error
@@ -151,15 +151,15 @@ func (s *search) look(name, lang string, src []byte, lines bool) *facts {
 			// Other names may turn out to be aliases, where there are such.
 			if r := &f.file.References[i]; f.renames() && r.In == "" || slices.Contains(s.words, r.Name) {
 				f.refs = append(f.refs, *r)
-				f.keep(src, r.Line)
+				f.addLine(src, r.Line)
 			}
 		}
 		for i := range f.file.Imports {
-			f.keep(src, f.file.Imports[i].Line)
+			f.addLine(src, f.file.Imports[i].Line)
 		}
 		for i := range f.file.Symbols {
 			if sym := &f.file.Symbols[i]; slices.Contains(s.words, sym.Name) {
-				f.keep(src, f.lineOf(sym))
+				f.addLine(src, f.lineOf(sym))
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func (f *facts) renames() bool {
 	return f.file.Exact && f.lang != "go"
 }
 
-// keep remembers a line.
-func (f *facts) keep(src []byte, line int) {
+// addLine remembers a line.
+func (f *facts) addLine(src []byte, line int) {
 	const most = 400
 	if _, ok := f.text[line]; ok || line < 1 || line > len(f.starts) {
 		return
@@ -230,7 +230,7 @@ func (s *search) file(name string) *facts {
 	}
 	if src, err := s.files.ReadFile(name); err == nil && s.ctx.Err() == nil {
 		if lang := s.finder.Language(name, src); lang != "" {
-			f = s.look(name, lang, src, false)
+			f = s.factsOf(name, lang, src, false)
 		}
 	}
 	s.mu.Lock()
@@ -293,17 +293,17 @@ func (s *search) uses(targets []definition, name symbolName) *Result {
 				continue
 			}
 			s.through(f, ref, imports)
-			r.Uses = append(r.Uses, Place{Path: f.path, Line: ref.Line, Column: ref.Column, Text: f.text[ref.Line], Kind: string(ref.Kind), Name: ref.Scope, ByName: sure == maybe})
+			r.Uses = append(r.Uses, Reference{Path: f.path, Line: ref.Line, Column: ref.Column, Text: f.text[ref.Line], Kind: string(ref.Kind), Name: ref.Scope, ByName: sure == maybe})
 		}
 		for _, i := range f.file.Imports {
 			if imports[i.Line] {
 				delete(imports, i.Line)
-				r.Imports = append(r.Imports, Place{Path: f.path, Line: i.Line, Column: i.Column, Text: f.text[i.Line], Kind: string(pki.RefImport)})
+				r.Imports = append(r.Imports, Reference{Path: f.path, Line: i.Line, Column: i.Column, Text: f.text[i.Line], Kind: string(pki.RefImport)})
 			}
 		}
 	}
-	sortPlaces(r.Imports)
-	sortPlaces(r.Uses)
+	sortReferences(r.Imports)
+	sortReferences(r.Uses)
 	for lang := range byName {
 		r.ByName = append(r.ByName, lang)
 	}
@@ -387,8 +387,8 @@ func family(lang string) string {
 	return lang
 }
 
-func sortPlaces(list []Place) {
-	slices.SortStableFunc(list, func(a, b Place) int {
+func sortReferences(list []Reference) {
+	slices.SortStableFunc(list, func(a, b Reference) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }

@@ -15,7 +15,7 @@ import (
 // Similar returns the definitions of symbols whose names differ from a name in
 // upper and lower case or in underscores alone: one of each name, those that are
 // defined first by the order of paths. It returns what it has when ctx ends.
-func (f *Finder) Similar(ctx context.Context, files workspace.Files, symbol string) []Place {
+func (f *Finder) Similar(ctx context.Context, files workspace.Files, symbol string) []Reference {
 	name := parseName(symbol)
 	folded := fold(name.last)
 	if folded == "" {
@@ -25,7 +25,7 @@ func (f *Finder) Similar(ctx context.Context, files workspace.Files, symbol stri
 	opts := workspace.WalkOptions{Workers: runtime.GOMAXPROCS(0)}
 	bufs := make([][]byte, opts.Workers)
 	var mu sync.Mutex
-	var found []Place
+	var found []Reference
 	_ = files.Walk(ctx, opts, func(e *workspace.Entry) error {
 		if f.Language(e.Path, nil) == "" {
 			return ctx.Err()
@@ -41,20 +41,20 @@ func (f *Finder) Similar(ctx context.Context, files workspace.Files, symbol stri
 		if !isCode(lang) {
 			return ctx.Err()
 		}
-		facts := s.look(e.Path, lang, data, false)
+		facts := s.factsOf(e.Path, lang, data, false)
 		for i := range facts.file.Symbols {
 			sym := &facts.file.Symbols[i]
 			if fold(sym.Name) == folded && sym.Name != name.last {
 				mu.Lock()
-				found = append(found, Place{Path: e.Path, Line: facts.lineOf(sym), Column: facts.columnOf(sym), Kind: string(sym.Kind), Name: sym.Name})
+				found = append(found, Reference{Path: e.Path, Line: facts.lineOf(sym), Column: facts.columnOf(sym), Kind: string(sym.Kind), Name: sym.Name})
 				mu.Unlock()
 			}
 		}
 		return ctx.Err()
 	})
-	sortPlaces(found)
+	sortReferences(found)
 	seen := map[string]bool{}
-	return slices.DeleteFunc(found, func(p Place) bool {
+	return slices.DeleteFunc(found, func(p Reference) bool {
 		again := seen[p.Name]
 		seen[p.Name] = true
 		return again

@@ -22,7 +22,7 @@ type Builder struct {
 	emits []uint64 // term, unit and where
 
 	// The unit that is being read: its terms, and for every term which unit
-	// had it last and at which place of seen.
+	// had it last and at which index of seen.
 	seen  []seen
 	last  []last // by term
 	now   uint32
@@ -38,7 +38,7 @@ type seen struct {
 	where byte
 }
 
-// last is the unit that had a term last, and its place of seen.
+// last is the unit that had a term last, and its index in seen.
 type last struct{ unit, slot uint32 }
 
 // maxUnits bounds a segment: a unit's number has 24 bits in emits.
@@ -230,8 +230,8 @@ func (b *Builder) end() {
 	}
 }
 
-// place returns where the unit keeps a term.
-func (b *Builder) place(term uint32) *seen {
+// termOf returns where the unit keeps a term.
+func (b *Builder) termOf(term uint32) *seen {
 	if int(term) >= len(b.last) {
 		n := max(int(term)+1, 2*len(b.last), 1024)
 		b.last = append(b.last, make([]last, n-len(b.last))...)
@@ -244,7 +244,7 @@ func (b *Builder) place(term uint32) *seen {
 	return &b.seen[l.slot]
 }
 
-func (b *Builder) add(term uint32, where byte) { b.place(term).where |= where }
+func (b *Builder) add(term uint32, where byte) { b.termOf(term).where |= where }
 
 // field reads a part that is not a body.
 func (b *Builder) field(src []byte, i, end int, where byte) {
@@ -297,7 +297,7 @@ func (b *Builder) body(src []byte, i, end int) {
 				b.count++
 				pool := b.words.pool[w.first : w.first+uint32(w.count)]
 				for n, term := range pool {
-					s := b.place(term)
+					s := b.termOf(term)
 					s.body++
 					if w.sole || n == len(pool)-1 {
 						s.where |= AsWhole

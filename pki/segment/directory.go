@@ -48,7 +48,7 @@ func (d *Directory) With(segments []*Segment) *Directory {
 	next := &Directory{bits: map[weak.Pointer[Segment]]uint64{}}
 	if d != nil && len(d.slots) >= size {
 		next.seed, next.slots, next.bits = d.seed, slices.Clone(d.slots), maps.Clone(d.bits)
-		next.keep(large)
+		next.retain(large)
 	} else {
 		next.seed, next.slots = maphash.MakeSeed(), make([]uint64, size)
 	}
@@ -60,8 +60,8 @@ func (d *Directory) With(segments []*Segment) *Directory {
 	return next
 }
 
-// keep forgets all others.
-func (d *Directory) keep(segments []*Segment) {
+// retain forgets all others.
+func (d *Directory) retain(segments []*Segment) {
 	left := uint64(0)
 	for s := range d.bits {
 		if !slices.Contains(segments, s.Value()) {
@@ -85,14 +85,14 @@ func (d *Directory) enter(s *Segment) {
 	d.bits[weak.Make(s)] = bit
 	for u := range s.Units {
 		if s.Units[u].Kind() != FileKind {
-			a, b := d.places(s.Name(uint32(u)))
+			a, b := d.span(s.Name(uint32(u)))
 			d.slots[a] |= bit
 			d.slots[b] |= bit
 		}
 	}
 }
 
-func (d *Directory) places(name string) (a, b uint64) {
+func (d *Directory) span(name string) (a, b uint64) {
 	h, mask := maphash.String(d.seed, name), uint64(len(d.slots)-1)
 	return h & mask, h >> 32 & mask
 }
@@ -113,6 +113,6 @@ func (d *Directory) Without(name string) uint64 {
 	if d == nil {
 		return 0
 	}
-	a, b := d.places(name)
+	a, b := d.span(name)
 	return ^(d.slots[a] & d.slots[b])
 }

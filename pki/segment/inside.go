@@ -9,10 +9,10 @@ const (
 	marked = 4 * stride // a term with so many places has marks
 )
 
-// mark is a place that is the last one before a stride.
+// mark is a posting that is the last one before a stride.
 type mark struct {
 	unit uint32
-	next uint32 // where the place behind it begins, in bytes
+	next uint32 // where the posting behind it begins, in bytes
 }
 
 // marks are those of the terms that have some.
@@ -79,7 +79,7 @@ func (p Postings) Inside(spans []Span) Inside { return Inside{p.Cursor(), p.data
 
 // Read goes to as many of the next places as to has room for, or fewer, and
 // returns how many there were: none at the end.
-func (in *Inside) Read(to []Place) (n int) {
+func (in *Inside) Read(to []Posting) (n int) {
 	for n == 0 && len(in.spans) > 0 {
 		in.seek(in.spans[0].First)
 		block := to[:in.Cursor.Read(to[:min(len(to), stride)])]

@@ -60,14 +60,14 @@ func TestInside(t *testing.T) {
 					sp := Span{at, min(at+1+uint32(chance.IntN(150)), uint32(len(s.Units)))}
 					spans, at = append(spans, sp), sp.End
 				}
-				var want, got []Place
+				var want, got []Posting
 				p.Each(func(unit uint32, where byte) bool {
 					if slices.ContainsFunc(spans, func(sp Span) bool { return sp.First <= unit && unit < sp.End }) {
-						want = append(want, Place(unit<<8|uint32(where)))
+						want = append(want, Posting(unit<<8|uint32(where)))
 					}
 					return true
 				})
-				in, block := p.Inside(spans), make([]Place, 1+chance.IntN(100))
+				in, block := p.Inside(spans), make([]Posting, 1+chance.IntN(100))
 				for n := in.Read(block); n > 0; n = in.Read(block) {
 					got = append(got, block[:n]...)
 				}
@@ -87,7 +87,7 @@ func TestInsidePassesOver(t *testing.T) {
 	for i := range len(p.data) / 2 {
 		p.data[i] = 0xff
 	}
-	in, block := p.Inside([]Span{{2500, 2501}}), make([]Place, 64)
+	in, block := p.Inside([]Span{{2500, 2501}}), make([]Posting, 64)
 	if n := in.Read(block); n != 1 || block[0].Unit() != 2500 {
 		t.Errorf("%d places, the first in %d; want one in 2500", n, block[0].Unit())
 	}

@@ -90,21 +90,21 @@ func (t *interner) growNumbers() {
 // for.
 func (t *interner) word(text []byte) *word {
 	h := Hash(text) | 1
-	w := t.place(h)
+	w := t.slot(h)
 	if w.key != 0 {
 		return w
 	}
 	if t.used++; t.used*2 > len(t.table) {
 		t.grow()
-		w = t.place(h)
+		w = t.slot(h)
 	}
 	*w = t.read(string(text))
 	w.key = h
 	return w
 }
 
-// place is where the identifier of a hash is, or would be.
-func (t *interner) place(h uint64) *word {
+// slot is where the identifier of a hash is, or would be.
+func (t *interner) slot(h uint64) *word {
 	mask := uint64(len(t.table) - 1)
 	for i := h >> 20 & mask; ; i = (i + 1) & mask {
 		if w := &t.table[i]; w.key == h || w.key == 0 {
@@ -135,7 +135,7 @@ func (t *interner) grow() {
 	t.table = make([]word, 2*len(old))
 	for i := range old {
 		if old[i].key != 0 {
-			*t.place(old[i].key) = old[i]
+			*t.slot(old[i].key) = old[i]
 		}
 	}
 }

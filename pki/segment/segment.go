@@ -265,7 +265,7 @@ func (s *Segment) Postings(id terms.ID) (p Postings, ok bool) {
 	return p, true
 }
 
-// postings are the places of a term, by its place among the hashes.
+// postings are those of a term, by the index of its hash.
 func (s *Segment) postings(term int) Postings {
 	p := Postings{data: s.posts[s.starts[term]:s.starts[term+1]]}
 	p.Units = p.varint()
@@ -273,7 +273,7 @@ func (s *Segment) postings(term int) Postings {
 	return p
 }
 
-// find returns the place of a hash.
+// find returns the index of a hash.
 func (s *Segment) find(hash uint32) (at int, ok bool) {
 	bucket := hash >> s.shift
 	lo := int(s.buckets[bucket])
@@ -308,7 +308,7 @@ func (p *Postings) varint() uint32 {
 	return v
 }
 
-// Each calls f with every place until f returns false.
+// Each calls f with every posting until f returns false.
 func (p Postings) Each(f func(unit uint32, where byte) bool) {
 	for c := p.Cursor(); c.Next(); {
 		if !f(c.Unit, c.Where) {
@@ -320,14 +320,14 @@ func (p Postings) Each(f func(unit uint32, where byte) bool) {
 // Cursor goes through postings.
 func (p Postings) Cursor() Cursor { return Cursor{data: p.data} }
 
-// Cursor is a place after each Next.
+// Cursor is a posting after each Next.
 type Cursor struct {
 	Unit  uint32
 	Where byte
 	data  []byte
 }
 
-// Next goes to the next place, if there is one.
+// Next goes to the next posting, if there is one.
 func (c *Cursor) Next() bool {
 	if len(c.data) < 2 {
 		return false
@@ -339,29 +339,29 @@ func (c *Cursor) Next() bool {
 	return c.far()
 }
 
-// Place is a unit and, in the lowest byte, where the term is in it.
-type Place uint32
+// Posting is a unit and, in the lowest byte, where the term is in it.
+type Posting uint32
 
 // Unit is the number of the unit.
-func (p Place) Unit() uint32 { return uint32(p >> 8) }
+func (p Posting) Unit() uint32 { return uint32(p >> 8) }
 
 // Where says where in the unit.
-func (p Place) Where() byte { return byte(p) }
+func (p Posting) Where() byte { return byte(p) }
 
 // Read goes to as many of the next places as to has room for, and returns how
 // many there were. It costs less than as many calls of Next.
-func (c *Cursor) Read(to []Place) (n int) {
+func (c *Cursor) Read(to []Posting) (n int) {
 	unit, data := c.Unit, c.data
 	for ; n < len(to) && len(data) >= 2; n++ {
 		d := uint32(data[0])
 		if d < 0x80 {
 			unit += d
-			to[n], data = Place(unit<<8|uint32(data[1])), data[2:]
+			to[n], data = Posting(unit<<8|uint32(data[1])), data[2:]
 			continue
 		}
 		if e := uint32(data[1]); e < 0x80 && len(data) > 2 {
 			unit += d&0x7f | e<<7
-			to[n], data = Place(unit<<8|uint32(data[2])), data[3:]
+			to[n], data = Posting(unit<<8|uint32(data[2])), data[3:]
 			continue
 		}
 		c.Unit, c.data = unit, data
@@ -369,13 +369,13 @@ func (c *Cursor) Read(to []Place) (n int) {
 			return n
 		}
 		unit, data = c.Unit, c.data
-		to[n] = Place(unit<<8 | uint32(c.Where))
+		to[n] = Posting(unit<<8 | uint32(c.Where))
 	}
 	c.Unit, c.data = unit, data
 	return n
 }
 
-// far is Next for a place that is not near.
+// far is Next for a posting that is not near.
 func (c *Cursor) far() bool {
 	p := Postings{data: c.data}
 	c.Unit += p.varint()

@@ -90,15 +90,15 @@ func TestRead(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: %s is not found", what, s.Name(uint32(u)))
 			}
-			var want, got []segment.Place
+			var want, got []segment.Posting
 			p.Each(func(unit uint32, where byte) bool {
 				if n := len(want); n > 0 && unit-want[n-1].Unit() >= 0x80 {
 					far++
 				}
-				want = append(want, segment.Place(unit<<8|uint32(where)))
+				want = append(want, segment.Posting(unit<<8|uint32(where)))
 				return true
 			})
-			c, block := p.Cursor(), make([]segment.Place, 1+u%5)
+			c, block := p.Cursor(), make([]segment.Posting, 1+u%5)
 			for n := c.Read(block); n > 0; n = c.Read(block) {
 				got = append(got, block[:n]...)
 			}

@@ -23,8 +23,8 @@ var getDiagnosticsText string
 const (
 	diagnosticsTime = 30 * time.Second
 	serversTime     = 25 * time.Second // for the servers; what they have not said by then is unknown
-	maxChecked     = 200              // files of a directory
-	maxShown       = 200              // problems
+	maxChecked      = 200              // files of a directory
+	maxShown        = 200              // problems
 )
 
 const category = "diagnostics"
@@ -82,7 +82,7 @@ func getDiagnostics(d Deps) *tools.Tool {
 		if err != nil {
 			return tools.Result{}, err
 		}
-		s.look(ctx, d)
+		s.scan(ctx, d)
 		if ctx.Err() != nil {
 			return tools.Result{}, ctx.Err()
 		}
@@ -127,8 +127,8 @@ func newSurvey(ctx context.Context, files workspace.Files, path string) (*survey
 	return s, nil
 }
 
-// look asks our servers and the editor.
-func (s *survey) look(ctx context.Context, d Deps) {
+// scan asks our servers and the editor.
+func (s *survey) scan(ctx context.Context, d Deps) {
 	var shown Shown
 	var told bool
 	var asking sync.WaitGroup

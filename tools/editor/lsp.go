@@ -16,25 +16,25 @@ import (
 // lspTime bounds one question, the start of its server included.
 const lspTime = 45 * time.Second
 
-// placeIn is a place in a file as a model names it.
-type placeIn struct {
+// positionArgs is a position in a file as a model names it.
+type positionArgs struct {
 	Path   string `json:"path" jsonschema:"file" minLength:"1"`
 	Line   int    `json:"line" jsonschema:"from one" minimum:"1"`
 	Symbol string `json:"symbol,omitempty" jsonschema:"name on that line"`
 	Column int    `json:"column,omitempty" jsonschema:"from one, in bytes; instead of symbol" minimum:"1"`
 }
 
-// place checks where the file is, and that it may be read.
-func (in placeIn) place(files workspace.Files) (langserver.Place, error) {
+// position checks where the file is, and that it may be read.
+func (in positionArgs) position(files workspace.Files) (langserver.Position, error) {
 	name, err := files.Resolve(in.Path)
 	if err == nil {
 		_, err = files.ReadFile(name)
 	}
-	return langserver.Place{Name: name, Line: in.Line, Column: in.Column, Symbol: strings.TrimSpace(in.Symbol)}, err
+	return langserver.Position{Name: name, Line: in.Line, Column: in.Column, Symbol: strings.TrimSpace(in.Symbol)}, err
 }
 
-// placeData is a place of a structured result.
-type placeData struct {
+// locationData is a location of a structured result.
+type locationData struct {
 	Path      string `json:"path" jsonschema:"file"`
 	Line      int    `json:"line" jsonschema:"from one"`
 	Column    int    `json:"column" jsonschema:"from one, in bytes"`
@@ -46,18 +46,18 @@ type placeData struct {
 
 // locationsData is the structured result of what finds places.
 type locationsData struct {
-	Locations []placeData `json:"locations" jsonschema:"what was found"`
+	Locations []locationData `json:"locations" jsonschema:"what was found"`
 }
 
-func placeOf(l langserver.Location) placeData {
-	p := placeData{l.Path, l.Line, l.Column, l.EndLine, l.EndColumn, l.Text, l.Path == ""}
+func locationOf(l langserver.Location) locationData {
+	p := locationData{l.Path, l.Line, l.Column, l.EndLine, l.EndColumn, l.Text, l.Path == ""}
 	if p.Outside {
 		p.Path = l.Outside
 	}
 	return p
 }
 
-func (p placeData) String() string {
+func (p locationData) String() string {
 	at := fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Column)
 	switch {
 	case p.Outside:
@@ -72,7 +72,7 @@ func (p placeData) String() string {
 func failed(err error, instead string) error {
 	var none *langserver.UnavailableError
 	var refused *langserver.AnswerError
-	var wrong *langserver.PlaceError
+	var wrong *langserver.PositionError
 	switch {
 	case errors.As(err, &wrong):
 		return tools.Errorf(tools.InvalidArguments, "%s", wrong.Why)
@@ -96,9 +96,9 @@ func lspDef(name, title, text, example string, output any) tools.Def {
 }
 
 // locationsTool is a tool that finds places.
-func locationsTool(def tools.Def, instead string, find func(context.Context, workspace.Files, langserver.Place) ([]langserver.Location, error)) *tools.Tool {
-	return tools.NewRead(def, func(ctx context.Context, c *tools.Call, in placeIn) (tools.Result, error) {
-		at, err := in.place(c.Files)
+func locationsTool(def tools.Def, instead string, find func(context.Context, workspace.Files, langserver.Position) ([]langserver.Location, error)) *tools.Tool {
+	return tools.NewRead(def, func(ctx context.Context, c *tools.Call, in positionArgs) (tools.Result, error) {
+		at, err := in.position(c.Files)
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -106,10 +106,10 @@ func locationsTool(def tools.Def, instead string, find func(context.Context, wor
 		if err != nil {
 			return tools.Result{}, failed(err, instead)
 		}
-		data := locationsData{[]placeData{}}
+		data := locationsData{[]locationData{}}
 		var b strings.Builder
 		for _, l := range list {
-			p := placeOf(l)
+			p := locationOf(l)
 			data.Locations = append(data.Locations, p)
 			fmt.Fprintln(&b, p)
 		}

@@ -15,8 +15,8 @@ type hoverData struct {
 }
 
 func lspHover(d Deps) *tools.Tool {
-	return tools.NewRead(lspDef("lsp_hover", "Type and documentation", lspHoverText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`, hoverData{}), func(ctx context.Context, c *tools.Call, in placeIn) (tools.Result, error) {
-		at, err := in.place(c.Files)
+	return tools.NewRead(lspDef("lsp_hover", "Type and documentation", lspHoverText, `{"path": "main.go", "line": 12, "symbol": "newServer"}`, hoverData{}), func(ctx context.Context, c *tools.Call, in positionArgs) (tools.Result, error) {
+		at, err := in.position(c.Files)
 		if err != nil {
 			return tools.Result{}, err
 		}

@@ -35,7 +35,7 @@ func lspRename(d Deps) *tools.Tool {
 		if strings.ContainsFunc(in.NewName, unicode.IsSpace) {
 			return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "new_name: a name without white space is expected")
 		}
-		at, err := placeIn{in.Path, in.Line, in.Symbol, in.Column}.place(c.Files)
+		at, err := positionArgs{in.Path, in.Line, in.Symbol, in.Column}.position(c.Files)
 		if err != nil {
 			return tools.Result{}, nil, err
 		}

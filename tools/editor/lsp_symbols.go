@@ -28,7 +28,7 @@ type symbolData struct {
 	Kind      string `json:"kind" jsonschema:"function, class, …"`
 	Detail    string `json:"detail,omitempty" jsonschema:"its type or signature"`
 	Container string `json:"container,omitempty" jsonschema:"the symbol that it is in"`
-	placeData
+	locationData
 }
 
 type symbolsData struct {
@@ -83,7 +83,7 @@ func symbolsResult(list []langserver.Symbol, unknown []error) tools.Result {
 	data := symbolsData{Symbols: []symbolData{}}
 	var b strings.Builder
 	for _, s := range list[:min(len(list), maxSymbols)] {
-		at := placeOf(s.Location)
+		at := locationOf(s.Location)
 		data.Symbols = append(data.Symbols, symbolData{s.Name, s.Kind, s.Detail, s.Container, at})
 		fmt.Fprintf(&b, "%s%s:%d:%d %s %s", strings.Repeat("  ", s.Depth), at.Path, at.Line, at.Column, s.Kind, s.Name)
 		if s.Detail != "" {

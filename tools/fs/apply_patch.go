@@ -29,11 +29,11 @@ type Patched struct {
 
 // PatchedFile is what a patch did to one file.
 type PatchedFile struct {
-	Path  string   `json:"path" jsonschema:"file"`
-	From  string   `json:"from,omitempty" jsonschema:"where it was before"`
-	Kind  string   `json:"kind" jsonschema:"what was done" enum:"create,modify,delete,rename"`
-	Hash  string   `json:"hash,omitempty" jsonschema:"SHA-256 of the new text"`
-	Hunks []Placed `json:"hunks,omitempty" jsonschema:"where they fit"`
+	Path  string        `json:"path" jsonschema:"file"`
+	From  string        `json:"from,omitempty" jsonschema:"where it was before"`
+	Kind  string        `json:"kind" jsonschema:"what was done" enum:"create,modify,delete,rename"`
+	Hash  string        `json:"hash,omitempty" jsonschema:"SHA-256 of the new text"`
+	Hunks []AppliedHunk `json:"hunks,omitempty" jsonschema:"where they fit"`
 }
 
 func newApplyPatch() *tools.Tool {

@@ -87,7 +87,7 @@ func newEditFile() *tools.Tool {
 		Category:    category,
 		Core:        true,
 		Output:      Edited{},
-		Also:        []tools.Form{{When: "of no_match", Of: nearRegion{}}, {When: "of ambiguous_match", Of: severalPlaces{}}},
+		Also:        []tools.Form{{When: "of no_match", Of: nearRegion{}}, {When: "of ambiguous_match", Of: ambiguousMatch{}}},
 	}, editFile)
 }
 

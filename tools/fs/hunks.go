@@ -13,14 +13,14 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/fs/internal/patch"
 )
 
-// Placed is where a hunk was applied.
-type Placed struct {
+// AppliedHunk is where a hunk was applied.
+type AppliedHunk struct {
 	Line   int        `json:"line" jsonschema:"in the file before the patch, from one"`
 	Offset int        `json:"offset,omitempty" jsonschema:"lines from where the patch said"`
 	Tier   match.Tier `json:"tier" jsonschema:"how exactly it fits" enum:"exact,line-endings,trailing-whitespace,indentation,similarity"`
 }
 
-func (p Placed) String() string {
+func (p AppliedHunk) String() string {
 	s := fmt.Sprintf("line %d", p.Line)
 	if p.Offset != 0 {
 		s += fmt.Sprintf(" (%+d from the patch)", p.Offset)
@@ -36,14 +36,14 @@ func withoutFinal(h patch.Hunk) bool { return h.Final == match.WithoutFinal }
 // patchFile applies hunks to a file. All are placed in the text as it was, so
 // that none can land in what another one added; all that don't fit are
 // reported together.
-func patchFile(ctx context.Context, name string, data []byte, hunks []patch.Hunk) ([]byte, []Placed, error) {
+func patchFile(ctx context.Context, name string, data []byte, hunks []patch.Hunk) ([]byte, []AppliedHunk, error) {
 	text, err := decode(name, data)
 	if err != nil {
 		return nil, nil, err
 	}
 	t := match.New(text.Body)
 	var changes []match.Change
-	var placed []Placed
+	var placed []AppliedHunk
 	var failed []*tools.Error
 	after, moved := 0, 0 // where the last hunk ended, how far it was off
 	for i, h := range hunks {
@@ -55,7 +55,7 @@ func patchFile(ctx context.Context, name string, data []byte, hunks []patch.Hunk
 				return nil, nil, err
 			}
 		}
-		p, err := place(ctx, t, h, after, moved)
+		p, err := locate(ctx, t, h, after, moved)
 		var change match.Change
 		if err == nil {
 			change, err = fit(t, p, h)
@@ -67,7 +67,7 @@ func patchFile(ctx context.Context, name string, data []byte, hunks []patch.Hunk
 			failed = append(failed, hunkError(name, t, i+1, h, err))
 			continue
 		}
-		where := Placed{Line: p.First + 1, Tier: p.Tier}
+		where := AppliedHunk{Line: p.First + 1, Tier: p.Tier}
 		if h.Line > 0 {
 			where.Offset = p.First + 1 - h.Line
 			moved = where.Offset
@@ -100,15 +100,15 @@ var (
 	errRemoved   = errors.New("lines to remove differ from the file's")
 )
 
-// place finds the lines of a hunk: below the hunk before it, and only if that
+// locate finds the lines of a hunk: below the hunk before it, and only if that
 // fails, anywhere.
-func place(ctx context.Context, t *match.Text, h patch.Hunk, after, moved int) (match.Place, error) {
+func locate(ctx context.Context, t *match.Text, h patch.Hunk, after, moved int) (match.Match, error) {
 	old := match.Old(h.Ops)
 	if len(old) == 0 {
 		if len(t.Lines) == 0 || h.Line == 0 && len(h.Anchors) == 0 {
-			return match.Place{Tier: match.Exact, First: len(t.Lines), Last: len(t.Lines)}, nil
+			return match.Match{Tier: match.Exact, First: len(t.Lines), Last: len(t.Lines)}, nil
 		}
-		return match.Place{}, errNoContext
+		return match.Match{}, errNoContext
 	}
 	o := match.Options{From: after, End: h.End}
 	if h.Line > 0 {
@@ -161,7 +161,7 @@ func below(t *match.Text, anchors []string, from int) (int, error) {
 
 // fit applies a hunk to its place. What it removes must be there but for white
 // space, however similar the rest is.
-func fit(t *match.Text, p match.Place, h patch.Hunk) (match.Change, error) {
+func fit(t *match.Text, p match.Match, h patch.Hunk) (match.Change, error) {
 	j := 0
 	for _, o := range h.Ops {
 		if o.Kind == '+' {

@@ -91,8 +91,8 @@ func nearest(lines []int, hint int) (int, bool) {
 	return best, nextAway < 0 || bestAway < nextAway && 2*bestAway <= nextAway
 }
 
-// severalPlaces is the structured part of a failure with ambiguous_match.
-type severalPlaces struct {
+// ambiguousMatch is the structured part of a failure with ambiguous_match.
+type ambiguousMatch struct {
 	Count int    `json:"count" jsonschema:"places where the search text fits"`
 	Lines []int  `json:"lines" jsonschema:"of the first of them, from one"`
 	Path  string `json:"path" jsonschema:"file"`
@@ -108,7 +108,7 @@ func ambiguous(name string, count int, lines []int, tier match.Tier) error {
 		next = fmt.Sprintf("it differs from all of them (%s); copy the text exactly, with lines around it", words[tier])
 	}
 	e := tools.Errorf(tools.AmbiguousMatch, "the search text fits %d places in %s, at lines %s; %s", count, name, list, next)
-	e.Structured = severalPlaces{count, lines, name}
+	e.Structured = ambiguousMatch{count, lines, name}
 	return e
 }
 
@@ -220,7 +220,7 @@ func block(ctx context.Context, name string, t *match.Text, e Edit) (replacement
 	})
 }
 
-func applied(t *match.Text, c match.Change, p match.Place) (replacement, error) {
+func applied(t *match.Text, c match.Change, p match.Match) (replacement, error) {
 	body, err := t.With([]match.Change{c})
 	if err != nil {
 		return replacement{}, err

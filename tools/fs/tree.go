@@ -67,10 +67,10 @@ func (t *tree) load(name string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.put(&node{name: name, before: data, after: data}), nil
+	return t.add(&node{name: name, before: data, after: data}), nil
 }
 
-func (t *tree) put(n *node) *node {
+func (t *tree) add(n *node) *node {
 	if t.nodes[n.name] == nil {
 		t.order = append(t.order, n.name)
 	}
@@ -92,7 +92,7 @@ func (t *tree) create(name string) (*node, error) {
 	if err := vacant(t.c, name); err != nil {
 		return nil, err
 	}
-	return t.put(&node{name: name}), nil
+	return t.add(&node{name: name}), nil
 }
 
 func (t *tree) apply(f patch.File) (PatchedFile, error) {

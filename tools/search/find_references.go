@@ -110,7 +110,7 @@ func runReferences(ctx context.Context, f *references.Finder, c *tools.Call, in 
 }
 
 // similar names the first of some definitions.
-func similar(list []references.Place) string {
+func similar(list []references.Reference) string {
 	const most = 5
 	var names []string
 	for _, p := range list[:min(len(list), most)] {
@@ -156,7 +156,7 @@ func (in *referencesArgs) result(r *references.Result, lead string) tools.Result
 		fmt.Fprintln(&b, lead)
 	}
 	cut := false
-	section := func(title, name string, found []references.Place, most int) ([]site, int) {
+	section := func(title, name string, found []references.Reference, most int) ([]site, int) {
 		list := []site{}
 		for _, p := range found {
 			if in.wants(name, p.Kind) {
@@ -219,9 +219,9 @@ func (p *site) write(b *strings.Builder) {
 }
 
 // split parts what is certain from what is not.
-func split(uses []references.Place) (sure, likely []references.Place) {
+func split(uses []references.Reference) (sure, likely []references.Reference) {
 	likely = slices.Clone(uses)
-	likely = slices.DeleteFunc(likely, func(p references.Place) bool { return !p.ByName })
-	sure = slices.DeleteFunc(slices.Clone(uses), func(p references.Place) bool { return p.ByName })
+	likely = slices.DeleteFunc(likely, func(p references.Reference) bool { return !p.ByName })
+	sure = slices.DeleteFunc(slices.Clone(uses), func(p references.Reference) bool { return p.ByName })
 	return sure, likely
 }

@@ -243,7 +243,7 @@ type finder struct {
 func newFinder(n needle) *finder {
 	f := &finder{needle: n, size: max(len(n.text), len(n.sets))}
 	if n.sets != nil {
-		a, b, _ := rarestPlaces(n.sets)
+		a, b, _ := rarestOffsets(n.sets)
 		f.first, f.off = a, b-a
 		f.want, f.mask = [2]byte{n.sets[a].want, n.sets[b].want}, [2]byte{n.sets[a].mask, n.sets[b].mask}
 		return f

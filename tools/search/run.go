@@ -81,13 +81,13 @@ func requiredRun(re *syntax.Regexp) []byteSet {
 
 // rarity is about how often the two rarest places of a sequence come together.
 func rarity(r []byteSet) float64 {
-	_, _, share := rarestPlaces(r)
+	_, _, share := rarestOffsets(r)
 	return share
 }
 
-// rarestPlaces returns the two places, in order, the same one twice of a
+// rarestOffsets returns the two places, in order, the same one twice of a
 // sequence of one.
-func rarestPlaces(r []byteSet) (a, b int, share float64) {
+func rarestOffsets(r []byteSet) (a, b int, share float64) {
 	least := [2]float64{1, 1}
 	for i := range r {
 		switch s := r[i].share; {

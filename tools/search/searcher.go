@@ -49,7 +49,7 @@ func (s *searcher) visit(e *workspace.Entry) {
 			return
 		}
 	}
-	data, found, err := s.look(e)
+	data, found, err := s.find(e)
 	if found == inPieces {
 		err = s.pieces(e)
 		if errors.Is(err, bufio.ErrTooLong) {
@@ -108,7 +108,7 @@ func (s *searcher) gather(data []byte, l match, ok bool) {
 		l, ok = s.m.next(l.end + 1)
 	}
 	if !s.c.units {
-		s.keep(s.file, data)
+		s.addText(s.file, data)
 	}
 }
 
@@ -168,18 +168,18 @@ func (s *searcher) visitParts(e *workspace.Entry, parts []textindex.Part) error 
 // matches: it stays in the processor's cache, and most files fit.
 const pieceSize = 128 << 10
 
-// place is where the lines that match a file are to be looked for.
-type place int
+// matchIn is where the lines that match a file are to be looked for.
+type matchIn int
 
 const (
-	nowhere  place = iota // no line matches
-	inText                // in the whole text
-	inPieces              // in the file, piece by piece
+	nowhere  matchIn = iota // no line matches
+	inText                  // in the whole text
+	inPieces                // in the file, piece by piece
 )
 
-// look reads a file. It returns the whole text, or its beginning when that
+// find reads a file. It returns the whole text, or its beginning when that
 // isn't needed.
-func (s *searcher) look(e *workspace.Entry) (data []byte, found place, err error) {
+func (s *searcher) find(e *workspace.Entry) (data []byte, found matchIn, err error) {
 	if e.Scan != nil {
 		if s.piece == nil {
 			s.piece = make([]byte, pieceSize)
@@ -263,8 +263,8 @@ func (s *searcher) decodeUTF16(data []byte, order binary.ByteOrder) []byte {
 	return out
 }
 
-// keep copies the lines that were hit, with their context, out of the buffer.
-func (s *searcher) keep(f *FileMatches, data []byte) {
+// addText copies the lines that were hit, with their context, out of the buffer.
+func (s *searcher) addText(f *FileMatches, data []byte) {
 	pos, number := 0, s.number // a line's beginning, and its number
 	kept := 0                  // where the lines not yet kept begin
 	size := 0

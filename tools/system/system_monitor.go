@@ -48,7 +48,7 @@ type Machine struct {
 func systemMonitor(gpus func(context.Context) []GPU) *tools.Tool {
 	d := tools.Def{Name: "system_monitor", Title: "System monitor", Example: `{}`, Description: systemMonitorText, Category: "system", Tags: []string{"memory", "cpu", "gpu", "load", "machine"}, Output: Machine{}}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in systemMonitorIn) (tools.Result, error) {
-		m := look(ctx, c.Files.Abs("."))
+		m := measure(ctx, c.Files.Abs("."))
 		if in.IncludeGPU {
 			m.GPUs = gpus(ctx)
 		}
@@ -59,9 +59,9 @@ func systemMonitor(gpus func(context.Context) []GPU) *tools.Tool {
 	})
 }
 
-// look reads what the system says of itself. A part that can't be read stays
+// measure reads what the system says of itself. A part that can't be read stays
 // zero.
-func look(ctx context.Context, dir string) Machine {
+func measure(ctx context.Context, dir string) Machine {
 	m := Machine{GPUs: []GPU{}}
 	if info, err := host.InfoWithContext(ctx); err == nil {
 		m.OS, m.Arch = strings.TrimSpace(info.Platform+" "+info.PlatformVersion), info.KernelArch

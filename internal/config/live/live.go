@@ -217,8 +217,8 @@ func (s *Settings) PutUser(key string, value []byte) error {
 	return nil
 }
 
-// putProject writes a setting into the project's file, and reads all again.
-func (s *Settings) putProject(key string, value []byte) error {
+// writeProject writes a setting into the project's file, and reads all again.
+func (s *Settings) writeProject(key string, value []byte) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	if err := config.PutProject(s.folders[0], key, value); err != nil {

@@ -92,7 +92,7 @@ func (s forTools) PlanSetting(key string, value json.RawMessage) (system.Setting
 func (s forTools) ApplySetting(change system.SettingChange) (system.Setting, error) {
 	write := s.s.PutUser
 	if change.Where == inProject {
-		write = s.s.putProject
+		write = s.s.writeProject
 	}
 	if err := write(change.Key, change.New); err != nil {
 		return system.Setting{}, tools.Errorf(tools.Unavailable, "sidecar.%s was not changed: %v", change.Key, err)

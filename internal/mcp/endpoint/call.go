@@ -47,7 +47,7 @@ func (e *endpoint) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Cal
 		return e.begin(ctx, c, agent, p)
 	}
 	if p != nil {
-		c.Progress = p.tell
+		c.Progress = p.report
 	}
 	if agent.CanAsk {
 		c.Ask = &Asker{ask: req.Session.Elicit}
@@ -64,7 +64,7 @@ func (e *endpoint) begin(ctx context.Context, c Call, agent Agent, p *progress) 
 	r := &run{cancel: cancel, asked: make(chan pending), done: make(chan struct{})}
 	r.told.Store(p)
 	if p != nil {
-		c.Progress = func(text string) { r.told.Load().tell(text) }
+		c.Progress = func(text string) { r.told.Load().report(text) }
 	}
 	if agent.CanAsk {
 		c.Ask = &Asker{ask: r.ask}

@@ -58,8 +58,8 @@ func (e *endpoint) progress(req *sdk.CallToolRequest) *progress {
 	return p
 }
 
-// tell notes what is to be told next.
-func (p *progress) tell(text string) {
+// report notes what is to be told next.
+func (p *progress) report(text string) {
 	text = strings.TrimSpace(text)
 	if p == nil || text == "" {
 		return

@@ -68,7 +68,7 @@ func (s *server) list(ctx context.Context, c *conn) error {
 			continue
 		}
 		hash := pin(t)
-		name := tools.MCPName(s.cfg.Name, t.Name, func(n string) bool { return used[n] || s.m.taken(s, n) })
+		name := tools.MCPName(s.cfg.Name, t.Name, func(n string) bool { return used[n] || s.m.nameInUse(s, n) })
 		tool, odd, err := s.tool(name, t)
 		for _, o := range odd {
 			warn("%s: %s", clip(strconv.Quote(t.Name)), o)
@@ -285,8 +285,8 @@ func (s *server) register(list []*tools.Tool) error {
 	return err
 }
 
-// taken reports whether another server has a tool of that name.
-func (m *Manager) taken(s *server, name string) bool {
+// nameInUse reports whether another server has a tool of that name.
+func (m *Manager) nameInUse(s *server, name string) bool {
 	t, _, ok := m.o.Registry.Lookup(name)
 	return ok && t.Name == name && (t.Source.Kind != tools.SourceMCP || t.Source.Server != s.cfg.Name)
 }

@@ -79,7 +79,7 @@ var narrowLines = []string{
 // that name what they print.
 func TestBroad(t *testing.T) {
 	secret := ".env"
-	weak, whole := &Judge{Place: place, Secret: func() string { return secret }}, &Judge{Place: place}
+	weak, whole := &Judge{Zone: place, Secret: func() string { return secret }}, &Judge{Zone: place}
 	held, controls := 0, 0
 	for _, line := range broadLines {
 		if v := weak.Judge(line); v.Outcome == policy.Ask && v.Rule == "path.sensitive" {

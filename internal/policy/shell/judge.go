@@ -44,24 +44,24 @@ func MakeRules(list []Rule) Rules {
 	return rules
 }
 
-// Place is where a path lies, as far as deciding is concerned.
-type Place int
+// Zone is where a path lies, as far as deciding is concerned.
+type Zone int
 
 // The places, from the most harmless.
 const (
-	Inside    Place = iota // of the workspace
-	Outside                // of it
-	Sensitive              // may hold secrets
-	Guarded                // run or obeyed by other programs: a person is asked
-	Forbidden              // nobody writes it
+	Inside    Zone = iota // of the workspace
+	Outside               // of it
+	Sensitive             // may hold secrets
+	Guarded               // run or obeyed by other programs: a person is asked
+	Forbidden             // nobody writes it
 )
 
 // Judge decides on command lines. Its zero value knows no rules and takes
 // every path to be inside.
 type Judge struct {
 	Rules      Rules
-	Place      func(path string) Place // where a path leads, links followed; relative ones start at the command's directory
-	Remembered func(part string) bool  // a person allowed this part for the session
+	Zone       func(path string) Zone // where a path leads, links followed; relative ones start at the command's directory
+	Remembered func(part string) bool // a person allowed this part for the session
 
 	// Secret, set where commands can read what is hidden from tools, names a file
 	// of the workspace that may hold secrets; "" when there is none.
@@ -251,7 +251,7 @@ func (j *Judge) rules(c Command) Part {
 			return p.by("", "command.variable", "the variable "+a.Name+" can change what it runs")
 		}
 	}
-	why, looked := looks(c)
+	why, looked := sideEffect(c)
 	if r, n := j.rule(c, policy.Allow); n > 0 {
 		if bad := guard(c, n); bad != "" {
 			return p.by("", "command.arguments", "a rule allows "+r.String()+", but not so: "+bad)
@@ -321,11 +321,11 @@ func (j *Judge) path(w Word, option bool) (p Part, ok bool) {
 		}
 		name = value
 	}
-	if name == "" || j.Place == nil || !w.Known && !w.Glob || harmlessTarget[name] {
+	if name == "" || j.Zone == nil || !w.Known && !w.Glob || harmlessTarget[name] {
 		return p, false
 	}
 	p = Part{Text: name}
-	switch j.Place(name) {
+	switch j.Zone(name) {
 	case Outside:
 		return p.by("", "path.outside", quote(name)+" lies outside of the workspace"), true
 	case Sensitive:
@@ -340,11 +340,11 @@ func (j *Judge) write(w Word) Part {
 	if !w.Known {
 		return p.by("", "command.write", "which file it writes is not known before it runs")
 	}
-	place := Inside
-	if j.Place != nil {
-		place = j.Place(w.Text)
+	zone := Inside
+	if j.Zone != nil {
+		zone = j.Zone(w.Text)
 	}
-	switch place {
+	switch zone {
 	case Forbidden:
 		return p.by(policy.Deny, "path.never", quote(w.Text)+" is never written by a tool")
 	case Guarded, Sensitive:

@@ -51,11 +51,11 @@ func (c corpus) judge() *Judge {
 	for _, r := range c.Description.Deny {
 		rules = append(rules, Rule{[]string{r}, policy.Deny})
 	}
-	return &Judge{Place: place, Rules: MakeRules(rules)}
+	return &Judge{Zone: place, Rules: MakeRules(rules)}
 }
 
 // place is as a workspace without links would have it.
-func place(name string) Place {
+func place(name string) Zone {
 	if strings.HasPrefix(name, "~") {
 		return Outside
 	}
@@ -130,7 +130,7 @@ var everyday = []string{
 
 // With no rule at all, what only looks is not asked about.
 func TestEveryday(t *testing.T) {
-	j := &Judge{Place: place}
+	j := &Judge{Zone: place}
 	bad := 0
 	for _, line := range everyday {
 		if v := j.Judge(line); v.Outcome != policy.Allow {
@@ -170,7 +170,7 @@ var slips = []string{
 }
 
 func TestSlips(t *testing.T) {
-	bare := &Judge{Place: place}
+	bare := &Judge{Zone: place}
 	ruled := readCorpus(t).judge()
 	let := 0
 	defer func() { t.Logf("%d of %d held, %d controls", len(slips)-let, len(slips), len(everyday)) }() // TestEveryday has the controls
@@ -254,7 +254,7 @@ func TestRemembered(t *testing.T) {
 // interpreter is not.
 func TestRules(t *testing.T) {
 	rule := func(d policy.Outcome, words ...string) Rule { return Rule{words, d} }
-	j := &Judge{Place: place, Rules: MakeRules([]Rule{
+	j := &Judge{Zone: place, Rules: MakeRules([]Rule{
 		rule(policy.Allow, "npm", "test"), rule(policy.Allow, "python3"), rule(policy.Allow, "python3", "manage.py", "test"), rule(policy.Allow, "go", "test"),
 		rule(policy.Allow, "make"), rule(policy.Allow, "git", "commit"), rule(policy.Ask, "git", "log"), rule(policy.Allow, "./run.sh"),
 	})}

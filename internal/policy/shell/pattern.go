@@ -154,12 +154,12 @@ func anOption(s string, options []string) bool {
 // inside reports whether a word, and the value of an option, name nothing that a
 // person is asked about by itself.
 func (j *Judge) inside(s string) bool {
-	if j.Place == nil {
+	if j.Zone == nil {
 		return true
 	}
 	_, value, _ := strings.Cut(s, "=")
 	for _, name := range []string{s, value} {
-		if name != "" && j.Place(name) != Inside {
+		if name != "" && j.Zone(name) != Inside {
 			return false
 		}
 	}

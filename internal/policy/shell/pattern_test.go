@@ -57,9 +57,9 @@ func patternOf(v Verdict) string {
 // TestPatterns: a pattern is offered for what goes on as it began, and for
 // nothing else; and what has none fits none that is remembered.
 func TestPatterns(t *testing.T) {
-	everything := &Judge{Place: place, Remembered: func(key string) bool { return strings.HasPrefix(key, "pattern ") }}
+	everything := &Judge{Zone: place, Remembered: func(key string) bool { return strings.HasPrefix(key, "pattern ") }}
 	for line, want := range patterned {
-		j := &Judge{Place: place}
+		j := &Judge{Zone: place}
 		if got := patternOf(j.Judge(line)); got != want {
 			t.Errorf("%q has %q, not %q", line, got, want)
 		}
@@ -69,7 +69,7 @@ func TestPatterns(t *testing.T) {
 	}
 	held := 0
 	for _, line := range patternless {
-		v := (&Judge{Place: place}).Judge(line)
+		v := (&Judge{Zone: place}).Judge(line)
 		if got := patternOf(v); got != "" {
 			t.Errorf("%q has %q", line, got)
 			continue
@@ -85,7 +85,7 @@ func TestPatterns(t *testing.T) {
 
 // No line by which others were fooled is allowed by a pattern.
 func TestPatternSlips(t *testing.T) {
-	everything := &Judge{Place: place, Remembered: func(key string) bool { return strings.HasPrefix(key, "pattern ") }}
+	everything := &Judge{Zone: place, Remembered: func(key string) bool { return strings.HasPrefix(key, "pattern ") }}
 	for _, line := range append(append([]string{}, slips...), hiding...) {
 		if v := everything.Judge(line); v.Outcome == policy.Allow && v.Irrecoverable == "" {
 			t.Errorf("%q is allowed by %s (%s)", line, v.Rule, v.Reason)
@@ -103,7 +103,7 @@ func TestPatternSlips(t *testing.T) {
 func TestRememberedPattern(t *testing.T) {
 	allowed := map[string]bool{PatternKey("go test"): true, PatternKey("make test"): true}
 	remembered := func(key string) bool { return allowed[key] }
-	j := &Judge{Place: place, Remembered: remembered}
+	j := &Judge{Zone: place, Remembered: remembered}
 	if v := j.Judge("go test ./b"); v.Outcome != policy.Allow || v.Rule != "allowed-for-session" || v.Reason != "a person allowed `go test *` for the session" {
 		t.Errorf("%+v", v.Part)
 	}
@@ -120,11 +120,11 @@ func TestRememberedPattern(t *testing.T) {
 		"deny more": {{[]string{"go"}, policy.Deny}},
 		"ask":       {{[]string{"go", "test"}, policy.Ask}},
 	} {
-		if v := (&Judge{Place: place, Rules: MakeRules(rules), Remembered: remembered}).Judge("go test ./b"); v.Outcome != rules[0].Decision {
+		if v := (&Judge{Zone: place, Rules: MakeRules(rules), Remembered: remembered}).Judge("go test ./b"); v.Outcome != rules[0].Decision {
 			t.Errorf("%s: %q by %s (%s)", name, v.Outcome, v.Rule, v.Reason)
 		}
 	}
-	denies := &Judge{Place: place, Rules: MakeRules([]Rule{{[]string{"evil"}, policy.Deny}}), Remembered: remembered}
+	denies := &Judge{Zone: place, Rules: MakeRules([]Rule{{[]string{"evil"}, policy.Deny}}), Remembered: remembered}
 	for line, want := range map[string]policy.Outcome{"go test ./b": policy.Allow, "go test evil": policy.Ask, "go test -exec x ./b": policy.Ask} {
 		if v := denies.Judge(line); v.Outcome != want {
 			t.Errorf("where another program is denied, %q is %q by %s (%s)", line, v.Outcome, v.Rule, v.Reason)

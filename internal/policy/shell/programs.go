@@ -111,9 +111,9 @@ var interpreters = []string{"python", "python2", "python3", "pypy", "perl", "rub
 var versioned = append([]string{"npm", "npx", "pnpm", "yarn", "pip", "pip3", "cargo", "rustc", "rustup", "go", "java", "javac", "mvn", "gradle", "gcc", "g++", "cc", "clang",
 	"make", "cmake", "docker", "kubectl", "helm", "terraform", "gem", "composer", "git", "tsc", "dotnet", "swift", "kotlinc", "scala", "ghc", "rg", "fd", "jq", "curl", "wget"}, interpreters...)
 
-// looks reports why c does more than look at things, or "" when it does not.
+// sideEffect reports why c does more than look at things, or "" when it does not.
 // known is false for a program of which nothing is known.
-func looks(c Command) (why string, known bool) {
+func sideEffect(c Command) (why string, known bool) {
 	name := c.Program()
 	args := c.Words[1:]
 	if len(args) == 1 && args[0].Known && slices.Contains(versioned, name) && slices.Contains([]string{"--version", "-V", "version"}, args[0].Text) {

@@ -73,7 +73,7 @@ var errBetween = errors.New("the file has lines there that the edit does not kno
 // byte; what they add gets the text's line ends and, at a place found by
 // indentation or similarity, its indentation. It fails when lines that the
 // script does not know stand where it makes changes.
-func Apply(t *Text, p Place, ops []Op, final FinalEOL) (Change, error) {
+func Apply(t *Text, p Match, ops []Op, final FinalEOL) (Change, error) {
 	a := applier{t: t, c: Change{First: p.First, Last: p.Last}, at: p.First, eol: t.eolBefore(p.First)}
 	if p.Tier == Indented || p.Tier == Similar {
 		file, old := pairs(t, p, Old(ops))
@@ -122,7 +122,7 @@ func kinds(ops []Op) string {
 	return b.String()
 }
 
-func pairs(t *Text, p Place, old []string) (file []Line, block []string) {
+func pairs(t *Text, p Match, old []string) (file []Line, block []string) {
 	for j, i := range p.At {
 		if i >= 0 {
 			file, block = append(file, t.Lines[i]), append(block, old[j])

@@ -124,7 +124,7 @@ func firstEOL(s string) string {
 
 // Aligned returns the place of a span that consists of whole lines, for a
 // block of n lines.
-func (t *Text) Aligned(s Span, n int, tier Tier) (Place, bool) {
+func (t *Text) Aligned(s Span, n int, tier Tier) (Match, bool) {
 	at, first := 0, -1
 	for i, l := range t.Lines {
 		if at == s.Start {
@@ -133,9 +133,9 @@ func (t *Text) Aligned(s Span, n int, tier Tier) (Place, bool) {
 		if first >= 0 && i == first+n-1 {
 			end := at + len(l.Text)
 			if s.End != end && s.End != end+len(l.EOL) {
-				return Place{}, false
+				return Match{}, false
 			}
-			p := Place{Tier: tier, First: first, Last: i + 1, At: make([]int, n), Score: 1}
+			p := Match{Tier: tier, First: first, Last: i + 1, At: make([]int, n), Score: 1}
 			for j := range n {
 				p.At[j] = first + j
 			}
@@ -143,5 +143,5 @@ func (t *Text) Aligned(s Span, n int, tier Tier) (Place, bool) {
 		}
 		at += len(l.Text) + len(l.EOL)
 	}
-	return Place{}, false
+	return Match{}, false
 }

@@ -75,8 +75,8 @@ func Texts(lines []Line) []string {
 	return texts
 }
 
-// Place is where a block was found.
-type Place struct {
+// Match is where a block was found.
+type Match struct {
 	Tier        Tier
 	First, Last int   // the lines [First, Last) of the text
 	At          []int // for each line of the block its line of the text, or -1
@@ -123,7 +123,7 @@ type Options struct {
 
 // Find locates the lines of old (without line ends) in t. A failure is an
 // *Ambiguous, a *Missing, or ctx.Err().
-func Find(ctx context.Context, t *Text, old []string, o Options) (Place, error) {
+func Find(ctx context.Context, t *Text, old []string, o Options) (Match, error) {
 	for _, tier := range [...]struct {
 		name Tier
 		eq   func(a, b string) bool
@@ -131,34 +131,34 @@ func Find(ctx context.Context, t *Text, old []string, o Options) (Place, error) 
 	}{
 		{Exact, func(a, b string) bool { return a == b }, func([]string) bool { return true }},
 		{Trailing, func(a, b string) bool { return trimRight(a) == trimRight(b) }, hasContent},
-		{Indented, func(a, b string) bool { return trim(a) == trim(b) }, telling},
+		{Indented, func(a, b string) bool { return trim(a) == trim(b) }, distinctive},
 	} {
 		if !tier.ok(old) {
 			continue
 		}
 		starts, err := blocks(ctx, t.Lines, old, o, tier.eq)
 		if err != nil {
-			return Place{}, err
+			return Match{}, err
 		}
 		if tier.name == Indented {
-			starts = keep(starts, func(s int) bool {
+			starts = filter(starts, func(s int) bool {
 				_, err := indentation(t.Lines[s:s+len(old)], old, false)
 				return err == nil
 			})
 		}
 		switch at, ok := pick(starts, o, tier.name); {
 		case ok:
-			p := Place{Tier: tier.name, First: at, Last: at + len(old), At: make([]int, len(old)), Score: 1}
+			p := Match{Tier: tier.name, First: at, Last: at + len(old), At: make([]int, len(old)), Score: 1}
 			for i := range old {
 				p.At[i] = at + i
 			}
 			return p, nil
 		case len(starts) > 1:
-			return Place{}, &Ambiguous{tier.name, len(starts), starts[:min(len(starts), MaxListed)]}
+			return Match{}, &Ambiguous{tier.name, len(starts), starts[:min(len(starts), MaxListed)]}
 		}
 	}
 	if o.End {
-		return Place{}, missing(ctx, t, old, "")
+		return Match{}, missing(ctx, t, old, "")
 	}
 	return similar(ctx, t, old, o)
 }
@@ -209,7 +209,7 @@ func pick(starts []int, o Options, tier Tier) (int, bool) {
 	return 0, false
 }
 
-func keep(xs []int, ok func(int) bool) []int {
+func filter(xs []int, ok func(int) bool) []int {
 	out := xs[:0]
 	for _, x := range xs {
 		if ok(x) {
@@ -247,9 +247,9 @@ func hasContent(lines []string) bool {
 	return false
 }
 
-// telling reports whether lines say enough to be found without their
+// distinctive reports whether lines say enough to be found without their
 // indentation: two lines, or a long one.
-func telling(lines []string) bool {
+func distinctive(lines []string) bool {
 	n, size := 0, 0
 	for _, l := range lines {
 		if l = trim(l); l != "" {

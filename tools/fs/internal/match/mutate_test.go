@@ -198,7 +198,7 @@ func TestMutations(t *testing.T) {
 }
 
 // replaced puts another line in place of the block: nothing around it changes.
-func replaced(t *testing.T, text *Text, p Place, block []string, first, size int) {
+func replaced(t *testing.T, text *Text, p Match, block []string, first, size int) {
 	t.Helper()
 	c, err := Apply(text, p, Script(block, []string{"REPLACED"}), KeepFinal)
 	if err != nil {
@@ -228,7 +228,7 @@ func replaced(t *testing.T, text *Text, p Place, block []string, first, size int
 // recoverable reports whether a block is one of a kind in its file, not in
 // doubt even for a reader: nothing else there is nearly like it.
 func recoverable(t *Text, block []string) bool {
-	if !telling(block) {
+	if !distinctive(block) {
 		return false
 	}
 	b := newBlock(block)
@@ -262,7 +262,7 @@ func TestAbsent(t *testing.T) {
 				body.WriteString(l.Text + l.EOL)
 			}
 			without := New(body.String())
-			if strings.Contains(body.String(), strings.Join(block, "\n")) || !telling(block) {
+			if strings.Contains(body.String(), strings.Join(block, "\n")) || !distinctive(block) {
 				continue
 			}
 			total++

@@ -42,17 +42,17 @@ type region struct {
 // similar finds old by the lines that it shares with the text: each votes for
 // an offset, a rare line more than a common one; the best regions are then
 // aligned with old and measured by edit distance.
-func similar(ctx context.Context, t *Text, old []string, o Options) (Place, error) {
+func similar(ctx context.Context, t *Text, old []string, o Options) (Match, error) {
 	if len(old) > maxBlockSize {
-		return Place{}, missing(ctx, t, old, "")
+		return Match{}, missing(ctx, t, old, "")
 	}
 	b := newBlock(old)
 	if err := ctx.Err(); err != nil {
-		return Place{}, err
+		return Match{}, err
 	}
 	regions := b.regions(t, o.From)
 	if len(regions) == 0 {
-		return Place{}, missing(ctx, t, old, "")
+		return Match{}, missing(ctx, t, old, "")
 	}
 	best := regions[0]
 	// The text around the best region may have a twin elsewhere that shares no
@@ -67,9 +67,9 @@ func similar(ctx context.Context, t *Text, old []string, o Options) (Place, erro
 		}
 	}
 	if reason := b.doubt(t, best, regions); reason != "" {
-		return Place{}, &Missing{Reason: reason, Nearest: best.near()}
+		return Match{}, &Missing{Reason: reason, Nearest: best.near()}
 	}
-	return Place{Tier: Similar, First: best.first, Last: best.last, At: best.at, Score: 1 - best.dist}, nil
+	return Match{Tier: Similar, First: best.first, Last: best.last, At: best.at, Score: 1 - best.dist}, nil
 }
 
 func (r region) near() *Near { return &Near{r.first, r.last, max(0, 1-r.dist)} }

@@ -12,16 +12,16 @@ import (
 // Edit replaces a part of a file.
 type Edit struct {
 	File       string
-	Start, End Place
+	Start, End Position
 	New        string
 }
 
-// Place is a place in a text: an offset in bytes, or, where Line is not 0, a
+// Position is a place in a text: an offset in bytes, or, where Line is not 0, a
 // line and a column in characters, which count from one.
-type Place struct{ Offset, Line, Column int }
+type Position struct{ Offset, Line, Column int }
 
 // in is the offset of a place in a text, -1 when it is not in there.
-func (p Place) in(text []byte) int {
+func (p Position) in(text []byte) int {
 	if p.Line == 0 {
 		if p.Offset < 0 || p.Offset > len(text) {
 			return -1
@@ -58,7 +58,7 @@ type change struct {
 func Apply(findings []Finding, texts map[string][]byte) (changed map[string][]byte, left []Finding) {
 	made := map[string][]change{}
 	for _, f := range findings {
-		if fix, ok := placed(f.Fix, texts, made); ok {
+		if fix, ok := toChanges(f.Fix, texts, made); ok {
 			for name, list := range fix {
 				made[name] = append(made[name], list...)
 			}
@@ -80,8 +80,8 @@ func Apply(findings []Finding, texts map[string][]byte) (changed map[string][]by
 	return changed, left
 }
 
-// placed are the changes of a fix, by file; not ok when it can't be made.
-func placed(fix []Edit, texts map[string][]byte, made map[string][]change) (by map[string][]change, ok bool) {
+// toChanges are the changes of a fix, by file; not ok when it can't be made.
+func toChanges(fix []Edit, texts map[string][]byte, made map[string][]change) (by map[string][]change, ok bool) {
 	by = map[string][]change{}
 	for _, e := range fix {
 		text, known := texts[e.File]

@@ -87,10 +87,10 @@ func FuzzParse(f *testing.F) {
 
 func TestApply(t *testing.T) {
 	at := func(start, end int, text string) Edit {
-		return Edit{File: "a", Start: Place{Offset: start}, End: Place{Offset: end}, New: text}
+		return Edit{File: "a", Start: Position{Offset: start}, End: Position{Offset: end}, New: text}
 	}
 	row := func(line, column, endLine, endColumn int, text string) Edit {
-		return Edit{File: "a", Start: Place{Line: line, Column: column}, End: Place{Line: endLine, Column: endColumn}, New: text}
+		return Edit{File: "a", Start: Position{Line: line, Column: column}, End: Position{Line: endLine, Column: endColumn}, New: text}
 	}
 	elsewhere := Edit{File: "b", New: "x"}
 	for name, c := range map[string]struct {
@@ -131,7 +131,7 @@ func TestApplyFormats(t *testing.T) {
 	bad := strings.Replace(good, "func f(", "func f( ", 1)
 	for _, text := range []string{good, bad} {
 		at := strings.Index(text, "\ts = s") + 1
-		fix := []Finding{{Fix: []Edit{{File: "a.go", Start: Place{Offset: at}, End: Place{Offset: at + 5}}}}}
+		fix := []Finding{{Fix: []Edit{{File: "a.go", Start: Position{Offset: at}, End: Position{Offset: at + 5}}}}}
 		changed, _ := Apply(fix, map[string][]byte{"a.go": []byte(text)})
 		if got := string(changed["a.go"]); strings.Contains(got, "\t") != (text == bad) || got == text {
 			t.Errorf("%q", got)

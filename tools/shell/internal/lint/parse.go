@@ -178,7 +178,7 @@ func (v vetFinding) finding(rule string) Finding {
 	}
 	if len(v.SuggestedFixes) > 0 { // the others are instead of the first
 		for _, e := range v.SuggestedFixes[0].Edits {
-			f.Fix = append(f.Fix, Edit{File: e.Filename, Start: Place{Offset: e.Start}, End: Place{Offset: e.End}, New: e.New})
+			f.Fix = append(f.Fix, Edit{File: e.Filename, Start: Position{Offset: e.Start}, End: Position{Offset: e.End}, New: e.New})
 		}
 	}
 	return f
@@ -219,7 +219,7 @@ func parseGolangci(o Output) Report {
 		}
 		if len(i.SuggestedFixes) > 0 && !slices.Contains(goFormatters, i.FromLinter) {
 			for _, e := range i.SuggestedFixes[0].TextEdits {
-				f.Fix = append(f.Fix, Edit{File: f.File, Start: Place{Offset: e.Pos}, End: Place{Offset: e.End}, New: string(e.NewText)})
+				f.Fix = append(f.Fix, Edit{File: f.File, Start: Position{Offset: e.Pos}, End: Position{Offset: e.End}, New: string(e.NewText)})
 			}
 		}
 		r.Findings = append(r.Findings, f)
@@ -327,7 +327,7 @@ func parseRuff(o Output) Report {
 		}
 		if l.Fix != nil && l.Fix.Applicability == "safe" && l.Cell == nil {
 			for _, e := range l.Fix.Edits {
-				f.Fix = append(f.Fix, Edit{File: l.Filename, Start: Place{Line: e.Location.Row, Column: e.Location.Column}, End: Place{Line: e.EndLocation.Row, Column: e.EndLocation.Column}, New: e.Content})
+				f.Fix = append(f.Fix, Edit{File: l.Filename, Start: Position{Line: e.Location.Row, Column: e.Location.Column}, End: Position{Line: e.EndLocation.Row, Column: e.EndLocation.Column}, New: e.Content})
 			}
 		}
 		r.Findings = append(r.Findings, f)
@@ -435,7 +435,7 @@ func (m rustMessage) fix() (edits []Edit) {
 		if s.New == nil || s.Sure != "MachineApplicable" || len(s.Expansion) > 0 && string(s.Expansion) != "null" {
 			return nil
 		}
-		edits = append(edits, Edit{File: s.FileName, Start: Place{Offset: s.ByteStart}, End: Place{Offset: s.ByteEnd}, New: *s.New})
+		edits = append(edits, Edit{File: s.FileName, Start: Position{Offset: s.ByteStart}, End: Position{Offset: s.ByteEnd}, New: *s.New})
 	}
 	return edits
 }

@@ -115,7 +115,7 @@ func parseGo(out string) Report {
 			continue // one inside of it says why
 		}
 		f := Failure{Name: strings.Trim(k.pkg+"."+k.test, "."), Message: message}
-		f.File, f.Line = place(message, goPlace())
+		f.File, f.Line = position(message, goPlace())
 		if f.File != "" {
 			f.Message = message
 		}
@@ -167,7 +167,7 @@ func parseGoText(out string) Report {
 				r.Failed++
 				r.Failures = append(r.Failures, Failure{Name: m[2], Message: said})
 				last = &r.Failures[len(r.Failures)-1]
-				last.File, last.Line = place(said, goPlace())
+				last.File, last.Line = position(said, goPlace())
 			}
 			said = ""
 			continue
@@ -180,7 +180,7 @@ func parseGoText(out string) Report {
 		default:
 			last.Message += l
 			if last.File == "" {
-				last.File, last.Line = place(l, goPlace())
+				last.File, last.Line = position(l, goPlace())
 			}
 		}
 	}

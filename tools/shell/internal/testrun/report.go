@@ -128,9 +128,9 @@ func counts(text string) map[string]int {
 
 var countRule = lazily(`(\d+) (\w+)`)
 
-// place finds the first "file:line" in a message, for a runner whose sources
+// position finds the first "file:line" in a message, for a runner whose sources
 // end in one of exts.
-func place(message string, rule *regexp.Regexp) (file string, line int) {
+func position(message string, rule *regexp.Regexp) (file string, line int) {
 	if m := rule.FindStringSubmatch(message); m != nil {
 		return m[1], number(m[2])
 	}

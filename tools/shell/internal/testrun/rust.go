@@ -75,7 +75,7 @@ func parseCargo(out string) Report {
 		if m[2] == "FAILED" {
 			name := strings.TrimSuffix(m[1], " - should panic")
 			f := Failure{Name: name, Message: said[name]}
-			f.File, f.Line = place(f.Message, cargoPlace())
+			f.File, f.Line = position(f.Message, cargoPlace())
 			r.Failures = append(r.Failures, f)
 		}
 	}

@@ -19,37 +19,37 @@ const (
 	lockEnd   = ".lock"
 )
 
-// place is a directory for the sockets of this user.
-type place struct {
+// socketDir is a directory for the sockets of this user.
+type socketDir struct {
 	dir     string
 	parents bool // are made too
 }
 
-// places are all that there may be, in an order that is the same for every
+// socketDirs are all that there may be, in an order that is the same for every
 // process. A program starts others with as much of its environment as it likes,
 // so what lies only where the environment says is not found by all of them: a
-// host is in every place, and who looks for one looks in every place. The first
+// host is in every directory, and who looks for one looks in each. The first
 // two are the same whatever the environment is.
-func places() []place {
+func socketDirs() []socketDir {
 	uid := strconv.Itoa(os.Getuid())
-	all := []place{
+	all := []socketDir{
 		{dir: filepath.Join("/run/user", uid, "sidecar-ls")},
 		{dir: "/tmp/sidecar-ls-" + uid},
 		{dir: filepath.Join(os.TempDir(), "sidecar-ls-"+uid)},
 	}
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		all = append(all, place{dir: filepath.Join(dir, "sidecar-ls")})
+		all = append(all, socketDir{dir: filepath.Join(dir, "sidecar-ls")})
 	}
 	if dir, err := os.UserCacheDir(); err == nil {
-		all = append(all, place{filepath.Join(dir, "sidecar-ls", "run"), true})
+		all = append(all, socketDir{filepath.Join(dir, "sidecar-ls", "run"), true})
 	}
-	all = slices.DeleteFunc(all, func(p place) bool { return len(p.dir) > maxPath-len("/0123456789abcdef01234567"+socketEnd) })
-	slices.SortFunc(all, func(a, b place) int { return strings.Compare(a.dir, b.dir) })
-	return slices.CompactFunc(all, func(a, b place) bool { return a.dir == b.dir })
+	all = slices.DeleteFunc(all, func(p socketDir) bool { return len(p.dir) > maxPath-len("/0123456789abcdef01234567"+socketEnd) })
+	slices.SortFunc(all, func(a, b socketDir) int { return strings.Compare(a.dir, b.dir) })
+	return slices.CompactFunc(all, func(a, b socketDir) bool { return a.dir == b.dir })
 }
 
 // prepare makes the directory if it is not there.
-func (p place) prepare() error {
+func (p socketDir) prepare() error {
 	if p.parents {
 		if err := os.MkdirAll(filepath.Dir(p.dir), 0o700); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (p place) prepare() error {
 }
 
 // private fails for a directory in which others could put a socket.
-func (p place) private() error {
+func (p socketDir) private() error {
 	info, err := os.Lstat(p.dir)
 	switch {
 	case err != nil:
@@ -75,9 +75,9 @@ func (p place) private() error {
 	return nil
 }
 
-// claim locks a host's name in the place. It fails with ErrTaken while another
+// claim locks a host's name in the directory. It fails with ErrTaken while another
 // process has it.
-func (p place) claim(base string) (*os.File, error) {
+func (p socketDir) claim(base string) (*os.File, error) {
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func (p place) claim(base string) (*os.File, error) {
 	return lock, err
 }
 
-// sweep removes what hosts left that were killed. The place is locked.
-func (p place) sweep() {
+// sweep removes what hosts left that were killed. The directory is locked.
+func (p socketDir) sweep() {
 	files, err := os.ReadDir(p.dir)
 	if err != nil {
 		return // they are only in nobody's way

@@ -7,8 +7,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 )
 
-// placed is where one hunk is in the live text.
-type placed struct {
+// located is where one hunk is in the live text.
+type located struct {
 	state State
 	done  bool // the live text has this change already
 	start int  // its first live line; of a conflict, that of what the user changed
@@ -22,13 +22,13 @@ type clash struct {
 	hunks            []int // indices
 }
 
-// place finds the hunks, which are exact in base, again in live. Changes beside
+// locate finds the hunks, which are exact in base, again in live. Changes beside
 // a hunk move it; a change of its old lines is a conflict, unless the outcome
 // is what the hunk wanted. It doesn't depend on what happened in between, so a
 // conflict is over when the lines are as they were.
-func place(base []string, hunks []hunk, live []string) ([]placed, []clash) {
+func locate(base []string, hunks []hunk, live []string) ([]located, []clash) {
 	changes := diff.Lines(base, live)
-	at := make([]placed, len(hunks))
+	at := make([]located, len(hunks))
 	var clashes []clash
 	c, shift := 0, 0 // changes[:c] are before the hunk and shift it
 	for i := 0; i < len(hunks); i++ {
@@ -38,11 +38,11 @@ func place(base []string, hunks []hunk, live []string) ([]placed, []clash) {
 			c++
 		}
 		if c < len(changes) && equals(changes[c], h) {
-			at[i] = placed{done: true, start: h.start + shift}
+			at[i] = located{done: true, start: h.start + shift}
 			continue
 		}
 		if c == len(changes) || !touches(changes[c], h) {
-			at[i] = placed{state: Clean, start: h.start + shift}
+			at[i] = located{state: Clean, start: h.start + shift}
 			if shift != 0 {
 				at[i].state = Moved
 			}
@@ -69,7 +69,7 @@ func place(base []string, hunks []hunk, live []string) ([]placed, []clash) {
 		k.liveTo = k.to + end.NewStart + end.NewLines - end.OldStart - end.OldLines
 		done := slices.Equal(live[k.liveFrom:k.liveTo], wanted(base, hunks, k))
 		for _, j := range k.hunks {
-			at[j] = placed{state: Conflict, done: done, start: k.liveFrom}
+			at[j] = located{state: Conflict, done: done, start: k.liveFrom}
 		}
 		if !done {
 			clashes = append(clashes, k)
@@ -117,7 +117,7 @@ func wanted(base []string, hunks []hunk, k clash) []string {
 // settle makes hunks conflicts that would run together with lines that the
 // user left without a line end, and returns those that can be applied, exact
 // in live.
-func settle(hunks []hunk, live []string, at []placed, clashes []clash) (ready []hunk, all []clash) {
+func settle(hunks []hunk, live []string, at []located, clashes []clash) (ready []hunk, all []clash) {
 	end, last := 0, "" // of what is written so far
 	for i, h := range hunks {
 		if at[i].done || at[i].state == Conflict {
@@ -155,7 +155,7 @@ func merge(base, live, want []byte) ([]byte, bool) {
 	}
 	liveLines := diff.SplitLines(string(live))
 	hunks := hunksOf(diff.Hunks(string(base), string(want)))
-	at, clashes := place(diff.SplitLines(string(base)), hunks, liveLines)
+	at, clashes := locate(diff.SplitLines(string(base)), hunks, liveLines)
 	ready, clashes := settle(hunks, liveLines, at, clashes)
 	if len(clashes) > 0 {
 		return nil, false
