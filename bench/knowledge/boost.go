@@ -11,47 +11,48 @@ import (
 
 // How trees are grown.
 const (
-	bins     = 64   // what the values of a feature are told apart as
-	leastRow = 300  // candidates on each side of a cut
-	smooth   = 5    // what a leaf has to have against it before it says much
-	ofQuery  = 0.6  // the share of the queries that a tree is grown from
-	ofTraits = 0.5  // and of the features
-	rate     = 0.1  // of what would be best, a leaf says so much
-	settled  = 1e-6 // a candidate in no pair that matters
+	bins          = 64   // of a feature's histogram
+	minLeafRows   = 300  // candidates on each side of a split
+	l2Leaf        = 5    // L2 regularization of the leaves
+	rowSample     = 0.6  // the share of the queries that a tree is grown from
+	featureSample = 0.5  // and of the features
+	learningRate  = 0.1  // shrinkage of a leaf
+	minHessian    = 1e-6 // a candidate in no pair that matters
 )
 
-// forest is what trees are grown from: every candidate of every list is a row.
-type forest struct {
-	lists  []ordering
-	starts []int                    // the first row of each list, and the end of the last
-	values [rank.Features][]uint8   // the bin of each row
-	cuts   [rank.Features][]float32 // what is no less than cuts[b] is in a bin above b
-	scores []float64                // so far
-	pull   []float64                // up or down, see pulls
-	stiff  []float64                // how much less that gets as the score moves
-	random *rand.Rand
+// trainer is what trees are grown from: every candidate of every list is a row.
+type trainer struct {
+	lists    []ordering
+	starts   []int                    // the first row of each list, and the end of the last
+	values   [rank.Features][]uint8   // the bin of each row
+	cuts     [rank.Features][]float32 // what is no less than cuts[b] is in a bin above b
+	scores   []float64                // so far
+	gradient []float64                // of the loss by the score, see derivatives
+	hessian  []float64                // its second derivative
+	random   *rand.Rand
 }
 
 // boost grows trees one after the other, each from what those before it and the
-// weights leave wrong (LambdaMART): the pull on every candidate of the pairs
-// that it is in, which a leaf follows by a Newton step. All branches of one
-// level ask the same, so that a tree of few leaves has little to learn by heart.
+// weights leave wrong (LambdaMART): the gradient of every candidate is that of
+// the pairs that it is in, and a leaf is a Newton step. The trees are oblivious:
+// all nodes of a level have the same split, so that a tree of few leaves overfits
+// little.
 func boost(lists []ordering, weights vector, trees int) []rank.Tree {
-	f := plant(lists, weights)
+	f := binned(lists, weights)
 	out := make([]rank.Tree, 0, trees)
 	for range trees {
 		each(len(f.lists), func(_, i int) {
 			from, to := f.starts[i], f.starts[i+1]
-			f.lists[i].pulls(f.scores[from:to], f.pull[from:to], f.stiff[from:to])
+			f.lists[i].derivatives(f.scores[from:to], f.gradient[from:to], f.hessian[from:to])
 		})
 		out = append(out, f.grow())
 	}
 	return out
 }
 
-// plant sorts the values of the features into bins.
-func plant(lists []ordering, weights vector) *forest {
-	f := &forest{lists: lists, starts: []int{0}, random: rand.New(rand.NewPCG(3, 4))} // the same way every time
+// binned sorts the values of the features into bins.
+func binned(lists []ordering, weights vector) *trainer {
+	f := &trainer{lists: lists, starts: []int{0}, random: rand.New(rand.NewPCG(3, 4))} // the same way every time
 	judge := rank.Judge{Weights: weights}
 	for i := range lists {
 		for k := range lists[i].features {
@@ -59,28 +60,28 @@ func plant(lists []ordering, weights vector) *forest {
 		}
 		f.starts = append(f.starts, len(f.scores))
 	}
-	f.pull, f.stiff = make([]float64, len(f.scores)), make([]float64, len(f.scores))
+	f.gradient, f.hessian = make([]float64, len(f.scores)), make([]float64, len(f.scores))
 	each(rank.Features, func(_, feature int) {
-		const most = 50_000 // values looked at for the cuts
+		const maxSample = 50_000 // values looked at for the cuts
 		all := make([]float32, 0, len(f.scores))
 		for i := range lists {
 			for k := range lists[i].features {
 				all = append(all, lists[i].features[k][feature])
 			}
 		}
-		var some []float32
-		for i := 0; i < len(all); i += len(all)/most + 1 {
-			some = append(some, all[i])
+		var sample []float32
+		for i := 0; i < len(all); i += len(all)/maxSample + 1 {
+			sample = append(sample, all[i])
 		}
-		slices.Sort(some)
+		slices.Sort(sample)
 		var cuts []float32
-		for b := 1; b < bins && len(some) > 0; b++ {
-			if cut := some[b*len(some)/bins]; cut > some[0] && (len(cuts) == 0 || cut > cuts[len(cuts)-1]) {
+		for b := 1; b < bins && len(sample) > 0; b++ {
+			if cut := sample[b*len(sample)/bins]; cut > sample[0] && (len(cuts) == 0 || cut > cuts[len(cuts)-1]) {
 				cuts = append(cuts, cut)
 			}
 		}
-		if n := len(some); len(cuts) == 0 && n > 0 && some[n-1] > some[0] {
-			cuts = append(cuts, some[n-1]) // seldom anything else
+		if n := len(sample); len(cuts) == 0 && n > 0 && sample[n-1] > sample[0] {
+			cuts = append(cuts, sample[n-1]) // seldom anything else
 		}
 		f.cuts[feature], f.values[feature] = cuts, make([]uint8, len(all))
 		for i, v := range all {
@@ -94,53 +95,57 @@ func plant(lists []ordering, weights vector) *forest {
 	return f
 }
 
-// pulls fills in how much the candidates want to be higher or lower by the
-// pairs of right and wrong ones, see learn, and how stiff that is.
-func (o *ordering) pulls(scores, pull, stiff []float64) {
-	clear(pull)
-	clear(stiff)
-	o.pairs(scores, func(right, wrong int, worth, lead float64) {
+// derivatives fills in the gradient and the hessian of each candidate by the
+// pairs of right and wrong ones, see learn.
+func (o *ordering) derivatives(scores, gradient, hessian []float64) {
+	clear(gradient)
+	clear(hessian)
+	o.pairs(scores, func(right, wrong int, gain, lead float64) {
 		doubt := 1 / (1 + math.Exp(lead))
-		pull[right] += worth * doubt
-		pull[wrong] -= worth * doubt
-		stiff[right] += worth * doubt * (1 - doubt)
-		stiff[wrong] += worth * doubt * (1 - doubt)
+		gradient[right] += gain * doubt
+		gradient[wrong] -= gain * doubt
+		hessian[right] += gain * doubt * (1 - doubt)
+		hessian[wrong] += gain * doubt * (1 - doubt)
 	})
 }
 
-// sum is what rows have together.
-type sum struct{ pull, stiff, rows float64 }
+// sum adds up rows.
+type sum struct{ gradient, hessian, rows float64 }
 
-func (s *sum) add(o sum) { s.pull, s.stiff, s.rows = s.pull+o.pull, s.stiff+o.stiff, s.rows+o.rows }
+func (s *sum) add(o sum) {
+	s.gradient, s.hessian, s.rows = s.gradient+o.gradient, s.hessian+o.hessian, s.rows+o.rows
+}
 
-func (s sum) without(o sum) sum { return sum{s.pull - o.pull, s.stiff - o.stiff, s.rows - o.rows} }
+func (s sum) without(o sum) sum {
+	return sum{s.gradient - o.gradient, s.hessian - o.hessian, s.rows - o.rows}
+}
 
-// worth is how much a leaf of such rows makes better.
-func (s sum) worth() float64 { return s.pull * s.pull / (s.stiff + smooth) }
+// gain is how much a leaf of such rows lowers the loss.
+func (s sum) gain() float64 { return s.gradient * s.gradient / (s.hessian + l2Leaf) }
 
-// question is what all branches of a level ask.
-type question struct {
+// split is what all nodes of a level compare.
+type split struct {
 	feature, bin int
 	gain         float64
 }
 
 // grow grows one tree, and adds what it says to the scores.
-func (f *forest) grow() rank.Tree {
-	rows := f.some()
+func (f *trainer) grow() rank.Tree {
+	rows := f.sample()
 	leaf := make([]uint8, len(f.scores))
 	var tree rank.Tree
 	for level := range rank.Depth {
-		traits := make([]bool, rank.Features)
-		for i := range traits {
-			traits[i] = f.random.Float64() < ofTraits
+		sampled := make([]bool, rank.Features)
+		for i := range sampled {
+			sampled[i] = f.random.Float64() < featureSample
 		}
-		asked := make([]question, rank.Features)
+		splits := make([]split, rank.Features)
 		each(rank.Features, func(_, feature int) {
-			if traits[feature] {
-				asked[feature] = f.ask(feature, rows, leaf, 1<<level)
+			if sampled[feature] {
+				splits[feature] = f.bestSplit(feature, rows, leaf, 1<<level)
 			}
 		})
-		best := slices.MaxFunc(asked, func(a, b question) int { return cmp.Compare(a.gain, b.gain) })
+		best := slices.MaxFunc(splits, func(a, b split) int { return cmp.Compare(a.gain, b.gain) })
 		if best.gain <= 0 {
 			tree.Cuts[level] = float32(math.Inf(1)) // nothing helps: the bit stays unset
 			continue
@@ -157,7 +162,7 @@ func (f *forest) grow() rank.Tree {
 		sums[leaf[row]].add(f.at(row))
 	}
 	for i, s := range sums {
-		tree.Leaves[i] = float32(rate * s.pull / (s.stiff + smooth))
+		tree.Leaves[i] = float32(learningRate * s.gradient / (s.hessian + l2Leaf))
 	}
 	for row, i := range leaf {
 		f.scores[row] += float64(tree.Leaves[i])
@@ -165,18 +170,18 @@ func (f *forest) grow() rank.Tree {
 	return tree
 }
 
-func (f *forest) at(row int32) sum { return sum{f.pull[row], f.stiff[row], 1} }
+func (f *trainer) at(row int32) sum { return sum{f.gradient[row], f.hessian[row], 1} }
 
-// some draws the queries of a tree and returns those of their rows that say
-// anything.
-func (f *forest) some() []int32 {
+// sample draws the queries of a tree and returns those of their rows that are
+// in a pair that matters.
+func (f *trainer) sample() []int32 {
 	var rows []int32
 	for i := range f.lists {
-		if f.random.Float64() >= ofQuery {
+		if f.random.Float64() >= rowSample {
 			continue
 		}
 		for row := f.starts[i]; row < f.starts[i+1]; row++ {
-			if f.stiff[row] > settled {
+			if f.hessian[row] > minHessian {
 				rows = append(rows, int32(row))
 			}
 		}
@@ -184,8 +189,8 @@ func (f *forest) some() []int32 {
 	return rows
 }
 
-// ask finds the best cut of a feature for all leaves at once.
-func (f *forest) ask(feature int, rows []int32, leaf []uint8, leaves int) question {
+// bestSplit finds the best split of a feature for all leaves at once.
+func (f *trainer) bestSplit(feature int, rows []int32, leaf []uint8, leaves int) split {
 	var table [1 << (rank.Depth - 1)][bins]sum
 	for _, row := range rows {
 		table[leaf[row]][f.values[feature][row]].add(f.at(row))
@@ -198,12 +203,12 @@ func (f *forest) ask(feature int, rows []int32, leaf []uint8, leaves int) questi
 		}
 		for bin := range gains {
 			below.add(table[i][bin])
-			if above := all.without(below); below.rows >= leastRow && above.rows >= leastRow {
-				gains[bin] += below.worth() + above.worth() - all.worth()
+			if above := all.without(below); below.rows >= minLeafRows && above.rows >= minLeafRows {
+				gains[bin] += below.gain() + above.gain() - all.gain()
 			}
 		}
 	}
-	best := question{feature: feature}
+	best := split{feature: feature}
 	for bin, gain := range gains {
 		if gain > best.gain {
 			best.bin, best.gain = bin, gain

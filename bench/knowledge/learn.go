@@ -71,34 +71,34 @@ func each(n int, f func(worker, i int)) {
 
 // learn finds the weights of features that put what is right first. It takes
 // every pair of something right and something wrong for a question about the
-// sign of the difference of their scores, which matters as much as the places
-// that they would swap (LambdaRank), and goes down the slope (Adam), a few
-// queries at a time. The weights are the mean of those of the later half of the
-// way, which does better than its end over what they have not seen.
+// sign of the difference of their scores, weighed by what swapping
+// them would change (LambdaRank), and follows the gradient (Adam) in small
+// batches of queries. The weights are the mean of those of the later half of the
+// steps, which does better than the last ones over what they have not seen.
 func learn(lists []ordering) vector {
-	const rounds, few, pace, small = 14, 96, 0.1, 0.0004
-	var w, mean, momentum, spread [rank.Features]float64
+	const rounds, batchSize, learningRate, weightDecay = 14, 96, 0.1, 0.0004
+	var w, mean, momentum, variance [rank.Features]float64
 	w[0] = 10
 	random := rand.New(rand.NewPCG(1, 2)) // the same way every time
 	steps, later := 0.0, 0.0
 	for round := range rounds {
 		order := random.Perm(len(lists))
-		for some := range slices.Chunk(order, few) {
-			slopes := make([][rank.Features]float64, runtime.GOMAXPROCS(0))
-			each(len(some), func(worker, i int) { lists[some[i]].slope(&w, &slopes[worker]) })
+		for some := range slices.Chunk(order, batchSize) {
+			gradients := make([][rank.Features]float64, runtime.GOMAXPROCS(0))
+			each(len(some), func(worker, i int) { lists[some[i]].gradient(&w, &gradients[worker]) })
 			steps++
-			rate := pace
+			rate := learningRate
 			if round >= rounds/2 {
-				rate, later = pace/3, later+1
+				rate, later = learningRate/3, later+1
 			}
 			for k := range w {
-				g := -small * w[k]
-				for _, s := range slopes {
+				g := -weightDecay * w[k]
+				for _, s := range gradients {
 					g += s[k] / float64(len(some))
 				}
 				momentum[k] = 0.9*momentum[k] + 0.1*g
-				spread[k] = 0.99*spread[k] + 0.01*g*g
-				m, v := momentum[k]/(1-math.Pow(0.9, steps)), spread[k]/(1-math.Pow(0.99, steps))
+				variance[k] = 0.99*variance[k] + 0.01*g*g
+				m, v := momentum[k]/(1-math.Pow(0.9, steps)), variance[k]/(1-math.Pow(0.99, steps))
 				w[k] += rate * m / (math.Sqrt(v) + 1e-6)
 				if round >= rounds/2 {
 					mean[k] += w[k]
@@ -113,32 +113,32 @@ func learn(lists []ordering) vector {
 	return out
 }
 
-// slope adds what one query says about the weights.
-func (o *ordering) slope(w, slope *[rank.Features]float64) {
-	scores, pull := make([]float64, len(o.gold)), make([]float64, len(o.gold))
+// gradient adds the gradient of one query by the weights.
+func (o *ordering) gradient(w, gradient *[rank.Features]float64) {
+	scores, lambda := make([]float64, len(o.gold)), make([]float64, len(o.gold))
 	for i := range o.features {
 		for k, v := range o.features[i] {
 			scores[i] += w[k] * float64(v)
 		}
 	}
-	o.pairs(scores, func(right, wrong int, worth, lead float64) {
-		by := worth / (1 + math.Exp(lead))
-		pull[right] += by
-		pull[wrong] -= by
+	o.pairs(scores, func(right, wrong int, weight, lead float64) {
+		by := weight / (1 + math.Exp(lead))
+		lambda[right] += by
+		lambda[wrong] -= by
 	})
-	for i, by := range pull {
-		for f := range slope {
-			slope[f] += by * float64(o.features[i][f])
+	for i, by := range lambda {
+		for f := range gradient {
+			gradient[f] += by * float64(o.features[i][f])
 		}
 	}
 }
 
 // pairs calls f for each pair of a right and a wrong one, unless the right one
-// leads by far, with what it is worth to swap their places, and the lead.
-func (o *ordering) pairs(scores []float64, f func(right, wrong int, worth, lead float64)) {
+// leads by far, with the weight of a swap of the two, and the lead.
+func (o *ordering) pairs(scores []float64, f func(right, wrong int, weight, lead float64)) {
 	const far = 8
 	right := 0
-	order, place := make([]int, len(scores)), make([]int, len(scores))
+	order, position := make([]int, len(scores)), make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 		if o.gold[i] {
@@ -150,7 +150,7 @@ func (o *ordering) pairs(scores []float64, f func(right, wrong int, worth, lead 
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	for p, i := range order {
-		place[i] = p + 1
+		position[i] = p + 1
 	}
 	for i := range scores {
 		for k := range scores {
@@ -158,19 +158,19 @@ func (o *ordering) pairs(scores []float64, f func(right, wrong int, worth, lead 
 				continue
 			}
 			if lead := scores[i] - scores[k]; lead <= far {
-				f(i, k, math.Abs(value(place[i])-value(place[k]))/float64(right), lead)
+				f(i, k, math.Abs(value(position[i])-value(position[k]))/float64(right), lead)
 			}
 		}
 	}
 }
 
-// value is what it is worth to be right at a place, counted from one.
-func value(place int) float64 {
-	v := 1/float64(place) + 0.5/math.Log2(1+float64(place))
-	if place <= 5 {
+// value is what a right answer at a position counts, from one.
+func value(position int) float64 {
+	v := 1/float64(position) + 0.5/math.Log2(1+float64(position))
+	if position <= 5 {
 		v += 0.5
 	}
-	if place <= 10 {
+	if position <= 10 {
 		v += 0.1
 	}
 	return v

@@ -60,7 +60,7 @@ func TestThin(t *testing.T) {
 }
 
 // TestBoost: trees find what no weight can say, that one feature counts only
-// where another one is low, and they find it anew in questions that they have not
+// where another one is low, and they find it again in questions that they have not
 // seen.
 func TestBoost(t *testing.T) {
 	const main, other = 3, 4

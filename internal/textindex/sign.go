@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// The signature of a block of text is a set of the hashes of its runs of four
-// bytes, and of those of six bytes of a word, as a bitmap: a text whose own runs
-// are not all in it is not in the block. Letter case doesn't count. Runs of four
-// in which one byte stands between two words don't count: they are many, and most
-// text that has one has runs at the ends of these words, too. Nor do those that
-// reach from one line into the next. The bitmap is as large as the number of
-// different runs asks for, a power of two.
+// The signature of a block of text is an n-gram Bloom filter with one hash
+// function: the hashes of its 4-grams, and of the 6-grams of words, as a bitmap.
+// A text whose n-grams are not all in it is not in the block. Letter case doesn't
+// count. 4-grams in which one byte stands between two words don't count: they are
+// many, and most text that has one has n-grams at the ends of these words, too.
+// Nor do those that reach from one line into the next. The size of the bitmap, a
+// power of two, goes by the number of different n-grams.
 const (
 	minBits = 9 // log₂ of the sizes
 	maxBits = 16
@@ -23,13 +23,13 @@ const (
 	blockSize = 64 << 10
 )
 
-// most is how many different runs there may be for a bit. More make the index
-// smaller and more files be read in vain. The largest bitmap is for lists of
-// checksums and the like: they get it when there are so many for each bit of the
-// next smaller one that it would say next to nothing.
+// The load of a filter is how many different n-grams it has for a bit. A larger
+// one makes the index smaller and more files be read in vain. The largest bitmap
+// is for lists of checksums and the like: they get it where the load of the next
+// smaller one would be so large that it says next to nothing.
 const (
-	most         = 0.62
-	maxBelowLast = 1.4
+	maxLoad          = 0.62
+	maxLoadBelowLast = 1.4
 )
 
 // caseBit makes a letter lower case, and other bytes something that is the same
@@ -55,7 +55,7 @@ const (
 	last4, last6              = 0xca6b, 0x27d5
 )
 
-// between has a bit for each pattern of the bytes of words in a run of four that
+// between has a bit for each pattern of the bytes of words in a 4-gram that
 // has one other byte between two words.
 const between uint16 = 1<<0b1011 | 1<<0b1101
 
@@ -71,7 +71,7 @@ func hash6(state, b45 uint16) uint16 {
 	return state ^ state>>8
 }
 
-// hashesOf returns the hashes of the runs of a text that count. What counts
+// hashesOf returns the hashes of the n-grams of a text that count. What counts
 // is the same wherever the text stands.
 func hashesOf(text []byte) (hashes []uint16) {
 	last := uint64(0)          // six bytes, the newest one highest
@@ -141,11 +141,11 @@ func (s *signer) block(data []byte) {
 	log2 := min(max(bits.Len(uint(len(data))), minBits), maxBits-1)
 	from := len(s.bits)
 	different := s.fill(data, log2)
-	if log2 == maxBits-1 && different > maxBelowLast*float64(int(1)<<log2) {
+	if log2 == maxBits-1 && different > maxLoadBelowLast*float64(int(1)<<log2) {
 		s.bits, log2 = s.bits[:from], maxBits
 		s.fill(data, log2)
 	}
-	for log2 > minBits && different <= most*float64(int(1)<<(log2-1)) {
+	for log2 > minBits && different <= maxLoad*float64(int(1)<<(log2-1)) {
 		half := s.bits[from : from+1<<log2/128]
 		for i, w := range s.bits[from+len(half):] {
 			half[i] |= w
@@ -156,12 +156,12 @@ func (s *signer) block(data []byte) {
 	s.log2 = append(s.log2, uint8(log2))
 }
 
-// fill appends a bitmap of a block and returns how many different runs are in
-// the block, about.
+// fill appends a bitmap of a block and returns about how many different n-grams
+// are in the block.
 func (s *signer) fill(data []byte, log2 int) float64 {
 	seen := s.seen[:1<<log2]
 	clear(seen)
-	seen[0] = 1 // marking is faster when it has a place for runs that don't count
+	seen[0] = 1 // marking is faster when it has a bit for n-grams that don't count
 	s.mark(data, uint16(1<<log2-1))
 	from := len(s.bits)
 	s.bits = slices.Grow(s.bits, len(seen)/64)[:from+len(seen)/64]
@@ -177,7 +177,7 @@ func (s *signer) fill(data []byte, log2 int) float64 {
 	return -size * math.Log1p(-float64(count)/size) // some share a bit
 }
 
-// markGeneric marks the hashes of data, and 0 for runs that don't count. It has
+// markGeneric marks the hashes of data, and 0 for n-grams that don't count. It has
 // few branches, as text gives the processor no way to foresee them, and takes
 // half the time of hashesOf.
 func (s *signer) markGeneric(data []byte, mask uint16) {

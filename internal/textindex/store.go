@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// store holds the signatures, those of one size together. Most are kept by
-// rows: a row has one bit of each of slabColumns signatures, so that a look-up
+// store holds the signatures, those of one size together, as a bit-sliced
+// signature file: a row has one bit of each of slabColumns signatures, so that a look-up
 // reads a few rows instead of all signatures.
 type store struct {
 	classes [maxBits - minBits + 1]class
@@ -177,7 +177,7 @@ func (s *store) bytes() int {
 }
 
 // clauses are what a text must have: of each clause one alternative, of that
-// all runs.
+// all n-grams.
 type clauses [][]alternative
 
 type alternative []uint16
