@@ -213,7 +213,7 @@ func (s *Store) resume() {
 	}
 }
 
-// endDoubt decides about an interrupted batch before a person decides anew.
+// endDoubt decides about an interrupted batch before a person decides again.
 func (s *Store) endDoubt(ctx context.Context) error {
 	if !s.inDoubt() {
 		return nil

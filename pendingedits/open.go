@@ -58,7 +58,7 @@ func (s *Store) Close() error {
 	return s.log.close()
 }
 
-// BaseChanged says that the base's text of these files is another now. Their
+// BaseChanged says that the base's text of these files changed. Their
 // hunks move, come into conflict, or are done.
 func (s *Store) BaseChanged(names ...string) {
 	s.resume()

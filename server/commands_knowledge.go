@@ -11,7 +11,7 @@ var errKnowledge = errors.New("the project index is not available: no folder is 
 type Knowledge interface {
 	// Status says how far it is, and starts it if that has not been done.
 	Status() (KnowledgeStatus, error)
-	// Rebuild begins it anew, in the background.
+	// Rebuild begins it again, in the background.
 	Rebuild() error
 }
 

@@ -92,7 +92,7 @@ type Core struct {
 	// nil means that there is none.
 	Audit func() (any, error)
 
-	// Configure loads the settings anew, later layers over earlier ones, and
+	// Configure loads the settings again, later layers over earlier ones, and
 	// returns what is wrong with them, in words for the user.
 	Configure func(layers ...json.RawMessage) []string
 

@@ -63,7 +63,7 @@ func TestConversions(t *testing.T) {
 			if d, err := h.Diff(ctx, s.ID); err != nil || len(d.Files) > 0 {
 				t.Errorf("diff: %+v %v", d, err)
 			}
-			// A file that was only written anew is no change; one that was changed is one.
+			// A file that was only written again is no change; one that was changed is one.
 			data, err := os.ReadFile(w.Path("same"))
 			if err != nil {
 				t.Fatal(err)
@@ -79,7 +79,7 @@ func TestConversions(t *testing.T) {
 				}
 			}
 			if d, err := h.Diff(ctx, s.ID); err != nil || len(d.Files) > 0 {
-				t.Errorf("diff of files that were written anew: %+v %v", d, err)
+				t.Errorf("diff of files that were written again: %+v %v", d, err)
 			}
 			if err := os.WriteFile(w.Path("same"), append(data, "more\n"...), 0o644); err != nil {
 				t.Fatal(err)

@@ -306,7 +306,7 @@ func TestSweepOfACopy(t *testing.T) {
 }
 
 // TestTwoServers: managers on one repository make and discard shadows at the
-// same time, some of the same name, and start anew all the while.
+// same time, some of the same name, and start again all the while.
 func TestTwoServers(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("first", "a", "1\n", "b/c", "2\n", "b/d", "3\n")

@@ -354,7 +354,7 @@ func TestLazyTwin(t *testing.T) {
 			if w.lazy = w.view("lazy"); reflect.TypeOf(w.lazy) != reflect.TypeOf(w.full) {
 				t.Errorf("the view is still a %T", w.lazy)
 			}
-			w.same("seen anew")
+			w.same("seen again")
 		})
 	}
 }

@@ -46,7 +46,7 @@ func TestDiscardedMeanwhile(t *testing.T) {
 	slow.Test(t)
 	for _, point := range []string{"changes.found", "changes.known", "nowhere"} {
 		for _, what := range []string{"diff", "merge", "list"} {
-			for _, then := range []string{"discard", "discard and make anew"} {
+			for _, then := range []string{"discard", "discard and make again"} {
 				if point == "nowhere" && then != "discard" {
 					continue // it is the control
 				}

@@ -16,7 +16,7 @@ func Markdown(list []*Tool) string {
 		byCategory[t.Category] = append(byCategory[t.Category], t)
 	}
 	var b strings.Builder
-	b.WriteString("# Tools\n\nMade from the definitions of the tools; a test keeps it true and writes it anew with `-update`.\n\n" +
+	b.WriteString("# Tools\n\nMade from the definitions of the tools; a test keeps it true and rewrites it with `-update`.\n\n" +
 		"*read* changes nothing, *edit* changes files of the workspace, *exec* changes anything else. What is *listed* is in every list for a model;\n" +
 		"the other tools are found by `tool_search`; agents over MCP are shown all of them (see [protocol.md](protocol.md)).\n\n" +
 		"The table *result* has the fields of `structured` in the result of a call. Any result may lack `structured`: most failures do, and so does one whose\n" +

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "update testdata")
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
@@ -27,7 +27,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-update writes it anew) -want +got:\n%s", path, d)
+		t.Errorf("%s (-update rewrites it) -want +got:\n%s", path, d)
 	}
 }
 

@@ -15,7 +15,7 @@ func main() {
 	set := flag.String("set", "", "run the query sets (*.jsonl) of this directory")
 	repos := flag.String("repos", "", "where the repositories of the sets are; by default repos in the directory of the sets")
 	baselines := flag.Bool("baselines", true, "run the simpler rankings too")
-	cache := flag.String("cache", "", "learn anew: where the indexes of the sets are kept between runs")
+	cache := flag.String("cache", "", "learn again: where the indexes of the sets are kept between runs")
 	learned := flag.String("learned", "", "the file that is to have what was learned")
 	held := flag.Bool("held", true, "learn from some repositories for others, too, to see what can be hoped for")
 	rounds := flag.Int("rounds", 0, "how long to search for the weights of the words, too")

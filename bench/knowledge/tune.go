@@ -25,7 +25,7 @@ const (
 	fileTrees = 80
 )
 
-// tune learns judges anew and prints how good they are: over everything, and,
+// tune learns judges again and prints how good they are: over everything, and,
 // with held, over repositories that they were not learned from, a part of them
 // at a time, which is what can be hoped for elsewhere. What all of it leads to is
 // written to a file if one is named. rounds is how long it searches for the

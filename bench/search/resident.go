@@ -88,7 +88,7 @@ func measureResident(ctx context.Context, dir, rg, tmp string, rounds int, disk 
 
 const absent = "zqxjkvwzz"
 
-// build makes the index anew.
+// build makes the index again.
 func (r *resident) build() (stop func(), err error) {
 	w := sync.OnceValue(func() *watch.Watcher { return watch.New(r.disk) })
 	r.index = textindex.New(r.disk, func() *watch.Feed { return w().Subscribe() }, textindex.Options{})

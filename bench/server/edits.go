@@ -192,7 +192,7 @@ func listThousand(ctx context.Context, r *row) error {
 	return s.stop()
 }
 
-// bareLoop writes a thousand small files anew, each synced and renamed.
+// bareLoop writes a thousand small files again, each synced and renamed.
 func bareLoop() (took time.Duration, err error) {
 	dir, err := os.MkdirTemp("", "sidecar-bench-")
 	if err != nil {

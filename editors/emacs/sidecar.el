@@ -202,7 +202,7 @@ Without one there, only go to the next: nothing is decided unseen."
     (sidecar--review "reject" (sidecar--reason arg))))
 
 (defun sidecar-undo ()
-  "Take back the last accept; once more: make it again."
+  "Undo the last accept; called again, redo it."
   (interactive)
   (sidecar--review "undo" nil))
 

@@ -26,7 +26,7 @@ func runCLI(t *testing.T, stdin string, args ...string) (stdout, stderr string, 
 }
 
 // home keeps the settings of whoever runs the tests out of them. What has been
-// compiled is kept, because compiling the grammars anew takes minutes.
+// compiled is kept, because compiling the grammars again takes minutes.
 func home(t *testing.T) {
 	if dir, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
 		t.Setenv("GOCACHE", filepath.Join(dir, "go-build"))

@@ -166,7 +166,7 @@ func TestMCPServers(t *testing.T) {
 	if res := r.call("mcp_theirs_write", object{"path": "inside"}); !strings.Contains(res.Content, "written") {
 		t.Errorf("control: %+v", res)
 	}
-	// A hint to be harmful is heeded, in a mode that asks about nothing else.
+	// A hint to be harmful counts, in a mode that asks about nothing else.
 	r.mode("autonomous")
 	r.Choose("Deny")
 	if res := r.call("mcp_theirs_drop", object{}); res.OK {

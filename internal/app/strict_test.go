@@ -166,7 +166,7 @@ func TestBudgetSetting(t *testing.T) {
 	}
 	command[object](r, "sidecar.session.close", object{"session": "default"})
 	if got := calls("default"); got != 2 {
-		t.Errorf("the default session anew: %d calls", got)
+		t.Errorf("the default session again: %d calls", got)
 	}
 
 	home(t)

@@ -101,7 +101,7 @@ func TestTampering(t *testing.T) {
 		moved := slices.Clone(lines)
 		moved[i], moved[i+1] = moved[i+1], moved[i]
 		caught(fmt.Sprintf("line %d moved", i+1), []byte(strings.Join(moved, "")))
-		// Written anew with a hash of its own, which only the next line knows better.
+		// Written again with a hash of its own, which only the next line knows better.
 		r, ok := decode([]byte(strings.TrimSuffix(lines[i], "\n")))
 		if !ok {
 			t.Fatalf("line %d: %s", i+1, lines[i])

@@ -57,7 +57,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "knowledge":
 		f.IntVar(&c.max, "max", 10, "with search: most hits, up to 50")
 	case "review":
-		f.StringVar(&c.reason, "reason", "", "with reject: what the agent is told")
+		f.StringVar(&c.reason, "reason", "", "with reject: the reason for the agent")
 	}
 	return f
 }

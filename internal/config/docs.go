@@ -57,9 +57,9 @@ var setBy = map[Scope]string{
 }
 
 var mayDo = map[ProjectMay]string{
-	Never:   "is not heeded",
+	Never:   "is ignored",
 	Tighten: "can only make it stricter",
-	Any:     "is heeded",
+	Any:     "applies",
 }
 
 var examples = map[Type]string{

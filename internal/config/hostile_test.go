@@ -46,7 +46,7 @@ func unbounded(row *Setting) bool {
 
 // TestProjectMayNot: whatever a project that is not trusted says, no setting of
 // the table becomes looser by it, and none that is the user's own changes. The
-// same words are heeded where they may be said.
+// same words apply where they may be said.
 func TestProjectMayNot(t *testing.T) {
 	tried, held, controls := 0, 0, 0
 	none, _ := Load()
@@ -91,19 +91,19 @@ func TestProjectMayNot(t *testing.T) {
 		if row.Scope == ScopeProject {
 			control = Source{Origin: Project, Data: doc, Trusted: true}
 		}
-		heeded, problems := Load(base, control)
+		applied, problems := Load(base, control)
 		if row.Type == Boolean && row.tighten != nil {
-			if value(heeded, row.Key) == true {
+			if value(applied, row.Key) == true {
 				controls++
 				continue
 			}
 		}
-		if unbounded(row) && value(heeded, row.Key) == 0 {
+		if unbounded(row) && value(applied, row.Key) == 0 {
 			controls++
 			continue
 		}
-		if fmt.Sprint(value(none, row.Key)) == fmt.Sprint(value(heeded, row.Key)) || len(problems) > 0 {
-			t.Errorf("control: %s: %s is not heeded: %v", row.Key, doc, problems)
+		if fmt.Sprint(value(none, row.Key)) == fmt.Sprint(value(applied, row.Key)) || len(problems) > 0 {
+			t.Errorf("control: %s: %s does not apply: %v", row.Key, doc, problems)
 			continue
 		}
 		controls++

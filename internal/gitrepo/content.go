@@ -177,7 +177,7 @@ func (r *Repo) moduleDiffers(ctx context.Context, e index.RawEntry, conf gitconf
 }
 
 // moduleSettings says which setting tells git to pass over some of what
-// changes in submodules; those settings are not heeded here.
+// changes in submodules; those settings are ignored here.
 func (r *Repo) moduleSettings(conf gitconfig.Values) string {
 	for key := range conf {
 		if key == "diff.ignoresubmodules" || strings.HasPrefix(key, "submodule.") && strings.HasSuffix(key, ".ignore") {

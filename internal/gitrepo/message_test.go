@@ -39,7 +39,7 @@ func TestTrailers(t *testing.T) {
 			}
 			got := withModels(message, models)
 			want := interpretTrailers(t, strings.TrimRight(message, "\n")+"\n", args...)
-			// git writes the trailers that are there anew, and takes comments out.
+			// git writes the trailers that are there again, and takes comments out.
 			if g, w := interpretTrailers(t, got, "--parse"), interpretTrailers(t, want, "--parse"); g != w {
 				t.Errorf("%q with %q\n got %q\nwant %q", message, models, g, w)
 			}

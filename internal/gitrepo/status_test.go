@@ -23,7 +23,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// gitStatus is what git says, without writing the index anew.
+// gitStatus is what git says, without writing the index again.
 func gitStatus(r *gittest.Repo, untracked string) string {
 	return r.Git("--no-optional-locks", "status", "--porcelain=v1", "-z", "--branch", "--untracked-files="+untracked)
 }

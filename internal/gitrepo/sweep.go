@@ -42,7 +42,7 @@ type sweep struct {
 	workers []*sweeper
 }
 
-// sweepConfig are the settings that a sweep heeds.
+// sweepConfig are the settings that a sweep goes by.
 type sweepConfig struct {
 	fileMode bool // the bit for executable files means something
 	sparse   bool // files that are left out may be there nevertheless

@@ -88,7 +88,7 @@ func TestPastIsBounded(t *testing.T) {
 }
 
 // TestPastIsKept: a later run reads no more than what is new, and what it does
-// not know for its own is read anew.
+// not know for its own is read again.
 func TestPastIsKept(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("everything", "a", "1\n")

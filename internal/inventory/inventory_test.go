@@ -118,7 +118,7 @@ func (t *Tree) nodes() func(func(*node) bool) {
 	}
 }
 
-// TestForgedTime: a directory whose time was set back is listed anew, and so is
+// TestForgedTime: a directory whose time was set back is listed again, and so is
 // one that has just changed.
 func TestForgedTime(t *testing.T) {
 	dir := t.TempDir()

@@ -181,7 +181,7 @@ func pull(ctx context.Context, s *server, uri string) (func(context.Context) ([]
 type pushes struct {
 	seq  int             // of them all
 	last map[string]push // by URI
-	more chan struct{}   // closed, and made anew, when one comes
+	more chan struct{}   // closed, and made again, when one comes
 }
 
 type push struct {

@@ -88,7 +88,7 @@ type Verdict struct {
 	Reason  string // a sentence without a full stop, for people and models
 
 	// Remember reports, for Ask, that the answer may hold for the session:
-	// AllowedBefore will then be heeded.
+	// AllowedBefore will then count.
 	Remember bool
 }
 

@@ -287,7 +287,7 @@ func broken(f Facts, v Verdict) string {
 	case v.Outcome == Ask && v.Remember:
 		f.AllowedBefore = true
 		if Decide(f).Outcome != Allow {
-			return "the answer for the session is not heeded"
+			return "the answer for the session does not count"
 		}
 	case v.Outcome == Allow && f.Unconfined != "" && !f.Queued && writes && f.Access != "edit" && v.By == ByMode:
 		return "a mode lets something run that is not confined"

@@ -36,8 +36,8 @@ func put(t *testing.T, name, text string) {
 	}
 }
 
-// anew replaces a file as git and many editors do.
-func anew(t *testing.T, name string) {
+// replaceFile replaces a file as git and many editors do.
+func replaceFile(t *testing.T, name string) {
 	t.Helper()
 	put(t, name+".lock", "new\n")
 	if err := os.Rename(name+".lock", name); err != nil {
@@ -54,10 +54,10 @@ func TestMaskLost(t *testing.T) {
 		lost bool
 		do   func(t *testing.T, root string)
 	}{
-		{".git/config", true, func(t *testing.T, root string) { anew(t, filepath.Join(root, ".git/config")) }},
-		{".mcp.json", true, func(t *testing.T, root string) { anew(t, filepath.Join(root, ".mcp.json")) }},
-		{"sub/.env", true, func(t *testing.T, root string) { anew(t, filepath.Join(root, "sub/.env")) }},
-		{"key #1\\2.pem", true, func(t *testing.T, root string) { anew(t, filepath.Join(root, "key #1\\2.pem")) }},
+		{".git/config", true, func(t *testing.T, root string) { replaceFile(t, filepath.Join(root, ".git/config")) }},
+		{".mcp.json", true, func(t *testing.T, root string) { replaceFile(t, filepath.Join(root, ".mcp.json")) }},
+		{"sub/.env", true, func(t *testing.T, root string) { replaceFile(t, filepath.Join(root, "sub/.env")) }},
+		{"key #1\\2.pem", true, func(t *testing.T, root string) { replaceFile(t, filepath.Join(root, "key #1\\2.pem")) }},
 		{".vscode", true, func(t *testing.T, root string) {
 			if err := os.Remove(filepath.Join(root, ".vscode")); err != nil {
 				t.Fatal(err)
@@ -69,11 +69,11 @@ func TestMaskLost(t *testing.T) {
 			}
 		}},
 		{"file", false, func(t *testing.T, root string) {
-			anew(t, filepath.Join(root, "file"))
-			anew(t, filepath.Join(root, ".git/HEAD"))
+			replaceFile(t, filepath.Join(root, "file"))
+			replaceFile(t, filepath.Join(root, ".git/HEAD"))
 			put(t, filepath.Join(root, ".mcp.json"), "in place\n")
 			put(t, filepath.Join(root, ".vscode/settings.json"), "{}\n")
-			anew(t, filepath.Join(root, ".vscode/settings.json"))
+			replaceFile(t, filepath.Join(root, ".vscode/settings.json"))
 			if err := os.Rename(filepath.Join(root, "sub"), filepath.Join(root, "moved")); err != nil {
 				t.Fatal(err)
 			}

@@ -208,7 +208,7 @@ func (s *Sandbox) trials(ctx context.Context, level Level, which string) (_ []Tr
 		}
 		var list []outcome
 		if err := json.Unmarshal(out, &list); err != nil {
-			return nil, fmt.Errorf("what was tried is not told: %w", err)
+			return nil, fmt.Errorf("the probe gave no result: %w", err)
 		}
 		met := map[string]string{}
 		for _, o := range list {

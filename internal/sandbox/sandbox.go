@@ -64,7 +64,7 @@ type Status struct {
 // Options are what a Sandbox is made of.
 type Options struct {
 	Bwrap    string // the program; "" looks for it
-	CacheDir string // where what was found out is kept until the next boot; "" finds out anew
+	CacheDir string // where what was found out is kept until the next boot; "" finds out again
 }
 
 // Sandbox starts confined commands. It may be used by many goroutines.

@@ -172,7 +172,7 @@ func TestDefault(t *testing.T) {
 	}
 	fresh, err := st.Get("")
 	if err != nil || fresh == s || fresh.Mode() != "cautious" || fresh.Remembered("key") {
-		t.Errorf("after closing, the default session does not begin anew: %+v, %v", fresh, err)
+		t.Errorf("after closing, the default session does not begin again: %+v, %v", fresh, err)
 	}
 }
 
@@ -274,8 +274,8 @@ func TestBudgetOfTheSettings(t *testing.T) {
 	if err := st.Close(""); err != nil {
 		t.Fatal(err)
 	}
-	if anew, _ := st.Get(""); used(anew, 3, 0) {
-		t.Error("the default session does not begin anew")
+	if again, _ := st.Get(""); used(again, 3, 0) {
+		t.Error("the default session does not begin again")
 	}
 }
 

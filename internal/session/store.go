@@ -138,7 +138,7 @@ func (st *Store) Get(id string) (*Session, error) {
 	return s, nil
 }
 
-// Close closes a session; "" is the default session, which begins anew. It
+// Close closes a session; "" is the default session, which begins again. It
 // fails with ErrUnknown.
 func (st *Store) Close(id string) error {
 	if id == "" {

@@ -193,7 +193,7 @@ func (x *Index) relinked(names []string) (found bool) {
 	return found
 }
 
-// rewalk lists what is at or below dir anew. Of files that have another stamp
+// rewalk lists what is at or below dir again. Of files that have another stamp
 // nothing is known any more: the directory may be another one than it was.
 func (x *Index) rewalk(ctx context.Context, dir string) error {
 	kind, ok := x.disk.Walked(dir)

@@ -142,7 +142,7 @@ func (x *instance) missed() {
 	x.reach()
 }
 
-// loses makes everything be watched anew before the next batch. w.mu is held.
+// loses makes everything be watched again before the next batch. w.mu is held.
 func (x *instance) loses() {
 	x.lost = true
 	x.w.lost++
@@ -323,7 +323,7 @@ func (x *instance) removeAll(which func(path, name string) bool) {
 
 // unwatch ends one watch, which may have ended already. fsnotify loses account
 // of one whose directory was exchanged for another that is watched, and panics
-// at the nil it finds then; so all is watched anew. w.mu is held.
+// at the nil it finds then; so all is watched again. w.mu is held.
 func (x *instance) unwatch(p string) {
 	defer func() {
 		if recover() != nil {

@@ -185,7 +185,7 @@ func (w *Watcher) sync(ctx context.Context) error {
 	return w.restartLost(x)
 }
 
-// restartLost watches everything anew when x has lost events: directories may
+// restartLost watches everything again when x has lost events: directories may
 // have been moved or made meanwhile.
 func (w *Watcher) restartLost(x *instance) error {
 	w.mu.Lock()

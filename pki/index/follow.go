@@ -80,7 +80,7 @@ func (x *Index) changes(ctx context.Context) bool {
 	return true
 }
 
-// update looks at one name anew. It reports whether the file was seen to have
+// update looks at one name again. It reports whether the file was seen to have
 // further names, and was not known to.
 func (x *Index) update(name string) (relinked bool) {
 	info, err := x.o.Files.Stat(name)

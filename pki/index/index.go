@@ -208,7 +208,7 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// Rebuild forgets everything and begins anew, in the background.
+// Rebuild forgets everything and begins again, in the background.
 func (x *Index) Rebuild() {
 	x.Start()
 	<-x.Ready()

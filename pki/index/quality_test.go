@@ -26,7 +26,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )
 
-var update = flag.Bool("update", false, "write the golden file anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 // TestQuality keeps how well the index answers questions about the Go
 // distribution's own source, so that a change of the ranking shows its price.

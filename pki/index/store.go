@@ -114,7 +114,7 @@ func (s *Store) write(parts []stored) error {
 	return s.replace(storeName, func(f *os.File) error { return writeTo(f, parts) })
 }
 
-// replace writes a file of the directory anew. A crash leaves the old one or the
+// replace writes a file of the directory again. A crash leaves the old one or the
 // new one.
 func (s *Store) replace(name string, write func(*os.File) error) error {
 	root, err := s.Open(true)

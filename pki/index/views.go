@@ -64,7 +64,7 @@ func (c *viewCache) over(x *Index, view workspace.Files) map[string]*segment.Seg
 			continue
 		}
 		// Two sessions may see two texts under one name: then the later one's
-		// is made anew.
+		// is made again.
 		m := c.made[name]
 		if m.seg == nil || m.hash != hash {
 			m = made{hash: hash, seg: x.build(name, data, int64(len(data)))}

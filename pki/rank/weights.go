@@ -49,7 +49,7 @@ type Weights struct {
 // Default are the weights that did best over questions, issues and commit
 // messages whose answers are known. Those of words were climbed to one by one;
 // Unit and File are learned, and make bench-knowledge with CACHE learns them
-// anew.
+// again.
 func Default() Weights {
 	return Weights{
 		Name: 6.5, Owner: 5, Header: 1.56, Doc: 0.9, Body: 1.3, Whole: 1.5,

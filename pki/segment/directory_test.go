@@ -75,7 +75,7 @@ func TestDirectory(t *testing.T) {
 			t.Errorf("%s: two segments have one bit", c.what)
 		}
 		if d.With(now) != d {
-			t.Errorf("%s: made anew though nothing has changed", c.what)
+			t.Errorf("%s: made again though nothing has changed", c.what)
 		}
 		check(c.what, d, now)
 	}

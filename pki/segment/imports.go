@@ -55,7 +55,7 @@ func (m *modules) number(path string) uint32 {
 	return id
 }
 
-// finish writes the paths into a segment, and begins anew.
+// finish writes the paths into a segment, and begins again.
 func (m *modules) finish(s *Segment) {
 	s.modules = strings.Join(m.list, "")
 	s.moduleEnds = make([]uint32, len(m.list))

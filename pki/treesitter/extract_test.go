@@ -15,7 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 // outline is what golden files hold: place, kind, qualified name, signature, comment.
 func outline(symbols []pki.Symbol) string {

@@ -43,7 +43,7 @@ func goPackageName(name string) string {
 	return base[strings.LastIndexByte(base, '-')+1:]
 }
 
-// isBasic: a name that hardly anybody declares anew, and everybody uses.
+// isBasic: a name that hardly anybody declares again, and everybody uses.
 func isBasic(name string) bool {
 	switch name {
 	case "nil", "true", "false", "iota", "string", "int", "bool", "error", "byte", "any", "int64", "uint64", "int32", "uint32",

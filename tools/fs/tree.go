@@ -85,9 +85,9 @@ func (t *tree) create(name string) (*node, error) {
 			return nil, tools.Errorf(tools.AlreadyExists, "%s: an earlier part of the patch makes it already", name)
 		}
 		if n.moved {
-			return nil, tools.Errorf(tools.InvalidArguments, "%s is moved away and made anew in one patch; use two patches", name)
+			return nil, tools.Errorf(tools.InvalidArguments, "%s is moved away and created in one patch; use two patches", name)
 		}
-		return n, nil // deleted above: made anew it is a modification
+		return n, nil // deleted above: made again it is a modification
 	}
 	if err := vacant(t.c, name); err != nil {
 		return nil, err

@@ -182,7 +182,7 @@ func (in *referencesArgs) result(r *references.Result, lead string) tools.Result
 	data.Definitions, data.Total.Definitions = section("definitions", "definition", r.Definitions, maxDefinitions)
 	data.Importers, data.Total.Importers = section("importers", "import", r.Imports, maxImporters)
 	data.Usages, data.Total.Usages = section("usages", "usage", sure, maxUsages)
-	title := "usages by name: whose member it is could not be told"
+	title := "usages by name: whose member it is is unknown"
 	if len(r.ByName) > 0 {
 		title = "usages by name: scopes are not followed in " + strings.Join(r.ByName, ", ")
 	}

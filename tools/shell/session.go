@@ -154,7 +154,7 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 	}
 	if home, err := sh.home(); err == nil {
 		if dir := path.Join(stateDir, sh.session); c.keep && home.MkdirAll(dir, 0o700) == nil { // without it nothing is kept
-			// What is written anew has the mode that a new file gets.
+			// What is written again has the mode that a new file gets.
 			_, _ = home.Remove(path.Join(dir, newState)), home.Remove(path.Join(dir, endDir))
 		}
 		home.Close()

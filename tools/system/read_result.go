@@ -39,7 +39,7 @@ type pageInfo struct {
 }
 
 func readResult(pager Pager) *tools.Tool {
-	d := tools.Def{Name: "read_result", Title: "Read on in a result", Example: `{"cursor": "c4f1"}`, Description: readResultText, Category: "system", Core: true, Output: pageInfo{}}
+	d := tools.Def{Name: "read_result", Title: "Next page of a result", Example: `{"cursor": "c4f1"}`, Description: readResultText, Category: "system", Core: true, Output: pageInfo{}}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in readResultIn) (tools.Result, error) {
 		p, err := pager.Page(in.Cursor, c.Most)
 		if err != nil {

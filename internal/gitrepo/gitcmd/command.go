@@ -120,7 +120,7 @@ func (c *Invocation) line(trusted bool) (operation, []string, error) {
 	return op, append(args, c.Paths...), nil
 }
 
-// binary finds the git command and sees that it is new enough to heed what
+// binary finds the git command and sees that it is new enough to obey what
 // keeps it in bounds.
 func (g *Git) binary(ctx context.Context) (string, error) {
 	if g.bin == NoGit {

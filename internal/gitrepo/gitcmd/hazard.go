@@ -14,13 +14,13 @@ import (
 
 // besides are settings that make git, or a program that goes with it, run what
 // they name, and that need no replacement where git is run by us: no operation
-// of ours heeds them, or fixed says what holds.
+// of ours obeys them, or fixed says what holds.
 var besides = []string{"core.fsmonitor", "core.hookspath", "include.path", "includeif.*.path", "credential.helper", "credential.*.helper",
 	"protocol.allow", "protocol.*.allow", "remote.*.vcs", "instaweb.*", "lfs.*.path", "lfs.*.args", "lfs.*.clean", "lfs.*.smudge", "lfs.standalonetransferagent",
 	"lfs.*.standalonetransferagent"}
 
 // Hazard says what in a git directory would make a git command in its working
-// tree run a program or heed files elsewhere, in words; "" is nothing. It
+// tree run a program or obey files elsewhere, in words; "" is nothing. It
 // reads the directory as the user's git would, but not what settings include:
 // that they do is a hazard. within is the directory that it may name places in.
 func Hazard(gitDir, within string) string {

@@ -32,7 +32,7 @@ type runner struct {
 	files map[string]gitfile.Stamp // what list was read from; nil: it must be read again
 }
 
-// Settings returns the configuration as git sees it. It is read anew when one
+// Settings returns the configuration as git sees it. It is read again when one
 // of its files has changed.
 func (g *Git) Settings(ctx context.Context) (Settings, error) {
 	bin, err := g.binary(ctx)

@@ -21,7 +21,7 @@ type Setting struct {
 // ReadFile reads one file of settings, without those that it includes. A
 // file that isn't there is empty. go-git's reader takes less than git does
 // ([a.b], a setting beside its section, a setting without a value), and what
-// is refused here and heeded there would hide where a working tree is.
+// is refused here and obeyed there would hide where a working tree is.
 func ReadFile(file string) ([]Setting, error) {
 	data, err := gitfile.ReadSmall(file, MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {

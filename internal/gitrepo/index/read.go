@@ -173,7 +173,7 @@ func readRaw(path string) (*Raw, error) {
 
 // bad says what is wrong with an index, and what helps.
 func bad(format string, args ...any) error {
-	return fmt.Errorf("%w: %s; git can make it anew (move it away and run git reset)", gitfile.ErrCorrupt, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s; git can rebuild it (move it away and run git reset)", gitfile.ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
 // parse checks the whole of an index and finds its entries.

@@ -59,7 +59,7 @@ type ScanOptions struct {
 	// or later is read, because its stat data can't tell. Zero trusts them all.
 	Racy int64 // seconds since 1970
 
-	// Whole heeds no ignore rules and reports a directory in which the index has
+	// Whole applies no ignore rules and reports a directory in which the index has
 	// nothing as one, with the mode of a directory, repositories and submodules
 	// too; and a file that the index leaves out.
 	Whole bool

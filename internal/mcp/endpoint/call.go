@@ -181,7 +181,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("unavailable: %s ended while this call was on its way, so it is not known whether it took effect. Look at the files before you do it again; the next call is served anew.", e.Who)
+	return fmt.Sprintf("unavailable: %s ended while this call was on its way, so it is not known whether it took effect. Look at the files before you do it again; the next call is served again.", e.Who)
 }
 
 // failure is a result that tells the model what went wrong.

@@ -246,7 +246,7 @@ func (e *endpoint) watch(b Backend) {
 	}
 }
 
-// changed tells the agent to list the tools anew. The SDK does so when its own
+// changed tells the agent to list the tools again. The SDK does so when its own
 // set changes, so the one tool in it is put in again.
 func (e *endpoint) changed() { e.server.AddTool(e.callAny(), e.call) }
 

@@ -177,7 +177,7 @@ func New(o Options) *Manager {
 	return m
 }
 
-// Reload reads the configuration anew: servers that are new are started, those
+// Reload reads the configuration again: servers that are new are started, those
 // that are gone or others now are ended; one that was given up stays so. It
 // waits for no server to start.
 func (m *Manager) Reload() {
@@ -259,7 +259,7 @@ func (m *Manager) find(name string) (*server, error) {
 	return s, nil
 }
 
-// Reconnect ends a server and starts it anew, as it is configured now. It
+// Reconnect restarts a server, as it is configured now. It
 // waits until that has worked or not.
 func (m *Manager) Reconnect(ctx context.Context, name string) (Status, error) {
 	m.Reload()
@@ -277,7 +277,7 @@ func (m *Manager) Reconnect(ctx context.Context, name string) (Status, error) {
 
 // Trust notes that the user trusts a server as it is configured now, and the
 // tools that have changed, and starts it. hash, if it is not empty, is the one
-// that the user was shown; when it is another now, nothing is trusted.
+// that the user was shown; when it has changed, nothing is trusted.
 func (m *Manager) Trust(ctx context.Context, name, hash string) (Status, error) {
 	m.Reload()
 	s, err := m.find(name)
@@ -285,7 +285,7 @@ func (m *Manager) Trust(ctx context.Context, name, hash string) (Status, error) 
 		return Status{}, err
 	}
 	if hash != "" && hash != s.question() {
-		return Status{}, tools.Errorf(tools.Conflict, "the MCP server %s is another now than when it was shown; look at sidecar.mcp.list and trust it again", name)
+		return Status{}, tools.Errorf(tools.Conflict, "the MCP server %s changed since it was shown; look at sidecar.mcp.list and trust it again", name)
 	}
 	if s.cfg.Broken != "" {
 		return Status{}, tools.Errorf(tools.InvalidArguments, "the MCP server %s can't be used: %s", name, s.cfg.Broken)

@@ -19,7 +19,7 @@ import (
 const (
 	maxRestarts = 5                // one after the other
 	firstPause  = time.Second      // before the first; it doubles
-	steady      = 2 * time.Minute  // a server that ran so long begins to count anew
+	steady      = 2 * time.Minute  // a server that ran so long begins to count again
 	connectTime = 30 * time.Second // for a server to start, and to list its tools
 )
 

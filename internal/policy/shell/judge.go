@@ -176,7 +176,7 @@ func (j *Judge) mayHide(p Part, why string) Part {
 	if p.Outcome != "" || why == "" || !j.Rules.deny() {
 		return p
 	}
-	return p.by(policy.Ask, "command.unclear", why+"; so whether a rule denies it can't be told")
+	return p.by(policy.Ask, "command.unclear", why+"; so it is not known whether a rule denies it")
 }
 
 // couldRun says why a command, on which no rule has decided, may run something

@@ -50,7 +50,7 @@ func Definitions(t *testing.T, dir string, list []*tools.Tool) {
 		} else if err != nil {
 			t.Error(err)
 		} else if d := cmp.Diff(string(old), string(got)); d != "" {
-			t.Errorf("%s: what models see of %s has changed (-update writes it anew) -want +got:\n%s", path, tool.Name, d)
+			t.Errorf("%s: what models see of %s has changed (-update rewrites it) -want +got:\n%s", path, tool.Name, d)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))

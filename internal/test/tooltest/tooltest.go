@@ -1,6 +1,6 @@
 // Package tooltest tests tools from fixtures, and every tool's definition by
 // the same rules. It defines the flag -update, which writes what is wanted
-// anew; tests that import this package ask Update for it.
+// again; tests that import this package ask Update for it.
 package tooltest
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-var update = flag.Bool("update", false, "write what tests want anew")
+var update = flag.Bool("update", false, "update what tests want")
 
 // Update reports whether the test was called with -update.
 func Update() bool { return *update }
@@ -120,7 +120,7 @@ func runFile(t *testing.T, file string, list []*tools.Tool) {
 		return
 	}
 	if d := cmp.Diff(string(data), string(got)); d != "" {
-		t.Errorf("%s (-update writes it anew) -want +got:\n%s", file, d)
+		t.Errorf("%s (-update rewrites it) -want +got:\n%s", file, d)
 	}
 }
 

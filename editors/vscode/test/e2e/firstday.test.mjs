@@ -71,7 +71,7 @@ test('one change of a file is accepted by a command, and then a whole file', asy
 });
 
 test('the first mistake is taken back, and waits again', async () => {
-  await me.command('SideCar: Take Back Last Accept');
+  await me.command('SideCar: Undo Last Accept');
   await eventually('taken back', async () => disk('notes.txt') === 'milk\n');
   await eventually('it waits again', async () => (await me.rows()).includes('notes.txt +1 −1'));
   assert.ok(disk('shop.txt').includes('line twenty'), 'what was accepted before it stays');
@@ -125,7 +125,7 @@ test('a server of the user\'s that the sandbox hides from itself is shown its fi
   assert.deepEqual((await listed()).hidden, [away]);
   const ask = () => eventually('the dialog', async () => {
     if (await me.dialog.count() > 0) { return true; }
-    await me.inline(row, 'Show It Its Files').catch(() => {}); // a click on a row that is just drawn anew is lost
+    await me.inline(row, 'Give Access to Hidden Directories').catch(() => {}); // a click on a row that is just redrawn is lost
     return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
   });
   await ask();
@@ -141,7 +141,7 @@ test('a server of the user\'s that the sandbox hides from itself is shown its fi
   await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
   assert.deepEqual(JSON.parse(settings())['sandbox.readOnly'], [away]);
   await row.hover();
-  assert.equal(await row.locator('.action-label[aria-label^="Show It Its Files"]').count(), 0, 'there is nothing more to show');
+  assert.equal(await row.locator('.action-label[aria-label^="Give Access to Hidden Directories"]').count(), 0, 'there is nothing more to show');
   await me.agent('sidecar.session.open', { id: 'mcp-user', mode: 'autonomous' });
   assert.match((await me.call('mcp_mine_echo', { text: 'hello' }, 'mcp-user')).content, /you said hello/);
 });

@@ -173,7 +173,7 @@ test('the keyboard goes to the next change and accepts it', async () => {
     return eventually('accepted', accepted, 4000).catch(() => false);
   });
   await eventually('one file is left', async () => (await me.pending()).length === 1);
-  await me.command('SideCar: Take Back Last Accept');
+  await me.command('SideCar: Undo Last Accept');
   await eventually('taken back', async () => (await me.pending()).length === 2 && !disk('src/store/keys.txt').includes('key 55'));
 });
 
@@ -210,7 +210,7 @@ test('ticked changes are decided together', async () => {
   await eventually('rejected', async () => {
     if (!(await me.pending()).some(e => e.path === 'docs/guide.txt')) { return true; }
     await me.view('Pending Changes').locator('.pane-header').hover();
-    await me.view('Pending Changes').locator('.pane-header .action-label[aria-label^="Reject Ticked"]').click({ timeout: 3000 });
+    await me.view('Pending Changes').locator('.pane-header .action-label[aria-label^="Reject Selected"]').click({ timeout: 3000 });
     return false;
   });
   assert.equal((await me.pending()).length, 2);
@@ -468,7 +468,7 @@ test('an MCP server that the project names is used once it is trusted, with the 
   const first = await whom();
   assert.ok(first);
   await eventually('another process answers', async () => {
-    await me.inline(row, 'Reconnect').catch(() => {}); // a click on a row that is just drawn anew is lost
+    await me.inline(row, 'Reconnect').catch(() => {}); // a click on a row that is just redrawn is lost
     return eventually('its answer', async () => ![undefined, first].includes(await whom()), 5000).catch(() => false);
   });
   await eventually('it is connected again', async () => /connected/.test(await me.text(row)));
@@ -558,7 +558,7 @@ test('one that is killed again and again is left alone until it is wanted', asyn
   await me.command('Notifications: Clear All Notifications');
 });
 
-test('what is pending is there after the window was loaded anew', async () => {
+test('what is pending is there after the window was reloaded', async () => {
   await me.kept('kept.txt');
   await page.reload({ waitUntil: 'commit' });
   await me.container.waitFor({ timeout: 90_000 });

@@ -1,5 +1,5 @@
 // What a person sees and does. Everything on the screen comes late at times, so every look is repeated until it is as
-// wanted, and a click until it has its effect: a list that is drawn anew between press and release swallows it.
+// wanted, and a click until it has its effect: a list that is redrawn between press and release swallows it.
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 

@@ -22,7 +22,7 @@ async function freePorts(n) {
   return ports;
 }
 
-/** Settings under which the screen is the same each time. Names and values are today's: what is out of date is written anew while tests run. */
+/** Settings under which the screen is the same each time. Names and values are today's: what is out of date is written again while tests run. */
 const settings = {
   'workbench.startupEditor': 'none', 'workbench.tips.enabled': false, 'workbench.enableExperiments': false, 'workbench.reduceMotion': 'on',
   'workbench.secondarySideBar.defaultVisibility': 'hidden', 'chat.disableAIFeatures': true, 'chat.commandCenter.enabled': false, 'window.commandCenter': false,
