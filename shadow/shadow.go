@@ -126,7 +126,7 @@ func New(o Options) (*Manager, error) {
 }
 
 // locate makes the directories absolute, and returns Dir with its links
-// resolved. It fails with ErrInvalid for what is no directory.
+// resolved. It fails with ErrInvalid for what is not a directory.
 func (o *Options) locate() (dir string, err error) {
 	if o.Dir == "" {
 		return "", fmt.Errorf("%w: name the folder that is worked in", ErrInvalid)
@@ -140,7 +140,7 @@ func (o *Options) locate() (dir string, err error) {
 	if info, err := os.Stat(dir); err != nil {
 		return "", err
 	} else if !info.IsDir() {
-		return "", fmt.Errorf("%w: %s is no directory", ErrInvalid, o.Dir)
+		return "", fmt.Errorf("%w: %s is not a directory", ErrInvalid, o.Dir)
 	}
 	o.StateDir, err = filepath.Abs(cmp.Or(o.StateDir, filepath.Join(dir, ".sidecar", "state")))
 	return dir, err
@@ -204,7 +204,7 @@ func (m *Manager) checkHome() error {
 			return fmt.Errorf("%w: %s is a link; shadow workspaces are kept only in the workspace itself, so remove the link", ErrUnusable, path)
 		}
 		if !info.IsDir() {
-			return fmt.Errorf("%w: %s is no directory; move it away", ErrUnusable, path)
+			return fmt.Errorf("%w: %s is not a directory; move it away", ErrUnusable, path)
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func (w *referenceWalk) checks(at string, depth int) (int, error) {
 	if ref, isText := schema["$ref"].(string); isText {
 		place, local := strings.CutPrefix(ref, "#")
 		if !local || place != "" && place[0] != '/' {
-			return 0, fmt.Errorf("the reference %.80q leads out of it; only those within are followed", ref)
+			return 0, fmt.Errorf("the reference %.80q leads outside the schema; only references within it are followed", ref)
 		}
 		if err := add(place); err != nil {
 			return 0, err

@@ -178,7 +178,7 @@ func (a *Argument) value(words []string) (json.RawMessage, error) {
 		}
 	}
 	if len(words) > 1 {
-		return nil, fmt.Errorf("%s: given %d times, and it is no list; give it once", a.Name, len(words))
+		return nil, fmt.Errorf("%s: given %d times, but it is not a list; give it once", a.Name, len(words))
 	}
 	value, ok := valueOf(a.Kinds, words[0])
 	if !ok {

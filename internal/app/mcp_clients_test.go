@@ -215,7 +215,7 @@ func TestAgentWithoutUser(t *testing.T) {
 					"run_command": {"command": "touch b.txt"},
 				} {
 					text, ok := a.call(tool, args)
-					for _, want := range []string{"not_approved", "nobody can be asked", "by itself", "open the workspace in an editor", filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json"), tool} {
+					for _, want := range []string{"not_approved", "nobody can be asked", "before anybody could", "open the workspace in an editor", filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json"), tool} {
 						if ok || !strings.Contains(text, want) {
 							t.Errorf("%s: %v, without %q: %s", tool, ok, want, text)
 						}
@@ -224,7 +224,7 @@ func TestAgentWithoutUser(t *testing.T) {
 						t.Errorf("%s: %s", tool, text)
 					}
 				}
-				if text, ok := a.call("ask_user", object{"question": "Which?", "options": []string{"this", "that"}}); ok || !strings.Contains(text, "by itself") {
+				if text, ok := a.call("ask_user", object{"question": "Which?", "options": []string{"this", "that"}}); ok || !strings.Contains(text, "before anybody could") {
 					t.Errorf("ask_user: %v %s", ok, text)
 				}
 				out, _, _ := runCLI(t, "", "audit", "--root", dir, "--json")

@@ -86,7 +86,7 @@ func checkAgents(ctx context.Context, dir string) finding {
 	self := fmt.Sprintf("`sidecar-ls mcp --root %s`", filepath.Clean(dir))
 	switch g, err := attach.Find(ctx, dir); {
 	case errors.Is(err, attach.ErrNone):
-		return finding{name, true, "no editor's server is here to attach to; " + self + " runs by itself"}
+		return finding{name, true, "no editor's server is running here; " + self + " works alone"}
 	case err != nil:
 		return finding{name, false, err.Error()}
 	case g.Kind == attach.Editor:

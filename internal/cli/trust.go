@@ -46,7 +46,7 @@ func trust(_ context.Context, c *cli) error {
 		fmt.Fprintf(c.Out, "%s: you have not said whether you trust it; nothing that the project names is run.\n", dir)
 	}
 	if verb != "" {
-		fmt.Fprintln(c.Out, "Servers that run take this up when they are restarted; what an editor says itself is stronger.")
+		fmt.Fprintln(c.Out, "Running servers apply this after a restart; an editor's own answer takes precedence.")
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func findAt(top string, o Options) (*Repo, error) {
 	case err == nil && info.Mode().IsRegular():
 		target, err := gitfile.ReadPointer(dot, "gitdir: ", top)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: it is no link to a repository (%w)", dot, ErrRefused, err)
+			return nil, fmt.Errorf("%s: %w: it does not link to a repository (%w)", dot, ErrRefused, err)
 		}
 		return openLinked(top, dot, target, o)
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
@@ -126,7 +126,7 @@ func openLinked(top, dot, target string, o Options) (*Repo, error) {
 	}
 	gitDir, err := filepath.EvalSymlinks(target)
 	if err != nil || !gitfile.IsGitDir(gitDir) {
-		return nil, refuse("which is no repository")
+		return nil, refuse("which is not a repository")
 	}
 	r := &Repo{Dir: top, GitDir: gitDir, CommonDir: gitDir, o: o}
 	common, err := gitfile.ReadPointer(filepath.Join(gitDir, "commondir"), "", gitDir)
@@ -153,7 +153,7 @@ func openLinked(top, dot, target string, o Options) (*Repo, error) {
 	}
 	back, err := gitfile.ReadPointer(filepath.Join(gitDir, "gitdir"), "", gitDir)
 	if err != nil || !gitfile.SameFile(back, dot) {
-		return nil, refuse("which is the place of another working tree; git worktree repair mends one that was moved")
+		return nil, refuse("which belongs to another working tree; git worktree repair mends one that was moved")
 	}
 	return r, r.checkOwner()
 }

@@ -92,11 +92,11 @@ func TestOpenRefuses(t *testing.T) {
 		{"a .git file of nonsense", func(t *testing.T, r, victim *gittest.Repo) string {
 			r.Write("sub/.git", "hello\n")
 			return r.Path("sub")
-		}, "no link"},
+		}, "does not link"},
 		{"a .git file that leads nowhere", func(t *testing.T, r, victim *gittest.Repo) string {
 			r.Write("sub/.git", "gitdir: nowhere\n")
 			return r.Path("sub")
-		}, "no repository"},
+		}, "not a repository"},
 		{"a bare repository", func(t *testing.T, r, victim *gittest.Repo) string {
 			r.Git("init", "-q", "--bare", "sub")
 			return r.Path("sub")

@@ -16,7 +16,7 @@ type stamp struct {
 	mode         uint32
 }
 
-var errNoDirectory = errors.New("it is no directory")
+var errNoDirectory = errors.New("not a directory")
 
 func stampAt(path string) (stamp, error) {
 	var st syscall.Stat_t

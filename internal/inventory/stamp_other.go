@@ -11,7 +11,7 @@ import (
 // stamp tells nothing here: directories are listed each time.
 type stamp struct{}
 
-var errNoDirectory = errors.New("it is no directory")
+var errNoDirectory = errors.New("not a directory")
 
 func stampAt(path string) (stamp, error) {
 	info, err := os.Lstat(path)

@@ -208,7 +208,7 @@ func TestBadServers(t *testing.T) {
 	for _, c := range []struct{ how, say string }{
 		{"never answers", "still starting"},
 		{"silent", "did not answer in time"},
-		{"exits", "it ended by itself; it said: cannot find its library"},
+		{"exits", "it crashed or exited; it said: cannot find its library"},
 		{"crashes", "ended"},
 		{"floods", errFlood.Error()},
 	} {
@@ -286,7 +286,7 @@ func TestRestart(t *testing.T) {
 		}
 		now.Add(100)
 	}
-	if err := ask(); err == nil || !strings.Contains(err.Error(), "not started again (it ended by itself; it said: panic: it could not cope)") {
+	if err := ask(); err == nil || !strings.Contains(err.Error(), "not started again (it crashed or exited; it said: panic: it could not cope)") {
 		t.Errorf("at last: %v", err)
 	}
 	if n := starts.Load(); n != maxFailures {

@@ -162,7 +162,7 @@ func (s *session) position(ctx context.Context, at Position) (lsp.Position, erro
 
 // definedOn is where the name of the symbol stands that a line defines.
 func (s *session) definedOn(ctx context.Context, at Position) (lsp.Position, error) {
-	which := &PositionError{fmt.Sprintf("line %d of %s defines nothing by itself; say which symbol on it, or which column", at.Line, at.Name)}
+	which := &PositionError{fmt.Sprintf("line %d of %s defines no single symbol; say which symbol on it, or which column", at.Line, at.Name)}
 	if !s.caps.DocumentSymbolProvider {
 		return lsp.Position{}, which
 	}

@@ -147,7 +147,7 @@ func (s *server) ending(err error, said string) error {
 	switch {
 	case errors.Is(err, errFlood), errors.Is(err, errStuck):
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, lsp.ErrPeerGone):
-		err = errors.New("it ended by itself")
+		err = errors.New("it crashed or exited")
 	}
 	said = strings.TrimSpace(said)
 	if i := strings.LastIndexByte(said, '\n'); i >= 0 {

@@ -41,7 +41,7 @@ func checkAddress(a netip.Addr, plain bool) error {
 	switch {
 	case a.IsLinkLocalUnicast(), a.IsMulticast(), a.IsUnspecified(), a == netip.AddrFrom4([4]byte{168, 63, 129, 16}),
 		a == netip.AddrFrom4([4]byte{100, 100, 100, 200}), a == netip.MustParseAddr("fd00:ec2::254"):
-		return fmt.Errorf("%v is no address of an endpoint", a)
+		return fmt.Errorf("%v is not the address of an endpoint", a)
 	case plain && !a.IsLoopback() && !a.IsPrivate():
 		return fmt.Errorf("%v is on the internet, where source code is sent by https alone", a)
 	}

@@ -47,7 +47,7 @@ func OpenVectors(dir Dir, source string, most int, number func(fs.FileInfo) uint
 	defer root.Close()
 	name := cacheName(source)
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		return v, errors.New(name + " is no file of its own")
+		return v, errors.New(name + " is not a regular file")
 	}
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -100,11 +100,11 @@ func TestOptions(t *testing.T) {
 // nothing goes to the services of clouds.
 func TestAddresses(t *testing.T) {
 	for url, want := range map[string]string{
-		"http://169.254.169.254":    "no address of an endpoint",
-		"https://169.254.169.254":   "no address of an endpoint",
-		"https://[fd00:ec2::254]":   "no address of an endpoint",
-		"https://168.63.129.16":     "no address of an endpoint",
-		"http://0.0.0.0:1":          "no address of an endpoint",
+		"http://169.254.169.254":    "not the address of an endpoint",
+		"https://169.254.169.254":   "not the address of an endpoint",
+		"https://[fd00:ec2::254]":   "not the address of an endpoint",
+		"https://168.63.129.16":     "not the address of an endpoint",
+		"http://0.0.0.0:1":          "not the address of an endpoint",
 		"http://192.0.2.7":          "https alone",
 		"http://[::ffff:192.0.2.7]": "https alone",
 	} {

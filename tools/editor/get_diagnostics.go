@@ -251,7 +251,7 @@ func (s *survey) text(d diagnosticsData, total int) string {
 	case stateUnknown:
 		fmt.Fprintf(&b, "unknown: it can't be said whether %s has problems\n", what)
 		if len(d.Unknown) == 0 {
-			b.WriteString("there is no file here that a language server could look at, and the editor does not tell what it shows\n")
+			b.WriteString("there is no file here that a language server could check, and the editor does not share what it shows\n")
 		}
 	case stateProblems:
 		fmt.Fprintf(&b, "%s in %s\n", countWords(d.Counts), what)

@@ -26,7 +26,7 @@ func lspHover(d Deps) *tools.Tool {
 		}
 		data := hoverData{text}
 		if text == "" {
-			text = "nothing is known of what stands there"
+			text = "nothing is known about this position"
 		}
 		return tools.Result{Text: text + "\n", Structured: data}, nil
 	})

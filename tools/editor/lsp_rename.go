@@ -22,7 +22,7 @@ type renameIn struct {
 	Line    int    `json:"line" jsonschema:"from one" minimum:"1"`
 	Symbol  string `json:"symbol,omitempty" jsonschema:"name on that line"`
 	Column  int    `json:"column,omitempty" jsonschema:"from one, in bytes; instead of symbol" minimum:"1"`
-	NewName string `json:"new_name" jsonschema:"what it is to be called" minLength:"1" maxLength:"200"`
+	NewName string `json:"new_name" jsonschema:"its new name" minLength:"1" maxLength:"200"`
 }
 
 type renamedData struct {

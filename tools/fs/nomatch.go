@@ -21,7 +21,7 @@ type nearRegion struct {
 	StartLine  int     `json:"startLine,omitempty" jsonschema:"of what comes nearest, from one"`
 	EndLine    int     `json:"endLine,omitempty" jsonschema:"of what comes nearest"`
 	Similarity float64 `json:"similarity,omitempty" jsonschema:"0 to 1"`
-	Lines      string  `json:"lines,omitempty" jsonschema:"what stands there"`
+	Lines      string  `json:"lines,omitempty" jsonschema:"the text there"`
 	Diff       string  `json:"diff,omitempty" jsonschema:"from the search text to the file"`
 }
 

@@ -138,7 +138,7 @@ type outputIn struct {
 type Printed struct {
 	ID       string `json:"id" jsonschema:"of the command"`
 	Running  bool   `json:"running" jsonschema:"it has not ended"`
-	ExitCode *int   `json:"exitCode,omitempty" jsonschema:"when it has ended by itself"`
+	ExitCode *int   `json:"exitCode,omitempty" jsonschema:"once it has ended"`
 	Cursor   string `json:"cursor" jsonschema:"reads on from here"`
 }
 

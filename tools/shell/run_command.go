@@ -36,9 +36,9 @@ func (in runIn) Check() error {
 	for name, value := range in.Env {
 		switch {
 		case !variable.MatchString(name) || strings.HasPrefix(name, reserved):
-			return tools.Errorf(tools.InvalidArguments, "env: %q is no name of a variable; use letters, digits and _, and no digit first", name)
+			return tools.Errorf(tools.InvalidArguments, "env: %q is not a variable name; use letters, digits and _, not beginning with a digit", name)
 		case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
-			return tools.Errorf(tools.InvalidArguments, "env: the value of %s is no text; put it into a file", name)
+			return tools.Errorf(tools.InvalidArguments, "env: the value of %s is not text; put it into a file", name)
 		}
 	}
 	return checkLine(in.spelled())

@@ -193,7 +193,7 @@ func (sh *shell) begins(dir string) error {
 		return outside
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return tools.Errorf(tools.InvalidArguments, "cwd: %s is no directory; give the one that it is in", dir)
+		return tools.Errorf(tools.InvalidArguments, "cwd: %s is not a directory; give the directory it is in", dir)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func newClient() *client {
 func (c *client) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return tools.Errorf(tools.Denied, "%s is no address", address)
+		return tools.Errorf(tools.Denied, "%s is not an address", address)
 	}
 	return c.check(to)
 }

@@ -95,7 +95,7 @@ func badHost(written, host string) string {
 		if l == "" || len(l) > 63 || strings.ContainsFunc(l, func(r rune) bool {
 			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 		}) {
-			return "has a host that is no name"
+			return "has a malformed host name"
 		}
 	}
 	// A last label that is a number makes it an address in some resolvers:

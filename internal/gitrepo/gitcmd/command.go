@@ -114,7 +114,7 @@ func (c *Invocation) line(trusted bool) (operation, []string, error) {
 	}
 	for _, p := range c.Paths {
 		if p == "" || strings.IndexByte(p, 0) >= 0 {
-			return op, nil, Failf(Invalid, "%q is no path", Shown(p))
+			return op, nil, Failf(Invalid, "%q is not a path", Shown(p))
 		}
 	}
 	return op, append(args, c.Paths...), nil

@@ -23,7 +23,7 @@ var known = []struct {
 	{Failed, []string{"gpg failed to sign", "failed to write commit object", "error: Load key", "Couldn't load public key"}, "the commit could not be signed, so it was not made: %s"},
 	{Unavailable, []string{"Authentication failed", "could not read Username", "could not read Password", "terminal prompts disabled", "Permission denied (", "The requested URL returned error: 401", "The requested URL returned error: 403", "Host key verification failed"}, "the remote did not accept the credentials that git has, and nobody is asked for others; the user should set up a credential helper or a key: %s"},
 	{Unavailable, []string{"Could not resolve host", "Failed to connect", "Couldn't connect", "Connection refused", "Connection timed out", "Network is unreachable", "No route to host", "unable to access", "Could not read from remote repository", "does not appear to be a git repository", "fatal: repository '", "early EOF", "the remote end hung up"}, "the remote could not be reached: %s"},
-	{Exists, []string{"already exists"}, "there is such a branch already: %s"},
+	{Exists, []string{"already exists"}, "a branch of that name already exists: %s"},
 	{Conflicted, []string{"is not fully merged"}, "the branch has commits that are nowhere else, so it is not deleted; the user can delete it with git branch -D: %s"},
 	{Conflicted, []string{"checked out at", "already used by worktree"}, "the branch is checked out in a working tree: %s"},
 	{NotFound, []string{"invalid reference", "not found.", "is not a valid reference", "did not match any", "log for 'stash' only has", "No stash entries found"}, "there is no such branch or stash: %s"},

@@ -55,7 +55,7 @@ func Find(r *gitrepo.Repo, name string) (Linked, error) {
 		return l, err
 	}
 	if !info.IsDir() {
-		return l, fmt.Errorf("%s: %w: it is no directory", l.GitDir, gitfile.ErrCorrupt)
+		return l, fmt.Errorf("%s: %w: not a directory", l.GitDir, gitfile.ErrCorrupt)
 	}
 	file, err := gitfile.ReadPointer(filepath.Join(l.GitDir, "gitdir"), "", l.GitDir)
 	if err != nil {

@@ -66,7 +66,7 @@ func (m *maker) enter(dir string) error {
 		return nil
 	}
 	if !gitfile.ValidName(dir) {
-		return fmt.Errorf("%w: it is no name of a file", gitfile.ErrCorrupt)
+		return fmt.Errorf("%w: malformed file name", gitfile.ErrCorrupt)
 	}
 	at := 1 // of the elements' levels
 	for elem := range strings.SplitSeq(dir, "/") {

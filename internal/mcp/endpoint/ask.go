@@ -22,7 +22,7 @@ type Asker struct {
 // Why there is no answer of a person.
 var (
 	ErrCantAsk = errors.New("the agent can't ask its user")
-	ErrUnseen  = errors.New("the agent's program said no by itself, before anybody can have read the question")
+	ErrUnseen  = errors.New("the agent's program declined before anybody could have read the question")
 	ErrClosed  = errors.New("the question was closed without an answer")
 )
 

@@ -173,7 +173,7 @@ func (r *run) ask(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitRes
 
 // ErrNotBegun is returned by a Backend that is about to go and has not begun a
 // call.
-var ErrNotBegun = errors.New("whoever served the tools has just gone; call again")
+var ErrNotBegun = errors.New("the process that served the tools has just ended; call again")
 
 // LostError is returned by a Backend that ended while it worked on a call.
 type LostError struct {

@@ -259,7 +259,7 @@ func (j *Judge) rules(c Command) Part {
 		return p.by(policy.Allow, "command.rule", "a rule allows "+r.String())
 	}
 	if _, wraps := wrappers[c.Program()]; wraps && !looked && programs[c.Program()].never == "" {
-		return p.by(policy.Allow, "command.wrapper", "what it runs is decided on by itself")
+		return p.by(policy.Allow, "command.wrapper", "the command it runs is decided on separately")
 	}
 	switch {
 	case !looked:

@@ -210,7 +210,7 @@ test('ticked changes are decided together', async () => {
   await eventually('rejected', async () => {
     if (!(await me.pending()).some(e => e.path === 'docs/guide.txt')) { return true; }
     await me.view('Pending Changes').locator('.pane-header').hover();
-    await me.view('Pending Changes').locator('.pane-header .action-label[aria-label^="Reject Selected"]').click({ timeout: 3000 });
+    await me.view('Pending Changes').locator('.pane-header .action-label[aria-label^="Reject Checked"]').click({ timeout: 3000 });
     return false;
   });
   assert.equal((await me.pending()).length, 2);
