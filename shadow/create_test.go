@@ -61,7 +61,7 @@ func TestCreateRefused(t *testing.T) {
 			os.MkdirAll(h.Path(".sidecar/state"), 0o755)
 			os.Symlink(h.t.TempDir(), h.Path(".sidecar/state/shadows"))
 		}, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is a link", undo: func(h *house) { os.Remove(h.Path(".sidecar/state/shadows")) }},
-		{name: "a file in place of .sidecar/shadows", setup: func(h *house) { os.WriteFile(h.Path(".sidecar/shadows"), nil, 0o644) }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "no directory",
+		{name: "a file in place of .sidecar/shadows", setup: func(h *house) { os.WriteFile(h.Path(".sidecar/shadows"), nil, 0o644) }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is not a directory",
 			undo: func(h *house) { os.Remove(h.Path(".sidecar/shadows")) }},
 		{name: "an include file that takes too much", setup: func(h *house) {
 			h.Commit("rules", ".gitignore", "big/\n", ".worktreeinclude", "big\n")
