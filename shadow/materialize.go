@@ -11,11 +11,10 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
-
-	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // Materialize makes the files of a lazy shadow that are not there yet, for

@@ -1,8 +1,6 @@
 package shadow
 
 import (
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
-
 	"errors"
 	"io/fs"
 	"path"
@@ -10,9 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
 )
 
 // What the shadow puts into a directory that the main tree has renamed belongs

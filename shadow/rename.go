@@ -1,13 +1,12 @@
 package shadow
 
 import (
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
-
 	"context"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

@@ -11,9 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // runCLI runs the command line in this process.

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // serverOf is how an agent's program starts the server, with what tells it

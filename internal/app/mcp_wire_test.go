@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // stateless is the first version of MCP in which each request says who asks.

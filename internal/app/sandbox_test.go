@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // TestDoctorTriesToEscape: doctor proves the level of the sandbox in all ways

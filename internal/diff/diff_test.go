@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"

@@ -1,8 +1,6 @@
 package gitrepo
 
 import (
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
-
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

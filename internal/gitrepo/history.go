@@ -7,10 +7,9 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
-
-	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Step is one commit as a part of a history.

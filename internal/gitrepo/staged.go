@@ -2,18 +2,15 @@ package gitrepo
 
 import (
 	"slices"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
-
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
-
-	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
 )
 
 // side is a file on one side of a comparison. The zero value is no file.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 

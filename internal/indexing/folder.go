@@ -1,9 +1,9 @@
 package indexing
 
 import (
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"

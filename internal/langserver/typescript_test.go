@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/test/servers"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 func TestTypeScript(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // without is a machine that has not got something: system calls that fail as

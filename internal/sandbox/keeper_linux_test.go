@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // keeperOf is the process that keeps a command together, which stays for the

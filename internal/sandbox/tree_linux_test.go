@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // stragglers are processes that do not want to end. TOKEN is in the arguments

@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 var everything = flag.Bool("everything", false, "kill at every point, and batches of 50 files too")

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
 

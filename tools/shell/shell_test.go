@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -14,11 +14,10 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-
-	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // FillOptions say how the files of a tree come into a directory.

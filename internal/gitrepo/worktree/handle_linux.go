@@ -7,9 +7,9 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 )
 
 // Making a file is a handful of system calls, and thousands of files are made.
