@@ -69,7 +69,7 @@ soak: build ## 100,000 mixed calls, and what grows
 	$(GO) run ./bench/soak -server bin/sidecar-ls
 
 # BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
-bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; CACHE=dir learns the order anew, with indexes kept there, and writes it to LEARNED=file; QUESTIONS=file makes a query set of the commits and comments of the repositories in REPOS; TREE=dir measures its speed there
+bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; CACHE=dir learns the order again, with indexes kept there, and writes it to LEARNED=file; QUESTIONS=file makes a query set of the commits and comments of the repositories in REPOS; TREE=dir measures its speed there
 	$(GO) run ./bench/knowledge $(if $(BENCH),-set $(BENCH)) $(if $(REPOS),-repos $(REPOS)) $(if $(CACHE),-cache $(CACHE)) $(if $(LEARNED),-learned $(LEARNED)) $(if $(QUESTIONS),-questions $(QUESTIONS)) $(if $(TREE),-speed $(TREE))
 
 generate: ## the files that are made from the code: docs and golden files

@@ -29,7 +29,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 		return CommitResult{}, err
 	}
 	if len(staged) == 0 && !gitfile.Exists(filepath.Join(r.GitDir, "MERGE_HEAD")) {
-		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "nothing is staged, so there is nothing to commit; stage changes first, the status shows them")
+		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "nothing is staged, so there is nothing to commit; stage changes first")
 	}
 	if err := allBelow(staged, below); err != nil {
 		return CommitResult{}, err
@@ -234,16 +234,26 @@ func (r *Repo) resolveRev(ctx context.Context, rev string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// noConflicts fails while the index has paths in conflict.
-func (r *Repo) noConflicts(ctx context.Context) error {
+// unmerged are the paths of the index that are in conflict.
+func (r *Repo) unmerged(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--unmerged"}})
 	if err != nil {
-		return r.Git.Explain(err)
+		return nil, r.Git.Explain(err)
 	}
-	if paths := stagedPaths(string(out)); len(paths) > 0 {
-		return gitcmd.Failf(gitcmd.Conflicted, "these files are in conflict: %s; resolve them, then stage them", listed(paths))
+	return stagedPaths(string(out)), nil
+}
+
+// noConflicts fails while the index has paths in conflict.
+func (r *Repo) noConflicts(ctx context.Context) error {
+	paths, err := r.unmerged(ctx)
+	if err == nil && len(paths) > 0 {
+		err = inConflict(paths)
 	}
-	return nil
+	return err
+}
+
+func inConflict(paths []string) *gitcmd.Failure {
+	return gitcmd.Failf(gitcmd.Conflicted, "these files are in conflict: %s; resolve them, then stage them", listed(paths))
 }
 
 // stagedPaths are the paths of ls-files --stage -z, each once.

@@ -84,14 +84,14 @@ func pushTo(conf gitcmd.Settings, branch, remote string, setUpstream bool) (Push
 			res.Remote = "origin"
 		}
 	default:
-		return res, gitcmd.Failf(gitcmd.Conflicted, "the branch %s has no upstream; call again with set_upstream: true to push it and follow it from then on (remotes: %s)", branch, listed(known))
+		return res, gitcmd.Failf(gitcmd.NoUpstream, "the branch %s has no upstream (remotes: %s)", branch, listed(known))
 	}
 	if !slices.Contains(known, res.Remote) {
 		return res, gitcmd.Failf(gitcmd.NotFound, "there is no remote %q; name one of: %s", gitcmd.Shown(res.Remote), listed(known))
 	}
 	if !setUpstream && res.Remote == upstream && merge != "" && merge != res.To {
 		if conf.Value("push.default") != "upstream" {
-			return res, gitcmd.Failf(gitcmd.Conflicted, "the upstream of %s has another name, %s; call with set_upstream: true to push to %s instead", branch, gitcmd.Shown(strings.TrimPrefix(merge, "refs/heads/")), branch)
+			return res, gitcmd.Failf(gitcmd.NoUpstream, "%s has no upstream of its own name, only %s", branch, gitcmd.Shown(strings.TrimPrefix(merge, "refs/heads/")))
 		}
 		res.To = merge
 	}
@@ -213,8 +213,7 @@ func (r *Repo) abort(ctx context.Context, failed error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxAbort)
 	defer cancel()
-	var conflict *gitcmd.Failure
-	_ = errors.As(r.noConflicts(ctx), &conflict)
+	conflicts, _ := r.unmerged(ctx)
 	op := "merge-abort"
 	if what == "a rebase" {
 		op = "rebase-abort"
@@ -222,9 +221,8 @@ func (r *Repo) abort(ctx context.Context, failed error) error {
 	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: op}); err != nil {
 		return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream broke off and could not be aborted (%v); the repository is in the middle of it, and nothing is lost", what, r.Git.Explain(err))
 	}
-	if conflict == nil {
+	if len(conflicts) == 0 {
 		return r.Git.Explain(failed)
 	}
-	files, _, _ := strings.Cut(strings.TrimPrefix(conflict.Text, "these files are in conflict: "), ";")
-	return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s; it was aborted, and the branch is as it was", what, files)
+	return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s; it was aborted, and the branch is as it was", what, listed(conflicts))
 }

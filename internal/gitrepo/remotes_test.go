@@ -45,10 +45,10 @@ func TestPushAndPull(t *testing.T) {
 			}
 			w.withRemote(url)
 
-			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "set_upstream") {
+			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.NoUpstream || !strings.Contains(err.Error(), "remotes: origin") {
 				t.Errorf("no upstream: %v", err)
 			}
-			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "no upstream") {
+			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.NoUpstream {
 				t.Errorf("no upstream to pull: %v", err)
 			}
 			if _, err := w.Push(ctx, "nope", false); failureKind(err) != gitcmd.NotFound {
@@ -73,7 +73,7 @@ func TestPushAndPull(t *testing.T) {
 				t.Errorf("not a fast-forward: %v", err)
 			}
 			head := w.sh("git rev-parse HEAD")
-			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "rebase true") {
+			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Diverged {
 				t.Errorf("diverged: %v", err)
 			}
 			w.same("git rev-parse HEAD", head)

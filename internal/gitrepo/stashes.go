@@ -89,9 +89,8 @@ func (r *Repo) StashApply(ctx context.Context, index int, pop bool) (note string
 	}
 	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: op, Args: []string{stashName(index)}, Hooks: true}); err != nil {
 		var exit *gitcmd.ExitError
-		var conflict *gitcmd.Failure
-		if errors.As(err, &exit) && errors.As(r.noConflicts(ctx), &conflict) && conflict.Kind == gitcmd.Conflicted {
-			return "", gitcmd.Failf(gitcmd.Conflicted, "%s came back with conflicts, and is kept; %s", stashName(index), conflict.Text)
+		if conflicts, _ := r.unmerged(ctx); errors.As(err, &exit) && len(conflicts) > 0 {
+			return "", gitcmd.Failf(gitcmd.Conflicted, "%s came back with conflicts, and is kept; %s", stashName(index), inConflict(conflicts))
 		}
 		return "", r.Git.Explain(err)
 	}

@@ -15,6 +15,8 @@ var codes = map[gitcmd.Kind]tools.Code{
 	gitcmd.NotFound:    tools.NotFound,
 	gitcmd.Exists:      tools.AlreadyExists,
 	gitcmd.Conflicted:  tools.Conflict,
+	gitcmd.NoUpstream:  tools.Conflict,
+	gitcmd.Diverged:    tools.Conflict,
 	gitcmd.Unavailable: tools.Unavailable,
 	gitcmd.Sensitive:   tools.SensitivePath,
 	gitcmd.Protected:   tools.ProtectedPath,
@@ -23,11 +25,18 @@ var codes = map[gitcmd.Kind]tools.Code{
 	gitcmd.TimedOut:    tools.Timeout,
 }
 
-// failed gives an error of what git was run for its code.
+// next are the arguments that help, for kinds of failure where some do.
+var next = map[gitcmd.Kind]string{
+	gitcmd.NoUpstream: "; git_push with set_upstream: true pushes to a branch of the same name and follows it from then on",
+	gitcmd.Diverged:   "; call again with rebase: true, to put the branch's commits on top, or rebase: false, to merge",
+}
+
+// failed gives an error of what git was run for its code, and says what to call
+// next.
 func failed(err error) error {
 	var f *gitcmd.Failure
 	if errors.As(err, &f) {
-		return tools.Errorf(codes[f.Kind], "%s", f.Text)
+		return tools.Errorf(codes[f.Kind], "%s%s", f.Text, next[f.Kind])
 	}
 	return asError(err)
 }

@@ -32,7 +32,7 @@ func TestStageAndCommit(t *testing.T) {
 	r := sample(t)
 	files := view(t, r.Dir)
 	check(t, files, "git_stage", `{}`, "nothing to stage\n")
-	check(t, files, "git_commit", `{"message":"m"}`, "error conflict: nothing is staged, so there is nothing to commit; stage changes first, the status shows them")
+	check(t, files, "git_commit", `{"message":"m"}`, "error conflict: nothing is staged, so there is nothing to commit; stage changes first")
 	r.Write("a.txt", "one\n2\n", "new.txt", "x\n", ".env", "S=1\n", "allowed.env", "S=2\n", "odd\nname", "x", "-dash", "x")
 	check(t, files, "git_stage", `{"files":["a.txt","d"]}`, "Staged (1):\n  modified a.txt\nWithout a change to stage: d\n")
 	check(t, files, "git_stage", `{"files":[".env"]}`, "error sensitive_path: .env may hold secrets and is not in the repository yet, so it is not staged; the user can stage it, or allow it with sidecar.sensitive.allow")
@@ -155,7 +155,7 @@ func TestPushAndPullTools(t *testing.T) {
 	check(t, files, "git_push", `{}`, "error conflict: the repository has no remote; the user can add one with git remote add")
 	r.Git("clone", "-q", "--bare", ".", up)
 	r.Git("remote", "add", "origin", up)
-	check(t, files, "git_push", `{}`, "error conflict: the branch main has no upstream; call again with set_upstream: true to push it and follow it from then on (remotes: origin)")
+	check(t, files, "git_push", `{}`, "error conflict: the branch main has no upstream (remotes: origin); git_push with set_upstream: true pushes to a branch of the same name and follows it from then on")
 	check(t, files, "git_push", `{"set_upstream":true}`, "up to date: main to origin/main, which is its upstream now\n")
 	check(t, files, "git_push", `{"remote":"ext::evil% x"}`, "error not_found: there is no remote \"ext::evil% x\"; name one of: origin")
 	peer := r.At(filepath.Join(t.TempDir(), "peer"))
@@ -167,6 +167,15 @@ func TestPushAndPullTools(t *testing.T) {
 	r.Commit("ours", "a.txt", "ours\n")
 	check(t, files, "git_push", `{}`, "pushed: main to origin/main\n")
 	same(t, r.At(up), "ours", "log", "-1", "--format=%s")
+
+	peer.Git("pull", "-q")
+	peer.Commit("theirs again", "d/b.txt", "theirs again\n")
+	peer.Git("push", "-q")
+	r.Commit("ours again", "a.txt", "ours again\n")
+	check(t, files, "git_pull", `{}`, "error conflict: the branch and its upstream both have commits that the other has not; call again with rebase: true, to put the branch's commits on top, or rebase: false, to merge")
+	r.Git("switch", "-qc", "other", "--track", "origin/main")
+	check(t, files, "git_push", `{}`, "error conflict: other has no upstream of its own name, only main; git_push with set_upstream: true pushes to a branch of the same name and follows it from then on")
+	check(t, files, "git_push", `{"set_upstream":true}`, "created: other to origin/other, which is its upstream now\n")
 }
 
 // TestEffects: what a person is asked is the line that would be typed.

@@ -35,7 +35,7 @@ var ownVariables = []string{"GIT_INDEX_FILE"}
 // Run runs the git command on the repository and returns its output. Nothing
 // is run but the operations of the table, and of what the repository names
 // nothing unless the user trusts the workspace: see programs.go. A run that
-// fails is an *exitError, unless there are clearer words for it.
+// fails is an *ExitError, unless there are clearer words for it.
 func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
 	op, args, err := c.line(g.Trusted())
 	if err != nil {

@@ -17,6 +17,8 @@ const (
 	NotFound                // what was named does not exist
 	Exists                  // what was to be made exists
 	Conflicted              // the repository's state is in the way
+	NoUpstream              // so is that the branch has none, or one of another name
+	Diverged                // so is that the branch and its upstream both have commits of their own
 	Unavailable             // something needed is missing: git, a remote, a trusted workspace, room on the disk
 	Sensitive               // a file that may hold secrets
 	Protected               // a file that is not for tools

@@ -8,7 +8,7 @@ import { browse, install, sandbox, serve } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 
-test('without trust the workspace\'s settings are not heeded and nothing is edited; then it is trusted', { timeout: 400_000 }, async () => {
+test('without trust the workspace\'s settings do not apply and nothing is edited; then it is trusted', { timeout: 400_000 }, async () => {
   const box = sandbox({
     'a.txt': 'one\n',
     '.vscode/settings.json': JSON.stringify({ 'sidecar.server.path': '/nowhere/evil' }),
