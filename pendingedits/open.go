@@ -34,7 +34,7 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 	s.revision = max(s.revision, opts.Now().UnixMilli())
 	go s.notifyChanges()
 	if opts.Wait > 0 {
-		s.looking.Go(s.poll)
+		s.polling.Go(s.poll)
 	}
 	return s, nil
 }
@@ -54,7 +54,7 @@ func (s *Store) Close() error {
 	close(s.ended)
 	s.mu.Unlock()
 	<-s.done
-	s.looking.Wait()
+	s.polling.Wait()
 	return s.log.close()
 }
 

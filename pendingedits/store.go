@@ -112,7 +112,7 @@ type Store struct {
 
 	owned   atomic.Bool    // no other process can have the directory
 	ended   chan struct{}  // closed by Close
-	looking sync.WaitGroup // see look
+	polling sync.WaitGroup // see poll
 }
 
 // Revision grows with every change of the queue.

@@ -138,7 +138,7 @@ func (a *approvals) ask(ctx context.Context, q *approval) (dispatch.Answer, erro
 	return dispatch.Answer{Scope: dispatch.Once}, nil
 }
 
-// askDirectly is put for a client that has a dialog of its own.
+// askDirectly is ask for a client that has a dialog of its own.
 func (a *approvals) askDirectly(ctx context.Context, q *approval) (dispatch.Answer, error) {
 	var r *approveResult
 	err := a.client.call(ctx, "sidecar/approve", approveParams{

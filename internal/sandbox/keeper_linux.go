@@ -153,7 +153,7 @@ func (k *keeper) send(j job, files []*os.File) (t told, begun bool, err error) {
 	}
 	if t, err = k.hear(); err != nil {
 		info, failed := f.Stat()
-		begun = failed != nil || info.Size() > int64(len(data)) // see takeJob
+		begun = failed != nil || info.Size() > int64(len(data)) // see receiveJob
 	}
 	return t, begun, err
 }

@@ -195,7 +195,7 @@ func (x *Index) rescan(ctx context.Context) {
 	x.notify(true)
 }
 
-// refreshBelow is look for one directory.
+// refreshBelow is rescan for one directory.
 func (x *Index) refreshBelow(ctx context.Context, dir string) {
 	if dir != "." && (x.leftOut(dir) || x.o.Files.Ignored(dir, true)) {
 		return

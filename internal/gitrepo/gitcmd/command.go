@@ -166,7 +166,7 @@ func atLeast(line string, major, minor int) bool {
 type ExitError struct {
 	Op     string
 	Code   int
-	Stderr string // clean, see cleanMessage
+	Stderr string // clean, see CleanMessage
 }
 
 func (e *ExitError) Error() string {

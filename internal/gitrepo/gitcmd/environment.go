@@ -10,7 +10,7 @@ import (
 
 // What git inherits from the server's own environment; all else stays outside,
 // and of the GIT_ variables all but those that say which the user's and the
-// machine's settings are: they are read here by the same, see userConfigFiles.
+// machine's settings are: they are read here by the same, see gitconfig.UserFiles.
 var (
 	always = []string{"PATH", "HOME", "USER", "LOGNAME", "EMAIL", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TZ",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",

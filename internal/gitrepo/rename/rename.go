@@ -109,6 +109,9 @@ func (m *renamer) identical() {
 		byHash[f.Hash] = append(byHash[f.Hash], f)
 	}
 	for _, f := range m.new {
+		if f.Hash.IsZero() {
+			continue // nobody knows
+		}
 		var best *candidate
 		bestScore := -1
 		for i, old := range byHash[f.Hash] {
