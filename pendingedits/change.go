@@ -173,8 +173,9 @@ func (s *Store) endIntent(item undoItem, made []decided) (seq int64, err error) 
 		names[d.Path], names[d.From] = true, true
 	}
 	if len(made) > 0 {
-		r.undone = s.intent.undone
-		r.undo = append(slices.Clone(s.intent.undo[:len(s.intent.undo)-1]), undoItem{undone: item.undone, batch: item.batch, commits: item.commits, changes: made})
+		item.changes = made
+		r.undone, r.gone = s.intent.undone, s.intent.gone
+		r.undo = append(slices.Clone(s.intent.undo[:len(s.intent.undo)-1]), item)
 		if item.batch {
 			r.commits = s.landed(made[0].session, made, item.undone)
 		}

@@ -80,8 +80,14 @@ func encode(r record) []byte {
 	for _, u := range r.undo {
 		w.undo(u)
 	}
-	if len(r.commits)+len(r.unqueued)+len(r.committed) > 0 { // left out else, as it was before there were any
+	if len(r.commits)+len(r.unqueued)+len(r.committed)+len(r.gone) > 0 { // left out else, as it was before there were any
 		w.commits(r)
+	}
+	if len(r.gone) > 0 {
+		w.number(int64(len(r.gone)))
+		for _, id := range r.gone {
+			w.number(id)
+		}
 	}
 	return w.b
 }
@@ -165,10 +171,23 @@ func (w *encoder) sessions(by []string) {
 	}
 }
 
+func (w *encoder) time(t time.Time) {
+	if t.IsZero() {
+		w.number(0)
+		return
+	}
+	w.number(t.UnixNano())
+}
+
 func (w *encoder) undo(u undoItem) {
 	links := slices.ContainsFunc(u.changes, func(d decided) bool { return d.Link() })
 	shared := slices.ContainsFunc(u.changes, func(d decided) bool { return d.owners != nil })
-	w.flags(u.undone, u.batch, links, shared)
+	w.flags(u.undone, u.batch, links, shared, u.id != 0, u.applied, u.redone)
+	if u.id != 0 {
+		w.number(u.id)
+		w.number(u.turn)
+		w.time(u.at)
+	}
 	if u.batch {
 		w.number(int64(len(u.commits)))
 		for _, c := range u.commits {
@@ -275,6 +294,11 @@ func decode(payload []byte) (record, error) {
 	if len(d.b) > 0 {
 		d.commits(&r)
 	}
+	if len(d.b) > 0 {
+		for range d.count() {
+			r.gone = append(r.gone, d.number())
+		}
+	}
 	if d.bad || len(d.b) > 0 {
 		return record{}, errMalformed
 	}
@@ -371,8 +395,14 @@ func (d *decoder) sessions() (by []string) {
 
 func (d *decoder) undo() undoItem {
 	u := undoItem{}
-	links, shared := false, false
-	d.flags(&u.undone, &u.batch, &links, &shared)
+	links, shared, numbered := false, false, false
+	d.flags(&u.undone, &u.batch, &links, &shared, &numbered, &u.applied, &u.redone)
+	if numbered {
+		u.id, u.turn = d.number(), d.number()
+		if at := d.number(); at != 0 {
+			u.at = time.Unix(0, at).UTC()
+		}
+	}
 	if u.batch {
 		for range d.count() {
 			u.commits = append(u.commits, d.commitDone())

@@ -8,14 +8,14 @@ import (
 
 // Decision is what a person did with the queue, for whoever keeps a record.
 type Decision struct {
-	What    string // accept, reject, undo or propose
+	What    string // accept, reject, undo, redo or propose
 	Reason  string // of a reject
 	Changes []Decided
 	Failed  []Failure
 	Err     error // nothing was done
 }
 
-// Decided is a change that a person decided on. For accept and undo it was
+// Decided is a change that a person decided on. For accept, undo and redo it was
 // made to the base; for reject it is what would have been made, without its
 // content if it was in conflict; for propose, it is the proposal's.
 type Decided struct {

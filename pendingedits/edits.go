@@ -110,6 +110,7 @@ type RejectResult struct {
 
 // UndoResult says what Undo did. A file is in one of the two lists.
 type UndoResult struct {
+	What     string   // undo or redo
 	Restored []string // sorted
 	Failed   []Failure
 	Commits  []CommitResult // that were made after the files were accepted; they stay

@@ -24,12 +24,19 @@ func (s *Store) commit(op string, r record) (int64, error) {
 	for _, q := range r.commits {
 		q.revision = r.revision
 	}
+	r.undo = slices.Clone(r.undo)
+	for i := range r.undo {
+		if r.undo[i].at.IsZero() && r.undo[i].id == 0 {
+			r.undo[i].at = s.opts.Now().UTC()
+		}
+	}
+	s.number(&r)
 	seq, err := s.log.append(op, encode(s.toLog(r)))
 	if err != nil {
 		return 0, fmt.Errorf("pending edits: %w", err)
 	}
 	s.replay(r)
-	if !r.intent {
+	if !r.intent && !r.quiet {
 		s.changed()
 	}
 	if s.log.wasteful(s.size) {
@@ -70,8 +77,9 @@ func (s *Store) replay(r record) {
 			s.from[e.from] = e
 		}
 	}
-	s.undo = append(s.undo[:max(0, len(s.undo)-r.undone)], r.undo...)
-	s.undo = bounded(s.undo)
+	if r.undone > 0 || len(r.gone)+len(r.undo) > 0 {
+		s.replayUndo(r)
+	}
 	s.replayCommits(r)
 	s.names = nil
 }

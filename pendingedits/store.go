@@ -38,6 +38,9 @@ type Options struct {
 	// Room is called before waiting: it may ask the other process to leave.
 	Room func(context.Context)
 
+	// Undo says how much can be undone; nil: 64 MB.
+	Undo UndoLimits
+
 	// Fail is called at the points where a process may die. What it returns is
 	// the failure of the step that would follow. Tests set it.
 	Fail func(point string) error
@@ -98,6 +101,8 @@ type Store struct {
 	resolved map[string]*resolution // by name, of entries that were looked at
 	names    []string               // Layer.Names, nil when it has to be made
 	undo     []undoItem             // the last is the newest
+	lastItem int64                  // the highest id of an undo item that was used
+	ahead    map[string][]byte      // what undos that are only thought of make of files; nil: none are
 	busy     chan struct{}          // closed when the change of the base that is under way is over
 	commits  []*queued              // that wait, in order
 	intent   *record                // what is being done to the base
@@ -147,8 +152,10 @@ type record struct {
 	revision, nextID int64
 	puts             []*entry
 	drops            []string
-	undone           int        // how many of the newest undo items go
+	undone           int        // how many of the newest undo items go, in logs from before they had ids
+	gone             []int64    // ids of the undo items that go
 	undo             []undoItem // and what is put there instead
+	quiet            bool       // nothing that is pending changes; not in the log
 
 	commits   []*queued // that begin to wait, or are others now
 	unqueued  []string  // ids of those that will not be made

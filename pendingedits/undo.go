@@ -18,27 +18,20 @@ type backward struct {
 	seen   map[string][]byte // by name, in the queue's view before
 }
 
-// Undo takes back what the last Accept did: the files become what they were,
-// with what the user wrote since merged, and the proposals are pending again; a
-// batch goes back as a whole or not at all, and the commits that were made of
-// it stay. Undo after Undo accepts them again. When there is nothing to take
-// back it does nothing.
-func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
-	if err := s.own(ctx, true); err != nil {
-		return UndoResult{}, err
-	}
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	if err := s.endDoubt(ctx); err != nil {
-		return UndoResult{}, err
-	}
-	defer s.hold()()
+// turnItem takes one item back, or makes it again if it was taken back.
+// s.reviewing and hold are held.
+func (s *Store) turnItem(ctx context.Context, id int64) (UndoResult, error) {
 	s.mu.Lock()
-	if len(s.undo) == 0 {
+	at := slices.IndexFunc(s.undo, func(u undoItem) bool { return u.id == id })
+	if at < 0 {
 		defer s.mu.Unlock()
-		return UndoResult{Revision: s.revision}, nil
+		return UndoResult{}, nil
 	}
-	item := s.undo[len(s.undo)-1]
+	item := s.undo[at]
+	what := "undo"
+	if item.undone {
+		what = "redo"
+	}
 	var res UndoResult
 	var steps []backward
 	var changes []decided
@@ -67,7 +60,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 			res.Failed = append(res.Failed, Failure{b.name, why})
 		}
 		res.Revision = s.Revision()
-		s.decided(Decision{What: "undo", Failed: res.Failed})
+		s.decided(Decision{What: what, Failed: res.Failed})
 		return res, nil
 	}
 
@@ -75,9 +68,9 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 	var done []backward
 	outcome := func(failed []error) (record, error) {
 		done = nil
-		stay := undoItem{undone: item.undone, batch: item.batch, commits: item.commits}
-		again := undoItem{undone: !item.undone, batch: item.batch, commits: item.commits}
-		stay.changes = slices.Clone(stuck)
+		stay, again := item, item
+		again.undone, again.redone, again.turn = !item.undone, item.undone, 0
+		stay.changes, again.changes = slices.Clone(stuck), nil
 		n := 0
 		for _, b := range steps {
 			if b.needed {
@@ -93,8 +86,15 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		if done == nil {
 			return record{}, nil
 		}
-		r, err := s.pendingAgain(done, item.undone)
-		r.undone = 1
+		r := record{quiet: true}
+		var err error
+		if !item.applied {
+			r, err = s.pendingAgain(done, item.undone)
+		}
+		r.gone = []int64{item.id}
+		if stay.changes != nil && again.changes != nil {
+			again.id = 0 // they are two from now on
+		}
 		for _, u := range []undoItem{stay, again} {
 			if u.changes != nil {
 				slices.Reverse(u.changes)
@@ -111,13 +111,18 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		err = s.write("undo", outcome, nil, func(*record) {})
 	}
 	if err != nil {
-		s.decided(Decision{What: "undo", Failed: res.Failed, Err: err})
+		s.decided(Decision{What: what, Failed: res.Failed, Err: err})
 		return UndoResult{}, err
 	}
 	var notes []note
 	var made []Decided
 	text := "The user took back accepting %s; it is pending again."
-	if item.undone {
+	switch {
+	case item.applied && item.undone:
+		text = "The user made your edit of %s again that was taken back; read it again before you edit it."
+	case item.applied:
+		text = "The user took back your edit of %s; read it again before you edit it."
+	case item.undone:
 		text = "The user accepted %s again."
 	}
 	for _, b := range done {
@@ -146,7 +151,7 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 		}
 		errs = errs[1:]
 	}
-	s.decided(Decision{What: "undo", Changes: made, Failed: res.Failed})
+	s.decided(Decision{What: what, Changes: made, Failed: res.Failed})
 	s.notify(notes)
 	res.Revision = s.Revision()
 	return res, nil
@@ -155,16 +160,22 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) {
 // backward finds out how to take d back now. s.mu is held.
 func (s *Store) backward(d decided, item undoItem) (backward, error) {
 	b := backward{of: d, batch: item.batch, name: d.Path, seen: map[string][]byte{}}
-	if item.undone && d.From != "" {
+	if (item.undone || item.applied) && d.From != "" {
 		b.name = d.From
 	}
-	if err := s.mayTouch(Proposer{d.session, d.tool, item.batch}, d.Path, d.From); err != nil {
-		return b, err
+	if !item.applied {
+		if err := s.mayTouch(Proposer{d.session, d.tool, item.batch}, d.Path, d.From); err != nil {
+			return b, err
+		}
 	}
 	if d.Link() {
 		return s.backwardLink(b)
 	}
-	for _, name := range s.tied(d.Path, d.From) {
+	tied := s.tied(d.Path, d.From)
+	if item.applied {
+		tied = nil // nothing becomes pending
+	}
+	for _, name := range tied {
 		text, err := s.stage(Proposer{}).current(name)
 		if err != nil {
 			return b, err
@@ -175,7 +186,7 @@ func (s *Store) backward(d decided, item undoItem) (backward, error) {
 			return b, fmt.Errorf("an edit of %s is in conflict with the user's changes; reject or change it first: %w", name, workspace.ErrConflict)
 		}
 	}
-	now, err := s.read(d.Path)
+	now, err := s.peek(d.Path)
 	if err != nil {
 		return b, err
 	}

@@ -76,4 +76,4 @@ func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 }
 
 // states are what became of the changes that a person decided on.
-var states = map[string]string{"accept": "applied", "undo": "applied", "reject": "rejected", "propose": "pending"}
+var states = map[string]string{"accept": "applied", "undo": "applied", "redo": "applied", "reject": "rejected", "propose": "pending"}
