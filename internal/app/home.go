@@ -67,6 +67,7 @@ func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, repor
 		Observer: queueObserver{o.user, decisions.Recorder{Log: h.Audit, Hide: o.hide, Enabled: func() bool { return o.settings.Dispatch().Audit }}, report},
 		Commits:  h.commits,
 		Names:    pendingedits.NamesOf(folders),
+		Undo:     o.settings,
 		Wait:     queueWait,
 		Room:     func(ctx context.Context) { attach.MakeRoom(ctx, string(h.Dir)) },
 		Prepare:  h.Dir.Prepare,

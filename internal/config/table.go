@@ -189,6 +189,14 @@ var table = []Setting{
 		Help: "How many directories of discarded shadow workspaces are cleaned and kept: reusing one takes a tenth of the time.",
 	},
 	{
+		Key: "undo.maxMegabytes", Type: Integer, Default: 64, Min: 1, Max: 1024, Scope: ScopeClient,
+		Help: "How much text is kept so that edits of agents can be undone. The oldest edits are forgotten first; a single edit that is larger than a quarter of it can't be undone.",
+	},
+	{
+		Key: "undo.days", Type: Integer, Default: 14, Min: 1, Max: 3650, Scope: ScopeClient,
+		Help: "How long edits of agents can be undone.",
+	},
+	{
 		Key: "audit.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
 		Help: "Whether every tool call is recorded in `.sidecar/logs`: who called what, what was decided and by whom, and the hashes of what changed. Secrets are removed from arguments.",
 	},

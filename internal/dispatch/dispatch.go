@@ -181,8 +181,7 @@ func (d *Dispatcher) mode(name string, set *Settings) (policy.Mode, bool) {
 // views are what a call reads through and what its changes go to.
 func (d *Dispatcher) views(s *session.Session, m policy.Mode, tool string, set *Settings) (see workspace.Files, to workspace.View, dest Destinations) {
 	dest = d.o.Views(s)
-	live := dest.Live()
-	to, see = live, live
+	see = dest.Live()
 	if m.SeesPending || m.ToStore {
 		pending := dest.Pending(s.ID, tool, m.Batch)
 		if m.SeesPending {
@@ -191,6 +190,9 @@ func (d *Dispatcher) views(s *session.Session, m policy.Mode, tool string, set *
 		if m.ToStore {
 			to = pending
 		}
+	}
+	if to == nil {
+		to = dest.Applied(s.ID, tool)
 	}
 	allow := set.SensitiveOK
 	if allow == nil {

@@ -123,7 +123,8 @@ func says(a Answer) func(Ask) (Answer, error) { return func(Ask) (Answer, error)
 
 type desk struct{ live, pending *memory }
 
-func (d desk) Live() workspace.View { return d.live }
+func (d desk) Live() workspace.View               { return d.live }
+func (d desk) Applied(_, _ string) workspace.View { return d.live }
 func (d desk) Pending(_, _ string, batch bool) workspace.View {
 	d.pending.batch = batch
 	return d.pending

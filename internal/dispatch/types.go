@@ -186,6 +186,9 @@ type Destinations interface {
 	// Live is what the user sees: open buffers over the session's root. What is
 	// applied to it reaches the editor or the disk.
 	Live() workspace.View
+	// Applied is Live for a tool whose changes nobody reviews: where that is
+	// possible, what is applied to it can be taken back later.
+	Applied(session, tool string) workspace.View
 	// Pending is the review queue over Live; what is applied to it waits there,
 	// with batch as part of what of the session is accepted only as a whole.
 	Pending(session, tool string, batch bool) workspace.View

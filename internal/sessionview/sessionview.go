@@ -27,6 +27,14 @@ type Commits interface {
 // Live implements dispatch.Destinations, as do its neighbours.
 func (t MainTree) Live() workspace.View { return t.Files }
 
+// Applied is Live, with a record in the queue of what is applied to it.
+func (t MainTree) Applied(session, tool string) workspace.View {
+	if t.Queue == nil {
+		return t.Files
+	}
+	return t.Queue.Recorded(pendingedits.Proposer{Session: session, Tool: tool}, t.Files)
+}
+
 // Pending is the view that holds what is proposed.
 func (t MainTree) Pending(session, tool string, batch bool) workspace.View {
 	if t.Queue == nil {
@@ -83,6 +91,9 @@ type ShadowTree struct {
 
 // Live implements dispatch.Destinations, as do its neighbours.
 func (t ShadowTree) Live() workspace.View { return t.Files }
+
+// Applied is the shadow: what is taken back is its merge.
+func (t ShadowTree) Applied(string, string) workspace.View { return t.Files }
 
 // Pending is the shadow itself.
 func (t ShadowTree) Pending(string, string, bool) workspace.View { return t.Files }

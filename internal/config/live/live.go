@@ -177,6 +177,12 @@ func (s *Settings) Now() *config.Settings { return s.now.Load() }
 // Dispatch is what the dispatcher reads of them.
 func (s *Settings) Dispatch() *dispatch.Settings { return s.dispatch.Load() }
 
+// UndoLimits bound what of agents' edits can be undone.
+func (s *Settings) UndoLimits() (bytes int64, age time.Duration) {
+	set := s.Now()
+	return int64(set.Int("undo.maxMegabytes")) << 20, time.Duration(set.Int("undo.days")) * 24 * time.Hour
+}
+
 // Trusted reports whether what the workspace brings along may run.
 func (s *Settings) Trusted() bool { return s.Now().String("workspace.trust") == "trusted" }
 
