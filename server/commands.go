@@ -24,7 +24,9 @@ func commands() []command {
 		row("sidecar.review.accept", "Accept pending edits", (*Server).acceptReview),
 		row("sidecar.review.reject", "Reject pending edits", (*Server).rejectReview),
 		row("sidecar.review.propose", "Change a pending edit", (*Server).proposeReview),
-		row("sidecar.review.undo", "Undo last accept", (*Server).undoReview),
+		row("sidecar.review.undo", "Undo last agent edit", (*Server).undoReview),
+		row("sidecar.review.redo", "Redo last agent edit", (*Server).redoReview),
+		row("sidecar.review.history", "List the edits that can be undone", (*Server).historyReview),
 
 		progressRow("sidecar.shadow.create", "Create a shadow workspace", (*Server).createShadow),
 		row("sidecar.shadow.list", "List the shadow workspaces", (*Server).listShadows),

@@ -266,25 +266,6 @@ func proposal(st *pendingedits.Store, name, text string) ([]byte, error) {
 	return f.bytes(text), nil
 }
 
-type undoResult struct {
-	Restored []string       `json:"restored"`
-	Failed   []failure      `json:"failed"`
-	Commits  []commitResult `json:"commits,omitempty"` // that were made of it, and stay
-}
-
-func (s *Server) undoReview(ctx context.Context, _ none) (undoResult, error) {
-	st, err := s.review()
-	if err != nil {
-		return undoResult{}, err
-	}
-	r, err := st.Undo(ctx)
-	if err != nil {
-		return undoResult{}, reviewError(err)
-	}
-	s.publisher.changed()
-	return undoResult{s.uris(r.Restored), s.failures(r.Failed), commitResults(r.Commits)}, nil
-}
-
 func (s *Server) selection(uris, hunks []string, revision int64, session string) (pendingedits.Selection, error) {
 	sel := pendingedits.Selection{Hunks: hunks, Revision: revision, Session: session}
 	for i, uri := range uris {

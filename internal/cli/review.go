@@ -17,20 +17,24 @@ import (
 
 // reviewVerbs are what `review` can do.
 var reviewVerbs = map[string]func(context.Context, *cli, reviewWords) error{
-	"list":   showEdits,
-	"diff":   showDiff,
-	"accept": decide(reviewAccept, "accepted"),
-	"reject": decide(reviewReject, "rejected"),
-	"undo":   decide(reviewUndo, "restored"),
+	"list":    showEdits,
+	"diff":    showDiff,
+	"accept":  decide(reviewAccept, "accepted"),
+	"reject":  decide(reviewReject, "rejected"),
+	"undo":    decide(reviewUndo, "restored"),
+	"redo":    decide(reviewRedo, "restored"),
+	"history": showHistory,
 }
 
 // What is asked about the queue.
 var (
-	reviewList   = query[reviewWords, pendingedits.List]{name: "review list", queue: app.QueueAlways, answer: listEdits}
-	reviewDiff   = query[reviewWords, reviewText]{name: "review diff", queue: app.QueueAlways, answer: diffEdits}
-	reviewAccept = query[reviewWords, reviewOutcome]{name: "review accept", queue: app.QueueAlways, decides: true, answer: acceptEdits}
-	reviewReject = query[reviewWords, reviewOutcome]{name: "review reject", queue: app.QueueAlways, decides: true, answer: rejectEdits}
-	reviewUndo   = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: undoAccept}
+	reviewList    = query[reviewWords, pendingedits.List]{name: "review list", queue: app.QueueAlways, answer: listEdits}
+	reviewDiff    = query[reviewWords, reviewText]{name: "review diff", queue: app.QueueAlways, answer: diffEdits}
+	reviewAccept  = query[reviewWords, reviewOutcome]{name: "review accept", queue: app.QueueAlways, decides: true, answer: acceptEdits}
+	reviewReject  = query[reviewWords, reviewOutcome]{name: "review reject", queue: app.QueueAlways, decides: true, answer: rejectEdits}
+	reviewUndo    = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).UndoTo)}
+	reviewRedo    = query[reviewWords, reviewOutcome]{name: "review redo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).RedoTo)}
+	reviewHistory = query[reviewWords, []pastLine]{name: "review history", queue: app.QueueAlways, answer: pastEdits}
 )
 
 // reviewWords choose edits.
@@ -46,6 +50,7 @@ type reviewText struct {
 
 // reviewOutcome is what was done, to which files.
 type reviewOutcome struct {
+	What    string        `json:"what,omitempty"` // undo or redo
 	Done    []string      `json:"done"`
 	Failed  []failureLine `json:"failed"`
 	Commits []commitLine  `json:"commits,omitempty"` // that were to be made, or stay
@@ -64,7 +69,7 @@ func reviewCommand(ctx context.Context, c *cli) error {
 	}
 	f, ok := reviewVerbs[verb]
 	if !ok {
-		return usagef("review has no verb %q; it has list, diff, accept, reject and undo", verb)
+		return usagef("review has no verb %q; it has list, diff, accept, reject, undo, redo and history", verb)
 	}
 	folder, err := c.folder()
 	if err != nil {
@@ -162,15 +167,6 @@ func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (revi
 		out.Dropped = append(out.Dropped, q.Message)
 	}
 	return out, err
-}
-
-func undoAccept(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
-	q, _, err := chosen(w, reviewWords{Dir: words.Dir})
-	if err != nil {
-		return reviewOutcome{}, err
-	}
-	r, err := q.Undo(ctx)
-	return reviewOutcome{Done: r.Restored, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
 }
 
 func failureLines(failed []pendingedits.Failure) []failureLine {
@@ -286,19 +282,25 @@ func (c *cli) outcome(did string, r reviewOutcome) error {
 	}
 	if c.json {
 		out := map[string]any{did: append([]string{}, r.Done...), "failed": append([]failureLine{}, r.Failed...)}
+		if r.What != "" {
+			out["what"] = r.What
+		}
 		if len(r.Commits) > 0 {
 			out["commits"] = r.Commits
 		}
 		return c.print(out)
 	}
-	if did == "restored" && len(r.Commits) > 0 {
+	if r.What == "redo" {
+		did = "made again:"
+	}
+	if r.What != "" && len(r.Commits) > 0 {
 		fmt.Fprintln(c.Out, "The commits that were made stay:")
 	}
 	switch {
 	case len(r.Done) > 0:
 		fmt.Fprintf(c.Out, "%s %s\n", did, strings.Join(r.Done, ", "))
 	case len(r.Failed)+len(r.Commits) == 0:
-		fmt.Fprintf(c.Out, "Nothing was %s.\n", did)
+		fmt.Fprintf(c.Out, "Nothing was %s.\n", strings.TrimSuffix(did, ":"))
 	}
 	for _, q := range r.Commits {
 		if q.Error == "" {
