@@ -201,10 +201,37 @@ Without one there, only go to the next: nothing is decided unseen."
   (when (or noninteractive (y-or-n-p "Reject all pending changes? "))
     (sidecar--review "reject" (sidecar--reason arg))))
 
-(defun sidecar-undo ()
-  "Undo the last accept; called again, redo it."
+(defun sidecar--turn (what to)
+  "Run undo or redo, as WHAT says, down to the entry TO, and tell what it did."
+  (let ((result (sidecar--review what (and to (not (string-empty-p to)) (list :to to)))))
+    (message "SideCar: %s %s" (if (equal (plist-get result :what) "redo") "made again" "taken back")
+             (if (seq-empty-p (plist-get result :restored)) "nothing"
+               (mapconcat (lambda (uri) (file-relative-name (sidecar--path uri))) (plist-get result :restored) ", ")))
+    result))
+
+(defun sidecar-undo (&optional to)
+  "Undo the last edit of an agent; right after an accept was undone, redo it.
+With a prefix argument, ask for the entry TO which everything is taken back."
+  (interactive (list (and current-prefix-arg (read-string "Entry: "))))
+  (sidecar--turn "undo" to))
+
+(defun sidecar-redo (&optional to)
+  "Make again what was undone last, or everything down to the entry TO."
+  (interactive (list (and current-prefix-arg (read-string "Entry: "))))
+  (sidecar--turn "redo" to))
+
+(defun sidecar-history ()
+  "Show the edits of agents that can be undone, with their ids."
   (interactive)
-  (sidecar--review "undo" nil))
+  (let ((entries (plist-get (sidecar-execute "sidecar.review.history") :entries)))
+    (if (seq-empty-p entries) (message "SideCar: nothing can be undone")
+      (sidecar--show "*SideCar history*"
+                     (mapconcat (lambda (entry)
+                                  (format "%s  %s  %s by %s: %s  %s" (plist-get entry :id) (or (plist-get entry :at) "") (plist-get entry :what) (plist-get entry :tool)
+                                          (mapconcat (lambda (file) (format "%s %s +%d -%d" (plist-get file :kind) (plist-get file :path) (plist-get file :added) (plist-get file :removed)))
+                                                     (plist-get entry :files) ", ")
+                                          (or (plist-get entry :why) "")))
+                                entries "\n")))))
 
 (defun sidecar-review ()
   "List all pending hunks; \\[next-error] visits them."

@@ -171,6 +171,16 @@ local function with_reason(selection, args)
   return selection
 end
 
+-- Takes edits back or makes them again, and says which.
+local function turn(what, args)
+  M.execute('sidecar.review.' .. what, args.args ~= '' and { to = args.args } or vim.empty_dict(), function(result)
+    report(result)
+    local names = vim.tbl_map(function(uri) return vim.fn.fnamemodify(vim.uri_to_fname(uri), ':.') end, result and result.restored or {})
+    local said = (result and result.what == 'redo') and 'made again: ' or 'taken back: '
+    vim.notify('sidecar: ' .. said .. (#names > 0 and table.concat(names, ', ') or 'nothing'))
+  end)
+end
+
 local commands = {
   SidecarAccept = function() with_hunk(function(h, rev) M.execute('sidecar.review.accept', { hunks = { h.id }, revision = rev }, report) end) end,
   SidecarReject = function(args)
@@ -180,7 +190,21 @@ local commands = {
   SidecarRejectFile = function(args) M.execute('sidecar.review.reject', with_reason({ uris = { this_file() } }, args)) end,
   SidecarAcceptAll = function() M.execute('sidecar.review.accept', nil, report) end,
   SidecarRejectAll = function(args) M.execute('sidecar.review.reject', with_reason(vim.empty_dict(), args)) end,
-  SidecarUndo = function() M.execute('sidecar.review.undo', nil, report) end,
+  -- With the id of an entry, everything down to it.
+  SidecarUndo = function(args) turn('undo', args) end,
+  SidecarRedo = function(args) turn('redo', args) end,
+  SidecarHistory = function()
+    M.execute('sidecar.review.history', nil, function(r)
+      local lines = {}
+      for _, e in ipairs(r.entries) do
+        local files = {}
+        for _, f in ipairs(e.files) do table.insert(files, string.format('%s %s +%d -%d', f.kind, f.path, f.added, f.removed)) end
+        table.insert(lines, table.concat({ e.id, e.at or '', e.what, e.tool, table.concat(files, ', '), e.why or '' }, '  '))
+      end
+      if #lines == 0 then return vim.notify('sidecar: nothing can be undone') end
+      show('edits of agents', lines, 'text')
+    end)
+  end,
   SidecarDiff = function()
     M.execute('sidecar.review.diff', nil, function(r)
       if r.diff == '' then return vim.notify('sidecar: nothing is pending') end

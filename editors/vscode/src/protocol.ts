@@ -40,7 +40,13 @@ export interface Failure { uri: string; error: string }
 export interface MadeCommit { message: string; id?: string; error?: string }
 export interface AcceptResult { accepted: string[]; failed: Failure[]; commits?: MadeCommit[]; revision: number }
 export interface RejectResult { rejected: string[]; commits?: QueuedCommit[]; revision: number }
-export interface UndoResult { restored: string[]; failed: Failure[]; commits?: MadeCommit[] }
+export interface UndoResult { restored: string[]; failed: Failure[]; what: 'undo' | 'redo'; commits?: MadeCommit[] }
+
+/** An edit that was accepted, or applied without review. */
+export interface PastEdit {
+  id: string; at?: string; session: string; tool: string; what: 'accept' | 'apply' | 'undo' | 'redo';
+  files: { path: string; kind: string; added: number; removed: number }[]; undoable: boolean; why?: string;
+}
 
 /** What accept and reject take; nothing means all. */
 export interface Selection { uris?: string[]; hunks?: string[]; revision?: number; session?: string; reason?: string }

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import { saveOnAccept } from '../config';
-import type { AcceptResult, Failure, MadeCommit, RejectResult, Selection, UndoResult } from '../protocol';
+import type { AcceptResult, Failure, MadeCommit, PastEdit, RejectResult, Selection, UndoResult } from '../protocol';
 import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
 import { editOf, schemes, sideUri } from './sides';
 import type { Pending } from './store';
@@ -18,7 +18,8 @@ export class Review {
     // Lenses and code actions run these: what they fail at is told in the same way.
     server.commands.set('sidecar.review.accept', (s: Selection) => this.accept(s));
     server.commands.set('sidecar.review.reject', (s: Selection) => this.reject(s));
-    server.commands.set('sidecar.review.undo', () => this.undo());
+    server.commands.set('sidecar.review.undo', (a?: { to?: string }) => this.turn('undo', a?.to));
+    server.commands.set('sidecar.review.redo', (a?: { to?: string }) => this.turn('redo', a?.to));
     server.commands.set('sidecar.review.show', (a: { uri?: string }) => this.show(a.uri));
   }
 
@@ -36,6 +37,8 @@ export class Review {
       'sidecar.acceptHunk': (at?: Gutter) => this.hunk('accept', at),
       'sidecar.rejectHunk': (at?: Gutter) => this.hunk('reject', at),
       'sidecar.undoAccept': () => this.undo(),
+      'sidecar.redoEdit': () => this.turn('redo'),
+      'sidecar.editHistory': () => this.history(),
       'sidecar.next': () => this.go(true),
       'sidecar.previous': () => this.go(false),
       'sidecar.openDiff': (n: Node) => (n.kind === 'hunk' ? this.diff(n) : n.kind === 'file' ? this.diff({ edit: n.edit }) : undefined),
@@ -79,9 +82,38 @@ export class Review {
   }
 
   async undo(): Promise<UndoResult> {
-    const result = await this.server.execute<UndoResult>('sidecar.review.undo');
-    this.tell(t('Not taken back'), result.failed);
+    return this.turn('undo');
+  }
+
+  // Takes edits back or makes them again, and says which.
+  private async turn(what: 'undo' | 'redo', to?: string): Promise<UndoResult> {
+    const result = await this.server.execute<UndoResult>(`sidecar.review.${what}`, to === undefined ? {} : { to });
+    const undone = result.what === 'undo';
+    this.tell(undone ? t('Not taken back') : t('Not made again'), result.failed);
+    const names = result.restored.map(u => vscode.workspace.asRelativePath(vscode.Uri.parse(u))).join(', ');
+    if (names) {
+      vscode.window.setStatusBarMessage(undone ? t('Taken back: {0}', names) : t('Made again: {0}', names), 5000);
+    } else if (result.failed.length === 0) {
+      void vscode.window.showInformationMessage(what === 'undo' ? t('There is no edit to take back.') : t('There is no edit to make again.'));
+    }
     return result;
+  }
+
+  // What was accepted or applied; what is chosen is taken back, or made again, with all above it.
+  private async history(): Promise<UndoResult | undefined> {
+    const { entries } = await this.server.execute<{ entries: PastEdit[] }>('sidecar.review.history', {});
+    const items = entries.map(e => ({
+      label: e.files.map(f => f.path).join(', '),
+      description: `${e.what}, ${e.tool}${e.at ? `, ${new Date(e.at).toLocaleString()}` : ''}`,
+      detail: [...e.files.map(f => `${f.kind} +${f.added} −${f.removed}`), ...(e.why ? [e.why] : [])].join(', '),
+      entry: e,
+    }));
+    if (items.length === 0) {
+      void vscode.window.showInformationMessage(t('There is no edit to take back.'));
+      return undefined;
+    }
+    const chosen = await vscode.window.showQuickPick(items, { placeHolder: t('Take back everything down to an edit, or make it again'), matchOnDescription: true });
+    return chosen && this.turn(chosen.entry.what === 'undo' ? 'redo' : 'undo', chosen.entry.id);
   }
 
   private tell(what: string, failed: Failure[], commits: MadeCommit[] = []): void {

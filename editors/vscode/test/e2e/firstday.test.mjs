@@ -71,7 +71,7 @@ test('one change of a file is accepted by a command, and then a whole file', asy
 });
 
 test('the first mistake is taken back, and waits again', async () => {
-  await me.command('SideCar: Undo Last Accept');
+  await me.command('SideCar: Undo Last Agent Edit');
   await eventually('taken back', async () => disk('notes.txt') === 'milk\n');
   await eventually('it waits again', async () => (await me.rows()).includes('notes.txt +1 −1'));
   assert.ok(disk('shop.txt').includes('line twenty'), 'what was accepted before it stays');

@@ -173,7 +173,7 @@ test('the keyboard goes to the next change and accepts it', async () => {
     return eventually('accepted', accepted, 4000).catch(() => false);
   });
   await eventually('one file is left', async () => (await me.pending()).length === 1);
-  await me.command('SideCar: Undo Last Accept');
+  await me.command('SideCar: Undo Last Agent Edit');
   await eventually('taken back', async () => (await me.pending()).length === 2 && !disk('src/store/keys.txt').includes('key 55'));
 });
 
