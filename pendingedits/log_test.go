@@ -45,6 +45,9 @@ func sampleRecords() []record {
 			undo: []undoItem{{changes: []decided{
 				{workspace.Change{Path: "p", Before: []byte("b"), After: []byte{}}, "s", "t", []owned{{0, 1, two}, {0, 1<<31 - 1, s}}},
 				{workspace.Change{Path: "q", Before: []byte("b"), After: []byte{}}, "s", "t", nil}}}}},
+		{revision: 7, nextID: 8, gone: []int64{3, 5}, undo: []undoItem{
+			{applied: true, redone: true, id: 6, turn: 7, at: at, changes: []decided{{workspace.Change{Path: "p", Before: []byte("b")}, "s", "t", nil}}},
+			{undone: true, id: 7, turn: 6}}},
 	}
 }
 

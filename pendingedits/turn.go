@@ -168,6 +168,9 @@ func (v *recorded) Apply(ctx context.Context, changes ...workspace.Change) error
 	if !ready {
 		return v.View.Apply(ctx, changes...)
 	}
+	if err := s.opts.Fail("apply.apply"); err != nil {
+		return err
+	}
 	err := v.View.Apply(ctx, changes...)
 	if s.opts.Fail("apply.applied") != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -267,23 +269,31 @@ func TestUndoInterrupted(t *testing.T) {
 	}{
 		{"", []string{"apply modify:a"}, "A\n"},
 		{"apply.intent.write", nil, "A\n"},
+		{"apply.apply", nil, "a\n"},
 		{"apply.applied", []string{"apply modify:a"}, "A\n"},
 		{"apply.write", []string{"apply modify:a"}, "A\n"},
 	} {
 		b := newBench(t, "a", "a\n", "b", "b\n")
-		dead := false
+		var dead atomic.Bool // a record is synced beside the test
 		b.opts.Fail = func(point string) error {
-			if dead = dead || c.point != "" && point == c.point; dead {
+			if c.point != "" && point == c.point {
+				dead.Store(true)
+			}
+			if dead.Load() {
 				return errors.New("dead")
 			}
 			return nil
 		}
 		b.reopen()
-		b.set("a", "A\n")
-		if dead != (c.point != "") {
+		err := b.store.Recorded(agent, b.disk).Apply(context.Background(), workspace.Change{Path: "a", Before: []byte("a\n"), After: []byte("A\n")})
+		if (err != nil) != (c.text == "a\n") {
+			t.Errorf("%s: %v", c.point, err)
+		}
+		if dead.Load() != (c.point != "") {
 			t.Errorf("%s was not reached", c.point)
 		}
-		dead, b.opts.Fail = false, nil
+		dead.Store(false)
+		b.opts.Fail = nil
 		b.reopen()
 		b.wantDisk("a", c.text)
 		b.wantPast(c.past...)
@@ -317,5 +327,33 @@ func TestWithoutLog(t *testing.T) {
 	b.wantPast()
 	if _, err := os.Stat(b.state); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory of the log: %v", err)
+	}
+}
+
+// TestUndoBesideOthers: edits of several sessions at once are all in the history,
+// and all go back.
+func TestUndoBesideOthers(t *testing.T) {
+	b := newBench(t)
+	names := []string{"a", "b", "c", "d", "e", "f"}
+	var all sync.WaitGroup
+	for _, name := range names {
+		all.Go(func() {
+			err := b.store.Recorded(pendingedits.Proposer{Session: name, Tool: "write_file"}, b.disk).Apply(context.Background(), workspace.Change{Path: name, After: []byte(name)})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	list := b.store.History("", 0)
+	if len(list) != len(names) || len(b.store.History("c", 0)) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	b.wantSaid(b.undoTo(list[len(list)-1].ID), "undo a,b,c,d,e,f")
+	for _, name := range names {
+		b.wantDisk(name, absent)
+	}
+	if len(b.told) != len(names) {
+		t.Errorf("told %q", b.told)
 	}
 }

@@ -1,0 +1,92 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// What an agent does in a mode without review is in the history, can be taken
+// back and made again, by commands and after a restart in a shell; the agent is
+// told, and the decision is recorded.
+func TestUndoWithoutReview(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "one\n", "b.txt": "two\n"})
+	has := func(want ...string) {
+		t.Helper()
+		for i := 0; i < len(want); i += 2 {
+			data, _ := os.ReadFile(filepath.Join(dir, want[i]))
+			if string(data) != want[i+1] {
+				t.Errorf("%s: %q, want %q", want[i], data, want[i+1])
+			}
+		}
+	}
+	type entry struct {
+		ID, What, Tool string
+		Undoable       bool
+	}
+	var all []entry
+	t.Run("editor", func(t *testing.T) {
+		r := connect(t, dir, fakeeditor.Options{})
+		r.mode("autonomous")
+		call := func(name string, args object) string {
+			t.Helper()
+			return string(command[json.RawMessage](r, "sidecar.tools.call", object{"name": name, "arguments": args}))
+		}
+		call("write_file", object{"path": "a.txt", "content": "ONE\n"})
+		call("delete_file", object{"path": "b.txt"})
+		call("write_file", object{"path": "c.txt", "content": "new\n"})
+		has("a.txt", "ONE\n", "b.txt", "", "c.txt", "new\n")
+		list := func() []entry {
+			t.Helper()
+			return command[struct{ Entries []entry }](r, "sidecar.review.history", object{}).Entries
+		}
+		if all = list(); len(all) != 3 || all[0].Tool != "write_file" || all[1].Tool != "delete_file" || all[2].What != "apply" || !all[2].Undoable {
+			t.Fatalf("history %+v", all)
+		}
+		command[json.RawMessage](r, "sidecar.review.undo", object{"to": all[2].ID})
+		has("a.txt", "one\n", "b.txt", "two\n", "c.txt", "")
+		if got := call("read_file", object{"path": "a.txt"}); !strings.Contains(got, "took back your edit of a.txt") {
+			t.Errorf("told %s", got)
+		}
+		command[json.RawMessage](r, "sidecar.review.redo", object{})
+		has("a.txt", "ONE\n", "b.txt", "two\n")
+		records, err := auditlog.Find(filepath.Join(dir, ".sidecar", "logs"), auditlog.Query{Tool: "sidecar.review.redo"})
+		if err != nil || len(records) != 1 || records[0].By != "user" || records[0].Changes[0].State != "applied" {
+			t.Errorf("recorded %+v, %v", records, err)
+		}
+	})
+
+	shell := func(want int, args ...string) string {
+		t.Helper()
+		out, stderr, code := runCLI(t, "", append(append([]string{"review"}, args...), "--root", dir)...)
+		if code != want {
+			t.Fatalf("%v: exit %d: %s%s", args, code, out, stderr)
+		}
+		return out + stderr
+	}
+	if out := shell(0, "history"); !strings.Contains(out, all[2].ID) || !strings.Contains(out, "redo") || !strings.Contains(out, "by write_file") {
+		t.Errorf("history: %s", out)
+	}
+	if out := shell(0, "undo"); !strings.Contains(out, "restored a.txt") {
+		t.Errorf("undo: %s", out)
+	}
+	has("a.txt", "one\n")
+	if out := shell(0, "redo"); !strings.Contains(out, "made again: a.txt") {
+		t.Errorf("redo: %s", out)
+	}
+	has("a.txt", "ONE\n")
+	if out := shell(1, "undo", "u1"); !strings.Contains(out, "history") {
+		t.Errorf("unknown: %s", out)
+	}
+	write(t, filepath.Join(dir, "a.txt"), "somebody else\n")
+	if out := shell(1, "undo", all[2].ID); !strings.Contains(out, "changed since") {
+		t.Errorf("conflict: %s", out)
+	}
+	has("a.txt", "somebody else\n")
+}
