@@ -48,7 +48,7 @@ var lines = []line{
 	{number: "15", claim: "less than all of it asks", pkg: "internal/app", tests: "TestLevelsBelowBubblewrap"},
 	{number: "16", claim: "trees of processes ended", pkg: "internal/sandbox", tests: "TestTree|TestServerDies|TestServerDiesIdle|TestKeeper.*"},
 	{number: "17", claim: "bombs bounded", pkg: "internal/sandbox", tests: "TestLimits"},
-	{number: "18", claim: "no keys in a command's world", pkg: "internal/sandbox", tests: "TestEnvironment"},
+	{number: "18", claim: "no keys in what a command sees", pkg: "internal/sandbox", tests: "TestEnvironment"},
 	{number: "19", claim: "git configurations", pkg: "internal/gitrepo", tests: "TestHostileConfiguration", figures: `evil ran in (?P<controls>\d+) of (?P<tried>\d+) by plain git, in (?P<lost>\d+) by us`},
 	{number: "19", claim: "git configurations, listed", pkg: "internal/gitrepo", tests: "TestConfigurationCases", figures: `(?P<tried>\d+) cases, (?P<controls>\d+) controls`},
 	{number: "20", claim: "arguments of git", pkg: "tools/git", tests: "TestInjectedArguments|TestArguments"},

@@ -18,8 +18,8 @@ import (
 // kernelAttempts reach for other processes, for more rights, and for parts of
 // the kernel that no command needs.
 var kernelAttempts = []attempt{
-	{"signal a process outside", Landlock, true, func(w *world) error { return unix.Kill(w.Victim, 0) }},
-	{"trace a process outside", Landlock, false, func(w *world) error {
+	{"signal a process outside", Landlock, true, func(w *scene) error { return unix.Kill(w.Victim, 0) }},
+	{"trace a process outside", Landlock, false, func(w *scene) error {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		if err := unix.PtraceSeize(w.Victim); err != nil {
@@ -29,14 +29,14 @@ var kernelAttempts = []attempt{
 		_, err := unix.Wait4(w.Victim, nil, unix.WALL, nil)
 		return errors.Join(err, unix.PtraceDetach(w.Victim))
 	}},
-	{"read memory by process_vm_readv", Landlock, false, func(*world) error {
+	{"read memory by process_vm_readv", Landlock, false, func(*scene) error {
 		from, to := []byte("x"), make([]byte, 1)
 		local, remote := []unix.Iovec{{Base: &to[0], Len: 1}}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&from[0])), Len: 1}}
 		_, err := unix.ProcessVMReadv(os.Getpid(), local, remote, 0)
 		runtime.KeepAlive(from)
 		return err
 	}},
-	{"take a descriptor of another process", Landlock, false, func(w *world) error {
+	{"take a descriptor of another process", Landlock, false, func(w *scene) error {
 		pidfd, err := unix.PidfdOpen(w.Victim, 0)
 		if err != nil {
 			return err
@@ -48,13 +48,13 @@ var kernelAttempts = []attempt{
 		}
 		return err
 	}},
-	{"make a user namespace", Landlock, true, func(*world) error { return clone(unix.CLONE_NEWUSER) }},
-	{"make a mount namespace", Landlock, false, func(*world) error { return clone(unix.CLONE_NEWNS) }},
-	{"make user and mount namespaces", Landlock, false, func(*world) error { return clone(unix.CLONE_NEWUSER | unix.CLONE_NEWNS) }},
-	{"leave namespaces by unshare", Landlock, false, func(*world) error {
+	{"make a user namespace", Landlock, true, func(*scene) error { return clone(unix.CLONE_NEWUSER) }},
+	{"make a mount namespace", Landlock, false, func(*scene) error { return clone(unix.CLONE_NEWNS) }},
+	{"make user and mount namespaces", Landlock, false, func(*scene) error { return clone(unix.CLONE_NEWUSER | unix.CLONE_NEWNS) }},
+	{"leave namespaces by unshare", Landlock, false, func(*scene) error {
 		return ownThread(func() error { return unix.Unshare(unix.CLONE_NEWUTS) })
 	}},
-	{"enter a namespace by setns", Landlock, false, func(*world) error {
+	{"enter a namespace by setns", Landlock, false, func(*scene) error {
 		f, err := os.Open("/proc/self/ns/uts")
 		if err != nil {
 			return err
@@ -62,32 +62,32 @@ var kernelAttempts = []attempt{
 		defer f.Close()
 		return ownThread(func() error { return unix.Setns(int(f.Fd()), unix.CLONE_NEWUTS) })
 	}},
-	{"mount a file system", Landlock, true, func(w *world) error {
+	{"mount a file system", Landlock, true, func(w *scene) error {
 		return mounted(w.Root+"/mnt", func(at string) error { return unix.Mount("none", at, "tmpfs", 0, "size=4k") })
 	}},
-	{"mount another directory", Landlock, false, func(w *world) error {
+	{"mount another directory", Landlock, false, func(w *scene) error {
 		return mounted(w.Root+"/mnt", func(at string) error { return unix.Mount("/", at, "", unix.MS_BIND|unix.MS_REC, "") })
 	}},
-	{"open a tree of mounts", Landlock, false, func(w *world) error {
+	{"open a tree of mounts", Landlock, false, func(w *scene) error {
 		fd, err := unix.OpenTree(unix.AT_FDCWD, w.Root, unix.OPEN_TREE_CLONE)
 		if err == nil {
 			unix.Close(fd)
 		}
 		return err
 	}},
-	{"make a file system by fsopen", Landlock, false, func(*world) error {
+	{"make a file system by fsopen", Landlock, false, func(*scene) error {
 		fd, err := unix.Fsopen("tmpfs", 0)
 		if err == nil {
 			unix.Close(fd)
 		}
 		return err
 	}},
-	{"change the root directory", Landlock, false, func(w *world) error {
+	{"change the root directory", Landlock, false, func(w *scene) error {
 		cmd := exec.Command("/proc/self/exe", InitCommand, roleTry, "nothing")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: "/"}
 		return cmd.Run()
 	}},
-	{"open a file by its handle", Landlock, false, func(w *world) error {
+	{"open a file by its handle", Landlock, false, func(w *scene) error {
 		handle, _, err := unix.NameToHandleAt(unix.AT_FDCWD, w.Root+"/file", 0)
 		if err != nil {
 			return err
@@ -103,19 +103,19 @@ var kernelAttempts = []attempt{
 		}
 		return err
 	}},
-	{"set up io_uring", Landlock, true, func(*world) error {
+	{"set up io_uring", Landlock, true, func(*scene) error {
 		var params [120]byte // struct io_uring_params
 		return descriptor(unix.Syscall(unix.SYS_IO_URING_SETUP, 4, uintptr(unsafe.Pointer(&params)), 0))
 	}},
-	{"reach the keys of the session", Landlock, false, func(*world) error {
+	{"reach the keys of the session", Landlock, false, func(*scene) error {
 		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true)
 		return err
 	}},
-	{"load a program into the kernel", Landlock, false, func(*world) error {
+	{"load a program into the kernel", Landlock, false, func(*scene) error {
 		attr := [32]uint32{2 /* BPF_MAP_TYPE_ARRAY */, 4, 4, 1}
 		return descriptor(unix.Syscall(unix.SYS_BPF, 0 /* BPF_MAP_CREATE */, uintptr(unsafe.Pointer(&attr)), 72))
 	}},
-	{"count events of the processor", Landlock, false, func(*world) error {
+	{"count events of the processor", Landlock, false, func(*scene) error {
 		attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: unix.PERF_COUNT_SW_TASK_CLOCK, Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
 		fd, err := unix.PerfEventOpen(&attr, 0, -1, -1, 0)
 		if err == nil {
@@ -123,17 +123,17 @@ var kernelAttempts = []attempt{
 		}
 		return err
 	}},
-	{"handle page faults", Landlock, false, func(*world) error {
+	{"handle page faults", Landlock, false, func(*scene) error {
 		return descriptor(unix.Syscall(unix.SYS_USERFAULTFD, 1 /* UFFD_USER_MODE_ONLY */, 0, 0))
 	}},
-	{"watch all files by fanotify", Landlock, false, func(*world) error {
+	{"watch all files by fanotify", Landlock, false, func(*scene) error {
 		fd, err := unix.FanotifyInit(unix.FAN_CLASS_NOTIF, 0)
 		if err == nil {
 			unix.Close(fd)
 		}
 		return err
 	}},
-	{"type into a terminal", Landlock, false, func(*world) error {
+	{"type into a terminal", Landlock, false, func(*scene) error {
 		master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 		if err != nil {
 			return err
@@ -145,18 +145,18 @@ var kernelAttempts = []attempt{
 		}
 		return nil
 	}},
-	{"name the machine", Landlock, false, func(*world) error {
+	{"name the machine", Landlock, false, func(*scene) error {
 		name, err := os.Hostname()
 		if err != nil {
 			return err
 		}
 		return unix.Sethostname([]byte(name))
 	}},
-	{"read the messages of the kernel", Landlock, false, func(*world) error {
+	{"read the messages of the kernel", Landlock, false, func(*scene) error {
 		_, err := unix.Klogctl(unix.SYSLOG_ACTION_SIZE_BUFFER, nil)
 		return err
 	}},
-	{"have capabilities", Landlock, false, func(*world) error {
+	{"have capabilities", Landlock, false, func(*scene) error {
 		data, err := os.ReadFile("/proc/self/status")
 		for line := range strings.Lines(string(data)) {
 			if name, value, _ := strings.Cut(line, ":"); strings.HasPrefix(name, "Cap") && name != "CapBnd" && strings.Trim(value, " \t\n0") != "" {
@@ -165,7 +165,7 @@ var kernelAttempts = []attempt{
 		}
 		return errors.New("all are gone")
 	}},
-	{"gain privileges by running a program", Landlock, false, func(*world) error {
+	{"gain privileges by running a program", Landlock, false, func(*scene) error {
 		nnp, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
 		if err == nil && nnp != 0 {
 			return errors.New("they are ruled out")
@@ -176,18 +176,18 @@ var kernelAttempts = []attempt{
 
 // networkAttempts reach for the network and for services of the machine.
 var networkAttempts = []attempt{
-	{"connect over TCP", Landlock, true, func(w *world) error { return dial("tcp", w.TCP, false) }},
-	{"ask over UDP", Landlock, true, func(w *world) error { return dial("udp", w.UDP, true) }},
-	{"connect to a socket in a directory outside", Landlock, true, func(w *world) error { return dial("unix", w.Unix, false) }},
-	{"connect to an abstract socket", Landlock, true, func(w *world) error { return dial("unix", w.Abstract, false) }},
-	{"ping", Landlock, false, func(*world) error { return socket(unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP) }},
-	{"send raw packets", Landlock, false, func(*world) error { return socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP) }},
-	{"send raw packets over IPv6", Landlock, false, func(*world) error { return socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6) }},
-	{"listen to all packets", Landlock, false, func(*world) error { return socket(unix.AF_PACKET, unix.SOCK_RAW, 0) }},
-	{"speak MPTCP", Landlock, false, func(*world) error { return socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP) }},
-	{"speak to the host of a virtual machine", Landlock, false, func(*world) error { return socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0) }},
-	{"speak to the kernel over netlink", Landlock, false, func(*world) error { return socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE) }},
-	{"use the cryptography of the kernel", Landlock, false, func(*world) error { return socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0) }},
+	{"connect over TCP", Landlock, true, func(w *scene) error { return dial("tcp", w.TCP, false) }},
+	{"ask over UDP", Landlock, true, func(w *scene) error { return dial("udp", w.UDP, true) }},
+	{"connect to a socket in a directory outside", Landlock, true, func(w *scene) error { return dial("unix", w.Unix, false) }},
+	{"connect to an abstract socket", Landlock, true, func(w *scene) error { return dial("unix", w.Abstract, false) }},
+	{"ping", Landlock, false, func(*scene) error { return socket(unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP) }},
+	{"send raw packets", Landlock, false, func(*scene) error { return socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP) }},
+	{"send raw packets over IPv6", Landlock, false, func(*scene) error { return socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6) }},
+	{"listen to all packets", Landlock, false, func(*scene) error { return socket(unix.AF_PACKET, unix.SOCK_RAW, 0) }},
+	{"speak MPTCP", Landlock, false, func(*scene) error { return socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP) }},
+	{"speak to the host of a virtual machine", Landlock, false, func(*scene) error { return socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0) }},
+	{"speak to the kernel over netlink", Landlock, false, func(*scene) error { return socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE) }},
+	{"use the cryptography of the kernel", Landlock, false, func(*scene) error { return socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0) }},
 }
 
 func dial(network, addr string, answer bool) error {

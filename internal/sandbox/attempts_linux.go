@@ -19,7 +19,7 @@ type attempt struct {
 	name  string
 	from  Level // the lowest level that must hold it
 	canny bool  // is tried before commands run at all on a machine
-	do    func(w *world) error
+	do    func(w *scene) error
 }
 
 // attempts are all of them. Each must also work, on some machine and for some
@@ -30,41 +30,41 @@ func attempts() []attempt {
 
 // fileAttempts reach for files that were not given.
 var fileAttempts = []attempt{
-	{"write a new file outside", Landlock, true, func(w *world) error { return write(w.Outside + "/new") }},
-	{"append to a file outside", Landlock, false, func(w *world) error { return write(w.Outside + "/file") }},
-	{"read a secret outside", Landlock, true, func(w *world) error { return w.read(w.Outside + "/secret") }},
-	{"write a new file in a read-only directory", Landlock, true, func(w *world) error { return write(w.ReadOnly + "/new") }},
-	{"append to a read-only file", Landlock, false, func(w *world) error { return write(w.ReadOnly + "/file") }},
-	{"truncate a read-only file", Landlock, false, func(w *world) error { return os.Truncate(w.ReadOnly+"/file", 1) }},
-	{"delete a read-only file", Landlock, false, func(w *world) error {
+	{"write a new file outside", Landlock, true, func(w *scene) error { return write(w.Outside + "/new") }},
+	{"append to a file outside", Landlock, false, func(w *scene) error { return write(w.Outside + "/file") }},
+	{"read a secret outside", Landlock, true, func(w *scene) error { return w.read(w.Outside + "/secret") }},
+	{"write a new file in a read-only directory", Landlock, true, func(w *scene) error { return write(w.ReadOnly + "/new") }},
+	{"append to a read-only file", Landlock, false, func(w *scene) error { return write(w.ReadOnly + "/file") }},
+	{"truncate a read-only file", Landlock, false, func(w *scene) error { return os.Truncate(w.ReadOnly+"/file", 1) }},
+	{"delete a read-only file", Landlock, false, func(w *scene) error {
 		return errors.Join(os.Rename(w.ReadOnly+"/file", w.ReadOnly+"/gone"), os.Rename(w.ReadOnly+"/gone", w.ReadOnly+"/file"))
 	}},
-	{"change the mode of a read-only file", Bubblewrap, false, func(w *world) error { return os.Chmod(w.ReadOnly+"/file", 0o600) }},
-	{"change the times of a read-only file", Bubblewrap, false, func(w *world) error {
+	{"change the mode of a read-only file", Bubblewrap, false, func(w *scene) error { return os.Chmod(w.ReadOnly+"/file", 0o600) }},
+	{"change the times of a read-only file", Bubblewrap, false, func(w *scene) error {
 		return os.Chtimes(w.ReadOnly+"/file", time.Unix(1, 0), time.Unix(1, 0))
 	}},
-	{"change the owner of a read-only file", Bubblewrap, false, func(w *world) error { return os.Chown(w.ReadOnly+"/file", os.Getuid(), os.Getgid()) }},
-	{"set an attribute of a read-only file", Bubblewrap, false, func(w *world) error {
+	{"change the owner of a read-only file", Bubblewrap, false, func(w *scene) error { return os.Chown(w.ReadOnly+"/file", os.Getuid(), os.Getgid()) }},
+	{"set an attribute of a read-only file", Bubblewrap, false, func(w *scene) error {
 		return unix.Setxattr(w.ReadOnly+"/file", "user.sidecar", []byte("x"), 0)
 	}},
-	{"move a file out of the workspace", Landlock, false, func(w *world) error {
+	{"move a file out of the workspace", Landlock, false, func(w *scene) error {
 		return errors.Join(write(w.Root+"/leaves"), os.Rename(w.Root+"/leaves", w.Outside+"/arrived"))
 	}},
-	{"link a file outside into the workspace", Landlock, false, func(w *world) error {
+	{"link a file outside into the workspace", Landlock, false, func(w *scene) error {
 		return errors.Join(os.Link(w.Outside+"/secret", w.Root+"/hard"), w.read(w.Root+"/hard"))
 	}},
-	{"write through a symbolic link", Landlock, false, func(w *world) error {
+	{"write through a symbolic link", Landlock, false, func(w *scene) error {
 		return errors.Join(os.Symlink(w.Outside, w.Root+"/soft"), write(w.Root+"/soft/through"))
 	}},
-	{"read through a symbolic link", Landlock, false, func(w *world) error {
+	{"read through a symbolic link", Landlock, false, func(w *scene) error {
 		return errors.Join(os.Symlink(w.Outside+"/secret", w.Root+"/look"), w.read(w.Root+"/look"))
 	}},
-	{"read through /proc/self/root", Landlock, false, func(w *world) error { return w.read("/proc/self/root" + w.Outside + "/secret") }},
-	{"read through the root of another process", Landlock, false, func(w *world) error { return w.read(w.proc("root") + w.Outside + "/secret") }},
-	{"read through the root of process 1", Landlock, false, func(w *world) error { return w.read("/proc/1/root" + w.Outside + "/secret") }},
-	{"read through the directory of another process", Landlock, false, func(w *world) error { return w.read(w.proc("cwd") + "/secret") }},
-	{"read the environment of another process", Landlock, true, func(w *world) error { return w.read(w.proc("environ")) }},
-	{"find a secret in any environment", Landlock, false, func(w *world) error {
+	{"read through /proc/self/root", Landlock, false, func(w *scene) error { return w.read("/proc/self/root" + w.Outside + "/secret") }},
+	{"read through the root of another process", Landlock, false, func(w *scene) error { return w.read(w.proc("root") + w.Outside + "/secret") }},
+	{"read through the root of process 1", Landlock, false, func(w *scene) error { return w.read("/proc/1/root" + w.Outside + "/secret") }},
+	{"read through the directory of another process", Landlock, false, func(w *scene) error { return w.read(w.proc("cwd") + "/secret") }},
+	{"read the environment of another process", Landlock, true, func(w *scene) error { return w.read(w.proc("environ")) }},
+	{"find a secret in any environment", Landlock, false, func(w *scene) error {
 		names, err := filepath.Glob("/proc/[0-9]*/environ")
 		for _, name := range names {
 			if w.read(name) == nil {
@@ -73,82 +73,82 @@ var fileAttempts = []attempt{
 		}
 		return errors.Join(err, errors.New("none has it"))
 	}},
-	{"write the memory of another process", Landlock, false, func(w *world) error { return openFile(w.proc("mem"), os.O_RDWR) }},
-	{"read shared memory of others", Landlock, false, func(w *world) error { return w.read(w.Shm) }},
-	{"attach shared memory of others", Bubblewrap, false, func(w *world) error {
+	{"write the memory of another process", Landlock, false, func(w *scene) error { return openFile(w.proc("mem"), os.O_RDWR) }},
+	{"read shared memory of others", Landlock, false, func(w *scene) error { return w.read(w.Shm) }},
+	{"attach shared memory of others", Bubblewrap, false, func(w *scene) error {
 		_, err := unix.SysvShmGet(w.SysV, 4096, 0)
 		return err
 	}},
-	{"read the passwords of the machine", Landlock, false, func(*world) error {
+	{"read the passwords of the machine", Landlock, false, func(*scene) error {
 		data, err := os.ReadFile("/etc/shadow")
 		if err == nil && len(data) == 0 {
 			return errors.New("it is empty")
 		}
 		return err
 	}},
-	{"write into /etc", Landlock, false, func(*world) error { return scratch("/etc/.sidecar-ls-attempt") }},
-	{"write into /usr", Landlock, false, func(*world) error { return scratch("/usr/.sidecar-ls-attempt") }},
-	{"write into /var", Landlock, false, func(*world) error { return scratch("/var/lib/.sidecar-ls-attempt") }},
-	{"change the name of the core file", Landlock, true, func(*world) error { return openFile("/proc/sys/kernel/core_pattern", os.O_WRONLY) }},
-	{"change a setting of the kernel", Landlock, false, func(*world) error { return openFile("/proc/sys/vm/overcommit_memory", os.O_WRONLY) }},
-	{"change a setting in /sys", Landlock, false, func(*world) error { return openFile("/sys/kernel/mm/transparent_hugepage/enabled", os.O_WRONLY) }},
-	{"write the log of the kernel", Landlock, false, func(*world) error { return openFile("/dev/kmsg", os.O_WRONLY) }},
+	{"write into /etc", Landlock, false, func(*scene) error { return scratch("/etc/.sidecar-ls-attempt") }},
+	{"write into /usr", Landlock, false, func(*scene) error { return scratch("/usr/.sidecar-ls-attempt") }},
+	{"write into /var", Landlock, false, func(*scene) error { return scratch("/var/lib/.sidecar-ls-attempt") }},
+	{"change the name of the core file", Landlock, true, func(*scene) error { return openFile("/proc/sys/kernel/core_pattern", os.O_WRONLY) }},
+	{"change a setting of the kernel", Landlock, false, func(*scene) error { return openFile("/proc/sys/vm/overcommit_memory", os.O_WRONLY) }},
+	{"change a setting in /sys", Landlock, false, func(*scene) error { return openFile("/sys/kernel/mm/transparent_hugepage/enabled", os.O_WRONLY) }},
+	{"write the log of the kernel", Landlock, false, func(*scene) error { return openFile("/dev/kmsg", os.O_WRONLY) }},
 }
 
 // rootAttempts are about what is protected in the workspace.
 var rootAttempts = []attempt{
-	{"read a hidden file", Bubblewrap, true, func(w *world) error { return w.read(w.Root + "/.env") }},
-	{"link to a hidden file", Bubblewrap, false, func(w *world) error {
+	{"read a hidden file", Bubblewrap, true, func(w *scene) error { return w.read(w.Root + "/.env") }},
+	{"link to a hidden file", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(os.Link(w.Root+"/.env", w.Root+"/env"), w.read(w.Root+"/env"))
 	}},
-	{"move a hidden file", Bubblewrap, false, func(w *world) error {
+	{"move a hidden file", Bubblewrap, false, func(w *scene) error {
 		defer func() { _ = os.Rename(w.Root+"/moved", w.Root+"/.env") }()
 		return errors.Join(os.Rename(w.Root+"/.env", w.Root+"/moved"), w.read(w.Root+"/moved"))
 	}},
-	{"read a sealed file", Bubblewrap, true, func(w *world) error { return w.read(w.Root + "/key.pem") }},
-	{"open up a sealed file", Bubblewrap, false, func(w *world) error {
+	{"read a sealed file", Bubblewrap, true, func(w *scene) error { return w.read(w.Root + "/key.pem") }},
+	{"open up a sealed file", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(os.Chmod(w.Root+"/key.pem", 0o644), w.read(w.Root+"/key.pem"))
 	}},
-	{"replace a sealed file", Bubblewrap, false, func(w *world) error {
+	{"replace a sealed file", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(write(w.Root+"/new.pem"), os.Rename(w.Root+"/new.pem", w.Root+"/key.pem"))
 	}},
-	{"add a git hook", Bubblewrap, true, func(w *world) error { return write(w.Root + "/.git/hooks/pre-commit") }},
-	{"change a git hook", Bubblewrap, false, func(w *world) error { return write(w.Root + "/.git/hooks/ok") }},
-	{"change the settings of git", Bubblewrap, false, func(w *world) error { return write(w.Root + "/.git/config") }},
-	{"replace the settings of git", Bubblewrap, false, func(w *world) error {
+	{"add a git hook", Bubblewrap, true, func(w *scene) error { return write(w.Root + "/.git/hooks/pre-commit") }},
+	{"change a git hook", Bubblewrap, false, func(w *scene) error { return write(w.Root + "/.git/hooks/ok") }},
+	{"change the settings of git", Bubblewrap, false, func(w *scene) error { return write(w.Root + "/.git/config") }},
+	{"replace the settings of git", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(write(w.Root+"/.git/config.lock"), os.Rename(w.Root+"/.git/config.lock", w.Root+"/.git/config"))
 	}},
-	{"move the hooks of git", Bubblewrap, false, func(w *world) error { return thereAndBack(w.Root+"/.git/hooks", w.Root+"/.git/old") }},
-	{"move the git directory", Bubblewrap, false, func(w *world) error { return thereAndBack(w.Root+"/.git", w.Root+"/git2") }},
-	{"make attributes for git", Bubblewrap, false, func(w *world) error {
+	{"move the hooks of git", Bubblewrap, false, func(w *scene) error { return thereAndBack(w.Root+"/.git/hooks", w.Root+"/.git/old") }},
+	{"move the git directory", Bubblewrap, false, func(w *scene) error { return thereAndBack(w.Root+"/.git", w.Root+"/git2") }},
+	{"make attributes for git", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(os.MkdirAll(w.Root+"/.git/info", 0o755), write(w.Root+"/.git/info/attributes"))
 	}},
-	{"make settings that are not there", Bubblewrap, false, func(w *world) error {
+	{"make settings that are not there", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(os.MkdirAll(w.Root+"/.sidecar", 0o755), write(w.Root+"/.sidecar/settings.json"))
 	}},
-	{"make tasks of an editor that are not there", Bubblewrap, false, func(w *world) error {
+	{"make tasks of an editor that are not there", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(os.MkdirAll(w.Root+"/.vscode", 0o755), write(w.Root+"/.vscode/tasks.json"))
 	}},
-	{"name servers in a file that is not there", Bubblewrap, false, func(w *world) error { return write(w.Root + "/.mcp.json") }},
-	{"put a directory in the place of settings", Bubblewrap, false, func(w *world) error {
+	{"name servers in a file that is not there", Bubblewrap, false, func(w *scene) error { return write(w.Root + "/.mcp.json") }},
+	{"put a directory in the place of settings", Bubblewrap, false, func(w *scene) error {
 		return errors.Join(os.Mkdir(w.Root+"/evil", 0o755), write(w.Root+"/evil/tasks.json"), os.Rename(w.Root+"/evil", w.Root+"/.idea"))
 	}},
-	{"put a link in the place of settings", Bubblewrap, false, func(w *world) error {
+	{"put a link in the place of settings", Bubblewrap, false, func(w *scene) error {
 		_ = os.Remove(w.Root + "/.envrc") // an empty directory may stand there
 		return os.Symlink(w.Root+"/file", w.Root+"/.envrc")
 	}},
-	{"move the workspace", Landlock, false, func(w *world) error { return thereAndBack(w.Root, w.Root+".moved") }},
-	{"make a program that runs as its owner", Landlock, true, func(w *world) error {
+	{"move the workspace", Landlock, false, func(w *scene) error { return thereAndBack(w.Root, w.Root+".moved") }},
+	{"make a program that runs as its owner", Landlock, true, func(w *scene) error {
 		return errors.Join(write(w.Root+"/suid"), unix.Chmod(w.Root+"/suid", 0o4755))
 	}},
-	{"open a file with the set-group bit", Landlock, false, func(w *world) error {
+	{"open a file with the set-group bit", Landlock, false, func(w *scene) error {
 		fd, err := unix.Open(w.Root+"/sgid", unix.O_CREAT|unix.O_WRONLY|unix.O_EXCL, 0o2755)
 		if err == nil {
 			unix.Close(fd)
 		}
 		return err
 	}},
-	{"make a device", Landlock, false, func(w *world) error { return unix.Mknod(w.Root+"/null", unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))) }},
+	{"make a device", Landlock, false, func(w *scene) error { return unix.Mknod(w.Root+"/null", unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))) }},
 }
 
 func write(name string) error {
@@ -185,7 +185,7 @@ func thereAndBack(from, to string) error {
 }
 
 // read succeeds when the secret is in a file.
-func (w *world) read(name string) error {
+func (w *scene) read(name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -196,4 +196,4 @@ func (w *world) read(name string) error {
 	return nil
 }
 
-func (w *world) proc(name string) string { return "/proc/" + strconv.Itoa(w.Victim) + "/" + name }
+func (w *scene) proc(name string) string { return "/proc/" + strconv.Itoa(w.Victim) + "/" + name }

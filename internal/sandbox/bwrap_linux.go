@@ -45,6 +45,7 @@ const helperPath = "/run/sidecar-ls"
 
 // mounts collects arguments of bwrap (bwrap(1)). They are carried out in order.
 type mounts struct {
+	spec  Spec
 	args  []string
 	masks []mask
 	links map[string]string // that lead elsewhere in the sandbox
@@ -57,13 +58,16 @@ type mask struct {
 }
 
 func (m *mounts) add(args ...string)      { m.args = append(m.args, args...) }
-func (m *mounts) readOnly(path string)    { m.add("--ro-bind", path, path) }
-func (m *mounts) writable(path string)    { m.add("--bind", path, path) }
+func (m *mounts) readOnly(path string)    { m.add("--ro-bind", m.spec.source(path), path) }
+func (m *mounts) writable(path string)    { m.add("--bind", m.spec.source(path), path) }
 func (m *mounts) temporary(path string)   { m.add("--perms", "1777", "--tmpfs", path) }
 func (m *mounts) at(source, there string) { m.add("--bind", source, there) }
 
 // mask adds a mount over something that a directory of the command has in it.
 func (m *mounts) mask(path string, add func(string)) {
+	if m.spec.Merged != nil && !exists(m.spec.host(path)) {
+		return // there is nothing that it could lie over
+	}
 	place := path
 	for link, target := range m.links {
 		if within(path, link) {
@@ -82,7 +86,7 @@ func (m *mounts) link(target, path string) {
 
 // hide makes path look empty.
 func (m *mounts) hide(path string) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if info, err := os.Stat(m.spec.host(path)); err == nil && info.IsDir() {
 		m.add("--perms", "0555", "--tmpfs", path, "--remount-ro", path)
 		return
 	}
@@ -93,7 +97,7 @@ func (m *mounts) hide(path string) {
 // there that is not listed here. Somebody else could undo the masks while
 // it runs.
 func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed) (args []string, masks []mask) {
-	a := &mounts{links: map[string]string{}}
+	a := &mounts{spec: s, links: map[string]string{}}
 	a.add("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv")
 	if m.DisableUserns {
 		a.add("--disable-userns")
@@ -160,6 +164,11 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 	}
 	for _, g := range guards {
 		a.writable(g.dir)
+	}
+	if s.Merged != nil {
+		for _, path := range s.Merged.Real {
+			a.writable(path)
+		}
 	}
 	kept, closed := s.inside(guards)
 	for _, path := range kept {

@@ -80,7 +80,7 @@ const maxGuarded = maxFiles / 2
 func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()) error {
 	var guards []*guard
 	for _, dir := range spec.writable() {
-		g, err := protect(dir, spec.repositoriesIn(dir))
+		g, err := protect(dir, spec.repositoriesIn(dir), spec.host)
 		if err != nil {
 			return err
 		}
@@ -126,12 +126,18 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 		return err
 	}
 	p.Mounts = planFD + 2
-	if err := k.inherit(p, last, args, theirs); err != nil {
-		return err
-	}
 	k.job.Path, k.job.Dir, k.job.Namespace = s.tools.Bwrap, "/", true
 	k.job.Argv = []string{s.tools.Bwrap, "--args", fmt.Sprint(planFD + 1), "--", helperPath, InitCommand, roleConfine}
-	return nil
+	if spec.Merged == nil {
+		return k.inherit(p, last, args, theirs)
+	}
+	at, err := passJSON("attachment", attachment{spec.Merged.At, k.job.Argv})
+	if err != nil {
+		return err
+	}
+	*last = append(*last, func() { at.Close() })
+	k.job.Path, k.job.Argv, k.job.Mounts = s.self, []string{s.self, InitCommand, roleAttach}, true
+	return k.inherit(p, last, args, theirs, spec.Merged.Mount, at)
 }
 
 // landlock starts a process of ours that takes its own rights away, and becomes

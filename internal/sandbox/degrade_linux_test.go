@@ -261,15 +261,15 @@ func limitDescriptors(t *testing.T, n uint64) {
 
 const helperWorld = "SANDBOX_TEST_WORLD"
 
-// TestWorldFails: whatever step of making a world fails, its maker says so and
+// TestSceneFails: whatever step of making a scene fails, its maker says so and
 // leaves nothing, and the machine has a level or a reason.
-func TestWorldFails(t *testing.T) {
+func TestSceneFails(t *testing.T) {
 	slow.Test(t)
 	for what, spoil := range map[string]func(dir string) (program string){
-		"no directory":  func(dir string) string { put(t, filepath.Join(dir, "world"), ""); return self(t) },
+		"no directory":  func(dir string) string { put(t, filepath.Join(dir, "scene"), ""); return self(t) },
 		"no repository": func(dir string) string { put(t, filepath.Join(dir, "blocked"), ""); return self(t) },
 		"no file": func(dir string) string {
-			if err := os.MkdirAll(filepath.Join(dir, "world/root/.env/taken"), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Join(dir, "scene/root/.env/taken"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			return self(t)
@@ -278,21 +278,21 @@ func TestWorldFails(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir := realTemp(t)
-			program, at := spoil(dir), filepath.Join(dir, "world")
+			program, at := spoil(dir), filepath.Join(dir, "scene")
 			if what == "no repository" {
-				at = filepath.Join(dir, "blocked", "world")
+				at = filepath.Join(dir, "blocked", "scene")
 			}
-			if w, done, err := newWorld(program, at); err == nil || w != nil || done != nil {
+			if w, done, err := newScene(program, at); err == nil || w != nil || done != nil {
 				t.Errorf("made %v, %v", w, err)
 			}
 		})
 	}
 	t.Run("descriptors", func(t *testing.T) {
 		if os.Getenv(helperWorld) == "" {
-			cmd := exec.CommandContext(t.Context(), program(t), "-test.run=^TestWorldFails$/^descriptors$", "-test.v")
+			cmd := exec.CommandContext(t.Context(), program(t), "-test.run=^TestSceneFails$/^descriptors$", "-test.v")
 			cmd.Env = append(os.Environ(), helperWorld+"=1", "GORACE=atexit_sleep_ms=0")
 			out, err := cmd.CombinedOutput()
-			if err != nil || !strings.Contains(string(out), "worlds failed") {
+			if err != nil || !strings.Contains(string(out), "scenes failed") {
 				t.Errorf("%v\n%s", err, out)
 			}
 			return
@@ -301,7 +301,7 @@ func TestWorldFails(t *testing.T) {
 		for n := uint64(1); n <= 40; n++ {
 			dir := realTemp(t)
 			limitDescriptors(t, n)
-			_, done, err := newWorld(self(t), filepath.Join(dir, "world"))
+			_, done, err := newScene(self(t), filepath.Join(dir, "scene"))
 			limitDescriptors(t, 0)
 			if err != nil {
 				failed++
@@ -310,7 +310,7 @@ func TestWorldFails(t *testing.T) {
 			made++
 			done()
 		}
-		t.Logf("%d worlds failed, %d were made", failed, made)
+		t.Logf("%d scenes failed, %d were made", failed, made)
 		if failed < 2 || made == 0 {
 			t.Error("this shows nothing")
 		}

@@ -32,6 +32,10 @@ func Init(args []string, out, stderr io.Writer, after func(record string)) int {
 		return confine(stderr)
 	case roleKeep:
 		return runKeeper(after)
+	case roleAttach:
+		return attach(stderr)
+	case roleMount:
+		return runMounter()
 	case roleTry:
 		return try(args[1:], out, stderr)
 	}
@@ -44,6 +48,8 @@ const (
 	roleConfine = "confine" // takes rights away from itself and becomes the command
 	roleKeep    = "keep"    // starts such processes, and ends their whole trees
 	roleTry     = "try"     // is the command, and tries to escape
+	roleAttach  = "attach"  // puts a Merged in its place and becomes bubblewrap
+	roleMount   = "mount"   // makes overlays
 )
 
 // confine becomes the command. All of it happens on one thread: what is taken

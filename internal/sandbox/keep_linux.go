@@ -51,6 +51,7 @@ type job struct {
 	Own       string // a directory that goes with the command, also when the server is gone
 	Namespace bool   // of processes, which the kernel ends with the command
 	Record    string // Spec.Record
+	Mounts    bool   // it makes mounts, for itself alone
 
 	// Guarded are directories whose locks are the last of the descriptors. They
 	// are held until nothing is left of the command.
@@ -304,6 +305,9 @@ func startJob(files []*os.File, has *atomic.Pointer[belongings]) (_ *exec.Cmd, n
 	}
 	if cmd.Env == nil {
 		cmd.Env = []string{} // a nil one would be the keeper's
+	}
+	if j.Mounts {
+		ownNamespaces(cmd.SysProcAttr, unix.CAP_SYS_ADMIN)
 	}
 	if plain {
 		// The command inherits how willing the kernel is to end it.

@@ -193,7 +193,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	put(t, filepath.Join(spec.Root, ".cursor/rules"), "of the user's\n")
-	g, err := protect(spec.Root, nil)
+	g, err := protect(spec.Root, nil, itself)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,19 @@ type keepers struct{}
 
 func (*keepers) close() {}
 
+// mounter has nothing to mount elsewhere.
+type mounter struct{}
+
+func (*mounter) close() {}
+
+// Overlay has nothing to make here.
+func (s *Sandbox) Overlay(Overlay) (*os.File, error) { return nil, errors.New(unsupported) }
+
+// Refresh has nothing to do here.
+func (s *Sandbox) Refresh(*os.File) error { return errors.New(unsupported) }
+
+func (*Merged) path() string { return "" }
+
 // prepare makes a command that is not confined. What it leaves behind stays.
 func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (*Cmd, error) {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Cmd ends it

@@ -44,9 +44,11 @@ func pass(name string, data []byte) (*os.File, error) {
 	return f, nil
 }
 
-// inherited reads what stands in planFD.
-func inherited(v any) error {
-	f := os.NewFile(planFD, "plan")
+// inherited reads what stands in planFD, and inheritedAt in another descriptor.
+func inherited(v any) error { return inheritedAt(planFD, v) }
+
+func inheritedAt(fd uintptr, v any) error {
+	f := os.NewFile(fd, "plan")
 	if f == nil {
 		return os.ErrInvalid
 	}

@@ -88,7 +88,7 @@ func (s *Sandbox) find() (st Status, tried bool) {
 	try := func(level Level) (done bool) {
 		err := s.check(level)
 		var broken *brokenError
-		var world *worldError
+		var scene *sceneError
 		switch {
 		case err == nil:
 			st = Status{Level: level, Why: why}
@@ -96,7 +96,7 @@ func (s *Sandbox) find() (st Status, tried bool) {
 		case errors.As(err, &broken):
 			st = Status{Broken: broken.what}
 			return true
-		case errors.As(err, &world):
+		case errors.As(err, &scene):
 			tried = false
 		}
 		if level >= Bubblewrap {
@@ -134,14 +134,14 @@ type brokenError struct{ what string }
 
 func (e *brokenError) Error() string { return e.what }
 
-// worldError says why there is nothing to try a level with: that says nothing
+// sceneError says why there is nothing to try a level with: that says nothing
 // about the level.
-type worldError struct{ err error }
+type sceneError struct{ err error }
 
-func (e *worldError) Error() string {
+func (e *sceneError) Error() string {
 	return fmt.Sprintf("the sandbox can't be tried out: %v", e.err)
 }
-func (e *worldError) Unwrap() error { return e.err }
+func (e *sceneError) Unwrap() error { return e.err }
 
 // check tries out a level. What is neither broken nor fine can't be set up.
 func (s *Sandbox) check(level Level) error {
@@ -149,11 +149,11 @@ func (s *Sandbox) check(level Level) error {
 	defer cancel()
 	trials, err := s.trials(ctx, level, tryFew)
 	var setup *setupError
-	var world *worldError
+	var scene *sceneError
 	switch {
 	case errors.As(err, &setup):
 		return errors.New(setup.said)
-	case errors.As(err, &world):
+	case errors.As(err, &scene):
 		return err
 	case err != nil:
 		return &brokenError{err.Error()}
@@ -190,16 +190,16 @@ const honest = `set -e; echo one > made; mkdir -p dir; mv made dir/made; t=$(mkt
 func (s *Sandbox) trials(ctx context.Context, level Level, which string) (_ []Trial, err error) {
 	tmp, err := os.MkdirTemp("", "sidecar-ls-sandbox-*")
 	if err != nil {
-		return nil, &worldError{err}
+		return nil, &sceneError{err}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	if tmp, err = filepath.EvalSymlinks(tmp); err != nil {
-		return nil, &worldError{err}
+		return nil, &sceneError{err}
 	}
-	run := func(name string, do func(w *world) ([]byte, error)) (map[string]string, error) {
-		w, done, err := newWorld(s.self, filepath.Join(tmp, name))
+	run := func(name string, do func(w *scene) ([]byte, error)) (map[string]string, error) {
+		w, done, err := newScene(s.self, filepath.Join(tmp, name))
 		if err != nil {
-			return nil, &worldError{err}
+			return nil, &sceneError{err}
 		}
 		defer done()
 		out, err := do(w)
@@ -216,7 +216,7 @@ func (s *Sandbox) trials(ctx context.Context, level Level, which string) (_ []Tr
 		}
 		return met, nil
 	}
-	inside, err := run("inside", func(w *world) ([]byte, error) {
+	inside, err := run("inside", func(w *scene) ([]byte, error) {
 		if out, err := s.capture(ctx, level, w.spec(), "sh", "-c", honest); err != nil || string(out) != "one\ntwo\n" {
 			var setup *setupError
 			if errors.As(err, &setup) {
@@ -239,7 +239,7 @@ func (s *Sandbox) trials(ctx context.Context, level Level, which string) (_ []Tr
 	}
 	outside := map[string]string{}
 	if which == tryAll {
-		outside, err = run("outside", func(w *world) ([]byte, error) {
+		outside, err = run("outside", func(w *scene) ([]byte, error) {
 			data, err := json.Marshal(w)
 			if err != nil {
 				return nil, err

@@ -30,10 +30,10 @@ const gitTrap = "commondir"
 // own protects the repository of the directory itself.
 func (g *guard) own() error {
 	git := filepath.Join(g.dir, ".git")
-	if gitDir(g.dir) { // a bare repository, or the git directory of another tree
+	if gitDir(g.host(g.dir)) { // a bare repository, or the git directory of another tree
 		git = g.dir
 	}
-	info, err := os.Lstat(git)
+	info, err := os.Lstat(g.host(git))
 	switch {
 	case err != nil:
 		return err
@@ -54,16 +54,16 @@ func (g *guard) nested(path string, whole bool) error {
 	if path == g.dir || filepath.Dir(path) == g.dir && filepath.Base(path) == ".git" || slices.ContainsFunc(g.readOnly, func(dir string) bool { return within(path, dir) }) {
 		return nil
 	}
-	info, err := os.Lstat(path)
+	info, err := os.Lstat(g.host(path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0:
 		return nil // whoever looks after the command compares it
 	case err != nil:
 		return err
-	case !info.IsDir() || whole || !gitDir(path) && !linkedGitDir(path):
+	case !info.IsDir() || whole || !gitDir(g.host(path)) && !linkedGitDir(g.host(path)):
 		g.readOnly = append(g.readOnly, path)
 		return nil
-	case linkedGitDir(path):
+	case linkedGitDir(g.host(path)):
 		g.keep = append(g.keep, path)
 		return g.linked(path)
 	}
@@ -73,7 +73,7 @@ func (g *guard) nested(path string, whole bool) error {
 // repository protects what makes git run something in a git directory.
 func (g *guard) repository(git string) error {
 	for _, name := range gitProtected {
-		if info, err := os.Lstat(filepath.Join(git, name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := os.Lstat(g.host(filepath.Join(git, name))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			// Nothing can be mounted over a link, so it could be replaced.
 			g.readOnly = append(g.readOnly, git)
 			return nil
@@ -97,7 +97,7 @@ func (g *guard) repository(git string) error {
 			return err
 		}
 	}
-	if trap := filepath.Join(git, gitTrap); !exists(trap) {
+	if trap := filepath.Join(git, gitTrap); !exists(g.host(trap)) {
 		g.traps = append(g.traps, trap)
 	}
 	return nil

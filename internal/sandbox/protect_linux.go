@@ -30,6 +30,7 @@ var (
 type guard struct {
 	lock *os.File
 	dir  string
+	host func(string) string // where we find what the command sees
 
 	see      []string // what must be visible besides
 	keep     []string // directories that must not be renamed, in the order of their depth
@@ -49,8 +50,8 @@ const maxRepositories = 20
 // up, and a stand-in is known by its sticky bit. A command's keeper holds its
 // lock, too, so that nobody tidies up while a command is ended whose server is
 // gone. repositories are entries named .git, and git directories of other names.
-func protect(dir string, repositories []string) (*guard, error) {
-	g := &guard{dir: dir}
+func protect(dir string, repositories []string, host func(string) string) (*guard, error) {
+	g := &guard{dir: dir, host: host}
 	if f, err := os.Open(dir); err == nil {
 		if unix.Flock(int(f.Fd()), unix.LOCK_SH) == nil {
 			g.lock = f
@@ -96,7 +97,7 @@ func (g *guard) find(repositories []string) error {
 
 // readOnlyAt protects path if it exists.
 func (g *guard) readOnlyAt(path string) error {
-	info, err := os.Lstat(path)
+	info, err := os.Lstat(g.host(path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -117,13 +118,13 @@ func linkError(path string) error {
 
 // standIn puts a directory where there is nothing.
 func (g *guard) standIn(path string) error {
-	return g.createStandIn(path, 0o755, func() error { return os.Mkdir(path, 0o755) })
+	return g.createStandIn(path, 0o755, func() error { return os.Mkdir(g.host(path), 0o755) })
 }
 
 // standInFile puts an empty file where there is nothing.
 func (g *guard) standInFile(path string) error {
 	return g.createStandIn(path, 0o644, func() error {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		f, err := os.OpenFile(g.host(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {
 			err = f.Close()
 		}
@@ -134,7 +135,7 @@ func (g *guard) standInFile(path string) error {
 func (g *guard) createStandIn(path string, perm fs.FileMode, make func() error) error {
 	err := make()
 	if errors.Is(err, fs.ErrExist) {
-		if info, err := os.Lstat(path); err != nil || !standsIn(info) || slices.Contains(g.stands, path) {
+		if info, err := os.Lstat(g.host(path)); err != nil || !standsIn(info) || slices.Contains(g.stands, path) {
 			return err // readOnlyAt has it
 		}
 		err = nil // another command made it
@@ -144,7 +145,7 @@ func (g *guard) createStandIn(path string, perm fs.FileMode, make func() error) 
 	}
 	g.stands = append(g.stands, path)
 	g.readOnly = append(g.readOnly, path)
-	return os.Chmod(path, perm|fs.ModeSticky)
+	return os.Chmod(g.host(path), perm|fs.ModeSticky)
 }
 
 // standsIn reports whether something is one of ours: sticky, which no program
@@ -158,7 +159,7 @@ func standsIn(info fs.FileInfo) bool {
 // removed because they must not be there.
 func (g *guard) release() (removed []string) {
 	for _, path := range g.traps {
-		if exists(path) && os.RemoveAll(path) == nil {
+		if at := g.host(path); exists(at) && os.RemoveAll(at) == nil {
 			removed = append(removed, path)
 		}
 	}
@@ -169,7 +170,7 @@ func (g *guard) release() (removed []string) {
 		}
 	}
 	for _, path := range g.stands {
-		unstand(path)
+		unstand(g.host(path))
 	}
 	return removed
 }
@@ -216,9 +217,12 @@ func Sweep(dir string, repositories ...string) {
 		return
 	}
 	if f, err := os.Open(dir); err == nil {
-		(&guard{lock: f, dir: dir, stands: stands}).release()
+		(&guard{lock: f, dir: dir, host: itself, stands: stands}).release()
 	}
 }
+
+// itself is the host of what is seen as it is.
+func itself(path string) string { return path }
 
 // above lists the directories from below root down to the parent of path:
 // each of them could be renamed, and another one made in its place.

@@ -76,6 +76,7 @@ type Sandbox struct {
 	status  Status
 	tools   machine // Linux only
 	keepers keepers // likewise
+	mounter mounter // likewise
 }
 
 // Open returns a Sandbox. self is the path of a program that hands its
@@ -85,7 +86,10 @@ func Open(self string, o Options) *Sandbox { return &Sandbox{self: self, opts: o
 
 // Close ends the processes that wait for commands. Commands that run go on, and
 // more can be started.
-func (s *Sandbox) Close() { s.keepers.close() }
+func (s *Sandbox) Close() {
+	s.keepers.close()
+	s.mounter.close()
+}
 
 // InitCommand is the first argument of a process that Init is to take over.
 const InitCommand = "sandbox-init"

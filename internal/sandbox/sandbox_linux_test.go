@@ -270,7 +270,7 @@ func TestAsUser(t *testing.T) {
 	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"TestEscapes", "TestProtected", "TestProtectedTogether", "TestServerDies", "TestEnvironment"}
+	names := []string{"TestEscapes", "TestProtected", "TestProtectedTogether", "TestServerDies", "TestEnvironment", "TestMerged"}
 	if *everything {
 		names = append(names, "TestOrdinary", "TestTree", "TestDegrade", "TestStreams")
 	}

@@ -14,6 +14,7 @@ import (
 type Spec struct {
 	Root     string   // the workspace: readable and writable, apart from what is protected
 	LookOnly bool     // Root can only be read
+	Merged   *Merged  // what is seen and changed as Root; nil is Root itself
 	Writable []string // other directories that are
 	ReadOnly []string // what can be read besides; inside Root: what can't be written
 	Hidden   []string // files and directories that look empty, if they exist

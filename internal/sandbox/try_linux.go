@@ -13,7 +13,7 @@ type outcome struct {
 	Error string // "" got out
 }
 
-// try is a command that makes attempts. Its argument is a world, and whether
+// try is a command that makes attempts. Its argument is a scene, and whether
 // all of them are wanted.
 func try(args []string, out, stderr io.Writer) int {
 	if len(args) == 1 {
@@ -24,7 +24,7 @@ func try(args []string, out, stderr io.Writer) int {
 			return 0
 		}
 	}
-	var w world
+	var w scene
 	if len(args) != 2 || json.Unmarshal([]byte(args[1]), &w) != nil {
 		fmt.Fprintln(stderr, "there is nothing to try")
 		return exitSetup

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// world is what there is to reach for a command that tries to escape. It is
+// scene is what there is to reach for a command that tries to escape. It is
 // set up outside, once for the sandbox and once for the control.
-type world struct {
+type scene struct {
 	Root     string // the workspace, with a git repository
 	Outside  string // a directory that was not given
 	ReadOnly string // a directory that was given to read
@@ -43,9 +43,9 @@ func planted(secret string) []string {
 	return env
 }
 
-// newWorld makes a world below dir; done takes it away again. Without a network
-// or shared memory there is a world, and no control for what needs them.
-func newWorld(self, dir string) (_ *world, done func(), err error) {
+// newScene makes a scene below dir; done takes it away again. Without a network
+// or shared memory there is a scene, and no control for what needs them.
+func newScene(self, dir string) (_ *scene, done func(), err error) {
 	var last []func()
 	undo := func() {
 		for _, f := range slices.Backward(last) {
@@ -57,7 +57,7 @@ func newWorld(self, dir string) (_ *world, done func(), err error) {
 			undo()
 		}
 	}()
-	w := &world{
+	w := &scene{
 		Root: filepath.Join(dir, "root"), Outside: filepath.Join(dir, "outside"), ReadOnly: filepath.Join(dir, "readonly"),
 		Secret: "planted-" + strconv.FormatInt(time.Now().UnixNano(), 36),
 	}
@@ -135,7 +135,7 @@ func echo(c net.PacketConn) {
 }
 
 // spec is what an attempt to escape may use.
-func (w *world) spec() Spec {
+func (w *scene) spec() Spec {
 	return Spec{
 		Root: w.Root, ReadOnly: []string{w.ReadOnly}, Hidden: []string{filepath.Join(w.Root, ".env")}, Sealed: []string{filepath.Join(w.Root, "key.pem")},
 		Env: Environ(append(os.Environ(), planted(w.Secret)...)),

@@ -1,0 +1,102 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// path is where this process finds the mount: the kernel follows that link,
+// other than anybody who reads it.
+func (t *Merged) path() string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("/proc/self/fd/%d", t.Mount.Fd())
+}
+
+// attachment is what the process is told that puts a Merged in its place, as JSON
+// on descriptor attachmentFD.
+type attachment struct {
+	At   string
+	Argv []string // of bubblewrap, which this process becomes
+}
+
+// The descriptors of such a process besides those that bubblewrap inherits: the
+// plan, its arguments and the socket for the table of mounts.
+const (
+	mountFD = planFD + 3 + iota
+	attachmentFD
+)
+
+// attach puts a mount into a namespace of mounts that is this process's own, and
+// becomes bubblewrap. The mount goes with the namespace.
+func attach(stderr io.Writer) int {
+	runtime.LockOSThread() // as for confine
+	a := &attachment{}
+	err := inheritedAt(attachmentFD, a)
+	if err == nil {
+		err = a.mount()
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "the session's tree can't be mounted: %v\n", err)
+		return exitSetup
+	}
+	err = syscall.Exec(a.Argv[0], a.Argv, []string{})
+	fmt.Fprintf(stderr, "%s: %v\n", a.Argv[0], err)
+	return exitNoRun
+}
+
+func (a *attachment) mount() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("the mounts of this process: %w", err)
+	}
+	tree, err := unix.OpenTree(mountFD, "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		tree = mountFD // before Linux 6.15 the first to come has it
+	}
+	if err := unix.MoveMount(tree, "", unix.AT_FDCWD, a.At, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return fmt.Errorf("it can't be put in its place: %w", err)
+	}
+	// Whatever else were there would be open to the command.
+	var st unix.Statfs_t
+	if err := unix.Statfs(a.At, &st); err != nil || st.Type != unix.OVERLAYFS_SUPER_MAGIC {
+		return fmt.Errorf("something else is in its place (%v)", err)
+	}
+	if err := unix.CloseRange(mountFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("descriptors can't be closed: %w", err)
+	}
+	// bubblewrap refuses to run with capabilities that nobody gave it.
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("capabilities can't be dropped: %w", err)
+	}
+	return nil
+}
+
+// ownNamespaces are the attributes of a process that may mount, for itself
+// alone. Root keeps its rights: in another namespace of users the files of others would
+// not be its own.
+func ownNamespaces(attr *syscall.SysProcAttr, caps ...uintptr) {
+	attr.Cloneflags = syscall.CLONE_NEWNS
+	if uid := os.Geteuid(); uid != 0 {
+		gid := os.Getegid()
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		attr.AmbientCaps = caps
+	}
+}
+
+// passJSON is pass for what inheritedAt reads.
+func passJSON(name string, v any) (*os.File, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return pass(name, data)
+}

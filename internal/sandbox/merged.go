@@ -1,0 +1,48 @@
+package sandbox
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// Merged is what a command sees as the Root of its Spec, and where it writes what
+// it writes there: a mount without a place in the machine's own tree, as Overlay
+// makes it. It takes bubblewrap.
+type Merged struct {
+	// Mount is the mount. Several commands may share one.
+	Mount *os.File
+
+	// At is an empty directory, in which the process that starts bubblewrap puts
+	// the mount, for itself and the command alone.
+	At string
+
+	// Real are directories in Root that are the disk's own all the same.
+	Real []string
+}
+
+// Overlay says of which directories an overlay is made. All of them exist; Upper
+// and Work are private, empty or of an overlay before, and on one file system.
+type Overlay struct {
+	Lower string // what is seen, and not changed
+	Upper string // what is changed
+	Work  string // the kernel's own
+}
+
+// host is where the server itself finds what a command sees at path.
+func (s Spec) host(path string) string { return s.in(path, s.Merged.path()) }
+
+// source is where bubblewrap finds what the command is to see at path.
+func (s Spec) source(path string) string {
+	if s.Merged == nil {
+		return path
+	}
+	return s.in(path, s.Merged.At)
+}
+
+func (s Spec) in(path, tree string) string {
+	if s.Merged == nil || !within(path, s.Root) || slices.ContainsFunc(s.Merged.Real, func(dir string) bool { return within(path, dir) }) {
+		return path
+	}
+	return tree + strings.TrimPrefix(path, s.Root)
+}
