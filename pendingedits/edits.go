@@ -29,6 +29,8 @@ type List struct {
 	Revision int64
 	Edits    []Edit   // sorted by Name
 	Commits  []Commit // that wait, in the order in which they will be made
+
+	Verified *Verified // by the newest run over what is pending, where it was asked for; nil: there was none
 }
 
 // Edit is what waits for one file.

@@ -105,6 +105,7 @@ type Store struct {
 	ahead    map[string][]byte      // what undos that are only thought of make of files; nil: none are
 	busy     chan struct{}          // closed when the change of the base that is under way is over
 	commits  []*queued              // that wait, in order
+	verified *verification          // the newest; nil: there was none
 	intent   *record                // what is being done to the base
 	doubt    bool                   // the intent is of an earlier process, and it is not known whether it was begun
 	revision int64

@@ -24,6 +24,7 @@ func commands() []command {
 		row("sidecar.review.accept", "Accept pending edits", (*Server).acceptReview),
 		row("sidecar.review.reject", "Reject pending edits", (*Server).rejectReview),
 		row("sidecar.review.propose", "Change a pending edit", (*Server).proposeReview),
+		progressRow("sidecar.review.verify", "Test pending edits", (*Server).verifyReview),
 		row("sidecar.review.undo", "Undo last agent edit", (*Server).undoReview),
 		row("sidecar.review.redo", "Redo last agent edit", (*Server).redoReview),
 		row("sidecar.review.history", "List the edits that can be undone", (*Server).historyReview),

@@ -58,6 +58,8 @@ type reviewList struct {
 	Edits    []pendingEdit  `json:"edits"`
 	Commits  []queuedCommit `json:"commits"`
 
+	Verified *pendingedits.Verified `json:"verified,omitempty"`
+
 	// Problems are those that the edits would bring, also to files that none of
 	// them is of.
 	Problems []locatedProblem `json:"problems,omitempty"`
@@ -73,11 +75,15 @@ func (s *Server) listReview(_ context.Context, a sessionArgs) (reviewList, error
 
 // reviewList is a list as the client is told it; session is whose it is, or "".
 func (s *Server) reviewList(list pendingedits.List, session string) reviewList {
+	var verified *pendingedits.Verified
+	if st, err := s.review(); err == nil {
+		verified = st.Verified()
+	}
 	batch := len(list.Commits) > 0 || slices.ContainsFunc(list.Edits, func(e pendingedits.Edit) bool { return e.Batch })
 	return reviewList{
 		Revision: list.Revision, Batch: batch || s.batch(session),
 		Edits: s.pendingEdits(list.Edits), Commits: queuedCommits(list.Commits),
-		Problems: s.locate(list.Edits),
+		Problems: s.locate(list.Edits), Verified: verified,
 	}
 }
 

@@ -34,6 +34,7 @@ type Editor struct {
 	turn   chan struct{} // holds one token while an Apply runs
 
 	changed func(name string) // is told of files that were changed on disk
+	saves   func() bool       // documents are saved in which edits were applied; nil: no
 }
 
 func newEditor(base workspace.View, docs *documents, c *client, changed func(name string)) *Editor {
@@ -126,6 +127,7 @@ func (e *Editor) Apply(ctx context.Context, changes ...workspace.Change) error {
 	if err := e.checkDisk(p.disk); err != nil {
 		return err
 	}
+	toSave := e.toSave(p.steps)
 	if err := e.send(ctx, p.steps); err != nil {
 		// Clients stop in the middle of an edit, and refuse after they began.
 		if undo := e.undo(context.WithoutCancel(ctx), e.made(p.steps)); undo != nil {
@@ -147,6 +149,7 @@ func (e *Editor) Apply(ctx context.Context, changes ...workspace.Change) error {
 		}
 		return err
 	}
+	e.save(ctx, toSave)
 	return nil
 }
 

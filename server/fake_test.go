@@ -32,6 +32,11 @@ func (c *calls) Call(ctx context.Context, r dispatch.Request) (*dispatch.Result,
 	return c.call(ctx, r)
 }
 
+// CallOver is Call: what it is over is not looked at.
+func (c *calls) CallOver(ctx context.Context, r dispatch.Request, _ workspace.Files) (*dispatch.Result, error) {
+	return c.call(ctx, r)
+}
+
 func (c *calls) Explain(_ context.Context, r dispatch.Request) (dispatch.Explanation, error) {
 	return dispatch.Explanation{Decision: "ask", Rule: r.Name}, nil
 }

@@ -27,6 +27,10 @@ func (d destinations) Applied(session, tool string) workspace.View {
 func (d destinations) Pending(session, tool string, batch bool) workspace.View {
 	return d.w.store.For(pendingedits.Proposer{Session: session, Tool: tool, Batch: batch})
 }
+
+// Testing has nobody to tell.
+func (d destinations) Testing(context.Context) func(tools.Report) { return nil }
+
 func (d destinations) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
 	return d.w.store.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false)
 }

@@ -70,6 +70,10 @@ type Core struct {
 	NoReview error // why Review is nil
 	Bus      *events.Bus
 
+	// SaveEdits reports whether documents are saved in which edits were applied; nil
+	// means no.
+	SaveEdits func() bool
+
 	// StrictSchemas is the setting of that name; nil means no.
 	StrictSchemas func() bool
 
@@ -138,6 +142,7 @@ type Shadows interface {
 // Dispatcher runs tool calls: *dispatch.Dispatcher.
 type Dispatcher interface {
 	Call(context.Context, dispatch.Request) (*dispatch.Result, error)
+	CallOver(context.Context, dispatch.Request, workspace.Files) (*dispatch.Result, error)
 	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
 	Page(cursor string) (dispatch.Page, error)
 	Metrics() map[string]dispatch.Metric

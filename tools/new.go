@@ -50,6 +50,12 @@ func NewExecEdit[In any](d Def, f func(context.Context, *Call, In) (Result, []wo
 	return newTool(d, Exec, f)
 }
 
+// NewReadEdit makes a tool that changes nothing by itself, as NewRead does, and
+// returns what a program that another call started changed of files.
+func NewReadEdit[In any](d Def, f func(context.Context, *Call, In) (Result, []workspace.Change, error)) *Tool {
+	return newTool(d, Read, f)
+}
+
 // Raw makes a tool whose arguments are described by a JSON schema from
 // outside (an MCP server, a plugin). It fails, never panics, when the
 // definition or the schema can't be used.

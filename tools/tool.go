@@ -34,18 +34,37 @@ type Def struct {
 	Example     string // arguments of a call that is valid, as JSON; "": made from the schema
 	Category    string // files, search, …
 	Tags        []string
-	Core        bool          // always in a model's list; the other tools are found by tool_search
-	AlwaysAsk   bool          // a person is asked whatever the mode and the settings allow
-	Interactive bool          // waits for a person: no time-out but the approval's
-	Untrusted   bool          // output comes from outside (web, MCP): dispatch wraps it
-	Network     bool          // it reaches hosts; one that is new to a session may be asked about
-	SeesDisk    bool          // it looks at the disk, not at the view: its result says what is pending
-	OnDisk      bool          // programs that it asks look at the disk: what the session has is put there first, pending edits aside
-	Idempotent  bool          // a second run with the same arguments changes nothing more; what only reads need not say it
-	Override    bool          // stands in for a built-in tool of the same name
-	Timeout     time.Duration // 0 means DefaultTimeout
-	Output      any           // a value of the struct that Result.Structured is; NoOutput{} if there is never one
-	Also        []Form        // what else it can be
+	Core        bool // always in a model's list; the other tools are found by tool_search
+	AlwaysAsk   bool // a person is asked whatever the mode and the settings allow
+	Interactive bool // waits for a person: no time-out but the approval's
+	Untrusted   bool // output comes from outside (web, MCP): dispatch wraps it
+	Network     bool // it reaches hosts; one that is new to a session may be asked about
+	SeesDisk    bool // it looks at the disk, not at the view: its result says what is pending
+	OnDisk      bool // programs that it asks look at the disk: what the session has is put there first, pending edits aside
+	Idempotent  bool // a second run with the same arguments changes nothing more; what only reads need not say it
+	Override    bool // stands in for a built-in tool of the same name
+	// Wrote names the tool whose programs wrote the changes that this one returns, in
+	// the world of their session: what allowed them to run allows these changes
+	// too, but for files that a person is always asked about. "": its changes are
+	// decided on as those of a tool that edits.
+	Wrote string
+
+	Tests   bool          // its programs test the files: its structured result is a TestReport
+	Timeout time.Duration // 0 means DefaultTimeout
+	Output  any           // a value of the struct that Result.Structured is; NoOutput{} if there is never one
+	Also    []Form        // what else it can be
+}
+
+// TestReport is the structured result of a tool that tests.
+type TestReport interface {
+	TestReport() Report
+}
+
+// Report is what tests said.
+type Report struct {
+	Command        string
+	Counted        bool // Passed and Failed are known
+	Passed, Failed int
 }
 
 // Call is what one call gives its tool besides the arguments.
@@ -55,6 +74,26 @@ type Call struct {
 	Files   workspace.Files // the view of the caller's session and mode
 	Emit    func(chunk string)
 	Most    int // bytes of the result's text that are shown at once
+
+	Held bool                // what is changed waits for review
+	Made func(commit string) // says that a program made a commit that nobody else sees, by its message; nil: nobody asks
+	Saw  func()              // says that the programs that it ran saw Files, not the disk; nil: nobody asks
+}
+
+// MadeCommit says that a program of the call made a commit that only programs of
+// its session see.
+func (c *Call) MadeCommit(message string) {
+	if c.Made != nil {
+		c.Made(message)
+	}
+}
+
+// SawFiles says that the programs that a call ran saw its files as they are, with
+// all that is pending or not saved.
+func (c *Call) SawFiles() {
+	if c.Saw != nil {
+		c.Saw()
+	}
 }
 
 // Result is what reading and executing tools return.

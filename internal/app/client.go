@@ -250,6 +250,7 @@ func (c *Client) Notify(sessionID, text string) {
 func (c *Client) Changed() {
 	if w := c.Workspace(); w != nil {
 		w.Checker.QueueChanged()
+		w.Confiner.Pending()
 	}
 	if c.o.User.QueueChanged != nil {
 		c.o.User.QueueChanged()

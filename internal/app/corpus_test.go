@@ -67,6 +67,12 @@ func serveSelf(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveBy(t, dir, opts, self)
+}
+
+// serveBy is serve by a program that starts another one as itself.
+func serveBy(t *testing.T, dir string, opts fakeeditor.Options, self string) *rig {
+	t.Helper()
 	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
 		return serve.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
 	})

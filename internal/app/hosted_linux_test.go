@@ -69,6 +69,15 @@ func (h *host) sh(dir, script string) string {
 	return string(out)
 }
 
+// onDisk has commands see and change the disk, which is what settles and protects
+// repositories there.
+func (h *host) onDisk() {
+	h.sh(h.dir, `mkdir -p .config/sidecar; echo '{"commands": {"world": "disk"}}' > .config/sidecar/settings.json`)
+}
+
+// inWorld undoes it.
+func (h *host) inWorld() { h.sh(h.dir, "rm -f .config/sidecar/settings.json") }
+
 // mark is a file that an attack makes, outside of every workspace.
 func (h *host) mark() string { return filepath.Join(h.dir, "mark") }
 

@@ -70,6 +70,7 @@ const (
 func TestRepositoriesOfCommands(t *testing.T) {
 	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
+		h.onDisk()
 		held, controls := 0, 0
 		evil := "export EVIL='touch " + h.mark() + "; false' MARK=" + h.mark() + "\n"
 		for _, a := range repositoryAttacks {
@@ -107,6 +108,19 @@ func TestRepositoriesOfCommands(t *testing.T) {
 				if left := h.sh(root, "find . -perm -1000 -not -type l"); left != "" {
 					t.Errorf("left behind: %s", left)
 				}
+				if h.cred != nil {
+					return // nothing of it depends on who it is
+				}
+				h.inWorld()
+				defer h.onDisk()
+				root, said = h.workspace("inworld", a.setup), ""
+				for _, script := range a.scripts {
+					out, _ := h.call(root, evil+script)
+					said += out
+				}
+				if out := h.sh(root, a.trigger); h.marked() {
+					t.Errorf("in a world: the user's git ran the program\n%s\n%s", said, out)
+				}
 			})
 		}
 		t.Logf("%d of %d held, %d controls", held, len(repositoryAttacks), controls)
@@ -118,6 +132,7 @@ func TestRepositoriesOfCommands(t *testing.T) {
 func TestRepositoriesWhileRunning(t *testing.T) {
 	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
+		h.onDisk()
 		for name, script := range map[string]string{
 			"a repository": `git init -q sub; git -C sub config core.fsmonitor "$EVIL"; for i in {1..600}; do [ -e sub/.git ] || break; sleep 0.1; done; ! [ -e sub/.git ]`,
 			"a pointer":    evilDir + `git -C evil config core.worktree ../sub; mkdir sub; echo "gitdir: ../evil" > sub/.git; for i in {1..600}; do [ -e evil/HEAD ] || break; sleep 0.1; done; ! [ -e evil/HEAD ]`,
@@ -137,6 +152,7 @@ func TestRepositoriesWhileRunning(t *testing.T) {
 // server is killed with it, and the next server says so.
 func TestRepositoriesOfKilledServer(t *testing.T) {
 	eachUser(t, func(t *testing.T, h *host) {
+		h.onDisk()
 		root := h.workspace("killed", sub+"; mkfifo ready")
 		write(t, filepath.Join(root, "script.sh"), `git init -q new; git -C new config core.fsmonitor "touch `+h.mark()+`; false"; mv sub moved; echo > ready; sleep 600`)
 		server := h.command(root, h.server, "call", "--root", root, "--mode", "autonomous", "run_command", arguments(t, "bash script.sh"))
@@ -188,6 +204,7 @@ func TestRepositoriesOfKilledServer(t *testing.T) {
 func TestLinkedTreeOfCommands(t *testing.T) {
 	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
+		h.onDisk()
 		held, controls, tried := 0, 0, 0
 		for name, script := range map[string]string{
 			"commondir":          evilDir + `cp -r evil/* evil2 2>/dev/null; echo "$PWD/evil" > "$G/commondir"`,
@@ -233,6 +250,7 @@ func TestLinkedTreeOfCommands(t *testing.T) {
 func TestHarmlessRepositories(t *testing.T) {
 	slow.Test(t)
 	eachUser(t, func(t *testing.T, h *host) {
+		h.onDisk()
 		for name, c := range map[string]struct{ setup, script, check string }{
 			"a clone":                    {"git init -q --bare up.git 2>/dev/null", `git clone -q . sub && git -C sub log --format=%s`, "git -C sub status --short && test -d sub/.git"},
 			"a repository":               {"", `git init -q sub && cd sub && echo x > f && git add f && git commit -qm x`, "git -C sub log --format=%s | grep x"},
@@ -262,6 +280,31 @@ func TestHarmlessRepositories(t *testing.T) {
 					t.Errorf("%s: %s", c.check, h.sh(root, c.check+"; find "+filepath.Base(root)))
 				}
 			})
+		}
+	})
+}
+
+// TestRepositoriesInWorld: where what a command does is not held for review, its
+// commits are made for real; a repository that it makes does not come out of its
+// world.
+func TestRepositoriesInWorld(t *testing.T) {
+	eachUser(t, func(t *testing.T, h *host) {
+		for name, c := range map[string]struct{ setup, script, check, said string }{
+			"a commit at the root": {"", `echo x > f && git add f && git commit -qm made`, `git log --format=%s | grep made && test -z "$(git status --short f)" && test -f f`, "Changed: f"},
+			"a commit in one":      {sub, `cd sub && echo x > f && git add f && git commit -qm made`, `git -C sub log --format=%s | grep made && test -z "$(git -C sub status --short)"`, "Changed: sub/f"},
+			"a branch there":       {sub, `cd sub && git checkout -q -b topic && git branch -d main && git gc -q`, "git -C sub branch | grep topic", ""},
+			"a repository":         {"", `git init -q sub && echo x > g`, "test ! -e sub && test -f g", "Not taken over: sub: a repository"},
+		} {
+			h := *h
+			h.t = t
+			root := h.workspace("world", c.setup)
+			out, code := h.call(root, "set -e\n"+c.script)
+			if code != 0 || !strings.Contains(out, c.said) {
+				t.Errorf("%s: exit %d\n%s", name, code, out)
+			}
+			if said := h.sh(root, "("+c.check+") >/dev/null 2>&1 && echo fine"); strings.TrimSpace(said) != "fine" {
+				t.Errorf("%s: %s", name, h.sh(root, c.check+"; git status --short; ls -R"))
+			}
 		}
 	})
 }

@@ -58,6 +58,10 @@ func TestSecretsOfCommands(t *testing.T) {
 					t.Errorf("without the sandbox it can't be read either: %s", out)
 				}
 				root = h.workspace("confined", setup)
+				if c.says != "" { // of what a command makes, that is about the disk
+					h.onDisk()
+					defer h.inWorld()
+				}
 				if c.before != "" {
 					h.call(root, c.before)
 				}

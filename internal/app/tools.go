@@ -78,7 +78,8 @@ func of[T any](sessions *session.Store, id string, ask func(*session.Session) T)
 func (w *Workspace) shellDeps() shell.Deps {
 	commands, c := confine.Commands{Confiner: w.Confiner}, w.Client
 	deps := shell.Deps{
-		Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start,
+		Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave,
+		Ended:  func(session, id string) { w.Dispatch.Unread(session, "command_output", map[string]string{"id": id}) },
 		Closed: func(id string) <-chan struct{} { return of(c.Sessions, id, (*session.Session).Done) },
 	}
 	if !c.o.Resident {

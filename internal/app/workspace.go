@@ -102,8 +102,8 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	var finder secrets.Finder
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
-		Program: c.o.Program, Root: folders[0].Dir, Home: w.Home.Dir, NoHome: w.Home.Err,
-		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Log: c.o.Log, Warn: c.Warn,
+		Program: c.o.Program, Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Watch: w.watch, Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
 		Start:    w.Confiner.LanguageServer,
@@ -214,9 +214,7 @@ func (w *Workspace) close() error {
 	if w.Sources != nil {
 		w.Sources.Close()
 	}
-	if w.Confiner != nil {
-		w.Confiner.Close()
-	}
+	w.Confiner.Close()
 	if w.values != nil {
 		w.values.Close()
 	}

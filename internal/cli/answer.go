@@ -17,7 +17,7 @@ import (
 // the dispatcher.
 func queries() []served {
 	return []served{
-		reviewList, reviewDiff, reviewAccept, reviewReject, reviewUndo, reviewRedo, reviewHistory,
+		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
 		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
 		knowledgeStatus, policyExplain, auditList, auditVerify, toolList, toolManual,
 	}

@@ -64,6 +64,7 @@ type cli struct {
 	logFile  string
 	expect   string
 	reason   string
+	line     string // a command line
 	query    auditlog.Query
 	since    time.Duration
 

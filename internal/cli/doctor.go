@@ -49,7 +49,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer func() { _ = w.Close() }()
-		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, w.Client.Settings.Now()), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
+		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, w.Client.Settings.Now()), checkWorld(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
 	}
 	if c.json {
 		if err := c.print(findings); err != nil {

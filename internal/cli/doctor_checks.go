@@ -65,6 +65,19 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 	return finding{name, true, detail}
 }
 
+// checkWorld says what commands see and change.
+func checkWorld(w *app.Workspace) finding {
+	const name = "world"
+	set := w.Client.Settings.Now().String("commands.world")
+	if set == "disk" {
+		return finding{name, true, "the disk, by the setting sidecar.commands.world: commands see neither pending nor unsaved text, and what they change is not reviewed"}
+	}
+	if err := w.Confiner.WorldStatus(); err != nil {
+		return finding{name, set != "overlay", "the disk: commands see neither pending nor unsaved text, and what they change is not reviewed, because " + err.Error() + " (docs/world.md says what it takes)"}
+	}
+	return finding{name, true, "commands see pending and unsaved text, and what they change is reviewed"}
+}
+
 // checkSecrets says what is hidden from commands, and what git shows of it.
 func checkSecrets(ctx context.Context, w *app.Workspace) finding {
 	const name = "secrets"

@@ -58,6 +58,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.IntVar(&c.max, "max", 10, "with search: most hits, up to 50")
 	case "review":
 		f.StringVar(&c.reason, "reason", "", "with reject: the reason for the agent")
+		f.StringVar(&c.line, "command", "", "with verify: the command that tests; by default what the project's files say")
 	}
 	return f
 }

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/verify"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
@@ -24,6 +25,7 @@ var reviewVerbs = map[string]func(context.Context, *cli, reviewWords) error{
 	"undo":    decide(reviewUndo, "restored"),
 	"redo":    decide(reviewRedo, "restored"),
 	"history": showHistory,
+	"verify":  showVerified,
 }
 
 // What is asked about the queue.
@@ -35,6 +37,7 @@ var (
 	reviewUndo    = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).UndoTo)}
 	reviewRedo    = query[reviewWords, reviewOutcome]{name: "review redo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).RedoTo)}
 	reviewHistory = query[reviewWords, []pastLine]{name: "review history", queue: app.QueueAlways, answer: pastEdits}
+	reviewVerify  = query[reviewWords, verify.Result]{name: "review verify", queue: app.QueueAlways, decides: true, answer: verifyEdits}
 )
 
 // reviewWords choose edits.
@@ -42,6 +45,8 @@ type reviewWords struct {
 	Dir    string   `json:"dir"`              // what paths are relative to
 	Chosen []string `json:"chosen"`           // paths and ids of hunks; none: all
 	Reason string   `json:"reason,omitempty"` // of a rejection
+
+	Command string `json:"command,omitempty"` // that verifies; "": the project's tests
 }
 
 type reviewText struct {
@@ -69,13 +74,13 @@ func reviewCommand(ctx context.Context, c *cli) error {
 	}
 	f, ok := reviewVerbs[verb]
 	if !ok {
-		return usagef("review has no verb %q; it has list, diff, accept, reject, undo, redo and history", verb)
+		return usagef("review has no verb %q; it has list, diff, verify, accept, reject, undo, redo and history", verb)
 	}
 	folder, err := c.folder()
 	if err != nil {
 		return err
 	}
-	return f(ctx, c, reviewWords{folder.Dir, c.args, c.reason})
+	return f(ctx, c, reviewWords{folder.Dir, c.args, c.reason, c.line})
 }
 
 // chosen is the queue, and the edits in it that words choose: what is a hunk's
@@ -118,6 +123,7 @@ func listEdits(_ context.Context, w *app.Workspace, words reviewWords) (pendinge
 		return pendingedits.List{}, err
 	}
 	list := q.List("")
+	list.Verified = q.Verified()
 	if len(sel.Names) > 0 {
 		list.Commits = nil
 		list.Edits = slices.DeleteFunc(list.Edits, func(e pendingedits.Edit) bool { return !slices.Contains(sel.Names, e.Name) })
@@ -169,6 +175,49 @@ func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (revi
 	return out, err
 }
 
+func verifyEdits(ctx context.Context, w *app.Workspace, words reviewWords) (verify.Result, error) {
+	q, sel, err := chosen(w, words)
+	if err != nil {
+		return verify.Result{}, err
+	}
+	return verify.Run(ctx, verify.Parts{Queue: q, Dispatch: w.Dispatch, Sessions: w.Client.Sessions}, verify.Request{Selection: sel, Command: words.Command})
+}
+
+// showVerified runs the tests over pending edits, and fails when they do.
+func showVerified(ctx context.Context, c *cli, w reviewWords) error {
+	r, err := ask(ctx, c, reviewVerify, w)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = c.print(r)
+	} else {
+		fmt.Fprintln(c.Out, r.Output)
+		v := pendingedits.Verified{Command: r.Command, OK: r.OK, Passed: r.Passed, Failed: r.Failed}
+		fmt.Fprintln(c.Out, verifiedLine(&v))
+	}
+	if err == nil && !r.OK {
+		err = errReported
+	}
+	return err
+}
+
+// verifiedLine says what a run over pending edits said.
+func verifiedLine(v *pendingedits.Verified) string {
+	how := "verified"
+	if !v.OK {
+		how = "not verified"
+	}
+	if v.Stale {
+		how += ", and changed since"
+	}
+	line := how + ": " + v.Command
+	if v.Passed != nil && v.Failed != nil {
+		line += fmt.Sprintf(" (%d passed, %d failed)", *v.Passed, *v.Failed)
+	}
+	return line
+}
+
 func failureLines(failed []pendingedits.Failure) []failureLine {
 	out := make([]failureLine, len(failed))
 	for i, f := range failed {
@@ -218,6 +267,9 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if v := list.Verified; v != nil {
+		fmt.Fprintln(c.Out, verifiedLine(v))
 	}
 	for _, q := range list.Commits {
 		fmt.Fprintf(c.Out, "commit %q, batch of %s: %s\n", subject(q.Message), q.Session, commitFiles(q))

@@ -116,8 +116,12 @@ var table = []Setting{
 		Help: "How many tokens the arguments and results of a session's calls may take together, at four bytes per token; otherwise like `sidecar.budget.calls`.",
 	},
 	{
+		Key: "edits.save", Type: String, Default: "auto", Enum: []string{"auto", "never"}, Scope: ScopeProject, Project: Any,
+		Help: "Whether an open document is saved once an edit of an agent is applied to it, at once or when it is accepted: `auto` saves documents that had no unsaved changes of yours, so that programs outside see the edit. It takes an editor whose plug-in can be asked to save (VS Code, Neovim, Emacs).",
+	},
+	{
 		Key: "review.saveOnAccept", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Whether open documents are saved once an edit of them is accepted. LSP has no request to save, so the editor's plug-in does it; the Neovim configuration does. Files that are not open are always written.",
+		Help: "Whether open documents are saved once an edit of them is accepted, also those that had unsaved changes of yours, which `sidecar.edits.save` leaves alone. LSP has no request to save, so the editor's plug-in does it; the Neovim configuration does. Files that are not open are always written.",
 	},
 	{
 		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,
@@ -137,6 +141,14 @@ var table = []Setting{
 		Key: "retry.waitMs", Type: Integer, Default: 1500, Min: 0, Max: 60_000,
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
 		Help: "Milliseconds before the second attempt, give or take a quarter. Each further wait is 1.5 times as long. The tool's time-out covers all attempts.",
+	},
+	{
+		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "disk"}, Scope: ScopeUser,
+		Help: "What commands see and change: `overlay` is what their session sees, pending edits and unsaved text over the disk, and what they change passes review like any edit; nothing runs where that can't be had. `disk` is the disk itself. `auto` takes the overlay where it can be had, and every result says when it is the disk.",
+	},
+	{
+		Key: "commands.output", Type: String, Default: "tree", Enum: []string{"tree", "session"}, Scope: ScopeUser,
+		Help: "Where files go that git ignores and a command made: `tree` moves them to the workspace, unless they were built of text that is pending; `session` keeps all of them in the session that made them.",
 	},
 	{
 		Key: "sandbox.mode", Type: String, Default: "auto", Enum: []string{"off", "auto", "require"},

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/world"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
@@ -33,7 +34,7 @@ func (c Commands) Isolate(ctx context.Context, r shell.Run) (shell.Process, erro
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
-	return cmd, cmd.Start()
+	return &process{Cmd: cmd}, cmd.Start()
 }
 
 // Start starts a command, confined as the settings say.
@@ -46,19 +47,61 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		return nil, err
 	}
 	spec.HomeVariable = shell.HomeVariable
-	cmd, err := c.Command(ctx, spec, r.Dir, r.Argv...)
+	run, why, err := c.enter(&spec, r)
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
-	return &noted{cmd, c.trackedNote(r.Session, r.Root, spec.Sealed)}, cmd.Start()
+	p := &process{run: run, why: why, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
+	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
+		p.Stdout, p.Stderr = r.Stdout, r.Stderr
+		err = p.Start()
+	}
+	if err != nil {
+		p.End(false)
+		return nil, err
+	}
+	return p, nil
 }
 
-// noted is a command with a note for its result.
-type noted struct {
+// process is a command in its world, with notes for its result.
+type process struct {
 	*sandbox.Cmd
+	run  *world.Run // nil: it sees the disk
+	why  string
 	note string
 }
 
-// Words implements shell.Process.
-func (n *noted) Words() string { return n.Cmd.Words() + n.note }
+// Words implements shell.Process, as do its neighbours.
+func (p *process) Words() string {
+	words := p.Cmd.Words() + p.note
+	if p.run == nil && p.why != "" {
+		words += "; it saw the disk, not what is pending or unsaved (" + p.why + ")"
+	}
+	return words
+}
+
+// World says in a word what the command sees.
+func (p *process) World() string {
+	if p.run == nil {
+		return worldDisk
+	}
+	return worldOverlay
+}
+
+// Changed is what commands of the session changed since it was asked last.
+func (p *process) Changed() (shell.Changed, error) {
+	if p.run == nil {
+		return shell.Changed{}, nil
+	}
+	h, err := p.run.Harvest()
+	return shell.Changed(h), err
+}
+
+// End leaves the world.
+func (p *process) End(take bool) (shell.Changed, error) {
+	if p.run == nil {
+		return shell.Changed{}, nil
+	}
+	h, err := p.run.End(take)
+	return shell.Changed(h), err
+}

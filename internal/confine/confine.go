@@ -21,17 +21,23 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
 
 // Options are what a Confiner works with.
 type Options struct {
-	Program  string // this program's path; "" can start nothing
-	Root     string // the workspace's first folder
+	Program  string   // this program's path; "" can start nothing
+	Root     string   // the workspace's first folder
+	Folders  []string // all of them
 	Home     statedir.Dir
 	NoHome   error // why Home must not be used
 	Settings Settings
 	Secrets  *secrets.Finder
 	Repos    Repos
+
+	Watch Watch // asked once a program stays
 
 	// Log and Warn hear of what was set aside of a program's making while nobody
 	// waited for it; see internal/settle. Warn puts a text before the user.
@@ -50,17 +56,34 @@ type Repos interface {
 	Open(ctx context.Context, dir string) (*gitrepo.Repo, error)
 }
 
+// Watch tells of changes on the disk: *watch.Lazy.
+type Watch interface {
+	Disk() *workspace.Disk
+	Subscribe() *watch.Feed
+}
+
 // Confiner confines the child processes of a workspace.
 type Confiner struct {
-	o       Options
-	box     *sandbox.Sandbox
-	tracked trackedSecrets
+	o         Options
+	box       *sandbox.Sandbox
+	worlds    *world.Manager
+	following following
+	tracked   trackedSecrets
 
 	reportedTracked sync.Map // sessions and roots that know of tracked secrets
 }
 
 // New returns a Confiner. Nothing is tried before the first use.
-func New(o Options) *Confiner { return &Confiner{o: o, box: newSandbox(o.Program)} }
+func New(o Options) *Confiner {
+	c := &Confiner{o: o, box: newSandbox(o.Program)}
+	c.worlds = world.New(world.Options{Box: c.box, Tracked: c.trackedFiles})
+	for _, dir := range o.Folders {
+		if err := world.Sweep(dir); err != nil {
+			o.Log.Warn("what commands of an earlier server left", "folder", dir, "error", err)
+		}
+	}
+	return c
+}
 
 func newSandbox(program string) *sandbox.Sandbox {
 	var o sandbox.Options
@@ -71,7 +94,14 @@ func newSandbox(program string) *sandbox.Sandbox {
 }
 
 // Close ends the processes that are still there.
-func (c *Confiner) Close() { c.box.Close() }
+func (c *Confiner) Close() {
+	if c == nil {
+		return
+	}
+	c.following.stop()
+	c.worlds.Close()
+	c.box.Close()
+}
 
 // Level is what confines commands, as the settings are.
 func (c *Confiner) Level() (sandbox.Level, error) {

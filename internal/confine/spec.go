@@ -15,6 +15,10 @@ import (
 type Spec struct {
 	sandbox.Spec
 	areas []settle.Area
+
+	// gitDirs are those of Writable in which a repository is that the root is
+	// another working tree of.
+	gitDirs []string
 }
 
 // Spec makes the Spec of child processes in root. Nothing runs when not all is
@@ -55,7 +59,8 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		// A linked working tree has its repository elsewhere: a commit can be made
 		// there, but nothing that git runs and no branch of others changed.
 		spec.ReadOnly = append(spec.ReadOnly, repo.CommonDir)
-		spec.Writable = append(spec.Writable, repo.GitDir, filepath.Join(repo.CommonDir, "objects"))
+		spec.gitDirs = []string{repo.GitDir, filepath.Join(repo.CommonDir, "objects")}
+		spec.Writable = append(spec.Writable, spec.gitDirs...)
 	}
 	return spec, nil
 }

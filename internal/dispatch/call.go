@@ -37,8 +37,10 @@ type call struct {
 
 	begun     time.Time
 	line      *shell.Verdict     // of the command line, if there is one for a shell
+	written   bool               // it is at what a program wrote that was allowed to run
 	follows   bool               // it is at the changes that the run of a program led to
 	changes   []workspace.Change // that were made
+	commits   madeCommits        // that programs made, and that only the session sees
 	spent     *session.Reservation
 	res       *Result
 	notes     []string // what the model is told besides the tool's own text
@@ -46,6 +48,7 @@ type call struct {
 	reported  bool          // the events say what was decided
 	asked     time.Duration // how long a person took
 	approvals int
+	saw       atomic.Bool  // the programs that the tool ran saw what it sees
 	attempts  atomic.Int32 // how often the tool was run; it may still be running when the call is over
 }
 
@@ -158,6 +161,9 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		c.notes = append(c.notes, "Argument repaired: "+r)
 	}
 	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.tool.Name, c.set)
+	if c.req.over != nil {
+		c.see = reading{workspace.Guard(c.req.over, c.set.SensitiveOK)}
+	}
 	if err := bound.Plan(ctx, c.see); err != nil {
 		return tools.Result{}, err
 	}
@@ -173,19 +179,31 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		return out, err
 	}
 	v := c.decide(nil)
+	if c.req.over != nil && v.Outcome == policy.Ask {
+		v = policy.Verdict{Outcome: policy.Allow, By: policy.ByUser, Rule: v.Rule, Reason: "a person had it run"}
+		c.res.Decision = Decision{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}
+	}
 	if err := c.settle(ctx, v, nil); err != nil {
 		return tools.Result{}, err
 	}
 	if c.queued() {
 		return c.queueCommit(ctx)
 	}
+	tested := c.testing(ctx)
 	out, changes, err := c.run(ctx)
-	c.notePending()
-	if (c.tool.Access == tools.Exec || c.tool.SeesDisk) && c.mode.ToStore {
-		if n := c.dest.PendingCount(); n > 0 {
-			c.notes = append(c.notes, tools.Count(n, "pending edit")+" not on the disk, so this did not see "+map[bool]string{true: "it", false: "them"}[n == 1]+".")
-		}
+	if report, ok := out.Structured.(tools.TestReport); ok && err == nil && c.saw.Load() && tested != nil {
+		tested(report.TestReport())
 	}
+	if c.req.over != nil {
+		return out, err
+	}
+	if c.tool.Wrote != "" {
+		c.takeOver(ctx, changes)
+		c.takeCommits(ctx)
+		changes = nil
+	}
+	c.notePending()
+	c.noteUnseen()
 	if err != nil || len(changes) == 0 {
 		return out, err
 	}
@@ -193,24 +211,6 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		c.check(ctx)
 	}
 	return out, err
-}
-
-// queued reports whether the call is a commit that waits for its batch.
-func (c *call) queued() bool { return c.mode.Batch && c.bound.Effects.Commit != nil }
-
-// queueCommit queues the call's commit instead of running it.
-func (c *call) queueCommit(ctx context.Context) (tools.Result, error) {
-	message := c.bound.Effects.Commit.Message
-	if strings.TrimSpace(message) == "" {
-		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "message: the message of a commit must not be empty; say in a line what the commit does")
-	}
-	n, err := c.dest.QueueCommit(ctx, c.session.ID, message, c.session.Models())
-	if err != nil {
-		return tools.Result{}, err
-	}
-	c.session.Committed()
-	text := fmt.Sprintf("Queued as commit %d of this batch. It is made when the user accepts the batch, after its files; until then git does not show it.", n)
-	return tools.Result{Text: text, Structured: tools.Queued{Queued: true, Position: n}}, nil
 }
 
 // lookUp finds the session, its mode and the tool.
@@ -262,6 +262,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Protected:      protected != "",
 		Never:          never != "",
 		ToStore:        c.mode.ToStore,
+		Written:        c.written,
 		Queued:         c.queued(),
 		NewHosts:       strings.Join(c.newHosts(), ", "),
 		AllowedBefore:  c.remembered(changes),
@@ -366,7 +367,11 @@ func (c *call) finish(out tools.Result, err error) {
 	}
 	text = c.d.o.Redact.Text(text)
 	c.res.Structured = c.redactValue(c.res.Structured)
-	if c.session != nil && c.resultBytes() > leastResult {
+	if c.req.unread && c.session != nil {
+		for _, n := range c.notes {
+			c.session.Tell(c.d.o.Redact.Text(n))
+		}
+	} else if c.session != nil && c.resultBytes() > leastResult {
 		for _, n := range c.session.TakeNotes() {
 			c.notes = append(c.notes, c.d.o.Redact.Text(n))
 		}
@@ -396,6 +401,9 @@ func (c *call) fromOutside(text string) string {
 		return text
 	}
 	hide := c.d.o.Redact
+	if c.req.over != nil {
+		return hide.Sanitize(text) // a person reads it
+	}
 	return envelope(c.tool.Name, hide.Signs(text), hide.Defuse(hide.Sanitize(text)))
 }
 

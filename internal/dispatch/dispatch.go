@@ -198,9 +198,14 @@ func (d *Dispatcher) views(s *session.Session, m policy.Mode, tool string, set *
 	if allow == nil {
 		allow = func(string) bool { return false }
 	}
-	// The wrapper keeps a tool from reaching Apply by a type assertion.
-	return struct{ workspace.Files }{workspace.Guard(see, allow)}, to, dest
+	return reading{workspace.Guard(see, allow)}, to, dest
 }
+
+// reading keeps a tool from reaching Apply by a type assertion.
+type reading struct{ workspace.Files }
+
+// Node implements what workspace.NodeOf asks for.
+func (r reading) Node(name string) (workspace.Node, error) { return workspace.NodeOf(r.Files, name) }
 
 func newID(prefix string) string {
 	var b [8]byte

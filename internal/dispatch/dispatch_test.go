@@ -123,6 +123,9 @@ func says(a Answer) func(Ask) (Answer, error) { return func(Ask) (Answer, error)
 
 type desk struct{ live, pending *memory }
 
+// Testing has nobody to tell.
+func (d desk) Testing(context.Context) func(tools.Report) { return nil }
+
 func (d desk) Live() workspace.View               { return d.live }
 func (d desk) Applied(_, _ string) workspace.View { return d.live }
 func (d desk) Pending(_, _ string, batch bool) workspace.View {

@@ -3,6 +3,10 @@ package dispatch
 import (
 	"bytes"
 	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // maxUnseen bounds the files of a call that are compared with the queue.
@@ -28,4 +32,41 @@ func (c *call) notePending() {
 		}
 		c.notes = append(c.notes, fmt.Sprintf("%s has an edit that waits for review. This looked at the file without it; in the mode review it is seen.", name))
 	}
+}
+
+// maxUnseenNames bounds the files that noteUnseen names.
+const maxUnseenNames = 5
+
+// noteUnseen names the files of which a tool that looks at the disk did not see
+// the text that the session sees: what is pending, or not saved.
+func (c *call) noteUnseen() {
+	if c.saw.Load() || c.tool.Access != tools.Exec && !c.tool.SeesDisk {
+		return
+	}
+	disk, over := c.see.Base()
+	if disk == nil {
+		return
+	}
+	var names []string
+	for _, name := range over {
+		if workspace.Protected(name) == workspace.Never || !differs(c.see, disk, name) {
+			continue
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if n := len(names) - maxUnseenNames; n > 0 {
+		names, more = names[:maxUnseenNames], fmt.Sprintf(" and %d more", n)
+	}
+	c.notes = append(c.notes, "This saw the disk, not the text that is pending or not saved in "+strings.Join(names, ", ")+more+".")
+}
+
+// differs reports whether a file is another in a view than on the disk.
+func differs(files workspace.Reader, disk *workspace.Disk, name string) bool {
+	here, err := files.ReadFile(name)
+	there, errDisk := disk.ReadFile(name)
+	return (err == nil) != (errDisk == nil) || !bytes.Equal(here, there)
 }

@@ -26,6 +26,9 @@ type Request struct {
 	// Whole is for a caller that could not read on in a cut result, because
 	// nothing is kept for its next call: the result is not cut.
 	Whole bool
+
+	unread bool            // see Unread
+	over   workspace.Files // see CallOver
 }
 
 // Result is the envelope of a call: the ToolResult of docs/protocol.md.
@@ -87,6 +90,10 @@ type ChangeRef struct {
 	URI   string `json:"uri"`
 	Kind  string `json:"kind"`  // create, modify, delete or rename
 	State string `json:"state"` // applied or pending
+
+	// Lines, of what a program wrote.
+	Added   int `json:"added,omitempty"`
+	Removed int `json:"removed,omitempty"`
 }
 
 // Truncated says how much of a result is shown and how to get the rest.
@@ -198,6 +205,10 @@ type Destinations interface {
 	// ToDisk makes sure that the files of the session's root are on disk, but for
 	// what is open or pending: for tools that look there themselves.
 	ToDisk(ctx context.Context) error
+	// Testing is called before programs test what the session sees with all that is
+	// pending. What it returns is called with what they said, if all went well; nil:
+	// nobody wants to know.
+	Testing(ctx context.Context) func(tools.Report)
 	// PendingCount is how many edits wait, for the results of tools that see the disk.
 	PendingCount() int
 }

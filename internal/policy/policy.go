@@ -30,6 +30,7 @@ type Facts struct {
 	Never         bool // writes a path that nobody may write
 	Protected     bool // writes a path for which a person is always asked
 	ToStore       bool // an edit that waits in the review queue
+	Written       bool // an edit that a program made that was allowed to run
 	Queued        bool // a commit that waits until the batch it is made of is accepted
 
 	// Command is what the reading of a shell's command line comes to: a deny, a

@@ -87,6 +87,8 @@ var sections = []section{
 	}},
 	{"A commit that can wait", "A mode whose edits are accepted as a batch queues commits, which run after that; in the others they are execs like any other.", []circumstance{
 		{"a queued commit", func(f *Facts) { f.Queued = f.Access == "exec" && f.Behaviour.Name == "audit" }},
+		{"an edit that a command wrote", func(f *Facts) { f.Written = f.Access == "edit" }},
+		{"an edit that a command wrote, of a protected file", func(f *Facts) { f.Written, f.Protected = f.Access == "edit", true }},
 		{"a queued commit, denied", func(f *Facts) { f.Queued, f.Permission = f.Access == "exec" && f.Behaviour.Name == "audit", Deny }},
 		{"a queued commit, not trusted", func(f *Facts) { f.Queued, f.Trusted = f.Access == "exec" && f.Behaviour.Name == "audit", false }},
 	}},
@@ -234,12 +236,12 @@ func TestInvariants(t *testing.T) {
 					if k >= len(outcomes) { // by itself: the two together are too many
 						own, command = "", own
 					}
-					for bits := range 1 << 10 {
+					for bits := range 1 << 11 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
 						f := Facts{
 							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
-							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7),
+							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7), Written: bit(10),
 							Command: command, CommandReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
 							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)],
 						}

@@ -67,6 +67,12 @@ var rules = [...]rule{
 		reason: func(f Facts) string { return f.CommandReason },
 	},
 	{
+		// Whoever let it run was asked about that, and not about each file.
+		name: "command.wrote", outcome: Allow, by: ByRule,
+		when:   func(f Facts) bool { return f.Written && f.Access == edit },
+		reason: says("a command that was allowed to run wrote it"),
+	},
+	{
 		name: "permission.mode.allow", outcome: Allow, by: ByRule,
 		when:   func(f Facts) bool { return f.ModePermission == Allow },
 		reason: func(f Facts) string { return "the mode " + f.Behaviour.Name + " allows " + f.Tool },

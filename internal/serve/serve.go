@@ -140,7 +140,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		Knowledge: projectIndex{w.Index},
 		Backend:   backend.Backends{Settings: c.Settings}.Describe,
 
-		StrictSchemas: c.Settings.StrictSchemas,
+		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 
 		MCP: mcpServers{w.Sources, c.Settings},
 		Configure: func(layers ...json.RawMessage) []string {

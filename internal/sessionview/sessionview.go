@@ -63,6 +63,24 @@ func (t MainTree) QueueCommit(ctx context.Context, session, message string, mode
 // ToDisk does nothing: the files are on the disk.
 func (t MainTree) ToDisk(context.Context) error { return nil }
 
+// Testing has the queue know of tests that went well over all that is pending.
+func (t MainTree) Testing(ctx context.Context) func(tools.Report) {
+	if t.Queue == nil {
+		return nil
+	}
+	all, err := t.Queue.Choose(ctx, pendingedits.Selection{})
+	if err != nil || all.Empty() {
+		return nil
+	}
+	return func(r tools.Report) {
+		v := pendingedits.Verified{Command: r.Command, OK: true}
+		if r.Counted {
+			v.Passed, v.Failed = &r.Passed, &r.Failed
+		}
+		t.Queue.Verify(pendingedits.Selection{}, all, v)
+	}
+}
+
 // PendingCount counts the pending edits.
 func (t MainTree) PendingCount() int {
 	if t.Queue == nil {
@@ -100,6 +118,9 @@ func (t ShadowTree) Pending(string, string, bool) workspace.View { return t.File
 
 // ToDisk makes the files that programs need.
 func (t ShadowTree) ToDisk(ctx context.Context) error { return t.Materialize(ctx) }
+
+// Testing has nobody to tell.
+func (t ShadowTree) Testing(context.Context) func(tools.Report) { return nil }
 
 // PendingCount is 0: nothing is held.
 func (t ShadowTree) PendingCount() int { return 0 }

@@ -37,6 +37,14 @@ func (g *guard) check(op, name string) error {
 	return nil
 }
 
+// Node implements what NodeOf asks for.
+func (g *guard) Node(name string) (Node, error) {
+	if err := g.check("lstat", name); err != nil {
+		return Node{}, err
+	}
+	return NodeOf(g.Files, name)
+}
+
 func (g *guard) Open(name string) (fs.File, error) {
 	if err := g.check("open", name); err != nil {
 		return nil, err

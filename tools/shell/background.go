@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -27,6 +28,7 @@ type job struct {
 	done     chan struct{}
 	end      outcome // when done is closed
 	err      error
+	p        Process
 }
 
 func (j *job) running() bool {
@@ -58,12 +60,30 @@ func (j *job) remarks() string {
 	return b.String()
 }
 
+// changed is what commands changed that nobody has taken over, and what is said of it.
+func (j *job) changed(c *tools.Call) (said string, changes []workspace.Change) {
+	if j.p == nil {
+		return "", nil
+	}
+	o := outcome{}
+	var err error
+	if o.changed, err = j.p.Changed(); err != nil {
+		o.changed.Said = append(o.changed.Said, "What was changed is not taken over: "+err.Error())
+	}
+	for _, message := range o.changed.Commits {
+		c.MadeCommit(message)
+	}
+	var b strings.Builder
+	o.remarks(&b)
+	return b.String(), o.changed.Changes
+}
+
 // background starts a command that goes on after the call.
-func (sh *shell) background(in runIn) (tools.Result, error) {
+func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 	if why := sh.d.NoBackground; why != "" {
 		return tools.Result{}, tools.Errorf(tools.Unavailable, "background: %s; nothing was run", why)
 	}
-	r, note, err := sh.prepare(command{line: in.Command, dir: in.Cwd, env: in.variables()})
+	r, note, err := sh.prepare(c, command{line: in.Command, dir: in.Cwd, env: in.variables()})
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -91,7 +111,7 @@ func (sh *shell) background(in runIn) (tools.Result, error) {
 		sh.jobs = append(sh.jobs[:i:i], sh.jobs[i+1:]...)
 	}
 	sh.mu.Unlock()
-	r.Stdout, r.Stderr = j.out, j.out
+	r.Stdout, r.Stderr, r.Stays = j.out, j.out, true
 	p, err := sh.d.Start(ctx, r)
 	if err != nil {
 		j.err = err
@@ -99,16 +119,24 @@ func (sh *shell) background(in runIn) (tools.Result, error) {
 		close(j.done)
 		return tools.Result{}, notStarted(err)
 	}
+	j.p = p
+	if p.World() != "disk" {
+		c.SawFiles()
+	}
 	go func() {
-		defer close(j.done)
 		defer stop()
 		j.end, j.err = wait(ctx, p, j.started)
+		_, _ = p.End(false)
+		close(j.done)
+		if j.err == nil && sh.d.Ended != nil {
+			sh.d.Ended(sh.session, j.id)
+		}
 	}()
 	text := fmt.Sprintf("Runs in the background as %s. command_output reads it, command_kill ends it; it ends with the session, at the latest after %d s.\n[%s]", j.id, maxTimeout, p.Words())
 	if note != "" {
 		text += "\n[" + note + "]"
 	}
-	return tools.Result{Text: text, Structured: Ran{ID: j.id, Cwd: sh.relative(), Sandbox: p.Words()}}, nil
+	return tools.Result{Text: text, Structured: Ran{ID: j.id, Cwd: sh.relative(), Sandbox: p.Words(), World: p.World()}}, nil
 }
 
 // job returns a job by its id.
@@ -143,19 +171,19 @@ type Printed struct {
 }
 
 func newCommandOutput(s *sessions) *tools.Tool {
-	return tools.NewRead(tools.Def{
+	return tools.NewReadEdit(tools.Def{
 		Name: "command_output", Title: "Command output", Example: `{"id": "bg1"}`, Description: outputDoc,
 		Category: category, Tags: []string{"background"}, Untrusted: true,
-		Output: Printed{},
-	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, error) {
+		Output: Printed{}, Wrote: "run_command",
+	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, []workspace.Change, error) {
 		j, err := s.get(c).job(in.ID)
 		if err != nil {
-			return tools.Result{}, err
+			return tools.Result{}, nil, err
 		}
 		offset := int64(0)
 		if in.Cursor != "" {
 			if offset, err = strconv.ParseInt(in.Cursor, 36, 64); err != nil || offset < 0 || offset > j.out.bytes() {
-				return tools.Result{}, tools.Errorf(tools.ExpiredCursor, "cursor: %q is not one of %s; leave it out to read from the beginning", in.Cursor, j.id)
+				return tools.Result{}, nil, tools.Errorf(tools.ExpiredCursor, "cursor: %q is not one of %s; leave it out to read from the beginning", in.Cursor, j.id)
 			}
 		}
 		running := j.running() // before the output, so that none is missed
@@ -173,7 +201,8 @@ func newCommandOutput(s *sessions) *tools.Tool {
 		if !running {
 			text += j.remarks()
 		}
-		return tools.Result{Text: text + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.state(), p.Cursor), Structured: p}, nil
+		said, changes := j.changed(c)
+		return tools.Result{Text: text + said + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.state(), p.Cursor), Structured: p}, changes, nil
 	})
 }
 
@@ -185,25 +214,26 @@ type killIn struct {
 }
 
 func newCommandKill(s *sessions) *tools.Tool {
-	return tools.NewRead(tools.Def{
+	return tools.NewReadEdit(tools.Def{
 		Name: "command_kill", Title: "End a command", Example: `{"id": "bg1"}`, Description: killDoc,
 		Category: category, Tags: []string{"background"},
-		Output: tools.NoOutput{},
-	}, func(ctx context.Context, c *tools.Call, in killIn) (tools.Result, error) {
+		Output: tools.NoOutput{}, Wrote: "run_command",
+	}, func(ctx context.Context, c *tools.Call, in killIn) (tools.Result, []workspace.Change, error) {
 		j, err := s.get(c).job(in.ID)
 		if err != nil {
-			return tools.Result{}, err
+			return tools.Result{}, nil, err
 		}
 		if !j.running() {
-			return tools.Result{Text: fmt.Sprintf("%s has %s already.", j.id, j.state())}, nil
+			return tools.Result{Text: fmt.Sprintf("%s has %s already.", j.id, j.state())}, nil, nil
 		}
 		j.stop()
 		select {
 		case <-j.done:
 		case <-ctx.Done():
-			return tools.Result{}, ctx.Err()
+			return tools.Result{}, nil, ctx.Err()
 		}
-		return tools.Result{Text: strings.TrimSpace(j.id + " and all its processes have been ended.\n" + j.remarks())}, nil
+		said, changes := j.changed(c)
+		return tools.Result{Text: strings.TrimSpace(j.id + " and all its processes have been ended.\n" + j.remarks() + said)}, changes, nil
 	})
 }
 

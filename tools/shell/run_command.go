@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -82,19 +83,21 @@ type Ran struct {
 	Stderr     int64    `json:"stderrBytes" jsonschema:"how much it printed as errors"`
 	Cwd        string   `json:"cwd" jsonschema:"of the session after it, relative to the root"`
 	Sandbox    string   `json:"sandbox" jsonschema:"how it was confined"`
+	World      string   `json:"world" jsonschema:"what it saw: overlay (what the session sees) or disk"`
 	Removed    []string `json:"removed,omitempty" jsonschema:"files that were taken away after it"`
 	ID         string   `json:"id,omitempty" jsonschema:"of a command in the background"`
 }
 
 func newRunCommand(s *sessions) *tools.Tool {
-	return tools.NewExec(tools.Def{
+	return tools.NewExecEdit(tools.Def{
 		Name: "run_command", Title: "Run command", Example: `{"command": "go build ./..."}`, Description: runDoc,
 		Category: category, Core: true, Tags: []string{"shell", "bash", "run"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
-		Output: Ran{},
-	}, func(ctx context.Context, c *tools.Call, in runIn) (tools.Result, error) {
+		Output: Ran{}, Wrote: "run_command",
+	}, func(ctx context.Context, c *tools.Call, in runIn) (tools.Result, []workspace.Change, error) {
 		sh := s.get(c)
 		if in.Background {
-			return sh.background(in)
+			r, err := sh.background(c, in)
+			return r, nil, err
 		}
 		return sh.run(ctx, c, in)
 	})
@@ -102,22 +105,22 @@ func newRunCommand(s *sessions) *tools.Tool {
 
 // run runs a command and waits for it. Commands of one session follow each
 // other, because each begins with what the one before left.
-func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result, error) {
+func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result, []workspace.Change, error) {
 	select {
 	case sh.turn <- struct{}{}:
 		defer func() { <-sh.turn }()
 	case <-ctx.Done():
-		return tools.Result{}, ctx.Err()
+		return tools.Result{}, nil, ctx.Err()
 	}
 	stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
-	o, err := sh.wait(ctx, command{line: in.Command, dir: in.Cwd, env: in.variables(), keep: true}, in.TimeoutS, stdout, stderr)
+	o, err := sh.wait(ctx, c, command{line: in.Command, dir: in.Cwd, env: in.variables(), keep: true, take: true}, in.TimeoutS, stdout, stderr)
 	if err != nil {
-		return tools.Result{}, err
+		return tools.Result{}, nil, err
 	}
 	sh.left()
 	ran := Ran{
 		ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Stdout: stdout.bytes(), Stderr: stderr.bytes(),
-		Cwd: sh.relative(), Sandbox: o.words, Removed: o.removed,
+		Cwd: sh.relative(), Sandbox: o.words, World: o.world, Removed: o.removed,
 	}
 	text := report(stdout.text(), stderr.text(), o)
 	switch {
@@ -126,16 +129,16 @@ func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result
 		if sh.d.NoBackground == "" {
 			message += ", or run it with background"
 		}
-		return tools.Result{}, &tools.Error{Code: tools.Timeout, Message: message, Detail: text, Structured: ran}
+		return tools.Result{}, o.changed.Changes, &tools.Error{Code: tools.Timeout, Message: message, Detail: text, Structured: ran}
 	case o.code != 0:
-		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("exit code %d", o.code), Detail: text, Structured: ran}
+		return tools.Result{}, o.changed.Changes, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("exit code %d", o.code), Detail: text, Structured: ran}
 	}
-	return tools.Result{Text: text, Structured: ran}, nil
+	return tools.Result{Text: text, Structured: ran}, o.changed.Changes, nil
 }
 
 // wait runs a command to its end, or to that of its time.
-func (sh *shell) wait(ctx context.Context, c command, seconds int, stdout, stderr io.Writer) (outcome, error) {
-	r, note, err := sh.prepare(c)
+func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds int, stdout, stderr io.Writer) (outcome, error) {
+	r, note, err := sh.prepare(call, c)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -152,6 +155,7 @@ func (sh *shell) wait(ctx context.Context, c command, seconds int, stdout, stder
 		err = ctx.Err()
 	}
 	o.note = note
+	o.end(call, p, c.take && err == nil)
 	return o, err
 }
 
@@ -199,6 +203,9 @@ func report(stdout, stderr string, o outcome) string {
 func (o outcome) remarks(b *strings.Builder) {
 	if o.note != "" {
 		b.WriteString("[" + o.note + "]\n")
+	}
+	for _, said := range o.changed.Said {
+		b.WriteString("[" + said + "]\n")
 	}
 	if len(o.removed) > 0 {
 		fmt.Fprintf(b, "[taken away again, because other programs would obey it: %s]\n", strings.Join(o.removed, ", "))

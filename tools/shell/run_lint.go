@@ -99,14 +99,14 @@ func planLint(_ context.Context, files workspace.Files, in lintIn) (lintIn, tool
 func (sh *shell) lint(ctx context.Context, c *tools.Call, in lintIn) (tools.Result, []workspace.Change, error) {
 	stdout, stderr := &capture{output: &output{}}, &capture{output: &output{}}
 	began := time.Now()
-	o, err := sh.wait(ctx, command{line: in.plan.Line, dir: c.Files.Abs(in.plan.Dir)}, lintSeconds, stdout, stderr)
+	o, err := sh.wait(ctx, c, command{line: in.plan.Line, dir: c.Files.Abs(in.plan.Dir)}, lintSeconds, stdout, stderr)
 	if err != nil {
 		return tools.Result{}, nil, err
 	}
 	r := lint.Parse(in.plan.Runner, lint.Output{Stdout: stdout.full.String(), Stderr: stderr.full.String(), Code: o.code})
-	names := linted{c.Files, in.plan.Dir}
+	names := linted{c.Files, in.plan.Dir, o.world != "disk"}
 	l := Linted{
-		Linter: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Unseen: unseen(c.Files, in.name), Findings: []lint.Finding{},
+		Linter: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Unseen: names.unseen(in.name), Findings: []lint.Finding{},
 		ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Sandbox: o.words,
 	}
 	fail := func(code tools.Code, format string, args ...any) (tools.Result, []workspace.Change, error) {
@@ -141,10 +141,10 @@ func (sh *shell) lint(ctx context.Context, c *tools.Call, in lintIn) (tools.Resu
 	return tools.Result{Text: b.String(), Structured: l}, changes, nil
 }
 
-// unseen are the files at a path whose text is not on the disk.
-func unseen(files workspace.Files, at string) (names []string) {
-	for _, name := range workspace.Overlaid(files) {
-		if below(name, at) && !onDisk(files, name) {
+// unseen are the files at a path whose text the linter did not see.
+func (l linted) unseen(at string) (names []string) {
+	for _, name := range workspace.Overlaid(l.files) {
+		if below(name, at) && !l.seen(name) {
 			names = append(names, name)
 		}
 	}
@@ -175,7 +175,11 @@ func below(name, at string) bool {
 type linted struct {
 	files workspace.Files
 	dir   string // where it ran
+	all   bool   // it saw the files as they are here
 }
+
+// seen reports whether the linter saw a file as it is here.
+func (l linted) seen(name string) bool { return l.all || onDisk(l.files, name) }
 
 // name is the name in the workspace of a file as a linter calls it: by its
 // path, or as seen from where it ran, or, of a part of a larger project, from
@@ -266,7 +270,7 @@ func (l linted) fix(findings []lint.Finding, whole map[string]string, told *Lint
 // view has it from the disk, and it is older than the run.
 func (l linted) asLinted(name string, began time.Time) ([]byte, bool) {
 	real, err := l.files.RealName(name)
-	if err != nil || !onDisk(l.files, real) {
+	if err != nil || !l.seen(real) {
 		return nil, false
 	}
 	data, err := l.files.ReadFile(name)

@@ -48,14 +48,20 @@ type Tested struct {
 	TimedOut   bool              `json:"timedOut,omitempty" jsonschema:"it was ended by its time-out"`
 	DurationMs int64             `json:"durationMs" jsonschema:"milliseconds"`
 	Sandbox    string            `json:"sandbox" jsonschema:"how it was confined"`
+	World      string            `json:"world" jsonschema:"what it saw: overlay (what the session sees) or disk"`
+}
+
+// TestReport implements tools.TestReport.
+func (t Tested) TestReport() tools.Report {
+	return tools.Report{Command: t.Command, Counted: t.Counted, Passed: t.Passed, Failed: t.Failed}
 }
 
 func newRunTests(s *sessions) *tools.Tool {
-	t := tools.NewExec(tools.Def{
+	t := tools.NewExecEdit(tools.Def{
 		Name: "run_tests", Title: "Run tests", Example: `{"path": "src", "name": "TestLimit"}`, Description: testsDoc,
 		Category: category, Core: true, Tags: []string{"test", "check", "unit"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
-		Output: Tested{},
-	}, func(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, error) {
+		Output: Tested{}, Wrote: "run_tests", Tests: true,
+	}, func(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, []workspace.Change, error) {
 		return s.get(c).test(ctx, c, in)
 	})
 	return tools.Planned(t, planTests)
@@ -88,7 +94,7 @@ func planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, t
 }
 
 // test runs the planned command and reads what it says.
-func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, error) {
+func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, []workspace.Change, error) {
 	stdout, stderr := &capture{output: &output{}}, &capture{output: &output{emit: c.Emit}}
 	switch in.plan.Runner {
 	case "go":
@@ -102,9 +108,9 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 	if in.Command != "" {
 		dir = "" // the session's own directory
 	}
-	o, err := sh.wait(ctx, command{line: in.plan.Line, dir: dir}, in.TimeoutS, stdout, stderr)
+	o, err := sh.wait(ctx, c, command{line: in.plan.Line, dir: dir, take: true}, in.TimeoutS, stdout, stderr)
 	if err != nil {
-		return tools.Result{}, err
+		return tools.Result{}, nil, err
 	}
 	r := testrun.Parse(in.plan.Runner, testrun.Output{
 		Stdout: stdout.full.String(), Stderr: stderr.full.String(),
@@ -117,7 +123,7 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 	}
 	t := Tested{
 		Runner: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Counted: r.Counted, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped,
-		Failures: append([]testrun.Failure{}, r.Failures...), ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Sandbox: o.words,
+		Failures: append([]testrun.Failure{}, r.Failures...), ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Sandbox: o.words, World: o.world,
 	}
 	var b strings.Builder
 	t.write(&b)
@@ -130,8 +136,8 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 	if len(in.plan.Others) > 0 {
 		fmt.Fprintf(&b, "\n[Not run: %s. A path there, or command, runs its tests.]", strings.Join(in.plan.Others, ", "))
 	}
-	fail := func(code tools.Code, format string, args ...any) (tools.Result, error) {
-		return tools.Result{}, &tools.Error{Code: code, Message: fmt.Sprintf(format, args...), Detail: b.String(), Structured: t}
+	fail := func(code tools.Code, format string, args ...any) (tools.Result, []workspace.Change, error) {
+		return tools.Result{}, o.changed.Changes, &tools.Error{Code: code, Message: fmt.Sprintf(format, args...), Detail: b.String(), Structured: t}
 	}
 	switch {
 	case o.timedOut:
@@ -145,7 +151,7 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 	case o.code != 0:
 		return fail(tools.CommandFailed, "no test is said to have failed, but the exit code is %d", o.code)
 	}
-	return tools.Result{Text: b.String(), Structured: t}, nil
+	return tools.Result{Text: b.String(), Structured: t}, o.changed.Changes, nil
 }
 
 // write writes what a model reads of the tests.

@@ -75,6 +75,10 @@ func (s *sessions) get(c *tools.Call) *shell {
 func (sh *shell) end() {
 	for _, j := range sh.all() {
 		j.stop()
+		<-j.done
+	}
+	if sh.d.Leave != nil {
+		sh.d.Leave(sh.session)
 	}
 	if home, err := sh.home(); err == nil {
 		_ = home.RemoveAll(path.Join(stateDir, sh.session)) // nobody asks for it again
@@ -117,6 +121,7 @@ type command struct {
 	dir  string   // relative to the shell's directory, or absolute; "" is that directory
 	env  []string // NAME=value, for it alone
 	keep bool     // what it leaves is for the next one
+	take bool     // what it changes is taken over
 }
 
 func checkLine(line string) error {
@@ -128,7 +133,7 @@ func checkLine(line string) error {
 
 // prepare returns what to run for c, and where it begins. A directory that is
 // gone, or that leads out of the root, is not begun in; note says so.
-func (sh *shell) prepare(c command) (r Run, note string, err error) {
+func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err error) {
 	if err := checkLine(c.line); err != nil {
 		return r, "", err
 	}
@@ -169,7 +174,7 @@ func (sh *shell) prepare(c command) (r Run, note string, err error) {
 		argv = append(argv, WithoutRetries...)
 	}
 	argv = append(argv, c.env...)
-	return Run{Session: sh.session, Root: sh.root, Dir: dir, Argv: argv}, note, nil
+	return Run{Session: sh.session, Root: sh.root, Dir: dir, Argv: argv, Files: call.Files, Held: call.Held}, note, nil
 }
 
 // inside reports whether dir is a directory in the root, links followed.
@@ -184,6 +189,9 @@ func (sh *shell) begins(dir string) error {
 		return outside
 	}
 	real, err := filepath.EvalSymlinks(dir)
+	if err != nil && sh.d.IsDir != nil && within(dir, sh.root) && sh.d.IsDir(sh.session, sh.root, dir) {
+		return nil
+	}
 	switch {
 	case err != nil && !within(dir, sh.root) && !within(dir, root):
 		return outside
@@ -244,6 +252,22 @@ type outcome struct {
 	words    string
 	removed  []string
 	note     string // what the model must know of where it ran
+	world    string // what it saw
+	changed  Changed
+}
+
+// end leaves the world of a process that has ended.
+func (o *outcome) end(c *tools.Call, p Process, take bool) {
+	if o.world = p.World(); o.world != "disk" {
+		c.SawFiles()
+	}
+	var err error
+	if o.changed, err = p.End(take); err != nil {
+		o.changed.Said = append(o.changed.Said, "What was changed is not taken over: "+err.Error())
+	}
+	for _, message := range o.changed.Commits {
+		c.MadeCommit(message)
+	}
 }
 
 // wait waits for p and reads its end.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -32,6 +33,17 @@ type Deps struct {
 	// Closed is closed when a session ends; nil means that none ever does.
 	Closed func(session string) <-chan struct{}
 
+	// IsDir reports whether a directory, inside of root, is there for the commands of
+	// a session, although the disk has none; nil: never.
+	IsDir func(session, root, dir string) bool
+
+	// Leave gives up what a session's commands left for each other; nil: nothing is.
+	Leave func(session string)
+
+	// Ended is called when a command in the background has ended by itself; nil:
+	// nobody cares.
+	Ended func(session, id string)
+
 	// NoBackground says why no command can go on after its call; "" means that it
 	// can.
 	NoBackground string
@@ -39,8 +51,15 @@ type Deps struct {
 
 // Run is a command to start.
 type Run struct {
-	Session        string
-	Root           string // the session's root: all it may change
+	Session string
+	Root    string // the session's root: all it may change
+
+	// Files are what the session sees, and Held says that what the command changes
+	// waits for review. nil: it is to see the disk.
+	Files workspace.Files
+	Held  bool
+	Stays bool // it goes on after the call
+
 	Dir            string // where the command begins, inside of Root
 	Argv           []string
 	Stdout, Stderr io.Writer
@@ -52,6 +71,22 @@ type Process interface {
 	Kill()             // ends all its processes
 	Words() string     // how it is confined
 	Removed() []string // files that it made and that were taken away after it
+	World() string     // what it sees, in a word
+
+	// Changed is what commands of the session changed of the files since it was
+	// asked last, as far as they did not change the disk. The process may run.
+	Changed() (Changed, error)
+
+	// End is called once after Wait. With take it is what Changed is; without it
+	// nobody takes that, and the session's next command brings it.
+	End(take bool) (Changed, error)
+}
+
+// Changed is what commands changed.
+type Changed struct {
+	Changes []workspace.Change
+	Said    []string // what was not taken over, in sentences
+	Commits []string // messages of commits that only the session's commands see
 }
 
 const category = "shell"

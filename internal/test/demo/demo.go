@@ -49,6 +49,7 @@ func (d *demo) show() error {
 		{"The agent looks around", d.look},
 		{"Mode review: the agent's edits wait for the user", d.edit},
 		{"The user sees the diff", d.diff},
+		{"The user has it tested before anything is accepted", d.verify},
 		{"The user decides in the editor, hunk by hunk", d.decide},
 		{"The server is killed (kill -9) and started again", d.crash},
 		{"The user accepts the rest", d.accept},

@@ -177,3 +177,31 @@ func (d *demo) result() error {
 	d.out.done("go test passes in the clone, with the agent's new test")
 	return nil
 }
+
+// tested is a command that sees what waits, and the files that it finds changed.
+const tested = "gofmt -l . && git status --short"
+
+// verify runs a command over what waits. The clone has nothing of it.
+func (d *demo) verify() error {
+	d.out.call("sidecar.review.verify", tested)
+	var r struct {
+		OK     bool   `json:"ok"`
+		Output string `json:"output"`
+	}
+	if err := d.execute("sidecar.review.verify", map[string]any{"command": tested}, &r); err != nil {
+		if strings.Contains(err.Error(), "commands see the disk here") {
+			d.out.done("this machine has no overlay, so nothing is tested before it is accepted")
+			return nil
+		}
+		return err
+	}
+	d.out.quote(r.Output, 6)
+	if !r.OK || !strings.Contains(r.Output, goFile) {
+		return fmt.Errorf("the command did not see %s as it waits: %s", goFile, r.Output)
+	}
+	if on, err := d.git("status", "--short"); err != nil || strings.Contains(on, goFile) {
+		return fmt.Errorf("the clone has the change of %s: %s (%v)", goFile, on, err)
+	}
+	d.out.done("a command saw the files as they would be; on the disk nothing has changed")
+	return nil
+}

@@ -1,0 +1,87 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// TestSave: a document in which an edit was applied is saved, by the editor, if it
+// had no unsaved changes of the user's; what stays unsaved is named where a tool
+// looks at the disk.
+func TestSave(t *testing.T) {
+	const before, typed = "one\ntwo\nthree\n", "one\ntwo\nthree typed\n"
+	for _, c := range []struct {
+		name     string
+		declares bool
+		setting  string
+		types    bool
+		fails    bool
+		saved    bool
+	}{
+		{name: "a clean document", declares: true, saved: true},
+		{name: "with changes of the user's", declares: true, types: true},
+		{name: "by an editor that can't be asked"},
+		{name: "against the setting", declares: true, setting: "never"},
+		{name: "that can't be saved", declares: true, fails: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home(t)
+			can := fakeeditor.Usual()
+			can.Experimental.Sidecar.Save = c.declares
+			options := fakeeditor.Options{Capabilities: can, InitializationOptions: object{"sidecar": object{"sandbox.mode": "off"}}}
+			if c.setting != "" {
+				userSettings(t, object{"edits.save": c.setting})
+			}
+			r := connect(t, project(t, map[string]string{"a.txt": before}), options)
+			asked := 0
+			r.Answer("sidecar/save", func(ctx context.Context, params json.RawMessage) (any, error) {
+				asked++
+				var p struct {
+					URIs []lsp.URI `json:"uris"`
+				}
+				if err := json.Unmarshal(params, &p); err != nil {
+					return nil, err
+				}
+				if c.fails {
+					return object{"saved": []string{}, "failed": []object{{"uri": p.URIs[0], "error": "the disk is full"}}}, nil
+				}
+				for _, uri := range p.URIs {
+					if err := r.Save(ctx, uri); err != nil {
+						return nil, err
+					}
+				}
+				return object{"saved": p.URIs, "failed": []object{}}, nil
+			})
+			uri, err := r.OpenFile(t.Context(), filepath.Join(r.dir, "a.txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := before
+			if c.types {
+				text = typed
+				if err := r.Type(t.Context(), uri, typed); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.mode("autonomous")
+			if res := r.call("edit_file", object{"path": "a.txt", "search": "two", "replace": "TWO"}); !res.OK {
+				t.Fatal(res.Content)
+			}
+			want, disk := "one\nTWO\n"+text[len("one\ntwo\n"):], before
+			if c.saved {
+				disk = want
+			}
+			if now, _ := r.Text(uri); now != want || r.file("a.txt") != disk {
+				t.Errorf("the document is %q and the disk has %q", now, r.file("a.txt"))
+			}
+			if (asked > 0) != (c.saved || c.fails) {
+				t.Errorf("the editor was asked %d times", asked)
+			}
+		})
+	}
+}

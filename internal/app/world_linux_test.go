@@ -1,0 +1,251 @@
+package app_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// worldRig serves a project in which commands are allowed.
+func worldRig(t *testing.T, files map[string]string) *rig {
+	t.Helper()
+	home(t)
+	userSettings(t, object{"toolPermissions": object{"run_command": "allow", "run_tests": "allow"}})
+	// Not this program, which the race detector makes slow to start.
+	r := serveBy(t, project(t, files), fakeeditor.Options{}, buildServer(t))
+	r.mode("review")
+	if res := r.call("run_command", object{"command": "true"}); strings.Contains(res.Content, "it saw the disk") {
+		t.Skip("there is no overlay here: ", res.Content)
+	}
+	return r
+}
+
+// until asks again and again, each time a whole request, at most for a minute.
+func until(t *testing.T, failed string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for !ok() {
+		if ctx.Err() != nil {
+			t.Fatal(failed)
+		}
+	}
+}
+
+// ran is run_command, which must go well.
+func (r *rig) ran(command string, want ...string) string {
+	r.t.Helper()
+	res := r.call("run_command", object{"command": command})
+	if !res.OK {
+		r.t.Errorf("%s: %s", command, res.Content)
+	}
+	for _, w := range want {
+		if !strings.Contains(res.Content, w) {
+			r.t.Errorf("%s: no %q in\n%s", command, w, res.Content)
+		}
+	}
+	return res.Content
+}
+
+// TestWorldOfReview: an agent edits, tests, edits again and tests, and nothing of it
+// is on the disk until it is accepted; then that is what was tested.
+func TestWorldOfReview(t *testing.T) {
+	files := map[string]string{
+		"go.mod": "module example.org/a\n\ngo 1.24\n", "a.go": "package a\n\nfunc Sum(a, b int) int { return a - b }\n",
+		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(1, 2) != 3 {\n\t\tt.Fatal(Sum(1, 2))\n\t}\n}\n",
+	}
+	r := worldRig(t, files)
+	edit := func(path, search, replace string) {
+		t.Helper()
+		if res := r.call("edit_file", object{"path": path, "search": search, "replace": replace}); !res.OK {
+			t.Fatal(res.Content)
+		}
+	}
+	edit("a.go", "a - b", "a * b")
+	if res := r.call("run_tests", object{}); res.OK || !strings.Contains(res.Content, "TestSum") || strings.Contains(res.Content, "not on the disk") {
+		t.Errorf("the first run: %s", res.Content)
+	}
+	edit("a.go", "a * b", "a+b")
+	edit("a_test.go", "Sum(1, 2) != 3", "Sum(2, 2) != 4")
+	if res := r.call("run_tests", object{}); !res.OK {
+		t.Errorf("the second run: %s", res.Content)
+	}
+	r.ran("gofmt -l . ; gofmt -w a.go && cat a.go", "return a + b", "a.go\n", "Changed, and held for review: a.go +1 −1.")
+	r.isQueued("a.go", "a_test.go")
+	for name, text := range files {
+		if r.file(name) != text {
+			t.Errorf("the disk has %s as %q", name, r.file(name))
+		}
+	}
+	saw := strings.Split(r.ran("cat a.go a_test.go"), "[exit code")[0]
+	if res := r.accept(object{}); len(res.Accepted) != 2 || len(res.Failed) != 0 {
+		t.Errorf("%+v", res)
+	}
+	if accepted := r.file("a.go") + r.file("a_test.go"); !strings.Contains(saw, accepted) {
+		t.Errorf("accepted is\n%s\nand a command saw\n%s", accepted, saw)
+	}
+}
+
+// TestWorldOfBuffers: commands see what is not saved, and what they change meets
+// what the user typed meanwhile.
+func TestWorldOfBuffers(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n", "ready": ""})
+	uri, err := r.OpenFile(t.Context(), filepath.Join(r.dir, "a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Type(t.Context(), uri, "one\ntwo\nthree\nfour\nfive typed\n"); err != nil {
+		t.Fatal(err)
+	}
+	r.ran("cat a.txt; sed -i s/one/ONE/ a.txt", "five typed", "a.txt +1 −1")
+	r.mode("autonomous")
+	r.ran("sed -i s/two/TWO/ a.txt", "Changed: a.txt +1 −1")
+	if text, _ := r.Text(uri); text != "one\nTWO\nthree\nfour\nfive typed\n" {
+		t.Errorf("the editor has %q", text)
+	}
+	if got := r.file("a.txt"); got != "one\ntwo\nthree\nfour\nfive\n" {
+		t.Errorf("the disk has %q", got)
+	}
+}
+
+// TestWorldOfModes: what commands change is applied where edits are, but for files
+// that a person is always asked about, and for those that nobody writes.
+func TestWorldOfModes(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+	r.mode("autonomous")
+	out := r.ran("f=.np; echo x > ${f}mrc; echo x > made.txt; rm b.txt; exit 0", "Changed: b.txt deleted, made.txt new +1.", "Not taken over: .npmrc: ")
+	if strings.Contains(out, "held for review") {
+		t.Error(out)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, ".npmrc")); err == nil {
+		t.Error("nobody was asked about .npmrc")
+	}
+	if r.file("made.txt") != "x\n" {
+		t.Errorf("made.txt is %q", r.file("made.txt"))
+	}
+	// What a command wrote is taken back as any edit that nobody reviewed.
+	if err := r.ExecuteCommand(t.Context(), "sidecar.review.undo", object{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "made.txt")); err == nil || r.file("b.txt") != "b\n" {
+		t.Errorf("after undo, made.txt is there (%v) or b.txt is %q", err, r.file("b.txt"))
+	}
+	if res := r.call("run_command", object{"command": "echo y > failed.txt; exit 3"}); res.OK || !strings.Contains(res.Content, "failed.txt new +1") || r.file("failed.txt") != "y\n" {
+		t.Errorf("a command that fails: %s", res.Content)
+	}
+	// A person who allows it has it.
+	r.Choose("Allow")
+	r.ran("f=.np; echo y > ${f}mrc", "Changed: .npmrc new +1")
+	if r.file(".npmrc") != "y\n" {
+		t.Errorf(".npmrc is %q", r.file(".npmrc"))
+	}
+}
+
+// TestWorldInBackground: what a command in the background changes comes when it is
+// asked for, and at its end without that.
+func TestWorldInBackground(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "a\n"})
+	if res := r.call("run_command", object{"command": "echo one > one.txt; until [ -e go ]; do sleep 0.05; done; cat pending.txt > two.txt", "background": true}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	until(t, "one.txt never came", func() bool {
+		return strings.Contains(r.call("command_output", object{"id": "bg1"}).Content, "one.txt new +1")
+	})
+	r.isQueued("one.txt")
+	if res := r.call("write_file", object{"path": "pending.txt", "content": "pending\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	r.ran("cat one.txt pending.txt; touch go", "one\npending\n")
+	until(t, "two.txt never came", func() bool { return slices.Contains(r.queued(), "two.txt") })
+	if res := r.call("read_file", object{"path": "two.txt"}); !strings.Contains(res.Content, "pending") {
+		t.Error(res.Content)
+	}
+}
+
+// TestWorldFollows: a program that stays sees what the user saves, and what is
+// pending, while it runs.
+func TestWorldFollows(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "disk\n", "b.txt": "disk\n"})
+	if res := r.call("run_command", object{"command": "cat a.txt b.txt; until grep -q saved a.txt && grep -q pending b.txt; do sleep 0.05; done; cat a.txt b.txt; echo seen", "background": true}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	until(t, "it never began", func() bool {
+		return strings.Contains(r.call("command_output", object{"id": "bg1"}).Content, "disk\ndisk\n")
+	})
+	write(t, filepath.Join(r.dir, "a.txt"), "saved\n")
+	if res := r.call("write_file", object{"path": "b.txt", "content": "pending\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	until(t, "it never saw them", func() bool {
+		return strings.Contains(r.call("command_output", object{"id": "bg1"}).Content, "saved\npending\nseen\n")
+	})
+	r.isQueued("b.txt")
+	if r.file("a.txt") != "saved\n" || r.file("b.txt") != "disk\n" {
+		t.Errorf("the disk has %q and %q", r.file("a.txt"), r.file("b.txt"))
+	}
+}
+
+// TestWorldCommits: a commit of a command is no commit of the user's repository
+// while its files wait. With a batch it waits, too, and is made after them.
+func TestWorldCommits(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "a\n"})
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	git("config", "user.name", "A")
+	git("config", "user.email", "a@example.org")
+	git("add", "a.txt")
+	git("commit", "-qm", "first")
+	before := stampsOf(t, filepath.Join(r.dir, ".git"))
+	commit := "echo more >> a.txt; git commit -qam 'by a command'; git log --format=%s; git status --short a.txt"
+	r.ran(commit, "by a command\nfirst\n", `The commit "by a command" is seen by this session's commands alone`, "a.txt +1 −0")
+	if after := stampsOf(t, filepath.Join(r.dir, ".git")); after != before {
+		t.Errorf("the repository was changed:\n%s\nwas\n%s", after, before)
+	}
+	r.ran("git log --format=%s", "by a command\nfirst\n")
+	git("commit", "-q", "--allow-empty", "-m", "of the user")
+	if out := r.ran("git log --format=%s"); strings.Contains(out, "by a command") || !strings.Contains(out, "of the user\nfirst\n") {
+		t.Errorf("after a commit of the user's, commands see\n%s", out)
+	}
+	var rejected struct{}
+	if err := r.ExecuteCommand(t.Context(), "sidecar.review.reject", object{}, &rejected); err != nil {
+		t.Fatal(err)
+	}
+	r.mode("audit")
+	r.ran(commit, "Queued as commit 1 of this batch: by a command.")
+	if got := git("log", "--format=%s"); got != "of the user\nfirst\n" {
+		t.Errorf("the repository has\n%s", got)
+	}
+	if res := r.accept(object{}); len(res.Accepted) != 1 || len(res.Failed) != 0 {
+		t.Errorf("%+v", res)
+	}
+	if got := git("log", "--format=%s"); got != "by a command\nof the user\nfirst\n" || r.file("a.txt") != "a\nmore\n" {
+		t.Errorf("accepted, the repository has\n%s", got)
+	}
+}
+
+// stampsOf is what is in a directory, with times and sizes.
+func stampsOf(t *testing.T, dir string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "find", dir, "-type", "f", "-printf", "%P %s %T@\n").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(out), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

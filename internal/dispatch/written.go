@@ -1,0 +1,309 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// takeOver makes the changes that programs wrote in the world of the session. The
+// programs ran before the files can be asked about, so each file stands for
+// itself: what can't be taken over is left out and said, and the rest is made. That
+// the call fails, or is given up, changes nothing about it.
+func (c *call) takeOver(ctx context.Context, changes []workspace.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	decision, line, effects, to := c.res.Decision, c.line, c.bound.Effects, c.to
+	c.line, c.bound.Effects, c.follows, c.written = nil, tools.Effects{}, true, true
+	if c.tool.Wrote != c.tool.Name {
+		_, c.to, _ = c.d.views(c.session, c.mode, c.tool.Wrote, c.set)
+	}
+	defer func() {
+		c.line, c.bound.Effects, c.follows, c.written, c.to = line, effects, false, false, to
+		c.res.Decision = decision
+	}()
+	turn := c.d.edits.enter()
+	defer c.d.edits.leave(turn)
+	through := context.WithoutCancel(ctx)
+	if _, err := c.d.edits.claim(through, turn, touched(changes)); err != nil {
+		return
+	}
+	w := &written{c: c, leftOut: map[string][]string{}}
+	free, asked := w.sort(changes)
+	w.make(through, free)
+	if len(asked) > 0 {
+		w.ask(ctx, asked)
+	}
+	w.note()
+}
+
+// Unread calls a tool for what it takes over of programs of a session, which
+// nobody has asked for. What a model must know of it is a note for the session's
+// next call.
+func (d *Dispatcher) Unread(session, tool string, arguments map[string]string) {
+	args, err := json.Marshal(arguments)
+	if err == nil {
+		_, err = d.Call(context.Background(), Request{Name: tool, Session: session, Arguments: args, unread: true})
+	}
+	if err != nil {
+		d.o.Log.Warn("what a program changed is not taken over", "session", session, "error", err)
+	}
+}
+
+// CallOver is Call by a person, over other files than the session's own. What
+// programs change is dropped with the world in which they do it. The person has
+// decided; what the settings or the mode deny is denied all the same.
+func (d *Dispatcher) CallOver(ctx context.Context, r Request, files workspace.Files) (*Result, error) {
+	r.over = files
+	return d.Call(ctx, r)
+}
+
+// written is what becomes of what programs wrote.
+type written struct {
+	c       *call
+	made    []workspace.Change
+	leftOut map[string][]string // names, by why
+	whys    []string            // in order
+}
+
+func (w *written) leave(why string, ch workspace.Change) {
+	if w.leftOut[why] == nil {
+		w.whys = append(w.whys, why)
+	}
+	w.leftOut[why] = append(w.leftOut[why], ch.Path)
+}
+
+// Why something is left out.
+const (
+	changedMeanwhile = "the same lines were changed meanwhile; run it again"
+	nobodyWrites     = "nobody may write there but the user"
+)
+
+// sort finds out which changes are made without a question, as they fit the
+// files as they are now, and about which a person is asked.
+func (w *written) sort(changes []workspace.Change) (free, asked []workspace.Change) {
+	for _, ch := range changes {
+		ch, ok := w.fit(ch)
+		if !ok {
+			continue
+		}
+		one := []workspace.Change{ch}
+		switch w.c.decide(one).Outcome {
+		case policy.Allow:
+			free = append(free, ch)
+		case policy.Deny:
+			if _, never := w.c.protection(one); never != "" {
+				w.leave(nobodyWrites, ch)
+			} else {
+				w.leave("the mode or the settings deny it", ch)
+			}
+		default:
+			asked = append(asked, ch)
+		}
+	}
+	return free, asked
+}
+
+// fit makes of a change one of the file as it is now; ok is false when there is
+// none, or none is needed.
+func (w *written) fit(ch workspace.Change) (_ workspace.Change, ok bool) {
+	source := ch.Path
+	if ch.From != "" {
+		source = ch.From
+	}
+	if ch.Link() {
+		return ch, true
+	}
+	now, err := w.c.to.ReadFile(source)
+	if errors.Is(err, fs.ErrNotExist) {
+		now, err = nil, nil
+	}
+	if err != nil {
+		w.leave(err.Error(), ch)
+		return ch, false
+	}
+	switch {
+	case same(now, ch.Before):
+		return ch, true
+	case ch.From == "" && same(now, ch.After):
+		return ch, false // somebody made it so already
+	case now == nil || ch.Before == nil || ch.After == nil || ch.From != "" || !utf8.Valid(now) || !utf8.Valid(ch.Before) || !utf8.Valid(ch.After):
+		w.leave(changedMeanwhile, ch)
+		return ch, false
+	}
+	merged, ok := diff.Merge(string(ch.Before), string(now), string(ch.After))
+	if !ok {
+		w.leave(changedMeanwhile, ch)
+		return ch, false
+	}
+	ch.Before, ch.After = now, []byte(merged)
+	return ch, !bytes.Equal(now, ch.After)
+}
+
+func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
+
+// make makes changes: together, and when that fails one by one.
+func (w *written) make(ctx context.Context, changes []workspace.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	if w.c.to.Apply(ctx, changes...) == nil {
+		w.made = append(w.made, changes...)
+		return
+	}
+	for _, ch := range changes {
+		if err := w.c.to.Apply(ctx, ch); err != nil {
+			w.leave(reasonOf(err), ch)
+		} else {
+			w.made = append(w.made, ch)
+		}
+	}
+}
+
+func reasonOf(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	if errors.Is(err, workspace.ErrConflict) {
+		return changedMeanwhile
+	}
+	return err.Error()
+}
+
+// ask asks a person about changes, which are made or left out together.
+func (w *written) ask(ctx context.Context, changes []workspace.Change) {
+	err := w.c.settle(ctx, w.c.decide(changes), changes)
+	if err == nil {
+		w.make(context.WithoutCancel(ctx), changes)
+		return
+	}
+	for _, ch := range changes {
+		w.leave("other programs run or obey it, or it may hold secrets, and nobody allowed it", ch)
+	}
+}
+
+// madeCommits are messages of commits. The tool may still be running when the call
+// is over.
+type madeCommits struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (m *madeCommits) add(message string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = append(m.list, message)
+}
+
+func (m *madeCommits) take() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.list
+	m.list = nil
+	return list
+}
+
+// takeCommits queues the commits that programs made with a batch. Where edits wait
+// one by one there is nothing that a commit could wait for, which is said.
+func (c *call) takeCommits(ctx context.Context) {
+	for _, message := range c.commits.take() {
+		title, _, _ := strings.Cut(message, "\n")
+		if c.mode.Batch {
+			n, err := c.dest.QueueCommit(context.WithoutCancel(ctx), c.session.ID, message, c.session.Models())
+			if err == nil {
+				c.notes = append(c.notes, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
+			} else {
+				c.notes = append(c.notes, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
+			}
+			continue
+		}
+		c.notes = append(c.notes, fmt.Sprintf("The commit %q is seen by this session's commands alone: its files wait for review. When they are accepted, the user or git_commit commits them.", title))
+	}
+}
+
+// testing is who wants to know what tests of the call say about what is pending.
+func (c *call) testing(ctx context.Context) func(tools.Report) {
+	if !c.tool.Tests || !c.mode.SeesPending || c.req.over != nil {
+		return nil
+	}
+	return c.dest.Testing(ctx)
+}
+
+// maxWritten bounds the files that a note names.
+const maxWritten = 20
+
+// note says in the result what was changed, and what was not.
+func (w *written) note() {
+	c := w.c
+	state := "applied"
+	if c.mode.ToStore {
+		state = "pending"
+	}
+	slices.SortFunc(w.made, func(a, b workspace.Change) int { return strings.Compare(a.Path, b.Path) })
+	var list []string
+	for _, ch := range w.made {
+		ref := ChangeRef{Path: ch.Path, URI: workspace.FileURI(c.to.Abs(ch.Path)), Kind: ch.Kind(), State: state}
+		ref.Added, ref.Removed = counts(ch)
+		c.res.Changes = append(c.res.Changes, ref)
+		list = append(list, said(ref, ch))
+	}
+	c.changes = append(c.changes, w.made...)
+	if n := len(list); n > 0 {
+		more := ""
+		if n > maxWritten {
+			list, more = list[:maxWritten], fmt.Sprintf(" and %d more", n-maxWritten)
+		}
+		how := "Changed"
+		if c.mode.ToStore {
+			how = "Changed, and held for review"
+		}
+		c.notes = append(c.notes, how+": "+strings.Join(list, ", ")+more+".")
+	}
+	for _, why := range w.whys {
+		names := w.leftOut[why]
+		more := ""
+		if n := len(names); n > maxWritten {
+			names, more = names[:maxWritten], fmt.Sprintf(" and %d more", n-maxWritten)
+		}
+		c.notes = append(c.notes, "Not taken over: "+strings.Join(names, ", ")+more+": "+why+".")
+	}
+}
+
+// said is a change in a few words.
+func said(ref ChangeRef, ch workspace.Change) string {
+	switch {
+	case ref.Kind == "delete":
+		return ref.Path + " deleted"
+	case ref.Kind == "rename":
+		return ch.From + " renamed to " + ref.Path
+	case ref.Added+ref.Removed == 0 && ref.Kind == "modify":
+		return ref.Path
+	case ref.Kind == "create":
+		return fmt.Sprintf("%s new +%d", ref.Path, ref.Added)
+	}
+	return fmt.Sprintf("%s +%d −%d", ref.Path, ref.Added, ref.Removed)
+}
+
+// counts are how many lines a change adds and removes; none of what is not text.
+func counts(ch workspace.Change) (added, removed int) {
+	if ch.Link() || !utf8.Valid(ch.Before) || !utf8.Valid(ch.After) {
+		return 0, 0
+	}
+	for _, h := range diff.Hunks(string(ch.Before), string(ch.After)) {
+		added, removed = added+len(h.New), removed+len(h.Old)
+	}
+	return added, removed
+}

@@ -1,0 +1,13 @@
+// Package world is what the commands of a session see of a workspace folder, and
+// what they change there, as data.
+//
+//	the session's view   pending edits over open buffers over the folder
+//	     │ what differs from the folder          ▲ what a command changed: workspace.Change
+//	     ▼ prepare_linux.go                      │ harvest_linux.go
+//	upper layer          a private directory outside of the folder; commands write here
+//	lower layer          the folder, which no command changes
+//
+// An overlay of the two is mounted for commands alone (internal/sandbox). Between
+// commands the upper layer holds what the view has and the folder has not, and
+// what was built and nobody reviews (through_linux.go). It goes with the session.
+package world

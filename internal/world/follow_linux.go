@@ -1,0 +1,62 @@
+package world
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Saved forwards a file of the disk, by its path, to the programs that run in
+// worlds of its folder: the kernel tells them nothing of a change below.
+func (m *Manager) Saved(path string) { m.each(func(w *world) { w.forward(path) }) }
+
+// Again puts before the programs that run what is pending now.
+func (m *Manager) Again() {
+	m.each(func(w *world) { _, _ = w.prepare(w.view, true) }) // what fails here fails for the next command, which says it
+}
+
+// each calls f for each world in which programs run, with its lock held.
+func (m *Manager) each(f func(*world)) {
+	m.mu.Lock()
+	var all []*world
+	for _, w := range m.worlds {
+		all = append(all, w)
+	}
+	m.mu.Unlock()
+	for _, w := range all {
+		w.mu.Lock()
+		if w.users > 0 && !w.closed {
+			f(w)
+		}
+		w.mu.Unlock()
+	}
+}
+
+// forward writes a file of the folder into the world, unless a command or a
+// pending edit has made another of it there.
+func (w *world) forward(path string) {
+	rel, ok := strings.CutPrefix(path, w.root+string(filepath.Separator))
+	if !ok || workspace.Protected(rel) == workspace.Never {
+		return
+	}
+	rel = filepath.ToSlash(rel)
+	upper := filepath.Join(w.upper(), filepath.FromSlash(rel))
+	info, err := os.Lstat(upper)
+	h := w.held[rel]
+	if err == nil {
+		now, _, err := readNode(upper)
+		if err != nil || h == nil || !h.same || now != h.node || isWhiteout(info) {
+			return
+		}
+	}
+	low, text, err := readNode(path)
+	if err != nil || h == nil && !low.there || h != nil && h.node == low {
+		return
+	}
+	x := want{held: held{node: low, text: text, lower: stampOf(path), same: true}}
+	if w.putMerged(rel, x) == nil {
+		w.held[rel] = &x.held
+	}
+}

@@ -1,0 +1,366 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// found is what the upper layer has, by what becomes of it.
+type found struct {
+	files   map[string]bool // files and links that are reviewed
+	gone    []string        // names that it hides
+	output  []output        // what nobody reviews, the top of each
+	dropped map[string][]string
+}
+
+// output is a tree that nobody reviews.
+type output struct {
+	rel   string
+	stays bool // it never goes to the folder: it is ignored by a rule that a command made
+}
+
+// drop notes what is not taken over.
+func (f *found) drop(why, rel string) { f.dropped[why] = append(f.dropped[why], rel) }
+
+// walking is a walk through the upper layer.
+type walking struct {
+	w       *world
+	f       *found
+	tracked func(string) bool
+	dirs    map[string]bool // directories in which something is reviewed whatever is ignored; nil: unknown
+}
+
+func (w *world) walk() *found {
+	f := &found{files: map[string]bool{}, dropped: map[string][]string{}}
+	k := &walking{w: w, f: f, tracked: w.o.Tracked(w.root)}
+	k.dir(".", w.rules, rules{}, false)
+	return f
+}
+
+// dir looks at a directory. old are the rules of what git ignored before the
+// commands, made those of what it would ignore now. ignored: it is.
+func (k *walking) dir(rel string, old, made rules, ignored bool) {
+	at := filepath.Join(k.w.upper(), filepath.FromSlash(rel))
+	entries, err := os.ReadDir(at)
+	if errors.Is(err, fs.ErrPermission) {
+		_ = os.Chmod(at, 0o700) // a command locked its own directory
+		entries, err = os.ReadDir(at)
+	}
+	if err != nil {
+		k.f.drop("it can't be read", rel)
+		return
+	}
+	old, made = old.at(k.w.before(rel, ".gitignore")), made.at(k.w.now(rel, ".gitignore"))
+	seen := map[string]bool{}
+	for _, e := range entries {
+		seen[e.Name()] = true
+		k.entry(path.Join(rel, e.Name()), e, old, made, ignored)
+	}
+	if rel != "." && opaque(at) {
+		low, err := os.ReadDir(filepath.Join(k.w.root, filepath.FromSlash(rel)))
+		for _, e := range low {
+			if name := path.Join(rel, e.Name()); err == nil && !seen[e.Name()] {
+				k.goneBelow(name, e.IsDir(), old, ignored)
+			}
+		}
+	}
+}
+
+func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool) {
+	name := path.Base(rel)
+	info, err := e.Info()
+	switch {
+	case err != nil:
+		return // it went
+	case workspace.Protected(name) == workspace.Never:
+		if rel != ".git" && rel != ".sidecar" && !standIn(info) {
+			k.f.drop("a repository that a command makes is not taken over", rel)
+		}
+		return
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		k.f.drop("its name can't be shown", fmt.Sprintf("%q", rel))
+		return
+	case isWhiteout(info):
+		low, err := os.Lstat(filepath.Join(k.w.root, filepath.FromSlash(rel)))
+		k.goneBelow(rel, err == nil && low.IsDir(), old, ignored)
+		return
+	case standIn(info):
+		return
+	}
+	skip := ignored || old.ignored(name, info.IsDir())
+	stays := !skip && made.ignored(name, info.IsDir()) && stampOf(filepath.Join(k.w.root, filepath.FromSlash(rel))) == (stamp{})
+	if k.reviewed(rel, info.IsDir()) {
+		skip, stays = false, false
+	}
+	switch {
+	case info.IsDir():
+		switch {
+		case !inDependencies(rel) && !skip && !stays:
+		case k.below(rel):
+			skip = true // and what is reviewed in it says so itself
+		default:
+			k.f.output = append(k.f.output, output{rel, stays})
+			return
+		}
+		if isRepository(filepath.Join(k.w.upper(), filepath.FromSlash(rel))) && !isRepository(filepath.Join(k.w.root, filepath.FromSlash(rel))) {
+			k.f.drop("a repository that a command makes is not taken over", rel)
+			return
+		}
+		k.dir(rel, old.enter(name), made.enter(name), skip)
+	case info.Mode().Type()&^fs.ModeSymlink != 0:
+		k.f.drop("it is a socket, a pipe or a device", rel)
+	case skip || stays || inDependencies(rel) && k.w.held[rel] == nil:
+		k.f.output = append(k.f.output, output{rel, stays})
+	default:
+		k.f.files[rel] = true
+	}
+}
+
+// reviewed reports whether a file is reviewed although git ignores it: it is
+// tracked, or in review already, or a person is asked about its like.
+func (k *walking) reviewed(rel string, dir bool) bool {
+	return !dir && (k.w.held[rel] != nil || workspace.Protected(rel) != workspace.NotProtected || workspace.Sensitive(rel) || k.tracked(rel))
+}
+
+// below reports whether something in a directory is reviewed although git
+// ignores that.
+func (k *walking) below(dir string) bool {
+	for rel := range k.w.held {
+		if below(rel, dir) {
+			return true
+		}
+	}
+	return k.tracked(dir + "/")
+}
+
+// goneBelow notes that a name of the folder is gone, with all that was in it.
+func (k *walking) goneBelow(rel string, dir bool, old rules, ignored bool) {
+	if workspace.Protected(path.Base(rel)) == workspace.Never {
+		return
+	}
+	ignored = (ignored || old.ignored(path.Base(rel), dir) || inDependencies(rel)) && !k.reviewed(rel, dir)
+	if !dir {
+		if ignored {
+			k.f.output = append(k.f.output, output{rel: rel})
+		} else {
+			k.f.gone = append(k.f.gone, rel)
+		}
+		return
+	}
+	if ignored && !k.below(rel) {
+		k.f.output = append(k.f.output, output{rel: rel})
+		return
+	}
+	entries, err := os.ReadDir(filepath.Join(k.w.root, filepath.FromSlash(rel)))
+	if err != nil {
+		return
+	}
+	old = old.enter(path.Base(rel)).at(k.w.before(rel, ".gitignore"))
+	for _, e := range entries {
+		k.goneBelow(path.Join(rel, e.Name()), e.IsDir(), old, ignored)
+	}
+}
+
+// standIn reports whether something stands in for a protected name: internal/sandbox
+// makes it, and takes it away.
+func standIn(info fs.FileInfo) bool {
+	return info.Mode()&fs.ModeSticky != 0 && (info.IsDir() || info.Size() == 0)
+}
+
+// isRepository reports whether a directory is what git takes for a git directory,
+// or has one.
+func isRepository(dir string) bool {
+	has := func(name string) bool {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil && !isWhiteout(info) && !standIn(info)
+	}
+	return has(".git") || has("HEAD") && has("objects") && has("refs")
+}
+
+// before is the text of a file as commands met it, and now as they left it.
+func (w *world) before(dir, name string) []byte {
+	if h := w.held[path.Join(dir, name)]; h != nil {
+		return h.text
+	}
+	data, err := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(dir), name))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func (w *world) now(dir, name string) []byte {
+	if info, err := os.Lstat(filepath.Join(w.upper(), filepath.FromSlash(dir), name)); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return nil
+	}
+	data, err := os.ReadFile(filepath.Join(w.upper(), filepath.FromSlash(dir), name))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// harvest compares the upper layer with what commands met.
+func (w *world) harvest(prefix string, f *found) (Harvest, error) {
+	var h Harvest
+	fresh := map[string]*held{} // what the upper layer has, of what is another now
+	size := int64(0)
+	note := func(rel string, n node, text []byte) {
+		was, ok := w.was(rel)
+		x := &held{node: n, text: text, lower: stampOf(filepath.Join(w.root, filepath.FromSlash(rel))), same: was.same && was.node == n}
+		switch {
+		case was.node == n:
+			if w.held[rel] == nil {
+				fresh[rel] = x // a copy that would hide what the user does
+			}
+			return
+		case !ok:
+			f.drop("the user changed it while the command ran, so what the command made of it is left out", rel)
+		case n.link && workspace.LeadsOut(rel, string(text)):
+			f.drop("it is a link that leads out of the workspace, or to what is protected", rel)
+		default:
+			h.Changes = append(h.Changes, change(path.Join(prefix, rel), was, *x))
+			size += int64(len(was.text) + len(text))
+		}
+		fresh[rel] = x
+	}
+	for _, rel := range slices.Sorted(maps.Keys(f.files)) {
+		at := filepath.Join(w.upper(), filepath.FromSlash(rel))
+		if large(at) {
+			f.drop("it is too large to be reviewed", rel)
+			continue
+		}
+		n, text, err := readNode(at)
+		if errors.Is(err, fs.ErrPermission) {
+			if info, e := os.Lstat(at); e == nil && os.Chmod(at, info.Mode().Perm()|0o400) == nil {
+				n, text, err = readNode(at)
+			}
+		}
+		if err != nil {
+			f.drop(reason(err), rel)
+			continue
+		}
+		note(rel, n, text)
+		if len(h.Changes) > w.o.Limits.Files || size > w.o.Limits.Bytes {
+			return Harvest{}, &LimitError{len(f.files) + len(f.gone), w.o.Limits}
+		}
+	}
+	for _, rel := range f.gone {
+		note(rel, node{}, nil)
+	}
+	gone := map[string]bool{}
+	for _, rel := range f.gone {
+		gone[rel] = true
+	}
+	for _, rel := range slices.Sorted(maps.Keys(w.held)) { // what only the upper layer had leaves nothing there
+		if x := w.held[rel]; x.there && !x.same && !f.files[rel] && !gone[rel] && fresh[rel] == nil {
+			if _, err := os.Lstat(filepath.Join(w.upper(), filepath.FromSlash(rel))); err != nil {
+				note(rel, node{}, nil)
+			}
+		}
+	}
+	maps.Copy(w.held, fresh)
+	h.Commits = w.commits()
+	h.Changes = renamed(h.Changes)
+	for _, why := range slices.Sorted(maps.Keys(f.dropped)) {
+		h.Said = append(h.Said, fmt.Sprintf("Not taken over: %s: %s.", some(f.dropped[why]), why))
+	}
+	return h, nil
+}
+
+// LimitError is why nothing of a harvest is taken over.
+type LimitError struct {
+	Files int
+	Limits
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("commands changed %d files, and at most %d with %d MiB of text are taken over at a time. Nothing was: the workspace is as it was, and later commands of the session see the changes. Have git ignore what need not be reviewed (.gitignore), or undo the changes", e.Files, e.Limits.Files, e.Limits.Bytes>>20)
+}
+
+// was is what commands met under a name; ok is false when nobody knows any more.
+func (w *world) was(rel string) (h held, ok bool) {
+	if h := w.held[rel]; h != nil {
+		return *h, true
+	}
+	at := filepath.Join(w.root, filepath.FromSlash(rel))
+	h.lower = stampOf(at)
+	n, text, err := readNode(at)
+	if err != nil {
+		return h, false
+	}
+	h.node, h.text, h.same = n, text, true
+	return h, !h.lower.changedSince(w.began)
+}
+
+// large reports whether a file is larger than can be reviewed. Of a sparse one
+// nothing is read.
+func large(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() > workspace.MaxFileSize
+}
+
+func reason(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// change is what a command did to a name.
+func change(name string, was, now held) workspace.Change {
+	c := workspace.Change{Path: name, BeforeLink: was.link, AfterLink: now.link}
+	if was.there {
+		c.Before = nonNil(was.text)
+	}
+	if now.there {
+		c.After = nonNil(now.text)
+	}
+	if now.there && !now.link && (now.exec || was.there && was.exec != now.exec) {
+		c.Mode = 0o644
+		if now.exec {
+			c.Mode = 0o755
+		}
+	}
+	return c
+}
+
+// renamed says of a file that went, and of one with the same text that came, that
+// it was renamed.
+func renamed(changes []workspace.Change) []workspace.Change {
+	came := map[string]int{} // by text
+	for i, c := range changes {
+		if c.Before == nil && len(c.After) > 0 && !c.Link() {
+			came[string(c.After)] = i
+		}
+	}
+	var out []workspace.Change
+	taken := map[int]bool{}
+	for _, c := range changes {
+		if i, ok := came[string(c.Before)]; ok && c.After == nil && len(c.Before) > 0 && !c.Link() && !taken[i] {
+			taken[i] = true
+			changes[i].From, changes[i].Before = c.Path, c.Before
+		}
+	}
+	from := map[string]bool{}
+	for i := range taken {
+		from[changes[i].From] = true
+	}
+	for _, c := range changes {
+		if !(c.After == nil && from[c.Path]) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// dieAt names the variable that makes this program a server that is killed at
+// that point; its first argument is the workspace.
+const dieAt = "SIDECAR_TEST_DIE_AT"
+
+// dying is a command that changes reviewed files and makes output, and then says so.
+const dying = "echo changed > a.txt; echo new > new.txt; rm b.txt; echo o > out/one.o; mkdir -p out/dir; echo o > out/dir/two.o; echo done; "
+
+// die runs a command in a world and kills itself on the way.
+func die(at string) int {
+	kill := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
+	root := os.Args[1]
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{})
+	if err != nil {
+		return fail(err)
+	}
+	box := sandbox.Open(os.Getenv(helperInit), sandbox.Options{})
+	m := New(Options{Box: box, Fail: func(point string) {
+		if point == at {
+			kill()
+			select {}
+		}
+	}})
+	run, err := m.Begin(Request{Session: "s", Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}})})
+	if err != nil {
+		return fail(err)
+	}
+	line := dying
+	if at == "running" {
+		line += "sleep 600"
+	}
+	cmd, err := box.Command(context.Background(), sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ()), Merged: run.Merged(nil)}, root, "bash", "-c", line)
+	if err != nil {
+		return fail(err)
+	}
+	said := io.Writer(os.Stdout)
+	if at == "running" {
+		said = onWrite(kill)
+	}
+	// The command has this program's own output, too: who reads that knows when all
+	// of them are gone.
+	cmd.Stdout, cmd.Stderr = said, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fail(err)
+	}
+	if _, err := run.End(true); err != nil {
+		return fail(err)
+	}
+	return fail(fmt.Errorf("it was not killed at %s", at))
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, err)
+	return 3
+}
+
+type onWrite func()
+
+func (f onWrite) Write(b []byte) (int, error) {
+	f()
+	select {}
+}
+
+// TestKilled: wherever the server is killed, the files are as they were, output
+// came whole or not at all, no process is left, and the next server tidies up.
+func TestKilled(t *testing.T) {
+	for _, at := range []string{"prepared", "running", "walked", "ended", "moved"} {
+		t.Run(at, func(t *testing.T) {
+			r := newRig(t, map[string]string{".gitignore": "out/\n", "a.txt": "a\n", "b.txt": "b\n", "out/old.o": "old\n"})
+			before := r.tree("out")
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), self, r.root)
+			cmd.Env = append(os.Environ(), dieAt+"="+at)
+			out, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			said, err := io.ReadAll(out) // until nobody has it open
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+				t.Fatalf("it ended with %v: %s", cmd.ProcessState, said)
+			}
+			if after := r.tree("out"); after != before {
+				t.Errorf("the files are\n%s\nwere\n%s", after, before)
+			}
+			for name, text := range map[string]string{"out/old.o": "old\n", "out/one.o": "o\n", "out/dir/two.o": "o\n"} {
+				if data, err := os.ReadFile(filepath.Join(r.root, name)); err == nil && string(data) != text {
+					t.Errorf("%s is %q", name, data)
+				}
+			}
+			if mounts, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(mounts), "sidecar-ls/worlds") {
+				t.Errorf("a mount is left: %v", err)
+			}
+			if err := Sweep(r.root); err != nil {
+				t.Error(err)
+			}
+			if left, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "worlds", prefix(r.root)+"*")); err != nil || len(left) != 0 {
+				t.Errorf("left behind: %q, %v", left, err)
+			}
+			if out, h := r.run(dying); out != "done\n" || kinds(h.Changes) != "create new.txt, delete b.txt, modify a.txt" {
+				t.Errorf("the next server's command said %q and changed %s", out, kinds(h.Changes))
+			}
+		})
+	}
+}

@@ -1,0 +1,280 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+)
+
+// Manager has the worlds of a workspace, one for each session and folder.
+type Manager struct {
+	o Options
+
+	once   sync.Once
+	usable error
+
+	mu     sync.Mutex
+	worlds map[key]*world
+}
+
+type key struct{ session, root string }
+
+// New returns a Manager. Nothing is tried before the first use.
+func New(o Options) *Manager {
+	o.Limits.Files, o.Limits.Bytes = cmp.Or(o.Limits.Files, defaultFiles), cmp.Or(o.Limits.Bytes, defaultBytes)
+	if o.Tracked == nil {
+		o.Tracked = func(string) func(string) bool { return func(string) bool { return false } }
+	}
+	if o.Fail == nil {
+		o.Fail = func(string) {}
+	}
+	return &Manager{o: o, worlds: map[key]*world{}}
+}
+
+// Usable finds out, once, whether this machine can have worlds; it says why not.
+func (m *Manager) Usable() error {
+	m.once.Do(func() { m.usable = m.try() })
+	return m.usable
+}
+
+// Begin makes what a command is about to see, and keeps it until End.
+func (m *Manager) Begin(r Request) (*Run, error) {
+	if err := m.Usable(); err != nil {
+		return nil, err
+	}
+	w, err := m.world(r.Session, r.Root)
+	if err != nil {
+		return nil, err
+	}
+	return w.begin(r)
+}
+
+func (m *Manager) world(session, root string) (*world, error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, err
+	}
+	k := key{session, real}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w := m.worlds[k]; w != nil {
+		return w, nil
+	}
+	w, err := m.open(real)
+	if err == nil {
+		m.worlds[k] = w
+	}
+	return w, err
+}
+
+// IsDir reports whether name, relative to root, is a directory for a session's
+// commands that the folder itself need not have.
+func (m *Manager) IsDir(session, root, name string) bool {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return false
+	}
+	m.mu.Lock()
+	w := m.worlds[key{session, real}]
+	m.mu.Unlock()
+	if w == nil {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(w.upper(), name))
+	return err == nil && info.IsDir()
+}
+
+// CloseSession gives up the worlds of a session.
+func (m *Manager) CloseSession(session string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, w := range m.worlds {
+		if k.session == session {
+			w.close()
+			delete(m.worlds, k)
+		}
+	}
+}
+
+// Close gives up all worlds. No command runs any more.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, w := range m.worlds {
+		w.close()
+		delete(m.worlds, k)
+	}
+}
+
+// place is the directory in which the worlds of a folder are: not in the folder,
+// and nobody else's.
+func place(root string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = ""
+	}
+	for _, dir := range []string{cache, os.TempDir()} {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		dir = filepath.Join(dir, "sidecar-ls", "worlds")
+		if os.MkdirAll(dir, 0o700) != nil {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || root != "" && (real == root || strings.HasPrefix(real, root+"/")) {
+			continue
+		}
+		var st unix.Stat_t
+		if unix.Lstat(real, &st) == nil && int(st.Uid) == os.Geteuid() && st.Mode&0o022 == 0 {
+			return real, nil
+		}
+	}
+	return "", errors.New("there is no private directory outside of the workspace to keep what commands change; set XDG_CACHE_HOME to one")
+}
+
+// prefix begins the names of the worlds of a folder.
+func prefix(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return hex.EncodeToString(sum[:8]) + "."
+}
+
+// open makes a world.
+func (m *Manager) open(root string) (_ *world, err error) {
+	at, err := place(root)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(at, prefix(root))
+	if err != nil {
+		return nil, err
+	}
+	w := &world{o: m.o, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.lock, err = os.Open(dir); err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(w.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("%s can't be locked: %w", dir, err)
+	}
+	for _, name := range []string{upperDir, workDir, atDir, trashDir} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	info, err := os.Stat(root)
+	if err == nil {
+		err = os.Chmod(w.upper(), info.Mode().Perm()) // it is the folder's own, for commands
+	}
+	return w, err
+}
+
+// Sweep removes the worlds of a folder that killed servers left.
+func Sweep(root string) error {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	at, err := place(real)
+	if err != nil {
+		return nil //nolint:nilerr // then there are none
+	}
+	left, err := filepath.Glob(filepath.Join(at, prefix(real)+"*"))
+	for _, dir := range left {
+		f, openErr := os.Open(dir)
+		if openErr != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			err = errors.Join(err, removeAll(dir))
+		}
+		f.Close()
+	}
+	return err
+}
+
+// removeAll is os.RemoveAll also for directories that commands, or the kernel,
+// made unreadable.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, os.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(path, func(path string, d os.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
+// try makes an overlay and does in it what commands do; that it can be mounted
+// alone says nothing. The last step is a command.
+func (m *Manager) try() (err error) {
+	if m.o.Box == nil {
+		return errors.New("commands can't be confined here")
+	}
+	level, err := m.o.Box.LevelFor(sandbox.Auto)
+	if err != nil {
+		return err
+	}
+	if level < sandbox.Bubblewrap {
+		return errors.New("it takes bubblewrap: " + m.o.Box.Status().Why)
+	}
+	at, err := place("")
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp(at, "try.")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removeAll(scratch)) }()
+	lower := filepath.Join(scratch, "lower")
+	if err := errors.Join(os.MkdirAll(filepath.Join(lower, "dir"), 0o700), os.WriteFile(filepath.Join(lower, "dir", "file"), nil, 0o600)); err != nil {
+		return err
+	}
+	w := &world{o: m.o, root: lower, dir: scratch}
+	for _, name := range []string{upperDir, workDir, atDir} {
+		if err := os.Mkdir(filepath.Join(scratch, name), 0o700); err != nil {
+			return err
+		}
+	}
+	mount, err := m.o.Box.Overlay(sandbox.Overlay{Lower: lower, Upper: w.upper(), Work: filepath.Join(scratch, workDir)})
+	if err != nil {
+		return err
+	}
+	defer mount.Close()
+	cmd, err := m.o.Box.Command(context.Background(), sandbox.Spec{
+		Root: lower, Env: sandbox.Environ(os.Environ()), Merged: &sandbox.Merged{Mount: mount, At: filepath.Join(scratch, atDir)},
+	}, lower, "sh", "-c", "rm -r dir && mkdir dir && echo made > dir/new && test ! -e dir/file")
+	if err == nil {
+		err = cmd.Run()
+	}
+	if err != nil {
+		return fmt.Errorf("a command can't work in an overlay: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(lower, "dir", "file")); err != nil {
+		return errors.New("an overlay does not keep what is written from the directory below")
+	}
+	if !opaque(filepath.Join(w.upper(), "dir")) {
+		return errors.New("the kernel does not mark a directory that takes the place of another")
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+//go:build !linux
+
+package world
+
+import (
+	"errors"
+	"os"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+)
+
+var errUnsupported = errors.New("there are no overlays on this system")
+
+// Manager has no worlds here.
+type Manager struct{}
+
+// Run is never made here.
+type Run struct{}
+
+// New returns a Manager that has no worlds.
+func New(Options) *Manager { return &Manager{} }
+
+// Usable says why there are none.
+func (*Manager) Usable() error { return errUnsupported }
+
+// Begin says why there is none.
+func (*Manager) Begin(Request) (*Run, error) { return nil, errUnsupported }
+
+// CloseSession has nothing to close, as have its neighbours nothing to do.
+func (*Manager) CloseSession(string) {}
+
+// Saved has nobody to tell.
+func (*Manager) Saved(string) {}
+
+// Again has nothing to do.
+func (*Manager) Again() {}
+
+// Close closes nothing.
+func (*Manager) Close() {}
+
+// IsDir knows no directories.
+func (*Manager) IsDir(session, root, name string) bool { return false }
+
+// Merged is nothing.
+func (*Run) Merged([]string) *sandbox.Merged { return nil }
+
+// Harvest brings nothing.
+func (*Run) Harvest() (Harvest, error) { return Harvest{}, nil }
+
+// End ends nothing.
+func (*Run) End(bool) (Harvest, error) { return Harvest{}, nil }
+
+// Sweep has nothing to remove.
+func Sweep(string) error { return os.ErrInvalid }

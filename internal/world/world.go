@@ -1,0 +1,64 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// Options are what a Manager works with.
+type Options struct {
+	Box *sandbox.Sandbox
+
+	// Tracked reports whether git tracks a file, by the path of the folder and the
+	// name in it: a file that is tracked is reviewed, whatever the ignore rules
+	// say. nil: none is.
+	Tracked func(root string) func(name string) bool
+
+	Limits Limits
+
+	// Fail is called at the points where a process may die. Tests set it.
+	Fail func(point string)
+}
+
+// Limits bound what is taken over of a command. Zero is the default.
+type Limits struct {
+	Files int   // that one command changes
+	Bytes int64 // of their texts
+}
+
+// The defaults.
+const (
+	defaultFiles = 5000
+	defaultBytes = 256 << 20
+)
+
+// Request is a command that is about to run.
+type Request struct {
+	Session string
+	Root    string          // the folder
+	View    workspace.Files // what the session sees
+	Keep    bool            // what nobody reviews stays in the session too
+}
+
+// Harvest is what commands changed since the last harvest.
+type Harvest struct {
+	Changes []workspace.Change
+	Said    []string // what was not taken over, and why, in sentences
+	Commits []string // messages of commits that were made in the world alone
+}
+
+// dependencyDirs hold what package managers put there: it is never reviewed, and
+// the same whatever text is pending.
+var dependencyDirs = map[string]bool{"node_modules": true, ".venv": true, "bower_components": true, ".pnpm-store": true, ".tox": true}
+
+// some names at most three of a list.
+func some(names []string) string {
+	const shown = 3
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}

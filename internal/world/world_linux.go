@@ -1,0 +1,281 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// world is what the commands of one session see of one folder.
+type world struct {
+	o    Options
+	root string // the folder
+	dir  string
+	lock *os.File // held as long as the server lives
+
+	mu   sync.Mutex
+	held map[string]*held // by name, relative to root, with slashes
+
+	// made is the text that was pending while output was built that stays in
+	// the session: when one of them is rejected, the output goes.
+	made map[string]node
+
+	committed string // the last commit of commands that was reported
+
+	git gitState // of the folder, when commands last saw its repository
+
+	closed bool // its session has ended
+
+	// While commands run:
+	mount *os.File
+	users int
+	view  view  // of the last command that began
+	began int64 // when nothing of the folder had been seen, in nanoseconds
+	since int64 // the same, of the first command whose output is still in the session
+	equal bool  // the view was the folder, for all of them
+	stays bool  // what nobody reviews stays in the session
+	rules rules // what git ignored at the start
+
+	left  map[string]bool // output that was said to stay
+	dirty bool            // what was changed has not been harvested
+}
+
+func (w *world) upper() string { return filepath.Join(w.dir, upperDir) }
+
+// merged is where this process reaches what commands see.
+func (w *world) merged() string { return fmt.Sprintf("/proc/self/fd/%d", w.mount.Fd()) }
+
+// errClosed is why nothing begins in a world any more.
+var errClosed = errors.New("the session has ended")
+
+// Run is a command that sees a world, or is about to.
+type Run struct {
+	w      *world
+	ended  bool
+	prefix string // of the folder's names in the view
+}
+
+func (w *world) begin(r Request) (_ *Run, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, errClosed
+	}
+	prefix, err := r.View.Resolve(r.Root)
+	if err != nil {
+		return nil, err
+	}
+	live := w.users > 0
+	if live {
+		_ = w.o.Box.Refresh(w.mount) // else names that were looked up stay as they were then
+	} else {
+		w.equal, w.stays = true, false
+		if !w.dirty { // else what an earlier command met counts
+			w.began = time.Now().UnixNano()
+		}
+		if w.since == 0 {
+			w.since = w.began
+		}
+		w.dropGit()
+	}
+	equal, err := w.prepare(view{r.View, prefix}, live)
+	if err != nil {
+		return nil, fmt.Errorf("what the session sees can't be put before the command: %w", err)
+	}
+	w.o.Fail("prepared")
+	if !live {
+		w.rules = rulesOf(view{r.View, prefix})
+		if err := removeAll(filepath.Join(w.dir, workDir, "work")); err != nil {
+			return nil, err
+		}
+		w.mount, err = w.o.Box.Overlay(sandbox.Overlay{Lower: w.root, Upper: w.upper(), Work: filepath.Join(w.dir, workDir)})
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.equal, w.stays = w.equal && equal, w.stays || r.Keep
+	w.users++
+	w.view = view{r.View, prefix}
+	w.dirty = true
+	return &Run{w: w, prefix: prefix}, nil
+}
+
+// Merged is what the sandbox is to show as the folder; real are directories in
+// it that are the disk's own.
+func (r *Run) Merged(real []string) *sandbox.Merged {
+	return &sandbox.Merged{Mount: r.w.mount, At: filepath.Join(r.w.dir, atDir), Real: real}
+}
+
+// Harvest is what was changed in the world since the last harvest. Commands may
+// run: what they are just writing is taken as it is.
+func (r *Run) Harvest() (Harvest, error) {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	if r.w.closed || r.w.users == 0 && !r.w.dirty {
+		return Harvest{}, nil // another call has it
+	}
+	f := r.w.walk()
+	h, err := r.w.harvest(r.prefix, f)
+	if err == nil && r.w.users == 0 {
+		r.w.dirty = false
+		h.Said = append(h.Said, r.w.through(f)...)
+	}
+	return h, err
+}
+
+// End is the end of the command. With take it returns what was changed since the
+// last harvest; without, the next harvest of the session has that. A second time
+// does nothing.
+func (r *Run) End(take bool) (h Harvest, err error) {
+	w := r.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.ended {
+		return Harvest{}, nil
+	}
+	r.ended = true
+	if w.closed {
+		if w.users--; w.users == 0 {
+			w.mount.Close()
+			w.mount = nil
+			w.remove()
+		}
+		return Harvest{}, nil
+	}
+	var f *found
+	if take {
+		f = w.walk()
+		w.o.Fail("walked")
+		h, err = w.harvest(r.prefix, f)
+	}
+	if w.users--; w.users > 0 {
+		return h, err
+	}
+	w.mount.Close()
+	w.mount = nil
+	w.o.Fail("ended")
+	if !w.equal {
+		for rel, h := range w.held {
+			if !h.same {
+				w.made[rel] = h.node
+			}
+		}
+	}
+	if f != nil && err == nil {
+		w.dirty = false
+		h.Said = append(h.Said, w.through(f)...)
+	}
+	return h, err
+}
+
+// close gives the world up. The commands that still run in it keep its mount until
+// they end.
+func (w *world) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed = true; w.users == 0 {
+		w.remove()
+	}
+}
+
+// remove takes the world away. w.mu is held, and no command runs in it.
+func (w *world) remove() {
+	_ = removeAll(w.dir) // what stays goes with the next start
+	if w.lock != nil {
+		w.lock.Close()
+	}
+}
+
+// view is the part of a session's view that lies in the folder.
+type view struct {
+	workspace.Files
+	prefix string
+}
+
+func (v view) name(rel string) string { return path.Join(v.prefix, rel) }
+
+// over are the names, relative to the folder, that lie over the disk.
+func (v view) over() (names []string) {
+	for _, name := range workspace.Overlaid(v.Files) {
+		if v.prefix == "." {
+			names = append(names, name)
+		} else if rel, ok := strings.CutPrefix(name, v.prefix+"/"); ok {
+			names = append(names, rel)
+		}
+	}
+	return names
+}
+
+// gitState tells whether the folder's repository was changed by somebody else.
+type gitState struct{ head, index, packed, refs stamp }
+
+func gitStateOf(root string) gitState {
+	at := func(name string) stamp { return stampOf(filepath.Join(root, ".git", name)) }
+	g := gitState{at("HEAD"), at("index"), at("packed-refs"), stamp{}}
+	// The newest of the directories of references: each new or removed one shows there, and each
+	// change of one, because git renames a file into its place.
+	_ = filepath.WalkDir(filepath.Join(root, ".git", "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			if s := stampOf(path); s.mtime.Nano() > g.refs.mtime.Nano() {
+				g.refs = s
+			}
+		}
+		return nil
+	})
+	return g
+}
+
+// dropGit forgets what commands did to their own copy of the repository when the
+// user's own has changed: the two would be of different histories.
+func (w *world) dropGit() {
+	now := gitStateOf(w.root)
+	private := filepath.Join(w.upper(), ".git")
+	if _, err := os.Lstat(private); err == nil && w.git != now {
+		_ = removeAll(private)
+		w.committed = ""
+	}
+	w.git = now
+}
+
+// copyFile copies a regular file with its mode to where there is none.
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// strip takes an overlay's own marks from a directory.
+func strip(dir string) {
+	b := make([]byte, 4<<10)
+	n, err := unix.Llistxattr(dir, b)
+	if err != nil {
+		return
+	}
+	for name := range strings.SplitSeq(string(b[:n]), "\x00") {
+		if strings.HasPrefix(name, "user.overlay.") {
+			_ = unix.Lremovexattr(dir, name)
+		}
+	}
+}
