@@ -53,6 +53,21 @@
 (defvar eglot-confirm-server-initiated-edits) ; until Eglot 1.16
 (defvar eglot-confirm-server-edits)           ; since
 
+(cl-defmethod eglot-client-capabilities :around ((_server sidecar-server))
+  "Say that this client saves documents when it is asked to."
+  (append (cl-call-next-method) '(:experimental (:sidecar (:save t)))))
+
+(cl-defmethod eglot-handle-request ((_server sidecar-server) (_method (eql sidecar/save)) &key uris &allow-other-keys)
+  "Save the buffers of URIS, in which an edit was applied, as they are."
+  (let (saved failed)
+    (seq-doseq (uri uris)
+      (condition-case err
+          (with-current-buffer (or (find-buffer-visiting (sidecar--path uri)) (error "It is not open"))
+            (let ((before-save-hook nil)) (save-buffer))
+            (push uri saved))
+        (error (push (list :uri uri :error (error-message-string err)) failed))))
+    (list :saved (vconcat saved) :failed (vconcat failed))))
+
 (cl-defmethod eglot-handle-request ((server sidecar-server) (_method (eql workspace/applyEdit)) &rest _)
   "Apply without a question: SERVER has put the one that was due.
 Report the new text at once and not when Emacs is idle: the server waits for it."
@@ -233,6 +248,25 @@ With a prefix argument, ask for the entry TO which everything is taken back."
                                           (or (plist-get entry :why) "")))
                                 entries "\n")))))
 
+(defun sidecar-verify (arg)
+  "Run the tests over what is pending, without accepting it.
+With ARG, ask for a command to run instead."
+  (interactive "P")
+  (let* ((argument (when arg (list :command (read-string "Command: "))))
+         (result (sidecar-execute "sidecar.review.verify" argument))
+         (ok (eq (plist-get result :ok) t)))
+    (message "SideCar: %s: %s%s" (if ok "tested" "tests failed") (plist-get result :command)
+             (if (plist-get result :passed) (format " (%s passed, %s failed)" (plist-get result :passed) (plist-get result :failed)) ""))
+    (unless ok
+      (with-current-buffer (get-buffer-create "*SideCar tests*")
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (insert (plist-get result :output))
+          (goto-char (point-min))
+          (special-mode))
+        (display-buffer (current-buffer))))
+    result))
+
 (defun sidecar-review ()
   "List all pending hunks; \\[next-error] visits them."
   (interactive)
@@ -293,7 +327,7 @@ With a prefix argument, ask for the entry TO which everything is taken back."
   (let ((map (make-sparse-keymap)))
     (pcase-dolist (`(,key . ,command)
                    '(("a" . sidecar-accept) ("r" . sidecar-reject) ("f" . sidecar-accept-file) ("F" . sidecar-reject-file)
-                     ("A" . sidecar-accept-all) ("R" . sidecar-reject-all) ("u" . sidecar-undo) ("l" . sidecar-review)
+                     ("A" . sidecar-accept-all) ("R" . sidecar-reject-all) ("u" . sidecar-undo) ("v" . sidecar-verify) ("l" . sidecar-review)
                      ("d" . sidecar-diff) ("m" . sidecar-set-mode) ("t" . sidecar-tool)))
       (define-key map key command))
     map)

@@ -44,6 +44,17 @@ function M.client(bufnr)
   end
 end
 
+-- Saves buffers in which an edit was applied, as they are.
+local function save(_, params)
+  local result = { saved = {}, failed = {} }
+  for _, uri in ipairs(params.uris) do
+    local bufnr = vim.uri_to_bufnr(uri)
+    local ok, err = pcall(vim.api.nvim_buf_call, bufnr, function() vim.cmd('silent noautocmd write') end)
+    table.insert(ok and result.saved or result.failed, ok and uri or { uri = uri, error = tostring(err) })
+  end
+  return result
+end
+
 -- Attaches a buffer, starting the server for its project when it is the first.
 function M.attach(bufnr)
   local name = vim.api.nvim_buf_get_name(bufnr)
@@ -54,12 +65,13 @@ function M.attach(bufnr)
     cmd = M.config.cmd,
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fn.fnamemodify(root, ':t') } },
-    capabilities = vim.lsp.protocol.make_client_capabilities(),
+    capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), { experimental = { sidecar = { save = true } } }),
     init_options = { sidecar = M.config.settings },
-    handlers = M.config.ask and {
-      ['window/showMessageRequest'] = require('sidecar.ask').handler,
-      ['$/cancelRequest'] = require('sidecar.ask').withdraw,
-    } or nil,
+    handlers = {
+      ['sidecar/save'] = save,
+      ['window/showMessageRequest'] = M.config.ask and require('sidecar.ask').handler or nil,
+      ['$/cancelRequest'] = M.config.ask and require('sidecar.ask').withdraw or nil,
+    },
   }
   local reuse = function(client) return client.name == 'sidecar' and client.config.root_dir == root and not stopped(client) end
   if vim.lsp.start then return vim.lsp.start(config, { bufnr = bufnr, reuse_client = reuse }) end
@@ -190,6 +202,15 @@ local commands = {
   SidecarRejectFile = function(args) M.execute('sidecar.review.reject', with_reason({ uris = { this_file() } }, args)) end,
   SidecarAcceptAll = function() M.execute('sidecar.review.accept', nil, report) end,
   SidecarRejectAll = function(args) M.execute('sidecar.review.reject', with_reason(vim.empty_dict(), args)) end,
+  -- Tests what is pending, or runs a command over it; nothing is accepted.
+  SidecarVerify = function(args)
+    vim.notify('sidecar: testing the pending changes')
+    M.execute('sidecar.review.verify', args.args ~= '' and { command = args.args } or nil, function(r)
+      local counts = r.passed and string.format(' (%d passed, %d failed)', r.passed, r.failed or 0) or ''
+      vim.notify('sidecar: ' .. (r.ok and 'tested: ' or 'tests failed: ') .. r.command .. counts, r.ok and vim.log.levels.INFO or vim.log.levels.WARN)
+      if not r.ok then show('tests of pending changes', vim.split(r.output, '\n', { trimempty = true }), '') end
+    end)
+  end,
   -- With the id of an entry, everything down to it.
   SidecarUndo = function(args) turn('undo', args) end,
   SidecarRedo = function(args) turn('redo', args) end,

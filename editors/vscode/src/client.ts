@@ -198,7 +198,7 @@ const extras: StaticFeature = {
   fillClientCapabilities: (capabilities: ClientCapabilities) => {
     capabilities.experimental = {
       ...(capabilities.experimental as object | undefined),
-      sidecar: { approve: true, ask: true, diagnostics: true, events: true, pendingEdits: true, knowledge: true },
+      sidecar: { approve: true, ask: true, diagnostics: true, events: true, pendingEdits: true, knowledge: true, save: true },
     };
   },
   initialize: () => undefined,

@@ -34,7 +34,11 @@ export interface IndexStatus { files: number; symbols: number; ready: boolean; l
 /** A problem that pending edits would bring; lines and columns count from one. */
 export interface PlacedProblem { path: string; uri: string; line: number; column: number; severity: string; source?: string; message: string }
 
-export interface ReviewList { revision: number; batch: boolean; edits: PendingEdit[]; commits: QueuedCommit[]; problems?: PlacedProblem[] }
+export interface ReviewList { revision: number; batch: boolean; edits: PendingEdit[]; commits: QueuedCommit[]; problems?: PlacedProblem[]; verified?: Verified }
+
+/** What the newest run of tests over pending changes said; stale: they are others now. */
+export interface Verified { command: string; ok: boolean; passed?: number; failed?: number; at: string; stale: boolean }
+export interface VerifyResult { ok: boolean; command: string; exitCode: number; passed?: number; failed?: number; failing?: { name: string; message: string }[]; output: string }
 
 export interface Failure { uri: string; error: string }
 export interface MadeCommit { message: string; id?: string; error?: string }

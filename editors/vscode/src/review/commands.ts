@@ -2,11 +2,11 @@
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import { saveOnAccept } from '../config';
-import type { AcceptResult, Failure, MadeCommit, PastEdit, RejectResult, Selection, UndoResult } from '../protocol';
+import type { AcceptResult, Failure, MadeCommit, PastEdit, RejectResult, Selection, UndoResult, VerifyResult } from '../protocol';
 import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
 import { editOf, schemes, sideUri } from './sides';
 import type { Pending } from './store';
-import { files, type PendingTree } from './tree';
+import { files, verifiedText, type PendingTree } from './tree';
 
 const t = vscode.l10n.t;
 
@@ -20,6 +20,7 @@ export class Review {
     server.commands.set('sidecar.review.reject', (s: Selection) => this.reject(s));
     server.commands.set('sidecar.review.undo', (a?: { to?: string }) => this.turn('undo', a?.to));
     server.commands.set('sidecar.review.redo', (a?: { to?: string }) => this.turn('redo', a?.to));
+    server.requests.set('sidecar/save', (p: { uris: string[] }) => this.save(p.uris));
     server.commands.set('sidecar.review.show', (a: { uri?: string }) => this.show(a.uri));
   }
 
@@ -36,6 +37,8 @@ export class Review {
       'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
       'sidecar.acceptHunk': (at?: Gutter) => this.hunk('accept', at),
       'sidecar.rejectHunk': (at?: Gutter) => this.hunk('reject', at),
+      'sidecar.verify': () => this.verify({}),
+      'sidecar.verifyChecked': () => this.verify(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
       'sidecar.undoAccept': () => this.undo(),
       'sidecar.redoEdit': () => this.turn('redo'),
       'sidecar.editHistory': () => this.history(),
@@ -79,6 +82,34 @@ export class Review {
 
   async reject(selection: Selection): Promise<RejectResult> {
     return this.server.execute<RejectResult>('sidecar.review.reject', selection);
+  }
+
+  // Tests what is pending, or what is chosen of it, and says how that went; the output is a document.
+  async verify({ uris, hunks, session }: Selection): Promise<VerifyResult> {
+    const result = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t('Testing the pending changes'), cancellable: true },
+      (_, token) => this.server.execute<VerifyResult>('sidecar.review.verify', { uris, hunks, session }, token));
+    const output = t('Show Output');
+    const said = verifiedText(result);
+    void (result.ok ? vscode.window.showInformationMessage(said, output) : vscode.window.showWarningMessage(said, output)).then(async chosen => {
+      if (chosen === output) {
+        await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: result.output }), { preview: true });
+      }
+    });
+    return result;
+  }
+
+  // Documents in which an edit was applied, and that had no unsaved changes before.
+  private async save(uris: string[]): Promise<{ saved: string[]; failed: Failure[] }> {
+    const saved: string[] = [], failed: Failure[] = [];
+    for (const uri of uris) {
+      const document = vscode.workspace.textDocuments.find(d => d.uri.toString() === vscode.Uri.parse(uri).toString());
+      if (await document?.save()) {
+        saved.push(uri);
+      } else {
+        failed.push({ uri, error: document ? t('it could not be saved') : t('it is not open') });
+      }
+    }
+    return { saved, failed };
   }
 
   async undo(): Promise<UndoResult> {

@@ -41,7 +41,10 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     const n = this.pending.list.edits.length;
     this.view.badge = n > 0 ? { value: n, tooltip: n === 1 ? vscode.l10n.t('1 file with pending changes') : vscode.l10n.t('{0} files with pending changes', n) } : undefined;
     const broken = brokenElsewhere(this.pending.list);
-    const message = broken.length > 0 ? `⚠ ${vscode.l10n.t('Accepted, this brings problems to other files: {0}', broken.slice(0, 5).join(', '))}` : undefined;
+    const message = [
+      broken.length > 0 ? `⚠ ${vscode.l10n.t('Accepted, this brings problems to other files: {0}', broken.slice(0, 5).join(', '))}` : '',
+      this.pending.list.verified ? verifiedText(this.pending.list.verified) : '',
+    ].filter(Boolean).join('\n') || undefined;
     if (this.view.message !== message) {
       this.view.message = message; // VS Code holds the tree back for 200 ms behind each one that is set, even to the same
     }
@@ -172,4 +175,13 @@ function named(item: vscode.TreeItem, label: string): vscode.TreeItem {
 
 function leaves(node: Node): string[] {
   return node.children.length > 0 ? node.children.flatMap(leaves) : node.kind === 'commit' ? [] : [node.id];
+}
+
+/** What tests said of pending changes, in a line. */
+export function verifiedText(v: { ok: boolean; command: string; passed?: number; failed?: number; stale?: boolean }): string {
+  const counts = v.passed === undefined ? v.command : v.failed ? vscode.l10n.t('{0} passed, {1} failed', v.passed, v.failed) : vscode.l10n.t('{0} passed', v.passed);
+  if (v.stale) {
+    return `○ ${v.ok ? vscode.l10n.t('Tested, and changed since: {0}', counts) : vscode.l10n.t('Tests failed, and it was changed since: {0}', counts)}`;
+  }
+  return v.ok ? `✓ ${vscode.l10n.t('Tested: {0}', counts)}` : `✗ ${vscode.l10n.t('Tests failed: {0}', counts)}`;
 }

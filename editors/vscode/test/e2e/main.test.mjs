@@ -177,6 +177,22 @@ test('the keyboard goes to the next change and accepts it', async () => {
   await eventually('taken back', async () => (await me.pending()).length === 2 && !disk('src/store/keys.txt').includes('key 55'));
 });
 
+test('pending changes are tested before they are accepted', async () => {
+  const makefile = path.join(box.ws, 'Makefile');
+  fs.writeFileSync(makefile, 'test:\n\tgrep -q "key 55" src/store/keys.txt\n');
+  await me.command('SideCar: Test These Changes');
+  const said = () => me.text(me.view('Pending Changes'));
+  await eventually('the view says so', async () => /Tested: make test/.test(await said()));
+  assert.ok(!disk('src/store/keys.txt').includes('key 55'));
+  await me.shot('tested');
+  assert.equal((await me.call('edit_file', { path: 'src/store/keys.txt', search: 'key 55', replace: 'key fifty-five' })).ok, true);
+  await eventually('it is stale', async () => /Tested, and changed since/.test(await said()));
+  await me.command('SideCar: Test These Changes');
+  await eventually('the tests fail', async () => /Tests failed: make test/.test(await said()));
+  assert.equal((await me.call('edit_file', { path: 'src/store/keys.txt', search: 'key fifty-five', replace: 'key 55' })).ok, true);
+  fs.rmSync(makefile);
+});
+
 test('a change of the user\'s own in a hunk is shown as a conflict', async () => {
   await me.command('View: Close All Editors');
   await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'README.md'))` });
