@@ -238,6 +238,7 @@ func TestNextCall(t *testing.T) {
 	}
 	sh.says([]string{id[1], "running"}, "call", "command_list")
 	sh.run(1, "call", "--session", "mine", "command_output", "id="+id[1])
+	until(t, "it never began", func() bool { return strings.Contains(sh.run(0, "call", "command_output", "id="+id[1]), "begun") })
 	sh.says([]string{id[1] + " and all its processes have been ended"}, "call", "command_kill", "id="+id[1])
 	sh.says([]string{"begun"}, "call", "command_output", "id="+id[1])
 	// A mode is that of its call alone.

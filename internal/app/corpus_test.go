@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
@@ -92,6 +93,18 @@ func begin(t *testing.T, dir string, opts fakeeditor.Options, run func(io.Reader
 		}
 	})
 	return &rig{e, t, dir}
+}
+
+// until asks again and again, each time a whole request, at most for a minute.
+func until(t *testing.T, failed string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for !ok() {
+		if ctx.Err() != nil {
+			t.Fatal(failed)
+		}
+	}
 }
 
 // result is what the tests look at in a ToolResult.

@@ -1,14 +1,12 @@
 package app_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
@@ -25,18 +23,6 @@ func worldRig(t *testing.T, files map[string]string) *rig {
 		t.Skip("there is no overlay here: ", res.Content)
 	}
 	return r
-}
-
-// until asks again and again, each time a whole request, at most for a minute.
-func until(t *testing.T, failed string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for !ok() {
-		if ctx.Err() != nil {
-			t.Fatal(failed)
-		}
-	}
 }
 
 // ran is run_command, which must go well.

@@ -181,7 +181,7 @@ function leaves(node: Node): string[] {
 export function verifiedText(v: { ok: boolean; command: string; passed?: number; failed?: number; stale?: boolean }): string {
   const counts = v.passed === undefined ? v.command : v.failed ? vscode.l10n.t('{0} passed, {1} failed', v.passed, v.failed) : vscode.l10n.t('{0} passed', v.passed);
   if (v.stale) {
-    return `○ ${v.ok ? vscode.l10n.t('Tested, and changed since: {0}', counts) : vscode.l10n.t('Tests failed, and it was changed since: {0}', counts)}`;
+    return v.ok ? vscode.l10n.t('○ Tested, and changed since: {0}', counts) : vscode.l10n.t('○ Tests failed, and it was changed since: {0}', counts);
   }
-  return v.ok ? `✓ ${vscode.l10n.t('Tested: {0}', counts)}` : `✗ ${vscode.l10n.t('Tests failed: {0}', counts)}`;
+  return v.ok ? vscode.l10n.t('✓ Tested: {0}', counts) : vscode.l10n.t('✗ Tests failed: {0}', counts);
 }
