@@ -155,6 +155,22 @@ func TestWorldInBackground(t *testing.T) {
 	}
 }
 
+// TestWorldFollowsInFront: a command that is waited for sees what the user makes,
+// also after it has looked for it in vain.
+func TestWorldFollowsInFront(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "a\n"})
+	var res result
+	pending, err := r.Start(t.Context(), "workspace/executeCommand", object{"command": "sidecar.tools.call", "arguments": []any{object{"name": "run_command", "arguments": object{"command": "echo looked; until [ -e go.txt ]; do sleep 0.05; done; cat go.txt"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(r.dir, "go.txt"), "made by the user\n")
+	if err := pending.Wait(t.Context(), &res); err != nil || !res.OK || !strings.Contains(res.Content, "made by the user") {
+		t.Errorf("%v\n%s", err, res.Content)
+	}
+	r.isQueued()
+}
+
 // TestWorldFollows: a program that stays sees what the user saves, and what is
 // pending, while it runs.
 func TestWorldFollows(t *testing.T) {

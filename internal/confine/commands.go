@@ -3,6 +3,7 @@ package confine
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/world"
@@ -51,6 +52,10 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if err != nil {
 		return nil, err
 	}
+	wait := followAfter
+	if r.Stays {
+		wait = 0
+	}
 	p := &process{run: run, why: why, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
 		p.Stdout, p.Stderr = r.Stdout, r.Stderr
@@ -60,8 +65,15 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		p.End(false)
 		return nil, err
 	}
+	if run != nil {
+		p.follow = time.AfterFunc(wait, c.follow)
+	}
 	return p, nil
 }
+
+// followAfter is how long a command runs before what changes on the disk is forwarded
+// to it: most are over by then, and watching the disk is not for nothing.
+const followAfter = 500 * time.Millisecond
 
 // process is a command in its world, with notes for its result.
 type process struct {
@@ -69,6 +81,8 @@ type process struct {
 	run  *world.Run // nil: it sees the disk
 	why  string
 	note string
+
+	follow *time.Timer // begins to forward what changes on the disk; nil: nothing is
 }
 
 // Words implements shell.Process, as do its neighbours.
@@ -101,6 +115,9 @@ func (p *process) Changed() (shell.Changed, error) {
 func (p *process) End(take bool) (shell.Changed, error) {
 	if p.run == nil {
 		return shell.Changed{}, nil
+	}
+	if p.follow != nil {
+		p.follow.Stop()
 	}
 	h, err := p.run.End(take)
 	return shell.Changed(h), err

@@ -10,22 +10,28 @@ import (
 // following forwards what changes on the disk to the worlds of programs that stay:
 // of changes below an overlay the kernel tells nobody in it.
 type following struct {
-	once sync.Once
-	mu   sync.Mutex
-	end  context.CancelFunc
-	done chan struct{}
+	once   sync.Once
+	mu     sync.Mutex
+	closed bool
+	end    context.CancelFunc
+	done   chan struct{}
 }
 
-// follow begins it, with the first program that stays.
+// follow begins it, with the first program that stays. What changed before is seen
+// too, once the kernel has forgotten what it knew of it.
 func (c *Confiner) follow() {
+	defer c.worlds.Forget()
 	f := &c.following
 	f.once.Do(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.closed {
+			return
+		}
 		feed := c.o.Watch.Subscribe()
 		if feed == nil {
 			return
 		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
 		ctx, cancel := context.WithCancel(context.Background())
 		f.end, f.done = cancel, make(chan struct{})
 		go c.forward(ctx, feed)
@@ -55,6 +61,7 @@ func (c *Confiner) forward(ctx context.Context, feed *watch.Feed) {
 func (f *following) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closed = true
 	if f.end != nil {
 		f.end()
 		<-f.done

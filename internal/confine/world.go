@@ -52,9 +52,6 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 	if err != nil {
 		return nil, "", &sandbox.RefusedError{Why: "what the command is to see can't be made: " + err.Error()}
 	}
-	if r.Stays {
-		c.follow()
-	}
 	spec.Merged = run.Merged(c.realIn(spec, r.Held))
 	if r.Held {
 		spec.private()

@@ -17,6 +17,12 @@ func (m *Manager) Again() {
 	m.each(func(w *world) { _, _ = w.prepare(w.view, true) }) // what fails here fails for the next command, which says it
 }
 
+// Forget makes the kernel forget what it knows of names that no program uses: one
+// that was not there may be there now.
+func (m *Manager) Forget() {
+	m.each(func(w *world) { _ = w.o.Box.Refresh(w.mount) })
+}
+
 // each calls f for each world in which programs run, with its lock held.
 func (m *Manager) each(f func(*world)) {
 	m.mu.Lock()

@@ -32,6 +32,9 @@ func (*Manager) CloseSession(string) {}
 // Saved has nobody to tell.
 func (*Manager) Saved(string) {}
 
+// Forget has nothing to forget.
+func (*Manager) Forget() {}
+
 // Again has nothing to do.
 func (*Manager) Again() {}
 
