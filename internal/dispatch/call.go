@@ -3,7 +3,6 @@ package dispatch
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -422,28 +421,6 @@ func (c *call) failure(err error) *tools.Error {
 		return tools.Errorf(tools.Cancelled, "%s was cancelled", c.res.Tool)
 	}
 	return e
-}
-
-// redactValue hides secrets in structured data, and leaves out what is too
-// much.
-func (c *call) redactValue(v any) any {
-	if v == nil {
-		return nil
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
-		return nil
-	}
-	if most := c.structuredBytes(); len(data) > most {
-		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
-		return nil
-	}
-	clean, ok := hideJSON(data, c.d.o.Redact.Text, nil)
-	if !ok {
-		return nil // the text says all that may be said
-	}
-	return clean
 }
 
 // started publishes that the call has begun.

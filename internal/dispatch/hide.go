@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
 
 // redactedArguments hides secrets in a call's arguments, which stay JSON. short
@@ -71,4 +72,26 @@ func eachString(v any, f func(string) string) any {
 		return out
 	}
 	return v
+}
+
+// redactValue hides secrets in structured data, and leaves out what is too
+// much.
+func (c *call) redactValue(v any) any {
+	if v == nil {
+		return nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
+		return nil
+	}
+	if most := c.structuredBytes(); len(data) > most {
+		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
+		return nil
+	}
+	clean, ok := hideJSON(data, c.d.o.Redact.Text, nil)
+	if !ok {
+		return nil // the text says all that may be said
+	}
+	return clean
 }
