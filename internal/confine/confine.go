@@ -69,6 +69,7 @@ type Confiner struct {
 	worlds    *world.Manager
 	following following
 	tracked   trackedSecrets
+	caches    caches
 
 	reportedTracked sync.Map // sessions and roots that know of tracked secrets
 }

@@ -47,6 +47,9 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		if spec.areas, err = areasOf(&spec.Spec); err != nil {
 			return spec, err
 		}
+		if level >= sandbox.Bubblewrap {
+			c.share(&spec)
+		}
 	}
 	gitDir := ""
 	if repoErr == nil {

@@ -11,31 +11,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// path is where this process finds the mount: the kernel follows that link,
-// other than anybody who reads it.
+// path is where this process finds the mount.
 func (t *Merged) path() string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("/proc/self/fd/%d", t.Mount.Fd())
+	return t.Mount.Path()
 }
 
-// attachment is what the process is told that puts a Merged in its place, as JSON
+// attachment is what the process is told that puts mounts in their places, as JSON
 // on descriptor attachmentFD.
 type attachment struct {
-	At   string
+	At   []string // of the mounts, which have the descriptors from mountFD on
 	Argv []string // of bubblewrap, which this process becomes
 }
 
 // The descriptors of such a process besides those that bubblewrap inherits: the
 // plan, its arguments and the socket for the table of mounts.
 const (
-	mountFD = planFD + 3 + iota
-	attachmentFD
+	attachmentFD = planFD + 3 + iota
+	mountFD
 )
 
-// attach puts a mount into a namespace of mounts that is this process's own, and
-// becomes bubblewrap. The mount goes with the namespace.
+// attach puts mounts into a namespace of mounts that is this process's own, and
+// becomes bubblewrap. They go with the namespace.
 func attach(stderr io.Writer) int {
 	runtime.LockOSThread() // as for confine
 	a := &attachment{}
@@ -44,7 +43,7 @@ func attach(stderr io.Writer) int {
 		err = a.mount()
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "the session's tree can't be mounted: %v\n", err)
+		fmt.Fprintf(stderr, "what the command is to see can't be mounted: %v\n", err)
 		return exitSetup
 	}
 	err = syscall.Exec(a.Argv[0], a.Argv, []string{})
@@ -56,17 +55,15 @@ func (a *attachment) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("the mounts of this process: %w", err)
 	}
-	tree, err := unix.OpenTree(mountFD, "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
-	if err != nil {
-		tree = mountFD // before Linux 6.15 the first to come has it
-	}
-	if err := unix.MoveMount(tree, "", unix.AT_FDCWD, a.At, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
-		return fmt.Errorf("it can't be put in its place: %w", err)
-	}
-	// Whatever else were there would be open to the command.
-	var st unix.Statfs_t
-	if err := unix.Statfs(a.At, &st); err != nil || st.Type != unix.OVERLAYFS_SUPER_MAGIC {
-		return fmt.Errorf("something else is in its place (%v)", err)
+	for i, at := range a.At {
+		if err := unix.MoveMount(mountFD+i, "", unix.AT_FDCWD, at, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+			return fmt.Errorf("it can't be put in its place: %w", err)
+		}
+		// Whatever else were there would be open to the command.
+		var st unix.Statfs_t
+		if err := unix.Statfs(at, &st); err != nil || st.Type != unix.OVERLAYFS_SUPER_MAGIC {
+			return fmt.Errorf("something else is in its place (%v)", err)
+		}
 	}
 	if err := unix.CloseRange(mountFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("descriptors can't be closed: %w", err)

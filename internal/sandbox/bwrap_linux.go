@@ -143,6 +143,9 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 	a.link("../tmp", "/var/tmp")
 	if s.Home != "" {
 		a.at(s.Home, m.Home)
+		for _, l := range s.Layers {
+			a.at(l.At, filepath.Join(m.Home, l.On))
+		}
 	} else {
 		a.add("--perms", "0700", "--tmpfs", m.Home)
 	}

@@ -106,8 +106,11 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 			TCP:     true, // is left to the namespace
 		}
 	}
-	mounts := slices.Concat(installed(s.tools.Home), spec.ReadOnly, spec.Writable, []string{spec.Root})
-	if err := errors.Join(clearWay(spec.Home, s.tools.Home, mounts), clearWay(spec.Temp, "/tmp", mounts)); err != nil {
+	places := slices.Concat(installed(s.tools.Home), spec.ReadOnly, spec.Writable, []string{spec.Root})
+	for _, l := range spec.Layers {
+		places = append(places, filepath.Join(s.tools.Home, l.On))
+	}
+	if err := errors.Join(clearWay(spec.Home, s.tools.Home, places), clearWay(spec.Temp, "/tmp", places)); err != nil {
 		return err
 	}
 	sealed, remove, err := seal(spec.Sealed)
@@ -128,16 +131,30 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 	p.Mounts = planFD + 2
 	k.job.Path, k.job.Dir, k.job.Namespace = s.tools.Bwrap, "/", true
 	k.job.Argv = []string{s.tools.Bwrap, "--args", fmt.Sprint(planFD + 1), "--", helperPath, InitCommand, roleConfine}
-	if spec.Merged == nil {
+	layers := spec.Layers
+	if spec.Merged != nil {
+		layers = append([]Layer{{Mount: spec.Merged.Mount, At: spec.Merged.At}}, layers...)
+	}
+	if len(layers) == 0 {
 		return k.inherit(p, last, args, theirs)
 	}
-	at, err := passJSON("attachment", attachment{spec.Merged.At, k.job.Argv})
+	a := attachment{Argv: k.job.Argv}
+	var mounts []*os.File
+	for _, l := range layers {
+		f, err := l.Mount.another()
+		if err != nil {
+			return err
+		}
+		*last = append(*last, func() { f.Close() })
+		mounts, a.At = append(mounts, f), append(a.At, l.At)
+	}
+	at, err := passJSON("attachment", a)
 	if err != nil {
 		return err
 	}
 	*last = append(*last, func() { at.Close() })
 	k.job.Path, k.job.Argv, k.job.Mounts = s.self, []string{s.self, InitCommand, roleAttach}, true
-	return k.inherit(p, last, args, theirs, spec.Merged.Mount, at)
+	return k.inherit(p, last, append([]*os.File{args, theirs, at}, mounts...)...)
 }
 
 // landlock starts a process of ours that takes its own rights away, and becomes

@@ -202,11 +202,11 @@ func TestRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c cached
+	var c cached[Status]
 	if err := json.Unmarshal(data, &c); err != nil {
 		t.Fatal(err)
 	}
-	store := func(c cached) {
+	store := func(c cached[Status]) {
 		data, err := json.Marshal(c)
 		if err = errors.Join(err, os.WriteFile(file, data, 0o600)); err != nil {
 			t.Fatal(err)
@@ -217,11 +217,22 @@ func TestRemembered(t *testing.T) {
 	if st := Open(self(t), Options{CacheDir: cache}).Status(); st.Why != "remembered" {
 		t.Errorf("not remembered: %+v", st)
 	}
-	for _, bad := range []cached{{Key: "of another boot", Status: c.Status}, {Key: c.Key, Status: Status{Level: 9}}, {Key: c.Key, Status: Status{Level: -1}}} {
+	for _, bad := range []cached[Status]{{Key: "of another boot", Status: c.Status}, {Key: c.Key, Status: Status{Level: 9}}, {Key: c.Key, Status: Status{Level: -1}}} {
 		store(bad)
 		if st := Open(self(t), Options{CacheDir: cache}).Status(); st.Level != Full {
 			t.Errorf("%+v was believed: %+v", bad, st)
 		}
+	}
+	if s.Works("here") {
+		t.Error("what was never seen to work is remembered")
+	}
+	s.Worked("here")
+	if next := Open(self(t), Options{CacheDir: cache}); !next.Works("here") || next.Works("elsewhere") {
+		t.Error("what worked is not remembered, or what did not is")
+	}
+	s.Worked("")
+	if Open(self(t), Options{CacheDir: cache}).Works("here") {
+		t.Error("what does not work any more is remembered")
 	}
 	// Somebody writes that bubblewrap works where it does not.
 	broken := filepath.Join(realTemp(t), "bwrap")
@@ -230,7 +241,7 @@ func TestRemembered(t *testing.T) {
 	}
 	s = Open(self(t), Options{CacheDir: cache, Bwrap: broken})
 	s.tools = probeMachine(s.opts)
-	store(cached{Key: s.cacheKey(), Status: Status{Level: Full}})
+	store(cached[Status]{Key: s.cacheKey(), Status: Status{Level: Full}})
 	root := realTemp(t)
 	cmd, err := s.Command(t.Context(), Spec{Root: root}, root, "touch", "made")
 	if err == nil {

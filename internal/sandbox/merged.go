@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"os"
 	"slices"
 	"strings"
 )
@@ -11,7 +10,7 @@ import (
 // makes it. It takes bubblewrap.
 type Merged struct {
 	// Mount is the mount. Several commands may share one.
-	Mount *os.File
+	Mount *Mount
 
 	// At is an empty directory, in which the process that starts bubblewrap puts
 	// the mount, for itself and the command alone.
@@ -19,6 +18,14 @@ type Merged struct {
 
 	// Real are directories in Root that are the disk's own all the same.
 	Real []string
+}
+
+// Layer is a mount that a command sees as a directory of its home: Mount and At
+// are those of a Merged.
+type Layer struct {
+	Mount *Mount
+	At    string
+	On    string // relative to the home
 }
 
 // Overlay says of which directories an overlay is made. All of them exist; Upper

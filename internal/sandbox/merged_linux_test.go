@@ -76,7 +76,7 @@ func testMerged(t *testing.T, s *Sandbox) {
 	if got := run("cat new.txt a.txt; ls dir"); got != "new\nagain\n" { // a second command shares the mount
 		t.Errorf("the next command saw %q", got)
 	}
-	if err := s.Refresh(tree.Mount); err != nil {
+	if err := tree.Mount.Refresh(); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,4 +101,65 @@ func listed(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// A layer stands in for a directory of the home: what the command adds there is
+// above, what was there before is seen, and neither is in the home itself.
+func TestLayers(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testLayers) }
+
+func testLayers(t *testing.T, s *Sandbox) {
+	root, home, lower := realTemp(t), realTemp(t), realTemp(t)
+	if err := os.WriteFile(filepath.Join(lower, "known"), []byte("known\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tree, upper := mergedOf(t, s, lower)
+	spec := Spec{Root: root, Home: home, Env: Environ(os.Environ()), Layers: []Layer{{tree.Mount, tree.At, ".cache/some"}}}
+	run := func(spec Spec, line string) string {
+		t.Helper()
+		var out bytes.Buffer
+		cmd, err := s.Command(context.Background(), spec, root, "bash", "-c", line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out.String())
+		}
+		return out.String()
+	}
+	if got := run(spec, "cat ~/.cache/some/known; echo made > ~/.cache/some/new"); got != "known\n" {
+		t.Errorf("the command saw %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(upper, "new")); err != nil || listed(t, lower) != "\n/known\nknown\n" {
+		t.Errorf("new is not above alone (%v): %s", err, listed(t, lower))
+	}
+	merged, _ := mergedOf(t, s, root)
+	both := spec
+	both.Merged = merged
+	if got := run(both, "cat ~/.cache/some/*; touch here"); got != "known\nmade\n" {
+		t.Errorf("beside a merged root it saw %q", got)
+	}
+	if listed(t, root) != "\n" {
+		t.Error("the root was written past its overlay")
+	}
+	spec.Layers = nil
+	if got := run(spec, "ls ~/.cache/some"); got != "" {
+		t.Errorf("without the layer it saw %q", got)
+	}
+	if err := os.RemoveAll(filepath.Join(home, ".cache")); err != nil {
+		t.Fatal(err)
+	}
+	// A command left a link in the way: the mount's place is not made where it leads.
+	away := realTemp(t)
+	if err := os.Symlink(away, filepath.Join(home, ".cache")); err != nil {
+		t.Fatal(err)
+	}
+	spec.Layers = both.Layers
+	if got := run(spec, "cat ~/.cache/some/known"); got != "known\n" || listed(t, away) != "\n" {
+		t.Errorf("with a link in the way it saw %q, and made %q", got, listed(t, away))
+	}
+	tree.Mount.Close()
+	if _, err := s.Command(context.Background(), both, root, "true"); err == nil {
+		t.Error("a command was prepared without its layer")
+	}
 }

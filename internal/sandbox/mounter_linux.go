@@ -15,8 +15,10 @@ import (
 )
 
 // A mounter is a process that makes overlays: an ordinary user may, in a
-// namespace of users of its own. The server gets each mount as a descriptor. It
-// is in nobody's table, and goes with the last process that has it.
+// namespace of users of its own. It keeps each in its table of mounts, over the
+// directory that is the kernel's own, and hands out copies as descriptors: only what
+// stands in its own table can a process copy before Linux 6.15. Copies go
+// with the last process that has them, and the rest with the mounter.
 
 // mounter is the server's side of it.
 type mounter struct {
@@ -25,36 +27,76 @@ type mounter struct {
 	conn *net.UnixConn
 }
 
-// mounting is a request to a mounter, and mountAnswer its answer. The mount comes with
-// the answer, or with the request that is to refresh one.
+// mounting is a request to a mounter about an overlay, and mountAnswer its answer,
+// with which a copy may come.
 type mounting struct {
+	Do string
 	Overlay
-	Refresh bool
 }
 
 type mountAnswer struct{ Failed string }
 
+// What a mounter does.
+const (
+	mountMake    = "make"
+	mountCopy    = "copy"
+	mountRefresh = "refresh"
+	mountDrop    = "drop"
+)
+
+// Mount is an overlay that is there until it is closed, and as long as a command
+// has it.
+type Mount struct {
+	s    *Sandbox
+	o    Overlay
+	copy *os.File // this process's own
+}
+
 // Overlay makes an overlay.
-func (s *Sandbox) Overlay(o Overlay) (*os.File, error) {
-	f, err := s.mounter.ask(s.self, mounting{Overlay: o}, nil)
+func (s *Sandbox) Overlay(o Overlay) (*Mount, error) {
+	f, err := s.copyOf(mounting{mountMake, o})
+	if err != nil {
+		return nil, fmt.Errorf("the overlay can't be mounted: %w", err)
+	}
+	return &Mount{s, o, f}, nil
+}
+
+func (s *Sandbox) copyOf(what mounting) (*os.File, error) {
+	f, err := s.mounter.ask(s.self, what)
 	if err == nil && f == nil {
 		err = errors.New("no mount came")
 	}
+	return f, err
+}
+
+// Path is where this process finds the overlay: the kernel follows that link,
+// other than anybody who reads it.
+func (m *Mount) Path() string { return fmt.Sprintf("/proc/self/fd/%d", m.copy.Fd()) }
+
+// Refresh makes the kernel forget the names in the overlay that nobody uses: what
+// was changed below it since somebody asked for them is seen then.
+func (m *Mount) Refresh() error {
+	_, err := m.s.mounter.ask(m.s.self, mounting{mountRefresh, m.o})
+	return err
+}
+
+// Close gives the overlay up.
+func (m *Mount) Close() {
+	m.copy.Close()
+	_, _ = m.s.mounter.ask(m.s.self, mounting{mountDrop, m.o}) // fails where the mounter was another, and the mount gone with it
+}
+
+// another is a copy for a command.
+func (m *Mount) another() (*os.File, error) {
+	f, err := m.s.copyOf(mounting{mountCopy, m.o})
 	if err != nil {
-		return nil, fmt.Errorf("the overlay can't be mounted: %w", err)
+		return nil, fmt.Errorf("there is no copy of the overlay for the command: %w", err)
 	}
 	return f, nil
 }
 
-// Refresh makes the kernel forget the names in an overlay that nobody uses: what
-// was changed below it since somebody asked for them is seen then.
-func (s *Sandbox) Refresh(mount *os.File) error {
-	_, err := s.mounter.ask(s.self, mounting{Refresh: true}, mount)
-	return err
-}
-
 // ask starts the mounter if it is not there, and asks it.
-func (m *mounter) ask(self string, what mounting, with *os.File) (*os.File, error) {
+func (m *mounter) ask(self string, what mounting) (*os.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if self == "" {
@@ -66,7 +108,7 @@ func (m *mounter) ask(self string, what mounting, with *os.File) (*os.File, erro
 			return nil, err
 		}
 	}
-	f, answered, err := m.exchange(what, with)
+	f, answered, err := m.exchange(what)
 	if answered {
 		return f, err
 	}
@@ -77,7 +119,7 @@ func (m *mounter) ask(self string, what mounting, with *os.File) (*os.File, erro
 	if err := m.start(self); err != nil { // it was ended meanwhile
 		return nil, err
 	}
-	f, answered, err = m.exchange(what, with)
+	f, answered, err = m.exchange(what)
 	if !answered {
 		m.end()
 	}
@@ -104,16 +146,12 @@ func (m *mounter) start(self string) error {
 
 // exchange is a question and its answer; answered is false when the mounter is
 // gone.
-func (m *mounter) exchange(what mounting, with *os.File) (f *os.File, answered bool, err error) {
+func (m *mounter) exchange(what mounting) (f *os.File, answered bool, err error) {
 	data, err := json.Marshal(what)
 	if err != nil {
 		return nil, true, err
 	}
-	var rights []byte
-	if with != nil {
-		rights = unix.UnixRights(int(with.Fd()))
-	}
-	if _, _, err := m.conn.WriteMsgUnix(data, rights, nil); err != nil {
+	if _, _, err := m.conn.WriteMsgUnix(data, nil, nil); err != nil {
 		return nil, false, err
 	}
 	var b [4 << 10]byte
@@ -155,10 +193,13 @@ func (m *mounter) close() {
 // runMounter is the life of a mounter.
 func runMounter() int {
 	runtime.LockOSThread()
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return exitSetup // nothing of it may be seen outside
+	}
+	made := map[string]bool{} // by their work directories, over which they stand
 	for {
 		b := make([]byte, 16<<10)
-		oob := make([]byte, unix.CmsgSpace(4))
-		n, oobn, _, _, err := unix.Recvmsg(0, b, oob, unix.MSG_CMSG_CLOEXEC)
+		n, err := unix.Read(0, b)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -167,17 +208,8 @@ func runMounter() int {
 		}
 		var what mounting
 		fd := -1
-		err = json.Unmarshal(b[:n], &what)
-		files := filesOf(oob[:oobn])
-		switch {
-		case err != nil:
-		case what.Refresh && len(files) == 1:
-			err = refresh(int(files[0].Fd()))
-		default:
-			fd, err = what.Overlay.mount()
-		}
-		for _, f := range files {
-			f.Close()
+		if err = json.Unmarshal(b[:n], &what); err == nil {
+			fd, err = what.carryOut(made)
 		}
 		var a mountAnswer
 		var rights []byte
@@ -197,6 +229,32 @@ func runMounter() int {
 			return 0
 		}
 	}
+}
+
+// carryOut does what a mounter was asked for.
+func (w mounting) carryOut(made map[string]bool) (copied int, err error) {
+	at := w.Work
+	if w.Do != mountMake && !made[at] {
+		return -1, errors.New("it is not mounted any more")
+	}
+	switch w.Do {
+	case mountMake:
+		fd, err := w.mount()
+		if err != nil {
+			return -1, err
+		}
+		defer unix.Close(fd)
+		if err := unix.MoveMount(fd, "", unix.AT_FDCWD, at, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+			return -1, fmt.Errorf("it can't be put in its place: %w", err)
+		}
+		made[at] = true
+	case mountRefresh:
+		return -1, refresh(at)
+	case mountDrop:
+		delete(made, at)
+		return -1, unix.Unmount(at, unix.MNT_DETACH)
+	}
+	return unix.OpenTree(unix.AT_FDCWD, at, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 }
 
 // mount makes the overlay. Its directories are named by descriptors, so that
@@ -238,8 +296,8 @@ func kernelSays(fs int) string {
 }
 
 // refresh has the kernel read the mount's settings again, the same ones.
-func refresh(mount int) error {
-	fs, err := unix.Fspick(mount, "", unix.FSPICK_EMPTY_PATH|unix.FSPICK_CLOEXEC)
+func refresh(at string) error {
+	fs, err := unix.Fspick(unix.AT_FDCWD, at, unix.FSPICK_CLOEXEC)
 	if err != nil {
 		return err
 	}

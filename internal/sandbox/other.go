@@ -28,11 +28,11 @@ type mounter struct{}
 
 func (*mounter) close() {}
 
-// Overlay has nothing to make here.
-func (s *Sandbox) Overlay(Overlay) (*os.File, error) { return nil, errors.New(unsupported) }
+// Mount is never made here.
+type Mount struct{}
 
-// Refresh has nothing to do here.
-func (s *Sandbox) Refresh(*os.File) error { return errors.New(unsupported) }
+// Overlay has nothing to make here.
+func (s *Sandbox) Overlay(Overlay) (*Mount, error) { return nil, errors.New(unsupported) }
 
 func (*Merged) path() string { return "" }
 

@@ -36,14 +36,13 @@ func (s *Sandbox) probe() {
 		s.status = Status{Broken: "the server does not know the path of its own program"}
 		return
 	}
-	key := s.cacheKey()
-	if st, ok := s.remembered(key); ok {
-		s.status = st
+	if known, ok := recall[Status](s, cacheName); ok && known.Level >= None && known.Level <= Full {
+		s.status = known
 		return
 	}
 	var tried bool
 	if s.status, tried = s.find(); tried && s.status.Broken == "" {
-		s.remember(key, s.status)
+		remember(s, cacheName, s.status)
 	}
 }
 
@@ -288,67 +287,4 @@ func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...s
 		return out.Bytes(), err
 	}
 	return out.Bytes(), nil
-}
-
-// cached is the file that remembers what was found out.
-type cached struct {
-	Key    string
-	Status Status
-}
-
-const cacheName = "sandbox.json"
-
-// cacheKey changes with all that the level may depend on.
-func (s *Sandbox) cacheKey() string {
-	var parts []string
-	for _, name := range []string{"/proc/sys/kernel/random/boot_id", "/proc/sys/user/max_user_namespaces", "/proc/sys/kernel/unprivileged_userns_clone", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"} {
-		data, _ := os.ReadFile(name)
-		parts = append(parts, strings.TrimSpace(string(data)))
-	}
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(status)) {
-		if name, _, _ := strings.Cut(line, ":"); slices.Contains([]string{"Uid", "CapEff", "NoNewPrivs", "Seccomp", "Seccomp_filters"}, name) {
-			parts = append(parts, strings.TrimSpace(line))
-		}
-	}
-	for _, name := range []string{s.self, s.tools.Bwrap} {
-		if info, err := os.Stat(name); err == nil {
-			parts = append(parts, fmt.Sprint(name, info.Size(), info.ModTime().UnixNano()))
-		}
-	}
-	return strings.Join(append(parts, fmt.Sprint(s.tools.Landlock, s.tools.Home)), "\n")
-}
-
-func (s *Sandbox) remembered(key string) (Status, bool) {
-	if s.opts.CacheDir == "" {
-		return Status{}, false
-	}
-	data, err := os.ReadFile(filepath.Join(s.opts.CacheDir, cacheName))
-	var c cached
-	if err != nil || json.Unmarshal(data, &c) != nil || c.Key != key || c.Status.Level < None || c.Status.Level > Full {
-		return Status{}, false
-	}
-	return c.Status, true
-}
-
-// remember is worth no error: what is not remembered is found out again.
-func (s *Sandbox) remember(key string, st Status) {
-	if s.opts.CacheDir == "" {
-		return
-	}
-	data, err := json.Marshal(cached{key, st})
-	if err != nil || os.MkdirAll(s.opts.CacheDir, 0o700) != nil {
-		return
-	}
-	f, err := os.CreateTemp(s.opts.CacheDir, cacheName+".*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(s.opts.CacheDir, cacheName))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
 }

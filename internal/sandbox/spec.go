@@ -39,6 +39,10 @@ type Spec struct {
 	// the command has the user's own.
 	Home string
 
+	// Layers are directories below Home that the command sees and changes in a
+	// mount of their own. They take bubblewrap, as Merged does.
+	Layers []Layer
+
 	// HomeVariable names a variable in which the command finds Home, at every
 	// level. "" is none.
 	HomeVariable string

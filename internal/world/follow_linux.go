@@ -20,7 +20,7 @@ func (m *Manager) Again() {
 // Forget makes the kernel forget what it knows of names that no program uses: one
 // that was not there may be there now.
 func (m *Manager) Forget() {
-	m.each(func(w *world) { _ = w.o.Box.Refresh(w.mount) })
+	m.each(func(w *world) { _ = w.mount.Refresh() })
 }
 
 // each calls f for each world in which programs run, with its lock held.

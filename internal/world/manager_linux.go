@@ -26,6 +26,7 @@ type Manager struct {
 
 	mu     sync.Mutex
 	worlds map[key]*world
+	shared []shared
 }
 
 type key struct{ session, root string }
@@ -115,6 +116,11 @@ func (m *Manager) Close() {
 		w.close()
 		delete(m.worlds, k)
 	}
+	for _, s := range m.shared {
+		s.mount.Close()
+		s.lock.Close()
+	}
+	m.shared = nil
 }
 
 // place is the directory in which the worlds of a folder are: not in the folder,
@@ -241,6 +247,9 @@ func (m *Manager) try() (err error) {
 	if err != nil {
 		return err
 	}
+	if m.o.Box.Works(at) {
+		return nil
+	}
 	scratch, err := os.MkdirTemp(at, "try.")
 	if err != nil {
 		return err
@@ -276,5 +285,6 @@ func (m *Manager) try() (err error) {
 	if !opaque(filepath.Join(w.upper(), "dir")) {
 		return errors.New("the kernel does not mark a directory that takes the place of another")
 	}
+	m.o.Box.Worked(at)
 	return nil
 }

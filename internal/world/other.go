@@ -26,6 +26,14 @@ func (*Manager) Usable() error { return errUnsupported }
 // Begin says why there is none.
 func (*Manager) Begin(Request) (*Run, error) { return nil, errUnsupported }
 
+// Share says why there is nothing to share.
+func (*Manager) Share(lower, dir, on string) (sandbox.Layer, error) {
+	return sandbox.Layer{}, errUnsupported
+}
+
+// SharedIn is nowhere.
+func SharedIn(string) string { return "" }
+
 // CloseSession has nothing to close, as have its neighbours nothing to do.
 func (*Manager) CloseSession(string) {}
 

@@ -38,7 +38,7 @@ type world struct {
 	closed bool // its session has ended
 
 	// While commands run:
-	mount *os.File
+	mount *sandbox.Mount
 	users int
 	view  view  // of the last command that began
 	began int64 // when nothing of the folder had been seen, in nanoseconds
@@ -54,7 +54,7 @@ type world struct {
 func (w *world) upper() string { return filepath.Join(w.dir, upperDir) }
 
 // merged is where this process reaches what commands see.
-func (w *world) merged() string { return fmt.Sprintf("/proc/self/fd/%d", w.mount.Fd()) }
+func (w *world) merged() string { return w.mount.Path() }
 
 // errClosed is why nothing begins in a world any more.
 var errClosed = errors.New("the session has ended")
@@ -78,7 +78,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	}
 	live := w.users > 0
 	if live {
-		_ = w.o.Box.Refresh(w.mount) // else names that were looked up stay as they were then
+		_ = w.mount.Refresh() // else names that were looked up stay as they were then
 	} else {
 		w.equal, w.stays = true, false
 		if !w.dirty { // else what an earlier command met counts
@@ -101,6 +101,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		}
 		w.mount, err = w.o.Box.Overlay(sandbox.Overlay{Lower: w.root, Upper: w.upper(), Work: filepath.Join(w.dir, workDir)})
 		if err != nil {
+			w.o.Box.Worked("") // the next server tries it again
 			return nil, err
 		}
 	}

@@ -1,0 +1,47 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// TestUserCaches: commands find what the user's builds have cached, and add to it for
+// their project alone; a cache that can't be shared is one of their own.
+func TestUserCaches(t *testing.T) {
+	buildServer(t) // with the cache that is there
+	cache := t.TempDir()
+	t.Setenv("GOCACHE", cache)
+	files := map[string]string{"a.txt": "a\n"}
+	if err := os.WriteFile(filepath.Join(cache, "known"), []byte("by the user\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := worldRig(t, files)
+	at := "~/.cache/go-build"
+	r.ran("cat "+at+"/known && echo by a command > "+at+"/new", "by the user")
+	r.ran("cat "+at+"/new", "by a command")
+	if err := os.WriteFile(filepath.Join(cache, "later"), []byte("by the user, later\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.ran("cat "+at+"/later", "by the user, later")
+	list, err := os.ReadDir(cache)
+	if err != nil || len(list) != 2 {
+		t.Errorf("the user's cache has %v, %v; commands must not change it", list, err)
+	}
+
+	// Another server of the project: the layer has one owner at a time.
+	second := serveBy(t, r.dir, fakeeditor.Options{}, buildServer(t))
+	second.mode("review")
+	if got := second.call("run_command", object{"command": "ls " + at}); strings.Contains(got.Content, "known") || strings.Contains(got.Content, "new\n") {
+		t.Errorf("two servers share a layer: %s", got.Content)
+	}
+
+	// Another project begins with the user's alone.
+	other := worldRig(t, files)
+	if got := other.ran("ls "+at, "known"); strings.Contains(got, "new\n") {
+		t.Errorf("another project sees what a command cached: %s", got)
+	}
+}
