@@ -247,7 +247,12 @@ func (m *Manager) try() (err error) {
 	if err != nil {
 		return err
 	}
-	if m.o.Box.Works(at) {
+	var st unix.Stat_t
+	if err := unix.Stat(at, &st); err != nil {
+		return err
+	}
+	on := fmt.Sprintf("worlds on device %d", st.Dev)
+	if m.o.Box.Works(on) {
 		return nil
 	}
 	scratch, err := os.MkdirTemp(at, "try.")
@@ -285,6 +290,6 @@ func (m *Manager) try() (err error) {
 	if !opaque(filepath.Join(w.upper(), "dir")) {
 		return errors.New("the kernel does not mark a directory that takes the place of another")
 	}
-	m.o.Box.Worked(at)
+	m.o.Box.Worked(on)
 	return nil
 }
