@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -25,6 +26,7 @@ type stage struct {
 
 	baseMode map[string]fs.FileMode // where the base's is about to be another
 	user     bool                   // the user makes it: what is in conflict is not kept
+	outdated map[string][]byte      // what the maker of a change saw, where that is not the base
 	again    map[string][]owned     // whose it is that comes back, in the base's text
 	came     map[string][]string    // whose it is that came with a file from another name
 }
@@ -34,6 +36,7 @@ func (s *Store) stage(by Proposer) *stage {
 		s: s, by: by,
 		want: map[string][]byte{}, from: map[string]string{}, mode: map[string]fs.FileMode{},
 		base: map[string][]byte{}, baseMode: map[string]fs.FileMode{}, came: map[string][]string{},
+		outdated: map[string][]byte{},
 	}
 }
 
@@ -103,7 +106,10 @@ func (g *stage) change(c workspace.Change) error {
 	if err != nil {
 		return err
 	}
-	if !same(now, c.Before) {
+	switch {
+	case c.Outdated:
+		return g.late(c)
+	case !same(now, c.Before):
 		return refuse(source, workspace.ErrConflict)
 	}
 	if c.From != "" && c.From != c.Path {
@@ -136,6 +142,20 @@ func (g *stage) change(c workspace.Change) error {
 		g.from[c.Path] = ""
 	}
 	g.want[c.Path] = c.After
+	if c.Mode != 0 {
+		g.mode[c.Path] = c.Mode
+	}
+	return nil
+}
+
+// late makes a change of a text that is another by now. What waits for a file is
+// between one base and what is wanted, so nothing else may.
+func (g *stage) late(c workspace.Change) error {
+	_, staged := g.want[c.Path]
+	if c.From != "" || staged || g.s.entries[c.Path] != nil || g.s.from[c.Path] != nil {
+		return refuse(c.Path, workspace.ErrConflict)
+	}
+	g.want[c.Path], g.outdated[c.Path] = c.After, c.Before
 	if c.Mode != 0 {
 		g.mode[c.Path] = c.Mode
 	}
@@ -237,6 +257,9 @@ func (g *stage) entry(name string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := g.outdated[name]; ok {
+		return g.against(name), nil
+	}
 	want := g.want[name]
 	mode := g.proposedMode(name, live, want)
 	if !isText(live) || !isText(want) {
@@ -271,6 +294,26 @@ func (g *stage) entry(name string) (*entry, error) {
 		return nil, nil
 	}
 	return e.signed(), nil
+}
+
+// against makes the entry of a change of a text that is another by now: how the
+// two go together is found out as for any entry of which the user changes the text.
+func (g *stage) against(name string) *entry {
+	e := g.made(name)
+	e.base, e.mode = g.outdated[name], 0
+	want, taken := g.want[name], map[string]bool{}
+	if e.base == nil {
+		e.mode = g.mode[name]
+	}
+	if e.base != nil && want != nil && isText(e.base) && isText(want) {
+		e.hunks = hunksOf(diff.Hunks(string(e.base), string(want)))
+	} else {
+		e.whole, e.after, e.hunks = true, want, []hunk{{}}
+	}
+	for i := range e.hunks {
+		e.hunks[i].id, e.hunks[i].by = g.s.idFor(e, i, taken), []string{g.by.Session}
+	}
+	return e.signed()
 }
 
 // whole makes an entry that is taken or left as one.

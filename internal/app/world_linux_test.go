@@ -171,6 +171,62 @@ func TestWorldFollowsInFront(t *testing.T) {
 	r.isQueued()
 }
 
+// TestWorldConflicts: what a command writes over lines that the user changes
+// meanwhile waits as a conflict, and neither text is lost.
+func TestWorldConflicts(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n", "b.txt": "b\n"})
+	uri, err := r.OpenFile(t.Context(), filepath.Join(r.dir, "a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := r.OpenFile(t.Context(), filepath.Join(r.dir, "b.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var res result
+	running, err := r.Start(t.Context(), "workspace/executeCommand", object{"command": "sidecar.tools.call", "arguments": []any{object{"name": "run_command", "arguments": object{"command": "sed -i 's/one/ONE/; s/five/FIVE/' a.txt; rm b.txt; touch written; until [ -e go ]; do sleep 0.05; done"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the command never wrote", func() bool {
+		list, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "worlds", "*", "upper", "written"))
+		return len(list) == 1
+	})
+	if err := r.Type(t.Context(), uri, "uno\ntwo\nthree\nfour\nfive\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Type(t.Context(), other, "typed\n"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(r.dir, "go"), "")
+	if err := running.Wait(t.Context(), &res); err != nil || !res.OK || !strings.Contains(res.Content, "a.txt +2 −2 (in conflict with what was changed meanwhile), b.txt deleted (in conflict") {
+		t.Fatalf("%v\n%s", err, res.Content)
+	}
+	r.isQueued("a.txt", "b.txt", "written")
+	if res := r.call("read_file", object{"path": "a.txt"}); !strings.Contains(res.Content, "uno") || !strings.Contains(res.Content, "FIVE") {
+		t.Errorf("the session sees %s", res.Content)
+	}
+	for uri, want := range map[string]string{uri: "uno\ntwo\nthree\nfour\nfive\n", other: "typed\n"} {
+		if text, _ := r.Text(uri); text != want {
+			t.Errorf("the user has %q, want %q", text, want)
+		}
+	}
+	var list struct {
+		Edits []struct {
+			Path, State string
+			Hunks       []struct{ State string }
+		}
+	}
+	if err := r.ExecuteCommand(t.Context(), "sidecar.review.list", object{}, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list.Edits {
+		if want := map[string]string{"a.txt": "conflict", "b.txt": "conflict", "written": "clean"}[e.Path]; e.State != want {
+			t.Errorf("%s is %s, want %s (%+v)", e.Path, e.State, want, e.Hunks)
+		}
+	}
+}
+
 // TestWorldFollows: a program that stays sees what the user saves, and what is
 // pending, while it runs.
 func TestWorldFollows(t *testing.T) {

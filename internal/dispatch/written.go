@@ -141,16 +141,25 @@ func (w *written) fit(ch workspace.Change) (_ workspace.Change, ok bool) {
 	case ch.From == "" && same(now, ch.After):
 		return ch, false // somebody made it so already
 	case now == nil || ch.Before == nil || ch.After == nil || ch.From != "" || !utf8.Valid(now) || !utf8.Valid(ch.Before) || !utf8.Valid(ch.After):
-		w.leave(changedMeanwhile, ch)
-		return ch, false
+		return w.late(ch)
 	}
 	merged, ok := diff.Merge(string(ch.Before), string(now), string(ch.After))
 	if !ok {
-		w.leave(changedMeanwhile, ch)
-		return ch, false
+		return w.late(ch)
 	}
 	ch.Before, ch.After = now, []byte(merged)
 	return ch, !bytes.Equal(now, ch.After)
+}
+
+// late is a change of a text that was changed otherwise meanwhile. Where edits
+// wait for review, it waits as a conflict.
+func (w *written) late(ch workspace.Change) (_ workspace.Change, ok bool) {
+	if !w.c.mode.ToStore || ch.From != "" {
+		w.leave(changedMeanwhile, ch)
+		return ch, false
+	}
+	ch.Outdated = true
+	return ch, true
 }
 
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
@@ -258,7 +267,7 @@ func (w *written) note() {
 		ref := ChangeRef{Path: ch.Path, URI: workspace.FileURI(c.to.Abs(ch.Path)), Kind: ch.Kind(), State: state}
 		ref.Added, ref.Removed = counts(ch)
 		c.res.Changes = append(c.res.Changes, ref)
-		list = append(list, said(ref, ch))
+		list = append(list, said(ref, ch)+inConflict(ch))
 	}
 	c.changes = append(c.changes, w.made...)
 	if n := len(list); n > 0 {
@@ -295,6 +304,14 @@ func said(ref ChangeRef, ch workspace.Change) string {
 		return fmt.Sprintf("%s new +%d", ref.Path, ref.Added)
 	}
 	return fmt.Sprintf("%s +%d −%d", ref.Path, ref.Added, ref.Removed)
+}
+
+// inConflict is what is said of a change besides.
+func inConflict(ch workspace.Change) string {
+	if ch.Outdated {
+		return " (in conflict with what was changed meanwhile)"
+	}
+	return ""
 }
 
 // counts are how many lines a change adds and removes; none of what is not text.

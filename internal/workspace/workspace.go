@@ -88,6 +88,10 @@ type Change struct {
 	// Before, or After, is the target of a symbolic link, and Path that link
 	// itself. Links are not moved.
 	BeforeLink, AfterLink bool
+
+	// Before is what the maker of the change saw, not what is there now. Only a
+	// review queue takes that: what was changed since is in conflict with it.
+	Outdated bool
 }
 
 // Link reports whether c is about a link itself.
