@@ -37,7 +37,7 @@ export class Review {
       'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
       'sidecar.acceptHunk': (at?: Gutter) => this.hunk('accept', at),
       'sidecar.rejectHunk': (at?: Gutter) => this.hunk('reject', at),
-      'sidecar.verify': () => this.verify({}),
+      'sidecar.verify': (n?: Node) => this.verify(n?.kind === 'batch' ? selectionOf([n], this.pending.list.revision) : {}),
       'sidecar.verifyChecked': () => this.verify(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
       'sidecar.undoAccept': () => this.undo(),
       'sidecar.redoEdit': () => this.turn('redo'),

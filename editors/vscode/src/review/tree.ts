@@ -101,7 +101,9 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
       case 'batch': {
         const item = new vscode.TreeItem(vscode.l10n.t('Batch of {0}', node.session), Expanded);
         item.iconPath = new vscode.ThemeIcon('package');
-        item.description = [files(node.edits.length), node.commits.length === 1 ? vscode.l10n.t('1 commit') : node.commits.length > 0 ? vscode.l10n.t('{0} commits', node.commits.length) : ''].filter(Boolean).join(', ');
+        const { verified, edits } = this.pending.list;
+        const tested = verified && edits.length === node.edits.length ? verifiedText(verified) : ''; // else it is of other edits, too
+        item.description = [files(node.edits.length), node.commits.length === 1 ? vscode.l10n.t('1 commit') : node.commits.length > 0 ? vscode.l10n.t('{0} commits', node.commits.length) : '', tested].filter(Boolean).join(', ');
         item.tooltip = vscode.l10n.t('Accepted as a whole or not at all. Its commits are made after its files.');
         return named(item, `${String(item.label)}, ${item.description}`);
       }

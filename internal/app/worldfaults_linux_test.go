@@ -1,0 +1,91 @@
+package app_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// TestWorldOnFullDisk: where what commands change finds no room, the command hears of
+// it or is not started, nothing that waits is lost, and with room again all goes on.
+func TestWorldOnFullDisk(t *testing.T) {
+	home(t)
+	userSettings(t, object{"toolPermissions": object{"run_command": "allow"}})
+	self := buildServer(t)
+	mount(t, os.Getenv("XDG_CACHE_HOME"), "tmpfs", 0, "size=1m")
+	r := serveBy(t, project(t, map[string]string{"a.txt": "a\n", ".gitignore": "*.bin\n"}), fakeeditor.Options{}, self)
+	r.mode("review")
+	if res := r.call("run_command", object{"command": "true"}); strings.Contains(res.Content, "it saw the disk") {
+		t.Skip("there is no overlay here: ", res.Content)
+	}
+	if res := r.call("run_command", object{"command": "echo more >> a.txt; head -c 8000000 /dev/zero > big.bin"}); res.OK || !strings.Contains(res.Content, "No space left on device") || !strings.Contains(res.Content, "a.txt +1 −0") {
+		t.Errorf("a command that fills the disk: %s", res.Content)
+	}
+	r.isQueued("a.txt")
+	if res := r.call("write_file", object{"path": "b.txt", "content": strings.Repeat("pending\n", 1<<18)}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	if res := r.call("run_command", object{"command": "touch ran"}); res.OK || !strings.Contains(res.Content, "no space left on device") {
+		t.Errorf("a command that can't see what is pending: %s", res.Content)
+	}
+	r.isQueued("a.txt", "b.txt")
+	if err := r.ExecuteCommand(t.Context(), "sidecar.review.reject", object{"uris": []string{workspace.FileURI(filepath.Join(r.dir, "b.txt"))}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.ran("cat a.txt; echo fits > c.txt", "a\nmore\n", "c.txt new +1")
+	r.isQueued("a.txt", "c.txt")
+	if got := r.file("a.txt"); got != "a\n" {
+		t.Errorf("the disk has %q", got)
+	}
+}
+
+// TestCheckoutUnderCommand: the user switches branches while a command runs. What the
+// command changed comes back where the switch left the file alone or removed it, and
+// is left out where it brought another text.
+func TestCheckoutUnderCommand(t *testing.T) {
+	r := worldRig(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n"})
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	git("add", "-A")
+	git("commit", "-qm", "first")
+	git("checkout", "-qb", "other")
+	write(t, filepath.Join(r.dir, "a.txt"), "a of other\n")
+	if err := os.Remove(filepath.Join(r.dir, "c.txt")); err != nil {
+		t.Fatal(err)
+	}
+	git("commit", "-qam", "second")
+	git("checkout", "-q", "-")
+	var res result
+	running, err := r.Start(t.Context(), "workspace/executeCommand", object{"command": "sidecar.tools.call", "arguments": []any{object{"name": "run_command", "arguments": object{
+		"command": "echo mine >> a.txt; echo mine >> b.txt; echo mine >> c.txt; echo mine > new.txt; touch written; until [ -e go ]; do sleep 0.05; done"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the command never wrote", func() bool {
+		list, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "worlds", "*", "upper", "written"))
+		return len(list) == 1
+	})
+	git("checkout", "-q", "other")
+	write(t, filepath.Join(r.dir, "go"), "")
+	if err := running.Wait(t.Context(), &res); err != nil || !res.OK {
+		t.Fatalf("%v\n%s", err, res.Content)
+	}
+	r.isQueued("b.txt", "c.txt", "new.txt", "written")
+	if !strings.Contains(res.Content, "Not taken over: a.txt: the user changed it while the command ran") {
+		t.Errorf("a.txt is not spoken of: %s", res.Content)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "c.txt")); err == nil || r.file("a.txt") != "a of other\n" || r.file("b.txt") != "b\n" {
+		t.Errorf("the tree of the other branch was changed: a is %q, b %q, c is there (%v)", r.file("a.txt"), r.file("b.txt"), err)
+	}
+}
