@@ -40,6 +40,7 @@ type Def struct {
 	Untrusted   bool // output comes from outside (web, MCP): dispatch wraps it
 	Network     bool // it reaches hosts; one that is new to a session may be asked about
 	SeesDisk    bool // it looks at the disk, not at the view: its result says what is pending
+	MaySee      bool // it looks at the disk, and with pending: true at what the view has
 	OnDisk      bool // programs that it asks look at the disk: what the session has is put there first, pending edits aside
 	Idempotent  bool // a second run with the same arguments changes nothing more; what only reads need not say it
 	Override    bool // stands in for a built-in tool of the same name

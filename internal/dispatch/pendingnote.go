@@ -61,11 +61,19 @@ func (c *call) noteUnseen() {
 	if n := len(names) - maxUnseenNames; n > 0 {
 		names, more = names[:maxUnseenNames], fmt.Sprintf(" and %d more", n)
 	}
-	c.notes = append(c.notes, "This saw the disk, not the text that is pending or not saved in "+strings.Join(names, ", ")+more+".")
+	how := "."
+	if c.tool.MaySee {
+		how = "; `pending: true` shows that."
+	}
+	c.notes = append(c.notes, "This saw the disk, not the text that is pending or not saved in "+strings.Join(names, ", ")+more+how)
 }
 
 // differs reports whether a file is another in a view than on the disk.
-func differs(files workspace.Reader, disk *workspace.Disk, name string) bool {
+func differs(files workspace.Files, disk *workspace.Disk, name string) bool {
+	node, err := workspace.NodeOf(files, name)
+	if was, errDisk := disk.Node(name); err == nil && errDisk == nil && node.Exists && was.Exists && (node.Exec != was.Exec || node.Link != was.Link) {
+		return true
+	}
 	here, err := files.ReadFile(name)
 	there, errDisk := disk.ReadFile(name)
 	return (err == nil) != (errDisk == nil) || !bytes.Equal(here, there)

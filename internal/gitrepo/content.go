@@ -130,6 +130,8 @@ func (r *Repo) content(path string, s side) ([]byte, error) {
 	switch {
 	case s.mode == 0:
 		return nil, nil
+	case s.over != nil:
+		return *s.over, nil
 	case s.mode == filemode.Submodule:
 		dirty := ""
 		if s.disk {

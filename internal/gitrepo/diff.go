@@ -27,6 +27,8 @@ type DiffOptions struct {
 	Staged   bool   // HEAD (or From) and the index
 	Path     string // only this file, or what is below this directory, relative to the top; "" is all
 
+	Over Over // what is laid over the working tree; files of it that git does not track and does not ignore are shown as added
+
 	// Hidden reports whether a file's content is not to be shown; nil: none.
 	Hidden func(path string) bool
 }
@@ -62,7 +64,10 @@ const maxCompared = 16 << 20
 func (r *Repo) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	d, err := r.diff(ctx, o)
 	if errors.Is(err, gitfile.ErrUnsupported) {
-		return r.diffByGit(ctx, o, err)
+		why := err
+		if d, err = r.diffByGit(ctx, o, why); err == nil && len(o.Over) > 0 {
+			err = r.diffOver(ctx, d, o, why)
+		}
 	}
 	return d, err
 }
@@ -154,8 +159,8 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 		pairs, err := r.staged(from, x)
 		return pairs, x, err
 	}
-	how := StatusOptions{Untracked: UntrackedNone}
-	if r.followed() {
+	how := StatusOptions{Untracked: UntrackedNone, Over: o.Over}
+	if r.followed() && len(o.Over) == 0 {
 		how.Untracked = UntrackedNormal // which is remembered
 	}
 	x, found, err := r.worktreeState(ctx, conf, how)
@@ -164,7 +169,13 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 	}
 	at := newAttributes(r, x, conf)
 	var pairs []pair
+	laid := r.laying(x, at, o.Over)
 	for _, c := range found.changed {
+		if name := x.NameAt(c.entry); len(o.Over) > 0 && !laid.unseen(name) {
+			if _, ok := o.Over[name]; ok {
+				continue
+			}
+		}
 		p, err := r.onDisk(ctx, x.At(c.entry), c.code, at)
 		if err != nil {
 			return nil, nil, err
@@ -172,6 +183,14 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 		if p.old != p.new {
 			pairs = append(pairs, p)
 		}
+	}
+	over, err := laid.pairs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(over) > 0 {
+		pairs = append(pairs, over...)
+		slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.path, b.path) })
 	}
 	for _, i := range x.Special {
 		if e := x.At(i); e.Extended()&index.FlagIntentToAdd != 0 {
@@ -281,7 +300,7 @@ func overlay(staged, changed []pair) []pair {
 		}
 		staged[i].new = p.new
 		if p.new.hash == staged[i].old.hash && p.new.mode != filemode.Submodule {
-			staged[i].new.disk = false
+			staged[i].new.disk, staged[i].new.over = false, nil
 		}
 	}
 	staged = slices.DeleteFunc(staged, func(p pair) bool { return p.old == p.new })
@@ -329,7 +348,7 @@ func (r *Repo) fileDiff(f *FileDiff, p pair, hidden func(string) bool) error {
 		text.OldID, text.NewID = Short(p.old.hash), Short(p.new.hash)
 	}
 	f.Hidden = hidden != nil && (hidden(p.path) || p.from != "" && hidden(p.from))
-	same := p.old.hash == p.new.hash && p.old.disk == p.new.disk && p.old.mode != 0 && p.new.mode != 0
+	same := p.old.hash == p.new.hash && p.old.disk == p.new.disk && p.new.over == nil && p.old.mode != 0 && p.new.mode != 0
 	if f.Hidden && !same {
 		text.Omit = notShown
 	} else if !same {

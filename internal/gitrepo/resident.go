@@ -77,13 +77,13 @@ const maxDirty = 256
 // worktreeState is a sweep for a status, from what is remembered as far as possible.
 func (r *Repo) worktreeState(ctx context.Context, conf gitconfig.Values, o StatusOptions) (*index.Raw, swept, error) {
 	s := &sweep{
-		r: r, untracked: o.Untracked, ctx: ctx,
+		r: r, untracked: o.Untracked, over: o.Over, ctx: ctx,
 		conf: sweepConfig{fileMode: conf.Bool("core.filemode", true), sparse: conf.Bool("core.sparsecheckout", false)},
 	}
 	m := &r.resident
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.changes == nil || o.Untracked != UntrackedNormal || below(o.Below) != "" {
+	if m.changes == nil || o.Untracked != UntrackedNormal || below(o.Below) != "" || len(o.Over) > 0 {
 		x, err := r.index.Read()
 		if err != nil {
 			return nil, swept{}, err

@@ -17,7 +17,8 @@ import (
 type side struct {
 	mode filemode.FileMode
 	hash plumbing.Hash
-	disk bool // it is in the working tree, and its content perhaps no object
+	disk bool    // it is in the working tree, and its content perhaps no object
+	over *[]byte // its content, when it is laid over the working tree and another than the other side's
 }
 
 // pair is a file that two sides have differently, or only one has.

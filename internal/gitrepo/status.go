@@ -35,6 +35,7 @@ type FileStatus struct {
 type StatusOptions struct {
 	Untracked Untracked
 	Below     string // only what is below this directory, slash-separated; "" is all
+	Over      Over   // what is laid over the working tree
 }
 
 // Status compares HEAD, the index and the working tree, as git status does. It
@@ -84,6 +85,11 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 	st := &Status{Untracked: found.untracked}
 	if st.Files, err = join(x, staged, found.changed, below(o.Below)); err != nil {
 		return nil, err
+	}
+	if len(o.Over) > 0 {
+		if err := r.laying(x, newAttributes(r, x, conf), o.Over).status(ctx, st, o); err != nil {
+			return nil, err
+		}
 	}
 	st.Branch, err = r.branch(ctx, h, conf)
 	return st, err

@@ -14,7 +14,11 @@ import (
 // because git would take settings from there.
 func (r *Repo) statusByGit(ctx context.Context, o StatusOptions, why error) (*Status, error) {
 	words := [...]string{UntrackedNormal: "normal", UntrackedAll: "all", UntrackedNone: "no"}
-	c := gitcmd.Invocation{Op: "status-lines", Args: []string{"--untracked-files=" + words[o.Untracked]}}
+	untracked := o.Untracked
+	if len(o.Over) > 0 && untracked == UntrackedNormal {
+		untracked = UntrackedAll // a directory may be left with nothing in it
+	}
+	c := gitcmd.Invocation{Op: "status-lines", Args: []string{"--untracked-files=" + words[untracked]}}
 	if o.Below != "" && o.Below != "." {
 		c.Paths = []string{o.Below}
 	}
@@ -28,6 +32,9 @@ func (r *Repo) statusByGit(ctx context.Context, o StatusOptions, why error) (*St
 	}
 	if !st.Branch.Unborn {
 		st.Branch.Commit, err = r.Head(ctx)
+	}
+	if len(o.Over) > 0 && err == nil {
+		err = r.statusOver(ctx, st, o, why)
 	}
 	return st, err
 }

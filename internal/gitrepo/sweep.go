@@ -29,6 +29,7 @@ type sweep struct {
 	index     *index.Raw
 	conf      sweepConfig
 	untracked Untracked
+	over      Over                  // laid over the working tree: only what git ignores, and which names are absent, is looked at here
 	watched   func(dir string) bool // nil: nobody follows the changes
 	ctx       context.Context
 
@@ -286,7 +287,7 @@ func (w *sweeper) compareDir(d *sweepDir) (differ bool, err error) {
 	if differ, err = w.count(d, &c); err != nil {
 		return false, err
 	}
-	if c.rules {
+	if _, laid := w.over[d.path+".gitignore"]; c.rules || laid {
 		d.ownRules(w.sweep)
 	}
 	return differ, nil

@@ -79,6 +79,9 @@ func (w *sweeper) compareNames(d *sweepDir) error {
 			continue
 		}
 		if !typ.IsDir() {
+			if w.over.hides(d.path + bare) {
+				continue
+			}
 			w.untracked = append(w.untracked, d.path+bare)
 		} else if w.inside(again, name, d.path+bare+"/", d.rules.Enter([]byte(bare))) && as == 0 { // git names none that was a file
 			w.untracked = append(w.untracked, d.path+bare+"/")
@@ -118,7 +121,11 @@ func (w *sweeper) inside(up workspace.StatDir, name []byte, path string, rules w
 		return false // as git does: what can't be read is passed over
 	}
 	defer dir.Close()
-	if text, err := dir.ReadFile([]byte(".gitignore\x00"), MaxPattern); err == nil {
+	text, laid, err := w.over.text(path + ".gitignore")
+	if !laid {
+		text, err = dir.ReadFile([]byte(".gitignore\x00"), MaxPattern)
+	}
+	if err == nil {
 		rules.AddFile(text)
 	}
 	list, err := dir.List(nil)
@@ -143,7 +150,7 @@ func (w *sweeper) inside(up workspace.StatDir, name []byte, path string, rules w
 			continue
 		}
 		full := path + string(bare)
-		found := !typ.IsDir()
+		found := !typ.IsDir() && !w.over.hides(full)
 		if typ.IsDir() {
 			full += "/"
 			found = w.inside(dir, name, full, rules.Enter(bare))
@@ -193,6 +200,9 @@ func (d *sweepDir) ownRules(s *sweep) {
 // patterns reads a file of patterns, from the index when it is left out of the
 // working tree.
 func (s *sweep) patterns(path string) ([]byte, error) {
+	if text, laid, err := s.over.text(path); laid {
+		return text, err
+	}
 	text, err := gitfile.ReadNoFollow(s.r.Dir+"/"+path, MaxPattern)
 	if err == nil || !gitfile.Missing(err) {
 		return text, err

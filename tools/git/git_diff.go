@@ -18,6 +18,8 @@ type diffArgs struct {
 	Ref2   string `json:"ref2,omitempty" jsonschema:"one to compare with; the files on disk by default"`
 	Path   string `json:"path,omitempty" jsonschema:"only this file or directory"`
 	Staged bool   `json:"staged,omitempty" jsonschema:"what is staged, against HEAD"`
+
+	Pending bool `json:"pending,omitempty" jsonschema:"as if all edits were accepted and saved"`
 }
 
 // Effects names what is read.
@@ -35,6 +37,12 @@ func (a diffArgs) Check() error {
 		return tools.Errorf(tools.InvalidArguments, "ref2: it is compared with ref1; give that too")
 	case a.Staged && a.Ref1 != "":
 		return tools.Errorf(tools.InvalidArguments, "staged: it compares what is staged with HEAD; leave out the refs, or staged")
+	}
+	switch {
+	case a.Pending && a.Staged:
+		return tools.Errorf(tools.InvalidArguments, "pending: what is pending is not staged; leave out pending, or staged")
+	case a.Pending && a.Ref2 != "":
+		return tools.Errorf(tools.InvalidArguments, "pending: between two commits nothing is pending; leave out pending, or ref2")
 	}
 	for i, ref := range []string{a.Ref1, a.Ref2} {
 		if ref == "" {
@@ -70,14 +78,19 @@ type DiffFile struct {
 func newDiff(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_diff", Title: "Git diff", Example: `{"path": "main.go"}`, Description: diffDoc,
-		Category: category, Core: true, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true,
+		Category: category, Core: true, Tags: []string{"changes", "patch", "compare"}, SeesDisk: true, MaySee: true,
 		Output: DiffInfo{},
 	}, func(ctx context.Context, c *tools.Call, in diffArgs) (tools.Result, error) {
 		p, path, err := d.repository(ctx, c.Files, in.Path)
 		if err != nil {
 			return tools.Result{}, err
 		}
-		diff, err := p.repo.Diff(ctx, gitrepo.DiffOptions{From: in.Ref1, To: in.Ref2, Staged: in.Staged, Path: path, Hidden: p.hidden})
+		o := gitrepo.DiffOptions{From: in.Ref1, To: in.Ref2, Staged: in.Staged, Path: path, Hidden: p.hidden}
+		if in.Pending {
+			o.Over = p.over()
+			c.SawFiles()
+		}
+		diff, err := p.repo.Diff(ctx, o)
 		if err != nil {
 			return tools.Result{}, asError(err)
 		}

@@ -36,19 +36,26 @@ type StatusFile struct {
 	Conflict bool   `json:"conflict,omitempty" jsonschema:"a merge of it is not done"`
 }
 
-type statusArgs struct{}
+type statusArgs struct {
+	Pending bool `json:"pending,omitempty" jsonschema:"as if all edits were accepted and saved"`
+}
 
 func newStatus(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_status", Title: "Git status", Example: `{}`, Description: statusDoc,
-		Category: category, Core: true, Tags: []string{"changes", "branch", "staged"}, SeesDisk: true,
+		Category: category, Core: true, Tags: []string{"changes", "branch", "staged"}, SeesDisk: true, MaySee: true,
 		Output: StatusInfo{},
-	}, func(ctx context.Context, c *tools.Call, _ statusArgs) (tools.Result, error) {
+	}, func(ctx context.Context, c *tools.Call, in statusArgs) (tools.Result, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}
-		st, err := p.repo.Status(ctx, gitrepo.StatusOptions{Below: p.below})
+		o := gitrepo.StatusOptions{Below: p.below}
+		if in.Pending {
+			o.Over = p.over()
+			c.SawFiles()
+		}
+		st, err := p.repo.Status(ctx, o)
 		if err != nil {
 			return tools.Result{}, asError(err)
 		}

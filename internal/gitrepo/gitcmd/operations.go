@@ -65,6 +65,7 @@ var operations = []operation{
 	{name: "index-info", command: []string{"update-index", "-z", "--index-info"}, index: true, time: quick},
 	{name: "read-tree", command: []string{"read-tree"}, flags: []string{"--empty"}, time: slow},
 	{name: "write-tree", command: []string{"write-tree"}, index: true, time: slow},
+	{name: "hash-only", command: []string{"hash-object", "--stdin"}, flags: []string{"--path="}, filters: true, time: quick},
 	{name: "hash-object", command: []string{"hash-object", "-w", "--stdin"}, flags: []string{"--path=", "--no-filters"}, time: quick},
 
 	// Commits, branches, stashes.
