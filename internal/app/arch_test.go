@@ -90,7 +90,7 @@ var may = []struct {
 	{"internal/worker", []string{"internal/workspace", "pki", "pki/treesitter", "tools/web"}, "what runs in a process of its own is parsing and nothing else"},
 	{"internal/indexing", []string{"internal/workspace", "internal/watch", "internal/gitrepo", "internal/worker", "internal/config", "internal/redact", "internal/statedir", "pki/...", "tools", "tools/fs"}, "the project index is brought what it is made of; who asks it is not known here"},
 	{"internal/repos", []string{"internal/gitrepo", "internal/watch"}, "repositories are opened and followed; what for is not known here"},
-	{"internal/world", []string{"internal/workspace", "internal/sandbox"}, "what a command sees and changes of files; who decides on the changes is not known here"},
+	{"internal/world", []string{"internal/workspace", "internal/sandbox", "internal/gitrepo/object"}, "what a command sees and changes of files; who decides on the changes is not known here"},
 	{"internal/verify", []string{"internal/dispatch", "internal/session", "internal/workspace", "pendingedits"}, "a person has tests run over pending edits, through the gate"},
 	{"internal/secrets", []string{"internal/inventory", "internal/workspace", "internal/redact"}, "one walker finds the files; who hides them and who masks their values is not known here"},
 	{"internal/confine", []string{"internal/sandbox", "internal/secrets", "internal/inventory", "internal/settle", "internal/gitrepo", "internal/gitrepo/...", "internal/workspace", "internal/config", "internal/statedir", "internal/langserver", "internal/mcp/source", "internal/watch", "internal/world", "tools", "tools/shell"},

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,6 +172,9 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 	if s.Merged != nil {
 		for _, path := range s.Merged.Real {
 			a.writable(path)
+		}
+		for _, dir := range slices.Sorted(maps.Keys(s.Merged.Elsewhere)) {
+			a.add("--ro-bind", dir, s.Merged.Elsewhere[dir])
 		}
 	}
 	kept, closed := s.inside(guards)

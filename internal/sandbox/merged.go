@@ -18,6 +18,10 @@ type Merged struct {
 
 	// Real are directories in Root that are the disk's own all the same.
 	Real []string
+
+	// Elsewhere are directories of the machine that the command can read in another
+	// place: the path of that by the directory's own, below /run.
+	Elsewhere map[string]string
 }
 
 // Layer is a mount that a command sees as a directory of its home: Mount and At

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
 // Commands have a copy of the repository's index, references and new objects for
@@ -90,25 +92,18 @@ func headOf(first, second string) string {
 // maxCommit bounds what is read of a commit, in bytes.
 const maxCommit = 1 << 20
 
-// readCommit reads a loose commit of a git directory.
+// readCommit reads a commit that was made in a git directory.
 func readCommit(dir, id string) (parent, message string, ok bool) {
 	if !hash.MatchString(id) {
 		return "", "", false
 	}
-	f, err := os.Open(filepath.Join(dir, "objects", id[:2], id[2:]))
-	if err != nil {
+	body, ok := looseCommit(dir, id)
+	if !ok {
+		body, ok = packedCommit(dir, id)
+	}
+	if !ok {
 		return "", "", false
 	}
-	defer f.Close()
-	z, err := zlib.NewReader(f)
-	if err != nil {
-		return "", "", false
-	}
-	data, err := io.ReadAll(io.LimitReader(z, maxCommit))
-	if err != nil || !bytes.HasPrefix(data, []byte("commit ")) {
-		return "", "", false
-	}
-	_, body, _ := bytes.Cut(data, []byte{0})
 	header, text, _ := strings.Cut(string(body), "\n\n")
 	for line := range strings.Lines(header) {
 		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "parent "); ok && parent == "" {
@@ -116,4 +111,55 @@ func readCommit(dir, id string) (parent, message string, ok bool) {
 		}
 	}
 	return parent, strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), true
+}
+
+// looseCommit reads one that is a file of its own. Commands write the directory:
+// no link leads out of it.
+func looseCommit(dir, id string) ([]byte, bool) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
+	name := filepath.Join("objects", id[:2], id[2:])
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	z, err := zlib.NewReader(f)
+	if err != nil {
+		return nil, false
+	}
+	data, err := io.ReadAll(io.LimitReader(z, maxCommit))
+	if err != nil || !bytes.HasPrefix(data, []byte("commit ")) {
+		return nil, false
+	}
+	_, body, ok := bytes.Cut(data, []byte{0})
+	return body, ok
+}
+
+// packedCommit reads one out of a pack that a command made, as git gc does.
+func packedCommit(dir, id string) ([]byte, bool) {
+	name, ok := object.ParseHash(id)
+	if !ok {
+		return nil, false
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "objects", "pack"))
+	if err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !e.Type().IsRegular() }) {
+		return nil, false // a link may lead to what the command can't read
+	}
+	for _, sub := range []string{"objects", filepath.Join("objects", "pack")} {
+		if info, err := os.Lstat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
+			return nil, false
+		}
+	}
+	c, err := object.NewStoreAlone(dir).Commit(name)
+	if err != nil || len(c.Raw) > maxCommit {
+		return nil, false
+	}
+	return c.Raw, true
 }

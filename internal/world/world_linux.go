@@ -35,6 +35,8 @@ type world struct {
 
 	git gitState // of the folder, when commands last saw its repository
 
+	lent map[string]string // directories that commands read elsewhere
+
 	closed bool // its session has ended
 
 	// While commands run:
@@ -99,6 +101,10 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		if err := removeAll(filepath.Join(w.dir, workDir, "work")); err != nil {
 			return nil, err
 		}
+		w.lent, err = w.ownObjects()
+		if err != nil {
+			return nil, err
+		}
 		w.mount, err = w.o.Box.Overlay(sandbox.Overlay{Lower: w.root, Upper: w.upper(), Work: filepath.Join(w.dir, workDir)})
 		if err != nil {
 			w.o.Box.Worked("") // the next server tries it again
@@ -115,7 +121,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 // Merged is what the sandbox is to show as the folder; real are directories in
 // it that are the disk's own.
 func (r *Run) Merged(real []string) *sandbox.Merged {
-	return &sandbox.Merged{Mount: r.w.mount, At: filepath.Join(r.w.dir, atDir), Real: real}
+	return &sandbox.Merged{Mount: r.w.mount, At: filepath.Join(r.w.dir, atDir), Real: real, Elsewhere: r.w.lent}
 }
 
 // Harvest is what was changed in the world since the last harvest. Commands may

@@ -34,6 +34,7 @@ const maxBases = 24 << 20
 type Store struct {
 	commonDir string
 	partial   func() bool // whether git fetches objects when it needs them
+	alone     bool        // alternates are not looked at
 
 	mu    sync.Mutex // held while packs are looked for
 	dirs  []string   // the repository's own, then its alternates; nil until the first object is asked for
@@ -44,6 +45,12 @@ type Store struct {
 // commonDir. partial reports whether git fetches those that are missing.
 func NewStore(commonDir string, partial func() bool) *Store {
 	return &Store{commonDir: commonDir, partial: partial}
+}
+
+// NewStoreAlone reads the objects that are in a git directory itself. Whoever
+// may write there can't have others read by naming alternates.
+func NewStoreAlone(dir string) *Store {
+	return &Store{commonDir: dir, partial: func() bool { return false }, alone: true}
 }
 
 // Read reads an object.
@@ -106,7 +113,10 @@ func (s *Store) known(again bool) ([]string, []*pack, error) {
 	if s.dirs != nil && !again {
 		return s.dirs, s.packs, nil
 	}
-	dirs := alternates(filepath.Join(s.commonDir, "objects"))
+	dirs := []string{filepath.Join(s.commonDir, "objects")}
+	if !s.alone {
+		dirs = alternates(dirs[0])
+	}
 	have := map[string]*pack{}
 	for _, p := range s.packs {
 		have[p.path] = p
