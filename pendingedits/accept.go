@@ -34,6 +34,7 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 	for _, session := range landed {
 		res.Commits = append(res.Commits, s.makeCommits(ctx, session)...)
 	}
+	res.Commits = append(res.Commits, s.makeReady(ctx)...)
 	slices.Sort(res.Accepted)
 	res.Revision = s.Revision()
 	return res, nil
@@ -109,9 +110,7 @@ func (s *Store) apply(ctx context.Context, a *acceptance, res *AcceptResult) err
 		if done != nil {
 			r.undo = []undoItem{item}
 		}
-		if a.batch {
-			r.commits = s.landed(a.session, item.changes, false)
-		}
+		r.commits = s.landed(a.session, item.changes, false)
 		return r, nil
 	})
 	if err != nil {
@@ -186,6 +185,7 @@ func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (Rejec
 		return RejectResult{}, err
 	}
 	s.notify(notes)
+	res.Made = s.makeReady(ctx)
 	return res, nil
 }
 
@@ -256,6 +256,7 @@ func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
 		return err
 	}
 	s.notify(notes)
+	s.makeReady(ctx)
 	return nil
 }
 
@@ -284,14 +285,12 @@ func (s *Store) repropose(name string, text []byte) (notes []note, made Decided,
 	if err != nil {
 		return nil, made, 0, err
 	}
-	if e.batch {
-		r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
-			if q.session == e.session && p.name == name {
-				return p.rebase(before, file(text)), len(r.puts) > 0 || p.landed > 0
-			}
-			return p, true
-		})
-	}
+	r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
+		if p.name == name && (e.batch && q.session == e.session || q.loose && slices.Contains(e.owners(), q.session)) {
+			return p.rebase(before, file(text)), len(r.puts) > 0 || p.landed > 0
+		}
+		return p, true
+	})
 	said := "The user changed your proposal for " + name + "; read the file again before you edit it."
 	if len(r.puts) == 0 {
 		said = "The user changed your proposal for " + name + " back to what the file is; nothing is pending for it."

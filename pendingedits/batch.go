@@ -55,8 +55,9 @@ func (s *Store) sessionsOf(picks []picked, sel Selection) []string {
 		}
 	}
 	for _, q := range s.chosenCommits(sel) {
-		found[q.session] = true
+		found[q.session] = found[q.session] || !q.loose
 	}
+	maps.DeleteFunc(found, func(_ string, batch bool) bool { return !batch })
 	return slices.Sorted(maps.Keys(found))
 }
 
@@ -123,11 +124,14 @@ func (s *Store) withParts(keep func(*queued, part) (part, bool)) (others []*queu
 	return others, empty
 }
 
-// landed returns the commits of a session as they are once changes have been
-// made to the base: those of a batch or, with undone, those that take it back.
+// landed returns commits as they are once changes have been made to the base:
+// those of the batch of a session or, for "", of what is accepted one by one; with
+// undone, those that take it back.
 func (s *Store) landed(session string, changes []decided, undone bool) []*queued {
 	before, after := map[string][]byte{}, map[string][]byte{}
+	whose := map[string][]string{}
 	for _, c := range changes {
+		whose[c.Path], whose[c.From] = c.sessions(), c.sessions()
 		if c.From != "" {
 			before[c.From], after[c.From] = c.Before, nil
 		} else {
@@ -138,7 +142,7 @@ func (s *Store) landed(session string, changes []decided, undone bool) []*queued
 	others, _ := s.withParts(func(q *queued, p part) (part, bool) {
 		final, ok := after[p.name]
 		switch {
-		case !ok || q.session != session:
+		case !ok || session != "" && q.session != session || session == "" && !(q.loose && slices.Contains(whose[p.name], q.session)):
 			return p, true
 		case undone && p.landed > 0:
 			return p.undo(before[p.name], final), true
@@ -156,16 +160,20 @@ func (s *Store) landed(session string, changes []decided, undone bool) []*queued
 // rejected, and the ids of those that go: dropped, and those with nothing left.
 func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*queued, gone []string) {
 	type texts struct {
-		session       string
+		session       string   // of a batch, else ""
+		owners, left  []string // whose it was, and is still in part
 		before, after []byte
 		whole, mode   bool
 	}
 	rejected := map[string]texts{}
 	for _, p := range picks {
-		if !p.e.batch {
-			continue
+		t := texts{owners: p.e.owners(), whole: len(p.ids) == len(p.r.edit.Hunks), mode: p.e.modeID != "" && p.ids[p.e.modeID]}
+		if rest, _ := p.left(p.e, false); rest != nil {
+			t.left = rest.owners()
 		}
-		t := texts{session: p.e.session, whole: len(p.ids) == len(p.r.edit.Hunks), mode: p.e.modeID != "" && p.ids[p.e.modeID]}
+		if p.e.batch {
+			t.session = p.e.session
+		}
 		t.before, t.after = p.e.proposal(none), p.e.proposal(p.ids.has)
 		rejected[p.e.name] = t
 		if p.e.from != "" {
@@ -176,9 +184,9 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 	others, gone = s.withParts(func(q *queued, p part) (part, bool) {
 		t, ok := rejected[p.name]
 		switch {
-		case !ok || t.session != q.session:
+		case !ok || t.session != "" && t.session != q.session || t.session == "" && !(q.loose && slices.Contains(t.owners, q.session)):
 			return p, true
-		case t.whole && p.landed == 0:
+		case p.landed == 0 && (t.whole || q.loose && !slices.Contains(t.left, q.session)):
 			return p, false
 		}
 		if t.mode {
@@ -187,6 +195,9 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 		return p.rebase(t.before, t.after), true
 	})
 	for _, q := range dropped {
+		if q.loose && q.failed == "" {
+			continue // what is accepted of its files is still to be committed
+		}
 		others = slices.DeleteFunc(others, func(o *queued) bool { return o.id == q.id })
 		if !slices.Contains(gone, q.id) {
 			gone = append(gone, q.id)

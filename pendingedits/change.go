@@ -176,8 +176,8 @@ func (s *Store) endIntent(item undoItem, made []decided) (seq int64, err error) 
 		item.changes = made
 		r.undone, r.gone = s.intent.undone, s.intent.gone
 		r.undo = append(slices.Clone(s.intent.undo[:len(s.intent.undo)-1]), item)
-		if item.batch {
-			r.commits = s.landed(made[0].session, made, item.undone)
+		if !item.applied {
+			r.commits = s.landed(item.of(), made, item.undone)
 		}
 	}
 	// What an agent proposed meanwhile stands.

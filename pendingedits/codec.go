@@ -103,7 +103,7 @@ func (w *encoder) commits(r record) {
 			w.text(m)
 		}
 		w.number(q.revision)
-		w.flag(q.begun)
+		w.flags(q.begun, q.loose)
 		w.text(q.head)
 		w.text(q.failed)
 		w.number(int64(len(q.parts)))
@@ -320,7 +320,9 @@ func (d *decoder) commits(r *record) {
 		for range d.count() {
 			q.models = append(q.models, d.text())
 		}
-		q.revision, q.begun, q.head, q.failed = d.number(), d.number() == 1, d.text(), d.text()
+		q.revision = d.number()
+		d.flags(&q.begun, &q.loose)
+		q.head, q.failed = d.text(), d.text()
 		for range d.count() {
 			p := part{name: d.text(), source: d.text(), base: d.file(), data: d.file(), mode: fs.FileMode(d.number())}
 			p.landed, p.final, p.content = int(d.number()), d.file(), d.file()

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Commit is a commit that waits until its session's batch is accepted.
+// Commit is a commit that waits until its session's batch is accepted or, without
+// one, until nothing of its files waits.
 type Commit struct {
 	ID      string
 	Session string
@@ -17,6 +18,8 @@ type Commit struct {
 	Models  []string // that worked on it
 	Files   []string // sorted; none: it takes what is staged
 	Error   string   // why it could not be made when it was tried
+
+	ByFile bool // it waits for its files, which are no batch
 }
 
 // CommitRequest is a commit that is to be made now.
@@ -59,6 +62,7 @@ type queued struct {
 	id, session, message string
 	models               []string
 	parts                []part // sorted by name
+	loose                bool   // it waits for its files, not for a batch
 	revision             int64
 	begun                bool   // it may have been made
 	head                 string // where the repository was then
@@ -121,11 +125,11 @@ func (p part) rebase(before, after []byte) part {
 
 // claims reports whether q waits for the batch's version of a file.
 func (q *queued) claims(name string) bool {
-	return slices.ContainsFunc(q.parts, func(p part) bool { return p.name == name && p.landed == 0 })
+	return !q.loose && slices.ContainsFunc(q.parts, func(p part) bool { return p.name == name && p.landed == 0 })
 }
 
 func (q *queued) describe() Commit {
-	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed}
+	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed, ByFile: q.loose}
 	for _, p := range q.parts {
 		c.Files = append(c.Files, p.name)
 	}
@@ -178,7 +182,7 @@ func (s *Store) queueCommit(ctx context.Context, by Proposer, message string, mo
 	q.id = fmt.Sprintf("c%d", s.nextID)
 	seq, err = s.commit("queue", record{commits: []*queued{q}})
 	for _, other := range s.commits {
-		if other.session == by.Session {
+		if other.session == by.Session && !other.loose {
 			n++
 		}
 	}
@@ -193,7 +197,7 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 	for _, q := range s.commits {
 		for _, p := range q.parts {
 			switch {
-			case q.session != session:
+			case q.session != session || q.loose:
 			case p.landed > 0:
 				last[p.name] = part{data: p.content, mode: p.mode}
 			default:
@@ -265,7 +269,9 @@ func (s *Store) waiting(session string, why error) []CommitResult {
 	defer s.mu.Unlock()
 	var out []CommitResult
 	for _, q := range s.chosenCommits(Selection{Session: session}) {
-		out = append(out, CommitResult{Message: q.message, Err: why})
+		if !q.loose {
+			out = append(out, CommitResult{Message: q.message, Err: why})
+		}
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 // fails: that and the later ones wait on.
 func (s *Store) makeCommits(ctx context.Context, session string) (done []CommitResult) {
 	s.mu.Lock()
-	list := s.chosenCommits(Selection{Session: session})
+	list := slices.DeleteFunc(s.chosenCommits(Selection{Session: session}), func(q *queued) bool { return q.loose })
 	s.mu.Unlock()
 	for i, q := range list {
 		id, err := s.makeCommit(ctx, q)

@@ -105,8 +105,9 @@ type AcceptResult struct {
 
 // RejectResult says what Reject did.
 type RejectResult struct {
-	Rejected []string // sorted
-	Commits  []Commit // that will not be made
+	Rejected []string       // sorted
+	Commits  []Commit       // that will not be made
+	Made     []CommitResult // of those that waited for nothing else
 	Revision int64
 }
 

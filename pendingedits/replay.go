@@ -97,7 +97,9 @@ func (s *Store) replayCommits(r record) {
 	gone := slices.Clone(r.unqueued)
 	for _, c := range r.committed {
 		gone = append(gone, c.id)
-		s.noteCommit(c)
+		if i := byID(c.id); i < 0 || !list[i].loose {
+			s.noteCommit(c)
+		}
 	}
 	s.commits = slices.DeleteFunc(list, func(q *queued) bool { return slices.Contains(gone, q.id) })
 }

@@ -113,6 +113,14 @@ func (s *Store) toTurn(id string, undo bool) (ids []int64, back bool, err error)
 	return ids, undo, nil
 }
 
+// of is the session whose batch it is, "" for no batch.
+func (u undoItem) of() string {
+	if !u.batch || len(u.changes) == 0 {
+		return ""
+	}
+	return u.changes[0].session
+}
+
 func (u undoItem) name() string { return "u" + strconv.FormatInt(u.id, 10) }
 
 // stuck says why nothing of u can be taken back, or made again. s.mu is held.

@@ -101,8 +101,8 @@ func (s *Store) turnItem(ctx context.Context, id int64) (UndoResult, error) {
 				r.undo = append(r.undo, u)
 			}
 		}
-		if item.batch {
-			r.commits = s.landed(item.changes[0].session, again.changes, again.undone)
+		if !item.applied {
+			r.commits = s.landed(item.of(), again.changes, again.undone)
 		}
 		return r, err
 	}
