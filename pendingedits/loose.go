@@ -86,7 +86,7 @@ func (s *Store) loosePart(session string, f CommitFile) (p part, ok bool, err er
 		}
 	}
 	n, err := s.readNode(f.Name)
-	if err != nil || (n.data == nil) != (f.Data == nil) || n.data != nil && !sameLines(n.data, f.Data) {
+	if err != nil || n.link != (f.Mode&fs.ModeSymlink != 0) || (n.data == nil) != (f.Data == nil) || n.data != nil && !sameLines(n.data, f.Data) {
 		return p, false, err
 	}
 	p.base, p.data = n.data, n.data

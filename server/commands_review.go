@@ -79,7 +79,7 @@ func (s *Server) reviewList(list pendingedits.List, session string) reviewList {
 	if st, err := s.review(); err == nil {
 		verified = st.Verified()
 	}
-	batch := len(list.Commits) > 0 || slices.ContainsFunc(list.Edits, func(e pendingedits.Edit) bool { return e.Batch })
+	batch := slices.ContainsFunc(list.Commits, func(c pendingedits.Commit) bool { return !c.ByFile }) || slices.ContainsFunc(list.Edits, func(e pendingedits.Edit) bool { return e.Batch })
 	return reviewList{
 		Revision: list.Revision, Batch: batch || s.batch(session),
 		Edits: s.pendingEdits(list.Edits), Commits: queuedCommits(list.Commits),
@@ -210,6 +210,7 @@ type rejectArgs struct {
 type rejectResult struct {
 	Rejected []string       `json:"rejected"`
 	Commits  []queuedCommit `json:"commits,omitempty"` // that will not be made
+	Made     []commitResult `json:"made,omitempty"`    // of commits that waited for nothing else
 	Revision int64          `json:"revision"`
 }
 
@@ -230,7 +231,7 @@ func (s *Server) rejectReview(ctx context.Context, a rejectArgs) (rejectResult, 
 		return rejectResult{}, reviewError(err)
 	}
 	s.publisher.changed()
-	return rejectResult{s.uris(r.Rejected), queuedCommits(r.Commits), r.Revision}, nil
+	return rejectResult{s.uris(r.Rejected), queuedCommits(r.Commits), commitResults(r.Made), r.Revision}, nil
 }
 
 type proposeArgs struct {

@@ -42,19 +42,20 @@ type pendingHunk struct {
 	Text     string   `json:"text"`
 }
 
-// queuedCommit is a commit that waits for a batch.
+// queuedCommit is a commit that waits for a batch, or for its files.
 type queuedCommit struct {
 	Message string   `json:"message"`
 	Session string   `json:"session"`
 	Paths   []string `json:"paths"`           // none: what is staged then
 	Models  []string `json:"models,omitzero"` // that are named in it
 	Error   string   `json:"error,omitempty"` // why it was not made when it was tried
+	ByFile  bool     `json:"byFile,omitzero"` // it waits for its files, which are no batch
 }
 
 func queuedCommits(list []pendingedits.Commit) []queuedCommit {
 	out := make([]queuedCommit, len(list))
 	for i, c := range list {
-		out[i] = queuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error}
+		out[i] = queuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile}
 	}
 	return out
 }

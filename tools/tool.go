@@ -76,16 +76,16 @@ type Call struct {
 	Emit    func(chunk string)
 	Most    int // bytes of the result's text that are shown at once
 
-	Held bool                // what is changed waits for review
-	Made func(commit string) // says that a program made a commit that nobody else sees, by its message; nil: nobody asks
-	Saw  func()              // says that the programs that it ran saw Files, not the disk; nil: nobody asks
+	Held bool                   // what is changed waits for review
+	Made func(workspace.Commit) // says that a program made a commit that nobody else sees; nil: nobody asks
+	Saw  func()                 // says that the programs that it ran saw Files, not the disk; nil: nobody asks
 }
 
 // MadeCommit says that a program of the call made a commit that only programs of
 // its session see.
-func (c *Call) MadeCommit(message string) {
+func (c *Call) MadeCommit(commit workspace.Commit) {
 	if c.Made != nil {
-		c.Made(message)
+		c.Made(commit)
 	}
 }
 

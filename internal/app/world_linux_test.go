@@ -14,10 +14,20 @@ import (
 // worldRig serves a project in which commands are allowed.
 func worldRig(t *testing.T, files map[string]string) *rig {
 	t.Helper()
+	return worldIn(t, worldProject(t, files))
+}
+
+func worldProject(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
 	home(t)
 	userSettings(t, object{"toolPermissions": object{"run_command": "allow", "run_tests": "allow"}})
+	return project(t, files)
+}
+
+func worldIn(t *testing.T, dir string) *rig {
+	t.Helper()
 	// Not this program, which the race detector makes slow to start.
-	r := serveBy(t, project(t, files), fakeeditor.Options{}, buildServer(t))
+	r := serveBy(t, dir, fakeeditor.Options{}, buildServer(t))
 	r.mode("review")
 	if res := r.call("run_command", object{"command": "true"}); strings.Contains(res.Content, "it saw the disk") {
 		t.Skip("there is no overlay here: ", res.Content)
@@ -251,7 +261,7 @@ func TestWorldFollows(t *testing.T) {
 }
 
 // TestWorldCommits: a commit of a command is no commit of the user's repository
-// while its files wait. With a batch it waits, too, and is made after them.
+// while its files wait. It waits with them, or with their batch, and is made after them.
 func TestWorldCommits(t *testing.T) {
 	r := worldRig(t, map[string]string{"a.txt": "a\n"})
 	git := func(args ...string) string {
@@ -270,7 +280,7 @@ func TestWorldCommits(t *testing.T) {
 	git("commit", "-qm", "first")
 	before := stampsOf(t, filepath.Join(r.dir, ".git"))
 	commit := "echo more >> a.txt; git commit -qam 'by a command'; git log --format=%s; git status --short a.txt"
-	r.ran(commit, "by a command\nfirst\n", `The commit "by a command" is seen by this session's commands alone`, "a.txt +1 −0")
+	r.ran(commit, "by a command\nfirst\n", `The commit "by a command" waits for its files: it is made`, "a.txt +1 −0")
 	if after := stampsOf(t, filepath.Join(r.dir, ".git")); after != before {
 		t.Errorf("the repository was changed:\n%s\nwas\n%s", after, before)
 	}

@@ -172,6 +172,7 @@ func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (revi
 	for _, q := range r.Commits {
 		out.Dropped = append(out.Dropped, q.Message)
 	}
+	out.Commits = commitLines(r.Made)
 	return out, err
 }
 
@@ -272,7 +273,11 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		fmt.Fprintln(c.Out, verifiedLine(v))
 	}
 	for _, q := range list.Commits {
-		fmt.Fprintf(c.Out, "commit %q, batch of %s: %s\n", subject(q.Message), q.Session, commitFiles(q))
+		waits := "batch of " + q.Session
+		if q.ByFile {
+			waits = "of " + q.Session + ", waits for its files"
+		}
+		fmt.Fprintf(c.Out, "commit %q, %s: %s\n", subject(q.Message), waits, commitFiles(q))
 		if q.Error != "" {
 			fmt.Fprintf(c.Out, "  could not be made: %s\n", q.Error)
 		}

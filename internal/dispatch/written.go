@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
@@ -201,45 +200,6 @@ func (w *written) ask(ctx context.Context, changes []workspace.Change) {
 	}
 	for _, ch := range changes {
 		w.leave("other programs run or obey it, or it may hold secrets, and nobody allowed it", ch)
-	}
-}
-
-// madeCommits are messages of commits. The tool may still be running when the call
-// is over.
-type madeCommits struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (m *madeCommits) add(message string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.list = append(m.list, message)
-}
-
-func (m *madeCommits) take() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	list := m.list
-	m.list = nil
-	return list
-}
-
-// takeCommits queues the commits that programs made with a batch. Where edits wait
-// one by one there is nothing that a commit could wait for, which is said.
-func (c *call) takeCommits(ctx context.Context) {
-	for _, message := range c.commits.take() {
-		title, _, _ := strings.Cut(message, "\n")
-		if c.mode.Batch {
-			n, err := c.dest.QueueCommit(context.WithoutCancel(ctx), c.session.ID, message, c.session.Models())
-			if err == nil {
-				c.notes = append(c.notes, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
-			} else {
-				c.notes = append(c.notes, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
-			}
-			continue
-		}
-		c.notes = append(c.notes, fmt.Sprintf("The commit %q is seen by this session's commands alone: its files wait for review. When they are accepted, the user or git_commit commits them.", title))
 	}
 }
 

@@ -5,6 +5,7 @@ package sessionview
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -58,6 +59,32 @@ func (t MainTree) QueueCommit(ctx context.Context, session, message string, mode
 		return 0, tools.Errorf(tools.CommandFailed, "nothing to commit: no file of the batch changed since its last queued commit, and nothing is staged; edit files first")
 	}
 	return n, err
+}
+
+// HoldCommit has the queue make a commit once its files are decided on.
+func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspace.Commit, models []string) (made string, err error) {
+	switch {
+	case t.Queue == nil:
+		return "", t.NoQueue
+	case len(commit.Files) == 0:
+		return "", errors.New("it changes no files, or not such as can be reviewed")
+	}
+	var files []pendingedits.CommitFile
+	for _, f := range commit.Files {
+		mode := f.Mode
+		if f.AfterLink {
+			mode = fs.ModeSymlink
+		}
+		files = append(files, pendingedits.CommitFile{Name: f.Path, Data: f.After, Mode: mode})
+	}
+	done, err := t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, commit.Message, models, files)
+	switch {
+	case errors.Is(err, pendingedits.ErrNothingToCommit):
+		return "", errors.New("none of its files was taken over as it has them")
+	case err != nil || len(done) == 0:
+		return "", err
+	}
+	return done[0].ID, done[0].Err
 }
 
 // ToDisk does nothing: the files are on the disk.
@@ -128,4 +155,9 @@ func (t ShadowTree) PendingCount() int { return 0 }
 // QueueCommit refuses: a shadow has a repository of its own.
 func (t ShadowTree) QueueCommit(context.Context, string, string, []string) (int, error) {
 	return 0, tools.Errorf(tools.Unavailable, "no commits are queued in a shadow workspace; commit there at once")
+}
+
+// HoldCommit refuses, too.
+func (t ShadowTree) HoldCommit(context.Context, string, workspace.Commit, []string) (string, error) {
+	return "", tools.Errorf(tools.Unavailable, "no commits are queued in a shadow workspace; commit there at once")
 }

@@ -1,28 +1,24 @@
 package world
 
 import (
-	"bytes"
-	"compress/zlib"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Commands have a copy of the repository's index, references and new objects for
-// themselves, in the upper layer. What they commit there is read as messages: the
-// commits of the user's repository are made of what is accepted.
+// themselves, in the upper layer. What they commit there is read: the commits of
+// the user's repository are made of what is accepted.
 
 // maxCommits bounds the commits that one harvest reports.
 const maxCommits = 50
 
-// commits are the messages of those that commands made since the last harvest,
-// the oldest first.
-func (w *world) commits() (messages []string) {
+// commits are those that commands made since the last harvest, the oldest first.
+func (w *world) commits(prefix string) (made []workspace.Commit) {
 	private := filepath.Join(w.upper(), ".git")
 	if _, err := os.Lstat(private); err != nil {
 		return nil
@@ -32,17 +28,17 @@ func (w *world) commits() (messages []string) {
 		return nil
 	}
 	until := []string{w.committed, headOf(filepath.Join(w.root, ".git"), filepath.Join(w.root, ".git"))}
-	for at := head; at != "" && len(messages) < maxCommits && !slices.Contains(until, at); {
-		parent, message, ok := readCommit(private, at)
+	for at := head; at != "" && len(made) < maxCommits && !slices.Contains(until, at); {
+		c, ok := readCommit(private, at)
 		if !ok {
 			break // it is the user's
 		}
-		messages = append(messages, message)
-		at = parent
+		made = append(made, workspace.Commit{Message: c.message, Files: w.committedFiles(prefix, c)})
+		at = c.parent
 	}
 	w.committed = head
-	slices.Reverse(messages)
-	return messages
+	slices.Reverse(made)
+	return made
 }
 
 // head is the commit that commands have checked out.
@@ -87,79 +83,4 @@ func headOf(first, second string) string {
 		}
 	}
 	return ""
-}
-
-// maxCommit bounds what is read of a commit, in bytes.
-const maxCommit = 1 << 20
-
-// readCommit reads a commit that was made in a git directory.
-func readCommit(dir, id string) (parent, message string, ok bool) {
-	if !hash.MatchString(id) {
-		return "", "", false
-	}
-	body, ok := looseCommit(dir, id)
-	if !ok {
-		body, ok = packedCommit(dir, id)
-	}
-	if !ok {
-		return "", "", false
-	}
-	header, text, _ := strings.Cut(string(body), "\n\n")
-	for line := range strings.Lines(header) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "parent "); ok && parent == "" {
-			parent = id
-		}
-	}
-	return parent, strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), true
-}
-
-// looseCommit reads one that is a file of its own. Commands write the directory:
-// no link leads out of it.
-func looseCommit(dir, id string) ([]byte, bool) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, false
-	}
-	defer root.Close()
-	name := filepath.Join("objects", id[:2], id[2:])
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, false
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	z, err := zlib.NewReader(f)
-	if err != nil {
-		return nil, false
-	}
-	data, err := io.ReadAll(io.LimitReader(z, maxCommit))
-	if err != nil || !bytes.HasPrefix(data, []byte("commit ")) {
-		return nil, false
-	}
-	_, body, ok := bytes.Cut(data, []byte{0})
-	return body, ok
-}
-
-// packedCommit reads one out of a pack that a command made, as git gc does.
-func packedCommit(dir, id string) ([]byte, bool) {
-	name, ok := object.ParseHash(id)
-	if !ok {
-		return nil, false
-	}
-	entries, err := os.ReadDir(filepath.Join(dir, "objects", "pack"))
-	if err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !e.Type().IsRegular() }) {
-		return nil, false // a link may lead to what the command can't read
-	}
-	for _, sub := range []string{"objects", filepath.Join("objects", "pack")} {
-		if info, err := os.Lstat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
-			return nil, false
-		}
-	}
-	c, err := object.NewStoreAlone(dir).Commit(name)
-	if err != nil || len(c.Raw) > maxCommit {
-		return nil, false
-	}
-	return c.Raw, true
 }

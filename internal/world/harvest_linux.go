@@ -271,7 +271,7 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 		}
 	}
 	maps.Copy(w.held, fresh)
-	h.Commits = w.commits()
+	h.Commits = w.commits(prefix)
 	h.Changes = renamed(h.Changes)
 	for _, why := range slices.Sorted(maps.Keys(f.dropped)) {
 		h.Said = append(h.Said, fmt.Sprintf("Not taken over: %s: %s.", some(f.dropped[why]), why))

@@ -2,6 +2,7 @@ package world
 
 import (
 	"crypto/rand"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -50,6 +51,14 @@ func (r *rig) layer() string {
 	return ""
 }
 
+// messages are those of the commits of a harvest.
+func messages(h Harvest) (list []string) {
+	for _, c := range h.Commits {
+		list = append(list, c.Message)
+	}
+	return list
+}
+
 // packs are the packs below a directory, and what they take.
 func packs(t *testing.T, dir string) (names []string, size int64) {
 	t.Helper()
@@ -82,8 +91,8 @@ func TestCommitsBesideAPack(t *testing.T) {
 	if !strings.Contains(out, "second\nfirst\n") || !strings.HasSuffix(out, "a\n") || strings.Contains(out, "error") || strings.Contains(out, "missing") {
 		t.Errorf("commands see\n%s", out)
 	}
-	if !slices.Equal(h.Commits, []string{"second"}) {
-		t.Errorf("commits %q", h.Commits)
+	if !slices.Equal(messages(h), []string{"second"}) {
+		t.Errorf("commits %q", messages(h))
 	}
 	if names, size := packs(t, r.layer()); len(names) != 0 {
 		t.Errorf("the layer has %v of %d bytes", names, size)
@@ -96,8 +105,8 @@ func TestCommitsBesideAPack(t *testing.T) {
 	}
 	// Packed there, a commit is still found, and no more than it is packed.
 	r.reject()
-	if _, h = r.run("git checkout -q -- . ; echo 3 >> a.txt; git commit -qam third && git gc -q --prune=now && git log --format=%s"); !slices.Equal(h.Commits, []string{"third"}) {
-		t.Errorf("packed, commits %q", h.Commits)
+	if _, h = r.run("git checkout -q -- . ; echo 3 >> a.txt; git commit -qam third && git gc -q --prune=now && git log --format=%s"); !slices.Equal(messages(h), []string{"third"}) {
+		t.Errorf("packed, commits %q", messages(h))
 	}
 	names, size := packs(t, r.layer())
 	if len(names) != 1 || size > 5<<20 { // git packs the blob of copy, which it wrote anew
@@ -109,7 +118,7 @@ func TestCommitsBesideAPack(t *testing.T) {
 	// What the user commits counts, and the session's own state goes.
 	r.git("commit", "-q", "--allow-empty", "-m", "the user's")
 	if out, h := r.run("git log --format=%s; git fsck"); !strings.HasPrefix(out, "the user's\nfirst\n") || len(h.Commits) != 0 {
-		t.Errorf("after the user's commit: %s\n%q", out, h.Commits)
+		t.Errorf("after the user's commit: %s\n%q", out, messages(h))
 	}
 	if names, _ := packs(t, r.layer()); len(names) != 0 {
 		t.Errorf("left: %v", names)
@@ -129,11 +138,11 @@ func TestCommitsElsewhere(t *testing.T) {
 	if err := os.Symlink(loose, filepath.Join(dir, "objects", id[:2])); err != nil {
 		t.Fatal(err)
 	}
-	if _, message, ok := readCommit(dir, id); ok {
-		t.Errorf("through a link: %q", message)
+	if c, ok := readCommit(dir, id); ok {
+		t.Errorf("through a link: %q", c.message)
 	}
-	if _, message, ok := readCommit(filepath.Join(other.root, ".git"), id); !ok || message != "a secret" {
-		t.Errorf("the control: %q, %v", message, ok)
+	if c, ok := readCommit(filepath.Join(other.root, ".git"), id); !ok || c.message != "a secret" {
+		t.Errorf("the control: %q, %v", c.message, ok)
 	}
 	other.git("gc", "-q")
 	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.Join(other.root, ".git", "objects")+"\n"), 0o644); err != nil {
@@ -145,8 +154,8 @@ func TestCommitsElsewhere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "objects", "pack", "x"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, message, ok := readCommit(dir, id); ok {
-		t.Errorf("by an alternate: %q", message)
+	if c, ok := readCommit(dir, id); ok {
+		t.Errorf("by an alternate: %q", c.message)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "objects", "pack")); err != nil {
 		t.Fatal(err)
@@ -154,11 +163,11 @@ func TestCommitsElsewhere(t *testing.T) {
 	if err := os.Symlink(filepath.Join(other.root, ".git", "objects", "pack"), filepath.Join(dir, "objects", "pack")); err != nil {
 		t.Fatal(err)
 	}
-	if _, message, ok := readCommit(dir, id); ok {
-		t.Errorf("of a pack through a link: %q", message)
+	if c, ok := readCommit(dir, id); ok {
+		t.Errorf("of a pack through a link: %q", c.message)
 	}
-	if _, message, ok := readCommit(filepath.Join(other.root, ".git"), id); !ok || message != "a secret" {
-		t.Errorf("the control of a pack: %q, %v", message, ok)
+	if c, ok := readCommit(filepath.Join(other.root, ".git"), id); !ok || c.message != "a secret" {
+		t.Errorf("the control of a pack: %q, %v", c.message, ok)
 	}
 }
 
@@ -181,5 +190,22 @@ func TestBorrowingRepository(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(r.layer(), ".git")); err == nil {
 		t.Error("the layer has objects of its own")
+	}
+}
+
+// A commit comes with what it changed, as it has it, whatever came after it.
+func TestCommittedFiles(t *testing.T) {
+	r := gitRig(t)
+	_, h := r.run("echo 1 >> a.txt; git rm -q dir/b.txt; mkdir -p n/e; echo x > n/e/w; chmod +x n/e/w; ln -s a.txt link; git add -A; git commit -qm first; echo 2 >> a.txt; rm link; git commit -qam second; git gc -q; echo 3 >> a.txt")
+	var got []string
+	for _, c := range h.Commits {
+		for _, f := range c.Files {
+			got = append(got, fmt.Sprintf("%s %s %q %o %v", c.Message, f.Path, f.After, f.Mode, f.AfterLink))
+		}
+	}
+	slices.Sort(got)
+	want := []string{`first a.txt "a\n1\n" 644 false`, `first dir/b.txt "" 0 false`, `first link "a.txt" 0 true`, `first n/e/w "x\n" 755 false`, `second a.txt "a\n1\n2\n" 644 false`, `second link "" 0 false`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -46,8 +46,8 @@ type Request struct {
 // Harvest is what commands changed since the last harvest.
 type Harvest struct {
 	Changes []workspace.Change
-	Said    []string // what was not taken over, and why, in sentences
-	Commits []string // messages of commits that were made in the world alone
+	Said    []string           // what was not taken over, and why, in sentences
+	Commits []workspace.Commit // that were made in the world alone
 }
 
 // dependencyDirs hold what package managers put there: it is never reviewed, and

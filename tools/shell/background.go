@@ -70,8 +70,8 @@ func (j *job) changed(c *tools.Call) (said string, changes []workspace.Change) {
 	if o.changed, err = j.p.Changed(); err != nil {
 		o.changed.Said = append(o.changed.Said, "What was changed is not taken over: "+err.Error())
 	}
-	for _, message := range o.changed.Commits {
-		c.MadeCommit(message)
+	for _, commit := range o.changed.Commits {
+		c.MadeCommit(commit)
 	}
 	var b strings.Builder
 	o.remarks(&b)

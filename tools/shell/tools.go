@@ -85,8 +85,8 @@ type Process interface {
 // Changed is what commands changed.
 type Changed struct {
 	Changes []workspace.Change
-	Said    []string // what was not taken over, in sentences
-	Commits []string // messages of commits that only the session's commands see
+	Said    []string           // what was not taken over, in sentences
+	Commits []workspace.Commit // that only the session's commands see
 }
 
 const category = "shell"

@@ -27,7 +27,7 @@ export interface PendingEdit {
   hunks: Hunk[];
 }
 
-export interface QueuedCommit { message: string; session: string; paths: string[]; error?: string }
+export interface QueuedCommit { message: string; session: string; paths: string[]; error?: string; byFile?: boolean }
 
 /** How far the project index is. */
 export interface IndexStatus { files: number; symbols: number; ready: boolean; looked: number; parsed: number; parseable: number; error?: string }
@@ -43,7 +43,7 @@ export interface VerifyResult { ok: boolean; command: string; exitCode: number; 
 export interface Failure { uri: string; error: string }
 export interface MadeCommit { message: string; id?: string; error?: string }
 export interface AcceptResult { accepted: string[]; failed: Failure[]; commits?: MadeCommit[]; revision: number }
-export interface RejectResult { rejected: string[]; commits?: QueuedCommit[]; revision: number }
+export interface RejectResult { rejected: string[]; commits?: QueuedCommit[]; made?: MadeCommit[]; revision: number }
 export interface UndoResult { restored: string[]; failed: Failure[]; what: 'undo' | 'redo'; commits?: MadeCommit[] }
 
 /** An edit that was accepted, or applied without review. */

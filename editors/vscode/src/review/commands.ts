@@ -81,7 +81,9 @@ export class Review {
   }
 
   async reject(selection: Selection): Promise<RejectResult> {
-    return this.server.execute<RejectResult>('sidecar.review.reject', selection);
+    const result = await this.server.execute<RejectResult>('sidecar.review.reject', selection);
+    this.tell(t('Not made'), [], result.made);
+    return result;
   }
 
   // Tests what is pending, or what is chosen of it, and says how that went; the output is a document.

@@ -18,16 +18,17 @@ export const nothing: ReviewList = { revision: 0, batch: false, edits: [], commi
  */
 export function tree(list: ReviewList): Node[] {
   const roots: Node[] = [];
-  const batches = new Set([...list.edits.filter(e => e.batch).map(e => e.session), ...list.commits.map(c => c.session)]);
+  const batches = new Set([...list.edits.filter(e => e.batch).map(e => e.session), ...list.commits.filter(c => !c.byFile).map(c => c.session)]);
   for (const session of [...batches].sort()) {
     const edits = list.edits.filter(e => e.batch && e.session === session);
-    const commits = list.commits.filter(c => c.session === session);
+    const commits = list.commits.filter(c => !c.byFile && c.session === session);
     const id = `batch:${session}`;
     const node: BatchNode = { kind: 'batch', id, session, edits, commits, children: folders(edits, id) };
     node.children.push(...commits.map((commit, i): CommitNode => ({ kind: 'commit', id: `${id}/commit:${i}`, commit, children: [] })));
     roots.push(node);
   }
   roots.push(...folders(list.edits.filter(e => !e.batch), ''));
+  roots.push(...list.commits.filter(c => c.byFile).map((commit, i): CommitNode => ({ kind: 'commit', id: `commit:${i}`, commit, children: [] })));
   link(roots);
   return roots;
 }

@@ -33,6 +33,11 @@ test('ids stay what they are when others come and go, and differ from each other
   assert.equal(new Set(after).size, after.length);
 });
 
+test('a commit that waits for its files makes no batch of them', () => {
+  const commits = [{ message: 'by file', session: 'a', paths: ['x'], byFile: true }];
+  assert.deepEqual(tree(list([edit('x', { session: 'a' })], commits)).map(n => n.kind), ['file', 'commit']);
+});
+
 test('what is decided is named by hunks; what has none by its file and the revision', () => {
   const roots = tree(list([edit('a/x', { hunks: [hunk('h1', [1, 1], [1, 1]), hunk('h2', [9, 1], [9, 1])] }), edit('a/moved', { kind: 'rename', hunks: [] })]));
   const folder = roots[0]!;

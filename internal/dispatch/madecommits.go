@@ -1,0 +1,62 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// madeCommits are commits that programs made. The tool may still be running when
+// the call is over.
+type madeCommits struct {
+	mu   sync.Mutex
+	list []workspace.Commit
+}
+
+func (m *madeCommits) add(commit workspace.Commit) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = append(m.list, commit)
+}
+
+func (m *madeCommits) take() []workspace.Commit {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.list
+	m.list = nil
+	return list
+}
+
+// takeCommits queues the commits that programs made: with a batch or, where edits
+// wait one by one, with the files that they are of.
+func (c *call) takeCommits(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	for _, commit := range c.commits.take() {
+		title, _, _ := strings.Cut(commit.Message, "\n")
+		if !c.mode.Batch {
+			c.notes = append(c.notes, c.holdCommit(ctx, title, commit))
+			continue
+		}
+		n, err := c.dest.QueueCommit(ctx, c.session.ID, commit.Message, c.session.Models())
+		if err == nil {
+			c.notes = append(c.notes, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
+		} else {
+			c.notes = append(c.notes, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
+		}
+	}
+}
+
+// holdCommit makes a commit wait for its files, and says so.
+func (c *call) holdCommit(ctx context.Context, title string, commit workspace.Commit) string {
+	made, err := c.dest.HoldCommit(ctx, c.session.ID, commit, c.session.Models())
+	switch {
+	case err != nil:
+		return fmt.Sprintf("The commit %q is seen by this session's commands alone, and does not wait for its files: %v. When they are accepted, the user or git_commit commits them.", title, err)
+	case made != "":
+		return fmt.Sprintf("Nothing of the files of the commit %q waits, so it was made: %s.", title, made)
+	}
+	return fmt.Sprintf("The commit %q waits for its files: it is made of what is accepted of them, once nothing of them waits. Until then this session's commands alone see it.", title)
+}

@@ -1,0 +1,236 @@
+package world
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// maxObject bounds what is read of a commit or a directory, in bytes.
+const maxObject = 16 << 20
+
+// commit is what is read of a commit.
+type commit struct{ tree, parent, message string }
+
+// readCommit reads a commit that was made in a git directory.
+func readCommit(dir, id string) (c commit, ok bool) {
+	body, ok := madeObject(dir, id, "commit", maxObject)
+	if !ok {
+		return c, false
+	}
+	header, text, _ := strings.Cut(string(body), "\n\n")
+	for line := range strings.Lines(header) {
+		word, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case word == "tree" && c.tree == "":
+			c.tree = value
+		case word == "parent" && c.parent == "":
+			c.parent = value
+		}
+	}
+	c.message = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	return c, true
+}
+
+// madeObject reads an object that was made in a git directory, in which commands
+// write: no link and no alternate leads out of it.
+func madeObject(dir, id, kind string, most int64) ([]byte, bool) {
+	if !hash.MatchString(id) {
+		return nil, false
+	}
+	if body, ok := looseObject(dir, id, kind, most); ok {
+		return body, true
+	}
+	return packedObject(dir, id, kind, most)
+}
+
+// looseObject reads one that is a file of its own.
+func looseObject(dir, id, kind string, most int64) ([]byte, bool) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
+	name := filepath.Join("objects", id[:2], id[2:])
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	z, err := zlib.NewReader(f)
+	if err != nil {
+		return nil, false
+	}
+	data, err := io.ReadAll(io.LimitReader(z, most+1))
+	if err != nil || int64(len(data)) > most || !bytes.HasPrefix(data, []byte(kind+" ")) {
+		return nil, false
+	}
+	_, body, ok := bytes.Cut(data, []byte{0})
+	return body, ok
+}
+
+// packedObject reads one out of a pack that a command made, as git gc does.
+func packedObject(dir, id, kind string, most int64) ([]byte, bool) {
+	for _, sub := range []string{"objects", filepath.Join("objects", "pack")} {
+		if info, err := os.Lstat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
+			return nil, false
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "objects", "pack"))
+	if err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !e.Type().IsRegular() }) {
+		return nil, false // a link may lead to what the command can't read
+	}
+	return storedObject(object.NewStoreAlone(dir), id, kind, most)
+}
+
+func storedObject(s *object.Store, id, kind string, most int64) ([]byte, bool) {
+	name, ok := object.ParseHash(id)
+	if !ok {
+		return nil, false
+	}
+	is, data, err := s.Read(name)
+	if err != nil || is.String() != kind || int64(len(data)) > most {
+		return nil, false
+	}
+	return data, true
+}
+
+// comparing finds what a commit changed. Its objects are those that commands made,
+// and those of the folder's repository.
+type comparing struct {
+	made   string
+	stored *object.Store
+	prefix string
+	files  []workspace.Change
+	size   int64
+	limits Limits
+	failed bool
+}
+
+// committedFiles are what a commit changed; nil when that is not known: it is too
+// much, or not in the usual form.
+func (w *world) committedFiles(prefix string, c commit) []workspace.Change {
+	k := &comparing{
+		made: filepath.Join(w.upper(), ".git"), prefix: prefix, limits: w.o.Limits,
+		stored: object.NewStore(filepath.Join(w.root, ".git"), func() bool { return false }),
+	}
+	was := ""
+	if c.parent != "" {
+		before, ok := readCommit(k.made, c.parent)
+		if !ok {
+			body, ok := storedObject(k.stored, c.parent, "commit", maxObject)
+			tree, isTree := strings.CutPrefix(string(body[:min(len(body), len("tree ")+40)]), "tree ")
+			if !ok || !isTree {
+				return nil
+			}
+			before.tree = tree
+		}
+		was = before.tree
+	}
+	if k.trees("", was, c.tree); k.failed {
+		return nil
+	}
+	return k.files
+}
+
+func (k *comparing) read(id, kind string, most int64) []byte {
+	data, ok := madeObject(k.made, id, kind, most)
+	if !ok {
+		data, ok = storedObject(k.stored, id, kind, most)
+	}
+	k.failed = k.failed || !ok
+	return data
+}
+
+// treeEntry is what a directory has under a name: its mode, in octal, and object.
+type treeEntry struct{ mode, id string }
+
+func (e treeEntry) isDir() bool { return e.mode == "40000" }
+
+// tree are the entries of a directory; "" is an empty one.
+func (k *comparing) tree(id string) map[string]treeEntry {
+	list := map[string]treeEntry{}
+	if id == "" {
+		return list
+	}
+	data := k.read(id, "tree", maxObject)
+	for len(data) > 0 {
+		head, rest, ok := bytes.Cut(data, []byte{0})
+		mode, name, named := strings.Cut(string(head), " ")
+		if !ok || !named || len(rest) < 20 || !fs.ValidPath(name) || strings.Contains(name, "/") {
+			k.failed = true
+			return nil
+		}
+		list[name] = treeEntry{mode, hex.EncodeToString(rest[:20])}
+		data = rest[20:]
+	}
+	return list
+}
+
+// trees compares two directories.
+func (k *comparing) trees(dir, was, now string) {
+	if was == now || k.failed {
+		return
+	}
+	before, after := k.tree(was), k.tree(now)
+	names := map[string]bool{}
+	for _, list := range []map[string]treeEntry{before, after} {
+		for name := range list {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		old, e := before[name], after[name]
+		if old == e || k.failed {
+			continue
+		}
+		at := path.Join(dir, name)
+		var oldDir, newDir string
+		if old.isDir() {
+			oldDir = old.id
+		}
+		if e.isDir() {
+			newDir = e.id
+		}
+		k.trees(at, oldDir, newDir)
+		switch {
+		case e.mode != "" && !e.isDir():
+			k.file(at, e)
+		case old.mode != "" && !old.isDir():
+			k.add(workspace.Change{Path: path.Join(k.prefix, at)})
+		}
+	}
+}
+
+func (k *comparing) file(at string, e treeEntry) {
+	c := workspace.Change{Path: path.Join(k.prefix, at), Mode: 0o644}
+	switch e.mode {
+	case "100755":
+		c.Mode = 0o755
+	case "120000":
+		c.Mode, c.AfterLink = 0, true
+	case "160000":
+		k.failed = true // a repository in it, of which only the commit is known
+		return
+	}
+	c.After = nonNil(k.read(e.id, "blob", workspace.MaxFileSize))
+	k.add(c)
+}
+
+func (k *comparing) add(c workspace.Change) {
+	k.files, k.size = append(k.files, c), k.size+int64(len(c.After))
+	k.failed = k.failed || len(k.files) > k.limits.Files || k.size > k.limits.Bytes
+}
