@@ -140,7 +140,7 @@ func (w *encoder) entry(e *entry) {
 	w.text(e.from)
 	w.file(e.base)
 	shared := !includes([]string{e.session}, e.owners())
-	w.flags(e.whole, e.batch, e.modeID != "", e.baseLink, e.afterLink, shared)
+	w.flags(e.whole, e.batch, e.modeID != "", e.baseLink, e.afterLink, shared, e.command != "")
 	w.file(e.after)
 	w.number(int64(e.mode))
 	if e.modeID != "" {
@@ -148,6 +148,9 @@ func (w *encoder) entry(e *entry) {
 	}
 	w.text(e.session)
 	w.text(e.tool)
+	if e.command != "" {
+		w.text(e.command)
+	}
 	w.number(e.updated.UnixNano())
 	w.number(e.revision)
 	w.number(int64(len(e.hunks)))
@@ -219,7 +222,7 @@ func (w *encoder) undo(u undoItem) {
 
 // size is about what an entry takes in the log.
 func (e *entry) size() int64 {
-	n := 64 + len(e.name) + len(e.from) + len(e.base) + len(e.after) + len(e.session) + len(e.tool)
+	n := 64 + len(e.name) + len(e.from) + len(e.base) + len(e.after) + len(e.session) + len(e.tool) + len(e.command)
 	for _, h := range e.hunks {
 		n += 24
 		for _, line := range h.new {
@@ -345,13 +348,16 @@ func (d *decoder) commitDone() commitDone {
 
 func (d *decoder) entry() *entry {
 	e := &entry{name: d.text(), from: d.text(), base: d.file()}
-	mode, shared := false, false
-	d.flags(&e.whole, &e.batch, &mode, &e.baseLink, &e.afterLink, &shared)
+	mode, shared, command := false, false, false
+	d.flags(&e.whole, &e.batch, &mode, &e.baseLink, &e.afterLink, &shared, &command)
 	e.after, e.mode = d.file(), fs.FileMode(d.number())
 	if mode {
 		e.modeID = d.text()
 	}
 	e.session, e.tool = d.text(), d.text()
+	if command {
+		e.command = d.text()
+	}
 	alone := []string{e.session}
 	e.updated, e.revision = time.Unix(0, d.number()).UTC(), d.number()
 	var lines []string

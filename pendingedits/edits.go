@@ -18,6 +18,7 @@ const (
 // Proposer is who proposes edits.
 type Proposer struct {
 	Session, Tool string
+	Command       string // the line that the tool ran, if programs made the edits; for people to read
 
 	// Batch makes the edits part of the batch of the session: it is accepted as
 	// a whole or not at all, and no other session may edit its files.
@@ -42,6 +43,7 @@ type Edit struct {
 	Added, Removed int    // lines
 	State          State
 	Session, Tool  string // who proposed last
+	Command        string // with what line; see Proposer
 	Batch          bool   // accepted only with everything else of the session's batch
 	UpdatedAt      time.Time
 	Hunks          []Hunk // never empty; exactly one, the whole file, unless a text is modified

@@ -33,7 +33,8 @@ type entry struct {
 	baseLink, afterLink bool
 
 	session, tool string
-	batch         bool // part of the session's batch
+	command       string // see Proposer
+	batch         bool   // part of the session's batch
 	updated       time.Time
 	revision      int64
 }
@@ -49,7 +50,9 @@ type hunk struct {
 
 func (h hunk) end() int { return h.start + len(h.old) }
 
-func (e *entry) by() Proposer { return Proposer{e.session, e.tool, e.batch} }
+func (e *entry) by() Proposer {
+	return Proposer{Session: e.session, Tool: e.tool, Command: e.command, Batch: e.batch}
+}
 
 // source is the file of the base view that the entry changes.
 func (e *entry) source() string {

@@ -107,7 +107,7 @@ func (s *Store) linkAgain(b backward, undone bool, r *record) {
 		}
 		return
 	}
-	g := s.stage(Proposer{d.session, d.tool, b.batch})
+	g := s.stage(Proposer{Session: d.session, Tool: d.tool, Batch: b.batch})
 	e := g.made(d.Path)
 	e.whole, e.base, e.baseLink, e.after, e.afterLink, e.mode = true, d.Before, d.BeforeLink, d.After, d.AfterLink, d.Mode
 	e.hunks = []hunk{{id: s.newID(), by: d.sessions()}}

@@ -217,7 +217,7 @@ func meetText(e *entry, r *resolution) {
 // describe is what a person sees of e.
 func describe(e *entry, r *resolution) Edit {
 	d := Edit{
-		Name: e.name, From: e.from, Kind: e.kind(), Session: e.session, Tool: e.tool, Batch: e.batch, UpdatedAt: e.updated,
+		Name: e.name, From: e.from, Kind: e.kind(), Session: e.session, Tool: e.tool, Command: e.command, Batch: e.batch, UpdatedAt: e.updated,
 		State: Clean,
 	}
 	if e.whole {

@@ -361,5 +361,5 @@ func (g *stage) made(name string) *entry {
 	for _, old := range []*entry{g.s.entries[name], g.s.from[name]} {
 		batch = batch || old != nil && old.batch // a batch is left by a decision alone
 	}
-	return &entry{name: name, session: g.by.Session, tool: g.by.Tool, batch: batch, updated: g.s.opts.Now().UTC()}
+	return &entry{name: name, session: g.by.Session, tool: g.by.Tool, command: g.by.Command, batch: batch, updated: g.s.opts.Now().UTC()}
 }

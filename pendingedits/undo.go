@@ -164,7 +164,7 @@ func (s *Store) backward(d decided, item undoItem) (backward, error) {
 		b.name = d.From
 	}
 	if !item.applied {
-		if err := s.mayTouch(Proposer{d.session, d.tool, item.batch}, d.Path, d.From); err != nil {
+		if err := s.mayTouch(Proposer{Session: d.session, Tool: d.tool, Batch: item.batch}, d.Path, d.From); err != nil {
 			return b, err
 		}
 	}
@@ -250,7 +250,7 @@ func (s *Store) pendingAgain(done []backward, undone bool) (record, error) {
 			s.linkAgain(b, undone, &r)
 			continue
 		}
-		g := s.stage(Proposer{b.of.session, b.of.tool, b.batch})
+		g := s.stage(Proposer{Session: b.of.session, Tool: b.of.tool, Batch: b.batch})
 		g.again = map[string][]owned{}
 		if !undone {
 			g.again[b.name] = b.of.credits(b.change.After)

@@ -21,11 +21,11 @@ import (
 type destinations struct{ w *world }
 
 func (d destinations) Live() workspace.View { return d.w.live }
-func (d destinations) Applied(session, tool string) workspace.View {
-	return d.w.store.Recorded(pendingedits.Proposer{Session: session, Tool: tool}, d.w.live)
+func (d destinations) Applied(by workspace.Author) workspace.View {
+	return d.w.store.Recorded(pendingedits.Proposer{Session: by.Session, Tool: by.Tool}, d.w.live)
 }
-func (d destinations) Pending(session, tool string, batch bool) workspace.View {
-	return d.w.store.For(pendingedits.Proposer{Session: session, Tool: tool, Batch: batch})
+func (d destinations) Pending(by workspace.Author, batch bool) workspace.View {
+	return d.w.store.For(pendingedits.Proposer{Session: by.Session, Tool: by.Tool, Batch: batch})
 }
 
 // Testing has nobody to tell.

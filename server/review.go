@@ -211,7 +211,7 @@ func hunkMessage(e pendingedits.Edit, h pendingedits.Hunk) string {
 	}
 	text := "pending: " + what
 	if e.Tool != "" {
-		text += " (" + e.Tool + ")"
+		text += " (" + madeBy(e) + ")"
 	}
 	if e.Batch {
 		text += ", part of a batch"
@@ -223,6 +223,15 @@ func hunkMessage(e pendingedits.Edit, h pendingedits.Hunk) string {
 		text += ": " + line
 	}
 	return text
+}
+
+// madeBy is the tool that proposed an edit, with the command line of one whose
+// programs did.
+func madeBy(e pendingedits.Edit) string {
+	if e.Command == "" {
+		return e.Tool
+	}
+	return e.Tool + ": " + e.Command
 }
 
 func lineCount(n int) string {
@@ -253,7 +262,7 @@ func (s *Server) pendingEdits(edits []pendingedits.Edit) []pendingEdit {
 	for _, e := range edits {
 		p := pendingEdit{
 			URI: s.uri(e.Name), Path: e.Name, From: e.From, Kind: e.Kind, Revision: e.Revision, Added: e.Added, Removed: e.Removed,
-			State: string(e.State), Session: e.Session, Tool: e.Tool, Batch: e.Batch, UpdatedAt: e.UpdatedAt, Hunks: make([]pendingHunk, 0, len(e.Hunks)),
+			State: string(e.State), Session: e.Session, Tool: e.Tool, Command: e.Command, Batch: e.Batch, UpdatedAt: e.UpdatedAt, Hunks: make([]pendingHunk, 0, len(e.Hunks)),
 		}
 		_, p.Problems = s.introduced(e)
 		for _, h := range e.Hunks {

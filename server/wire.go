@@ -21,6 +21,7 @@ type pendingEdit struct {
 	State     string        `json:"state"`
 	Session   string        `json:"session"`
 	Tool      string        `json:"tool"`
+	Command   string        `json:"command,omitempty"`
 	Batch     bool          `json:"batch,omitempty"` // accepted only with everything of the session's batch
 	UpdatedAt time.Time     `json:"updatedAt"`
 	Hunks     []pendingHunk `json:"hunks"`

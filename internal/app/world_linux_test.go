@@ -223,8 +223,8 @@ func TestWorldConflicts(t *testing.T) {
 	}
 	var list struct {
 		Edits []struct {
-			Path, State string
-			Hunks       []struct{ State string }
+			Path, State, Tool, Command string
+			Hunks                      []struct{ State string }
 		}
 	}
 	if err := r.ExecuteCommand(t.Context(), "sidecar.review.list", object{}, &list); err != nil {
@@ -233,6 +233,9 @@ func TestWorldConflicts(t *testing.T) {
 	for _, e := range list.Edits {
 		if want := map[string]string{"a.txt": "conflict", "b.txt": "conflict", "written": "clean"}[e.Path]; e.State != want {
 			t.Errorf("%s is %s, want %s (%+v)", e.Path, e.State, want, e.Hunks)
+		}
+		if e.Tool != "run_command" || !strings.HasPrefix(e.Command, "sed -i 's/one/ONE/") {
+			t.Errorf("%s is by %s: %s", e.Path, e.Tool, e.Command)
 		}
 	}
 }

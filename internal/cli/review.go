@@ -247,6 +247,9 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range list.Edits {
 		by := e.Tool
+		if e.Command != "" {
+			by += " (" + e.Command + ")"
+		}
 		if e.Batch {
 			by += ", batch of " + e.Session
 		}

@@ -159,7 +159,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	for _, r := range bound.Repairs {
 		c.notes = append(c.notes, "Argument repaired: "+r)
 	}
-	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.tool.Name, c.set)
+	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.author(), c.set)
 	if c.req.over != nil {
 		c.see = reading{workspace.Guard(c.req.over, c.set.SensitiveOK)}
 	}
@@ -445,6 +445,11 @@ func (c *call) sessionID() string {
 		return c.session.ID
 	}
 	return c.req.Session
+}
+
+// author is who makes the call's own edits.
+func (c *call) author() workspace.Author {
+	return workspace.Author{Session: c.session.ID, Tool: c.tool.Name}
 }
 
 // record publishes the end of the call and writes its line in the log.

@@ -179,11 +179,11 @@ func (d *Dispatcher) mode(name string, set *Settings) (policy.Mode, bool) {
 }
 
 // views are what a call reads through and what its changes go to.
-func (d *Dispatcher) views(s *session.Session, m policy.Mode, tool string, set *Settings) (see workspace.Files, to workspace.View, dest Destinations) {
+func (d *Dispatcher) views(s *session.Session, m policy.Mode, by workspace.Author, set *Settings) (see workspace.Files, to workspace.View, dest Destinations) {
 	dest = d.o.Views(s)
 	see = dest.Live()
 	if m.SeesPending || m.ToStore {
-		pending := dest.Pending(s.ID, tool, m.Batch)
+		pending := dest.Pending(by, m.Batch)
 		if m.SeesPending {
 			see = pending
 		}
@@ -192,7 +192,7 @@ func (d *Dispatcher) views(s *session.Session, m policy.Mode, tool string, set *
 		}
 	}
 	if to == nil {
-		to = dest.Applied(s.ID, tool)
+		to = dest.Applied(by)
 	}
 	allow := set.SensitiveOK
 	if allow == nil {

@@ -126,9 +126,9 @@ type desk struct{ live, pending *memory }
 // Testing has nobody to tell.
 func (d desk) Testing(context.Context) func(tools.Report) { return nil }
 
-func (d desk) Live() workspace.View               { return d.live }
-func (d desk) Applied(_, _ string) workspace.View { return d.live }
-func (d desk) Pending(_, _ string, batch bool) workspace.View {
+func (d desk) Live() workspace.View                    { return d.live }
+func (d desk) Applied(workspace.Author) workspace.View { return d.live }
+func (d desk) Pending(_ workspace.Author, batch bool) workspace.View {
 	d.pending.batch = batch
 	return d.pending
 }

@@ -30,7 +30,7 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 		return refuse(err)
 	}
 	c.bound = bound
-	c.see, c.to, c.dest = d.views(c.session, c.mode, c.tool.Name, c.set)
+	c.see, c.to, c.dest = d.views(c.session, c.mode, c.author(), c.set)
 	if err := bound.Plan(ctx, c.see); err != nil {
 		return refuse(err)
 	}

@@ -19,7 +19,7 @@ func (c *call) notePending() {
 	if c.mode.SeesPending || c.line != nil || len(paths) == 0 || c.dest.PendingCount() == 0 {
 		return
 	}
-	pending, live := c.dest.Pending(c.session.ID, c.tool.Name, false), c.dest.Live()
+	pending, live := c.dest.Pending(c.author(), false), c.dest.Live()
 	for _, path := range paths[:min(len(paths), maxUnseen)] {
 		name, err := c.see.Resolve(path)
 		if err != nil {

@@ -195,10 +195,10 @@ type Destinations interface {
 	Live() workspace.View
 	// Applied is Live for a tool whose changes nobody reviews: where that is
 	// possible, what is applied to it can be taken back later.
-	Applied(session, tool string) workspace.View
+	Applied(by workspace.Author) workspace.View
 	// Pending is the review queue over Live; what is applied to it waits there,
 	// with batch as part of what of the session is accepted only as a whole.
-	Pending(session, tool string, batch bool) workspace.View
+	Pending(by workspace.Author, batch bool) workspace.View
 	// QueueCommit makes a commit of what is new in the session's batch wait until
 	// the batch is accepted. It returns how many commits of the batch wait.
 	QueueCommit(ctx context.Context, session, message string, models []string) (position int, err error)

@@ -27,9 +27,7 @@ func (c *call) takeOver(ctx context.Context, changes []workspace.Change) {
 	}
 	decision, line, effects, to := c.res.Decision, c.line, c.bound.Effects, c.to
 	c.line, c.bound.Effects, c.follows, c.written = nil, tools.Effects{}, true, true
-	if c.tool.Wrote != c.tool.Name {
-		_, c.to, _ = c.d.views(c.session, c.mode, c.tool.Wrote, c.set)
-	}
+	_, c.to, _ = c.d.views(c.session, c.mode, workspace.Author{Session: c.session.ID, Tool: c.tool.Wrote, Command: c.d.shownCommand(effects.Command)}, c.set)
 	defer func() {
 		c.line, c.bound.Effects, c.follows, c.written, c.to = line, effects, false, false, to
 		c.res.Decision = decision
@@ -83,6 +81,16 @@ func (w *written) leave(why string, ch workspace.Change) {
 		w.whys = append(w.whys, why)
 	}
 	w.leftOut[why] = append(w.leftOut[why], ch.Path)
+}
+
+// shownCommand is a command line as the review shows it, in a line.
+func (d *Dispatcher) shownCommand(line string) string {
+	const most = 200 // characters
+	line = strings.Join(strings.Fields(d.o.Redact.Text(line)), " ")
+	if runes := []rune(line); len(runes) > most {
+		line = string(runes[:most]) + "…"
+	}
+	return line
 }
 
 // Why something is left out.

@@ -29,19 +29,19 @@ type Commits interface {
 func (t MainTree) Live() workspace.View { return t.Files }
 
 // Applied is Live, with a record in the queue of what is applied to it.
-func (t MainTree) Applied(session, tool string) workspace.View {
+func (t MainTree) Applied(by workspace.Author) workspace.View {
 	if t.Queue == nil {
 		return t.Files
 	}
-	return t.Queue.Recorded(pendingedits.Proposer{Session: session, Tool: tool}, t.Files)
+	return t.Queue.Recorded(pendingedits.Proposer{Session: by.Session, Tool: by.Tool, Command: by.Command}, t.Files)
 }
 
 // Pending is the view that holds what is proposed.
-func (t MainTree) Pending(session, tool string, batch bool) workspace.View {
+func (t MainTree) Pending(by workspace.Author, batch bool) workspace.View {
 	if t.Queue == nil {
 		return closedQueue{t.Files, t.NoQueue}
 	}
-	return t.Queue.For(pendingedits.Proposer{Session: session, Tool: tool, Batch: batch})
+	return t.Queue.For(pendingedits.Proposer{Session: by.Session, Tool: by.Tool, Command: by.Command, Batch: batch})
 }
 
 // QueueCommit queues a commit of the session's batch.
@@ -138,10 +138,10 @@ type ShadowTree struct {
 func (t ShadowTree) Live() workspace.View { return t.Files }
 
 // Applied is the shadow: what is taken back is its merge.
-func (t ShadowTree) Applied(string, string) workspace.View { return t.Files }
+func (t ShadowTree) Applied(workspace.Author) workspace.View { return t.Files }
 
 // Pending is the shadow itself.
-func (t ShadowTree) Pending(string, string, bool) workspace.View { return t.Files }
+func (t ShadowTree) Pending(workspace.Author, bool) workspace.View { return t.Files }
 
 // ToDisk makes the files that programs need.
 func (t ShadowTree) ToDisk(ctx context.Context) error { return t.Materialize(ctx) }

@@ -94,6 +94,12 @@ type Change struct {
 	Outdated bool
 }
 
+// Author is who makes changes.
+type Author struct {
+	Session, Tool string
+	Command       string // the line that a tool ran, whose programs made them
+}
+
 // Link reports whether c is about a link itself.
 func (c Change) Link() bool { return c.BeforeLink || c.AfterLink }
 

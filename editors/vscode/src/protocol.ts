@@ -19,7 +19,7 @@ export interface PendingEdit {
   revision: number;
   added: number; removed: number;
   state: EditState;
-  session: string; tool: string;
+  session: string; tool: string; command?: string;
   batch?: boolean;
   updatedAt: string;
   /** What the edit would make worse in this file; absent while that isn't known. */

@@ -128,7 +128,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         item.iconPath = new vscode.ThemeIcon(icon, edit.state === 'conflict' ? conflictColor : new vscode.ThemeColor(color));
         item.resourceUri = sideUri(edit, 'proposed');
         item.description = [counts(edit.added, edit.removed), edit.from ? `← ${edit.from}` : '', edit.state === 'conflict' ? vscode.l10n.t('conflict') : '', problems(edit)].filter(Boolean).join('  ');
-        item.tooltip = [edit.path, [edit.tool, ...owners(edit)].join(' · '), ...problemLines(this.pending.list, edit.path, vscode.l10n.t)].join('\n');
+        item.tooltip = [edit.path, [edit.command ? `${edit.tool}: ${edit.command}` : edit.tool, ...owners(edit)].join(' · '), ...problemLines(this.pending.list, edit.path, vscode.l10n.t)].join('\n');
         item.command = { command: 'sidecar.openDiff', title: vscode.l10n.t('Show diff'), arguments: [node] };
         return named(item, `${edit.path}, ${kindName(edit.kind)}, ${item.description}`);
       }
