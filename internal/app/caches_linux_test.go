@@ -44,4 +44,21 @@ func TestUserCaches(t *testing.T) {
 	if got := other.ran("ls "+at, "known"); strings.Contains(got, "new\n") {
 		t.Errorf("another project sees what a command cached: %s", got)
 	}
+
+	// Once a project is gone, so is what its commands cached.
+	list, err = os.ReadDir(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "layers"))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("layers: %v, %v", list, err) // worldRig has a cache directory of its own
+	}
+	gone := filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "layers", "gone")
+	write(t, filepath.Join(gone, "folder"), filepath.Join(t.TempDir(), "removed"))
+	third := serveBy(t, project(t, files), fakeeditor.Options{}, buildServer(t))
+	third.mode("review")
+	third.ran("ls "+at, "known")
+	if _, err := os.Stat(gone); err == nil {
+		t.Error("the layers of a folder that is gone are kept")
+	}
+	if list, err := os.ReadDir(filepath.Dir(gone)); err != nil || len(list) != 2 {
+		t.Errorf("layers: %v, %v", list, err)
+	}
 }

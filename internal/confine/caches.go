@@ -3,12 +3,10 @@ package confine
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
-	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
 
 // Commands have a home of their own, in which a first build would begin from
@@ -49,17 +47,13 @@ func (c *Confiner) share(spec *Spec) {
 			if err != nil {
 				continue // the user has none
 			}
-			dir, err := c.o.Home.CacheLayer(strings.ReplaceAll(strings.TrimPrefix(on, "."), "/", "-"))
-			var layer sandbox.Layer
-			if err == nil {
-				layer, err = c.worlds.Share(lower, dir, on)
-			}
+			layer, upper, err := c.worlds.Share(string(c.o.Home), lower, on)
 			if err != nil {
 				c.o.Log.Debug("commands have a cache of their own", "instead of", cache, "error", err)
 				continue
 			}
 			c.caches.list = append(c.caches.list, layer)
-			c.caches.areas = append(c.caches.areas, settle.Area{Dir: world.SharedIn(dir), Private: true})
+			c.caches.areas = append(c.caches.areas, settle.Area{Dir: upper, Private: true})
 		}
 	})
 	for _, l := range c.caches.list {

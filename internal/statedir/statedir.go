@@ -102,18 +102,6 @@ func (d Dir) Prepare() error {
 	return errors.Join(err, f.Close())
 }
 
-// CacheLayer makes the directory of what commands add to a cache of the user's.
-func (d Dir) CacheLayer(name string) (string, error) {
-	if err := d.Prepare(); err != nil {
-		return "", err
-	}
-	dir, err := d.Open(true, "cache", "layers", name)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(string(d), ".sidecar", "cache", "layers", name), dir.Close()
-}
-
 // CommandHome makes the home directory of commands, whichever tree of this
 // project they run in: what they cache is found again.
 func (d Dir) CommandHome() (string, error) {

@@ -27,12 +27,9 @@ func (*Manager) Usable() error { return errUnsupported }
 func (*Manager) Begin(Request) (*Run, error) { return nil, errUnsupported }
 
 // Share says why there is nothing to share.
-func (*Manager) Share(lower, dir, on string) (sandbox.Layer, error) {
-	return sandbox.Layer{}, errUnsupported
+func (*Manager) Share(root, lower, on string) (layer sandbox.Layer, upper string, err error) {
+	return layer, "", errUnsupported
 }
-
-// SharedIn is nowhere.
-func SharedIn(string) string { return "" }
 
 // CloseSession has nothing to close, as have its neighbours nothing to do.
 func (*Manager) CloseSession(string) {}

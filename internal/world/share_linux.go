@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -17,37 +18,64 @@ type shared struct {
 }
 
 // Share shows commands the directory lower as on, below their home. What they change
-// there is kept in dir, which exists, until somebody removes it. One server at a time has it.
-func (m *Manager) Share(lower, dir, on string) (_ sandbox.Layer, err error) {
+// there is kept in the directory upper, for the folder root alone and until that is
+// gone. One server at a time has it.
+func (m *Manager) Share(root, lower, on string) (layer sandbox.Layer, upper string, err error) {
+	fail := func(err error) (sandbox.Layer, string, error) { return sandbox.Layer{}, "", err }
 	if err := m.Usable(); err != nil {
-		return sandbox.Layer{}, err
+		return fail(err)
+	}
+	dir, err := layersOf(root)
+	if err != nil {
+		return fail(err)
+	}
+	dir = filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(on, "."), "/", "-"))
+	upper = filepath.Join(dir, upperDir)
+	for _, name := range []string{upper, filepath.Join(dir, workDir), filepath.Join(dir, atDir)} {
+		if err := os.MkdirAll(name, 0o700); err != nil {
+			return fail(err)
+		}
 	}
 	s := shared{}
 	if s.lock, err = os.Open(dir); err != nil {
-		return sandbox.Layer{}, err
+		return fail(err)
 	}
-	defer func() {
-		if err != nil {
-			s.lock.Close()
-		}
-	}()
 	if unix.Flock(int(s.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return sandbox.Layer{}, errors.New("another server has it")
+		s.lock.Close()
+		return fail(errors.New("another server has it"))
 	}
-	for _, name := range []string{upperDir, workDir, atDir} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return sandbox.Layer{}, err
-		}
-	}
-	s.mount, err = m.o.Box.Overlay(sandbox.Overlay{Lower: lower, Upper: SharedIn(dir), Work: filepath.Join(dir, workDir)})
+	s.mount, err = m.o.Box.Overlay(sandbox.Overlay{Lower: lower, Upper: upper, Work: filepath.Join(dir, workDir)})
 	if err != nil {
-		return sandbox.Layer{}, err
+		s.lock.Close()
+		return fail(err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shared = append(m.shared, s)
-	return sandbox.Layer{Mount: s.mount, At: filepath.Join(dir, atDir), On: on}, nil
+	return sandbox.Layer{Mount: s.mount, At: filepath.Join(dir, atDir), On: on}, upper, nil
 }
 
-// SharedIn is where what commands changed is kept in the directory of a Share.
-func SharedIn(dir string) string { return filepath.Join(dir, upperDir) }
+// rootFile has the path of the folder that layers are of.
+const rootFile = "folder"
+
+// layersOf is the directory of a folder's layers. Those of folders that are gone are
+// removed.
+func layersOf(root string) (string, error) {
+	at, err := place(root)
+	if err != nil {
+		return "", err
+	}
+	at = filepath.Join(filepath.Dir(at), "layers")
+	dir := filepath.Join(at, strings.TrimSuffix(prefix(root), "."))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	all, err := filepath.Glob(filepath.Join(at, "*", rootFile))
+	for _, name := range all {
+		of, readErr := os.ReadFile(name)
+		if _, gone := os.Lstat(string(of)); readErr == nil && errors.Is(gone, os.ErrNotExist) {
+			err = errors.Join(err, removeAll(filepath.Dir(name)))
+		}
+	}
+	return dir, errors.Join(err, os.WriteFile(filepath.Join(dir, rootFile), []byte(root), 0o600))
+}
