@@ -113,28 +113,35 @@ func (w *world) put(rel string, x want, live bool) error {
 }
 
 // putMerged writes through the mount, so that programs that run there hear of it.
+// Any of them may make a link of a directory on the way: it leads nowhere but into
+// the tree.
 func (w *world) putMerged(rel string, x want) error {
-	at := filepath.Join(w.merged(), filepath.FromSlash(rel))
-	info, err := os.Lstat(at)
+	top, err := os.OpenRoot(w.merged())
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	at := filepath.FromSlash(rel)
+	info, err := top.Lstat(at)
 	if err == nil && (info.Mode().Type() != 0 || !x.there || x.link) {
-		if err := os.RemoveAll(at); err != nil {
+		if err := top.RemoveAll(at); err != nil {
 			return err
 		}
 	}
 	if !x.there {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+	if err := top.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return err
 	}
 	if x.link {
-		return os.Symlink(string(x.text), at)
+		return top.Symlink(string(x.text), at)
 	}
 	mode := w.mode(rel, x)
-	if err := os.WriteFile(at, x.text, mode); err != nil {
+	if err := top.WriteFile(at, x.text, mode); err != nil {
 		return err
 	}
-	return os.Chmod(at, mode)
+	return top.Chmod(at, mode)
 }
 
 // putUpper writes into the upper layer, of which there is no mount.

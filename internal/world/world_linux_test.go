@@ -481,6 +481,29 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// A program that runs can't lead what is put before it out of the tree, by a link in
+// the place of a directory.
+func TestLinkInTheWay(t *testing.T) {
+	r := newRig(t, map[string]string{"a.txt": "a\n", "in/b.txt": "b\n"})
+	outside := t.TempDir()
+	run := r.begin()
+	r.start(run, "ln -s "+outside+" out; ln -s in link")
+	r.edit("out/x.txt", "pending\n")
+	r.m.Again()
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
+		t.Errorf("outside there is %v, %v", left, err)
+	}
+	r.reject()
+	r.edit("link/x.txt", "pending\n")
+	r.m.Again()
+	if out := r.start(run, "cat in/x.txt"); out != "pending\n" { // the control
+		t.Errorf("by a link within the tree comes %q", out)
+	}
+	if _, err := run.End(false); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A file that the user changed while the command did is left as the user has it.
 func TestUserChangedIt(t *testing.T) {
 	r := newRig(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
