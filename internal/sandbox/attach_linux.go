@@ -11,10 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// path is where this process finds the mount.
+// path is where this process finds what is seen.
 func (t *Merged) path() string {
-	if t == nil {
+	switch {
+	case t == nil:
 		return ""
+	case t.Mount == nil:
+		return t.At
 	}
 	return t.Mount.Path()
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,8 +172,8 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 		for _, path := range s.Merged.Real {
 			a.writable(path)
 		}
-		for _, dir := range slices.Sorted(maps.Keys(s.Merged.Elsewhere)) {
-			a.add("--ro-bind", dir, s.Merged.Elsewhere[dir])
+		for _, l := range s.Merged.Lent {
+			a.add("--ro-bind", l.Dir, l.Place)
 		}
 	}
 	kept, closed := s.inside(guards)

@@ -132,7 +132,7 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 	k.job.Path, k.job.Dir, k.job.Namespace = s.tools.Bwrap, "/", true
 	k.job.Argv = []string{s.tools.Bwrap, "--args", fmt.Sprint(planFD + 1), "--", helperPath, InitCommand, roleConfine}
 	layers := spec.Layers
-	if spec.Merged != nil {
+	if spec.Merged != nil && spec.Merged.Mount != nil {
 		layers = append([]Layer{{Mount: spec.Merged.Mount, At: spec.Merged.At}}, layers...)
 	}
 	if len(layers) == 0 {

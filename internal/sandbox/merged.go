@@ -7,21 +7,21 @@ import (
 
 // Merged is what a command sees as the Root of its Spec, and where it writes what
 // it writes there: a mount without a place in the machine's own tree, as Overlay
-// makes it. It takes bubblewrap.
+// makes it, or a directory. It takes bubblewrap.
 type Merged struct {
-	// Mount is the mount. Several commands may share one.
+	// Mount is the mount; nil when it is a directory. Several commands may share one.
 	Mount *Mount
 
 	// At is an empty directory, in which the process that starts bubblewrap puts
-	// the mount, for itself and the command alone.
+	// the mount, for itself and the command alone. Without a mount it is what is seen.
 	At string
 
 	// Real are directories in Root that are the disk's own all the same.
 	Real []string
 
-	// Elsewhere are directories of the machine that the command can read in another
-	// place: the path of that by the directory's own, below /run.
-	Elsewhere map[string]string
+	// Lent are directories of the machine that the command can read in another
+	// place.
+	Lent []Lent
 }
 
 // Layer is a mount that a command sees as a directory of its home: Mount and At
@@ -31,6 +31,12 @@ type Layer struct {
 	At    string
 	On    string // relative to the home
 }
+
+// Lent is a directory that a command reads in another place, below LentDir.
+type Lent struct{ Dir, Place string }
+
+// LentDir is the directory for such places.
+const LentDir = "/run/sidecar-ls-lent"
 
 // Overlay says of which directories an overlay is made. All of them exist; Upper
 // and Work are private, empty or of an overlay before, and on one file system.

@@ -30,6 +30,50 @@ func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *Merged, upper strin
 	return &Merged{Mount: f, At: filepath.Join(dir, "at")}, upper
 }
 
+// A directory can take the place of the workspace, too, with another that is lent
+// and can't be written.
+func TestMergedDirectory(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testMergedDirectory) }
+
+func testMergedDirectory(t *testing.T, s *Sandbox) {
+	root, tree, real, lent := realTemp(t), realTemp(t), "", realTemp(t)
+	for path, text := range map[string]string{
+		filepath.Join(root, "a.txt"): "disk\n", filepath.Join(root, "real/r.txt"): "real\n", filepath.Join(tree, "a.txt"): "tree\n",
+		filepath.Join(root, ".env"): "SECRET\n", filepath.Join(tree, ".env"): "SECRET\n", filepath.Join(lent, "l.txt"): "lent\n", filepath.Join(tree, ".vscode/settings.json"): "{}",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	real = filepath.Join(root, "real")
+	place := LentDir + "/0"
+	spec := Spec{
+		Root: root, Hidden: []string{filepath.Join(root, ".env")}, Env: Environ(os.Environ()),
+		Merged: &Merged{At: tree, Real: []string{real}, Lent: []Lent{{lent, place}}},
+	}
+	var out bytes.Buffer
+	cmd, err := s.Command(context.Background(), spec, root, "bash", "-c", "cat a.txt .env real/r.txt "+place+"/l.txt; echo new > new.txt; echo more >> real/r.txt; "+
+		"echo x > "+place+"/l.txt || echo refused; echo x > .vscode/settings.json || echo refused; ls "+tree+" || echo away")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "tree\nreal\nlent\nrefused\nrefused\naway\n"; got != want {
+		t.Errorf("the command said\n%s", got)
+	}
+	if got, want := listed(t, root), "\n/.env\nSECRET\n/a.txt\ndisk\n/real\n/real/r.txt\nreal\nmore\n"; got != want {
+		t.Errorf("the disk has\n%q", got)
+	}
+	if data, err := os.ReadFile(filepath.Join(tree, "new.txt")); err != nil || string(data) != "new\n" {
+		t.Errorf("new.txt is %q, %v", data, err)
+	}
+}
+
 // What a command writes in a tree goes to its upper directory, and what is
 // protected is protected there too.
 func TestMerged(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testMerged) }

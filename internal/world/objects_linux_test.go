@@ -182,8 +182,8 @@ func TestBorrowingRepository(t *testing.T) {
 	r.git("config", "user.name", "A")
 	r.git("config", "user.email", "a@example.org")
 	run := r.begin()
-	if m := run.Merged(nil); len(m.Elsewhere) != 0 {
-		t.Errorf("commands read %v", m.Elsewhere)
+	if m := run.Merged(nil); len(m.Lent) != 0 {
+		t.Errorf("commands read %v", m.Lent)
 	}
 	if _, err := run.End(true); err != nil {
 		t.Fatal(err)

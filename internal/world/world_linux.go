@@ -35,7 +35,7 @@ type world struct {
 
 	git gitState // of the folder, when commands last saw its repository
 
-	lent map[string]string // directories that commands read elsewhere
+	lent []sandbox.Lent // directories that commands read elsewhere
 
 	closed bool // its session has ended
 
@@ -121,7 +121,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 // Merged is what the sandbox is to show as the folder; real are directories in
 // it that are the disk's own.
 func (r *Run) Merged(real []string) *sandbox.Merged {
-	return &sandbox.Merged{Mount: r.w.mount, At: filepath.Join(r.w.dir, atDir), Real: real, Elsewhere: r.w.lent}
+	return &sandbox.Merged{Mount: r.w.mount, At: filepath.Join(r.w.dir, atDir), Real: real, Lent: r.w.lent}
 }
 
 // Harvest is what was changed in the world since the last harvest. Commands may
