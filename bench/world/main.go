@@ -117,7 +117,7 @@ func run(ctx context.Context, server, dir string, rounds int) error {
 	b.m = world.New(world.Options{Box: b.box})
 	defer b.box.Close()
 	defer b.m.Close()
-	if err := b.m.Usable(); err != nil {
+	if err := b.m.Usable(world.Overlay); err != nil {
 		return err
 	}
 	files, err := texts(b.root)

@@ -19,7 +19,7 @@ func TestUserCaches(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cache, "known"), []byte("by the user\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := worldRig(t, files)
+	r := worldRig(t, "overlay", files)
 	at := "~/.cache/go-build"
 	r.ran("cat "+at+"/known && echo by a command > "+at+"/new", "by the user")
 	r.ran("cat "+at+"/new", "by a command")
@@ -40,7 +40,7 @@ func TestUserCaches(t *testing.T) {
 	}
 
 	// Another project begins with the user's alone.
-	other := worldRig(t, files)
+	other := worldRig(t, "overlay", files)
 	if got := other.ran("ls "+at, "known"); strings.Contains(got, "new\n") {
 		t.Errorf("another project sees what a command cached: %s", got)
 	}

@@ -10,7 +10,7 @@ import (
 // TestHeldCommits: commits of commands wait for their files where those wait one by
 // one, over a restart of the server, and are made of what is accepted.
 func TestHeldCommits(t *testing.T) {
-	dir := worldProject(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n", "b.txt": "b\n", "gone.txt": "g\n", "mine.txt": "m\n"})
+	dir := worldProject(t, "overlay", map[string]string{"a.txt": "1\n2\n3\n4\n5\n", "b.txt": "b\n", "gone.txt": "g\n", "mine.txt": "m\n"})
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()

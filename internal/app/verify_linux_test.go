@@ -23,12 +23,14 @@ type verified struct {
 
 // TestVerify: what is pending, or a part of it, is tested before it is accepted,
 // and the disk has nothing of it.
-func TestVerify(t *testing.T) {
+func TestVerify(t *testing.T) { eachWorld(t, testVerify) }
+
+func testVerify(t *testing.T, kind string) {
 	files := map[string]string{
 		"go.mod": "module example.org/a\n\ngo 1.24\n", "a.go": "package a\n\nfunc Sum(a, b int) int { return a - b }\n",
 		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(1, 2) != 3 {\n\t\tt.Fatal(Sum(1, 2))\n\t}\n}\n", "notes.md": "one\n",
 	}
-	r := worldRig(t, files)
+	r := worldRig(t, kind, files)
 	verify := func(arg object) (v verified, err error) {
 		t.Helper()
 		err = r.ExecuteCommand(t.Context(), "sidecar.review.verify", arg, &v)

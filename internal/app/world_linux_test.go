@@ -11,16 +11,17 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
-// worldRig serves a project in which commands are allowed.
-func worldRig(t *testing.T, files map[string]string) *rig {
+// worldRig serves a project in which commands are allowed, and have a world of a
+// kind.
+func worldRig(t *testing.T, kind string, files map[string]string) *rig {
 	t.Helper()
-	return worldIn(t, worldProject(t, files))
+	return worldIn(t, worldProject(t, kind, files))
 }
 
-func worldProject(t *testing.T, files map[string]string) (dir string) {
+func worldProject(t *testing.T, kind string, files map[string]string) (dir string) {
 	t.Helper()
 	home(t)
-	userSettings(t, object{"toolPermissions": object{"run_command": "allow", "run_tests": "allow"}})
+	userSettings(t, object{"commands.world": kind, "toolPermissions": object{"run_command": "allow", "run_tests": "allow"}})
 	return project(t, files)
 }
 
@@ -29,10 +30,18 @@ func worldIn(t *testing.T, dir string) *rig {
 	// Not this program, which the race detector makes slow to start.
 	r := serveBy(t, dir, fakeeditor.Options{}, buildServer(t))
 	r.mode("review")
-	if res := r.call("run_command", object{"command": "true"}); strings.Contains(res.Content, "it saw the disk") {
-		t.Skip("there is no overlay here: ", res.Content)
+	if res := r.call("run_command", object{"command": "true"}); !res.OK {
+		t.Skip("there is none here: ", res.Content)
 	}
 	return r
+}
+
+// eachWorld runs a test with each kind of world.
+func eachWorld(t *testing.T, test func(t *testing.T, kind string)) {
+	t.Helper()
+	for _, kind := range []string{"overlay", "shadow"} {
+		t.Run(kind, func(t *testing.T) { test(t, kind) })
+	}
 }
 
 // ran is run_command, which must go well.
@@ -52,12 +61,14 @@ func (r *rig) ran(command string, want ...string) string {
 
 // TestWorldOfReview: an agent edits, tests, edits again and tests, and nothing of it
 // is on the disk until it is accepted; then that is what was tested.
-func TestWorldOfReview(t *testing.T) {
+func TestWorldOfReview(t *testing.T) { eachWorld(t, testWorldOfReview) }
+
+func testWorldOfReview(t *testing.T, kind string) {
 	files := map[string]string{
 		"go.mod": "module example.org/a\n\ngo 1.24\n", "a.go": "package a\n\nfunc Sum(a, b int) int { return a - b }\n",
 		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(1, 2) != 3 {\n\t\tt.Fatal(Sum(1, 2))\n\t}\n}\n",
 	}
-	r := worldRig(t, files)
+	r := worldRig(t, kind, files)
 	edit := func(path, search, replace string) {
 		t.Helper()
 		if res := r.call("edit_file", object{"path": path, "search": search, "replace": replace}); !res.OK {
@@ -91,8 +102,10 @@ func TestWorldOfReview(t *testing.T) {
 
 // TestWorldOfBuffers: commands see what is not saved, and what they change meets
 // what the user typed meanwhile.
-func TestWorldOfBuffers(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n", "ready": ""})
+func TestWorldOfBuffers(t *testing.T) { eachWorld(t, testWorldOfBuffers) }
+
+func testWorldOfBuffers(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n", "ready": ""})
 	uri, err := r.OpenFile(t.Context(), filepath.Join(r.dir, "a.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +126,10 @@ func TestWorldOfBuffers(t *testing.T) {
 
 // TestWorldOfModes: what commands change is applied where edits are, but for files
 // that a person is always asked about, and for those that nobody writes.
-func TestWorldOfModes(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+func TestWorldOfModes(t *testing.T) { eachWorld(t, testWorldOfModes) }
+
+func testWorldOfModes(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	r.mode("autonomous")
 	out := r.ran("f=.np; echo x > ${f}mrc; echo x > made.txt; rm b.txt; exit 0", "Changed: b.txt deleted, made.txt new +1.", "Not taken over: .npmrc: ")
 	if strings.Contains(out, "held for review") {
@@ -146,8 +161,10 @@ func TestWorldOfModes(t *testing.T) {
 
 // TestWorldInBackground: what a command in the background changes comes when it is
 // asked for, and at its end without that.
-func TestWorldInBackground(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "a\n"})
+func TestWorldInBackground(t *testing.T) { eachWorld(t, testWorldInBackground) }
+
+func testWorldInBackground(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "a\n"})
 	if res := r.call("run_command", object{"command": "echo one > one.txt; until [ -e go ]; do sleep 0.05; done; cat pending.txt > two.txt", "background": true}); !res.OK {
 		t.Fatal(res.Content)
 	}
@@ -167,8 +184,10 @@ func TestWorldInBackground(t *testing.T) {
 
 // TestWorldFollowsInFront: a command that is waited for sees what the user makes,
 // also after it has looked for it in vain.
-func TestWorldFollowsInFront(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "a\n"})
+func TestWorldFollowsInFront(t *testing.T) { eachWorld(t, testWorldFollowsInFront) }
+
+func testWorldFollowsInFront(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "a\n"})
 	var res result
 	pending, err := r.Start(t.Context(), "workspace/executeCommand", object{"command": "sidecar.tools.call", "arguments": []any{object{"name": "run_command", "arguments": object{"command": "echo looked; until [ -e go.txt ]; do sleep 0.05; done; cat go.txt"}}}})
 	if err != nil {
@@ -183,8 +202,10 @@ func TestWorldFollowsInFront(t *testing.T) {
 
 // TestWorldConflicts: what a command writes over lines that the user changes
 // meanwhile waits as a conflict, and neither text is lost.
-func TestWorldConflicts(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n", "b.txt": "b\n"})
+func TestWorldConflicts(t *testing.T) { eachWorld(t, testWorldConflicts) }
+
+func testWorldConflicts(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n", "b.txt": "b\n"})
 	uri, err := r.OpenFile(t.Context(), filepath.Join(r.dir, "a.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -242,8 +263,10 @@ func TestWorldConflicts(t *testing.T) {
 
 // TestWorldFollows: a program that stays sees what the user saves, and what is
 // pending, while it runs.
-func TestWorldFollows(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "disk\n", "b.txt": "disk\n"})
+func TestWorldFollows(t *testing.T) { eachWorld(t, testWorldFollows) }
+
+func testWorldFollows(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "disk\n", "b.txt": "disk\n"})
 	if res := r.call("run_command", object{"command": "cat a.txt b.txt; until grep -q saved a.txt && grep -q pending b.txt; do sleep 0.05; done; cat a.txt b.txt; echo seen", "background": true}); !res.OK {
 		t.Fatal(res.Content)
 	}
@@ -265,8 +288,10 @@ func TestWorldFollows(t *testing.T) {
 
 // TestWorldCommits: a commit of a command is no commit of the user's repository
 // while its files wait. It waits with them, or with their batch, and is made after them.
-func TestWorldCommits(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "a\n"})
+func TestWorldCommits(t *testing.T) { eachWorld(t, testWorldCommits) }
+
+func testWorldCommits(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "a\n"})
 	git := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)

@@ -48,7 +48,7 @@ func TestWorldOnFullDisk(t *testing.T) {
 // command changed comes back where the switch left the file alone or removed it, and
 // is left out where it brought another text.
 func TestCheckoutUnderCommand(t *testing.T) {
-	r := worldRig(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n"})
+	r := worldRig(t, "overlay", map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n"})
 	git := func(args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)

@@ -72,10 +72,17 @@ func checkWorld(w *app.Workspace) finding {
 	if set == "disk" {
 		return finding{name, true, "the disk, by the setting sidecar.commands.world: commands see neither pending nor unsaved text, and what they change is not reviewed"}
 	}
-	if err := w.Confiner.WorldStatus(); err != nil {
-		return finding{name, set != "overlay", "the disk: commands see neither pending nor unsaved text, and what they change is not reviewed, because " + err.Error() + " (docs/world.md says what it takes)"}
+	const sees = "commands see pending and unsaved text, and what they change is reviewed"
+	switch what, why := w.Confiner.WorldStatus(); {
+	case what == "disk" && set == "auto":
+		return finding{name, true, "the disk: commands see neither pending nor unsaved text, and what they change is not reviewed, because " + why + " (docs/world.md says what it takes)"}
+	case what == "disk":
+		return finding{name, false, "no command runs: the setting sidecar.commands.world asks for " + set + ", and " + why + " (docs/world.md says what it takes; `auto` takes what there is)"}
+	case why != "":
+		return finding{name, true, "shadow: " + sees + ". They have a copy of the workspace, which takes time and room, because an overlay can't be had: " + why + " (docs/world.md says what it takes)"}
+	default:
+		return finding{name, true, what + ": " + sees}
 	}
-	return finding{name, true, "commands see pending and unsaved text, and what they change is reviewed"}
 }
 
 // checkSecrets says what is hidden from commands, and what git shows of it.

@@ -143,8 +143,8 @@ var table = []Setting{
 		Help: "Milliseconds before the second attempt, give or take a quarter. Each further wait is 1.5 times as long. The tool's time-out covers all attempts.",
 	},
 	{
-		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "disk"}, Scope: ScopeUser,
-		Help: "What commands see and change: `overlay` is what their session sees, pending edits and unsaved text over the disk, and what they change passes review like any edit; nothing runs where that can't be had. `disk` is the disk itself. `auto` takes the overlay where it can be had, and every result says when it is the disk.",
+		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "shadow", "disk"}, Scope: ScopeUser,
+		Help: "What commands see and change: `overlay` is what their session sees, pending edits and unsaved text over the disk, and what they change passes review like any edit. `shadow` is the same in a copy of the workspace, for machines without overlays. Nothing runs where what is set can't be had. `disk` is the disk itself. `auto` takes the overlay, else the shadow, else the disk, and every result says which.",
 	},
 	{
 		Key: "commands.output", Type: String, Default: "tree", Enum: []string{"tree", "session"}, Scope: ScopeUser,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
+	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
 
 // Commands have a home of their own, in which a first build would begin from
@@ -38,7 +39,7 @@ type caches struct {
 // share puts the user's caches into a Spec. Where one can't be shared, as while
 // another server of the project does, commands have a cache of their own as ever.
 func (c *Confiner) share(spec *Spec) {
-	if c.worlds.Usable() != nil {
+	if c.worlds.Usable(world.Overlay) != nil {
 		return
 	}
 	c.caches.once.Do(func() {

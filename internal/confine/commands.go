@@ -88,7 +88,10 @@ type process struct {
 // Words implements shell.Process, as do its neighbours.
 func (p *process) Words() string {
 	words := p.Cmd.Words() + p.note
-	if p.run == nil && p.why != "" {
+	switch {
+	case p.run != nil && p.run.Kind() == world.Shadow:
+		words += "; in a copy of the workspace"
+	case p.run == nil && p.why != "":
 		words += "; it saw the disk, not what is pending or unsaved (" + p.why + ")"
 	}
 	return words
@@ -99,7 +102,7 @@ func (p *process) World() string {
 	if p.run == nil {
 		return worldDisk
 	}
-	return worldOverlay
+	return string(p.run.Kind())
 }
 
 // Changed is what commands of the session changed since it was asked last.

@@ -25,15 +25,15 @@ const gitConfig = ".config/git/config"
 
 // writeGitConfig puts the user's settings of git, as they hold in a repository
 // ("" is none), into the home of commands. What is in that directory was made by commands: no link in
-// it is followed out of it, and nothing of it is opened. sealed: files of the
-// repository have stand-ins, which git tells from them by what it does not look
-// at then.
-func writeGitConfig(home, gitDir string, sealed bool) error {
+// it is followed out of it, and nothing of it is opened. standIns: files of the
+// repository have stand-ins, or are copies, which git tells from them by what it
+// does not look at then.
+func writeGitConfig(home, gitDir string, standIns bool) error {
 	set, err := gitconfig.User(gitDir, gitKeys...)
 	if err != nil {
 		set = nil // git itself would refuse them, and say so
 	}
-	if sealed {
+	if standIns {
 		set = maps.Clone(set)
 		if set == nil {
 			set = map[string]string{}

@@ -55,7 +55,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	if repoErr == nil {
 		gitDir = repo.GitDir
 	}
-	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0); err != nil {
+	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0 || level >= sandbox.Bubblewrap && c.copies()); err != nil {
 		return spec, err
 	}
 	if repoErr == nil && repo.CommonDir != filepath.Join(repo.Dir, ".git") {

@@ -3,6 +3,7 @@ package confine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +18,9 @@ import (
 
 // The values of the setting commands.world.
 const (
-	worldAuto    = "auto"    // an overlay where that can be had
+	worldAuto    = "auto"    // an overlay where that can be had, else a shadow, else the disk
 	worldOverlay = "overlay" // nothing runs without one
+	worldShadow  = "shadow"  // a copy of the folder; nothing runs without one
 	worldDisk    = "disk"    // commands see and change the disk
 )
 
@@ -37,26 +39,66 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 	if err != nil {
 		return nil, "", err
 	}
+	kind := world.Kind("")
 	err = errors.New("it takes bubblewrap, and the setting sidecar.sandbox.mode other than off")
 	if level >= sandbox.Bubblewrap {
-		err = c.worlds.Usable()
+		kind, err = c.worldKind(want)
 	}
 	switch {
-	case err != nil && want == worldOverlay:
-		return nil, "", &sandbox.RefusedError{Why: "the setting sidecar.commands.world asks for an overlay, and there is none: " + err.Error()}
+	case err != nil && want != worldAuto:
+		return nil, "", noWorld(want, err)
 	case err != nil:
 		return nil, err.Error(), nil
 	}
 	// Where worlds work, a command without one would change the disk past the review.
-	run, err = c.worlds.Begin(world.Request{Session: r.Session, Root: r.Root, View: r.Files, Keep: set.String("commands.output") == "session"})
-	if err != nil {
+	keep := set.String("commands.output") == "session"
+	run, err = c.worlds.Begin(world.Request{Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Keep: keep, Hidden: slices.Concat(spec.Hidden, spec.Sealed)})
+	switch {
+	case errors.As(err, new(*world.NoCopyError)) && want == worldAuto:
+		return nil, err.Error(), nil
+	case errors.As(err, new(*world.NoCopyError)):
+		return nil, "", noWorld(want, err)
+	case err != nil:
 		return nil, "", &sandbox.RefusedError{Why: "what the command is to see can't be made: " + err.Error()}
 	}
 	spec.Merged = run.Merged(c.realIn(spec, r.Held))
+	if keep {
+		spec.ReadOnly = append(spec.ReadOnly, run.Lent()...)
+	}
 	if r.Held {
 		spec.private()
 	}
 	return run, "", nil
+}
+
+// worldKind is the kind of world that commands have by the setting, or why they have
+// none.
+func (c *Confiner) worldKind(want string) (world.Kind, error) {
+	if want == worldShadow {
+		return world.Shadow, c.worlds.Usable(world.Shadow)
+	}
+	err := c.worlds.Usable(world.Overlay)
+	if err == nil || want == worldOverlay {
+		return world.Overlay, err
+	}
+	if copyErr := c.worlds.Usable(world.Shadow); copyErr != nil {
+		return "", fmt.Errorf("%w; nor can they have a copy: %w", err, copyErr)
+	}
+	return world.Shadow, nil
+}
+
+// copies reports whether commands have a copy of the folder, as the settings are.
+func (c *Confiner) copies() bool {
+	want := c.o.Settings.Now().String("commands.world")
+	if want == worldAuto && c.worlds.Usable(world.Overlay) == nil || want == worldOverlay || want == worldDisk {
+		return false
+	}
+	return c.worlds.Usable(world.Shadow) == nil
+}
+
+// noWorld is why a command does not run that must have a world.
+func noWorld(want string, err error) error {
+	return &sandbox.RefusedError{Why: fmt.Sprintf("the setting sidecar.commands.world asks for %s, and there can be none: %v; change the setting to auto, or to disk", map[string]string{worldOverlay: "an overlay", worldShadow: "a shadow"}[want], err)}
 }
 
 // realIn are the directories in the root that a command changes for real: its
@@ -101,9 +143,22 @@ func (c *Confiner) Pending() {
 	}
 }
 
-// WorldStatus says why commands can't see what their session sees; nil when they
-// can.
-func (c *Confiner) WorldStatus() error { return c.worlds.Usable() }
+// WorldStatus is what commands see by the setting: an overlay, a shadow, or "disk".
+// why says what keeps them from more.
+func (c *Confiner) WorldStatus() (what, why string) {
+	want := c.o.Settings.Now().String("commands.world")
+	if want == worldDisk {
+		return worldDisk, ""
+	}
+	kind, err := c.worldKind(want)
+	if err != nil {
+		return worldDisk, err.Error()
+	}
+	if kind == world.Shadow && want == worldAuto {
+		why = c.worlds.Usable(world.Overlay).Error()
+	}
+	return string(kind), why
+}
 
 // trackedFiles reports what git tracks in root: a file, or with a slash at the
 // end whether it tracks something in that directory.

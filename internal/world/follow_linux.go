@@ -18,9 +18,9 @@ func (m *Manager) Again() {
 }
 
 // Forget makes the kernel forget what it knows of names that no program uses: one
-// that was not there may be there now.
+// that was not there may be there now. A copy is brought up to the folder.
 func (m *Manager) Forget() {
-	m.each(func(w *world) { _ = w.mount.Refresh() })
+	m.each(func(w *world) { _ = w.layer.renew(w.view, true) })
 }
 
 // each calls f for each world in which programs run, with its lock held.
@@ -48,6 +48,9 @@ func (w *world) forward(path string) {
 		return
 	}
 	rel = filepath.ToSlash(rel)
+	if w.held[rel] == nil {
+		w.layer.follow(rel)
+	}
 	upper := filepath.Join(w.upper(), filepath.FromSlash(rel))
 	info, err := os.Lstat(upper)
 	h := w.held[rel]

@@ -16,7 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// found is what the upper layer has, by what becomes of it.
+// found is what a layer has, by what becomes of it.
 type found struct {
 	files   map[string]bool // files and links that are reviewed
 	gone    []string        // names that it hides
@@ -33,7 +33,7 @@ type output struct {
 // drop notes what is not taken over.
 func (f *found) drop(why, rel string) { f.dropped[why] = append(f.dropped[why], rel) }
 
-// walking is a walk through the upper layer.
+// walking is a walk through what is in a layer.
 type walking struct {
 	w       *world
 	f       *found
@@ -67,13 +67,8 @@ func (k *walking) dir(rel string, old, made rules, ignored bool) {
 		seen[e.Name()] = true
 		k.entry(path.Join(rel, e.Name()), e, old, made, ignored)
 	}
-	if rel != "." && opaque(at) {
-		low, err := os.ReadDir(filepath.Join(k.w.root, filepath.FromSlash(rel)))
-		for _, e := range low {
-			if name := path.Join(rel, e.Name()); err == nil && !seen[e.Name()] {
-				k.goneBelow(name, e.IsDir(), old, ignored)
-			}
-		}
+	for _, g := range k.w.layer.gone(rel, seen) {
+		k.goneBelow(path.Join(rel, g.name), g.dir, old, ignored)
 	}
 }
 
@@ -83,6 +78,8 @@ func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool
 	switch {
 	case err != nil:
 		return // it went
+	case k.w.layer.original(rel, info):
+		return
 	case workspace.Protected(name) == workspace.Never:
 		if rel != ".git" && rel != ".sidecar" && !standIn(info) {
 			k.f.drop("a repository that a command makes is not taken over", rel)
@@ -109,8 +106,10 @@ func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool
 		case !inDependencies(rel) && !skip && !stays:
 		case k.below(rel):
 			skip = true // and what is reviewed in it says so itself
+		case !k.w.layer.whole(rel):
+			skip = true
 		default:
-			k.f.output = append(k.f.output, output{rel, stays})
+			k.f.output = append(k.f.output, output{rel, stays || k.w.layer.keeps(rel)})
 			return
 		}
 		if isRepository(filepath.Join(k.w.upper(), filepath.FromSlash(rel))) && !isRepository(filepath.Join(k.w.root, filepath.FromSlash(rel))) {
@@ -121,7 +120,7 @@ func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool
 	case info.Mode().Type()&^fs.ModeSymlink != 0:
 		k.f.drop("it is a socket, a pipe or a device", rel)
 	case skip || stays || inDependencies(rel) && k.w.held[rel] == nil:
-		k.f.output = append(k.f.output, output{rel, stays})
+		k.f.output = append(k.f.output, output{rel, stays || k.w.layer.keeps(rel)})
 	default:
 		k.f.files[rel] = true
 	}

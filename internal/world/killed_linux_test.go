@@ -16,8 +16,11 @@ import (
 )
 
 // dieAt names the variable that makes this program a server that is killed at
-// that point; its first argument is the workspace.
-const dieAt = "SIDECAR_TEST_DIE_AT"
+// that point; its first argument is the workspace. dieIn names the kind of world.
+const (
+	dieAt = "SIDECAR_TEST_DIE_AT"
+	dieIn = "SIDECAR_TEST_DIE_IN"
+)
 
 // dying is a command that changes reviewed files and makes output, and then says so.
 const dying = "echo changed > a.txt; echo new > new.txt; rm b.txt; echo o > out/one.o; mkdir -p out/dir; echo o > out/dir/two.o; echo done; "
@@ -37,7 +40,7 @@ func die(at string) int {
 			select {}
 		}
 	}})
-	run, err := m.Begin(Request{Session: "s", Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}})})
+	run, err := m.Begin(Request{Session: "s", Kind: Kind(os.Getenv(dieIn)), Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}})})
 	if err != nil {
 		return fail(err)
 	}
@@ -79,17 +82,19 @@ func (f onWrite) Write(b []byte) (int, error) {
 
 // TestKilled: wherever the server is killed, the files are as they were, output
 // came whole or not at all, no process is left, and the next server tidies up.
-func TestKilled(t *testing.T) {
+func TestKilled(t *testing.T) { eachKind(t, testKilled) }
+
+func testKilled(t *testing.T, kind Kind) {
 	for _, at := range []string{"prepared", "running", "walked", "ended", "moved"} {
 		t.Run(at, func(t *testing.T) {
-			r := newRig(t, map[string]string{".gitignore": "out/\n", "a.txt": "a\n", "b.txt": "b\n", "out/old.o": "old\n"})
+			r := newRig(t, kind, map[string]string{".gitignore": "out/\n", "a.txt": "a\n", "b.txt": "b\n", "out/old.o": "old\n"})
 			before := r.tree("out")
 			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(t.Context(), self, r.root)
-			cmd.Env = append(os.Environ(), dieAt+"="+at)
+			cmd.Env = append(os.Environ(), dieAt+"="+at, dieIn+"="+string(kind))
 			out, err := cmd.StderrPipe()
 			if err != nil {
 				t.Fatal(err)

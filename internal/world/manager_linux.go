@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,58 +22,94 @@ import (
 type Manager struct {
 	o Options
 
-	once   sync.Once
-	usable error
+	once, onceCopy     sync.Once
+	usable, usableCopy error
 
 	mu     sync.Mutex
 	worlds map[key]*world
+	large  map[key]error     // why there is none
+	spare  map[string]*world // copies that no session has, by folder
 	shared []shared
 }
 
-type key struct{ session, root string }
+type key struct {
+	session, root string
+	kind          Kind
+}
 
 // New returns a Manager. Nothing is tried before the first use.
 func New(o Options) *Manager {
 	o.Limits.Files, o.Limits.Bytes = cmp.Or(o.Limits.Files, defaultFiles), cmp.Or(o.Limits.Bytes, defaultBytes)
+	o.Copied = Limits{cmp.Or(o.Copied.Files, defaultCopiedFiles), cmp.Or(o.Copied.Bytes, defaultCopiedBytes)}
+	o.Output = Limits{cmp.Or(o.Output.Files, defaultOutputFiles), cmp.Or(o.Output.Bytes, defaultOutputBytes)}
 	if o.Tracked == nil {
 		o.Tracked = func(string) func(string) bool { return func(string) bool { return false } }
 	}
 	if o.Fail == nil {
 		o.Fail = func(string) {}
 	}
-	return &Manager{o: o, worlds: map[key]*world{}}
+	return &Manager{o: o, worlds: map[key]*world{}, large: map[key]error{}, spare: map[string]*world{}}
 }
 
-// Usable finds out, once, whether this machine can have worlds; it says why not.
-func (m *Manager) Usable() error {
+// Usable finds out, once, whether this machine can have worlds of a kind; it says
+// why not.
+func (m *Manager) Usable(kind Kind) error {
+	if kind == Shadow {
+		m.onceCopy.Do(func() { m.usableCopy = m.tryCopy() })
+		return m.usableCopy
+	}
 	m.once.Do(func() { m.usable = m.try() })
 	return m.usable
 }
 
 // Begin makes what a command is about to see, and keeps it until End.
 func (m *Manager) Begin(r Request) (*Run, error) {
-	if err := m.Usable(); err != nil {
+	r.Kind = cmp.Or(r.Kind, Overlay)
+	if err := m.Usable(r.Kind); err != nil {
 		return nil, err
 	}
-	w, err := m.world(r.Session, r.Root)
+	real, err := filepath.EvalSymlinks(r.Root)
 	if err != nil {
 		return nil, err
 	}
-	return w.begin(r)
+	k := key{r.Session, real, r.Kind}
+	w, err := m.world(k)
+	if err != nil {
+		return nil, err
+	}
+	run, err := w.begin(r)
+	if errors.As(err, new(*NoCopyError)) {
+		m.giveUp(k, w, err)
+	}
+	return run, err
 }
 
-func (m *Manager) world(session, root string) (*world, error) {
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return nil, err
+// giveUp gives a world up that can't be had: it is not tried again for the session.
+func (m *Manager) giveUp(k key, w *world, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.worlds[k] == w {
+		delete(m.worlds, k)
+		m.large[k] = err
 	}
-	k := key{session, real}
+	w.close()
+}
+
+func (m *Manager) world(k key) (*world, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if w := m.worlds[k]; w != nil {
 		return w, nil
 	}
-	w, err := m.open(real)
+	if err := m.large[k]; err != nil {
+		return nil, err
+	}
+	if w := m.spare[k.root]; w != nil && k.kind == Shadow {
+		delete(m.spare, k.root)
+		m.worlds[k] = w
+		return w, nil
+	}
+	w, err := m.open(k.root, k.kind)
 	if err == nil {
 		m.worlds[k] = w
 	}
@@ -87,13 +124,15 @@ func (m *Manager) IsDir(session, root, name string) bool {
 		return false
 	}
 	m.mu.Lock()
-	w := m.worlds[key{session, real}]
-	m.mu.Unlock()
-	if w == nil {
-		return false
+	defer m.mu.Unlock()
+	for _, kind := range []Kind{Overlay, Shadow} {
+		if w := m.worlds[key{session, real, kind}]; w != nil {
+			if info, err := os.Lstat(filepath.Join(w.upper(), name)); err == nil && info.IsDir() {
+				return true
+			}
+		}
 	}
-	info, err := os.Lstat(filepath.Join(w.upper(), name))
-	return err == nil && info.IsDir()
+	return false
 }
 
 // CloseSession gives up the worlds of a session.
@@ -102,10 +141,18 @@ func (m *Manager) CloseSession(session string) {
 	defer m.mu.Unlock()
 	for k, w := range m.worlds {
 		if k.session == session {
-			w.close()
 			delete(m.worlds, k)
+			switch again := w.recycled(); {
+			case again == nil:
+				w.close()
+			case m.spare[k.root] == nil:
+				m.spare[k.root] = again
+			default:
+				again.close()
+			}
 		}
 	}
+	maps.DeleteFunc(m.large, func(k key, _ error) bool { return k.session == session })
 }
 
 // Close gives up all worlds. No command runs any more.
@@ -115,6 +162,10 @@ func (m *Manager) Close() {
 	for k, w := range m.worlds {
 		w.close()
 		delete(m.worlds, k)
+	}
+	for root, w := range m.spare {
+		w.close()
+		delete(m.spare, root)
 	}
 	for _, s := range m.shared {
 		s.mount.Close()
@@ -156,8 +207,18 @@ func prefix(root string) string {
 	return hex.EncodeToString(sum[:8]) + "."
 }
 
+func (m *Manager) newWorld(root, dir string, kind Kind) *world {
+	w := &world{o: m.o, kind: kind, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}}
+	if kind == Shadow {
+		w.layer = &shadow{w: w}
+	} else {
+		w.layer = &overlay{w: w}
+	}
+	return w
+}
+
 // open makes a world.
-func (m *Manager) open(root string) (_ *world, err error) {
+func (m *Manager) open(root string, kind Kind) (_ *world, err error) {
 	at, err := place(root)
 	if err != nil {
 		return nil, err
@@ -166,7 +227,7 @@ func (m *Manager) open(root string) (_ *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{o: m.o, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}}
+	w := m.newWorld(root, dir, kind)
 	defer func() {
 		if err != nil {
 			w.close()

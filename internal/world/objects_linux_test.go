@@ -22,7 +22,7 @@ func gitRig(t *testing.T) *rig {
 	if _, err := rand.Read(big); err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t, map[string]string{"a.txt": "a\n", "dir/b.txt": "b\n", "big": string(big)})
+	r := newRig(t, Overlay, map[string]string{"a.txt": "a\n", "dir/b.txt": "b\n", "big": string(big)})
 	r.git("init", "-q", "-b", "main")
 	r.git("config", "user.name", "A")
 	r.git("config", "user.email", "a@example.org")
@@ -100,7 +100,7 @@ func TestCommitsBesideAPack(t *testing.T) {
 	if after := r.tree(); after != before {
 		t.Error("the folder was changed")
 	}
-	if out, _ := r.run("touch /run/sidecar-ls-objects/x; git cat-file -t HEAD:big; git log --format=%s"); !strings.Contains(out, "Read-only file system") || !strings.HasSuffix(out, "blob\nsecond\nfirst\n") {
+	if out, _ := r.run("touch /run/sidecar-ls-lent/objects/x; git cat-file -t HEAD:big; git log --format=%s"); !strings.Contains(out, "Read-only file system") || !strings.HasSuffix(out, "blob\nsecond\nfirst\n") {
 		t.Errorf("the repository's objects: %s", out)
 	}
 	// Packed there, a commit is still found, and no more than it is packed.
@@ -174,7 +174,7 @@ func TestCommitsElsewhere(t *testing.T) {
 // A repository that borrows itself is seen as it is.
 func TestBorrowingRepository(t *testing.T) {
 	lender := gitRig(t)
-	r := newRig(t, nil)
+	r := newRig(t, Overlay, nil)
 	if err := os.Remove(r.root); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
-var errUnsupported = errors.New("there are no overlays on this system")
+// Nothing on these systems puts a copy in the place of the workspace: a command
+// would go past it wherever it names a file by its path.
+var errUnsupported = errors.New("worlds take Linux")
 
 // Manager has no worlds here.
 type Manager struct{}
@@ -21,7 +23,7 @@ type Run struct{}
 func New(Options) *Manager { return &Manager{} }
 
 // Usable says why there are none.
-func (*Manager) Usable() error { return errUnsupported }
+func (*Manager) Usable(Kind) error { return errUnsupported }
 
 // Begin says why there is none.
 func (*Manager) Begin(Request) (*Run, error) { return nil, errUnsupported }
@@ -51,6 +53,12 @@ func (*Manager) IsDir(session, root, name string) bool { return false }
 
 // Merged is nothing.
 func (*Run) Merged([]string) *sandbox.Merged { return nil }
+
+// Kind is none.
+func (*Run) Kind() Kind { return "" }
+
+// Lent is nothing.
+func (*Run) Lent() []string { return nil }
 
 // Harvest brings nothing.
 func (*Run) Harvest() (Harvest, error) { return Harvest{}, nil }

@@ -10,14 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// prepare makes the upper layer what the view has and the folder has not; only
-// what is another than at the last look is written. live: a mount of it is in
-// use, so it is changed through that. equal reports whether nothing differs.
+// prepare puts into the layer what the view has and the folder has not; only
+// what is another than at the last look is written. live: programs run there, so
+// it is changed where they hear of it. equal reports whether nothing differs.
 func (w *world) prepare(v view, live bool) (equal bool, err error) {
 	names := map[string]bool{}
 	for _, rel := range v.over() {
@@ -98,25 +96,36 @@ func (w *world) put(rel string, x want, live bool) error {
 		return nil // the folder's own is seen
 	case live:
 		if err := w.putMerged(rel, x); err != nil {
+			w.torn(rel, x)
 			return err
 		}
 	case x.same:
 		delete(w.held, rel)
-		return w.reset(rel)
+		return w.layer.reset(rel)
 	default:
 		if err := w.putUpper(rel, x); err != nil {
-			return err
+			delete(w.held, rel)
+			return errors.Join(err, w.layer.reset(rel))
 		}
 	}
 	w.held[rel] = &x.held
 	return nil
 }
 
-// putMerged writes through the mount, so that programs that run there hear of it.
+// torn notes what is there of a text that could not be put there whole: no command
+// wrote it, and the next time it is put there again.
+func (w *world) torn(rel string, x want) {
+	n, _, err := readNode(filepath.Join(w.layer.path(), filepath.FromSlash(rel)))
+	if err == nil {
+		w.held[rel] = &held{node: n, lower: x.lower}
+	}
+}
+
+// putMerged writes where commands see it, so that programs that run there hear of it.
 // Any of them may make a link of a directory on the way: it leads nowhere but into
 // the tree.
 func (w *world) putMerged(rel string, x want) error {
-	top, err := os.OpenRoot(w.merged())
+	top, err := os.OpenRoot(w.layer.path())
 	if err != nil {
 		return err
 	}
@@ -144,9 +153,9 @@ func (w *world) putMerged(rel string, x want) error {
 	return top.Chmod(at, mode)
 }
 
-// putUpper writes into the upper layer, of which there is no mount.
+// putUpper writes into the layer, in which nothing runs.
 func (w *world) putUpper(rel string, x want) error {
-	if err := w.parents(rel); err != nil {
+	if err := w.layer.parents(rel); err != nil {
 		return err
 	}
 	at := filepath.Join(w.upper(), filepath.FromSlash(rel))
@@ -158,7 +167,7 @@ func (w *world) putUpper(rel string, x want) error {
 		if x.lower == (stamp{}) {
 			return nil
 		}
-		return whiteout(at)
+		return w.layer.hide(rel)
 	case x.link:
 		return os.Symlink(string(x.text), at)
 	}
@@ -182,85 +191,6 @@ func (w *world) mode(rel string, x want) fs.FileMode {
 	return mode
 }
 
-// parents makes the directories that a name is in, with what the folder has in
-// them hidden as it was before: by one mark for all of it, or name by name.
-func (w *world) parents(rel string) error {
-	for i, c := range rel {
-		if c != '/' {
-			continue
-		}
-		dir := rel[:i]
-		at, low := filepath.Join(w.upper(), filepath.FromSlash(dir)), filepath.Join(w.root, filepath.FromSlash(dir))
-		info, err := os.Lstat(at)
-		isDir := err == nil && info.IsDir()
-		hides := err == nil && !isDir || isDir && opaque(at)
-		if err == nil && !isDir {
-			if err := os.Remove(at); err != nil {
-				return err
-			}
-			delete(w.held, dir)
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if !isDir {
-			mode := fs.FileMode(0o755)
-			if below, err := os.Lstat(low); err == nil && below.IsDir() {
-				mode = below.Mode().Perm()
-			}
-			if err := errors.Join(os.Mkdir(at, 0o700), os.Chmod(at, mode|0o700)); err != nil {
-				return err
-			}
-		}
-		if hides {
-			if err := hideAll(at, low); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// hideAll hides each name of the directory low that at has not, and then makes
-// at no longer hide all of them.
-func hideAll(at, low string) error {
-	entries, err := os.ReadDir(low)
-	if err != nil {
-		entries = nil // there is nothing to hide
-	}
-	for _, e := range entries {
-		name := filepath.Join(at, e.Name())
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			if err := whiteout(name); err != nil {
-				return err
-			}
-		}
-	}
-	if opaque(at) {
-		return unix.Lremovexattr(at, opaqueName)
-	}
-	return nil
-}
-
-// reset gives a name of the upper layer up, so that the folder's own is seen, and
-// the directories that were there for it alone.
-func (w *world) reset(rel string) error {
-	if err := w.parents(rel); err != nil {
-		return err
-	}
-	if err := removeAll(filepath.Join(w.upper(), filepath.FromSlash(rel))); err != nil {
-		return err
-	}
-	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(w.root, filepath.FromSlash(dir))); err == nil {
-			break
-		}
-		if os.Remove(filepath.Join(w.upper(), filepath.FromSlash(dir))) != nil {
-			break // something else is in it
-		}
-	}
-	return nil
-}
-
 // dropOutput removes what was built of text that nobody wants any more.
 func (w *world) dropOutput() error {
 	clear(w.made)
@@ -269,7 +199,7 @@ func (w *world) dropOutput() error {
 	var errs []error
 	for _, o := range f.output {
 		if !inDependencies(o.rel) {
-			errs = append(errs, removeAll(filepath.Join(w.upper(), filepath.FromSlash(o.rel))))
+			errs = append(errs, w.layer.drop(o.rel))
 		}
 	}
 	return errors.Join(errs...)

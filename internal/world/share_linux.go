@@ -22,7 +22,7 @@ type shared struct {
 // gone. One server at a time has it.
 func (m *Manager) Share(root, lower, on string) (layer sandbox.Layer, upper string, err error) {
 	fail := func(err error) (sandbox.Layer, string, error) { return sandbox.Layer{}, "", err }
-	if err := m.Usable(); err != nil {
+	if err := m.Usable(Overlay); err != nil {
 		return fail(err)
 	}
 	dir, err := layersOf(root)

@@ -87,7 +87,7 @@ func (t *mover) move(rel string) {
 		if there && !t.discard(rel, to) {
 			return
 		}
-		if !hidden {
+		if err = nil; !hidden {
 			err = os.Remove(from)
 		}
 	case info.IsDir() && there && low.IsDir() && !opaque(from):
@@ -110,7 +110,9 @@ func (t *mover) move(rel string) {
 	}
 	if err != nil {
 		t.keep(reason(err), rel)
+		return
 	}
+	t.w.layer.moved(rel)
 }
 
 // merge moves what is in a directory that the folder has, too.

@@ -17,30 +17,55 @@ type Options struct {
 	// say. nil: none is.
 	Tracked func(root string) func(name string) bool
 
-	Limits Limits
+	Limits Limits // of what is taken over of a command
+
+	// Copied bounds a shadow without what git ignores, and Output that: what is more
+	// of it is left out, directory by directory.
+	Copied, Output Limits
 
 	// Fail is called at the points where a process may die. Tests set it.
 	Fail func(point string)
 }
 
-// Limits bound what is taken over of a command. Zero is the default.
+// Limits are numbers of files, and of bytes in them. Zero is the default.
 type Limits struct {
-	Files int   // that one command changes
-	Bytes int64 // of their texts
+	Files int
+	Bytes int64
 }
 
 // The defaults.
 const (
 	defaultFiles = 5000
 	defaultBytes = 256 << 20
+
+	defaultCopiedFiles = 200_000
+	defaultCopiedBytes = 2 << 30
+	defaultOutputFiles = 50_000
+	defaultOutputBytes = 1 << 30
 )
+
+// Kind says how a world is made.
+type Kind string
+
+// The kinds of worlds.
+const (
+	Overlay Kind = "overlay" // a layer over the folder
+	Shadow  Kind = "shadow"  // a copy of the folder
+)
+
+// NoCopyError is why there can be no copy of a folder.
+type NoCopyError struct{ Why string }
+
+func (e *NoCopyError) Error() string { return e.Why }
 
 // Request is a command that is about to run.
 type Request struct {
 	Session string
+	Kind    Kind            // "" is Overlay
 	Root    string          // the folder
 	View    workspace.Files // what the session sees
 	Keep    bool            // what nobody reviews stays in the session too
+	Hidden  []string        // paths that look empty to the command: they are in no copy
 }
 
 // Harvest is what commands changed since the last harvest.

@@ -19,10 +19,12 @@ import (
 
 // world is what the commands of one session see of one folder.
 type world struct {
-	o    Options
-	root string // the folder
-	dir  string
-	lock *os.File // held as long as the server lives
+	o     Options
+	kind  Kind
+	layer layer
+	root  string // the folder
+	dir   string
+	lock  *os.File // held as long as the server lives
 
 	mu   sync.Mutex
 	held map[string]*held // by name, relative to root, with slashes
@@ -35,12 +37,11 @@ type world struct {
 
 	git gitState // of the folder, when commands last saw its repository
 
-	lent []sandbox.Lent // directories that commands read elsewhere
-
 	closed bool // its session has ended
 
+	hidden map[string]bool // names whose text no command may see
+
 	// While commands run:
-	mount *sandbox.Mount
 	users int
 	view  view  // of the last command that began
 	began int64 // when nothing of the folder had been seen, in nanoseconds
@@ -55,9 +56,6 @@ type world struct {
 
 func (w *world) upper() string { return filepath.Join(w.dir, upperDir) }
 
-// merged is where this process reaches what commands see.
-func (w *world) merged() string { return w.mount.Path() }
-
 // errClosed is why nothing begins in a world any more.
 var errClosed = errors.New("the session has ended")
 
@@ -66,6 +64,7 @@ type Run struct {
 	w      *world
 	ended  bool
 	prefix string // of the folder's names in the view
+	seen   sandbox.Merged
 }
 
 func (w *world) begin(r Request) (_ *Run, err error) {
@@ -79,9 +78,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		return nil, err
 	}
 	live := w.users > 0
-	if live {
-		_ = w.mount.Refresh() // else names that were looked up stay as they were then
-	} else {
+	if !live {
 		w.equal, w.stays = true, false
 		if !w.dirty { // else what an earlier command met counts
 			w.began = time.Now().UnixNano()
@@ -91,6 +88,10 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		}
 		w.dropGit()
 	}
+	w.hidden = namesIn(w.root, r.Hidden)
+	if err := w.layer.renew(view{r.View, prefix}, live); err != nil {
+		return nil, err
+	}
 	equal, err := w.prepare(view{r.View, prefix}, live)
 	if err != nil {
 		return nil, fmt.Errorf("what the session sees can't be put before the command: %w", err)
@@ -98,16 +99,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	w.o.Fail("prepared")
 	if !live {
 		w.rules = rulesOf(view{r.View, prefix})
-		if err := removeAll(filepath.Join(w.dir, workDir, "work")); err != nil {
-			return nil, err
-		}
-		w.lent, err = w.ownObjects()
-		if err != nil {
-			return nil, err
-		}
-		w.mount, err = w.o.Box.Overlay(sandbox.Overlay{Lower: w.root, Upper: w.upper(), Work: filepath.Join(w.dir, workDir)})
-		if err != nil {
-			w.o.Box.Worked("") // the next server tries it again
+		if err := w.layer.begin(); err != nil {
 			return nil, err
 		}
 	}
@@ -115,14 +107,23 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	w.users++
 	w.view = view{r.View, prefix}
 	w.dirty = true
-	return &Run{w: w, prefix: prefix}, nil
+	return &Run{w: w, prefix: prefix, seen: w.layer.seen()}, nil
 }
 
 // Merged is what the sandbox is to show as the folder; real are directories in
 // it that are the disk's own.
 func (r *Run) Merged(real []string) *sandbox.Merged {
-	return &sandbox.Merged{Mount: r.w.mount, At: filepath.Join(r.w.dir, atDir), Real: real, Lent: r.w.lent}
+	m := r.seen
+	m.Real = append(m.Real, real...)
+	return &m
 }
+
+// Kind is what the command sees.
+func (r *Run) Kind() Kind { return r.w.kind }
+
+// Lent are directories of the folder that the command sees as they are, and
+// changes there: those of dependencies, in a copy.
+func (r *Run) Lent() []string { return r.seen.Real }
 
 // Harvest is what was changed in the world since the last harvest. Commands may
 // run: what they are just writing is taken as it is.
@@ -154,8 +155,7 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 	r.ended = true
 	if w.closed {
 		if w.users--; w.users == 0 {
-			w.mount.Close()
-			w.mount = nil
+			w.layer.end()
 			w.remove()
 		}
 		return Harvest{}, nil
@@ -169,8 +169,7 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 	if w.users--; w.users > 0 {
 		return h, err
 	}
-	w.mount.Close()
-	w.mount = nil
+	w.layer.end()
 	w.o.Fail("ended")
 	if !w.equal {
 		for rel, h := range w.held {
@@ -182,6 +181,7 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 	if f != nil && err == nil {
 		w.dirty = false
 		h.Said = append(h.Said, w.through(f)...)
+		h.Said = append(h.Said, w.layer.said()...)
 	}
 	return h, err
 }

@@ -81,6 +81,7 @@ func (q *queue) set(disk *workspace.Disk, name string, text []byte) {
 // rig is a folder with a queue, and a session's commands in it.
 type rig struct {
 	t    *testing.T
+	kind Kind
 	root string
 	disk *workspace.Disk
 	q    *queue
@@ -89,14 +90,22 @@ type rig struct {
 	keep bool
 }
 
-func newRig(t *testing.T, files map[string]string) *rig {
+// eachKind runs a test over worlds of each kind.
+func eachKind(t *testing.T, test func(t *testing.T, kind Kind)) {
+	t.Helper()
+	for _, kind := range []Kind{Overlay, Shadow} {
+		t.Run(string(kind), func(t *testing.T) { test(t, kind) })
+	}
+}
+
+func newRig(t *testing.T, kind Kind, files map[string]string) *rig {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, root: root, q: &queue{texts: map[string][]byte{}}}
+	r := &rig{t: t, kind: kind, root: root, q: &queue{texts: map[string][]byte{}}}
 	for name, text := range files {
 		r.write(name, text)
 	}
@@ -114,7 +123,7 @@ func newRig(t *testing.T, files map[string]string) *rig {
 	if level, err := r.box.LevelFor(sandbox.Auto); err != nil || level < sandbox.Bubblewrap {
 		t.Skip("there is no bubblewrap that works here: ", r.box.Status().Why)
 	}
-	if err := r.m.Usable(); err != nil {
+	if err := r.m.Usable(kind); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -133,7 +142,7 @@ func (r *rig) remove(name string)     { r.q.set(r.disk, name, nil) }
 
 func (r *rig) begin() *Run {
 	r.t.Helper()
-	run, err := r.m.Begin(Request{Session: "s", Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Keep: r.keep})
+	run, err := r.m.Begin(Request{Session: "s", Kind: r.kind, Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Keep: r.keep})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -247,8 +256,10 @@ func kinds(changes []workspace.Change) string {
 
 // A command sees what waits and what is not saved, the disk stays as it is, and
 // what the command changes comes back as data.
-func TestSeesAndChanges(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "disk a\n", "b.txt": "disk b\n", "dir/c.txt": "disk c\n", "dir/d.txt": "disk d\n", "run.sh": "#!/bin/sh\n"})
+func TestSeesAndChanges(t *testing.T) { eachKind(t, testSeesAndChanges) }
+
+func testSeesAndChanges(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "disk a\n", "b.txt": "disk b\n", "dir/c.txt": "disk c\n", "dir/d.txt": "disk d\n", "run.sh": "#!/bin/sh\n"})
 	before := r.tree()
 	r.edit("a.txt", "pending a\n")
 	r.edit("new/n.txt", "pending n\n")
@@ -278,8 +289,10 @@ func TestSeesAndChanges(t *testing.T) {
 
 // What the user changes on the disk between commands is seen, also where a
 // command left a copy that is the same.
-func TestSeesTheDiskAgain(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n"})
+func TestSeesTheDiskAgain(t *testing.T) { eachKind(t, testSeesTheDiskAgain) }
+
+func testSeesTheDiskAgain(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "one\n", "b.txt": "one\n"})
 	r.run("touch a.txt; echo two > b.txt")
 	r.accept()
 	r.write("a.txt", "user a\n")
@@ -291,7 +304,9 @@ func TestSeesTheDiskAgain(t *testing.T) {
 
 // Output that git ignores goes to the disk if it was built of what is there,
 // and stays in the session otherwise.
-func TestOutput(t *testing.T) {
+func TestOutput(t *testing.T) { eachKind(t, testOutput) }
+
+func testOutput(t *testing.T, kind Kind) {
 	files := map[string]string{".gitignore": "out/\n*.o\n", "a.c": "disk\n", "out/old.o": "old", "out/sub/x": "x"}
 	build := "mkdir -p out node_modules/m; cp a.c out/a.o; cp a.c b.o; echo dep > node_modules/m/index.js"
 	at := func(r *rig, name string) string {
@@ -302,7 +317,7 @@ func TestOutput(t *testing.T) {
 		return string(data)
 	}
 	t.Run("of the disk", func(t *testing.T) {
-		r := newRig(t, files)
+		r := newRig(t, kind, files)
 		if _, h := r.run(build + "; rm -r out/sub"); len(h.Changes)+len(h.Said) != 0 {
 			t.Errorf("changed %s, said %q", kinds(h.Changes), h.Said)
 		}
@@ -311,7 +326,7 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("of pending text", func(t *testing.T) {
-		r := newRig(t, files)
+		r := newRig(t, kind, files)
 		r.edit("a.c", "pending\n")
 		r.run(build)
 		if at(r, "out/a.o") != "" || at(r, "b.o") != "" || at(r, "node_modules/m/index.js") != "dep\n" {
@@ -327,7 +342,7 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("of rejected text", func(t *testing.T) {
-		r := newRig(t, files)
+		r := newRig(t, kind, files)
 		r.edit("a.c", "pending\n")
 		r.run(build)
 		r.reject()
@@ -339,7 +354,7 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("by the setting", func(t *testing.T) {
-		r := newRig(t, files)
+		r := newRig(t, kind, files)
 		r.keep = true
 		r.run(build)
 		if at(r, "out/a.o") != "" || at(r, "node_modules/m/index.js") != "" {
@@ -347,7 +362,7 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("never over what the user changed", func(t *testing.T) {
-		r := newRig(t, files)
+		r := newRig(t, kind, files)
 		run := r.begin()
 		r.start(run, "echo theirs > out/old.o; rm -r out/sub; echo new > out/new.o")
 		r.write("out/old.o", "the user's")
@@ -361,7 +376,7 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("a rule that the command makes hides nothing", func(t *testing.T) {
-		r := newRig(t, files)
+		r := newRig(t, kind, files)
 		_, h := r.run("echo '*' > .gitignore; echo x > hidden.txt")
 		if at(r, "hidden.txt") != "" || kinds(h.Changes) != "modify .gitignore" {
 			t.Errorf("changed %s, the disk has\n%s", kinds(h.Changes), r.tree())
@@ -370,7 +385,9 @@ func TestOutput(t *testing.T) {
 }
 
 // What can't come back is said, and what else the command made comes all the same.
-func TestNotTakenOver(t *testing.T) {
+func TestNotTakenOver(t *testing.T) { eachKind(t, testNotTakenOver) }
+
+func testNotTakenOver(t *testing.T, kind Kind) {
 	for _, c := range []struct{ name, line, said, also string }{
 		{"a pipe", "mkfifo p", "p: it is a socket, a pipe or a device", ""},
 		{"a repository", "git init -q sub; echo x > sub/f", "sub: a repository", ""},
@@ -387,7 +404,7 @@ func TestNotTakenOver(t *testing.T) {
 		{"case pairs", "echo x > Case; echo y > case", "", "create Case, create case, "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, map[string]string{"dir/a.txt": "a\n"})
+			r := newRig(t, kind, map[string]string{"dir/a.txt": "a\n"})
 			before := r.tree()
 			_, h := r.run(c.line + "; echo control > zz.txt")
 			if got, want := kinds(h.Changes), c.also+"create zz.txt"; got != want {
@@ -407,8 +424,10 @@ func TestNotTakenOver(t *testing.T) {
 }
 
 // A command that removes the workspace removes its files, as edits.
-func TestRemovesAll(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "a\n", "dir/b.txt": "b\n"})
+func TestRemovesAll(t *testing.T) { eachKind(t, testRemovesAll) }
+
+func testRemovesAll(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "a\n", "dir/b.txt": "b\n"})
 	before := r.tree()
 	_, h := r.run("rm -rf -- * \"$PWD\" 2>/dev/null; true")
 	if got := kinds(h.Changes); got != "delete a.txt, delete dir/b.txt" {
@@ -425,8 +444,10 @@ func TestRemovesAll(t *testing.T) {
 
 // More changes than are taken over leave the disk as it is, and a later command
 // may undo them.
-func TestTooMany(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "a\n"})
+func TestTooMany(t *testing.T) { eachKind(t, testTooMany) }
+
+func testTooMany(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "a\n"})
 	r.m.o.Limits.Files = 10
 	run := r.begin()
 	r.start(run, "for i in {1..11}; do echo x > f$i; done")
@@ -440,8 +461,10 @@ func TestTooMany(t *testing.T) {
 
 // Commands beside each other share what they see, and what an ended one left
 // comes with the next look.
-func TestTogether(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "a\n"})
+func TestTogether(t *testing.T) { eachKind(t, testTogether) }
+
+func testTogether(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "a\n"})
 	first := r.begin()
 	r.start(first, "echo one > one.txt")
 	r.edit("later.txt", "pending\n")
@@ -469,8 +492,10 @@ func TestTogether(t *testing.T) {
 }
 
 // What nobody took comes with the next command.
-func TestCancelled(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "a\n"})
+func TestCancelled(t *testing.T) { eachKind(t, testCancelled) }
+
+func testCancelled(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "a\n"})
 	run := r.begin()
 	r.start(run, "echo kept > kept.txt; echo b >> a.txt")
 	if h, err := run.End(false); err != nil || len(h.Changes) != 0 {
@@ -483,8 +508,10 @@ func TestCancelled(t *testing.T) {
 
 // A program that runs can't lead what is put before it out of the tree, by a link in
 // the place of a directory.
-func TestLinkInTheWay(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "a\n", "in/b.txt": "b\n"})
+func TestLinkInTheWay(t *testing.T) { eachKind(t, testLinkInTheWay) }
+
+func testLinkInTheWay(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "a\n", "in/b.txt": "b\n"})
 	outside := t.TempDir()
 	run := r.begin()
 	r.start(run, "ln -s "+outside+" out; ln -s in link")
@@ -505,8 +532,10 @@ func TestLinkInTheWay(t *testing.T) {
 }
 
 // A file that the user changed while the command did is left as the user has it.
-func TestUserChangedIt(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+func TestUserChangedIt(t *testing.T) { eachKind(t, testUserChangedIt) }
+
+func testUserChangedIt(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	run := r.begin()
 	r.start(run, "echo theirs > a.txt; echo theirs > b.txt")
 	r.write("a.txt", "the user's\n")
@@ -521,10 +550,12 @@ func TestUserChangedIt(t *testing.T) {
 }
 
 // What a killed server left goes with the next start, and what is in use stays.
-func TestSweep(t *testing.T) {
-	r := newRig(t, map[string]string{"a.txt": "a\n"})
+func TestSweep(t *testing.T) { eachKind(t, testSweep) }
+
+func testSweep(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"a.txt": "a\n"})
 	r.run("echo x > x.txt")
-	w := r.m.worlds[key{"s", r.root}]
+	w := r.m.worlds[key{"s", r.root, kind}]
 	left := w.dir + "left"
 	if err := errors.Join(os.MkdirAll(filepath.Join(left, "work", "work"), 0o700), os.Chmod(filepath.Join(left, "work", "work"), 0)); err != nil {
 		t.Fatal(err)
@@ -539,6 +570,9 @@ func TestSweep(t *testing.T) {
 		t.Errorf("the world in use has %q", out)
 	}
 	r.m.CloseSession("s")
+	if kind == Shadow {
+		r.m.Close() // until then it is for the next session
+	}
 	if _, err := os.Stat(w.dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the closed one is still there: %v", err)
 	}
@@ -546,13 +580,15 @@ func TestSweep(t *testing.T) {
 
 // For any sequence of edits, commands and decisions: to accept all gives the tree
 // that the last command saw, and to reject all the tree as it was.
-func TestSequences(t *testing.T) {
+func TestSequences(t *testing.T) { eachKind(t, testSequences) }
+
+func testSequences(t *testing.T, kind Kind) {
 	rounds := 6
 	if testing.Short() {
 		rounds = 3
 	}
 	for seed := range rounds {
-		r := newRig(t, map[string]string{".gitignore": "*.o\n", "a": "a\n", "b": "b\n", "d/a": "da\n", "d/b": "db\n", "e/f/a": "efa\n"})
+		r := newRig(t, kind, map[string]string{".gitignore": "*.o\n", "a": "a\n", "b": "b\n", "d/a": "da\n", "d/b": "db\n", "e/f/a": "efa\n"})
 		rnd := rand.New(rand.NewPCG(uint64(seed), 7))
 		names := []string{"a", "b", "c", "d/a", "d/b", "d/c", "e/f/a", "e/a", "g/h/a"}
 		name := func() string { return names[rnd.IntN(len(names))] }

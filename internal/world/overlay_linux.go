@@ -1,0 +1,172 @@
+package world
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+)
+
+// overlay is a layer over the folder: it has what differs, and hides by marks
+// what is gone.
+type overlay struct {
+	w     *world
+	mount *sandbox.Mount // while commands run
+	lent  []sandbox.Lent // what they read of the repository
+}
+
+func (o *overlay) path() string { return o.mount.Path() }
+
+func (o *overlay) seen() sandbox.Merged {
+	return sandbox.Merged{Mount: o.mount, At: filepath.Join(o.w.dir, atDir), Lent: o.lent}
+}
+
+// renew makes the kernel forget names that were looked up: else they stay as they
+// were then. Without a mount it knows none.
+func (o *overlay) renew(_ view, live bool) error {
+	if live {
+		_ = o.mount.Refresh()
+	}
+	return nil
+}
+
+func (o *overlay) begin() (err error) {
+	if err := removeAll(filepath.Join(o.w.dir, workDir, "work")); err != nil {
+		return err
+	}
+	if o.lent, err = o.w.ownObjects(); err != nil {
+		return err
+	}
+	o.mount, err = o.w.o.Box.Overlay(sandbox.Overlay{Lower: o.w.root, Upper: o.w.upper(), Work: filepath.Join(o.w.dir, workDir)})
+	if err != nil {
+		o.w.o.Box.Worked("") // the next server tries it again
+	}
+	return err
+}
+
+func (o *overlay) end() {
+	o.mount.Close()
+	o.mount = nil
+}
+
+// follow has nothing to do for what a command has not changed: it is seen below.
+func (o *overlay) follow(string) {}
+
+// original reports nothing: what lies in an overlay was changed, or looked like it.
+func (o *overlay) original(string, fs.FileInfo) bool { return false }
+
+func (o *overlay) whole(string) bool { return true }
+
+func (o *overlay) keeps(string) bool { return false }
+
+func (o *overlay) gone(rel string, seen map[string]bool) (names []gone) {
+	if rel == "." || !opaque(filepath.Join(o.w.upper(), filepath.FromSlash(rel))) {
+		return nil
+	}
+	low, err := os.ReadDir(filepath.Join(o.w.root, filepath.FromSlash(rel)))
+	if err != nil {
+		return nil
+	}
+	for _, e := range low {
+		if !seen[e.Name()] {
+			names = append(names, gone{e.Name(), e.IsDir()})
+		}
+	}
+	return names
+}
+
+func (o *overlay) hide(rel string) error {
+	return whiteout(filepath.Join(o.w.upper(), filepath.FromSlash(rel)))
+}
+
+func (o *overlay) drop(rel string) error {
+	return removeAll(filepath.Join(o.w.upper(), filepath.FromSlash(rel)))
+}
+
+func (o *overlay) moved(string) {}
+
+func (o *overlay) said() []string { return nil }
+
+// parents makes the directories that a name is in, with what the folder has in
+// them hidden as it was before: by one mark for all of it, or name by name.
+func (o *overlay) parents(rel string) error {
+	for i, c := range rel {
+		if c != '/' {
+			continue
+		}
+		dir := rel[:i]
+		at, low := filepath.Join(o.w.upper(), filepath.FromSlash(dir)), filepath.Join(o.w.root, filepath.FromSlash(dir))
+		info, err := os.Lstat(at)
+		isDir := err == nil && info.IsDir()
+		hides := err == nil && !isDir || isDir && opaque(at)
+		if err == nil && !isDir {
+			if err := os.Remove(at); err != nil {
+				return err
+			}
+			delete(o.w.held, dir)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if !isDir {
+			mode := fs.FileMode(0o755)
+			if below, err := os.Lstat(low); err == nil && below.IsDir() {
+				mode = below.Mode().Perm()
+			}
+			if err := errors.Join(os.Mkdir(at, 0o700), os.Chmod(at, mode|0o700)); err != nil {
+				return err
+			}
+		}
+		if hides {
+			if err := hideAll(at, low); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hideAll hides each name of the directory low that at has not, and then makes
+// at no longer hide all of them.
+func hideAll(at, low string) error {
+	entries, err := os.ReadDir(low)
+	if err != nil {
+		entries = nil // there is nothing to hide
+	}
+	for _, e := range entries {
+		name := filepath.Join(at, e.Name())
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			if err := whiteout(name); err != nil {
+				return err
+			}
+		}
+	}
+	if opaque(at) {
+		return unix.Lremovexattr(at, opaqueName)
+	}
+	return nil
+}
+
+// reset gives a name of the upper layer up, so that the folder's own is seen, and
+// the directories that were there for it alone.
+func (o *overlay) reset(rel string) error {
+	if err := o.parents(rel); err != nil {
+		return err
+	}
+	if err := removeAll(filepath.Join(o.w.upper(), filepath.FromSlash(rel))); err != nil {
+		return err
+	}
+	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(o.w.root, filepath.FromSlash(dir))); err == nil {
+			break
+		}
+		if os.Remove(filepath.Join(o.w.upper(), filepath.FromSlash(dir))) != nil {
+			break // something else is in it
+		}
+	}
+	return nil
+}
