@@ -65,7 +65,7 @@ func (s *shadow) renew(v view, live bool) error {
 		if _, err := os.Lstat(s.at(".git")); err != nil {
 			s.forget(".git") // it was given up
 		}
-		s.real, s.lent, s.base = nil, nil, r
+		s.real, s.lent, s.base, s.output = nil, nil, r, s.top.outputOf()
 	}
 	err = c.dir(".", s.top, r, false, false)
 	if first && (errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)) {
@@ -201,13 +201,14 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	if _, err := os.Lstat(c.s.at(rel)); err == nil {
 		return nil // a command made it
 	}
-	kid = &copied{folder: now}
+	kid = &copied{folder: now, output: ignored && !c.tracked(rel) && !inGit && !git}
 	var err error
 	switch {
 	case c.s.w.hidden[rel]:
 		kid.state = asHollow
 		err = c.to.WriteFile(filepath.FromSlash(rel), nil, info.Mode().Perm())
-	case !c.counts(rel, Limits{1, info.Size()}, ignored && !c.tracked(rel), inGit || git):
+	case kid.output && c.s.output.and(Limits{1, info.Size()}).over(c.s.w.o.Output):
+		c.s.left = append(c.s.left, rel)
 		at.kids[name] = &copied{state: asLeft}
 		return nil
 	default:
@@ -223,7 +224,9 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 		kid.folder = stamp{} // a later change may have the same time
 	}
 	kid.copy = stampOf(c.s.at(rel))
-	at.kids[name] = kid
+	if at.kids[name] = kid; kid.output {
+		c.s.output = c.s.output.and(kid.outputOf())
+	}
 	return nil
 }
 
@@ -353,24 +356,6 @@ func (c *renewal) copy(rel string, info fs.FileInfo) error {
 	}
 	err = errors.Join(err, to.Chmod(mode), to.Close())
 	return errors.Join(err, c.to.Chtimes(at, info.ModTime(), info.ModTime()))
-}
-
-// counts reports whether there is room for what is to be copied. Of a repository
-// nothing is counted but its objects, which are not copied.
-func (c *renewal) counts(rel string, t Limits, ignored, inGit bool) bool {
-	sum := &c.s.text
-	switch {
-	case inGit:
-		return true
-	case ignored:
-		sum = &c.s.output
-	}
-	if ignored && sum.and(t).over(c.s.w.o.Output) {
-		c.s.left = append(c.s.left, rel)
-		return false
-	}
-	*sum = sum.and(t)
-	return true
 }
 
 // fits reports whether there is room for all that is in a directory.

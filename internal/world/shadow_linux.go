@@ -26,7 +26,7 @@ type shadow struct {
 	used bool    // by another session, whose changes are still there
 	base rules   // those of the user and of the repository
 
-	text, output Limits // what was copied: of what git does not ignore, and of what it does
+	output Limits // what was copied of what git ignores
 
 	real []string       // directories of dependencies, which are the folder's own
 	lent []sandbox.Lent // objects of repositories
@@ -40,6 +40,18 @@ type copied struct {
 	folder stamp              // of the folder's own, when it was copied
 	copy   stamp              // of the copy
 	kids   map[string]*copied // of a directory
+	output bool               // git ignores it
+}
+
+// outputOf counts what was copied of what git ignores.
+func (c *copied) outputOf() (sum Limits) {
+	if c.output {
+		sum = Limits{1, c.copy.size}
+	}
+	for _, kid := range c.kids {
+		sum = sum.and(kid.outputOf())
+	}
+	return sum
 }
 
 // state is what was made of a name.
@@ -218,7 +230,7 @@ func (w *world) recycled() *world {
 	}
 	w.closed = true
 	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}}
-	again.layer = &shadow{w: again, top: s.top, used: true, text: s.text, output: s.output}
+	again.layer = &shadow{w: again, top: s.top, used: true}
 	return again
 }
 
