@@ -1,6 +1,6 @@
 // World measures what it costs that a command sees what its session sees:
 //
-//	go run ./bench/world -server bin/sidecar-ls [-n rounds] [dir]
+//	go run ./bench/world -server bin/sidecar-ls [-kind shadow] [-n rounds] [dir]
 //
 // A round runs a sandboxed `true` on the disk, in a world with nothing pending,
 // in one with 50 pending edits, and in that with one more edit each time, one
@@ -37,13 +37,14 @@ func main() {
 	log.SetFlags(0)
 	server := flag.String("server", "bin/sidecar-ls", "the server's program")
 	rounds := flag.Int("n", 11, "rounds that count")
+	kind := flag.String("kind", string(world.Overlay), "the kind of world: overlay or shadow")
 	flag.Parse()
 	dir := flag.Arg(0)
 	if dir == "" {
 		dir = filepath.Join(runtime.GOROOT(), "src")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *server, dir, *rounds)
+	err := run(ctx, *server, dir, world.Kind(*kind), *rounds)
 	stop()
 	if err != nil {
 		log.Fatal(err)
@@ -71,6 +72,7 @@ func (e *edits) Names() []string {
 
 // bench is a tree and its worlds.
 type bench struct {
+	kind world.Kind
 	root string
 	box  *sandbox.Sandbox
 	m    *world.Manager
@@ -81,7 +83,7 @@ type bench struct {
 // and, of it, reading the changes.
 func (b *bench) command(ctx context.Context, session string, e *edits, line string) (all, reading time.Duration, err error) {
 	began := time.Now()
-	r, err := b.m.Begin(world.Request{Session: session, Root: b.root, View: workspace.NewOverlay(b.disk, e)})
+	r, err := b.m.Begin(world.Request{Session: session, Kind: b.kind, Root: b.root, View: workspace.NewOverlay(b.disk, e)})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -101,12 +103,12 @@ func (b *bench) run(ctx context.Context, spec sandbox.Spec, line string) error {
 	return cmd.Run()
 }
 
-func run(ctx context.Context, server, dir string, rounds int) error {
+func run(ctx context.Context, server, dir string, kind world.Kind, rounds int) error {
 	self, err := filepath.Abs(server)
 	if err != nil {
 		return err
 	}
-	b := &bench{box: sandbox.Open(self, sandbox.Options{})}
+	b := &bench{kind: kind, box: sandbox.Open(self, sandbox.Options{})}
 	if b.root, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func run(ctx context.Context, server, dir string, rounds int) error {
 	b.m = world.New(world.Options{Box: b.box})
 	defer b.box.Close()
 	defer b.m.Close()
-	if err := b.m.Usable(world.Overlay); err != nil {
+	if err := b.m.Usable(kind); err != nil {
 		return err
 	}
 	files, err := texts(b.root)

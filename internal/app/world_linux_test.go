@@ -334,6 +334,32 @@ func testWorldCommits(t *testing.T, kind string) {
 	}
 }
 
+// TestWorldOfSecrets: what is hidden from commands is hidden in each kind of world,
+// and a copy does not have it.
+func TestWorldOfSecrets(t *testing.T) { eachWorld(t, testWorldOfSecrets) }
+
+func testWorldOfSecrets(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "plain-" + "4711\n", ".env": "TOKEN=hidden-" + "4711\n"})
+	out := r.ran("f=.en; cat a.txt ${f}v; ls -A ${f}v; echo x > ${f}v || echo refused", "plain-4711\n", ".env\n", "refused\n")
+	if strings.Contains(out, "hidden-4711") {
+		t.Errorf("a command read it: %s", out)
+	}
+	find := func(text string) string {
+		out, _ := exec.CommandContext(t.Context(), "grep", "-rl", text, filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "worlds")).Output() // fails when there is nothing
+		return string(out)
+	}
+	if kind == "shadow" && find("plain-4711") == "" { // the control
+		t.Error("the copy is not found")
+	}
+	if at := find("hidden-4711"); at != "" {
+		t.Errorf("it is in %s", at)
+	}
+	r.isQueued()
+	if r.file(".env") != "TOKEN=hidden-4711\n" {
+		t.Errorf("the disk has %q", r.file(".env"))
+	}
+}
+
 // stampsOf is what is in a directory, with times and sizes.
 func stampsOf(t *testing.T, dir string) string {
 	t.Helper()

@@ -72,14 +72,15 @@ func checkWorld(w *app.Workspace) finding {
 	if set == "disk" {
 		return finding{name, true, "the disk, by the setting sidecar.commands.world: commands see neither pending nor unsaved text, and what they change is not reviewed"}
 	}
+	const helps = ". An overlay takes Linux 5.11 with bubblewrap and, in a container, a volume for private files (XDG_CACHE_HOME names it); docs/world.md says more"
 	const sees = "commands see pending and unsaved text, and what they change is reviewed"
 	switch what, why := w.Confiner.WorldStatus(); {
 	case what == "disk" && set == "auto":
-		return finding{name, true, "the disk: commands see neither pending nor unsaved text, and what they change is not reviewed, because " + why + " (docs/world.md says what it takes)"}
+		return finding{name, true, "the disk: commands see neither pending nor unsaved text, and what they change is not reviewed, because " + why + helps}
 	case what == "disk":
-		return finding{name, false, "no command runs: the setting sidecar.commands.world asks for " + set + ", and " + why + " (docs/world.md says what it takes; `auto` takes what there is)"}
+		return finding{name, false, "no command runs: the setting sidecar.commands.world asks for " + set + ", and " + why + " (`auto` takes what there is)" + helps}
 	case why != "":
-		return finding{name, true, "shadow: " + sees + ". They have a copy of the workspace, which takes time and room, because an overlay can't be had: " + why + " (docs/world.md says what it takes)"}
+		return finding{name, true, "shadow: " + sees + ". They have a copy of the workspace, which takes time and room, because an overlay can't be had: " + why + helps}
 	default:
 		return finding{name, true, what + ": " + sees}
 	}

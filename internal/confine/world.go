@@ -39,11 +39,7 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 	if err != nil {
 		return nil, "", err
 	}
-	kind := world.Kind("")
-	err = errors.New("it takes bubblewrap, and the setting sidecar.sandbox.mode other than off")
-	if level >= sandbox.Bubblewrap {
-		kind, err = c.worldKind(want)
-	}
+	kind, err := c.worldKind(want, level)
 	switch {
 	case err != nil && want != worldAuto:
 		return nil, "", noWorld(want, err)
@@ -55,7 +51,7 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 	run, err = c.worlds.Begin(world.Request{Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Keep: keep, Hidden: slices.Concat(spec.Hidden, spec.Sealed)})
 	switch {
 	case errors.As(err, new(*world.NoCopyError)) && want == worldAuto:
-		return nil, err.Error(), nil
+		return nil, joined(c.worlds.Usable(world.Overlay).Error(), err.Error()), nil
 	case errors.As(err, new(*world.NoCopyError)):
 		return nil, "", noWorld(want, err)
 	case err != nil:
@@ -73,7 +69,10 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 
 // worldKind is the kind of world that commands have by the setting, or why they have
 // none.
-func (c *Confiner) worldKind(want string) (world.Kind, error) {
+func (c *Confiner) worldKind(want string, level sandbox.Level) (world.Kind, error) {
+	if level < sandbox.Bubblewrap {
+		return "", errors.New("it takes bubblewrap, and the setting sidecar.sandbox.mode other than off")
+	}
 	if want == worldShadow {
 		return world.Shadow, c.worlds.Usable(world.Shadow)
 	}
@@ -82,9 +81,20 @@ func (c *Confiner) worldKind(want string) (world.Kind, error) {
 		return world.Overlay, err
 	}
 	if copyErr := c.worlds.Usable(world.Shadow); copyErr != nil {
-		return "", fmt.Errorf("%w; nor can they have a copy: %w", err, copyErr)
+		if copyErr.Error() == err.Error() {
+			return "", err
+		}
+		return "", errors.New(joined(err.Error(), copyErr.Error()))
 	}
 	return world.Shadow, nil
+}
+
+// joined are why there is no overlay, if that was asked for, and why there is no copy.
+func joined(overlay, shadow string) string {
+	if overlay == "" {
+		return shadow
+	}
+	return overlay + "; and a copy can't be had either: " + shadow
 }
 
 // copies reports whether commands have a copy of the folder, as the settings are.
@@ -150,12 +160,24 @@ func (c *Confiner) WorldStatus() (what, why string) {
 	if want == worldDisk {
 		return worldDisk, ""
 	}
-	kind, err := c.worldKind(want)
+	level, err := c.Level()
+	if err != nil {
+		return worldDisk, err.Error()
+	}
+	kind, err := c.worldKind(want, level)
 	if err != nil {
 		return worldDisk, err.Error()
 	}
 	if kind == world.Shadow && want == worldAuto {
 		why = c.worlds.Usable(world.Overlay).Error()
+	}
+	for _, dir := range c.o.Folders {
+		if kind != world.Shadow {
+			break
+		}
+		if err := c.worlds.Fits(dir); err != nil {
+			return worldDisk, joined(why, err.Error())
+		}
 	}
 	return string(kind), why
 }

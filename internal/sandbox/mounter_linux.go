@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -290,7 +291,7 @@ func (o Overlay) mount() (int, error) {
 func kernelSays(fs int) string {
 	b := make([]byte, 1024)
 	if n, err := unix.Read(fs, b); err == nil && n > 2 {
-		return " (" + string(b[2:n]) + ")"
+		return " (" + strings.TrimSpace(string(b[2:n])) + ")"
 	}
 	return ""
 }

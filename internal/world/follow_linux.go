@@ -48,8 +48,8 @@ func (w *world) forward(path string) {
 		return
 	}
 	rel = filepath.ToSlash(rel)
-	if w.held[rel] == nil {
-		w.layer.follow(rel)
+	if w.held[rel] == nil && w.layer.follow(rel) {
+		return
 	}
 	upper := filepath.Join(w.upper(), filepath.FromSlash(rel))
 	info, err := os.Lstat(upper)

@@ -17,8 +17,8 @@ type layer interface {
 	begin() error
 	end()
 
-	// follow is renew for one name.
-	follow(rel string)
+	// follow is renew for one name, while programs run; false leaves it to the caller.
+	follow(rel string) bool
 
 	// seen is what the sandbox shows as the folder, and path where this process has
 	// that while commands run.

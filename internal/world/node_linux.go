@@ -61,6 +61,14 @@ func stampOf(path string) (s stamp) {
 	return s
 }
 
+// stampFrom is the stamp of what was looked at.
+func stampFrom(info fs.FileInfo) (s stamp) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s = stamp{st.Ino, st.Size, unix.Timespec(st.Mtim), unix.Timespec(st.Ctim)}
+	}
+	return s
+}
+
 // changedSince reports whether what is there was changed at, or after, a moment
 // in nanoseconds. Nothing was not.
 func (s stamp) changedSince(then int64) bool {

@@ -25,6 +25,9 @@ func New(Options) *Manager { return &Manager{} }
 // Usable says why there are none.
 func (*Manager) Usable(Kind) error { return errUnsupported }
 
+// Fits says why there are none.
+func (*Manager) Fits(string) error { return errUnsupported }
+
 // Begin says why there is none.
 func (*Manager) Begin(Request) (*Run, error) { return nil, errUnsupported }
 

@@ -54,8 +54,9 @@ func (o *overlay) end() {
 	o.mount = nil
 }
 
-// follow has nothing to do for what a command has not changed: it is seen below.
-func (o *overlay) follow(string) {}
+// follow has no more to say than what lies there: of the rest the kernel forgets
+// nothing by itself, and tells nobody.
+func (o *overlay) follow(string) bool { return false }
 
 // original reports nothing: what lies in an overlay was changed, or looked like it.
 func (o *overlay) original(string, fs.FileInfo) bool { return false }

@@ -161,18 +161,23 @@ func ignoreFile(entries []fs.DirEntry, dir string) []byte {
 // entry brings one name up, in the directory that at is of.
 func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignored, inGit bool) error {
 	name := path.Base(rel)
+	kid := at.kids[name]
+	if kid != nil && kid.state == asFile && kid.folder == stampFrom(info) && !c.s.w.hidden[rel] {
+		return nil // as are most
+	}
 	git := strings.EqualFold(name, ".git")
 	switch {
 	case c.s.w.held[rel] != nil:
 		return nil // what the view has is put there
-	case git && c.live && at.kids[name] != nil:
+	case git && c.live && kid != nil:
 		return nil // half of a repository would be none
 	case !git && !inGit && workspace.Protected(rel) == workspace.Never:
 		return nil // the server's own
+	case inGit && strings.HasSuffix(name, ".lock"):
+		return nil // the user's git is at work
 	case inGit && (name == "lfs" || name == "annex") && path.Base(path.Dir(rel)) == ".git":
 		return nil // texts of files, which may be many
 	}
-	kid := at.kids[name]
 	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !c.mayBeReal(rel)) {
 		c.vanish(rel, kid)
 		delete(at.kids, name)
@@ -188,9 +193,9 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	case info.Mode().Type()&^fs.ModeSymlink != 0:
 		return nil // a socket, a pipe or a device leads to a program outside
 	}
-	now := stampOf(c.from(rel))
+	now := stampFrom(info)
 	switch {
-	case kid != nil && kid.state == asFile && kid.folder == now, kid != nil && (kid.state == asHollow || kid.state == asLeft):
+	case kid != nil && (kid.state == asHollow || kid.state == asLeft):
 		return nil
 	case kid != nil && kid.state == asFile && kid.copy != stampOf(c.s.at(rel)):
 		return nil // a command made something else of it
@@ -380,6 +385,17 @@ func (c *renewal) fits(rel string) bool {
 		return nil
 	})
 	return !sum.over(c.s.w.o.Output)
+}
+
+// Fits finds out whether a folder is small enough for a copy.
+func (m *Manager) Fits(root string) error {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	w := &world{o: m.o, root: real}
+	c := &renewal{s: &shadow{w: w}, tracked: m.o.Tracked(real)}
+	return c.measure(".", rulesIn(real), false, &Limits{})
 }
 
 // measure finds out whether the folder is small enough, before anything is copied.

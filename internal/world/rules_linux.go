@@ -11,13 +11,15 @@ import (
 type rules struct{ workspace.GitRules }
 
 // rulesOf are those that come from elsewhere than the tree's own files.
-func rulesOf(v view) (r rules) {
+func rulesOf(v view) rules { return rulesIn(v.Abs(v.name("."))) }
+
+func rulesIn(root string) (r rules) {
 	if name, err := workspace.UserIgnore(); err == nil {
 		if text, err := os.ReadFile(name); err == nil {
 			r.AddUser(text)
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(v.Abs(v.name(".")), ".git", "info", "exclude")); err == nil {
+	if text, err := os.ReadFile(filepath.Join(root, ".git", "info", "exclude")); err == nil {
 		r.AddExclude(text)
 	}
 	return r

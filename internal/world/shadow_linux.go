@@ -121,7 +121,7 @@ func (s *shadow) original(rel string, info fs.FileInfo) bool {
 	case info.IsDir():
 		return c.state != asFile
 	}
-	return c.copy == stampOf(s.at(rel))
+	return c.copy == stampFrom(info)
 }
 
 func (s *shadow) whole(rel string) bool {
@@ -208,7 +208,10 @@ func (s *shadow) drop(rel string) error { return s.reset(rel) }
 // moved has the next renewal copy what is in the folder now.
 func (s *shadow) moved(rel string) { s.forget(rel) }
 
-func (s *shadow) follow(rel string) { _ = s.renewOne(rel) } // what fails here fails for the next command, which says it
+func (s *shadow) follow(rel string) bool {
+	_ = s.renewOne(rel) // what fails here fails for the next command, which says it
+	return true
+}
 
 func (s *shadow) said() []string {
 	if len(s.left) == 0 {

@@ -267,9 +267,13 @@ func TestCopyOfARepository(t *testing.T) {
 	git("add", ".")
 	git("commit", "-qm", "first")
 	head := git("rev-parse", "HEAD")
+	r.write(".git/index.lock", "") // of the user's git, at work
 	out, h := r.run("git log --format=%s; git show HEAD:sub/b.txt; git status --short; echo more >> a.txt; git commit -qam second; git log --format=%s")
 	if out != "first\nb\nsecond\nfirst\n" || kinds(h.Changes) != "modify a.txt" || !slices.Equal(h.Commits, []string{"second"}) {
 		t.Errorf("it said %q, changed %s, committed %q", out, kinds(h.Changes), h.Commits)
+	}
+	if err := os.Remove(filepath.Join(r.root, ".git/index.lock")); err != nil {
+		t.Fatal(err)
 	}
 	if git("rev-parse", "HEAD") != head || strings.Contains(git("log", "--all", "--format=%s"), "second") {
 		t.Error("the folder's repository has the commit")
@@ -291,16 +295,17 @@ func TestCopyOfARepository(t *testing.T) {
 // What the user saves comes to programs that run, and never to where a command
 // leads it.
 func TestCopyFollowsLive(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "in/c.txt": "c\n", "gone.txt": "gone\n", "of/d.txt": "d\n"})
+	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "in/c.txt": "c\n", "e.txt": "e\n", "gone.txt": "gone\n", "of/d.txt": "d\n"})
 	outside := t.TempDir()
 	run := r.begin()
-	r.start(run, "echo mine > b.txt; rm -r in; ln -s "+outside+" in")
+	r.start(run, "echo mine > b.txt; rm e.txt; rm -r in; ln -s "+outside+" in")
 	save := func(name, text string) {
 		r.write(name, text)
 		r.m.Saved(filepath.Join(r.root, name))
 	}
 	save("a.txt", "saved\n")
 	save("b.txt", "saved\n")
+	save("e.txt", "saved\n")
 	save("in/c.txt", "saved\n")
 	save("in/new.txt", "saved\n")
 	save("new/dir/n.txt", "saved\n")
@@ -309,7 +314,7 @@ func TestCopyFollowsLive(t *testing.T) {
 	}
 	r.m.Saved(filepath.Join(r.root, "gone.txt"))
 	r.write("of/d.txt", "not told\n")
-	if out := r.start(run, "cat a.txt b.txt new/dir/n.txt of/d.txt; ls gone.txt 2>/dev/null"); out != "saved\nmine\nsaved\nd\n" {
+	if out := r.start(run, "cat a.txt b.txt new/dir/n.txt of/d.txt; ls gone.txt e.txt 2>/dev/null"); out != "saved\nmine\nsaved\nd\n" {
 		t.Errorf("it saw %q", out)
 	}
 	r.m.Forget()
