@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,15 +14,19 @@ import (
 
 // worldRig serves a project in which commands are allowed, and have a world of a
 // kind.
-func worldRig(t *testing.T, kind string, files map[string]string) *rig {
+func worldRig(t *testing.T, kind string, files map[string]string, more ...object) *rig {
 	t.Helper()
-	return worldIn(t, worldProject(t, kind, files))
+	return worldIn(t, worldProject(t, kind, files, more...))
 }
 
-func worldProject(t *testing.T, kind string, files map[string]string) (dir string) {
+func worldProject(t *testing.T, kind string, files map[string]string, more ...object) (dir string) {
 	t.Helper()
 	home(t)
-	userSettings(t, object{"commands.world": kind, "toolPermissions": object{"run_command": "allow", "run_tests": "allow"}})
+	set := object{"commands.world": kind, "toolPermissions": object{"run_command": "allow", "run_tests": "allow"}}
+	for _, o := range more {
+		maps.Copy(set, o)
+	}
+	userSettings(t, set)
 	return project(t, files)
 }
 
@@ -331,6 +336,21 @@ func testWorldCommits(t *testing.T, kind string) {
 	}
 	if got := git("log", "--format=%s"); got != "by a command\nof the user\nfirst\n" || r.file("a.txt") != "a\nmore\n" {
 		t.Errorf("accepted, the repository has\n%s", got)
+	}
+}
+
+// TestWorldOfDependencies: a copy has the workspace's own dependencies, which a
+// command may change unless all that git ignores is to stay in the session.
+func TestWorldOfDependencies(t *testing.T) {
+	for _, c := range []struct{ output, says, disk string }{{"tree", "dep\nmade\n", "new\n"}, {"session", "dep\n", ""}} {
+		t.Run(c.output, func(t *testing.T) {
+			r := worldRig(t, "shadow", map[string]string{".gitignore": "node_modules\n", "node_modules/m/index.js": "dep\n"}, object{"commands.output": c.output})
+			r.ran("cat node_modules/m/index.js; echo new > node_modules/new.js && echo made; exit 0", c.says)
+			if got, err := os.ReadFile(filepath.Join(r.dir, "node_modules/new.js")); string(got) != c.disk {
+				t.Errorf("the disk has %q, %v", got, err)
+			}
+			r.isQueued()
+		})
 	}
 }
 

@@ -14,7 +14,8 @@
 // A command may see an overlay in the place of its workspace (Spec.Merged): the
 // process before bwrap then is this program too (InitCommand attach), which mounts it
 // for the command alone, and the overlay was made by another (InitCommand mount),
-// which stays and may mount where the server may not.
+// which stays and may mount where the server may not. It may see another directory
+// there as well, which bwrap binds.
 //
 // Without bubblewrap the keeper starts init itself, and Landlock holds what it
 // can; without either, commands run with the rights of the user, which is said.

@@ -10,4 +10,8 @@
 // An overlay of the two is mounted for commands alone (internal/sandbox). Between
 // commands the upper layer holds what the view has and the folder has not, and
 // what was built and nobody reviews (through_linux.go). It goes with the session.
+//
+// Where there are no overlays the private directory is a copy of the folder, and a
+// table of what was put there tells the two layers apart (shadow_linux.go,
+// renew_linux.go). All else is the same for both (layer_linux.go).
 package world

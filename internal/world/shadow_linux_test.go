@@ -269,8 +269,8 @@ func TestCopyOfARepository(t *testing.T) {
 	head := git("rev-parse", "HEAD")
 	r.write(".git/index.lock", "") // of the user's git, at work
 	out, h := r.run("git log --format=%s; git show HEAD:sub/b.txt; git status --short; echo more >> a.txt; git commit -qam second; git log --format=%s")
-	if out != "first\nb\nsecond\nfirst\n" || kinds(h.Changes) != "modify a.txt" || !slices.Equal(h.Commits, []string{"second"}) {
-		t.Errorf("it said %q, changed %s, committed %q", out, kinds(h.Changes), h.Commits)
+	if out != "first\nb\nsecond\nfirst\n" || kinds(h.Changes) != "modify a.txt" || len(h.Commits) != 1 || h.Commits[0].Message != "second" || len(h.Commits[0].Files) != 1 {
+		t.Errorf("it said %q, changed %s, committed %v", out, kinds(h.Changes), h.Commits)
 	}
 	if err := os.Remove(filepath.Join(r.root, ".git/index.lock")); err != nil {
 		t.Fatal(err)

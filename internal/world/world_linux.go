@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -114,7 +115,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 // it that are the disk's own.
 func (r *Run) Merged(real []string) *sandbox.Merged {
 	m := r.seen
-	m.Real = append(m.Real, real...)
+	m.Real = slices.Concat(m.Real, real)
 	return &m
 }
 
