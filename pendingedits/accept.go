@@ -34,7 +34,7 @@ func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error)
 	for _, session := range landed {
 		res.Commits = append(res.Commits, s.makeCommits(ctx, session)...)
 	}
-	res.Commits = append(res.Commits, s.makeReady(ctx)...)
+	res.Commits = append(res.Commits, s.makeReady(ctx, sel, true)...)
 	slices.Sort(res.Accepted)
 	res.Revision = s.Revision()
 	return res, nil
@@ -185,7 +185,7 @@ func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (Rejec
 		return RejectResult{}, err
 	}
 	s.notify(notes)
-	res.Made = s.makeReady(ctx)
+	res.Made = s.makeReady(ctx, Selection{}, false)
 	return res, nil
 }
 
@@ -256,7 +256,7 @@ func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
 		return err
 	}
 	s.notify(notes)
-	s.makeReady(ctx)
+	s.makeReady(ctx, Selection{}, false)
 	return nil
 }
 

@@ -194,8 +194,20 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 		}
 		return p.rebase(t.before, t.after), true
 	})
+	others = slices.DeleteFunc(others, func(q *queued) bool {
+		idle := s.idle(q, func(e *entry) []string {
+			if t, ok := rejected[e.name]; ok {
+				return t.left
+			}
+			return e.owners()
+		})
+		if idle {
+			gone = append(gone, q.id)
+		}
+		return idle
+	})
 	for _, q := range dropped {
-		if q.loose && q.failed == "" {
+		if q.loose && q.failed == "" && q.accepted() {
 			continue // what is accepted of its files is still to be committed
 		}
 		others = slices.DeleteFunc(others, func(o *queued) bool { return o.id == q.id })

@@ -104,6 +104,9 @@ func (w *encoder) commits(r record) {
 		}
 		w.number(q.revision)
 		w.flags(q.begun, q.loose)
+		if q.loose {
+			w.text(q.origin)
+		}
 		w.text(q.head)
 		w.text(q.failed)
 		w.number(int64(len(q.parts)))
@@ -325,6 +328,9 @@ func (d *decoder) commits(r *record) {
 		}
 		q.revision = d.number()
 		d.flags(&q.begun, &q.loose)
+		if q.loose {
+			q.origin = d.text()
+		}
 		q.head, q.failed = d.text(), d.text()
 		for range d.count() {
 			p := part{name: d.text(), source: d.text(), base: d.file(), data: d.file(), mode: fs.FileMode(d.number())}

@@ -54,8 +54,9 @@ type Committer interface {
 }
 
 // ErrNothingToCommit says that a session's batch has no file that changed since
-// its last queued commit.
-var ErrNothingToCommit = errors.New("nothing in the batch changed since its last commit")
+// its last queued commit, or that the files of a commit are as the last one has
+// them.
+var ErrNothingToCommit = errors.New("nothing changed since the last commit")
 
 // queued is a commit that waits. Like entries, they are replaced, not changed.
 type queued struct {
@@ -63,6 +64,7 @@ type queued struct {
 	models               []string
 	parts                []part // sorted by name
 	loose                bool   // it waits for its files, not for a batch
+	origin               string // of a loose one: what it is known by to whoever queued it
 	revision             int64
 	begun                bool   // it may have been made
 	head                 string // where the repository was then

@@ -3,6 +3,7 @@ package pendingedits
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -13,57 +14,71 @@ import (
 // is made of what is accepted of them, when nothing of the session waits in one of
 // them any more; one of which all was rejected is dropped.
 
+// FileCommit is a commit of files that wait one by one.
+type FileCommit struct {
+	ID       string   // by which whoever queues it knows it
+	Replaces []string // ids of those of the session that are not to be made
+	Message  string
+	Models   []string
+	Files    []CommitFile // none: nothing takes the place of those
+}
+
 // QueueFiles makes a commit of just these files wait until nothing of the session
-// is pending in them. A file that neither waits nor is as the commit has it is
-// left out; with none left it fails with ErrNothingToCommit. When nothing waits, the
-// commit is made at once, which is returned.
-func (s *Store) QueueFiles(ctx context.Context, by Proposer, message string, models []string, files []CommitFile) (made []CommitResult, err error) {
-	id := ""
+// is pending in them. A file that is not pending, and not as the commit has it, is
+// left out; with none left it fails with ErrNothingToCommit. Where nothing of them
+// is pending, waits is false, and the commit is made when all is accepted: nobody
+// has looked at it.
+func (s *Store) QueueFiles(ctx context.Context, by Proposer, c FileCommit) (waits bool, err error) {
 	seq, err := s.owning(ctx, func() (seq int64, err error) {
-		id, seq, err = s.queueFiles(ctx, by, message, models, files)
+		waits, seq, err = s.queueFiles(ctx, by, c)
 		return seq, err
 	})
 	if err == nil {
 		err = s.log.sync("queue", seq)
 	}
-	if err != nil {
-		return nil, err
-	}
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	if err := s.endDoubt(ctx); err != nil {
-		return nil, nil //nolint:nilerr // it is queued, and made with the next decision
-	}
-	return s.makeReady(ctx, id), nil
+	return waits, err
 }
 
-func (s *Store) queueFiles(ctx context.Context, by Proposer, message string, models []string, files []CommitFile) (id string, seq int64, err error) {
+func (s *Store) queueFiles(ctx context.Context, by Proposer, c FileCommit) (waits bool, seq int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.quiet(ctx); err != nil {
-		return "", 0, err
+		return false, 0, err
 	}
-	if strings.TrimSpace(message) == "" {
-		return "", 0, fmt.Errorf("the message of a commit must not be empty: %w", fs.ErrInvalid)
+	if len(c.Files) > 0 && strings.TrimSpace(c.Message) == "" {
+		return false, 0, fmt.Errorf("the message of a commit must not be empty: %w", fs.ErrInvalid)
 	}
-	q := &queued{session: by.Session, message: message, models: slices.Clone(models), loose: true}
-	for _, f := range files {
+	var r record
+	for _, q := range s.commits {
+		if q.loose && !q.begun && q.session == by.Session && slices.Contains(c.Replaces, q.origin) {
+			r.unqueued = append(r.unqueued, q.id)
+		}
+	}
+	q := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID}
+	for _, f := range c.Files {
 		p, ok, err := s.loosePart(by.Session, f)
 		if err != nil {
-			return "", 0, err
+			return false, 0, err
 		}
 		if ok {
 			q.parts = append(q.parts, p)
 		}
 	}
 	if q.parts == nil {
-		return "", 0, ErrNothingToCommit
+		if len(r.unqueued) > 0 {
+			seq, err = s.commit("queue", r)
+		}
+		if err == nil && len(c.Files) > 0 {
+			err = ErrNothingToCommit
+		}
+		return false, seq, err
 	}
 	slices.SortFunc(q.parts, func(a, b part) int { return strings.Compare(a.name, b.name) })
 	s.nextID++
 	q.id = fmt.Sprintf("c%d", s.nextID)
-	seq, err = s.commit("queue", record{commits: []*queued{q}})
-	return q.id, seq, err
+	r.commits = []*queued{q}
+	seq, err = s.commit("queue", r)
+	return s.waits(q), seq, err
 }
 
 // loosePart is a file of a commit that waits for its files; ok is false for one
@@ -118,13 +133,15 @@ func (s *Store) waits(q *queued) bool {
 	})
 }
 
-// makeReady makes the commits that wait for nothing any more, in order; with
-// only, just that one. What fails waits on. s.reviewing is held.
-func (s *Store) makeReady(ctx context.Context, only ...string) (done []CommitResult) {
+// makeReady makes the commits that wait for nothing any more, in order: those of
+// which something was accepted, and those that are chosen. What fails waits on.
+// s.reviewing is held.
+func (s *Store) makeReady(ctx context.Context, chosen Selection, all bool) (done []CommitResult) {
 	s.mu.Lock()
+	picked := s.chosenCommits(chosen)
 	var ready []*queued
 	for _, q := range slices.Clone(s.commits) {
-		if q.loose && (len(only) == 0 || slices.Contains(only, q.id)) && !s.waits(q) {
+		if q.loose && (q.accepted() || all && slices.Contains(picked, q)) && !s.waits(q) {
 			ready = append(ready, q)
 		}
 	}
@@ -132,6 +149,13 @@ func (s *Store) makeReady(ctx context.Context, only ...string) (done []CommitRes
 	for _, q := range ready {
 		id, err := s.makeCommit(ctx, q)
 		done = append(done, CommitResult{q.message, id, err})
+		if errors.Is(err, ErrNothingToCommit) {
+			// Somebody committed the files meanwhile. It would wait for ever.
+			err = errors.Join(err, s.persist("commit.dropped", record{unqueued: []string{q.id}}))
+			done[len(done)-1].Err = err
+			s.notify([]note{{q.session, fmt.Sprintf("Your queued commit %q was not made: its files are as the last commit has them.", q.message)}})
+			continue
+		}
 		if err != nil {
 			s.notify([]note{{q.session, fmt.Sprintf("Your queued commit %q could not be made and waits: %v", q.message, err)}})
 			continue
@@ -139,4 +163,20 @@ func (s *Store) makeReady(ctx context.Context, only ...string) (done []CommitRes
 		s.notify([]note{{q.session, fmt.Sprintf("Your queued commit %q was made: %s", q.message, id)}})
 	}
 	return done
+}
+
+// accepted reports whether something of the files of q was.
+func (q *queued) accepted() bool {
+	return slices.ContainsFunc(q.parts, func(p part) bool { return p.landed > 0 })
+}
+
+// idle reports whether nothing was accepted of a commit that waits for its files, and
+// nothing is pending in them once what is rejected is gone: left says of an entry
+// whose it is then. s.mu is held.
+func (s *Store) idle(q *queued, left func(*entry) []string) bool {
+	return q.loose && !q.accepted() && !slices.ContainsFunc(q.parts, func(p part) bool {
+		return slices.ContainsFunc([]*entry{s.entries[p.name], s.from[p.name]}, func(e *entry) bool {
+			return e != nil && slices.Contains(left(e), q.session)
+		})
+	})
 }

@@ -2,6 +2,7 @@ package pendingedits_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,15 +15,15 @@ import (
 var reviewed = pendingedits.Proposer{Session: "review", Tool: "t"}
 
 // commitFiles makes a commit of files, as the agent sees them, wait for them.
-func (b *batch) commitFiles(message string, names ...string) []pendingedits.CommitResult {
+func (b *batch) commitFiles(message string, names ...string) (waits bool) {
 	b.t.Helper()
 	var files []pendingedits.CommitFile
 	for _, name := range names {
 		files = append(files, pendingedits.CommitFile{Name: name, Data: bytesOf(b.seen(name))})
 	}
-	made, err := b.store.QueueFiles(b.t.Context(), reviewed, message, []string{"m"}, files)
+	waits, err := b.store.QueueFiles(b.t.Context(), reviewed, pendingedits.FileCommit{ID: "of " + message, Message: message, Models: []string{"m"}, Files: files})
 	b.must(err)
-	return made
+	return waits
 }
 
 func (b *batch) hunks(name string) (ids []string) {
@@ -52,8 +53,8 @@ func TestCommitOfFiles(t *testing.T) {
 	b := newBatch(t, "a", ten, "b", ten, "old", "o\n", "other", ten)
 	b.must(b.edits(reviewed, "a", replace(ten, "2\n", "two\n"), "b", replace(ten, "2\n", "two\n"), "other", "x\n", "new", "n\n"))
 	b.must(b.store.For(reviewed).Apply(t.Context(), workspace.Change{Path: "moved", From: "old", Before: []byte("o\n"), After: []byte("o\n")}))
-	if made := b.commitFiles("first", "a", "b", "new", "old", "moved"); made != nil {
-		t.Errorf("it was made at once: %v", made)
+	if !b.commitFiles("first", "a", "b", "new", "old", "moved") {
+		t.Error("it waits for nothing")
 	}
 	b.must(b.edits(reviewed, "a", replace(ten, "2\n", "two\n", "9\n", "nine\n")))
 	b.expect("waits", b.waiting(), "first [a b moved new old]")
@@ -105,16 +106,16 @@ func TestCommitOfFilesRejected(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	b.expect("nothing waits", b.waiting())
-	if _, err := b.store.QueueFiles(t.Context(), reviewed, "m", nil, []pendingedits.CommitFile{{Name: "a", Data: []byte("left out\n")}}); !errors.Is(err, pendingedits.ErrNothingToCommit) {
+	if _, err := b.store.QueueFiles(t.Context(), reviewed, pendingedits.FileCommit{Message: "m", Files: []pendingedits.CommitFile{{Name: "a", Data: []byte("left out\n")}}}); !errors.Is(err, pendingedits.ErrNothingToCommit) {
 		t.Errorf("a file that neither waits nor is so: %v", err)
 	}
-	if _, err := b.store.QueueFiles(t.Context(), reviewed, " \n", nil, []pendingedits.CommitFile{{Name: "a", Data: []byte("x")}}); err == nil {
+	if _, err := b.store.QueueFiles(t.Context(), reviewed, pendingedits.FileCommit{Message: " \n", Files: []pendingedits.CommitFile{{Name: "a", Data: []byte("x")}}}); err == nil {
 		t.Error("a commit without a message is queued")
 	}
 }
 
 // Two commits of one file have what each of them changed; what is accepted already
-// does not wait; and a commit that fails waits on, until it is rejected.
+// waits for a person to accept it; and a commit that fails waits on, until it is rejected.
 func TestCommitOfFilesInOrder(t *testing.T) {
 	b := newBatch(t, "a", ten, "b", ten)
 	one, both := replace(ten, "2\n", "two\n"), replace(ten, "2\n", "two\n", "9\n", "nine\n")
@@ -126,7 +127,21 @@ func TestCommitOfFilesInOrder(t *testing.T) {
 	b.history(`first ["a=`+quoted(one)+`"]`+"\n", `second ["a=`+quoted(both)+`"]`+"\n")
 	b.must(b.edits(reviewed, "b", one))
 	b.accept(names("b"))
-	b.expect("made at once", madeOf(b.commitFiles("third", "b")), "third id3")
+	if b.commitFiles("third", "b") {
+		t.Error("what is accepted waits")
+	}
+	b.must(b.edits(reviewed, "c", "c\n"))
+	b.expect("not asked about it", madeOf(b.accept(names("c")).Commits))
+	b.expect("made with all", madeOf(b.accept(pendingedits.Selection{}).Commits), "third id3")
+	b.commitFiles("unwanted", "b")
+	if res := b.reject(pendingedits.Selection{}); len(res.Commits) != 1 || res.Made != nil {
+		t.Errorf("%+v", res)
+	}
+	b.must(b.edits(reviewed, "c", "C\n"))
+	b.commitFiles("of a rejected file, and of one that nobody was asked about", "b", "c")
+	if res := b.reject(names("c")); len(res.Commits) != 1 || res.Made != nil {
+		t.Errorf("%+v", res)
+	}
 	b.must(b.edits(reviewed, "b", both))
 	b.commitFiles("fourth", "b")
 	b.repo.refuse = errors.New("the repository is locked")
@@ -169,4 +184,35 @@ func TestCommitOfFilesAndOthers(t *testing.T) {
 	if !slices.ContainsFunc(b.store.List("other").Edits, func(e pendingedits.Edit) bool { return e.Name == "a" }) {
 		t.Error("the other session's edit is gone")
 	}
+}
+
+// A commit that takes the place of others has them not made, over a restart too; and
+// one that has nothing to commit any more does not wait for ever.
+func TestCommitOfFilesReplaced(t *testing.T) {
+	b := newBatch(t, "a", ten, "b", ten, "c", ten)
+	two := replace(ten, "2\n", "two\n")
+	b.must(b.edits(reviewed, "a", two, "b", two, "c", two))
+	b.commitFiles("first", "a")
+	b.commitFiles("second", "b")
+	b.reopen()
+	if _, err := b.store.QueueFiles(t.Context(), reviewed, pendingedits.FileCommit{ID: "x", Replaces: []string{"of second"}, Message: "amended", Files: []pendingedits.CommitFile{{Name: "b", Data: []byte(two)}, {Name: "c", Data: []byte(two)}}}); err != nil {
+		t.Fatal(err)
+	}
+	b.expect("waits", b.waiting(), "first [a]", "amended [b c]")
+	other := pendingedits.Proposer{Session: "other", Tool: "t"}
+	for _, by := range []pendingedits.Proposer{other, reviewed} {
+		if _, err := b.store.QueueFiles(t.Context(), by, pendingedits.FileCommit{Replaces: []string{"of first"}}); err != nil {
+			t.Fatal(err)
+		}
+		if by == other {
+			b.expect("another session takes nothing back", b.waiting(), "first [a]", "amended [b c]")
+		}
+	}
+	b.reopen()
+	b.expect("waits", b.waiting(), "amended [b c]")
+	b.repo.refuse = fmt.Errorf("git says: %w", pendingedits.ErrNothingToCommit)
+	if res := b.accept(pendingedits.Selection{}); len(res.Commits) != 1 || !errors.Is(res.Commits[0].Err, pendingedits.ErrNothingToCommit) {
+		t.Errorf("%+v", res)
+	}
+	b.expect("nothing waits", b.waiting())
 }

@@ -34,8 +34,8 @@ func (d destinations) Testing(context.Context) func(tools.Report) { return nil }
 func (d destinations) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
 	return d.w.store.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false)
 }
-func (d destinations) HoldCommit(context.Context, string, workspace.Commit, []string) (string, error) {
-	return "", nil
+func (d destinations) HoldCommit(context.Context, string, workspace.Commit, []string) (bool, error) {
+	return true, nil
 }
 func (d destinations) ToDisk(context.Context) error { return nil }
 func (d destinations) PendingCount() int            { return len(d.w.store.List("").Edits) }

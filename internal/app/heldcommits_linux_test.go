@@ -101,3 +101,45 @@ func TestHeldCommits(t *testing.T) {
 		t.Errorf("the repository has\n%s", got)
 	}
 }
+
+// TestHeldCommitsAmended: what a command commits anew takes the place of what it was,
+// and what it takes back waits no more.
+func TestHeldCommitsAmended(t *testing.T) {
+	dir := worldProject(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	git("config", "user.name", "A")
+	git("config", "user.email", "a@example.org")
+	git("add", ".")
+	git("commit", "-qm", "base")
+	r := worldIn(t, dir)
+	r.ran("echo 1 >> a.txt; git commit -qam first", `The commit "first" waits`)
+	r.ran("echo 2 >> b.txt; git commit -qa --amend -m amended", `The commit "amended" waits`)
+	r.ran("echo 3 >> b.txt; git commit -qam more", `The commit "more" waits`)
+	r.ran("git reset -q HEAD~1", "Commits that were taken back, and wait no more: 1.")
+	if res := r.accept(object{}); len(res.Accepted) != 2 || len(res.Failed) != 0 {
+		t.Errorf("%+v", res)
+	}
+	if got := git("log", "--format=%s", "--name-only", "-2"); got != "amended\n\na.txt\nb.txt\nbase\n\na.txt\nb.txt\n" {
+		t.Errorf("the repository has\n%s", got)
+	}
+	if got := git("show", "HEAD:b.txt"); got != "b\n2\n" || r.file("b.txt") != "b\n2\n3\n" {
+		t.Errorf("the commit has b.txt as %q", got)
+	}
+	// What nobody was asked about is not committed unseen.
+	r.ran("git commit -qam 'what was left'", `The commit "what was left" waits for the user, who accepts it with all that is pending`)
+	if got := git("log", "-1", "--format=%s"); got != "amended\n" {
+		t.Errorf("the repository has\n%s", got)
+	}
+	r.accept(object{})
+	if got := git("status", "--porcelain") + git("log", "-1", "--format=%s"); got != "what was left\n" {
+		t.Errorf("the repository has\n%s", got)
+	}
+}

@@ -91,6 +91,9 @@ func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (s
 		return res.Hash, err
 	}
 	res, err := repo.CommitPaths(ctx, req)
+	if errors.Is(err, gitrepo.ErrNothingToCommit) {
+		err = fmt.Errorf("%w: %w", pendingedits.ErrNothingToCommit, err)
+	}
 	return res.Hash, err
 }
 

@@ -138,8 +138,8 @@ func (d desk) QueueCommit(_ context.Context, session, message string, models []s
 	d.pending.commits = append(d.pending.commits, fmt.Sprint(session, " ", message, " ", models))
 	return len(d.pending.commits), nil
 }
-func (d desk) HoldCommit(context.Context, string, workspace.Commit, []string) (string, error) {
-	return "", nil
+func (d desk) HoldCommit(context.Context, string, workspace.Commit, []string) (bool, error) {
+	return true, nil
 }
 func (d desk) ToDisk(context.Context) error { return nil }
 func (d desk) PendingCount() int            { return len(d.pending.held) }

@@ -40,6 +40,9 @@ func (c *call) takeCommits(ctx context.Context) {
 			c.notes = append(c.notes, c.holdCommit(ctx, title, commit))
 			continue
 		}
+		if commit.Message == "" {
+			continue // what is taken back of a batch is rejected by the user
+		}
 		n, err := c.dest.QueueCommit(ctx, c.session.ID, commit.Message, c.session.Models())
 		if err == nil {
 			c.notes = append(c.notes, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
@@ -51,12 +54,14 @@ func (c *call) takeCommits(ctx context.Context) {
 
 // holdCommit makes a commit wait for its files, and says so.
 func (c *call) holdCommit(ctx context.Context, title string, commit workspace.Commit) string {
-	made, err := c.dest.HoldCommit(ctx, c.session.ID, commit, c.session.Models())
+	waits, err := c.dest.HoldCommit(ctx, c.session.ID, commit, c.session.Models())
 	switch {
+	case err == nil && commit.Message == "":
+		return fmt.Sprintf("Commits that were taken back, and wait no more: %d.", len(commit.Replaces))
 	case err != nil:
 		return fmt.Sprintf("The commit %q is seen by this session's commands alone, and does not wait for its files: %v. When they are accepted, the user or git_commit commits them.", title, err)
-	case made != "":
-		return fmt.Sprintf("Nothing of the files of the commit %q waits, so it was made: %s.", title, made)
+	case !waits:
+		return fmt.Sprintf("The commit %q waits for the user, who accepts it with all that is pending: none of its files is. Until then this session's commands alone see it.", title)
 	}
 	return fmt.Sprintf("The commit %q waits for its files: it is made of what is accepted of them, once nothing of them waits. Until then this session's commands alone see it.", title)
 }

@@ -202,9 +202,9 @@ type Destinations interface {
 	// QueueCommit makes a commit of what is new in the session's batch wait until
 	// the batch is accepted. It returns how many commits of the batch wait.
 	QueueCommit(ctx context.Context, session, message string, models []string) (position int, err error)
-	// HoldCommit makes a commit wait for its files, which wait one by one. made names
-	// it when none of them does, so that it is made at once.
-	HoldCommit(ctx context.Context, session string, commit workspace.Commit, models []string) (made string, err error)
+	// HoldCommit makes a commit wait for its files, which wait one by one. Where none
+	// of them does, waits is false: it is made when the user accepts it itself.
+	HoldCommit(ctx context.Context, session string, commit workspace.Commit, models []string) (waits bool, err error)
 	// ToDisk makes sure that the files of the session's root are on disk, but for
 	// what is open or pending: for tools that look there themselves.
 	ToDisk(ctx context.Context) error

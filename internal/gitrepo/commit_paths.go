@@ -15,6 +15,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
+// ErrNothingToCommit says that the paths of a commit are as HEAD has them.
+var ErrNothingToCommit error = gitcmd.Failf(gitcmd.Conflicted, "the files are as HEAD has them, so there is nothing to commit")
+
 // CommitRequest is a commit of exactly some paths, whatever else is staged or
 // changed.
 type CommitRequest struct {
@@ -150,7 +153,7 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 		return err
 	}
 	if len(staged) == 0 {
-		return gitcmd.Failf(gitcmd.Conflicted, "the files are as HEAD has them, so there is nothing to commit")
+		return ErrNothingToCommit
 	}
 	return nil
 }

@@ -62,12 +62,12 @@ func (t MainTree) QueueCommit(ctx context.Context, session, message string, mode
 }
 
 // HoldCommit has the queue make a commit once its files are decided on.
-func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspace.Commit, models []string) (made string, err error) {
+func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspace.Commit, models []string) (waits bool, err error) {
 	switch {
 	case t.Queue == nil:
-		return "", t.NoQueue
-	case len(commit.Files) == 0:
-		return "", errors.New("it changes no files, or not such as can be reviewed")
+		return false, t.NoQueue
+	case len(commit.Files) == 0 && commit.Message != "":
+		return false, errors.New("it changes no files, or not such as can be reviewed")
 	}
 	var files []pendingedits.CommitFile
 	for _, f := range commit.Files {
@@ -77,14 +77,11 @@ func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspa
 		}
 		files = append(files, pendingedits.CommitFile{Name: f.Path, Data: f.After, Mode: mode})
 	}
-	done, err := t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, commit.Message, models, files)
-	switch {
-	case errors.Is(err, pendingedits.ErrNothingToCommit):
-		return "", errors.New("none of its files was taken over as it has them")
-	case err != nil || len(done) == 0:
-		return "", err
+	waits, err = t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, pendingedits.FileCommit{ID: commit.ID, Replaces: commit.Replaces, Message: commit.Message, Models: models, Files: files})
+	if errors.Is(err, pendingedits.ErrNothingToCommit) {
+		err = errors.New("none of its files was taken over as it has them")
 	}
-	return done[0].ID, done[0].Err
+	return waits, err
 }
 
 // ToDisk does nothing: the files are on the disk.
@@ -158,6 +155,6 @@ func (t ShadowTree) QueueCommit(context.Context, string, string, []string) (int,
 }
 
 // HoldCommit refuses, too.
-func (t ShadowTree) HoldCommit(context.Context, string, workspace.Commit, []string) (string, error) {
-	return "", tools.Errorf(tools.Unavailable, "no commits are queued in a shadow workspace; commit there at once")
+func (t ShadowTree) HoldCommit(context.Context, string, workspace.Commit, []string) (bool, error) {
+	return false, tools.Errorf(tools.Unavailable, "no commits are queued in a shadow workspace; commit there at once")
 }

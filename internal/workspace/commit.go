@@ -2,7 +2,12 @@ package workspace
 
 // Commit is a commit of a repository that only who made it sees.
 type Commit struct {
-	Message string
+	ID      string
+	Message string // "" for no commit, but for those that are gone
+
+	// Replaces are the ids of commits before that are gone from where they were
+	// made, as after an amend or a reset.
+	Replaces []string
 
 	// Files are what it changes, with their text as it has that, or nothing for
 	// what is gone. Before is not set. None: that is not known.

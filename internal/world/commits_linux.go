@@ -1,6 +1,7 @@
 package world
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,28 +18,94 @@ import (
 // maxCommits bounds the commits that one harvest reports.
 const maxCommits = 50
 
-// commits are those that commands made since the last harvest, the oldest first.
+// commits are those that commands made since the last harvest, the oldest first, with
+// those that were reported before and are gone.
 func (w *world) commits(prefix string) (made []workspace.Commit) {
 	private := filepath.Join(w.upper(), ".git")
 	if _, err := os.Lstat(private); err != nil {
 		return nil
 	}
 	head := w.head()
-	if head == "" || head == w.committed {
+	if head != "" && head != w.committed {
+		until := []string{w.committed, headOf(filepath.Join(w.root, ".git"), filepath.Join(w.root, ".git"))}
+		for at := head; at != "" && len(made) < maxCommits && !slices.Contains(until, at) && !slices.Contains(w.reported, at); {
+			c, ok := readCommit(private, at)
+			if !ok {
+				break // it is the user's
+			}
+			made = append(made, workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, c)})
+			at = c.parent
+		}
+		w.committed = head
+		slices.Reverse(made)
+	}
+	gone := w.gone(private)
+	if len(gone) > 0 && len(made) == 0 {
+		made = []workspace.Commit{{}}
+	}
+	for i := range made {
+		if i == 0 {
+			made[i].Replaces = gone
+		}
+		if made[i].ID != "" {
+			w.reported = append(w.reported, made[i].ID)
+		}
+	}
+	return made
+}
+
+// gone takes those of the reported commits off the list to which nothing leads any
+// more: an amend, a rebase or a reset left them.
+func (w *world) gone(private string) (gone []string) {
+	if len(w.reported) == 0 {
 		return nil
 	}
-	until := []string{w.committed, headOf(filepath.Join(w.root, ".git"), filepath.Join(w.root, ".git"))}
-	for at := head; at != "" && len(made) < maxCommits && !slices.Contains(until, at); {
-		c, ok := readCommit(private, at)
-		if !ok {
-			break // it is the user's
+	seen := map[string]bool{}
+	for _, at := range append(refsOf(private), w.head()) {
+		for len(seen) < maxCommits*maxCommits && at != "" && !seen[at] {
+			seen[at] = true
+			c, _ := readCommit(private, at)
+			at = c.parent
 		}
-		made = append(made, workspace.Commit{Message: c.message, Files: w.committedFiles(prefix, c)})
-		at = c.parent
 	}
-	w.committed = head
-	slices.Reverse(made)
-	return made
+	w.reported = slices.DeleteFunc(w.reported, func(id string) bool {
+		if !seen[id] {
+			gone = append(gone, id)
+		}
+		return !seen[id]
+	})
+	return gone
+}
+
+// maxRef bounds a file with a reference, in bytes.
+const maxRef = 1 << 10
+
+// refsOf are the commits to which references of a git directory lead.
+func refsOf(dir string) (ids []string) {
+	_ = filepath.WalkDir(filepath.Join(dir, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // what can't be read leads nowhere
+		}
+		if info, err := d.Info(); err == nil && info.Size() <= maxRef {
+			if text, err := os.ReadFile(path); err == nil {
+				ids = append(ids, strings.TrimSpace(string(text)))
+			}
+		}
+		return nil
+	})
+	packed := filepath.Join(dir, "packed-refs")
+	if info, err := os.Lstat(packed); err == nil && info.Mode().IsRegular() && info.Size() <= maxObject {
+		text, _ := os.ReadFile(packed)
+		for line := range strings.Lines(string(text)) {
+			id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+			loose := filepath.Join(dir, filepath.FromSlash(name))
+			if info, err := os.Lstat(loose); !filepath.IsLocal(name) || err == nil && info.Mode().IsRegular() {
+				continue // the file has the say
+			}
+			ids = append(ids, id)
+		}
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return !hash.MatchString(id) })
 }
 
 // head is the commit that commands have checked out.

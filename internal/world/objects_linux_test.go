@@ -209,3 +209,28 @@ func TestCommittedFiles(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// Commits that an amend, a rebase or a reset leaves are told, and those on another
+// branch are not.
+func TestCommitsTakenBack(t *testing.T) {
+	r := gitRig(t)
+	first, h := r.run("echo 1 >> a.txt; git commit -qam first; git rev-parse HEAD")
+	first = strings.TrimSpace(first)
+	if len(h.Commits) != 1 || h.Commits[0].ID != first || h.Commits[0].Replaces != nil {
+		t.Fatalf("%+v", h.Commits)
+	}
+	amended, h := r.run("git commit -q --amend -m amended; git rev-parse HEAD")
+	amended = strings.TrimSpace(amended)
+	if len(h.Commits) != 1 || h.Commits[0].Message != "amended" || !slices.Equal(h.Commits[0].Replaces, []string{first}) {
+		t.Errorf("amended: %+v", h.Commits)
+	}
+	if _, h = r.run("git checkout -qb other HEAD~1; git pack-refs --all"); len(h.Commits) != 0 {
+		t.Errorf("on another branch: %+v", h.Commits)
+	}
+	if _, h = r.run("git checkout -q main"); len(h.Commits) != 0 {
+		t.Errorf("and back: %+v", h.Commits)
+	}
+	if _, h = r.run("git reset -q --hard HEAD~1"); len(h.Commits) != 1 || h.Commits[0].Message != "" || !slices.Equal(h.Commits[0].Replaces, []string{amended}) {
+		t.Errorf("reset: %+v", h.Commits)
+	}
+}

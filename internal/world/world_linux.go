@@ -34,7 +34,8 @@ type world struct {
 	// the session: when one of them is rejected, the output goes.
 	made map[string]node
 
-	committed string // the last commit of commands that was reported
+	committed string   // the last commit of commands that was reported
+	reported  []string // all of them, as long as something leads to them
 
 	git gitState // of the folder, when commands last saw its repository
 
@@ -251,7 +252,7 @@ func (w *world) dropGit() {
 	private := filepath.Join(w.upper(), ".git")
 	if _, err := os.Lstat(private); err == nil && w.git != now {
 		_ = removeAll(private)
-		w.committed = ""
+		w.committed, w.reported = "", nil
 	}
 	w.git = now
 }
