@@ -105,7 +105,7 @@ func TestHeldCommits(t *testing.T) {
 // TestHeldCommitsAmended: what a command commits anew takes the place of what it was,
 // and what it takes back waits no more.
 func TestHeldCommitsAmended(t *testing.T) {
-	dir := worldProject(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+	dir := worldProject(t, "overlay", map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...).CombinedOutput()

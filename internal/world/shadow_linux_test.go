@@ -283,8 +283,8 @@ func TestCopyOfARepository(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.upper(), ".git/objects", first[:2], first[2:])); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("objects were copied: %v", err)
 	}
-	if out, h := r.run("git reset -q --hard HEAD~1; git log --format=%s"); out != "first\n" || len(h.Commits) != 0 {
-		t.Errorf("it said %q, committed %q", out, h.Commits)
+	if out, h := r.run("git reset -q --hard HEAD~1; git log --format=%s"); out != "first\n" || len(h.Commits) != 1 || h.Commits[0].Message != "" || len(h.Commits[0].Replaces) != 1 {
+		t.Errorf("it said %q, committed %v", out, h.Commits)
 	}
 	git("commit", "-q", "--allow-empty", "-m", "of the user")
 	if out, _ := r.run("git log --format=%s; git fsck 2>&1"); !strings.HasPrefix(out, "of the user\nfirst\n") || strings.Contains(out, "missing") {
