@@ -40,7 +40,7 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 	}
 	k := &lent{s: s, use: use{level == None, spec.Limits}}
 	c.proc = k
-	p := plan{Argv: argv, Dir: dir, Limits: spec.Limits, Seccomp: level > None, Userns: level >= Bubblewrap}
+	p := plan{Argv: argv, Dir: dir, Limits: spec.Limits, Seccomp: level > None, Userns: level >= Bubblewrap, Terminal: spec.Terminal}
 	switch {
 	case level >= Bubblewrap:
 		err = s.bubblewrap(c, k, &p, spec, &last)

@@ -70,6 +70,13 @@ func confine(stderr io.Writer) int {
 	if _, err := unix.Write(2, []byte(started)); err != nil {
 		return exitSetup
 	}
+	if p.Terminal {
+		for fd := 1; fd <= 2; fd++ {
+			if err := unix.Dup3(0, fd, 0); err != nil {
+				return exitSetup
+			}
+		}
+	}
 	err = syscall.Exec(program, p.Argv, p.Env)
 	fmt.Fprintf(stderr, "%s: %v\n", p.Argv[0], err)
 	return exitNoRun
@@ -80,6 +87,11 @@ func (p *plan) setUp() (program string, err error) {
 	// None of our descriptors reaches the command.
 	if err := unix.CloseRange(planFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return "", fmt.Errorf("descriptors can't be closed: %w", err)
+	}
+	if p.Terminal {
+		if err := ownTerminal(); err != nil {
+			return "", fmt.Errorf("the terminal can't be the command's own: %w", err)
+		}
 	}
 	setLimits(p.Limits, p.Userns)
 	setOOMScore(expendable)
@@ -108,6 +120,17 @@ func (p *plan) setUp() (program string, err error) {
 		}
 	}
 	return find(p.Argv[0], p.Env, p.Dir)
+}
+
+// ownTerminal makes standard input the terminal of a session of its own, which
+// sends the command the signals that are typed, and those of a change of its size.
+func ownTerminal() error {
+	if sid, err := unix.Getsid(0); err != nil || sid != unix.Getpid() {
+		if _, err := unix.Setsid(); err != nil {
+			return err
+		}
+	}
+	return unix.IoctlSetInt(0, unix.TIOCSCTTY, 0)
 }
 
 // dropCapabilities takes all capabilities from this thread for ever, root's

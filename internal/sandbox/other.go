@@ -31,6 +31,15 @@ func (*mounter) close() {}
 // Mount is never made here.
 type Mount struct{}
 
+// Path is nowhere, and its neighbours have nothing to do.
+func (*Mount) Path() string { return "" }
+
+// Refresh does nothing.
+func (*Mount) Refresh() error { return nil }
+
+// Close does nothing.
+func (*Mount) Close() {}
+
 // Overlay has nothing to make here.
 func (s *Sandbox) Overlay(Overlay) (*Mount, error) { return nil, errors.New(unsupported) }
 

@@ -21,6 +21,7 @@ type plan struct {
 	Seccomp  bool
 	Families []int // sockets, with Seccomp
 	Mounts   int   // descriptor of a socket on which the process hands out its table of mounts; 0 is none
+	Terminal bool  // standard input is a terminal that is to be the command's own
 	Userns   bool  // in a user namespace of its own, where processes are counted by themselves
 }
 

@@ -51,6 +51,11 @@ type Spec struct {
 	// command. "" is an empty one that does not.
 	Temp string
 
+	// Terminal says that the command's standard input is a terminal, which is to
+	// be its own: it gets its signals, and is its standard output and error, too. Not at
+	// the level None.
+	Terminal bool
+
 	Network bool
 	Env     []string // the whole environment, apart from HOME and TMPDIR
 	Limits  Limits
