@@ -280,7 +280,7 @@ func (c *renewal) enter(at *copied, rel string, kid *copied, info fs.FileInfo, r
 		}
 		return nil
 	case asLent:
-		return c.s.lend(rel)
+		return c.s.lend(c.to, rel)
 	case asHollow:
 		return nil
 	}

@@ -276,18 +276,18 @@ func (s *shadow) clean(rel string, c *copied) error {
 }
 
 // lend has a directory of objects read those of the folder's repository.
-func (s *shadow) lend(rel string) error {
+func (s *shadow) lend(to *os.Root, rel string) error {
 	dir := filepath.Join(s.w.root, filepath.FromSlash(rel))
 	if slices.ContainsFunc(s.lent, func(l sandbox.Lent) bool { return l.Dir == dir }) {
 		return nil
 	}
 	l := sandbox.Lent{Dir: dir, Place: sandbox.LentDir + "/" + strconv.Itoa(len(s.lent))}
-	info := filepath.Join(s.at(rel), "info")
+	info := filepath.Join(filepath.FromSlash(rel), "info")
 	text := l.Place + "\n"
 	if own, err := os.ReadFile(filepath.Join(l.Dir, "info", "alternates")); err == nil {
 		text += string(own)
 	}
-	if err := errors.Join(os.MkdirAll(info, 0o755), os.WriteFile(filepath.Join(info, "alternates"), []byte(text), 0o644)); err != nil {
+	if err := errors.Join(to.MkdirAll(info, 0o755), to.WriteFile(filepath.Join(info, "alternates"), []byte(text), 0o644)); err != nil {
 		return err
 	}
 	s.lent = append(s.lent, l)

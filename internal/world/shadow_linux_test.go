@@ -292,6 +292,26 @@ func TestCopyOfARepository(t *testing.T) {
 	}
 }
 
+// What nobody can read is there, and empty, until somebody can.
+func TestCopyOfWhatIsClosed(t *testing.T) {
+	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", "closed.txt": "c\n", "closed/d.txt": "d\n"})
+	closed := func(file, dir fs.FileMode) {
+		t.Helper()
+		if err := errors.Join(os.Chmod(filepath.Join(r.root, "closed.txt"), file), os.Chmod(filepath.Join(r.root, "closed"), dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed(0, 0)
+	t.Cleanup(func() { closed(0o644, 0o755) })
+	if out, h := r.run("cat a.txt; ls -d closed.txt closed"); out != "a\nclosed\nclosed.txt\n" || len(h.Changes)+len(h.Said) != 0 {
+		t.Errorf("it saw %q, changed %s, said %q", out, kinds(h.Changes), h.Said)
+	}
+	closed(0o644, 0o755)
+	if out, h := r.run("cat a.txt closed.txt closed/d.txt"); out != "a\nc\nd\n" || len(h.Changes)+len(h.Said) != 0 {
+		t.Errorf("open, it saw %q, changed %s, said %q", out, kinds(h.Changes), h.Said)
+	}
+}
+
 // What the user saves comes to programs that run, and never to where a command
 // leads it.
 func TestCopyFollowsLive(t *testing.T) {
