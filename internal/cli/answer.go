@@ -33,22 +33,46 @@ func AnswerPerson(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
 	if in.Decode(&q) != nil {
 		return
 	}
+	if q.Query == runQuery && !own {
+		answer, err := hostFor(ctx, c, conn, q.Args)
+		_ = reply(conn, answer, hidden(c, err))
+		return
+	}
 	go func() {
 		_, _ = io.Copy(io.Discard, conn) // until whoever asks has gone
 		cancel()
 	}()
-	var t queryReply
 	answer, err := answerQuery(ctx, c, q, own)
+	_ = reply(conn, answer, hidden(c, err))
+}
+
+// hidden is err without secrets.
+func hidden(c *app.Client, err error) error {
+	var usage *usageError
+	switch {
+	case err == nil, errors.Is(err, errNoPerson):
+		return err
+	case errors.As(err, &usage):
+		return &usageError{c.Hide.Text(err.Error())}
+	}
+	return errors.New(c.Hide.Text(err.Error()))
+}
+
+// reply sends an answer, or why there is none.
+func reply(conn net.Conn, answer any, err error) error {
+	var t queryReply
 	if err == nil {
 		t.Answer, err = encode(answer)
 	}
 	if err != nil {
 		var usage *usageError
-		t = queryReply{Error: c.Hide.Text(err.Error()), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
+		t = queryReply{Error: err.Error(), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
 	}
-	if data, err := encode(t); err == nil {
-		_, _ = conn.Write(data)
+	data, err := encode(t)
+	if err == nil {
+		_, err = conn.Write(data)
 	}
+	return err
 }
 
 // maxRequest bounds a query, in bytes.

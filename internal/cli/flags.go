@@ -39,6 +39,9 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "call":
 		f.StringVar(&c.mode, "mode", "", "the mode of this call; by default that of the settings")
 		f.StringVar(&c.session, "session", "", "beside a running server: go on with a session of this name, not with the one of all shells")
+	case "run":
+		f.StringVar(&c.mode, "mode", "", "the mode of the program's session; by default review")
+		f.StringVar(&c.session, "session", "", "its name; by default that of the program")
 	case "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
 		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")
@@ -80,6 +83,10 @@ func (c *cli) parse(cmd command, args []string) error {
 		}
 		if done := len(args) - len(rest); done > 0 && args[done-1] == "--" {
 			c.args = append(c.args, rest...)
+			break
+		}
+		if cmd.name == "run" { // the flags behind the program are its own
+			c.args = rest
 			break
 		}
 		c.args, args = append(c.args, rest[0]), rest[1:]

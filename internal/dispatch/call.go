@@ -233,6 +233,10 @@ func (c *call) lookUp() error {
 		m = m.InShadow()
 	}
 	c.mode = m
+	if c.tool = c.req.tool; c.tool != nil {
+		c.res.Tool = c.tool.Name
+		return nil
+	}
 	t, repaired, ok := c.d.o.Registry.Lookup(c.req.Name)
 	if !ok {
 		return c.d.o.Registry.Unknown(c.req.Name)
@@ -366,7 +370,9 @@ func (c *call) finish(out tools.Result, err error) {
 	}
 	text = c.d.o.Redact.Text(text)
 	c.res.Structured = c.redactValue(c.res.Structured)
-	if c.req.unread && c.session != nil {
+	if c.req.tool != nil {
+		// Nobody reads them but a person, who sees the review.
+	} else if c.req.unread && c.session != nil {
 		for _, n := range c.notes {
 			c.session.Tell(c.d.o.Redact.Text(n))
 		}

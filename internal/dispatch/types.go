@@ -29,6 +29,8 @@ type Request struct {
 
 	unread bool            // see Unread
 	over   workspace.Files // see CallOver
+	tool   *tools.Tool     // see CallOwn
+	line   string          // likewise
 }
 
 // Result is the envelope of a call: the ToolResult of docs/protocol.md.

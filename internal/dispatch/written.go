@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +28,7 @@ func (c *call) takeOver(ctx context.Context, changes []workspace.Change) {
 	}
 	decision, line, effects, to := c.res.Decision, c.line, c.bound.Effects, c.to
 	c.line, c.bound.Effects, c.follows, c.written = nil, tools.Effects{}, true, true
-	_, c.to, _ = c.d.views(c.session, c.mode, workspace.Author{Session: c.session.ID, Tool: c.tool.Wrote, Command: c.d.shownCommand(effects.Command)}, c.set)
+	_, c.to, _ = c.d.views(c.session, c.mode, workspace.Author{Session: c.session.ID, Tool: c.tool.Wrote, Command: c.d.shownCommand(cmp.Or(c.req.line, effects.Command))}, c.set)
 	defer func() {
 		c.line, c.bound.Effects, c.follows, c.written, c.to = line, effects, false, false, to
 		c.res.Decision = decision
@@ -66,6 +67,15 @@ func (d *Dispatcher) Unread(session, tool string, arguments map[string]string) {
 func (d *Dispatcher) CallOver(ctx context.Context, r Request, files workspace.Files) (*Result, error) {
 	r.over = files
 	return d.Call(ctx, r)
+}
+
+// CallOwn calls a tool that is in no list, for a person who runs a program: line is
+// what was typed. The tool changes nothing by itself.
+func (d *Dispatcher) CallOwn(ctx context.Context, t *tools.Tool, session, line string) (*Result, error) {
+	if t.Access != tools.Read {
+		return nil, fmt.Errorf("%s is not for reading", t.Name)
+	}
+	return d.Call(ctx, Request{Name: t.Name, Session: session, Whole: true, tool: t, line: line})
 }
 
 // written is what becomes of what programs wrote.

@@ -63,6 +63,9 @@ func (*Run) Kind() Kind { return "" }
 // Lent is nothing.
 func (*Run) Lent() []string { return nil }
 
+// Written is nowhere.
+func (*Run) Written() (dir, without string) { return "", "" }
+
 // Harvest brings nothing.
 func (*Run) Harvest() (Harvest, error) { return Harvest{}, nil }
 

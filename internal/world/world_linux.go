@@ -127,6 +127,12 @@ func (r *Run) Kind() Kind { return r.w.kind }
 // changes there: those of dependencies, in a copy.
 func (r *Run) Lent() []string { return r.seen.Real }
 
+// Written is the directory in which lies what is written in the world, and one in it
+// of what is not taken over as files.
+func (r *Run) Written() (dir, without string) {
+	return r.w.upper(), filepath.Join(r.w.upper(), ".git", "objects")
+}
+
 // Harvest is what was changed in the world since the last harvest. Commands may
 // run: what they are just writing is taken as it is.
 func (r *Run) Harvest() (Harvest, error) {

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// runArgs are what a person wants run, as the process sees it that runs it. The
+// streams come beside it.
+type runArgs struct {
+	Session  string   `json:"session,omitempty"`
+	Mode     string   `json:"mode,omitempty"`
+	Argv     []string `json:"argv"`
+	Dir      string   `json:"dir"`
+	Terminal bool     `json:"terminal"`
+	Env      []string `json:"env"`
+}
+
+// runQuery is the name of that query.
+const runQuery = "run"
+
+// runProgram runs a program in a session of its own.
+func runProgram(ctx context.Context, c *cli) error {
+	if len(c.args) == 0 {
+		return usagef("run takes a program and its arguments after --, as in: sidecar-ls run -- make generate")
+	}
+	f, err := c.folder()
+	if err != nil {
+		return err
+	}
+	a := runArgs{Session: c.session, Mode: c.mode, Argv: c.args, Env: environment(nil)}
+	if a.Dir, err = beginning(f.Dir); err != nil {
+		return err
+	}
+	s, err := c.streams()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	a.Terminal = s.terminal
+	res, err := c.hostThere(ctx, a, s)
+	if errors.Is(err, errNobodyHosts) {
+		res, err = c.hostHere(ctx, a, s)
+	}
+	s.close() // the terminal is the person's again
+	if err != nil {
+		return err
+	}
+	c.sayRun(res)
+	if res.Code != 0 {
+		return exitCode(res.Code)
+	}
+	return nil
+}
+
+// beginning is where the program begins: here, if that is in the workspace.
+func beginning(root string) (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(real, here)
+	if err != nil || !filepath.IsLocal(rel) {
+		return root, nil
+	}
+	return filepath.Join(root, rel), nil
+}
+
+// environment is what the program may have of this process's environment: what is
+// harmless, what tells about the terminal, and the names in pass.
+func environment(pass []string) []string {
+	env := sandbox.Environ(os.Environ())
+	for _, name := range append([]string{"TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR"}, pass...) {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// errNobodyHosts says that no process serves the workspace that could run a program.
+var errNobodyHosts = errors.New("no process serves the workspace")
+
+// hostHere runs the program in a workspace that is opened for it.
+func (c *cli) hostHere(ctx context.Context, a runArgs, s *streams) (programs.Result, error) {
+	if err := c.makeRoom(ctx); err != nil {
+		return programs.Result{}, err
+	}
+	mode := c.mode
+	c.mode = "" // is that of the program's session
+	w, err := c.open(ctx, app.QueueAlways)
+	c.mode = mode
+	if err != nil {
+		return programs.Result{}, err
+	}
+	defer func() { _ = w.Close() }()
+	return host(ctx, w, a, s.theirs)
+}
+
+// host runs a program in a workspace. files are its terminal alone, or its standard
+// streams; they are closed here.
+func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (programs.Result, error) {
+	if err := w.Home.LockedOut(); err != nil {
+		return programs.Result{}, fmt.Errorf("what the program writes could not wait for review: %w", err)
+	}
+	commands := confine.Commands{Confiner: w.Confiner}
+	r := programs.Request{
+		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Dir: a.Dir,
+		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env},
+	}
+	if a.Terminal {
+		r.Out = files[0]
+	} else {
+		r.Out, r.Err = files[1], files[2]
+	}
+	res, err := programs.Run(ctx, programs.Parts{
+		Root: w.Disk.Folders()[0].Dir, Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave,
+		Started: func() { closeAll(files[:min(2, len(files))]) }, // else nobody who reads the rest of a pipe comes to its end
+	}, r)
+	closeAll(files) // standard error is copied to until now
+	switch {
+	case errors.Is(err, session.ErrMode), errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
+		err = &usageError{err.Error()}
+	}
+	return res, err
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// sayRun says on standard error what became of what the program wrote.
+func (c *cli) sayRun(r programs.Result) {
+	out := onTerminal(c.Err)
+	if c.json {
+		data, err := json.Marshal(r)
+		if err == nil {
+			fmt.Fprintf(c.Err, "%s\n", data)
+		}
+		return
+	}
+	for _, s := range r.Said {
+		fmt.Fprintln(out, "sidecar-ls:", s)
+	}
+	if len(r.Changed) == 0 {
+		return
+	}
+	const most = 5
+	names, more := r.Changed, ""
+	if n := len(names); n > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
+	}
+	what := "changed"
+	if r.Held {
+		what = "held for review (sidecar-ls review list)"
+	}
+	fmt.Fprintf(out, "sidecar-ls: %s%s: %s, as session %s\n", strings.Join(names, ", "), more, what, r.Session)
+}
