@@ -298,3 +298,76 @@ func TestRunRefuses(t *testing.T) {
 		t.Error("it ran on the disk")
 	}
 }
+
+// TestRunProfiles: a program that has a profile sees of the user's what that says, once
+// they have allowed it, and nothing else.
+func TestRunProfiles(t *testing.T) {
+	buildServer(t)
+	user := t.TempDir()
+	t.Setenv("HOME", user)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("FAKE_KEY", "key-of-the-agent")
+	t.Setenv("OTHER_KEY", "key-of-another")
+	dir := worldProject(t, "overlay", map[string]string{"a.txt": "a\n"}, object{"agents": object{
+		"fake": object{"program": "fake-agent", "state": []string{".fake"}, "copied": []string{".fake.json"}, "env": []string{"FAKE_KEY"}},
+		"bad":  object{"state": []string{"../other"}},
+	}})
+	bin := t.TempDir()
+	write(t, filepath.Join(bin, "fake-agent"), "#!/bin/sh\ncat ~/.fake/state ~/.fake.json; echo $FAKE_KEY$OTHER_KEY; cat ~/.other/secret; echo more >> ~/.fake/state; echo changed > ~/.fake.json; echo own > ~/own; echo x > x.txt\n")
+	if err := os.Chmod(filepath.Join(bin, "fake-agent"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	for name, text := range map[string]string{".fake/state": "state\n", ".fake.json": "{}\n", ".other/secret": "secret\n"} {
+		write(t, filepath.Join(user, name), text)
+	}
+	start := func(args ...string) *running {
+		t.Helper()
+		p := runs(t, dir, args...)
+		_ = p.in.Close()
+		return p
+	}
+	lines := func(p *running, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if got := p.next(); got != w {
+				t.Errorf("it printed %q, want %q", got, w)
+			}
+		}
+	}
+	start("--", "fake-agent").ends(1, "~/.fake is read and written: its state", "~/.fake.json is read; changes stay in a copy", "FAKE_KEY", "no terminal to ask at")
+	if _, err := os.Stat(filepath.Join(user, ".local", "state", "sidecar-ls", "agents", "fake")); err == nil {
+		t.Error("something was readied that nobody allowed")
+	}
+	start("--profile", "nonesuch", "--", "fake-agent").ends(2, "there is none of the name \"nonesuch\"; there are aider, claude,", "fake, gemini")
+	start("--profile", "bad", "--", "fake-agent").ends(2, "there is none of the name")
+
+	p := start("--yes", "--", "fake-agent")
+	lines(p, "state", "{}", "key-of-the-agent")
+	p.ends(0, "cat: ", "x.txt: held for review")
+	p = start("--", "fake-agent") // asked once
+	lines(p, "state", "more", "changed", "key-of-the-agent")
+	p.ends(0)
+	for name, want := range map[string]string{".fake/state": "state\nmore\nmore\n", ".fake.json": "{}\n", ".other/secret": "secret\n"} {
+		if data, err := os.ReadFile(filepath.Join(user, name)); err != nil || string(data) != want {
+			t.Errorf("~/%s is %q, %v", name, data, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(user, "own")); err == nil {
+		t.Error("the program wrote into the user's home")
+	}
+	// Another profile's words are asked about again; none gives it nothing.
+	userSettings(t, object{"agents": object{"fake": object{"program": "fake-agent", "state": []string{".fake", ".other"}}}})
+	start("--", "fake-agent").ends(1, "~/.other is read and written")
+	p = start("--profile", "none", "--", "fake-agent")
+	lines(p, "")
+	p.ends(0, "cat: ")
+	// A link as state is refused, with what to do.
+	if err := os.Rename(filepath.Join(user, ".fake"), filepath.Join(user, "dots")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("dots", filepath.Join(user, ".fake")); err != nil {
+		t.Fatal(err)
+	}
+	start("--yes", "--", "fake-agent").ends(1, "~/.fake leads over a link to")
+}

@@ -73,6 +73,8 @@ type cli struct {
 	uncommitted bool
 	lazy        bool
 	max         int
+	profile     string
+	yes         bool
 }
 
 // usageError is a command line that makes no sense.

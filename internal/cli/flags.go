@@ -42,6 +42,8 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "run":
 		f.StringVar(&c.mode, "mode", "", "the mode of the program's session; by default review")
 		f.StringVar(&c.session, "session", "", "its name; by default that of the program")
+		f.StringVar(&c.profile, "profile", "", "what of yours the program sees: the name of an agent, or none; by default the agent whose program it is")
+		f.BoolVar(&c.yes, "yes", false, "allow what the profile says, without being asked")
 	case "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
 		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")

@@ -30,7 +30,7 @@ func commands() []command {
 		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|fill ID|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowCommand, shadowCandidates},
 		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", knowledgeCommand, verbs("search", "status")},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [NAME=VALUE ... | JSON | -] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", policyCommand, policyWords},
-		{"run", "[--root DIR] [--session NAME] [--mode MODE] [--json] -- PROGRAM [ARGUMENT ...]", "run a program that sees what is pending, and whose changes wait for review", runProgram, nil},
+		{"run", "[--root DIR] [--session NAME] [--profile NAME] [--mode MODE] [--yes] [--json] -- PROGRAM [ARGUMENT ...]", "run a program that sees what is pending, and whose changes wait for review", runProgram, nil},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit, verbs("list", "verify")},
 		{"mcp", "[--root DIR] [--mode MODE] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP, nil},
 		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust, verbs("yes", "no", "forget")},

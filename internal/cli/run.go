@@ -25,6 +25,12 @@ type runArgs struct {
 	Dir      string   `json:"dir"`
 	Terminal bool     `json:"terminal"`
 	Env      []string `json:"env"`
+
+	// What its profile gives it besides; see confine.Hosted.
+	Pass     []string `json:"pass,omitempty"`
+	Writable []string `json:"writable,omitempty"`
+	Home     string   `json:"home,omitempty"`
+	Network  bool     `json:"network,omitempty"`
 }
 
 // runQuery is the name of that query.
@@ -41,6 +47,9 @@ func runProgram(ctx context.Context, c *cli) error {
 	}
 	a := runArgs{Session: c.session, Mode: c.mode, Argv: c.args, Env: environment(nil)}
 	if a.Dir, err = beginning(f.Dir); err != nil {
+		return err
+	}
+	if err := c.profiled(ctx, &a); err != nil {
 		return err
 	}
 	s, err := c.streams()
@@ -124,7 +133,7 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	commands := confine.Commands{Confiner: w.Confiner}
 	r := programs.Request{
 		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Dir: a.Dir,
-		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env},
+		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Home: a.Home, Network: a.Network},
 	}
 	if a.Terminal {
 		r.Out = files[0]

@@ -75,6 +75,9 @@ var examples = map[Type]string{
   "gopls": { "command": ["/opt/go/bin/gopls"], "initializationOptions": { "pullDiagnostics": true, "staticcheck": true } },
   "pyright": { "enabled": false }
 }`,
+	Agents: `{
+  "mine": { "program": "my-agent", "state": [".my-agent"], "env": ["MY_AGENT_KEY"], "network": true }
+}`,
 	MCPServers: `{
   "tickets": { "command": "tickets-mcp", "args": ["--read-only"], "env": { "TICKETS_TOKEN": "${env:TICKETS_TOKEN}" } },
   "docs": { "url": "https://mcp.example.org/mcp", "withoutTools": ["delete_page"] }
@@ -116,6 +119,9 @@ func (row *Setting) values() string {
 			"`destination` of edits (`editor` or `review`) and `toolPermissions`"
 	case Backends:
 		return "a list of profiles: `name` and `url`; optional are `provider` (`openai`, which others speak too, `anthropic` or `ollama`), `model`, and `key` or `keyEnv`, the variable that has it"
+	case Agents:
+		return "an object: name of the agent to an object with `program` (its name on PATH), `state` (directories of the home that it reads and writes), `copied` (files of the home of which it has copies), " +
+			"`env` (names of variables that it gets), `network` (`true` or `false`), `acp` (arguments with which it speaks ACP) and `resume` (arguments to go on with its last conversation), all optional"
 	case LanguageServers:
 		return serverWords()
 	case MCPServers:
@@ -191,6 +197,10 @@ func (row *Setting) schema() map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
 			"type": map[string]any{"enum": []string{"stdio", "http"}}, "command": text, "args": texts, "env": map[string]any{"type": "object", "additionalProperties": text}, "cwd": text,
 			"url": text, "headers": map[string]any{"type": "object", "additionalProperties": text}, "enabled": map[string]any{"type": "boolean"}, "withoutTools": texts,
+		}}}
+	case Agents:
+		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
+			"program": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "acp": texts, "resume": texts,
 		}}}
 	case LanguageServers:
 		properties := map[string]any{}

@@ -28,6 +28,8 @@ func loosest(row *Setting) any {
 		return []map[string]string{{"name": "openai", "provider": "openai", "url": "https://hostile.invalid/"}}
 	case LanguageServers:
 		return map[string]any{"gopls": map[string]any{"command": []string{"./hostile"}}}
+	case Agents:
+		return map[string]any{"claude": map[string]any{"state": []string{".ssh"}}}
 	case MCPServers:
 		return map[string]any{"x": map[string]any{"command": "./hostile"}}
 	}
@@ -59,6 +61,8 @@ func TestProjectMayNot(t *testing.T) {
 			return s.Backends()
 		case MCPServers:
 			return s.MCPServers()
+		case Agents:
+			return s.Agents()
 		}
 		e, _ := s.Explain(key)
 		return e.Value

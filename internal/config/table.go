@@ -25,6 +25,7 @@ const (
 
 	LanguageServers Type = "languageServers" // map[string]LanguageServer
 	MCPServers      Type = "mcpServers"      // map[string]MCPServer
+	Agents          Type = "agents"          // map[string]Agent
 )
 
 // Scope is where a setting may be set.
@@ -166,6 +167,10 @@ var table = []Setting{
 	{
 		Key: "sandbox.writable", Type: Strings, Scope: ScopeUser,
 		Help: "Directories outside the workspace that sandboxed commands may write: absolute paths, such as a shared build cache.",
+	},
+	{
+		Key: "agents", Type: Agents, Scope: ScopeUser,
+		Help: "What agents' programs need to run in a session's world with `sidecar-ls run`, over what is known of them. Each is shown and asked about once.",
 	},
 	{
 		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never,

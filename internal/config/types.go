@@ -72,6 +72,7 @@ var kinds = map[Type]kind{
 	CommandRules: {[]CommandRule(nil), (*parser).commandRules, addRules},
 	Backends:     {[]Backend(nil), (*parser).backends, addBackends},
 
+	Agents:          {map[string]Agent(nil), (*parser).agents, addAgents},
 	LanguageServers: {map[string]LanguageServer(nil), (*parser).languageServers, addServers},
 	MCPServers:      {map[string]MCPServer(nil), (*parser).mcpServers, addMCPServers},
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +35,13 @@ type Program struct {
 var Programs = []Program{
 	{"Claude Code", claudePath, claude},
 	{"Codex", codexPath, codex},
+}
+
+// Alone are the same programs with their own tools and without a server: they write
+// wherever they can.
+var Alone = []Program{
+	{"Claude Code", claudePath, claudeAlone},
+	{"Codex", codexPath, codexAlone},
 }
 
 // arch is the machine's architecture as npm names it.
@@ -72,6 +80,8 @@ type Options struct {
 	Dir    string   // the project
 	Server []string // the command line of sidecar-ls
 	Env    []string // for the server, NAME=value
+	In     []string // a command line that the program's own is the rest of
+	Home   string   // of its user; "" is an empty one
 }
 
 // Client is a program that runs.
@@ -108,10 +118,15 @@ func (w *words) String() string {
 func (p Program) Start(t testing.TB, o Options) *Client {
 	t.Helper()
 	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: NewModel(t), done: make(chan struct{})}
+	if o.Home != "" {
+		c.home = o.Home
+	}
+	c.model.alone = o.In != nil
 	args, env := p.start(c, o)
-	c.cmd = exec.CommandContext(t.Context(), o.Path, args...)
+	argv := append(append(slices.Clone(o.In), o.Path), args...)
+	c.cmd = exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	c.cmd.Dir = o.Dir
-	c.cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, env...)
+	c.cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, append(env, o.Env...)...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.cmd.WaitDelay = time.Second // what it leaves may hold its output
@@ -189,12 +204,33 @@ func claude(c *Client, o Options) (args, env []string) {
 		c.t.Fatal(err)
 	}
 	return []string{
-			"-p", "Do as planned.", "--output-format", "stream-json", "--verbose",
-			"--mcp-config", c.write("mcp.json", string(conf)), "--strict-mcp-config", "--allowedTools", "mcp__sidecar",
-		}, []string{
-			"ANTHROPIC_BASE_URL=" + c.model.URL, "ANTHROPIC_API_KEY=sk-ant-none", "IS_SANDBOX=1",
-			"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		}
+		"-p", "Do as planned.", "--output-format", "stream-json", "--verbose",
+		"--mcp-config", c.write("mcp.json", string(conf)), "--strict-mcp-config", "--allowedTools", "mcp__sidecar",
+	}, append([]string{"ANTHROPIC_BASE_URL=" + c.model.URL, "ANTHROPIC_API_KEY=sk-ant-none"}, quiet...)
+}
+
+// quiet keeps Claude Code from asking anybody but its model.
+var quiet = []string{"IS_SANDBOX=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
+
+func claudeAlone(c *Client, _ Options) (args, env []string) {
+	return []string{"-p", "Do as planned.", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"},
+		append([]string{"ANTHROPIC_BASE_URL=" + c.model.URL, "ANTHROPIC_API_KEY=sk-ant-none"}, quiet...)
+}
+
+func codexAlone(c *Client, _ Options) (args, env []string) {
+	c.write(".codex/config.toml", fmt.Sprintf(`
+model = "scripted"
+model_provider = "test"
+check_for_update_on_startup = false
+[model_providers.test]
+name = "test"
+base_url = "%s/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+[analytics]
+enabled = false
+`, c.model.URL))
+	return []string{"exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", "Do as planned."}, []string{"OPENAI_API_KEY=none"}
 }
 
 func codex(c *Client, o Options) (args, env []string) {

@@ -16,6 +16,7 @@ import (
 type Model struct {
 	*httptest.Server
 	turns chan *Turn
+	alone bool // the program has its own tools alone
 }
 
 // Turn is one request of the program.
@@ -23,19 +24,24 @@ type Turn struct {
 	Tools  []string // those of the server sidecar that the model is offered, without a prefix
 	Result string   // of the latest call, as the model reads it
 
-	calls int // in the conversation so far
-	reply chan answer
+	offers bool // the model is offered a tool
+	calls  int  // in the conversation so far
+	reply  chan answer
 }
 
 // answer is a call, or words that end the conversation.
 type answer struct {
 	tool string
+	own  bool // the tool is the program's own
 	args any
 	text string
 }
 
 // Call has the model call a tool of the server.
 func (t *Turn) Call(tool string, args any) { t.reply <- answer{tool: tool, args: args} }
+
+// CallOwn has the model call a tool of the program's own.
+func (t *Turn) CallOwn(tool string, args any) { t.reply <- answer{tool: tool, own: true, args: args} }
 
 // End has the model say that all is done.
 func (t *Turn) End() { t.reply <- answer{text: "Done."} }
@@ -79,7 +85,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := answer{text: "A title"} // what a program asks on the side, without tools
-	if turn.Tools != nil {
+	if turn.Tools != nil || m.alone && turn.offers {
 		turn.reply = make(chan answer, 1)
 		select {
 		case m.turns <- turn:
@@ -121,7 +127,7 @@ func (anthropic) read(body []byte) (*Turn, error) {
 	if err := json.Unmarshal(body, &b); err != nil || !b.Stream {
 		return nil, errors.Join(err, errors.New("a stream is expected"))
 	}
-	t := &Turn{}
+	t := &Turn{offers: len(b.Tools) > 0}
 	for _, tool := range b.Tools {
 		if name, ok := strings.CutPrefix(tool.Name, prefix+"__"); ok {
 			t.Tools = append(t.Tools, name)
@@ -163,7 +169,11 @@ func (anthropic) events(a answer, id string) []any {
 	stop, block, delta := "end_turn", object{"type": "text", "text": ""}, object{"type": "text_delta", "text": a.text}
 	if a.tool != "" {
 		args, _ := json.Marshal(a.args)
-		stop, block = "tool_use", object{"type": "tool_use", "id": "toolu_" + id, "name": prefix + "__" + a.tool, "input": object{}}
+		name := a.tool
+		if !a.own {
+			name = prefix + "__" + a.tool
+		}
+		stop, block = "tool_use", object{"type": "tool_use", "id": "toolu_" + id, "name": name, "input": object{}}
 		delta = object{"type": "input_json_delta", "partial_json": string(args)}
 	}
 	return []any{
@@ -195,7 +205,7 @@ func (openai) read(body []byte) (*Turn, error) {
 	if err := json.Unmarshal(body, &b); err != nil || !b.Stream {
 		return nil, errors.Join(err, errors.New("a stream is expected"))
 	}
-	t := &Turn{}
+	t := &Turn{offers: len(b.Tools) > 0}
 	for _, space := range b.Tools {
 		if space.Type == "namespace" && space.Name == prefix {
 			for _, one := range space.Tools {
@@ -218,7 +228,10 @@ func (openai) events(a answer, id string) []any {
 	item := object{"type": "message", "id": "msg_" + id, "role": "assistant", "status": "completed", "content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}}
 	if a.tool != "" {
 		args, _ := json.Marshal(a.args)
-		item = object{"type": "function_call", "id": "fc_" + id, "call_id": id, "namespace": prefix, "name": a.tool, "arguments": string(args), "status": "completed"}
+		item = object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": a.tool, "arguments": string(args), "status": "completed"}
+		if !a.own {
+			item["namespace"] = prefix
+		}
 	}
 	response := func(status string, output ...any) object {
 		return object{

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"maps"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Agent is what the user says of an agent's program, over what is known of it. What
+// is nil, or "", is not said.
+type Agent struct {
+	Program string
+	State   []string
+	Copied  []string
+	Env     []string
+	Network *bool
+	ACP     []string
+	Resume  []string
+}
+
+// maxAgents bounds how many agents a source may name.
+const maxAgents = 100
+
+// agents drops the entries that are wrong and keeps the others.
+func (p *parser) agents(v jsontext.Value) (any, bool) {
+	if v.Kind() != '{' {
+		p.wrong("must be an object of agents, not %s", shown(v))
+		return nil, false
+	}
+	all := members(v)
+	if len(all) > maxAgents {
+		p.wrong("must be at most %d agents, not %d", maxAgents, len(all))
+		return nil, false
+	}
+	got := map[string]Agent{}
+	for _, m := range all {
+		where := cut(m.name) + ": "
+		var a Agent
+		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
+			"program": p.into(&a.Program), "state": p.intoList(&a.State), "copied": p.intoList(&a.Copied), "env": p.intoList(&a.Env),
+			"acp": p.intoList(&a.ACP), "resume": p.intoList(&a.Resume),
+			"network": func(where string, v jsontext.Value) bool {
+				on := v.Kind() == 't'
+				if a.Network = &on; !on && v.Kind() != 'f' {
+					p.wrong("%s must be true or false, not %s", where, shown(v))
+					return false
+				}
+				return true
+			},
+		}) {
+			continue
+		}
+		if why := a.check(m.name); why != "" {
+			p.wrong("%s%s", where, why)
+			continue
+		}
+		got[m.name] = a
+	}
+	return got, true
+}
+
+// check says what is wrong with an agent, or "".
+func (a *Agent) check(name string) string {
+	if name == "" || len(name) > maxModeName || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '/' || r >= 0x7f }) {
+		return "the name must be ASCII letters, digits or signs, without spaces and slashes"
+	}
+	for _, list := range [][]string{a.State, a.Copied} {
+		for _, path := range list {
+			if !filepath.IsLocal(path) || filepath.Clean(path) == "." {
+				return "state and copied must be paths in the home, relative to it, and not all of it: " + cut(path)
+			}
+		}
+	}
+	return ""
+}
+
+// addAgents lets a later source replace what one before it says of an agent.
+func addAgents(have, want any) any {
+	got := map[string]Agent{}
+	maps.Copy(got, have.(map[string]Agent))
+	maps.Copy(got, want.(map[string]Agent))
+	return got
+}
+
+// Agents returns the setting agents. Nobody may change what is in it.
+func (s *Settings) Agents() map[string]Agent { return get[map[string]Agent](s, "agents") }
