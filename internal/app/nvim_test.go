@@ -60,7 +60,41 @@ func TestNeovim(t *testing.T) {
 	}
 }
 
+// TestNeovimWorld: an agent's work is tested in Neovim before anything of it is on the disk.
+func TestNeovimWorld(t *testing.T) {
+	nvim, err := exec.LookPath("nvim")
+	if err != nil {
+		t.Skip("no nvim on this machine; make test installs it")
+	}
+	server := buildServer(t)
+	home(t) // what has been compiled is found, too
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.org/a\n\ngo 1.24\n", "a.go": "package a\n\nfunc Sum(a, b int) int { return a - b }\n", "b.go": "package a\n\nvar b = \"b\"\n",
+		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(1, 2) != 3 {\n\t\tt.Fatal(Sum(1, 2))\n\t}\n}\n",
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config := t.TempDir()
+	write(t, filepath.Join(config, "sidecar", "settings.json"), `{"toolPermissions": {"run_tests": "allow", "run_command": "allow"}}`)
+	out, err := runNeovimAt(t, config, nvim, server, dir, "world.lua")
+	if strings.Contains(out, "saw the disk") {
+		t.Skip("there are no worlds here: ", out)
+	}
+	if err != nil || !strings.Contains(out, "\ndone") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 func runNeovim(t *testing.T, nvim, server, dir, script string) (string, error) {
+	t.Helper()
+	return runNeovimAt(t, t.TempDir(), nvim, server, dir, script)
+}
+
+func runNeovimAt(t *testing.T, home, nvim, server, dir, script string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	repo, err := filepath.Abs("../..")
@@ -72,7 +106,6 @@ func runNeovim(t *testing.T, nvim, server, dir, script string) (string, error) {
 		"--cmd", "set runtimepath+="+filepath.Join(repo, "editors/nvim"),
 		"-c", "luafile "+filepath.Join(testdata, script))
 	cmd.Dir = dir
-	home := t.TempDir()
 	cmd.Env = append(os.Environ(), "SIDECAR_LS="+server, "SIDECAR_TESTDATA="+testdata,
 		"SIDECAR_LOG="+filepath.Join(dir, "..", "sidecar.log"), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home)
 	out, err := cmd.CombinedOutput()
