@@ -142,7 +142,7 @@ func (s *Store) landed(session string, changes []decided, undone bool) []*queued
 	others, _ := s.withParts(func(q *queued, p part) (part, bool) {
 		final, ok := after[p.name]
 		switch {
-		case !ok || session != "" && q.session != session || session == "" && !(q.loose && slices.Contains(whose[p.name], q.session)):
+		case !ok || session != "" && q.session != session || session == "" && (!q.loose || !slices.Contains(whose[p.name], q.session)):
 			return p, true
 		case undone && p.landed > 0:
 			return p.undo(before[p.name], final), true

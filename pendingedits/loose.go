@@ -56,7 +56,7 @@ func (s *Store) queueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 	}
 	q := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID}
 	for _, f := range c.Files {
-		p, ok, err := s.loosePart(by.Session, f)
+		p, ok, err := s.loosePart(f)
 		if err != nil {
 			return false, 0, err
 		}
@@ -83,7 +83,7 @@ func (s *Store) queueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 
 // loosePart is a file of a commit that waits for its files; ok is false for one
 // that neither waits nor is as the commit has it. s.mu is held.
-func (s *Store) loosePart(session string, f CommitFile) (p part, ok bool, err error) {
+func (s *Store) loosePart(f CommitFile) (p part, ok bool, err error) {
 	p = part{name: f.Name, source: f.Name, data: f.Data, mode: f.Mode}
 	if e := s.from[f.Name]; e != nil && f.Data == nil {
 		if e, r := s.resolve(e, true); e != nil {

@@ -215,7 +215,7 @@ func (v *recorded) noted(changes []workspace.Change) []decided {
 		if c.Link() {
 			continue
 		}
-		info, err := v.View.Stat(c.Path)
+		info, err := v.Stat(c.Path)
 		if err != nil {
 			continue
 		}

@@ -88,7 +88,7 @@ func beginning(root string) (string, error) {
 	}
 	rel, err := filepath.Rel(real, here)
 	if err != nil || !filepath.IsLocal(rel) {
-		return root, nil
+		return root, nil //nolint:nilerr // then it begins at the top
 	}
 	return filepath.Join(root, rel), nil
 }

@@ -62,7 +62,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		err = p.Start()
 	}
 	if err != nil {
-		p.End(false)
+		_, _ = p.End(false)
 		return nil, err
 	}
 	if run != nil {

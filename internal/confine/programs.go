@@ -74,7 +74,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 		err = p.Start()
 	}
 	if err != nil {
-		p.End(false)
+		_, _ = p.End(false)
 		return nil, err
 	}
 	p.follow = time.AfterFunc(0, c.follow)

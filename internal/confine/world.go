@@ -44,7 +44,7 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 	case err != nil && want != worldAuto:
 		return nil, "", noWorld(want, err)
 	case err != nil:
-		return nil, err.Error(), nil
+		return nil, err.Error(), nil //nolint:nilerr // it sees the disk, and the result says why
 	}
 	// Where worlds work, a command without one would change the disk past the review.
 	keep := set.String("commands.output") == "session"

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,8 +65,11 @@ func (a *attachment) mount() error {
 		}
 		// Whatever else were there would be open to the command.
 		var st unix.Statfs_t
-		if err := unix.Statfs(at, &st); err != nil || st.Type != unix.OVERLAYFS_SUPER_MAGIC {
-			return fmt.Errorf("something else is in its place (%v)", err)
+		if err := unix.Statfs(at, &st); err != nil {
+			return fmt.Errorf("it can't be seen in its place: %w", err)
+		}
+		if st.Type != unix.OVERLAYFS_SUPER_MAGIC {
+			return errors.New("something else is in its place")
 		}
 	}
 	if err := unix.CloseRange(mountFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {

@@ -35,7 +35,7 @@ func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *Merged, upper strin
 func TestMergedDirectory(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testMergedDirectory) }
 
 func testMergedDirectory(t *testing.T, s *Sandbox) {
-	root, tree, real, lent := realTemp(t), realTemp(t), "", realTemp(t)
+	root, tree, lent := realTemp(t), realTemp(t), realTemp(t)
 	for path, text := range map[string]string{
 		filepath.Join(root, "a.txt"): "disk\n", filepath.Join(root, "real/r.txt"): "real\n", filepath.Join(tree, "a.txt"): "tree\n",
 		filepath.Join(root, ".env"): "SECRET\n", filepath.Join(tree, ".env"): "SECRET\n", filepath.Join(lent, "l.txt"): "lent\n", filepath.Join(tree, ".vscode/settings.json"): "{}",
@@ -47,7 +47,7 @@ func testMergedDirectory(t *testing.T, s *Sandbox) {
 			t.Fatal(err)
 		}
 	}
-	real = filepath.Join(root, "real")
+	real := filepath.Join(root, "real")
 	place := LentDir + "/0"
 	spec := Spec{
 		Root: root, Hidden: []string{filepath.Join(root, ".env")}, Env: Environ(os.Environ()),

@@ -138,7 +138,7 @@ func (m *mounter) start(self string) error {
 	cmd := exec.Command(self, InitCommand, roleMount) //nolint:noctx // it ends with its socket
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.SysProcAttr = []string{"GOMAXPROCS=1"}, "/", theirs, attr
 	if err := cmd.Start(); err != nil {
-		ours.Close()
+		_ = ours.Close()
 		return err
 	}
 	m.cmd, m.conn = cmd, ours
@@ -179,7 +179,7 @@ func (m *mounter) end() {
 	if m.conn == nil {
 		return
 	}
-	m.conn.Close()
+	_ = m.conn.Close()
 	_ = m.cmd.Process.Kill()
 	_ = m.cmd.Wait() // says that it was killed
 	m.conn = nil

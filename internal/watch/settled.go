@@ -22,7 +22,7 @@ func Settled(ctx context.Context, dir, without string, quiet, most time.Duration
 	w := &settling{watcher: watcher, without: without}
 	w.add(dir)
 	go func() {
-		defer watcher.Close()
+		defer func() { _ = watcher.Close() }()
 		w.follow(ctx, quiet, most, changed)
 	}()
 	return nil
@@ -45,7 +45,7 @@ func (w *settling) add(dir string) {
 			return fs.SkipDir
 		}
 		w.blind = w.watcher.Add(path) != nil || w.blind
-		return nil
+		return nil //nolint:nilerr // what is not watched is looked at now and then
 	})
 }
 

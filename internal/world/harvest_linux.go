@@ -38,7 +38,6 @@ type walking struct {
 	w       *world
 	f       *found
 	tracked func(string) bool
-	dirs    map[string]bool // directories in which something is reviewed whatever is ignored; nil: unknown
 }
 
 func (w *world) walk() *found {
@@ -285,7 +284,7 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("commands changed %d files, and at most %d with %d MiB of text are taken over at a time. Nothing was: the workspace is as it was, and later commands of the session see the changes. Have git ignore what need not be reviewed (.gitignore), or undo the changes", e.Files, e.Limits.Files, e.Limits.Bytes>>20)
+	return fmt.Sprintf("commands changed %d files, and at most %d with %d MiB of text are taken over at a time. Nothing was: the workspace is as it was, and later commands of the session see the changes. Have git ignore what need not be reviewed (.gitignore), or undo the changes", e.Files, e.Limits.Files, e.Bytes>>20)
 }
 
 // was is what commands met under a name; ok is false when nobody knows any more.
@@ -357,7 +356,7 @@ func renamed(changes []workspace.Change) []workspace.Change {
 		from[changes[i].From] = true
 	}
 	for _, c := range changes {
-		if !(c.After == nil && from[c.Path]) {
+		if c.After != nil || !from[c.Path] {
 			out = append(out, c)
 		}
 	}

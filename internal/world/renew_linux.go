@@ -138,7 +138,7 @@ func (c *renewal) dir(rel string, at *copied, r rules, ignored, inGit bool) erro
 		}
 	}
 	for name, kid := range at.kids {
-		if !seen[name] && !(c.live && name == ".git") {
+		if !seen[name] && (!c.live || name != ".git") {
 			c.vanish(path.Join(rel, name), kid)
 			delete(at.kids, name)
 		}

@@ -199,8 +199,12 @@ func (d *demo) verify() error {
 	if !r.OK || !strings.Contains(r.Output, goFile) {
 		return fmt.Errorf("the command did not see %s as it waits: %s", goFile, r.Output)
 	}
-	if on, err := d.git("status", "--short"); err != nil || strings.Contains(on, goFile) {
-		return fmt.Errorf("the clone has the change of %s: %s (%v)", goFile, on, err)
+	on, err := d.git("status", "--short")
+	if err != nil {
+		return err
+	}
+	if strings.Contains(on, goFile) {
+		return fmt.Errorf("the clone has the change of %s: %s", goFile, on)
 	}
 	d.out.done("a command saw the files as they would be; on the disk nothing has changed")
 	return nil
