@@ -1,0 +1,260 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// client is a row of the table.
+type client struct {
+	name, title string
+	tried       string // the version that its configuration was tried with
+	programs    []string
+	dirs        func(Env) []string // of its settings
+	roads       []road
+}
+
+// road is a way of a client to the workspace. It is either written into files,
+// or it has a state of its own.
+type road struct {
+	name, what string
+	files      func(Env, Options) []file
+	project    bool     // files can be those of a project
+	notes      []string // what to know after it was written
+	state      func(Env) (state, why, command string)
+	manual     func(Env) []string // what a person does, where nothing is written
+}
+
+// file is what a road needs of a file.
+type file struct {
+	path    string
+	family  family
+	items   []item
+	whole   string // all of it, for a file of its own
+	project bool
+}
+
+// table is every client that setup knows.
+func table() []client {
+	return []client{
+		{"claude", "Claude Code", "2.1.330", []string{"claude"},
+			func(e Env) []string { return []string{e.claudeDir()} },
+			agent("claude", claude, true,
+				"Restart Claude Code. In its list of servers, /mcp, sidecar is connected.")},
+		{"codex", "Codex CLI", "0.169.0", []string{"codex"},
+			func(e Env) []string { return []string{e.codexDir()} },
+			agent("codex", codex, true,
+				"Restart Codex; `codex mcp list` shows sidecar. A project's file counts once you have trusted the project in Codex.")},
+		{"gemini", "Gemini CLI", "0.61.0", []string{"gemini"},
+			func(e Env) []string { return []string{e.home(".gemini")} },
+			agent("gemini", gemini, true,
+				"Restart Gemini CLI. It uses MCP servers only in folders that you have trusted in it.")},
+		{"opencode", "opencode", "1.18.33", []string{"opencode"},
+			func(e Env) []string { return []string{e.opencodeDir()} },
+			agent("opencode", opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
+		{"copilot", "GitHub Copilot CLI", "", []string{"copilot"},
+			func(e Env) []string { return []string{e.copilotDir()} },
+			agent("copilot", copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
+		{"cursor", "Cursor", "", []string{"cursor-agent", "cursor"},
+			func(e Env) []string { return []string{e.home(".cursor")} },
+			agent("", cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
+		{"vscode", "Visual Studio Code", "", []string{"code", "code-insiders", "codium"},
+			func(e Env) []string { return []string{e.home(".vscode")} },
+			[]road{
+				{name: "mcp", what: "Agents in VS Code call the tools of the window's server: the extension announces it to them.", state: vscodeState},
+				{name: "ide", what: "The extension shows what waits for review, asks, and starts the server.", state: vscodeState,
+					manual: says("In the repository of sidecar-ls, `make vsix` builds the extension and `make vscode` installs it; an extension that you have as a file is installed by `code --install-extension FILE.vsix`.")},
+			}},
+		{"nvim", "Neovim", "", []string{"nvim"},
+			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "nvim")} },
+			[]road{editor("editors/nvim",
+				"Neovim loads the plug-in from the directory editors/nvim of the repository. Put this into init.lua:\n\nvim.opt.rtp:append('/path/to/sidecar-ls/editors/nvim')\nrequire('sidecar').setup {}")}},
+		{"emacs", "Emacs", "", []string{"emacs"},
+			func(e Env) []string {
+				return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "emacs"), e.home(".emacs.d")}
+			},
+			[]road{editor("editors/emacs",
+				"Emacs loads the plug-in from the directory editors/emacs of the repository. Put this into your init file:\n\n(add-to-list 'load-path \"/path/to/sidecar-ls/editors/emacs\")\n(require 'sidecar)\n(sidecar-setup)\n(global-set-key (kbd \"C-c s\") sidecar-map)")}},
+		{"helix", "Helix", "", []string{"hx", "helix"},
+			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "helix")} },
+			[]road{editor("editors/helix",
+				"Helix has a list of servers for each language, which replaces the language's own; so setup does not write it. Put this into languages.toml of its configuration directory, and add sidecar-ls to the list of each language that you want it for:\n\n[language-server.sidecar-ls]\ncommand = \"sidecar-ls\"\nargs = [\"serve\"]\n\n[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\", \"sidecar-ls\"]")}},
+		{"zed", "Zed", "", []string{"zed", "zeditor"},
+			func(e Env) []string { return []string{e.zedDir()} },
+			[]road{
+				{name: "mcp", what: "Zed's agent calls our tools: policy, sandbox and review apply to them.", files: zed,
+					notes: []string{"Zed reads its settings at once; the agent panel's settings list sidecar."}},
+				editor("editors/zed", "Zed starts a server that it does not know only through an extension. With Rust from rustup, run `zed: install dev extension` and choose the directory editors/zed of the repository."),
+			}},
+	}
+}
+
+// agent is the roads of an agent. program is what `run` starts; without one it
+// has no such road.
+func agent(program string, files func(Env, Options) []file, project bool, notes ...string) []road {
+	missing := func(why string) func(Env) (string, string, string) {
+		return func(Env) (string, string, string) { return Unavailable, why, "" }
+	}
+	roads := []road{
+		{name: "mcp", what: "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them unless --only-ours turns them off.", files: files, project: project, notes: notes},
+		{name: "world", what: "The whole program runs over a view of the workspace, and what it writes waits for review.", state: func(e Env) (string, string, string) {
+			if program == "" {
+				return Unavailable, "this is a program with windows, which is not started in a world", ""
+			}
+			if runtime.GOOS != "linux" || !e.Has("run") {
+				return Unavailable, "this version of sidecar-ls has no command `run` here", ""
+			}
+			return Available, "", "sidecar-ls run -- " + program
+		}},
+		{name: "hook", what: "The agent asks before it uses its own tools.", state: missing("this version of sidecar-ls answers no hooks")},
+		{name: "ide", what: "The agent shows its own edits in the review.", state: missing("this version of sidecar-ls does not speak the agent's IDE protocol")},
+		{name: "acp", what: "sidecar-ls drives the agent.", state: missing("this version of sidecar-ls does not speak ACP")},
+	}
+	return roads
+}
+
+// editor is the road of an editor that a person sets up by hand.
+func editor(dir, how string) road {
+	return road{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.",
+		state: func(Env) (string, string, string) {
+			return Off, "whether it is set up can't be seen from its files; " + dir + "/README.md says how", ""
+		},
+		manual: says(how)}
+}
+
+func says(text string) func(Env) []string { return func(Env) []string { return []string{text} } }
+
+// vscodeState looks for the extension.
+func vscodeState(e Env) (state, why, command string) {
+	for _, dir := range []string{".vscode", ".vscode-insiders", ".vscode-oss", ".vscode-server"} {
+		if found, _ := filepath.Glob(e.home(dir + "/extensions/sidecar-ls.sidecar-*")); len(found) > 0 {
+			return On, "the extension is installed", ""
+		}
+	}
+	return Off, "the extension is not installed", "sidecar-ls setup vscode"
+}
+
+func (e Env) claudeDir() string { return e.xdg("CLAUDE_CONFIG_DIR", ".claude") }
+
+func (e Env) codexDir() string { return e.xdg("CODEX_HOME", ".codex") }
+
+func (e Env) copilotDir() string { return e.xdg("COPILOT_HOME", ".copilot") }
+
+func (e Env) opencodeDir() string {
+	return filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "opencode")
+}
+
+func (e Env) zedDir() string { return filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "zed") }
+
+// command is how a client starts us. What a project brings along names no file
+// of one machine.
+func (e Env) command(o Options) string {
+	if o.Project {
+		return "sidecar-ls"
+	}
+	return e.Command
+}
+
+// server is an entry with the command and its arguments apart.
+func (e Env) server(o Options, path []string, before object, after ...member) item {
+	v := append(before, member{"command", e.command(o)}, member{"args", []string{"mcp"}})
+	return item{entry, path, append(v, after...)}
+}
+
+// claude keeps servers apart from the permissions. A project's server is agreed
+// to in the user's own file of that project: agreed to by its name for all
+// projects, any project's server of that name would run.
+func claude(e Env, o Options) []file {
+	servers := file{path: e.home(".claude.json"), family: strictJSON}
+	if e.Getenv("CLAUDE_CONFIG_DIR") != "" {
+		servers.path = filepath.Join(e.claudeDir(), ".claude.json")
+	}
+	settings := file{path: filepath.Join(e.claudeDir(), "settings.json"), family: strictJSON}
+	if o.Project {
+		servers = file{path: e.project(".mcp.json"), family: strictJSON, project: true}
+		settings = file{path: e.project(".claude/settings.local.json"), family: strictJSON, project: true}
+		settings.items = append(settings.items, item{element, []string{"enabledMcpjsonServers"}, "sidecar"})
+	}
+	servers.items = []item{e.server(o, []string{"mcpServers", "sidecar"}, object{{"type", "stdio"}}, member{"alwaysLoad", true})}
+	settings.items = append(settings.items, item{element, []string{"permissions", "allow"}, "mcp__sidecar"})
+	if o.OnlyOurs {
+		for _, tool := range []string{"Bash", "Edit", "Write", "NotebookEdit", "Read", "Grep", "Glob"} {
+			settings.items = append(settings.items, item{element, []string{"permissions", "deny"}, tool})
+		}
+	}
+	return []file{servers, settings}
+}
+
+// codex starts servers with almost no environment, so the variables that say
+// where our settings and sockets are have to be named.
+func codex(e Env, o Options) []file {
+	f := file{path: filepath.Join(e.codexDir(), "config.toml"), family: tomlText}
+	if o.Project {
+		f.path, f.project = e.project(".codex/config.toml"), true
+	}
+	f.items = []item{e.server(o, []string{"mcp_servers", "sidecar"}, nil,
+		member{"default_tools_approval_mode", "approve"},
+		member{"env_vars", []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"}})}
+	if o.OnlyOurs {
+		f.items = append(f.items,
+			item{value, []string{"sandbox_mode"}, "read-only"}, // its apply_patch can't be switched off
+			item{value, []string{"features", "shell_tool"}, false},
+			item{value, []string{"features", "unified_exec"}, false})
+	}
+	return []file{f}
+}
+
+// gemini offers nothing that is not in the list of tools, where there is one.
+func gemini(e Env, o Options) []file {
+	f := file{path: e.home(".gemini/settings.json"), family: jsonc}
+	if o.Project {
+		f.path, f.project = e.project(".gemini/settings.json"), true
+	}
+	core := item{elementThere, []string{"tools", "core"}, "mcp_sidecar_*"}
+	if o.OnlyOurs {
+		core = item{value, []string{"tools", "core"}, []string{"google_web_search", "web_fetch", "write_todos", "mcp_sidecar_*"}}
+	}
+	f.items = []item{
+		e.server(o, []string{"mcpServers", "sidecar"}, nil, member{"trust", true}),
+		{elementThere, []string{"mcp", "allowed"}, "sidecar"},
+		core,
+	}
+	return []file{f}
+}
+
+func opencode(e Env, o Options) []file {
+	f := file{path: filepath.Join(e.opencodeDir(), "opencode.json"), family: jsonc}
+	if o.Project {
+		f.path, f.project = e.project("opencode.json"), true
+	}
+	if _, err := os.Lstat(f.path + "c"); err == nil { // it reads both, and this one last
+		f.path += "c"
+	}
+	f.items = []item{{entry, []string{"mcp", "sidecar"}, object{{"type", "local"}, {"command", []string{e.command(o), "mcp"}}, {"enabled", true}}}}
+	if o.OnlyOurs {
+		for _, tool := range []string{"bash", "edit", "write", "read", "grep", "glob", "list", "patch"} {
+			f.items = append(f.items, item{value, []string{"tools", tool}, false})
+		}
+	}
+	return []file{f}
+}
+
+func copilot(e Env, o Options) []file {
+	return []file{{path: filepath.Join(e.copilotDir(), "mcp-config.json"), family: strictJSON, items: []item{
+		e.server(o, []string{"mcpServers", "sidecar"}, object{{"type", "local"}}, member{"tools", []string{"*"}})}}}
+}
+
+func cursor(e Env, o Options) []file {
+	f := file{path: e.home(".cursor/mcp.json"), family: strictJSON}
+	if o.Project {
+		f.path, f.project = e.project(".cursor/mcp.json"), true
+	}
+	f.items = []item{e.server(o, []string{"mcpServers", "sidecar"}, object{{"type", "stdio"}})}
+	return []file{f}
+}
+
+func zed(e Env, o Options) []file {
+	return []file{{path: filepath.Join(e.zedDir(), "settings.json"), family: jsonc, items: []item{
+		e.server(o, []string{"context_servers", "sidecar"}, nil, member{"env", object{}})}}}
+}

@@ -1,0 +1,407 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestUndoBesideChanges: what the user changes after setup stays; what setup put
+// there goes, however the file is written by then.
+func TestUndoBesideChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		client, file, before string
+		only                 bool
+		change               func(text string) string
+		want                 string
+		left                 string
+	}{
+		"a key behind ours, JSON": {"cursor", "home/.cursor/mcp.json", "{\n  \"mcpServers\": {\n    \"a\": {}\n  }\n}\n", false,
+			func(s string) string {
+				return strings.Replace(s, "\n  }\n}", ",\n    \"b\": {\"command\": \"b\"}\n  }\n}", 1)
+			},
+			"{\n  \"mcpServers\": {\n    \"a\": {},\n    \"b\": {\"command\": \"b\"}\n  }\n}\n", ""},
+		"written anew, JSON": {"claude", "home/.claude.json", "", false,
+			func(s string) string {
+				var v map[string]any
+				_ = json.Unmarshal([]byte(s), &v)
+				v["numStartups"] = 3
+				out, _ := json.MarshalIndent(v, "", "\t")
+				return string(out)
+			},
+			"{\n\t\"numStartups\": 3\n}", ""},
+		"comments around ours": {"opencode", "home/.config/opencode/opencode.json", "{\n  // First.\n  \"a\": 1\n}\n", false,
+			func(s string) string {
+				return strings.Replace(s, "\"enabled\": true\n    }\n  }\n", "\"enabled\": true\n    },\n  },\n  // Mine.\n  \"z\": [],\n", 1)
+			},
+			"{\n  // First.\n  \"a\": 1,\n  // Mine.\n  \"z\": [],\n}\n", ""},
+		"an option of our entry": {"opencode", "home/.config/opencode/opencode.json", "{}\n", false,
+			func(s string) string { return strings.Replace(s, "true", "false", 1) },
+			"{}\n", ""},
+		"our entry starts something else": {"cursor", "home/.cursor/mcp.json", "{}\n", false,
+			func(s string) string { return strings.Replace(s, `"sidecar-ls"`, `"mine"`, 1) },
+			"", "changed mcpServers.sidecar since"},
+		"a value of ours was changed": {"opencode", "home/.config/opencode/opencode.json", "{}\n", true,
+			func(s string) string { return strings.Replace(s, `"bash": false`, `"bash": true`, 1) },
+			"{\n  \"tools\": {\n    \"bash\": true\n  }\n}\n", "changed tools.bash since"},
+		"a value that was replaced": {"opencode", "home/.config/opencode/opencode.json", "{\n  \"tools\": { \"bash\": true }\n}\n", true,
+			func(s string) string { return "// New.\n" + s },
+			"// New.\n{\n  \"tools\": { \"bash\": true }\n}\n", ""},
+		"lists": {"claude", "home/.claude/settings.json", "{\n  \"permissions\": {\n    \"allow\": [\n      \"A\"\n    ]\n  }\n}\n", true,
+			func(s string) string {
+				return strings.Replace(s, "\"mcp__sidecar\"", "\"mcp__sidecar\",\n      \"B\"", 1)
+			},
+			"{\n  \"permissions\": {\n    \"allow\": [\n      \"A\",\n      \"B\"\n    ]\n  }\n}\n", ""},
+		"tables and keys, TOML": {"codex", "home/.codex/config.toml", "model = \"m\" # large\n\n[features]\nshell_tool = true # mine\n", true,
+			func(s string) string { return s + "\n[projects.\"/x\"] # new\ntrust_level = \"trusted\"\n" },
+			"model = \"m\" # large\n\n[features]\nshell_tool = true # mine\n\n[projects.\"/x\"] # new\ntrust_level = \"trusted\"\n", ""},
+		"tables below ours, TOML": {"codex", "home/.codex/config.toml", "", true,
+			func(s string) string {
+				return "a = 1\n" + s + "[mcp_servers.sidecar.tools.x]\napproval_mode = \"prompt\"\n"
+			},
+			"a = 1\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if c.before != "" {
+				w.write(c.file, c.before)
+			}
+			w.apply(c.client, Options{OnlyOurs: c.only})
+			changed := c.change(w.files()[c.file])
+			if changed == w.files()[c.file] {
+				t.Fatalf("the change of the test changes nothing:\n%s", changed)
+			}
+			w.write(c.file, changed)
+			p := w.undo(c.client, Options{})
+			want := c.want
+			if want == "" {
+				want = changed
+			}
+			if got := w.files()[c.file]; got != want {
+				t.Errorf("undo makes\n%s\nof\n%s\nwant\n%s", got, changed, want)
+			}
+			if left := strings.Join(p.Left, "\n"); c.left == "" && left != "" || !strings.Contains(left, c.left) {
+				t.Errorf("undo leaves %q, want %q", left, c.left)
+			}
+		})
+	}
+}
+
+// TestForeignEntry: an entry of our name that is somebody else's is told, and
+// comes back.
+func TestForeignEntry(t *testing.T) {
+	for _, c := range []struct{ client, file, before string }{
+		{"cursor", "home/.cursor/mcp.json", "{\"mcpServers\": {\"sidecar\": { \"command\": \"docker\", \"args\": [] }}}\n"},
+		{"codex", "home/.codex/config.toml", "[mcp_servers.sidecar]\ncommand = \"docker\" # theirs\n[mcp_servers.sidecar.env]\nA = \"b\"\n"},
+		{"codex", "home/.codex/config.toml", "[mcp_servers]\nsidecar = { command = \"docker\" }\n"},
+	} {
+		w := newWorld(t)
+		w.write(c.file, c.before)
+		before := w.files()
+		p := w.plan(c.client, Options{})
+		if len(p.Foreign) != 1 || !strings.Contains(p.Foreign[0], "starts something else") {
+			t.Errorf("%s: %q", c.client, p.Foreign)
+		}
+		if r := w.state(c.client, "mcp"); r.State != Off || !strings.Contains(r.Why, "starts something else") {
+			t.Errorf("%s: %+v", c.client, r)
+		}
+		if err := p.Apply(); err != nil {
+			t.Fatal(err)
+		}
+		if text := w.files()[c.file]; strings.Contains(text, "docker") || !strings.Contains(text, "sidecar-ls") {
+			t.Errorf("%s: it was not replaced:\n%s", c.client, text)
+		}
+		after := w.files()[c.file]
+		w.undo(c.client, Options{})
+		w.want(before, c.client+", after undo")
+
+		w.apply(c.client, Options{})
+		w.write(c.file, strings.Replace(after, "\n", "\n\n", 1))
+		w.undo(c.client, Options{})
+		if text := w.files()[c.file]; !strings.Contains(text, "docker") || strings.Contains(text, "sidecar-ls") {
+			t.Errorf("%s: after a change and undo:\n%s", c.client, text)
+		}
+	}
+}
+
+// TestBadFiles: what can't be changed safely is left alone, with the place and
+// what to do. Each has a control.
+func TestBadFiles(t *testing.T) {
+	for name, c := range map[string]struct{ client, file, bad, good, says string }{
+		"JSON that breaks off":  {"gemini", "home/.gemini/settings.json", "{\n  \"a\": 1,\n  \"b\":\n}\n", "{\n  \"a\": 1,\n  \"b\": 2\n}\n", "line 4"},
+		"TOML that breaks off":  {"codex", "home/.codex/config.toml", "a = 1\nb =\n", "a = 1\nb = 2\n", "line 2"},
+		"TOML, a key twice":     {"codex", "home/.codex/config.toml", "a = 1\na = 2\n", "a = 1\n", "line 2"},
+		"a comment":             {"claude", "home/.claude.json", "{\n  // one\n}\n", "{\n}\n", "line 2: there is a comment"},
+		"a comment at the end":  {"claude", "home/.claude.json", "{}\n// one\n", "{}\n", "line 1: there is a comment"},
+		"a comma at the end":    {"claude", "home/.claude.json", "{\n  \"a\": 1,\n}\n", "{\n  \"a\": 1\n}\n", "a comma too many"},
+		"no object":             {"opencode", "home/.config/opencode/opencode.json", "[]\n", "{}\n", "does not hold an object"},
+		"a name twice":          {"cursor", "home/.cursor/mcp.json", `{"mcpServers": {"a": {}, "a": {}}}`, `{"mcpServers": {"a": {}}}`, "mcpServers.a is there twice"},
+		"a list of servers":     {"cursor", "home/.cursor/mcp.json", `{"mcpServers": []}`, `{"mcpServers": {}}`, "mcpServers is not an object"},
+		"null":                  {"cursor", "home/.cursor/mcp.json", `{"mcpServers": null}`, `{}`, "mcpServers is not an object"},
+		"a text for a list":     {"claude", "home/.claude/settings.json", `{"permissions": {"allow": "x"}}`, `{"permissions": {"allow": ["x"]}}`, "permissions.allow is not a list"},
+		"servers in one line":   {"codex", "home/.codex/config.toml", "mcp_servers = { a = { command = \"a\" } }\n", "mcp_servers.a = { command = \"a\" }\n", "line"},
+		"TOML, other encodings": {"codex", "home/.codex/config.toml", "a = \"\xff\"\n", "a = \"ä\"\n", "line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(c.file, c.bad)
+			before := w.files()
+			_, err := w.env.Plan(c.client, Options{})
+			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), filepath.Base(c.file)) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+			if r := w.state(c.client, "mcp"); r.State != Off || r.Why == "" && c.client != "claude" {
+				t.Errorf("%+v", r)
+			}
+			w.want(before, "after it was refused")
+			w.write(c.file, c.good)
+			w.apply(c.client, Options{})
+		})
+	}
+}
+
+// TestPlaces: links are followed and told, and what is not a file of the user's
+// own is refused.
+func TestPlaces(t *testing.T) {
+	const file = "home/.codex/config.toml"
+	t.Run("a link", func(t *testing.T) {
+		w := newWorld(t)
+		w.write("dotfiles/codex.toml", "a = 1\n")
+		w.write("home/.codex/x", "")
+		if err := errors.Join(os.Symlink("../../dotfiles/codex.toml", w.name(file)), os.Chmod(w.name("dotfiles/codex.toml"), 0o640)); err != nil {
+			t.Fatal(err)
+		}
+		before := w.files()
+		p := w.apply("codex", Options{})
+		if target := p.Changes[0].Target; target != w.name("dotfiles/codex.toml") {
+			t.Errorf("it says that it writes to %q", target)
+		}
+		if to, err := os.Readlink(w.name(file)); err != nil || to == "" {
+			t.Errorf("the link is gone: %v", err)
+		}
+		if info, err := os.Stat(w.name("dotfiles/codex.toml")); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("the mode is %v, %v", info.Mode(), err)
+		}
+		w.undo("codex", Options{})
+		w.want(before, "after undo")
+		if info, err := os.Lstat(w.name(file)); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			t.Error("undo made a file of the link")
+		}
+	})
+	for name, c := range map[string]struct {
+		says string
+		make func(w *world) error
+	}{
+		"a link to nothing": {"is a link to nowhere", func(w *world) error { return os.Symlink("nowhere", w.name(file)) }},
+		"read-only": {"is read-only", func(w *world) error {
+			w.write(file, "a = 1\n")
+			return os.Chmod(w.name(file), 0o444)
+		}},
+		"a directory": {"is not a file", func(w *world) error { return os.Mkdir(w.name(file), 0o755) }},
+		"a file for a directory": {"is not a directory", func(w *world) error {
+			return errors.Join(os.Remove(w.name("home/.codex")), os.WriteFile(w.name("home/.codex"), nil, 0o644))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if err := errors.Join(os.Mkdir(w.name("home/.codex"), 0o755), c.make(w)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.env.Plan("codex", Options{}); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
+	}
+	t.Run("a link out of the project", func(t *testing.T) {
+		w := newWorld(t)
+		w.write("home/.claude.json", "{}\n")
+		if err := os.Symlink("../home/.claude.json", w.name("project/.mcp.json")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.env.Plan("claude", Options{Project: true}); err == nil || !strings.Contains(err.Error(), "leads out of the project") {
+			t.Error(err)
+		}
+		if err := os.Remove(w.name("project/.mcp.json")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("../home", w.name("project/.claude")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.env.Plan("claude", Options{Project: true}); err == nil || !strings.Contains(err.Error(), "leads out of the project") {
+			t.Error(err)
+		}
+		if err := errors.Join(os.Remove(w.name("project/.claude")), os.Mkdir(w.name("project/inner"), 0o755), os.Symlink("inner", w.name("project/.claude"))); err != nil {
+			t.Fatal(err)
+		}
+		w.apply("claude", Options{Project: true}) // the control: it stays in the project
+	})
+}
+
+// TestAllOrNothing: a file that has changed meanwhile stops the run, and when the
+// second file can't be written the first has what it had.
+func TestAllOrNothing(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.claude.json", "{}\n")
+	p := w.plan("claude", Options{})
+	w.write("home/.claude.json", "{\"n\": 1}\n")
+	if err := p.Apply(); err == nil || !strings.Contains(err.Error(), "has changed since") {
+		t.Error(err)
+	}
+	want := map[string]string{"home/.claude.json": "{\"n\": 1}\n"}
+	w.want(want, "after it was refused")
+	p = w.plan("claude", Options{})
+	all, err := stage(p.Changes)
+	if err != nil || len(all) != 2 {
+		t.Fatal(all, err)
+	}
+	if err := os.Mkdir(w.name("home/.claude/settings.json"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := commit(all); err == nil {
+		t.Error("a directory was replaced")
+	}
+	if err := os.RemoveAll(w.name("home/.claude")); err != nil {
+		t.Fatal(err)
+	}
+	w.want(want, "after it failed")
+	w.apply("claude", Options{}) // the control
+}
+
+// TestTwice: runs are undone together, and those of a project apart.
+func TestTwice(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.codex/config.toml", "a = 1\n")
+	before := w.files()
+	w.apply("codex", Options{})
+	w.apply("codex", Options{OnlyOurs: true})
+	w.apply("codex", Options{Project: true})
+	if p := w.undo("codex", Options{}); len(p.Changes) != 1 {
+		t.Errorf("%d changes", len(p.Changes))
+	}
+	if r := w.state("codex", "mcp"); r.State != On || r.Why != "in this project" {
+		t.Errorf("%+v", r)
+	}
+	w.undo("codex", Options{Project: true})
+	w.want(before, "after undo")
+	if p := w.undo("codex", Options{}); len(p.Changes)+len(p.Left) != 0 {
+		t.Errorf("there was more to undo: %+v", p)
+	}
+}
+
+// TestUndoOfWhatBroke: a file that does not parse any more is left, with what to
+// take out, until it does.
+func TestUndoOfWhatBroke(t *testing.T) {
+	w := newWorld(t)
+	w.apply("codex", Options{})
+	const file = "home/.codex/config.toml"
+	good := w.files()[file] + "# more\n"
+	w.write(file, good+"=\n")
+	p := w.undo("codex", Options{})
+	if len(p.Left) != 1 || !strings.Contains(p.Left[0], "line 7") || !strings.Contains(p.Left[0], "mcp_servers.sidecar") {
+		t.Errorf("%q", p.Left)
+	}
+	w.write(file, good)
+	if p := w.undo("codex", Options{}); len(p.Left) != 0 || strings.Contains(w.files()[file], "sidecar") {
+		t.Errorf("%q\n%s", p.Left, w.files()[file])
+	}
+	w.apply("codex", Options{})
+	if err := os.Remove(w.name(file)); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.undo("codex", Options{}); len(p.Left)+len(p.Changes) != 0 {
+		t.Errorf("undo of a file that is gone: %+v", p)
+	}
+}
+
+// TestPrivate: copies are for their owner alone, and a diff does not show the
+// rest of a long line.
+func TestPrivate(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.claude.json", `{"mcpServers": {"a": {"env": {"TOKEN": "hidden"}}}, "long": "`+strings.Repeat("x", longest)+`"}`)
+	p := w.apply("claude", Options{})
+	if d := p.Changes[0].Diff; strings.Contains(d, "hidden") || !strings.Contains(d, "+ mcpServers.sidecar") {
+		t.Error(d)
+	}
+	seen := 0
+	err := filepath.WalkDir(w.env.State(), func(name string, d fs.DirEntry, err error) error {
+		info, err2 := d.Info()
+		if perm := info.Mode().Perm(); perm != 0o600 && !d.IsDir() || perm != 0o700 && d.IsDir() {
+			t.Errorf("%s has the mode %o", name, perm)
+		}
+		seen++
+		return errors.Join(err, err2)
+	})
+	if err != nil || seen != 4 {
+		t.Errorf("%d files, %v", seen, err)
+	}
+}
+
+// TestRoads: every client says something of every road, and what is asked for
+// and is not there is refused or told.
+func TestRoads(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range w.env.List(t.Context(), false) {
+		if c.Found || len(c.Roads) == 0 {
+			t.Errorf("%+v", c)
+		}
+		for _, r := range c.Roads {
+			if r.What == "" || r.State == Unavailable && r.Why == "" || r.State == Available && r.Command == "" {
+				t.Errorf("%s: %+v", c.Name, r)
+			}
+			if p := w.plan(c.Name, Options{Roads: []string{r.Road}}); r.State != On && len(p.Changes)+len(p.Notes) == 0 {
+				t.Errorf("%s, %s: nothing is said", c.Name, r.Road)
+			}
+		}
+	}
+	for _, o := range []struct {
+		client string
+		Options
+		says string
+	}{
+		{"nano", Options{}, "it knows claude, codex"},
+		{"claude", Options{Roads: []string{"air"}}, "it has mcp, world"},
+		{"copilot", Options{Project: true}, "no file of a project"},
+		{"cursor", Options{OnlyOurs: true}, "no way to turn off"},
+	} {
+		if _, err := w.env.Plan(o.client, o.Options); err == nil || !strings.Contains(err.Error(), o.says) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	w.env.Has = func(string) bool { return false }
+	if r := w.state("claude", "world"); r.State != Unavailable {
+		t.Errorf("without the command: %+v", r)
+	}
+}
+
+// TestVersions: a program says its version, and one that says nothing holds
+// nobody up.
+func TestVersions(t *testing.T) {
+	w := newWorld(t)
+	if err := exec.Command("mkfifo", w.name("never")).Run(); err != nil {
+		t.Skip(err)
+	}
+	w.write("bin/claude", "#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
+	w.write("bin/codex", "#!/bin/sh\nread x <"+w.name("never")+"\n")
+	for _, name := range []string{"claude", "codex"} {
+		if err := os.Chmod(w.name("bin/"+name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.env.Look = func(name string) (string, error) { return exec.LookPath(w.name("bin/" + name)) }
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	list := w.env.List(ctx, true)
+	if c := list[0]; !c.Found || c.Version != "2.1.330" {
+		t.Errorf("%+v", c)
+	}
+	if c := list[1]; !c.Found || c.Version != "" {
+		t.Errorf("%+v", c)
+	}
+}

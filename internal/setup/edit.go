@@ -1,0 +1,218 @@
+package setup
+
+import (
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// item is one thing that a file is to say.
+type item struct {
+	kind  kind
+	path  []string
+	value any
+}
+
+type kind string
+
+const (
+	entry        kind = "entry"         // how our server is started, by its name
+	value        kind = "value"         // a value of another setting
+	element      kind = "element"       // a text in a list
+	elementThere kind = "element there" // the same, if there is that list: none means all
+)
+
+// done is an item that a file was made to say, and what that takes to undo.
+type done struct {
+	Kind  kind     `json:"kind"`
+	Path  []string `json:"path"`
+	Value any      `json:"value"`
+	Had   string   `json:"had,omitempty"` // the text of what was there
+	Depth int      `json:"depth"`         // how many parts of the path were there
+}
+
+// isOurs reports whether an entry starts this program, whatever its arguments.
+func isOurs(entry any) bool {
+	m, _ := entry.(map[string]any)
+	command, _ := m["command"].(string)
+	if list, _ := m["command"].([]any); len(list) > 0 {
+		command, _ = list[0].(string)
+	}
+	name := path.Base(filepath.ToSlash(command))
+	return strings.TrimSuffix(name, ".exe") == "sidecar-ls"
+}
+
+// edited is a text that says all items.
+type edited struct {
+	text    []byte
+	did     []done
+	foreign []string // entries of our name that start something else, and are replaced
+}
+
+// edit makes a text say the items. What it says already stays as it is.
+func edit(f family, text []byte, items []item) (edited, error) {
+	out := edited{text: text}
+	d, err := open(f, text)
+	if err != nil {
+		return out, err
+	}
+	want := d.tree()
+	for _, it := range items {
+		if err := blocked(want, it.path); err != nil {
+			return out, err
+		}
+		cur, there := at(want, it.path)
+		switch {
+		case it.kind == elementThere && !there:
+			continue
+		case it.kind == element || it.kind == elementThere:
+			text := it.value.(string)
+			if err := listed(want, it.path); err != nil {
+				return out, err
+			}
+			if holds(want, it.path, text) {
+				continue
+			}
+			out.did = append(out.did, done{element, it.path, text, "", depth(want, it.path)})
+			err = d.add(it.path, text)
+			list, _ := cur.([]any)
+			put(want, it.path, append(slices.Clone(list), text))
+		case it.kind == entry && isOurs(cur):
+			for _, m := range it.value.(object) {
+				p := append(slices.Clone(it.path), m.name)
+				if _, has := at(want, p); has || err != nil {
+					continue // the user's own way is left alone
+				}
+				out.did = append(out.did, done{value, p, plain(m.value), "", len(p) - 1})
+				err = d.set(p, m.value)
+				put(want, p, plain(m.value))
+			}
+		case there && reflect.DeepEqual(cur, plain(it.value)):
+			continue
+		default:
+			if it.kind == entry && there {
+				out.foreign = append(out.foreign, shown(it.path))
+			}
+			out.did = append(out.did, done{it.kind, it.path, plain(it.value), d.source(it.path), depth(want, it.path)})
+			err = d.set(it.path, it.value)
+			put(want, it.path, plain(it.value))
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	if len(out.did) == 0 {
+		return out, nil
+	}
+	out.text = d.text()
+	return out, agrees(f, out.text, want)
+}
+
+// depth is how many parts of a path are there.
+func depth(tree map[string]any, path []string) int {
+	for i := range path {
+		if _, ok := at(tree, path[:i+1]); !ok {
+			return i
+		}
+	}
+	return len(path)
+}
+
+// takeOut undoes items in a text that has changed since. left are those that the
+// user has changed, too.
+func takeOut(f family, text []byte, did []done) (out []byte, left []string, err error) {
+	d, err := open(f, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	want := d.tree()
+	for _, it := range slices.Backward(did) {
+		cur, there := at(want, it.Path)
+		switch {
+		case !there:
+			continue
+		case it.Kind == element:
+			text, _ := it.Value.(string)
+			if !holds(want, it.Path, text) {
+				continue
+			}
+			err = d.take(it.Path, text)
+			list, _ := cur.([]any)
+			put(want, it.Path, slices.DeleteFunc(slices.Clone(list), func(e any) bool { return e == any(text) }))
+		case !reflect.DeepEqual(cur, it.Value) && (it.Kind != entry || !isOurs(cur)):
+			left = append(left, shown(it.Path))
+			continue
+		case it.Had != "":
+			if err = d.restore(it.Path, it.Had); err == nil {
+				old, _ := at(d.tree(), it.Path)
+				put(want, it.Path, old)
+			}
+		default:
+			err = d.remove(it.Path)
+			put(want, it.Path, nil)
+		}
+		if err == nil {
+			err = prune(d, want, it)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	settle(d, want)
+	return d.text(), left, agrees(f, d.text(), want)
+}
+
+// prune takes away what was made to hold an item and holds nothing now.
+func prune(d document, want map[string]any, it done) error {
+	for i := len(it.Path); i > it.Depth; i-- {
+		v, ok := at(want, it.Path[:i])
+		if !ok {
+			continue
+		}
+		m, isMap := v.(map[string]any)
+		l, isList := v.([]any)
+		if isMap && len(m) > 0 || isList && len(l) > 0 || !isMap && !isList {
+			return nil
+		}
+		if err := d.remove(it.Path[:i]); err != nil {
+			return err
+		}
+		put(want, it.Path[:i], nil)
+	}
+	return nil
+}
+
+// settle lets go of tables that vanish from a TOML file with the last key below
+// them: its text has no place for an empty one that was never written.
+func settle(d document, want map[string]any) {
+	if _, ok := d.(*tomlDocument); !ok {
+		return
+	}
+	said := d.tree()
+	for name, v := range want {
+		if m, ok := v.(map[string]any); ok && len(m) == 0 && said[name] == nil {
+			delete(want, name)
+		}
+	}
+}
+
+// outline says what items put into a file, for a file whose lines are too long to
+// be shown.
+func outline(did []done) string {
+	var b strings.Builder
+	for _, it := range did {
+		data, err := json.Marshal(it.Value)
+		if err != nil {
+			continue
+		}
+		sign := "+ "
+		if it.Had != "" {
+			sign = "~ "
+		}
+		b.WriteString(sign + shown(it.Path) + ": " + string(data) + "\n")
+	}
+	return b.String()
+}

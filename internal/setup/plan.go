@@ -1,0 +1,163 @@
+package setup
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Options say what is to be set up.
+type Options struct {
+	Roads    []string // none: all that setup can write
+	Project  bool     // in the project's files, not in the user's
+	OnlyOurs bool     // turn off what the agent has of its own for files and commands
+}
+
+// Plan is what would be changed. Apply changes it.
+type Plan struct {
+	Client  string
+	Title   string
+	Changes []*Change
+	Foreign []string // what is somebody else's and would be replaced, in sentences
+	Notes   []string // what a person should know or do besides
+	Left    []string // what undo leaves, with what to do by hand
+	Kept    string   // where copies of what was there are, once it is applied
+
+	apply func(*Plan) error
+}
+
+// Apply changes the files: all of them or none.
+func (p *Plan) Apply() error {
+	if p.apply == nil {
+		return nil
+	}
+	return p.apply(p)
+}
+
+// scope is how the records of this run are found again.
+func (e Env) scope(o Options) (string, error) {
+	if !o.Project {
+		return "", nil
+	}
+	return filepath.EvalSymlinks(e.Dir)
+}
+
+// chosen are the roads of a client that options ask for.
+func chosen(row client, o Options) ([]road, error) {
+	var out []road
+	for _, name := range o.Roads {
+		i := slices.IndexFunc(row.roads, func(r road) bool { return r.name == name })
+		if i < 0 {
+			var names []string
+			for _, r := range row.roads {
+				names = append(names, r.name)
+			}
+			return nil, fmt.Errorf("%s has no road %q; it has %s", row.title, name, strings.Join(names, ", "))
+		}
+		out = append(out, row.roads[i])
+	}
+	if len(o.Roads) == 0 {
+		for _, r := range row.roads {
+			if r.files != nil || r.manual != nil {
+				out = append(out, r)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Plan says what would be changed. It fails where nothing can be done safely.
+func (e Env) Plan(name string, o Options) (*Plan, error) {
+	row, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	roads, err := chosen(row, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Client: row.name, Title: row.title}
+	written := ""
+	for _, r := range roads {
+		if r.files == nil {
+			if note := e.note(row, r); note != "" {
+				p.Notes = append(p.Notes, note)
+			}
+			continue
+		}
+		if o.Project && !r.project {
+			return nil, fmt.Errorf("setup knows no file of a project for %s; leave out --project", row.title)
+		}
+		files := r.files(e, o)
+		if plain := o; o.OnlyOurs {
+			plain.OnlyOurs = false
+			if reflect.DeepEqual(files, r.files(e, plain)) {
+				return nil, fmt.Errorf("setup knows no way to turn off the own tools of %s; leave out --only-ours", row.title)
+			}
+		}
+		written = r.name
+		for _, f := range files {
+			c, err := e.change(f)
+			if err != nil {
+				return nil, err
+			}
+			if c.Diff != "" {
+				p.Changes = append(p.Changes, c)
+				p.Foreign = append(p.Foreign, c.foreign...)
+			}
+		}
+		p.Notes = append(p.Notes, r.notes...)
+		if !o.Project && e.Command != "sidecar-ls" {
+			p.Notes = append(p.Notes, "sidecar-ls is not in your PATH, so what is written names this file: "+e.Command)
+		}
+		if o.Project {
+			if _, err := e.Look("sidecar-ls"); err != nil {
+				p.Notes = append(p.Notes, "sidecar-ls is not in your PATH, and the project's files name it without a directory; put it there")
+			}
+		}
+	}
+	if len(p.Changes) > 0 {
+		project, err := e.scope(o)
+		if err != nil {
+			return nil, err
+		}
+		p.apply = func(p *Plan) error { return e.write(p, &record{Client: row.name, Road: written, Project: project}) }
+	}
+	return p, nil
+}
+
+// note is what a person does for a road that is not written.
+func (e Env) note(row client, r road) string {
+	if r.manual != nil {
+		return strings.Join(r.manual(e), "\n")
+	}
+	state, why, command := r.state(e)
+	switch {
+	case state == Available:
+		return fmt.Sprintf("%s: run `%s`; there is nothing to set up.", r.name, command)
+	case state == On:
+		return fmt.Sprintf("%s: %s.", r.name, why)
+	default:
+		return fmt.Sprintf("%s is %s for %s: %s.", r.name, state, row.title, why)
+	}
+}
+
+// write stages, keeps copies, and writes.
+func (e Env) write(p *Plan, r *record) error {
+	all, err := stage(p.Changes)
+	if err != nil {
+		return fmt.Errorf("%w; nothing was written", err)
+	}
+	if err := e.keep(r, all); err != nil {
+		discard(all)
+		return fmt.Errorf("what is there can't be kept, so nothing was written: %w", err)
+	}
+	if err := commit(all); err != nil {
+		_ = r.forget()
+		return fmt.Errorf("nothing was written: %w", err)
+	}
+	p.Kept = r.dir
+	return nil
+}

@@ -1,0 +1,198 @@
+// Package setup puts sidecar-ls into the agents and editors that people have: it
+// changes their settings files, after a person has seen the changes, and takes
+// out again what it put there. It knows files and no server.
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Env is where programs and files are looked for.
+type Env struct {
+	Home    string
+	Dir     string // the project
+	Command string // how clients start this program
+	Getenv  func(string) string
+	Look    func(program string) (path string, err error) // in PATH
+
+	// Has reports whether this program has a sub-command: roads that need one
+	// are not there without it.
+	Has func(verb string) bool
+}
+
+// Here is the Env of whoever runs this process. self is the path of this
+// program.
+func Here(dir, self string, has func(string) bool) (Env, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return Env{}, fmt.Errorf("settings are in your home directory, which is not known: %w", err)
+	}
+	e := Env{Home: home, Dir: dir, Command: "sidecar-ls", Getenv: os.Getenv, Look: exec.LookPath, Has: has}
+	if _, err := e.Look(e.Command); err != nil && self != "" {
+		e.Command = self
+	}
+	return e, nil
+}
+
+// xdg is a directory of the user's that a variable can name, or one below the
+// home directory.
+func (e Env) xdg(variable, fallback string) string {
+	if dir := e.Getenv(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return e.home(fallback)
+}
+
+func (e Env) home(name string) string { return filepath.Join(e.Home, filepath.FromSlash(name)) }
+
+func (e Env) project(name string) string { return filepath.Join(e.Dir, filepath.FromSlash(name)) }
+
+// The states of a road.
+const (
+	On          = "on"
+	Off         = "off"
+	Partly      = "partly"
+	Available   = "available"   // a command to use; there is nothing to set up
+	Unavailable = "unavailable" // this version does not have it
+)
+
+// Client is an agent or editor, as it was found.
+type Client struct {
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Found   bool   `json:"found"`
+	Program string `json:"program,omitempty"`
+	Version string `json:"version,omitempty"`
+	Tried   string `json:"tried,omitempty"` // the version that the configuration was tried with; "" follows its documentation
+	Roads   []Road `json:"roads"`
+}
+
+// Road is a way of a client to the workspace.
+type Road struct {
+	Road    string `json:"road"`
+	State   string `json:"state"`
+	What    string `json:"what"`              // what it gives, in a sentence
+	Why     string `json:"why,omitempty"`     // why the state is what it is
+	Command string `json:"command,omitempty"` // what to run for it
+}
+
+// Names are the clients that there are rows for.
+func Names() []string {
+	var out []string
+	for _, c := range table() {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// List looks at all clients. With versions each program that is found is asked
+// for its own, within a few seconds.
+func (e Env) List(ctx context.Context, versions bool) []Client {
+	var out []Client
+	for _, row := range table() {
+		c := Client{Name: row.name, Title: row.title, Tried: row.tried}
+		for _, name := range row.programs {
+			if path, err := e.Look(name); err == nil {
+				c.Program, c.Found = path, true
+				break
+			}
+		}
+		for _, dir := range row.dirs(e) {
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				c.Found = true
+			}
+		}
+		for _, r := range row.roads {
+			c.Roads = append(c.Roads, e.look(row, r))
+		}
+		out = append(out, c)
+	}
+	if versions {
+		var asked sync.WaitGroup
+		for i := range out {
+			if out[i].Program != "" {
+				asked.Go(func() { out[i].Version = version(ctx, out[i].Program) })
+			}
+		}
+		asked.Wait()
+	}
+	return out
+}
+
+// look says how a road is.
+func (e Env) look(row client, r road) Road {
+	out := Road{Road: r.name, What: r.what}
+	if r.files == nil {
+		out.State, out.Why, out.Command = r.state(e)
+		return out
+	}
+	out.Command = "sidecar-ls setup " + row.name
+	out.State, out.Why = e.written(r.files(e, Options{}))
+	if !r.project {
+		return out
+	}
+	switch state, _ := e.written(r.files(e, Options{Project: true})); {
+	case state == On && out.State != On:
+		out.State, out.Why = On, "in this project"
+	case state == Partly && out.State == Off:
+		out.State, out.Why = Partly, "in this project"
+	}
+	return out
+}
+
+// written says how much of what is to be in files is there.
+func (e Env) written(files []file) (state, why string) {
+	state = On
+	for _, f := range files {
+		c, err := e.change(f)
+		switch {
+		case err != nil:
+			return Off, err.Error()
+		case len(c.foreign) > 0:
+			return Off, c.foreign[0]
+		case c.Diff == "":
+			continue
+		case !c.existed && f.family == wholeFile, slices.ContainsFunc(c.did, func(d done) bool { return d.Kind == entry }):
+			return Off, "" // the rest is nothing without it
+		}
+		state, why = Partly, "part of what it takes is missing"
+	}
+	return state, why
+}
+
+// patience bounds how long a program may take to say its version.
+const patience = 3 * time.Second
+
+var versionNumber = regexp.MustCompile(`\d+\.\d+[\w.+-]*`)
+
+// version asks a program for its version; "" is none that it said in time.
+func version(ctx context.Context, program string) string {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.WaitDelay = 100 * time.Millisecond // what it started may hold its output
+	out, err := cmd.Output()
+	if err != nil && len(out) == 0 {
+		return ""
+	}
+	return versionNumber.FindString(strings.ToValidUTF8(string(out[:min(len(out), 4096)]), ""))
+}
+
+// find is the row of a client.
+func find(name string) (client, error) {
+	all := table()
+	i := slices.IndexFunc(all, func(c client) bool { return c.name == name })
+	if i < 0 {
+		return client{}, fmt.Errorf("setup does not know %q; it knows %s", name, strings.Join(Names(), ", "))
+	}
+	return all[i], nil
+}
