@@ -77,7 +77,7 @@ func TestJSONFlag(t *testing.T) {
 		{"review", "list"}, {"review", "diff"}, {"review", "reject", "b.txt"}, {"review", "accept"}, {"review", "undo"},
 		{"shadow", "create", "u"}, {"shadow", "fill", "s"}, {"shadow", "list"}, {"shadow", "diff", "s"}, {"shadow", "merge", "s"}, {"shadow", "discard", "s"},
 		{"knowledge", "status"}, {"knowledge", "search", "one"}, {"policy", "explain", "grep", "pattern=x"}, {"policy", "test", "ls"},
-		{"audit", "list"}, {"audit", "verify"}, {"trust"}, {"doctor"},
+		{"audit", "list"}, {"audit", "verify"}, {"trust"}, {"setup"}, {"setup", "codex", "--dry-run"}, {"doctor"},
 	} {
 		out, stderr, _ := runCLI(t, "", append(args, "--json", "--root", repo.Dir)...)
 		if strings.Contains(stderr, "nothing to undo") || strings.Contains(stderr, "nothing was accepted") {

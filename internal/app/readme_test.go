@@ -121,6 +121,9 @@ func (u *reader) run(line string) string {
 // ofMachine are the lines of doctor that are about the machine.
 var ofMachine = regexp.MustCompile(`(?m)^\S+ +(version|git|sandbox|languages) .*$`)
 
+// ofAgents are those about the agents in PATH, which the README has none of.
+var ofAgents = regexp.MustCompile(`(?m)^\S+ +agent .*\n`)
+
 // keepMachine puts what the README shows in the place of what doctor says of the
 // machine.
 func keepMachine(now, shown string) string {
@@ -128,7 +131,7 @@ func keepMachine(now, shown string) string {
 	for _, m := range ofMachine.FindAllStringSubmatch(shown, -1) {
 		was[m[1]] = m[0]
 	}
-	return ofMachine.ReplaceAllStringFunc(now, func(line string) string {
+	return ofMachine.ReplaceAllStringFunc(ofAgents.ReplaceAllString(now, ""), func(line string) string {
 		if old := was[ofMachine.FindStringSubmatch(line)[1]]; old != "" {
 			return old
 		}

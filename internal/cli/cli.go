@@ -75,6 +75,7 @@ type cli struct {
 	max         int
 	profile     string
 	yes         bool
+	setup       setupFlags
 }
 
 // usageError is a command line that makes no sense.

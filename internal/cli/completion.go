@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -168,6 +169,8 @@ func (c *cli) values(name, before string) []candidate {
 		list = []string{string(tools.FormatInfo), string(tools.FormatMCP), string(tools.FormatOpenAI), string(tools.FormatAnthropic), string(tools.FormatText)}
 	case "log-level":
 		list = []string{"debug", "info", "warn", "error"}
+	case "road":
+		list = setup.RoadNames()
 	case "expect":
 		list = []string{"allow", "ask", "deny"}
 	case "outcome":

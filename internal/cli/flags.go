@@ -59,6 +59,8 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.BoolVar(&c.uncommitted, "include-uncommitted", false, "with create: begin with what is not committed too")
 		f.BoolVar(&c.lazy, "lazy", false, "with create: make no files until a command needs them")
 		f.StringVar(&c.into, "into", "", "with merge: review, which is the default, or tree")
+	case "setup":
+		c.setup.define(f)
 	case "knowledge":
 		f.IntVar(&c.max, "max", 10, "with search: most hits, up to 50")
 	case "review":

@@ -34,6 +34,7 @@ func commands() []command {
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit, verbs("list", "verify")},
 		{"mcp", "[--root DIR] [--mode MODE] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP, nil},
 		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust, verbs("yes", "no", "forget")},
+		{"setup", "[--root DIR] [--json] [CLIENT [--road ROAD,...] [--project] [--only-ours] [--yes] [--dry-run] [--undo]]", "list the agents and editors that are here, or put sidecar-ls into one of them, with a way back", setUp, setupClients},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor, nil},
 		{"completion", "bash|zsh|fish", "print what lets that shell complete commands, tools and arguments", completion, verbs("bash", "zsh", "fish")},
 	}

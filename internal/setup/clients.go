@@ -41,7 +41,7 @@ func table() []client {
 		{"claude", "Claude Code", "2.1.330", []string{"claude"},
 			func(e Env) []string { return []string{e.claudeDir()} },
 			agent("claude", claude, true,
-				"Restart Claude Code. In its list of servers, /mcp, sidecar is connected.")},
+				"Restart Claude Code; /mcp lists sidecar. What is in a project counts once you have trusted its folder in Claude Code.")},
 		{"codex", "Codex CLI", "0.169.0", []string{"codex"},
 			func(e Env) []string { return []string{e.codexDir()} },
 			agent("codex", codex, true,

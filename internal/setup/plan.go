@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -20,6 +21,7 @@ type Plan struct {
 	Client  string
 	Title   string
 	Changes []*Change
+	Done    bool     // all that setup writes is there already
 	Foreign []string // what is somebody else's and would be replaced, in sentences
 	Notes   []string // what a person should know or do besides
 	Left    []string // what undo leaves, with what to do by hand
@@ -38,8 +40,11 @@ func (p *Plan) Apply() error {
 
 // scope is how the records of this run are found again.
 func (e Env) scope(o Options) (string, error) {
-	if !o.Project {
+	switch {
+	case !o.Project:
 		return "", nil
+	case e.Dir == "":
+		return "", errors.New("there is no project: no folder is open")
 	}
 	return filepath.EvalSymlinks(e.Dir)
 }
@@ -78,6 +83,10 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	project, err := e.scope(o)
+	if err != nil {
+		return nil, err
+	}
 	p := &Plan{Client: row.name, Title: row.title}
 	written := ""
 	for _, r := range roads {
@@ -98,6 +107,7 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 			}
 		}
 		written = r.name
+		before := len(p.Changes)
 		for _, f := range files {
 			c, err := e.change(f)
 			if err != nil {
@@ -107,6 +117,9 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 				p.Changes = append(p.Changes, c)
 				p.Foreign = append(p.Foreign, c.foreign...)
 			}
+		}
+		if len(p.Changes) == before {
+			continue
 		}
 		p.Notes = append(p.Notes, r.notes...)
 		if !o.Project && e.Command != "sidecar-ls" {
@@ -118,11 +131,8 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 			}
 		}
 	}
+	p.Done = written != "" && len(p.Changes) == 0
 	if len(p.Changes) > 0 {
-		project, err := e.scope(o)
-		if err != nil {
-			return nil, err
-		}
 		p.apply = func(p *Plan) error { return e.write(p, &record{Client: row.name, Road: written, Project: project}) }
 	}
 	return p, nil

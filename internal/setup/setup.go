@@ -19,7 +19,7 @@ import (
 // Env is where programs and files are looked for.
 type Env struct {
 	Home    string
-	Dir     string // the project
+	Dir     string // the project; "" is none
 	Command string // how clients start this program
 	Getenv  func(string) string
 	Look    func(program string) (path string, err error) // in PATH
@@ -94,6 +94,9 @@ func Names() []string {
 	return out
 }
 
+// RoadNames are the roads that a client can have.
+func RoadNames() []string { return []string{"mcp", "world", "hook", "ide", "acp"} }
+
 // List looks at all clients. With versions each program that is found is asked
 // for its own, within a few seconds.
 func (e Env) List(ctx context.Context, versions bool) []Client {
@@ -137,7 +140,7 @@ func (e Env) look(row client, r road) Road {
 	}
 	out.Command = "sidecar-ls setup " + row.name
 	out.State, out.Why = e.written(r.files(e, Options{}))
-	if !r.project {
+	if !r.project || e.Dir == "" {
 		return out
 	}
 	switch state, _ := e.written(r.files(e, Options{Project: true})); {

@@ -78,6 +78,7 @@ func (u *undone) file(r *record, f recordFile) error {
 	}
 	c := u.changes[i]
 	if c.Remove {
+		u.made = append(u.made, f.Made...)
 		return nil
 	}
 	var copied []byte

@@ -1,0 +1,226 @@
+package app_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/setup"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+)
+
+// person is who sets up clients: a home directory, and programs in PATH.
+type person struct {
+	t              *testing.T
+	home, dir, bin string
+}
+
+func newPerson(t *testing.T) *person {
+	t.Helper()
+	home(t)
+	p := &person{t, t.TempDir(), project(t, map[string]string{"a.txt": "one\n"}), t.TempDir()}
+	t.Setenv("HOME", p.home)
+	for _, name := range []string{"XDG_STATE_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME"} {
+		t.Setenv(name, "")
+	}
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(p.bin, "sidecar-ls"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", p.bin+":"+os.Getenv("PATH"))
+	return p
+}
+
+// program puts a program into PATH that leaves a trace when it is run.
+func (p *person) program(name, says string) (ran func() bool) {
+	p.t.Helper()
+	trace := filepath.Join(p.bin, name+".ran")
+	write(p.t, filepath.Join(p.bin, name), "#!/bin/sh\n: >"+trace+"\necho '"+says+"'\n")
+	if err := os.Chmod(filepath.Join(p.bin, name), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	return func() bool {
+		_, err := os.Stat(trace)
+		return err == nil
+	}
+}
+
+func (p *person) read(name string) string {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.home, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// at runs setup in a process of its own: with that terminal, or with none.
+func (p *person) at(tty *os.File, args ...string) (out string, code int) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "sidecar-ls"), append([]string{"setup", "--root", p.dir}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if tty != nil {
+		cmd.Stdin, cmd.SysProcAttr.Setctty = tty, true
+	}
+	data, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	return string(data), cmd.ProcessState.ExitCode()
+}
+
+// TestSetupAsks: nothing is written that a person has not agreed to.
+func TestSetupAsks(t *testing.T) {
+	p := newPerson(t)
+	const file = ".codex/config.toml"
+	p.program("claude", "2.1.330 (Claude Code)")
+	expect := func(out string, code, wantCode int, says string, written bool) {
+		t.Helper()
+		if code != wantCode || !strings.Contains(out, says) {
+			t.Errorf("exit %d, want %d; %q is to be in\n%s", code, wantCode, says, out)
+		}
+		if (p.read(file) != "") != written {
+			t.Errorf("written: %v\n%s", !written, out)
+		}
+	}
+	out, code := p.at(nil, "codex")
+	expect(out, code, 1, "nothing was written: there is no terminal here; run it in a terminal, or with --yes", false)
+	out, code = p.at(nil, "codex", "--json")
+	expect(out, code, 1, `"written": false`, false)
+	out, code = p.at(nil, "codex", "--dry-run")
+	expect(out, code, 0, "+[mcp_servers.sidecar]", false)
+	for _, answer := range []struct {
+		text string
+		yes  bool
+	}{{"", false}, {"n", false}, {"y", true}} {
+		other, tty := pty(t)
+		seen := make(chan string, 1)
+		go func() {
+			data, _ := io.ReadAll(other) // ends with an error when nobody has the terminal any more
+			seen <- string(data)
+		}()
+		if _, err := io.WriteString(other, answer.text+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		out, code := p.at(tty, "codex")
+		tty.Close()
+		if asked := <-seen; !strings.Contains(asked, "Change 1 file? [y/N]") {
+			t.Errorf("the terminal shows %q", asked)
+		}
+		if answer.yes {
+			expect(out, code, 0, "To take it back: sidecar-ls setup codex --undo", true)
+		} else {
+			expect(out, code, 1, "nothing was written", false)
+		}
+	}
+	out, code = p.at(nil, "codex")
+	expect(out, code, 0, "Codex CLI is set up already", true)
+	out, code = p.at(nil, "codex", "--undo")
+	expect(out, code, 1, "nothing was written", true)
+	out, code = p.at(nil, "codex", "--undo", "--yes")
+	expect(out, code, 0, "-[mcp_servers.sidecar]", false)
+	out, code = p.at(nil, "codex", "--undo", "--yes")
+	expect(out, code, 0, "nothing of ours in Codex CLI", false)
+	out, code = p.at(nil, "nano")
+	expect(out, code, 2, "it knows claude, codex", false)
+	out, code = p.at(nil, "--yes")
+	expect(out, code, 2, "with the name of a client", false)
+	out, code = p.at(nil, "codex", "--road", "air", "--yes")
+	expect(out, code, 1, "no road", false)
+	out, code = p.at(nil, "vscode", "--road", "ide")
+	expect(out, code, 0, "code --install-extension", false)
+
+	write(t, filepath.Join(p.home, ".cursor/mcp.json"), `{"mcpServers": {"sidecar": {"command": "docker"}}}`)
+	out, code = p.at(nil, "cursor")
+	if code != 1 || !strings.Contains(out, "Careful: mcpServers.sidecar") || !strings.Contains(p.read(".cursor/mcp.json"), "docker") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	if out, code = p.at(nil, "cursor", "--yes"); code != 0 || strings.Contains(p.read(".cursor/mcp.json"), "docker") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+
+	out, code = p.at(nil, "--json")
+	var list struct{ Clients []setup.Client }
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list.Clients) != len(setup.Names()) {
+		t.Fatalf("exit %d, %v\n%s", code, err, out)
+	}
+	if c := list.Clients[0]; c.Name != "claude" || !c.Found || c.Version != "2.1.330" || c.Roads[0].State != setup.Off {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestDoctorAgents: doctor says of an agent in PATH whether it is set up, and
+// does not start it.
+func TestDoctorAgents(t *testing.T) {
+	p := newPerson(t)
+	ran := p.program("gemini", "0.61.0")
+	const off, on = "Gemini CLI: mcp is off; sidecar-ls setup gemini sets it up", "Gemini CLI: mcp is on"
+	if out, _, _ := runCLI(t, "", "doctor", "--root", p.dir); !strings.Contains(out, off) {
+		t.Errorf("doctor says\n%s", out)
+	}
+	if out, stderr, code := runCLI(t, "", "setup", "gemini", "--yes", "--root", p.dir); code != 0 {
+		t.Fatal(out, stderr)
+	}
+	if out, _, _ := runCLI(t, "", "doctor", "--root", p.dir); !strings.Contains(out, on) {
+		t.Errorf("doctor says\n%s", out)
+	}
+	if ran() {
+		t.Error("the program was run")
+	}
+	if runCLI(t, "", "setup", "--root", p.dir); !ran() {
+		t.Error("the control: the list asks for the version")
+	}
+}
+
+// TestSetupRealAgents: the programs that people use list our server after setup,
+// and not after undo.
+func TestSetupRealAgents(t *testing.T) {
+	slow.Test(t)
+	for i, program := range clients.Programs {
+		t.Run(program.Name, func(t *testing.T) {
+			path := program.Find(t)
+			p := newPerson(t)
+			list := func() string {
+				cmd := exec.CommandContext(t.Context(), path, "mcp", "list")
+				cmd.Dir = p.dir
+				cmd.Env = []string{
+					"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "IS_SANDBOX=1",
+					"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+				}
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				return string(out)
+			}
+			name := []string{"claude", "codex"}[i]
+			want := []string{"sidecar: sidecar-ls mcp - ✔ Connected", "sidecar-ls"}[i]
+			for _, only := range []string{"--road=mcp", "--only-ours"} {
+				if out, code := p.at(nil, name, "--yes", only); code != 0 {
+					t.Fatal(out)
+				}
+				if out := list(); !strings.Contains(out, want) {
+					t.Errorf("with %s it lists\n%s", only, out)
+				}
+			}
+			if out, code := p.at(nil, name, "--undo", "--yes"); code != 0 || strings.Contains(out, "by hand") {
+				t.Fatal(out)
+			}
+			if out := list(); strings.Contains(out, "sidecar-ls") {
+				t.Errorf("after undo it lists\n%s", out)
+			}
+		})
+	}
+}

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/setup"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// setupFlags are the flags of setup.
+type setupFlags struct {
+	roads                         string
+	project, only, yes, dry, undo bool
+}
+
+func (s *setupFlags) define(f *flag.FlagSet) {
+	f.StringVar(&s.roads, "road", "", "which roads, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write")
+	f.BoolVar(&s.project, "project", false, "write the project's files, not yours")
+	f.BoolVar(&s.only, "only-ours", false, "turn off what the agent has of its own for files and commands")
+	f.BoolVar(&s.yes, "yes", false, "don't ask")
+	f.BoolVar(&s.dry, "dry-run", false, "show what would change, and change nothing")
+	f.BoolVar(&s.undo, "undo", false, "take out what setup has put in")
+}
+
+// setupOutcome is what a run of setup did, or would do.
+type setupOutcome struct {
+	Client   string        `json:"client"`
+	Changed  []setupChange `json:"changed"`
+	Replaces []string      `json:"replaces,omitempty"`
+	Left     []string      `json:"left,omitempty"`
+	Notes    []string      `json:"notes,omitempty"`
+	Written  bool          `json:"written"`
+	Kept     string        `json:"kept,omitempty"`
+	Undo     string        `json:"undo,omitempty"`
+}
+
+type setupChange struct {
+	Path   string `json:"path"`
+	Target string `json:"target,omitempty"`
+	Diff   string `json:"diff"`
+}
+
+// setupEnv is where setup looks, for the project that c works in.
+func (c *cli) setupEnv() (setup.Env, error) {
+	f, err := c.folder()
+	if err != nil {
+		return setup.Env{}, err
+	}
+	return setup.Here(f.Dir, c.Self, hasVerb)
+}
+
+// hasVerb reports whether there is a sub-command.
+func hasVerb(name string) bool {
+	return slices.ContainsFunc(commands(), func(cmd command) bool { return cmd.name == name })
+}
+
+// setUp lists the clients, or puts sidecar-ls into one of them.
+func setUp(ctx context.Context, c *cli) error {
+	env, err := c.setupEnv()
+	if err != nil {
+		return err
+	}
+	switch len(c.args) {
+	case 0:
+		if c.setup != (setupFlags{}) {
+			return usagef("setup takes these flags with the name of a client: %s", strings.Join(setup.Names(), ", "))
+		}
+		return c.listClients(env.List(ctx, true))
+	case 1:
+	default:
+		return usagef("setup takes one client, but got %q", c.args)
+	}
+	name := c.args[0]
+	if !slices.Contains(setup.Names(), name) {
+		return usagef("setup does not know %q; it knows %s", name, strings.Join(setup.Names(), ", "))
+	}
+	o := setup.Options{Project: c.setup.project, OnlyOurs: c.setup.only}
+	if c.setup.roads != "" {
+		o.Roads = strings.Split(c.setup.roads, ",")
+	}
+	plan := env.Plan
+	if c.setup.undo {
+		plan = env.PlanUndo
+	}
+	p, err := plan(name, o)
+	if err != nil {
+		return err
+	}
+	return c.carryOut(ctx, p)
+}
+
+// carryOut shows a plan, asks, and does it.
+func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
+	hide := redact.OfEnvironment()
+	out := setupOutcome{Client: p.Client, Changed: []setupChange{}, Replaces: p.Foreign, Left: p.Left, Notes: p.Notes}
+	for _, ch := range p.Changes {
+		out.Changed = append(out.Changed, setupChange{ch.Path, ch.Target, hide.Text(ch.Diff)})
+	}
+	if !c.json {
+		c.showPlan(p, out)
+	}
+	refused := ""
+	switch {
+	case c.setup.dry:
+	case len(p.Changes) == 0 || c.setup.yes:
+	default:
+		yes, err := c.agreed(ctx, len(p.Changes))
+		if err != nil {
+			refused = fmt.Sprintf("nothing was written: %v; run it in a terminal, or with --yes", err)
+		} else if !yes {
+			refused = "nothing was written"
+		}
+	}
+	if refused == "" && !c.setup.dry {
+		if err := p.Apply(); err != nil {
+			return err
+		}
+		if out.Written = len(p.Changes) > 0; out.Written && !c.setup.undo {
+			out.Kept, out.Undo = p.Kept, c.undoCommand(p.Client)
+		}
+	}
+	if c.json {
+		if err := c.print(out); err != nil {
+			return err
+		}
+	} else {
+		c.showOutcome(out)
+	}
+	if refused != "" {
+		fmt.Fprintf(c.Err, "sidecar-ls: %s\n", refused)
+		return errReported
+	}
+	return nil
+}
+
+// agreed asks the person at the terminal.
+func (c *cli) agreed(ctx context.Context, files int) (bool, error) {
+	tty, err := openTerminal()
+	if err != nil {
+		return false, err
+	}
+	text, err := readFrom(ctx, tty, fmt.Sprintf("Change %s? [y/N] ", tools.Count(files, "file")))
+	return text == "y" || text == "Y" || text == "yes", err
+}
+
+func (c *cli) undoCommand(client string) string {
+	line := "sidecar-ls setup " + client + " --undo"
+	if c.setup.project {
+		line += " --project"
+		if c.root != "" {
+			line += " --root " + c.root
+		}
+	}
+	return line
+}
+
+func (c *cli) showPlan(p *setup.Plan, out setupOutcome) {
+	for _, ch := range out.Changed {
+		if ch.Target != "" {
+			fmt.Fprintf(c.Out, "%s leads by a link to %s, which is what changes.\n", ch.Path, ch.Target)
+		}
+		fmt.Fprintln(c.Out, ch.Diff)
+	}
+	for _, text := range out.Replaces {
+		fmt.Fprintf(c.Out, "Careful: %s. It is replaced; undo brings it back.\n", text)
+	}
+	for _, text := range out.Left {
+		fmt.Fprintln(c.Out, text)
+	}
+	switch {
+	case len(out.Changed)+len(out.Left) > 0:
+	case c.setup.undo:
+		fmt.Fprintf(c.Out, "There is nothing of ours in %s to undo.\n", p.Title)
+	case p.Done:
+		fmt.Fprintf(c.Out, "%s is set up already; nothing changes.\n", p.Title)
+	}
+}
+
+func (c *cli) showOutcome(out setupOutcome) {
+	if out.Written {
+		fmt.Fprintf(c.Out, "%s written.\n", upperFirst(tools.Count(len(out.Changed), "file")))
+	}
+	if out.Kept != "" {
+		fmt.Fprintf(c.Out, "Copies of what was there are in %s. To take it back: %s\n", out.Kept, out.Undo)
+	}
+	if out.Written || len(out.Changed) == 0 {
+		for _, text := range out.Notes {
+			fmt.Fprintln(c.Out, text)
+		}
+	}
+	if c.setup.dry && len(out.Changed) > 0 {
+		fmt.Fprintln(c.Out, "Nothing was written.")
+	}
+}
+
+// listClients prints what there is.
+func (c *cli) listClients(list []setup.Client) error {
+	if c.json {
+		return c.print(map[string]any{"clients": list})
+	}
+	for _, cl := range list {
+		found := "not found"
+		if cl.Found {
+			found = strings.TrimSpace("found " + cl.Version)
+		}
+		fmt.Fprintf(c.Out, "%s (%s): %s\n", cl.Name, cl.Title, found)
+		if !cl.Found {
+			continue
+		}
+		printRoads(c.Out, cl.Roads)
+	}
+	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. docs/agents.md says what each road gives.")
+	return nil
+}
+
+func printRoads(w io.Writer, roads []setup.Road) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range roads {
+		text := r.What
+		if r.Why != "" {
+			text = upperFirst(r.Why) + "."
+		}
+		if r.Command != "" && r.State != setup.On {
+			text += " `" + r.Command + "`"
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", r.Road, r.State, text)
+	}
+	_ = t.Flush() // as with Fprint, there is nobody left to tell
+}
+
+// setupClients offers the clients.
+func setupClients(ctx context.Context, c *cli, done []string, begun string) []candidate {
+	return verbs(setup.Names()...)(ctx, c, done, begun)
+}
+
+// checkClients says of each agent that is in PATH whether it is set up. No
+// program is started.
+func checkClients(ctx context.Context, c *cli) []finding {
+	env, err := c.setupEnv()
+	if err != nil {
+		return nil
+	}
+	var out []finding
+	for _, cl := range env.List(ctx, false) {
+		i := slices.IndexFunc(cl.Roads, func(r setup.Road) bool { return r.Road == "mcp" })
+		if cl.Program == "" || i < 0 {
+			continue
+		}
+		r := cl.Roads[i]
+		detail := cl.Title + ": mcp is " + r.State
+		if r.Why != "" {
+			detail += ", " + r.Why
+		}
+		if r.State != setup.On {
+			detail += "; sidecar-ls setup " + cl.Name + " sets it up"
+		}
+		out = append(out, finding{"agent", true, detail})
+	}
+	return out
+}
