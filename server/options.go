@@ -89,6 +89,9 @@ type Core struct {
 	// MCP are the MCP servers whose tools are offered; nil means none.
 	MCP MCP
 
+	// Setup puts this program into agents and editors; nil does not.
+	Setup Setup
+
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string
 

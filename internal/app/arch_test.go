@@ -28,7 +28,7 @@ var may = []struct {
 }{
 	{"cmd/sidecar-ls", []string{"internal/cli"}, "main is a wrapper, so that all behaviour can be imported and tested"},
 	{"internal/cli", []string{"..."}, "a sub-command may ask any part of the workspace"},
-	{"internal/serve", []string{"server", "internal/app", "internal/attach", "internal/backend", "internal/config/live", "internal/indexing", "internal/mcp/source", "internal/redact", "internal/version", "internal/workspace", "pendingedits", "pki", "tools/editor"},
+	{"internal/serve", []string{"server", "internal/app", "internal/attach", "internal/backend", "internal/config/live", "internal/indexing", "internal/mcp/source", "internal/redact", "internal/setup", "internal/version", "internal/workspace", "pendingedits", "pki", "tools/editor"},
 		"an editor's client, as the server knows it"},
 	{"internal/app", []string{"..."}, "the one place that builds everything"},
 	{"server", []string{"internal/lsp", "internal/langserver", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "internal/verify", "tools", "pendingedits", "shadow", "pki"},

@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 )
 
 // serveLSP speaks LSP until the client leaves.
@@ -41,7 +42,8 @@ func serveLSP(ctx context.Context, c *cli) error {
 		o.Level = nil // the flag is stronger than the setting
 	}
 	widen(c.Out)
-	return serve.Serve(ctx, c.In, c.Out, o, c.Exit)
+	env := func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, hasVerb) }
+	return serve.WithSetup(ctx, c.In, c.Out, o, c.Exit, env)
 }
 
 func firstOf(a, b string) string {

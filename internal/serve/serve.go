@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -42,6 +43,10 @@ func Stay() {
 // when its work does not end in time after that; nil waits for it. Of the
 // options, those of the editor's way to its user are set here.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit func(code int)) error {
+	return serve(ctx, r, w, o, exit, nil)
+}
+
+func serve(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit func(code int), env func(dir string) (setup.Env, error)) error {
 	o.Queue, o.Resident = app.QueueAlways, true
 	s := server.New(server.Options{
 		Version: version.String(),
@@ -57,7 +62,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit fu
 			if len(st.Settings) > 0 {
 				o.Layers = []json.RawMessage{st.Settings}
 			}
-			core, _, err := editor{app.NewClient(o)}.serve(ctx, st.Folders)
+			core, _, err := editor{app.NewClient(o), env}.serve(ctx, st.Folders)
 			return core, err
 		},
 	})
@@ -87,7 +92,10 @@ func leave(exit func(int), orderly bool, log *slog.Logger) {
 }
 
 // editor is a client that is an editor.
-type editor struct{ *app.Client }
+type editor struct {
+	*app.Client
+	env func(dir string) (setup.Env, error) // nil: it sets up nothing
+}
 
 // serve opens folders for it. Without a folder, the commands that need one say so.
 func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
@@ -102,7 +110,7 @@ func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.
 	case err != nil:
 		return nil, problems, err
 	case w == nil:
-		return &server.Core{Bus: c.Bus, SetFolders: c.serve, Close: c.Close}, problems, nil
+		return &server.Core{Bus: c.Bus, Setup: c.setup(), SetFolders: c.serve, Close: c.Close}, problems, nil
 	case before == nil:
 		c.Host(attach.Editor, nil)
 		c.Admit()
@@ -142,7 +150,8 @@ func (c editor) core(w *app.Workspace) *server.Core {
 
 		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 
-		MCP: mcpServers{w.Sources, c.Settings},
+		MCP:   mcpServers{w.Sources, c.Settings},
+		Setup: c.setup(),
 		Configure: func(layers ...json.RawMessage) []string {
 			fresh := w.Problems.Of(func() []string { return c.Settings.Load(layers...) })
 			w.Sources.Reload()
