@@ -224,3 +224,46 @@ func TestSetupRealAgents(t *testing.T) {
 		})
 	}
 }
+
+// TestSetupNeovim: a real Neovim has the plug-in after setup, without a line in
+// init.lua, and lets init.lua set it up where that does.
+func TestSetupNeovim(t *testing.T) {
+	nvim, err := exec.LookPath("nvim")
+	if err != nil {
+		t.Skip("Neovim is not here; make tools installs it")
+	}
+	p := newPerson(t)
+	t.Setenv("XDG_DATA_HOME", filepath.Join(p.home, ".local", "share"))
+	has := func(lua string) string {
+		cmd := exec.CommandContext(t.Context(), nvim, "--headless", "+lua io.write(tostring("+lua+"))", "+qa!")
+		cmd.Dir = p.dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	const there, lenses = "vim.fn.exists(':SidecarReview') == 2", "require('sidecar').config.lenses"
+	if out := has(there); out != "false" {
+		t.Fatalf("the control: %s", out)
+	}
+	if out, code := p.at(nil, "nvim", "--yes"); code != 0 || !strings.Contains(out, "(a file of the plug-in, ") {
+		t.Fatal(out)
+	}
+	if out := has(there); out != "true" {
+		t.Error(out)
+	}
+	write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "nvim", "init.lua"), "require('sidecar').setup { lenses = true }\n")
+	if out := has(there + " and " + lenses); out != "true" {
+		t.Errorf("with options in init.lua: %s", out)
+	}
+	if err := os.Remove(filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "nvim", "init.lua")); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := p.at(nil, "nvim", "--undo", "--yes"); code != 0 {
+		t.Fatal(out)
+	}
+	if out := has(there); out != "false" {
+		t.Errorf("after undo: %s", out)
+	}
+}

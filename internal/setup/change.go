@@ -138,11 +138,7 @@ func (e Env) change(f file) (*Change, error) {
 		return nil, err
 	}
 	if f.family == wholeFile {
-		c.after = []byte(f.whole)
-		if c.existed && !bytes.Equal(c.before, c.after) {
-			c.foreign = append(c.foreign, "there is another "+f.path)
-		}
-		c.show()
+		c.plug(f.whole)
 		return c, nil
 	}
 	out, err := edit(f.family, c.before, f.items)
@@ -169,6 +165,12 @@ func (c *Change) show() {
 	}
 	if c.Remove {
 		after = os.DevNull
+	}
+	if c.family == wholeFile {
+		if !bytes.Equal(c.before, c.after) || c.Remove {
+			c.Diff = fmt.Sprintf("--- %s\n+++ %s\n(a file of the plug-in)\n", before, after)
+		}
+		return
 	}
 	c.Diff = diff.Unified(before, after, string(c.before), string(c.after), diff.Context)
 	if c.Diff == "" && c.Remove {

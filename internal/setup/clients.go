@@ -68,8 +68,8 @@ func table() []client {
 			}},
 		{"nvim", "Neovim", "", []string{"nvim"},
 			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "nvim")} },
-			[]road{editor("editors/nvim",
-				"Neovim loads the plug-in from the directory editors/nvim of the repository. Put this into init.lua:\n\nvim.opt.rtp:append('/path/to/sidecar-ls/editors/nvim')\nrequire('sidecar').setup {}")}},
+			[]road{{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.", files: neovim,
+				notes: []string{"Restart Neovim: the plug-in starts with the first file of a project, and needs nothing in init.lua. For options, call require('sidecar').setup { … } there; editors/nvim/README.md lists them."}}}},
 		{"emacs", "Emacs", "", []string{"emacs"},
 			func(e Env) []string {
 				return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "emacs"), e.home(".emacs.d")}

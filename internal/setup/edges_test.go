@@ -380,6 +380,57 @@ func TestRoads(t *testing.T) {
 	}
 }
 
+// TestPlugin: Neovim's plug-in is files of its own. One of another version is
+// replaced, one that is somebody else's is told.
+func TestPlugin(t *testing.T) {
+	const file = "home/.local/share/nvim/site/pack/sidecar/start/sidecar/lua/sidecar.lua"
+	read := func(w *world) string {
+		data, err := os.ReadFile(w.name(file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	w := newWorld(t)
+	if r := w.state("nvim", "ide"); r.State != Off {
+		t.Errorf("%+v", r)
+	}
+	if p := w.apply("nvim", Options{}); len(p.Changes) != 3 || len(p.Foreign) != 0 {
+		t.Errorf("%d changes, %q", len(p.Changes), p.Foreign)
+	}
+	if p := w.plan("nvim", Options{}); !p.Done || w.state("nvim", "ide").State != On {
+		t.Errorf("a second run: %+v", p)
+	}
+	text := read(w)
+	if !strings.HasPrefix(text, plugMark) || !strings.Contains(text, "function M.setup") {
+		t.Errorf("%.300s", text)
+	}
+	w.write(file, plugMark+"-- older\n")
+	if r := w.state("nvim", "ide"); r.State != Partly {
+		t.Errorf("%+v", r)
+	}
+	if p := w.apply("nvim", Options{}); len(p.Changes) != 1 || len(p.Foreign) != 0 || read(w) != text {
+		t.Errorf("%d changes, %q", len(p.Changes), p.Foreign)
+	}
+	w = newWorld(t)
+	w.apply("nvim", Options{})
+	if p := w.undo("nvim", Options{}); len(p.Left) != 0 {
+		t.Errorf("undo leaves %q", p.Left)
+	}
+	if _, err := os.Stat(w.name("home/.local/share")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("directories are left")
+	}
+	w.apply("nvim", Options{})
+	w.write(file, text+"-- mine\n")
+	if p := w.undo("nvim", Options{}); len(p.Left) != 1 || !strings.Contains(p.Left[0], "sidecar.lua has changed since") || read(w) != text+"-- mine\n" {
+		t.Errorf("%q", p.Left)
+	}
+	w.write(file, "-- somebody else's\n")
+	if p := w.plan("nvim", Options{}); len(p.Foreign) != 1 || w.state("nvim", "ide").State != Off {
+		t.Errorf("%q", p.Foreign)
+	}
+}
+
 // TestVersions: a program says its version, and one that says nothing holds
 // nobody up.
 func TestVersions(t *testing.T) {

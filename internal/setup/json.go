@@ -223,6 +223,7 @@ func (d *jsonDocument) insert(o *hujson.Object, name string, v hujson.ValueTrimm
 func (d *jsonDocument) between(last *hujson.Value, tail hujson.Extra, dense bool, indent, outer string) (before, after hujson.Extra) {
 	comments := bytes.TrimRight(tail, " \t\r\n")
 	rest := tail[len(comments):]
+	dense = dense && !bytes.Contains(tail, []byte("\n")) // a comment may need its line end
 	switch {
 	case dense && last == nil && len(comments) == 0:
 		return nil, tail

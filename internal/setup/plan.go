@@ -75,7 +75,7 @@ func chosen(row client, o Options) ([]road, error) {
 
 // Plan says what would be changed. It fails where nothing can be done safely.
 func (e Env) Plan(name string, o Options) (*Plan, error) {
-	row, err := find(name)
+	row, err := rowOf(name)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +122,9 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 			continue
 		}
 		p.Notes = append(p.Notes, r.notes...)
+		if _, found := e.find(row); !found {
+			p.Notes = append(p.Notes, row.title+" was not found here; what is written waits for it.")
+		}
 		if !o.Project && e.Command != "sidecar-ls" {
 			p.Notes = append(p.Notes, "sidecar-ls is not in your PATH, so what is written names this file: "+e.Command)
 		}

@@ -103,17 +103,7 @@ func (e Env) List(ctx context.Context, versions bool) []Client {
 	var out []Client
 	for _, row := range table() {
 		c := Client{Name: row.name, Title: row.title, Tried: row.tried}
-		for _, name := range row.programs {
-			if path, err := e.Look(name); err == nil {
-				c.Program, c.Found = path, true
-				break
-			}
-		}
-		for _, dir := range row.dirs(e) {
-			if info, err := os.Stat(dir); err == nil && info.IsDir() {
-				c.Found = true
-			}
-		}
+		c.Program, c.Found = e.find(row)
 		for _, r := range row.roads {
 			c.Roads = append(c.Roads, e.look(row, r))
 		}
@@ -129,6 +119,21 @@ func (e Env) List(ctx context.Context, versions bool) []Client {
 		asked.Wait()
 	}
 	return out
+}
+
+// find looks for a client's program, and for its settings.
+func (e Env) find(row client) (program string, found bool) {
+	for _, name := range row.programs {
+		if path, err := e.Look(name); err == nil {
+			return path, true
+		}
+	}
+	for _, dir := range row.dirs(e) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			found = true
+		}
+	}
+	return "", found
 }
 
 // look says how a road is.
@@ -167,7 +172,9 @@ func (e Env) written(files []file) (state, why string) {
 		case !c.existed && f.family == wholeFile, slices.ContainsFunc(c.did, func(d done) bool { return d.Kind == entry }):
 			return Off, "" // the rest is nothing without it
 		}
-		state, why = Partly, "part of what it takes is missing"
+		if state, why = Partly, "part of what it takes is missing"; f.family == wholeFile {
+			why = "it is of another version"
+		}
 	}
 	return state, why
 }
@@ -190,8 +197,8 @@ func version(ctx context.Context, program string) string {
 	return versionNumber.FindString(strings.ToValidUTF8(string(out[:min(len(out), 4096)]), ""))
 }
 
-// find is the row of a client.
-func find(name string) (client, error) {
+// rowOf is the row of a client.
+func rowOf(name string) (client, error) {
 	all := table()
 	i := slices.IndexFunc(all, func(c client) bool { return c.name == name })
 	if i < 0 {

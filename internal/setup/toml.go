@@ -111,34 +111,39 @@ func (d *tomlDocument) set(path []string, v any) error {
 	return d.assign(path, tomlKey(path[len(path)-1:])+" = "+tomlValue(v)+d.line, true)
 }
 
-// assign puts a line with a key into the table that it belongs to. One that is
-// there already is replaced; comment: what is behind its value stays.
+// assign puts a line with a key into its table, in the place of the one that is
+// there. comment: what is behind the value stays.
 func (d *tomlDocument) assign(path []string, line string, comment bool) error {
-	table := path[:len(path)-1]
-	here := -1
 	for _, p := range d.parts {
 		switch {
-		case !p.header && slices.Equal(p.path, path):
-			if len(p.table) != len(table) {
-				line = tomlKey(path[len(p.table):len(path)-1]) + "." + line
-			}
-			if comment {
-				return d.splice(p.from, p.end, strings.TrimRight(line, "\r\n"))
-			}
+		case p.header || !slices.Equal(p.path, path):
+		case !comment:
 			return d.splice(p.from, p.to, line)
-		case slices.Equal(p.table, table) && (len(table) > 0 || !p.header):
+		default:
+			line = tomlKey(path[len(p.table):]) + line[strings.Index(line, " ="):]
+			return d.splice(p.from, p.end, strings.TrimRight(line, "\r\n"))
+		}
+	}
+	return d.place(path[:len(path)-1], line)
+}
+
+// place puts lines at the end of a table.
+func (d *tomlDocument) place(table []string, lines string) error {
+	here := -1
+	for _, p := range d.parts {
+		if slices.Equal(p.table, table) && (len(table) > 0 || !p.header) {
 			here = p.to
 		}
 	}
 	switch _, there := at(d.said, table); {
 	case here >= 0:
-		return d.splice(here, here, line)
+		return d.splice(here, here, lines)
 	case len(table) == 0:
-		return d.first(line)
+		return d.first(lines)
 	case there && !slices.ContainsFunc(d.parts, func(p tomlPart) bool { return p.header && within(p.path, table) }):
-		return fmt.Errorf("%s is written in one line; put %s into it by hand", shown(table), strings.TrimSpace(line))
+		return fmt.Errorf("%s is written in one line; put %s into it by hand", shown(table), strings.TrimSpace(lines))
 	}
-	return d.append("[" + tomlKey(table) + "]" + d.line + line)
+	return d.append("[" + tomlKey(table) + "]" + d.line + lines)
 }
 
 // first puts a line before all tables, and before the comment of the first.
@@ -208,18 +213,29 @@ func (d *tomlDocument) source(path []string) string {
 }
 
 func (d *tomlDocument) restore(path []string, source string) error {
-	if strings.HasPrefix(strings.TrimSpace(source), "[") {
-		if err := d.remove(path); err != nil {
-			return err
-		}
+	if !strings.HasSuffix(source, "\n") {
+		source += d.line
+	}
+	was, err := openTOML([]byte(source))
+	if err != nil || len(was.parts) == 0 {
+		return fmt.Errorf("%s can't be put back; do it by hand: %s", shown(path), strings.TrimSpace(source))
+	}
+	first := was.parts[0]
+	if !first.header && slices.ContainsFunc(d.parts, func(p tomlPart) bool { return !p.header && slices.Equal(p.path, path) }) {
+		return d.assign(path, source, false)
+	}
+	if err := d.remove(path); err != nil {
+		return err
+	}
+	if first.header {
 		return d.append(source)
 	}
-	if slices.ContainsFunc(d.parts, func(p tomlPart) bool { return p.header && within(p.path, path) }) {
-		if err := d.remove(path); err != nil {
-			return err
+	for i := range path { // its key is written from some table on
+		if within(first.path, path[i:]) {
+			return d.place(path[:i], source)
 		}
 	}
-	return d.assign(path, source, false)
+	return fmt.Errorf("%s can't be put back; do it by hand: %s", shown(path), strings.TrimSpace(source))
 }
 
 func (d *tomlDocument) add(path []string, element string) error {

@@ -22,7 +22,7 @@ type undone struct {
 // PlanUndo says what taking out would change: what setup put there, and nothing
 // else.
 func (e Env) PlanUndo(name string, o Options) (*Plan, error) {
-	row, err := find(name)
+	row, err := rowOf(name)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,8 @@ func (u *undone) write(p *Plan, gone []*record) error {
 	if err := commit(all); err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
-	for _, dir := range slices.Backward(u.made) {
+	slices.SortFunc(u.made, func(a, b string) int { return len(b) - len(a) }) // inner ones first
+	for _, dir := range u.made {
 		if err := os.Remove(dir); errors.Is(err, fs.ErrPermission) {
 			return err
 		}
