@@ -225,10 +225,10 @@ func printRoads(w io.Writer, roads []setup.Road) {
 	for _, r := range roads {
 		text := r.What
 		if r.Why != "" {
-			text = upperFirst(r.Why) + "."
+			text += " (" + r.Why + ")"
 		}
 		if r.Command != "" && r.State != setup.On {
-			text += " `" + r.Command + "`"
+			text += " Run `" + r.Command + "`."
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\n", r.Road, r.State, text)
 	}

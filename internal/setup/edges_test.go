@@ -167,6 +167,37 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestGone: an entry of ours that names a file which is not there any more gets
+// the one that is; one that is there stays.
+func TestGone(t *testing.T) {
+	for _, c := range []struct{ client, file, before string }{
+		{"cursor", "home/.cursor/mcp.json", "{\"mcpServers\": {\"sidecar\": {\"type\": \"stdio\", \"command\": \"BIN/sidecar-ls\", \"args\": [\"mcp\", \"--mode\", \"review\"]}}}\n"},
+		{"opencode", "home/.config/opencode/opencode.json", "{\"mcp\": {\"sidecar\": {\"type\": \"local\", \"command\": [\"BIN/sidecar-ls\", \"mcp\"], \"enabled\": true}}}\n"},
+	} {
+		w := newWorld(t)
+		w.write("bin/sidecar-ls", "")
+		w.write(c.file, strings.ReplaceAll(c.before, "BIN", w.name("bin")))
+		before := w.files()
+		if p := w.plan(c.client, Options{}); !p.Done {
+			t.Errorf("%s, the control: %s", c.client, p.Changes[0].Diff)
+		}
+		if err := os.Remove(w.name("bin/sidecar-ls")); err != nil {
+			t.Fatal(err)
+		}
+		delete(before, "bin/sidecar-ls")
+		before["bin/"] = ""
+		if r := w.state(c.client, "mcp"); r.State != Partly {
+			t.Errorf("%s: %+v", c.client, r)
+		}
+		w.apply(c.client, Options{})
+		if text := w.files()[c.file]; strings.Contains(text, w.name("bin")) || strings.Contains(c.before, "review") != strings.Contains(text, "review") {
+			t.Errorf("%s:\n%s", c.client, text)
+		}
+		w.undo(c.client, Options{})
+		w.want(before, c.client+", after undo")
+	}
+}
+
 // TestPlaces: links are followed and told, and what is not a file of the user's
 // own is refused.
 func TestPlaces(t *testing.T) {
@@ -448,7 +479,21 @@ func TestVersions(t *testing.T) {
 	w.env.Look = func(name string) (string, error) { return exec.LookPath(w.name("bin/" + name)) }
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
+	w.write("project/bin/gemini", "#!/bin/sh\n: >"+w.name("ran")+"\n")
+	if err := os.Chmod(w.name("project/bin/gemini"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	look := w.env.Look
+	w.env.Look = func(name string) (string, error) {
+		if name == "gemini" {
+			return w.name("project/bin/gemini"), nil
+		}
+		return look(name)
+	}
 	list := w.env.List(ctx, true)
+	if _, err := os.Stat(w.name("ran")); err == nil || !list[2].Found {
+		t.Errorf("a program of the project was run; %+v", list[2])
+	}
 	if c := list[0]; !c.Found || c.Version != "2.1.330" {
 		t.Errorf("%+v", c)
 	}

@@ -2,6 +2,9 @@ package setup
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -34,15 +37,27 @@ type done struct {
 	Depth int      `json:"depth"`         // how many parts of the path were there
 }
 
+// program is what an entry starts.
+func program(entry any) string {
+	m, _ := entry.(map[string]any)
+	if list, _ := m["command"].([]any); len(list) > 0 {
+		name, _ := list[0].(string)
+		return name
+	}
+	name, _ := m["command"].(string)
+	return name
+}
+
 // isOurs reports whether an entry starts this program, whatever its arguments.
 func isOurs(entry any) bool {
-	m, _ := entry.(map[string]any)
-	command, _ := m["command"].(string)
-	if list, _ := m["command"].([]any); len(list) > 0 {
-		command, _ = list[0].(string)
-	}
-	name := path.Base(filepath.ToSlash(command))
-	return strings.TrimSuffix(name, ".exe") == "sidecar-ls"
+	return strings.TrimSuffix(path.Base(filepath.ToSlash(program(entry))), ".exe") == "sidecar-ls"
+}
+
+// isGone reports whether an entry names a file that is not there any more.
+func isGone(entry any) bool {
+	name := program(entry)
+	_, err := os.Stat(name)
+	return filepath.IsAbs(name) && errors.Is(err, fs.ErrNotExist)
 }
 
 // edited is a text that says all items.
@@ -83,10 +98,11 @@ func edit(f family, text []byte, items []item) (edited, error) {
 		case it.kind == entry && isOurs(cur):
 			for _, m := range it.value.(object) {
 				p := append(slices.Clone(it.path), m.name)
-				if _, has := at(want, p); has || err != nil {
+				_, has := at(want, p)
+				if err != nil || has && !(m.name == "command" && isGone(cur)) {
 					continue // the user's own way is left alone
 				}
-				out.did = append(out.did, done{value, p, plain(m.value), "", len(p) - 1})
+				out.did = append(out.did, done{value, p, plain(m.value), d.source(p), depth(want, p)})
 				err = d.set(p, m.value)
 				put(want, p, plain(m.value))
 			}

@@ -112,13 +112,26 @@ func (e Env) List(ctx context.Context, versions bool) []Client {
 	if versions {
 		var asked sync.WaitGroup
 		for i := range out {
-			if out[i].Program != "" {
+			if out[i].Program != "" && !e.brought(out[i].Program) {
 				asked.Go(func() { out[i].Version = version(ctx, out[i].Program) })
 			}
 		}
 		asked.Wait()
 	}
 	return out
+}
+
+// brought reports whether a program is one of the project's files, which PATH may
+// lead to: listing clients must not run what a project brings along.
+func (e Env) brought(program string) bool {
+	if e.Dir == "" {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return true
+	}
+	return inside(program, real, e.Dir) == nil || inside(program, program, e.Dir) == nil
 }
 
 // find looks for a client's program, and for its settings.
