@@ -40,25 +40,25 @@ func table() []client {
 	return []client{
 		{"claude", "Claude Code", "2.1.330", []string{"claude"},
 			func(e Env) []string { return []string{e.claudeDir()} },
-			agent("claude", claude, true,
+			agent("claude", ownOff, claude, true,
 				"Restart Claude Code; /mcp lists sidecar. What is in a project counts once you have trusted its folder in Claude Code.")},
 		{"codex", "Codex CLI", "0.169.0", []string{"codex"},
 			func(e Env) []string { return []string{e.codexDir()} },
-			agent("codex", codex, true,
+			agent("codex", ownOff, codex, true,
 				"Restart Codex; `codex mcp list` shows sidecar. A project's file counts once you have trusted the project in Codex.")},
 		{"gemini", "Gemini CLI", "0.61.0", []string{"gemini"},
 			func(e Env) []string { return []string{e.home(".gemini")} },
-			agent("gemini", gemini, true,
+			agent("gemini", ownOff, gemini, true,
 				"Restart Gemini CLI. It uses MCP servers only in folders that you have trusted in it.")},
 		{"opencode", "opencode", "1.18.33", []string{"opencode"},
 			func(e Env) []string { return []string{e.opencodeDir()} },
-			agent("opencode", opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
+			agent("opencode", ownOff, opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
 		{"copilot", "GitHub Copilot CLI", "", []string{"copilot"},
 			func(e Env) []string { return []string{e.copilotDir()} },
-			agent("copilot", copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
+			agent("copilot", ownToo, copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
 		{"cursor", "Cursor", "", []string{"cursor-agent", "cursor"},
 			func(e Env) []string { return []string{e.home(".cursor")} },
-			agent("", cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
+			agent("", ownToo, cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
 		{"vscode", "Visual Studio Code", "", []string{"code", "code-insiders", "codium"},
 			func(e Env) []string { return []string{e.home(".vscode")} },
 			[]road{
@@ -83,21 +83,27 @@ func table() []client {
 		{"zed", "Zed", "", []string{"zed", "zeditor"},
 			func(e Env) []string { return []string{e.zedDir()} },
 			[]road{
-				{name: "mcp", what: "Zed's agent calls our tools: policy, sandbox and review apply to them.", files: zed,
+				{name: "mcp", what: ownToo, files: zed,
 					notes: []string{"Zed reads its settings at once; the agent panel's settings list sidecar."}},
 				editor("editors/zed", "Zed starts a server that it does not know only through an extension. With Rust from rustup, run `zed: install dev extension` and choose the directory editors/zed of the repository."),
 			}},
 	}
 }
 
+// What is said of agents: setup can turn off the own tools of some.
+const (
+	ownToo = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them."
+	ownOff = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them unless --only-ours turns them off."
+)
+
 // agent is the roads of an agent. program is what `run` starts; without one it
 // has no such road.
-func agent(program string, files func(Env, Options) []file, project bool, notes ...string) []road {
+func agent(program, what string, files func(Env, Options) []file, project bool, notes ...string) []road {
 	missing := func(why string) func(Env) (string, string, string) {
 		return func(Env) (string, string, string) { return Unavailable, why, "" }
 	}
-	roads := []road{
-		{name: "mcp", what: "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them unless --only-ours turns them off.", files: files, project: project, notes: notes},
+	return []road{
+		{name: "mcp", what: what, files: files, project: project, notes: notes},
 		{name: "world", what: "The whole program runs over a view of the workspace, and what it writes waits for review.", state: func(e Env) (string, string, string) {
 			if program == "" {
 				return Unavailable, "this is a program with windows, which is not started in a world", ""
@@ -111,7 +117,6 @@ func agent(program string, files func(Env, Options) []file, project bool, notes 
 		{name: "ide", what: "The agent shows its own edits in the review.", state: missing("this version of sidecar-ls does not speak the agent's IDE protocol")},
 		{name: "acp", what: "sidecar-ls drives the agent.", state: missing("this version of sidecar-ls does not speak ACP")},
 	}
-	return roads
 }
 
 // editor is the road of an editor that a person sets up by hand.
