@@ -66,7 +66,7 @@ func table() []client {
 				{name: "ide", what: "The extension shows what waits for review, asks, and starts the server.", state: vscodeState,
 					manual: says("In the repository of sidecar-ls, `make vsix` builds the extension and `make vscode` installs it; an extension that you have as a file is installed by `code --install-extension FILE.vsix`.")},
 			}},
-		{"nvim", "Neovim", "", []string{"nvim"},
+		{"nvim", "Neovim", "0.7.2", []string{"nvim"},
 			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "nvim")} },
 			[]road{{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.", files: neovim,
 				notes: []string{"Restart Neovim: the plug-in starts with the first file of a project, and needs nothing in init.lua. For options, call require('sidecar').setup { … } there; editors/nvim/README.md lists them."}}}},
@@ -172,7 +172,7 @@ func (e Env) server(o Options, path []string, before object, after ...member) it
 // projects, any project's server of that name would run.
 func claude(e Env, o Options) []file {
 	servers := file{path: e.home(".claude.json"), family: strictJSON}
-	if e.Getenv("CLAUDE_CONFIG_DIR") != "" {
+	if filepath.IsAbs(e.Getenv("CLAUDE_CONFIG_DIR")) {
 		servers.path = filepath.Join(e.claudeDir(), ".claude.json")
 	}
 	settings := file{path: filepath.Join(e.claudeDir(), "settings.json"), family: strictJSON}

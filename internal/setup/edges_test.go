@@ -1,16 +1,13 @@
 package setup
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestUndoBesideChanges: what the user changes after setup stays; what setup put
@@ -348,156 +345,5 @@ func TestUndoOfWhatBroke(t *testing.T) {
 	}
 	if p := w.undo("codex", Options{}); len(p.Left)+len(p.Changes) != 0 {
 		t.Errorf("undo of a file that is gone: %+v", p)
-	}
-}
-
-// TestPrivate: copies are for their owner alone, and a diff does not show the
-// rest of a long line.
-func TestPrivate(t *testing.T) {
-	w := newWorld(t)
-	w.write("home/.claude.json", `{"mcpServers": {"a": {"env": {"TOKEN": "hidden"}}}, "long": "`+strings.Repeat("x", longest)+`"}`)
-	p := w.apply("claude", Options{})
-	if d := p.Changes[0].Diff; strings.Contains(d, "hidden") || !strings.Contains(d, "+ mcpServers.sidecar") {
-		t.Error(d)
-	}
-	seen := 0
-	err := filepath.WalkDir(w.env.State(), func(name string, d fs.DirEntry, err error) error {
-		info, err2 := d.Info()
-		if perm := info.Mode().Perm(); perm != 0o600 && !d.IsDir() || perm != 0o700 && d.IsDir() {
-			t.Errorf("%s has the mode %o", name, perm)
-		}
-		seen++
-		return errors.Join(err, err2)
-	})
-	if err != nil || seen != 4 {
-		t.Errorf("%d files, %v", seen, err)
-	}
-}
-
-// TestRoads: every client says something of every road, and what is asked for
-// and is not there is refused or told.
-func TestRoads(t *testing.T) {
-	w := newWorld(t)
-	for _, c := range w.env.List(t.Context(), false) {
-		if c.Found || len(c.Roads) == 0 {
-			t.Errorf("%+v", c)
-		}
-		for _, r := range c.Roads {
-			if r.What == "" || r.State == Unavailable && r.Why == "" || r.State == Available && r.Command == "" {
-				t.Errorf("%s: %+v", c.Name, r)
-			}
-			if p := w.plan(c.Name, Options{Roads: []string{r.Road}}); r.State != On && len(p.Changes)+len(p.Notes) == 0 {
-				t.Errorf("%s, %s: nothing is said", c.Name, r.Road)
-			}
-		}
-	}
-	for _, o := range []struct {
-		client string
-		Options
-		says string
-	}{
-		{"nano", Options{}, "it knows claude, codex"},
-		{"claude", Options{Roads: []string{"air"}}, "it has mcp, world"},
-		{"copilot", Options{Project: true}, "no file of a project"},
-		{"cursor", Options{OnlyOurs: true}, "no way to turn off"},
-	} {
-		if _, err := w.env.Plan(o.client, o.Options); err == nil || !strings.Contains(err.Error(), o.says) {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
-	w.env.Has = func(string) bool { return false }
-	if r := w.state("claude", "world"); r.State != Unavailable {
-		t.Errorf("without the command: %+v", r)
-	}
-}
-
-// TestPlugin: Neovim's plug-in is files of its own. One of another version is
-// replaced, one that is somebody else's is told.
-func TestPlugin(t *testing.T) {
-	const file = "home/.local/share/nvim/site/pack/sidecar/start/sidecar/lua/sidecar.lua"
-	read := func(w *world) string {
-		data, err := os.ReadFile(w.name(file))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		return string(data)
-	}
-	w := newWorld(t)
-	if r := w.state("nvim", "ide"); r.State != Off {
-		t.Errorf("%+v", r)
-	}
-	if p := w.apply("nvim", Options{}); len(p.Changes) != 3 || len(p.Foreign) != 0 {
-		t.Errorf("%d changes, %q", len(p.Changes), p.Foreign)
-	}
-	if p := w.plan("nvim", Options{}); !p.Done || w.state("nvim", "ide").State != On {
-		t.Errorf("a second run: %+v", p)
-	}
-	text := read(w)
-	if !strings.HasPrefix(text, plugMark) || !strings.Contains(text, "function M.setup") {
-		t.Errorf("%.300s", text)
-	}
-	w.write(file, plugMark+"-- older\n")
-	if r := w.state("nvim", "ide"); r.State != Partly {
-		t.Errorf("%+v", r)
-	}
-	if p := w.apply("nvim", Options{}); len(p.Changes) != 1 || len(p.Foreign) != 0 || read(w) != text {
-		t.Errorf("%d changes, %q", len(p.Changes), p.Foreign)
-	}
-	w = newWorld(t)
-	w.apply("nvim", Options{})
-	if p := w.undo("nvim", Options{}); len(p.Left) != 0 {
-		t.Errorf("undo leaves %q", p.Left)
-	}
-	if _, err := os.Stat(w.name("home/.local/share")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("directories are left")
-	}
-	w.apply("nvim", Options{})
-	w.write(file, text+"-- mine\n")
-	if p := w.undo("nvim", Options{}); len(p.Left) != 1 || !strings.Contains(p.Left[0], "sidecar.lua has changed since") || read(w) != text+"-- mine\n" {
-		t.Errorf("%q", p.Left)
-	}
-	w.write(file, "-- somebody else's\n")
-	if p := w.plan("nvim", Options{}); len(p.Foreign) != 1 || w.state("nvim", "ide").State != Off {
-		t.Errorf("%q", p.Foreign)
-	}
-}
-
-// TestVersions: a program says its version, and one that says nothing holds
-// nobody up.
-func TestVersions(t *testing.T) {
-	w := newWorld(t)
-	if err := exec.Command("mkfifo", w.name("never")).Run(); err != nil {
-		t.Skip(err)
-	}
-	w.write("bin/claude", "#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
-	w.write("bin/codex", "#!/bin/sh\nread x <"+w.name("never")+"\n")
-	for _, name := range []string{"claude", "codex"} {
-		if err := os.Chmod(w.name("bin/"+name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.env.Look = func(name string) (string, error) { return exec.LookPath(w.name("bin/" + name)) }
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	w.write("project/bin/gemini", "#!/bin/sh\n: >"+w.name("ran")+"\n")
-	if err := os.Chmod(w.name("project/bin/gemini"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	look := w.env.Look
-	w.env.Look = func(name string) (string, error) {
-		if name == "gemini" {
-			return w.name("project/bin/gemini"), nil
-		}
-		return look(name)
-	}
-	list := w.env.List(ctx, true)
-	if _, err := os.Stat(w.name("ran")); err == nil || !list[2].Found {
-		t.Errorf("a program of the project was run; %+v", list[2])
-	}
-	if c := list[0]; !c.Found || c.Version != "2.1.330" {
-		t.Errorf("%+v", c)
-	}
-	if c := list[1]; !c.Found || c.Version != "" {
-		t.Errorf("%+v", c)
 	}
 }

@@ -122,6 +122,9 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 			continue
 		}
 		p.Notes = append(p.Notes, r.notes...)
+		if row.tried == "" {
+			p.Notes = append(p.Notes, "What was written follows the documentation of "+row.title+", and was not tried with it.")
+		}
 		if _, found := e.find(row); !found {
 			p.Notes = append(p.Notes, row.title+" was not found here; what is written waits for it.")
 		}
