@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,14 +10,7 @@ import (
 // one, over a restart of the server, and are made of what is accepted.
 func TestHeldCommits(t *testing.T) {
 	dir := worldProject(t, "overlay", map[string]string{"a.txt": "1\n2\n3\n4\n5\n", "b.txt": "b\n", "gone.txt": "g\n", "mine.txt": "m\n"})
-	git := func(args ...string) string {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
+	git := func(args ...string) string { return gitIn(t, dir, args...) }
 	git("init", "-q")
 	git("config", "user.name", "A")
 	git("config", "user.email", "a@example.org")
@@ -106,14 +98,7 @@ func TestHeldCommits(t *testing.T) {
 // and what it takes back waits no more.
 func TestHeldCommitsAmended(t *testing.T) {
 	dir := worldProject(t, "overlay", map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
-	git := func(args ...string) string {
-		t.Helper()
-		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
+	git := func(args ...string) string { return gitIn(t, dir, args...) }
 	git("init", "-q")
 	git("config", "user.name", "A")
 	git("config", "user.email", "a@example.org")

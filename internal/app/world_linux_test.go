@@ -297,15 +297,7 @@ func TestWorldCommits(t *testing.T) { eachWorld(t, testWorldCommits) }
 
 func testWorldCommits(t *testing.T, kind string) {
 	r := worldRig(t, kind, map[string]string{"a.txt": "a\n"})
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
+	git := func(args ...string) string { return gitIn(t, r.dir, args...) }
 	git("init", "-q")
 	git("config", "user.name", "A")
 	git("config", "user.email", "a@example.org")
@@ -378,6 +370,16 @@ func testWorldOfSecrets(t *testing.T, kind string) {
 	if r.file(".env") != "TOKEN=hidden-4711\n" {
 		t.Errorf("the disk has %q", r.file(".env"))
 	}
+}
+
+// gitIn runs git in a directory, as somebody.
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
 }
 
 // stampsOf is what is in a directory, with times and sizes.

@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,13 +48,7 @@ func TestWorldOnFullDisk(t *testing.T) {
 // is left out where it brought another text.
 func TestCheckoutUnderCommand(t *testing.T) {
 	r := worldRig(t, "overlay", map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n"})
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
+	git := func(args ...string) { gitIn(t, r.dir, args...) }
 	git("init", "-q")
 	git("add", "-A")
 	git("commit", "-qm", "first")
