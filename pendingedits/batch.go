@@ -184,7 +184,7 @@ func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 	others, gone = s.withParts(func(q *queued, p part) (part, bool) {
 		t, ok := rejected[p.name]
 		switch {
-		case !ok || t.session != "" && t.session != q.session || t.session == "" && !(q.loose && slices.Contains(t.owners, q.session)):
+		case !ok || t.session != "" && t.session != q.session || t.session == "" && (!q.loose || !slices.Contains(t.owners, q.session)):
 			return p, true
 		case p.landed == 0 && (t.whole || q.loose && !slices.Contains(t.left, q.session)):
 			return p, false

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // client is a row of the table.
@@ -163,8 +164,7 @@ func (e Env) command(o Options) string {
 
 // server is an entry with the command and its arguments apart.
 func (e Env) server(o Options, path []string, before object, after ...member) item {
-	v := append(before, member{"command", e.command(o)}, member{"args", []string{"mcp"}})
-	return item{entry, path, append(v, after...)}
+	return item{entry, path, slices.Concat(before, object{{"command", e.command(o)}, {"args", []string{"mcp"}}}, after)}
 }
 
 // claude keeps servers apart from the permissions. A project's server is agreed

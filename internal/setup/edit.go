@@ -99,7 +99,7 @@ func edit(f family, text []byte, items []item) (edited, error) {
 			for _, m := range it.value.(object) {
 				p := append(slices.Clone(it.path), m.name)
 				_, has := at(want, p)
-				if err != nil || has && !(m.name == "command" && isGone(cur)) {
+				if err != nil || has && (m.name != "command" || !isGone(cur)) {
 					continue // the user's own way is left alone
 				}
 				out.did = append(out.did, done{value, p, plain(m.value), d.source(p), depth(want, p)})

@@ -150,10 +150,10 @@ func (e Env) note(row client, r road) string {
 		return strings.Join(r.manual(e), "\n")
 	}
 	state, why, command := r.state(e)
-	switch {
-	case state == Available:
+	switch state {
+	case Available:
 		return fmt.Sprintf("%s: run `%s`; there is nothing to set up.", r.name, command)
-	case state == On:
+	case On:
 		return fmt.Sprintf("%s: %s.", r.name, why)
 	default:
 		return fmt.Sprintf("%s is %s for %s: %s.", r.name, state, row.title, why)

@@ -120,7 +120,8 @@ func (d *tomlDocument) assign(path []string, line string, comment bool) error {
 		case !comment:
 			return d.splice(p.from, p.to, line)
 		default:
-			line = tomlKey(path[len(p.table):]) + line[strings.Index(line, " ="):]
+			_, value, _ := strings.Cut(line, " =")
+			line = tomlKey(path[len(p.table):]) + " =" + value
 			return d.splice(p.from, p.end, strings.TrimRight(line, "\r\n"))
 		}
 	}
