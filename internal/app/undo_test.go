@@ -90,3 +90,30 @@ func TestUndoWithoutReview(t *testing.T) {
 	}
 	has("a.txt", "somebody else\n")
 }
+
+// TestUndoOfACall: what a command line changed without an editor can be taken back by
+// another, also in a project that had no queue; one that reads makes none.
+func TestUndoOfACall(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "one\n"})
+	sh := shell{t, dir}
+	sh.says([]string{"one"}, "call", "--mode", "autonomous", "read_file", `{"path": "a.txt"}`)
+	if _, err := os.Stat(filepath.Join(dir, ".sidecar", "state", "pending")); err == nil {
+		t.Error("reading made a queue")
+	}
+	sh.run(0, "call", "--mode", "autonomous", "write_file", `{"path": "a.txt", "content": "two\n"}`)
+	sh.run(0, "call", "--mode", "autonomous", "write_file", `{"path": "b.txt", "content": "new\n"}`)
+	sh.says([]string{"write_file", "a.txt", "b.txt"}, "review", "history")
+	sh.says([]string{"b.txt"}, "review", "undo")
+	sh.says([]string{"a.txt"}, "review", "undo")
+	if _, err := os.Stat(filepath.Join(dir, "b.txt")); err == nil {
+		t.Error("b.txt is there after undo")
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(data) != "one\n" {
+		t.Errorf("a.txt is %q, %v", data, err)
+	}
+	sh.says([]string{"a.txt"}, "review", "redo")
+	if data, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(data) != "two\n" {
+		t.Errorf("after redo a.txt is %q, %v", data, err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // open opens the workspace for a sub-command.
@@ -101,7 +102,7 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 		}
 		return c.show(res)
 	}
-	w, err := c.open(ctx, app.QueueByMode)
+	w, err := c.openFor(ctx, r.Name)
 	if err != nil {
 		return err
 	}
@@ -123,6 +124,22 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 		return err
 	}
 	return c.show(res)
+}
+
+// openFor opens the workspace for a call of a tool. What one changes can be taken back
+// later, of which there is a record where the queue is: that is made for it.
+func (c *cli) openFor(ctx context.Context, tool string) (*app.Workspace, error) {
+	w, err := c.open(ctx, app.QueueByMode)
+	if err != nil || w.Home.Queue != nil || w.Home.Err != nil {
+		return w, err
+	}
+	if t, err := find(w, tool); err != nil || t.Access == tools.Read {
+		return w, nil //nolint:nilerr // the call says what is wrong with the name
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return c.open(ctx, app.QueueAlways)
 }
 
 // show prints a result.
