@@ -120,9 +120,8 @@ func (d *tomlDocument) assign(path []string, line string, comment bool) error {
 		case !comment:
 			return d.splice(p.from, p.to, line)
 		default:
-			_, value, _ := strings.Cut(line, " =")
-			line = tomlKey(path[len(p.table):]) + " =" + value
-			return d.splice(p.from, p.end, strings.TrimRight(line, "\r\n"))
+			line = strings.TrimRight(strings.TrimPrefix(line, tomlKey(path[len(path)-1:])), "\r\n")
+			return d.splice(p.from, p.end, tomlKey(path[len(p.table):])+line)
 		}
 	}
 	return d.place(path[:len(path)-1], line)
