@@ -47,8 +47,9 @@ func TestRoads(t *testing.T) {
 			if r.What == "" || r.State == Unavailable && r.Why == "" || r.State == Available && r.Command == "" {
 				t.Errorf("%s: %+v", c.Name, r)
 			}
-			if p := w.plan(c.Name, Options{Roads: []string{r.Road}}); r.State != On && len(p.Changes)+len(p.Notes) == 0 {
-				t.Errorf("%s, %s: nothing is said", c.Name, r.Road)
+			p, err := w.env.Plan(c.Name, Options{Roads: []string{r.Road}})
+			if (err != nil) != (r.State == Unavailable) || err == nil && len(p.Changes)+len(p.Notes) == 0 {
+				t.Errorf("%s, %s: %v, %+v", c.Name, r.Road, err, p)
 			}
 		}
 	}
@@ -65,6 +66,10 @@ func TestRoads(t *testing.T) {
 		if _, err := w.env.Plan(o.client, o.Options); err == nil || !strings.Contains(err.Error(), o.says) {
 			t.Errorf("%+v: %v", o, err)
 		}
+	}
+	w.env.Dir = ""
+	if _, err := w.env.Plan("codex", Options{Project: true}); err == nil || !strings.Contains(err.Error(), "no folder is open") {
+		t.Error(err)
 	}
 	w.env.Has = func(string) bool { return false }
 	if r := w.state("claude", "world"); r.State != Unavailable {

@@ -91,9 +91,11 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 	written := ""
 	for _, r := range roads {
 		if r.files == nil {
-			if note := e.note(row, r); note != "" {
-				p.Notes = append(p.Notes, note)
+			note, err := e.note(row, r)
+			if err != nil {
+				return nil, err
 			}
+			p.Notes = append(p.Notes, note)
 			continue
 		}
 		if o.Project && !r.project {
@@ -145,19 +147,18 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 }
 
 // note is what a person does for a road that is not written.
-func (e Env) note(row client, r road) string {
+func (e Env) note(row client, r road) (string, error) {
 	if r.manual != nil {
-		return strings.Join(r.manual(e), "\n")
+		return strings.Join(r.manual(e), "\n"), nil
 	}
 	state, why, command := r.state(e)
 	switch state {
 	case Available:
-		return fmt.Sprintf("%s: run `%s`; there is nothing to set up.", r.name, command)
-	case On:
-		return fmt.Sprintf("%s: %s.", r.name, why)
-	default:
-		return fmt.Sprintf("%s is %s for %s: %s.", r.name, state, row.title, why)
+		return fmt.Sprintf("%s: run `%s`; there is nothing to set up.", r.name, command), nil
+	case Unavailable:
+		return "", fmt.Errorf("there is no road %s for %s: %s", r.name, row.title, why)
 	}
+	return fmt.Sprintf("%s: %s.", r.name, why), nil
 }
 
 // write stages, keeps copies, and writes.
