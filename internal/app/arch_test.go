@@ -80,6 +80,7 @@ var may = []struct {
 	{"internal/policy/shell", []string{"internal/policy"}, "reading a command line decides nothing about tools"},
 	{"internal/policy", nil, "the floor; pure"},
 	{"internal/lsp", nil, "the floor"},
+	{"internal/acp", nil, "the floor: agents are driven over byte streams; who starts them, and what they may do, is not known here"},
 	{"internal/redact", nil, "the floor"},
 	{"internal/diff", nil, "the floor"},
 	{"internal/auditlog", nil, "the floor"},

@@ -1,0 +1,240 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Initialize is the first call: it says who we are and what there is, and
+// returns what the agent offers.
+func (c *Conn) Initialize(ctx context.Context) (Initialized, error) {
+	capabilities := map[string]any{
+		"fs":       map[string]bool{"readTextFile": c.world.Files != nil, "writeTextFile": c.world.Files != nil},
+		"terminal": c.world.Terminals != nil,
+		"session": map[string]any{
+			"configOptions": map[string]any{"boolean": struct{}{}},
+			"compaction":    struct{}{},
+			"notices":       struct{}{},
+		},
+	}
+	if c.world.Elicitor != nil {
+		capabilities["elicitation"] = map[string]any{"form": struct{}{}, "url": struct{}{}}
+	}
+	p := map[string]any{"protocolVersion": Version, "clientCapabilities": capabilities}
+	if c.opts.Client.Name != "" {
+		p["clientInfo"] = c.opts.Client
+	}
+	var raw json.RawMessage
+	if err := c.Call(ctx, "initialize", p, &raw); err != nil {
+		return Initialized{}, err
+	}
+	if err := checkVersion(raw, c.opts.AllowVersion2); err != nil {
+		return Initialized{}, err
+	}
+	agent := Initialized{Raw: raw}
+	if err := json.Unmarshal(raw, &agent); err != nil {
+		return agent, fmt.Errorf("the agent's answer to initialize can't be read: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.agent = agent
+	return agent, nil
+}
+
+// Agent is what Initialize has returned.
+func (c *Conn) Agent() Initialized {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.agent
+}
+
+// Authenticate signs in by one of the agent's methods. It may take as long as a
+// person does; ctx is its only bound.
+func (c *Conn) Authenticate(ctx context.Context, method string) error {
+	return c.call(ctx, forever, "authenticate", map[string]string{"methodId": method}, nil, nil)
+}
+
+const forever = 1<<63 - 1
+
+// Logout signs out.
+func (c *Conn) Logout(ctx context.Context) error {
+	if c.Agent().Capabilities.Auth.Logout == nil {
+		return fmt.Errorf("%w: signing out", ErrUnsupported)
+	}
+	return c.Call(ctx, "logout", struct{}{}, nil)
+}
+
+func (p SessionParams) wire(id string) map[string]any {
+	m := map[string]any{"cwd": p.Dir, "mcpServers": list(p.MCPServers)}
+	if id != "" {
+		m["sessionId"] = id
+	}
+	if len(p.Directories) > 0 {
+		m["additionalDirectories"] = p.Directories
+	}
+	return m
+}
+
+// NewSession begins a conversation. Updates of it may come to the host before
+// this returns.
+func (c *Conn) NewSession(ctx context.Context, p SessionParams) (*Session, error) {
+	if err := c.may(p); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.opening++
+	c.mu.Unlock()
+	var s *Session
+	var bad error
+	err := c.call(ctx, c.opts.CallTimeout, "session/new", p.wire(""), nil, func(raw json.RawMessage, err error) {
+		if err == nil {
+			s, bad = c.opened(raw)
+		}
+		c.deliverHeld(s)
+	})
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// opened makes the session that the agent has opened.
+func (c *Conn) opened(raw json.RawMessage) (*Session, error) {
+	var p struct{ SessionID string }
+	if err := json.Unmarshal(raw, &p); err != nil || p.SessionID == "" {
+		return nil, errors.New("session/new: the agent has answered without a session id")
+	}
+	s := c.newSession(p.SessionID)
+	s.began(raw)
+	if err := c.register(s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c *Conn) register(s *Session) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return c.err
+	}
+	if c.sessions[s.ID] != nil {
+		return fmt.Errorf("a session %.100q is open already: close it first", s.ID)
+	}
+	c.sessions[s.ID] = s
+	return nil
+}
+
+// deliverHeld hands the host what came for a session before its id was known.
+// What is left when no session is being opened is dropped.
+func (c *Conn) deliverHeld(s *Session) {
+	c.mu.Lock()
+	c.opening--
+	var its, rest []Update
+	size := 0
+	for _, u := range c.held {
+		if s != nil && u.Session == s.ID {
+			its = append(its, u)
+		} else if c.opening > 0 {
+			rest = append(rest, u)
+			size += len(u.Raw)
+		} else {
+			c.stats.Updates++
+		}
+	}
+	c.held, c.heldSize = rest, size
+	c.mu.Unlock()
+	for _, u := range its {
+		c.world.Host.Update(c.base, u)
+	}
+}
+
+// LoadSession goes on with a conversation; the agent sends its history as
+// updates before this returns.
+func (c *Conn) LoadSession(ctx context.Context, id string, p SessionParams) (*Session, error) {
+	if !c.Agent().Capabilities.LoadSession {
+		return nil, fmt.Errorf("%w: loading a session; begin a new one", ErrUnsupported)
+	}
+	return c.reopen(ctx, "session/load", id, p)
+}
+
+// ResumeSession goes on with a conversation without its history.
+func (c *Conn) ResumeSession(ctx context.Context, id string, p SessionParams) (*Session, error) {
+	if c.Agent().Capabilities.Session.Resume == nil {
+		return nil, fmt.Errorf("%w: resuming a session; load it or begin a new one", ErrUnsupported)
+	}
+	return c.reopen(ctx, "session/resume", id, p)
+}
+
+func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams) (*Session, error) {
+	if err := c.may(p); err != nil {
+		return nil, err
+	}
+	s := c.newSession(id)
+	if err := c.register(s); err != nil {
+		return nil, err
+	}
+	var raw json.RawMessage
+	if err := c.call(ctx, c.opts.LoadTimeout, method, p.wire(id), &raw, nil); err != nil {
+		c.mu.Lock()
+		delete(c.sessions, id)
+		c.mu.Unlock()
+		s.release()
+		return nil, err
+	}
+	s.began(raw)
+	return s, nil
+}
+
+// may says whether an agent can begin a session with these parameters.
+func (c *Conn) may(p SessionParams) error {
+	for _, dir := range append([]string{p.Dir}, p.Directories...) {
+		if err := absolute(dir); err != nil {
+			return fmt.Errorf("the directory of a session: %w", err)
+		}
+	}
+	a := c.Agent().Capabilities
+	if len(p.Directories) > 0 && a.Session.AdditionalDirectories == nil {
+		return fmt.Errorf("%w: more than one directory", ErrUnsupported)
+	}
+	for _, m := range p.MCPServers {
+		if m.Type == "http" && !a.MCP.HTTP || m.Type == "sse" && !a.MCP.SSE {
+			return fmt.Errorf("%w: MCP over %s; give it %q as a command", ErrUnsupported, m.Type, m.Name)
+		}
+	}
+	return nil
+}
+
+// ListSessions returns a page of the agent's sessions, of one directory unless
+// that is "", and the cursor of the next page or "".
+func (c *Conn) ListSessions(ctx context.Context, dir, cursor string) ([]SessionInfo, string, error) {
+	if c.Agent().Capabilities.Session.List == nil {
+		return nil, "", fmt.Errorf("%w: a list of sessions", ErrUnsupported)
+	}
+	p := map[string]string{}
+	if dir != "" {
+		p["cwd"] = dir
+	}
+	if cursor != "" {
+		p["cursor"] = cursor
+	}
+	var got struct {
+		Sessions   []SessionInfo
+		NextCursor string
+	}
+	err := c.Call(ctx, "session/list", p, &got)
+	return got.Sessions, got.NextCursor, err
+}
+
+// DeleteSession has the agent forget a session.
+func (c *Conn) DeleteSession(ctx context.Context, id string) error {
+	if c.Agent().Capabilities.Session.Delete == nil {
+		return fmt.Errorf("%w: deleting a session", ErrUnsupported)
+	}
+	return c.Call(ctx, "session/delete", map[string]string{"sessionId": id}, nil)
+}

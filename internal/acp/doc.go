@@ -1,0 +1,13 @@
+// Package acp is the host's side of the Agent Client Protocol, version 1: it
+// drives an agent that speaks the protocol over a pair of byte streams, and
+// answers what the agent asks of its client. It starts no program, touches no
+// file and decides nothing: the World does that.
+//
+// The agent is not trusted. Lines, queues and open requests are bounded, what
+// comes in the wrong order or the wrong shape is refused or kept raw, and the
+// end of the connection ends everything that waits for it.
+//
+// Version 2 of the protocol is not here. It has no fs and no terminal methods,
+// and a prompt does not own the turn in it; an agent that answers initialize
+// with another version is refused.
+package acp

@@ -1,0 +1,131 @@
+package acp
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// maxTerminals bounds the terminals of a session that are not released.
+const maxTerminals = 64
+
+func (c *Conn) createTerminal(r *request) (any, error) {
+	p, err := params[TerminalRequest](r)
+	if err != nil {
+		return nil, err
+	}
+	if p.Command == "" {
+		return nil, Errorf(CodeInvalidParams, "there is no command")
+	}
+	if p.Dir != "" {
+		if err := absolute(p.Dir); err != nil {
+			return nil, err
+		}
+	}
+	s := r.session
+	id, ok := s.reserve()
+	if !ok {
+		return nil, Errorf(CodeInternal, "%d terminals are open: release some", maxTerminals)
+	}
+	t, err := c.world.Terminals.Create(r.ctx, p)
+	if err != nil {
+		s.takeTerminal(id)
+		return nil, fmt.Errorf("starting %.200q: %w", p.Command, err)
+	}
+	if !s.setTerminal(id, t) {
+		t.Release()
+		return nil, errSessionClosed
+	}
+	return map[string]string{"terminalId": id}, nil
+}
+
+// terminal returns the one that a request names.
+func (c *Conn) terminal(r *request, release bool) (Terminal, error) {
+	p, err := params[struct{ TerminalID string }](r)
+	if err != nil {
+		return nil, err
+	}
+	var t Terminal
+	if release {
+		t = r.session.takeTerminal(p.TerminalID)
+	} else {
+		t = r.session.terminal(p.TerminalID)
+	}
+	if t == nil {
+		return nil, Errorf(CodeNotFound, "the session has no terminal %.100q: it was released, or never created", p.TerminalID)
+	}
+	return t, nil
+}
+
+func (c *Conn) terminalOutput(r *request) (any, error) {
+	t, err := c.terminal(r, false)
+	if err != nil {
+		return nil, err
+	}
+	text, truncated, exit := t.Output()
+	return struct {
+		Output    string `json:"output"`
+		Truncated bool   `json:"truncated"`
+		Exit      *Exit  `json:"exitStatus,omitempty"`
+	}{text, truncated, exit}, nil
+}
+
+func (c *Conn) waitTerminal(r *request) (any, error) {
+	t, err := c.terminal(r, false)
+	if err != nil {
+		return nil, err
+	}
+	return t.Wait(r.ctx)
+}
+
+func (c *Conn) killTerminal(r *request) (any, error) {
+	t, err := c.terminal(r, false)
+	if err != nil {
+		return nil, err
+	}
+	return struct{}{}, t.Kill()
+}
+
+func (c *Conn) releaseTerminal(r *request) (any, error) {
+	t, err := c.terminal(r, true)
+	if err != nil {
+		return nil, err
+	}
+	t.Release()
+	return struct{}{}, nil
+}
+
+// reserve takes a place for a terminal that is being started.
+func (s *Session) reserve() (id string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.terminals) >= maxTerminals {
+		return "", false
+	}
+	s.lastTerminal++
+	id = "term-" + strconv.Itoa(s.lastTerminal)
+	s.terminals[id] = nil
+	return id, true
+}
+
+func (s *Session) setTerminal(id string, t Terminal) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.terminals[id] = t
+	}
+	return !s.closed
+}
+
+func (s *Session) terminal(id string) Terminal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.terminals[id]
+}
+
+func (s *Session) takeTerminal(id string) Terminal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.terminals[id]
+	delete(s.terminals, id)
+	return t
+}
