@@ -79,6 +79,7 @@ var may = []struct {
 	{"internal/workspace", nil, "the floor"},
 	{"internal/policy/shell", []string{"internal/policy"}, "reading a command line decides nothing about tools"},
 	{"internal/policy", nil, "the floor; pure"},
+	{"internal/runs/acprun", []string{"internal/acp", "internal/runs"}, "one protocol's words in those of a run; neither knows the other"},
 	{"internal/runs", nil, "the floor: conversations and their journals; which agent, and how it is talked to, is its driver's"},
 	{"internal/lsp", nil, "the floor"},
 	{"internal/acp", nil, "the floor: agents are driven over byte streams; who starts them, and what they may do, is not known here"},

@@ -1,0 +1,246 @@
+package acprun
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+)
+
+// call is what is known of a tool call, and what was told of it.
+type call struct {
+	runs.Call
+	output            string
+	started, finished bool
+}
+
+// maxCalls bounds the calls that are remembered. One that is older is taken for
+// a new one when something is told of it.
+const maxCalls = 1000
+
+// Update tells the run what the agent tells. What the run has no member for is
+// in Raw.
+func (b *Bridge) Update(_ context.Context, u acp.Update) {
+	session, _ := b.bound()
+	if session != nil && u.Session != session.ID {
+		return
+	}
+	if session == nil && b.opts.DropHistory {
+		switch u.Kind {
+		case acp.UserMessageChunk, acp.AgentMessageChunk, acp.AgentThoughtChunk, acp.ToolCallStarted, acp.ToolCallChanged, acp.PlanChanged:
+			return
+		}
+	}
+	for _, e := range b.translate(u) {
+		b.emit(e)
+	}
+}
+
+func (b *Bridge) translate(u acp.Update) []runs.Event {
+	unknown := []runs.Event{{Kind: runs.Note, Reason: u.Kind, Raw: u.Raw}}
+	if u.Err != nil {
+		unknown[0].Text = "The agent sent an update that can't be read: " + u.Err.Error()
+		return unknown
+	}
+	switch u.Kind {
+	case acp.UserMessageChunk:
+		return b.chunk(runs.Text, "user", u)
+	case acp.AgentMessageChunk:
+		return b.chunk(runs.Text, "assistant", u)
+	case acp.AgentThoughtChunk:
+		return b.chunk(runs.Thought, "assistant", u)
+	case acp.ToolCallStarted, acp.ToolCallChanged:
+		b.over()
+		return b.tool(*u.Tool, u)
+	case acp.PlanChanged:
+		e := runs.Event{Kind: runs.Plan, Plan: []runs.PlanEntry{}}
+		for _, p := range u.Plan {
+			e.Plan = append(e.Plan, runs.PlanEntry{Text: p.Content, Status: p.Status, Priority: p.Priority})
+		}
+		return []runs.Event{e}
+	case acp.UsageChanged:
+		usage := &runs.Usage{Used: u.Usage.Used, Size: u.Usage.Size}
+		if c := u.Usage.Cost; c != nil {
+			usage.Cost, usage.Currency = c.Amount, c.Currency
+		}
+		return []runs.Event{{Kind: runs.UsageNow, Usage: usage}}
+	case acp.InfoChanged:
+		if u.Info.Title != nil {
+			unknown[0].Title = *u.Info.Title
+		}
+	case acp.NoticeGiven:
+		unknown[0].Text = strings.TrimSpace(u.Notice.Title + "\n" + u.Notice.Description)
+	case acp.CompactionChanged, acp.CompactionChunk:
+		b.over()
+		unknown[0].Kind = runs.Compaction
+		unknown[0].Reason = u.Compaction.Status
+		unknown[0].Text = cmp.Or(u.Compaction.Error, text(u.Compaction.Summary...))
+		if c := u.Compaction.Content; c != nil {
+			unknown[0].Text = text(*c)
+		}
+	}
+	return unknown
+}
+
+// chunk is a part of a message. An agent that gives its messages no ids gets
+// some: a message goes on until another kind of thing is told.
+func (b *Bridge) chunk(kind, role string, u acp.Update) []runs.Event {
+	e := runs.Event{Kind: kind, Role: role, Message: u.Chunk.MessageID, Delta: text(u.Chunk.Content)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e.Message == "" {
+		if b.last != kind+role {
+			b.message++
+		}
+		b.last = kind + role
+		e.Message = fmt.Sprintf("message-%d", b.message)
+	} else {
+		b.last = ""
+	}
+	if e.Delta == "" { // a picture, or what is not known
+		if u.Chunk.Content.Type == acp.TypeText {
+			return nil
+		}
+		return []runs.Event{{Kind: runs.Note, Reason: u.Kind, Message: e.Message, Role: role, Raw: u.Raw}}
+	}
+	return []runs.Event{e}
+}
+
+// over says that the next part without an id begins another message.
+func (b *Bridge) over() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = ""
+}
+
+// proposed tells of a call that a permission is asked for, unless that was told.
+func (b *Bridge) proposed(t acp.ToolCall) runs.Call {
+	t.Status = "" // it has not begun, whatever is said here
+	for _, e := range b.tool(t, acp.Update{}) {
+		b.emit(e)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.calls[t.ID]; c != nil {
+		return c.Call
+	}
+	return runs.Call{ID: t.ID, Title: t.Title} // forgotten at once, among so many
+}
+
+// tool tells what has changed of a call.
+func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.calls[t.ID]
+	isNew := c == nil
+	if isNew {
+		c = &call{Call: runs.Call{ID: t.ID, Kind: "other"}}
+		b.remember(c)
+	}
+	c.Title, c.Kind = cmp.Or(t.Title, t.Name, c.Title), cmp.Or(t.Kind, c.Kind)
+	if t.Locations != nil {
+		c.Locations = nil
+		for _, l := range t.Locations {
+			place := runs.Location{Path: l.Path}
+			if l.Line != nil {
+				place.Line = *l.Line
+			}
+			c.Locations = append(c.Locations, place)
+		}
+	}
+	var output *runs.Event
+	if t.Content != nil {
+		output = c.content(t.Content)
+	}
+	var events []runs.Event
+	tell := func(kind string) {
+		now := c.Call
+		events = append(events, runs.Event{Kind: kind, Call: &now})
+	}
+	if isNew {
+		tell(runs.CallProposed)
+	}
+	ends := t.Status == acp.StatusCompleted || t.Status == acp.StatusFailed
+	if !c.started && (ends || t.Status == acp.StatusInProgress) {
+		c.started = true
+		tell(runs.CallStarted)
+	}
+	if len(events) > 0 {
+		events[0].Raw = u.Raw
+	}
+	if output != nil {
+		events = append(events, *output)
+	}
+	if ends && !c.finished {
+		c.finished = true
+		c.Outcome = t.Status
+		tell(runs.CallFinished)
+		events[len(events)-1].Raw = t.RawOutput
+		c.output = "" // what comes now is told as a whole
+	}
+	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.RawInput != nil || t.RawOutput != nil) {
+		tell(runs.CallOutput) // without output: the call is known better now
+		events[0].Raw = u.Raw
+	}
+	return events
+}
+
+// remember keeps a call, and forgets the oldest when there are too many.
+func (b *Bridge) remember(c *call) {
+	b.calls[c.ID] = c
+	b.order = append(b.order, c.ID)
+	if len(b.order) > maxCalls {
+		delete(b.calls, b.order[0])
+		b.order = slices.Delete(b.order, 0, 1)
+	}
+}
+
+// content takes in what a call shows: it always comes whole, so that what is
+// new of its text is the rest behind what was there.
+func (c *call) content(all []acp.ToolContent) *runs.Event {
+	var texts []string
+	c.Diff = nil
+	for _, part := range all {
+		switch {
+		case part.Type == "diff":
+			c.Diff = append(c.Diff, runs.FileDiff{Path: part.Path, Old: part.OldText, New: part.NewText})
+		case part.Type == "terminal":
+			c.URI = "terminal:" + part.Terminal
+		case part.Content != nil:
+			texts = append(texts, text(*part.Content))
+		}
+	}
+	whole := strings.Join(texts, "\n")
+	if whole == "" || whole == c.output {
+		return nil
+	}
+	e := &runs.Event{Kind: runs.CallOutput, Text: whole}
+	if rest, ok := strings.CutPrefix(whole, c.output); ok && c.output != "" {
+		e.Text, e.Delta = "", rest
+	}
+	c.output, c.OutputBytes = whole, len(whole)
+	now := c.Call
+	now.Diff = nil // told when the call is, and with its end
+	e.Call = &now
+	return e
+}
+
+// text is what of content can be read as text.
+func text(all ...acp.Content) string {
+	var texts []string
+	for _, c := range all {
+		switch {
+		case c.Type == acp.TypeText:
+			texts = append(texts, c.Text)
+		case c.Type == acp.TypeResourceLink:
+			texts = append(texts, cmp.Or(c.Title, c.Name, c.URI))
+		case c.Resource != nil && c.Resource.Text != nil:
+			texts = append(texts, *c.Resource.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
