@@ -506,3 +506,33 @@ func TestCloseEndsEverything(t *testing.T) {
 	get(t, c.Done())
 	get(t, w.terms[0].released)
 }
+
+// TestAsksWithoutReading: an agent that asks and asks and reads no answer waits,
+// and is given up.
+func TestAsksWithoutReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, a := dial(t, newWorld().world(), Options{MaxUnsent: 10 << 10})
+		open(t, c, a)
+		sent := make(chan int, 1)
+		go func() {
+			n := 0
+			for ; n < 100_000; n++ {
+				if _, err := fmt.Fprintf(a.out, "{\"id\":%d,\"method\":\"none\"}\n", n); err != nil {
+					break
+				}
+			}
+			sent <- n
+		}()
+		synctest.Wait()
+		c.out.mu.Lock()
+		unsent := c.out.unsent
+		c.out.mu.Unlock()
+		if unsent < 10<<10 || unsent > 11<<10 {
+			t.Errorf("%d bytes are unsent", unsent)
+		}
+		<-c.Done()
+		if n := <-sent; n == 100_000 || !strings.Contains(c.Err().Error(), "has not read its input") {
+			t.Errorf("after %d requests: %v", n, c.Err())
+		}
+	})
+}

@@ -83,6 +83,7 @@ type Event struct {
 	Items  []Item `json:"items,omitempty"`
 	Paused bool   `json:"paused,omitempty"`
 
+	Step  int         `json:"step,omitempty"` // of step.start, from 1
 	Plan  []PlanEntry `json:"plan,omitempty"`
 	Usage *Usage      `json:"usage,omitempty"`
 	Child string      `json:"child,omitempty"`
@@ -148,7 +149,8 @@ type Item struct {
 	ID          string       `json:"item"`
 	Text        string       `json:"text"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Hold        bool         `json:"hold,omitempty"` // doesn't start an idle run
+	Hold        bool         `json:"hold,omitempty"`     // doesn't start an idle run
+	Question    string       `json:"question,omitempty"` // that it answers
 }
 
 // Attachment is what comes with a prompt.

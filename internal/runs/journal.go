@@ -77,9 +77,6 @@ func openJournal(path string, good int64) (*journal, error) {
 
 // append writes a line. After an error the file has what it had before.
 func (j *journal) append(line []byte) error {
-	if j.bad {
-		return errors.New("the journal has to be written anew")
-	}
 	n, err := j.file.Write(line)
 	if err != nil {
 		j.bad = true

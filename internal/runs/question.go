@@ -42,8 +42,8 @@ func (r *Run) Ask(ctx context.Context, q Question) (answer, by string, err error
 		r.mu.Unlock()
 		return "", "", err
 	}
-	r.lastAsked++
-	open := &question{Event{Kind: Asked, Question: "q" + strconv.Itoa(r.lastAsked), Text: q.Text, Options: q.Options, Call: q.Call,
+	r.lastAsked = max(r.lastAsked, r.seq) + 1
+	open := &question{Event{Kind: Asked, Question: "q" + strconv.FormatInt(r.lastAsked, 10), Text: q.Text, Options: q.Options, Call: q.Call,
 		ExpiresAt: q.ExpiresAt, Irrecoverable: q.Irrecoverable}, make(chan reply, 1)}
 	r.questions[open.Question] = open
 	r.say(open.Event)
@@ -114,8 +114,13 @@ func (r *Run) Answer(id, answer, by string) error {
 		r.setState("")
 		return nil
 	}
-	r.lastItem++
-	r.queue = slices.Insert(r.queue, 0, Item{ID: "item-" + strconv.Itoa(r.lastItem),
+	// What else is open was asked with it: the agent hears the answers together,
+	// before what people had to say otherwise.
+	at := slices.IndexFunc(r.queue, func(i Item) bool { return i.Question == "" })
+	if at < 0 {
+		at = len(r.queue)
+	}
+	r.queue = slices.Insert(slices.Clone(r.queue), at, Item{ID: r.newItem(), Question: id, Hold: len(r.questions) > 0,
 		Text: fmt.Sprintf("The answer to your question %q is: %s", q.Text, label)})
 	return r.queued()
 }

@@ -21,7 +21,7 @@ func (r *Run) replay(events []Event) {
 		r.seq = e.Seq
 		switch e.Kind {
 		case StepStart:
-			r.steps++
+			r.steps = e.Step
 			r.step = &step{}
 		case RunEnd:
 			if r.step != nil {
@@ -75,12 +75,12 @@ func (r *Run) replayText(e Event) {
 	r.bytes += len(line)
 }
 
-func number(id, prefix string) int {
+func number(id, prefix string) int64 {
 	digits, ok := strings.CutPrefix(id, prefix)
 	if !ok {
 		return 0
 	}
-	n, _ := strconv.Atoi(digits)
+	n, _ := strconv.ParseInt(digits, 10, 64)
 	return n
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRestart: the process ends properly while the agent works, a question is
@@ -23,22 +24,29 @@ func TestRestart(t *testing.T) {
 	<-d.prompts
 	prompt1(t, r, "next", "")
 	do(t, r.Emit(Event{Kind: Text, Message: "m", Delta: "half a sen"}))
-	asked := make(chan error, 1)
-	go func() {
-		_, _, err := r.Ask(context.Background(), Question{Text: "Delete it?", Options: []Option{{ID: "y", Label: "Yes"}}})
-		asked <- err
-	}()
-	await(t, r.Subscribe(0), ofKind(Asked))
+	asked := make(chan error, 2)
+	sub := r.Subscribe(0)
+	ask := func(q Question) string {
+		go func() {
+			_, _, err := r.Ask(context.Background(), q)
+			asked <- err
+		}()
+		return await(t, sub, ofKind(Asked)).Question
+	}
+	first := ask(Question{Text: "Delete it?", Options: []Option{{ID: "y", Label: "Yes"}}})
+	second := ask(Question{Text: "Why?"})
 	do(t, s.Close())
-	if err := <-asked; err == nil {
-		t.Error("the question was answered by the end of the process")
+	for range 2 {
+		if err := <-asked; err == nil {
+			t.Error("the question was answered by the end of the process")
+		}
 	}
 	<-d.closed
 
 	s = openStore(t, Options{Dir: dir})
 	r, err := s.Get(r.ID())
 	do(t, err)
-	if i := r.Info(); i.State != Waiting || i.WaitingFor != "q1" || i.Pending != 1 || i.Attached || i.Step != 1 {
+	if i := r.Info(); i.State != Waiting || i.WaitingFor != first || i.Pending != 1 || i.Attached || i.Step != 1 {
 		t.Errorf("after the restart: %+v", i)
 	}
 	events := history(t, r)
@@ -50,16 +58,54 @@ func TestRestart(t *testing.T) {
 	}
 	d = newDriver(r)
 	r.Attach(d)
-	do(t, r.Answer("q1", "y", "me"))
+	do(t, r.Answer(first, "y", "me"))
+	if r.Answer(first, "y", "me") == nil {
+		t.Error("answered twice")
+	}
+	do(t, r.Answer(second, "because", "me"))
 	if len(d.prompts) > 0 || r.Info().State != Paused {
 		t.Error("it went on by itself")
 	}
 	r.Resume()
-	if got := texts(<-d.prompts); got != `The answer to your question "Delete it?" is: Yes next` {
+	if got := texts(<-d.prompts); got != `The answer to your question "Delete it?" is: Yes The answer to your question "Why?" is: because next` {
 		t.Errorf("heard %s", got)
 	}
-	if id := prompt1(t, r, "x", ""); id != "item-4" {
-		t.Errorf("the id %s may be another item's", id)
+}
+
+// TestAnswersAreHeardTogether: two questions are open after a restart.
+func TestAnswersAreHeardTogether(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, Options{Dir: dir})
+	r, d := start(t, s)
+	prompt1(t, r, "go", "")
+	<-d.prompts
+	sub := r.Subscribe(0)
+	for _, text := range []string{"A?", "B?", "C?"} {
+		go func() { _, _, _ = r.Ask(context.Background(), Question{Text: text}) }()
+	}
+	open := map[string]string{}
+	for range 3 {
+		e := await(t, sub, ofKind(Asked))
+		open[e.Text] = e.Question
+	}
+	do(t, s.Close())
+	s = openStore(t, Options{Dir: dir})
+	r, err := s.Get(r.ID())
+	do(t, err)
+	d = newDriver(r)
+	r.Attach(d)
+	sub = r.Subscribe(0)
+	do(t, r.Answer(open["A?"], "a", "me"))
+	if i := r.Info(); i.State != Waiting || i.Pending != 1 {
+		t.Errorf("with one answer: %+v", i)
+	}
+	do(t, r.Answer(open["B?"], "b", "me"))
+	do(t, r.Answer(open["C?"], "c", "me"))
+	if got := <-d.prompts; len(got) != 3 || !strings.HasSuffix(got[0].Text, `"A?" is: a`) || !strings.HasSuffix(got[2].Text, `"C?" is: c`) {
+		t.Errorf("heard %+v", got)
+	}
+	if i := r.Info(); i.State != Running || i.Step != 2 {
+		t.Errorf("afterwards: %+v", i)
 	}
 }
 
@@ -101,23 +147,38 @@ func TestTornLine(t *testing.T) {
 // TestDiskFull: what can't be written is told all the same, and written later.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, Options{Dir: dir})
+	now := time.Now()
+	s := openStore(t, Options{Dir: dir, Now: func() time.Time { return now }})
 	r, _ := start(t, s)
-	r.mu.Lock()
+	where := func(path string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.journal.path = path
+	}
+	path := filepath.Join(dir, r.ID()+suffixOpen)
+	where(filepath.Join(dir, "none", "x"))
 	do(t, r.journal.file.Close())
-	do(t, os.Chmod(dir, 0o500))
-	r.mu.Unlock()
-	do(t, r.Emit(Event{Kind: Note, Text: "lost?"}))
-	if events := history(t, r); events[len(events)-1].Text != "lost?" {
+	for i := range 10 {
+		do(t, r.Emit(Event{Kind: Note, Text: fmt.Sprint("lost?", i)}))
+	}
+	if events := history(t, r); events[len(events)-1].Text != "lost?9" {
 		t.Error("it was not told")
 	}
-	do(t, os.Chmod(dir, 0o700))
+	where(path)
+	now = now.Add(2 * retryTime)
 	do(t, r.Emit(Event{Kind: Note, Text: "next"}))
-	do(t, s.Close())
-	events, _, _, err := readJournal(filepath.Join(dir, r.ID()+suffixOpen))
+	events, _, _, err := readJournal(path)
 	do(t, err)
-	if n := len(events); events[n-2].Text != "lost?" || events[n-1].Text != "next" {
+	if n := len(events); events[n-2].Text != "lost?9" || events[n-1].Text != "next" {
 		t.Errorf("the journal has %v", kinds(events))
+	}
+	where(filepath.Join(dir, "none", "x"))
+	do(t, r.journal.file.Close())
+	do(t, r.Emit(Event{Kind: Note, Text: "the last"}))
+	where(path)
+	do(t, s.Close())
+	if events, _, _, err = readJournal(path); err != nil || events[len(events)-1].Text != "the last" {
+		t.Errorf("the journal has %v, %v", kinds(events), err)
 	}
 }
 
@@ -158,7 +219,7 @@ func TestKill(t *testing.T) {
 		if ended < 0 || events[ended].Reason != Interrupted || events[ended].Seq <= last.Seq {
 			t.Errorf("told up to %d, and the end is %v", last.Seq, kinds(events[max(0, len(events)-5):]))
 		}
-		if i := r.Info(); i.State != Waiting || i.WaitingFor != "q1" {
+		if i := r.Info(); i.State != Waiting || i.WaitingFor == "" {
 			t.Errorf("after the kill: %+v", i)
 		}
 		if got := told(events); !strings.Contains(got, fmt.Sprintf("<%d>", last.Seq)) {

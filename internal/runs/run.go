@@ -21,19 +21,20 @@ type Run struct {
 	info    Info
 	driver  Driver
 	journal *journal
-	events  []entry // ordered by Seq
-	bytes   int     // of events
+	retry   time.Time // of writing the journal anew
+	events  []entry   // ordered by Seq
+	bytes   int       // of events
 	seq     int64
 	changed chan struct{} // closed at the next event
 	tail    *tail
 	parts   map[string]int // how often a message went on after it was settled
 
 	queue     []Item
-	lastItem  int
+	lastItem  int64
 	paused    bool
 	step      *step // the latest; nil before the first
 	questions map[string]*question
-	lastAsked int
+	lastAsked int64
 	usage     *Usage
 	steps     int
 	closing   bool // the process ends; what is open stays open
@@ -185,7 +186,7 @@ func (r *Run) settle() error {
 
 func (r *Run) dropTail() {
 	from := r.find(r.tail.first - 1)
-	kept := r.events[:from:from]
+	kept := r.events[:from]
 	for _, e := range r.events[from:] {
 		if e.isDelta() {
 			r.bytes -= e.size
@@ -193,6 +194,7 @@ func (r *Run) dropTail() {
 			kept = append(kept, e)
 		}
 	}
+	clear(r.events[len(kept):])
 	r.events, r.tail = kept, nil
 }
 
@@ -213,10 +215,12 @@ func (r *Run) append(e Event) error {
 	r.seq++
 	r.events = append(r.events, entry{e, len(line)})
 	r.bytes += len(line)
-	if err := r.journal.append(line); err != nil && !r.journal.bad {
-		r.store.log.Error("the journal of a run can't be written", "run", r.id, "error", err)
+	if !r.journal.bad {
+		if err := r.journal.append(line); err != nil {
+			r.store.log.Error("the journal of a run can't be written", "run", r.id, "error", err)
+		}
 	}
-	if r.journal.bad || r.journal.size > r.store.opts.MaxBytes {
+	if r.journal.bad && !e.Time.Before(r.retry) || r.journal.size > r.store.opts.MaxBytes {
 		r.shrink()
 	}
 	if durable[e.Kind] {
@@ -226,6 +230,9 @@ func (r *Run) append(e Event) error {
 	r.changed = make(chan struct{})
 	return nil
 }
+
+// retryTime is how long a journal that can't be written is left alone.
+const retryTime = time.Second
 
 // durable are the events that are brought to the disk soon, and not when the
 // system likes: what people decided, and where a run stands.
@@ -255,6 +262,7 @@ func (r *Run) shrink() {
 	}
 	if err := r.journal.rewrite(r.events); err != nil {
 		r.journal.bad = true
+		r.retry = r.store.opts.Now().Add(retryTime)
 		r.store.log.Error("the journal of a run can't be written anew", "run", r.id, "error", err)
 	}
 }

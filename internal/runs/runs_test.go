@@ -183,12 +183,12 @@ func TestQueue(t *testing.T) {
 	s := openStore(t, Options{Dir: t.TempDir()})
 	r, d := start(t, s)
 	sub := r.Subscribe(0)
-	prompt1(t, r, "one", "")
+	one := prompt1(t, r, "one", "")
 	<-d.prompts
 	two, three := prompt1(t, r, "two", ""), prompt1(t, r, "three", Queue)
 	do(t, r.Edit(two, "two!"))
 	do(t, r.Withdraw(three))
-	if r.Edit(three, "") == nil || r.Withdraw(three) == nil || r.Edit("item-1", "heard") == nil {
+	if r.Edit(three, "") == nil || r.Withdraw(three) == nil || r.Edit(one, "heard") == nil {
 		t.Error("what doesn't wait was changed")
 	}
 	if _, err := r.Prompt(Item{}, "soon"); err == nil {
@@ -271,7 +271,7 @@ func TestCancel(t *testing.T) {
 			asked <- err
 		}()
 		synctest.Wait()
-		if i := r.Info(); i.State != Waiting || i.WaitingFor != "q1" {
+		if i := r.Info(); i.State != Waiting || i.WaitingFor == "" {
 			t.Errorf("with a question: %+v", i)
 		}
 		prompt1(t, r, "next", "")
@@ -347,14 +347,15 @@ func TestQuestions(t *testing.T) {
 		}
 		options := []Option{{ID: "y", Label: "Yes"}, {ID: "n", Label: "No"}}
 		got := ask(t.Context(), Question{Text: "sure?", Options: options})
-		if err := r.Answer("q1", "maybe", "me"); err == nil || !strings.Contains(err.Error(), "[y n]") {
+		q1 := r.Info().WaitingFor
+		if err := r.Answer(q1, "maybe", "me"); err == nil || !strings.Contains(err.Error(), "[y n]") {
 			t.Errorf("no option: %v", err)
 		}
-		do(t, r.Answer("q1", "y", "me"))
+		do(t, r.Answer(q1, "y", "me"))
 		if a := <-got; a.answer != "y" || a.by != "me" || a.err != nil {
 			t.Errorf("answered %+v", a)
 		}
-		if r.Answer("q1", "n", "you") == nil {
+		if r.Answer(q1, "n", "you") == nil {
 			t.Error("a question was answered twice")
 		}
 		if r.Info().State != Running {
@@ -585,7 +586,7 @@ func TestBound(t *testing.T) {
 	prompt1(t, r, "go", "")
 	<-d.prompts
 	go func() { _, _, _ = r.Ask(context.Background(), Question{Text: "open?"}) }()
-	await(t, r.Subscribe(0), ofKind(Asked))
+	q := await(t, r.Subscribe(0), ofKind(Asked))
 	path := filepath.Join(dir, r.ID()+suffixOpen)
 	check := func() {
 		t.Helper()
@@ -616,7 +617,7 @@ func TestBound(t *testing.T) {
 	s = openStore(t, Options{Dir: dir, MaxBytes: limit})
 	again, err := s.Get(r.ID())
 	do(t, err)
-	if i := again.Info(); i.State != Waiting || i.WaitingFor != "q1" {
+	if i := again.Info(); i.State != Waiting || i.WaitingFor != q.Question || i.Step != 1 {
 		t.Errorf("after a restart: %+v", i)
 	}
 	if e := bounded(Event{Kind: Text, Text: strings.Repeat("x", maxText+5), Raw: []byte(`{bad`)}); len(e.Text) != maxText || e.Cut != 9 {

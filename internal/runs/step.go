@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -63,8 +64,7 @@ func (r *Run) Prompt(item Item, when string) (string, error) {
 		r.mu.Unlock()
 		return "", err
 	}
-	r.lastItem++
-	item.ID = "item-" + strconv.Itoa(r.lastItem)
+	item.ID = r.newItem()
 	working := r.step != nil && !r.step.over
 	if working && when == Steer {
 		s, d := r.step, r.driver
@@ -104,6 +104,12 @@ func (r *Run) Prompt(item Item, when string) (string, error) {
 		return "", fmt.Errorf("there is no %q: use queue, steer or interrupt", when)
 	}
 	return item.ID, r.queued()
+}
+
+// newItem makes an id, which is new also when the journal has lost its beginning.
+func (r *Run) newItem() string {
+	r.lastItem = max(r.lastItem, r.seq) + 1
+	return "item-" + strconv.FormatInt(r.lastItem, 10)
 }
 
 func (r *Run) mayQueue(item Item) error {
@@ -188,7 +194,10 @@ func (r *Run) begin() {
 	r.step, r.queue = s, nil
 	r.steps++
 	clear(r.parts)
-	r.say(Event{Kind: StepStart})
+	for _, id := range slices.Sorted(maps.Keys(r.questions)) { // of an earlier process
+		r.closeQuestion(r.questions[id], "the conversation went on")
+	}
+	r.say(Event{Kind: StepStart, Step: r.steps})
 	for _, i := range items {
 		r.say(Event{Kind: Text, Message: i.ID, Role: "user", Text: i.Text})
 	}

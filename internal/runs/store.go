@@ -291,6 +291,9 @@ func (s *Store) Close() error {
 	for _, r := range all {
 		r.mu.Lock()
 		if r.journal != nil && r.info.State != Ended {
+			if r.journal.bad {
+				errs = append(errs, r.journal.rewrite(r.events))
+			}
 			errs = append(errs, r.journal.file.Sync(), r.journal.file.Close())
 		}
 		r.mu.Unlock()
