@@ -283,48 +283,85 @@ func TestNoPermissionByAccident(t *testing.T) {
 
 // TestFlood: an agent that tells more than the host takes waits in its pipe.
 func TestFlood(t *testing.T) {
-	w := newWorld()
-	hold, began := make(chan bool), make(chan bool, 1)
-	n := 0
-	w.onUpdate = func(Update) {
-		if n++; n == 1 {
-			began <- true
-			<-hold
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		hold := make(chan bool)
+		n := 0
+		w.onUpdate = func(Update) {
+			if n++; n == 1 {
+				<-hold
+			}
 		}
-	}
-	c, a := dial(t, w.world(), Options{MaxQueued: 64 << 10})
+		c, a := dial(t, w.world(), Options{MaxQueued: 64 << 10})
+		s := open(t, c, a)
+		prompt, end := prompting(t, s, a)
+		const flood = 4000
+		text := strings.Repeat("z", 1000)
+		var sent atomic.Int64
+		go func() {
+			for range flood {
+				a.say("s1", text)
+				sent.Add(1)
+			}
+			a.reply(prompt, `{"stopReason":"end_turn"}`)
+		}()
+		synctest.Wait()
+		c.in.mu.Lock()
+		bytes := c.in.bytes
+		c.in.mu.Unlock()
+		if bytes > 64<<10 || bytes < 60<<10 || sent.Load() > 400 {
+			t.Errorf("%d bytes are held, %d updates are sent", bytes, sent.Load())
+		}
+		close(hold)
+		(<-end).want(t, StopEndTurn)
+		if n != flood {
+			t.Errorf("%d updates came before the end of the turn, want %d", n, flood)
+		}
+	})
+}
+
+// TestNothingAfterClose: what waits in the inbox is given up.
+func TestNothingAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		hold := make(chan bool)
+		n := 0
+		w.onUpdate = func(Update) { n++; <-hold }
+		c, a := dial(t, w.world(), Options{})
+		open(t, c, a)
+		for range 10 {
+			a.say("s1", "x")
+		}
+		synctest.Wait()
+		c.Close()
+		close(hold)
+		<-c.Done()
+		if n != 1 {
+			t.Errorf("%d updates were told", n)
+		}
+	})
+}
+
+// TestCancelBeforeThePrompt: a cancellation that comes while a prompt is on its
+// way goes out after it.
+func TestCancelBeforeThePrompt(t *testing.T) {
+	c, a := dial(t, newWorld().world(), Options{})
 	s := open(t, c, a)
-	prompt, end := prompting(t, s, a)
-	const flood = 4000
-	text := strings.Repeat("z", 1000)
-	var sent atomic.Int64
-	all := make(chan bool)
-	go func() {
-		defer close(all)
-		for range flood {
-			a.say("s1", text)
-			sent.Add(1)
-		}
-		a.reply(prompt, `{"stopReason":"end_turn"}`)
-	}()
-	<-began
-	c.in.mu.Lock()
-	for c.in.bytes < 63<<10 { // until it is full
-		c.in.change.Wait()
+	turn, err := s.begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	held, bytes := len(c.in.queue), c.in.bytes
-	c.in.mu.Unlock()
-	if bytes > 64<<10 || held > 100 {
-		t.Errorf("%d updates of %d bytes are held", held, bytes)
+	s.Cancel()
+	p, err := s.send(turn, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := sent.Load(); got > 400 {
-		t.Errorf("the agent has sent %d", got)
-	}
-	close(hold)
-	<-all
-	get(t, end).want(t, StopEndTurn)
-	if n != flood {
-		t.Errorf("%d updates came before the end of the turn, want %d", n, flood)
+	a.expect("session/cancel")
+	prompt := a.expect("session/prompt")
+	a.expect("session/cancel")
+	a.reply(prompt, `{"stopReason":"cancelled"}`)
+	if err := get(t, p.reply); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestTornLine(t *testing.T) {
 	do(t, err)
 	do(t, os.WriteFile(filepath.Join(dir, ".run-123"), []byte("half"), 0o600))
 	do(t, os.WriteFile(filepath.Join(dir, "bad"+suffixOpen), []byte("{}\n"), 0o600))
-	for _, tail := range []string{"", `{"run":"x","seq":99,"ki`, "garbage\n", `{"seq":1,"kind":"note","text":"an old number"}` + "\n", "\x00\x00\x00"} {
+	for _, tail := range []string{"", `{"run":"x","seq":99,"ki`, "garbage\n", `{"seq":1,"kind":"note","text":"an old number"}` + "\n", "\x00\x00\x00", strings.Repeat("x", 5000)} {
 		do(t, os.WriteFile(path, append(slices.Clone(before), tail...), 0o600))
 		s = openStore(t, Options{Dir: dir})
 		r, err := s.Get(r.ID())
@@ -134,6 +134,9 @@ func TestTornLine(t *testing.T) {
 		do(t, s.Close())
 		if events, _, _, err := readJournal(path); err != nil || events[len(events)-1].Text != "more" {
 			t.Errorf("%q: after it, %v", tail, err)
+		}
+		if text, err := os.ReadFile(path); err != nil || !strings.HasSuffix(string(text), "}\n") {
+			t.Errorf("%.20q: the torn line is still there, %v", tail, err)
 		}
 		if len(s.List(true)) != 1 {
 			t.Error("a file that is no run was taken for one")

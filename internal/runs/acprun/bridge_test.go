@@ -367,6 +367,31 @@ func TestLoad(t *testing.T) {
 	a.update("s1", `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"new"}}`)
 	a.reply(a.read(), `{"stopReason":"end_turn"}`)
 	await(t, sub, func(e runs.Event) bool { return e.Text == "new" })
+	said := 0
+	for _, e := range conversation(t, before) {
+		if e.Text == "said" {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("it was said %d times", said)
+	}
+}
+
+// TestOtherSessions: a connection may have more sessions than the run's.
+func TestOtherSessions(t *testing.T) {
+	run, err := store(t, t.TempDir()).Start(runs.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := New(run, Options{})
+	b.Bind(&acp.Session{ID: "s1"}, acp.PromptCapabilities{})
+	for _, session := range []string{"s1", "s2"} {
+		b.Update(t.Context(), acp.Update{Session: session, Kind: "_new", Raw: json.RawMessage(`"` + session + `"`)})
+	}
+	if c := conversation(t, run); len(c) != 1 || string(c[0].Raw) != `"s1"` {
+		t.Errorf("told %+v", c)
+	}
 }
 
 func TestAttachments(t *testing.T) {
