@@ -1,6 +1,9 @@
 package acp
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // maxKept bounds what an outline keeps of a member's name or value, in bytes.
 const maxKept = 256
@@ -18,8 +21,16 @@ type outline struct {
 }
 
 func (o *outline) write(p []byte) {
-	for _, c := range p {
-		o.next(c)
+	for len(p) > 0 {
+		if o.inString && !o.esc && !o.isName && (!o.atValue || len(o.value) >= maxKept) {
+			i := bytes.IndexAny(p, `"\\`) // most of a long line is one string
+			if i < 0 {
+				return
+			}
+			p = p[i:]
+		}
+		o.next(p[0])
+		p = p[1:]
 	}
 }
 

@@ -92,6 +92,7 @@ type Event struct {
 	Title   string `json:"title,omitempty"`
 	Session string `json:"session,omitempty"`
 	Parent  string `json:"parent,omitempty"`
+	Ref     string `json:"ref,omitempty"`
 
 	Cut int             `json:"cut,omitempty"` // bytes that were left out
 	Raw json.RawMessage `json:"raw,omitempty"` // what an agent sent and nothing here has a member for

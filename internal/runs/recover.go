@@ -10,7 +10,7 @@ import (
 // started reads what the run is.
 func (r *Run) started(e Event) {
 	r.info.Run, r.info.Agent, r.info.Title = r.id, e.Agent, e.Title
-	r.info.Session, r.info.Parent, r.info.OpenedAt = e.Session, e.Parent, e.Time
+	r.info.Session, r.info.Parent, r.info.Ref, r.info.OpenedAt = e.Session, e.Parent, e.Ref, e.Time
 }
 
 // replay brings a run to where its journal ends.
@@ -32,9 +32,7 @@ func (r *Run) replay(events []Event) {
 		case UsageNow:
 			r.usage = e.Usage
 		case Note:
-			if e.Title != "" {
-				r.info.Title = e.Title
-			}
+			r.noted(e)
 		case QueueNow:
 			r.queue, r.paused = e.Items, e.Paused
 		case Asked:
@@ -149,9 +147,7 @@ func (r *Run) suspend() error {
 // finish writes the journal of a run that has ended, small and under a name that
 // says so, with the title as it is now.
 func (r *Run) finish() error {
-	if len(r.events) > 0 {
-		r.events[0].Title = r.info.Title
-	}
+	r.renew()
 	err := r.journal.rewrite(r.events)
 	_ = r.journal.file.Close()
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -107,6 +108,28 @@ func TestAnswersAreHeardTogether(t *testing.T) {
 	if i := r.Info(); i.State != Running || i.Step != 2 {
 		t.Errorf("afterwards: %+v", i)
 	}
+}
+
+// TestCloseWithADeafDriver: the end of the process waits only so long.
+func TestCloseWithADeafDriver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(Options{Dir: t.TempDir()})
+		do(t, err)
+		r, d := start(t, s)
+		d.deaf = true
+		prompt1(t, r, "go", "")
+		<-d.prompts
+		began := time.Now()
+		do(t, s.Close())
+		if took := time.Since(began); took > driverGrace {
+			t.Errorf("it took %v", took)
+		}
+		d.ends <- Done // too late for anything, and harmless
+		synctest.Wait()
+		if _, err := r.Prompt(Item{}, ""); err != ErrClosed {
+			t.Errorf("a prompt: %v", err)
+		}
+	})
 }
 
 func TestTornLine(t *testing.T) {

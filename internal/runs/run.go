@@ -62,6 +62,7 @@ type Info struct {
 	State      State     `json:"state"`
 	Session    string    `json:"session"`
 	Parent     string    `json:"parent,omitempty"`
+	Ref        string    `json:"ref,omitempty"` // the agent's own name of the conversation, to go on with it
 	Step       int       `json:"step"`
 	Pending    int       `json:"pending"`
 	Usage      *Usage    `json:"usage,omitempty"`
@@ -106,14 +107,20 @@ func (r *Run) Emit(e Event) error {
 	if r.closing {
 		return ErrClosed
 	}
-	if e.Kind == Note && e.Title != "" {
-		r.info.Title = e.Title
-	}
+	r.noted(e)
 	if e.Kind == UsageNow && e.Usage != nil {
 		u := *e.Usage
 		r.usage = &u
 	}
 	return r.tell(e)
+}
+
+// noted takes in what a note says of the run: its title, the agent's name of it.
+func (r *Run) noted(e Event) {
+	if e.Kind == Note {
+		r.info.Title = cmp.Or(e.Title, r.info.Title)
+		r.info.Ref = cmp.Or(e.Ref, r.info.Ref)
+	}
 }
 
 // tell appends an event. Messages are settled by what comes after them in the
@@ -241,10 +248,7 @@ var durable = map[string]bool{RunStart: true, Asked: true, Answered: true, Queue
 // shrink writes the journal anew, with the oldest outputs cut when there is too
 // much, and after them the oldest events.
 func (r *Run) shrink() {
-	if first := &r.events[0]; first.Kind == RunStart {
-		first.Title = r.info.Title // the note that says so may go
-		r.measure(first)
-	}
+	r.renew()
 	limit := int(r.store.opts.MaxBytes / 2)
 	for i := range r.events {
 		if r.bytes <= limit {
@@ -264,6 +268,15 @@ func (r *Run) shrink() {
 		r.journal.bad = true
 		r.retry = r.store.opts.Now().Add(retryTime)
 		r.store.log.Error("the journal of a run can't be written anew", "run", r.id, "error", err)
+	}
+}
+
+// renew has the first event say what notes have said of the run: they may go.
+func (r *Run) renew() {
+	if len(r.events) > 0 && r.events[0].Kind == RunStart {
+		first := &r.events[0]
+		first.Title, first.Ref = r.info.Title, r.info.Ref
+		r.measure(first)
 	}
 }
 

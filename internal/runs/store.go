@@ -265,6 +265,22 @@ func (s *Store) syncLoop(wake <-chan struct{}) {
 	}
 }
 
+// await waits for the drivers, but not for ever for one that doesn't stop.
+func (s *Store) await() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.working.Wait()
+	}()
+	timer := time.NewTimer(driverGrace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		s.log.Warn("an agent has not stopped and is left alone", "after", driverGrace)
+	}
+}
+
 // Close ends the drivers and closes the journals. Runs go on with the next Open.
 func (s *Store) Close() error {
 	s.mu.Lock()
@@ -282,7 +298,7 @@ func (s *Store) Close() error {
 	for _, r := range all {
 		errs = append(errs, r.suspend())
 	}
-	s.working.Wait()
+	s.await()
 	s.syncMu.Lock()
 	close(s.wake)
 	s.wake = nil

@@ -55,11 +55,16 @@ func New(run *runs.Run, opts Options) *Bridge {
 	return &Bridge{run: run, opts: opts, calls: map[string]*call{}}
 }
 
-// Bind gives the bridge its session, and what its agent takes in a prompt.
+// Bind gives the bridge its session, and what its agent takes in a prompt. The
+// session's id is kept with the run, as Info.Ref: by it the session is loaded
+// after a restart.
 func (b *Bridge) Bind(s *acp.Session, takes acp.PromptCapabilities) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.session, b.takes = s, takes
+	b.mu.Unlock()
+	if b.run.Info().Ref != s.ID {
+		b.emit(runs.Event{Kind: runs.Note, Reason: "session", Ref: s.ID})
+	}
 }
 
 func (b *Bridge) bound() (*acp.Session, acp.PromptCapabilities) {

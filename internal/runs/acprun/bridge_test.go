@@ -146,7 +146,7 @@ func conversation(t *testing.T, run *runs.Run) []runs.Event {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(events, func(e runs.Event) bool {
-		return slices.Contains([]string{runs.RunStart, runs.StateNow, runs.QueueNow, runs.StepStart}, e.Kind) || e.Role == "user"
+		return slices.Contains([]string{runs.RunStart, runs.StateNow, runs.QueueNow, runs.StepStart}, e.Kind) || e.Role == "user" || e.Ref != ""
 	})
 }
 
@@ -351,6 +351,9 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := len(conversation(t, before))
+	if before.Info().Ref != "s1" {
+		t.Errorf("the info is %+v", before.Info())
+	}
 	a = connect(t, before, Options{DropHistory: true}, func(c *acp.Conn, a *agent) (*acp.Session, error) {
 		go func() {
 			req := a.read()
