@@ -169,6 +169,7 @@ const (
 	maxText = 256 << 10
 	maxRaw  = 64 << 10
 	maxData = 4 << 10 // of an attachment: the run has it, its journal doesn't
+	maxSize = 2 << 20 // of all of it
 )
 
 // bounded returns the event with what is too long cut, and says so.
@@ -211,12 +212,24 @@ func bounded(e Event) Event {
 		for i := range e.Items {
 			e.Items[i].Attachments = append([]Attachment(nil), e.Items[i].Attachments...)
 			for j := range e.Items[i].Attachments {
-				if a := &e.Items[i].Attachments[j]; len(a.Data) > maxData {
+				a := &e.Items[i].Attachments[j]
+				if len(a.Data) > maxData {
 					e.Cut += len(a.Data)
 					a.Data = ""
 				}
+				cut(&a.Text, maxData, false)
 			}
 		}
+	}
+	return e
+}
+
+// stripped returns the event without what can be long in many parts.
+func stripped(e Event, size int) Event {
+	e.Cut += size
+	e.Plan, e.Raw = nil, nil
+	if e.Call != nil {
+		e.Call = &Call{ID: e.Call.ID, Kind: e.Call.Kind, Title: e.Call.Title, OutputBytes: e.Call.OutputBytes, Outcome: e.Call.Outcome}
 	}
 	return e
 }

@@ -184,3 +184,38 @@ func TestBound(t *testing.T) {
 		t.Errorf("one event has %d bytes, cut %d", len(e.Text), e.Cut)
 	}
 }
+
+// TestBoundOfEvents: what is long in many parts is cut, and what would be asked
+// or queued is refused.
+func TestBoundOfEvents(t *testing.T) {
+	s := openStore(t, Options{Dir: t.TempDir()})
+	r, _ := start(t, s)
+	r.Pause()
+	plan := make([]PlanEntry, 3000)
+	for i := range plan {
+		plan[i].Text = strings.Repeat("p", 1000)
+	}
+	do(t, r.Emit(Event{Kind: Plan, Plan: plan}))
+	do(t, r.Emit(Event{Kind: Plan, Plan: plan[:2]}))
+	events := history(t, r)
+	if e := events[len(events)-2]; e.Plan != nil || e.Cut < 3_000_000 {
+		t.Errorf("the long plan has %d entries, cut %d", len(e.Plan), e.Cut)
+	}
+	if e := events[len(events)-1]; len(e.Plan) != 2 || e.Cut != 0 {
+		t.Errorf("the control has %d entries, cut %d", len(e.Plan), e.Cut)
+	}
+	if _, _, err := r.Ask(t.Context(), Question{Text: "?", Options: make([]Option, maxOptions+1)}); err == nil {
+		t.Error("too many options were asked")
+	}
+	if _, _, err := r.Ask(t.Context(), Question{Text: strings.Repeat("?", maxQuestion+1)}); err == nil {
+		t.Error("too long a question was asked")
+	}
+	for range 4 {
+		prompt1(t, r, strings.Repeat("x", maxText), "")
+	}
+	for _, i := range []Item{{Text: "x"}, {Text: strings.Repeat("x", maxText+1)}, {Attachments: []Attachment{{Data: strings.Repeat("x", maxAttached+1)}}}} {
+		if _, err := r.Prompt(i, ""); err == nil {
+			t.Error("too much was queued")
+		}
+	}
+}

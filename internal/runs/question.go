@@ -30,6 +30,13 @@ type reply struct {
 	err        error
 }
 
+// Bounds of what people can be asked.
+const (
+	maxQuestion = 64 << 10
+	maxOptions  = 100
+	maxOpen     = 256
+)
+
 // ErrUnanswered says that a question was closed without an answer.
 var ErrUnanswered = errors.New("the question was not answered")
 
@@ -41,6 +48,14 @@ func (r *Run) Ask(ctx context.Context, q Question) (answer, by string, err error
 	if err := r.mayQueue(Item{}); errors.Is(err, ErrEnded) || errors.Is(err, ErrClosed) {
 		r.mu.Unlock()
 		return "", "", err
+	}
+	size := len(q.Text)
+	for _, o := range q.Options {
+		size += len(o.ID) + len(o.Label)
+	}
+	if size > maxQuestion || len(q.Options) > maxOptions || len(r.questions) >= maxOpen {
+		r.mu.Unlock()
+		return "", "", fmt.Errorf("the question has %d bytes and %d options, and %d are open: ask less at once", size, len(q.Options), len(r.questions))
 	}
 	r.lastAsked = max(r.lastAsked, r.seq) + 1
 	open := &question{Event{Kind: Asked, Question: "q" + strconv.FormatInt(r.lastAsked, 10), Text: q.Text, Options: q.Options, Call: q.Call,

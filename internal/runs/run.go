@@ -216,6 +216,10 @@ func (r *Run) append(e Event) error {
 	e = bounded(e)
 	e.Run, e.Seq, e.Time = r.id, r.seq+1, r.store.opts.Now()
 	line, err := encode(e)
+	if err == nil && len(line) > maxSize {
+		e = stripped(e, len(line))
+		line, err = encode(e)
+	}
 	if err != nil {
 		return err
 	}

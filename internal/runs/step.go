@@ -44,7 +44,8 @@ type step struct {
 
 const (
 	maxQueue    = 100
-	maxAttached = 16 << 20
+	maxQueued   = 1 << 20               // bytes of the texts in the queue
+	maxAttached = 16 << 20              // bytes of what comes with a prompt
 	cancelGrace = 50 * time.Millisecond // of the 100 that a cancellation may take
 	driverGrace = 10 * time.Second      // a driver's Cancel
 )
@@ -123,7 +124,14 @@ func (r *Run) mayQueue(item Item) error {
 	case len(item.Text) > maxText:
 		return fmt.Errorf("the prompt has %d bytes and may have %d: attach a file", len(item.Text), maxText)
 	}
-	size := 0
+	size := len(item.Text)
+	for _, i := range r.queue {
+		size += len(i.Text)
+	}
+	if size > maxQueued {
+		return fmt.Errorf("the prompts that wait have %d bytes and may have %d: withdraw some", size, maxQueued)
+	}
+	size = 0
 	for _, a := range item.Attachments {
 		size += len(a.Data) + len(a.Text)
 	}

@@ -39,6 +39,7 @@ type Bridge struct {
 	takes   acp.PromptCapabilities
 	calls   map[string]*call
 	order   []string // of calls, the oldest first
+	texts   int      // bytes of what calls hold
 	message int      // number of the latest message that has no id of the agent's
 	last    string   // kind and role of that message; "" when it is over
 }

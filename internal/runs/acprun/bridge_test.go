@@ -397,6 +397,32 @@ func TestOtherSessions(t *testing.T) {
 	}
 }
 
+// TestManyCalls: an agent that begins calls and ends none is forgotten in part.
+func TestManyCalls(t *testing.T) {
+	run, err := store(t, t.TempDir()).Start(runs.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := New(run, Options{})
+	long := strings.Repeat("x", 8<<20)
+	for i := range 20 {
+		b.tool(acp.ToolCall{ID: fmt.Sprint("long", i), Content: []acp.ToolContent{{Type: "diff", Path: "/f", NewText: long}}}, acp.Update{})
+	}
+	if b.texts > maxTexts || len(b.calls) != 8 || len(b.order) != 8 {
+		t.Errorf("%d calls hold %d bytes", len(b.calls), b.texts)
+	}
+	b.tool(acp.ToolCall{ID: "long19", Status: acp.StatusCompleted}, acp.Update{})
+	if b.texts != 7*len(long) {
+		t.Errorf("they hold %d bytes after the end of one", b.texts)
+	}
+	for i := range 2 * maxCalls {
+		b.tool(acp.ToolCall{ID: fmt.Sprint(i)}, acp.Update{})
+	}
+	if len(b.calls) != maxCalls || len(b.order) != maxCalls || b.texts != 0 {
+		t.Errorf("%d calls, %d bytes", len(b.calls), b.texts)
+	}
+}
+
 func TestAttachments(t *testing.T) {
 	items := []runs.Item{{Text: "see", Attachments: []runs.Attachment{
 		{Kind: "image", Data: "AAAA", Mime: "image/jpeg"},

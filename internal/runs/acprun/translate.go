@@ -16,11 +16,15 @@ type call struct {
 	runs.Call
 	output            string
 	started, finished bool
+	size              int // bytes of texts
 }
 
-// maxCalls bounds the calls that are remembered. One that is older is taken for
-// a new one when something is told of it.
-const maxCalls = 1000
+// Bounds of the calls that are remembered, and of their texts. One that is older
+// is taken for a new one when something is told of it.
+const (
+	maxCalls = 1000
+	maxTexts = 64 << 20
+)
 
 // Update tells the run what the agent tells. What the run has no member for is
 // in Raw.
@@ -155,6 +159,7 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 	var output *runs.Event
 	if t.Content != nil {
 		output = c.content(t.Content)
+		b.weigh(c)
 	}
 	var events []runs.Event
 	tell := func(kind string) {
@@ -180,7 +185,8 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 		c.Outcome = t.Status
 		tell(runs.CallFinished)
 		events[len(events)-1].Raw = t.RawOutput
-		c.output = "" // what comes now is told as a whole
+		c.output, c.Diff = "", nil // what comes now is told as a whole
+		b.weigh(c)
 	}
 	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.RawInput != nil || t.RawOutput != nil) {
 		tell(runs.CallOutput) // without output: the call is known better now
@@ -194,9 +200,32 @@ func (b *Bridge) remember(c *call) {
 	b.calls[c.ID] = c
 	b.order = append(b.order, c.ID)
 	if len(b.order) > maxCalls {
-		delete(b.calls, b.order[0])
-		b.order = slices.Delete(b.order, 0, 1)
+		b.forgetOldest()
 	}
+}
+
+// weigh counts the texts of a call anew, and forgets the oldest calls when there
+// is too much of them.
+func (b *Bridge) weigh(c *call) {
+	size := len(c.output)
+	for _, d := range c.Diff {
+		size += len(d.New)
+		if d.Old != nil {
+			size += len(*d.Old)
+		}
+	}
+	b.texts += size - c.size
+	c.size = size
+	for b.texts > maxTexts && len(b.order) > 1 {
+		b.forgetOldest()
+	}
+}
+
+func (b *Bridge) forgetOldest() {
+	c := b.calls[b.order[0]]
+	b.texts, c.size = b.texts-c.size, 0
+	delete(b.calls, c.ID)
+	b.order = slices.Delete(b.order, 0, 1)
 }
 
 // content takes in what a call shows: it always comes whole, so that what is
