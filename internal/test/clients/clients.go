@@ -117,11 +117,10 @@ func (w *words) String() string {
 // its model.
 func (p Program) Start(t testing.TB, o Options) *Client {
 	t.Helper()
-	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: NewModel(t), done: make(chan struct{})}
+	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: newModel(t, o.In != nil), done: make(chan struct{})}
 	if o.Home != "" {
 		c.home = o.Home
 	}
-	c.model.alone = o.In != nil
 	args, env := p.start(c, o)
 	argv := append(append(slices.Clone(o.In), o.Path), args...)
 	c.cmd = exec.CommandContext(t.Context(), argv[0], argv[1:]...)

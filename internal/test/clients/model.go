@@ -46,9 +46,9 @@ func (t *Turn) CallOwn(tool string, args any) { t.reply <- answer{tool: tool, ow
 // End has the model say that all is done.
 func (t *Turn) End() { t.reply <- answer{text: "Done."} }
 
-// NewModel starts a model on this machine.
-func NewModel(t testing.TB) *Model {
-	m := &Model{turns: make(chan *Turn)}
+// newModel starts a model on this machine.
+func newModel(t testing.TB, alone bool) *Model {
+	m := &Model{turns: make(chan *Turn), alone: alone}
 	m.Server = httptest.NewServer(m)
 	t.Cleanup(m.Close)
 	return m
