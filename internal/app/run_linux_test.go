@@ -248,7 +248,12 @@ func TestRunEnds(t *testing.T) {
 	}
 	for _, how := range []os.Signal{os.Kill, os.Interrupt} {
 		p := runs(t, r.dir, "--session", "mine", "--", "bash", "-c", "echo x >> written.txt; (exec -a "+mark+" sleep 1000) & wait")
-		until(t, "it never wrote", func() bool { return slices.Contains(r.queued(), "written.txt") && lives() })
+		until(t, "it never wrote", func() bool {
+			if p.ProcessState != nil {
+				t.Fatalf("it ended: %s", p.said.String())
+			}
+			return slices.Contains(r.queued(), "written.txt") && lives()
+		})
 		if err := p.Process.Signal(how); err != nil {
 			t.Fatal(err)
 		}

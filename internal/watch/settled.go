@@ -11,8 +11,8 @@ import (
 )
 
 // Settled calls changed each time that something was written in a directory, or
-// below it, and then nothing for the time quiet, or something for as long as most. It
-// ends with ctx. What is written in the directory without is not looked at. Where the
+// below it, and then nothing for the time quiet, or something for as long as most; and
+// once at the beginning, for what was written before it looked. It ends with ctx. What is written in the directory without is not looked at. Where the
 // kernel watches no more directories, changed is called now and then.
 func Settled(ctx context.Context, dir, without string, quiet, most time.Duration, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
@@ -53,11 +53,9 @@ func (w *settling) add(dir string) {
 const blindly = 2 * time.Second
 
 func (w *settling) follow(ctx context.Context, quiet, most time.Duration, changed func()) {
-	settle, late, tick := time.NewTimer(time.Hour), time.NewTimer(time.Hour), time.NewTicker(blindly)
+	settle, late, tick := time.NewTimer(quiet), time.NewTimer(most), time.NewTicker(blindly)
 	defer tick.Stop()
-	settle.Stop()
-	late.Stop()
-	waiting := false
+	waiting := true
 	done := func() {
 		waiting = false
 		settle.Stop()

@@ -20,6 +20,9 @@ func TestSettled(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	told := make(chan struct{}, 1000)
+	if err := os.WriteFile(filepath.Join(dir, "before"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := watch.Settled(ctx, dir, without, 50*time.Millisecond, time.Minute, func() { told <- struct{}{} }); err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +32,7 @@ func TestSettled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	<-told // of what was there
 	for range 100 {
 		write("a")
 	}

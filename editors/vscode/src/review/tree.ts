@@ -102,10 +102,10 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         const item = new vscode.TreeItem(vscode.l10n.t('Batch of {0}', node.session), Expanded);
         item.iconPath = new vscode.ThemeIcon('package');
         const { verified, edits } = this.pending.list;
-        const tested = verified && edits.length === node.edits.length ? verifiedText(verified) : ''; // else it is of other edits, too
-        item.description = [files(node.edits.length), node.commits.length === 1 ? vscode.l10n.t('1 commit') : node.commits.length > 0 ? vscode.l10n.t('{0} commits', node.commits.length) : '', tested].filter(Boolean).join(', ');
-        item.tooltip = vscode.l10n.t('Accepted as a whole or not at all. Its commits are made after its files.');
-        return named(item, `${String(item.label)}, ${item.description}`);
+        const tested = verified && edits.length === node.edits.length ? verified : undefined; // else it is of other edits, too
+        item.description = (tested ? `${verifiedMark(tested)} ` : '') + [files(node.edits.length), node.commits.length === 1 ? vscode.l10n.t('1 commit') : node.commits.length > 0 ? vscode.l10n.t('{0} commits', node.commits.length) : ''].filter(Boolean).join(', ');
+        item.tooltip = [vscode.l10n.t('Accepted as a whole or not at all. Its commits are made after its files.'), tested ? verifiedText(tested) : ''].filter(Boolean).join('\n');
+        return named(item, [String(item.label), item.description, tested ? verifiedText(tested) : ''].filter(Boolean).join(', '));
       }
       case 'commit': {
         const [subject] = node.commit.message.split('\n');
@@ -178,6 +178,9 @@ function named(item: vscode.TreeItem, label: string): vscode.TreeItem {
 function leaves(node: Node): string[] {
   return node.children.length > 0 ? node.children.flatMap(leaves) : node.kind === 'commit' ? [] : [node.id];
 }
+
+/** What tests said of pending changes, in a sign. */
+const verifiedMark = (v: { ok: boolean; stale?: boolean }) => (v.stale ? '○' : v.ok ? '✓' : '✗');
 
 /** What tests said of pending changes, in a line. */
 export function verifiedText(v: { ok: boolean; command: string; passed?: number; failed?: number; stale?: boolean }): string {
