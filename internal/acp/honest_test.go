@@ -91,7 +91,7 @@ func (a *sdkAgent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptR
 		return sdk.PromptResponse{}, err
 	}
 	if ctx.Err() != nil {
-		return sdk.PromptResponse{StopReason: sdk.StopReasonCancelled}, nil
+		return sdk.PromptResponse{StopReason: sdk.StopReasonCancelled}, nil //nolint:nilerr // that is the answer to a cancel
 	}
 	return sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn}, nil
 }

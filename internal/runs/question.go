@@ -72,7 +72,7 @@ func (r *Run) Ask(ctx context.Context, q Question) (answer, by string, err error
 		defer timer.Stop()
 		expired = timer.C
 	}
-	why := ""
+	var why string
 	select {
 	case a := <-open.answer:
 		return a.answer, a.by, a.err

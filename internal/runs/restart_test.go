@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -95,7 +96,6 @@ func TestAnswersAreHeardTogether(t *testing.T) {
 	do(t, err)
 	d = newDriver(r)
 	r.Attach(d)
-	sub = r.Subscribe(0)
 	do(t, r.Answer(open["A?"], "a", "me"))
 	if i := r.Info(); i.State != Waiting || i.Pending != 1 {
 		t.Errorf("with one answer: %+v", i)
@@ -126,7 +126,7 @@ func TestCloseWithADeafDriver(t *testing.T) {
 		}
 		d.ends <- Done // too late for anything, and harmless
 		synctest.Wait()
-		if _, err := r.Prompt(Item{}, ""); err != ErrClosed {
+		if _, err := r.Prompt(Item{}, ""); !errors.Is(err, ErrClosed) {
 			t.Errorf("a prompt: %v", err)
 		}
 	})
