@@ -10,19 +10,22 @@ import (
 // Past is an entry of the history: what was accepted or applied, or became of
 // that since.
 type Past struct {
-	ID            string
-	At            time.Time // when the edit was made; zero if that is not known
-	Session, Tool string    // whose it is; of several, the first
-	What          string    // accept, apply, undo or redo
-	Files         []PastFile
-	Undoable      bool
-	Why           string // it is not
+	ID       string     `json:"id"`
+	At       time.Time  `json:"at,omitzero"` // when the edit was made; zero if that is not known
+	Session  string     `json:"session"`     // whose it is; of several, the first
+	Tool     string     `json:"tool"`
+	What     string     `json:"what"` // accept, apply, undo or redo
+	Files    []PastFile `json:"files"`
+	Undoable bool       `json:"undoable"`
+	Why      string     `json:"why,omitempty"` // it is not
 }
 
 // PastFile is what an entry did to a file.
 type PastFile struct {
-	Path, Kind     string
-	Added, Removed int // lines
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`
+	Added   int    `json:"added"` // lines, as Removed
+	Removed int    `json:"removed"`
 }
 
 // History returns what was accepted or applied, newest first: that of a session,

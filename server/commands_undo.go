@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -55,25 +54,7 @@ type historyArgs struct {
 }
 
 type historyResult struct {
-	Entries []pastEdit `json:"entries"`
-}
-
-type pastEdit struct {
-	ID       string     `json:"id"`
-	At       *time.Time `json:"at,omitempty"` // left out where an older version wrote it down
-	Session  string     `json:"session"`
-	Tool     string     `json:"tool"`
-	What     string     `json:"what"`
-	Files    []pastFile `json:"files"`
-	Undoable bool       `json:"undoable"`
-	Why      string     `json:"why,omitempty"`
-}
-
-type pastFile struct {
-	Path    string `json:"path"`
-	Kind    string `json:"kind"`
-	Added   int    `json:"added"`
-	Removed int    `json:"removed"`
+	Entries []pendingedits.Past `json:"entries"`
 }
 
 func (s *Server) historyReview(_ context.Context, a historyArgs) (historyResult, error) {
@@ -87,16 +68,5 @@ func (s *Server) historyReview(_ context.Context, a historyArgs) (historyResult,
 	if err != nil {
 		return historyResult{}, err
 	}
-	out := historyResult{Entries: []pastEdit{}}
-	for _, p := range st.History(a.Session, a.Limit) {
-		e := pastEdit{ID: p.ID, Session: p.Session, Tool: p.Tool, What: p.What, Undoable: p.Undoable, Why: p.Why}
-		if !p.At.IsZero() {
-			e.At = &p.At
-		}
-		for _, f := range p.Files {
-			e.Files = append(e.Files, pastFile{f.Path, f.Kind, f.Added, f.Removed})
-		}
-		out.Entries = append(out.Entries, e)
-	}
-	return out, nil
+	return historyResult{Entries: append([]pendingedits.Past{}, st.History(a.Session, a.Limit)...)}, nil
 }

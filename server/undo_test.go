@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
 // TestUndoOfAppliedEdits takes edits that nobody reviewed back, of a file that is open and
@@ -55,8 +56,8 @@ func TestUndoOfAppliedEdits(t *testing.T) {
 	edit("closed.txt", "one", "two")
 	want("two\n", "two\n")
 	list := run[historyResult](w, "sidecar.review.history", nil).Entries
-	if len(list) != 2 || list[0].What != "apply" || !list[1].Undoable || list[1].At == nil ||
-		!cmp.Equal(list[1].Files, []pastFile{{"open.txt", "modify", 1, 1}}) || list[0].Files[0].Path != "closed.txt" || list[0].Tool != "replace_text" {
+	if len(list) != 2 || list[0].What != "apply" || !list[1].Undoable || list[1].At.IsZero() ||
+		!cmp.Equal(list[1].Files, []pendingedits.PastFile{{Path: "open.txt", Kind: "modify", Added: 1, Removed: 1}}) || list[0].Files[0].Path != "closed.txt" || list[0].Tool != "replace_text" {
 		t.Errorf("history %+v", list)
 	}
 	if got := run[historyResult](w, "sidecar.review.history", object{"limit": 1}).Entries; len(got) != 1 || got[0].ID != list[0].ID {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/outline"
 )
 
 // lineReader cuts a stream into lines of a bounded length.
@@ -55,20 +57,30 @@ func (l *lineReader) line() ([]byte, error) {
 
 // passOver reads a line to its end without keeping it.
 func (l *lineReader) passOver(line, part []byte, err error) error {
-	var o outline
-	o.write(line)
+	var o outline.Outline
+	_, _ = o.Write(line)
 	size := len(line)
 	for {
-		o.write(part)
+		_, _ = o.Write(part)
 		size += len(part)
 		switch {
 		case err == nil || errors.Is(err, io.EOF):
-			return &longLine{size: size, limit: l.max, message: o.message()}
+			return &longLine{size: size, limit: l.max, message: outlined(&o)}
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return err
 		}
 		part, err = l.r.ReadSlice('\n')
 	}
+}
+
+// outlined is the message of which only an outline is known.
+func outlined(o *outline.Outline) message {
+	m := message{reply: o.Replies()}
+	if id := trimmed(o.Member("id")); json.Valid(id) && !isNull(id) {
+		m.id = id
+	}
+	_ = json.Unmarshal(o.Member("method"), &m.method) // "" is none that can be told
+	return m
 }
 
 // message is one JSON-RPC message.

@@ -120,7 +120,6 @@ until [ ! -e deep/er/one.txt ]; do sleep 0.05; done; grep -c mine b.txt; echo la
 	until(t, "what the program wrote never was pending", func() bool {
 		return slices.Equal(r.queued(), []string{"a.txt", "b.txt", "deep/er/one.txt", "gone.txt"})
 	})
-	// Each list comes over the editor's connection: the program still waits.
 	if err := r.ExecuteCommand(t.Context(), "sidecar.review.reject", object{"uris": []string{workspace.FileURI(filepath.Join(r.dir, "deep/er/one.txt"))}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -249,9 +248,6 @@ func TestRunEnds(t *testing.T) {
 	for _, how := range []os.Signal{os.Kill, os.Interrupt} {
 		p := runs(t, r.dir, "--session", "mine", "--", "bash", "-c", "echo x >> written.txt; (exec -a "+mark+" sleep 1000) & wait")
 		until(t, "it never wrote", func() bool {
-			if p.ProcessState != nil {
-				t.Fatalf("it ended: %s", p.said.String())
-			}
 			return slices.Contains(r.queued(), "written.txt") && lives()
 		})
 		if err := p.Process.Signal(how); err != nil {

@@ -36,7 +36,7 @@ var (
 	reviewReject  = query[reviewWords, reviewOutcome]{name: "review reject", queue: app.QueueAlways, decides: true, answer: rejectEdits}
 	reviewUndo    = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).UndoTo)}
 	reviewRedo    = query[reviewWords, reviewOutcome]{name: "review redo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).RedoTo)}
-	reviewHistory = query[reviewWords, []pastLine]{name: "review history", queue: app.QueueAlways, answer: pastEdits}
+	reviewHistory = query[reviewWords, []pendingedits.Past]{name: "review history", queue: app.QueueAlways, answer: pastEdits}
 	reviewVerify  = query[reviewWords, verify.Result]{name: "review verify", queue: app.QueueAlways, decides: true, answer: verifyEdits}
 )
 

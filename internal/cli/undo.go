@@ -12,25 +12,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
-// pastLine is an entry of what can be undone.
-type pastLine struct {
-	ID       string     `json:"id"`
-	At       *time.Time `json:"at,omitempty"`
-	Session  string     `json:"session"`
-	Tool     string     `json:"tool"`
-	What     string     `json:"what"`
-	Files    []pastFile `json:"files"`
-	Undoable bool       `json:"undoable"`
-	Why      string     `json:"why,omitempty"`
-}
-
-type pastFile struct {
-	Path    string `json:"path"`
-	Kind    string `json:"kind"`
-	Added   int    `json:"added"`
-	Removed int    `json:"removed"`
-}
-
 // turning takes edits back, or makes them again: down to the entry that is
 // named, or the newest.
 func turning(f func(*pendingedits.Store, context.Context, string) (pendingedits.UndoResult, error)) func(context.Context, *app.Workspace, reviewWords) (reviewOutcome, error) {
@@ -55,23 +36,12 @@ func turning(f func(*pendingedits.Store, context.Context, string) (pendingedits.
 	}
 }
 
-func pastEdits(_ context.Context, w *app.Workspace, words reviewWords) ([]pastLine, error) {
+func pastEdits(_ context.Context, w *app.Workspace, words reviewWords) ([]pendingedits.Past, error) {
 	q, _, err := chosen(w, reviewWords{Dir: words.Dir})
 	if err != nil {
 		return nil, err
 	}
-	list := []pastLine{}
-	for _, p := range q.History("", 0) {
-		l := pastLine{ID: p.ID, Session: p.Session, Tool: p.Tool, What: p.What, Undoable: p.Undoable, Why: p.Why}
-		if !p.At.IsZero() {
-			l.At = &p.At
-		}
-		for _, f := range p.Files {
-			l.Files = append(l.Files, pastFile(f))
-		}
-		list = append(list, l)
-	}
-	return list, nil
+	return append([]pendingedits.Past{}, q.History("", 0)...), nil
 }
 
 func showHistory(ctx context.Context, c *cli, w reviewWords) error {
@@ -92,7 +62,7 @@ func showHistory(ctx context.Context, c *cli, w reviewWords) error {
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, l := range list {
 		at := "some time ago"
-		if l.At != nil {
+		if !l.At.IsZero() {
 			at = l.At.Local().Format(time.DateTime)
 		}
 		var files []string

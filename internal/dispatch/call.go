@@ -371,7 +371,9 @@ func (c *call) finish(out tools.Result, err error) {
 	text = c.d.o.Redact.Text(text)
 	c.res.Structured = c.redactValue(c.res.Structured)
 	if c.req.tool != nil {
-		// Nobody reads them but a person, who sees the review.
+		for _, n := range c.notes {
+			c.res.Notes = append(c.res.Notes, c.d.o.Redact.Text(n))
+		}
 	} else if c.req.unread && c.session != nil {
 		for _, n := range c.notes {
 			c.session.Tell(c.d.o.Redact.Text(n))

@@ -48,6 +48,9 @@ type Result struct {
 	ApprovalMs int64       `json:"approvalMs"`
 	Attempts   int         `json:"attempts"`
 	Truncated  *Truncated  `json:"truncated,omitempty"`
+
+	// Notes are what is said of a call besides its text, for CallOwn alone.
+	Notes []string `json:"-"`
 }
 
 // Checked is what is known of the problems that an edit brings, before anyone

@@ -248,7 +248,7 @@ func (w *written) note() {
 		list = append(list, said(ref, ch)+inConflict(ch))
 	}
 	c.changes = append(c.changes, w.made...)
-	if n := len(list); n > 0 {
+	if n := len(list); n > 0 && c.req.tool == nil { // a person has the Changes
 		more := ""
 		if n > maxWritten {
 			list, more = list[:maxWritten], fmt.Sprintf(" and %d more", n-maxWritten)

@@ -199,7 +199,7 @@ func (c *Conn) read(ctx context.Context) error {
 			c.refuse(jsonrpc2.ID{}, Errorf(ParseError, "bad frame: %s", header))
 			continue
 		case errors.As(err, &size):
-			c.drop(size.outline.message(), Errorf(InvalidRequest, "%s", size))
+			c.drop(outlined(&size.outline), Errorf(InvalidRequest, "%s", size))
 			continue
 		case err != nil:
 			return fmt.Errorf("reading from the client: %w", err)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/outline"
 )
 
 // Bounds of a frame's header.
@@ -28,11 +30,11 @@ func (e *headerError) Error() string { return e.why }
 type sizeError struct {
 	size    uint64
 	limit   int
-	outline outline
+	outline outline.Outline
 }
 
 func (e *sizeError) Error() string {
-	return fmt.Sprintf("%.100s of %d bytes is over the limit of %d, and was not read", e.outline.called(), e.size, e.limit)
+	return fmt.Sprintf("%.100s of %d bytes is over the limit of %d, and was not read", called(&e.outline), e.size, e.limit)
 }
 
 // frameReader cuts a stream into message bodies.

@@ -125,7 +125,7 @@ func TestTooLong(t *testing.T) {
 		"a failure":           {`{"error":{"message":"` + long + `","id":3},"id":9}`, "9", "a message", true},
 		"an id of another":    {`{"params":{"id":1},"result":0,"x":"` + long + `"}`, "", "a message", true},
 		"two ids":             {`{"id":1,"id":2,"method":"m","params":"` + long + `"}`, "", "m", false},
-		"an id that is long":  {`{"id":"` + strings.Repeat("i", 2*maxKept) + `","method":"m","params":"` + long + `"}`, "", "m", false},
+		"an id that is long":  {`{"id":"` + strings.Repeat("i", 2*256) + `","method":"m","params":"` + long + `"}`, "", "m", false},
 		"an id of what":       {`{"id":{"a":1},"method":"m","params":"` + long + `"}`, "", "m", false},
 		"no JSON":             {strings.Repeat("]", 2*limit), "", "a message", false},
 		"a text":              {`"` + strings.Repeat(`"id":1`, limit) + `"`, "", "a message", false},
@@ -142,15 +142,15 @@ func TestTooLong(t *testing.T) {
 			if !errors.As(err, &size) {
 				t.Fatal(err)
 			}
-			m := size.outline.message()
+			m := outlined(&size.outline)
 			id := ""
 			if n, ok := m.id.Number(); ok {
 				id = strconv.FormatInt(n, 10)
 			} else if s, ok := m.id.StringValue(); ok {
 				id = strconv.Quote(s)
 			}
-			if id != c.id || size.outline.called() != c.method || (m.kind != 0) != c.reply {
-				t.Errorf("id %s, %q, reply %v", id, size.outline.called(), m.kind != 0)
+			if id != c.id || called(&size.outline) != c.method || (m.kind != 0) != c.reply {
+				t.Errorf("id %s, %q, reply %v", id, called(&size.outline), m.kind != 0)
 			}
 			go func() { fmt.Fprint(w, "Content-Length: 2\r\n\r\n{}") }()
 			if next, err := f.next(); string(next) != "{}" {

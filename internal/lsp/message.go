@@ -9,6 +9,8 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/jsonrpc2"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/outline"
 )
 
 // message is a well-formed message. It aliases the frame, which nobody reuses.
@@ -30,9 +32,9 @@ type message struct {
 func parse(frame []byte) (m message, bad *Error) {
 	if !jsontext.Value(frame).IsValid(decodeOptions) {
 		if !jsontext.Value(frame).IsValid(decodeOptions, jsontext.AllowDuplicateNames(true)) {
-			var o outline
-			if _, _ = o.Write(frame); o.deepest > maxDepth {
-				return o.message(), Errorf(InvalidRequest, "%.100s is nested %d deep, and at most %d is read", o.called(), o.deepest, maxDepth)
+			var o outline.Outline
+			if _, _ = o.Write(frame); o.Depth() > maxDepth {
+				return outlined(&o), Errorf(InvalidRequest, "%.100s is nested %d deep, and at most %d is read", called(&o), o.Depth(), maxDepth)
 			}
 			return message{}, Errorf(ParseError, "the message is not valid JSON")
 		}

@@ -221,14 +221,7 @@ func (h *hosted) take(from func() (shell.Changed, error)) {
 			h.changed = append(h.changed, ch.Path)
 		}
 	}
-	for line := range strings.Lines(res.Content) {
-		line = strings.TrimSpace(line)
-		if said, ok := strings.CutPrefix(line, "[Not taken over: "); ok {
-			h.say([]string{"Not taken over: " + strings.TrimSuffix(said, "]")})
-		} else if strings.HasPrefix(line, "[The commit") || strings.HasPrefix(line, "[Queued as commit") || strings.HasPrefix(line, "[Nothing of the files") {
-			h.say([]string{strings.Trim(line, "[]")})
-		}
-	}
+	h.say(res.Notes)
 }
 
 // say keeps what is to be said at the end, each once.

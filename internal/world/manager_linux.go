@@ -291,20 +291,25 @@ func removeAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// try makes an overlay and does in it what commands do; that it can be mounted
-// alone says nothing. The last step is a command.
-func (m *Manager) try() (err error) {
+// trialPlace is where a kind of world is tried, or why none can be had.
+func (m *Manager) trialPlace() (string, error) {
 	if m.o.Box == nil {
-		return errors.New("commands can't be confined here")
+		return "", errors.New("commands can't be confined here")
 	}
 	level, err := m.o.Box.LevelFor(sandbox.Auto)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if level < sandbox.Bubblewrap {
-		return errors.New("it takes bubblewrap: " + m.o.Box.Status().Why)
+		return "", errors.New("it takes bubblewrap: " + m.o.Box.Status().Why)
 	}
-	at, err := place("")
+	return place("")
+}
+
+// try makes an overlay and does in it what commands do; that it can be mounted
+// alone says nothing. The last step is a command.
+func (m *Manager) try() (err error) {
+	at, err := m.trialPlace()
 	if err != nil {
 		return err
 	}

@@ -432,17 +432,7 @@ func (c *renewal) measure(rel string, r rules, ignored bool, sum *Limits) error 
 // tryCopy finds out whether a command can have a directory in the place of its
 // workspace. The last step is a command.
 func (m *Manager) tryCopy() (err error) {
-	if m.o.Box == nil {
-		return errors.New("commands can't be confined here")
-	}
-	level, err := m.o.Box.LevelFor(sandbox.Auto)
-	if err != nil {
-		return err
-	}
-	if level < sandbox.Bubblewrap {
-		return errors.New("it takes bubblewrap: " + m.o.Box.Status().Why)
-	}
-	at, err := place("")
+	at, err := m.trialPlace()
 	if err != nil {
 		return err
 	}
