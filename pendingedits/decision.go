@@ -6,9 +6,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// Decision is what a person did with the queue, for whoever keeps a record.
+// Decision is what a person did with the queue, or an agent that took something
+// back, for whoever keeps a record.
 type Decision struct {
-	What    string // accept, reject, undo, redo or propose
+	What    string // accept, reject, undo, redo, propose or withdraw
 	Reason  string // of a reject
 	Changes []Decided
 	Failed  []Failure
@@ -16,7 +17,7 @@ type Decision struct {
 }
 
 // Decided is a change that a person decided on. For accept, undo and redo it was
-// made to the base; for reject it is what would have been made, without its
+// made to the base; for reject and withdraw it is what would have been made, without its
 // content if it was in conflict; for propose, it is the proposal's.
 type Decided struct {
 	workspace.Change

@@ -20,6 +20,6 @@
 //	the log        log.go (frames), codec.go (records), replay.go, open.go, own.go (one process at a time)
 //	hunks          entry.go, locate.go (where they are in another text), rework.go, resolve.go (conflicts), owners.go
 //	the view       view.go, stage.go (an edit becomes entries), names.go, foldernames.go
-//	decisions      pick.go, accept.go, change.go (intent and recovery), refuse.go, undo.go, undolog.go, turn.go (also of what nobody reviewed), history.go, again.go, decision.go
+//	decisions      pick.go, accept.go, change.go (intent and recovery), refuse.go, undo.go, undolog.go, turn.go (also of what nobody reviewed), history.go, again.go, withdraw.go, decision.go
 //	batches        batch.go, commit.go, commitrun.go
 package pendingedits

@@ -79,6 +79,16 @@ type Call struct {
 	Held bool                   // what is changed waits for review
 	Made func(workspace.Commit) // says that a program made a commit that nobody else sees; nil: nobody asks
 	Saw  func()                 // says that the programs that it ran saw Files, not the disk; nil: nobody asks
+	Last func(func())           // has something done when the call is over; nil: at once
+}
+
+// AtEnd has something done when the call is over, with its changes made or refused.
+func (c *Call) AtEnd(f func()) {
+	if c.Last == nil {
+		f()
+		return
+	}
+	c.Last(f)
 }
 
 // MadeCommit says that a program of the call made a commit that only programs of

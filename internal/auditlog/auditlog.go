@@ -33,7 +33,7 @@ type Record struct {
 	Access     string          `json:"access,omitempty"` // read, edit or exec
 	Arguments  json.RawMessage `json:"arguments,omitempty"`
 	Outcome    string          `json:"outcome"` // allow or deny
-	By         string          `json:"by"`      // rule, mode or user
+	By         string          `json:"by"`      // rule, mode, user or agent
 	Rule       string          `json:"rule,omitempty"`
 	OK         bool            `json:"ok"`
 	Code       string          `json:"code,omitempty"` // why it failed
@@ -81,7 +81,8 @@ type Log struct {
 	dir string
 	o   Options
 
-	queue    sync.Mutex // guards the three below
+	queue    sync.Mutex // guards the four below
+	closed   bool       // no more writers begin
 	waiting  []queued
 	emptying bool // a goroutine is writing what waits, or is about to
 	failing  bool // the last write failed; used by that goroutine alone
@@ -154,6 +155,14 @@ func (l *Log) enqueue(q queued) {
 	q.at = l.o.Now().UTC()
 	l.queue.Lock()
 	defer l.queue.Unlock()
+	if l.closed {
+		if q.done != nil {
+			q.done <- ErrClosed
+		} else if l.o.Failed != nil {
+			l.o.Failed(ErrClosed)
+		}
+		return
+	}
 	l.waiting = append(l.waiting, q)
 	if !l.emptying {
 		l.emptying = true
@@ -426,6 +435,9 @@ func fileName(n int) string { return fmt.Sprintf("audit-%06d.jsonl", n) }
 
 // Close writes what waits and ends the log.
 func (l *Log) Close() error {
+	l.queue.Lock()
+	l.closed = true
+	l.queue.Unlock()
 	l.now()
 	l.writers.Wait()
 	l.mu.Lock()

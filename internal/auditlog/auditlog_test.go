@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,5 +211,44 @@ func BenchmarkAdd(b *testing.B) {
 		l.Add(func() Record {
 			return Record{Session: "default", CallID: "call_0123456789abcdef", Tool: "read_file", Access: "read", Arguments: json.RawMessage(`{"path":"a.go"}`), Outcome: "allow", By: "mode", Rule: "mode.cautious.reads", OK: true}
 		})
+	}
+}
+
+// TestAddAtTheEnd: records that come while the log is closed are written or told to be
+// lost; what came before is written.
+func TestAddAtTheEnd(t *testing.T) {
+	for range 50 {
+		dir := t.TempDir()
+		var lost atomic.Int64
+		l := New(dir, Options{Failed: func(err error) {
+			if !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+			lost.Add(1)
+		}})
+		l.Add(func() Record { return Record{Tool: "before"} })
+		var adding sync.WaitGroup
+		for range 4 {
+			adding.Go(func() { l.Add(func() Record { return Record{Tool: "late"} }) })
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		adding.Wait()
+		if err := l.Append(Record{Tool: "after"}); !errors.Is(err, ErrClosed) {
+			t.Errorf("appended after the end: %v", err)
+		}
+		names, err := files(dir)
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, names[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := int64(strings.Count(string(data), `"late"`))
+		if !strings.Contains(string(data), `"before"`) || late+lost.Load() != 4 {
+			t.Errorf("%d are written and %d lost:\n%s", late, lost.Load(), data)
+		}
 	}
 }

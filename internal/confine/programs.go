@@ -16,12 +16,14 @@ import (
 
 // Hosted is what a program of the user's has that a command has not.
 type Hosted struct {
-	Stdin    *os.File
+	Stdin    *os.File // nil: there is none
 	Terminal bool     // standard input is one, and the program's own
 	Env      []string // whole, of which the program gets what is harmless
 	Pass     []string // names in Env that it gets besides
 	Network  bool
 	Writable []string // directories of the user's, by their paths
+	Readable []string // files and directories, likewise
+	Runs     []string // names in Env that name programs which it starts
 	Home     string   // its home, "" for that of commands
 }
 
@@ -32,10 +34,15 @@ type Program interface {
 	// Watch calls changed when the program has written something and then stops
 	// for a moment, until ctx ends.
 	Watch(ctx context.Context, changed func()) error
+
+	// Again has the program see what its session sees now, which comes by itself a
+	// moment later.
+	Again() error
 }
 
-// Host starts a program of the user's as Start does a command. It always has a world:
-// else what it writes would be past the review.
+// Host starts a program of the user's as Start does a command. It has a world, or
+// what it writes would be past the review; but for one in a shadow workspace, whose
+// files are its own and reviewed when they are merged.
 func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, error) {
 	if c.o.Program == "" {
 		return nil, errNoProgram
@@ -44,10 +51,10 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 	if err != nil {
 		return nil, err
 	}
-	spec.Env = h.environ()
 	spec.Terminal = h.Terminal
 	spec.Network = spec.Network || h.Network
 	spec.Writable = append(slices.Clone(spec.Writable), h.Writable...)
+	spec.ReadOnly = append(slices.Clone(spec.ReadOnly), h.Readable...)
 	if h.Home != "" {
 		spec.Home = h.Home
 	}
@@ -59,25 +66,32 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 	var readable []string
 	if !strings.HasPrefix(path, r.Root+string(filepath.Separator)) {
 		r.Argv[0], readable = installation(path)
-		spec.ReadOnly = append(slices.Clone(spec.ReadOnly), readable...)
+		spec.ReadOnly = append(spec.ReadOnly, readable...)
 	}
+	spec.ReadOnly = append(spec.ReadOnly, h.show(r.Dir)...)
+	spec.Env = h.environ()
 	run, why, err := c.enter(&spec, r)
 	switch {
 	case err != nil:
 		return nil, err
-	case run == nil:
+	case run == nil && (why != "" || r.Held): // in a shadow nothing is held
 		return nil, &sandbox.RefusedError{Why: "what the program writes could not be reviewed, because it would see the disk: " + why}
 	}
 	p := &process{run: run}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
-		p.Stdin, p.Stdout, p.Stderr = h.Stdin, r.Stdout, r.Stderr
+		p.Stdout, p.Stderr = r.Stdout, r.Stderr
+		if h.Stdin != nil {
+			p.Stdin = h.Stdin
+		}
 		err = p.Start()
 	}
 	if err != nil {
 		_, _ = p.End(false)
 		return nil, err
 	}
-	p.follow = time.AfterFunc(0, c.follow)
+	if run != nil {
+		p.follow = time.AfterFunc(0, c.follow)
+	}
 	return p, nil
 }
 
@@ -90,8 +104,37 @@ const (
 
 // Watch implements Program.
 func (p *process) Watch(ctx context.Context, changed func()) error {
+	if p.run == nil {
+		return nil // it wrote where it belongs
+	}
 	dir, without := p.run.Written()
 	return watch.Settled(ctx, dir, without, hostedQuiet, hostedMost, changed)
+}
+
+// Again implements Program.
+func (p *process) Again() error {
+	if p.run == nil {
+		return nil
+	}
+	return p.run.Again()
+}
+
+// show has the variables of Runs name their programs by paths that the program can
+// see, and returns what has to be readable for them.
+func (h *Hosted) show(dir string) (readable []string) {
+	h.Env = slices.Clone(h.Env)
+	for i, v := range h.Env {
+		name, program, _ := strings.Cut(v, "=")
+		if program == "" || !slices.Contains(h.Runs, name) {
+			continue
+		}
+		if path, err := lookPath(program, dir, h.Env); err == nil {
+			path, its := installation(path)
+			h.Env[i] = name + "=" + path
+			readable = append(readable, its...)
+		}
+	}
+	return readable
 }
 
 // environ is the environment of the program. What it prints goes to a person's

@@ -1,4 +1,4 @@
-// Package decisions records what a person did with the review queue, as calls are
+// Package decisions records what became of the review queue, as calls are
 // recorded.
 package decisions
 
@@ -34,8 +34,11 @@ func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 		CallID: "decision_" + strings.ToLower(rand.Text()[:16]), Tool: "sidecar.review." + d.What, Access: string(tools.Edit),
 		Outcome: "allow", By: "user", OK: d.Err == nil && len(d.Failed) == 0,
 	}
-	if d.What == "reject" {
+	switch d.What {
+	case "reject":
 		whole.Outcome = "deny"
+	case "withdraw":
+		whole.By = "agent"
 	}
 	if d.Reason != "" {
 		whole.Arguments, _ = json.Marshal(map[string]string{"reason": hide.Text(d.Reason)})
@@ -75,5 +78,5 @@ func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 	}
 }
 
-// states are what became of the changes that a person decided on.
-var states = map[string]string{"accept": "applied", "undo": "applied", "redo": "applied", "reject": "rejected", "propose": "pending"}
+// states are what became of the changes that were decided on.
+var states = map[string]string{"accept": "applied", "undo": "applied", "redo": "applied", "reject": "rejected", "withdraw": "withdrawn", "propose": "pending"}

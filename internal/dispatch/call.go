@@ -39,7 +39,8 @@ type call struct {
 	written   bool               // it is at what a program wrote that was allowed to run
 	follows   bool               // it is at the changes that the run of a program led to
 	changes   []workspace.Change // that were made
-	commits   madeCommits        // that programs made, and that only the session sees
+	last      lastThings
+	commits   madeCommits // that programs made, and that only the session sees
 	spent     *session.Reservation
 	res       *Result
 	notes     []string // what the model is told besides the tool's own text
@@ -80,6 +81,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 		c.activate()
 	}
 	c.started()
+	defer c.last.do()
 	out, err := c.guarded(ctx, known)
 	if err == nil {
 		err = ctx.Err()

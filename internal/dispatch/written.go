@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
@@ -301,4 +302,34 @@ func counts(ch workspace.Change) (added, removed int) {
 		added, removed = added+len(h.New), removed+len(h.Old)
 	}
 	return added, removed
+}
+
+// lastThings are done when a call is over. A tool may still run then: what it adds is
+// done at once.
+type lastThings struct {
+	mu   sync.Mutex
+	over bool
+	all  []func()
+}
+
+func (l *lastThings) add(f func()) {
+	l.mu.Lock()
+	over := l.over
+	if !over {
+		l.all = append(l.all, f)
+	}
+	l.mu.Unlock()
+	if over {
+		f()
+	}
+}
+
+func (l *lastThings) do() {
+	l.mu.Lock()
+	l.over = true
+	all := l.all
+	l.mu.Unlock()
+	for _, f := range all {
+		f()
+	}
 }

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +22,6 @@ import (
 
 // Parts are what running a program takes.
 type Parts struct {
-	Root     string // the workspace's first folder
 	Sessions *session.Store
 	Dispatch interface {
 		CallOwn(ctx context.Context, t *tools.Tool, session, line string) (*dispatch.Result, error)
@@ -38,10 +37,10 @@ type Request struct {
 	Session string // "" is one that is named after the program
 	Mode    string // of the session; "" is review
 	Argv    []string
-	Dir     string // below Root
+	Dir     string // below the session's root
 	Host    confine.Hosted
-	Out     *os.File // standard output and error, unless the input is a terminal
-	Err     *os.File
+	Out     io.Writer // standard output; nil: nowhere
+	Err     io.Writer
 }
 
 // Result is how a program ended.
@@ -66,16 +65,28 @@ func Run(ctx context.Context, p Parts, r Request) (Result, error) {
 		_ = p.Sessions.Close(s.ID)
 		p.Leave(s.ID)
 	}()
-	h := &hosted{p: p, r: r, session: s.ID, line: strings.Join(r.Argv, " "), known: map[string]bool{}}
-	err = h.start(ctx)
-	if p.Started != nil {
-		p.Started()
-	}
+	h, err := Begin(ctx, p, s, r)
 	if err != nil {
 		return Result{}, err
 	}
+	return h.Wait()
+}
+
+// Begin starts a program in a session that is open. It ends with ctx; Wait must follow.
+func Begin(ctx context.Context, p Parts, s *session.Session, r Request) (*Running, error) {
+	h := &Running{ctx: ctx, p: p, r: r, session: s, line: strings.Join(r.Argv, " "), known: map[string]bool{}}
+	err := h.start(ctx)
+	if p.Started != nil {
+		p.Started()
+	}
+	return h, err
+}
+
+// Wait takes over what the program writes until it ends. The error is why its end is
+// not known, or that of the context of Begin.
+func (h *Running) Wait() (Result, error) {
 	watch, stop := context.WithCancel(context.Background())
-	if err := h.program.Watch(watch, h.takeOver); err != nil {
+	if err := h.program.Watch(watch, h.TakeOver); err != nil {
 		h.say([]string{"What it writes is taken over at its end alone: " + err.Error()})
 	}
 	code, err := exitOf(h.program.Wait())
@@ -83,11 +94,14 @@ func Run(ctx context.Context, p Parts, r Request) (Result, error) {
 	h.end()
 	res := h.result()
 	res.Code = code
-	if ctx.Err() != nil {
-		err = ctx.Err()
+	if h.ctx.Err() != nil {
+		err = h.ctx.Err()
 	}
 	return res, err
 }
+
+// Kill ends the program and all that it started.
+func (h *Running) Kill() { h.program.Kill() }
 
 // exitOf is the exit code of a program.
 func exitOf(err error) (int, error) {
@@ -104,14 +118,14 @@ func exitOf(err error) (int, error) {
 	return 0, err
 }
 
-// reviewed is that of a session that a program runs in: all that it writes waits.
-const reviewed = "review"
+// Reviewed is the mode of a session in which all that a program writes waits.
+const Reviewed = "review"
 
 // open opens the session of a program.
 func (p Parts) open(r Request) (*session.Session, error) {
 	mode := r.Mode
 	if mode == "" {
-		mode = reviewed
+		mode = Reviewed
 	}
 	if r.Session != "" {
 		return p.Sessions.Open(session.OpenRequest{ID: r.Session, Mode: mode})
@@ -135,11 +149,12 @@ func (p Parts) open(r Request) (*session.Session, error) {
 	}
 }
 
-// hosted is a program that runs.
-type hosted struct {
+// Running is a program that runs.
+type Running struct {
+	ctx     context.Context
 	p       Parts
 	r       Request
-	session string
+	session *session.Session
 	line    string
 	program confine.Program
 
@@ -152,10 +167,10 @@ type hosted struct {
 
 // tool is what takes over what the program wrote: the review and the record of calls
 // know it by this name.
-func (h *hosted) tool(f func(c *tools.Call) ([]workspace.Change, error)) *tools.Tool {
+func (h *Running) tool(f func(c *tools.Call) ([]workspace.Change, error)) *tools.Tool {
 	return tools.NewReadEdit(tools.Def{
 		Name: "run", Title: "Run a program", Description: "Runs a program of the user's and takes over what it writes.", Example: "{}",
-		Category: "shell", Output: tools.NoOutput{}, Wrote: "run",
+		Category: "shell", Output: tools.NoOutput{}, Wrote: "run", OnDisk: true,
 	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, []workspace.Change, error) {
 		changes, err := f(c)
 		return tools.Result{}, changes, err
@@ -163,38 +178,33 @@ func (h *hosted) tool(f func(c *tools.Call) ([]workspace.Change, error)) *tools.
 }
 
 // start starts the program, in a call: what it may see is that call's.
-func (h *hosted) start(ctx context.Context) (failed error) {
+func (h *Running) start(ctx context.Context) (failed error) {
 	_, err := h.p.Dispatch.CallOwn(ctx, h.tool(func(c *tools.Call) ([]workspace.Change, error) {
 		h.held = c.Held
 		h.program, failed = h.p.Start(ctx, shell.Run{
-			Session: h.session, Root: h.p.Root, Files: c.Files, Held: c.Held, Stays: true,
-			Dir: h.r.Dir, Argv: h.r.Argv, Stdout: writer(h.r.Out), Stderr: writer(h.r.Err),
+			Session: h.session.ID, Root: h.session.Root, Files: c.Files, Held: c.Held, Stays: true,
+			Dir: h.r.Dir, Argv: h.r.Argv, Stdout: h.r.Out, Stderr: h.r.Err,
 		}, h.r.Host)
 		return nil, failed
-	}), h.session, h.line)
+	}), h.session.ID, h.line)
 	if failed == nil && h.program == nil && err == nil {
 		err = errors.New("the program was not started; the log says why")
 	}
 	return errors.Join(failed, err)
 }
 
-// writer is f, or nothing.
-func writer(f *os.File) interface{ Write([]byte) (int, error) } {
-	if f == nil {
-		return nil
-	}
-	return f
-}
+// TakeOver takes over what was written since the last time.
+func (h *Running) TakeOver() { h.take(h.program.Changed) }
 
-// takeOver takes over what was written since the last time.
-func (h *hosted) takeOver() { h.take(h.program.Changed) }
+// Again has the program see what its session sees now.
+func (h *Running) Again() error { return h.program.Again() }
 
-// end is takeOver for the last time.
-func (h *hosted) end() {
+// end is TakeOver for the last time.
+func (h *Running) end() {
 	h.take(func() (shell.Changed, error) { return h.program.End(true) })
 }
 
-func (h *hosted) take(from func() (shell.Changed, error)) {
+func (h *Running) take(from func() (shell.Changed, error)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	res, err := h.p.Dispatch.CallOwn(context.Background(), h.tool(func(c *tools.Call) ([]workspace.Change, error) {
@@ -203,11 +213,9 @@ func (h *hosted) take(from func() (shell.Changed, error)) {
 			return nil, err
 		}
 		h.say(changed.Said)
-		for _, commit := range changed.Commits {
-			c.MadeCommit(commit)
-		}
+		changed.Tell(c)
 		return changed.Changes, nil
-	}), h.session, h.line)
+	}), h.session.ID, h.line)
 	if err == nil && !res.OK {
 		err = errors.New(res.Content)
 	}
@@ -225,7 +233,7 @@ func (h *hosted) take(from func() (shell.Changed, error)) {
 }
 
 // say keeps what is to be said at the end, each once.
-func (h *hosted) say(sentences []string) {
+func (h *Running) say(sentences []string) {
 	for _, s := range sentences {
 		if !h.known["\x00"+s] {
 			h.known["\x00"+s] = true
@@ -234,9 +242,9 @@ func (h *hosted) say(sentences []string) {
 	}
 }
 
-func (h *hosted) result() Result {
+func (h *Running) result() Result {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	slices.Sort(h.changed)
-	return Result{Session: h.session, Changed: h.changed, Held: h.held, Said: h.said}
+	return Result{Session: h.session.ID, Changed: h.changed, Held: h.held, Said: h.said}
 }

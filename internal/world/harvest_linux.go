@@ -214,6 +214,7 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 	var h Harvest
 	fresh := map[string]*held{} // what the upper layer has, of what is another now
 	size := int64(0)
+	var taken []string
 	note := func(rel string, n node, text []byte) {
 		was, ok := w.was(rel)
 		x := &held{node: n, text: text, lower: stampOf(filepath.Join(w.root, filepath.FromSlash(rel))), same: was.same && was.node == n}
@@ -229,6 +230,7 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 			f.drop("it is a link that leads out of the workspace, or to what is protected", rel)
 		default:
 			h.Changes = append(h.Changes, change(path.Join(prefix, rel), was, *x))
+			taken = append(taken, rel)
 			size += int64(len(was.text) + len(text))
 		}
 		fresh[rel] = x
@@ -269,6 +271,9 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 		}
 	}
 	maps.Copy(w.held, fresh)
+	if len(taken) > 0 {
+		h.Settled = w.taking(taken)
+	}
 	h.Commits = w.commits(prefix)
 	h.Changes = renamed(h.Changes)
 	for _, why := range slices.Sorted(maps.Keys(f.dropped)) {

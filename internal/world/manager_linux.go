@@ -208,7 +208,7 @@ func prefix(root string) string {
 }
 
 func (m *Manager) newWorld(root, dir string, kind Kind) *world {
-	w := &world{o: m.o, kind: kind, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}}
+	w := &world{o: m.o, kind: kind, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}
 	if kind == Shadow {
 		w.layer = &shadow{w: w}
 	} else {

@@ -66,6 +66,9 @@ func (*Run) Lent() []string { return nil }
 // Written is nowhere.
 func (*Run) Written() (dir, without string) { return "", "" }
 
+// Again has nobody to show it.
+func (*Run) Again() error { return nil }
+
 // Harvest brings nothing.
 func (*Run) Harvest() (Harvest, error) { return Harvest{}, nil }
 

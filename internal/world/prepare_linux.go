@@ -33,6 +33,10 @@ func (w *world) prepare(v view, live bool) (equal bool, err error) {
 		if workspace.Protected(rel) == workspace.Never {
 			continue
 		}
+		if w.unsettled[rel] > 0 {
+			equal = false
+			continue
+		}
 		x := w.compare(v, rel)
 		wants[rel] = x
 		equal = equal && x.same
@@ -94,6 +98,9 @@ func (w *world) put(rel string, x want, live bool) error {
 		return nil
 	case h == nil && x.same:
 		return nil // the folder's own is seen
+	case live && h.sameNode(x):
+		h.lower, h.same = x.lower, x.same // to write it again would show it empty for a moment
+		return nil
 	case live:
 		if err := w.putMerged(rel, x); err != nil {
 			w.torn(rel, x)
@@ -111,6 +118,9 @@ func (w *world) put(rel string, x want, live bool) error {
 	w.held[rel] = &x.held
 	return nil
 }
+
+// sameNode reports whether a name has what it shall have already.
+func (h *held) sameNode(x want) bool { return h != nil && h.node == x.node }
 
 // torn notes what is there of a text that could not be put there whole: no command
 // wrote it, and the next time it is put there again.

@@ -232,7 +232,7 @@ func (w *world) recycled() *world {
 		return nil
 	}
 	w.closed = true
-	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}}
+	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}
 	again.layer = &shadow{w: again, top: s.top, used: true}
 	return again
 }

@@ -33,7 +33,7 @@ func (r *rig) as(session, line string) (string, Harvest) {
 		r.t.Fatal(err)
 	}
 	out := r.start(run, line)
-	h, err := run.End(true)
+	h, err := settled(run.End(true))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCopyHasRealDependencies(t *testing.T) {
 	if out := r.start(run, "cat node_modules/m/index.js pkg/.venv/lib/x.py; echo new > node_modules/new.js"); out != "dep\nx\n" {
 		t.Errorf("it saw %q", out)
 	}
-	if h, err := run.End(true); err != nil || len(h.Changes)+len(h.Said) != 0 {
+	if h, err := settled(run.End(true)); err != nil || len(h.Changes)+len(h.Said) != 0 {
 		t.Errorf("changed %s, said %q, %v", kinds(h.Changes), h.Said, err)
 	}
 	if left, err := os.ReadDir(filepath.Join(w.upper(), "node_modules")); err != nil || len(left) != 0 {
@@ -225,7 +225,7 @@ func TestCopyHasNoSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h, err := run.End(true); err != nil || len(h.Changes)+len(h.Said) != 0 {
+		if h, err := settled(run.End(true)); err != nil || len(h.Changes)+len(h.Said) != 0 {
 			t.Errorf("changed %s, said %q, %v", kinds(h.Changes), h.Said, err)
 		}
 	}

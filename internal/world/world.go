@@ -73,6 +73,10 @@ type Harvest struct {
 	Changes []workspace.Change
 	Said    []string           // what was not taken over, and why, in sentences
 	Commits []workspace.Commit // that were made in the world alone
+
+	// Settled is to be called once the view has what becomes of Changes: until then
+	// programs that run keep what they wrote. nil: there are none.
+	Settled func()
 }
 
 // dependencyDirs hold what package managers put there: it is never reviewed, and

@@ -52,6 +52,10 @@ type world struct {
 	stays bool  // what nobody reviews stays in the session
 	rules rules // what git ignored at the start
 
+	// unsettled are names that were harvested and of which the view says nothing yet,
+	// with how often.
+	unsettled map[string]int
+
 	left  map[string]bool // output that was said to stay
 	dirty bool            // what was changed has not been harvested
 }
@@ -133,6 +137,19 @@ func (r *Run) Written() (dir, without string) {
 	return r.w.upper(), filepath.Join(r.w.upper(), ".git", "objects")
 }
 
+// Again has the command see what the session sees now, as Manager.Again does a moment
+// after each change.
+func (r *Run) Again() error {
+	w := r.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.ended || w.closed {
+		return nil
+	}
+	_, err := w.prepare(w.view, true)
+	return err
+}
+
 // Harvest is what was changed in the world since the last harvest. Commands may
 // run: what they are just writing is taken as it is.
 func (r *Run) Harvest() (Harvest, error) {
@@ -192,6 +209,25 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 		h.Said = append(h.Said, w.layer.said()...)
 	}
 	return h, err
+}
+
+// taking notes that the view is about to say what becomes of these names.
+func (w *world) taking(names []string) (settled func()) {
+	for _, rel := range names {
+		w.unsettled[rel]++
+	}
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, rel := range names {
+			if w.unsettled[rel]--; w.unsettled[rel] == 0 {
+				delete(w.unsettled, rel)
+			}
+		}
+		if w.users > 0 && !w.closed {
+			_, _ = w.prepare(w.view, true) // as in Manager.Again
+		}
+	})
 }
 
 // close gives the world up. The commands that still run in it keep its mount until

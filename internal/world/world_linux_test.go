@@ -169,7 +169,7 @@ func (r *rig) run(line string) (out string, h Harvest) {
 	r.t.Helper()
 	run := r.begin()
 	out = r.start(run, line)
-	h, err := run.End(true)
+	h, err := settled(run.End(true))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func testOutput(t *testing.T, kind Kind) {
 		r.start(run, "echo theirs > out/old.o; rm -r out/sub; echo new > out/new.o")
 		r.write("out/old.o", "the user's")
 		r.write("out/sub/x", "the user's")
-		h, err := run.End(true)
+		h, err := settled(run.End(true))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -451,7 +451,7 @@ func testTooMany(t *testing.T, kind Kind) {
 	r.m.o.Limits.Files = 10
 	run := r.begin()
 	r.start(run, "for i in {1..11}; do echo x > f$i; done")
-	if _, err := run.End(true); !errors.As(err, new(*LimitError)) {
+	if _, err := settled(run.End(true)); !errors.As(err, new(*LimitError)) {
 		t.Fatalf("got %v", err)
 	}
 	if _, h := r.run("ls; rm f1"); len(h.Changes) != 10 {
@@ -539,7 +539,7 @@ func testUserChangedIt(t *testing.T, kind Kind) {
 	run := r.begin()
 	r.start(run, "echo theirs > a.txt; echo theirs > b.txt")
 	r.write("a.txt", "the user's\n")
-	h, err := run.End(true)
+	h, err := settled(run.End(true))
 	if err != nil || kinds(h.Changes) != "modify b.txt" || len(h.Said) != 1 || !strings.Contains(h.Said[0], "a.txt: the user changed it") {
 		t.Errorf("changed %s, said %q, %v", kinds(h.Changes), h.Said, err)
 	}
@@ -648,4 +648,12 @@ func sorted(tree string) string {
 	parts := strings.Split(tree, "== ")
 	slices.Sort(parts)
 	return strings.Join(parts, "== ")
+}
+
+// settled says that what becomes of a harvest is decided.
+func settled(h Harvest, err error) (Harvest, error) {
+	if h.Settled != nil {
+		h.Settled()
+	}
+	return h, err
 }

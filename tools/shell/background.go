@@ -70,9 +70,7 @@ func (j *job) changed(c *tools.Call) (said string, changes []workspace.Change) {
 	if o.changed, err = j.p.Changed(); err != nil {
 		o.changed.Said = append(o.changed.Said, "What was changed is not taken over: "+err.Error())
 	}
-	for _, commit := range o.changed.Commits {
-		c.MadeCommit(commit)
-	}
+	o.changed.Tell(c)
 	var b strings.Builder
 	o.remarks(&b)
 	return b.String(), o.changed.Changes

@@ -265,9 +265,7 @@ func (o *outcome) end(c *tools.Call, p Process, take bool) {
 	if o.changed, err = p.End(take); err != nil {
 		o.changed.Said = append(o.changed.Said, "What was changed is not taken over: "+err.Error())
 	}
-	for _, commit := range o.changed.Commits {
-		c.MadeCommit(commit)
-	}
+	o.changed.Tell(c)
 }
 
 // wait waits for p and reads its end.

@@ -87,6 +87,17 @@ type Changed struct {
 	Changes []workspace.Change
 	Said    []string           // what was not taken over, in sentences
 	Commits []workspace.Commit // that only the session's commands see
+	Settled func()             // is called once what becomes of Changes is decided; may be nil
+}
+
+// Tell says to a call what it takes over besides Changes, which are its result.
+func (ch Changed) Tell(c *tools.Call) {
+	for _, commit := range ch.Commits {
+		c.MadeCommit(commit)
+	}
+	if ch.Settled != nil {
+		c.AtEnd(ch.Settled)
+	}
 }
 
 const category = "shell"

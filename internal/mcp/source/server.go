@@ -224,6 +224,7 @@ func (s *server) run(ctx context.Context, tried func()) {
 		tried()
 		select {
 		case <-s.m.o.After(pause):
+			s.note(Connecting, "") // first: at no moment is it one that stays away
 			s.pause(false)
 		case <-ctx.Done():
 			s.pause(false)
@@ -231,7 +232,6 @@ func (s *server) run(ctx context.Context, tried func()) {
 			return
 		}
 		pause *= 2
-		s.note(Connecting, "")
 	}
 }
 
