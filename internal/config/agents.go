@@ -39,8 +39,8 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 		where := cut(m.name) + ": "
 		var a Agent
 		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
-			"program": p.into(&a.Program), "state": p.intoList(&a.State), "copied": p.intoList(&a.Copied), "env": p.intoList(&a.Env),
-			"acp": p.intoList(&a.ACP), "resume": p.intoList(&a.Resume),
+			"program": p.into(&a.Program), "state": p.given(&a.State), "copied": p.given(&a.Copied), "env": p.given(&a.Env),
+			"acp": p.given(&a.ACP), "resume": p.given(&a.Resume),
 			"network": func(where string, v jsontext.Value) bool {
 				on := v.Kind() == 't'
 				if a.Network = &on; !on && v.Kind() != 'f' {
@@ -59,6 +59,18 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 		got[m.name] = a
 	}
 	return got, true
+}
+
+// given is intoList for lists that say something when they are empty.
+func (p *parser) given(to *[]string) func(string, jsontext.Value) bool {
+	read := p.intoList(to)
+	return func(where string, v jsontext.Value) bool {
+		ok := read(where, v)
+		if ok && *to == nil {
+			*to = []string{}
+		}
+		return ok
+	}
 }
 
 // check says what is wrong with an agent, or "".

@@ -302,6 +302,10 @@ var table = []Setting{
 		Help: "Whether agents started with `sidecar-ls mcp` work through the editor's server of their workspace, with its questions and review queue, instead of alone.",
 	},
 	{
+		Key: "ide.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
+		Help: "Whether Claude Code and Gemini CLI find this editor, show it their own edits, which then wait for review, and are told what is selected. See docs/agents.md.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "The log level.",
 	},

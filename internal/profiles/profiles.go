@@ -21,8 +21,11 @@ type Profile struct {
 	State   []string // directories of the home, relative to it, that it reads and writes
 	Copied  []string // files of the home of which it has copies: what it changes of them stays with the profile
 	Env     []string // variables that it gets besides those of every command
+	Runs    []string // those of Env that name a program which it starts
 	Network bool     // it has the network
 	ACP     []string // arguments with which it speaks the Agent Client Protocol; nil: it does not
+	Mode    string   // of its own over ACP, in which it works in a world; "" is the one that it takes
+	Alone   bool     // over ACP it reads and writes all files itself: asking us for them it trips
 	Resume  []string // arguments with which it goes on with its last conversation; nil: not known
 	Tried   bool     // the real program was run with the profile
 }
@@ -36,16 +39,25 @@ const (
 	openAIURL     = "OPENAI_BASE_URL"
 )
 
+// Programs that adapters start, where they are not to find them by themselves.
+const (
+	claudeProgram = "CLAUDE_CODE_EXECUTABLE"
+	codexProgram  = "CODEX_PATH"
+)
+
 var claudeEnv = []string{anthropicKey, "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"}
 
-// builtin is one row for each agent.
+// builtin is one row for each agent. About the modes: in its own, Claude Code asks
+// nobody and refuses what its maker's service does not judge; Codex has a sandbox,
+// which can't be set up in ours. Gemini CLI takes a file that we say is missing for
+// one that can't be read.
 var builtin = []Profile{
 	{Name: "claude", Title: "Claude Code", Program: "claude", State: []string{".claude"}, Copied: []string{".claude.json"}, Env: claudeEnv, Network: true, Resume: []string{"--continue"}, Tried: true},
-	{Name: "claude-acp", Title: "Claude Code, over ACP", Program: "claude-agent-acp", State: []string{".claude"}, Copied: []string{".claude.json"}, Env: claudeEnv, Network: true, ACP: []string{}},
+	{Name: "claude-acp", Title: "Claude Code, over ACP", Program: "claude-agent-acp", State: []string{".claude"}, Copied: []string{".claude.json"}, Env: append([]string{claudeProgram}, claudeEnv...), Runs: []string{claudeProgram}, Network: true, ACP: []string{}, Mode: "default", Tried: true},
 	{Name: "codex", Title: "Codex", Program: "codex", State: []string{".codex"}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, Network: true, Resume: []string{"resume", "--last"}, Tried: true},
-	{Name: "codex-acp", Title: "Codex, over ACP", Program: "codex-acp", State: []string{".codex"}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, Network: true, ACP: []string{}},
-	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", State: []string{".gemini"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, Network: true, ACP: []string{"--acp"}, Resume: []string{"--resume"}},
-	{Name: "opencode", Title: "OpenCode", Program: "opencode", State: []string{".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"}, Env: []string{anthropicKey, openAIKey, openRouterKey}, Network: true, ACP: []string{"acp"}, Resume: []string{"--continue"}},
+	{Name: "codex-acp", Title: "Codex, over ACP", Program: "codex-acp", State: []string{".codex"}, Env: []string{codexProgram, openAIKey, openAIURL, "CODEX_API_KEY"}, Runs: []string{codexProgram}, Network: true, ACP: []string{}, Mode: "agent-full-access", Tried: true},
+	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", State: []string{".gemini"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, Network: true, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true},
+	{Name: "opencode", Title: "OpenCode", Program: "opencode", State: []string{".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"}, Env: []string{anthropicKey, openAIKey, openRouterKey}, Network: true, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true},
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", State: []string{".copilot"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, Network: true, ACP: []string{"--acp"}, Resume: []string{"--continue"}},
 	{Name: "crush", Title: "Crush", Program: "crush", State: []string{".config/crush", ".local/share/crush"}, Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey}, Network: true},
 	{Name: "goose", Title: "goose", Program: "goose", State: []string{".config/goose", ".local/share/goose", ".local/state/goose"}, Env: []string{anthropicKey, openAIKey, openRouterKey, "GOOGLE_API_KEY"}, Network: true, ACP: []string{"acp"}, Resume: []string{"session", "--resume"}},
