@@ -3,7 +3,6 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -80,6 +79,20 @@ func (p SessionParams) wire(id string) map[string]any {
 // NewSession begins a conversation. Updates of it may come to the host before
 // this returns.
 func (c *Conn) NewSession(ctx context.Context, p SessionParams) (*Session, error) {
+	return c.begin(ctx, "session/new", "", p)
+}
+
+// ForkSession begins a conversation that knows what was said in another one of the
+// agent's, by its id. The other stays as it is.
+func (c *Conn) ForkSession(ctx context.Context, id string, p SessionParams) (*Session, error) {
+	if c.Agent().Capabilities.Session.Fork == nil {
+		return nil, fmt.Errorf("%w: forking a session; begin a new one", ErrUnsupported)
+	}
+	return c.begin(ctx, "session/fork", id, p)
+}
+
+// begin begins a session that gets its id from the agent.
+func (c *Conn) begin(ctx context.Context, method, from string, p SessionParams) (*Session, error) {
 	if err := c.may(p); err != nil {
 		return nil, err
 	}
@@ -88,9 +101,9 @@ func (c *Conn) NewSession(ctx context.Context, p SessionParams) (*Session, error
 	c.mu.Unlock()
 	var s *Session
 	var bad error
-	err := c.call(ctx, c.opts.CallTimeout, "session/new", p.wire(""), nil, func(raw json.RawMessage, err error) {
+	err := c.call(ctx, c.opts.CallTimeout, method, p.wire(from), nil, func(raw json.RawMessage, err error) {
 		if err == nil {
-			s, bad = c.opened(raw)
+			s, bad = c.opened(method, raw)
 		}
 		c.deliverHeld(s)
 	})
@@ -104,10 +117,10 @@ func (c *Conn) NewSession(ctx context.Context, p SessionParams) (*Session, error
 }
 
 // opened makes the session that the agent has opened.
-func (c *Conn) opened(raw json.RawMessage) (*Session, error) {
+func (c *Conn) opened(method string, raw json.RawMessage) (*Session, error) {
 	var p struct{ SessionID string }
 	if err := json.Unmarshal(raw, &p); err != nil || p.SessionID == "" {
-		return nil, errors.New("session/new: the agent has answered without a session id")
+		return nil, fmt.Errorf("%s: the agent has answered without a session id", method)
 	}
 	s := c.newSession(p.SessionID)
 	s.began(raw)

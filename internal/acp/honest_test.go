@@ -369,6 +369,7 @@ func TestOffers(t *testing.T) {
 	unsupported(s.Prompt(ctx, Embedded("file:///f", "", "")))
 	unsupported(c.LoadSession(ctx, "s", SessionParams{Dir: "/project"}))
 	unsupported(c.ResumeSession(ctx, "s", SessionParams{Dir: "/project"}))
+	unsupported(c.ForkSession(ctx, "s", SessionParams{Dir: "/project"}))
 	unsupported(c.NewSession(ctx, SessionParams{Dir: "/project", MCPServers: []MCPServer{{Type: "http", URL: "http://127.0.0.1"}}}))
 	unsupported(c.NewSession(ctx, SessionParams{Dir: "/project", Directories: []string{"/other"}}))
 	unsupported(nil, c.Logout(ctx))

@@ -37,6 +37,7 @@ type Capabilities struct {
 		List                  *struct{} `json:"list"`
 		Delete                *struct{} `json:"delete"`
 		Resume                *struct{} `json:"resume"`
+		Fork                  *struct{} `json:"fork"`
 		Close                 *struct{} `json:"close"`
 		AdditionalDirectories *struct{} `json:"additionalDirectories"`
 	} `json:"sessionCapabilities"`

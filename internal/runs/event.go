@@ -92,7 +92,15 @@ type Event struct {
 	Title   string `json:"title,omitempty"`
 	Session string `json:"session,omitempty"`
 	Parent  string `json:"parent,omitempty"`
+	ForkOf  string `json:"forkOf,omitempty"`
 	Ref     string `json:"ref,omitempty"`
+	Shadow  string `json:"shadow,omitempty"` // of the session
+	Mode    string `json:"mode,omitempty"`   // of the session; also of a note: the new one
+
+	AgentMode string `json:"agentMode,omitempty"` // of a note: how the agent works now, by its own names
+	Model     string `json:"model,omitempty"`
+
+	Hunks []string `json:"hunks,omitempty"` // of a note: pending changes that were made since the latest request
 
 	Cut int             `json:"cut,omitempty"` // bytes that were left out
 	Raw json.RawMessage `json:"raw,omitempty"` // what an agent sent and nothing here has a member for

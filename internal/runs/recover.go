@@ -11,6 +11,7 @@ import (
 func (r *Run) started(e Event) {
 	r.info.Run, r.info.Agent, r.info.Title = r.id, e.Agent, e.Title
 	r.info.Session, r.info.Parent, r.info.Ref, r.info.OpenedAt = e.Session, e.Parent, e.Ref, e.Time
+	r.info.ForkOf, r.info.Shadow, r.info.Mode = e.ForkOf, e.Shadow, e.Mode
 }
 
 // replay brings a run to where its journal ends.
@@ -19,6 +20,7 @@ func (r *Run) replay(events []Event) {
 	r.info.State = Idle
 	for _, e := range events {
 		r.seq = e.Seq
+		r.attribute(e)
 		switch e.Kind {
 		case StepStart:
 			r.steps = e.Step
@@ -111,6 +113,7 @@ func (r *Run) load() ([]entry, error) {
 	if len(events) > 0 {
 		old.replay(events)
 	}
+	r.made = old.made
 	return old.events, nil
 }
 

@@ -37,7 +37,9 @@ type Run struct {
 	lastAsked int64
 	usage     *Usage
 	steps     int
-	closing   bool // the process ends; what is open stays open
+	request   Request            // that the agent has heard last
+	made      map[string]Request // after which one, by the ids of pending changes
+	closing   bool               // the process ends; what is open stays open
 }
 
 // entry is an event with its size in the journal.
@@ -62,17 +64,22 @@ type Info struct {
 	State      State     `json:"state"`
 	Session    string    `json:"session"`
 	Parent     string    `json:"parent,omitempty"`
-	Ref        string    `json:"ref,omitempty"` // the agent's own name of the conversation, to go on with it
+	ForkOf     string    `json:"forkOf,omitempty"` // the run whose conversation this one began with
+	Ref        string    `json:"ref,omitempty"`    // the agent's own name of the conversation, to go on with it
+	Shadow     string    `json:"shadow,omitempty"` // of the session
+	Mode       string    `json:"mode,omitempty"`   // of the session
 	Step       int       `json:"step"`
 	Pending    int       `json:"pending"`
 	Usage      *Usage    `json:"usage,omitempty"`
 	WaitingFor string    `json:"waitingFor,omitempty"`
 	OpenedAt   time.Time `json:"openedAt"`
-	Attached   bool      `json:"attached"` // there is a driver
+	Attached   bool      `json:"attached"`            // there is a driver
+	AgentMode  string    `json:"agentMode,omitempty"` // of the agent's own
+	Model      string    `json:"model,omitempty"`
 }
 
 func (s *Store) newRun(id string) *Run {
-	return &Run{store: s, id: id, changed: make(chan struct{}), parts: map[string]int{}, questions: map[string]*question{}}
+	return &Run{store: s, id: id, changed: make(chan struct{}), parts: map[string]int{}, questions: map[string]*question{}, made: map[string]Request{}}
 }
 
 // ID of the run.
@@ -115,11 +122,13 @@ func (r *Run) Emit(e Event) error {
 	return r.tell(e)
 }
 
-// noted takes in what a note says of the run: its title, the agent's name of it.
+// noted takes in what a note says of the run: its title, the agent's name of it, modes.
 func (r *Run) noted(e Event) {
 	if e.Kind == Note {
 		r.info.Title = cmp.Or(e.Title, r.info.Title)
 		r.info.Ref = cmp.Or(e.Ref, r.info.Ref)
+		r.info.Mode = cmp.Or(e.Mode, r.info.Mode)
+		r.info.AgentMode, r.info.Model = cmp.Or(e.AgentMode, r.info.AgentMode), cmp.Or(e.Model, r.info.Model)
 	}
 }
 
@@ -129,7 +138,7 @@ func (r *Run) tell(e Event) error {
 	switch e.Kind {
 	case Text, Thought:
 		return r.tellText(e)
-	case CallProposed, CallStarted, CallOutput, CallFinished, StepStart, RunEnd:
+	case CallProposed, CallStarted, CallOutput, CallFinished, Asked, StepStart, RunEnd:
 		if err := r.settle(); err != nil {
 			return err
 		}
@@ -224,6 +233,7 @@ func (r *Run) append(e Event) error {
 		return err
 	}
 	r.seq++
+	r.attribute(e)
 	r.events = append(r.events, entry{e, len(line)})
 	r.bytes += len(line)
 	if !r.journal.bad {
@@ -279,7 +289,7 @@ func (r *Run) shrink() {
 func (r *Run) renew() {
 	if len(r.events) > 0 && r.events[0].Kind == RunStart {
 		first := &r.events[0]
-		first.Title, first.Ref = r.info.Title, r.info.Ref
+		first.Title, first.Ref, first.Mode = r.info.Title, r.info.Ref, r.info.Mode
 		r.measure(first)
 	}
 }
@@ -325,10 +335,10 @@ func (r *Run) dropOldest(limit int) {
 // standing are the events of which the latest says where a run stands.
 var standing = map[string]bool{StepStart: true, RunEnd: true, StateNow: true, QueueNow: true, UsageNow: true, Plan: true}
 
-// History returns settled events: with before the latest limit ones before it,
-// else the first limit ones after since. What is being told is not among them:
-// next is where to go on, for Subscribe too, without a gap and without doubles.
-// With before it is the before of the next page.
+// History returns events: with before the latest limit ones before it, else the
+// first limit ones after since. What was told so far of a message that is being
+// told is one Delta among them. next is where to go on, for Subscribe too, without
+// a gap and without doubles. With before it is the before of the next page.
 func (r *Run) History(since, before int64, limit int) (events []Event, next int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -337,9 +347,6 @@ func (r *Run) History(since, before int64, limit int) (events []Event, next int6
 		if all, err = r.load(); err != nil {
 			return nil, 0, err
 		}
-	}
-	if r.tail != nil {
-		all = all[:r.find(r.tail.first-1)]
 	}
 	limit = cmp.Or(max(limit, 0), len(all))
 	next = since
@@ -357,11 +364,31 @@ func (r *Run) History(since, before int64, limit int) (events []Event, next int6
 			next = all[len(all)-1].Seq
 		}
 	}
-	events = make([]Event, len(all))
+	return joined(all), next, nil
+}
+
+// joined are events with the parts of the message that is being told as one, where
+// the last of them is.
+func joined(all []entry) []Event {
+	events := make([]Event, 0, len(all))
+	told := ""
+	last := -1
 	for i, e := range all {
-		events[i] = e.Event
+		if e.isDelta() {
+			told += e.Delta
+			last = i
+		}
 	}
-	return events, next, nil
+	for i, e := range all {
+		if e.isDelta() && i != last {
+			continue
+		}
+		if i == last {
+			e.Delta = told
+		}
+		events = append(events, e.Event)
+	}
+	return events
 }
 
 // Subscription reads the events of a run in their order, those that there are

@@ -143,8 +143,12 @@ func TestStep(t *testing.T) {
 	do(t, r.Emit(Event{Kind: Text, Message: "m", Role: "assistant", Delta: "Hel"}))
 	do(t, r.Emit(Event{Kind: UsageNow, Usage: &Usage{Used: 5}}))
 	do(t, r.Emit(Event{Kind: Text, Message: "m", Role: "assistant", Delta: "lo"}))
-	if got := kinds(history(t, r)); slices.Contains(got, UsageNow) {
-		t.Errorf("the history goes past what is being told: %v", got)
+	told := history(t, r)
+	if e := told[len(told)-1]; e.Kind != Text || e.Delta != "Hello" || e.Text != "" || told[len(told)-2].Kind != UsageNow {
+		t.Errorf("what is being told is %+v", told)
+	}
+	if rest, next, err := r.History(told[len(told)-1].Seq-1, 0, 0); err != nil || len(rest) != 1 || rest[0].Delta != "lo" || next != told[len(told)-1].Seq {
+		t.Errorf("what came of it since is %+v, %d, %v", rest, next, err)
 	}
 	do(t, r.Emit(Event{Kind: CallProposed, Call: &Call{ID: "c", Kind: "edit"}}))
 	do(t, r.Emit(Event{Kind: Text, Message: "m", Role: "assistant", Text: "!"}))

@@ -153,15 +153,15 @@ func (r *Run) Edit(item, text string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("the prompt has %d bytes and may have %d: attach a file", len(text), maxText)
 	}
-	return r.change(item, func(i int) { r.queue[i].Text = text })
+	return r.alter(item, func(i int) { r.queue[i].Text = text })
 }
 
 // Withdraw takes back an item that is not heard yet.
 func (r *Run) Withdraw(item string) error {
-	return r.change(item, func(i int) { r.queue = slices.Delete(r.queue, i, i+1) })
+	return r.alter(item, func(i int) { r.queue = slices.Delete(r.queue, i, i+1) })
 }
 
-func (r *Run) change(item string, how func(int)) error {
+func (r *Run) alter(item string, how func(int)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := slices.IndexFunc(r.queue, func(i Item) bool { return i.ID == item })
@@ -293,8 +293,9 @@ func (r *Run) Cancel() State {
 	if s == nil || s.over {
 		return r.info.State
 	}
-	if len(r.queue) > 0 {
+	if len(r.queue) > 0 && !r.paused {
 		r.paused = true
+		r.say(Event{Kind: QueueNow, Items: slices.Clone(r.queue), Paused: true})
 	}
 	r.stop()
 	for !s.over && !r.closing {

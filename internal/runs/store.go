@@ -156,6 +156,10 @@ func (s *Store) path(id string, ended bool) string {
 // Spec is what a run begins with.
 type Spec struct {
 	Agent, Title, Session, Parent string
+
+	ForkOf string // the run whose conversation it begins with
+
+	Shadow, Mode string // of the session, to open it again as it was
 }
 
 // Start begins a run, which waits for Attach and a prompt.
@@ -179,10 +183,10 @@ func (s *Store) Start(spec Spec) (*Run, error) {
 	if r.journal, err = openJournal(s.path(r.id, false), 0); err != nil {
 		return nil, fmt.Errorf("the journal of the run: %w", err)
 	}
-	start := Event{Kind: RunStart, Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent}
+	start := Event{Kind: RunStart, Time: s.opts.Now(), Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent, ForkOf: spec.ForkOf, Shadow: spec.Shadow, Mode: spec.Mode}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.started(Event{Time: s.opts.Now(), Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent, Run: r.id})
+	r.started(start)
 	r.say(start)
 	r.setState("")
 	s.runs[r.id] = r

@@ -72,6 +72,10 @@ func (b *Bridge) translate(u acp.Update) []runs.Event {
 			usage.Cost, usage.Currency = c.Amount, c.Currency
 		}
 		return []runs.Event{{Kind: runs.UsageNow, Usage: usage}}
+	case acp.ModeChanged:
+		unknown[0].AgentMode = u.Mode
+	case acp.ConfigChanged:
+		unknown[0].AgentMode, unknown[0].Model = Chosen(u.Config)
 	case acp.InfoChanged:
 		if u.Info.Title != nil {
 			unknown[0].Title = *u.Info.Title
@@ -256,6 +260,19 @@ func (c *call) content(all []acp.ToolContent) *runs.Event {
 	now.Diff = nil // told when the call is, and with its end
 	e.Call = &now
 	return e
+}
+
+// Chosen are the mode and the model in an agent's settings; "" where it has no such.
+func Chosen(options []acp.ConfigOption) (mode, model string) {
+	for _, o := range options {
+		switch o.Category {
+		case "mode":
+			mode = o.Value
+		case "model":
+			model = o.Value
+		}
+	}
+	return mode, model
 }
 
 // text is what of content can be read as text.
