@@ -199,6 +199,9 @@ func (s *Server) setMode(_ context.Context, a setModeArgs) (modeResult, error) {
 	if err := found.SetMode(a.Mode); err != nil {
 		return modeResult{}, sessionError(err)
 	}
+	if agents := s.current().Agents; agents != nil {
+		agents.ModeSet(found.ID, found.Mode())
+	}
 	return modeResult{found.Mode()}, nil
 }
 

@@ -25,33 +25,44 @@ func (s *Server) showReview(ctx context.Context, a showArgs) (showResult, error)
 	if err != nil {
 		return showResult{}, err
 	}
-	dir := s.current().StateDir
-	if dir == "" {
-		return showResult{}, errors.New("there is no place for the diff: use sidecar.review.diff")
-	}
-	dir = filepath.Join(dir, "show")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return showResult{}, err
-	}
-	// Written aside and renamed, so that a link in its place is replaced, not
-	// followed.
-	f, err := os.CreateTemp(dir, "review-*.tmp") // made with 0600
+	path, err := s.putShown("review.diff", diff.Diff)
 	if err != nil {
 		return showResult{}, err
 	}
+	return s.showDocument(ctx, path, nil)
+}
+
+// putShown writes a file that is to be shown, and returns its path.
+func (s *Server) putShown(name, text string) (path string, err error) {
+	dir := s.current().StateDir
+	if dir == "" {
+		return "", errors.New("there is no place for what is to be shown: open a folder that can be written to")
+	}
+	dir = filepath.Join(dir, "show")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// Written aside and renamed, so that a link in its place is replaced, not
+	// followed.
+	f, err := os.CreateTemp(dir, "show-*.tmp") // made with 0600
+	if err != nil {
+		return "", err
+	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	_, err = f.WriteString(diff.Diff)
+	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return showResult{}, err
+		return "", err
 	}
-	path := filepath.Join(dir, "review.diff")
-	if err := os.Rename(f.Name(), path); err != nil {
-		return showResult{}, err
-	}
+	path = filepath.Join(dir, name)
+	return path, os.Rename(f.Name(), path)
+}
+
+// showDocument has the editor open a file, if it can, at a place in it.
+func (s *Server) showDocument(ctx context.Context, path string, at *lsp.Range) (showResult, error) {
 	res := showResult{URI: workspace.FileURI(path)}
 	if s.client.can.showDocument {
 		var answer lsp.ShowDocumentResult
-		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: res.URI}, &answer)
+		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: res.URI, Selection: at}, &answer)
 		if err != nil && !unsupported(err) {
 			return showResult{}, err
 		}

@@ -137,6 +137,9 @@ func (s *Server) codeLens(_ context.Context, params json.RawMessage) (any, error
 			add(r, selected("Accept", "sidecar.review.accept", h))
 		}
 		add(r, selected("Reject", "sidecar.review.reject", h))
+		if m := s.messageOf(h); m != nil {
+			add(r, lsp.Command{Title: fmt.Sprintf("Message %d", m.Number), Command: "sidecar.agent.show", Arguments: []any{showRunArgs{m.Run, m.Seq}}})
+		}
 	}
 	return lenses, nil
 }

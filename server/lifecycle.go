@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -24,6 +25,9 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 		return nil, err
 	}
 	s.client.can = abilitiesOf(p.Capabilities)
+	if p.ClientInfo != nil {
+		s.clientName = p.ClientInfo.Name
+	}
 	s.docs.enc = lsp.ChooseEncoding(p.Capabilities.General.PositionEncodings)
 	s.folders = foldersOf(p)
 	var options struct {
@@ -56,7 +60,8 @@ func (s *Server) starting(folders []workspace.Folder) Start {
 	return Start{
 		Folders: folders, Settings: s.initial,
 		Approver: s.approvals, People: &People{s.client}, Diagnostics: &Diagnostics{s},
-		Warn:             func(text string) { s.client.warn(s.base, text) },
+		Warn:   func(text string) { s.client.warn(s.base, text) },
+		Client: s.clientName, Shown: s.shown,
 		ReviewChanged:    s.publisher.changed,
 		KnowledgeChanged: s.indexing.changed,
 		Editor:           s.newEditor,
@@ -78,6 +83,7 @@ func (s *Server) welcome() lsp.InitializeResult {
 			Workspace: &lsp.WorkspaceServerCapabilities{
 				WorkspaceFolders: &lsp.WorkspaceFoldersServerCapabilities{Supported: true, ChangeNotifications: true},
 			},
+			Experimental: lsp.ServerExperimental{Sidecar: lsp.SidecarServer{Selection: s.current().ShownChanged != nil}},
 		},
 	}
 }
@@ -145,6 +151,10 @@ func (s *Server) didChangeConfiguration(params json.RawMessage) {
 func (s *Server) listen(core *Core) {
 	if s.client.can.sidecar.Events && core.Bus != nil {
 		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.notify(s.base, "sidecar/event", e) })
+		context.AfterFunc(s.base, cancel)
+	}
+	if a := core.Agents; a != nil {
+		cancel := a.Subscribe(func(e runs.Event) { s.tellAgent(a, e) })
 		context.AfterFunc(s.base, cancel)
 	}
 }

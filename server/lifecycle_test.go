@@ -244,7 +244,7 @@ func TestCommandArguments(t *testing.T) {
 		{"sidecar.review.accept", `[{"revision":"new"}]`, "revision: a number is expected"},
 		{"sidecar.approval.answer", `[{"id":"x","outcome":"allow"}]`, "id"},
 		{"sidecar.approval.allowOldest", `[]`, "no approval is open"},
-		{"sidecar.agent.run", `[]`, "command: \"sidecar.agent.run\" is unknown"},
+		{"sidecar.nonesuch", `[]`, "command: \"sidecar.nonesuch\" is unknown"},
 		{"no.such", `[]`, "command"},
 	} {
 		err := w.Call(w.ctx, "workspace/executeCommand", json.RawMessage(`{"command":"`+c.command+`","arguments":`+c.args+`}`), nil)

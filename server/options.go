@@ -49,6 +49,11 @@ type Start struct {
 	// Diagnostics asks the client what it shows.
 	Diagnostics *Diagnostics
 
+	// Client is the name of the client's program, if it says it; Shown is what its
+	// user has before them.
+	Client string
+	Shown  func(context.Context) Shown
+
 	// ReviewChanged is to be called when the review queue changed; it never waits.
 	ReviewChanged func()
 
@@ -92,12 +97,19 @@ type Core struct {
 	// Setup puts this program into agents and editors; nil does not.
 	Setup Setup
 
+	// Agents drives agents; nil: there are none.
+	Agents Agents
+
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string
 
 	// Audit reads the audit log and reports whether it is as it was written;
 	// nil means that there is none.
 	Audit func() (any, error)
+
+	// ShownChanged is called when what Start.Shown tells may have changed, and must
+	// not wait; nil means that nobody asks.
+	ShownChanged func()
 
 	// Configure loads the settings again, later layers over earlier ones, and
 	// returns what is wrong with them, in words for the user.

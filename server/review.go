@@ -266,7 +266,7 @@ func (s *Server) pendingEdits(edits []pendingedits.Edit) []pendingEdit {
 		}
 		_, p.Problems = s.introduced(e)
 		for _, h := range e.Hunks {
-			p.Hunks = append(p.Hunks, pendingHunk{h.ID, h.Sessions, h.OldStart, h.OldLines, h.NewStart, h.NewLines, string(h.State), h.Text})
+			p.Hunks = append(p.Hunks, pendingHunk{h.ID, h.Sessions, h.OldStart, h.OldLines, h.NewStart, h.NewLines, string(h.State), h.Text, s.messageOf(h)})
 		}
 		out = append(out, p)
 	}

@@ -43,27 +43,32 @@ type Server struct {
 	table []command // sorted by name
 
 	docs      *documents
+	looks     looks
 	client    *client
 	approvals *approvals
 	publisher *publisher
 	indexing  *indexing
 	progress  *progress
-	work      sync.WaitGroup // goroutines that outlive their message
-	base      context.Context
-	hangUp    context.CancelFunc // ends Serve
-	begin     sync.Once          // of what follows initialized
-	turning   sync.Mutex         // held while the core follows the folders
-	setting   sync.Mutex         // held while the client is asked for its settings and they are loaded
 
-	mu       sync.Mutex
-	state    state
-	exited   bool
-	core     *Core
-	editor   *Editor
-	folders  []workspace.Folder
-	turned   chan struct{}   // closed when the core has followed the last change of folders; nil while there was none
-	initial  json.RawMessage // settings of initialize
-	settings json.RawMessage // settings of the client's configuration
+	transcripts transcripts
+
+	work    sync.WaitGroup // goroutines that outlive their message
+	base    context.Context
+	hangUp  context.CancelFunc // ends Serve
+	begin   sync.Once          // of what follows initialized
+	turning sync.Mutex         // held while the core follows the folders
+	setting sync.Mutex         // held while the client is asked for its settings and they are loaded
+
+	mu         sync.Mutex
+	state      state
+	exited     bool
+	core       *Core
+	editor     *Editor
+	folders    []workspace.Folder
+	clientName string
+	turned     chan struct{}   // closed when the core has followed the last change of folders; nil while there was none
+	initial    json.RawMessage // settings of initialize
+	settings   json.RawMessage // settings of the client's configuration
 }
 
 // New returns a server that waits for its client.
@@ -82,6 +87,7 @@ func New(opts Options) *Server {
 	s.approvals = &approvals{client: s.client, log: s.log}
 	s.publisher = newPublisher(s)
 	s.indexing = newIndexing(s)
+	s.transcripts.shown = map[string]bool{}
 	s.progress = &progress{client: s.client, running: map[string]context.CancelFunc{}}
 	return s
 }
@@ -176,6 +182,9 @@ func (s *Server) Notification(_ context.Context, method string, params json.RawM
 		s.log.Warn("notification ignored", "method", method, "reason", "the server is not running")
 	case ok:
 		f(s, params)
+		if method == "sidecar/selection" || strings.HasPrefix(method, "textDocument/") {
+			s.shownChanged()
+		}
 	case !strings.HasPrefix(method, "$/"):
 		s.log.Debug("notification ignored", "method", method)
 	}
@@ -192,6 +201,7 @@ var notifications = map[string]func(*Server, json.RawMessage){
 	"workspace/didChangeWorkspaceFolders": (*Server).didChangeFolders,
 	"workspace/didChangeWatchedFiles":     (*Server).didChangeFiles,
 	"window/workDoneProgress/cancel":      (*Server).cancelProgress,
+	"sidecar/selection":                   (*Server).selected,
 	"$/setTrace":                          func(*Server, json.RawMessage) {}, // the log is the trace
 }
 

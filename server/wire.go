@@ -41,6 +41,8 @@ type pendingHunk struct {
 	NewLines int      `json:"newLines"`
 	State    string   `json:"state"`
 	Text     string   `json:"text"`
+
+	Message *madeAfter `json:"message,omitempty"` // after which an agent made it
 }
 
 // queuedCommit is a commit that waits for a batch, or for its files.

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 )
 
@@ -25,7 +26,7 @@ func queries() []served {
 
 // AnswerPerson answers a command line: one query. own: this process has started
 // the program that asks.
-func AnswerPerson(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
+func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, conn net.Conn, own bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in := json.NewDecoder(io.LimitReader(conn, maxRequest))
@@ -33,9 +34,14 @@ func AnswerPerson(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
 	if in.Decode(&q) != nil {
 		return
 	}
-	if q.Query == runQuery && !own {
+	switch {
+	case own:
+	case q.Query == runQuery:
 		answer, err := hostFor(ctx, c, conn, q.Args)
 		_ = reply(conn, answer, hidden(c, err))
+		return
+	case q.Query == agentQuery:
+		answerAgent(ctx, c, a, in, conn, q.Args)
 		return
 	}
 	go func() {

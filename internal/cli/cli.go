@@ -75,6 +75,9 @@ type cli struct {
 	max         int
 	profile     string
 	yes         bool
+	door        string
+	model       string
+	all         bool
 	setup       setupFlags
 }
 

@@ -33,6 +33,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 			return err
 		})
 	case "mcp":
+		f.StringVar(&c.door, "door", "", "the socket of an agent that sidecar-ls has started, by which it reaches its session")
 		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
@@ -44,6 +45,12 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.session, "session", "", "its name; by default that of the program")
 		f.StringVar(&c.profile, "profile", "", "what of yours the program sees: the name of an agent, or none; by default the agent whose program it is")
 		f.BoolVar(&c.yes, "yes", false, "allow what the profile says, without being asked")
+	case "agent":
+		f.StringVar(&c.mode, "mode", "", "with run: the mode of the agent's session; by default review")
+		f.StringVar(&c.session, "session", "", "with run: its name; by default one after the agent")
+		f.StringVar(&c.model, "model", "", "with run: a model that the agent has")
+		f.BoolVar(&c.yes, "yes", false, "with run: allow what the agent sees of yours, without being asked")
+		f.BoolVar(&c.all, "all", false, "with runs: those too that have ended")
 	case "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
 		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,9 @@ import (
 func serveMCP(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 {
 		return usagef("mcp takes no arguments, but got %q", c.args[0])
+	}
+	if c.door != "" {
+		return throughDoor(ctx, c)
 	}
 	f, err := c.folder()
 	if err != nil {
@@ -54,6 +58,24 @@ func serveMCP(ctx context.Context, c *cli) error {
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect,
 	})
+}
+
+// throughDoor serves an agent that a server has started, by the socket that the agent
+// has of it.
+func throughDoor(ctx context.Context, c *cli) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.door)
+	if err != nil {
+		return fmt.Errorf("--door is for agents that sidecar-ls has started: %w", err)
+	}
+	defer func() { _ = conn.Close() }()
+	go func() {
+		_, _ = io.Copy(conn, c.In)
+		if half, ok := conn.(*net.UnixConn); ok {
+			_ = half.CloseWrite()
+		}
+	}()
+	_, err = io.Copy(c.Out, conn)
+	return err
 }
 
 // checkStricter refuses a mode that is looser than that of the settings. Whoever
@@ -140,7 +162,7 @@ func (e *entrance) pause(ctx context.Context) error {
 // alone serves the agent with a workspace of its own, and lets other agents in. It
 // fails with attach.ErrTaken when another process was faster.
 func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backend, error) {
-	w, err := e.open(ctx)
+	w, theirs, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +198,7 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 			e.gaveWay.Store(&now)
 		default:
 		}
-		return w.Close()
+		return errors.Join(theirs.Close(), w.Close())
 	}
 	b, err := endpoint.Local(t, a)
 	if err != nil {
@@ -196,18 +218,23 @@ func (e *entrance) awaitQueue(ctx context.Context, w *app.Workspace) {
 
 // open opens the workspace. Whoever attaches to it may have a mode of its own, so
 // it has the queue in every mode.
-func (e *entrance) open(ctx context.Context) (*app.Workspace, error) {
+func (e *entrance) open(ctx context.Context) (*app.Workspace, *serve.Agents, error) {
 	user := endpoint.Elicited{Hide: redact.OfLogger(e.log)}
+	var theirs *serve.Agents
 	w, err := app.Open(ctx, []workspace.Folder{e.folder}, app.Options{
-		Log: e.log, Queue: app.QueueAlways, Program: e.self, Resident: true, Person: AnswerPerson,
+		Log: e.log, Queue: app.QueueAlways, Program: e.self, Resident: true,
+		Person: func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
+			AnswerPerson(ctx, c, theirs, conn, own)
+		},
 		User: app.User{Approver: user, People: user},
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	theirs = serve.NewAgents(w.Client, e.self)
 	for _, p := range w.Problems.Show() {
 		e.log.Warn("start", "problem", p)
 	}
 	w.Sources.Reload()
-	return w, nil
+	return w, theirs, nil
 }

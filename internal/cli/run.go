@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
 
@@ -130,7 +131,6 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	if err := w.Home.LockedOut(); err != nil {
 		return programs.Result{}, fmt.Errorf("what the program writes could not wait for review: %w", err)
 	}
-	commands := confine.Commands{Confiner: w.Confiner}
 	r := programs.Request{
 		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Dir: a.Dir,
 		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Home: a.Home, Network: a.Network},
@@ -140,10 +140,9 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	} else {
 		r.Out, r.Err = files[1], files[2]
 	}
-	res, err := programs.Run(ctx, programs.Parts{
-		Root: w.Disk.Folders()[0].Dir, Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave,
-		Started: func() { closeAll(files[:min(2, len(files))]) }, // else nobody who reads the rest of a pipe comes to its end
-	}, r)
+	parts := serve.Programs(w)
+	parts.Started = func() { closeAll(files[:min(2, len(files))]) } // else nobody who reads the rest of a pipe comes to its end
+	res, err := programs.Run(ctx, parts, r)
 	closeAll(files) // standard error is copied to until now
 	switch {
 	case errors.Is(err, session.ErrMode), errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
@@ -174,14 +173,19 @@ func (c *cli) sayRun(r programs.Result) {
 	if len(r.Changed) == 0 {
 		return
 	}
-	const most = 5
-	names, more := r.Changed, ""
-	if n := len(names); n > most {
-		names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
-	}
 	what := "changed"
 	if r.Held {
 		what = "held for review (sidecar-ls review list)"
 	}
-	fmt.Fprintf(out, "sidecar-ls: %s%s: %s, as session %s\n", strings.Join(names, ", "), more, what, r.Session)
+	fmt.Fprintf(out, "sidecar-ls: %s: %s, as session %s\n", firstNames(r.Changed), what, r.Session)
+}
+
+// firstNames are the first few of a list of files.
+func firstNames(names []string) string {
+	const most = 5
+	more := ""
+	if n := len(names); n > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(names, ", ") + more
 }

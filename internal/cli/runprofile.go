@@ -2,15 +2,8 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -43,71 +36,29 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) error {
 	case p == nil:
 		return nil
 	}
-	if err := c.consent(ctx, *p); err != nil {
-		return err
-	}
-	home, err := os.UserHomeDir()
+	kept, err := profiles.UserKept()
 	if err != nil {
 		return err
 	}
-	for _, rel := range p.State {
-		dir := filepath.Join(home, rel)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir {
-			return fmt.Errorf("~/%s leads over a link to %s, where the program would not find it: name that directory as state in the setting agents, or run it with --profile %s", rel, real, noProfile)
-		}
-		a.Writable = append(a.Writable, dir)
+	if err := c.consent(ctx, kept, *p); err != nil {
+		return err
 	}
-	state, err := agentState()
+	grant, err := kept.Grant(*p)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w, or run it with --profile %s", err, noProfile)
 	}
-	a.Home = filepath.Join(state, p.Name, "home")
-	if err := os.MkdirAll(a.Home, 0o700); err != nil {
-		return err
-	}
-	for _, rel := range p.Copied {
-		if err := refresh(filepath.Join(home, rel), filepath.Join(a.Home, rel)); err != nil {
-			return err
-		}
-	}
+	a.Writable, a.Home = grant.Writable, grant.Home
 	a.Env, a.Pass, a.Network = environment(p.Env), p.Env, p.Network
 	return nil
 }
 
-// agentState is the directory of what is kept of agents.
-func agentState() (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(dir, "sidecar-ls", "agents"), nil
-}
-
 // consent asks the person once for what a profile lets a program see.
-func (c *cli) consent(ctx context.Context, p profiles.Profile) error {
-	state, err := agentState()
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(state, "allowed.json")
-	allowed := map[string]string{}
-	if data, err := os.ReadFile(file); err == nil {
-		_ = json.Unmarshal(data, &allowed) // what can't be read is asked again
-	}
-	sees := strings.Join(p.Sees(), "\n  ")
-	sum := sha256.Sum256([]byte(p.Program + "\n" + sees))
-	if allowed[p.Name] == hex.EncodeToString(sum[:]) {
+func (c *cli) consent(ctx context.Context, kept profiles.Kept, p profiles.Profile) error {
+	if kept.Allowed(p) {
 		return nil
 	}
 	if !c.yes {
-		what := fmt.Sprintf("%s runs in a world of the workspace: what it changes there waits for your review. Of yours it sees, besides:\n  %s\n", p.Title, sees)
+		what := fmt.Sprintf("%s runs in a world of the workspace: what it changes there waits for your review. Of yours it sees, besides:\n  %s\n", p.Title, strings.Join(p.Sees(), "\n  "))
 		if !p.Tried {
 			what += "This profile was not tried with the real program.\n"
 		}
@@ -120,36 +71,5 @@ func (c *cli) consent(ctx context.Context, p profiles.Profile) error {
 			return errors.Join(errors.New("it was not allowed, so nothing was run"), err)
 		}
 	}
-	now := maps.Clone(allowed)
-	now[p.Name] = hex.EncodeToString(sum[:])
-	data, err := json.Marshal(now)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.MkdirAll(state, 0o700), os.WriteFile(file, data, 0o600))
-}
-
-// maxCopied bounds a file that a program gets a copy of, in bytes.
-const maxCopied = 64 << 20
-
-// refresh copies a file to where there is no copy, or an older one.
-func refresh(from, to string) error {
-	info, err := os.Stat(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if have, err := os.Stat(to); err == nil && !info.ModTime().After(have.ModTime()) {
-		return nil
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxCopied {
-		return fmt.Errorf("%s is no file of at most %d MiB, of which the program could have a copy", from, maxCopied>>20)
-	}
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600))
+	return kept.Allow(p)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
@@ -37,13 +38,15 @@ func serveLSP(ctx context.Context, c *cli) error {
 		out = f
 	}
 	serve.Stay()
-	o := app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Person: AnswerPerson}
+	o := app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self}
 	if c.logLevel != "" {
 		o.Level = nil // the flag is stronger than the setting
 	}
 	widen(c.Out)
-	env := func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, hasVerb) }
-	return serve.WithSetup(ctx, c.In, c.Out, o, c.Exit, env)
+	return serve.Serve(ctx, c.In, c.Out, serve.Options{
+		App: o, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
+		Setup: func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, hasVerb) },
+	})
 }
 
 func firstOf(a, b string) string {

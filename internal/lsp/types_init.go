@@ -157,7 +157,17 @@ type ServerCapabilities struct {
 	WorkspaceSymbolProvider bool `json:"workspaceSymbolProvider,omitzero"`
 
 	Workspace    *WorkspaceServerCapabilities `json:"workspace,omitempty"`
-	Experimental any                          `json:"experimental,omitempty"`
+	Experimental ServerExperimental           `json:"experimental,omitzero"`
+}
+
+// ServerExperimental holds our own extensions.
+type ServerExperimental struct {
+	Sidecar SidecarServer `json:"sidecar,omitzero"`
+}
+
+// SidecarServer says which sidecar/ notifications the server takes.
+type SidecarServer struct {
+	Selection bool `json:"selection,omitzero"`
 }
 
 // TextDocumentSyncOptions says which document notifications are wanted.

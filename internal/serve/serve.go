@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
+	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
@@ -39,14 +41,29 @@ func Stay() {
 	}
 }
 
-// Serve speaks LSP over r and w until the editor leaves. exit ends the process
-// when its work does not end in time after that; nil waits for it. Of the
-// options, those of the editor's way to its user are set here.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit func(code int)) error {
-	return serve(ctx, r, w, o, exit, nil)
+// Options are what serving an editor takes. Of App, what is the editor's way to its
+// user is set here.
+type Options struct {
+	App app.Options
+
+	// Exit ends the process when its work does not end in time after the editor has
+	// left; nil waits for it.
+	Exit func(code int)
+
+	// Setup is where clients are set up, for the directory of a project; nil: nothing is.
+	Setup func(dir string) (setup.Env, error)
+
+	// Places are where agents look for editors; nil: they never find this one.
+	Places func() (ide.Places, error)
+
+	// Person serves a command line of a person, over the socket of the workspace;
+	// own: this process has started the program. nil serves none.
+	Person func(ctx context.Context, c *app.Client, a *Agents, conn net.Conn, own bool)
 }
 
-func serve(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit func(code int), env func(dir string) (setup.Env, error)) error {
+// Serve speaks LSP over r and w until the editor leaves.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, opts Options) error {
+	o, exit := opts.App, opts.Exit
 	o.Queue, o.Resident = app.QueueAlways, true
 	s := server.New(server.Options{
 		Version: version.String(),
@@ -54,15 +71,29 @@ func serve(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit fu
 		Hide:    redact.OfLogger(o.Log).Text,
 		Left:    func(orderly bool) { leave(exit, orderly, o.Log) },
 		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
+			d := &desk{start: st, places: opts.Places}
+			queueChanged := func() {
+				st.ReviewChanged()
+				d.server.Load().QueueChanged()
+			}
 			o.User = app.User{
 				Approver: st.Approver, People: people{st.People, redact.OfLogger(o.Log)}, Diagnostics: st.Diagnostics,
-				Warn: st.Warn, QueueChanged: st.ReviewChanged, IndexChanged: st.KnowledgeChanged,
+				Warn: st.Warn, QueueChanged: queueChanged, IndexChanged: st.KnowledgeChanged,
 				OpenDocuments: func(base workspace.View) workspace.View { return st.Editor(base) },
 			}
 			if len(st.Settings) > 0 {
 				o.Layers = []json.RawMessage{st.Settings}
 			}
-			core, _, err := editor{app.NewClient(o), env}.serve(ctx, st.Folders)
+			e := editor{env: opts.Setup, desk: d}
+			if opts.Person != nil {
+				o.Person = func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
+					opts.Person(ctx, c, e.agents, conn, own)
+				}
+			}
+			e.Client = app.NewClient(o)
+			e.agents = NewAgents(e.Client, o.Program)
+			d.client = e.Client
+			core, _, err := e.serve(ctx, st.Folders)
 			return core, err
 		},
 	})
@@ -94,12 +125,23 @@ func leave(exit func(int), orderly bool, log *slog.Logger) {
 // editor is a client that is an editor.
 type editor struct {
 	*app.Client
-	env func(dir string) (setup.Env, error) // nil: it sets up nothing
+	env    func(dir string) (setup.Env, error) // nil: it sets up nothing
+	agents *Agents
+	desk   *desk
+}
+
+// Close ends all that the editor has open: first what agents show in it, and do.
+func (c editor) Close() error {
+	c.desk.close()
+	return errors.Join(c.agents.Close(), c.Client.Close())
 }
 
 // serve opens folders for it. Without a folder, the commands that need one say so.
 func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
 	before := c.Workspace()
+	if len(folders) == 0 {
+		c.desk.stop() // while the queue is there
+	}
 	if before == nil {
 		for _, f := range folders {
 			attach.MakeRoom(ctx, f.Dir)
@@ -110,7 +152,7 @@ func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.
 	case err != nil:
 		return nil, problems, err
 	case w == nil:
-		return &server.Core{Bus: c.Bus, Setup: c.setup(), SetFolders: c.serve, Close: c.Close}, problems, nil
+		return &server.Core{Bus: c.Bus, Setup: c.setup(), Agents: c.agents, SetFolders: c.serve, Close: c.Close}, problems, nil
 	case before == nil:
 		c.Host(attach.Editor, nil)
 		c.Admit()
@@ -151,14 +193,16 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 
 		MCP:   mcpServers{w.Sources, c.Settings},
-		Setup: c.setup(),
+		Setup: c.setup(), Agents: c.agents,
 		Configure: func(layers ...json.RawMessage) []string {
 			fresh := w.Problems.Of(func() []string { return c.Settings.Load(layers...) })
 			w.Sources.Reload()
+			c.desk.follow()
 			return fresh
 		},
-		SetFolders: c.serve,
-		Close:      c.Close,
+		ShownChanged: c.desk.shownChanged(),
+		SetFolders:   c.serve,
+		Close:        c.Close,
 	}
 	if w.Home.Err == nil {
 		core.StateDir = w.Home.Dir.State()

@@ -2,18 +2,10 @@ package serve
 
 import (
 	"context"
-	"io"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
-
-// WithSetup serves like Serve, and sets up clients for whoever asks by command.
-// env says where, for the directory of a project.
-func WithSetup(ctx context.Context, r io.Reader, w io.Writer, o app.Options, exit func(code int), env func(dir string) (setup.Env, error)) error {
-	return serve(ctx, r, w, o, exit, env)
-}
 
 // clients are the agents and editors of the user, as the server knows them.
 type clients struct{ editor }

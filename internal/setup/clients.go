@@ -41,25 +41,25 @@ func table() []client {
 	return []client{
 		{"claude", "Claude Code", "2.1.330", []string{"claude"},
 			func(e Env) []string { return []string{e.claudeDir()} },
-			agent("claude", ownOff, claude, true,
+			agent("claude", driven{"claude-acp", "claude-agent-acp"}, ownOff, claude, true,
 				"Restart Claude Code; /mcp lists sidecar. What is in a project counts once you have trusted its folder in Claude Code.")},
 		{"codex", "Codex CLI", "0.169.0", []string{"codex"},
 			func(e Env) []string { return []string{e.codexDir()} },
-			agent("codex", ownOff, codex, true,
+			agent("codex", driven{"codex-acp", "codex-acp"}, ownOff, codex, true,
 				"Restart Codex; `codex mcp list` shows sidecar. A project's file counts once you have trusted the project in Codex.")},
 		{"gemini", "Gemini CLI", "0.61.0", []string{"gemini"},
 			func(e Env) []string { return []string{e.home(".gemini")} },
-			agent("gemini", ownOff, gemini, true,
+			agent("gemini", driven{"gemini", "gemini"}, ownOff, gemini, true,
 				"Restart Gemini CLI. It uses MCP servers only in folders that you have trusted in it.")},
 		{"opencode", "opencode", "1.18.33", []string{"opencode"},
 			func(e Env) []string { return []string{e.opencodeDir()} },
-			agent("opencode", ownOff, opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
+			agent("opencode", driven{"opencode", "opencode"}, ownOff, opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
 		{"copilot", "GitHub Copilot CLI", "", []string{"copilot"},
 			func(e Env) []string { return []string{e.copilotDir()} },
-			agent("copilot", ownToo, copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
+			agent("copilot", driven{"copilot", "copilot"}, ownToo, copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
 		{"cursor", "Cursor", "", []string{"cursor-agent", "cursor"},
 			func(e Env) []string { return []string{e.home(".cursor")} },
-			agent("", ownToo, cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
+			agent("", driven{"cursor-agent", "cursor-agent"}, ownToo, cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
 		{"vscode", "Visual Studio Code", "", []string{"code", "code-insiders", "codium"},
 			func(e Env) []string { return []string{e.home(".vscode")} },
 			[]road{
@@ -97,9 +97,12 @@ const (
 	ownOff = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them unless --only-ours turns them off."
 )
 
+// driven is how an agent is driven: by which row of internal/profiles, and with which program.
+type driven struct{ profile, program string }
+
 // agent is the roads of an agent. program is what `run` starts; without one it
 // has no such road.
-func agent(program, what string, files func(Env, Options) []file, project bool, notes ...string) []road {
+func agent(program string, acp driven, what string, files func(Env, Options) []file, project bool, notes ...string) []road {
 	missing := func(why string) func(Env) (string, string, string) {
 		return func(Env) (string, string, string) { return Unavailable, why, "" }
 	}
@@ -115,9 +118,33 @@ func agent(program, what string, files func(Env, Options) []file, project bool, 
 			return Available, "", "sidecar-ls run -- " + program
 		}},
 		{name: "hook", what: "The agent asks before it uses its own tools.", state: missing("this version of sidecar-ls answers no hooks")},
-		{name: "ide", what: "The agent shows its own edits in the review.", state: missing("this version of sidecar-ls does not speak the agent's IDE protocol")},
-		{name: "acp", what: "sidecar-ls drives the agent.", state: missing("this version of sidecar-ls does not speak ACP")},
+		{name: "ide", what: "The agent shows its own edits in the review.", state: func(e Env) (string, string, string) {
+			how, ok := looksForEditor[program]
+			switch {
+			case !ok:
+				return Unavailable, "the agent has no way to show its edits in an editor that sidecar-ls knows", ""
+			case !e.Has("serve"):
+				return Unavailable, "this version of sidecar-ls serves no editor", ""
+			}
+			return Available, "", how
+		}},
+		{name: "acp", what: "sidecar-ls drives the agent.", state: func(e Env) (string, string, string) {
+			if runtime.GOOS != "linux" || !e.Has("agent") {
+				return Unavailable, "this version of sidecar-ls has no command `agent` here", ""
+			}
+			if _, err := e.Look(acp.program); err != nil {
+				return Unavailable, acp.program + " is not on PATH; install it", ""
+			}
+			return Available, "", "sidecar-ls agent run " + acp.profile + ` "…"`
+		}},
 	}
+}
+
+// looksForEditor says how agents that look for an editor are told to. The editor's
+// server needs nothing for it.
+var looksForEditor = map[string]string{
+	"claude": "/ide in Claude Code, in permission mode default, beside an editor with sidecar-ls",
+	"gemini": "/ide enable in Gemini CLI, beside an editor with sidecar-ls",
 }
 
 // editor is the road of an editor that a person sets up by hand.

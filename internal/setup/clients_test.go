@@ -71,7 +71,17 @@ func TestRoads(t *testing.T) {
 	if _, err := w.env.Plan("codex", Options{Project: true}); err == nil || !strings.Contains(err.Error(), "no folder is open") {
 		t.Error(err)
 	}
+	if r := w.state("claude", "acp"); r.State != Unavailable || !strings.Contains(r.Why, "claude-agent-acp is not on PATH") {
+		t.Errorf("without the adapter: %+v", r)
+	}
+	w.env.Look = func(name string) (string, error) { return "/usr/bin/" + name, nil }
+	if r := w.state("claude", "acp"); r.State != Available || r.Command != `sidecar-ls agent run claude-acp "…"` {
+		t.Errorf("with the adapter: %+v", r)
+	}
 	w.env.Has = func(string) bool { return false }
+	if r := w.state("claude", "acp"); r.State != Unavailable {
+		t.Errorf("without the command: %+v", r)
+	}
 	if r := w.state("claude", "world"); r.State != Unavailable {
 		t.Errorf("without the command: %+v", r)
 	}
@@ -92,7 +102,7 @@ func TestPlugin(t *testing.T) {
 	if r := w.state("nvim", "ide"); r.State != Off {
 		t.Errorf("%+v", r)
 	}
-	if p := w.apply("nvim", Options{}); len(p.Changes) != 3 || len(p.Foreign) != 0 {
+	if p := w.apply("nvim", Options{}); len(p.Changes) != 10 || len(p.Foreign) != 0 {
 		t.Errorf("%d changes, %q", len(p.Changes), p.Foreign)
 	}
 	if p := w.plan("nvim", Options{}); !p.Done || w.state("nvim", "ide").State != On {

@@ -1,0 +1,96 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+)
+
+// choicesOf are what a setting of the agent's can be, by the setting's category.
+func choicesOf(s *acp.Session, category string) []acp.Choice {
+	for _, o := range s.Config {
+		if o.Category == category {
+			return o.Choices
+		}
+	}
+	return nil
+}
+
+// modesOf are the agent's own modes, however it offers them.
+func modesOf(s *acp.Session) []acp.Choice {
+	if list := choicesOf(s, "mode"); list != nil || s.Modes == nil {
+		return list
+	}
+	var list []acp.Choice
+	for _, m := range s.Modes.Available {
+		list = append(list, acp.Choice{Value: m.ID, Name: m.Name, Description: m.Description})
+	}
+	return list
+}
+
+// tellChosen tells which mode and model the agent has.
+func (c *conversation) tellChosen(options []acp.ConfigOption) {
+	if mode, model := acprun.Chosen(options); mode != "" || model != "" {
+		c.tell(runs.Event{Kind: runs.Note, Reason: "chosen", AgentMode: mode, Model: model})
+	}
+}
+
+// choose has the agent work in another mode, or with another model.
+func (c *conversation) choose(ctx context.Context, a *agent, category, value string) error {
+	list := choicesOf(a.session, category)
+	if category == "mode" {
+		list = modesOf(a.session)
+	}
+	if !slices.ContainsFunc(list, func(ch acp.Choice) bool { return ch.Value == value }) {
+		var names []string
+		for _, ch := range list {
+			names = append(names, ch.Value)
+		}
+		return fmt.Errorf("%s has no %s %q; it has %s", c.profile.Title, category, value, strings.Join(names, ", "))
+	}
+	for _, o := range a.session.Config {
+		if o.Category == category {
+			options, err := a.session.SetConfig(ctx, o.ID, value)
+			if err == nil {
+				c.tellChosen(options)
+			}
+			return err
+		}
+	}
+	if err := a.session.SetMode(ctx, value); err != nil {
+		return err
+	}
+	c.tell(runs.Event{Kind: runs.Note, Reason: "chosen", AgentMode: value})
+	return nil
+}
+
+// Choose has the agent of a run work in another of its own modes, or with another
+// model; "" leaves that as it is.
+func (m *Manager) Choose(ctx context.Context, run *runs.Run, mode, model string) error {
+	if err := m.Wake(run); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	c := m.driven[run.ID()]
+	m.mu.Unlock()
+	if c == nil {
+		return runs.ErrEnded
+	}
+	a, err := c.started(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range []struct{ category, value string }{{"mode", mode}, {"model", model}} {
+		if one.value != "" {
+			if err := c.choose(ctx, a, one.category, one.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

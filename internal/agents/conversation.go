@@ -1,0 +1,167 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// conversation is the driver of a run. It starts the agent's program, and starts it
+// again with the next prompt when it has ended.
+type conversation struct {
+	m       *Manager
+	run     *runs.Run
+	profile profiles.Profile
+	session *session.Session
+	model   string
+
+	starting sync.Mutex // one start at a time
+	mu       sync.Mutex
+	agent    *agent // nil: there is none now
+	failed   error  // the latest start, if it did
+	starts   int
+	closed   bool
+}
+
+// warm starts the agent before the first prompt. What goes wrong is told when there
+// is one, and here.
+func (c *conversation) warm() {
+	if _, err := c.started(c.m.base); err != nil && c.m.base.Err() == nil {
+		c.tell(runs.Event{Kind: runs.Note, Reason: "failed", Text: err.Error()})
+	}
+}
+
+// started is the agent, which is started if there is none.
+func (c *conversation) started(ctx context.Context) (*agent, error) {
+	c.mu.Lock()
+	before := c.starts
+	c.mu.Unlock()
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	c.mu.Lock()
+	a, closed := c.agent, c.closed
+	tried, failed := c.starts != before, c.failed
+	c.mu.Unlock()
+	switch {
+	case closed:
+		return nil, runs.ErrEnded
+	case tried && failed != nil: // while this waited for it
+		return nil, failed
+	case a != nil && a.conn.Err() == nil:
+		return a, nil
+	case a != nil:
+		a.stop()
+	}
+	c.tell(runs.Event{Kind: runs.Note, Reason: "starting", Text: "Starting " + c.profile.Title})
+	a, err := c.start(ctx)
+	c.mu.Lock()
+	c.starts++
+	if c.failed = err; err != nil {
+		c.mu.Unlock()
+		return nil, err
+	}
+	if c.closed {
+		c.mu.Unlock()
+		a.stop()
+		return nil, runs.ErrEnded
+	}
+	c.agent = a
+	c.mu.Unlock()
+	c.tell(runs.Event{Kind: runs.Note, Reason: "ready"})
+	return a, nil
+}
+
+func (c *conversation) tell(e runs.Event) { _ = c.run.Emit(e) } // after its end there is nobody to be told
+
+// Prompt implements runs.Driver.
+func (c *conversation) Prompt(ctx context.Context, items []runs.Item) (string, error) {
+	a, err := c.started(ctx)
+	if err != nil {
+		return "", err
+	}
+	if title := runs.TitleOf(items[0].Text); title != "" && c.run.Info().Title == c.profile.Title { // until the agent has one
+		c.tell(runs.Event{Kind: runs.Note, Reason: "title", Title: title})
+	}
+	if notes := c.session.TakeNotes(); len(notes) > 0 {
+		items = append([]runs.Item{{Text: "Since your last answer:\n" + strings.Join(notes, "\n")}}, items...)
+	}
+	reason, err := a.bridge.Prompt(ctx, items)
+	if errors.Is(err, acp.ErrGone) {
+		return reason, a.died(err)
+	}
+	a.program.TakeOver() // the run's end says that all is pending
+	c.run.Changed(c.m.o.Pending(c.session.ID))
+	return reason, err
+}
+
+// Steer implements runs.Driver.
+func (c *conversation) Steer(ctx context.Context, i runs.Item) error {
+	if a := c.here(); a != nil {
+		return a.bridge.Steer(ctx, i)
+	}
+	return runs.ErrNoSteer
+}
+
+// Cancel implements runs.Driver.
+func (c *conversation) Cancel(ctx context.Context) error {
+	if a := c.here(); a != nil {
+		return a.bridge.Cancel(ctx)
+	}
+	return nil
+}
+
+func (c *conversation) here() *agent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.agent
+}
+
+// Close implements runs.Driver: it ends the agent and its session. What the agent
+// wrote stays pending.
+func (c *conversation) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	a := c.agent
+	c.mu.Unlock()
+	var err error
+	switch {
+	case a == nil:
+	case c.m.closing.Load(): // there is no time for the agent's good manners
+		a.stop()
+	default:
+		err = a.bridge.Close()
+	}
+	c.m.mu.Lock()
+	delete(c.m.driven, c.run.ID())
+	c.m.mu.Unlock()
+	c.m.o.Parts().Leave(c.session.ID)
+	return errors.Join(err, c.m.o.Sessions.Close(c.session.ID))
+}
+
+// endTime is how long a program may take to end that has closed its output.
+const endTime = time.Second
+
+// died says how the program ended that was an agent.
+func (a *agent) died(why error) error {
+	timer := time.AfterFunc(endTime, a.program.Kill)
+	defer timer.Stop()
+	<-a.ended
+	text := why.Error()
+	if a.err != nil {
+		text = a.err.Error()
+	} else if a.result.Code != 0 {
+		text = fmt.Sprintf("the agent's program ended with exit code %d", a.result.Code)
+	}
+	if said := a.said.String(); said != "" {
+		text += "; its last lines:\n" + said
+	}
+	return errors.New(text)
+}

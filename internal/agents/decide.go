@@ -1,0 +1,132 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+)
+
+// decide answers a permission by the policy; "" leaves it to people. What an agent
+// asks about, it does itself in its world: edits become pending there whatever is
+// answered, so that the policy says as much about them as if we made them.
+func (c *conversation) decide(ctx context.Context, r acp.PermissionRequest) (option, by string) {
+	outcome, rule := c.judge(ctx, r.Tool)
+	kinds := map[policy.Outcome][]string{
+		policy.Allow: {"allow_once", "allow_always"},
+		policy.Deny:  {"reject_once", "reject_always"},
+	}[outcome]
+	for _, kind := range kinds {
+		if i := slices.IndexFunc(r.Options, func(o acp.PermissionOption) bool { return o.Kind == kind }); i >= 0 {
+			return r.Options[i].ID, "policy: " + rule
+		}
+	}
+	return "", ""
+}
+
+// judge says what the policy has for a call of the agent's.
+func (c *conversation) judge(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
+	if ours(t) {
+		return policy.Allow, "the tool asks for itself"
+	}
+	switch t.Kind {
+	case "read", "search":
+		return policy.Allow, "it sees what its world shows"
+	case "edit", "delete", "move":
+		return c.edits(ctx, t)
+	case "execute":
+		if line := command(t); line != "" {
+			return c.explain(ctx, "run_command", map[string]string{"command": line})
+		}
+	}
+	return policy.Ask, ""
+}
+
+// edits judges an edit by the files that it names.
+func (c *conversation) edits(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
+	var paths []string
+	for _, l := range t.Locations {
+		paths = append(paths, l.Path)
+	}
+	for _, part := range t.Content {
+		if part.Type == "diff" {
+			paths = append(paths, part.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return policy.Ask, ""
+	}
+	worst, rule := policy.Allow, ""
+	for _, path := range paths {
+		name, ok := c.below(path)
+		if !ok {
+			return policy.Deny, "outside of the workspace"
+		}
+		outcome, why := c.explain(ctx, "write_file", map[string]string{"path": name, "content": "\n"})
+		switch {
+		case outcome == policy.Deny:
+			return outcome, why
+		case outcome == policy.Ask:
+			worst, rule = outcome, why
+		case rule == "":
+			rule = why
+		}
+	}
+	return worst, rule
+}
+
+// explain asks the gate what it would decide.
+func (c *conversation) explain(ctx context.Context, tool string, arguments map[string]string) (policy.Outcome, string) {
+	args, err := json.Marshal(arguments)
+	if err != nil {
+		return policy.Ask, ""
+	}
+	e, err := c.m.o.Gate().Explain(ctx, dispatch.Request{Name: tool, Arguments: args, Session: c.session.ID})
+	if err != nil {
+		return policy.Ask, ""
+	}
+	return e.Decision, e.Rule
+}
+
+// ours reports whether a call is one of our tools, which the gate judges when it is made.
+// Claude Code, Codex, opencode and Gemini CLI name them differently, the last in the call's id.
+func ours(t acp.ToolCall) bool {
+	for _, prefix := range []string{"mcp__sidecar__", "mcp.sidecar.", "sidecar_", "mcp_sidecar_"} {
+		if strings.HasPrefix(t.Name, prefix) || strings.HasPrefix(t.Title, prefix) || prefix == "mcp_sidecar_" && strings.HasPrefix(t.ID, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// command is the command line of a call: in its input by the names that agents use,
+// or else the title, which it is for agents that tell no input.
+func command(t acp.ToolCall) string {
+	if t.RawInput == nil {
+		return t.Title
+	}
+	raw := t.RawInput
+	var in struct {
+		Command json.RawMessage
+		Cmd     string
+	}
+	if json.Unmarshal(raw, &in) != nil {
+		return ""
+	}
+	var line string
+	if json.Unmarshal(in.Command, &line) == nil {
+		return line
+	}
+	var argv []string
+	if json.Unmarshal(in.Command, &argv) == nil && len(argv) > 0 {
+		if n := len(argv); n == 3 && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[1], "c") { // a shell
+			return argv[2]
+		}
+		return words(argv)
+	}
+	return in.Cmd
+}

@@ -1,0 +1,344 @@
+// Package agents drives the user's agents over the Agent Client Protocol: each run
+// has a session of its own, in whose world the agent's program works, so that all
+// that it writes, by whatever way, waits for review.
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os/exec"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// Gate is what decides on what agents do: *dispatch.Dispatcher.
+type Gate interface {
+	Call(context.Context, dispatch.Request) (*dispatch.Result, error)
+	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
+}
+
+// Workspace is the workspace as it is now.
+type Workspace interface {
+	Gate() Gate
+	Parts() programs.Parts
+	NoWorld() error                  // why no program can be given a world
+	Pending(session string) []string // the ids of its changes that wait for review
+}
+
+// Options are what a Manager needs.
+type Options struct {
+	Dir      string // of the journals; this process alone uses it
+	Kept     profiles.Kept
+	Profiles func() []profiles.Profile
+	Sessions *session.Store
+	Workspace
+	Program string // this program's path, by which agents reach our tools
+	Version string
+	Log     *slog.Logger
+
+	// Tools serves our tools over MCP to an agent of a session until it leaves.
+	Tools func(ctx context.Context, conn net.Conn, session string)
+
+	// QuestionTime is how long people may think about a permission.
+	QuestionTime func() time.Duration
+}
+
+// Manager holds the runs of a workspace.
+type Manager struct {
+	o     Options
+	log   *slog.Logger
+	store *runs.Store
+	base  context.Context // of all programs
+	end   context.CancelFunc
+
+	closing   atomic.Bool
+	mu        sync.Mutex
+	known     map[string]Offer // what agents offer, by profile, once one was started
+	sessions  map[string][]*runs.Run
+	driven    map[string]*conversation // by run
+	listeners []*listener
+	following sync.WaitGroup
+}
+
+// Offer is what an agent says of itself when it is started.
+type Offer struct {
+	Version string
+	Modes   []acp.Choice
+	Models  []acp.Choice
+	Can     []string
+	SignIn  []acp.AuthMethod
+}
+
+// Errors that callers branch on.
+var (
+	ErrUnknown    = errors.New("there is no such agent")
+	ErrNotAllowed = errors.New("the agent is not allowed yet")
+	ErrNoProtocol = errors.New("the agent can't be driven")
+)
+
+// New opens the runs of a workspace.
+func New(o Options) (*Manager, error) {
+	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]*conversation{}}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	sweepDoors()
+	m.base, m.end = context.WithCancel(context.Background())
+	var err error
+	if m.store, err = runs.Open(runs.Options{Dir: o.Dir, Log: m.log}); err != nil {
+		m.end()
+		return nil, err
+	}
+	for _, i := range m.store.List(true) {
+		if r, err := m.store.Get(i.Run); err == nil {
+			m.sessions[i.Session] = append(m.sessions[i.Session], r)
+			if i.State != runs.Ended {
+				_, since, err := r.History(0, 0, 0)
+				if err != nil {
+					return nil, errors.Join(err, m.Close())
+				}
+				m.follow(r, since)
+			}
+		}
+	}
+	return m, nil
+}
+
+// Close ends all agents. The runs go on with the next New.
+func (m *Manager) Close() error {
+	m.closing.Store(true)
+	err := m.store.Close()
+	m.end()
+	m.following.Wait()
+	return err
+}
+
+// Agent is an agent as people choose it.
+type Agent struct {
+	profiles.Profile
+	Offer
+	Why     string // it can't be started; "" if it can
+	Allowed bool
+}
+
+// List lists the agents.
+func (m *Manager) List() []Agent {
+	noWorld := m.o.NoWorld()
+	var list []Agent
+	for _, p := range m.o.Profiles() {
+		m.mu.Lock()
+		a := Agent{Profile: p, Offer: m.known[p.Name], Allowed: m.o.Kept.Allowed(p)}
+		m.mu.Unlock()
+		if _, err := exec.LookPath(p.Program); err != nil {
+			a.Why = fmt.Sprintf("%s is not on PATH; install it, or name its program in the setting agents", p.Program)
+		} else if noWorld != nil {
+			a.Why = noWorld.Error()
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// Begin is a run to be begun.
+//
+// Session "" is one that is named after the agent, Mode "" is review, Model "" is the
+// one that the agent takes.
+type Begin struct {
+	Agent, Session, Mode, Shadow, Model, Title string
+
+	Tokens, Calls *int64 // the session's budget; nil: as the settings say
+	Consent       bool   // the person has allowed what the profile gives
+}
+
+// Begin begins a run. Its agent is started at once, beside; what goes wrong then
+// is told in the run.
+func (m *Manager) Begin(b Begin) (*runs.Run, error) {
+	p, err := m.profile(b.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if b.Consent {
+		if err := m.o.Kept.Allow(*p); err != nil {
+			return nil, err
+		}
+	}
+	if !m.o.Kept.Allowed(*p) {
+		return nil, fmt.Errorf("%w: a person allows what it sees of theirs, once (consent)", ErrNotAllowed)
+	}
+	s, err := m.open(session.OpenRequest{ID: b.Session, Mode: b.Mode, Shadow: b.Shadow, Tokens: b.Tokens, Calls: b.Calls}, *p)
+	if err != nil {
+		return nil, err
+	}
+	title := b.Title
+	if title == "" {
+		title = p.Title
+	}
+	run, err := m.store.Start(runs.Spec{Agent: p.Name, Title: title, Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
+	if err != nil {
+		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
+	}
+	m.mu.Lock()
+	m.sessions[s.ID] = append(m.sessions[s.ID], run)
+	m.drive(run, *p, s, b.Model)
+	m.mu.Unlock()
+	m.follow(run, 0)
+	return run, nil
+}
+
+// profile finds one that can be driven.
+func (m *Manager) profile(name string) (*profiles.Profile, error) {
+	p := profiles.Find(m.o.Profiles(), name, "")
+	switch {
+	case name == "" || p == nil:
+		return nil, fmt.Errorf("%w as %q; sidecar.agent.list has their names, the setting agents adds others", ErrUnknown, name)
+	case p.ACP == nil:
+		return nil, fmt.Errorf("%w: %s does not speak the Agent Client Protocol; work with it in a terminal: sidecar-ls run -- %s", ErrNoProtocol, p.Title, p.Program)
+	}
+	return p, nil
+}
+
+// open opens the session of a run.
+func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Session, error) {
+	if r.ID == "" {
+		r.ID = session.NewID(p.Name)
+	}
+	if r.Mode == "" {
+		r.Mode = programs.Reviewed
+	}
+	return m.o.Sessions.Open(r)
+}
+
+// drive gives a run its driver and begins to start the agent. m.mu is held.
+func (m *Manager) drive(run *runs.Run, p profiles.Profile, s *session.Session, model string) *conversation {
+	c := &conversation{m: m, run: run, profile: p, session: s, model: model}
+	m.driven[run.ID()] = c
+	run.Attach(c)
+	go c.warm()
+	return c
+}
+
+// Get returns a run. One that was left by an earlier process has its agent again
+// when it is needed: see Wake.
+func (m *Manager) Get(id string) (*runs.Run, error) { return m.store.Get(id) }
+
+// Runs lists the runs, with all those too that have ended, the oldest first.
+func (m *Manager) Runs(all bool) []runs.Info { return m.store.List(all) }
+
+// Request returns the run, and the request in it, after which a pending change of
+// these sessions was made.
+func (m *Manager) Request(sessions []string, hunk string) (run string, r runs.Request, ok bool) {
+	m.mu.Lock()
+	var all []*runs.Run
+	for _, s := range sessions {
+		all = append(all, m.sessions[s]...)
+	}
+	m.mu.Unlock()
+	for _, one := range all {
+		if made, has := one.MadeAfter(hunk); has && (!ok || made.Seq > r.Seq) {
+			run, r, ok = one.ID(), made, true
+		}
+	}
+	return run, r, ok
+}
+
+// Wake gives a run of an earlier process its agent again.
+func (m *Manager) Wake(run *runs.Run) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := run.Info()
+	if i.Attached || i.State == runs.Ended {
+		return nil
+	}
+	p, err := m.profile(i.Agent)
+	if err != nil {
+		return err
+	}
+	if !m.o.Kept.Allowed(*p) {
+		return fmt.Errorf("%w: it changed since; start a new run", ErrNotAllowed)
+	}
+	as := session.OpenRequest{ID: i.Session, Mode: i.Mode, Shadow: i.Shadow}
+	s, err := m.open(as, *p)
+	if errors.Is(err, session.ErrMode) { // the user's settings have it no more
+		as.Mode = ""
+		s, err = m.open(as, *p)
+	}
+	if errors.Is(err, session.ErrExists) {
+		s, err = m.o.Sessions.Get(i.Session)
+	}
+	if err != nil {
+		return err
+	}
+	m.drive(run, *p, s, "")
+	return nil
+}
+
+// ModeSet has the runs of a session keep its mode, which they have again after a restart.
+func (m *Manager) ModeSet(session, mode string) {
+	m.mu.Lock()
+	all := slices.Clone(m.sessions[session])
+	m.mu.Unlock()
+	for _, run := range all {
+		if i := run.Info(); i.State == runs.Ended || i.Mode == mode {
+			continue
+		}
+		if err := run.Emit(runs.Event{Kind: runs.Note, Reason: "mode", Mode: mode}); err != nil {
+			m.log.Warn("the mode of a run is not kept", "run", run.ID(), "error", err)
+		}
+	}
+}
+
+// learn keeps what an agent offers.
+func (m *Manager) learn(profile string, o Offer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known[profile] = o
+}
+
+// listener hears of all runs.
+type listener struct{ f func(runs.Event) }
+
+// Subscribe calls f for every event of every run from now on, each run's in order.
+func (m *Manager) Subscribe(f func(runs.Event)) (cancel func()) {
+	l := &listener{f}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.listeners = append(slices.Clone(m.listeners), l)
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.listeners = slices.DeleteFunc(slices.Clone(m.listeners), func(have *listener) bool { return have == l })
+	}
+}
+
+// follow hands the events of a run after since to the listeners.
+func (m *Manager) follow(run *runs.Run, since int64) {
+	events := run.Subscribe(since)
+	m.following.Add(1)
+	go func() {
+		defer m.following.Done()
+		for {
+			e, err := events.Next(m.base)
+			if err != nil {
+				return
+			}
+			m.mu.Lock()
+			listeners := m.listeners
+			m.mu.Unlock()
+			for _, l := range listeners {
+				l.f(e)
+			}
+		}
+	}()
+}

@@ -1,0 +1,265 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+)
+
+// agent is a program that runs and is talked to.
+type agent struct {
+	conn    *acp.Conn
+	bridge  *acprun.Bridge
+	session *acp.Session
+	program *programs.Running
+	said    *lastLines // on its standard error
+	door    *door
+
+	ended  chan struct{} // closed when the program has ended and all is taken over
+	result programs.Result
+	err    error
+}
+
+// stop ends the program and waits for it.
+func (a *agent) stop() {
+	if a.conn != nil {
+		a.conn.Close()
+	}
+	a.program.Kill()
+	<-a.ended
+	a.door.close()
+}
+
+// start starts the agent's program in the session's world and opens the conversation.
+func (c *conversation) start(ctx context.Context) (*agent, error) {
+	grant, err := c.m.o.Kept.Grant(c.profile)
+	if err != nil {
+		return nil, err
+	}
+	door, err := c.m.openDoor(c.session.ID, world{c}.catchUp, world{c}.again)
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{said: &lastLines{}, door: door, ended: make(chan struct{})}
+	streams, err := openStreams()
+	if err != nil {
+		door.close()
+		return nil, err
+	}
+	parts := c.m.o.Parts()
+	parts.Started = streams.closeTheirs
+	a.program, err = programs.Begin(c.m.base, parts, c.session, programs.Request{
+		Argv: append([]string{c.profile.Program}, c.profile.ACP...), Dir: c.session.Root,
+		Host: confine.Hosted{
+			Stdin: streams.in, Env: os.Environ(), Pass: c.profile.Env, Network: c.profile.Network,
+			Writable: grant.Writable, Home: grant.Home, Readable: []string{door.dir, c.m.o.Program}, Runs: c.profile.Runs,
+		},
+		Out: streams.out, Err: a.said,
+	})
+	if err != nil {
+		streams.closeOurs()
+		door.close()
+		return nil, fmt.Errorf("%s was not started: %w", c.profile.Title, err)
+	}
+	go func() {
+		defer close(a.ended)
+		a.result, a.err = a.program.Wait()
+		for _, said := range a.result.Said {
+			c.tell(runs.Event{Kind: runs.Note, Reason: "left out", Text: said})
+		}
+	}()
+	a.bridge = acprun.New(c.run, acprun.Options{
+		Decide: c.decide, QuestionTime: c.m.o.QuestionTime(), DropHistory: true,
+		Close: func() error {
+			a.stop()
+			return nil
+		},
+	})
+	w := acp.World{Host: a.bridge, Files: world{c}, Terminals: world{c}, Elicitor: a.bridge}
+	if c.profile.Alone {
+		w.Files = nil
+	}
+	a.conn = acp.Open(streams.fromOut, streams.toIn, w,
+		acp.Options{Log: c.m.log, Client: acp.Implementation{Name: "sidecar-ls", Version: c.m.o.Version}})
+	if err := c.converse(ctx, a); err != nil {
+		if errors.Is(err, acp.ErrGone) {
+			err = a.died(err)
+		}
+		a.stop()
+		return nil, fmt.Errorf("%s: %w", c.profile.Title, err)
+	}
+	return a, nil
+}
+
+// converse opens the conversation with a program that was started: a new one, or
+// the one that the run has.
+func (c *conversation) converse(ctx context.Context, a *agent) error {
+	offered, err := a.conn.Initialize(ctx)
+	if err != nil {
+		return err
+	}
+	offer := offerOf(offered)
+	c.m.learn(c.profile.Name, offer)
+	s, err := c.openSession(ctx, a, offered)
+	var e *acp.Error
+	if errors.As(err, &e) && e.Code == acp.CodeAuthRequired && len(offered.AuthMethods) > 0 {
+		if err = c.signIn(ctx, a, offered.AuthMethods); err == nil {
+			s, err = c.openSession(ctx, a, offered)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	a.session = s
+	offer.Modes, offer.Models = modesOf(s), choicesOf(s, "model")
+	c.m.learn(c.profile.Name, offer)
+	c.tellChosen(s.Config)
+	if s.Modes != nil {
+		c.tell(runs.Event{Kind: runs.Note, Reason: "chosen", AgentMode: s.Modes.Current})
+	}
+	if c.model != "" {
+		if err := c.choose(ctx, a, "model", c.model); err != nil {
+			return err
+		}
+	}
+	if mode := c.profile.Mode; slices.ContainsFunc(modesOf(s), func(ch acp.Choice) bool { return ch.Value == mode }) {
+		if err := c.choose(ctx, a, "mode", mode); err != nil {
+			return err
+		}
+	}
+	a.bridge.Bind(s, offered.Capabilities.Prompt)
+	return nil
+}
+
+// openSession opens the agent's session, or goes on with the one that the run has.
+func (c *conversation) openSession(ctx context.Context, a *agent, offered acp.Initialized) (*acp.Session, error) {
+	params := acp.SessionParams{Dir: c.session.Root, MCPServers: []acp.MCPServer{{
+		Name: "sidecar", Command: c.m.o.Program, Args: []string{"mcp", "--door", a.door.path()},
+	}}}
+	i := c.run.Info()
+	ref := i.Ref
+	switch {
+	case ref == "" && i.ForkOf != "":
+		return c.m.forkSession(ctx, a.conn, i.ForkOf, params)
+	case ref == "":
+		return a.conn.NewSession(ctx, params)
+	case offered.Capabilities.Session.Resume != nil:
+		return a.conn.ResumeSession(ctx, ref, params)
+	case offered.Capabilities.LoadSession:
+		return a.conn.LoadSession(ctx, ref, params)
+	}
+	return nil, errors.New("it can't go on with a conversation whose program has ended; start a new run")
+}
+
+// signIn asks the person which way to sign in, and has the agent do it.
+func (c *conversation) signIn(ctx context.Context, a *agent, methods []acp.AuthMethod) error {
+	q := runs.Question{Text: "Sign in to " + c.profile.Title}
+	for _, m := range methods {
+		if m.Type == "terminal" {
+			continue // its program runs in a terminal of the person's
+		}
+		label := m.Name
+		if m.Description != "" {
+			label += ": " + m.Description
+		}
+		q.Options = append(q.Options, runs.Option{ID: m.ID, Label: label})
+	}
+	if len(q.Options) == 0 {
+		return fmt.Errorf("it wants you to sign in; run %s in a terminal once", c.profile.Program)
+	}
+	method, _, err := c.run.Ask(ctx, q)
+	if err != nil {
+		return fmt.Errorf("signing in: %w", err)
+	}
+	return a.conn.Authenticate(ctx, method)
+}
+
+// offerOf is what an agent says that it can.
+func offerOf(i acp.Initialized) Offer {
+	o := Offer{SignIn: i.AuthMethods}
+	if i.Agent != nil {
+		o.Version = i.Agent.Version
+	}
+	if i.Capabilities.LoadSession || i.Capabilities.Session.Resume != nil {
+		o.Can = append(o.Can, "resume")
+	}
+	if i.Capabilities.Session.Fork != nil {
+		o.Can = append(o.Can, canFork)
+	}
+	if i.Capabilities.Prompt.Image {
+		o.Can = append(o.Can, "images")
+	}
+	return o
+}
+
+// streams are the pipes between us and a program.
+type streams struct {
+	in, out       *os.File // the program's
+	toIn, fromOut *os.File // ours
+}
+
+func openStreams() (*streams, error) {
+	var s streams
+	var err error
+	if s.in, s.toIn, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	if s.fromOut, s.out, err = os.Pipe(); err != nil {
+		_, _ = s.in.Close(), s.toIn.Close()
+		return nil, err
+	}
+	return &s, nil
+}
+
+// closeTheirs leaves the program's ends to the program alone.
+func (s *streams) closeTheirs() { _, _ = s.in.Close(), s.out.Close() }
+
+func (s *streams) closeOurs() { _, _ = s.toIn.Close(), s.fromOut.Close() }
+
+// lastLines keeps the end of what a program says.
+type lastLines struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// maxSaid bounds what is kept of it, in bytes, and maxLines what is shown.
+const (
+	maxSaid  = 8 << 10
+	maxLines = 20
+)
+
+// Write implements io.Writer.
+func (l *lastLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	if over := len(l.text) - maxSaid; over > 0 {
+		l.text = append([]byte(nil), l.text[over:]...)
+	}
+	return len(p), nil
+}
+
+// String is the last lines of it.
+func (l *lastLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(l.text)), "\n")
+	return strings.ToValidUTF8(strings.Join(lines[max(0, len(lines)-maxLines):], "\n"), "\uFFFD")
+}
+
+// below is the name of a path in the session's root; ok is false for others.
+func (c *conversation) below(path string) (name string, ok bool) {
+	rel, err := filepath.Rel(c.session.Root, path)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,282 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/agents"
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/version"
+	"github.com/sidecar-ls/sidecar-ls/server"
+)
+
+// Agents are the agents of a client. Their runs are in the state directory of its
+// workspace and are opened when they are first asked for.
+type Agents struct {
+	client  *app.Client
+	program string // this program's path
+
+	mu        sync.Mutex
+	closed    bool
+	home      *app.Home // whose runs m has
+	m         *agents.Manager
+	listeners map[*func(runs.Event)]bool
+}
+
+// NewAgents makes those of a client.
+func NewAgents(c *app.Client, program string) *Agents {
+	return &Agents{client: c, program: program, listeners: map[*func(runs.Event)]bool{}}
+}
+
+// Manager opens the runs of the workspace as it is now.
+func (a *Agents) Manager() (*agents.Manager, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w := a.client.Workspace()
+	switch {
+	case a.closed:
+		return nil, runs.ErrClosed
+	case w == nil:
+		return nil, errors.New("agents need a folder: open one")
+	case a.m != nil && a.home == w.Home:
+		return a.m, nil
+	}
+	if err := w.Home.LockedOut(); err != nil {
+		return nil, fmt.Errorf("what an agent writes could not wait for review: %w", err)
+	}
+	if a.m != nil { // the first folder is another now
+		_ = a.m.Close()
+		a.m = nil
+	}
+	kept, err := profiles.UserKept()
+	if err != nil {
+		return nil, err
+	}
+	m, err := agents.New(a.options(w, kept))
+	if err != nil {
+		return nil, err
+	}
+	m.Subscribe(a.tell)
+	a.m, a.home = m, w.Home
+	return m, nil
+}
+
+func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
+	c := a.client
+	return agents.Options{
+		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
+		Profiles:  func() []profiles.Profile { return profiles.All(c.Settings.Now()) },
+		Workspace: around{c},
+		Tools: func(ctx context.Context, conn net.Conn, session string) {
+			err := endpoint.Serve(ctx, conn, conn, endpoint.Options{
+				Version: version.String(), Instructions: endpoint.Instructions,
+				Connect: func(_ context.Context, agent endpoint.Agent) (endpoint.Backend, error) {
+					t := c.Tools(attach.Editor)
+					t.Keep = session
+					return endpoint.Local(t, agent)
+				},
+			})
+			if err != nil && ctx.Err() == nil {
+				c.Log().Warn("an agent's way to the tools was lost", "error", err)
+			}
+		},
+		QuestionTime: func() time.Duration {
+			return time.Duration(c.Settings.Now().Int("approval.timeoutSeconds")) * time.Second
+		},
+	}
+}
+
+// around is the workspace of a client as its agents know it.
+type around struct{ c *app.Client }
+
+func (a around) Gate() agents.Gate     { return a.c.Workspace().Dispatch }
+func (a around) Parts() programs.Parts { return Programs(a.c.Workspace()) }
+
+func (a around) NoWorld() error {
+	what, why := a.c.Workspace().Confiner.WorldStatus()
+	if what != "disk" {
+		return nil
+	}
+	return errors.New("what it writes could not be reviewed, because it would see the disk: " + cmp.Or(why, "the setting commands.world says so"))
+}
+
+func (a around) Pending(session string) (ids []string) {
+	for _, e := range a.c.Workspace().Home.Queue.List(session).Edits {
+		for _, h := range e.Hunks {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
+
+// Programs is what running a program in a workspace takes.
+func Programs(w *app.Workspace) programs.Parts {
+	commands := confine.Commands{Confiner: w.Confiner}
+	return programs.Parts{Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave}
+}
+
+// tell hands an event to the listeners.
+func (a *Agents) tell(e runs.Event) {
+	a.mu.Lock()
+	var all []func(runs.Event)
+	for f := range a.listeners {
+		all = append(all, *f)
+	}
+	a.mu.Unlock()
+	for _, f := range all {
+		f(e)
+	}
+}
+
+// Subscribe implements server.Agents.
+func (a *Agents) Subscribe(f func(runs.Event)) (cancel func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.listeners[&f] = true
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.listeners, &f)
+	}
+}
+
+// Close ends the agents. Their runs go on with the next process.
+func (a *Agents) Close() error {
+	a.mu.Lock()
+	m := a.m
+	a.m, a.closed = nil, true
+	a.mu.Unlock()
+	if m == nil {
+		return nil
+	}
+	return m.Close()
+}
+
+// List implements server.Agents.
+func (a *Agents) List() ([]server.AgentInfo, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	list := []server.AgentInfo{}
+	for _, one := range m.List() {
+		i := server.AgentInfo{
+			Name: one.Name, Title: one.Title, Kind: "acp", Available: one.Why == "", Version: one.Version, Why: one.Why,
+			Can: one.Can, Sees: one.Sees(), Consented: one.Allowed,
+		}
+		if i.Can == nil {
+			i.Can = []string{}
+		}
+		if one.ACP == nil {
+			i.Kind = "program"
+		}
+		for _, mode := range one.Modes {
+			i.Modes = append(i.Modes, server.AgentChoice{ID: mode.Value, Title: mode.Name, Description: mode.Description})
+		}
+		for _, model := range one.Models {
+			i.Models = append(i.Models, server.AgentChoice{ID: model.Value, Title: model.Name, Description: model.Description})
+		}
+		for _, s := range one.SignIn {
+			i.SignIn = append(i.SignIn, server.AgentSignIn{ID: s.ID, Title: s.Name})
+		}
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+// Begin implements server.Agents.
+func (a *Agents) Begin(b server.AgentBegin) (*runs.Run, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	return m.Begin(agents.Begin(b))
+}
+
+// Get implements server.Agents.
+func (a *Agents) Get(id string) (*runs.Run, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	return m.Get(id)
+}
+
+// Wake implements server.Agents.
+func (a *Agents) Wake(r *runs.Run) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Wake(r)
+}
+
+// Files are the names of a session's files that wait for review.
+func (a *Agents) Files(session string) (names []string) {
+	if w := a.client.Workspace(); w != nil && w.Home.Queue != nil {
+		for _, e := range w.Home.Queue.List(session).Edits {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// Request implements server.Agents.
+func (a *Agents) Request(sessions []string, hunk string) (run string, r runs.Request, ok bool) {
+	a.mu.Lock()
+	m := a.m // without opening it: whoever lists edits asks
+	a.mu.Unlock()
+	if m == nil {
+		return "", r, false
+	}
+	return m.Request(sessions, hunk)
+}
+
+// Choose implements server.Agents.
+func (a *Agents) Choose(ctx context.Context, r *runs.Run, mode, model string) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Choose(ctx, r, mode, model)
+}
+
+// ModeSet implements server.Agents.
+func (a *Agents) ModeSet(session, mode string) {
+	a.mu.Lock()
+	m := a.m // without opening it: until then no session is that of a run
+	a.mu.Unlock()
+	if m != nil {
+		m.ModeSet(session, mode)
+	}
+}
+
+// Fork implements server.Agents.
+func (a *Agents) Fork(ctx context.Context, r *runs.Run, at int64) (*runs.Run, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	return m.Fork(ctx, r, at)
+}
+
+// Runs implements server.Agents.
+func (a *Agents) Runs(all bool) ([]runs.Info, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	return m.Runs(all), nil
+}

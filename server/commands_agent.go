@@ -1,0 +1,499 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+)
+
+// Agents drives agents.
+type Agents interface {
+	List() ([]AgentInfo, error)
+	Begin(AgentBegin) (*runs.Run, error)
+	Get(id string) (*runs.Run, error)
+	Wake(*runs.Run) error // gives a run of an earlier process its agent again
+	Choose(ctx context.Context, r *runs.Run, mode, model string) error
+	ModeSet(session, mode string) // a session works in another mode
+	Fork(ctx context.Context, r *runs.Run, at int64) (*runs.Run, error)
+	Runs(all bool) ([]runs.Info, error)
+	// Request returns the request after which a pending change of these sessions was made.
+	Request(sessions []string, hunk string) (run string, r runs.Request, ok bool)
+	// Subscribe calls f for every event of every run from now on.
+	Subscribe(f func(runs.Event)) (cancel func())
+}
+
+// AgentInfo is an agent as people choose it.
+type AgentInfo struct {
+	Name      string        `json:"name"`
+	Title     string        `json:"title"`
+	Kind      string        `json:"kind"` // builtin, acp, or program, which can't be driven
+	Available bool          `json:"available"`
+	Version   string        `json:"version,omitempty"`
+	Why       string        `json:"why,omitempty"` // it is not available, or not driven
+	Modes     []AgentChoice `json:"modes,omitempty"`
+	Models    []AgentChoice `json:"models,omitempty"`
+	Can       []string      `json:"can"`
+	Sees      []string      `json:"sees"` // of the user's
+	Consented bool          `json:"consented"`
+	SignIn    []AgentSignIn `json:"signIn,omitempty"`
+}
+
+// AgentChoice is a mode or a model of an agent's own.
+type AgentChoice struct {
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+}
+
+// AgentSignIn is a way to sign in to an agent's service.
+type AgentSignIn struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// AgentBegin is a run to be begun.
+type AgentBegin struct {
+	Agent, Session, Mode, Shadow, Model, Title string
+
+	Tokens, Calls *int64 // the session's budget; nil: as the settings say
+	Consent       bool   // the person allows what the agent sees
+}
+
+var errNoAgents = errors.New("agents are not available: no folder is open in the editor")
+
+func (s *Server) agents() (Agents, error) {
+	if a := s.current().Agents; a != nil {
+		return a, nil
+	}
+	return nil, errNoAgents
+}
+
+// run is one that may be one of an earlier process.
+func (s *Server) run(id string) (*runs.Run, error) {
+	a, err := s.agents()
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.Get(id)
+	if err != nil {
+		return nil, invalidParams("run: %v; sidecar.agent.runs lists them", err)
+	}
+	return r, nil
+}
+
+type agentList struct {
+	Agents []AgentInfo `json:"agents"`
+}
+
+func (s *Server) listAgents(context.Context, none) (agentList, error) {
+	a, err := s.agents()
+	if err != nil {
+		return agentList{}, err
+	}
+	list, err := a.List()
+	return agentList{list}, err
+}
+
+type agentRunArgs struct {
+	Prompt      string            `json:"prompt,omitempty"`
+	Agent       string            `json:"agent,omitempty"`
+	Session     string            `json:"session,omitempty"`
+	Mode        string            `json:"mode,omitempty"`
+	Shadow      string            `json:"shadow,omitempty"`
+	Model       string            `json:"model,omitempty"`
+	Attachments []runs.Attachment `json:"attachments,omitempty"`
+	Budget      budgetArgs        `json:"budget,omitzero"`
+	Consent     bool              `json:"consent,omitempty"`
+}
+
+type runResult struct {
+	Run string `json:"run"`
+}
+
+func (s *Server) runAgent(_ context.Context, a agentRunArgs) (runResult, error) {
+	m, err := s.agents()
+	if err != nil {
+		return runResult{}, err
+	}
+	r, err := m.Begin(AgentBegin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: runs.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Consent: a.Consent})
+	if err != nil {
+		return runResult{}, sessionError(err)
+	}
+	if a.Prompt != "" || len(a.Attachments) > 0 {
+		if _, err := r.Prompt(runs.Item{Text: a.Prompt, Attachments: a.Attachments}, runs.Queue); err != nil {
+			return runResult{}, errors.Join(err, r.Close())
+		}
+	}
+	return runResult{r.ID()}, nil
+}
+
+type promptArgs struct {
+	Run         string            `json:"run"`
+	Text        string            `json:"text"`
+	Attachments []runs.Attachment `json:"attachments,omitempty"`
+	When        string            `json:"when,omitempty"`
+	StartIfIdle *bool             `json:"startIfIdle,omitempty"`
+}
+
+type itemResult struct {
+	Item string `json:"item"`
+}
+
+func (s *Server) promptAgent(_ context.Context, a promptArgs) (itemResult, error) {
+	item := runs.Item{Text: a.Text, Attachments: a.Attachments, Hold: a.StartIfIdle != nil && !*a.StartIfIdle}
+	return s.prompt(a.Run, item, a.When)
+}
+
+type steerArgs struct {
+	Run  string `json:"run"`
+	Text string `json:"text"`
+	Kind string `json:"kind,omitempty"` // nudge, which is the default, or interrupt
+}
+
+func (s *Server) steerAgent(_ context.Context, a steerArgs) (itemResult, error) {
+	when := map[string]string{"": runs.Steer, "nudge": runs.Steer, "interrupt": runs.Interrupt}[a.Kind]
+	if when == "" {
+		return itemResult{}, invalidParams("kind: nudge or interrupt is expected")
+	}
+	return s.prompt(a.Run, runs.Item{Text: a.Text}, when)
+}
+
+// prompt has a run hear something; one of an earlier process gets its agent again.
+func (s *Server) prompt(id string, item runs.Item, when string) (itemResult, error) {
+	r, err := s.awake(id)
+	if err != nil {
+		return itemResult{}, err
+	}
+	made, err := r.Prompt(item, when)
+	if err != nil {
+		return itemResult{}, invalidParams("%v", err)
+	}
+	return itemResult{made}, nil
+}
+
+func (s *Server) awake(id string) (*runs.Run, error) {
+	r, err := s.run(id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.agents()
+	if err == nil {
+		err = a.Wake(r)
+	}
+	return r, err
+}
+
+type itemArgs struct {
+	Run  string `json:"run"`
+	Item string `json:"item"`
+}
+
+type editItemArgs struct {
+	Run  string `json:"run"`
+	Item string `json:"item"`
+	Text string `json:"text"`
+}
+
+func (s *Server) editPrompt(_ context.Context, a editItemArgs) (none, error) {
+	return s.withRun(a.Run, func(r *runs.Run) error { return r.Edit(a.Item, a.Text) })
+}
+
+func (s *Server) withdrawPrompt(_ context.Context, a itemArgs) (none, error) {
+	return s.withRun(a.Run, func(r *runs.Run) error { return r.Withdraw(a.Item) })
+}
+
+type answerRunArgs struct {
+	Run      string `json:"run"`
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
+
+// byEditor is who answers by command.
+const byEditor = "editor"
+
+func (s *Server) answerAgent(_ context.Context, a answerRunArgs) (none, error) {
+	return s.withRun(a.Run, func(r *runs.Run) error {
+		if m, err := s.agents(); err == nil {
+			if err := m.Wake(r); err != nil {
+				return err
+			}
+		}
+		return r.Answer(a.Question, a.Answer, byEditor)
+	})
+}
+
+func (s *Server) withRun(id string, f func(*runs.Run) error) (none, error) {
+	r, err := s.run(id)
+	if err != nil {
+		return none{}, err
+	}
+	if err := f(r); err != nil {
+		return none{}, invalidParams("%v", err)
+	}
+	return none{}, nil
+}
+
+type runArgs struct {
+	Run string `json:"run"`
+}
+
+type stateResult struct {
+	State runs.State `json:"state"`
+}
+
+func (s *Server) cancelAgent(_ context.Context, a runArgs) (stateResult, error) {
+	return s.stateOf(a, (*runs.Run).Cancel)
+}
+
+func (s *Server) pauseAgent(_ context.Context, a runArgs) (stateResult, error) {
+	return s.stateOf(a, (*runs.Run).Pause)
+}
+
+func (s *Server) resumeAgent(_ context.Context, a runArgs) (stateResult, error) {
+	r, err := s.awake(a.Run)
+	if err != nil {
+		return stateResult{}, err
+	}
+	return stateResult{r.Resume()}, nil
+}
+
+func (s *Server) closeAgent(_ context.Context, a runArgs) (stateResult, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return stateResult{}, err
+	}
+	return stateResult{runs.Ended}, r.Close()
+}
+
+func (s *Server) stateOf(a runArgs, f func(*runs.Run) runs.State) (stateResult, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return stateResult{}, err
+	}
+	return stateResult{f(r)}, nil
+}
+
+type chooseArgs struct {
+	Run       string `json:"run"`
+	AgentMode string `json:"agentMode,omitempty"`
+	Model     string `json:"model,omitempty"`
+}
+
+type chosenResult struct {
+	AgentMode string `json:"agentMode,omitempty"`
+	Model     string `json:"model,omitempty"`
+}
+
+// chooseOfAgent has an agent work in another of its own modes, or with another model.
+func (s *Server) chooseOfAgent(ctx context.Context, a chooseArgs) (chosenResult, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return chosenResult{}, err
+	}
+	m, err := s.agents()
+	if err != nil {
+		return chosenResult{}, err
+	}
+	if err := m.Choose(ctx, r, a.AgentMode, a.Model); err != nil {
+		return chosenResult{}, invalidParams("%v", err)
+	}
+	i := r.Info()
+	return chosenResult{i.AgentMode, i.Model}, nil
+}
+
+type listRunsArgs struct {
+	All bool `json:"all,omitempty"`
+}
+
+// runInfo is a run as it is listed. Pending is the number of its files that wait for
+// review, Queued that of the prompts that it has not heard.
+type runInfo struct {
+	runs.Info
+	Children []string `json:"children"`
+	Pending  int      `json:"pending"`
+	Queued   int      `json:"queued"`
+}
+
+type runList struct {
+	Runs []runInfo `json:"runs"`
+}
+
+func (s *Server) listRuns(_ context.Context, a listRunsArgs) (runList, error) {
+	m, err := s.agents()
+	if err != nil {
+		return runList{}, err
+	}
+	infos, err := m.Runs(a.All)
+	if err != nil {
+		return runList{}, err
+	}
+	pending := map[string]int{}
+	if st, err := s.review(); err == nil {
+		for _, i := range infos {
+			pending[i.Session] = len(st.List(i.Session).Edits)
+		}
+	}
+	children := map[string][]string{}
+	for _, i := range infos {
+		children[i.Parent] = append(children[i.Parent], i.Run)
+	}
+	out := runList{Runs: []runInfo{}}
+	for _, i := range infos {
+		its := children[i.Run]
+		if its == nil {
+			its = []string{}
+		}
+		out.Runs = append(out.Runs, runInfo{Info: i, Children: its, Pending: pending[i.Session], Queued: i.Pending})
+	}
+	return out, nil
+}
+
+type runHistoryArgs struct {
+	Run    string `json:"run"`
+	Since  int64  `json:"since,omitempty"`
+	Before int64  `json:"before,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+}
+
+type runHistory struct {
+	Events []runs.Event `json:"events"`
+	Next   int64        `json:"next"`
+}
+
+// maxEvents bounds a page of a run's history.
+const maxEvents = 1000
+
+func (s *Server) historyOfRun(_ context.Context, a runHistoryArgs) (runHistory, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return runHistory{}, err
+	}
+	limit := a.Limit
+	if limit <= 0 || limit > maxEvents {
+		limit = maxEvents
+	}
+	events, next, err := r.History(a.Since, a.Before, limit)
+	if events == nil {
+		events = []runs.Event{}
+	}
+	return runHistory{events, next}, err
+}
+
+type forkArgs struct {
+	Run  string `json:"run"`
+	At   int64  `json:"at,omitempty"`
+	What string `json:"what,omitempty"` // "conversation", which is also what none means
+}
+
+// forkAgent begins a run that knows what was said in another one.
+func (s *Server) forkAgent(ctx context.Context, a forkArgs) (runResult, error) {
+	if a.What != "" && a.What != "conversation" {
+		return runResult{}, invalidParams("only a conversation is forked: a fork works on the files as they are now; leave what out")
+	}
+	r, err := s.run(a.Run)
+	if err != nil {
+		return runResult{}, err
+	}
+	m, err := s.agents()
+	if err != nil {
+		return runResult{}, err
+	}
+	fork, err := m.Fork(ctx, r, a.At)
+	if err != nil {
+		return runResult{}, invalidParams("%v", err)
+	}
+	return runResult{fork.ID()}, nil
+}
+
+type rewindArgs struct {
+	Run  string `json:"run"`
+	At   int64  `json:"at"`
+	What string `json:"what,omitempty"`
+}
+
+var errNoRewind = errors.New("this agent's conversation can't be rewound; start a new run, and take its edits back with sidecar.review.reject or sidecar.review.undo")
+
+// rewindAgent refuses: the protocol has no way to rewind a conversation.
+func (s *Server) rewindAgent(_ context.Context, a rewindArgs) (runResult, error) {
+	if _, err := s.run(a.Run); err != nil {
+		return runResult{}, err
+	}
+	return runResult{}, errNoRewind
+}
+
+// madeAfter is the request after which a pending change was made.
+type madeAfter struct {
+	Run    string `json:"run"`
+	Seq    int64  `json:"seq"`
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+}
+
+func (s *Server) messageOf(h pendingedits.Hunk) *madeAfter {
+	a := s.current().Agents
+	if a == nil {
+		return nil
+	}
+	run, r, ok := a.Request(h.Sessions, h.ID)
+	if !ok {
+		return nil
+	}
+	return &madeAfter{run, r.Seq, r.Number, r.Text}
+}
+
+// agentEvent is an event of a run as a client is told it.
+type agentEvent struct {
+	Type    string `json:"type"`
+	Session string `json:"session"`
+	runs.Event
+}
+
+// tellAgent tells the client an event of a run. A client that takes no events is
+// asked what an agent asks.
+func (s *Server) tellAgent(a Agents, e runs.Event) {
+	s.followTranscript(a, e)
+	if s.client.can.sidecar.Events {
+		session := ""
+		if r, err := a.Get(e.Run); err == nil {
+			session = r.Info().Session
+		}
+		s.client.notify(s.base, "sidecar/event", agentEvent{"agent", session, e})
+		return
+	}
+	if e.Kind == runs.Asked && len(e.Options) > 0 {
+		go s.askForAgent(a, e)
+	}
+}
+
+// askForAgent shows an agent's question as a message.
+func (s *Server) askForAgent(a Agents, e runs.Event) {
+	var labels []string
+	for _, o := range e.Options {
+		labels = append(labels, visible(o.Label))
+	}
+	answer, err := (&People{s.client}).choose(s.base, visible(e.Text), labels)
+	if err != nil {
+		return
+	}
+	for _, o := range e.Options {
+		if r, err := a.Get(e.Run); err == nil && visible(o.Label) == answer {
+			_ = r.Answer(e.Question, o.ID, byEditor) // somebody else may have answered
+			return
+		}
+	}
+}
+
+// visible is a program's text without what would hide some of it from a person:
+// control characters, and those that turn its direction or show as nothing.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+)
+
+// transcripts are the conversations that are shown as documents, by run: their files
+// follow them.
+type transcripts struct {
+	mu    sync.Mutex
+	shown map[string]bool
+}
+
+type showRunArgs struct {
+	Run string `json:"run"`
+	At  int64  `json:"at,omitempty"`
+}
+
+func (s *Server) showRun(ctx context.Context, a showRunArgs) (showResult, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return showResult{}, err
+	}
+	path, line, err := s.writeTranscript(r, a.At)
+	if err != nil {
+		return showResult{}, err
+	}
+	s.transcripts.mu.Lock()
+	s.transcripts.shown[r.ID()] = true
+	s.transcripts.mu.Unlock()
+	var at *lsp.Range
+	if a.At > 0 {
+		at = &lsp.Range{Start: position(line, 0), End: position(line, 0)}
+	}
+	return s.showDocument(ctx, path, at)
+}
+
+// settles are the events after which a document of a conversation is written anew.
+var settles = map[string]bool{runs.Text: true, runs.Asked: true, runs.Answered: true, runs.CallFinished: true, runs.Plan: true, runs.RunEnd: true}
+
+// followTranscript writes the document of a run anew, if it is shown.
+func (s *Server) followTranscript(a Agents, e runs.Event) {
+	s.transcripts.mu.Lock()
+	shown := s.transcripts.shown[e.Run]
+	s.transcripts.mu.Unlock()
+	if !shown || !settles[e.Kind] || e.Delta != "" {
+		return
+	}
+	r, err := a.Get(e.Run)
+	if err == nil {
+		_, _, err = s.writeTranscript(r, 0)
+	}
+	if err != nil {
+		s.log.Warn("a conversation's document is not up to date", "run", e.Run, "error", err)
+	}
+}
+
+// writeTranscript writes the document, and finds the line of the event at.
+func (s *Server) writeTranscript(r *runs.Run, at int64) (path string, line int, err error) {
+	events, _, err := r.History(0, 0, 0)
+	if err != nil {
+		return "", 0, err
+	}
+	text, line := transcript(events, at)
+	path, err = s.putShown(r.ID()+".md", text)
+	return path, line, err
+}
+
+// transcript is a conversation as Markdown. line is where the event at is, from 0.
+func transcript(events []runs.Event, at int64) (text string, line int) {
+	var b strings.Builder
+	lines := 0
+	speaker := ""
+	put := func(format string, args ...any) {
+		s := fmt.Sprintf(format, args...)
+		lines += strings.Count(s, "\n")
+		b.WriteString(s)
+	}
+	says := func(who, text string) {
+		if who != speaker {
+			put("## %s\n\n", who)
+			speaker = who
+		}
+		put("%s\n\n", strings.TrimSpace(visible(strings.ReplaceAll(text, "\t", "    "))))
+	}
+	agent := "Agent"
+	for _, e := range events {
+		if at > 0 && e.Seq <= at {
+			line = lines
+		}
+		switch e.Kind {
+		case runs.RunStart:
+			agent = e.Agent
+			put("# %s\n\n", e.Title)
+		case runs.Text:
+			who := agent
+			if e.Role == "user" {
+				who = "You"
+			}
+			says(who, e.Text+e.Delta)
+		case runs.Steered:
+			says("You", e.Text)
+		case runs.CallFinished:
+			says(agent, fmt.Sprintf("- `%s` (%s)", oneLine(e.Call.Title), e.Call.Outcome))
+		case runs.Plan:
+			var steps []string
+			for _, p := range e.Plan {
+				mark := " "
+				if p.Status == "completed" {
+					mark = "x"
+				}
+				steps = append(steps, fmt.Sprintf("- [%s] %s", mark, oneLine(p.Text)))
+			}
+			says(agent, strings.Join(steps, "\n"))
+		case runs.Asked:
+			says(agent, "**Question:** "+e.Text)
+		case runs.Answered:
+			says("You", "Answer: "+e.Answer+e.Reason)
+		case runs.RunEnd:
+			if e.Reason != runs.Done {
+				put("*%s*: %s\n\n", e.Reason, oneLine(e.Text))
+			}
+		}
+	}
+	return b.String(), line
+}
+
+// oneLine is text without line ends and without what would end a span of code.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "`", "'").Replace(text)
+}
