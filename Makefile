@@ -93,7 +93,7 @@ VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
 VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
 
-.PHONY: vsix vscode unit-vscode test-vscode bench-vscode
+.PHONY: vsix vscode unit-vscode test-vscode bench-vscode pictures
 
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -102,7 +102,7 @@ $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 VSCODE_IN = cd $(VSCODE) && export PATH="$$(scripts/setup.sh $(1))/node/bin:$$PATH" &&
 
 vsix: build $(VSCODE)/node_modules/.package-lock.json ## the extension with the server in it, for this platform
-	$(call VSCODE_IN) node_modules/.bin/tsc -p . && node scripts/build.mjs --server ../../bin/sidecar-ls$(shell $(GO) env GOEXE) && cd build && \
+	$(call VSCODE_IN) npm run --silent typecheck && node scripts/build.mjs --server ../../bin/sidecar-ls$(shell $(GO) env GOEXE) && cd build && \
 	  ../node_modules/.bin/vsce package --no-dependencies --target $(VSCODE_TARGET) --baseContentUrl $(VSCODE_URL)/blob/HEAD/$(VSCODE) --baseImagesUrl $(VSCODE_URL)/raw/HEAD/$(VSCODE) -o ../sidecar-$(VSCODE_TARGET).vsix
 
 vscode: vsix ## installs it into VS Code, or opens a workbench in the browser with a sample
@@ -114,6 +114,9 @@ unit-vscode: vsix ## the extension is built, and what of it needs no VS Code is 
 test-vscode: vsix ## its tests, in VS Code's own workbench; what runs longer than 10 minutes is ended, with all that it started
 	$(call VSCODE_IN,workbench) node scripts/unit.mjs && export VSIX=sidecar-$(VSCODE_TARGET).vsix && \
 	  timeout -k 20 600 node --test --test-concurrency=1 --test-reporter=spec test/e2e/*.test.mjs
+
+pictures: vsix ## those of the README and of the extension, in the workbench with a real agent whose model is scripted, into editors/vscode/build/pictures; ONLY=agent takes that with the agent alone
+	$(call VSCODE_IN,workbench) node scripts/pictures.mjs sidecar-$(VSCODE_TARGET).vsix build/pictures $(ONLY)
 
 bench-vscode: vsix ## the extension's activation and a large tree, in VS Code's own workbench, beside what is promised
 	$(call VSCODE_IN,workbench) timeout -k 20 600 node bench/bench.mjs sidecar-$(VSCODE_TARGET).vsix

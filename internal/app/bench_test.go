@@ -101,7 +101,7 @@ func dial(b *testing.B, files map[string]string) *wire.Client {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = serve.Serve(context.Background(), inR, outW, app.Options{Log: slog.New(slog.DiscardHandler)}, nil)
+		_ = serve.Serve(context.Background(), inR, outW, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}})
 		_ = outW.Close()
 	}()
 	b.Cleanup(func() { _ = inW.Close(); <-done })

@@ -15,16 +15,10 @@ import (
 // TestEmacs runs a real Emacs with editors/emacs, twice over the same project.
 func TestEmacs(t *testing.T) {
 	slow.Test(t)
-	emacs, err := exec.LookPath("emacs")
-	if err != nil {
-		t.Skip("no emacs on this machine; make test installs it")
-	}
+	emacs := emacsWithEglot(t)
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if out, err := runEmacs(t, emacs, t.TempDir(), "--eval", "(progn (package-initialize) (require 'eglot))"); err != nil {
-		t.Skipf("this Emacs has no Eglot; make test installs it: %s", out)
 	}
 	server := buildServer(t)
 	dir := t.TempDir()
@@ -55,16 +49,33 @@ func TestEmacs(t *testing.T) {
 	}
 }
 
+// emacsWithEglot is the program, if there is one that has what the plug-in needs.
+func emacsWithEglot(t *testing.T) string {
+	t.Helper()
+	emacs, err := exec.LookPath("emacs")
+	if err != nil {
+		t.Skip("no emacs on this machine; make test installs it")
+	}
+	if out, err := runEmacs(t, emacs, t.TempDir(), "--eval", "(progn (package-initialize) (require 'eglot))"); err != nil {
+		t.Skipf("this Emacs has no Eglot; make test installs it: %s", out)
+	}
+	return emacs
+}
+
 func runEmacs(t *testing.T, emacs, dir string, args ...string) (string, error) {
+	t.Helper()
+	return runEmacsAt(t, t.TempDir(), emacs, dir, args...)
+}
+
+func runEmacsAt(t *testing.T, home, emacs, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, emacs, append([]string{"--batch", "--no-init-file"}, args...)...)
 	cmd.Dir = dir
-	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, ".emacs.d"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -19,11 +19,20 @@ import (
 type reviewList struct {
 	Revision int64 `json:"revision"`
 	Edits    []struct {
-		URI   string `json:"uri"`
-		Path  string `json:"path"`
-		State string `json:"state"`
-		Hunks []struct {
-			ID string `json:"id"`
+		URI     string `json:"uri"`
+		Path    string `json:"path"`
+		State   string `json:"state"`
+		Session string `json:"session"`
+		Hunks   []struct {
+			ID       string   `json:"id"`
+			Text     string   `json:"text"`
+			Sessions []string `json:"sessions"`
+			Message  *struct {
+				Run    string `json:"run"`
+				Seq    int64  `json:"seq"`
+				Number int    `json:"number"`
+				Text   string `json:"text"`
+			} `json:"message"`
 		} `json:"hunks"`
 	} `json:"edits"`
 }

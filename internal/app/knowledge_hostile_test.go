@@ -124,7 +124,7 @@ func TestKnowledgeHostileFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Program: self, Person: cli.AnswerPerson}, nil)
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler), Program: self}, Person: cli.AnswerPerson})
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing(), InitializationOptions: object{"sidecar": object{"knowledge": object{"parsing": object{"percent": 100}}}}})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

@@ -42,6 +42,10 @@ func TestCapabilitiesPage(t *testing.T) {
 // machine, or on those that have what the line is about.
 var checked = regexp.MustCompile(`(?m)^ok +(tools|sandbox) .*$`)
 
+// unconfined is how many attempts to escape work without the sandbox, which depends on
+// the machine, and at times on how fast it is just then.
+var unconfined = regexp.MustCompile(`\d+ of them work here`)
+
 // TestGeneratedReadme: what the README shows of doctor is what doctor says.
 func TestGeneratedReadme(t *testing.T) {
 	const name = "../../README.md"
@@ -63,6 +67,9 @@ func TestGeneratedReadme(t *testing.T) {
 		shown++
 		check := checked.FindStringSubmatch(line)[1]
 		if now := says[check]; now != "" && (check != "sandbox" || whole.MatchString(now)) {
+			if !tooltest.Update() {
+				now = unconfined.ReplaceAllString(now, unconfined.FindString(line))
+			}
 			return now
 		}
 		return line // this machine can't say

@@ -36,7 +36,7 @@ func TestSecretsReachNoSink(t *testing.T) {
 	userSettings(t, object{held: true, "log.level": token})
 	var log bytes.Buffer
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, app.Options{Log: redact.NewLogger(&log, slog.LevelDebug), Person: cli.AnswerPerson}, nil)
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: redact.NewLogger(&log, slog.LevelDebug)}, Person: cli.AnswerPerson})
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing()})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func symbolServer(t *testing.T, dir string, on, tree bool) (*fakeeditor.Editor, 
 	caps := fakeeditor.Usual()
 	caps.TextDocument.DocumentSymbol.Hierarchical = tree
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, app.Options{Log: slog.New(slog.DiscardHandler), Person: cli.AnswerPerson}, nil)
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}, Person: cli.AnswerPerson})
 	}, fakeeditor.Options{
 		Root: dir, Capabilities: caps,
 		InitializationOptions: map[string]any{"sidecar": map[string]any{"knowledge.documentSymbols": on, "knowledge.workspaceSymbols": on}},

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 )
 
 // patience bounds how long a program may take to ask its model the next time;
@@ -44,6 +47,10 @@ var Alone = []Program{
 	{"Codex", codexPath, codexAlone},
 }
 
+// InEditor is Claude Code in a terminal, which looks for an editor. Its user is asked
+// about edits there, and nowhere else.
+var InEditor = Program{"Claude Code", claudePath, claudeInEditor}
+
 // arch is the machine's architecture as npm names it.
 func arch() string { return strings.Replace(runtime.GOARCH, "amd64", "x64", 1) }
 
@@ -56,18 +63,23 @@ func codexPath() string {
 	return filepath.Join("@openai", "codex-"+runtime.GOOS+"-"+arch(), "vendor", cpu+"-unknown-linux-musl", "bin", "codex")
 }
 
+// directory is where testdata/setup.sh has installed the programs.
+func directory(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv("SIDECAR_CLIENTS"); dir != "" {
+		return dir
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(cache, "sidecar-clients")
+}
+
 // Find returns the program's path, as testdata/setup.sh has installed it.
 func (p Program) Find(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("SIDECAR_CLIENTS")
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir = filepath.Join(cache, "sidecar-clients")
-	}
-	name := filepath.Join(dir, "now", "node_modules", p.path())
+	name := filepath.Join(directory(t), "now", "node_modules", p.path())
 	if _, err := os.Stat(name); err != nil {
 		t.Skipf("%s is not here; make test installs it", p.Name)
 	}
@@ -82,6 +94,8 @@ type Options struct {
 	Env    []string // for the server, NAME=value
 	In     []string // a command line that the program's own is the rest of
 	Home   string   // of its user; "" is an empty one
+
+	Terminal bool // it has one, and no server
 }
 
 // Client is a program that runs.
@@ -117,7 +131,7 @@ func (w *words) String() string {
 // its model.
 func (p Program) Start(t testing.TB, o Options) *Client {
 	t.Helper()
-	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: newModel(t, o.In != nil), done: make(chan struct{})}
+	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: newModel(t, o.In != nil || o.Terminal), done: make(chan struct{})}
 	if o.Home != "" {
 		c.home = o.Home
 	}
@@ -129,7 +143,7 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.cmd.WaitDelay = time.Second // what it leaves may hold its output
-	if err := c.cmd.Start(); err != nil {
+	if err := c.begin(o.Terminal); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -141,6 +155,22 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 		<-c.done
 	})
 	return c
+}
+
+// begin starts the program, in a terminal of its own if it is to have one.
+func (c *Client) begin(terminal bool) error {
+	if !terminal {
+		return c.cmd.Start()
+	}
+	c.cmd.Stdout, c.cmd.Stderr, c.cmd.SysProcAttr = nil, nil, nil // it gets a session, which is a group, too
+	c.cmd.Env = append(c.cmd.Env, "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(c.cmd, &pty.Winsize{Rows: 50, Cols: 150})
+	if err != nil {
+		return err
+	}
+	c.t.Cleanup(func() { _ = tty.Close() })
+	go func() { _, _ = io.Copy(&c.out, tty) }()
+	return nil
 }
 
 // Turn waits until the program asks its model.
@@ -216,8 +246,28 @@ func claudeAlone(c *Client, _ Options) (args, env []string) {
 		append([]string{"ANTHROPIC_BASE_URL=" + c.model.URL, "ANTHROPIC_API_KEY=sk-ant-none"}, quiet...)
 }
 
+// claudeInEditor has seen what a first start shows and asks.
+func claudeInEditor(c *Client, o Options) (args, env []string) {
+	state, err := json.Marshal(object{
+		"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5, "autoConnectIde": true, "hasIdeOnboardingBeenShown": object{"fakeeditor": true},
+		"customApiKeyResponses": object{"approved": []string{"sk-ant-none"}, "rejected": []string{}},
+		"projects":              object{o.Dir: object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []string{}}},
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.write(".claude.json", string(state))
+	return []string{"Do as planned.", "--permission-mode", "default"}, append([]string{"ANTHROPIC_BASE_URL=" + c.model.URL, "ANTHROPIC_API_KEY=sk-ant-none"}, quiet...)
+}
+
 func codexAlone(c *Client, _ Options) (args, env []string) {
-	c.write(".codex/config.toml", fmt.Sprintf(`
+	c.write(".codex/config.toml", codexConfig(c.model.URL))
+	return []string{"exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", "Do as planned."}, []string{"OPENAI_API_KEY=none"}
+}
+
+// codexConfig has Codex ask the model of the test.
+func codexConfig(url string) string {
+	return fmt.Sprintf(`
 model = "scripted"
 model_provider = "test"
 check_for_update_on_startup = false
@@ -228,8 +278,7 @@ env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 [analytics]
 enabled = false
-`, c.model.URL))
-	return []string{"exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", "Do as planned."}, []string{"OPENAI_API_KEY=none"}
+`, url)
 }
 
 func codex(c *Client, o Options) (args, env []string) {
@@ -266,3 +315,6 @@ default_tools_approval_mode = "approve"
 %s`, c.model.URL, o.Server[0], server, &vars))
 	return []string{"exec", "--skip-git-repo-check", "--json", "Do as planned."}, []string{"CODEX_HOME=" + filepath.Join(c.home, ".codex"), "NO_KEY=none"}
 }
+
+// Printed is what the program has written to its terminal.
+func (c *Client) Printed() string { return c.out.String() }

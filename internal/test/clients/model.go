@@ -44,26 +44,40 @@ func (t *Turn) Call(tool string, args any) { t.reply <- answer{tool: tool, args:
 func (t *Turn) CallOwn(tool string, args any) { t.reply <- answer{tool: tool, own: true, args: args} }
 
 // End has the model say that all is done.
-func (t *Turn) End() { t.reply <- answer{text: "Done."} }
+func (t *Turn) End() { t.Say("Done.") }
 
-// newModel starts a model on this machine.
-func newModel(t testing.TB, alone bool) *Model {
+// Say has the model say this, and call nothing: its turn ends.
+func (t *Turn) Say(text string) { t.reply <- answer{text: text} }
+
+// NewModel starts a model on this machine, for a program that has its own tools and
+// perhaps those of the server. Close ends it.
+func NewModel() *Model { return serveModel(true) }
+
+func serveModel(alone bool) *Model {
 	m := &Model{turns: make(chan *Turn), alone: alone}
 	m.Server = httptest.NewServer(m)
+	return m
+}
+
+// newModel starts a model that ends with its test.
+func newModel(t testing.TB, alone bool) *Model {
+	m := serveModel(alone)
 	t.Cleanup(m.Close)
 	return m
 }
 
 // makers are the interfaces, by the end of their path.
 var makers = map[string]maker{
-	"/messages":  anthropic{},
-	"/responses": openai{},
+	"/messages":              anthropic{},
+	"/responses":             openai{},
+	"/chat/completions":      chat{},
+	":streamGenerateContent": gemini{},
 }
 
 // maker reads requests and writes answers as one maker of models has it.
 type maker interface {
 	read(body []byte) (*Turn, error)
-	events(a answer, id string) []any // each has a type
+	events(a answer, id string) []any // those of some makers have a type
 }
 
 // ServeHTTP answers a program.
@@ -106,7 +120,10 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		var kind struct{ Type string }
 		_ = json.Unmarshal(data, &kind)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind.Type, data)
+		if kind.Type != "" {
+			fmt.Fprintf(w, "event: %s\n", kind.Type)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", data)
 	}
 }
 

@@ -4,15 +4,17 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 DIR=${SIDECAR_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/sidecar-clients}
-lock=$(cksum <"$here/package-lock.json" | cut -d' ' -f1)
+lock=$(cat "$here/package-lock.json" "$here/adapters/package-lock.json" | cksum | cut -d' ' -f1)
 clients="$DIR/$lock"
 if [ ! -f "$clients/.ready" ]; then
-  echo "setup: Claude Code and Codex" >&2
+  echo "setup: Claude Code and Codex, and what drives them over ACP" >&2
   rm -rf "$clients"
   mkdir -p "$clients"
-  cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$clients"
+  cp -R "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$here/adapters" "$clients"
   # The programs themselves come as packages for one platform each; no script of theirs is needed, nor the Node that they ask for.
   (cd "$clients" && npm ci --ignore-scripts --silent >&2)
+  # The adapters drive those: without what is optional they bring none of their own.
+  (cd "$clients/adapters" && npm ci --ignore-scripts --omit=optional --silent >&2)
   touch "$clients/.ready"
 fi
 ln -sfn "$clients" "$DIR/now"

@@ -1,0 +1,249 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/ide"
+	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// desk is an editor that agents find.
+type desk struct {
+	*rig
+	places ide.Places
+}
+
+// deskIn opens one over files, in a mode.
+func deskIn(t *testing.T, mode string, files map[string]string) *desk {
+	t.Helper()
+	home(t)
+	return deskAt(t, project(t, files), mode, fakeeditor.Options{})
+}
+
+func deskAt(t *testing.T, dir, mode string, opts fakeeditor.Options) *desk {
+	t.Helper()
+	user := t.TempDir()
+	places := ide.Places{Claude: filepath.Join(user, ".claude", "ide"), Gemini: filepath.Join(user, "gemini", "ide")}
+	if err := os.Mkdir(filepath.Dir(places.Claude), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	opts.InitializationOptions = object{"sidecar": object{"mode": mode}}
+	r := begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}, Places: func() (ide.Places, error) { return places, nil }})
+	})
+	return &desk{r, places}
+}
+
+// found are the files of a directory that agents look at.
+func found(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "[^.]*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// lock waits for Claude's file and reads it.
+func (d *desk) lock() (port, token string) {
+	d.t.Helper()
+	var names []string
+	until(d.t, "there is no lock file", func() bool { names = found(d.t, d.places.Claude); return len(names) == 1 })
+	var f struct {
+		AuthToken        string
+		WorkspaceFolders []string
+		Transport        string
+	}
+	decodeFile(d.t, names[0], &f)
+	if f.Transport != "ws" || len(f.WorkspaceFolders) == 0 || f.WorkspaceFolders[0] != d.dir {
+		d.t.Errorf("the lock file says %+v", f)
+	}
+	return strings.TrimSuffix(filepath.Base(names[0]), ".lock"), f.AuthToken
+}
+
+func decodeFile(t *testing.T, name string, v any) {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%s: %v, mode %v", name, err, info.Mode())
+	}
+}
+
+// claudeCode is Claude Code as far as the editor sees it.
+type claudeCode struct {
+	t    *testing.T
+	ws   *websocket.Conn
+	told chan json.RawMessage // params of selection_changed
+
+	mu      sync.Mutex
+	id      int
+	answers map[int]chan answerOf
+	lost    chan struct{}
+}
+
+type answerOf struct {
+	Result struct {
+		Content []struct{ Text string }
+		IsError bool
+	}
+	Error *struct {
+		Code    int
+		Message string
+	}
+}
+
+func (d *desk) claude() *claudeCode {
+	d.t.Helper()
+	port, token := d.lock()
+	//nolint:bodyclose // the library has closed it
+	ws, resp, err := websocket.Dial(d.t.Context(), "ws://127.0.0.1:"+port, &websocket.DialOptions{
+		Subprotocols: []string{"mcp"}, HTTPHeader: http.Header{"X-Claude-Code-Ide-Authorization": {token}},
+	})
+	if err != nil {
+		d.t.Fatal(err, resp)
+	}
+	ws.SetReadLimit(64 << 20)
+	c := &claudeCode{t: d.t, ws: ws, told: make(chan json.RawMessage, 100), answers: map[int]chan answerOf{}, lost: make(chan struct{})}
+	go c.read()
+	d.t.Cleanup(func() { _ = ws.CloseNow() })
+	c.send(object{"id": c.next(), "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "claude-code", "version": "2.1.330"}}})
+	c.send(object{"method": "notifications/initialized"})
+	c.send(object{"method": "ide_connected", "params": object{"pid": os.Getpid()}})
+	return c
+}
+
+func (c *claudeCode) next() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.id++
+	c.answers[c.id] = make(chan answerOf, 1)
+	return c.id
+}
+
+func (c *claudeCode) send(m object) {
+	c.t.Helper()
+	m["jsonrpc"] = "2.0"
+	data, _ := json.Marshal(m)
+	if err := c.ws.Write(c.t.Context(), websocket.MessageText, data); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *claudeCode) read() {
+	defer close(c.lost)
+	for {
+		_, data, err := c.ws.Read(context.Background())
+		if err != nil {
+			return
+		}
+		var m struct {
+			answerOf
+			ID     int
+			Method string
+			Params json.RawMessage
+		}
+		if json.Unmarshal(data, &m) != nil {
+			continue
+		}
+		if m.Method == "selection_changed" {
+			c.told <- m.Params
+			continue
+		}
+		c.mu.Lock()
+		to := c.answers[m.ID]
+		c.mu.Unlock()
+		if to != nil {
+			to <- m.answerOf
+		}
+	}
+}
+
+// start calls a tool.
+func (c *claudeCode) start(tool string, args object) chan answerOf {
+	c.t.Helper()
+	id := c.next()
+	c.send(object{"id": id, "method": "tools/call", "params": object{"name": tool, "arguments": args}})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.answers[id]
+}
+
+// says waits for texts.
+func (c *claudeCode) says(answer chan answerOf, want ...string) {
+	c.t.Helper()
+	select {
+	case a := <-answer:
+		var got []string
+		for _, part := range a.Result.Content {
+			got = append(got, part.Text)
+		}
+		if a.Error != nil || a.Result.IsError || strings.Join(got, "|") != strings.Join(want, "|") {
+			c.t.Errorf("it says %q (%+v), want %q", got, a.Error, want)
+		}
+	case <-c.lost:
+		c.t.Fatal("the connection is lost")
+	}
+}
+
+// redated is the time of a file at the next prompt.
+func (c *claudeCode) redated(d *desk, name string) time.Time {
+	c.t.Helper()
+	c.says(c.start("closeAllDiffTabs", object{}), "CLOSED_0_DIFF_TABS")
+	return modified(c.t, filepath.Join(d.dir, name))
+}
+
+// fails waits for a failure.
+func (c *claudeCode) fails(answer chan answerOf, part string) {
+	c.t.Helper()
+	select {
+	case a := <-answer:
+		if a.Error == nil && (!a.Result.IsError || !strings.Contains(a.Result.Content[0].Text, part)) || a.Error != nil && !strings.Contains(a.Error.Message, part) {
+			c.t.Errorf("it says %+v, want a failure with %q", a, part)
+		}
+	case <-c.lost:
+		c.t.Fatal("the connection is lost")
+	}
+}
+
+// opens shows an edit.
+func (c *claudeCode) opens(path, text, tab string) chan answerOf {
+	c.t.Helper()
+	return c.start("openDiff", object{"old_file_path": path, "new_file_path": path, "new_file_contents": text, "tab_name": tab})
+}
+
+// waits until so many hunks are pending.
+func (d *desk) waits(n int) (ids []string) {
+	d.t.Helper()
+	until(d.t, fmt.Sprintf("there never are %d hunks", n), func() bool {
+		ids = nil
+		for _, e := range d.pending().Edits {
+			for _, h := range e.Hunks {
+				ids = append(ids, h.ID)
+			}
+		}
+		return len(ids) == n
+	})
+	return ids
+}
