@@ -19,6 +19,17 @@ await esbuild.build({
   entryPoints: [path.join(here, 'src/extension.ts'), path.join(here, 'src/library.ts')], outdir: path.join(out, 'dist'), external: ['vscode', './library'],
   bundle: true, platform: 'node', format: 'cjs', target: 'node20', supported: { 'dynamic-import': false }, minify: !dev, sourcemap: dev ? 'inline' : false, logLevel: 'warning',
 });
+// The page of the Agent view, with the licences of what is in it.
+const { metafile } = await esbuild.build({
+  entryPoints: { agent: path.join(here, 'src/agent/page/main.tsx') }, outdir: path.join(out, 'dist'), absWorkingDir: here, metafile: true,
+  bundle: true, format: 'iife', target: 'es2022', jsx: 'automatic', jsxImportSource: 'preact', minify: !dev, legalComments: 'none', logLevel: 'warning',
+});
+const used = [...new Set(Object.keys(metafile.inputs).flatMap(f => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(f)?.[1] ?? []))].sort();
+fs.writeFileSync(path.join(out, 'dist/agent.LICENSES'), used.map(name => {
+  const dir = path.join(here, 'node_modules', name), file = fs.readdirSync(dir).find(f => /^licen[cs]e/i.test(f));
+  if (!file) { throw new Error(`${name} has no licence`); }
+  return `${name}\n\n${fs.readFileSync(path.join(dir, file), 'utf8').trim()}\n`;
+}).join('\n\n'));
 // Complete in itself; it is loaded when a diagram is drawn.
 fs.copyFileSync(path.join(here, 'node_modules/mermaid/dist/mermaid.min.js'), path.join(out, 'dist/mermaid.js'));
 fs.copyFileSync(path.join(here, 'node_modules/mermaid/LICENSE'), path.join(out, 'dist/mermaid.LICENSE'));
@@ -32,7 +43,7 @@ for (const each of ['media', 'package.nls.json', 'README.md', 'CHANGELOG.md']) {
 fs.copyFileSync(path.join(repo, 'LICENSE'), path.join(out, 'LICENSE'));
 
 // The texts of the code, from which translations start.
-const texts = fs.readdirSync(path.join(here, 'src'), { recursive: true }).filter(f => f.endsWith('.ts'))
+const texts = fs.readdirSync(path.join(here, 'src'), { recursive: true }).filter(f => /\.tsx?$/.test(f))
   .flatMap(f => [...fs.readFileSync(path.join(here, 'src', f), 'utf8').matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)].map(m => m[1].replaceAll("\\'", "'")));
 fs.mkdirSync(path.join(out, 'l10n'));
 fs.writeFileSync(path.join(out, 'l10n/bundle.l10n.json'), JSON.stringify(Object.fromEntries([...new Set(texts)].sort().map(t => [t, t])), null, 2));

@@ -37,6 +37,14 @@ export class Server implements vscode.Disposable {
     return token ? this.client.sendRequest<R>('workspace/executeCommand', params, token) : this.client.sendRequest<R>('workspace/executeCommand', params);
   }
 
+  /** Tells what is selected in a document, if the server takes that. */
+  select(uri: vscode.Uri, ranges: readonly vscode.Range[]): void {
+    const can = this.client?.initializeResult?.capabilities.experimental as { sidecar?: { selection?: boolean } } | undefined;
+    if (this.client && this.health === 'running' && can?.sidecar?.selection) {
+      void this.client.sendNotification('sidecar/selection', { uri: this.client.code2ProtocolConverter.asUri(uri), ranges: ranges.map(r => this.client?.code2ProtocolConverter.asRange(r)) });
+    }
+  }
+
   asDiagnostics(list: vscode.Diagnostic[]): unknown {
     return this.client?.code2ProtocolConverter.asDiagnostics(list);
   }

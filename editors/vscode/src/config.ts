@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 
 /** Keys below `sidecar.` that are this extension's own. */
-const own = ['server.path', 'trace.server'];
+const own = ['server.path', 'trace.server', 'agent.notify', 'agent.enterSends', 'agent.announce', 'agent.detail'];
 
 /**
  * What is set, and only that: VS Code would also give every default, and those would cover what the user's own settings

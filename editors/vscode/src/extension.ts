@@ -6,7 +6,9 @@ import { announce } from './mcp/announce';
 import { mcpServers, registerMcpServers } from './mcp/servers';
 import { Diagrams } from './diagrams/panel';
 import { registerMetrics } from './metricsPanel';
-import type { IndexStatus, ReviewList } from './protocol';
+import type { AgentEvent } from './agent/event';
+import { AgentView } from './agent/view';
+import type { CallEvent, IndexStatus, ReviewList } from './protocol';
 import { QuestionTree } from './questions/view';
 import { Questions } from './questions/questions';
 import { Review } from './review/commands';
@@ -14,6 +16,7 @@ import { nothing } from './review/model';
 import { registerSides } from './review/sides';
 import { Pending } from './review/store';
 import { PendingTree } from './review/tree';
+import { tellSelection } from './selection';
 import { Status } from './status';
 import { registerModelTools } from './tools/lm';
 import { Runner } from './tools/run';
@@ -27,12 +30,14 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('SideCar', { log: true });
   server = new Server(context, log);
   const s = server, started = () => s.start();
-  const pending = new Pending(), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
-  const tree = new PendingTree(pending), activity = new Activity(s), status = new Status(s, pending, questions);
+  const pending = new Pending(context.workspaceState), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
+  const tree = new PendingTree(pending), activity = new Activity(), status = new Status(s, pending, questions);
   const sessionView = sessions(s), shadowView = shadows(s), mcpView = mcpServers(s);
+  const review = new Review(s, pending, tree), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
   const command = vscode.commands.registerCommand;
 
   s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => pending.set(list));
+  s.notifications.set('sidecar/event', (e: CallEvent | AgentEvent & { type: 'agent' }) => e.type === 'agent' ? agent.take(e) : activity.take(e));
   s.notifications.set('sidecar/knowledge', (index: IndexStatus) => status.showIndex(index));
   s.onDidChange(health => health === 'failed' && pending.set(nothing));
   answerDiagnostics(s);
@@ -49,9 +54,9 @@ export function activate(context: vscode.ExtensionContext): void {
 
   context.subscriptions.push(
     log, pending, tree, tools, activity, status, sessionView, shadowView, mcpView, new QuestionTree(questions),
-    new Review(s, pending, tree).register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
+    review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
     registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMcpServers(s, mcpView), registerMetrics(s, activity),
-    new Diagrams(context, s, activity).register(), announce(s),
+    new Diagrams(context, s, activity).register(), announce(s), tellSelection(s),
     command('sidecar.restart', () => s.restart()),
     command('sidecar.showLog', () => log.show()),
     command('sidecar.pickMode', () => status.pick()),

@@ -4,6 +4,8 @@ export interface Hunk {
   id: string;
   /** Whose it is. */
   sessions?: string[];
+  /** The request that it came from; number counts those of the run from 1. */
+  message?: { run: string; seq: number; number: number; text: string };
   oldStart: number; oldLines: number;
   newStart: number; newLines: number;
   state: EditState;
@@ -117,9 +119,9 @@ export interface Metric {
   denied: number; truncated: number; p50Ms: number; p95Ms: number; maxMs: number;
 }
 
-/** The notification sidecar/event. */
+/** The notification sidecar/event, of calls; those of the type agent are an AgentEvent. */
 export interface CallEvent {
-  type: 'toolStarted' | 'permissionRequested' | 'permissionResolved' | 'toolOutput' | 'toolCompleted' | 'hook' | 'agent' | 'toolsChanged';
+  type: 'toolStarted' | 'permissionRequested' | 'permissionResolved' | 'toolOutput' | 'toolCompleted' | 'hook' | 'toolsChanged';
   time: string; session: string; callId: string; tool: string;
   access?: Access; arguments?: unknown;
   outcome?: string; by?: string; rule?: string; scope?: string; reason?: string;

@@ -1,6 +1,5 @@
 // The view "Activity": each call as it happens.
 import * as vscode from 'vscode';
-import type { Server } from '../client';
 import type { CallEvent } from '../protocol';
 import { Calls, callText, decisionText, stateName, summary, type Call } from './calls';
 
@@ -27,24 +26,26 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
   private readonly view: vscode.TreeView<Call>;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(server: Server) {
+  constructor() {
     this.view = vscode.window.createTreeView('sidecar.activity', { treeDataProvider: this });
-    server.notifications.set('sidecar/event', (e: CallEvent) => {
-      if (e.type === 'toolsChanged') {
-        this.others.fire();
-        return;
-      }
-      const call = this.calls.take(e);
-      if (!call) {
-        return; // it began before this window did
-      }
-      this.refresh();
-      if (e.type === 'toolStarted') {
-        this.begun.fire(call);
-      } else if (e.type === 'toolCompleted') {
-        this.ended.fire(call);
-      }
-    });
+  }
+
+  /** Takes what the server tells of a call. */
+  take(e: CallEvent): void {
+    if (e.type === 'toolsChanged') {
+      this.others.fire();
+      return;
+    }
+    const call = this.calls.take(e);
+    if (!call) {
+      return; // it began before this window did
+    }
+    this.refresh();
+    if (e.type === 'toolStarted') {
+      this.begun.fire(call);
+    } else if (e.type === 'toolCompleted') {
+      this.ended.fire(call);
+    }
   }
 
   register(): vscode.Disposable {

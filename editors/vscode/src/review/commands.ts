@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import { saveOnAccept } from '../config';
-import type { AcceptResult, Failure, MadeCommit, PastEdit, RejectResult, Selection, UndoResult, VerifyResult } from '../protocol';
+import type { AcceptResult, Failure, MadeCommit, PastEdit, PendingEdit, QueuedCommit, RejectResult, ReviewList, Selection, UndoResult, VerifyResult } from '../protocol';
 import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
 import { editOf, schemes, sideUri } from './sides';
 import type { Pending } from './store';
@@ -13,7 +13,13 @@ const t = vscode.l10n.t;
 /** Where a menu beside the line numbers was opened. */
 interface Gutter { uri: vscode.Uri; lineNumber: number }
 
+/** What somebody decided, with the list as it was before. */
+export interface Decided { what: 'accept' | 'reject'; selection: Selection; before: ReviewList; failed: Failure[] }
+
 export class Review {
+  private readonly decided = new vscode.EventEmitter<Decided>();
+  readonly onDidDecide = this.decided.event;
+
   constructor(private readonly server: Server, private readonly pending: Pending, private readonly tree: PendingTree) {
     // Lenses and code actions run these: what they fail at is told in the same way.
     server.commands.set('sidecar.review.accept', (s: Selection) => this.accept(s));
@@ -37,7 +43,7 @@ export class Review {
       'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
       'sidecar.acceptHunk': (at?: Gutter) => this.hunk('accept', at),
       'sidecar.rejectHunk': (at?: Gutter) => this.hunk('reject', at),
-      'sidecar.verify': (n?: Node) => this.verify(n?.kind === 'batch' ? selectionOf([n], this.pending.list.revision) : {}),
+      'sidecar.verify': (n?: Node) => this.verify(n?.kind === 'batch' ? selectionOf([n], this.pending.list.revision) : this.shown()),
       'sidecar.verifyChecked': () => this.verify(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
       'sidecar.undoAccept': () => this.undo(),
       'sidecar.redoEdit': () => this.turn('redo'),
@@ -47,9 +53,13 @@ export class Review {
       'sidecar.openDiff': (n: Node) => (n.kind === 'hunk' ? this.diff(n) : n.kind === 'file' ? this.diff({ edit: n.edit }) : undefined),
       'sidecar.openFile': (n: Node | vscode.Uri) => this.openFile(n),
       'sidecar.openAllDiffs': () => this.allDiffs(),
+      'sidecar.groupByMessage': () => this.pending.group(true),
+      'sidecar.groupByFolder': () => this.pending.group(false),
+      'sidecar.showAllSessions': () => this.pending.showOnly(undefined),
     };
     return vscode.Disposable.from(
       ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, (...args: never[]) => this.told(() => run(...args)))),
+      this.decided,
       vscode.window.onDidChangeActiveTextEditor(() => this.context()),
       this.pending.onDidChange(() => this.context()),
     );
@@ -71,7 +81,9 @@ export class Review {
   }
 
   async accept(selection: Selection): Promise<AcceptResult> {
+    const before = this.pending.list;
     const result = await this.server.execute<AcceptResult>('sidecar.review.accept', selection);
+    this.decided.fire({ what: 'accept', selection, before, failed: result.failed });
     if (saveOnAccept()) {
       const accepted = new Set(result.accepted.map(u => vscode.Uri.parse(u).toString()));
       await Promise.all(vscode.workspace.textDocuments.filter(d => d.isDirty && accepted.has(d.uri.toString())).map(d => d.save()));
@@ -81,12 +93,14 @@ export class Review {
   }
 
   async reject(selection: Selection): Promise<RejectResult> {
+    const before = this.pending.list;
     const result = await this.server.execute<RejectResult>('sidecar.review.reject', selection);
+    this.decided.fire({ what: 'reject', selection, before, failed: [] });
     this.tell(t('Not made'), [], result.made);
     return result;
   }
 
-  // Tests what is pending, or what is chosen of it, and says how that went; the output is a document.
+  /** Tests what is pending, or what is chosen of it, and says how that went; the output is a document. */
   async verify({ uris, hunks, session }: Selection): Promise<VerifyResult> {
     const result = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t('Testing the pending changes'), cancellable: true },
       (_, token) => this.server.execute<VerifyResult>('sidecar.review.verify', { uris, hunks, session }, token));
@@ -161,9 +175,21 @@ export class Review {
     }
   }
 
-  // Everything, after a question that says how much that is, and as it was when the question was put.
-  private async all(what: 'accept' | 'reject'): Promise<unknown> {
-    const { edits, commits, revision } = this.pending.list;
+  // Everything that the tree shows, as it was when the question was put.
+  private all(what: 'accept' | 'reject'): Promise<unknown> {
+    const { edits, commits, revision } = this.pending.visible;
+    return this.several(what, edits, commits, this.pending.shown.only ? this.shown() : { revision });
+  }
+
+  // What the tree shows, where that is not everything. A batch is named by its session; commits by file follow their hunks.
+  private shown(): Selection {
+    const { only } = this.pending.shown, { edits, commits, revision } = this.pending.visible;
+    const whole = commits.some(c => !c.byFile) || edits.some(e => e.batch);
+    return !only ? {} : whole ? { session: only.session, revision } : selectionOf(this.pending.roots, revision);
+  }
+
+  /** All of these, after a question that says how much that is. */
+  async several(what: 'accept' | 'reject', edits: PendingEdit[], commits: QueuedCommit[], selection: Selection): Promise<unknown> {
     if (edits.length + commits.length === 0) {
       return undefined;
     }
@@ -175,7 +201,7 @@ export class Review {
     ].filter(Boolean).join('\n');
     const yes = what === 'accept' ? t('Accept All') : t('Reject All');
     const chosen = await vscode.window.showWarningMessage(what === 'accept' ? t('Accept all pending changes?') : t('Reject all pending changes?'), { modal: true, detail }, yes);
-    return chosen === yes ? this[what]({ revision }) : undefined;
+    return chosen === yes ? this[what](selection) : undefined;
   }
 
   private async decide(what: 'accept' | 'reject', node?: Node, many?: Node[], ask = false): Promise<unknown> {
@@ -237,7 +263,8 @@ export class Review {
     await this.diff(stop);
   }
 
-  private async diff({ edit, hunk }: Stop): Promise<void> {
+  /** Shows an edit, at a hunk if there is one. */
+  async diff({ edit, hunk }: Stop): Promise<void> {
     const name = edit.path.split('/').pop() ?? edit.path;
     const line = hunk ? lines(hunk, 'proposed')[0] - 1 : undefined;
     const at = line === undefined ? undefined : new vscode.Range(line, 0, line, 0);
@@ -257,8 +284,12 @@ export class Review {
     }
   }
 
-  private async allDiffs(): Promise<void> {
-    const edits = [...new Set(this.pending.stops().map(s => s.edit))];
+  private allDiffs(): Promise<void> {
+    return this.diffs([...new Map(this.pending.stops().map(s => [s.edit.uri, s.edit])).values()]); // a file can be below several messages
+  }
+
+  /** Shows several edits in one editor. */
+  async diffs(edits: PendingEdit[]): Promise<void> {
     if (edits.length > 0) {
       await vscode.commands.executeCommand('vscode.changes', t('Pending changes'), edits.map(e => [sideUri(e, 'proposed'), e.kind === 'create' ? undefined : sideUri(e, 'base'), sideUri(e, 'proposed')]));
     }

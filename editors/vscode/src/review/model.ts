@@ -2,22 +2,56 @@
 import type { Hunk, PendingEdit, QueuedCommit, ReviewList } from '../protocol';
 import type { Translate } from '../words';
 
-export type Node = BatchNode | CommitNode | FolderNode | FileNode | HunkNode;
+export type Node = FilterNode | BatchNode | CommitNode | MessageNode | FolderNode | FileNode | HunkNode;
 interface Common { id: string; parent?: Node }
+/** Says that the tree has only what a session has a part in. */
+export interface FilterNode extends Common { kind: 'filter'; title: string; children: [] }
 export interface BatchNode extends Common { kind: 'batch'; session: string; children: Node[]; edits: PendingEdit[]; commits: QueuedCommit[] }
 export interface CommitNode extends Common { kind: 'commit'; commit: QueuedCommit; children: [] }
+/** What came of one message; of the last node, which has none, whatever else is pending. */
+export interface MessageNode extends Common { kind: 'message'; message?: Message; children: Node[] }
 export interface FolderNode extends Common { kind: 'folder'; label: string; path: string; children: Node[] }
 export interface FileNode extends Common { kind: 'file'; edit: PendingEdit; children: HunkNode[] }
 export interface HunkNode extends Common { kind: 'hunk'; edit: PendingEdit; hunk: Hunk; children: [] }
 
+export type Message = NonNullable<Hunk['message']>;
+
+/** What of a list the tree shows, and how. */
+export interface Shown {
+  /** Only what this session has a part in; its title is what people read. */
+  only?: { session: string; title: string };
+  /** By the message that it came from, and by folder below that. */
+  byMessage: boolean;
+}
+
 export const nothing: ReviewList = { revision: 0, batch: false, edits: [], commits: [] };
 
+/** The hunks of an edit that a session has a part in. */
+export const hunksOf = (edit: PendingEdit, session: string): Hunk[] => edit.hunks.filter(h => (h.sessions ?? [edit.session]).includes(session));
+
+/** Some hunks of an edit, as an edit: it adds and removes what they do. */
+function part(edit: PendingEdit, hunks: Hunk[]): PendingEdit {
+  const count = (sign: string) => hunks.reduce((n, h) => n + h.text.split('\n').filter(l => l.startsWith(sign)).length, 0);
+  return hunks.length === edit.hunks.length ? edit : { ...edit, hunks, added: count('+'), removed: count('-') };
+}
+
+/** The list with nothing in it but what a session has a part in. A batch stays whole, as it is decided on as a whole. */
+export function only(list: ReviewList, session: string): ReviewList {
+  const edits = list.edits.flatMap((edit): PendingEdit[] => {
+    const hunks = hunksOf(edit, session);
+    return edit.batch || edit.hunks.length === 0 ? (edit.session === session ? [edit] : []) : hunks.length > 0 ? [part(edit, hunks)] : [];
+  });
+  return { ...list, edits, commits: list.commits.filter(c => c.session === session) };
+}
+
 /**
- * The tree of a list: one item for each batch, then the folders, then the files. Ids stay what they are for as long as
- * what they stand for is pending.
+ * The tree of what is shown of a list: one item for each batch, then, if it is wanted, the messages, then the folders, then
+ * the files; before all of them what says that it is not everything. Ids stay what they are for as long as what they stand
+ * for is pending.
  */
-export function tree(list: ReviewList): Node[] {
-  const roots: Node[] = [];
+export function tree(all: ReviewList, shown: Shown = { byMessage: false }): Node[] {
+  const list = shown.only ? only(all, shown.only.session) : all;
+  const roots: Node[] = shown.only ? [{ kind: 'filter', id: 'filter', title: shown.only.title, children: [] }] : [];
   const batches = new Set([...list.edits.filter(e => e.batch).map(e => e.session), ...list.commits.filter(c => !c.byFile).map(c => c.session)]);
   for (const session of [...batches].sort()) {
     const edits = list.edits.filter(e => e.batch && e.session === session);
@@ -27,10 +61,28 @@ export function tree(list: ReviewList): Node[] {
     node.children.push(...commits.map((commit, i): CommitNode => ({ kind: 'commit', id: `${id}/commit:${i}`, commit, children: [] })));
     roots.push(node);
   }
-  roots.push(...folders(list.edits.filter(e => !e.batch), ''));
+  const others = list.edits.filter(e => !e.batch);
+  roots.push(...shown.byMessage ? messages(others) : folders(others, ''));
   roots.push(...list.commits.filter(c => c.byFile).map((commit, i): CommitNode => ({ kind: 'commit', id: `commit:${i}`, commit, children: [] })));
   link(roots);
   return roots;
+}
+
+// One item for each message, those of a run in their order, and one for what came from none. Without a message there are folders alone.
+function messages(edits: PendingEdit[]): Node[] {
+  const key = (m: Message) => `message:${m.run}:${m.seq}`;
+  const said = new Map(edits.flatMap(e => e.hunks).flatMap(({ message }) => (message ? [[key(message), message] as const] : [])));
+  const of = (fits: (h: Hunk) => boolean, bare: boolean) => edits.flatMap(e => {
+    const hunks = e.hunks.filter(fits);
+    return hunks.length > 0 || bare && e.hunks.length === 0 ? [part(e, hunks)] : [];
+  });
+  if (said.size === 0) {
+    return folders(edits, '');
+  }
+  const ordered = [...said].sort(([, a], [, b]) => compare(a.run, b.run) || a.seq - b.seq);
+  const nodes = ordered.map(([id, message]): MessageNode => ({ kind: 'message', id, message, children: folders(of(h => h.message !== undefined && key(h.message) === id, false), `${id}/`) }));
+  const rest = folders(of(h => h.message === undefined, true), 'message/');
+  return rest.length > 0 ? [...nodes, { kind: 'message', id: 'message', children: rest }] : nodes;
 }
 
 interface Dir { dirs: Map<string, Dir>; files: PendingEdit[] }
@@ -89,8 +141,8 @@ function link(list: Node[], parent?: Node): void {
 export function editsOf(node: Node): PendingEdit[] {
   switch (node.kind) {
     case 'batch': return node.edits;
-    case 'commit': return [];
-    case 'folder': return node.children.flatMap(editsOf);
+    case 'filter': case 'commit': return [];
+    case 'message': case 'folder': return node.children.flatMap(editsOf);
     case 'file': case 'hunk': return [node.edit];
   }
 }
@@ -135,7 +187,7 @@ export function stops(roots: Node[]): Stop[] {
   return roots.flatMap((node): Stop[] => {
     switch (node.kind) {
       case 'file': return node.edit.hunks.length > 0 ? node.edit.hunks.map(hunk => ({ edit: node.edit, hunk })) : [{ edit: node.edit }];
-      case 'batch': case 'folder': return stops(node.children);
+      case 'batch': case 'message': case 'folder': return stops(node.children);
       default: return [];
     }
   });

@@ -1,5 +1,5 @@
 // What has changed between two trees, so that only that is drawn again. No VS Code in here.
-import { owners, stamp, type Node } from './model';
+import { editsOf, owners, stamp, type Node } from './model';
 
 /** The nodes to draw again, each with all below it; all means the whole tree. */
 export interface Drawn { roots: Node[]; changed: Node[] | 'all' }
@@ -35,10 +35,12 @@ const sameIds = (a: Node[], b: Node[]) => a.length === b.length && a.every((n, i
 // What the row of a node says, whatever is below it.
 function shown(node: Node): string {
   switch (node.kind) {
+    case 'filter': return node.title;
     case 'batch': return `${node.edits.length} ${node.commits.length}`;
     case 'commit': return JSON.stringify(node.commit);
+    case 'message': return `${node.message?.text} ${editsOf(node).length}`;
     case 'folder': return node.label;
     case 'file': return [stamp(node.edit), node.edit.kind, node.edit.from, node.edit.added, node.edit.removed, node.edit.tool, owners(node.edit).join(), node.edit.problems?.errors, node.edit.problems?.warnings].join('\n');
-    case 'hunk': return [node.hunk.text, node.hunk.state, node.hunk.newStart, node.hunk.oldStart].join('\n');
+    case 'hunk': return [node.hunk.text, node.hunk.state, node.hunk.newStart, node.hunk.oldStart, node.hunk.message?.seq].join('\n');
   }
 }

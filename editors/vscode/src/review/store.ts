@@ -1,11 +1,13 @@
 // What is pending, as the server said last.
 import * as vscode from 'vscode';
 import type { PendingEdit, ReviewList } from '../protocol';
-import { nothing, stops, tree, type Node, type Stop } from './model';
+import { nothing, only, stops, tree, type Node, type Shown, type Stop } from './model';
 import { reconcile, type Drawn } from './reconcile';
 
 /** Changes that come faster than this, in milliseconds, are shown together; the first of them at once. */
 const pause = 40;
+
+const groupKey = 'review.byMessage';
 
 export class Pending implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<Drawn['changed']>();
@@ -18,6 +20,31 @@ export class Pending implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private last = 0;
   private known!: () => void;
+  private how: Shown;
+
+  /** Kept outlives the window: it has how the tree is grouped. */
+  constructor(private readonly kept: vscode.Memento) {
+    this.how = { byMessage: kept.get(groupKey, false) };
+  }
+
+  /** What of the list the tree shows, and how. */
+  get shown(): Readonly<Shown> { return this.how; }
+
+  /** The part of the list that the tree shows. */
+  get visible(): ReviewList { return this.how.only ? only(this.list, this.how.only.session) : this.list; }
+
+  /** Shows the changes of one session alone, until nothing of it is pending any more; undefined shows all. */
+  showOnly(session: Shown['only']): void {
+    this.how = { byMessage: this.how.byMessage, ...(session ? { only: session } : {}) };
+    this.draw();
+  }
+
+  /** Groups the tree by message, or by folder alone. */
+  group(byMessage: boolean): void {
+    this.how = { ...this.how, byMessage };
+    void this.kept.update(groupKey, byMessage);
+    this.draw();
+  }
 
   /** Is kept as soon as it is known what is pending: an editor may ask before, after a reload. */
   readonly ready = new Promise<void>(resolve => { this.known = resolve; });
@@ -35,11 +62,19 @@ export class Pending implements vscode.Disposable {
       for (const edit of this.list.edits) {
         this.files.set(known.get(edit.uri) ?? vscode.Uri.parse(edit.uri).toString(), edit);
       }
-      const { roots, changed } = reconcile(this.roots, tree(this.list));
-      this.roots = roots;
-      this.changed.fire(changed);
+      this.draw();
       this.known();
     }, Math.max(0, this.last + pause - Date.now()));
+  }
+
+  private draw(): void {
+    const { edits, commits } = this.visible;
+    if (edits.length + commits.length === 0) {
+      this.how = { byMessage: this.how.byMessage }; // or a tree would be empty while there is something to decide
+    }
+    const { roots, changed } = reconcile(this.roots, tree(this.list, this.how));
+    this.roots = roots;
+    this.changed.fire(changed);
   }
 
   /** The edit of a file. */

@@ -1,7 +1,7 @@
 // The view "Pending Changes".
 import * as vscode from 'vscode';
 import type { EditKind, PendingEdit } from '../protocol';
-import { brokenElsewhere, counts, hunkCounts, hunkLabel, lines, owners, problemLines, type Node } from './model';
+import { brokenElsewhere, counts, editsOf, hunkCounts, hunkLabel, lines, owners, problemLines, type Node } from './model';
 import type { Drawn } from './reconcile';
 import { sideUri } from './sides';
 import type { Pending } from './store';
@@ -48,6 +48,9 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     if (this.view.message !== message) {
       this.view.message = message; // VS Code holds the tree back for 200 ms behind each one that is set, even to the same
     }
+    const { only, byMessage } = this.pending.shown;
+    void vscode.commands.executeCommand('setContext', 'sidecar.pendingOnly', only !== undefined);
+    void vscode.commands.executeCommand('setContext', 'sidecar.byMessage', byMessage);
     void vscode.commands.executeCommand('setContext', 'sidecar.pending', n + this.pending.list.commits.length);
     void vscode.commands.executeCommand('setContext', 'sidecar.checked', this.checked.size);
     if (changed === 'all') {
@@ -78,7 +81,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     const item = this.item(node);
     item.id = node.id;
     item.contextValue = node.kind;
-    if (node.kind !== 'commit' && node.kind !== 'batch' && !this.inBatch(node)) {
+    if (node.kind !== 'filter' && node.kind !== 'commit' && node.kind !== 'batch' && !this.inBatch(node)) {
       const ids = leaves(node);
       item.checkboxState = ids.length > 0 && ids.every(id => this.checked.has(id)) ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked;
     }
@@ -87,6 +90,9 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     }
     if ((node.kind === 'hunk' ? node.hunk : node.kind === 'file' ? node.edit : undefined)?.state === 'conflict') {
       item.contextValue += 'Conflict';
+    }
+    if (node.kind === 'hunk' && node.hunk.message || node.kind === 'message' && node.message) {
+      item.contextValue += 'Said';
     }
     return item;
   }
@@ -98,6 +104,14 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
   private item(node: Node): vscode.TreeItem {
     const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
     switch (node.kind) {
+      case 'filter': {
+        const item = new vscode.TreeItem(vscode.l10n.t('Only {0}', node.title), None);
+        item.iconPath = new vscode.ThemeIcon('filter-filled');
+        item.description = vscode.l10n.t('show all');
+        item.tooltip = vscode.l10n.t('Only what this conversation has changed is shown. Click to see the changes of all sessions.');
+        item.command = { command: 'sidecar.showAllSessions', title: vscode.l10n.t('Show the changes of all sessions') };
+        return named(item, `${String(item.label)}, ${item.description}`);
+      }
       case 'batch': {
         const item = new vscode.TreeItem(vscode.l10n.t('Batch of {0}', node.session), Expanded);
         item.iconPath = new vscode.ThemeIcon('package');
@@ -114,6 +128,14 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         item.description = node.commit.error ?? files(node.commit.paths.length);
         item.tooltip = new vscode.MarkdownString().appendCodeblock(node.commit.message, 'git-commit').appendText(node.commit.paths.join('\n'));
         return named(item, vscode.l10n.t('commit {0}', subject ?? ''));
+      }
+      case 'message': {
+        const { message } = node, n = new Set(editsOf(node).map(e => e.uri)).size;
+        const item = new vscode.TreeItem(message ? firstLine(message.text) || vscode.l10n.t('Message {0}', message.number) : vscode.l10n.t('Without a message'), Expanded);
+        item.iconPath = new vscode.ThemeIcon(message ? 'comment' : 'circle-slash');
+        item.description = files(n);
+        item.tooltip = message ? message.text : vscode.l10n.t('What no message of a conversation has led to.');
+        return named(item, `${String(item.label)}, ${item.description}`);
       }
       case 'folder': {
         const item = new vscode.TreeItem(node.label, Expanded);
@@ -138,6 +160,9 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         item.description = [hunkCounts(hunk), vscode.l10n.t('line {0}', lines(hunk, 'proposed')[0]), hunk.state === 'conflict' ? vscode.l10n.t('conflict') : ''].filter(Boolean).join('  ');
         item.iconPath = hunk.state === 'conflict' ? new vscode.ThemeIcon('warning', conflictColor) : undefined;
         item.tooltip = new vscode.MarkdownString().appendCodeblock(hunk.text, 'diff');
+        if (hunk.message) {
+          item.tooltip.appendText(`${hunk.message.run}: ${hunk.message.text.slice(0, 80)}`);
+        }
         item.command = { command: 'sidecar.openDiff', title: vscode.l10n.t('Show diff'), arguments: [node] };
         return named(item, `${String(item.label)}, ${item.description}`);
       }
@@ -149,6 +174,8 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     this.changed.dispose();
   }
 }
+
+const firstLine = (text: string) => text.trim().split('\n')[0]!.slice(0, 80);
 
 // What an edit would make worse in its file.
 function problems({ problems: p }: PendingEdit): string {
@@ -176,7 +203,7 @@ function named(item: vscode.TreeItem, label: string): vscode.TreeItem {
 }
 
 function leaves(node: Node): string[] {
-  return node.children.length > 0 ? node.children.flatMap(leaves) : node.kind === 'commit' ? [] : [node.id];
+  return node.children.length > 0 ? node.children.flatMap(leaves) : node.kind === 'commit' || node.kind === 'filter' ? [] : [node.id];
 }
 
 /** What tests said of pending changes, in a sign. */

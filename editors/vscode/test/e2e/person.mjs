@@ -85,22 +85,22 @@ export function person(page, { agentPort, shots }) {
       });
     },
     /**
-     * Waits until the workbench has stored which editors are open. One in a browser does so every few seconds, when it is
+     * Waits until the workbench has stored which editors are open, or what the page of a view keeps. One in a browser does so every few seconds, when it is
      * idle, and not when its page is left, as one on the desktop does.
      */
-    async kept(file) {
-      await eventually(`${file} among the stored editors`, () => page.evaluate(async file => {
+    async kept(file, key = 'workbench.parts.editor') {
+      await eventually(`${file} in what is stored`, () => page.evaluate(async ([file, key]) => {
         const done = request => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
         for (const { name } of await indexedDB.databases()) {
           if (!name.startsWith('vscode-web-state-db-')) { continue; }
           const db = await done(indexedDB.open(name));
           try {
-            const state = await done(db.transaction('ItemTable').objectStore('ItemTable').get('memento/workbench.parts.editor'));
+            const state = await done(db.transaction('ItemTable').objectStore('ItemTable').get(`memento/${key}`));
             if (String(state).includes(file)) { return true; }
           } finally { db.close(); }
         }
         return false;
-      }, file));
+      }, [file, key]));
     },
     status: id => page.locator(`[id="sidecar-ls.sidecar.sidecar.${id}"]`),
     async shows(id, pattern) { await eventually(`status bar: ${pattern}`, async () => pattern.test(await text(me.status(id)))); },

@@ -30,6 +30,12 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     await me.reveal();
     await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'agents can only read' }).waitFor();
     await me.shot('untrusted');
+    await me.command('SideCar: Focus Agent');
+    const agent = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+    await agent.locator('#app', { hasText: 'Trust this folder first' }).waitFor();
+    assert.equal(await agent.locator('.composer textarea').isDisabled(), true);
+    await me.shot('agent-untrusted');
+    await me.command('View: Hide Secondary Side Bar');
     assert.equal(fs.readFileSync(path.join(box.ws, 'a.txt'), 'utf8'), 'one\n');
     const list = page.locator('.quick-input-list .monaco-list-row');
     await me.command('MCP: List Servers');

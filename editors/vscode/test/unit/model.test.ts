@@ -3,7 +3,7 @@ import test from 'node:test';
 import { asWritten } from '../../src/words';
 import type { Hunk, PendingEdit, ReviewList } from '../../src/protocol';
 import { reconcile } from '../../src/review/reconcile';
-import { brokenElsewhere, hunkAt, hunkLabel, lines, problemLines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
+import { brokenElsewhere, hunkAt, hunkLabel, lines, only, problemLines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
 
 const hunk = (id: string, old: [number, number], now: [number, number], text = '', state: Hunk['state'] = 'clean'): Hunk =>
   ({ id, oldStart: old[0], oldLines: old[1], newStart: now[0], newLines: now[1], state, text });
@@ -11,7 +11,7 @@ const edit = (path: string, more: Partial<PendingEdit> = {}): PendingEdit =>
   ({ uri: `file:///w/${path}`, path, kind: 'modify', revision: 1, added: 1, removed: 1, state: 'clean', session: 'default', tool: 'edit_file', updatedAt: '2026-01-01T00:00:00Z', hunks: [hunk(`${path}-1`, [3, 1], [3, 1])], ...more });
 const list = (edits: PendingEdit[], commits: ReviewList['commits'] = []): ReviewList => ({ revision: 7, batch: false, edits, commits });
 const outline = (nodes: Node[], indent = ''): string[] => nodes.flatMap(n => [
-  indent + (n.kind === 'folder' ? n.label + '/' : n.kind === 'file' ? n.edit.path.split('/').pop() : n.kind === 'hunk' ? '#' + n.hunk.id : n.kind === 'batch' ? `[${n.session}]` : `(${n.commit.message})`),
+  indent + (n.kind === 'folder' ? n.label + '/' : n.kind === 'file' ? n.edit.path.split('/').pop() : n.kind === 'hunk' ? '#' + n.hunk.id : n.kind === 'batch' ? `[${n.session}]` : n.kind === 'message' ? `"${n.message?.text ?? ''}"` : n.kind === 'filter' ? `only ${n.title}` : `(${n.commit.message})`),
   ...outline(n.children, indent + ' ')]);
 
 test('folders come first, in order, and a folder of one folder is shown with it', () => {
@@ -120,4 +120,45 @@ test('problems are told by file; those of files that nothing is pending for are 
   assert.deepEqual(brokenElsewhere(list([edit('a')])), []);
   const before = tree(list([edit('a')])), { changed } = reconcile(before, tree(list([edit('a', { problems: { errors: 1, warnings: 0 } })])));
   assert.deepEqual(changed, before, 'a badge that comes later is drawn');
+});
+
+const said = (seq: number, text: string, run = 'r') => ({ message: { run, seq, number: seq, text } });
+const of = (id: string, sessions: string[], text = '@@\n-a\n+b\n', more: object = {}): Hunk => ({ ...hunk(id, [1, 1], [1, 1], text), sessions, ...more });
+
+test('of a session only its hunks are shown, counted and decided about', () => {
+  const both = edit('a/both', { added: 9, removed: 9, hunks: [of('mine', ['ada'], '@@\n+b\n+c\n'), of('theirs', ['grace']), of('ours', ['ada', 'grace'])] });
+  const l = list([both, edit('theirs', { session: 'grace' }), edit('moved', { kind: 'rename', session: 'ada', hunks: [] }), edit('b', { batch: true, session: 'grace' })],
+    [{ message: 'hers', session: 'ada', paths: [], byFile: true }, { message: 'not hers', session: 'grace', paths: [], byFile: true }]);
+  const ada = only(l, 'ada'), roots = tree(l, { only: { session: 'ada', title: 'Count' }, byMessage: false });
+  assert.deepEqual(outline(roots), ['only Count', 'a/', ' both', '  #mine', '  #ours', 'moved', '(hers)']);
+  assert.deepEqual([ada.edits[0]!.added, ada.edits[0]!.removed], [3, 1]);
+  assert.equal(both.hunks.length, 3, 'the list stays as it was');
+  assert.deepEqual(selectionOf(roots.slice(0, 2), 7), { hunks: ['mine', 'ours'] });
+  assert.deepEqual(selectionOf(roots.slice(0, 1), 7), { hunks: [] }, 'the item that says so decides nothing');
+  assert.deepEqual(stops(roots).map(s => s.hunk?.id ?? s.edit.path), ['mine', 'ours', 'moved']);
+  assert.deepEqual(outline(tree(only(l, 'nobody'))), []);
+  assert.equal(only(l, 'grace').edits.find(e => e.batch)?.path, 'b', 'a batch stays whole');
+});
+
+test('hunks are grouped by the message that they came from, a file below each of them', () => {
+  const l = list([
+    edit('x', { hunks: [of('x2', ['s'], '@@\n+b\n', said(12, 'second')), of('x1', ['s'], '@@\n+b\n', said(3, 'first')), of('x0', ['s'])] }),
+    edit('d/y', { hunks: [of('y1', ['s'], '@@\n+b\n', said(3, 'first'))] }), edit('moved', { kind: 'rename', hunks: [] }), edit('b', { batch: true, session: 'z' })]);
+  const roots = tree(l, { byMessage: true });
+  assert.deepEqual(outline(roots), ['[z]', ' b', '  #b-1', '"first"', ' d/', '  y', '   #y1', ' x', '  #x1', '"second"', ' x', '  #x2', '""', ' moved', ' x', '  #x0']);
+  const ids = (nodes: Node[]): string[] => nodes.flatMap(n => [n.id, ...ids(n.children)]);
+  assert.equal(new Set(ids(roots)).size, ids(roots).length);
+  assert.deepEqual(selectionOf([roots[1]!], 7), { hunks: ['y1', 'x1'] });
+  assert.deepEqual(stops(roots).map(s => s.hunk?.id ?? s.edit.path), ['b-1', 'y1', 'x1', 'x2', 'moved', 'x0']);
+  assert.deepEqual(outline(tree(list([edit('z')]), { byMessage: true })), ['z', ' #z-1'], 'without a message there are folders alone');
+  assert.deepEqual(outline(tree(l)).filter(o => o.startsWith('"')), [], 'and none where they are not wanted');
+});
+
+test('a message is drawn again when what is below it comes or goes', () => {
+  const first = edit('x', { hunks: [of('x1', ['s'], '@@\n+b\n', said(3, 'first'))] }), more = edit('y', { hunks: [of('y1', ['s'], '@@\n+b\n', said(3, 'first'))] });
+  const before = tree(list([first]), { byMessage: true });
+  const { roots, changed } = reconcile(before, tree(list([first, more]), { byMessage: true }));
+  assert.deepEqual(changed === 'all' ? changed : changed.map(n => n.id), ['message:r:3']);
+  assert.equal(roots[0], before[0]);
+  assert.equal(reconcile(before, tree(list([first]))).changed, 'all', 'grouped in another way, all is');
 });

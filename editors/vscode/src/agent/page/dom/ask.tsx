@@ -1,0 +1,87 @@
+// A question in its place: what is asked, the answers that it offers, and what it is about.
+import { useState } from 'preact/hooks';
+import type { Option } from '../../event';
+import type { Question } from '../model';
+import { deceives, visible } from '../safe';
+import { span, t } from '../words';
+import type { App, MenuItem } from './app';
+import { DiffView } from './diff';
+import { ctrl } from './el';
+import { Icon } from './icons';
+import { Path } from './path';
+
+const rank: Record<string, number> = { allow_once: 0, allow_always: 1, reject_once: 2, reject_always: 3 };
+const order = (options: Option[]) => options.map((o, i) => ({ o, n: (rank[o.kind ?? ''] ?? 2.5) * 1000 + i })).sort((a, b) => a.n - b.n).map(e => e.o);
+export const allows = (o: Option): boolean => o.kind === 'allow_once';
+export const denies = (o: Option): boolean => o.kind === 'reject_once';
+/** The word to type for what can't be undone. */
+const confirmWord = 'CONFIRM';
+/** So long a card has stood still before keys answer it: nobody answers what they have not seen. */
+export const settles = 400;
+
+export function answer(app: App, q: Question, option: string, more: { reason?: string; typed?: string } = {}): void {
+  if (app.run && !q.closed) { app.send({ type: 'answer', run: app.run, question: q.id, answer: option, ...more }); }
+}
+
+export function Ask({ app, q }: { app: App; q: Question }) {
+  const [typed, setTyped] = useState('');
+  const [reason, setReason] = useState<string>();
+  const command = q.call?.kind === 'execute' ? q.call.title || q.text : '';
+  const title = command ? t('Run a command') : visible(q.text.split('\n')[0]!.slice(0, 200)) || t('The agent asks');
+  const more = command ? (q.text === q.call?.title ? '' : q.text) : q.text.split('\n').slice(1).join('\n');
+  const warns = deceives(q.text) || deceives(q.call?.title ?? '');
+  const options = order(q.options), deny = options.find(denies) ?? options.find(o => o.kind?.startsWith('reject'));
+  const needed = new Set([options.find(allows) ?? options[0], deny]); // whatever else is offered
+  for (const o of options) { if (needed.size < 3) { needed.add(o); } }
+  const shown = options.filter(o => needed.has(o));
+  const rest = options.filter(o => !shown.includes(o));
+  const long = command.split('\n').length > 6 || command.length > 600;
+  const locked = q.irrecoverable && typed !== confirmWord;
+  const menu: MenuItem[] = [
+    ...rest.map(o => ({ label: visible(o.label), run: () => answer(app, q, o.id) })),
+    ...(deny ? [{ label: t('Deny with Reason'), run: () => { setReason(''); } }] : []),
+  ];
+  const give = (o: Option) => answer(app, q, o.id, q.irrecoverable && !o.kind?.startsWith('reject') ? { typed } : {});
+  return (
+    <div class={`ask ${app.asked?.id === q.id ? 'first' : ''}`} role="group" aria-label={t('Question: {0}', title)} data-question={q.id}>
+      <div class="ask-title"><Icon name="question" /><strong>{title}</strong>{q.expiresAt !== undefined && <span class="meta">{t('{0} left', span(Math.max(0, q.expiresAt - app.now)))}</span>}</div>
+      {warns && <div class="warn" role="note"><Icon name="warning" />{t('Contains characters that can’t be seen; they are shown as ‹U+…›.')}</div>}
+      {command && <pre class={`ask-command ${long ? 'clamp' : ''}`}>{visible(long ? command.split('\n').slice(0, 6).join('\n').slice(0, 600) : command)}</pre>}
+      {more && <div class="ask-more">{visible(more.slice(0, 4000))}</div>}
+      {q.irrecoverable && (
+        <label class="ask-typed">{t('This can’t be undone. Type {0} to allow it:', confirmWord)}
+          <input type="text" value={typed} onInput={e => setTyped(e.currentTarget.value)} spellcheck={false} autocomplete="off" />
+        </label>
+      )}
+      {options.length === 0 ? <Free app={app} q={q} /> : reason !== undefined && deny ? (
+        <form class="ask-free" onSubmit={e => { e.preventDefault(); answer(app, q, deny.id, reason ? { reason } : {}); }}>
+          <input type="text" value={reason} placeholder={t('Why not? The agent is told.')} aria-label={t('Reason')} onInput={e => setReason(e.currentTarget.value)} ref={e => e?.focus()}
+            onKeyDown={e => { if (e.key === 'Escape') { e.stopPropagation(); setReason(undefined); } }} />
+          <button type="submit">{t('Deny')}</button>
+        </form>
+      ) : (
+        <div class="buttons">
+          {shown.map((o, i) => (
+            <button key={i} type="button" class={allows(o) && o === options[0] ? '' : 'second'} disabled={locked && !o.kind?.startsWith('reject')} onClick={() => give(o)}
+              title={allows(o) && !q.irrecoverable ? `${ctrl}+Alt+Enter` : denies(o) ? `${ctrl}+Alt+Backspace` : undefined}>{visible(o.label) || o.id}</button>
+          ))}
+          {menu.length > 0 && <button type="button" class="second icon-button" aria-label={t('Other answers')} title={t('Other answers')} aria-haspopup="menu" onClick={e => app.openMenu(e.currentTarget, menu)}><Icon name="down" /></button>}
+        </div>
+      )}
+      {long && <pre class="ask-detail">{visible(command)}</pre>}
+      {(q.call?.diff?.length ?? 0) > 0 && (
+        <div class="ask-detail">{q.call!.diff!.slice(0, 20).map((d, i) => <div key={i}>{q.call!.diff!.length > 1 && <Path app={app} path={d.path} />}<DiffView file={d} wide={false} name={d.path} /></div>)}</div>
+      )}
+    </div>
+  );
+}
+
+function Free({ app, q }: { app: App; q: Question }) {
+  const [text, setText] = useState('');
+  return (
+    <form class="ask-free" onSubmit={e => { e.preventDefault(); answer(app, q, text); }}>
+      <input type="text" value={text} aria-label={t('Answer')} placeholder={t('Answer')} onInput={e => setText(e.currentTarget.value)} />
+      <button type="submit">{t('Send')}</button>
+    </form>
+  );
+}

@@ -1,0 +1,104 @@
+// The rows of the transcript: entries as the step of detail and the folds have them. Pure.
+import type { Detail, Hunks } from '../messages';
+import { looks, type CallEntry, type Entry, type Model, type Question } from './model';
+
+export interface Row {
+  key: string;
+  entry: Entry;
+  /** Several that are told in one line. */
+  group?: Entry[];
+  /** The open question that this call waits for. */
+  question?: Question;
+  hunks?: Hunks;
+  open: boolean;
+  /** Of the end of a step: nothing comes after it. */
+  last?: boolean;
+  /** Another value when it is to be drawn anew. */
+  v: string;
+}
+
+export interface Look {
+  detail: Detail;
+  /** By key, what a person has opened or folded. */
+  folds: Readonly<Record<string, boolean>>;
+  hunks: Readonly<Record<string, Hunks>>;
+  /** In milliseconds; a command is opened after a while. */
+  now: number;
+}
+
+/** How long a command runs before its row opens. */
+const opensAfter = 2000;
+
+const over = (c: Entry): c is CallEntry => c.kind === 'call' && c.state === 'completed';
+const step = (e: Entry): boolean => e.kind === 'thought' || e.kind === 'plan' || e.kind === 'note' || e.kind === 'compaction' || e.kind === 'call' && !e.asked && e.state !== 'failed';
+
+export function project(model: Model, look: Look): Row[] {
+  const rows: Row[] = [];
+  const { detail } = look;
+  const asking = new Set<string>(); // questions that stand in the row of their call
+  for (const e of model.entries) {
+    if (e.kind === 'call' && e.asked && model.open.has(e.asked)) { asking.add(e.asked); }
+  }
+  for (const entry of model.entries) {
+    if (entry.kind === 'other' && detail !== 'everything' || entry.kind === 'question' && (asking.has(entry.id) || entry.closed && entry.call && !entry.answer && detail !== 'everything')) {
+      continue;
+    }
+    if (entry.kind === 'question' && entry.closed && entry.call && model.entries.length > 0 && hasCall(model, entry.call.call)) {
+      continue; // its call says how it was decided
+    }
+    const last = rows.at(-1);
+    const grouped = last && (detail === 'replies'
+      ? step(last.entry) && step(entry)
+      : detail === 'steps' && over(last.entry) && over(entry) && looks(entry.call.kind) && last.entry.call.kind === entry.call.kind);
+    if (grouped) {
+      (last.group ??= [last.entry]).push(entry);
+      continue;
+    }
+    rows.push({ key: entry.key, entry, open: false, v: '' });
+  }
+  for (const row of rows) {
+    const { entry } = row;
+    if (entry.kind === 'call') {
+      row.question = entry.asked ? model.open.get(entry.asked) : undefined;
+      row.hunks = look.hunks[entry.call.call];
+    }
+    row.open = look.folds[row.key] ?? opensItself(row, look);
+    if (entry.kind === 'end') { row.last = entry === model.entries.at(-1); }
+    const ticks = entry.kind === 'call' && entry.state === 'running' || (row.question ?? (entry.kind === 'question' && !entry.closed ? entry : undefined))?.expiresAt !== undefined;
+    const h = row.hunks;
+    row.v = `${row.open ? 'o' : 'f'}${(row.group ?? [entry]).reduce((n, e) => n + e.v + 1, 0)}${row.question ? 'q' : ''}${row.last ? 'l' : ''}${ticks ? `@${Math.floor(look.now / 1000)}` : ''}${h ? `${h.pending},${h.accepted},${h.rejected}` : ''}`;
+  }
+  return rows;
+}
+
+const known = new WeakMap<Model, { n: number; ids: Set<string> }>();
+function hasCall(model: Model, id: string): boolean {
+  let k = known.get(model);
+  if (!k || k.n !== model.entries.length) {
+    k = { n: model.entries.length, ids: new Set(model.entries.flatMap(e => e.kind === 'call' ? [e.call.call] : [])) };
+    known.set(model, k);
+  }
+  return k.ids.has(id);
+}
+
+function opensItself(row: Row, { detail, now }: Look): boolean {
+  const e = row.entry;
+  if (row.question || e.kind === 'question') { return true; }
+  if (row.group) { return false; }
+  if (detail === 'replies') { return e.kind === 'call' && e.state === 'failed'; }
+  switch (e.kind) {
+    case 'call':
+      return e.state === 'failed' || detail === 'everything' && (e.output !== '' || (e.call.diff?.length ?? 0) > 0)
+        || e.state === 'running' && e.call.kind === 'execute' && e.started !== undefined && now - e.started >= opensAfter;
+    case 'thought': return detail === 'everything';
+    case 'plan': return true;
+    default: return false;
+  }
+}
+
+/** The row in which something of this seq is told; -1 without one. */
+export function rowOf(rows: readonly Row[], seq: number): number {
+  let at = -1;
+  rows.forEach((r, i) => { if (r.entry.seq <= seq) { at = i; } });
+  return at;
+}

@@ -1,0 +1,393 @@
+// The Agent view, with agents that are played here: what a person sees of a conversation, and what they do in it.
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { after, before } from 'node:test';
+import { agents } from './agents.mjs';
+import { eventually, person } from './person.mjs';
+import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
+
+const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
+const shots = process.env.SHOTS;
+const files = { 'count/count.go': 'package count\n\n// Words counts words.\nfunc Words(text string) int {\n\treturn len(text)\n}\n', 'notes.txt': 'one\ntwo\nthree\n', 'other.txt': 'a\nb\n' };
+const allow = { optionId: 'yes', name: 'Allow', kind: 'allow_once' }, always = { optionId: 'always', name: 'Always', kind: 'allow_always' }, deny = { optionId: 'no', name: 'Deny', kind: 'reject_once' };
+
+let box, server, browser, me, page, played, ada;
+const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
+const file = name => path.join(box.ws, name);
+const test = steps(() => ({ me, page, shot: path.join(shots ?? box.root, 'failed.png') }), 180_000);
+
+before(async () => {
+  box = sandbox(files);
+  played = await agents();
+  const relay = file('relay.cjs'); // where a confined program may read it
+  fs.copyFileSync(path.join(import.meta.dirname, 'relay.cjs'), relay);
+  fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
+  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ agents: { ada: played.profile(relay), grace: played.profile(relay), missing: { program: 'nowhere-to-be-found', acp: [] } } }));
+  assert.match(install(box, vsix), /successfully installed/);
+  server = await serve(box);
+  browser = await browse();
+  page = browser.page;
+  page.setDefaultTimeout(20_000);
+  me = person(page, { agentPort: server.agentPort, shots });
+  await page.goto(server.url, { waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+}, { timeout: 240_000 });
+
+after(async () => {
+  await played?.close();
+  await tidy({ box, server, browser });
+});
+
+/** What comes of it, or undefined when that takes long: a frame that is being put away never answers. */
+const soon = promise => Promise.race([promise.catch(() => undefined), new Promise(r => setTimeout(r, 2000))]);
+
+/** The pages of the view that are on the screen: that of the side bar is the one further right. */
+async function pages() {
+  const found = [];
+  for (const outer of await page.locator('iframe.webview.ready').elementHandles()) {
+    const area = await soon(outer.boundingBox()), frame = (await soon(outer.contentFrame()))?.childFrames().at(-1);
+    if (area?.width > 0 && frame && await soon(frame.locator('.composer').count())) { found.push({ frame, x: area.x }); }
+  }
+  return found.sort((a, b) => b.x - a.x).map(f => f.frame);
+}
+const view = () => eventually('the view', async () => (await pages())[0]);
+const text = async (f = undefined) => (await (f ?? await view()).locator('#app').innerText()).replace(/\u00a0/g, ' ');
+const shows = (what, f) => eventually(`the view shows ${what}`, async () => typeof what === 'string' ? (await text(f)).includes(what) : what.test(await text(f)));
+const lacks = async what => assert.ok(!(await text()).includes(what), `${what} is shown`);
+const button = async (name, f) => (f ?? await view()).getByRole('button', { name, exact: typeof name === 'string' });
+const press = async (name, f) => (await button(name, f)).first().click();
+const composer = async () => (await view()).locator('.composer textarea');
+async function say(words, key = 'Enter') {
+  const field = await composer();
+  await field.fill(words);
+  await field.press(key);
+}
+/** Chooses in a menu of the page. */
+const choose = async (opens, item) => {
+  await press(opens);
+  await (await view()).getByRole('menuitem', { name: item }).click();
+};
+
+test('the agents are shown with what is missing, and one that is not allowed is not started', async () => {
+  await me.reveal();
+  await me.shows('mode', /cautious/);
+  await me.command('SideCar: Focus Agent');
+  await shows('Start an agent');
+  const { x } = await page.locator('.part.auxiliarybar').boundingBox();
+  await page.mouse.move(x - 1, 300);
+  await page.mouse.down();
+  await page.mouse.move(x - 120, 300, { steps: 4 });
+  await page.mouse.up();
+  await shows(/missing[\s\S]*nowhere-to-be-found is not on PATH/);
+  await me.shot('agent-first');
+  await press('Start ada');
+  await shows('the network'); // what it would see
+  await me.shot('agent-consent');
+  await press('Cancel');
+  await shows('Start an agent');
+  assert.equal((await me.agent('sidecar.agent.runs', { all: true })).runs.length, 0);
+  await press('Start ada');
+  await press('Start');
+  ada = await played.next();
+  await shows('ada');
+  assert.equal((await me.agent('sidecar.agent.list', {})).agents.find(a => a.name === 'ada').consented, true);
+});
+
+test('a reply streams while the person types elsewhere, and keeps their focus', async () => {
+  await say('Count words, please');
+  assert.match(await ada.prompt(), /Count words, please/);
+  await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'notes.txt'))` });
+  await page.locator('.editor-instance .view-line').first().click();
+  ada.think('A word is what stands between white space.');
+  const typed = 'typed while it streams';
+  for (const [i, letter] of [...typed].entries()) {
+    ada.say(`word${i} `);
+    await page.keyboard.type(letter);
+  }
+  ada.say('and **that is all**.');
+  await shows('and that is all.');
+  await shows('Thought');
+  await eventually('what was typed', async () => (await me.text(page.locator('.editor-instance .view-lines'))).includes(typed));
+  await me.shot('agent-streaming');
+  ada.end();
+  await shows(/Done|Send/);
+  await me.command('File: Revert File');
+  await me.command('View: Close All Editors');
+});
+
+test('an edit is pending, is reviewed from the view, and its card says what became of it', async () => {
+  await say('Split at white space');
+  await ada.prompt();
+  const target = file('count/count.go'), now = files['count/count.go'].replace('len(text)', 'len(strings.Fields(text))');
+  ada.call('edit-1', { title: 'Edit count.go', kind: 'edit', status: 'in_progress', locations: [{ path: target }] });
+  await ada.write(target, now);
+  ada.change('edit-1', { status: 'completed', content: [{ type: 'diff', path: target, oldText: files['count/count.go'], newText: now }] });
+  ada.say('It is split now.');
+  ada.end();
+  await shows('1 file');
+  await shows('1 pending');
+  assert.equal(disk('count/count.go'), files['count/count.go'], 'nothing is on the disk');
+  await me.shot('agent-changes');
+  await me.agent('sidecar.session.open', { id: 'lin', mode: 'review' });
+  await me.call('edit_file', { path: 'other.txt', search: 'b\n', replace: 'B\n' }, 'lin');
+  await me.row('other.txt').waitFor(); // somebody else's, which the review of the run is not about
+  await (await view()).getByRole('region', { name: 'Changed files' }).getByRole('button', { name: 'Review' }).click();
+  await me.row('count.go').first().waitFor();
+  await eventually('the diff', async () => /strings\.Fields/.test(await me.text(me.modified)));
+  await eventually('its session alone', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'Only,count,count.go');
+  await me.shot('agent-review');
+  await me.click(me.row('Only Count words, please'), 'all sessions', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'count,count.go,other.txt');
+  await me.command('SideCar: Group by Message');
+  await me.row('Split at white space').waitFor();
+  await eventually('the groups', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'Split,count,count.go,Without,other.txt');
+  await me.shot('agent-by-message');
+  await me.command('SideCar: Group by Folder');
+  await eventually('the folders', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'count,count.go,other.txt');
+  await me.agent('sidecar.review.reject', { session: 'lin' });
+  const lens = name => page.locator('.monaco-diff-editor .editor.modified .codelens-decoration a', { hasText: name });
+  const marked = async () => (await view()).locator('.row.marked', { hasText: 'Split at white space' }).count();
+  await me.click(lens('Message 2'), 'the message', async () => await marked() === 1);
+  await eventually('it is marked for a moment only', async () => await marked() === 0);
+  await me.click(lens(/^Accept$/), 'the file', async () => disk('count/count.go') === now);
+  await shows('Accepted');
+  await me.command('View: Close All Editors');
+});
+
+test('a question is answered in its place, by a button and by keys', async () => {
+  await say('Run the tests');
+  await ada.prompt();
+  const first = ada.ask({ toolCallId: 'run-1', title: 'go test ./...', kind: 'other' }, [allow, always, deny]);
+  await shows('Needs you');
+  await me.shows('agents', /1 needs you/);
+  await me.shot('agent-question');
+  await press('Always');
+  assert.equal(await first, 'always');
+  const second = ada.ask({ toolCallId: 'run-2', title: 'rm -rf build', kind: 'other' }, [allow, always, deny]);
+  await shows('rm -rf build');
+  await (await composer()).click();
+  let denied;
+  second.then(o => { denied = o; });
+  await eventually('the answer', async () => { // keys count once the card has stood still
+    await page.keyboard.press('Control+Alt+Backspace');
+    return denied;
+  });
+  assert.equal(denied, 'no');
+  const third = ada.ask({ toolCallId: 'run-3', title: 'ls', kind: 'other' }, [allow, deny]);
+  await say('this answers nothing'); // a message never does
+  await shows('1 queued');
+  assert.equal(await Promise.race([third, shows('ls').then(() => 'open')]), 'open');
+  await press('Allow');
+  assert.equal(await third, 'yes');
+  ada.end();
+  assert.match(await ada.prompt(), /this answers nothing/, 'it is heard after that');
+  await me.command('View: Hide Secondary Side Bar');
+  const unseen = ada.ask({ toolCallId: 'run-4', title: 'git push', kind: 'other' }, [allow, deny]);
+  await me.toast('git push').locator('.monaco-button', { hasText: 'Deny' }).click();
+  assert.equal(await unseen, 'no', 'where the view is not seen, a message asks');
+  ada.end();
+  await me.command('SideCar: Focus Agent');
+  await shows('git push');
+});
+
+test('the agent\'s own mode is shown and chosen', async () => {
+  await press('Agent mode: Code');
+  await me.choose('Think first');
+  await (await button('Agent mode: Think first')).waitFor();
+});
+
+test('prompts are queued, edited and withdrawn; Stop keeps what was said and pauses the queue', async () => {
+  await say('Work');
+  await ada.prompt();
+  ada.say('Half of a reply');
+  await shows('Half of a reply');
+  await say('first');
+  await shows('1 queued');
+  await say('second');
+  await shows('2 queued');
+  await say('third');
+  await shows('3 queued');
+  const fold = (await view()).getByRole('region', { name: 'Queue' }).locator('.bar-fold');
+  await fold.click();
+  await (await button('Withdraw this message')).nth(1).click();
+  await shows('2 queued');
+  await me.shot('agent-queue');
+  await press('Stop');
+  await ada.cancelled();
+  ada.end('cancelled');
+  await shows('Stopped');
+  await shows('Paused after Stop');
+  await shows('Half of a reply');
+  await press('Resume');
+  const heard = await ada.prompt();
+  assert.match(heard, /first[\s\S]*third/);
+  assert.doesNotMatch(heard, /second/);
+  await say('Stop and do this', 'Control+Shift+Enter');
+  await ada.cancelled();
+  ada.end('cancelled');
+  assert.match(await ada.prompt(), /Stop and do this/);
+  ada.end();
+  await shows(/Send/);
+});
+
+test('files and what is selected go along with a prompt', async () => {
+  await me.ask({ eval: `const e = await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'notes.txt')); e.selection = new vscode.Selection(0, 0, 1, 3)` });
+  await page.locator('.editor-instance .view-line').first().waitFor();
+  await me.command('SideCar: Add to Agent Prompt');
+  await shows('notes.txt:1-2');
+  const field = await composer();
+  await field.click();
+  await field.pressSequentially('See @other');
+  await (await view()).getByRole('option', { name: /other\.txt/ }).waitFor();
+  await me.shot('agent-context');
+  await page.keyboard.press('Enter');
+  await eventually('the chip', async () => (await (await view()).locator('.composer').innerText()).includes('other.txt'));
+  await field.press('Enter');
+  const heard = await ada.prompt();
+  assert.match(heard, /See/);
+  assert.match(heard, /one\ntwo/);
+  assert.match(heard, /other\.txt/);
+  ada.end();
+  await me.command('View: Close All Editors');
+});
+
+test('what an agent writes opens nothing and loads nothing', async () => {
+  await say('Show me');
+  await ada.prompt();
+  ada.say('![picture](https://evil.example/x.png) <img src="https://evil.example/y.png"> <script>window.bad = 1</script>\n\n[one](command:workbench.action.terminal.new) [two](file:///etc/passwd) [three](../../etc/passwd) [four](javascript:alert(1)) [five](notes.txt:2) \u202egnp.exe\n\n```mermaid\nflowchart LR\na-->b\n```\n');
+  ada.call('osc', { title: 'Print', kind: 'execute', status: 'in_progress', rawInput: { command: 'print' } });
+  ada.change('osc', { status: 'failed', content: [{ type: 'content', content: { type: 'text', text: '\u001b]52;c;ZXZpbA==\u0007\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007\u001b[31mred\u001b[0m' } }] });
+  ada.say('That was it.');
+  ada.end();
+  await shows('That was it.');
+  const f = await view();
+  assert.equal(await f.evaluate(() => [...document.querySelectorAll('#app :is(img, script, style, iframe, object, a[href], image)')].map(e => e.outerHTML).join('')), '');
+  assert.equal(await f.evaluate(() => window.bad), undefined);
+  const link = name => f.getByRole('link', { name });
+  for (const name of ['one', 'two', 'three', 'four']) {
+    if (await link(name).count() > 0) { await link(name).click(); }
+  }
+  await me.click(link('five'), 'the file', async () => await page.locator('.tab', { hasText: 'notes.txt' }).count() === 1);
+  assert.equal(await page.locator('.tab').count(), 1, 'and nothing else');
+  assert.equal(await page.locator('.terminal-outer-container, .monaco-dialog-box').count(), 0);
+  await me.shot('agent-hostile');
+  await me.command('View: Close All Editors');
+});
+
+test('two runs go on at once, and neither has a row of the other', async () => {
+  await me.command('SideCar: New Agent Run');
+  await me.choose('grace');
+  await press('Start grace');
+  await press('Start');
+  const grace = await played.next();
+  await shows('grace');
+  await say('You are Grace');
+  assert.match(await grace.prompt(), /You are Grace/);
+  await me.command('SideCar: Open Agent in Editor');
+  const [side, tab] = await eventually('two pages', async () => { const all = await pages(); return all.length === 2 && all; });
+  await shows('You are Grace', tab);
+  await me.command('SideCar: Focus Agent');
+  await eventually('the focus', () => side.evaluate(() => document.hasFocus() && document.activeElement.matches('.composer textarea')));
+  await me.command('SideCar: Show Agent Runs');
+  await me.choose('● Count words, please');
+  await shows('ada', side);
+  await eventually('the title of the tab', async () => /You are Grace/.test(await me.text(page.locator('.tab'))));
+  await say('And you are Ada');
+  await ada.prompt();
+  for (let i = 0; i < 20; i++) {
+    ada.say(`ada${i} `);
+    grace.say(`grace${i} `);
+  }
+  await shows('ada19', side);
+  await shows('grace19', tab);
+  assert.doesNotMatch(await text(side), /grace\d/);
+  assert.doesNotMatch(await text(tab), /ada\d/);
+  await me.shows('agents', /2 working/);
+  await me.shot('agent-two');
+  ada.end();
+  const answered = grace.ask({ toolCallId: 'g', title: 'grace asks', kind: 'other' }, [allow, deny]);
+  await press('Allow', tab);
+  assert.equal(await answered, 'yes');
+  grace.end();
+  await shows(/Done|Send/, tab);
+});
+
+test('after a reload both pages, the rows and the draft are there', async () => {
+  const [side, tab] = await pages();
+  const rows = async f => (await f.locator('.transcript .row').allInnerTexts()).join('\n').replace(/\s+/g, ' ');
+  const had = [await rows(side), await rows(tab)];
+  await (await composer()).fill('a draft');
+  await me.kept('sidecar.agentEditor');
+  await me.kept('a draft', 'webviewView.sidecar.agentView');
+  await page.reload({ waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+  const [side2, tab2] = await eventually('two pages', async () => { const all = await pages(); return all.length === 2 && all; });
+  await eventually('the rows', async () => { assert.deepEqual([await rows(side2), await rows(tab2)], had); return true; });
+  await eventually('the draft', async () => await (await composer()).inputValue() === 'a draft');
+  await (await composer()).fill('');
+  await me.command('View: Close All Editors');
+});
+
+test('an agent that dies says why, and the next prompt starts another', async () => {
+  await say('Go on');
+  ada = await played.next(); // the one before ended with the server
+  assert.match(await ada.prompt(), /Go on/);
+  ada.say('I am about to');
+  await shows('I am about to');
+  await ada.die('panic: out of cheese\n');
+  await shows('out of cheese');
+  await me.shot('agent-died');
+  await press('Retry');
+  ada = await played.next();
+  assert.match(await ada.prompt(), /Go on/);
+  ada.say('Here I am again.');
+  ada.end();
+  await shows('Here I am again.');
+});
+
+test('a server that is killed loses no row, and the run goes on', async () => {
+  await say('Once more');
+  await ada.prompt();
+  ada.say('Said before the end.');
+  await shows('Said before the end.');
+  const pid = fs.readdirSync('/proc').filter(p => /^\d+$/.test(p)).find(p => {
+    try {
+      const [program, ...args] = fs.readFileSync(`/proc/${p}/cmdline`, 'utf8').split('\0');
+      return program.startsWith(`${box.extensions}/`) && args[0] === 'serve';
+    } catch { return false; }
+  });
+  process.kill(Number(pid), 'SIGKILL');
+  await shows('Interrupted');
+  await shows('Said before the end.');
+  await me.command('Notifications: Clear All Notifications');
+  await say('Still there?');
+  ada = await played.next();
+  assert.match(await ada.prompt(), /Still there\?/);
+  ada.say('Yes.');
+  ada.end();
+  await shows('Yes.');
+  await lacks('grace1');
+});
+
+test('a conversation is forked, and the fork is a run of its own', async () => {
+  const before = ada.session;
+  await choose('Detail and search', 'Fork Conversation');
+  const fork = await played.next();
+  await shows('It knows what was said in');
+  assert.equal(fork.forked, before);
+  await say('Another way');
+  assert.match(await fork.prompt(), /Another way/);
+  fork.say('This is another way.');
+  fork.end();
+  await shows('This is another way.');
+  await me.shot('agent-fork');
+  await me.command('SideCar: Show Agent Runs');
+  await eventually('both runs', async () => await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Count words, please' }).count() === 2);
+  await page.keyboard.press('Escape');
+});
+
+test('the whole conversation opens as a document', async () => {
+  await me.command('SideCar: Open Conversation as Document');
+  await eventually('the document', async () => /## You/.test(await me.text(page.locator('.editor-instance .view-lines'))));
+  await me.command('View: Close All Editors');
+});
