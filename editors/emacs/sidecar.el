@@ -54,8 +54,8 @@
 (defvar eglot-confirm-server-edits)           ; since
 
 (cl-defmethod eglot-client-capabilities :around ((_server sidecar-server))
-  "Say that this client saves documents when it is asked to."
-  (append (cl-call-next-method) '(:experimental (:sidecar (:save t)))))
+  "Say that this client saves documents when it is asked to, and shows conversations."
+  (plist-put (copy-sequence (cl-call-next-method)) :experimental '(:sidecar (:save t :events t :pendingEdits t))))
 
 (cl-defmethod eglot-handle-request ((_server sidecar-server) (_method (eql sidecar/save)) &key uris &allow-other-keys)
   "Save the buffers of URIS, in which an edit was applied, as they are."
@@ -91,6 +91,14 @@ Report the new text at once and not when Emacs is idle: the server waits for it.
       (when-let ((window (get-buffer-window buffer)))
         (quit-window t window)))))
 
+;; Emacs's JSON reader refuses the character U+0000, and the message with it; what
+;; programs print has it.  In its place comes a sign for it, of the same length.
+(define-advice jsonrpc--json-read (:before (&rest _) sidecar-nul)
+  (save-excursion
+    (while (search-forward "\\u0000" nil t)
+      (when (save-excursion (goto-char (- (point) 6)) (cl-evenp (skip-chars-backward "\\\\")))
+        (replace-match "\\u2400" t t)))))
+
 (defun sidecar--contact ()
   "What Eglot has to start."
   (cons sidecar-modes (cons 'sidecar-server sidecar-command)))
@@ -112,10 +120,12 @@ Report the new text at once and not when Emacs is idle: the server waits for it.
   (let ((eglot-server-programs (list (sidecar--contact))))
     (call-interactively #'eglot)))
 
+(defvar-local sidecar-buffer-server nil "The server that tells of what this buffer shows, if it shows no file.")
+
 (defun sidecar--server ()
-  (let ((server (eglot-current-server)))
-    (unless (cl-typep server 'sidecar-server)
-      (user-error "The sidecar-ls server does not run for this buffer; M-x sidecar-start starts it"))
+  (let ((server (or sidecar-buffer-server (eglot-current-server))))
+    (unless (and (cl-typep server 'sidecar-server) (jsonrpc-running-p server))
+      (user-error "The sidecar-ls server does not run for this buffer; M-x sidecar-start in a file starts it"))
     server))
 
 (defun sidecar-execute (command &optional argument)
@@ -267,11 +277,11 @@ With ARG, ask for a command to run instead."
         (display-buffer (current-buffer))))
     result))
 
-(defun sidecar-review ()
-  "List all pending hunks; \\[next-error] visits them."
+(defun sidecar-review (&optional session)
+  "List all pending hunks, or those of SESSION; \\[next-error] visits them."
   (interactive)
   (let ((root (project-root (project-current)))
-        (pending (sidecar-execute "sidecar.review.list")))
+        (pending (sidecar-execute "sidecar.review.list" (and session (list :session session)))))
     (with-current-buffer (get-buffer-create "*SideCar review*")
       (let ((inhibit-read-only t))
         (erase-buffer)
@@ -328,11 +338,13 @@ With ARG, ask for a command to run instead."
     (pcase-dolist (`(,key . ,command)
                    '(("a" . sidecar-accept) ("r" . sidecar-reject) ("f" . sidecar-accept-file) ("F" . sidecar-reject-file)
                      ("A" . sidecar-accept-all) ("R" . sidecar-reject-all) ("u" . sidecar-undo) ("v" . sidecar-verify) ("l" . sidecar-review)
-                     ("d" . sidecar-diff) ("m" . sidecar-set-mode) ("t" . sidecar-tool)))
+                     ("d" . sidecar-diff) ("m" . sidecar-set-mode) ("t" . sidecar-tool)
+                   ("g" . sidecar-agent) ("G" . sidecar-agent-runs) ("@" . sidecar-agent-attach) ("!" . sidecar-agent-attach-diagnostics)))
       (define-key map key command))
     map)
   "The commands, for a prefix key.")
 (fset 'sidecar-map sidecar-map)
 
 (provide 'sidecar)
+(require 'sidecar-agent)
 ;;; sidecar.el ends here

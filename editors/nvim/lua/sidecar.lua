@@ -65,13 +65,23 @@ function M.attach(bufnr)
     cmd = M.config.cmd,
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fn.fnamemodify(root, ':t') } },
-    capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), { experimental = { sidecar = { save = true } } }),
+    capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
+      experimental = { sidecar = { save = true, events = true, pendingEdits = true } },
+    }),
     init_options = { sidecar = M.config.settings },
     handlers = {
       ['sidecar/save'] = save,
+      ['sidecar/event'] = function(...) require('sidecar.agent.feed').event(...) end,
+      ['sidecar/pendingEdits'] = function(...) require('sidecar.agent.feed').pending(...) end,
       ['window/showMessageRequest'] = M.config.ask and require('sidecar.ask').handler or nil,
       ['$/cancelRequest'] = M.config.ask and require('sidecar.ask').withdraw or nil,
     },
+    on_init = function(client)
+      vim.schedule(function() require('sidecar.agent.feed').arrived(client) end)
+    end,
+    on_exit = function(_, _, id)
+      vim.schedule(function() require('sidecar.agent.feed').left(id) end)
+    end,
   }
   local reuse = function(client) return client.name == 'sidecar' and client.config.root_dir == root and not stopped(client) end
   if vim.lsp.start then return vim.lsp.start(config, { bufnr = bufnr, reuse_client = reuse }) end
@@ -84,20 +94,42 @@ function M.attach(bufnr)
   return id
 end
 
--- Runs one command of the server; done(result) is called when it has answered.
-function M.execute(command, argument, done)
-  local client = M.client(vim.api.nvim_get_current_buf()) or M.client()
-  if not client then
-    vim.notify('sidecar-ls is not running: open a file of the project first', vim.log.levels.WARN)
-    return
+-- Runs one command of a client's server; done(result) is called when it has
+-- answered, failed() when it has refused, which the user is told.
+function M.ask(client, command, argument, done, failed)
+  if not client or stopped(client) then
+    vim.notify('sidecar-ls is not running: open a file of the project first, or :SidecarStart in one', vim.log.levels.WARN)
+    return failed and failed()
   end
   request(client, 'workspace/executeCommand', { command = command, arguments = { argument or vim.empty_dict() } }, function(err, result)
     if err then
       vim.notify('sidecar: ' .. (err.message or vim.inspect(err)), vim.log.levels.ERROR)
+      if failed then failed() end
     elseif done then
       done(result)
     end
   end)
+end
+
+-- Tells the server what is selected, or where the cursor is, if it takes that.
+local function tell_selection(bufnr)
+  local client = M.client(bufnr)
+  local can = client and client.server_capabilities.experimental
+  if type(can) ~= 'table' or not (can.sidecar and can.sidecar.selection) then return end
+  local from, to = vim.fn.getpos('.'), vim.fn.getpos('.')
+  local visual = vim.fn.mode():match('^[vV\22]')
+  if visual then from = vim.fn.getpos('v') end
+  if from[2] > to[2] or from[2] == to[2] and from[3] > to[3] then from, to = to, from end
+  local params = vim.lsp.util.make_given_range_params({ from[2], from[3] - 1 }, { to[2], math.max(to[3] - 1, 0) }, bufnr, client.offset_encoding)
+  if not visual then params.range['end'] = params.range.start end
+  local notice = { uri = params.textDocument.uri, ranges = { params.range } }
+  if vim.fn.has('nvim-0.11') == 1 then return client:notify('sidecar/selection', notice) end
+  client.notify('sidecar/selection', notice)
+end
+
+-- The same with the server of this buffer, or of any.
+function M.execute(command, argument, done)
+  M.ask(M.client(vim.api.nvim_get_current_buf()) or M.client(), command, argument, done)
 end
 
 -- Calls a tool and gives its ToolResult to done.
@@ -107,14 +139,17 @@ function M.call(tool, arguments, done)
   M.execute('sidecar.tools.call', { name = tool, arguments = arguments }, done)
 end
 
--- Shows lines in a window below.
+-- Shows lines in a window below, and returns what closes it.
 local function show(title, lines, filetype)
   vim.cmd('botright new')
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
   vim.wo.number, vim.wo.relativenumber, vim.wo.statusline = false, false, ' ' .. title:gsub('%%', '%%%%')
   vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
   vim.bo.filetype, vim.bo.modifiable = filetype, false
+  local win = vim.api.nvim_get_current_win()
+  return function() pcall(vim.api.nvim_win_close, win, true) end
 end
+M.show = show
 
 local function this_file() return vim.uri_from_bufnr(0) end
 
@@ -193,6 +228,21 @@ local function turn(what, args)
   end)
 end
 
+-- Every pending hunk in the quickfix list, or those of a session.
+function M.review(session)
+  M.execute('sidecar.review.list', session and { session = session }, function(list)
+    local items = {}
+    for _, edit in ipairs(list.edits) do
+      for _, hunk in ipairs(edit.hunks) do
+        local text = string.format('%s +%d -%d %s: %s', edit.kind, hunk.newLines, hunk.oldLines, hunk.state, gist(hunk))
+        table.insert(items, { filename = vim.uri_to_fname(edit.uri), lnum = math.max(hunk.oldStart, 1), text = text })
+      end
+    end
+    vim.fn.setqflist({}, ' ', { title = 'Pending changes', items = items })
+    if #items > 0 then vim.cmd('botright copen') else vim.notify('sidecar: nothing is pending') end
+  end)
+end
+
 local commands = {
   SidecarAccept = function() with_hunk(function(h, rev) M.execute('sidecar.review.accept', { hunks = { h.id }, revision = rev }, report) end) end,
   SidecarReject = function(args)
@@ -232,20 +282,7 @@ local commands = {
       show('pending changes', vim.split(r.diff, '\n', { trimempty = true }), 'diff')
     end)
   end,
-  -- Every pending hunk in the quickfix list.
-  SidecarReview = function()
-    M.execute('sidecar.review.list', nil, function(list)
-      local items = {}
-      for _, edit in ipairs(list.edits) do
-        for _, hunk in ipairs(edit.hunks) do
-          local text = string.format('%s +%d -%d %s: %s', edit.kind, hunk.newLines, hunk.oldLines, hunk.state, gist(hunk))
-          table.insert(items, { filename = vim.uri_to_fname(edit.uri), lnum = math.max(hunk.oldStart, 1), text = text })
-        end
-      end
-      vim.fn.setqflist({}, ' ', { title = 'Pending changes', items = items })
-      if #items > 0 then vim.cmd('copen') else vim.notify('sidecar: nothing is pending') end
-    end)
-  end,
+  SidecarReview = function() M.review() end,
   SidecarMode = function(args)
     if args.args == '' then
       M.execute('sidecar.mode.get', nil, function(r) vim.notify('sidecar mode: ' .. r.mode) end)
@@ -275,10 +312,31 @@ function M.setup(opts)
     nargs = '?',
     complete = function() return { 'autonomous', 'cautious', 'review', 'audit', 'plan', 'manual' } end,
   })
+  vim.api.nvim_create_user_command('SidecarAgent', function(args) require('sidecar.agent').command(args) end, {
+    nargs = '?', range = true,
+    complete = function(lead)
+      return vim.tbl_filter(function(word) return vim.startswith(word, lead) end, vim.tbl_keys(require('sidecar.agent').words))
+    end,
+  })
   local group = vim.api.nvim_create_augroup('sidecar', {})
+  vim.api.nvim_create_autocmd('BufReadCmd', {
+    group = group, pattern = 'sidecar://agent/*',
+    callback = function(event) require('sidecar.agent').read(event.buf) end,
+  })
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
     group = group,
     callback = function(event) M.attach(event.buf) end,
+  })
+  local moves = 0 -- what is told is where the cursor rests
+  vim.api.nvim_create_autocmd({ 'BufEnter', 'CursorMoved', 'ModeChanged' }, {
+    group = group,
+    callback = function(event)
+      moves = moves + 1
+      local now = moves
+      vim.defer_fn(function()
+        if now == moves and event.buf == vim.api.nvim_get_current_buf() then tell_selection(event.buf) end
+      end, 100)
+    end,
   })
   if M.config.lenses and vim.lsp.codelens.enable then
     vim.lsp.codelens.enable(true)
