@@ -257,18 +257,18 @@ func (c *Client) Changed() {
 	}
 }
 
-// Host lets agents and command lines in, by the sockets of the folders. leave
-// gives way to another process; nil never does.
-func (c *Client) Host(kind attach.Kind, leave func() bool) *endpoint.Host {
-	c.host = endpoint.NewHost(endpoint.HostOptions{
-		Kind: kind, Version: version.String(), Log: c.o.Log, Leave: leave,
-		Tools: func() endpoint.Tools { return c.Tools(kind) },
-		Person: func(ctx context.Context, conn net.Conn, own bool) {
-			if c.o.Person != nil {
-				c.o.Person(ctx, c, conn, own)
-			}
-		},
-	})
+// Host lets agents and command lines in, by the sockets of the folders. Of the
+// options, what kind of host this is and how it is left are the caller's.
+func (c *Client) Host(o endpoint.HostOptions) *endpoint.Host {
+	kind := o.Kind
+	o.Version, o.Log = version.String(), c.o.Log
+	o.Tools = func() endpoint.Tools { return c.Tools(kind) }
+	o.Person = func(ctx context.Context, conn net.Conn, own bool) {
+		if c.o.Person != nil {
+			c.o.Person(ctx, c, conn, own)
+		}
+	}
+	c.host = endpoint.NewHost(o)
 	return c.host
 }
 

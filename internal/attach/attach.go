@@ -31,6 +31,7 @@ type Kind string
 // The kinds of hosts.
 const (
 	Editor Kind = "serve" // the server of an editor; it stays until its editor leaves
+	Left   Kind = "left"  // a server whose editor has left while its agents work; the next editor may have it
 	Alone  Kind = "mcp"   // an endpoint without an editor; it leaves when it is asked to
 )
 
@@ -57,6 +58,7 @@ const (
 	wantAttach = "attach"
 	wantLeave  = "leave"
 	wantPerson = "person"
+	wantServer = "server"
 )
 
 // words are what a Wish is said in.

@@ -174,6 +174,49 @@ func TestLeave(t *testing.T) {
 	})
 }
 
+// TestDialServer: a server is had by another editor while its own has left.
+func TestDialServer(t *testing.T) {
+	dir, _ := workspace(t)
+	if _, err := DialServer(t.Context(), dir); !errors.Is(err, ErrNone) {
+		t.Errorf("nobody is there: %v", err)
+	}
+	h := hosted(t, dir, Options{Kind: Editor, Editor: func(c net.Conn) { echo(c, Wish{}) }})
+	for _, kind := range []Kind{Editor, Alone, Left, Editor} {
+		h.SetKind(kind)
+		c, err := DialServer(t.Context(), dir)
+		if kind != Left {
+			if !errors.Is(err, ErrNone) {
+				t.Errorf("%s: %v", kind, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 3)
+		if _, err := c.Write([]byte("abc")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, got); err != nil || string(got) != "abc" {
+			t.Errorf("%q, %v", got, err)
+		}
+		c.Close()
+	}
+	if err := AskToLeave(t.Context(), dir); !errors.Is(err, ErrBusy) {
+		t.Errorf("it leaves: %v", err)
+	}
+	h.Close()
+	hosted(t, dir, Options{Kind: Left}) // one that takes no editor
+	c, err := DialServer(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes came back", n)
+	}
+	c.Close()
+}
+
 // TestHostile: what others could put in the way is not used, and what a killed
 // host left is nobody's.
 func TestHostile(t *testing.T) {

@@ -49,6 +49,20 @@ func DialPerson(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	return c, g, want(c, g, wantPerson)
 }
 
+// DialServer connects an editor's process to the server of dir that another editor
+// has left. It fails with ErrNone when there is none.
+func DialServer(ctx context.Context, dir string) (*net.UnixConn, error) {
+	c, g, err := connect(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if g.Kind != Left {
+		_ = c.Close()
+		return nil, fmt.Errorf("%w without an editor; process %d has one, or needs none", ErrNone, g.PID)
+	}
+	return c.(*net.UnixConn), want(c, g, wantServer)
+}
+
 // want says what a connection is for. It closes it when that fails.
 func want(c net.Conn, g Greeting, words string) error {
 	if _, err := c.Write([]byte(words + "\n")); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +24,10 @@ type Options struct {
 	// no person's, but was started for somebody else.
 	Person func(c net.Conn, own bool)
 
+	// Editor gets each connection of an editor's process that would have this server
+	// go on with that editor, while the kind is Left. It closes it. nil refuses them.
+	Editor func(net.Conn)
+
 	// Leave is called when another process wants to be the host, unless that one
 	// descends from this one. It reports whether this one gives way, with all its
 	// work done; the host is closed then. nil stays.
@@ -32,7 +37,8 @@ type Options struct {
 // Host is reached by other processes until it is closed.
 type Host struct {
 	o         Options
-	locks     []*os.File // one in each directory
+	kind      atomic.Value // Kind
+	locks     []*os.File   // one in each directory
 	listeners []net.Listener
 
 	once   sync.Once
@@ -51,6 +57,7 @@ func Listen(dir string, o Options) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{o: o}
+	h.kind.Store(o.Kind)
 	var errs []error
 	for _, p := range socketDirs() {
 		lock, err := p.claim(base)
@@ -98,6 +105,11 @@ func bind(name string) (net.Listener, error) {
 	return l, nil
 }
 
+// SetKind says what the host is from now on.
+func (h *Host) SetKind(k Kind) { h.kind.Store(k) }
+
+func (h *Host) is() Kind { return h.kind.Load().(Kind) }
+
 // Close lets nobody in any more. Connections that there are stay.
 func (h *Host) Close() {
 	h.once.Do(func() {
@@ -132,7 +144,7 @@ func (h *Host) serve(l net.Listener) {
 // welcome does what a connection is for.
 func (h *Host) welcome(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(handshake))
-	if !sameUser(c) || greet(c, Greeting{protocol, h.o.Kind, os.Getpid(), h.o.Version, h.o.Person != nil}) != nil {
+	if !sameUser(c) || greet(c, Greeting{protocol, h.is(), os.Getpid(), h.o.Version, h.o.Person != nil}) != nil {
 		_ = c.Close()
 		return
 	}
@@ -149,6 +161,9 @@ func (h *Host) welcome(c net.Conn) {
 	case want == wantPerson && h.o.Person != nil:
 		_ = c.SetDeadline(time.Time{})
 		h.o.Person(c, own(c))
+	case want == wantServer && h.o.Editor != nil && h.is() == Left && !own(c):
+		_ = c.SetDeadline(time.Time{})
+		h.o.Editor(c)
 	case want == wantLeave:
 		defer func() { _ = c.Close() }()
 		_ = c.SetDeadline(time.Time{}) // it may have work to end first

@@ -112,6 +112,8 @@ func checkAgents(ctx context.Context, dir string) finding {
 		return finding{name, false, err.Error()}
 	case g.Kind == attach.Editor:
 		return finding{name, true, fmt.Sprintf("%s attaches to the editor's server, process %d: its editor is asked and has the edits", self, g.PID)}
+	case g.Kind == attach.Left:
+		return finding{name, true, fmt.Sprintf("%s attaches to a server whose editor has left, process %d: agents work there, and the next editor has it", self, g.PID)}
 	default:
 		return finding{name, true, fmt.Sprintf("%s joins another agent's, process %d; an editor that is started takes over", self, g.PID)}
 	}

@@ -173,7 +173,7 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 			close(gone)
 		}()
 	})
-	host := w.Client.Host(attach.Alone, func() bool {
+	host := w.Client.Host(endpoint.HostOptions{Kind: attach.Alone, Leave: func() bool {
 		retire()
 		select {
 		case <-ended:
@@ -181,7 +181,7 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 		case <-time.After(attach.LeaveTime): // it gives way once its calls have ended
 			return false
 		}
-	})
+	}})
 	if err := host.Admit(e.folder.Dir); errors.Is(err, attach.ErrTaken) {
 		return nil, errors.Join(err, w.Close())
 	} else if err != nil {

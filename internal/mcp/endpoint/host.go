@@ -22,6 +22,9 @@ type HostOptions struct {
 	Tools func() Tools
 	// Person serves a command line; own: this process has started the program.
 	Person func(ctx context.Context, conn net.Conn, own bool)
+	// Editor takes an editor that would go on with this process, by the socket of dir;
+	// see attach.Options.
+	Editor func(conn net.Conn, dir string)
 	// Leave gives way to another process; see attach.Options.
 	Leave func() bool
 }
@@ -113,7 +116,7 @@ func (h *Host) listen() error {
 		host := h.hosts[dir]
 		if host == nil {
 			var err error
-			host, err = attach.Listen(dir, attach.Options{Kind: h.o.Kind, Version: h.o.Version, Attached: h.attached, Person: h.person, Leave: h.o.Leave})
+			host, err = attach.Listen(dir, h.options(dir))
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -127,6 +130,37 @@ func (h *Host) listen() error {
 	}
 	h.hosts = admitted
 	return errors.Join(errs...)
+}
+
+func (h *Host) options(dir string) attach.Options {
+	o := attach.Options{Kind: h.o.Kind, Version: h.o.Version, Attached: h.attached, Person: h.person, Leave: h.o.Leave}
+	if h.o.Editor != nil {
+		o.Editor = func(c net.Conn) { h.o.Editor(c, dir) }
+	}
+	return o
+}
+
+// Reached reports whether others find this process by the socket of dir.
+func (h *Host) Reached(dir string) bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hosts[dir] != nil
+}
+
+// SetKind says what this process is from now on.
+func (h *Host) SetKind(k attach.Kind) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.o.Kind = k
+	for _, host := range h.hosts {
+		host.SetKind(k)
+	}
 }
 
 // attached serves one agent until it leaves.
