@@ -22,6 +22,8 @@ type Agents interface {
 	Runs(all bool) ([]runs.Info, error)
 	// Request returns the request after which a pending change of these sessions was made.
 	Request(sessions []string, hunk string) (run string, r runs.Request, ok bool)
+	// Asked are the open questions of agents that work.
+	Asked() []runs.Event
 	// Subscribe calls f for every event of every run from now on.
 	Subscribe(f func(runs.Event)) (cancel func())
 }
@@ -464,13 +466,27 @@ func (s *Server) tellAgent(a Agents, e runs.Event) {
 		s.client.notify(s.base, "sidecar/event", agentEvent{"agent", session, e})
 		return
 	}
-	if e.Kind == runs.Asked && len(e.Options) > 0 {
+	if e.Kind == runs.Asked {
 		go s.askForAgent(a, e)
 	}
 }
 
-// askForAgent shows an agent's question as a message.
+// askAgain asks, of a client that takes no events, what an earlier client has not
+// answered.
+func (s *Server) askAgain(a Agents) {
+	if s.client.can.sidecar.Events {
+		return // it shows what is open when it looks at the run
+	}
+	for _, e := range a.Asked() {
+		go s.askForAgent(a, e)
+	}
+}
+
+// askForAgent shows an agent's question as a message, if it has answers to choose.
 func (s *Server) askForAgent(a Agents, e runs.Event) {
+	if len(e.Options) == 0 {
+		return
+	}
 	var labels []string
 	for _, o := range e.Options {
 		labels = append(labels, visible(o.Label))

@@ -12,9 +12,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
-// foldersOf are the folders that the client opened, in any of the three ways
+// FoldersOf are the folders that the client opened, in any of the three ways
 // to say so; each way is used only when the newer ones are absent.
-func foldersOf(p lsp.InitializeParams) []workspace.Folder {
+func FoldersOf(p lsp.InitializeParams) []workspace.Folder {
 	var folders []workspace.Folder
 	for _, f := range p.WorkspaceFolders {
 		folders = addFolder(folders, f.URI, f.Name)

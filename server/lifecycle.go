@@ -29,7 +29,7 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 		s.clientName = p.ClientInfo.Name
 	}
 	s.docs.enc = lsp.ChooseEncoding(p.Capabilities.General.PositionEncodings)
-	s.folders = foldersOf(p)
+	s.folders = FoldersOf(p)
 	var options struct {
 		Sidecar json.RawMessage `json:"sidecar"`
 	}
@@ -61,7 +61,7 @@ func (s *Server) starting(folders []workspace.Folder) Start {
 		Folders: folders, Settings: s.initial,
 		Approver: s.approvals, People: &People{s.client}, Diagnostics: &Diagnostics{s},
 		Warn:   func(text string) { s.client.warn(s.base, text) },
-		Client: s.clientName, Shown: s.shown,
+		Client: s.clientName, Shown: s.shown, Initialized: s.begun,
 		ReviewChanged:    s.publisher.changed,
 		KnowledgeChanged: s.indexing.changed,
 		Editor:           s.newEditor,
@@ -90,6 +90,7 @@ func (s *Server) welcome() lsp.InitializeResult {
 
 // initialized begins what needs the client's answers.
 func (s *Server) initialized() {
+	close(s.begun)
 	s.listen(s.current())
 	s.start(s.publisher.run)
 	s.start(s.indexing.run)
@@ -156,6 +157,7 @@ func (s *Server) listen(core *Core) {
 	if a := core.Agents; a != nil {
 		cancel := a.Subscribe(func(e runs.Event) { s.tellAgent(a, e) })
 		context.AfterFunc(s.base, cancel)
+		s.askAgain(a)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestFolders(t *testing.T) {
 			},
 		}, []workspace.Folder{{Name: "one", Dir: "/a"}, {Name: "one-2", Dir: "/b"}, {Name: "c", Dir: "/c"}}},
 	} {
-		if d := cmp.Diff(c.want, foldersOf(c.params)); d != "" {
+		if d := cmp.Diff(c.want, FoldersOf(c.params)); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}

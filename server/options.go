@@ -43,6 +43,9 @@ type Start struct {
 	Approver dispatch.Approver
 	People   *People
 
+	// Initialized is closed when the client can be asked.
+	Initialized <-chan struct{}
+
 	// Warn puts a text before the user; it never waits for an answer.
 	Warn func(text string)
 

@@ -56,6 +56,7 @@ type Server struct {
 	base    context.Context
 	hangUp  context.CancelFunc // ends Serve
 	begin   sync.Once          // of what follows initialized
+	begun   chan struct{}      // closed then
 	turning sync.Mutex         // held while the core follows the folders
 	setting sync.Mutex         // held while the client is asked for its settings and they are loaded
 
@@ -77,7 +78,7 @@ func New(opts Options) *Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opts: opts, log: log.With("component", "server"), core: &Core{}}
+	s := &Server{opts: opts, log: log.With("component", "server"), core: &Core{}, begun: make(chan struct{})}
 	s.table = commands()
 	s.docs = newDocuments(s.log)
 	if s.opts.Hide == nil {

@@ -455,12 +455,15 @@ func TestAgentsTogether(t *testing.T) {
 }
 
 // mortal is a server that the test ends.
-func mortal(t *testing.T, dir string) (*rig, *exec.Cmd) {
+func mortal(t *testing.T, dir string, before ...func(*fakeeditor.Editor)) (*rig, *exec.Cmd) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), buildServer(t), "serve", "--log-level", "error")
 	e, err := fakeeditor.StartProcess(cmd, fakeeditor.Options{Root: dir})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range before {
+		f(e)
 	}
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

@@ -58,6 +58,8 @@ type cli struct {
 	json    bool
 	stdio   bool
 
+	detached bool
+
 	format   string
 	strict   *bool // nil: as the settings say
 	logLevel string

@@ -16,6 +16,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.BoolVar(&c.stdio, "stdio", false, "speak on standard input and output, as always; editors pass this")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error; stronger than the setting log.level")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
+		f.BoolVar(&c.detached, detachedFlag, false, "serve the editor that another sidecar-ls hands over; only that passes this")
 		return f
 	case "completion":
 		return f

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -28,25 +30,37 @@ func serveLSP(ctx context.Context, c *cli) error {
 	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, set.String("log.level")))); err != nil {
 		return usagef("--log-level: %v", err)
 	}
-	out := c.Err
-	if name := firstOf(c.logFile, set.String("log.file")); name != "" {
+	var out io.Writer = c.Err
+	var editors switched
+	name := firstOf(c.logFile, set.String("log.file"))
+	switch {
+	case name != "":
 		f, err := openLog(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
 		out = f
+	case c.detached:
+		out = &editors
 	}
 	serve.Stay()
-	o := app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self}
+	o := serve.Options{
+		App: app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self}, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
+		Setup: func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, hasVerb) },
+	}
 	if c.logLevel != "" {
-		o.Level = nil // the flag is stronger than the setting
+		o.App.Level = nil // the flag is stronger than the setting
+	}
+	if c.detached {
+		return c.serveDetached(ctx, o, &editors)
+	}
+	read, first := firstMessage(ctx, c.In)
+	if err := c.handOver(ctx, user, read, first, o.App.Log); !errors.Is(err, errNoHandover) {
+		return err
 	}
 	widen(c.Out)
-	return serve.Serve(ctx, c.In, c.Out, serve.Options{
-		App: o, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
-		Setup: func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, hasVerb) },
-	})
+	return serve.Serve(ctx, again(read, c.In), c.Out, o)
 }
 
 func firstOf(a, b string) string {

@@ -306,6 +306,10 @@ var table = []Setting{
 		Help: "Whether Claude Code and Gemini CLI find this editor, show it their own edits, which then wait for review, and are told what is selected. See docs/agents.md.",
 	},
 	{
+		Key: "runs.outliveEditor", Type: Boolean, Default: false, Scope: ScopeClient,
+		Help: "Whether agents work on when the editor's window closes, in a process of their own: the next window of the same first folder has their runs as they are then. That process ends with the last agent's work. It needs `sidecar.mcp.attach`, and is not there on Windows. Read when the server starts.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "The log level.",
 	},

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,19 @@ type question struct {
 type reply struct {
 	answer, by string
 	err        error
+}
+
+// Open are the questions that are open, as they were asked, oldest first.
+func (r *Run) Open() (asked []Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, q := range r.questions {
+		e := q.Event
+		e.Run = r.info.Run
+		asked = append(asked, e)
+	}
+	slices.SortFunc(asked, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	return asked
 }
 
 // Bounds of what people can be asked.

@@ -152,6 +152,22 @@ func (a *Agents) Subscribe(f func(runs.Event)) (cancel func()) {
 	}
 }
 
+// Asked implements server.Agents.
+func (a *Agents) Asked() (open []runs.Event) {
+	a.mu.Lock()
+	m := a.m // without opening it: whose agents don't work is asked when they are looked at
+	a.mu.Unlock()
+	if m == nil {
+		return nil
+	}
+	for _, i := range m.Runs(false) {
+		if r, err := m.Get(i.Run); err == nil {
+			open = append(open, r.Open()...)
+		}
+	}
+	return open
+}
+
 // Close ends the agents. Their runs go on with the next process.
 func (a *Agents) Close() error {
 	a.mu.Lock()

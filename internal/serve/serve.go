@@ -11,7 +11,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
-	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -19,14 +19,15 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
+	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/server"
-	asking "github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
 // GCPercent trades a little memory for speed: what lives in the server is
@@ -50,6 +51,10 @@ type Options struct {
 	// left; nil waits for it.
 	Exit func(code int)
 
+	// Stay says that what the editor has open stays while its agents work, for the
+	// next one.
+	Stay bool
+
 	// Setup is where clients are set up, for the directory of a project; nil: nothing is.
 	Setup func(dir string) (setup.Env, error)
 
@@ -61,46 +66,83 @@ type Options struct {
 	Person func(ctx context.Context, c *app.Client, a *Agents, conn net.Conn, own bool)
 }
 
+// Server serves one editor after the other: all have the same client.
+type Server struct {
+	o      Options
+	seat   *seat
+	client atomic.Pointer[app.Client]    // nil: no editor has come yet
+	agents *Agents                       // the client's
+	host   atomic.Pointer[endpoint.Host] // nil: there is no folder
+
+	coming  chan net.Conn // an editor that would have the seat
+	changed chan struct{} // what the agents do may have changed
+}
+
+// New returns a server that waits for its editor.
+func New(o Options) *Server {
+	o.App.Queue, o.App.Resident = app.QueueAlways, true
+	return &Server{o: o, seat: newSeat(redact.OfLogger(o.App.Log)), coming: make(chan net.Conn, 1), changed: make(chan struct{}, 1)}
+}
+
+// Serve serves one editor and ends with it.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
+	return New(o).Serve(ctx, r, w)
+}
+
 // Serve speaks LSP over r and w until the editor leaves.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, opts Options) error {
-	o, exit := opts.App, opts.Exit
-	o.Queue, o.Resident = app.QueueAlways, true
-	s := server.New(server.Options{
+func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
+	log := s.o.App.Log
+	speaks := server.New(server.Options{
 		Version: version.String(),
-		Log:     o.Log,
-		Hide:    redact.OfLogger(o.Log).Text,
-		Left:    func(orderly bool) { leave(exit, orderly, o.Log) },
-		Start: func(ctx context.Context, st server.Start) (*server.Core, error) {
-			d := &desk{start: st, places: opts.Places}
-			queueChanged := func() {
-				st.ReviewChanged()
-				d.server.Load().QueueChanged()
+		Log:     log,
+		Hide:    redact.OfLogger(log).Text,
+		Left: func(orderly bool) {
+			if !s.stays() {
+				leave(s.o.Exit, orderly, log)
 			}
-			o.User = app.User{
-				Approver: st.Approver, People: people{st.People, redact.OfLogger(o.Log)}, Diagnostics: st.Diagnostics,
-				Warn: st.Warn, QueueChanged: queueChanged, IndexChanged: st.KnowledgeChanged,
-				OpenDocuments: func(base workspace.View) workspace.View { return st.Editor(base) },
-			}
-			if len(st.Settings) > 0 {
-				o.Layers = []json.RawMessage{st.Settings}
-			}
-			e := editor{env: opts.Setup, desk: d}
-			if opts.Person != nil {
-				o.Person = func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
-					opts.Person(ctx, c, e.agents, conn, own)
-				}
-			}
-			e.Client = app.NewClient(o)
-			e.agents = NewAgents(e.Client, o.Program)
-			d.client = e.Client
-			core, _, err := e.serve(ctx, st.Folders)
-			return core, err
 		},
+		Start: s.start,
 	})
-	o.Log.Info("start", "version", version.String())
-	err := s.Serve(ctx, r, w)
-	o.Log.Info("end", "error", err)
+	log.Info("start", "version", version.String())
+	err := speaks.Serve(ctx, r, w)
+	log.Info("end", "error", err)
 	return err
+}
+
+// start gives an editor the seat, and the first one a client.
+func (s *Server) start(ctx context.Context, st server.Start) (*server.Core, error) {
+	if s.client.Load() == nil {
+		s.open(st)
+	}
+	c := s.client.Load()
+	d := &desk{client: c, start: st, places: s.o.Places}
+	s.seat.take(st, d)
+	core, _, err := editor{Client: c, server: s, desk: d}.serve(ctx, st.Folders)
+	s.host.Load().SetKind(attach.Editor)
+	return core, err
+}
+
+// open makes the client.
+func (s *Server) open(st server.Start) {
+	o := s.o.App
+	o.User = s.seat.user()
+	if len(st.Settings) > 0 {
+		o.Layers = []json.RawMessage{st.Settings}
+	}
+	if s.o.Person != nil {
+		o.Person = func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
+			s.o.Person(ctx, c, s.agents, conn, own)
+		}
+	}
+	c := app.NewClient(o)
+	s.agents = NewAgents(c, o.Program)
+	s.agents.Subscribe(func(runs.Event) {
+		select {
+		case s.changed <- struct{}{}:
+		default:
+		}
+	})
+	s.client.Store(c)
 }
 
 // leaveBy is how long a server may work on after its editor has left.
@@ -122,18 +164,24 @@ func leave(exit func(int), orderly bool, log *slog.Logger) {
 	})
 }
 
-// editor is a client that is an editor.
+// editor is a client with an editor in its seat.
 type editor struct {
 	*app.Client
-	env    func(dir string) (setup.Env, error) // nil: it sets up nothing
-	agents *Agents
+	server *Server
 	desk   *desk
 }
 
 // Close ends all that the editor has open: first what agents show in it, and do.
+// While they work on without it, they keep the client.
 func (c editor) Close() error {
 	c.desk.close()
-	return errors.Join(c.agents.Close(), c.Client.Close())
+	stays := c.server.stays()
+	c.server.seat.leave()
+	if stays {
+		c.server.host.Load().SetKind(attach.Left)
+		return nil
+	}
+	return c.server.close()
 }
 
 // serve opens folders for it. Without a folder, the commands that need one say so.
@@ -152,9 +200,10 @@ func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.
 	case err != nil:
 		return nil, problems, err
 	case w == nil:
-		return &server.Core{Bus: c.Bus, Setup: c.setup(), Agents: c.agents, SetFolders: c.serve, Close: c.Close}, problems, nil
+		c.server.host.Store(nil)
+		return &server.Core{Bus: c.Bus, Setup: c.setup(), Agents: c.server.agents, SetFolders: c.serve, Close: c.Close}, problems, nil
 	case before == nil:
-		c.Host(attach.Editor, nil)
+		c.server.host.Store(c.Host(endpoint.HostOptions{Kind: attach.Editor, Editor: c.server.editor}))
 		c.Admit()
 	}
 	return c.core(w), problems, nil
@@ -193,7 +242,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 
 		MCP:   mcpServers{w.Sources, c.Settings},
-		Setup: c.setup(), Agents: c.agents,
+		Setup: c.setup(), Agents: c.server.agents,
 		Configure: func(layers ...json.RawMessage) []string {
 			fresh := w.Problems.Of(func() []string { return c.Settings.Load(layers...) })
 			w.Sources.Reload()
@@ -227,22 +276,6 @@ func (c editor) modes() (out []server.Mode) {
 		out = append(out, server.Mode{Name: m.Name, Description: m.Help})
 	}
 	return out
-}
-
-// people lets the tools ask through the editor. A question is a model's text:
-// secrets are kept out of it, and what can't be seen is made visible.
-type people struct {
-	p    *server.People
-	hide *redact.Redactor
-}
-
-func (p people) Ask(ctx context.Context, q asking.Question) (string, bool, error) {
-	text, shown := q.Shown(p.hide.Shown)
-	answer, ok, err := p.p.Ask(ctx, text, shown, q.AllowCustom)
-	if i := slices.Index(shown, answer); i >= 0 {
-		answer = q.Options[i]
-	}
-	return answer, ok, err
 }
 
 // projectIndex is the project index as the server knows it.

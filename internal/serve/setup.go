@@ -11,7 +11,7 @@ import (
 type clients struct{ editor }
 
 func (c editor) setup() server.Setup {
-	if c.env == nil {
+	if c.server.o.Setup == nil {
 		return nil
 	}
 	return clients{c}
@@ -23,7 +23,7 @@ func (c clients) here() (setup.Env, error) {
 	if w := c.Workspace(); w != nil {
 		dir = w.Disk.Folders()[0].Dir
 	}
-	return c.env(dir)
+	return c.server.o.Setup(dir)
 }
 
 func (c clients) List(ctx context.Context) ([]server.SetupClient, error) {
