@@ -39,7 +39,8 @@ type Workspace interface {
 
 // Options are what a Manager needs.
 type Options struct {
-	Dir      string // of the journals; this process alone uses it
+	Dir      string        // of the journals; this process alone uses it
+	Wait     time.Duration // for another process that has it and may be about to end
 	Kept     profiles.Kept
 	Profiles func() []profiles.Profile
 	Sessions *session.Store
@@ -97,7 +98,7 @@ func New(o Options) (*Manager, error) {
 	sweepDoors()
 	m.base, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.store, err = runs.Open(runs.Options{Dir: o.Dir, Log: m.log}); err != nil {
+	if m.store, err = runs.Open(runs.Options{Dir: o.Dir, Log: m.log, Wait: o.Wait}); err != nil {
 		m.end()
 		return nil, err
 	}

@@ -205,10 +205,15 @@ func TestRunsOfWindows(t *testing.T) {
 	c := first.agent("say begun"+waits, nil)
 	until(t, "it never began", func() bool { return c.info().State == told.Running })
 	second, other := mortal(t, dir)
-	if list := second.list(); len(list) != 0 && list[0].State == told.Running { // without the queue, it has none
-		t.Errorf("a second window has %+v", list)
+	if err := second.ExecuteCommand(t.Context(), "sidecar.agent.runs", nil, nil); err == nil || !strings.Contains(err.Error(), "another process drives the agents of this folder") {
+		t.Errorf("a second window is told %v", err)
 	}
 	second.closes(other)
+	for _, e := range c.history() {
+		if e.Kind == told.RunEnd {
+			t.Errorf("a second window ended the run: %+v", e)
+		}
+	}
 	first.closes(cmd)
 	within, other := mortal(t, filepath.Join(dir, "sub"))
 	if list := within.list(); len(list) != 0 {

@@ -98,6 +98,7 @@ func (r *Run) Info() Info {
 // Errors of runs.
 var (
 	ErrEnded   = errors.New("the run has ended: start a new one")
+	ErrTaken   = errors.New("another process drives the agents of this folder")
 	ErrClosed  = errors.New("the runs are being closed")
 	ErrTooMany = errors.New("too many runs are open: close one")
 	ErrUnknown = errors.New("there is no such run")

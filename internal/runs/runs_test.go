@@ -3,7 +3,9 @@ package runs
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -450,5 +452,31 @@ func TestTitleSurvives(t *testing.T) {
 		if i.Title != "New" || i.Ref != "theirs" {
 			t.Errorf("the info is %+v", i)
 		}
+	}
+}
+
+// TestTaken: a directory is one process's.
+func TestTaken(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
+		t.Errorf("opened twice: %v", err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		again, err := Open(Options{Dir: dir, Wait: time.Minute})
+		if err == nil {
+			err = again.Close()
+		}
+		done <- err
+	}()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("waited for: %v", err)
 	}
 }

@@ -25,11 +25,22 @@ type Options struct {
 	MaxBytes int64  // of a journal, default 8 MiB
 	Log      *slog.Logger
 	Now      func() time.Time
+
+	// Wait is how long a process is waited for that has the directory and may be about
+	// to end; the default is not at all.
+	Wait time.Duration
 }
 
-// Store holds the runs of a directory.
+// lockName is the file of a directory that says whose it is.
+const lockName = ".lock"
+
+// lookAgain is how often a directory is tried that another process has.
+const lookAgain = 20 * time.Millisecond
+
+// Store holds the runs of a directory, which no other process has meanwhile.
 type Store struct {
 	opts    Options
+	lock    *os.File
 	log     *slog.Logger
 	working sync.WaitGroup // what drivers do
 	syncing sync.WaitGroup
@@ -50,7 +61,8 @@ const (
 
 // Open reads the runs of a directory. A run whose agent worked when the process
 // ended is told to have been interrupted; questions stay open, prompts that wait
-// do so until Resume, and nothing goes on before Attach.
+// do so until Resume, and nothing goes on before Attach. It fails with ErrTaken while
+// another process has the directory, which may be driving the agents.
 func Open(opts Options) (*Store, error) {
 	opts.MaxOpen = cmp.Or(opts.MaxOpen, 32)
 	opts.MaxKept = cmp.Or(opts.MaxKept, 200)
@@ -65,9 +77,13 @@ func Open(opts Options) (*Store, error) {
 	if err := os.MkdirAll(opts.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the directory of the runs: %w", err)
 	}
+	var err error
+	if s.lock, err = take(opts.Dir, opts.Wait); err != nil {
+		return nil, err
+	}
 	names, err := os.ReadDir(opts.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("the directory of the runs: %w", err)
+		return nil, fmt.Errorf("the directory of the runs: %w", errors.Join(err, s.lock.Close()))
 	}
 	wake := s.wake
 	s.syncing.Add(1)
@@ -82,6 +98,18 @@ func Open(opts Options) (*Store, error) {
 	}
 	s.prune()
 	return s, nil
+}
+
+// take locks a directory, and waits for whoever has it.
+func take(dir string, wait time.Duration) (*os.File, error) {
+	late := time.Now().Add(wait)
+	for {
+		f, err := lock(dir)
+		if !errors.Is(err, ErrTaken) || time.Now().After(late) {
+			return f, err
+		}
+		time.Sleep(lookAgain)
+	}
 }
 
 func (s *Store) openFile(name string) error {
@@ -318,5 +346,6 @@ func (s *Store) Close() error {
 		}
 		r.mu.Unlock()
 	}
+	errs = append(errs, s.lock.Close())
 	return errors.Join(errs...)
 }

@@ -30,6 +30,7 @@ type Agents struct {
 
 	mu        sync.Mutex
 	closed    bool
+	waited    bool      // for another process that has the runs
 	home      *app.Home // whose runs m has
 	m         *agents.Manager
 	listeners map[*func(runs.Event)]bool
@@ -64,7 +65,12 @@ func (a *Agents) Manager() (*agents.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := agents.New(a.options(w, kept))
+	o := a.options(w, kept)
+	if !a.waited {
+		o.Wait = ending
+	}
+	m, err := agents.New(o)
+	a.waited = errors.Is(err, runs.ErrTaken)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +78,10 @@ func (a *Agents) Manager() (*agents.Manager, error) {
 	a.m, a.home = m, w.Home
 	return m, nil
 }
+
+// ending is how long the server of a window that was closed just now may take to give
+// its runs free.
+const ending = 5 * time.Second
 
 func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 	c := a.client
