@@ -1,0 +1,141 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// Profile is where a model is, and what is known of how it is spoken to.
+type Profile struct {
+	Name    string
+	Wire    string // anthropic, chat or responses
+	URL     string // what the wire's path is added to
+	Model   string
+	Key     func() (string, error) // nil: there is none. It is asked each time, because keys change
+	Tokens  int                    // of an answer, at most; 0: 8192 where the wire needs a number, else what the provider says
+	Chat    ChatFlags
+	NoCalls bool // it was not taught to call: see Request.ToolText
+	Vision  bool // it sees images
+	Cache   bool // marks say what may be cached, on wires that have such marks
+}
+
+// from names whose raw blocks a profile may send back.
+func (p Profile) from() string { return p.Wire + " " + p.URL + " " + p.Model }
+
+// Policy is how often a request is made and how long is waited. It is the only one:
+// nothing below it or above it tries again.
+type Policy struct {
+	Tries   int           // default 3
+	Base    time.Duration // before the second try, about; doubled each time; default 1 s
+	Longest time.Duration // a provider that asks for more is believed, and the request fails; default 60 s
+	Idle    time.Duration // without an event, a stream is dead; default 90 s
+}
+
+// Client asks one model.
+type Client struct {
+	Profile Profile
+	Policy  Policy
+	HTTP    *http.Client // nil: one that follows nobody elsewhere with a key
+}
+
+// wire is how one kind of provider is spoken to.
+type wire interface {
+	path() string
+	header(key string) http.Header
+	// body is the request.
+	body(p Profile, r Request) (any, error)
+	// listen reads one answer.
+	listen(p Profile, hear func(Piece)) listener
+}
+
+// listener makes an answer of the events of a stream.
+type listener interface {
+	// event takes one; last says that the answer is whole.
+	event(data []byte) (last bool, err error)
+	answer() Answer
+}
+
+var wires = map[string]wire{"anthropic": messages{}, "chat": completions{}, "responses": responses{}}
+
+// Ask asks the model and waits for its whole answer, of which hear is told as it
+// comes. An answer without its end is an error, whatever came of it. The error is a
+// *Failure or that of ctx.
+func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, error) {
+	w := wires[c.Profile.Wire]
+	if w == nil {
+		return Answer{}, &Failure{Cause: Rejected, Message: fmt.Sprintf("the profile %s has the wire %q; there are anthropic, chat and responses", c.Profile.Name, c.Profile.Wire)}
+	}
+	if hear == nil {
+		hear = func(Piece) {}
+	}
+	known := r.Tools
+	if c.Profile.NoCalls {
+		r = textual(r)
+	}
+	body, err := w.body(c.Profile, r)
+	if err != nil {
+		return Answer{}, &Failure{Cause: Rejected, Message: err.Error()}
+	}
+	var answer Answer
+	err = c.tries(ctx, hear, func() error {
+		l := w.listen(c.Profile, hear)
+		if err := c.post(ctx, w, body, l); err != nil {
+			return err
+		}
+		if answer = l.answer(); c.Profile.NoCalls {
+			answer = withCalls(answer, known, len(r.Messages))
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// tries makes a request as often as the policy says.
+func (c *Client) tries(ctx context.Context, hear func(Piece), once func() error) error {
+	tries, wait, longest := cmp.Or(c.Policy.Tries, 3), cmp.Or(c.Policy.Base, time.Second), cmp.Or(c.Policy.Longest, time.Minute)
+	for n := 1; ; n++ {
+		err := once()
+		f := FailureOf(err)
+		if f == nil || !f.Again || n == tries || f.After > longest || ctx.Err() != nil {
+			return err
+		}
+		pause := f.After
+		if pause == 0 {
+			pause = wait/2 + rand.N(wait) // so that many that failed together don't come back together
+		}
+		wait *= 2
+		hear(Piece{Again: &Failure{f.Cause, f.Status, f.Message, true, pause}})
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// key is the profile's, or why there is none.
+func (c *Client) key() (string, error) {
+	if c.Profile.Key == nil {
+		return "", nil
+	}
+	key, err := c.Profile.Key()
+	if err != nil {
+		return "", &Failure{Cause: Key, Message: err.Error()}
+	}
+	return key, nil
+}
+
+// errElsewhere says that a provider sends its callers to another place.
+var errElsewhere = errors.New("the provider redirects to another address: name that one as the url of the profile, if you trust it")
+
+func (c *Client) http() *http.Client {
+	if c.HTTP != nil {
+		return c.HTTP
+	}
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return errElsewhere }}
+}
