@@ -65,7 +65,10 @@ func (m *Manager) Earlier(ctx context.Context, name, cursor string, consent bool
 	case <-ctx.Done():
 		return EarlierPage{}, context.Cause(ctx)
 	}
-	page, err := m.ask(ctx, *p, cursor)
+	var page EarlierPage
+	if err = ctx.Err(); err == nil {
+		page, err = m.ask(ctx, *p, cursor)
+	}
 	switch {
 	case m.base.Err() != nil:
 		return EarlierPage{}, runs.ErrClosed

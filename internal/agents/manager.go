@@ -127,6 +127,8 @@ func (m *Manager) Close() error {
 	err := m.store.Close()
 	m.end()
 	m.following.Wait()
+	m.asking <- struct{}{} // who was being asked has ended
+	<-m.asking
 	return err
 }
 
