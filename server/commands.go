@@ -52,6 +52,7 @@ func commands() []command {
 		row("sidecar.setup.undo", "Take sidecar-ls out of an agent or editor", (*Server).undoSetup),
 
 		row("sidecar.agent.list", "List the agents", (*Server).listAgents),
+		row("sidecar.agent.sessions", "List an agent's earlier conversations", (*Server).sessionsOfAgent),
 		row("sidecar.agent.run", "Start an agent", (*Server).runAgent),
 		row("sidecar.agent.prompt", "Tell an agent something", (*Server).promptAgent),
 		row("sidecar.agent.steer", "Tell an agent something while it works", (*Server).steerAgent),

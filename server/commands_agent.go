@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -13,7 +14,10 @@ import (
 // Agents drives agents.
 type Agents interface {
 	List() ([]AgentInfo, error)
+	// Earlier are the conversations that an agent had in the workspace, the newest first.
+	Earlier(ctx context.Context, agent, cursor string, consent bool) (AgentSessions, error)
 	Begin(AgentBegin) (*runs.Run, error)
+	Ready(context.Context, *runs.Run) error // waits for the agent of a run; one that fails is ended
 	Get(id string) (*runs.Run, error)
 	Wake(*runs.Run) error // gives a run of an earlier process its agent again
 	Choose(ctx context.Context, r *runs.Run, mode, model string) error
@@ -57,9 +61,23 @@ type AgentSignIn struct {
 	Title string `json:"title"`
 }
 
+// AgentSessions is a part of an agent's own list of its conversations.
+type AgentSessions struct {
+	Sessions []AgentSession `json:"sessions"`
+	Next     string         `json:"next,omitempty"` // the cursor of the next part
+}
+
+// AgentSession is a conversation that an agent had, by the agent's own name of it.
+type AgentSession struct {
+	ID        string     `json:"id"`
+	Title     string     `json:"title,omitempty"`
+	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
+	Run       string     `json:"run,omitempty"` // that has it, if one is open
+}
+
 // AgentBegin is a run to be begun.
 type AgentBegin struct {
-	Agent, Session, Mode, Shadow, Model, Title string
+	Agent, Session, Mode, Shadow, Model, Title, Resume string
 
 	Tokens, Calls *int64 // the session's budget; nil: as the settings say
 	Consent       bool   // the person allows what the agent sees
@@ -100,6 +118,21 @@ func (s *Server) listAgents(context.Context, none) (agentList, error) {
 	return agentList{list}, err
 }
 
+type agentSessionsArgs struct {
+	Agent   string `json:"agent"`
+	Cursor  string `json:"cursor,omitempty"`
+	Consent bool   `json:"consent,omitempty"`
+}
+
+// sessionsOfAgent lists what an agent remembers, also of what was not a run.
+func (s *Server) sessionsOfAgent(ctx context.Context, a agentSessionsArgs) (AgentSessions, error) {
+	m, err := s.agents()
+	if err != nil {
+		return AgentSessions{}, err
+	}
+	return m.Earlier(ctx, a.Agent, a.Cursor, a.Consent)
+}
+
 type agentRunArgs struct {
 	Prompt      string            `json:"prompt,omitempty"`
 	Agent       string            `json:"agent,omitempty"`
@@ -110,20 +143,26 @@ type agentRunArgs struct {
 	Attachments []runs.Attachment `json:"attachments,omitempty"`
 	Budget      budgetArgs        `json:"budget,omitzero"`
 	Consent     bool              `json:"consent,omitempty"`
+	Resume      string            `json:"resume,omitempty"` // an id of sidecar.agent.sessions
 }
 
 type runResult struct {
 	Run string `json:"run"`
 }
 
-func (s *Server) runAgent(_ context.Context, a agentRunArgs) (runResult, error) {
+func (s *Server) runAgent(ctx context.Context, a agentRunArgs) (runResult, error) {
 	m, err := s.agents()
 	if err != nil {
 		return runResult{}, err
 	}
-	r, err := m.Begin(AgentBegin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: runs.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Consent: a.Consent})
+	r, err := m.Begin(AgentBegin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: runs.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Consent: a.Consent, Resume: a.Resume})
 	if err != nil {
 		return runResult{}, sessionError(err)
+	}
+	if a.Resume != "" { // what was said is in the run before what is said now
+		if err := m.Ready(ctx, r); err != nil {
+			return runResult{}, err
+		}
 	}
 	if a.Prompt != "" || len(a.Attachments) > 0 {
 		if _, err := r.Prompt(runs.Item{Text: a.Prompt, Attachments: a.Attachments}, runs.Queue); err != nil {
@@ -305,84 +344,6 @@ func (s *Server) chooseOfAgent(ctx context.Context, a chooseArgs) (chosenResult,
 	}
 	i := r.Info()
 	return chosenResult{i.AgentMode, i.Model}, nil
-}
-
-type listRunsArgs struct {
-	All bool `json:"all,omitempty"`
-}
-
-// runInfo is a run as it is listed. Pending is the number of its files that wait for
-// review, Queued that of the prompts that it has not heard.
-type runInfo struct {
-	runs.Info
-	Children []string `json:"children"`
-	Pending  int      `json:"pending"`
-	Queued   int      `json:"queued"`
-}
-
-type runList struct {
-	Runs []runInfo `json:"runs"`
-}
-
-func (s *Server) listRuns(_ context.Context, a listRunsArgs) (runList, error) {
-	m, err := s.agents()
-	if err != nil {
-		return runList{}, err
-	}
-	infos, err := m.Runs(a.All)
-	if err != nil {
-		return runList{}, err
-	}
-	pending := map[string]int{}
-	if st, err := s.review(); err == nil {
-		for _, i := range infos {
-			pending[i.Session] = len(st.List(i.Session).Edits)
-		}
-	}
-	children := map[string][]string{}
-	for _, i := range infos {
-		children[i.Parent] = append(children[i.Parent], i.Run)
-	}
-	out := runList{Runs: []runInfo{}}
-	for _, i := range infos {
-		its := children[i.Run]
-		if its == nil {
-			its = []string{}
-		}
-		out.Runs = append(out.Runs, runInfo{Info: i, Children: its, Pending: pending[i.Session], Queued: i.Pending})
-	}
-	return out, nil
-}
-
-type runHistoryArgs struct {
-	Run    string `json:"run"`
-	Since  int64  `json:"since,omitempty"`
-	Before int64  `json:"before,omitempty"`
-	Limit  int    `json:"limit,omitempty"`
-}
-
-type runHistory struct {
-	Events []runs.Event `json:"events"`
-	Next   int64        `json:"next"`
-}
-
-// maxEvents bounds a page of a run's history.
-const maxEvents = 1000
-
-func (s *Server) historyOfRun(_ context.Context, a runHistoryArgs) (runHistory, error) {
-	r, err := s.run(a.Run)
-	if err != nil {
-		return runHistory{}, err
-	}
-	limit := a.Limit
-	if limit <= 0 || limit > maxEvents {
-		limit = maxEvents
-	}
-	events, next, err := r.History(a.Since, a.Before, limit)
-	if events == nil {
-		events = []runs.Event{}
-	}
-	return runHistory{events, next}, err
 }
 
 type forkArgs struct {

@@ -29,7 +29,7 @@ func (c *Conn) Initialize(ctx context.Context) (Initialized, error) {
 	if err := c.Call(ctx, "initialize", p, &raw); err != nil {
 		return Initialized{}, err
 	}
-	if err := checkVersion(raw, c.opts.AllowVersion2); err != nil {
+	if err := checkVersion(raw); err != nil {
 		return Initialized{}, err
 	}
 	agent := Initialized{Raw: raw}

@@ -28,9 +28,6 @@ type Options struct {
 	CancelTimeout time.Duration // how long a new prompt waits for the end of a cancelled one, default 10 s
 	WriteTimeout  time.Duration // a message that the agent doesn't read, default 30 s
 
-	// AllowVersion2 takes an agent that answers initialize with version 2. It is
-	// then driven with the messages of version 1.
-	AllowVersion2 bool
 	// Notify hears notifications that are not session/update, in order.
 	Notify func(method string, params json.RawMessage)
 }

@@ -17,20 +17,18 @@ const permissionParams = `{"sessionId":"s1","toolCall":{"toolCallId":"c1","title
 func TestVersions(t *testing.T) {
 	for _, test := range []struct {
 		reply string
-		allow bool
 		want  string // "" is success
 	}{
-		{`{"protocolVersion":1}`, false, ""},
-		{`{"protocolVersion":2}`, false, "use an older release of the agent"},
-		{`{"protocolVersion":2}`, true, ""},
-		{`{"protocolVersion":3}`, true, "use an older release"},
-		{`{"protocolVersion":0}`, false, "use a newer release"},
-		{`{"protocolVersion":"2025-06-18"}`, false, "no version number"},
-		{`{}`, false, "no version number"},
-		{`null`, false, "no version number"},
-		{`[1]`, false, "no version number"},
+		{`{"protocolVersion":1}`, ""},
+		{`{"protocolVersion":2}`, "use an older release of the agent"},
+		{`{"protocolVersion":3}`, "use an older release"},
+		{`{"protocolVersion":0}`, "use a newer release"},
+		{`{"protocolVersion":"2025-06-18"}`, "no version number"},
+		{`{}`, "no version number"},
+		{`null`, "no version number"},
+		{`[1]`, "no version number"},
 	} {
-		c, a := dial(t, newWorld().world(), Options{AllowVersion2: test.allow})
+		c, a := dial(t, newWorld().world(), Options{})
 		go func() { a.reply(a.expect("initialize"), test.reply) }()
 		_, err := c.Initialize(t.Context())
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

@@ -211,7 +211,7 @@ type Stopped struct {
 }
 
 // checkVersion refuses versions that are not spoken here.
-func checkVersion(raw json.RawMessage, allow2 bool) error {
+func checkVersion(raw json.RawMessage) error {
 	var reply struct {
 		ProtocolVersion *int `json:"protocolVersion"`
 	}
@@ -219,7 +219,7 @@ func checkVersion(raw json.RawMessage, allow2 bool) error {
 		return errors.New("the agent's answer to initialize has no version number: check that the program speaks the Agent Client Protocol on its standard output")
 	}
 	switch v := *reply.ProtocolVersion; {
-	case v == Version || v == 2 && allow2:
+	case v == Version:
 		return nil
 	case v > Version:
 		return fmt.Errorf("%w: it answers with version %d and this program speaks %d: use an older release of the agent", ErrVersion, v, Version)

@@ -24,6 +24,7 @@ type conversation struct {
 	model   string
 
 	starting sync.Mutex // one start at a time
+	earlier  bool       // the run's conversation is one that the agent had before, and the run knows nothing of it yet; only who starts uses it
 	mu       sync.Mutex
 	agent    *agent // nil: there is none now
 	failed   error  // the latest start, if it did

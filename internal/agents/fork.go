@@ -46,7 +46,8 @@ func (m *Manager) Fork(ctx context.Context, run *runs.Run, at int64) (*runs.Run,
 	}
 	m.mu.Lock()
 	m.sessions[s.ID] = append(m.sessions[s.ID], fork)
-	c := m.drive(fork, *p, s, i.Model)
+	c := &conversation{m: m, run: fork, profile: *p, session: s, model: i.Model}
+	m.drive(c)
 	m.mu.Unlock()
 	m.follow(fork, 0)
 	if _, err := c.started(ctx); err != nil {

@@ -4,6 +4,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,12 @@ type Manager struct {
 	mu        sync.Mutex
 	known     map[string]Offer // what agents offer, by profile, once one was started
 	sessions  map[string][]*runs.Run
-	driven    map[string]*conversation // by run
+	driven    map[string]*conversation     // by run
+	titles    map[string]map[string]string // of agents' earlier conversations, by profile and id, as they were listed last
 	listeners []*listener
 	following sync.WaitGroup
+
+	asking chan struct{} // has something while an agent is asked what it had: one at a time
 }
 
 // Offer is what an agent says of itself when it is started.
@@ -91,7 +95,8 @@ var (
 
 // New opens the runs of a workspace.
 func New(o Options) (*Manager, error) {
-	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]*conversation{}}
+	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]*conversation{},
+		titles: map[string]map[string]string{}, asking: make(chan struct{}, 1)}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
@@ -123,6 +128,8 @@ func (m *Manager) Close() error {
 	err := m.store.Close()
 	m.end()
 	m.following.Wait()
+	m.asking <- struct{}{} // who was being asked has ended
+	<-m.asking
 	return err
 }
 
@@ -155,22 +162,93 @@ func (m *Manager) List() []Agent {
 // Begin is a run to be begun.
 //
 // Session "" is one that is named after the agent, Mode "" is review, Model "" is the
-// one that the agent takes.
+// one that the agent takes. Resume is the id of a conversation that the agent had
+// before, as Earlier lists them; "" begins a new one.
 type Begin struct {
-	Agent, Session, Mode, Shadow, Model, Title string
+	Agent, Session, Mode, Shadow, Model, Title, Resume string
 
 	Tokens, Calls *int64 // the session's budget; nil: as the settings say
 	Consent       bool   // the person has allowed what the profile gives
 }
 
 // Begin begins a run. Its agent is started at once, beside; what goes wrong then
-// is told in the run.
+// is told in the run, and by Ready.
 func (m *Manager) Begin(b Begin) (*runs.Run, error) {
-	p, err := m.profile(b.Agent)
+	p, err := m.allowed(b.Agent, b.Consent)
 	if err != nil {
 		return nil, err
 	}
-	if b.Consent {
+	if b.Resume != "" && !usable(b.Resume) {
+		return nil, fmt.Errorf("resume: %.40q is no id of a conversation; sidecar.agent.sessions lists them", b.Resume)
+	}
+	s, err := m.open(session.OpenRequest{ID: b.Session, Mode: b.Mode, Shadow: b.Shadow, Tokens: b.Tokens, Calls: b.Calls}, *p)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	run, err := m.start(b, *p, s)
+	if err != nil {
+		m.mu.Unlock()
+		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
+	}
+	m.sessions[s.ID] = append(m.sessions[s.ID], run)
+	m.drive(&conversation{m: m, run: run, profile: *p, session: s, model: b.Model, earlier: b.Resume != ""})
+	m.mu.Unlock()
+	m.follow(run, 0)
+	return run, nil
+}
+
+// start makes the run of a Begin. m.mu is held, so that no two have one conversation.
+func (m *Manager) start(b Begin, p profiles.Profile, s *session.Session) (*runs.Run, error) {
+	if has := m.refs(p.Name)[b.Resume]; has != "" {
+		return nil, fmt.Errorf("%s has this conversation already; prompt that run, or end it first", has)
+	}
+	run, err := m.store.Start(runs.Spec{Agent: p.Name, Title: cmp.Or(b.Title, m.titles[p.Name][b.Resume], p.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
+	if err != nil || b.Resume == "" {
+		return run, err
+	}
+	return run, run.Emit(runs.Event{Kind: runs.Note, Reason: "session", Ref: b.Resume})
+}
+
+// Ready waits until the agent of a run has its conversation. The error is why it has
+// none; the run is ended then.
+func (m *Manager) Ready(ctx context.Context, run *runs.Run) error {
+	m.mu.Lock()
+	c := m.driven[run.ID()]
+	m.mu.Unlock()
+	if c == nil {
+		return runs.ErrEnded
+	}
+	ready := make(chan error, 1)
+	go func() {
+		c.mu.Lock()
+		err := c.failed // it is not started twice to hear that again
+		c.mu.Unlock()
+		if err == nil {
+			_, err = c.started(m.base)
+		}
+		ready <- err
+	}()
+	var err error
+	select {
+	case err = <-ready:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		return errors.Join(err, run.Close())
+	}
+	return nil
+}
+
+// allowed finds an agent that can be driven and that a person has allowed what its
+// profile gives, or allows it now.
+func (m *Manager) allowed(name string, consent bool) (*profiles.Profile, error) {
+	p, err := m.profile(name)
+	if err != nil {
+		return nil, err
+	}
+	if consent {
 		if err := m.o.Kept.Allow(*p); err != nil {
 			return nil, err
 		}
@@ -178,24 +256,7 @@ func (m *Manager) Begin(b Begin) (*runs.Run, error) {
 	if !m.o.Kept.Allowed(*p) {
 		return nil, fmt.Errorf("%w: a person allows what it sees of theirs, once (consent)", ErrNotAllowed)
 	}
-	s, err := m.open(session.OpenRequest{ID: b.Session, Mode: b.Mode, Shadow: b.Shadow, Tokens: b.Tokens, Calls: b.Calls}, *p)
-	if err != nil {
-		return nil, err
-	}
-	title := b.Title
-	if title == "" {
-		title = p.Title
-	}
-	run, err := m.store.Start(runs.Spec{Agent: p.Name, Title: title, Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
-	if err != nil {
-		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
-	}
-	m.mu.Lock()
-	m.sessions[s.ID] = append(m.sessions[s.ID], run)
-	m.drive(run, *p, s, b.Model)
-	m.mu.Unlock()
-	m.follow(run, 0)
-	return run, nil
+	return p, nil
 }
 
 // profile finds one that can be driven.
@@ -222,12 +283,10 @@ func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Sess
 }
 
 // drive gives a run its driver and begins to start the agent. m.mu is held.
-func (m *Manager) drive(run *runs.Run, p profiles.Profile, s *session.Session, model string) *conversation {
-	c := &conversation{m: m, run: run, profile: p, session: s, model: model}
-	m.driven[run.ID()] = c
-	run.Attach(c)
+func (m *Manager) drive(c *conversation) {
+	m.driven[c.run.ID()] = c
+	c.run.Attach(c)
 	go c.warm()
-	return c
 }
 
 // Get returns a run. One that was left by an earlier process has its agent again
@@ -281,7 +340,7 @@ func (m *Manager) Wake(run *runs.Run) error {
 	if err != nil {
 		return err
 	}
-	m.drive(run, *p, s, "")
+	m.drive(&conversation{m: m, run: run, profile: *p, session: s})
 	return nil
 }
 

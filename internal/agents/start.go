@@ -4,83 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
 )
 
-// agent is a program that runs and is talked to.
-type agent struct {
-	conn    *acp.Conn
-	bridge  *acprun.Bridge
-	session *acp.Session
-	program *programs.Running
-	said    *lastLines // on its standard error
-	door    *door
-
-	ended  chan struct{} // closed when the program has ended and all is taken over
-	result programs.Result
-	err    error
-}
-
-// stop ends the program and waits for it.
-func (a *agent) stop() {
-	if a.conn != nil {
-		a.conn.Close()
-	}
-	a.program.Kill()
-	<-a.ended
-	a.door.close()
-}
-
 // start starts the agent's program in the session's world and opens the conversation.
 func (c *conversation) start(ctx context.Context) (*agent, error) {
-	grant, err := c.m.o.Kept.Grant(c.profile)
-	if err != nil {
-		return nil, err
-	}
 	door, err := c.m.openDoor(c.session.ID, world{c}.catchUp, world{c}.again)
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{said: &lastLines{}, door: door, ended: make(chan struct{})}
-	streams, err := openStreams()
+	a, streams, err := c.m.launch(c.profile, c.session, []string{door.dir, c.m.o.Program}, func(said string) {
+		c.tell(runs.Event{Kind: runs.Note, Reason: "left out", Text: said})
+	})
 	if err != nil {
 		door.close()
 		return nil, err
 	}
-	parts := c.m.o.Parts()
-	parts.Started = streams.closeTheirs
-	a.program, err = programs.Begin(c.m.base, parts, c.session, programs.Request{
-		Argv: append([]string{c.profile.Program}, c.profile.ACP...), Dir: c.session.Root,
-		Host: confine.Hosted{
-			Stdin: streams.in, Env: os.Environ(), Pass: c.profile.Env, Network: c.profile.Network,
-			Writable: grant.Writable, Home: grant.Home, Readable: []string{door.dir, c.m.o.Program}, Runs: c.profile.Runs,
-		},
-		Out: streams.out, Err: a.said,
-	})
-	if err != nil {
-		streams.closeOurs()
-		door.close()
-		return nil, fmt.Errorf("%s was not started: %w", c.profile.Title, err)
-	}
-	go func() {
-		defer close(a.ended)
-		a.result, a.err = a.program.Wait()
-		for _, said := range a.result.Said {
-			c.tell(runs.Event{Kind: runs.Note, Reason: "left out", Text: said})
-		}
-	}()
+	a.door = door
 	a.bridge = acprun.New(c.run, acprun.Options{
-		Decide: c.decide, QuestionTime: c.m.o.QuestionTime(), DropHistory: true,
+		Decide: c.decide, QuestionTime: c.m.o.QuestionTime(), DropHistory: !c.earlier,
 		Close: func() error {
 			a.stop()
 			return nil
@@ -90,8 +37,7 @@ func (c *conversation) start(ctx context.Context) (*agent, error) {
 	if c.profile.Alone {
 		w.Files = nil
 	}
-	a.conn = acp.Open(streams.fromOut, streams.toIn, w,
-		acp.Options{Log: c.m.log, Client: acp.Implementation{Name: "sidecar-ls", Version: c.m.o.Version}})
+	a.conn = acp.Open(streams.fromOut, streams.toIn, w, acp.Options{Log: c.m.log, Client: c.m.client()})
 	if err := c.converse(ctx, a); err != nil {
 		if errors.Is(err, acp.ErrGone) {
 			err = a.died(err)
@@ -99,6 +45,7 @@ func (c *conversation) start(ctx context.Context) (*agent, error) {
 		a.stop()
 		return nil, fmt.Errorf("%s: %w", c.profile.Title, err)
 	}
+	c.earlier = false // the run knows what was said
 	return a, nil
 }
 
@@ -154,6 +101,8 @@ func (c *conversation) openSession(ctx context.Context, a *agent, offered acp.In
 		return c.m.forkSession(ctx, a.conn, i.ForkOf, params)
 	case ref == "":
 		return a.conn.NewSession(ctx, params)
+	case c.earlier:
+		return c.resume(ctx, a.conn, ref, params)
 	case offered.Capabilities.Session.Resume != nil:
 		return a.conn.ResumeSession(ctx, ref, params)
 	case offered.Capabilities.LoadSession:
@@ -197,65 +146,13 @@ func offerOf(i acp.Initialized) Offer {
 	if i.Capabilities.Session.Fork != nil {
 		o.Can = append(o.Can, canFork)
 	}
+	if i.Capabilities.Session.List != nil {
+		o.Can = append(o.Can, "list")
+	}
 	if i.Capabilities.Prompt.Image {
 		o.Can = append(o.Can, "images")
 	}
 	return o
-}
-
-// streams are the pipes between us and a program.
-type streams struct {
-	in, out       *os.File // the program's
-	toIn, fromOut *os.File // ours
-}
-
-func openStreams() (*streams, error) {
-	var s streams
-	var err error
-	if s.in, s.toIn, err = os.Pipe(); err != nil {
-		return nil, err
-	}
-	if s.fromOut, s.out, err = os.Pipe(); err != nil {
-		_, _ = s.in.Close(), s.toIn.Close()
-		return nil, err
-	}
-	return &s, nil
-}
-
-// closeTheirs leaves the program's ends to the program alone.
-func (s *streams) closeTheirs() { _, _ = s.in.Close(), s.out.Close() }
-
-func (s *streams) closeOurs() { _, _ = s.toIn.Close(), s.fromOut.Close() }
-
-// lastLines keeps the end of what a program says.
-type lastLines struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-// maxSaid bounds what is kept of it, in bytes, and maxLines what is shown.
-const (
-	maxSaid  = 8 << 10
-	maxLines = 20
-)
-
-// Write implements io.Writer.
-func (l *lastLines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = append(l.text, p...)
-	if over := len(l.text) - maxSaid; over > 0 {
-		l.text = append([]byte(nil), l.text[over:]...)
-	}
-	return len(p), nil
-}
-
-// String is the last lines of it.
-func (l *lastLines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(l.text)), "\n")
-	return strings.ToValidUTF8(strings.Join(lines[max(0, len(lines)-maxLines):], "\n"), "\uFFFD")
 }
 
 // below is the name of a path in the session's root; ok is false for others.

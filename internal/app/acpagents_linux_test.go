@@ -12,6 +12,7 @@ import (
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // does is what the model of an agent has it do with its own tools.
@@ -188,6 +189,7 @@ func TestAgentsOverACP(t *testing.T) {
 			d.works()
 			d.stops()
 			d.isAccepted()
+			d.isRemembered()
 		})
 	}
 }
@@ -282,6 +284,39 @@ func (d *driven) stops() {
 	turn.End()
 	if reason, why, _ := d.stopped(d.times(4)); reason != told.Done {
 		t.Fatalf("it ended by %s: %s", reason, why)
+	}
+}
+
+// isRemembered has another run go on with the conversation, once the agent has listed
+// it: that run and its model know what was before.
+func (d *driven) isRemembered() {
+	t := d.t
+	i := d.list()[0]
+	for _, a := range command[struct{ Agents []server.AgentInfo }](d.rig, "sidecar.agent.list", object{}).Agents {
+		if a.Name == i.Agent && !slices.Contains(a.Can, "list") {
+			d.refuses("sidecar.agent.sessions", object{"agent": i.Agent}, "no list of its conversations")
+			return
+		}
+	}
+	list := command[server.AgentSessions](d.rig, "sidecar.agent.sessions", object{"agent": i.Agent}).Sessions
+	if len(list) != 1 || list[0].ID != i.Ref || list[0].Title == "" || list[0].UpdatedAt == nil {
+		t.Errorf("it remembers %+v, want %s", list, i.Ref)
+	}
+	d.refuses("sidecar.agent.run", object{"agent": i.Agent, "resume": "4c3b9f4e-9e53-4c3c-8a43-33c6b9f8a2f0"}, "sidecar.agent.sessions lists")
+	begun := command[struct{ Run string }](d.rig, "sidecar.agent.run", object{"agent": i.Agent, "resume": i.Ref, "prompt": "Do you remember?"})
+	later := &driven{&conversation{rig: d.rig, run: begun.Run}, d.model, d.does}
+	turn := later.turn(allow)
+	if turn.Result == "" {
+		t.Error("resumed, its model does not know what was before")
+	}
+	turn.End()
+	if reason, why, _ := later.stopped(1); reason != told.Done {
+		t.Errorf("resumed, it ended by %s: %s", reason, why)
+	}
+	history := later.history()
+	behind := slices.IndexFunc(history, func(e told.Event) bool { return e.Reason == told.Resumed })
+	if !slices.ContainsFunc(history[:max(behind, 0)], func(e told.Event) bool { return e.Role == "user" && strings.Contains(e.Text, "Do as planned.") }) {
+		t.Errorf("the run does not know what was before: %+v", history)
 	}
 }
 

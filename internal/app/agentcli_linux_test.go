@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // agentLine runs `sidecar-ls agent` as a person without a terminal.
@@ -67,6 +68,7 @@ func TestAgentCommandLine(t *testing.T) {
 				t.Errorf("resume: %d\n%s%s", code, out, said)
 			}
 			testFork(t, dir, run)
+			testEarlier(t, dir)
 			if out, said, code := agentLine(t, dir, "", "resume", run, "die 4"); code != 1 || !strings.Contains(said, "exit code 4") || !strings.Contains(said, "its last words") {
 				t.Errorf("dead: %d\n%s%s", code, out, said)
 			}
@@ -86,6 +88,8 @@ func TestAgentCommandLine(t *testing.T) {
 				{"attach nonesuch", 1, "agent runs lists them"},
 				{"run --yes nonesuch hello", 1, "no such agent"},
 				{"run --yes mute hello", 1, "sidecar-ls run --"},
+				{"sessions nonesuch", 1, "no such agent"}, {"sessions", 2, "takes an agent"}, {"sessions mute", 1, "sidecar-ls run --"},
+				{"run --yes --resume nonesuch scripted hello", 1, "no such conversation"}, {"run --resume earlier-1", 2, "takes an agent"},
 				{"run scripted", 2, "takes an agent and what it is to do"},
 				{"run --mode nonesuch --yes scripted x", 1, "nonesuch"},
 				{"fork nonesuch", 1, "agent runs lists them"}, {"fork", 2, "takes a run"},
@@ -126,6 +130,38 @@ func testFork(t *testing.T, dir, run string) {
 	}
 	for _, one := range []string{fork.Run, again} {
 		if _, said, code := agentLine(t, dir, "", "close", one); code != 0 {
+			t.Errorf("close: %d\n%s", code, said)
+		}
+	}
+}
+
+// testEarlier: a shell goes on with what was a conversation of the agent's alone.
+func testEarlier(t *testing.T, dir string) {
+	t.Helper()
+	out, said, code := agentLine(t, dir, "", "sessions", "scripted")
+	if lines := strings.Split(out, "\n"); code != 0 || len(lines) != 3 || !strings.HasPrefix(lines[0], "earlier-3 ") || !strings.HasPrefix(lines[1], "earlier-1 ") || !strings.HasSuffix(lines[1], " Fix the <U+001B>[31mtests<U+202E>") {
+		t.Errorf("sessions: %d\n%s%s", code, out, said)
+	}
+	out, said, code = agentLine(t, dir, "", "run", "--resume", "earlier-1", "scripted", "who")
+	if code != 0 || out != "said before\nearlier-1\n" || strings.Count(said, ", as session ") != 1 {
+		t.Errorf("resumed: %d\n%s%s", code, out, said)
+	}
+	out, said, code = agentLine(t, dir, "", "run", "--resume", "earlier-3", "scripted")
+	_, next, _ := strings.Cut(said, "go on with: sidecar-ls agent resume ")
+	next, _, _ = strings.Cut(next, " ")
+	if code != 0 || out != "said before\n" || next == "" {
+		t.Fatalf("resumed without a prompt: %d\n%s%s", code, out, said)
+	}
+	if out, said, code := agentLine(t, dir, "", "resume", next, "who"); code != 0 || out != "earlier-3\n" {
+		t.Errorf("and went on: %d\n%s%s", code, out, said)
+	}
+	var list server.AgentSessions
+	out, said, code = agentLine(t, dir, "", "--json", "sessions", "scripted")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list.Sessions) != 2 || list.Sessions[0].Run != next {
+		t.Fatalf("sessions: %d, %v\n%s%s", code, err, out, said)
+	}
+	for _, one := range list.Sessions {
+		if _, said, code := agentLine(t, dir, "", "close", one.Run); code != 0 {
 			t.Errorf("close: %d\n%s", code, said)
 		}
 	}

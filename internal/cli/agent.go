@@ -19,7 +19,7 @@ import (
 
 // agentVerbs take what follows the verb.
 var agentVerbs = map[string]func(ctx context.Context, c *cli) error{
-	"list": listAgents, "runs": listRuns, "run": runAgent, "attach": attachRun, "resume": resumeRun, "fork": forkRun,
+	"list": listAgents, "sessions": listSessions, "runs": listRuns, "run": runAgent, "attach": attachRun, "resume": resumeRun, "fork": forkRun,
 	"answer": answerRun, "stop": endRun("stop"), "close": endRun("close"),
 }
 
@@ -30,7 +30,7 @@ func agentCommand(ctx context.Context, c *cli) error {
 	}
 	f := agentVerbs[verb]
 	if f == nil {
-		return usagef("agent has no verb %q; it has list, run, runs, attach, resume, fork, answer, stop and close", verb)
+		return usagef("agent has no verb %q; it has list, sessions, run, runs, attach, resume, fork, answer, stop and close", verb)
 	}
 	return f(ctx, c)
 }
@@ -111,14 +111,16 @@ func listRuns(ctx context.Context, c *cli) error {
 }
 
 func runAgent(ctx context.Context, c *cli) error {
-	if len(c.args) < 2 {
-		return usagef(`agent run takes an agent and what it is to do, as in: sidecar-ls agent run gemini "add a test for Words"; - reads that from standard input`)
+	if len(c.args) < 2 && (c.resume == "" || len(c.args) == 0) {
+		return usagef(`agent run takes an agent and what it is to do, as in: sidecar-ls agent run gemini "add a test for Words"; - reads that from standard input. With --resume it may do nothing yet`)
 	}
-	prompt, err := c.prompt(c.args[1:])
-	if err != nil {
-		return err
+	ask := agentAsk{Verb: "run", Agent: c.args[0], Session: c.session, Mode: c.mode, Model: c.model, Resume: c.resume}
+	var err error
+	if len(c.args) > 1 {
+		if ask.Prompt, err = c.prompt(c.args[1:]); err != nil {
+			return err
+		}
 	}
-	ask := agentAsk{Verb: "run", Agent: c.args[0], Session: c.session, Mode: c.mode, Model: c.model, Prompt: prompt}
 	if ask.Consent, err = c.allowed(ctx, c.args[0]); err != nil {
 		return err
 	}
@@ -269,6 +271,9 @@ func (c *cli) follow(ctx context.Context, ask agentAsk) error {
 		return nil // left
 	case err != nil:
 		return err
+	}
+	if ask.Verb == "run" && ask.Prompt == "" && !c.json {
+		fmt.Fprintf(c.Err, "go on with: sidecar-ls agent resume %s PROMPT\n", p.run)
 	}
 	return p.end()
 }

@@ -29,6 +29,8 @@ type agentAsk struct {
 	Model   string `json:"model,omitempty"`
 	Consent bool   `json:"consent,omitempty"`
 	All     bool   `json:"all,omitempty"`
+	Resume  string `json:"resume,omitempty"` // a conversation of the agent's
+	Cursor  string `json:"cursor,omitempty"`
 
 	Run      string `json:"run,omitempty"`
 	Prompt   string `json:"prompt,omitempty"`
@@ -40,9 +42,12 @@ type agentAsk struct {
 type agentTold struct {
 	Agents []server.AgentInfo `json:"agents,omitempty"`
 	Runs   []runs.Info        `json:"runs,omitempty"`
-	Run    *runs.Info         `json:"run,omitempty"` // that is followed
-	Event  *runs.Event        `json:"event,omitempty"`
-	Files  []string           `json:"files,omitempty"` // of the run, at its end, that wait for review
+
+	Sessions *server.AgentSessions `json:"sessions,omitempty"`
+
+	Run   *runs.Info  `json:"run,omitempty"` // that is followed
+	Event *runs.Event `json:"event,omitempty"`
+	Files []string    `json:"files,omitempty"` // of the run, at its end, that wait for review
 
 	Done    bool   `json:"done,omitempty"`
 	Error   string `json:"error,omitempty"`
@@ -65,15 +70,29 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 		list, err := a.Runs(ask.All)
 		tell(agentTold{Runs: list})
 		return err
+	case "sessions":
+		list, err := a.Earlier(ctx, ask.Agent, ask.Cursor, ask.Consent)
+		if err == nil {
+			tell(agentTold{Sessions: &list})
+		}
+		return err
 	case "run":
-		r, err := a.Begin(server.AgentBegin{Agent: ask.Agent, Session: ask.Session, Mode: ask.Mode, Model: ask.Model, Title: runs.TitleOf(ask.Prompt), Consent: ask.Consent})
+		r, err := a.Begin(server.AgentBegin{Agent: ask.Agent, Session: ask.Session, Mode: ask.Mode, Model: ask.Model, Title: runs.TitleOf(ask.Prompt), Consent: ask.Consent, Resume: ask.Resume})
 		if err != nil {
 			return err
+		}
+		info := r.Info()
+		tell(agentTold{Run: &info})
+		since := int64(0)
+		if ask.Resume != "" {
+			if since, err = followResumed(ctx, a, r, more, tell); err != nil || ask.Prompt == "" {
+				return err
+			}
 		}
 		if _, err := r.Prompt(runs.Item{Text: ask.Prompt}, runs.Queue); err != nil {
 			return errors.Join(err, r.Close())
 		}
-		return followRun(ctx, a, r, 0, true, more, tell)
+		return followEvents(ctx, a, r, since, true, more, tell)
 	}
 	r, err := a.Get(ask.Run)
 	if err != nil {
@@ -122,9 +141,40 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 	return fmt.Errorf("the sidecar-ls of process %d does not know agent %s; use the same version", os.Getpid(), ask.Verb)
 }
 
+// followResumed tells of a run until its agent has gone on with the conversation that it
+// had, and returns the number of the last event. On the way it may ask something.
+func followResumed(ctx context.Context, a *serve.Agents, r *runs.Run, more <-chan agentAsk, tell func(agentTold)) (since int64, err error) {
+	followed, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = followEvents(followed, a, r, 0, false, more, func(t agentTold) {
+			tell(t)
+			if e := t.Event; e != nil && e.Kind == runs.Note && e.Reason == "ready" {
+				since = e.Seq
+				cancel()
+			}
+		})
+	}()
+	if err := a.Ready(ctx, r); err != nil {
+		cancel()
+		<-over
+		return 0, err
+	}
+	<-over
+	return since, ctx.Err()
+}
+
 // followRun tells of a run: until it has nothing more to do, with once, else until it
 // is closed.
 func followRun(ctx context.Context, a *serve.Agents, r *runs.Run, since int64, once bool, more <-chan agentAsk, tell func(agentTold)) error {
+	info := r.Info()
+	tell(agentTold{Run: &info})
+	return followEvents(ctx, a, r, since, once, more, tell)
+}
+
+func followEvents(ctx context.Context, a *serve.Agents, r *runs.Run, since int64, once bool, more <-chan agentAsk, tell func(agentTold)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -151,8 +201,6 @@ func followRun(ctx context.Context, a *serve.Agents, r *runs.Run, since int64, o
 			}
 		}
 	}()
-	info := r.Info()
-	tell(agentTold{Run: &info})
 	events := r.Subscribe(since)
 	for {
 		e, err := events.Next(ctx)

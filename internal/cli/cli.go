@@ -79,6 +79,7 @@ type cli struct {
 	yes         bool
 	door        string
 	model       string
+	resume      string
 	all         bool
 	setup       setupFlags
 }

@@ -51,6 +51,10 @@ const (
 	Failed      = "failed"
 )
 
+// Resumed is the reason of the note behind what an agent has told of a conversation that
+// it had before the run.
+const Resumed = "resumed"
+
 // Event is something that has happened in a run. Which members are set follows
 // from Kind.
 type Event struct {

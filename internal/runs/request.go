@@ -49,7 +49,7 @@ func (r *Run) change(hunks []string) {
 
 // attribute takes in what an event says of requests and of what was made after them.
 func (r *Run) attribute(e Event) {
-	if e.Kind == Text && e.Role == "user" || e.Kind == Steered {
+	if e.Kind == Text && e.Role == "user" && e.Delta == "" || e.Kind == Steered {
 		text := e.Text
 		if len(text) > requestLength {
 			text = strings.ToValidUTF8(text[:requestLength], "")

@@ -136,16 +136,19 @@ func (r *Run) noted(e Event) {
 // tell appends an event. Messages are settled by what comes after them in the
 // conversation; what is only said about it doesn't end them.
 func (r *Run) tell(e Event) error {
-	switch e.Kind {
-	case Text, Thought:
+	switch {
+	case e.Kind == Text || e.Kind == Thought:
 		return r.tellText(e)
-	case CallProposed, CallStarted, CallOutput, CallFinished, Asked, StepStart, RunEnd:
+	case settles[e.Kind] || e.Kind == Note && e.Reason == Resumed:
 		if err := r.settle(); err != nil {
 			return err
 		}
 	}
 	return r.append(e)
 }
+
+// settles are what comes after a message in the conversation.
+var settles = map[string]bool{CallProposed: true, CallStarted: true, CallOutput: true, CallFinished: true, Asked: true, StepStart: true, RunEnd: true}
 
 func (r *Run) tellText(e Event) error {
 	t := r.tail

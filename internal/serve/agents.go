@@ -222,6 +222,36 @@ func (a *Agents) List() ([]server.AgentInfo, error) {
 	return list, nil
 }
 
+// Earlier implements server.Agents.
+func (a *Agents) Earlier(ctx context.Context, agent, cursor string, consent bool) (server.AgentSessions, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return server.AgentSessions{}, err
+	}
+	page, err := m.Earlier(ctx, agent, cursor, consent)
+	if err != nil {
+		return server.AgentSessions{}, err
+	}
+	all := server.AgentSessions{Sessions: []server.AgentSession{}, Next: page.Next}
+	for _, one := range page.List {
+		s := server.AgentSession{ID: one.ID, Title: one.Title, Run: one.Run}
+		if !one.Updated.IsZero() {
+			s.UpdatedAt = &one.Updated
+		}
+		all.Sessions = append(all.Sessions, s)
+	}
+	return all, nil
+}
+
+// Ready implements server.Agents.
+func (a *Agents) Ready(ctx context.Context, r *runs.Run) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Ready(ctx, r)
+}
+
 // Begin implements server.Agents.
 func (a *Agents) Begin(b server.AgentBegin) (*runs.Run, error) {
 	m, err := a.Manager()

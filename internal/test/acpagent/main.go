@@ -47,6 +47,7 @@ func (a *agent) Initialize(context.Context, sdk.InitializeRequest) (sdk.Initiali
 	}
 	if os.Getenv("ACPAGENT_FORGETS") == "" {
 		r.AgentCapabilities.SessionCapabilities.Fork = &sdk.SessionForkCapabilities{}
+		r.AgentCapabilities.SessionCapabilities.List = &sdk.SessionListCapabilities{}
 	}
 	if !a.in {
 		r.AuthMethods = []sdk.AuthMethod{{Agent: &sdk.AuthMethodAgent{Id: "key", Name: "With a key"}}}
@@ -67,10 +68,6 @@ func (a *agent) CloseSession(context.Context, sdk.CloseSessionRequest) (sdk.Clos
 	return sdk.CloseSessionResponse{}, nil
 }
 
-func (a *agent) ListSessions(context.Context, sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
-	return sdk.ListSessionsResponse{}, nil
-}
-
 func (a *agent) NewSession(_ context.Context, p sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
 	if !a.in {
 		return sdk.NewSessionResponse{}, sdk.NewAuthRequired(nil)
@@ -80,6 +77,12 @@ func (a *agent) NewSession(_ context.Context, p sdk.NewSessionRequest) (sdk.NewS
 }
 
 func (a *agent) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) { //nolint:unparam // of an interface
+	if !a.in {
+		return sdk.LoadSessionResponse{}, sdk.NewAuthRequired(nil)
+	}
+	if id := string(p.SessionId); !strings.HasSuffix(id, first) && !strings.HasPrefix(id, earlier) {
+		return sdk.LoadSessionResponse{}, sdk.NewInvalidParams("there is no such conversation")
+	}
 	a.id, a.dir, a.tools = p.SessionId, p.Cwd, p.McpServers
 	return sdk.LoadSessionResponse{}, errors.Join(a.tell(ctx, sdk.UpdateUserMessageText("told before")), a.say(ctx, "said before"))
 }

@@ -1,0 +1,241 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// Bounds of a list of earlier conversations. An agent that has more pages is asked for
+// them by the next call.
+const (
+	askTime     = time.Minute // to start the program and to have its answers
+	maxPage     = 8 << 20     // bytes of an answer
+	maxPages    = 20          // answers for a call
+	enough      = 50          // conversations with which no more pages are asked for
+	maxListed   = 1000        // conversations for a call: the newest
+	maxID       = 1024        // bytes of an id or a cursor
+	titleLength = 200         // characters
+)
+
+// ErrNoList says that an agent does not tell what it had.
+var ErrNoList = errors.New("it has no list of its conversations; go on with one in its own program, or start a new run")
+
+// Earlier is a conversation that an agent had in the workspace, whoever began it.
+type Earlier struct {
+	ID      string
+	Title   string
+	Updated time.Time // zero: it does not say
+	Run     string    // that has it, if one is open
+}
+
+// EarlierPage is a part of an agent's list. Next is what the next part is asked for
+// with; "" is the end.
+type EarlierPage struct {
+	List []Earlier
+	Next string
+}
+
+// Earlier asks an agent which conversations it had in the workspace, the newest first.
+// Its program is started for that, in a world of its own, and ended.
+func (m *Manager) Earlier(ctx context.Context, name, cursor string, consent bool) (EarlierPage, error) {
+	p, err := m.allowed(name, consent)
+	if err != nil {
+		return EarlierPage{}, err
+	}
+	if cursor != "" && !usable(cursor) {
+		return EarlierPage{}, fmt.Errorf("cursor: %.40q is none; leave it out, or take next of the list before", cursor)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, askTime, fmt.Errorf("%s has not told its conversations within %s; try again, or start a new run", p.Title, askTime))
+	defer cancel()
+	defer context.AfterFunc(m.base, cancel)()
+	select {
+	case m.asking <- struct{}{}:
+		defer func() { <-m.asking }()
+	case <-ctx.Done():
+		return EarlierPage{}, context.Cause(ctx)
+	}
+	var page EarlierPage
+	if err = ctx.Err(); err == nil {
+		page, err = m.ask(ctx, *p, cursor)
+	}
+	switch {
+	case m.base.Err() != nil:
+		return EarlierPage{}, runs.ErrClosed
+	case ctx.Err() != nil:
+		return EarlierPage{}, context.Cause(ctx)
+	case err != nil:
+		return EarlierPage{}, fmt.Errorf("%s: %w", p.Title, err)
+	}
+	m.keepTitles(p.Name, page.List, cursor == "")
+	return page, nil
+}
+
+// ask starts a program, asks it and ends it.
+func (m *Manager) ask(ctx context.Context, p profiles.Profile, cursor string) (EarlierPage, error) {
+	s, err := m.open(session.OpenRequest{}, p)
+	if err != nil {
+		return EarlierPage{}, err
+	}
+	defer func() {
+		m.o.Parts().Leave(s.ID)
+		_ = m.o.Sessions.Close(s.ID)
+	}()
+	a, streams, err := m.launch(p, s, nil, func(said string) {
+		m.log.Warn("an agent that was asked for its conversations", "agent", p.Name, "left out", said)
+	})
+	if err != nil {
+		return EarlierPage{}, err
+	}
+	defer a.stop()
+	a.conn = acp.Open(streams.fromOut, streams.toIn, acp.World{Host: nobody{}}, acp.Options{Log: m.log, Client: m.client(), MaxLine: maxPage, MaxQueued: 2 * maxPage})
+	page, err := m.pages(ctx, a.conn, p.Name, s.Root, cursor)
+	var e *acp.Error
+	switch {
+	case errors.Is(err, acp.ErrGone) && ctx.Err() == nil:
+		err = a.died(err)
+	case errors.Is(err, acp.ErrUnsupported):
+		err = ErrNoList
+	case errors.As(err, &e) && e.Code == acp.CodeAuthRequired:
+		err = fmt.Errorf("%w; start a run, which asks you how", err)
+	}
+	return page, err
+}
+
+// pages asks for pages of the list until there is something to show.
+func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor string) (EarlierPage, error) {
+	offered, err := conn.Initialize(ctx)
+	if err != nil {
+		return EarlierPage{}, err
+	}
+	m.mu.Lock()
+	if _, known := m.known[agent]; !known {
+		m.known[agent] = offerOf(offered)
+	}
+	m.mu.Unlock()
+	var page EarlierPage
+	asked, listed := map[string]bool{}, map[string]bool{}
+	for range maxPages {
+		asked[cursor] = true
+		list, next, err := conn.ListSessions(ctx, root, cursor)
+		if err != nil {
+			return EarlierPage{}, err
+		}
+		page.List = append(page.List, m.earlier(agent, root, list, listed)...)
+		if next != "" && !usable(next) {
+			return EarlierPage{}, errors.New("it says that there is more, and how to ask for that can't be used")
+		}
+		if asked[next] { // it goes round
+			next = ""
+		}
+		page.Next, cursor = next, next
+		if next == "" || len(page.List) >= enough {
+			break
+		}
+	}
+	slices.SortStableFunc(page.List, func(a, b Earlier) int { return b.Updated.Compare(a.Updated) })
+	page.List = page.List[:min(len(page.List), maxListed)]
+	return page, nil
+}
+
+// earlier are the conversations of a page that were held in a directory and are not
+// listed yet, each as a person may see it.
+func (m *Manager) earlier(agent, root string, infos []acp.SessionInfo, listed map[string]bool) (list []Earlier) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	open := m.refs(agent)
+	for _, i := range infos {
+		if !usable(i.ID) || listed[i.ID] || i.Dir != "" && filepath.Clean(i.Dir) != root {
+			continue
+		}
+		listed[i.ID] = true
+		one := Earlier{ID: i.ID, Title: titleOf(i.Title), Run: open[i.ID]}
+		if at, err := time.Parse(time.RFC3339, i.UpdatedAt); err == nil {
+			one.Updated = at.UTC()
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// refs are the open runs of an agent, by the conversation that they have.
+func (m *Manager) refs(agent string) map[string]string {
+	open := map[string]string{}
+	for _, i := range m.store.List(false) {
+		if i.Agent == agent && i.Ref != "" {
+			open[i.Ref] = i.Run
+		}
+	}
+	return open
+}
+
+// usable reports whether an agent's name of something can be shown and said again as
+// it is.
+func usable(id string) bool {
+	return id != "" && len(id) <= maxID && redact.Visible(id) == id && !strings.ContainsAny(id, " \n\t")
+}
+
+// titleOf is a title of an agent's as a line that shows all that is in it.
+func titleOf(title string) string {
+	if len(title) > 8*titleLength {
+		title = strings.ToValidUTF8(title[:8*titleLength], "")
+	}
+	title = strings.Join(strings.Fields(redact.Visible(title)), " ")
+	if chars := []rune(title); len(chars) > titleLength {
+		return string(chars[:titleLength-1]) + "…"
+	}
+	return title
+}
+
+// keepTitles remembers how conversations are called, for the run that goes on with one.
+func (m *Manager) keepTitles(agent string, list []Earlier, anew bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	titles := m.titles[agent]
+	if anew || titles == nil || len(titles) > maxListed {
+		titles = map[string]string{}
+		m.titles[agent] = titles
+	}
+	for _, one := range list {
+		titles[one.ID] = one.Title
+	}
+}
+
+// resume goes on with a conversation that the agent had before. What was said there is
+// told to the run, if the agent tells it.
+func (c *conversation) resume(ctx context.Context, conn *acp.Conn, ref string, p acp.SessionParams) (s *acp.Session, err error) {
+	switch can := conn.Agent().Capabilities; {
+	case can.LoadSession:
+		s, err = conn.LoadSession(ctx, ref, p)
+	case can.Session.Resume != nil:
+		s, err = conn.ResumeSession(ctx, ref, p)
+	default:
+		return nil, errors.New("it can't go on with an earlier conversation; start a run without resume")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the conversation %s: %w; sidecar.agent.sessions lists those that it has", ref, err)
+	}
+	c.tell(runs.Event{Kind: runs.Note, Reason: runs.Resumed, Text: "It goes on with a conversation that it had before"})
+	return s, nil
+}
+
+// nobody is the host of an agent that is only asked for a list.
+type nobody struct{}
+
+// Update implements acp.Host.
+func (nobody) Update(context.Context, acp.Update) {}
+
+// Permission implements acp.Host.
+func (nobody) Permission(context.Context, acp.PermissionRequest) (string, error) {
+	return "", errors.New("it was asked for a list of its conversations, and may do nothing else")
+}

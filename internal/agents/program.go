@@ -1,0 +1,137 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// agent is a program that runs and is talked to.
+type agent struct {
+	conn    *acp.Conn
+	bridge  *acprun.Bridge
+	session *acp.Session
+	program *programs.Running
+	said    *lastLines // on its standard error
+	door    *door      // nil: it has no way to our tools
+
+	ended  chan struct{} // closed when the program has ended and all is taken over
+	result programs.Result
+	err    error
+}
+
+// stop ends the program and waits for it.
+func (a *agent) stop() {
+	if a.conn != nil {
+		a.conn.Close()
+	}
+	a.program.Kill()
+	<-a.ended
+	if a.door != nil {
+		a.door.close()
+	}
+}
+
+// launch starts an agent's program in the world of a session, with what of the user's
+// its profile gives. said hears what of its writing was not taken over.
+func (m *Manager) launch(p profiles.Profile, s *session.Session, readable []string, said func(string)) (*agent, *streams, error) {
+	grant, err := m.o.Kept.Grant(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &agent{said: &lastLines{}, ended: make(chan struct{})}
+	streams, err := openStreams()
+	if err != nil {
+		return nil, nil, err
+	}
+	parts := m.o.Parts()
+	parts.Started = streams.closeTheirs
+	a.program, err = programs.Begin(m.base, parts, s, programs.Request{
+		Argv: append([]string{p.Program}, p.ACP...), Dir: s.Root,
+		Host: confine.Hosted{
+			Stdin: streams.in, Env: os.Environ(), Pass: p.Env, Network: p.Network,
+			Writable: grant.Writable, Home: grant.Home, Readable: readable, Runs: p.Runs,
+		},
+		Out: streams.out, Err: a.said,
+	})
+	if err != nil {
+		streams.closeOurs()
+		return nil, nil, fmt.Errorf("%s was not started: %w", p.Title, err)
+	}
+	go func() {
+		defer close(a.ended)
+		a.result, a.err = a.program.Wait()
+		for _, one := range a.result.Said {
+			said(one)
+		}
+	}()
+	return a, streams, nil
+}
+
+// client is who agents are told to talk to.
+func (m *Manager) client() acp.Implementation {
+	return acp.Implementation{Name: "sidecar-ls", Version: m.o.Version}
+}
+
+// streams are the pipes between us and a program.
+type streams struct {
+	in, out       *os.File // the program's
+	toIn, fromOut *os.File // ours
+}
+
+func openStreams() (*streams, error) {
+	var s streams
+	var err error
+	if s.in, s.toIn, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	if s.fromOut, s.out, err = os.Pipe(); err != nil {
+		_, _ = s.in.Close(), s.toIn.Close()
+		return nil, err
+	}
+	return &s, nil
+}
+
+// closeTheirs leaves the program's ends to the program alone.
+func (s *streams) closeTheirs() { _, _ = s.in.Close(), s.out.Close() }
+
+func (s *streams) closeOurs() { _, _ = s.toIn.Close(), s.fromOut.Close() }
+
+// lastLines keeps the end of what a program says.
+type lastLines struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// maxSaid bounds what is kept of it, in bytes, and maxLines what is shown.
+const (
+	maxSaid  = 8 << 10
+	maxLines = 20
+)
+
+// Write implements io.Writer.
+func (l *lastLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	if over := len(l.text) - maxSaid; over > 0 {
+		l.text = append([]byte(nil), l.text[over:]...)
+	}
+	return len(p), nil
+}
+
+// String is the last lines of it.
+func (l *lastLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(l.text)), "\n")
+	return strings.ToValidUTF8(strings.Join(lines[max(0, len(lines)-maxLines):], "\n"), "\uFFFD")
+}

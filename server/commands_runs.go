@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+)
+
+type listRunsArgs struct {
+	All bool `json:"all,omitempty"`
+}
+
+// runInfo is a run as it is listed. Pending is the number of its files that wait for
+// review, Queued that of the prompts that it has not heard.
+type runInfo struct {
+	runs.Info
+	Children []string `json:"children"`
+	Pending  int      `json:"pending"`
+	Queued   int      `json:"queued"`
+}
+
+type runList struct {
+	Runs []runInfo `json:"runs"`
+}
+
+func (s *Server) listRuns(_ context.Context, a listRunsArgs) (runList, error) {
+	m, err := s.agents()
+	if err != nil {
+		return runList{}, err
+	}
+	infos, err := m.Runs(a.All)
+	if err != nil {
+		return runList{}, err
+	}
+	pending := map[string]int{}
+	if st, err := s.review(); err == nil {
+		for _, i := range infos {
+			pending[i.Session] = len(st.List(i.Session).Edits)
+		}
+	}
+	children := map[string][]string{}
+	for _, i := range infos {
+		children[i.Parent] = append(children[i.Parent], i.Run)
+	}
+	out := runList{Runs: []runInfo{}}
+	for _, i := range infos {
+		its := children[i.Run]
+		if its == nil {
+			its = []string{}
+		}
+		out.Runs = append(out.Runs, runInfo{Info: i, Children: its, Pending: pending[i.Session], Queued: i.Pending})
+	}
+	return out, nil
+}
+
+type runHistoryArgs struct {
+	Run    string `json:"run"`
+	Since  int64  `json:"since,omitempty"`
+	Before int64  `json:"before,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+}
+
+type runHistory struct {
+	Events []runs.Event `json:"events"`
+	Next   int64        `json:"next"`
+}
+
+// maxEvents bounds a page of a run's history.
+const maxEvents = 1000
+
+func (s *Server) historyOfRun(_ context.Context, a runHistoryArgs) (runHistory, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return runHistory{}, err
+	}
+	limit := a.Limit
+	if limit <= 0 || limit > maxEvents {
+		limit = maxEvents
+	}
+	events, next, err := r.History(a.Since, a.Before, limit)
+	if events == nil {
+		events = []runs.Event{}
+	}
+	return runHistory{events, next}, err
+}
