@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
@@ -38,7 +39,15 @@ func TestRealGeminiShowsEdits(t *testing.T) {
 		turn.CallOwn("write_file", object{"file_path": file, "content": text})
 		return d.waits(2)
 	}
-	own.read(c.Turn(), file)
+	first := c.Turn()
+	if _, err := d.OpenFile(t.Context(), filepath.Join(dir, "open.txt")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "Gemini CLI does not find the editor", func() bool { // it looks for it while it asks its model
+		<-time.After(50 * time.Millisecond) // it needs the processors more than we do
+		return strings.Contains(c.Printed(), "1 open file")
+	})
+	own.read(first, file)
 	turn := c.Turn()
 	reads(turn, "10")
 	ids := shows(turn, twoHunks)
