@@ -21,7 +21,7 @@ type does struct {
 	shell             func(turn *clients.Turn, line string)
 	asks              bool // before a command
 	ends              bool // its turn, when that is denied
-	forgets           bool // what was before, when it is killed
+	forgets           bool // what was said, when it is started again in the minute in which that began
 }
 
 // hands are the agents' own tools. The edit makes ONE of one, the new file has the
@@ -87,7 +87,17 @@ type driven struct {
 
 // turn waits until the agent asks its model. What it asks people on the way is
 // answered with the option of a kind.
-func (d *driven) turn(kind string) (turn *clients.Turn) {
+func (d *driven) turn(kind string) *clients.Turn {
+	d.t.Helper()
+	turn := d.next(kind, 0)
+	if turn == nil {
+		d.t.Fatal("the agent fails")
+	}
+	return turn
+}
+
+// next is turn, for an agent that has failed so often. It is nil when it fails again.
+func (d *driven) next(kind string, failed int) (turn *clients.Turn) {
 	d.t.Helper()
 	until(d.t, "the agent does not ask its model", func() bool {
 		select {
@@ -95,10 +105,20 @@ func (d *driven) turn(kind string) (turn *clients.Turn) {
 			return true
 		case <-time.After(50 * time.Millisecond): // the agent needs the processors more than we do
 			d.permit(kind)
-			return false
+			return d.failures() > failed
 		}
 	})
 	return turn
+}
+
+// failures is how often the agent has failed.
+func (d *driven) failures() (n int) {
+	for _, e := range d.history() {
+		if e.Kind == told.RunEnd && e.Reason == told.Failed {
+			n++
+		}
+	}
+	return n
 }
 
 // shellsToItsEnd has the agent run a command that ends it. What it asked before it was
@@ -182,7 +202,7 @@ func TestAgentsOverACP(t *testing.T) {
 			defer func() {
 				if t.Failed() {
 					for _, e := range d.history() {
-						t.Logf("%.600s", fmt.Sprintf("%s %s %s %+v %s", e.Kind, e.Reason, e.Text, e.Call, e.Raw))
+						t.Logf("%.600s", fmt.Sprintf("%s %s %s %s %+v %s", e.Time.Format("05.000"), e.Kind, e.Reason, e.Text, e.Call, e.Raw))
 					}
 				}
 			}()
@@ -232,6 +252,14 @@ func (d *driven) works() {
 	if !strings.Contains(turn.Result, "by a tool of ours") {
 		t.Errorf("of what our tool wrote it sees %q", turn.Result)
 	}
+	turn.Call("write_file", object{"path": "refused.txt", "content": "no\n"})
+	turn = d.turn(allow)
+	command[object](d.rig, "sidecar.review.reject", object{"uris": []string{uri(d.rig, "refused.txt")}, "reason": "keep it short"})
+	turn.Call("read_file", object{"path": "a.txt"})
+	turn = d.turn(allow)
+	if !strings.Contains(turn.Result, "keep it short") {
+		t.Errorf("of the reason it reads %q", turn.Result)
+	}
 	turn.End()
 	if reason, why, said := d.stopped(d.times(1)); reason != told.Done || !strings.HasSuffix(said, "Done.") {
 		t.Fatalf("it ended by %s (%s) and says %q", reason, why, said)
@@ -265,19 +293,24 @@ func (d *driven) stops() {
 		t.Fatalf("killed, it ended by %s: %s", reason, why)
 	}
 	defer func() { command[struct{}](d.rig, "sidecar.agent.close", object{"run": d.run}) }()
+	events := d.history()
+	began := events[slices.IndexFunc(events, func(e told.Event) bool { return e.Reason == "ready" })].Time
+	again := time.Now()
 	d.tell("Go on.", nil)
-	if d.forgets {
-		if reason, why, _ := d.stopped(d.times(4)); reason != told.Failed || why == "" {
-			t.Errorf("it ended by %s: %s", reason, why)
+	turn := d.next(allow, 1)
+	if turn == nil {
+		if _, why, _ := d.stopped(d.times(4)); !d.forgets || why == "" || again.Sub(began) > time.Minute {
+			t.Errorf("started again after %s, it fails: %s", again.Sub(began), why)
 		}
 		return
 	}
-	turn := d.turn(allow)
 	if turn.Result == "" {
 		t.Error("started again, it does not know what was before")
 	}
 	d.shell(turn, "cat a.txt last.txt; ls")
-	turn = d.turn(allow)
+	if turn = d.next(allow, 1); turn == nil {
+		t.Fatal("it goes on, and fails")
+	}
 	if !strings.Contains(turn.Result, "ONE\npending\nlast\n") || strings.Contains(turn.Result, "b.txt") {
 		t.Errorf("started again, it sees %q", turn.Result)
 	}
@@ -336,7 +369,7 @@ func (d *driven) isAccepted() {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	for _, name := range []string{"b.txt", "old/c.txt", "denied.txt"} {
+	for _, name := range []string{"b.txt", "old/c.txt", "denied.txt", "refused.txt"} {
 		if _, err := os.Lstat(filepath.Join(d.dir, name)); err == nil {
 			t.Errorf("%s is there", name)
 		}

@@ -12,15 +12,11 @@ import (
 )
 
 // TestAgentsInWorlds: agents that know nothing of the review, with all their own tools
-// and no questions asked, leave the disk as it is; what they did is pending.
+// and no questions asked, leave the disk as it is; what they did is pending, also when
+// they are killed.
 func TestAgentsInWorlds(t *testing.T) {
 	slow.Test(t)
-	shell := map[string]func(turn *clients.Turn, line string){
-		"Claude Code": func(turn *clients.Turn, line string) {
-			turn.CallOwn("Bash", object{"command": line, "description": "as planned"})
-		},
-		"Codex": func(turn *clients.Turn, line string) { turn.CallOwn("exec_command", object{"cmd": line}) },
-	}
+	own := map[string]does{"Claude Code": hands["claude-acp"], "Codex": hands["codex-acp"], "Gemini CLI": hands["gemini"], "OpenCode": hands["opencode"]}
 	for _, program := range clients.Alone {
 		t.Run(program.Name, func(t *testing.T) {
 			path := program.Find(t)
@@ -35,40 +31,48 @@ func TestAgentsInWorlds(t *testing.T) {
 				o.Env = append(o.Env, name+"="+os.Getenv(name))
 			}
 			c := program.Start(t, o)
-			run := shell[program.Name]
+			does := own[program.Name]
+			in := func(name string) string { return filepath.Join(r.dir, name) }
+			does.read(c.Turn(), in("a.txt"))
 			turn := c.Turn()
-			run(turn, "cat a.txt; cat .env; echo new > new.txt; sed -i s/one/ONE/ a.txt")
+			if !strings.Contains(turn.Result, "pending") {
+				t.Errorf("the agent reads %q", turn.Result)
+			}
+			does.edit(turn, in("a.txt"))
+			does.write(c.Turn(), in("written.txt"))
+			does.shell(c.Turn(), `cat a.txt .env; printf '\000\377\r\n' > raw.bin`)
 			turn = c.Turn()
-			if !strings.Contains(turn.Result, "pending") || strings.Contains(turn.Result, "hidden-from-agents") {
+			if !strings.Contains(turn.Result, "ONE\npending") || strings.Contains(turn.Result, "hidden-from-agents") {
 				t.Errorf("the agent saw %q", turn.Result)
 			}
 			until(t, "what the agent wrote never was pending", func() bool {
-				return slices.Equal(r.queued(), []string{"a.txt", "new.txt"})
+				return slices.Equal(r.queued(), []string{"a.txt", "raw.bin", "written.txt"})
 			})
-			if program.Name == "Claude Code" {
-				turn.CallOwn("Write", object{"file_path": filepath.Join(r.dir, "written.txt"), "content": "by a tool of its own\n"})
-				turn = c.Turn()
-				if !strings.Contains(turn.Result, "written.txt") {
-					t.Errorf("its own tool says %q", turn.Result)
-				}
-			}
-			run(turn, "rm b.txt; mv old/c.txt moved.txt; echo x > "+filepath.Dir(r.dir)+"/outside; echo $?")
+			does.shell(turn, "rm b.txt; mv old/c.txt moved.txt; chmod +x written.txt; echo x > "+filepath.Dir(r.dir)+"/outside; echo $?")
 			turn = c.Turn()
-			turn.End()
+			does.shell(turn, "echo last > last.txt; kill -9 -1")
 			c.Wait()
-			want := []string{"a.txt", "b.txt", "moved.txt", "new.txt"}
-			if program.Name == "Claude Code" {
-				want = append(want, "written.txt")
-			}
-			r.isQueued(want...)
+			r.isQueued("a.txt", "b.txt", "last.txt", "moved.txt", "raw.bin", "written.txt")
 			if got := r.file("a.txt") + r.file("b.txt") + r.file("old/c.txt"); got != "one\ntwo\nb\nc\nc\nc\n" {
 				t.Errorf("the disk has %q", got)
 			}
 			if _, err := os.Stat(filepath.Join(filepath.Dir(r.dir), "outside")); err == nil {
 				t.Error("the agent wrote outside of the workspace")
 			}
-			if res := r.accept(nil); len(res.Failed) != 0 || r.file("a.txt") != "ONE\npending\n" || r.file("moved.txt") != "c\nc\nc\n" {
-				t.Errorf("accept: %+v, a.txt is %q", res, r.file("a.txt"))
+			if res := r.accept(nil); len(res.Failed) != 0 {
+				t.Errorf("accept: %+v", res)
+			}
+			for name, want := range map[string]string{
+				"a.txt": "ONE\npending\n", "moved.txt": "c\nc\nc\n", "raw.bin": "\x00\xff\r\n", "written.txt": "written\n", "last.txt": "last\n",
+			} {
+				if got := r.file(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+			for _, name := range []string{"b.txt", "old/c.txt"} {
+				if _, err := os.Lstat(in(name)); err == nil {
+					t.Errorf("%s is there", name)
+				}
 			}
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,20 +14,24 @@ import (
 // Agent is an agent's program that speaks the Agent Client Protocol. A test makes
 // the environment in which sidecar-ls starts it that of its user.
 type Agent struct {
-	Name    string // of its profile
-	program string
+	Name    string        // of its profile
+	path    func() string // of its program, below node_modules
 	core    func() string // the agent itself, where the program is an adapter: below node_modules
 	coreVar string        // names it
-	pinned  bool          // testdata/setup.sh installs it
 	setUp   func(a *Home)
 }
 
 // Agents are those that tests run.
 var Agents = []Agent{
-	{Name: "claude-acp", program: "claude-agent-acp", core: claudePath, coreVar: "CLAUDE_CODE_EXECUTABLE", pinned: true, setUp: claudeHome},
-	{Name: "codex-acp", program: "codex-acp", core: codexPath, coreVar: "CODEX_PATH", pinned: true, setUp: codexHome},
-	{Name: "gemini", program: "gemini", setUp: geminiHome},
-	{Name: "opencode", program: "opencode", setUp: opencodeHome},
+	{Name: "claude-acp", path: bin("claude-agent-acp"), core: claudePath, coreVar: "CLAUDE_CODE_EXECUTABLE", setUp: claudeHome},
+	{Name: "codex-acp", path: bin("codex-acp"), core: codexPath, coreVar: "CODEX_PATH", setUp: codexHome},
+	{Name: "gemini", path: geminiPath, setUp: geminiHome},
+	{Name: "opencode", path: opencodePath, setUp: opencodeHome},
+}
+
+// bin is the path of a program that npm makes a link to.
+func bin(name string) func() string {
+	return func() string { return filepath.Join(".bin", name) }
 }
 
 // Home is what an agent finds of its user's.
@@ -42,18 +45,10 @@ type Home struct {
 // Find puts the agent on the PATH of the test, which it skips if the agent is not here.
 func (a Agent) Find(t *testing.T) {
 	t.Helper()
-	now := filepath.Join(directory(t), "now")
-	modules := filepath.Join(now, "node_modules")
-	t.Setenv("PATH", strings.Join([]string{filepath.Join(now, "adapters", "node_modules", ".bin"), filepath.Join(modules, ".bin"), os.Getenv("PATH")}, string(filepath.ListSeparator)))
-	if _, err := exec.LookPath(a.program); err != nil {
-		how := "npm installs it, below SIDECAR_CLIENTS/now or anywhere on PATH"
-		if a.pinned {
-			how = "make test installs it"
-		}
-		t.Skipf("%s is not here; %s", a.program, how)
-	}
+	program := find(t, a.Name, a.path())
+	t.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	if a.core != nil {
-		t.Setenv(a.coreVar, filepath.Join(modules, a.core()))
+		t.Setenv(a.coreVar, find(t, a.Name, a.core()))
 	}
 }
 
@@ -89,12 +84,16 @@ func (h *Home) writeJSON(name string, v any) {
 	h.write(name, string(data))
 }
 
-func claudeHome(h *Home) {
-	for _, v := range claudeAsks(h.model) {
+// set sets variables that are given as NAME=value.
+func (h *Home) set(env []string) {
+	h.t.Helper()
+	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
 		h.t.Setenv(name, value)
 	}
 }
+
+func claudeHome(h *Home) { h.set(claudeAsks(h.model)) }
 
 // claudeAsks has Claude Code ask this model alone.
 func claudeAsks(m *Model) []string {
@@ -116,22 +115,13 @@ func codexHome(h *Home) {
 }
 
 func geminiHome(h *Home) {
-	h.t.Setenv("GEMINI_API_KEY", "none")
-	h.t.Setenv("GOOGLE_GEMINI_BASE_URL", h.model.URL)
-	h.writeJSON(".gemini/settings.json", object{
-		"model": object{"name": "gemini-2.5-flash"}, "security": object{"auth": object{"selectedType": "gemini-api-key"}},
-		"privacy": object{"usageStatisticsEnabled": false}, "general": object{"enableAutoUpdate": false}, "telemetry": object{"enabled": false},
-	})
-	h.writeJSON(".gemini/trustedFolders.json", object{h.project: "TRUST_FOLDER"}) // in others it starts no server of ours
+	h.set(geminiAsks(h.model))
+	for name, v := range geminiFiles(h.project, nil) {
+		h.writeJSON(name, v)
+	}
 }
 
 func opencodeHome(h *Home) {
-	h.writeJSON(".config/opencode/opencode.json", object{
-		"model": "test/scripted", "small_model": "test/scripted", "autoupdate": false, "share": "disabled",
-		"permission": object{"edit": "ask", "bash": "ask", "sidecar_*": "ask"}, // by itself it asks nothing
-		"provider": object{"test": object{
-			"npm": "@ai-sdk/openai-compatible", "name": "test", "options": object{"baseURL": h.model.URL + "/v1", "apiKey": "none"},
-			"models": object{"scripted": object{"name": "scripted", "tool_call": true, "limit": object{"context": 200000, "output": 8000}}},
-		}},
-	})
+	h.set(opencodeQuiet)
+	h.writeJSON(opencodeFile, opencodeConfig(h.model.URL, "ask"))
 }

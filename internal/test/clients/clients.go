@@ -40,16 +40,21 @@ var Programs = []Program{
 	{"Codex", codexPath, codex},
 }
 
-// Alone are the same programs with their own tools and without a server: they write
-// wherever they can.
+// Alone are programs with their own tools and without a server: they write wherever
+// they can.
 var Alone = []Program{
 	{"Claude Code", claudePath, claudeAlone},
 	{"Codex", codexPath, codexAlone},
+	{"Gemini CLI", geminiPath, geminiAlone},
+	{"OpenCode", opencodePath, opencodeAlone},
 }
 
-// InEditor is Claude Code in a terminal, which looks for an editor. Its user is asked
-// about edits there, and nowhere else.
-var InEditor = Program{"Claude Code", claudePath, claudeInEditor}
+// InEditor and GeminiInEditor are programs in a terminal, which look for an editor.
+// Their user is asked about edits there, and nowhere else.
+var (
+	InEditor       = Program{"Claude Code", claudePath, claudeInEditor}
+	GeminiInEditor = Program{"Gemini CLI", geminiPath, geminiInEditor}
+)
 
 // arch is the machine's architecture as npm names it.
 func arch() string { return strings.Replace(runtime.GOARCH, "amd64", "x64", 1) }
@@ -61,6 +66,14 @@ func claudePath() string {
 func codexPath() string {
 	cpu := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	return filepath.Join("@openai", "codex-"+runtime.GOOS+"-"+arch(), "vendor", cpu+"-unknown-linux-musl", "bin", "codex")
+}
+
+// geminiPath has the name by which the program's profile is found.
+var geminiPath = bin("gemini")
+
+// opencodePath is the program itself, which its package leaves to a script to put into place.
+func opencodePath() string {
+	return filepath.Join("opencode-"+runtime.GOOS+"-"+arch(), "bin", "opencode")
 }
 
 // directory is where testdata/setup.sh has installed the programs.
@@ -76,14 +89,34 @@ func directory(t testing.TB) string {
 	return filepath.Join(cache, "sidecar-clients")
 }
 
-// Find returns the program's path, as testdata/setup.sh has installed it.
+// prefixes are the directories whose node_modules have programs: those of
+// testdata/setup.sh, and the one that the person names who runs the tests.
+func prefixes(t testing.TB) []string {
+	now := filepath.Join(directory(t), "now")
+	all := []string{filepath.Join(now, "adapters"), now}
+	if dir := os.Getenv("SIDECAR_AGENTS"); dir != "" {
+		all = append(all, dir)
+	}
+	return all
+}
+
+// find returns where a program is, by its path below node_modules, or skips the test.
+func find(t testing.TB, name, path string) string {
+	t.Helper()
+	for _, dir := range prefixes(t) {
+		file := filepath.Join(dir, "node_modules", path)
+		if _, err := os.Stat(file); err == nil {
+			return file
+		}
+	}
+	t.Skipf("%s is not here; make test installs it, or SIDECAR_AGENTS names the directory that has it: see internal/test/clients/testdata/setup.sh", name)
+	return ""
+}
+
+// Find returns the program's path.
 func (p Program) Find(t testing.TB) string {
 	t.Helper()
-	name := filepath.Join(directory(t), "now", "node_modules", p.path())
-	if _, err := os.Stat(name); err != nil {
-		t.Skipf("%s is not here; make test installs it", p.Name)
-	}
-	return name
+	return find(t, p.Name, p.path())
 }
 
 // Options say how a program is started.
