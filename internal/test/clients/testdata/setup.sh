@@ -2,17 +2,17 @@
 # Puts the agents that the tests run into a cache outside the repository, by npm, and prints the directory. What is there is
 # left alone, so running it again costs nothing. internal/test/clients finds them.
 #
-# OpenCode is not among them: it has 180 MB (twice that by npm), and each of its starts takes 7 seconds of a processor. The
-# tests run it when a variable names the directory that has it:
-#   npm install --ignore-scripts --prefix DIR opencode-ai@1.18.33
-#   SIDECAR_AGENTS=DIR go test ./internal/app -run 'TestAgentsOverACP|TestAgentsInWorlds'
+# Gemini CLI and OpenCode are not among them: they have 100 and 180 MB (OpenCode twice that by npm), and take a minute more
+# of a processor. The tests run them when a variable names the directory that has them:
+#   npm install --ignore-scripts --prefix DIR @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+#   SIDECAR_AGENTS=DIR go test ./internal/app -run 'TestAgentsOverACP|TestAgentsInWorlds|TestRealGemini'
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 DIR=${SIDECAR_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/sidecar-clients}
 lock=$(cat "$here/package-lock.json" "$here/adapters/package-lock.json" | cksum | cut -d' ' -f1)
 clients="$DIR/$lock"
 if [ ! -f "$clients/.ready" ]; then
-  echo "setup: Claude Code, Codex and Gemini CLI, and what drives the first two over ACP" >&2
+  echo "setup: Claude Code and Codex, and what drives them over ACP" >&2
   rm -rf "$clients"
   mkdir -p "$clients"
   cp -R "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$here/adapters" "$clients"
