@@ -30,7 +30,7 @@ func serveLSP(ctx context.Context, c *cli) error {
 	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, set.String("log.level")))); err != nil {
 		return usagef("--log-level: %v", err)
 	}
-	var out io.Writer = c.Err
+	out := c.Err
 	var editors switched
 	name := firstOf(c.logFile, set.String("log.file"))
 	switch {

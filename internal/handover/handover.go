@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,7 +39,7 @@ func First(r io.Reader) (read, body []byte) {
 	if size < 0 {
 		return header, nil
 	}
-	read = append(header, make([]byte, size)...)
+	read = slices.Grow(header, size)[:len(header)+size]
 	n, err := io.ReadFull(r, read[len(header):])
 	if err != nil {
 		return read[:len(header)+n], nil

@@ -38,7 +38,7 @@ func Start(program string, args ...string) (*net.UnixConn, error) {
 		return nil, err
 	}
 	defer theirs.Close()
-	cmd := exec.Command(program, args...)
+	cmd := exec.CommandContext(context.Background(), program, args...) // which nothing here ends
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -87,7 +87,7 @@ func Inherited() (*net.UnixConn, error) { return connection(os.NewFile(3, "hando
 // them here, waits, and returns the exit code that the other process names; lost
 // is that of one that ends without, or when ctx ends.
 func Give(ctx context.Context, c *net.UnixConn, s Streams, first []byte, lost int) (code int, err error) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := offer(c, s, first); err != nil {
 		return 0, err
@@ -97,7 +97,7 @@ func Give(ctx context.Context, c *net.UnixConn, s Streams, first []byte, lost in
 	}
 	b := make([]byte, 1)
 	if _, err := io.ReadFull(c, b); err != nil {
-		return lost, nil //nolint:nilerr // it is gone, and with it what it had to say
+		return lost, nil // it is gone, and with it what it had to say
 	}
 	return int(b[0]), nil
 }
