@@ -61,6 +61,7 @@ func commands() []command {
 		row("sidecar.agent.history", "Show what happened in a run", (*Server).historyOfRun),
 		row("sidecar.agent.answer", "Answer an agent", (*Server).answerAgent),
 		row("sidecar.agent.cancel", "Stop an agent", (*Server).cancelAgent),
+		row("sidecar.agent.stop", "Stop a command of an agent", (*Server).stopCommand),
 		row("sidecar.agent.pause", "Let prompts wait", (*Server).pauseAgent),
 		row("sidecar.agent.resume", "Let prompts be heard again", (*Server).resumeAgent),
 		row("sidecar.agent.close", "End a run", (*Server).closeAgent),

@@ -242,7 +242,7 @@ func (c *call) content(all []acp.ToolContent) *runs.Event {
 		case part.Type == "diff":
 			c.Diff = append(c.Diff, runs.FileDiff{Path: part.Path, Old: part.OldText, New: part.NewText})
 		case part.Type == "terminal":
-			c.URI = "terminal:" + part.Terminal
+			c.URI = terminal + part.Terminal
 		case part.Content != nil:
 			texts = append(texts, text(*part.Content))
 		}

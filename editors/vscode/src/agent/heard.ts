@@ -50,6 +50,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     answer: m => work.answer(m.run, m.question, m.answer, m.reason, m.typed),
     control: m => work.control(m.run, m.what),
     stopAll: () => work.stopAll(),
+    stopCommand: m => work.ask('sidecar.agent.stop', { run: m.run, call: m.call }),
 
     start: m => {
       const consent = consented === m.agent;
@@ -134,6 +135,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
       case 'follow': return m.run === pane.run || runs.info(m.run) !== undefined;
       case 'answer': return log()?.questions.has(m.question) ?? false;
       case 'edit': case 'withdraw': case 'hurry': return log()?.queue.items.some(i => i.item === m.item) ?? false;
+      case 'stopCommand': return log()?.events.some(e => e.call?.call === m.call) ?? false;
       case 'newRun': return m.summaryOf === undefined || m.summaryOf === pane.run;
       case 'start': case 'consent': case 'signIn': return runs.agent(m.agent) !== undefined;
       default: return true;

@@ -120,6 +120,8 @@ const shapes = {
   /** retry has the last prompt heard again; retryNow has a rate limited agent try before its time. */
   control: { run: id, what: one('cancel', 'resume', 'close', 'retry', 'retryNow', 'continue') },
   stopAll: {},
+  /** The command of a call, which the server runs, while its agent goes on. */
+  stopCommand: { run: id, call: id },
 
   start: { agent: id },
   consent: { agent: id, yes },

@@ -190,6 +190,32 @@ test('a question is answered in its place, by a button and by keys', async () =>
   await shows('git push');
 });
 
+test('a command that runs for the agent is stopped alone, and the agent goes on', async () => {
+  await say('Run it');
+  await ada.prompt();
+  const line = 'while :; do sleep 1; done';
+  const created = ada.request('terminal/create', { command: line });
+  await press('Allow');
+  const { terminalId } = await created;
+  ada.call('by-us', { title: line, kind: 'execute', status: 'in_progress', content: [{ type: 'terminal', terminalId }] });
+  ada.call('by-itself', { title: 'sleep 1000', kind: 'execute', status: 'in_progress' });
+  const row = async id => (await view()).locator(`.row[data-key="c:${id}"]`);
+  await (await row('by-us')).getByRole('button', { name: 'Stop Command' }).waitFor(); // it opens by itself
+  await me.shot('agent-command');
+  await (await row('by-itself')).locator('.actions').waitFor();
+  assert.equal(await (await row('by-itself')).getByRole('button', { name: 'Stop Command' }).count(), 0);
+  const ended = ada.request('terminal/wait_for_exit', { terminalId });
+  await (await row('by-us')).getByRole('button', { name: 'Stop Command' }).click();
+  assert.equal((await ended).signal, 'SIGKILL');
+  assert.match((await ada.request('terminal/output', { terminalId })).output, /The user has stopped this command/);
+  ada.change('by-us', { status: 'failed' });
+  ada.change('by-itself', { status: 'completed' });
+  ada.say('Then without it.');
+  ada.end();
+  await shows('Then without it.');
+  await eventually('the row', async () => /Stopped/.test(await (await row('by-us')).innerText()));
+});
+
 test('the agent\'s own mode is shown and chosen', async () => {
   await press('Agent mode: Code');
   await me.choose('Think first');

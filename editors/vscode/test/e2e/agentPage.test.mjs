@@ -323,6 +323,41 @@ step('mentions and commands are offered and taken by keys', {}, async me => {
   assert.equal(await composer(me).inputValue(), '/review ');
 });
 
+step('a command that the server runs is stopped alone: by its button, its menu, and a key on its row', {}, async me => {
+  const run = (id, more) => [{ kind: 'call.proposed', call: { call: id, kind: 'execute', title: `sleep ${id}`, ...more } }, { kind: 'call.started', call: { call: id } }];
+  await show(me, working);
+  await me.send(live(4, ...run('1', { uri: 'terminal:term-1' }), ...run('2', {})));
+  for (const id of ['1', '2']) {
+    await me.row(`c:${id}`).locator('.chevron').click();
+    await me.row(`c:${id}`).locator('.actions').waitFor();
+  }
+  assert.equal(await me.row('c:2').getByRole('button', { name: 'Stop Command' }).count(), 0); // the agent runs that one by itself
+  await me.row('c:1').getByRole('button', { name: 'Stop Command' }).click();
+  await me.row('c:2').focus();
+  await me.page.keyboard.press('Delete');
+  const stop = { type: 'stopCommand', run: 'r', call: '1' };
+  assert.deepEqual(await me.posted('stopCommand'), [stop]);
+  await me.row('c:1').focus();
+  await me.page.keyboard.press('Delete');
+  assert.deepEqual(await me.posted('stopCommand'), [stop, stop]);
+  await me.page.keyboard.press('Shift+F10');
+  await me.page.getByRole('menuitem', { name: 'Stop Command' }).click();
+  assert.deepEqual(await me.posted('stopCommand'), [stop, stop, stop]);
+  assert.deepEqual(await me.posted('control'), [], 'the agent goes on');
+  await me.forget();
+  await me.send(live(8, { kind: 'note', reason: 'stopped', text: 'Stopped by a person: sleep 1', call: { call: '1' } }));
+  assert.match(await me.row('c:1').innerText(), /Stopping…/);
+  assert.equal(await me.page.getByRole('button', { name: 'Stop Command' }).count(), 0);
+  await me.row('c:1').focus();
+  await me.page.keyboard.press('Delete');
+  await composer(me).focus();
+  await me.page.keyboard.press('Delete');
+  await me.send(live(9, { kind: 'call.finished', call: { call: '1', outcome: 'failed' } }));
+  assert.deepEqual(await me.posted('stopCommand'), []);
+  assert.match(await me.row('c:1').innerText(), /Stopped/);
+  assert.equal(await me.page.locator('.row.note').count(), 0);
+});
+
 step('the queue: edited, withdrawn, hurried', {}, async me => {
   await me.send(...scenes.queue.messages());
   await composer(me).focus();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { AgentEvent } from '../../src/agent/event';
-import { Model, type CallEntry, type Entry, type Said } from '../../src/agent/page/model';
+import { Model, stoppable, type CallEntry, type Entry, type Said } from '../../src/agent/page/model';
 import { project, rowOf, type Look } from '../../src/agent/page/rows';
 
 /** Events of the run r, numbered and a second apart. */
@@ -34,6 +34,21 @@ test('a message grows by its deltas and is replaced by its whole', () => {
 test('what follows ends a message of which no whole was told', () => {
   const m = model({ kind: 'thought', message: 't', delta: 'hm' }, { kind: 'text', message: 'a', delta: 'x' }, { kind: 'call.proposed', call: call('1', 'read') });
   assert.deepEqual(m.entries.slice(0, 2).map(said), ['thought hm.', 'text x.']);
+});
+
+test('a command that the server runs can be stopped while it goes on, once, and its row says so', () => {
+  const begin = (uri?: string) => [{ kind: 'call.proposed' as const, call: call('1', 'execute', uri === undefined ? {} : { uri }) }, { kind: 'call.started' as const, call: call('1', 'execute') }];
+  const first = (m: Model) => m.entries[0] as CallEntry;
+  for (const [uri, can] of [['terminal:term-1', true], [undefined, false], ['file:///x', false], ['', false]] as const) {
+    assert.equal(stoppable(first(model(...begin(uri)))), can, uri);
+  }
+  const stopped = { kind: 'note' as const, reason: 'stopped', text: 'Stopped by a person: x', call: call('1', 'execute') };
+  const m = model(...begin('terminal:term-1'), stopped);
+  assert.deepEqual([m.entries.length, first(m).state, stoppable(first(m))], [1, 'running', false]);
+  m.apply(events(...begin('terminal:term-1'), stopped, { kind: 'call.finished', call: call('1', 'execute', { outcome: 'failed' }) }));
+  assert.equal(first(m).state, 'stopped');
+  assert.equal(first(model(...begin('terminal:term-1'), { kind: 'call.finished', call: call('1', 'execute', { outcome: 'failed' }) })).state, 'failed');
+  assert.equal(model({ ...stopped, call: call('2', 'execute') }).entries[0]?.kind, 'note', 'of a call that is not here, the words are');
 });
 
 test('a call is one entry over its life, and its id used again another', () => {

@@ -19,6 +19,8 @@ export interface CallEntry extends Base {
   kind: 'call'; call: Call; state: CallState;
   output: string; cut: number;
   started?: number; ended?: number;
+  /** A person has stopped its command. */
+  halted?: boolean;
   by?: string; asked?: string; raw?: string; result?: string;
 }
 export interface Question extends Base {
@@ -30,6 +32,9 @@ export interface Line extends Base { kind: 'note' | 'compaction' | 'other'; name
 export interface Child extends Base { kind: 'child'; run: string; title: string }
 export interface End extends Base { kind: 'end'; reason: string; text: string; took?: number; calls: number; files: number }
 export type Entry = Own | Said | CallEntry | Question | Plan | Line | Child | End;
+
+/** Whether the command of a call can be stopped alone: the server runs it. */
+export const stoppable = (c: CallEntry): boolean => c.state === 'running' && !c.halted && (c.call.uri?.startsWith('terminal:') ?? false);
 
 /** Whether a call only looks at things, so that several of them are told in one line. */
 export const looks = (kind: string | undefined): boolean => kind === 'read' || kind === 'search' || kind === 'fetch';
@@ -152,7 +157,9 @@ export class Model {
         return this.ended(e, base);
       case 'note':
         this.title = e.title || this.title;
-        if (e.text || e.raw !== undefined) {
+        if (e.reason === 'stopped' && e.call && this.calls.has(e.call.call)) {
+          this.touch(e.call.call, c => { c.halted = true; }); // its row says so
+        } else if (e.text || e.raw !== undefined) {
           this.add({ ...base(`e:${e.seq}`), kind: e.text ? 'note' : 'other', name: e.reason ?? '', text: e.text ?? '', raw: e.raw as string | undefined });
         }
         return;
@@ -236,7 +243,7 @@ export class Model {
         break;
       }
       case 'call.finished':
-        c.state = c.state === 'denied' ? 'denied' : e.call.outcome === 'failed' ? 'failed' : 'completed';
+        c.state = c.state === 'denied' ? 'denied' : c.halted ? 'stopped' : e.call.outcome === 'failed' ? 'failed' : 'completed';
         c.ended = time;
         c.result = e.raw as string | undefined;
         break;

@@ -1,7 +1,7 @@
 // The rows of the transcript: each a line, and what is under it when it is open.
 import { Component, createRef, type ComponentChildren } from 'preact';
 import type { Row } from '../rows';
-import type { CallEntry, Child, End, Entry, Line, Own, Plan, Said } from '../model';
+import { stoppable, type CallEntry, type Child, type End, type Entry, type Line, type Own, type Plan, type Said } from '../model';
 import { lines, readable, terminal, visible } from '../safe';
 import { clock, span, t } from '../words';
 import type { App, MenuItem } from './app';
@@ -61,6 +61,8 @@ function OwnRow({ app, row, e }: { app: App; row: Row; e: Own }) {
   );
 }
 
+export function stopCommand(app: App, e: CallEntry): void { app.send({ type: 'stopCommand', run: app.run!, call: e.call.call }); }
+
 /** What can be done with a row, besides what its buttons do. */
 export function menuOf(app: App, e: Entry): MenuItem[] {
   const run = app.run!, can = app.agent?.can ?? [];
@@ -78,6 +80,7 @@ export function menuOf(app: App, e: Entry): MenuItem[] {
     case 'call': {
       const path = pathOf(e);
       return [
+        ...(stoppable(e) ? [{ label: t('Stop Command'), hint: t('Delete'), run: () => stopCommand(app, e) }] : []),
         ...(path ? [{ label: t('Open File'), run: () => app.send({ type: 'open', run, path }) }, { label: t('Copy Path'), run: () => app.send({ type: 'copy', text: path }) }] : [{ label: t('Copy'), run: () => app.send({ type: 'copy', text: e.call.title ?? '' }) }]),
         ...(e.output ? [{ label: t('Open Output'), run: () => app.send({ type: 'document', run, what: 'output', call: e.call.call, text: e.output, title: (e.call.title ?? '').slice(0, 100) }) }] : []),
       ];
@@ -157,6 +160,7 @@ function meta(app: App, row: Row, e: CallEntry): ComponentChildren {
   return (
     <>
       {state && <span class={e.state === 'failed' ? 'bad' : ''}>{state}</span>}
+      {e.halted && e.state === 'running' && <span>{t('Stopping…')}</span>}
       {review && <span class="review">{review}</span>}
       {(n.added > 0 || n.removed > 0) && <Count added={n.added} removed={n.removed} />}
       {e.state === 'running' && e.started && app.now - e.started > 1000 ? <span>{span(app.now - e.started)}</span> : null}
@@ -211,7 +215,7 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
         </div>
       )}
       <div class="actions">
-        {e.state === 'running' && command && <button type="button" class="quiet" onClick={() => app.send({ type: 'control', run, what: 'cancel' })}>{t('Stop')}</button>}
+        {stoppable(e) && <button type="button" class="quiet" title={t('Stop this command alone; the agent goes on (Delete)')} onClick={() => stopCommand(app, e)}>{t('Stop Command')}</button>}
         {h && h.pending > 0 && path && <button type="button" class="quiet" onClick={() => app.send({ type: 'diff', run, path })}>{t('Review')}</button>}
         {path && edits.length === 1 && e.call.kind !== 'delete' && <button type="button" class="quiet" onClick={() => app.send({ type: 'open', run, path })}>{t('Open File')}</button>}
         {e.output && <button type="button" class="quiet" onClick={() => app.send({ type: 'document', run, what: 'output', call: e.call.call, text: e.output, title: (e.call.title ?? '').slice(0, 100) })}>{t('Open Output')}</button>}

@@ -1,0 +1,52 @@
+package server
+
+import "context"
+
+type chooseArgs struct {
+	Run       string `json:"run"`
+	AgentMode string `json:"agentMode,omitempty"`
+	Model     string `json:"model,omitempty"`
+}
+
+type chosenResult struct {
+	AgentMode string `json:"agentMode,omitempty"`
+	Model     string `json:"model,omitempty"`
+}
+
+// chooseOfAgent has an agent work in another of its own modes, or with another model.
+func (s *Server) chooseOfAgent(ctx context.Context, a chooseArgs) (chosenResult, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return chosenResult{}, err
+	}
+	m, err := s.agents()
+	if err != nil {
+		return chosenResult{}, err
+	}
+	if err := m.Choose(ctx, r, a.AgentMode, a.Model); err != nil {
+		return chosenResult{}, invalidParams("%v", err)
+	}
+	i := r.Info()
+	return chosenResult{i.AgentMode, i.Model}, nil
+}
+
+type stopArgs struct {
+	Run  string `json:"run"`
+	Call string `json:"call"`
+}
+
+// stopCommand ends the command of a call, while its agent goes on.
+func (s *Server) stopCommand(_ context.Context, a stopArgs) (none, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return none{}, err
+	}
+	m, err := s.agents()
+	if err != nil {
+		return none{}, err
+	}
+	if err := m.Stop(r, a.Call); err != nil {
+		return none{}, invalidParams("%v", err)
+	}
+	return none{}, nil
+}
