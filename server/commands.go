@@ -59,6 +59,7 @@ func commands() []command {
 		row("sidecar.agent.withdraw", "Take back a prompt that waits", (*Server).withdrawPrompt),
 		row("sidecar.agent.runs", "List the runs of agents", (*Server).listRuns),
 		row("sidecar.agent.history", "Show what happened in a run", (*Server).historyOfRun),
+		row("sidecar.agent.image", "Show an image of a run", (*Server).imageOfRun),
 		row("sidecar.agent.answer", "Answer an agent", (*Server).answerAgent),
 		row("sidecar.agent.cancel", "Stop an agent", (*Server).cancelAgent),
 		row("sidecar.agent.stop", "Stop a command of an agent", (*Server).stopCommand),

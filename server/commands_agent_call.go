@@ -1,6 +1,11 @@
 package server
 
-import "context"
+import (
+	"context"
+	"encoding/base64"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
 
 type chooseArgs struct {
 	Run       string `json:"run"`
@@ -49,4 +54,28 @@ func (s *Server) stopCommand(_ context.Context, a stopArgs) (none, error) {
 		return none{}, invalidParams("%v", err)
 	}
 	return none{}, nil
+}
+
+type imageArgs struct {
+	Run   string `json:"run"`
+	Image string `json:"image"`
+}
+
+type imageResult struct {
+	URI  string `json:"uri"` // a file of ours
+	Mime string `json:"mime"`
+	Data string `json:"data"` // in base64
+}
+
+// imageOfRun is the data of an image that events of a run name.
+func (s *Server) imageOfRun(_ context.Context, a imageArgs) (imageResult, error) {
+	r, err := s.run(a.Run)
+	if err != nil {
+		return imageResult{}, err
+	}
+	path, mime, data, err := r.Picture(a.Image)
+	if err != nil {
+		return imageResult{}, invalidParams("image: %v", err)
+	}
+	return imageResult{workspace.FileURI(path), mime, base64.StdEncoding.EncodeToString(data)}, nil
 }

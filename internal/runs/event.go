@@ -29,6 +29,9 @@ const (
 	RunEnd       = "run.end"
 )
 
+// ImageShown is the reason of a note that stands for an image among the messages.
+const ImageShown = "image"
+
 // State of a run.
 type State string
 
@@ -79,6 +82,8 @@ type Event struct {
 	Irrecoverable bool       `json:"irrecoverable,omitempty"`
 	Answer        string     `json:"answer,omitempty"`
 	By            string     `json:"by,omitempty"`
+
+	Images []Image `json:"images,omitempty"` // of an output, and of a note that stands for a message
 
 	Items  []Item `json:"items,omitempty"`
 	Paused bool   `json:"paused,omitempty"`

@@ -39,6 +39,7 @@ type Run struct {
 	steps     int
 	request   Request            // that the agent has heard last
 	made      map[string]Request // after which one, by the ids of pending changes
+	images    images             // with a lock of its own
 	closing   bool               // the process ends; what is open stays open
 }
 
@@ -141,6 +142,12 @@ func (r *Run) tell(e Event) error {
 	case CallProposed, CallStarted, CallOutput, CallFinished, Asked, StepStart, RunEnd:
 		if err := r.settle(); err != nil {
 			return err
+		}
+	case Note:
+		if e.Reason == ImageShown { // between what is said before and after it
+			if err := r.settle(); err != nil {
+				return err
+			}
 		}
 	}
 	return r.append(e)

@@ -177,8 +177,9 @@ var commands = map[string]func(a *agent, ctx context.Context, rest string) error
 		}
 		return a.tell(ctx, sdk.UpdatePlan(plan...))
 	},
-	"write":   (*agent).write, // a file, by itself
-	"run":     (*agent).run,   // a command, by itself
+	"picture": (*agent).picture, // in its message, and what a call shows: its type and its data in base64
+	"write":   (*agent).write,   // a file, by itself
+	"run":     (*agent).run,     // a command, by itself
 	"fsread":  (*agent).fsread,
 	"fswrite": (*agent).fswrite,
 	"term":    (*agent).term,
@@ -215,6 +216,15 @@ func (a *agent) call(ctx context.Context, kind sdk.ToolKind, title string, f fun
 	}
 	return errors.Join(a.tell(ctx, sdk.UpdateToolCall(id, sdk.WithUpdateStatus(status), sdk.WithUpdateContent([]sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(out))}))),
 		a.say(ctx, out+"\n"))
+}
+
+func (a *agent) picture(ctx context.Context, rest string) error {
+	mime, data, _ := strings.Cut(rest, " ")
+	image := sdk.ImageBlock(data, mime)
+	a.calls++
+	id := sdk.ToolCallId("call-" + strconv.Itoa(a.calls))
+	return errors.Join(a.tell(ctx, sdk.UpdateAgentMessage(image)), a.tell(ctx, sdk.StartToolCall(id, "Look")),
+		a.tell(ctx, sdk.UpdateToolCall(id, sdk.WithUpdateStatus(sdk.ToolCallStatusCompleted), sdk.WithUpdateContent([]sdk.ToolCallContent{sdk.ToolContent(image)}))))
 }
 
 func (a *agent) write(ctx context.Context, rest string) error {

@@ -5,6 +5,7 @@ import type { Review } from '../review/commands';
 import { hunksOf } from '../review/model';
 import type { Pending } from '../review/store';
 import { decide, editsOf, hunkStates, pendingFiles, selected, selectionOf, type Decision } from './changes';
+import { imageType, largest } from './images';
 import type { Changes, ToPage } from './messages';
 import type { Pane } from './pane';
 import type { Ask, Runs } from './runs';
@@ -158,6 +159,33 @@ export class Work {
     if (said.length > 0) {
       pane.say({ type: 'draft', text: `${t('This is how an earlier conversation went:')}\n\n${said.join('\n\n').slice(-8000)}\n\n` });
     }
+  }
+
+  // ---- pictures
+
+  private async picture(run: string, image: string): Promise<{ uri: string; data: string }> {
+    const given = await this.ask<{ uri: string; mime: string; data: string }>('sidecar.agent.image', { run, image });
+    const bytes = Buffer.from(given.data, 'base64');
+    if (bytes.length > largest || imageType(bytes) !== given.mime) {
+      throw new Error(t('This is no picture that can be shown.'));
+    }
+    return given;
+  }
+
+  /** Gives the page a picture, or says there why not. */
+  async image(pane: Pane, run: string, image: string): Promise<void> {
+    try {
+      const { data } = await this.picture(run, image);
+      pane.say({ type: 'image', run, image, data });
+    } catch (e) {
+      pane.say({ type: 'image', run, image, why: e instanceof Error ? e.message : String(e) });
+    }
+  }
+
+  /** Shows it in an editor. */
+  async openImage(run: string, image: string): Promise<void> {
+    const { uri } = await this.picture(run, image);
+    await vscode.commands.executeCommand('vscode.open', vscode.Uri.parse(uri));
   }
 
   // ---- what runs have changed

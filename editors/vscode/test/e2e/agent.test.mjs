@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before } from 'node:test';
+import { png } from '../agent/scenes.mjs';
 import { agents } from './agents.mjs';
 import { eventually, person } from './person.mjs';
 import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
@@ -188,6 +189,27 @@ test('a question is answered in its place, by a button and by keys', async () =>
   ada.end();
   await me.command('SideCar: Focus Agent');
   await shows('git push');
+});
+
+test('a picture of the agent\'s is shown, and opens in an editor; what only calls itself one is not', async () => {
+  await say('Draw it');
+  await ada.prompt();
+  const picture = data => ({ type: 'image', mimeType: 'image/png', data: data.toString('base64') });
+  ada.update({ sessionUpdate: 'agent_message_chunk', content: { ...picture(png(120, 80)), uri: 'file:///chart.png' } });
+  ada.update({ sessionUpdate: 'agent_message_chunk', content: picture(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>window.bad = 1</script></svg>')) });
+  ada.call('shot', { title: 'Take a screenshot', kind: 'other', status: 'in_progress' });
+  ada.change('shot', { status: 'completed', content: [{ type: 'content', content: picture(png(60, 90)) }, { type: 'content', content: picture(Buffer.alloc(6 << 20)) }] });
+  ada.say('There it is.');
+  ada.end();
+  await shows('There it is.');
+  const f = await view();
+  await eventually('both pictures', async () => (await f.locator('.picture img').evaluateAll(all => all.map(e => e.naturalWidth).join())) === '120,60');
+  await shows('An image is not shown: it is no PNG');
+  await shows('An image is not shown: it is too large');
+  assert.equal(await f.evaluate(() => window.bad), undefined);
+  await me.shot('agent-image');
+  await me.click(f.getByRole('button', { name: 'Image: chart.png' }), 'the picture in an editor', async () => await page.locator('.tab', { hasText: '.png' }).count() === 1);
+  await me.command('View: Close All Editors');
 });
 
 test('a command that runs for the agent is stopped alone, and the agent goes on', async () => {

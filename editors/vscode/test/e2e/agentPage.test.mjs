@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pages } from '../agent/page.mjs';
-import { events, long, reset, scenes, task, view } from '../agent/scenes.mjs';
+import { events, image, long, png, reset, scenes, task, view } from '../agent/scenes.mjs';
 import { eventually } from './person.mjs';
 import { browse } from './workbench.mjs';
 
@@ -321,6 +321,47 @@ step('mentions and commands are offered and taken by keys', {}, async me => {
   await me.page.getByRole('option', { name: '/review' }).waitFor();
   await me.page.keyboard.press('Tab');
   assert.equal(await composer(me).inputValue(), '/review ');
+});
+
+step('pictures are asked for, drawn with their names, and open in an editor', {}, async me => {
+  await me.send(...scenes.images.messages());
+  const pictures = me.page.locator('.picture');
+  await pictures.nth(1).waitFor();
+  assert.deepEqual((await me.posted('image')).map(m => [m.image, m.large]), [[image(1).image, false], [image(2).image, false]], 'a large one waits for a click');
+  assert.equal(await me.page.locator('#app img').count(), 0);
+  const given = (n, data, run = 'r') => ({ type: 'image', run, image: image(n).image, data: data.toString('base64') });
+  await me.send(given(1, png(640, 320), 'other'), given(3, png(2, 2)), { type: 'image', run: 'r', image: image(2).image, why: 'It is gone.' });
+  assert.equal(await me.page.locator('#app img').count(), 0, 'what was not asked for is not taken');
+  await me.send(given(1, png(640, 320)));
+  const img = me.page.getByRole('img', { name: 'Image: before.png' });
+  await img.waitFor();
+  assert.deepEqual(await img.evaluate(e => [e.complete, e.naturalWidth, e.src.startsWith('blob:'), e.getBoundingClientRect().width < innerWidth]), [true, 640, true, true]);
+  assert.match(await me.row('c:s').innerText(), /Image from Claude Code: It is gone\./);
+  assert.match(await me.page.locator('.transcript').innerText(), /An image is not shown: it is no PNG/);
+  await me.forget();
+  await me.page.getByRole('button', { name: 'Image: before.png, 640 × 320' }).click();
+  assert.deepEqual(await me.posted('image'), [{ type: 'image', run: 'r', image: image(1).image, large: true }]);
+  await me.forget();
+  await me.page.getByRole('button', { name: /Show Image: whole\.png \(2400 × 1200, 3\.1 MB\)/ }).click();
+  await me.page.locator('.picture', { hasText: 'whole.png' }).waitFor();
+  assert.deepEqual(await me.posted('image'), [{ type: 'image', run: 'r', image: image(3).image, large: false }]);
+  await me.send(given(3, png(2400, 1200)));
+  await me.page.getByRole('img', { name: 'Image: whole.png' }).waitFor();
+});
+
+step('what is called a picture and is none is never drawn', {}, async me => {
+  await me.send(...scenes.images.messages());
+  await me.page.locator('.picture').nth(1).waitFor();
+  const give = (n, data) => me.send({ type: 'image', run: 'r', image: image(n).image, data });
+  await give(1, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>window.hacked = 1</script></svg>').toString('base64'));
+  await give(2, png(2, 2, 5 << 20).toString('base64'));
+  assert.equal(await me.page.locator('#app img').count(), 0);
+  assert.match(await me.page.locator('.transcript').innerText(), /before\.png: it can't be shown/);
+  await me.page.getByRole('button', { name: /Show Image: whole/ }).click();
+  await me.page.locator('.picture', { hasText: 'whole.png' }).waitFor();
+  await give(3, 'no base64!');
+  assert.equal(await me.page.locator('#app :is(img, svg script)').count(), 0);
+  assert.equal(await me.page.evaluate(() => window.hacked), undefined);
 });
 
 step('a command that the server runs is stopped alone: by its button, its menu, and a key on its row', {}, async me => {

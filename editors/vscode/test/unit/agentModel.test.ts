@@ -36,6 +36,15 @@ test('what follows ends a message of which no whole was told', () => {
   assert.deepEqual(m.entries.slice(0, 2).map(said), ['thought hm.', 'text x.']);
 });
 
+test('pictures are entries and parts of calls; what is none is left out', () => {
+  const good = { image: `${'0'.repeat(32)}.png`, mime: 'image/png', bytes: 10, width: 2, height: 3, alt: 'a.png' }, bare = { ...good, alt: undefined };
+  const bad = [7, null, {}, { ...good, image: 'x.png' }, { ...good, image: `../${good.image}` }, { ...good, image: `${'0'.repeat(32)}.svg`, mime: 'image/svg+xml' }, { ...good, mime: 'image/svg+xml' }, { ...good, mime: 'image/gif' }, { ...good, width: -1 }, { ...good, height: 0 }, { ...good, bytes: '7' }];
+  const m = model({ kind: 'note', reason: 'image', text: '[Image]', images: [good, ...bad] as never }, ...whole('1', 'read').slice(0, 2), { kind: 'call.output', call: call('1', 'read'), images: [bare] }, { kind: 'call.output', call: call('1', 'read'), text: 'x', images: [good] }, whole('1', 'read')[2]!, ...whole('2', 'read'));
+  assert.deepEqual(m.entries.map(e => [e.kind, (e as CallEntry).images?.map(i => i.alt)]), [['image', ['a.png']], ['call', [undefined, 'a.png']], ['call', undefined]]);
+  assert.deepEqual(project(m, look()).map(r => [r.open, r.group]), [[false, undefined], [true, undefined], [false, undefined]], 'a call with pictures is in no group');
+  assert.equal(model({ kind: 'note', reason: 'image', text: 'Why not', images: bad as never }).entries[0]?.kind, 'image');
+});
+
 test('a command that the server runs can be stopped while it goes on, once, and its row says so', () => {
   const begin = (uri?: string) => [{ kind: 'call.proposed' as const, call: call('1', 'execute', uri === undefined ? {} : { uri }) }, { kind: 'call.started' as const, call: call('1', 'execute') }];
   const first = (m: Model) => m.entries[0] as CallEntry;

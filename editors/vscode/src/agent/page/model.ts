@@ -1,5 +1,5 @@
 // A run as its events have told it: what was said and done in its order, and where it stands. Pure.
-import type { AgentEvent, Call, Item, Option, PlanEntry, RunState, Usage } from '../event';
+import type { AgentEvent, Call, Image, Item, Option, PlanEntry, RunState, Usage } from '../event';
 import { clean, most } from './clean';
 
 interface Base {
@@ -21,6 +21,7 @@ export interface CallEntry extends Base {
   started?: number; ended?: number;
   /** A person has stopped its command. */
   halted?: boolean;
+  images?: Image[];
   by?: string; asked?: string; raw?: string; result?: string;
 }
 export interface Question extends Base {
@@ -29,9 +30,10 @@ export interface Question extends Base {
 }
 export interface Plan extends Base { kind: 'plan'; plan: PlanEntry[]; changed: Set<number> }
 export interface Line extends Base { kind: 'note' | 'compaction' | 'other'; name: string; text: string; raw?: string }
+export interface Picture extends Base { kind: 'image'; text: string; images: Image[] }
 export interface Child extends Base { kind: 'child'; run: string; title: string }
 export interface End extends Base { kind: 'end'; reason: string; text: string; took?: number; calls: number; files: number }
-export type Entry = Own | Said | CallEntry | Question | Plan | Line | Child | End;
+export type Entry = Own | Said | CallEntry | Question | Plan | Line | Picture | Child | End;
 
 /** Whether the command of a call can be stopped alone: the server runs it. */
 export const stoppable = (c: CallEntry): boolean => c.state === 'running' && !c.halted && (c.call.uri?.startsWith('terminal:') ?? false);
@@ -159,6 +161,8 @@ export class Model {
         this.title = e.title || this.title;
         if (e.reason === 'stopped' && e.call && this.calls.has(e.call.call)) {
           this.touch(e.call.call, c => { c.halted = true; }); // its row says so
+        } else if (e.reason === 'image') {
+          this.add({ ...base(`i:${e.seq}`), kind: 'image', text: e.text ?? '', images: e.images ?? [] });
         } else if (e.text || e.raw !== undefined) {
           this.add({ ...base(`e:${e.seq}`), kind: e.text ? 'note' : 'other', name: e.reason ?? '', text: e.text ?? '', raw: e.raw as string | undefined });
         }
@@ -240,6 +244,7 @@ export class Model {
         const all = e.text !== undefined ? e.text : c.output + (e.delta ?? '');
         c.cut += Math.max(0, all.length - most.text) + (e.cut ?? 0);
         c.output = all.slice(-most.text);
+        if (e.images) { c.images = [...c.images ?? [], ...e.images].slice(0, most.images); }
         break;
       }
       case 'call.finished':

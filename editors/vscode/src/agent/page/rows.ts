@@ -29,8 +29,8 @@ export interface Look {
 /** How long a command runs before its row opens. */
 const opensAfter = 2000;
 
-const over = (c: Entry): c is CallEntry => c.kind === 'call' && c.state === 'completed';
-const step = (e: Entry): boolean => e.kind === 'thought' || e.kind === 'plan' || e.kind === 'note' || e.kind === 'compaction' || e.kind === 'call' && !e.asked && e.state !== 'failed';
+const over = (c: Entry): c is CallEntry => c.kind === 'call' && c.state === 'completed' && !c.images;
+const step = (e: Entry): boolean => e.kind === 'thought' || e.kind === 'plan' || e.kind === 'note' || e.kind === 'compaction' || e.kind === 'call' && !e.asked && !e.images && e.state !== 'failed';
 
 export function project(model: Model, look: Look): Row[] {
   const rows: Row[] = [];
@@ -88,7 +88,7 @@ function opensItself(row: Row, { detail, now }: Look): boolean {
   if (detail === 'replies') { return e.kind === 'call' && e.state === 'failed'; }
   switch (e.kind) {
     case 'call':
-      return e.state === 'failed' || detail === 'everything' && (e.output !== '' || (e.call.diff?.length ?? 0) > 0)
+      return e.state === 'failed' || e.images !== undefined || detail === 'everything' && (e.output !== '' || (e.call.diff?.length ?? 0) > 0)
         || e.state === 'running' && e.call.kind === 'execute' && e.started !== undefined && now - e.started >= opensAfter;
     case 'thought': return detail === 'everything';
     case 'plan': return true;

@@ -8,6 +8,7 @@ import type { App, MenuItem } from './app';
 import { Ask } from './ask';
 import { DiffView, differs } from './diff';
 import { textOf } from './find';
+import { Images } from './images';
 import { Icon, Spinner, type IconName } from './icons';
 import { Drawn } from './markdown';
 import { Path, shortPath } from './path';
@@ -202,6 +203,7 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
           <DiffView file={d} wide={app.opened.has('wide')} name={shortPath(app, d.path)} />
         </div>
       ))}
+      {e.images && <Images app={app} images={e.images} />}
       {e.output && <Output e={e} last={byItself ? 3 : open ? most.lines : most.output} />}
       {!e.output && !command && (e.call.locations?.length ?? 0) > 1 && (
         <ul class="places">{e.call.locations!.slice(0, 50).map((l, i) => <li key={i}><Path app={app} path={l.path} line={l.line} /></li>)}</ul>
@@ -226,7 +228,7 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
 }
 
 function hasBody(e: CallEntry): boolean {
-  return e.output !== '' || (e.call.diff?.length ?? 0) > 0 || (e.call.locations?.length ?? 0) > 1 || e.call.kind === 'execute' || !kindOf(e.call.kind).verb && !!e.raw || e.state === 'denied';
+  return e.output !== '' || e.images !== undefined || (e.call.diff?.length ?? 0) > 0 || (e.call.locations?.length ?? 0) > 1 || e.call.kind === 'execute' || !kindOf(e.call.kind).verb && !!e.raw || e.state === 'denied';
 }
 
 function CallLine({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
@@ -339,6 +341,7 @@ export function RowView({ app, row }: { app: App; row: Row }) {
     case 'call': return <CallLine app={app} row={row} e={e} />;
     case 'question': return <QuestionRow app={app} e={e} />;
     case 'plan': return <PlanRow app={app} row={row} e={e} />;
+    case 'image': return e.images.length > 0 ? <Images app={app} images={e.images} /> : <div class="line flat dim"><span class="chevron" /><Icon name="warning" /><span class="what">{visible(e.text.slice(0, 300))}</span></div>;
     case 'child': return <ChildRow app={app} e={e} />;
     case 'end': return <EndRow app={app} row={row} e={e} />;
     default: return <LineRow app={app} row={row} e={e} />;
@@ -358,6 +361,7 @@ export function nameOf(app: App, e: Entry): string {
     }
     case 'question': return t('Question: {0}', visible(e.text.slice(0, 200)));
     case 'plan': return t('Plan, {0} of {1} done', e.plan.filter(p => p.status === 'completed').length, e.plan.length);
+    case 'image': return visible(e.text.slice(0, 300));
     case 'child': return t('Sub-agent {0}', visible(e.title || e.run));
     case 'end': return ending(e.reason)[1];
     default: return visible(e.text.slice(0, 200) || e.name);
