@@ -96,7 +96,7 @@ type Event struct {
 	Agent   string `json:"agent,omitempty"` // of run.start
 	Title   string `json:"title,omitempty"`
 	Session string `json:"session,omitempty"`
-	Parent  string `json:"parent,omitempty"`
+	Parent  string `json:"parent,omitempty"` // likewise; of a message or a call: the call of the sub-agent that it is a part of
 	ForkOf  string `json:"forkOf,omitempty"`
 	Ref     string `json:"ref,omitempty"`
 	Shadow  string `json:"shadow,omitempty"` // of the session

@@ -15,6 +15,7 @@ import (
 type call struct {
 	runs.Call
 	output            string
+	parent            string   // the call of the sub-agent that makes it
 	pictures          []string // the ids of those that were told
 	started, finished bool
 	size              int // bytes of texts
@@ -98,10 +99,10 @@ func (b *Bridge) translate(u acp.Update) []runs.Event {
 // chunk is a part of a message. An agent that gives its messages no ids gets
 // some: a message goes on until another kind of thing is told.
 func (b *Bridge) chunk(kind, role string, u acp.Update) []runs.Event {
-	e := runs.Event{Kind: kind, Role: role, Message: u.Chunk.MessageID, Delta: text(u.Chunk.Content)}
+	e := runs.Event{Kind: kind, Role: role, Parent: u.Parent, Message: u.Chunk.MessageID, Delta: text(u.Chunk.Content)}
 	if data, alt, ok := picture(u.Chunk.Content); ok {
 		b.over()
-		e = runs.Event{Kind: runs.Note, Reason: runs.ImageShown, Role: role, Message: u.Chunk.MessageID}
+		e = runs.Event{Kind: runs.Note, Reason: runs.ImageShown, Role: role, Parent: u.Parent, Message: u.Chunk.MessageID}
 		i, words, ok := b.keep(data, alt)
 		if e.Text = words; ok {
 			e.Images = []runs.Image{i}
@@ -111,10 +112,11 @@ func (b *Bridge) chunk(kind, role string, u acp.Update) []runs.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e.Message == "" {
-		if b.last != kind+role {
+		who := kind + role + u.Parent
+		if b.last != who {
 			b.message++
 		}
-		b.last = kind + role
+		b.last = who
 		e.Message = fmt.Sprintf("message-%d", b.message)
 	} else {
 		b.last = ""
@@ -123,7 +125,7 @@ func (b *Bridge) chunk(kind, role string, u acp.Update) []runs.Event {
 		if u.Chunk.Content.Type == acp.TypeText {
 			return nil
 		}
-		return []runs.Event{{Kind: runs.Note, Reason: u.Kind, Message: e.Message, Role: role, Raw: u.Raw}}
+		return []runs.Event{{Kind: runs.Note, Reason: u.Kind, Message: e.Message, Role: role, Parent: u.Parent, Raw: u.Raw}}
 	}
 	return []runs.Event{e}
 }
@@ -159,6 +161,7 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 		c = &call{Call: runs.Call{ID: t.ID, Kind: "other"}}
 		b.remember(c)
 	}
+	c.parent = cmp.Or(c.parent, u.Parent)
 	c.Title, c.Kind = cmp.Or(t.Title, t.Name, c.Title), cmp.Or(t.Kind, c.Kind)
 	if t.Locations != nil {
 		c.Locations = nil
@@ -178,7 +181,7 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 	var events []runs.Event
 	tell := func(kind string) {
 		now := c.Call
-		events = append(events, runs.Event{Kind: kind, Call: &now})
+		events = append(events, runs.Event{Kind: kind, Call: &now, Parent: c.parent})
 	}
 	if isNew {
 		tell(runs.CallProposed)
@@ -274,7 +277,7 @@ func (b *Bridge) content(c *call, all []acp.ToolContent) *runs.Event {
 	if (whole == "" || whole == c.output) && len(images) == 0 {
 		return nil
 	}
-	e := &runs.Event{Kind: runs.CallOutput, Text: whole, Images: images}
+	e := &runs.Event{Kind: runs.CallOutput, Parent: c.parent, Text: whole, Images: images}
 	if whole == c.output {
 		e.Text = ""
 	} else if rest, ok := strings.CutPrefix(whole, c.output); ok && c.output != "" {

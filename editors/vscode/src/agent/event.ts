@@ -17,7 +17,9 @@ export interface AgentEvent {
   /** Pictures that a call or, in a note, the agent has shown; the server has their data. */
   images?: Image[];
   step?: number; plan?: PlanEntry[]; usage?: Usage; child?: string;
-  agent?: string; title?: string; session?: string; parent?: string; ref?: string;
+  agent?: string; title?: string; session?: string; ref?: string;
+  /** Of what a sub-agent says and does: its call. */
+  parent?: string;
   /** Bytes that were left out. */
   cut?: number;
   raw?: unknown;

@@ -93,7 +93,16 @@ const pictured = events(begin.slice(0, 3), says('m1', 'This is how the page look
   { kind: 'note', reason: 'image', role: 'assistant', text: '[An image is not shown: it is no PNG, JPEG, GIF or WebP image]' }, { kind: 'run.end', reason: 'done' });
 const given = (n, data) => ({ type: 'image', run: 'r', image: image(n).image, data: data.toString('base64') });
 
+const of = (parent, list) => list.map(e => ({ ...e, parent }));
+const helped = asked => events(begin.slice(0, 3), { kind: 'call.proposed', call: call('task', 'think', 'Look for callers of Words') }, { kind: 'call.started', call: call('task') }, { kind: 'call.proposed', call: call('task2', 'think', 'Read the tests') }, { kind: 'call.started', call: call('task2') },
+  of('task', [{ kind: 'text', role: 'user', message: 'sub', text: 'Find all callers.' }, says('s1', 'I’ll search for **callers** first.'), ...done('sc1', 'search', 'Words(', {}, 'main.go:9\n')]), of('task2', done('sd1', 'read', 'Read', at('count/count_test.go'))),
+  of('task', [...done('sc2', 'read', 'Read', at('main.go')), ...done('sc3', 'execute', 'go vet ./...', {}, 'vet: bad\n').map(e => e.kind === 'call.finished' ? { ...e, call: { ...e.call, outcome: 'failed' } } : e)]),
+  asked ? [...of('task', [{ kind: 'call.proposed', call: call('q', 'execute', 'go build ./...') }]), { kind: 'question', question: 'q1', text: 'go build ./...', options, call: call('q', 'execute', 'go build ./...') }, { kind: 'state', state: 'waiting' }] : [],
+  { kind: 'call.finished', call: call('task2', undefined, undefined, { outcome: 'completed' }) }, asked ? [] : [{ kind: 'call.finished', call: call('task', undefined, undefined, { outcome: 'completed' }) }, says('m1', 'Two places call it.'), { kind: 'run.end', reason: 'done' }]);
+
 export const scenes = {
+  helped: { messages: () => shown(helped(false)), then: async p => { await p.locator('[data-key="c:task"] .chevron').click(); } },
+  helperAsks: { messages: () => shown(helped(true), { runs: [run({ state: 'waiting' })] }) },
   images: { messages: () => shown(pictured), then: (_, send) => send(given(1, png(640, 320)), given(2, png(320, 480))) },
   first: { messages: () => [view({ runs: [] }), { type: 'select' }] },
   none: { messages: () => [view({ runs: [], agents: agents.slice(2) }), { type: 'select' }] },

@@ -212,13 +212,31 @@ test('a picture of the agent\'s is shown, and opens in an editor; what only call
   await me.command('View: Close All Editors');
 });
 
+test('what a sub-agent does is inside of its row', async () => {
+  await say('Ask somebody');
+  await ada.prompt();
+  const by = { _meta: { claudeCode: { parentToolUseId: 'helper' } } };
+  ada.call('helper', { title: 'Look around', kind: 'think', status: 'in_progress' });
+  ada.call('helped', { title: 'Search', kind: 'search', status: 'in_progress', ...by });
+  ada.change('helped', { status: 'completed', ...by });
+  ada.update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'It is all there.' }, ...by });
+  ada.change('helper', { status: 'completed' });
+  ada.say('Somebody has looked.');
+  ada.end();
+  await shows('Somebody has looked.');
+  await shows('1 call');
+  await lacks('It is all there.');
+  const row = (await view()).locator('.row[data-key="c:helper"]');
+  await row.locator('.chevron').click();
+  await shows('It is all there.');
+  await row.locator('.chevron').click();
+});
+
 test('a command that runs for the agent is stopped alone, and the agent goes on', async () => {
   await say('Run it');
   await ada.prompt();
   const line = 'while :; do sleep 1; done';
-  const created = ada.request('terminal/create', { command: line });
-  await press('Allow');
-  const { terminalId } = await created;
+  const { terminalId } = await ada.request('terminal/create', { command: line });
   ada.call('by-us', { title: line, kind: 'execute', status: 'in_progress', content: [{ type: 'terminal', terminalId }] });
   ada.call('by-itself', { title: 'sleep 1000', kind: 'execute', status: 'in_progress' });
   const row = async id => (await view()).locator(`.row[data-key="c:${id}"]`);
@@ -309,7 +327,7 @@ test('what an agent writes opens nothing and loads nothing', async () => {
   ada.end();
   await shows('That was it.');
   const f = await view();
-  assert.equal(await f.evaluate(() => [...document.querySelectorAll('#app :is(img, script, style, iframe, object, a[href], image)')].map(e => e.outerHTML).join('')), '');
+  assert.equal(await f.evaluate(() => [...document.querySelectorAll('#app :is(img:not([src^="blob:"]), script, style, iframe, object, a[href], image)')].map(e => e.outerHTML).join('')), '');
   assert.equal(await f.evaluate(() => window.bad), undefined);
   const link = name => f.getByRole('link', { name });
   for (const name of ['one', 'two', 'three', 'four']) {

@@ -323,6 +323,27 @@ step('mentions and commands are offered and taken by keys', {}, async me => {
   assert.equal(await composer(me).inputValue(), '/review ');
 });
 
+step('what a sub-agent does is inside of its row, which folds; what it asks is not hidden', {}, async me => {
+  await me.send(...scenes.helperAsks.messages());
+  const keys = () => me.page.locator('.row').evaluateAll(all => all.map(e => `${e.classList.contains('nested') ? '-' : ''}${e.dataset.key}`));
+  assert.deepEqual((await keys()).slice(-3), ['c:task', '-c:q', 'c:task2']);
+  assert.match(await me.row('c:task').innerText(), /Needs you[\s\S]*4 calls, 1 failed/);
+  assert.match(await me.row('c:task').getAttribute('aria-label'), /Look for callers of Words, running, 4 calls/);
+  assert.match(await me.row('c:q').getAttribute('aria-label'), /^Sub-agent: /);
+  await me.row('c:task').focus();
+  await me.page.keyboard.press('ArrowRight');
+  await me.row('m:s1').waitFor();
+  assert.deepEqual((await keys()).slice(-8), ['c:task', '-m:sub', '-m:s1', '-c:sc1', '-c:sc2', '-c:sc3', '-c:q', 'c:task2']);
+  const left = key => me.row(key).evaluate(e => Math.round(e.getBoundingClientRect().left));
+  assert.ok(await left('c:sc1') > await left('c:task') + 10);
+  await me.page.keyboard.press('ArrowLeft');
+  await me.row('m:s1').waitFor({ state: 'detached' });
+  await me.page.keyboard.press('Control+f');
+  await me.page.getByRole('textbox', { name: 'Find in the conversation' }).fill('callers** first');
+  await me.page.keyboard.press('Enter');
+  await me.row('m:s1').waitFor(); // it is found in the fold, and that opens
+});
+
 step('pictures are asked for, drawn with their names, and open in an editor', {}, async me => {
   await me.send(...scenes.images.messages());
   const pictures = me.page.locator('.picture');

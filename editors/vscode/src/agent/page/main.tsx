@@ -35,7 +35,7 @@ let before: Element | null = null;
 
 const transcript = new Transcript({
   draw: (row, at) => render(<RowView app={app} row={row} />, at),
-  name: row => row.group ? `${row.group.length}: ${nameOf(app, row.entry)}` : nameOf(app, row.entry),
+  name: row => `${row.depth > 0 ? `${t('Sub-agent')}: ` : ''}${row.group ? `${row.group.length}: ` : ''}${nameOf(app, row.entry)}${row.inside ? `, ${t('{0} calls', row.inside.calls)}` : ''}`,
   gone: at => render(null, at),
 }, () => { looked(); app.save(); });
 

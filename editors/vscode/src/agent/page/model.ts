@@ -9,6 +9,8 @@ interface Base {
   seq: number;
   /** When it was begun to be told, in milliseconds; 0 when that isn't known. */
   time: number;
+  /** The call of the sub-agent whose it is. */
+  parent?: string;
   /** Counts its changes. */
   v: number;
 }
@@ -105,7 +107,7 @@ export class Model {
 
   private take(e: AgentEvent): void {
     const time = Date.parse(e.time) || 0;
-    const base = (key: string): Base => ({ key: this.key(key), seq: e.seq, time, v: 0 });
+    const base = (key: string): Base => ({ key: this.key(key), seq: e.seq, time, v: 0, ...(e.parent ? { parent: e.parent } : {}) });
     const before = this.last;
     this.last = time || this.last;
     if (e.kind === 'text' || e.kind === 'thought' || e.kind.startsWith('call.')) { this.retryAt = 0; }
@@ -177,7 +179,7 @@ export class Model {
 
   private said(e: AgentEvent, before: number, time: number): void {
     const kind = e.kind as 'text' | 'thought', role = e.role ?? 'assistant';
-    if (role === 'user') {
+    if (role === 'user' && !e.parent) { // what a sub-agent is told is no message of the person's
       const id = `u:${e.message ?? e.seq}`, last = this.growing.get(id);
       if (!last) { this.add({ key: this.key(id), seq: e.seq, time, v: 0, kind: 'own', text: e.text ?? e.delta ?? '' }); }
       return;
@@ -186,7 +188,7 @@ export class Model {
     let said = this.growing.get(id);
     if (!said) {
       this.settle(); // a message ends where another begins
-      said = this.add<Said>({ key: this.key(id), seq: e.seq, time: before, v: 0, kind, role, text: '', done: false, cut: 0 });
+      said = this.add<Said>({ key: this.key(id), seq: e.seq, time: before, v: 0, kind, role, text: '', done: false, cut: 0, parent: e.parent });
       this.growing.set(id, said);
     }
     if (e.delta) {
@@ -223,7 +225,7 @@ export class Model {
     let c = this.calls.get(e.call.call);
     const over = c && ['completed', 'failed', 'denied', 'stopped'].includes(c.state);
     if (!c || over && (e.kind === 'call.proposed' || e.kind === 'call.started' && c.state !== 'denied')) {
-      c = this.add<CallEntry>({ key: this.key(`c:${e.call.call}`), seq: e.seq, time, v: 0, kind: 'call', call: e.call, state: 'proposed', output: '', cut: 0 });
+      c = this.add<CallEntry>({ key: this.key(`c:${e.call.call}`), seq: e.seq, time, v: 0, kind: 'call', call: e.call, state: 'proposed', output: '', cut: 0, parent: e.parent });
       this.calls.set(e.call.call, c);
     }
     const known = c.call;

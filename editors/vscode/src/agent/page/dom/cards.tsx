@@ -158,8 +158,11 @@ function meta(app: App, row: Row, e: CallEntry): ComponentChildren {
   const code = e.call.kind === 'execute' && e.state === 'failed' ? t('failed') : undefined;
   const state = { denied: e.by ? t('Denied · {0}', e.by) : t('Denied'), stopped: t('Stopped'), failed: code ?? t('Failed'), proposed: row.question ? undefined : t('Waits'), allowed: undefined, running: undefined, completed: undefined }[e.state];
   const review = h && !row.open && (h.rejected > 0 && h.pending + h.accepted === 0 ? t('Rejected') : h.pending > 0 ? t('{0} pending', h.pending) : h.accepted > 0 ? t('Accepted') : undefined);
+  const i = row.inside;
   return (
     <>
+      {i?.asks && !row.open && <span class="needs">{t('Needs you')}</span>}
+      {i && i.calls > 0 && <span>{i.calls === 1 ? t('1 call') : t('{0} calls', i.calls)}{i.failed > 0 && `, ${t('{0} failed', i.failed)}`}</span>}
       {state && <span class={e.state === 'failed' ? 'bad' : ''}>{state}</span>}
       {e.halted && e.state === 'running' && <span>{t('Stopping…')}</span>}
       {review && <span class="review">{review}</span>}
@@ -233,11 +236,11 @@ function hasBody(e: CallEntry): boolean {
 
 function CallLine({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
   if (row.question) { return <Ask app={app} q={row.question} />; }
-  const body = hasBody(e);
+  const body = hasBody(e) || row.inside !== undefined;
   return (
     <>
       <Fold app={app} row={row} icon={<StateSign e={e} />} what={what(app, e)} meta={meta(app, row, e)} placed={placed(e)} body={body} look={e.state === 'denied' ? 'denied' : ''} />
-      {row.open && body && <CallBody app={app} row={row} e={e} />}
+      {row.open && hasBody(e) && <CallBody app={app} row={row} e={e} />}
     </>
   );
 }
@@ -341,7 +344,7 @@ export function RowView({ app, row }: { app: App; row: Row }) {
     case 'call': return <CallLine app={app} row={row} e={e} />;
     case 'question': return <QuestionRow app={app} e={e} />;
     case 'plan': return <PlanRow app={app} row={row} e={e} />;
-    case 'image': return e.images.length > 0 ? <Images app={app} images={e.images} /> : <div class="line flat dim"><span class="chevron" /><Icon name="warning" /><span class="what">{visible(e.text.slice(0, 300))}</span></div>;
+    case 'image': return e.images.length > 0 ? <Images app={app} images={e.images} /> : <div class="line flat dim unshown"><span class="chevron" /><Icon name="warning" /><span class="what">{visible(e.text.slice(0, 300))}</span></div>;
     case 'child': return <ChildRow app={app} e={e} />;
     case 'end': return <EndRow app={app} row={row} e={e} />;
     default: return <LineRow app={app} row={row} e={e} />;
