@@ -248,7 +248,7 @@ export class Work {
         break;
       }
       case 'accept': case 'reject':
-        await (file === undefined ? this.review.several(what, edits, this.pending.list.commits.filter(c => c.session === session), selection) : this.review[what](selection));
+        await (file === undefined ? this.review.several(what, edits, this.pending.list.commits.filter(c => c.session === session), selection, this.runs.info(run)?.title || session) : this.review[what](selection));
         break;
       case 'diffs': await this.review.diffs(edits); break;
       case 'verify': await this.review.verify({ session, ...(file === undefined ? {} : selection) }); break;

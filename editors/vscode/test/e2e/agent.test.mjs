@@ -138,6 +138,11 @@ test('an edit is pending, is reviewed from the view, and its card says what beca
   await eventually('the diff', async () => /strings\.Fields/.test(await me.text(me.modified)));
   await eventually('its session alone', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'Only,count,count.go');
   await me.shot('agent-review');
+  await me.command('SideCar: Accept All Pending Changes');
+  await me.dialog.filter({ hasText: 'Accept the pending changes of "Count words, please"?' }).waitFor(); // which is what is shown
+  await me.shot('agent-accept-all');
+  await page.keyboard.press('Escape');
+  await me.dialog.waitFor({ state: 'detached' });
   await me.click(me.row('Only Count words, please'), 'all sessions', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'count,count.go,other.txt');
   await me.command('SideCar: Group by Message');
   await me.row('Split at white space').waitFor();

@@ -324,10 +324,11 @@ step('mentions and commands are offered and taken by keys', {}, async me => {
 });
 
 step('what a sub-agent does is inside of its row, which folds; what it asks is not hidden', {}, async me => {
-  await me.send(...scenes.helperAsks.messages());
+  const messages = scenes.helperAsks.messages();
+  await me.send(...messages);
   const keys = () => me.page.locator('.row').evaluateAll(all => all.map(e => `${e.classList.contains('nested') ? '-' : ''}${e.dataset.key}`));
   assert.deepEqual((await keys()).slice(-3), ['c:task', '-c:q', 'c:task2']);
-  assert.match(await me.row('c:task').innerText(), /Needs you[\s\S]*4 calls, 1 failed/);
+  assert.match(await me.row('c:task').innerText(), /Look for callers of Words[\s\S]*Needs you/);
   assert.match(await me.row('c:task').getAttribute('aria-label'), /Look for callers of Words, running, 4 calls/);
   assert.match(await me.row('c:q').getAttribute('aria-label'), /^Sub-agent: /);
   await me.row('c:task').focus();
@@ -338,6 +339,9 @@ step('what a sub-agent does is inside of its row, which folds; what it asks is n
   assert.ok(await left('c:sc1') > await left('c:task') + 10);
   await me.page.keyboard.press('ArrowLeft');
   await me.row('m:s1').waitFor({ state: 'detached' });
+  await me.send(live(messages.at(-1).next, { kind: 'answered', question: 'q1', answer: 'y' }));
+  await me.row('c:q').waitFor({ state: 'detached' });
+  assert.match(await me.row('c:task').innerText(), /4 calls, 1 failed/);
   await me.page.keyboard.press('Control+f');
   await me.page.getByRole('textbox', { name: 'Find in the conversation' }).fill('callers** first');
   await me.page.keyboard.press('Enter');
@@ -585,6 +589,20 @@ step('a picture that is pasted goes along, one of another kind is refused with a
   await me.page.locator('.told', { hasText: 'evil.svg' }).waitFor();
   assert.equal((await me.posted('attachImage')).length, 1);
 });
+
+for (const [theme, high] of [['hc-dark', true], ['hc-light', true], ['dark', false]]) {
+  step(`in ${theme} what colours alone say elsewhere ${high ? 'has' : 'needs no'} lines`, { theme, width: 1360 }, async me => {
+    await me.send(...scenes.done.messages());
+    const style = (at, name) => at.first().evaluate((e, name) => getComputedStyle(e)[name], name);
+    const { page } = me, disabled = page.locator('.composer button:disabled', { hasText: 'Send' });
+    assert.deepEqual([await style(page.locator('.selected .run'), 'outlineStyle'), await style(disabled, 'borderTopStyle'), await style(disabled, 'opacity')], high ? ['solid', 'dashed', '1'] : ['none', 'solid', '0.5']);
+    await me.row('c:c5').locator('.chevron').click();
+    assert.equal(await style(me.row('c:c5').locator('.actions button.quiet'), 'textDecorationLine'), high ? 'underline' : 'none');
+    const more = page.getByRole('button', { name: 'Detail and search' });
+    await more.hover();
+    assert.equal(await style(more, 'outlineStyle'), high ? 'dashed' : 'none');
+  });
+}
 
 step('every state is drawn in the least width, and nothing of it is wider', { width: 220, height: 600 }, async me => {
   for (const [name, scene] of Object.entries(scenes)) {

@@ -159,9 +159,9 @@ function meta(app: App, row: Row, e: CallEntry): ComponentChildren {
   const state = { denied: e.by ? t('Denied · {0}', e.by) : t('Denied'), stopped: t('Stopped'), failed: code ?? t('Failed'), proposed: row.question ? undefined : t('Waits'), allowed: undefined, running: undefined, completed: undefined }[e.state];
   const review = h && !row.open && (h.rejected > 0 && h.pending + h.accepted === 0 ? t('Rejected') : h.pending > 0 ? t('{0} pending', h.pending) : h.accepted > 0 ? t('Accepted') : undefined);
   const i = row.inside;
+  if (i?.asks) { return <span class="needs">{t('Needs you')}</span>; }
   return (
     <>
-      {i?.asks && !row.open && <span class="needs">{t('Needs you')}</span>}
       {i && i.calls > 0 && <span>{i.calls === 1 ? t('1 call') : t('{0} calls', i.calls)}{i.failed > 0 && `, ${t('{0} failed', i.failed)}`}</span>}
       {state && <span class={e.state === 'failed' ? 'bad' : ''}>{state}</span>}
       {e.halted && e.state === 'running' && <span>{t('Stopping…')}</span>}
@@ -239,7 +239,7 @@ function CallLine({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
   const body = hasBody(e) || row.inside !== undefined;
   return (
     <>
-      <Fold app={app} row={row} icon={<StateSign e={e} />} what={what(app, e)} meta={meta(app, row, e)} placed={placed(e)} body={body} look={e.state === 'denied' ? 'denied' : ''} />
+      <Fold app={app} row={row} icon={<StateSign e={e} />} what={row.inside ? <span class="target">{visible((e.call.title ?? '').split('\n')[0]!.slice(0, 200)) || t('Sub-agent')}</span> : what(app, e)} meta={meta(app, row, e)} placed={!row.inside && placed(e)} body={body} look={e.state === 'denied' ? 'denied' : ''} />
       {row.open && hasBody(e) && <CallBody app={app} row={row} e={e} />}
     </>
   );
