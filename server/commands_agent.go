@@ -21,7 +21,8 @@ type Agents interface {
 	Get(id string) (*runs.Run, error)
 	Wake(*runs.Run) error // gives a run of an earlier process its agent again
 	Choose(ctx context.Context, r *runs.Run, mode, model string) error
-	ModeSet(session, mode string) // a session works in another mode
+	Stop(r *runs.Run, call string) error // ends the command of a call alone
+	ModeSet(session, mode string)        // a session works in another mode
 	Fork(ctx context.Context, r *runs.Run, at int64) (*runs.Run, error)
 	Runs(all bool) ([]runs.Info, error)
 	// Request returns the request after which a pending change of these sessions was made.
@@ -316,34 +317,6 @@ func (s *Server) stateOf(a runArgs, f func(*runs.Run) runs.State) (stateResult, 
 		return stateResult{}, err
 	}
 	return stateResult{f(r)}, nil
-}
-
-type chooseArgs struct {
-	Run       string `json:"run"`
-	AgentMode string `json:"agentMode,omitempty"`
-	Model     string `json:"model,omitempty"`
-}
-
-type chosenResult struct {
-	AgentMode string `json:"agentMode,omitempty"`
-	Model     string `json:"model,omitempty"`
-}
-
-// chooseOfAgent has an agent work in another of its own modes, or with another model.
-func (s *Server) chooseOfAgent(ctx context.Context, a chooseArgs) (chosenResult, error) {
-	r, err := s.run(a.Run)
-	if err != nil {
-		return chosenResult{}, err
-	}
-	m, err := s.agents()
-	if err != nil {
-		return chosenResult{}, err
-	}
-	if err := m.Choose(ctx, r, a.AgentMode, a.Model); err != nil {
-		return chosenResult{}, invalidParams("%v", err)
-	}
-	i := r.Info()
-	return chosenResult{i.AgentMode, i.Model}, nil
 }
 
 type forkArgs struct {

@@ -48,7 +48,7 @@ func (c *Conn) terminal(r *request, release bool) (Terminal, error) {
 	if release {
 		t = r.session.takeTerminal(p.TerminalID)
 	} else {
-		t = r.session.terminal(p.TerminalID)
+		t = r.session.Terminal(p.TerminalID)
 	}
 	if t == nil {
 		return nil, Errorf(CodeNotFound, "the session has no terminal %.100q: it was released, or never created", p.TerminalID)
@@ -116,7 +116,8 @@ func (s *Session) setTerminal(id string, t Terminal) bool {
 	return !s.closed
 }
 
-func (s *Session) terminal(id string) Terminal {
+// Terminal is the one of an id that is not released; nil for another.
+func (s *Session) Terminal(id string) Terminal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.terminals[id]

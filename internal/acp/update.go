@@ -26,7 +26,8 @@ type Update struct {
 	Session string
 	Kind    string
 	Raw     json.RawMessage
-	Err     error // why the members could not be read; Raw is all there is then
+	Parent  string // the call of the sub-agent that does this; "" for the agent itself
+	Err     error  // why the members could not be read; Raw is all there is then
 
 	Chunk      *Chunk
 	Tool       *ToolCall
@@ -133,6 +134,28 @@ type Compaction struct {
 	Content *Content  `json:"content"` // of a chunk
 }
 
+// maxID bounds the id of a call.
+const maxID = 1000
+
+// parentOf is the call of the sub-agent whose update this is. The protocol has no member
+// for it: Claude Code's is read.
+func parentOf(raw json.RawMessage) string {
+	var p struct {
+		Meta struct {
+			ClaudeCode struct{ ParentToolUseID string }
+		} `json:"_meta"`
+		ToolCallID string
+	}
+	if json.Unmarshal(raw, &p) != nil {
+		return ""
+	}
+	parent := p.Meta.ClaudeCode.ParentToolUseID
+	if len(parent) > maxID || parent == p.ToolCallID {
+		return ""
+	}
+	return parent
+}
+
 // parseUpdate reads the update of a session. One that can't be read is an Update
 // all the same.
 func parseUpdate(session string, raw json.RawMessage) Update {
@@ -144,6 +167,7 @@ func parseUpdate(session string, raw json.RawMessage) Update {
 		return u
 	}
 	u.Kind = kind.Kind
+	u.Parent = parentOf(raw)
 	switch u.Kind {
 	case UserMessageChunk, AgentMessageChunk, AgentThoughtChunk:
 		u.Chunk, u.Err = decode[Chunk](raw)

@@ -182,11 +182,12 @@ type terminal struct {
 	program *programs.Running
 	limit   int
 
-	mu   sync.Mutex
-	out  []byte
-	cut  bool
-	exit *acp.Exit
-	done chan struct{}
+	mu      sync.Mutex
+	out     []byte
+	cut     bool
+	stopped bool // by a person
+	exit    *acp.Exit
+	done    chan struct{}
 }
 
 func (t *terminal) run() {
@@ -195,7 +196,10 @@ func (t *terminal) run() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.exit = &acp.Exit{}
-	if err != nil {
+	if t.stopped {
+		t.keep([]byte(stopped))
+	}
+	if err != nil || t.stopped {
 		signal := "SIGKILL"
 		t.exit.Signal = &signal
 	} else {
@@ -207,11 +211,15 @@ func (t *terminal) run() {
 func (t *terminal) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.keep(p)
+	return len(p), nil
+}
+
+func (t *terminal) keep(p []byte) {
 	t.out = append(t.out, p...)
 	if over := len(t.out) - t.limit; over > 0 {
 		t.out, t.cut = append([]byte(nil), t.out[over:]...), true
 	}
-	return len(p), nil
 }
 
 // Output implements acp.Terminal.

@@ -29,6 +29,9 @@ const (
 	RunEnd       = "run.end"
 )
 
+// ImageShown is the reason of a note that stands for an image among the messages.
+const ImageShown = "image"
+
 // State of a run.
 type State string
 
@@ -84,6 +87,8 @@ type Event struct {
 	Answer        string     `json:"answer,omitempty"`
 	By            string     `json:"by,omitempty"`
 
+	Images []Image `json:"images,omitempty"` // of an output, and of a note that stands for a message
+
 	Items  []Item `json:"items,omitempty"`
 	Paused bool   `json:"paused,omitempty"`
 
@@ -95,7 +100,7 @@ type Event struct {
 	Agent   string `json:"agent,omitempty"` // of run.start
 	Title   string `json:"title,omitempty"`
 	Session string `json:"session,omitempty"`
-	Parent  string `json:"parent,omitempty"`
+	Parent  string `json:"parent,omitempty"` // likewise; of a message or a call: the call of the sub-agent that it is a part of
 	ForkOf  string `json:"forkOf,omitempty"`
 	Ref     string `json:"ref,omitempty"`
 	Shadow  string `json:"shadow,omitempty"` // of the session

@@ -67,7 +67,7 @@ func (r *Run) replayText(e Event) {
 	}
 	if e.Delta != "" {
 		if r.tail == nil {
-			r.tail = &tail{kind: e.Kind, message: e.Message, role: e.Role, name: e.Message, first: e.Seq}
+			r.tail = &tail{kind: e.Kind, message: e.Message, role: e.Role, parent: e.Parent, name: e.Message, first: e.Seq}
 		}
 		r.tail.text.WriteString(e.Delta)
 	}

@@ -39,6 +39,7 @@ type Run struct {
 	steps     int
 	request   Request            // that the agent has heard last
 	made      map[string]Request // after which one, by the ids of pending changes
+	images    images             // with a lock of its own
 	closing   bool               // the process ends; what is open stays open
 }
 
@@ -50,10 +51,11 @@ type entry struct {
 
 // tail is the message that is being told.
 type tail struct {
-	kind, message, role string
-	name                string // the message as it is told: its id, or that with a number
-	first               int64  // seq of its first delta
-	text                strings.Builder
+	kind, message, role, parent string
+
+	name  string // the message as it is told: its id, or that with a number
+	first int64  // seq of its first delta
+	text  strings.Builder
 }
 
 // Info is what a list of runs shows.
@@ -139,7 +141,7 @@ func (r *Run) tell(e Event) error {
 	switch {
 	case e.Kind == Text || e.Kind == Thought:
 		return r.tellText(e)
-	case settles[e.Kind] || e.Kind == Note && e.Reason == Resumed:
+	case settles[e.Kind] || e.Kind == Note && (e.Reason == Resumed || e.Reason == ImageShown):
 		if err := r.settle(); err != nil {
 			return err
 		}
@@ -152,7 +154,7 @@ var settles = map[string]bool{CallProposed: true, CallStarted: true, CallOutput:
 
 func (r *Run) tellText(e Event) error {
 	t := r.tail
-	if t != nil && (t.kind != e.Kind || t.message != e.Message || t.role != e.Role || t.text.Len()+len(e.Delta) > maxText) {
+	if t != nil && (t.kind != e.Kind || t.message != e.Message || t.role != e.Role || t.parent != e.Parent || t.text.Len()+len(e.Delta) > maxText) {
 		if err := r.settle(); err != nil {
 			return err
 		}
@@ -172,7 +174,7 @@ func (r *Run) tellText(e Event) error {
 	}
 	e.Text = ""
 	if t == nil {
-		t = &tail{kind: e.Kind, message: e.Message, role: e.Role, name: r.name(e.Message), first: r.seq + 1}
+		t = &tail{kind: e.Kind, message: e.Message, role: e.Role, parent: e.Parent, name: r.name(e.Message), first: r.seq + 1}
 	}
 	e.Message = t.name
 	if err := r.append(e); err != nil {
@@ -201,7 +203,7 @@ func (r *Run) settle() error {
 		return nil
 	}
 	r.dropTail()
-	return r.append(Event{Kind: t.kind, Message: t.name, Role: t.role, Text: t.text.String()})
+	return r.append(Event{Kind: t.kind, Message: t.name, Role: t.role, Parent: t.parent, Text: t.text.String()})
 }
 
 func (r *Run) dropTail() {

@@ -264,6 +264,9 @@ func (s *Store) prune() {
 		if err := os.Remove(s.path(ended[0].id, true)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.log.Warn("an old run can't be deleted", "error", err)
 		}
+		if err := os.RemoveAll(s.images(ended[0].id)); err != nil {
+			s.log.Warn("the images of an old run can't be deleted", "error", err)
+		}
 		ended = ended[1:]
 	}
 }

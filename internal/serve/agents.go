@@ -309,6 +309,15 @@ func (a *Agents) Choose(ctx context.Context, r *runs.Run, mode, model string) er
 	return m.Choose(ctx, r, mode, model)
 }
 
+// Stop implements server.Agents.
+func (a *Agents) Stop(r *runs.Run, call string) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Stop(r, call)
+}
+
 // ModeSet implements server.Agents.
 func (a *Agents) ModeSet(session, mode string) {
 	a.mu.Lock()

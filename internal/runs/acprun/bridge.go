@@ -41,7 +41,7 @@ type Bridge struct {
 	order   []string // of calls, the oldest first
 	texts   int      // bytes of what calls hold
 	message int      // number of the latest message that has no id of the agent's
-	last    string   // kind and role of that message; "" when it is over
+	last    string   // kind, role and parent of that message; "" when it is over
 }
 
 var (

@@ -15,6 +15,8 @@ import (
 type call struct {
 	runs.Call
 	output            string
+	parent            string   // the call of the sub-agent that makes it
+	pictures          []string // the ids of those that were told
 	started, finished bool
 	size              int // bytes of texts
 }
@@ -97,23 +99,33 @@ func (b *Bridge) translate(u acp.Update) []runs.Event {
 // chunk is a part of a message. An agent that gives its messages no ids gets
 // some: a message goes on until another kind of thing is told.
 func (b *Bridge) chunk(kind, role string, u acp.Update) []runs.Event {
-	e := runs.Event{Kind: kind, Role: role, Message: u.Chunk.MessageID, Delta: text(u.Chunk.Content)}
+	e := runs.Event{Kind: kind, Role: role, Parent: u.Parent, Message: u.Chunk.MessageID, Delta: text(u.Chunk.Content)}
+	if data, alt, ok := picture(u.Chunk.Content); ok {
+		b.over()
+		e = runs.Event{Kind: runs.Note, Reason: runs.ImageShown, Role: role, Parent: u.Parent, Message: u.Chunk.MessageID}
+		i, words, ok := b.keep(data, alt)
+		if e.Text = words; ok {
+			e.Images = []runs.Image{i}
+		}
+		return []runs.Event{e}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e.Message == "" {
-		if b.last != kind+role {
+		who := kind + role + u.Parent
+		if b.last != who {
 			b.message++
 		}
-		b.last = kind + role
+		b.last = who
 		e.Message = fmt.Sprintf("message-%d", b.message)
 	} else {
 		b.last = ""
 	}
-	if e.Delta == "" { // a picture, or what is not known
+	if e.Delta == "" { // a sound, or what is not known
 		if u.Chunk.Content.Type == acp.TypeText {
 			return nil
 		}
-		return []runs.Event{{Kind: runs.Note, Reason: u.Kind, Message: e.Message, Role: role, Raw: u.Raw}}
+		return []runs.Event{{Kind: runs.Note, Reason: u.Kind, Message: e.Message, Role: role, Parent: u.Parent, Raw: u.Raw}}
 	}
 	return []runs.Event{e}
 }
@@ -149,6 +161,7 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 		c = &call{Call: runs.Call{ID: t.ID, Kind: "other"}}
 		b.remember(c)
 	}
+	c.parent = cmp.Or(c.parent, u.Parent)
 	c.Title, c.Kind = cmp.Or(t.Title, t.Name, c.Title), cmp.Or(t.Kind, c.Kind)
 	if t.Locations != nil {
 		c.Locations = nil
@@ -162,13 +175,13 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 	}
 	var output *runs.Event
 	if t.Content != nil {
-		output = c.content(t.Content)
+		output = b.content(c, t.Content)
 		b.weigh(c)
 	}
 	var events []runs.Event
 	tell := func(kind string) {
 		now := c.Call
-		events = append(events, runs.Event{Kind: kind, Call: &now})
+		events = append(events, runs.Event{Kind: kind, Call: &now, Parent: c.parent})
 	}
 	if isNew {
 		tell(runs.CallProposed)
@@ -189,7 +202,7 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 		c.Outcome = t.Status
 		tell(runs.CallFinished)
 		events[len(events)-1].Raw = t.RawOutput
-		c.output, c.Diff = "", nil // what comes now is told as a whole
+		c.output, c.Diff, c.pictures = "", nil, nil // what comes now is told as a whole
 		b.weigh(c)
 	}
 	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.RawInput != nil || t.RawOutput != nil) {
@@ -234,25 +247,40 @@ func (b *Bridge) forgetOldest() {
 
 // content takes in what a call shows: it always comes whole, so that what is
 // new of its text is the rest behind what was there.
-func (c *call) content(all []acp.ToolContent) *runs.Event {
+func (b *Bridge) content(c *call, all []acp.ToolContent) *runs.Event {
 	var texts []string
+	var images []runs.Image
 	c.Diff = nil
 	for _, part := range all {
 		switch {
 		case part.Type == "diff":
 			c.Diff = append(c.Diff, runs.FileDiff{Path: part.Path, Old: part.OldText, New: part.NewText})
 		case part.Type == "terminal":
-			c.URI = "terminal:" + part.Terminal
+			c.URI = terminal + part.Terminal
 		case part.Content != nil:
-			texts = append(texts, text(*part.Content))
+			data, alt, ok := picture(*part.Content)
+			if !ok {
+				texts = append(texts, text(*part.Content))
+				continue
+			}
+			i, words, ok := b.keep(data, alt)
+			switch {
+			case !ok:
+				texts = append(texts, words)
+			case len(images) < maxPictures && !slices.Contains(c.pictures, i.ID):
+				c.pictures = append(c.pictures, i.ID)
+				images = append(images, i)
+			}
 		}
 	}
 	whole := strings.Join(texts, "\n")
-	if whole == "" || whole == c.output {
+	if (whole == "" || whole == c.output) && len(images) == 0 {
 		return nil
 	}
-	e := &runs.Event{Kind: runs.CallOutput, Text: whole}
-	if rest, ok := strings.CutPrefix(whole, c.output); ok && c.output != "" {
+	e := &runs.Event{Kind: runs.CallOutput, Parent: c.parent, Text: whole, Images: images}
+	if whole == c.output {
+		e.Text = ""
+	} else if rest, ok := strings.CutPrefix(whole, c.output); ok && c.output != "" {
 		e.Text, e.Delta = "", rest
 	}
 	c.output, c.OutputBytes = whole, len(whole)

@@ -180,11 +180,13 @@ var commands = map[string]func(a *agent, ctx context.Context, rest string) error
 		}
 		return a.tell(ctx, sdk.UpdatePlan(plan...))
 	},
-	"write":   (*agent).write, // a file, by itself
-	"run":     (*agent).run,   // a command, by itself
+	"picture": (*agent).picture, // in its message, and what a call shows: its type and its data in base64
+	"write":   (*agent).write,   // a file, by itself
+	"run":     (*agent).run,     // a command, by itself
 	"fsread":  (*agent).fsread,
 	"fswrite": (*agent).fswrite,
 	"term":    (*agent).term,
+	"command": (*agent).command, // the same, as a call that shows it
 	"termenv": (*agent).termenv, // with the variable GIT_SSH_COMMAND
 	"permit":  (*agent).permit,
 	"tool":    (*agent).tool,
@@ -217,6 +219,15 @@ func (a *agent) call(ctx context.Context, kind sdk.ToolKind, title string, f fun
 	}
 	return errors.Join(a.tell(ctx, sdk.UpdateToolCall(id, sdk.WithUpdateStatus(status), sdk.WithUpdateContent([]sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(out))}))),
 		a.say(ctx, out+"\n"))
+}
+
+func (a *agent) picture(ctx context.Context, rest string) error {
+	mime, data, _ := strings.Cut(rest, " ")
+	image := sdk.ImageBlock(data, mime)
+	a.calls++
+	id := sdk.ToolCallId("call-" + strconv.Itoa(a.calls))
+	return errors.Join(a.tell(ctx, sdk.UpdateAgentMessage(image)), a.tell(ctx, sdk.StartToolCall(id, "Look")),
+		a.tell(ctx, sdk.UpdateToolCall(id, sdk.WithUpdateStatus(sdk.ToolCallStatusCompleted), sdk.WithUpdateContent([]sdk.ToolCallContent{sdk.ToolContent(image)}))))
 }
 
 func (a *agent) write(ctx context.Context, rest string) error {
@@ -280,6 +291,26 @@ func (a *agent) terminal(ctx context.Context, line string, env []sdk.EnvVariable
 		code = *end.ExitCode
 	}
 	return a.say(ctx, fmt.Sprintf("%s(exit code %d)\n", out.Output, code))
+}
+
+// command is a call that shows the terminal in which its command runs.
+func (a *agent) command(ctx context.Context, line string) error {
+	t, err := a.conn.CreateTerminal(ctx, sdk.CreateTerminalRequest{SessionId: a.id, Command: line})
+	if err != nil {
+		return a.outcome(ctx, "", err)
+	}
+	shown := []sdk.ToolCallContent{sdk.ToolTerminalRef(t.TerminalId)}
+	return a.call(ctx, sdk.ToolKindExecute, line, func() (string, error) {
+		end, err := a.conn.WaitForTerminalExit(ctx, sdk.WaitForTerminalExitRequest{SessionId: a.id, TerminalId: t.TerminalId})
+		if err != nil {
+			return "", err
+		}
+		out, err := a.conn.TerminalOutput(ctx, sdk.TerminalOutputRequest{SessionId: a.id, TerminalId: t.TerminalId})
+		if err == nil && end.Signal != nil {
+			err = errors.New(out.Output + "(ended by " + *end.Signal + ")")
+		}
+		return out.Output, err
+	}, sdk.WithStartContent(shown))
 }
 
 // permit asks whether it may do something of a kind: to a file, or a command.

@@ -19,6 +19,9 @@ const most = { calls: 200, output: 64_000 };
 /** The calls of the page of diagrams, by their tool and what their ids begin with: they are nobody's activity. */
 export const ownCalls = { tool: 'display_diagram', prefix: 'panel-' } as const;
 
+/** What the server does to take over what a program has written: it has no arguments, and says something where there are files. */
+const takesOver = 'run';
+
 /** The calls, newest first. */
 export class Calls {
   readonly list: Call[] = [];
@@ -50,6 +53,9 @@ export class Calls {
       case 'toolCompleted':
         call.state = e.ok ? 'ok' : e.code === 'denied' || e.code === 'not_approved' ? 'denied' : 'failed';
         Object.assign(call, { code: e.code, message: e.message, durationMs: e.durationMs, bytes: e.bytes, changes: e.changes ?? [] });
+        if (e.tool === takesOver && e.ok && call.changes.length === 0) {
+          this.list.splice(this.list.indexOf(call), 1); // it looked, and there was nothing
+        }
     }
     return call;
   }
@@ -68,6 +74,12 @@ export function summary(args: unknown): string {
   const key = ['path', 'command', 'pattern', 'query', 'symbol', 'url', 'from', 'question', 'name'].find(k => typeof values[k] === 'string') ?? Object.keys(values).find(k => typeof values[k] === 'string' && k !== 'patch' && k !== 'content');
   const text = key ? String(values[key]).replace(/\s+/g, ' ') : '';
   return text.length > 60 ? text.slice(0, 59) + '…' : text;
+}
+
+/** What a call is about, in a line. */
+export function about(call: Pick<Call, 'arguments' | 'changes'>, t: Translate): string {
+  const [first, ...more] = call.changes.map(c => c.path);
+  return summary(call.arguments) || (first === undefined ? '' : more.length > 0 ? t('{0} and {1} more', first, more.length) : first);
 }
 
 /** Where a call is, in a word. */

@@ -1,7 +1,7 @@
 // The view "Activity": each call as it happens.
 import * as vscode from 'vscode';
 import type { CallEvent } from '../protocol';
-import { Calls, callText, decisionText, stateName, summary, type Call } from './calls';
+import { about, Calls, callText, decisionText, stateName, type Call } from './calls';
 
 const scheme = 'sidecar-call';
 
@@ -74,7 +74,7 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
   getTreeItem(call: Call): vscode.TreeItem {
     const item = new vscode.TreeItem(call.tool);
     item.id = `${call.session}/${call.id}`;
-    const what = summary(call.arguments);
+    const what = about(call, vscode.l10n.t);
     item.description = [what, call.state === 'failed' || call.state === 'denied' ? call.code : '', call.durationMs === undefined ? '' : vscode.l10n.t('{0} ms', call.durationMs)].filter(Boolean).join(' · ');
     const [icon, color] = {
       running: ['sync~spin', ''], asking: ['question', 'list.warningForeground'], ok: ['check', 'testing.iconPassed'],

@@ -14,8 +14,12 @@ export interface AgentEvent {
   /** A question's id; what is asked is in text. */
   question?: string; options?: Option[]; expiresAt?: string; irrecoverable?: boolean; answer?: string; by?: string;
   items?: Item[]; paused?: boolean;
+  /** Pictures that a call or, in a note, the agent has shown; the server has their data. */
+  images?: Image[];
   step?: number; plan?: PlanEntry[]; usage?: Usage; child?: string;
-  agent?: string; title?: string; session?: string; parent?: string; ref?: string;
+  agent?: string; title?: string; session?: string; ref?: string;
+  /** Of what a sub-agent says and does: its call. */
+  parent?: string;
   /** Bytes that were left out. */
   cut?: number;
   raw?: unknown;
@@ -25,6 +29,7 @@ export interface Call {
   call: string; kind?: string; title?: string; locations?: Location[]; diff?: FileDiff[];
   outputBytes?: number; uri?: string; outcome?: string;
 }
+export interface Image { image: string; mime: string; bytes: number; width: number; height: number; alt?: string }
 export interface Location { path: string; line?: number }
 /** A file before and after; without old it is new. */
 export interface FileDiff { path: string; old?: string; new: string }

@@ -50,6 +50,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     answer: m => work.answer(m.run, m.question, m.answer, m.reason, m.typed),
     control: m => work.control(m.run, m.what),
     stopAll: () => work.stopAll(),
+    stopCommand: m => work.ask('sidecar.agent.stop', { run: m.run, call: m.call }),
 
     start: m => {
       const consent = consented === m.agent;
@@ -67,6 +68,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
 
     link: m => openLink(m.target),
     open: m => openFile(m.path, m.line),
+    image: m => m.large ? work.openImage(m.run, m.image) : work.image(pane, m.run, m.image),
     diff: m => work.diff(m.run, m.path),
     changes: m => work.changed(m.run, m.what, m.path),
     document: async m => {
@@ -134,6 +136,8 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
       case 'follow': return m.run === pane.run || runs.info(m.run) !== undefined;
       case 'answer': return log()?.questions.has(m.question) ?? false;
       case 'edit': case 'withdraw': case 'hurry': return log()?.queue.items.some(i => i.item === m.item) ?? false;
+      case 'stopCommand': return log()?.events.some(e => e.call?.call === m.call) ?? false;
+      case 'image': return log()?.events.some(e => e.images?.some(i => i.image === m.image)) ?? false;
       case 'newRun': return m.summaryOf === undefined || m.summaryOf === pane.run;
       case 'start': case 'consent': case 'signIn': return runs.agent(m.agent) !== undefined;
       default: return true;

@@ -16,6 +16,8 @@ export type ToPage =
   | { type: 'changes'; run: string; changes: Changes }
   /** By call, what has become of its hunks. */
   | { type: 'hunks'; run: string; calls: Record<string, Hunks> }
+  /** Base64 of a picture that the page has asked for; without it, why there is none. */
+  | { type: 'image'; run: string; image: string; data?: string; why?: string }
   | { type: 'chips'; chips: Chip[] }
   | { type: 'completions'; id: number; items: Completion[] }
   /** The agent's own commands, without their slash. */
@@ -120,6 +122,8 @@ const shapes = {
   /** retry has the last prompt heard again; retryNow has a rate limited agent try before its time. */
   control: { run: id, what: one('cancel', 'resume', 'close', 'retry', 'retryNow', 'continue') },
   stopAll: {},
+  /** The command of a call, which the server runs, while its agent goes on. */
+  stopCommand: { run: id, call: id },
 
   start: { agent: id },
   consent: { agent: id, yes },
@@ -136,6 +140,8 @@ const shapes = {
   /** A link of a message, as it is written there: the extension decides whether it may be opened. */
   link: { run: id, target: path },
   open: { run: id, path, line: maybe(whole) },
+  /** A picture of the run's: its data for the page, or in an editor. */
+  image: { run: id, image: id, large: yes },
   diff: { run: id, path },
   /** Of the files that the run has changed; without a path all of them. */
   changes: { run: id, what: one('review', 'accept', 'reject', 'diffs', 'verify', 'undo'), path: maybe(path) },

@@ -5,6 +5,7 @@ import type { Review } from '../review/commands';
 import { hunksOf } from '../review/model';
 import type { Pending } from '../review/store';
 import { decide, editsOf, hunkStates, pendingFiles, selected, selectionOf, type Decision } from './changes';
+import { imageType, largest } from './images';
 import type { Changes, ToPage } from './messages';
 import type { Pane } from './pane';
 import type { Ask, Runs } from './runs';
@@ -160,6 +161,33 @@ export class Work {
     }
   }
 
+  // ---- pictures
+
+  private async picture(run: string, image: string): Promise<{ uri: string; data: string }> {
+    const given = await this.ask<{ uri: string; mime: string; data: string }>('sidecar.agent.image', { run, image });
+    const bytes = Buffer.from(given.data, 'base64');
+    if (bytes.length > largest || imageType(bytes) !== given.mime) {
+      throw new Error(t('This is no picture that can be shown.'));
+    }
+    return given;
+  }
+
+  /** Gives the page a picture, or says there why not. */
+  async image(pane: Pane, run: string, image: string): Promise<void> {
+    try {
+      const { data } = await this.picture(run, image);
+      pane.say({ type: 'image', run, image, data });
+    } catch (e) {
+      pane.say({ type: 'image', run, image, why: e instanceof Error ? e.message : String(e) });
+    }
+  }
+
+  /** Shows it in an editor. */
+  async openImage(run: string, image: string): Promise<void> {
+    const { uri } = await this.picture(run, image);
+    await vscode.commands.executeCommand('vscode.open', vscode.Uri.parse(uri));
+  }
+
   // ---- what runs have changed
 
   mode(session: string | undefined): string { return this.modes.get(session ?? '') ?? 'review'; }
@@ -220,7 +248,7 @@ export class Work {
         break;
       }
       case 'accept': case 'reject':
-        await (file === undefined ? this.review.several(what, edits, this.pending.list.commits.filter(c => c.session === session), selection) : this.review[what](selection));
+        await (file === undefined ? this.review.several(what, edits, this.pending.list.commits.filter(c => c.session === session), selection, this.runs.info(run)?.title || session) : this.review[what](selection));
         break;
       case 'diffs': await this.review.diffs(edits); break;
       case 'verify': await this.review.verify({ session, ...(file === undefined ? {} : selection) }); break;

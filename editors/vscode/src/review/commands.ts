@@ -178,7 +178,7 @@ export class Review {
   // Everything that the tree shows, as it was when the question was put.
   private all(what: 'accept' | 'reject'): Promise<unknown> {
     const { edits, commits, revision } = this.pending.visible;
-    return this.several(what, edits, commits, this.pending.shown.only ? this.shown() : { revision });
+    return this.several(what, edits, commits, this.pending.shown.only ? this.shown() : { revision }, this.pending.shown.only?.title);
   }
 
   // What the tree shows, where that is not everything. A batch is named by its session; commits by file follow their hunks.
@@ -188,8 +188,8 @@ export class Review {
     return !only ? {} : whole ? { session: only.session, revision } : selectionOf(this.pending.roots, revision);
   }
 
-  /** All of these, after a question that says how much that is. */
-  async several(what: 'accept' | 'reject', edits: PendingEdit[], commits: QueuedCommit[], selection: Selection): Promise<unknown> {
+  /** All of these, after a question that says how much that is; of names what they are part of, where that is not everything. */
+  async several(what: 'accept' | 'reject', edits: PendingEdit[], commits: QueuedCommit[], selection: Selection, of?: string): Promise<unknown> {
     if (edits.length + commits.length === 0) {
       return undefined;
     }
@@ -200,7 +200,10 @@ export class Review {
       edits.some(e => e.state === 'conflict') ? t('What is in conflict with your changes stays pending.') : '',
     ].filter(Boolean).join('\n');
     const yes = what === 'accept' ? t('Accept All') : t('Reject All');
-    const chosen = await vscode.window.showWarningMessage(what === 'accept' ? t('Accept all pending changes?') : t('Reject all pending changes?'), { modal: true, detail }, yes);
+    const question = of === undefined
+      ? what === 'accept' ? t('Accept all pending changes?') : t('Reject all pending changes?')
+      : what === 'accept' ? t('Accept the pending changes of "{0}"?', of) : t('Reject the pending changes of "{0}"?', of);
+    const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail }, yes);
     return chosen === yes ? this[what](selection) : undefined;
   }
 

@@ -1,4 +1,5 @@
 // Runs as their events tell them, and what the extension says beside them: one for each state of the Agent view.
+import { crc32, deflateSync } from 'node:zlib';
 
 const start = Date.parse('2026-06-01T12:04:00');
 const ago = ms => new Date(Date.now() - ms).toISOString();
@@ -60,13 +61,49 @@ const now = (...list) => { // the newest were told just now
   return all.map((e, i) => ({ ...e, time: e.time && ago((all.length - 1 - i) * 700) }));
 };
 const streaming = () => now(begin, reads, { kind: 'call.proposed', call: call('c5', 'edit', 'Edit count/count.go', { diff: [edit] }) }, { kind: 'call.started', call: call('c5', 'edit', 'Edit', { diff: [edit] }) }, { kind: 'call.finished', call: call('c5', 'edit', 'Edit', { diff: [edit], outcome: 'completed' }) },
-  says('m1', 'The function is changed. Now its test, which has two cases to keep:'), { kind: 'thought', message: 't2', role: 'assistant', delta: 'A table of cases is what the others have' }, { kind: 'call.proposed', call: call('c6', 'execute', 'go test ./... -run TestWords -count=1') }, { kind: 'call.started', call: call('c6', 'execute', 'go test ./... -run TestWords -count=1'), time: ago(3000) },
+  says('m1', 'The function is changed. Now its test, which has two cases to keep:'), { kind: 'thought', message: 't2', role: 'assistant', delta: 'A table of cases is what the others have' }, { kind: 'call.proposed', call: call('c6', 'execute', 'go test ./... -run TestWords -count=1', { uri: 'terminal:term-1' }) }, { kind: 'call.started', call: call('c6', 'execute', 'go test ./... -run TestWords -count=1'), time: ago(3000) },
   { kind: 'call.output', call: call('c6', 'execute', 'go test'), delta: '=== RUN   TestWords\n=== RUN   TestWords/lower\n=== RUN   TestWords/mixed\n=== RUN   TestWords/empty\n' }).map((e, i, all) => i >= all.length - 2 ? { ...e, time: ago(4000) } : e);
 const options = [{ id: 'y', label: 'Allow', kind: 'allow_once' }, { id: 's', label: 'Allow for Session', kind: 'allow_always' }, { id: 'n', label: 'Deny', kind: 'reject_once' }];
 const asks = (title, more = {}, c = {}) => [{ kind: 'call.proposed', call: call('q', 'execute', title, c) }, { kind: 'question', question: 'q1', text: title, options, call: call('q', 'execute', title, c), ...more }, { kind: 'state', state: 'waiting' }];
 const talk = says('m1', 'I’ll run the tests now.');
 
+/** A PNG, larger when more follows its end. */
+export function png(width, height, more = 0) {
+  const chunk = (name, data) => {
+    const body = Buffer.concat([Buffer.from(name), data]), all = Buffer.alloc(body.length + 8);
+    all.writeUInt32BE(data.length, 0);
+    body.copy(all, 4);
+    all.writeUInt32BE(crc32(body), body.length + 4);
+    return all;
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([8, 2, 0, 0, 0], 8);
+  const rows = Buffer.alloc((width * 3 + 1) * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) { rows.set([255 * x / width, 255 * y / height, (x >> 4 ^ y >> 4) & 1 ? 160 : 90], y * (width * 3 + 1) + 1 + x * 3); }
+  }
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0)), Buffer.alloc(more)]);
+}
+/** A picture as events name it; n tells those apart. */
+export const image = (n, width, height, more = {}) => ({ image: `${String(n).padStart(32, '0')}.png`, mime: 'image/png', bytes: 4000, width, height, ...more });
+const pictured = events(begin.slice(0, 3), says('m1', 'This is how the page looks before:'), { kind: 'note', reason: 'image', role: 'assistant', text: '[Image: before.png, image/png, 640 × 320]', images: [image(1, 640, 320, { alt: 'before.png' })] },
+  { kind: 'call.proposed', call: call('s', 'other', 'Take a screenshot') }, { kind: 'call.started', call: call('s') }, { kind: 'call.output', call: call('s'), text: 'Saved.', images: [image(2, 320, 480), image(3, 2400, 1200, { bytes: 3_300_000, alt: 'whole.png' })] }, { kind: 'call.finished', call: call('s', undefined, undefined, { outcome: 'completed' }) },
+  { kind: 'note', reason: 'image', role: 'assistant', text: '[An image is not shown: it is no PNG, JPEG, GIF or WebP image]' }, { kind: 'run.end', reason: 'done' });
+const given = (n, data) => ({ type: 'image', run: 'r', image: image(n).image, data: data.toString('base64') });
+
+const of = (parent, list) => list.map(e => ({ ...e, parent }));
+const helped = asked => events(begin.slice(0, 3), { kind: 'call.proposed', call: call('task', 'think', 'Look for callers of Words') }, { kind: 'call.started', call: call('task') }, { kind: 'call.proposed', call: call('task2', 'think', 'Read the tests') }, { kind: 'call.started', call: call('task2') },
+  of('task', [{ kind: 'text', role: 'user', message: 'sub', text: 'Find all callers.' }, says('s1', 'I’ll search for **callers** first.'), ...done('sc1', 'search', 'Words(', {}, 'main.go:9\n')]), of('task2', done('sd1', 'read', 'Read', at('count/count_test.go'))),
+  of('task', [...done('sc2', 'read', 'Read', at('main.go')), ...done('sc3', 'execute', 'go vet ./...', {}, 'vet: bad\n').map(e => e.kind === 'call.finished' ? { ...e, call: { ...e.call, outcome: 'failed' } } : e)]),
+  asked ? [...of('task', [{ kind: 'call.proposed', call: call('q', 'execute', 'go build ./...') }]), { kind: 'question', question: 'q1', text: 'go build ./...', options, call: call('q', 'execute', 'go build ./...') }, { kind: 'state', state: 'waiting' }] : [],
+  { kind: 'call.finished', call: call('task2', undefined, undefined, { outcome: 'completed' }) }, asked ? [] : [{ kind: 'call.finished', call: call('task', undefined, undefined, { outcome: 'completed' }) }, says('m1', 'Two places call it.'), { kind: 'run.end', reason: 'done' }]);
+
 export const scenes = {
+  helped: { messages: () => shown(helped(false)), then: async p => { await p.locator('[data-key="c:task"] .chevron').click(); } },
+  helperAsks: { messages: () => shown(helped(true), { runs: [run({ state: 'waiting' })] }) },
+  images: { messages: () => shown(pictured), then: (_, send) => send(given(1, png(640, 320)), given(2, png(320, 480))) },
   first: { messages: () => [view({ runs: [] }), { type: 'select' }] },
   none: { messages: () => [view({ runs: [], agents: agents.slice(2) }), { type: 'select' }] },
   consent: { messages: () => [view({ runs: [] }), { type: 'select' }], then: p => p.getByRole('button', { name: 'Start SideCar Agent' }).click() },
@@ -105,6 +142,7 @@ export const hostile = events(begin.slice(0, 3), own('item-1', 'Text with ‮tur
   `${'> '.repeat(60)}deep`, `${'- '.repeat(60)}deep`, `| ${'a | '.repeat(80)}\n|${'-|'.repeat(80)}\n| ${'b | '.repeat(80)}`, '```mermaid\ngraph TD; A-->B\n```', '```" onload="x\nx\n```', 'x'.repeat(5000)].join('\n\n')),
 done('h2', 'execute', 'printf \u202Ex', {}, '\u001b]8;;command:x\u0007a link\u001b]8;;\u0007 \u001b]52;c;ZXZpbA==\u0007 \u001b[2J\u001b[31mred\u001b[0m \u0007\u202E\n'.repeat(3)), done('h2', 'other', '<b>again</b>', {}, 'x'.repeat(1 << 20)), done('h2', 'read', 'third', { locations: [{ path: '/etc/pass\u202Ewd', line: -1 }, { path: 7 }] }),
 { kind: 'question', question: 'h3', text: '<b>Sure?</b>\u202E', options: Array.from({ length: 1000 }, (_, i) => ({ id: `o${i}`, label: `Option \u202E${i}`, kind: i % 2 ? 'allow_once' : 'x' })) },
+{ kind: 'note', reason: 'image', text: '<b>x</b>\u202e', images: [{ image: '../x.svg', mime: 'image/svg+xml', bytes: 1, width: 1, height: 1 }, { image: 'https://evil.example/x.png', mime: 'image/png', bytes: 1, width: 1, height: 1 }, 7] },
 { kind: 'plan', plan: [{ text: '<i>x</i>', status: '__proto__' }, { text: 7 }] }, { kind: 'run.end', reason: 'constructor', text: '<b>x</b>' }, { kind: 'constructor', raw: { __proto__: 1 } });
 
 /** A long run: so many events, of all that a row can be. */

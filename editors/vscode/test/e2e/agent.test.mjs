@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before } from 'node:test';
+import { png } from '../agent/scenes.mjs';
 import { agents } from './agents.mjs';
 import { eventually, person } from './person.mjs';
 import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
@@ -137,6 +138,11 @@ test('an edit is pending, is reviewed from the view, and its card says what beca
   await eventually('the diff', async () => /strings\.Fields/.test(await me.text(me.modified)));
   await eventually('its session alone', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'Only,count,count.go');
   await me.shot('agent-review');
+  await me.command('SideCar: Accept All Pending Changes');
+  await me.dialog.filter({ hasText: 'Accept the pending changes of "Count words, please"?' }).waitFor(); // which is what is shown
+  await me.shot('agent-accept-all');
+  await page.keyboard.press('Escape');
+  await me.dialog.waitFor({ state: 'detached' });
   await me.click(me.row('Only Count words, please'), 'all sessions', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'count,count.go,other.txt');
   await me.command('SideCar: Group by Message');
   await me.row('Split at white space').waitFor();
@@ -188,6 +194,71 @@ test('a question is answered in its place, by a button and by keys', async () =>
   ada.end();
   await me.command('SideCar: Focus Agent');
   await shows('git push');
+});
+
+test('a picture of the agent\'s is shown, and opens in an editor; what only calls itself one is not', async () => {
+  await say('Draw it');
+  await ada.prompt();
+  const picture = data => ({ type: 'image', mimeType: 'image/png', data: data.toString('base64') });
+  ada.update({ sessionUpdate: 'agent_message_chunk', content: { ...picture(png(120, 80)), uri: 'file:///chart.png' } });
+  ada.update({ sessionUpdate: 'agent_message_chunk', content: picture(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>window.bad = 1</script></svg>')) });
+  ada.call('shot', { title: 'Take a screenshot', kind: 'other', status: 'in_progress' });
+  ada.change('shot', { status: 'completed', content: [{ type: 'content', content: picture(png(60, 90)) }, { type: 'content', content: picture(Buffer.alloc(6 << 20)) }] });
+  ada.say('There it is.');
+  ada.end();
+  await shows('There it is.');
+  const f = await view();
+  await eventually('both pictures', async () => (await f.locator('.picture img').evaluateAll(all => all.map(e => e.naturalWidth).join())) === '120,60');
+  await shows('An image is not shown: it is no PNG');
+  await shows('An image is not shown: it is too large');
+  assert.equal(await f.evaluate(() => window.bad), undefined);
+  await me.shot('agent-image');
+  await me.click(f.getByRole('button', { name: 'Image: chart.png' }), 'the picture in an editor', async () => await page.locator('.tab', { hasText: '.png' }).count() === 1);
+  await me.command('View: Close All Editors');
+});
+
+test('what a sub-agent does is inside of its row', async () => {
+  await say('Ask somebody');
+  await ada.prompt();
+  const by = { _meta: { claudeCode: { parentToolUseId: 'helper' } } };
+  ada.call('helper', { title: 'Look around', kind: 'think', status: 'in_progress' });
+  ada.call('helped', { title: 'Search', kind: 'search', status: 'in_progress', ...by });
+  ada.change('helped', { status: 'completed', ...by });
+  ada.update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'It is all there.' }, ...by });
+  ada.change('helper', { status: 'completed' });
+  ada.say('Somebody has looked.');
+  ada.end();
+  await shows('Somebody has looked.');
+  await shows('1 call');
+  await lacks('It is all there.');
+  const row = (await view()).locator('.row[data-key="c:helper"]');
+  await row.locator('.chevron').click();
+  await shows('It is all there.');
+  await row.locator('.chevron').click();
+});
+
+test('a command that runs for the agent is stopped alone, and the agent goes on', async () => {
+  await say('Run it');
+  await ada.prompt();
+  const line = 'while :; do sleep 1; done';
+  const { terminalId } = await ada.request('terminal/create', { command: line });
+  ada.call('by-us', { title: line, kind: 'execute', status: 'in_progress', content: [{ type: 'terminal', terminalId }] });
+  ada.call('by-itself', { title: 'sleep 1000', kind: 'execute', status: 'in_progress' });
+  const row = async id => (await view()).locator(`.row[data-key="c:${id}"]`);
+  await (await row('by-us')).getByRole('button', { name: 'Stop Command' }).waitFor(); // it opens by itself
+  await me.shot('agent-command');
+  await (await row('by-itself')).locator('.actions').waitFor();
+  assert.equal(await (await row('by-itself')).getByRole('button', { name: 'Stop Command' }).count(), 0);
+  const ended = ada.request('terminal/wait_for_exit', { terminalId });
+  await (await row('by-us')).getByRole('button', { name: 'Stop Command' }).click();
+  assert.equal((await ended).signal, 'SIGKILL');
+  assert.match((await ada.request('terminal/output', { terminalId })).output, /The user has stopped this command/);
+  ada.change('by-us', { status: 'failed' });
+  ada.change('by-itself', { status: 'completed' });
+  ada.say('Then without it.');
+  ada.end();
+  await shows('Then without it.');
+  await eventually('the row', async () => /Stopped/.test(await (await row('by-us')).innerText()));
 });
 
 test('the agent\'s own mode is shown and chosen', async () => {
@@ -261,7 +332,7 @@ test('what an agent writes opens nothing and loads nothing', async () => {
   ada.end();
   await shows('That was it.');
   const f = await view();
-  assert.equal(await f.evaluate(() => [...document.querySelectorAll('#app :is(img, script, style, iframe, object, a[href], image)')].map(e => e.outerHTML).join('')), '');
+  assert.equal(await f.evaluate(() => [...document.querySelectorAll('#app :is(img:not([src^="blob:"]), script, style, iframe, object, a[href], image)')].map(e => e.outerHTML).join('')), '');
   assert.equal(await f.evaluate(() => window.bad), undefined);
   const link = name => f.getByRole('link', { name });
   for (const name of ['one', 'two', 'three', 'four']) {

@@ -1,36 +1,8 @@
 // The Agent view's page alone in a browser, with the extension played by the test: what a person sees, and what the page sends.
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { pages } from '../agent/page.mjs';
 import { events, long, reset, scenes, task, view } from '../agent/scenes.mjs';
+import { composer, live, show, step, working } from './agentStep.mjs';
 import { eventually } from './person.mjs';
-import { browse } from './workbench.mjs';
-
-let browser, site;
-test.before(async () => {
-  ({ browser } = await browse());
-  site = await pages(browser);
-});
-test.after(async () => {
-  await browser?.close();
-  await site?.close();
-});
-
-/** A page of the test, closed with it; whatever it is told, it asks nothing of the network and has no fault. */
-const step = (name, opts, body) => test(name, { timeout: 90_000 }, async () => {
-  const me = await site.open(opts);
-  try {
-    await body(me);
-    assert.deepEqual([me.requests, me.faults], [[], []]);
-  } finally {
-    await me.page.close();
-  }
-});
-const composer = me => me.page.locator('.composer textarea');
-const event = (seq, more) => ({ run: 'r', seq, time: new Date().toISOString(), ...more });
-const live = (after, ...list) => ({ type: 'events', run: 'r', after, events: list.map((e, i) => event(after + 1 + i, e)) });
-const show = (me, list, more) => me.send(view(more), { type: 'select', run: 'r' }, reset(list));
-const working = events({ kind: 'run.start', agent: 'claude' }, { kind: 'step.start', step: 1 }, { kind: 'text', role: 'user', message: 'item-1', text: 'go' }, { kind: 'state', state: 'running' });
 
 step('a run from its first event to its end', {}, async me => {
   await me.send(view(), { type: 'select', run: 'r' });

@@ -78,6 +78,13 @@ class Agent {
     return result.outcome.optionId ?? result.outcome.outcome;
   }
 
+  /** Asks something of the server, and gives what it answers. */
+  async request(method, params) {
+    const id = `asks-${++this.asked}`;
+    this.send({ id, method, params: { sessionId: this.session, ...params } });
+    return (await this.next(m => m.id === id)).result;
+  }
+
   /** Writes a file where it works. */
   async write(file, text) {
     this.send({ do: 'write', path: file, text });

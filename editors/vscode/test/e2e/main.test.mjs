@@ -235,7 +235,7 @@ test('ticked changes are decided together', async () => {
 test('everything is accepted after a question; what is in conflict stays', async () => {
   await me.command('SideCar: Accept All Pending Changes');
   await me.dialog.waitFor();
-  assert.match(await me.text(me.dialog), /2 files[\s\S]*in conflict/);
+  assert.match(await me.text(me.dialog), /Accept all pending changes\?[\s\S]*2 files[\s\S]*in conflict/);
   await me.shot('accept-all');
   await me.dialog.locator('.monaco-button', { hasText: 'Accept All' }).click();
   await eventually('accepted', async () => disk('src/store/keys.txt').includes('key 55'));

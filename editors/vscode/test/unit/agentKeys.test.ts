@@ -16,6 +16,7 @@ test('keys do what the specification says, where it says so', () => {
     ['ctrl+alt+Enter', {}, undefined], ['ctrl+alt+Enter', { asks: true }, 'allow'], ['ctrl+alt+Backspace', { asks: true, place: 'transcript' }, 'deny'],
     ['ArrowUp', {}, 'lastOwn'], ['ArrowUp', { empty: false }, undefined], ['ArrowUp', { listed: true }, 'listUp'], ['Enter', { listed: true }, 'listTake'], ['Tab', { listed: true }, 'listTake'], ['Tab', {}, undefined],
     ['ArrowUp', { place: 'transcript' }, 'up'], ['PageDown', { place: 'transcript' }, 'pageDown'], ['ArrowRight', { place: 'transcript' }, 'open'], ['ArrowLeft', { place: 'transcript' }, 'fold'], ['Enter', { place: 'transcript' }, 'act'], ['shift+F10', { place: 'transcript' }, 'menu'],
+    ['Delete', { place: 'transcript' }, 'stopCommand'], ['Delete', {}, undefined], ['Delete', { place: 'elsewhere' }, undefined], ['shift+Delete', { place: 'transcript' }, undefined],
     ['ArrowUp', { place: 'elsewhere' }, undefined], ['ctrl+alt+ArrowUp', { place: 'elsewhere' }, 'previousOwn'], ['ctrl+f', {}, 'find'], ['ctrl+p', {}, undefined], ['a', {}, undefined],
   ] as [string, Partial<Where>, string | undefined][]) {
     assert.equal(act(press(keys), where(w)), does, `${keys} ${JSON.stringify(w)}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { AgentEvent } from '../../src/agent/event';
-import { Model, type CallEntry, type Entry, type Said } from '../../src/agent/page/model';
+import { Model, stoppable, type CallEntry, type Entry, type Said } from '../../src/agent/page/model';
 import { project, rowOf, type Look } from '../../src/agent/page/rows';
 
 /** Events of the run r, numbered and a second apart. */
@@ -34,6 +34,54 @@ test('a message grows by its deltas and is replaced by its whole', () => {
 test('what follows ends a message of which no whole was told', () => {
   const m = model({ kind: 'thought', message: 't', delta: 'hm' }, { kind: 'text', message: 'a', delta: 'x' }, { kind: 'call.proposed', call: call('1', 'read') });
   assert.deepEqual(m.entries.slice(0, 2).map(said), ['thought hm.', 'text x.']);
+});
+
+test('pictures are entries and parts of calls; what is none is left out', () => {
+  const good = { image: `${'0'.repeat(32)}.png`, mime: 'image/png', bytes: 10, width: 2, height: 3, alt: 'a.png' }, bare = { ...good, alt: undefined };
+  const bad = [7, null, {}, { ...good, image: 'x.png' }, { ...good, image: `../${good.image}` }, { ...good, image: `${'0'.repeat(32)}.svg`, mime: 'image/svg+xml' }, { ...good, mime: 'image/svg+xml' }, { ...good, mime: 'image/gif' }, { ...good, width: -1 }, { ...good, height: 0 }, { ...good, bytes: '7' }];
+  const m = model({ kind: 'note', reason: 'image', text: '[Image]', images: [good, ...bad] as never }, ...whole('1', 'read').slice(0, 2), { kind: 'call.output', call: call('1', 'read'), images: [bare] }, { kind: 'call.output', call: call('1', 'read'), text: 'x', images: [good] }, whole('1', 'read')[2]!, ...whole('2', 'read'));
+  assert.deepEqual(m.entries.map(e => [e.kind, (e as CallEntry).images?.map(i => i.alt)]), [['image', ['a.png']], ['call', [undefined, 'a.png']], ['call', undefined]]);
+  assert.deepEqual(project(m, look()).map(r => [r.open, r.group]), [[false, undefined], [true, undefined], [false, undefined]], 'a call with pictures is in no group');
+  assert.equal(model({ kind: 'note', reason: 'image', text: 'Why not', images: bad as never }).entries[0]?.kind, 'image');
+});
+
+test('what a sub-agent says and does is inside of its call, which is folded with a count', () => {
+  const by = (parent: string, list: Partial<AgentEvent>[]) => list.map(e => ({ ...e, parent }));
+  const list = [...whole('t', 'think').slice(0, 2), ...whole('u', 'think').slice(0, 2), ...by('t', [{ kind: 'text', role: 'user', message: 'x', text: 'Look' }, { kind: 'text', message: 'a', text: 'Hm' }, ...whole('1', 'read')]), ...by('u', whole('2', 'read')), ...by('t', whole('3', 'execute', 'failed')),
+    ...by('1', whole('4', 'read')), ...by('gone', whole('5', 'fetch')), ...by('6', whole('6', 'other'))];
+  const m = model(...list), keys = (l: Partial<Look> = {}) => project(m, look(l)).map(r => `${'-'.repeat(r.depth)}${r.key}${r.inside ? ` ${r.inside.calls}/${r.inside.failed}` : ''}`);
+  assert.deepEqual(keys(), ['c:t 3/1', 'c:u 1/0', 'c:5', 'c:6'], 'what has no such parent, or itself as one, stands alone');
+  assert.deepEqual(keys({ folds: { 'c:t': true } }), ['c:t 3/1', '-m:x', '-m:a', '-c:1 1/0', '-c:3', 'c:u 1/0', 'c:5', 'c:6']);
+  assert.deepEqual(keys({ folds: { 'c:t': true, 'c:1': true, 'c:u': true } }), ['c:t 3/1', '-m:x', '-m:a', '-c:1 1/0', '--c:4', '-c:3', 'c:u 1/0', '-c:2', 'c:5', 'c:6']);
+  assert.deepEqual(keys({ detail: 'replies' }).filter(k => /^-/.test(k)), []);
+  assert.ok(!m.entries.some(e => e.kind === 'own'), 'nobody has said what a sub-agent was told');
+  const folded = project(m, look()), open = project(m, look({ folds: { 'c:t': true } }));
+  assert.deepEqual([folded[0]!.inside!.hidden.length, open[0]!.inside!.hidden.length], [5, 0]);
+  assert.notEqual(folded[0]!.v, open[0]!.v);
+  assert.equal(open[rowOf(open, m.entries.find(e => e.key === 'c:3')!.seq)]!.key, 'c:3');
+});
+
+test('what a sub-agent asks stands in the conversation, also when its call is folded', () => {
+  const m = model(...whole('t', 'think').slice(0, 2), { kind: 'call.proposed', call: call('1', 'other'), parent: 't' }, ...whole('2', 'read').map(e => ({ ...e, parent: '1' })), { kind: 'call.proposed', call: call('3', 'execute'), parent: '1' }, { kind: 'question', question: 'q', text: 'May I?', options: [], call: call('3', 'execute') });
+  const rows = () => project(m, look()).map(r => `${'-'.repeat(r.depth)}${r.key}${r.inside?.asks ? '?' : ''}${r.question ? '!' : ''}`);
+  assert.deepEqual(rows(), ['c:t?', '-c:1?', '--c:3!']);
+  m.apply([{ run: 'r', seq: 90, time: '', kind: 'answered', question: 'q', answer: 'y' }]);
+  assert.deepEqual(rows(), ['c:t']);
+});
+
+test('a command that the server runs can be stopped while it goes on, once, and its row says so', () => {
+  const begin = (uri?: string) => [{ kind: 'call.proposed' as const, call: call('1', 'execute', uri === undefined ? {} : { uri }) }, { kind: 'call.started' as const, call: call('1', 'execute') }];
+  const first = (m: Model) => m.entries[0] as CallEntry;
+  for (const [uri, can] of [['terminal:term-1', true], [undefined, false], ['file:///x', false], ['', false]] as const) {
+    assert.equal(stoppable(first(model(...begin(uri)))), can, uri);
+  }
+  const stopped = { kind: 'note' as const, reason: 'stopped', text: 'Stopped by a person: x', call: call('1', 'execute') };
+  const m = model(...begin('terminal:term-1'), stopped);
+  assert.deepEqual([m.entries.length, first(m).state, stoppable(first(m))], [1, 'running', false]);
+  m.apply(events(...begin('terminal:term-1'), stopped, { kind: 'call.finished', call: call('1', 'execute', { outcome: 'failed' }) }));
+  assert.equal(first(m).state, 'stopped');
+  assert.equal(first(model(...begin('terminal:term-1'), { kind: 'call.finished', call: call('1', 'execute', { outcome: 'failed' }) })).state, 'failed');
+  assert.equal(model({ ...stopped, call: call('2', 'execute') }).entries[0]?.kind, 'note', 'of a call that is not here, the words are');
 });
 
 test('a call is one entry over its life, and its id used again another', () => {

@@ -4,7 +4,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import test from 'node:test';
 import { manifest } from '../../scripts/manifest.mjs';
-import { Calls, callText, summary } from '../../src/activity/calls';
+import { about, Calls, callText, summary } from '../../src/activity/calls';
 import { askVersion, candidates, find } from '../../src/binary';
 import { diagramsHtml } from '../../src/diagrams/html';
 import { metricsHtml } from '../../src/metrics';
@@ -163,6 +163,23 @@ test('calls follow their events; output and number are bounded', () => {
   assert.equal(calls.list.length, 199, 'what runs stays');
   assert.equal(summary({ content: 'long', path: 'a b' }), 'a b');
   assert.equal(summary(null), '');
+});
+
+test('the taking over of what programs write is a row where there are files, and names them', () => {
+  const calls = new Calls(), change = (path: string) => ({ path, kind: 'modify' as const, state: 'pending' as const });
+  const done = (tool: string, more: Partial<CallEvent> = {}) => {
+    calls.list.length = 0;
+    calls.take({ type: 'toolStarted', time: 'now', session: 's', callId: '1', tool });
+    calls.take({ type: 'toolCompleted', time: 'now', session: 's', callId: '1', tool, ok: true, ...more });
+    return calls.list.map(c => about(c, t));
+  };
+  assert.deepEqual(done('run'), []);
+  assert.deepEqual(done('run', { changes: [] }), []);
+  assert.deepEqual(done('run', { changes: [change('a.go')] }), ['a.go']);
+  assert.deepEqual(done('run', { changes: [change('a.go'), change('b.go'), change('c.go')] }), ['a.go and 2 more']);
+  assert.deepEqual(done('run', { ok: false, code: 'failed' }), [''], 'what went wrong is told');
+  assert.deepEqual(done('run_command'), [''], 'and so is every tool');
+  assert.equal(about({ arguments: { path: 'x.go' }, changes: [change('a.go')] }, t), 'x.go');
 });
 
 test('metrics are bars, and names are no HTML', () => {

@@ -22,7 +22,7 @@ export class Announcer {
     if (!first && model.state === 'running' && this.state !== 'running' && this.state !== 'waiting') { told.status.push(t('{0} works', agent)); }
     this.state = model.state;
     for (const e of model.entries.slice(model.entries.findLastIndex(o => o.seq <= this.spoken) + 1)) {
-      if (e.kind === 'text' && e.done && reader && how === 'paragraphs') { told.status.push(readable(e.text.slice(0, 1000))); }
+      if (e.kind === 'text' && !e.parent && e.done && reader && how === 'paragraphs') { told.status.push(readable(e.text.slice(0, 1000))); }
       if (e.kind === 'end' && how !== 'questions') {
         const facts = [e.took !== undefined ? span(e.took) : '', e.files > 0 ? t('{0} files', e.files) : ''].filter(Boolean).join(', ');
         (e.reason === 'failed' ? told.alert : told.status).push(`${e.reason === 'failed' ? t('Failed: {0}', e.text.split('\n')[0]!) : e.reason === 'interrupted' ? t('Stopped') : t('Done')}${facts && `, ${facts}`}`);

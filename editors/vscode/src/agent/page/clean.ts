@@ -1,8 +1,8 @@
 // An event as an agent's words have made it, brought to its types: the page trusts no member of it.
-import type { AgentEvent, Call, FileDiff, Kind } from '../event';
+import type { AgentEvent, Call, FileDiff, Image, Kind } from '../event';
 
 /** Bounds of what the page takes in, in characters; what is longer is in a document. */
-export const most = { text: 256 << 10, title: 4 << 10, id: 1000, options: 1000, entries: 1000, files: 200, places: 1000, raw: 64 << 10 };
+export const most = { text: 256 << 10, title: 4 << 10, id: 1000, options: 1000, entries: 1000, files: 200, places: 1000, images: 100, raw: 64 << 10 };
 
 type Bag = Record<string, unknown>;
 const bag = (v: unknown): v is Bag => typeof v === 'object' && v !== null && !Array.isArray(v);
@@ -31,6 +31,12 @@ function cleanCall(c: Bag): Call | undefined {
   });
 }
 
+const kinds: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' };
+function cleanImage(i: Bag): Image | undefined {
+  const end = typeof i.image === 'string' ? /^[0-9a-f]{32}\.(png|jpg|gif|webp)$/.exec(i.image)?.[1] : undefined, width = size(i.width), height = size(i.height), bytes = size(i.bytes);
+  return end && i.mime === kinds[end] && width && height && bytes ? given({ image: i.image as string, mime: i.mime as string, bytes, width, height, alt: text(i.alt, 200) }) : undefined;
+}
+
 /** The event with what of it has the right type; undefined for what is none. */
 export function clean(v: unknown): AgentEvent | undefined {
   if (!bag(v) || typeof v.run !== 'string' || !Number.isSafeInteger(v.seq) || (v.seq as number) < 0 || typeof v.kind !== 'string') {
@@ -45,6 +51,7 @@ export function clean(v: unknown): AgentEvent | undefined {
     question: id(v.question), expiresAt: id(v.expiresAt), irrecoverable: v.irrecoverable === true || undefined, answer: text(v.answer, most.title), by: id(v.by),
     options: list(v.options, most.options, o => typeof o.id === 'string' ? given({ id: o.id.slice(0, most.id), label: text(o.label, 200) ?? o.id.slice(0, 200), kind: id(o.kind) }) : undefined),
     items: list(v.items, 100, i => typeof i.item === 'string' ? given({ item: i.item, text: text(i.text) ?? '', attachments: list(i.attachments, 100, a => typeof a.kind === 'string' ? given({ kind: a.kind, uri: id(a.uri) }) : undefined) }) : undefined),
+    images: list(v.images, 100, cleanImage),
     paused: v.paused === true || undefined,
     step: size(v.step),
     plan: list(v.plan, most.entries, p => typeof p.text === 'string' ? given({ text: p.text.slice(0, most.title), status: id(p.status), priority: id(p.priority) }) : undefined),

@@ -18,7 +18,7 @@ export interface Where {
 }
 
 export type Act = 'send' | 'steer' | 'interrupt' | 'newLine' | 'close' | 'stop' | 'allow' | 'deny' | 'lastOwn' | 'previousOwn' | 'nextOwn' | 'find'
-  | 'listUp' | 'listDown' | 'listTake' | 'up' | 'down' | 'first' | 'last' | 'pageUp' | 'pageDown' | 'open' | 'fold' | 'act' | 'menu';
+  | 'listUp' | 'listDown' | 'listTake' | 'up' | 'down' | 'first' | 'last' | 'pageUp' | 'pageDown' | 'open' | 'fold' | 'act' | 'menu' | 'stopCommand';
 
 /** The act, or undefined when the key is the editor's or the field's own. */
 export function act(e: Pressed, w: Where): Act | undefined {
@@ -57,5 +57,5 @@ function composer(keys: string, w: Where): Act | undefined {
 }
 
 const rows: Record<string, Act | undefined> = {
-  ArrowUp: 'up', ArrowDown: 'down', Home: 'first', End: 'last', PageUp: 'pageUp', PageDown: 'pageDown', ArrowRight: 'open', ArrowLeft: 'fold', Enter: 'act', 'shift+F10': 'menu', ContextMenu: 'menu',
+  ArrowUp: 'up', ArrowDown: 'down', Home: 'first', End: 'last', PageUp: 'pageUp', PageDown: 'pageDown', ArrowRight: 'open', ArrowLeft: 'fold', Enter: 'act', 'shift+F10': 'menu', ContextMenu: 'menu', Delete: 'stopCommand',
 };

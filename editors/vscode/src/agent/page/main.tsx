@@ -6,7 +6,7 @@ import { condition } from './condition';
 import { App } from './dom/app';
 import { allows, answer, denies, settles } from './dom/ask';
 import { ChangesBar, PlanBar, QueueBar, Runs } from './dom/bars';
-import { menuOf, nameOf, RowView } from './dom/cards';
+import { menuOf, nameOf, RowView, stopCommand } from './dom/cards';
 import { Composer } from './dom/composer';
 import { el, mac } from './dom/el';
 import { Find, highlight } from './dom/find';
@@ -15,6 +15,7 @@ import { MenuView } from './dom/menu';
 import { Banner, State } from './dom/states';
 import { Transcript } from './dom/transcript';
 import { act, type Act } from './keys';
+import { stoppable } from './model';
 import type { Row } from './rows';
 import { t } from './words';
 import './style.css';
@@ -34,7 +35,7 @@ let before: Element | null = null;
 
 const transcript = new Transcript({
   draw: (row, at) => render(<RowView app={app} row={row} />, at),
-  name: row => row.group ? `${row.group.length}: ${nameOf(app, row.entry)}` : nameOf(app, row.entry),
+  name: row => `${row.depth > 0 ? `${t('Sub-agent')}: ` : ''}${row.group ? `${row.group.length}: ` : ''}${nameOf(app, row.entry)}${row.inside ? `, ${t('{0} calls', row.inside.calls)}` : ''}`,
   gone: at => render(null, at),
 }, () => { looked(); app.save(); });
 
@@ -171,6 +172,10 @@ function does(a: Act, target: HTMLElement): boolean {
       }
       return true;
     case 'menu': if (row && key) { app.openMenu(transcript.elementOf(key)!, menuOf(app, row.entry)); } return true;
+    case 'stopCommand':
+      if (row?.entry.kind !== 'call' || !stoppable(row.entry)) { return false; }
+      stopCommand(app, row.entry);
+      return true;
     default: return app.composer?.act(a) ?? false;
   }
 }

@@ -1,5 +1,5 @@
 // A run as its events have told it: what was said and done in its order, and where it stands. Pure.
-import type { AgentEvent, Call, Item, Option, PlanEntry, RunState, Usage } from '../event';
+import type { AgentEvent, Call, Image, Item, Option, PlanEntry, RunState, Usage } from '../event';
 import { clean, most } from './clean';
 
 interface Base {
@@ -9,6 +9,8 @@ interface Base {
   seq: number;
   /** When it was begun to be told, in milliseconds; 0 when that isn't known. */
   time: number;
+  /** The call of the sub-agent whose it is. */
+  parent?: string;
   /** Counts its changes. */
   v: number;
 }
@@ -19,6 +21,9 @@ export interface CallEntry extends Base {
   kind: 'call'; call: Call; state: CallState;
   output: string; cut: number;
   started?: number; ended?: number;
+  /** A person has stopped its command. */
+  halted?: boolean;
+  images?: Image[];
   by?: string; asked?: string; raw?: string; result?: string;
 }
 export interface Question extends Base {
@@ -27,9 +32,13 @@ export interface Question extends Base {
 }
 export interface Plan extends Base { kind: 'plan'; plan: PlanEntry[]; changed: Set<number> }
 export interface Line extends Base { kind: 'note' | 'compaction' | 'other'; name: string; text: string; raw?: string }
+export interface Picture extends Base { kind: 'image'; text: string; images: Image[] }
 export interface Child extends Base { kind: 'child'; run: string; title: string }
 export interface End extends Base { kind: 'end'; reason: string; text: string; took?: number; calls: number; files: number }
-export type Entry = Own | Said | CallEntry | Question | Plan | Line | Child | End;
+export type Entry = Own | Said | CallEntry | Question | Plan | Line | Picture | Child | End;
+
+/** Whether the command of a call can be stopped alone: the server runs it. */
+export const stoppable = (c: CallEntry): boolean => c.state === 'running' && !c.halted && (c.call.uri?.startsWith('terminal:') ?? false);
 
 /** Whether a call only looks at things, so that several of them are told in one line. */
 export const looks = (kind: string | undefined): boolean => kind === 'read' || kind === 'search' || kind === 'fetch';
@@ -98,7 +107,7 @@ export class Model {
 
   private take(e: AgentEvent): void {
     const time = Date.parse(e.time) || 0;
-    const base = (key: string): Base => ({ key: this.key(key), seq: e.seq, time, v: 0 });
+    const base = (key: string): Base => ({ key: this.key(key), seq: e.seq, time, v: 0, ...(e.parent ? { parent: e.parent } : {}) });
     const before = this.last;
     this.last = time || this.last;
     if (e.kind === 'text' || e.kind === 'thought' || e.kind.startsWith('call.')) { this.retryAt = 0; }
@@ -152,7 +161,11 @@ export class Model {
         return this.ended(e, base);
       case 'note':
         this.title = e.title || this.title;
-        if (e.text || e.raw !== undefined) {
+        if (e.reason === 'stopped' && e.call && this.calls.has(e.call.call)) {
+          this.touch(e.call.call, c => { c.halted = true; }); // its row says so
+        } else if (e.reason === 'image') {
+          this.add({ ...base(`i:${e.seq}`), kind: 'image', text: e.text ?? '', images: e.images ?? [] });
+        } else if (e.text || e.raw !== undefined) {
           this.add({ ...base(`e:${e.seq}`), kind: e.text ? 'note' : 'other', name: e.reason ?? '', text: e.text ?? '', raw: e.raw as string | undefined });
         }
         return;
@@ -166,7 +179,7 @@ export class Model {
 
   private said(e: AgentEvent, before: number, time: number): void {
     const kind = e.kind as 'text' | 'thought', role = e.role ?? 'assistant';
-    if (role === 'user') {
+    if (role === 'user' && !e.parent) { // what a sub-agent is told is no message of the person's
       const id = `u:${e.message ?? e.seq}`, last = this.growing.get(id);
       if (!last) { this.add({ key: this.key(id), seq: e.seq, time, v: 0, kind: 'own', text: e.text ?? e.delta ?? '' }); }
       return;
@@ -175,7 +188,7 @@ export class Model {
     let said = this.growing.get(id);
     if (!said) {
       this.settle(); // a message ends where another begins
-      said = this.add<Said>({ key: this.key(id), seq: e.seq, time: before, v: 0, kind, role, text: '', done: false, cut: 0 });
+      said = this.add<Said>({ key: this.key(id), seq: e.seq, time: before, v: 0, kind, role, text: '', done: false, cut: 0, parent: e.parent });
       this.growing.set(id, said);
     }
     if (e.delta) {
@@ -212,7 +225,7 @@ export class Model {
     let c = this.calls.get(e.call.call);
     const over = c && ['completed', 'failed', 'denied', 'stopped'].includes(c.state);
     if (!c || over && (e.kind === 'call.proposed' || e.kind === 'call.started' && c.state !== 'denied')) {
-      c = this.add<CallEntry>({ key: this.key(`c:${e.call.call}`), seq: e.seq, time, v: 0, kind: 'call', call: e.call, state: 'proposed', output: '', cut: 0 });
+      c = this.add<CallEntry>({ key: this.key(`c:${e.call.call}`), seq: e.seq, time, v: 0, kind: 'call', call: e.call, state: 'proposed', output: '', cut: 0, parent: e.parent });
       this.calls.set(e.call.call, c);
     }
     const known = c.call;
@@ -233,10 +246,11 @@ export class Model {
         const all = e.text !== undefined ? e.text : c.output + (e.delta ?? '');
         c.cut += Math.max(0, all.length - most.text) + (e.cut ?? 0);
         c.output = all.slice(-most.text);
+        if (e.images) { c.images = [...c.images ?? [], ...e.images].slice(0, most.images); }
         break;
       }
       case 'call.finished':
-        c.state = c.state === 'denied' ? 'denied' : e.call.outcome === 'failed' ? 'failed' : 'completed';
+        c.state = c.state === 'denied' ? 'denied' : c.halted ? 'stopped' : e.call.outcome === 'failed' ? 'failed' : 'completed';
         c.ended = time;
         c.result = e.raw as string | undefined;
         break;

@@ -5,6 +5,7 @@ import type { Act } from '../keys';
 import { Model } from '../model';
 import { project, rowOf, type Row } from '../rows';
 import { speak } from '../words';
+import { Pictures } from './pictures';
 
 export interface MenuItem { label: string; hint?: string; run(): void }
 export interface Menu { x: number; y: number; items: MenuItem[]; back: HTMLElement | undefined }
@@ -30,6 +31,7 @@ export class App {
   folds: Record<string, boolean> = {};
   /** Bars and cards that are open, beside rows. */
   readonly opened = new Set<string>();
+  readonly pictures = new Pictures(m => this.send(m));
   /** The question that the keys are for, and since when it stands still. */
   asked: { id: string; since: number } | undefined;
   /** The queued item that is being edited. */
@@ -66,6 +68,7 @@ export class App {
       this.draft = typeof s.draft === 'string' ? s.draft : '';
       this.folds = s.folds && typeof s.folds === 'object' ? { ...s.folds } : {};
       this.restored = s.anchor;
+      this.pictures.turn(this.run);
     }
   }
 
@@ -110,6 +113,7 @@ export class App {
       case 'changes': if (m.run !== this.run) { return; } this.changes = m.changes; break;
       case 'hunks': if (m.run !== this.run) { return; } this.hunks = m.calls; break;
       case 'commands': if (m.run !== this.run) { return; } this.commands = m.commands; break;
+      case 'image': this.pictures.take(m); return;
       case 'chips': this.chips = m.chips; break;
       case 'completions': this.completions = m; break;
       case 'told': this.told = m; break;
@@ -142,6 +146,7 @@ export class App {
     this.run = run;
     this.model = undefined; this.changes = undefined; this.hunks = {}; this.commands = []; this.completions = undefined; this.told = undefined;
     this.editing = undefined; this.showing = undefined; this.restored = undefined; this.pending = []; this.asking = false; this.more = false;
+    this.pictures.turn(run);
     this.onRun();
     this.save();
   }

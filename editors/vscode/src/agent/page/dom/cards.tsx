@@ -1,13 +1,14 @@
 // The rows of the transcript: each a line, and what is under it when it is open.
 import { Component, createRef, type ComponentChildren } from 'preact';
 import type { Row } from '../rows';
-import type { CallEntry, Child, End, Entry, Line, Own, Plan, Said } from '../model';
+import { stoppable, type CallEntry, type Child, type End, type Entry, type Line, type Own, type Plan, type Said } from '../model';
 import { lines, readable, terminal, visible } from '../safe';
 import { clock, span, t } from '../words';
 import type { App, MenuItem } from './app';
 import { Ask } from './ask';
 import { DiffView, differs } from './diff';
 import { textOf } from './find';
+import { Images } from './images';
 import { Icon, Spinner, type IconName } from './icons';
 import { Drawn } from './markdown';
 import { Path, shortPath } from './path';
@@ -61,6 +62,8 @@ function OwnRow({ app, row, e }: { app: App; row: Row; e: Own }) {
   );
 }
 
+export function stopCommand(app: App, e: CallEntry): void { app.send({ type: 'stopCommand', run: app.run!, call: e.call.call }); }
+
 /** What can be done with a row, besides what its buttons do. */
 export function menuOf(app: App, e: Entry): MenuItem[] {
   const run = app.run!, can = app.agent?.can ?? [];
@@ -78,6 +81,7 @@ export function menuOf(app: App, e: Entry): MenuItem[] {
     case 'call': {
       const path = pathOf(e);
       return [
+        ...(stoppable(e) ? [{ label: t('Stop Command'), hint: t('Delete'), run: () => stopCommand(app, e) }] : []),
         ...(path ? [{ label: t('Open File'), run: () => app.send({ type: 'open', run, path }) }, { label: t('Copy Path'), run: () => app.send({ type: 'copy', text: path }) }] : [{ label: t('Copy'), run: () => app.send({ type: 'copy', text: e.call.title ?? '' }) }]),
         ...(e.output ? [{ label: t('Open Output'), run: () => app.send({ type: 'document', run, what: 'output', call: e.call.call, text: e.output, title: (e.call.title ?? '').slice(0, 100) }) }] : []),
       ];
@@ -154,9 +158,13 @@ function meta(app: App, row: Row, e: CallEntry): ComponentChildren {
   const code = e.call.kind === 'execute' && e.state === 'failed' ? t('failed') : undefined;
   const state = { denied: e.by ? t('Denied · {0}', e.by) : t('Denied'), stopped: t('Stopped'), failed: code ?? t('Failed'), proposed: row.question ? undefined : t('Waits'), allowed: undefined, running: undefined, completed: undefined }[e.state];
   const review = h && !row.open && (h.rejected > 0 && h.pending + h.accepted === 0 ? t('Rejected') : h.pending > 0 ? t('{0} pending', h.pending) : h.accepted > 0 ? t('Accepted') : undefined);
+  const i = row.inside;
+  if (i?.asks) { return <span class="needs">{t('Needs you')}</span>; }
   return (
     <>
+      {i && i.calls > 0 && <span>{i.calls === 1 ? t('1 call') : t('{0} calls', i.calls)}{i.failed > 0 && `, ${t('{0} failed', i.failed)}`}</span>}
       {state && <span class={e.state === 'failed' ? 'bad' : ''}>{state}</span>}
+      {e.halted && e.state === 'running' && <span>{t('Stopping…')}</span>}
       {review && <span class="review">{review}</span>}
       {(n.added > 0 || n.removed > 0) && <Count added={n.added} removed={n.removed} />}
       {e.state === 'running' && e.started && app.now - e.started > 1000 ? <span>{span(app.now - e.started)}</span> : null}
@@ -198,6 +206,7 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
           <DiffView file={d} wide={app.opened.has('wide')} name={shortPath(app, d.path)} />
         </div>
       ))}
+      {e.images && <Images app={app} images={e.images} />}
       {e.output && <Output e={e} last={byItself ? 3 : open ? most.lines : most.output} />}
       {!e.output && !command && (e.call.locations?.length ?? 0) > 1 && (
         <ul class="places">{e.call.locations!.slice(0, 50).map((l, i) => <li key={i}><Path app={app} path={l.path} line={l.line} /></li>)}</ul>
@@ -211,7 +220,7 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
         </div>
       )}
       <div class="actions">
-        {e.state === 'running' && command && <button type="button" class="quiet" onClick={() => app.send({ type: 'control', run, what: 'cancel' })}>{t('Stop')}</button>}
+        {stoppable(e) && <button type="button" class="quiet" title={t('Stop this command alone; the agent goes on (Delete)')} onClick={() => stopCommand(app, e)}>{t('Stop Command')}</button>}
         {h && h.pending > 0 && path && <button type="button" class="quiet" onClick={() => app.send({ type: 'diff', run, path })}>{t('Review')}</button>}
         {path && edits.length === 1 && e.call.kind !== 'delete' && <button type="button" class="quiet" onClick={() => app.send({ type: 'open', run, path })}>{t('Open File')}</button>}
         {e.output && <button type="button" class="quiet" onClick={() => app.send({ type: 'document', run, what: 'output', call: e.call.call, text: e.output, title: (e.call.title ?? '').slice(0, 100) })}>{t('Open Output')}</button>}
@@ -222,16 +231,16 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
 }
 
 function hasBody(e: CallEntry): boolean {
-  return e.output !== '' || (e.call.diff?.length ?? 0) > 0 || (e.call.locations?.length ?? 0) > 1 || e.call.kind === 'execute' || !kindOf(e.call.kind).verb && !!e.raw || e.state === 'denied';
+  return e.output !== '' || e.images !== undefined || (e.call.diff?.length ?? 0) > 0 || (e.call.locations?.length ?? 0) > 1 || e.call.kind === 'execute' || !kindOf(e.call.kind).verb && !!e.raw || e.state === 'denied';
 }
 
 function CallLine({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
   if (row.question) { return <Ask app={app} q={row.question} />; }
-  const body = hasBody(e);
+  const body = hasBody(e) || row.inside !== undefined;
   return (
     <>
-      <Fold app={app} row={row} icon={<StateSign e={e} />} what={what(app, e)} meta={meta(app, row, e)} placed={placed(e)} body={body} look={e.state === 'denied' ? 'denied' : ''} />
-      {row.open && body && <CallBody app={app} row={row} e={e} />}
+      <Fold app={app} row={row} icon={<StateSign e={e} />} what={row.inside ? <span class="target">{visible((e.call.title ?? '').split('\n')[0]!.slice(0, 200)) || t('Sub-agent')}</span> : what(app, e)} meta={meta(app, row, e)} placed={!row.inside && placed(e)} body={body} look={e.state === 'denied' ? 'denied' : ''} />
+      {row.open && hasBody(e) && <CallBody app={app} row={row} e={e} />}
     </>
   );
 }
@@ -335,6 +344,7 @@ export function RowView({ app, row }: { app: App; row: Row }) {
     case 'call': return <CallLine app={app} row={row} e={e} />;
     case 'question': return <QuestionRow app={app} e={e} />;
     case 'plan': return <PlanRow app={app} row={row} e={e} />;
+    case 'image': return e.images.length > 0 ? <Images app={app} images={e.images} /> : <div class="line flat dim unshown"><span class="chevron" /><Icon name="warning" /><span class="what">{visible(e.text.slice(0, 300))}</span></div>;
     case 'child': return <ChildRow app={app} e={e} />;
     case 'end': return <EndRow app={app} row={row} e={e} />;
     default: return <LineRow app={app} row={row} e={e} />;
@@ -354,6 +364,7 @@ export function nameOf(app: App, e: Entry): string {
     }
     case 'question': return t('Question: {0}', visible(e.text.slice(0, 200)));
     case 'plan': return t('Plan, {0} of {1} done', e.plan.filter(p => p.status === 'completed').length, e.plan.length);
+    case 'image': return visible(e.text.slice(0, 300));
     case 'child': return t('Sub-agent {0}', visible(e.title || e.run));
     case 'end': return ending(e.reason)[1];
     default: return visible(e.text.slice(0, 200) || e.name);

@@ -35,7 +35,7 @@ export function highlight(row: HTMLElement | undefined, query: string): void {
 export function Find({ app, to, close }: { app: App; to(row: Row, query: string): void; close(): void }) {
   const [query, setQuery] = useState(''), [at, setAt] = useState(0), field = useRef<HTMLInputElement>(null);
   const q = query.toLowerCase();
-  const hits = q ? app.rows.filter(r => (r.group ?? [r.entry]).some(e => textOf(e).toLowerCase().includes(q))) : [];
+  const hits = q ? app.rows.filter(r => [...r.group ?? [r.entry], ...r.inside?.hidden ?? []].some(e => textOf(e).toLowerCase().includes(q))) : [];
   useEffect(() => field.current?.focus(), []);
   const go = (n: number) => {
     const i = hits.length ? (n + hits.length) % hits.length : 0;

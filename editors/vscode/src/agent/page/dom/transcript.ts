@@ -168,7 +168,7 @@ export class Transcript {
       s.v = row.v;
       s.row = row;
       s.dirty = true;
-      s.el.className = `row ${row.entry.kind}${row.key === this.marked ? ' marked' : ''}`;
+      s.el.className = `row ${row.entry.kind}${row.depth > 0 ? ` nested nested${Math.min(row.depth, 3)}` : ''}${row.key === this.marked ? ' marked' : ''}`;
       this.draws.draw(row, s.el);
       s.el.ariaLabel = this.draws.name(row);
       s.el.ariaBusy = 'done' in row.entry && !row.entry.done ? 'true' : null;

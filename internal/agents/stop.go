@@ -1,0 +1,53 @@
+package agents
+
+import (
+	"errors"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+)
+
+var errOver = errors.New("the command has ended already")
+
+// Stop ends the command of a call alone, and tells that in the run. The agent hears
+// that its command was ended, and goes on.
+func (m *Manager) Stop(run *runs.Run, call string) error {
+	m.mu.Lock()
+	c := m.driven[run.ID()]
+	m.mu.Unlock()
+	var a *agent
+	if c != nil {
+		a = c.here()
+	}
+	if a == nil {
+		return errors.New("its agent does not run, and so none of its commands does")
+	}
+	command, err := a.bridge.Command(call)
+	if errors.Is(err, acprun.ErrOver) {
+		return errOver
+	}
+	if err != nil {
+		return err
+	}
+	t, ok := a.session.Terminal(command.Terminal).(*terminal)
+	if !ok || !t.toStop() {
+		return errOver
+	}
+	defer t.program.Kill() // what follows from it is told after this
+	c.tell(runs.Event{Kind: runs.Note, Reason: "stopped", Call: &runs.Call{ID: call}, Text: "Stopped by a person: " + command.Title})
+	return nil
+}
+
+// stopped is what the agent reads at the end of the output of such a command.
+const stopped = "\n[The user has stopped this command.]\n"
+
+// toStop marks a command that is about to be ended; false if that is done already.
+func (t *terminal) toStop() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.exit != nil || t.stopped {
+		return false
+	}
+	t.stopped = true
+	return true
+}
