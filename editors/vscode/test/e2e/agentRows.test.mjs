@@ -1,6 +1,6 @@
-// Rows of the Agent view's page: sub-agents, pictures, commands that are stopped, and how they look in high contrast.
+// Rows of the Agent view's page: sub-agents, pictures, commands that are stopped, how they look in high contrast, and where the view stands.
 import assert from 'node:assert/strict';
-import { image, png, scenes } from '../agent/scenes.mjs';
+import { image, long, png, scenes } from '../agent/scenes.mjs';
 import { composer, live, show, step, working } from './agentStep.mjs';
 
 step('what a sub-agent does is inside of its row, which folds; what it asks is not hidden', {}, async me => {
@@ -117,3 +117,19 @@ for (const [theme, high] of [['hc-dark', true], ['hc-light', true], ['dark', fal
     assert.equal(await style(more, 'outlineStyle'), high ? 'dashed' : 'none');
   });
 }
+
+step('at the end, what moves the view while the content grows is no person', {}, async me => {
+  await show(me, long(300));
+  const transcript = me.page.locator('.transcript');
+  const end = () => transcript.evaluate(e => Math.round(e.scrollHeight - e.scrollTop - e.clientHeight));
+  assert.ok(await end() < 2);
+  await transcript.evaluate(e => {
+    e.querySelector('.row:last-of-type').style.paddingBottom = '300px';
+    e.scrollTop -= 40; // as a browser does that has less room for a moment
+  });
+  await me.send();
+  assert.ok(await end() < 2, `the view stands ${await end()} above the end`);
+  await transcript.evaluate(e => { e.scrollTop -= 40; }); // a person
+  await me.send();
+  assert.ok(await end() >= 38, `the view was pulled down to ${await end()}`);
+});

@@ -25,6 +25,8 @@ export class Transcript {
   /** Whether the view goes along with the end. */
   stuck = true;
   private setTo = -1;
+  /** How high the content and the view were then; without a height, the view is hidden. */
+  private laid = { content: 0, view: 0 };
   /** The row that the keys are for. */
   current: string | undefined;
   private width = 0;
@@ -79,6 +81,10 @@ export class Transcript {
   private scrolled(): void {
     const y = this.element.scrollTop;
     if (Math.abs(y - this.setTo) < 2) { return; } // that was us
+    if (this.stuck && (this.laid.content !== this.element.scrollHeight || this.laid.view !== this.element.clientHeight)) { // it was moved by what is higher or lower now
+      this.layout();
+      return;
+    }
     const left = this.element.scrollHeight - y - this.element.clientHeight;
     this.stuck = left < 2 || left < 24 && y > this.setTo; // however little it is moved up, it stays there
     this.setTo = y;
@@ -89,7 +95,10 @@ export class Transcript {
 
   layout(): void {
     const view = this.element.clientHeight;
-    if (view === 0) { return; }
+    if (view === 0) {
+      this.laid.view = 0;
+      return;
+    }
     if (this.element.clientWidth !== this.width) {
       this.width = this.element.clientWidth;
       this.measureAll();
@@ -106,6 +115,7 @@ export class Transcript {
       this.element.scrollTop = y;
     }
     this.setTo = this.element.scrollTop;
+    this.laid = { content: this.element.scrollHeight, view };
     this.anchor ??= this.window.anchor(y);
     if (this.stuck) { this.anchor = this.window.anchor(y); }
   }
