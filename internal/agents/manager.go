@@ -340,6 +340,11 @@ func (m *Manager) Wake(run *runs.Run) error {
 	if err != nil {
 		return err
 	}
+	if now := s.Mode(); now != i.Mode {
+		if err := run.Emit(runs.Event{Kind: runs.Note, Reason: "mode", Mode: now}); err != nil {
+			return err
+		}
+	}
 	m.drive(&conversation{m: m, run: run, profile: *p, session: s})
 	return nil
 }

@@ -1,10 +1,12 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -83,4 +85,42 @@ func TestAgentSeesItsEdits(t *testing.T) {
 	if tool, client := strings.Count(said, "by a tool"), strings.Count(said, "by the client"); tool != 12 || client != 12 {
 		t.Errorf("it saw %d and %d of 12 (%s): %s", tool, client, why, said)
 	}
+}
+
+// TestAgentModeIsGone: a run whose mode the settings have no more goes on in the mode
+// review; while they have it, in that one.
+func TestAgentModeIsGone(t *testing.T) {
+	dir := agentProject(t, map[string]string{"a.txt": "a\n"}, object{"customModes": []object{{"name": "mine", "base": "cautious"}}})
+	r, cmd := mortal(t, dir)
+	c := r.agent("say one", object{"mode": "mine"})
+	c.stopped(1)
+	for i, want := range []string{"mine", "review"} {
+		r.closes(cmd)
+		if want == "review" {
+			name := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json")
+			var set object
+			data, err := os.ReadFile(name)
+			if err == nil {
+				err = json.Unmarshal(data, &set)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			delete(set, "customModes")
+			userSettings(t, set)
+		}
+		r, cmd = mortal(t, dir)
+		c.rig = r
+		c.tell(fmt.Sprintf("write b%d.txt changed", i), nil)
+		if reason, why, _ := c.stopped(2 + i); reason != "done" {
+			t.Errorf("in the mode %s it ended by %s (%s)", want, reason, why)
+		}
+		if got := c.info().Mode; got != want {
+			t.Errorf("it goes on in the mode %q, want %q", got, want)
+		}
+	}
+	if names := r.queued(); !slices.Contains(names, "b1.txt") {
+		t.Errorf("in the mode review, what it wrote does not wait: %q", names)
+	}
+	r.closes(cmd)
 }

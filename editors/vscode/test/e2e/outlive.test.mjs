@@ -34,13 +34,24 @@ after(async () => {
 });
 
 const run = async () => (await me.agent('sidecar.agent.runs', { all: true })).runs[0];
+const proc = (p, file) => fs.readFileSync(`/proc/${p}/${file}`, 'utf8');
 /** The servers that run of this extension: what the window has started, and the one that outlives it. */
-const servers = () => fs.readdirSync('/proc').filter(p => /^\d+$/.test(p)).filter(p => {
+const servers = detached => fs.readdirSync('/proc').filter(p => /^\d+$/.test(p)).filter(p => {
   try {
-    const [program, ...args] = fs.readFileSync(`/proc/${p}/cmdline`, 'utf8').split('\0');
-    return program.startsWith(`${box.extensions}/`) && args[0] === 'serve';
+    const [program, ...args] = proc(p, 'cmdline').split('\0');
+    return program.startsWith(`${box.extensions}/`) && args[0] === 'serve' && args.includes('--detached') === detached;
   } catch { return false; }
 });
+/** Closes the window, and ends what a workbench in a browser keeps of it for a while: the process of its extensions. */
+async function close() {
+  const [started] = servers(false);
+  await page.goto('about:blank');
+  try {
+    const host = Number(proc(started, 'stat').replace(/^.*\) /s, '').split(' ')[1]);
+    if (host > 1) { process.kill(host, 'SIGKILL'); }
+  } catch { /* it has ended, and the server with it */ }
+  await eventually('the end of the window\'s own server', () => servers(false).length === 0);
+}
 
 test('an agent works on while no window is there', async () => {
   await me.reveal();
@@ -49,8 +60,8 @@ test('an agent works on while no window is there', async () => {
   ada = await played.next();
   assert.match(await ada.prompt(), /Count the lines/);
   ada.say('I begin.');
-  await page.goto('about:blank');
-  await eventually('the window\'s own server to end', () => servers().length === 1);
+  await close();
+  assert.equal(servers(true).length, 1);
   await ada.write(path.join(box.ws, 'notes.txt'), 'one\ntwo\nthree\n');
   ada.say(' Nobody sees this yet.');
 });
@@ -73,6 +84,6 @@ test('the next window has its run and its edit', async () => {
 });
 
 test('when nothing works, the server ends with its window', async () => {
-  await page.goto('about:blank');
-  await eventually('no server', () => servers().length === 0);
+  await close();
+  await eventually('no server', () => servers(true).length === 0);
 });
