@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,58 +22,59 @@ func TestRealClaudeShowsEdits(t *testing.T) {
 	d.lock()
 	user := filepath.Dir(filepath.Dir(d.places.Claude))
 	c := clients.InEditor.Start(t, clients.Options{Path: path, Dir: dir, Home: user, Terminal: true})
-	file := filepath.Join(dir, "a.txt")
-	reads := func(turn *clients.Turn, want string) {
-		t.Helper()
-		if !strings.Contains(turn.Result, want) {
-			t.Errorf("the model reads %q, without %q", turn.Result, want)
-		}
-	}
-	// shows has the model make two changes of the file, and waits until they are shown.
-	shows := func(turn *clients.Turn, text string) []string {
-		t.Helper()
-		turn.CallOwn("Write", object{"file_path": file, "content": text})
-		return d.waits(2)
-	}
-
 	first := c.Turn()
 	d.selects(t, filepath.Join(dir, "open.txt"), c) // until it shows what is selected it asks in its terminal
-	first.CallOwn("Read", object{"file_path": file})
-	turn := c.Turn()
-	ids := shows(turn, twoHunks)
+	first.CallOwn("Read", object{"file_path": filepath.Join(dir, "a.txt")})
+	d.reviews(t, c, c.Turn(), "Write", map[string][]string{"partly": {"updated successfully", "modified your proposed"}, "wholly": {"updated successfully"}, "anew": {"successfully"}})
+}
+
+// reviews decides on edits of a.txt and of a new file that the model of a program makes
+// with its own tool, and looks at what is written. words are what the model reads when
+// an edit was accepted partly, wholly, and when it made the new file.
+func (d *desk) reviews(t *testing.T, c *clients.Client, turn *clients.Turn, tool string, words map[string][]string) {
+	t.Helper()
+	writes := func(name, text string) {
+		turn.CallOwn(tool, object{"file_path": filepath.Join(d.dir, name), "content": text})
+	}
+	reads := func(what string) {
+		t.Helper()
+		turn = c.Turn()
+		for _, want := range words[what] {
+			if !strings.Contains(turn.Result, want) {
+				t.Errorf("accepted %s, the model reads %q, without %q", what, turn.Result, want)
+			}
+		}
+		d.waits(0)
+	}
+	writes("a.txt", twoHunks)
+	ids := d.waits(2)
 	d.accept(object{"hunks": ids[:1]})
 	command[object](d.rig, "sidecar.review.reject", object{"hunks": ids[1:]})
 	oneHunk := strings.Replace(tenLines, "1\n", "one\n", 1)
-	turn = c.Turn()
-	reads(turn, "updated successfully")
-	reads(turn, "modified your proposed")
+	reads("partly")
 	if d.file("a.txt") != oneHunk {
 		t.Errorf("the file has %q", d.file("a.txt"))
 	}
-	d.waits(0)
 
-	ids = shows(turn, strings.Replace(strings.Replace(oneHunk, "3\n", "three\n", 1), "10\n", "ten\n", 1))
-	d.accept(object{"hunks": ids})
-	turn = c.Turn()
-	reads(turn, "updated successfully")
+	writes("a.txt", strings.Replace(strings.Replace(oneHunk, "3\n", "three\n", 1), "10\n", "ten\n", 1))
+	d.accept(object{"hunks": d.waits(2)})
+	reads("wholly")
 	both := d.file("a.txt")
 	if !strings.Contains(both, "three") || !strings.Contains(both, "ten") {
 		t.Errorf("the file has %q", both)
 	}
-	d.waits(0)
 
-	turn.CallOwn("Write", object{"file_path": filepath.Join(dir, "new.txt"), "content": "new\n"})
+	writes("new.txt", "new\n")
 	d.waits(1)
 	d.accept(nil)
-	turn = c.Turn()
-	reads(turn, "successfully")
-	d.waits(0)
+	reads("anew")
 
-	shows(turn, tenLines[:2]+"x\n"+strings.TrimSuffix(both, "ten\n")[4:]+"y\n")
+	writes("a.txt", tenLines[:2]+"x\n"+strings.TrimSuffix(both, "ten\n")[4:]+"y\n")
+	d.waits(2)
 	command[object](d.rig, "sidecar.review.reject", object{})
 	d.waits(0)
-	if _, err := os.Stat(file); err != nil || d.file("a.txt") != both {
-		t.Errorf("the file has %q, %v", d.file("a.txt"), err)
+	if d.file("a.txt") != both {
+		t.Errorf("the file has %q", d.file("a.txt"))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -144,11 +145,8 @@ func (s *seat) Ask(ctx context.Context, q asking.Question) (string, bool, error)
 		r.answer, r.ok, err = e.People.Ask(ctx, text, shown, q.AllowCustom)
 		return r, err
 	})
-	for i, one := range shown {
-		if one == r.answer {
-			r.answer = q.Options[i]
-			break
-		}
+	if i := slices.Index(shown, r.answer); i >= 0 {
+		r.answer = q.Options[i]
 	}
 	return r.answer, r.ok, err
 }
