@@ -118,7 +118,7 @@ for (const [theme, high] of [['hc-dark', true], ['hc-light', true], ['dark', fal
   });
 }
 
-step('at the end, what moves the view while the content grows is no person', {}, async me => {
+step('at the end, what moves the view while the content or the prompt grows is no person', {}, async me => {
   await show(me, long(300));
   const transcript = me.page.locator('.transcript');
   const end = () => transcript.evaluate(e => Math.round(e.scrollHeight - e.scrollTop - e.clientHeight));
@@ -129,6 +129,19 @@ step('at the end, what moves the view while the content grows is no person', {},
   });
   await me.send();
   assert.ok(await end() < 2, `the view stands ${await end()} above the end`);
+  for (const words of ['a', 'a\nb\nc', '']) { // the place to write grows and shrinks
+    await composer(me).fill(words);
+    await me.send();
+    assert.ok(await end() < 2, `with ${JSON.stringify(words)} in the prompt the view stands ${await end()} above the end`);
+  }
+  const high = () => composer(me).evaluate(e => e.clientHeight);
+  const one = await high();
+  await composer(me).fill('a\nb\nc');
+  assert.ok(await high() > one + 20, 'the place to write grows with its text');
+  await composer(me).fill('line\n'.repeat(200));
+  assert.ok(await high() <= await me.page.evaluate(() => Math.max(80, innerHeight * 0.4)) + 1, 'and only so far');
+  await composer(me).fill('');
+  await me.send();
   await transcript.evaluate(e => { e.scrollTop -= 40; }); // a person
   await me.send();
   assert.ok(await end() >= 38, `the view was pulled down to ${await end()}`);

@@ -22,10 +22,8 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
   override componentDidMount(): void {
     this.props.app.composer = this;
     this.props.app.onFocus = () => this.field.current?.focus();
-    this.grow();
   }
   override componentDidUpdate(): void {
-    this.grow();
     const { app, c } = this.props;
     if (app.later !== undefined && takesText(c) === 'yes' && app.model) {
       const { agent, run } = app.later;
@@ -33,15 +31,6 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
       app.later = app.told = undefined;
       if (itsOwn) { this.send('queue'); } else { app.redraw(); }
     }
-  }
-
-  /** As high as its text, up to a part of the page. */
-  private grow(): void {
-    const f = this.field.current!;
-    if (f.dataset.was === f.value + f.clientWidth) { return; }
-    f.dataset.was = f.value + f.clientWidth;
-    f.style.height = 'auto';
-    f.style.height = `${Math.min(f.scrollHeight + 2, Math.max(80, window.innerHeight * 0.4))}px`;
   }
 
   private get writing(): Writing | undefined {
