@@ -67,9 +67,9 @@ func (b Block) Readable() bool {
 
 // Tool is a tool that the model may call.
 type Tool struct {
-	Name        string
-	Description string
-	Schema      json.RawMessage // of the arguments, a JSON Schema of type object
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"` // of the arguments, a JSON Schema of type object
 }
 
 // Request is what a model is asked.

@@ -54,6 +54,10 @@ const (
 	Failed      = "failed"
 )
 
+// Withdrawn is the reason of a note that says that what was shown of a message does not
+// hold: it is told anew, or not at all.
+const Withdrawn = "withdrawn"
+
 // Resumed is the reason of the note behind what an agent has told of a conversation that
 // it had before the run.
 const Resumed = "resumed"
@@ -169,6 +173,8 @@ type Item struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 	Hold        bool         `json:"hold,omitempty"`     // doesn't start an idle run
 	Question    string       `json:"question,omitempty"` // that it answers
+	Call        string       `json:"call,omitempty"`     // that has asked it
+	Answer      string       `json:"answer,omitempty"`   // to it, as it was given
 }
 
 // Attachment is what comes with a prompt.

@@ -149,7 +149,11 @@ func (r *Run) Answer(id, answer, by string) error {
 	if at < 0 {
 		at = len(r.queue)
 	}
-	r.queue = slices.Insert(slices.Clone(r.queue), at, Item{ID: r.newItem(), Question: id, Hold: len(r.questions) > 0,
+	call := ""
+	if q.Call != nil {
+		call = q.Call.ID
+	}
+	r.queue = slices.Insert(slices.Clone(r.queue), at, Item{ID: r.newItem(), Question: id, Call: call, Answer: answer, Hold: len(r.questions) > 0,
 		Text: fmt.Sprintf("The answer to your question %q is: %s", q.Text, label)})
 	return r.queued()
 }

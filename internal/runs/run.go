@@ -32,6 +32,7 @@ type Run struct {
 	queue     []Item
 	lastItem  int64
 	paused    bool
+	goesOn    bool  // without a prompt, where the agent stopped
 	step      *step // the latest; nil before the first
 	questions map[string]*question
 	lastAsked int64
@@ -141,6 +142,9 @@ func (r *Run) tell(e Event) error {
 	switch {
 	case e.Kind == Text || e.Kind == Thought:
 		return r.tellText(e)
+	case e.Kind == Note && e.Reason == Withdrawn && r.tail != nil && r.tail.message == e.Message:
+		r.parts[e.Message]-- // what comes in its place has its name
+		r.dropTail()
 	case settles[e.Kind] || e.Kind == Note && (e.Reason == Resumed || e.Reason == ImageShown):
 		if err := r.settle(); err != nil {
 			return err

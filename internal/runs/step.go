@@ -23,6 +23,14 @@ type Driver interface {
 	Close() error
 }
 
+// Pauser is a Driver that stops between its steps, and goes on from there.
+type Pauser interface {
+	// Pause has Prompt return before the next step.
+	Pause()
+	// Unfinished reports whether Prompt without items has something to do.
+	Unfinished() bool
+}
+
 // ErrNoSteer is a driver's answer when its agent hears prompts only between its
 // steps: the item then goes to the front of the queue.
 var ErrNoSteer = errors.New("the agent can't be steered")
@@ -178,7 +186,7 @@ func (r *Run) kick() {
 	if r.closing || r.info.State == Ended {
 		return
 	}
-	starts := slices.ContainsFunc(r.queue, func(i Item) bool { return !i.Hold })
+	starts := r.goesOn || slices.ContainsFunc(r.queue, func(i Item) bool { return !i.Hold })
 	if r.driver != nil && starts && !r.paused && (r.step == nil || r.returned()) {
 		r.begin()
 	}
@@ -199,7 +207,7 @@ func (r *Run) begin() {
 	s := &step{returned: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	items := r.queue
-	r.step, r.queue = s, nil
+	r.step, r.queue, r.goesOn = s, nil, false
 	r.steps++
 	clear(r.parts)
 	for _, id := range slices.Sorted(maps.Keys(r.questions)) { // of an earlier process
@@ -307,18 +315,38 @@ func (r *Run) Cancel() State {
 	return r.info.State
 }
 
-// Pause lets no prompt be heard until Resume. What the agent does goes on.
-func (r *Run) Pause() State { return r.setPaused(true) }
-
-// Resume lets prompts be heard again.
-func (r *Run) Resume() State { return r.setPaused(false) }
-
-func (r *Run) setPaused(paused bool) State {
+// Pause lets no prompt be heard until Resume. What the agent does goes on, up to its
+// next step if its driver can pause.
+func (r *Run) Pause() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.info.State != Ended && !r.closing && r.paused != paused {
-		r.paused = paused
+	if r.info.State == Ended || r.closing || r.paused {
+		return r.info.State
+	}
+	if p, ok := r.driver.(Pauser); ok && r.step != nil && !r.step.over {
+		p.Pause()
+	}
+	r.paused = true
+	_ = r.queued()
+	return r.info.State
+}
+
+// Resume lets prompts be heard again, and has an agent go on that was stopped before it
+// was done, if its driver can.
+func (r *Run) Resume() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.info.State == Ended || r.closing {
+		return r.info.State
+	}
+	if p, ok := r.driver.(Pauser); ok && (r.step == nil || r.step.over) && p.Unfinished() {
+		r.goesOn = true
+	}
+	if r.paused {
+		r.paused = false
 		_ = r.queued()
+	} else {
+		r.kick()
 	}
 	return r.info.State
 }

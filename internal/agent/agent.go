@@ -1,0 +1,382 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/model"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+)
+
+// Model answers requests: *model.Client.
+type Model interface {
+	Ask(ctx context.Context, r model.Request, hear func(model.Piece)) (model.Answer, error)
+}
+
+// Backend is a model, with what is known of it.
+type Backend struct {
+	Model
+	Profile string // of the settings
+	Name    string // of the model
+	Window  int    // tokens that it takes; 0: not known
+	Longest int    // tokens of an answer; 0: not known
+	Vision  bool   // it sees images
+	Text    bool   // it writes its calls as text
+	Effort  string
+	Cost    func(model.Usage) float64 // in US dollars; nil: not known
+}
+
+// Tool is a tool that the model is offered.
+type Tool struct {
+	model.Tool
+	Title string
+	Reads bool // it changes nothing: calls of such tools run side by side
+}
+
+// Call is a call of a tool, as the gate gets it.
+type Call struct {
+	ID   string
+	Name string
+	Args json.RawMessage
+	Emit func(output string)
+}
+
+// Outcome is what came of a call.
+type Outcome struct {
+	Text   string // what the model reads
+	Failed bool
+	Files  []runs.Location // that it changed
+	URI    string          // of the whole output, where it is kept
+}
+
+// Host is where the agent works.
+type Host interface {
+	// Backend is the model of a profile; "" is the active one.
+	Backend(profile string) (Backend, error)
+	// Tools are what the model is offered.
+	Tools() ([]Tool, error)
+	// Call makes a call, through the gate. The error is ctx's.
+	Call(ctx context.Context, c Call) (Outcome, error)
+	// Facts are what the instructions tell of the workspace.
+	Facts() Facts
+	// News is what has happened since it was last asked for, in sentences.
+	News() []string
+	// Pending are the names of the files whose changes wait for review.
+	Pending() []string
+}
+
+// Options are what an Agent needs.
+type Options struct {
+	Run     *runs.Run
+	Journal string // its path
+	Host    Host
+	Profile string // of the settings; "" is the active one
+	Budget  Budget // of a new conversation
+	Parent  *Agent // whose budget it draws on; nil: nobody's
+	Log     *slog.Logger
+	Now     func() time.Time // nil: time.Now
+	Close   func() error     // after its end; nil does nothing
+}
+
+// Agent is the driver of a run.
+type Agent struct {
+	o    Options
+	run  *runs.Run
+	host Host
+
+	mu      sync.Mutex // of what follows, while a prompt is heard and commands come
+	journal *journal
+	talk    *talk
+	tools   map[string]Tool
+	profile string
+	paused  bool
+	given   map[string]string // answers of people, by call, that came after a restart
+	waited  time.Duration     // for people, in this turn
+	pool    *pool
+	repeats repeats
+}
+
+var _ runs.Driver = (*Agent)(nil)
+
+// Reasons of run.end besides those of runs.
+const (
+	Paused  = "paused"
+	Waiting = "waiting" // the provider takes no more for a while
+)
+
+// Open opens the conversation of a run, or begins it.
+func Open(o Options) (*Agent, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	j, items, err := openJournal(o.Journal, o.Now)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{o: o, run: o.Run, host: o.Host, journal: j, talk: newTalk(items), profile: o.Profile, given: map[string]string{}}
+	if a.talk.budget == nil && o.Budget != (Budget{}) {
+		if err := a.keep(Item{Kind: Raised, Budget: &o.Budget}); err != nil {
+			return nil, errors.Join(err, j.file.Close())
+		}
+	}
+	a.pool = &pool{used: a.talk.used}
+	if o.Parent != nil {
+		a.pool.parent = o.Parent.pool
+	}
+	if b := a.talk.budget; b != nil {
+		a.pool.budget = *b
+	}
+	if f := a.talk.frame; f != nil && a.profile == "" {
+		a.profile = f.Profile
+	}
+	return a, nil
+}
+
+// keep brings items to the journal and takes them in.
+func (a *Agent) keep(items ...Item) error {
+	list := make([]*Item, len(items))
+	for k := range items {
+		list[k] = &items[k]
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.kept(list)
+}
+
+// kept is keep with mu held.
+func (a *Agent) kept(list []*Item) error {
+	if err := a.journal.append(list...); err != nil {
+		return err
+	}
+	for _, i := range list {
+		a.talk.add(*i)
+	}
+	return nil
+}
+
+func (a *Agent) emit(e runs.Event) { _ = a.run.Emit(e) } // after its end there is nobody to be told
+
+// Prompt implements runs.Driver. Without items the agent goes on where it stopped.
+func (a *Agent) Prompt(ctx context.Context, items []runs.Item) (reason string, err error) {
+	begun := time.Now() // which a clock that is set does not change
+	a.mu.Lock()
+	a.paused, a.waited = false, 0
+	a.mu.Unlock()
+	end := End{}
+	if err = a.hear(items); err == nil {
+		end, err = a.turn(ctx)
+	}
+	if err != nil {
+		end.Reason = runs.Failed
+		if ctx.Err() != nil {
+			end.Reason = runs.Interrupted
+		}
+		end.Text = err.Error()
+	}
+	a.mu.Lock()
+	end.Took = max(0, time.Since(begun)-a.waited)
+	a.mu.Unlock()
+	a.pool.settle(0, Usage{Time: end.Took})
+	if kept := a.keep(Item{Kind: Ended, End: &end}); err == nil {
+		err = kept
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case end.Text != "":
+		a.emit(runs.Event{Kind: runs.Note, Reason: end.Reason, Text: end.Text, RetryAt: end.Again})
+	}
+	return end.Reason, nil
+}
+
+// hear takes in what people say. An answer to a question of before a restart goes to
+// the call that has asked it.
+func (a *Agent) hear(items []runs.Item) error {
+	said, given := a.answers(items)
+	if err := a.mend(given); err != nil {
+		return err
+	}
+	if err := a.news(); err != nil {
+		return err
+	}
+	var all []Item
+	for _, i := range said {
+		all = append(all, Item{Kind: Said, Said: a.words(i)})
+	}
+	if len(said) > 0 {
+		a.mu.Lock()
+		a.repeats.forget()
+		a.mu.Unlock()
+	} else if !a.heardMore() && len(given) == 0 && a.spokeLast() {
+		return a.tell("Go on where you stopped.")
+	}
+	return a.keep(all...)
+}
+
+// spokeLast reports whether the model has said the last thing, without a call.
+func (a *Agent) spokeLast() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := a.talk.messages()
+	return len(all) == 0 || all[len(all)-1].Role == model.Assistant
+}
+
+// answers are the items that are for calls, and the others.
+func (a *Agent) answers(items []runs.Item) (said []runs.Item, given map[string]string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	answer, places := a.talk.open()
+	given = map[string]string{}
+	for _, i := range items {
+		open := false
+		for _, place := range places {
+			open = open || i.Call != "" && callKey(answer.N, place) == i.Call && !a.talk.allowed[i.Call]
+		}
+		if !open {
+			said = append(said, i)
+			continue
+		}
+		given[i.Call], a.given[i.Call] = i.Answer, i.Answer
+	}
+	return said, given
+}
+
+// mend gives calls a result that an earlier process has left without one, but for those
+// that are made now.
+func (a *Agent) mend(given map[string]string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	answer, places := a.talk.open()
+	var list []*Item
+	for _, place := range places {
+		key, name := callKey(answer.N, place), answer.Answer.Blocks[place].Name
+		if _, now := given[key]; now {
+			continue
+		}
+		r := Result{Call: key, Failed: true}
+		switch {
+		case !a.talk.began[key]:
+			r.Text = "Not run: the agent was stopped before it."
+		case a.talk.asking[key] && !a.talk.allowed[key]:
+			r.Text = "Not run: nobody had allowed it when the agent was stopped."
+		case a.reads(name):
+			r.Text = "The agent was stopped before the result came. It changes nothing: call it again if you need it."
+		default:
+			r.Text = "The agent was stopped while it ran. It is not known whether it took effect: look first, before you call it again."
+		}
+		list = append(list, &Item{Kind: Resulted, Result: &r})
+	}
+	return a.kept(list)
+}
+
+// reads reports whether a tool changes nothing, as far as it is known now.
+func (a *Agent) reads(tool string) bool {
+	if a.tools == nil {
+		_ = a.learn() // what is not known changes something
+	}
+	return a.tools[tool].Reads
+}
+
+// learn asks for the tools.
+func (a *Agent) learn() error {
+	list, err := a.host.Tools()
+	if err != nil {
+		return err
+	}
+	a.tools = map[string]Tool{}
+	for _, t := range list {
+		a.tools[t.Name] = t
+	}
+	return nil
+}
+
+// news tells the model what happened besides what it did.
+func (a *Agent) news() error {
+	list := a.host.News()
+	if len(list) == 0 {
+		return nil
+	}
+	text := "Since your last step:"
+	for _, n := range list {
+		text += "\n- " + n
+	}
+	return a.tell(text)
+}
+
+// tell tells the model something that no person says.
+func (a *Agent) tell(text string) error {
+	return a.keep(Item{Kind: Said, Said: &Words{By: byServer, Text: text}})
+}
+
+// Steer implements runs.Driver: the item is heard at the next step.
+func (a *Agent) Steer(_ context.Context, i runs.Item) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.repeats.forget()
+	return a.kept([]*Item{{Kind: Said, Said: a.words(i)}})
+}
+
+// Pause implements runs.Pauser: what runs is finished, and no step begins.
+func (a *Agent) Pause() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.paused = true
+}
+
+// Unfinished implements runs.Pauser: whether a prompt without items has something to do.
+func (a *Agent) Unfinished() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for k := len(a.talk.live) - 1; k >= 0; k-- {
+		switch i := a.talk.live[k]; i.Kind {
+		case Ended:
+			return i.End.Reason != runs.Done && i.End.Reason != runs.Refused
+		case Said, Answered, Started, Resulted:
+			return true // the process ended in a turn
+		}
+	}
+	return false
+}
+
+// Cancel implements runs.Driver. The end of Prompt's context is enough.
+func (a *Agent) Cancel(context.Context) error { return nil }
+
+// Close implements runs.Driver.
+func (a *Agent) Close() error {
+	a.mu.Lock()
+	err := a.journal.file.Close()
+	a.mu.Unlock()
+	if a.o.Close != nil {
+		err = errors.Join(err, a.o.Close())
+	}
+	return err
+}
+
+// Raise sets the budget anew; what was used counts.
+func (a *Agent) Raise(b Budget) error {
+	if err := a.keep(Item{Kind: Raised, Budget: &b}); err != nil {
+		return err
+	}
+	a.pool.raise(b)
+	return nil
+}
+
+// Use has the agent ask another profile from the next step on. It fails when that has no
+// model to ask.
+func (a *Agent) Use(profile string) error {
+	if _, err := a.host.Backend(profile); err != nil {
+		return fmt.Errorf("the model was not switched: %w", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.profile = profile
+	return nil
+}

@@ -1,0 +1,259 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+)
+
+// Bounds of what a model may ask for at once.
+const (
+	maxCalls    = 64      // of an answer
+	maxArgs     = 1 << 20 // bytes of the arguments of a call
+	maxTogether = 8       // calls that run side by side
+)
+
+// doCalls makes calls of an answer, those that only read side by side, and keeps one
+// result for each of them. It returns how often the latest were made in a row.
+func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times int, err error) {
+	for _, place := range places {
+		a.emit(runs.Event{Kind: runs.CallProposed, Call: a.shown(answer, place)})
+	}
+	for n := 0; n < len(places); {
+		together := a.together(answer, places[n:])
+		results := a.batch(ctx, answer, places[n:n+together], n)
+		if err := a.keep(results...); err != nil {
+			return 0, err
+		}
+		if ctx.Err() != nil {
+			if err := a.notRun(answer, "Not run: the user stopped you before it."); err != nil {
+				return 0, err
+			}
+			return 0, ctx.Err()
+		}
+		n += together
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, place := range places {
+		call := answer.Answer.Blocks[place]
+		times = a.repeats.add(call.Name, call.Args, a.talk.results[callKey(answer.N, place)].Text)
+	}
+	return times, nil
+}
+
+// together is how many of the calls run side by side now.
+func (a *Agent) together(answer *Item, places []int) int {
+	n := 0
+	for n < len(places) && n < maxTogether && a.tools[answer.Answer.Blocks[places[n]].Name].Reads {
+		n++
+	}
+	return max(n, 1)
+}
+
+// batch runs calls side by side. done is how many of the answer were run before.
+func (a *Agent) batch(ctx context.Context, answer *Item, places []int, done int) []Item {
+	results := make([]Item, len(places))
+	var begun []string
+	for k, place := range places {
+		key := callKey(answer.N, place)
+		r := Result{Call: key, Failed: true, Text: refused(answer.Answer, place, done+k)}
+		results[k] = Item{Kind: Resulted, Result: &r}
+		if r.Text == "" {
+			begun = append(begun, key)
+		}
+	}
+	if len(begun) > 0 {
+		if err := a.keep(Item{Kind: Started, Calls: begun}); err != nil {
+			for k := range results { // what is not in the journal is not done
+				if results[k].Result.Text == "" {
+					results[k].Result.Text = "Not run: " + err.Error()
+				}
+			}
+			return results
+		}
+	}
+	var all sync.WaitGroup
+	for k, place := range places {
+		if results[k].Result.Text != "" {
+			a.finished(answer, place, Outcome{Failed: true}, results[k].Result.Text)
+			continue
+		}
+		all.Go(func() {
+			out := a.call(ctx, answer, place)
+			results[k].Result.Text, results[k].Result.Failed = out.Text, out.Failed
+			a.finished(answer, place, out, "")
+		})
+	}
+	all.Wait()
+	return results
+}
+
+// refused says why a call is not even tried; "" if it is.
+func refused(a *Answer, place, n int) string {
+	args, size := a.Blocks[place].Args, a.Long[place]
+	switch {
+	case n >= maxCalls:
+		return fmt.Sprintf("Not run: an answer may have %d calls; make the others later.", maxCalls)
+	case size > 0:
+		return fmt.Sprintf("Not run: the arguments have %d bytes and may have %d. Send smaller parts.", size, maxArgs)
+	case !a.Blocks[place].Readable():
+		end := args[max(0, len(args)-40):]
+		for len(end) > 0 && !utf8.RuneStart(end[0]) {
+			end = end[1:]
+		}
+		return fmt.Sprintf("Not run: the arguments are no JSON object. %d bytes of them came, which end with %q. Send them again, whole, in smaller parts if they are long.", len(args), end)
+	}
+	return ""
+}
+
+// call makes one call.
+func (a *Agent) call(ctx context.Context, answer *Item, place int) (out Outcome) {
+	b, key := answer.Answer.Blocks[place], callKey(answer.N, place)
+	shown := a.shown(answer, place)
+	a.emit(runs.Event{Kind: runs.CallStarted, Call: shown})
+	defer func() {
+		if p := recover(); p != nil {
+			a.o.Log.Error("a call crashed", "tool", b.Name, "panic", p, "stack", string(debug.Stack()))
+			out = Outcome{Failed: true, Text: fmt.Sprintf("%s crashed (%v). Try another way.", b.Name, p)}
+		}
+	}()
+	out, err := a.host.Call(ctx, Call{ID: a.callID(key), Name: b.Name, Args: json.RawMessage(b.Args), Emit: func(text string) {
+		a.emit(runs.Event{Kind: runs.CallOutput, Call: &runs.Call{ID: key}, Delta: text})
+	}})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		out = Outcome{Failed: true, Text: "The user stopped it while it ran. Look at what it did before you call it again."}
+		if a.tools[b.Name].Reads {
+			out.Text = "The user stopped it before the result came."
+		}
+	case err != nil:
+		out = Outcome{Failed: true, Text: "Not run: " + err.Error()}
+	}
+	if out.Text == "" {
+		out.Text = "(no output)"
+	}
+	return out
+}
+
+// callID is the id of a call at the gate, which is unique among all runs.
+func (a *Agent) callID(key string) string { return a.run.ID() + "." + key }
+
+// finished tells how a call ended.
+func (a *Agent) finished(answer *Item, place int, out Outcome, why string) {
+	c := a.shown(answer, place)
+	c.Outcome, c.Locations, c.URI, c.OutputBytes = "completed", out.Files, out.URI, len(out.Text)
+	if out.Failed {
+		c.Outcome = "failed"
+	}
+	text := out.Text
+	if why != "" {
+		text = why
+	}
+	if text != "" {
+		a.emit(runs.Event{Kind: runs.CallOutput, Call: &runs.Call{ID: c.ID}, Text: text})
+	}
+	a.emit(runs.Event{Kind: runs.CallFinished, Call: c})
+}
+
+// shown is a call as people see it.
+func (a *Agent) shown(answer *Item, place int) *runs.Call {
+	b := answer.Answer.Blocks[place]
+	c := &runs.Call{ID: callKey(answer.N, place), Kind: b.Name, Title: b.Name}
+	if t, ok := a.tools[b.Name]; ok && t.Title != "" {
+		c.Title = t.Title
+	}
+	if of := about(b.Args); of != "" {
+		c.Title += ": " + of
+	}
+	return c
+}
+
+// about is what a call is about, by the names that arguments have in most tools.
+func about(args string) string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &in) != nil {
+		return ""
+	}
+	for _, name := range []string{"path", "command", "pattern", "query", "url", "task", "question", "message", "name"} {
+		var text string
+		if json.Unmarshal(in[name], &text) == nil && text != "" {
+			return runs.TitleOf(text)
+		}
+	}
+	return ""
+}
+
+// notRun answers the calls that have no result yet.
+func (a *Agent) notRun(answer *Item, why string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var list []*Item
+	for _, place := range answer.Answer.calls() {
+		if key := callKey(answer.N, place); a.talk.results[key] == nil {
+			list = append(list, &Item{Kind: Resulted, Result: &Result{Call: key, Failed: true, Text: why}})
+		}
+	}
+	return a.kept(list)
+}
+
+// resume makes the calls whose questions people have answered after a restart.
+func (a *Agent) resume(ctx context.Context) error {
+	a.mu.Lock()
+	answer, places := a.talk.open()
+	var given []int
+	for _, place := range places {
+		if _, ok := a.given[callKey(answer.N, place)]; ok {
+			given = append(given, place)
+		}
+	}
+	a.mu.Unlock()
+	if len(given) == 0 {
+		return nil
+	}
+	if err := a.learn(); err != nil {
+		return err
+	}
+	_, err := a.doCalls(ctx, answer, given)
+	return err
+}
+
+// AskPeople asks people in the run, and remembers that the call waits for them: the
+// answer may come after a restart.
+func (a *Agent) AskPeople(ctx context.Context, call string, q runs.Question, allows func(answer string) bool) (answer string, err error) {
+	key := call[min(len(call), len(a.run.ID())+1):]
+	a.mu.Lock()
+	answer, ok := a.given[key]
+	delete(a.given, key)
+	if !ok {
+		err = a.kept([]*Item{{Kind: Asking, Calls: []string{key}}})
+	}
+	a.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		begun := time.Now()
+		if q.Call == nil {
+			q.Call = &runs.Call{}
+		}
+		q.Call.ID = key
+		answer, _, err = a.run.Ask(ctx, q)
+		a.mu.Lock()
+		a.waited += time.Since(begun)
+		a.mu.Unlock()
+		if err != nil {
+			return "", err
+		}
+	}
+	if allows(answer) {
+		return answer, a.keep(Item{Kind: Allowed, Calls: []string{key}})
+	}
+	return answer, nil
+}

@@ -1,0 +1,344 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/model"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+)
+
+// Behaviours 1 and 2: whatever of the journal there is when the process ends, the
+// conversation goes on, with one result for each call.
+func TestRestartAnywhere(t *testing.T) {
+	r := newRig(t)
+	r.tool("fails", func(context.Context, Call) (Outcome, error) { return Outcome{Text: "no", Failed: true}, nil })
+	r.prompt("hello")
+	r.turn().call(call("read", `{}`), call("write", `{"a":1}`), call("fails", `{}`))
+	r.turn().call(call("write", `{"a":2}`))
+	r.turn().say("done")
+	r.ends(1)
+	_ = r.store.Close()
+	path := filepath.Join(r.dir, "talk.jsonl")
+	data, err := os.ReadFile(path)
+	r.must(err)
+	lines := strings.SplitAfter(string(data), "\n")
+	for n := range lines {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			next := newRig(t, func(next *rig) {
+				next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), []byte(strings.Join(lines[:n], "")+`{"n":`), 0o600))
+			})
+			next.prompt("go on")
+			u := next.turn()
+			whole(t, u.Request)
+			text := read(u.Request)
+			if n > 1 && !strings.HasPrefix(text, "user text hello\n") {
+				t.Errorf("what was said is lost:\n%s", text)
+			}
+			if len(next.calls) != 0 {
+				t.Errorf("%d calls were made again", len(next.calls))
+			}
+			u.say("done")
+			next.ends(1)
+			items := next.items()
+			results := map[string]int{}
+			for _, i := range items {
+				if i.Kind == Resulted {
+					results[i.Result.Call]++
+				}
+			}
+			for key, n := range results {
+				if n != 1 {
+					t.Errorf("%s has %d results", key, n)
+				}
+			}
+		})
+	}
+}
+
+// Behaviour 2: what is said of a call that was cut off depends on what is known of it.
+func TestCutOffCalls(t *testing.T) {
+	r := newRig(t)
+	hold, begun := make(chan bool), make(chan bool, 3)
+	for _, name := range []string{"read_held", "held"} {
+		r.tool(name, func(context.Context, Call) (Outcome, error) { begun <- true; <-hold; return Outcome{}, nil })
+	}
+	for name, want := range map[string]string{"read_held": "changes nothing: call it again", "held": "not known whether it took effect"} {
+		r.prompt(name)
+		r.turn().call(call(name, `{}`), call("write", `{}`))
+		<-begun
+		journal := r.items()
+		next := newRig(t, func(next *rig) {
+			next.list, next.do = r.list, r.do
+			data, err := os.ReadFile(filepath.Join(r.dir, "talk.jsonl"))
+			r.must(err)
+			next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
+		})
+		next.prompt("go on")
+		u := next.turn()
+		whole(t, u.Request)
+		text := read(u.Request)
+		if !strings.Contains(text, want) || !strings.Contains(text, "writeNot run: the agent was stopped before it.") {
+			t.Errorf("with %d items, no %q in\n%s", len(journal), want, text)
+		}
+		u.say("done")
+		next.ends(1)
+		hold <- true
+		r.turn().say("done")
+		r.ends(map[string]int{"read_held": 1, "held": 2}[name] + 0*len(journal))
+		if name == "held" {
+			break
+		}
+	}
+}
+
+// Behaviour 9: an agent whose process ended goes on when it is resumed.
+func TestResume(t *testing.T) {
+	r := newRig(t)
+	r.prompt("hello")
+	r.turn().call(call("write", `{}`))
+	r.turn() // it is asked, and then the process ends
+	r.restart()
+	r.run.Resume()
+	u := r.turn()
+	if got, want := read(u.Request), "user text hello\nassistant call write{}\nuser result writewritten\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	u.say("done")
+	r.ends(2)
+	if len(r.calls) != 1 {
+		t.Errorf("%d calls were made", len(r.calls))
+	}
+	r.restart()
+	r.run.Resume() // nothing is left to do
+	if state := r.run.Info().State; state != runs.Idle {
+		t.Errorf("a run that is done is %s when it is resumed", state)
+	}
+}
+
+// Behaviour 10: a question outlives the process, and its answer goes to the call.
+func TestQuestionSurvives(t *testing.T) {
+	for _, answer := range []string{"yes", "no"} {
+		t.Run(answer, func(t *testing.T) {
+			r := newRig(t)
+			r.tool("risky", func(ctx context.Context, c Call) (Outcome, error) {
+				got, err := r.agent.AskPeople(ctx, c.ID, runs.Question{Text: "may I?", Options: []runs.Option{{ID: "yes", Label: "Yes"}, {ID: "no", Label: "No"}}}, func(a string) bool { return a == "yes" })
+				if err != nil {
+					return Outcome{Failed: true, Text: err.Error()}, ctx.Err()
+				}
+				return Outcome{Text: "they say " + got}, nil
+			})
+			r.prompt("hello")
+			r.turn().call(call("write", `{"first":1}`), call("risky", `{}`), call("write", `{}`))
+			q := r.until("the question", func(e runs.Event) bool { return e.Kind == runs.Asked })
+			if q.Call == nil || q.Call.ID == "" || r.run.Info().State != runs.Waiting {
+				t.Errorf("it asks for %+v, and is %s", q.Call, r.run.Info().State)
+			}
+			r.restart()
+			if r.run.Info().State != runs.Waiting {
+				t.Fatalf("after a restart it is %s", r.run.Info().State)
+			}
+			r.must(r.run.Answer(q.Question, answer, "me"))
+			u := r.turn()
+			whole(t, u.Request)
+			text := read(u.Request)
+			for _, want := range []string{"riskythey say " + answer, "writeNot run: the agent was stopped before it."} {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "The answer to your question") {
+				t.Errorf("the answer is told twice:\n%s", text)
+			}
+			u.say("done")
+			r.ends(2)
+		})
+	}
+}
+
+// Behaviour 10: who goes on without an answer has said no.
+func TestQuestionLeft(t *testing.T) {
+	r := newRig(t)
+	r.tool("risky", func(ctx context.Context, c Call) (Outcome, error) {
+		_, err := r.agent.AskPeople(ctx, c.ID, runs.Question{Text: "may I?", Options: []runs.Option{{ID: "yes", Label: "Yes"}}}, func(string) bool { return true })
+		if err != nil {
+			return Outcome{Failed: true, Text: err.Error()}, ctx.Err()
+		}
+		t.Error("it went on")
+		return Outcome{}, nil
+	})
+	r.prompt("hello")
+	r.turn().call(call("risky", `{}`))
+	r.until("the question", func(e runs.Event) bool { return e.Kind == runs.Asked })
+	r.restart()
+	r.prompt("something else")
+	u := r.turn()
+	whole(t, u.Request)
+	if text := read(u.Request); !strings.Contains(text, "riskyNot run: nobody had allowed it") {
+		t.Errorf("it is told\n%s", text)
+	}
+	u.say("done")
+	r.ends(2)
+}
+
+// Behaviours 20 and 21: a rewind forgets what came after; a fork does not know it.
+func TestRewindAndFork(t *testing.T) {
+	r := newRig(t)
+	r.prompt("one")
+	r.turn().call(call("write", `{}`))
+	u := r.turn()
+	if _, err := r.run.Prompt(runs.Item{Text: "steered"}, runs.Steer); err != nil {
+		t.Fatal(err)
+	}
+	u.say("did one")
+	r.turn().say("ok")
+	r.ends(1)
+	after := r.events()[len(r.events())-1].Seq
+	r.prompt("two")
+	r.turn().say("did two")
+	r.ends(2)
+	used := r.agent.talk.used
+	prompt := PromptAfter(r.events(), after)
+	fork := filepath.Join(r.dir, "fork.jsonl")
+	r.must(r.agent.Fork(fork, prompt))
+	now := filepath.Join(r.dir, "now.jsonl")
+	r.must(r.agent.Fork(now, ""))
+	r.must(r.agent.Rewind(prompt))
+	if err := r.agent.Rewind(prompt); err == nil {
+		t.Error("it is rewound twice")
+	}
+	r.restart()
+	r.prompt("three")
+	u = r.turn()
+	one := "user text one\nassistant call write{}\nuser result writewritten\nassistant text did one\nuser text steered\nassistant text ok\n"
+	if got := read(u.Request); got != one+"user text three\n" {
+		t.Errorf("after a rewind\n%s", got)
+	}
+	u.say("did three")
+	r.ends(3)
+	if r.agent.talk.used.Calls != used.Calls {
+		t.Errorf("used %+v, before %+v", r.agent.talk.used, used)
+	}
+	for path, want := range map[string]string{fork: one, now: one + "user text two\nassistant text did two\n"} {
+		_, items, err := openJournal(path, r.agent.o.Now)
+		r.must(err)
+		talk := newTalk(items)
+		if got := read(talk.request()); got != want {
+			t.Errorf("the fork knows\n%swant\n%s", got, want)
+		}
+		if talk.used != (Usage{}) {
+			t.Errorf("the fork has used %+v", talk.used)
+		}
+	}
+}
+
+// Behaviour 22: what the person did is told at the next step.
+func TestNewsAreTold(t *testing.T) {
+	r := newRig(t)
+	r.news = []string{"main.go was rejected: too long"}
+	r.prompt("hello")
+	u := r.turn()
+	if got, want := read(u.Request), "user text <note>\nSince your last step:\n- main.go was rejected: too long\n</note>\nuser text hello\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	r.mu.Lock()
+	r.news = []string{"a.go was accepted"}
+	r.mu.Unlock()
+	u.call(call("write", `{}`))
+	u = r.turn()
+	if got := read(u.Request); !strings.HasSuffix(got, "user result writewritten\nuser text <note>\nSince your last step:\n- a.go was accepted\n</note>\n") {
+		t.Errorf("then\n%s", got)
+	}
+	u.say("done")
+	r.ends(1)
+}
+
+// Behaviour 23: the model is switched between two steps.
+func TestSwitchModel(t *testing.T) {
+	r := newRig(t)
+	r.prompt("hello")
+	u := r.turn()
+	if err := r.agent.Use("missing"); err == nil || !strings.Contains(err.Error(), "no profile missing") {
+		t.Errorf("it switches to what is not there: %v", err)
+	}
+	r.must(r.agent.Use("other"))
+	u.call(call("write", `{}`))
+	u = r.turn()
+	if got := r.agent.talk.frame; got.Profile != "other" || got.Why != "another model" {
+		t.Errorf("the frame is %+v", got)
+	}
+	u.say("done")
+	r.ends(1)
+	r.restart()
+	r.prompt("more")
+	r.turn().say("done")
+	r.ends(2)
+	if got := r.agent.talk.frame; got.Profile != "other" {
+		t.Errorf("after a restart it is %s", got.Profile)
+	}
+}
+
+// Behaviour 24: each request begins with the one before it, but for what is listed.
+func TestStablePrefix(t *testing.T) {
+	r := newRig(t)
+	r.prompt("hello")
+	for i := range 6 {
+		if i == 3 {
+			r.tool("added", func(context.Context, Call) (Outcome, error) { return Outcome{}, nil })
+		}
+		u := r.turn()
+		if i == 1 {
+			if _, err := r.run.Prompt(runs.Item{Text: "steered"}, runs.Steer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.mu.Lock()
+		r.news = []string{fmt.Sprint("news ", i)}
+		r.mu.Unlock()
+		u.call(call("read", fmt.Sprintf(`{"n":%d}`, i)), call("write", fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	r.turn().say("done")
+	r.ends(1)
+	breaks := 0
+	for _, e := range r.events() {
+		if e.Kind == runs.Note && e.Reason == "cache" {
+			breaks++
+		}
+	}
+	if breaks != 1 {
+		t.Errorf("%d breaks are told", breaks)
+	}
+	for i := 1; i < len(r.requests); i++ {
+		before, now := r.requests[i-1], r.requests[i]
+		if !strings.HasPrefix(read(now), read(before)) || now.System != before.System {
+			t.Errorf("request %d does not begin as the one before it", i)
+		}
+		for k, tool := range before.Tools {
+			if now.Tools[k].Name != tool.Name {
+				t.Errorf("request %d has %s in the place of %s", i, now.Tools[k].Name, tool.Name)
+			}
+		}
+	}
+}
+
+// Images go along with what was said.
+func TestAttachments(t *testing.T) {
+	r := newRig(t)
+	_, err := r.run.Prompt(runs.Item{Text: "look", Attachments: []runs.Attachment{
+		{Kind: "image", Data: "aGk=", Mime: "image/png"}, {Kind: "range", URI: "file:///p/a.go", Range: []byte(`{"start":{"line":1},"end":{"line":3}}`), Text: "code"},
+		{Kind: "file", URI: "file:///p/b.go"}, {Kind: "odd"},
+	}}, runs.Queue)
+	r.must(err)
+	u := r.turn()
+	blocks := u.Messages[0].Blocks
+	want := "look\n\n<attached name=\"/p/a.go lines 2 to 4\">\ncode\n</attached>\n\n[The user points to /p/b.go]\n\n[The user attached odd, which can't be read]"
+	if blocks[0].Text != want || blocks[1].Kind != model.Image || string(blocks[1].Data) != "hi" {
+		t.Errorf("got %q, %+v", blocks[0].Text, blocks[1])
+	}
+	u.say("done")
+	r.ends(1)
+}

@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/model"
+)
+
+// talk is the conversation as its journal has it. A request to the model is a function
+// of it alone.
+type talk struct {
+	live    []Item // that hold: what was rewound is left out
+	last    int    // the number of the latest item
+	frame   *Frame // the latest; nil: there is none
+	results map[string]*Result
+	began   map[string]bool
+	asking  map[string]bool
+	allowed map[string]bool
+	pruned  map[string]bool
+	used    Usage
+	budget  *Budget // the latest that was set; nil: none was
+	summary *Item   // the latest that was not restored; nil: there is none
+}
+
+func newTalk(items []Item) *talk {
+	t := &talk{}
+	t.clear()
+	for _, i := range items {
+		t.add(i)
+	}
+	return t
+}
+
+func (t *talk) clear() {
+	t.frame, t.summary = nil, nil
+	t.results, t.began, t.asking, t.allowed, t.pruned = map[string]*Result{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+}
+
+// add takes in an item that is in the journal.
+func (t *talk) add(i Item) {
+	t.last = i.N
+	t.spend(i)
+	switch i.Kind {
+	case Rewound:
+		keep := slices.Clone(t.live)
+		t.clear()
+		t.live = nil
+		for _, old := range keep {
+			if old.N <= i.To {
+				t.hold(old)
+			}
+		}
+	case Restored:
+		keep := slices.Clone(t.live)
+		t.clear()
+		t.live = nil
+		for _, old := range keep {
+			if old.N != i.To {
+				t.hold(old)
+			}
+		}
+	default:
+		t.hold(i)
+	}
+}
+
+// spend counts what an item has used, which stays used when the item is rewound.
+func (t *talk) spend(i Item) {
+	switch i.Kind {
+	case Answered:
+		u := i.Answer.Usage
+		t.used.Tokens += u.Input + u.Output + u.CacheRead + u.CacheWrite
+		t.used.Cost += i.Answer.Cost
+		t.used.Calls += int64(len(i.Answer.calls()))
+	case Spent:
+		t.used.add(*i.Usage)
+	case Ended:
+		t.used.Time += i.End.Took
+	case Raised:
+		t.budget = i.Budget
+	case Forked:
+		t.used, t.budget = Usage{}, nil
+	}
+}
+
+func (u *Usage) add(v Usage) {
+	u.Tokens += v.Tokens
+	u.Calls += v.Calls
+	u.Time += v.Time
+	u.Cost += v.Cost
+}
+
+// hold takes in an item that is not void.
+func (t *talk) hold(i Item) {
+	t.live = append(t.live, i)
+	mark := func(m map[string]bool) {
+		for _, c := range i.Calls {
+			m[c] = true
+		}
+	}
+	switch i.Kind {
+	case Framed:
+		t.frame = i.Frame
+	case Started:
+		mark(t.began)
+	case Asking:
+		mark(t.asking)
+	case Allowed:
+		mark(t.allowed)
+	case Pruned:
+		mark(t.pruned)
+	case Resulted:
+		if t.results[i.Result.Call] == nil { // the first one is what the model was told
+			t.results[i.Result.Call] = i.Result
+		}
+	case Compacted:
+		t.summary = &i
+	}
+}
+
+// open are the calls of the latest answer that have no result, in their order.
+func (t *talk) open() (answer *Item, places []int) {
+	for k := len(t.live) - 1; k >= 0; k-- {
+		i := &t.live[k]
+		if i.Kind != Answered {
+			continue
+		}
+		for _, place := range i.Answer.calls() {
+			if t.results[callKey(i.N, place)] == nil {
+				places = append(places, place)
+			}
+		}
+		return i, places
+	}
+	return nil, nil
+}
+
+// messages are what the model is sent after its frame. They only grow at the end, but
+// for what is pruned, compacted or rewound.
+func (t *talk) messages() []model.Message {
+	var m messages
+	var heard []Item // said, and not yet placed
+	say := func(through int) {
+		for len(heard) > 0 && heard[0].N <= through {
+			m.user(blocksOf(heard[0].Said)...)
+			heard = heard[1:]
+		}
+	}
+	begin := 0
+	if t.summary != nil {
+		begin = t.summary.Summary.Through
+		m.user(model.Block{Kind: model.Text, Text: t.summary.Summary.Text})
+	}
+	for k := range t.live {
+		i := &t.live[k]
+		if i.N <= begin {
+			continue
+		}
+		switch i.Kind {
+		case Said:
+			heard = append(heard, *i)
+		case Answered:
+			say(i.Answer.After)
+			m.assistant(i.Answer.Blocks)
+			for _, place := range i.Answer.calls() {
+				m.user(t.result(i, place))
+			}
+		}
+	}
+	say(t.last)
+	return m
+}
+
+// result is what the model reads of a call.
+func (t *talk) result(answer *Item, place int) model.Block {
+	call := answer.Answer.Blocks[place]
+	key := callKey(answer.N, place)
+	b := model.Block{Kind: model.Result, ID: call.ID, Name: call.Name}
+	switch r := t.results[key]; {
+	case r == nil: // it is asked for while it runs, for a look at the conversation
+		b.Text, b.Failed = "(it runs)", true
+	case t.pruned[key]:
+		b.Text = prunedText(call.Name, key, r)
+	default:
+		b.Text, b.Failed, b.Images = r.Text, r.Failed, r.Images
+	}
+	return b
+}
+
+func prunedText(tool, key string, r *Result) string {
+	return fmt.Sprintf("[This result of %s, %d bytes, was taken out to save room. read_result with the cursor %q shows it again.]", tool, len(r.Text), pastPrefix+key)
+}
+
+// pastPrefix begins the cursors of results that were pruned.
+const pastPrefix = "past-"
+
+func blocksOf(w *Words) []model.Block {
+	var all []model.Block
+	if text := w.Text; text != "" {
+		if w.By == byServer {
+			text = note(text)
+		}
+		all = append(all, model.Block{Kind: model.Text, Text: text})
+	}
+	return append(all, w.Parts...)
+}
+
+// messages joins what one side says in a row.
+type messages []model.Message
+
+func (m *messages) user(blocks ...model.Block) { m.say(model.User, blocks) }
+
+func (m *messages) assistant(blocks []model.Block) { m.say(model.Assistant, blocks) }
+
+func (m *messages) say(role model.Role, blocks []model.Block) {
+	if len(blocks) == 0 {
+		return
+	}
+	if n := len(*m); n > 0 && (*m)[n-1].Role == role {
+		(*m)[n-1].Blocks = append((*m)[n-1].Blocks, blocks...)
+		return
+	}
+	*m = append(*m, model.Message{Role: role, Blocks: slices.Clone(blocks)})
+}
+
+// request is what the model is asked now.
+func (t *talk) request() model.Request {
+	return model.Request{System: t.frame.System, Tools: t.frame.Tools, ToolText: t.frame.ToolText, Messages: t.messages()}
+}

@@ -1,0 +1,329 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/model"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+)
+
+// maxCut is how often in a row an answer may be cut off at its longest, before the agent
+// stops.
+const maxCut = 3
+
+// turn asks the model and does what it says, until it is done.
+func (a *Agent) turn(ctx context.Context) (End, error) {
+	if err := a.resume(ctx); err != nil {
+		return End{}, err
+	}
+	for cut := 0; ; {
+		if a.isPaused() {
+			return End{Reason: Paused}, nil
+		}
+		if err := a.frameNow(); err != nil {
+			return End{}, err
+		}
+		answer, last, err := a.step(ctx)
+		if err != nil {
+			return a.failed(err)
+		}
+		calls := answer.Answer.calls()
+		if last {
+			return End{Reason: runs.Budget, Text: "The budget is used up. Raise it to go on."}, a.notRun(answer, "Not run: the budget is used up.")
+		}
+		if len(calls) > 0 {
+			cut = 0
+			times, err := a.doCalls(ctx, answer, calls)
+			if err != nil {
+				return End{}, err
+			}
+			if err := a.news(); err != nil {
+				return End{}, err
+			}
+			if end, err := a.repeated(times); err != nil || end.Reason != "" {
+				return end, err
+			}
+			continue
+		}
+		switch {
+		case answer.Answer.Stop == model.Refused:
+			return End{Reason: runs.Refused, Text: "The model, or a filter of its provider, refuses to answer."}, nil
+		case a.heardMore():
+		case answer.Answer.Stop == model.Length && cut == maxCut:
+			return End{}, fmt.Errorf("the model's answer was cut off %d times in a row: raise maxTokens of the profile, or ask for smaller steps", maxCut+1)
+		case answer.Answer.Stop == model.Length:
+			cut++
+			if err := a.tell("Your answer was cut off at its greatest length. Go on where it ends, in smaller steps."); err != nil {
+				return End{}, err
+			}
+		case len(answer.Answer.Blocks) == 0 && cut < maxCut:
+			cut++
+			if err := a.tell("Your answer was empty. Go on with the task, or say that it is done."); err != nil {
+				return End{}, err
+			}
+		case len(answer.Answer.Blocks) == 0:
+			return End{}, errors.New("the model answers nothing: prompt it again, or switch to another model")
+		default:
+			return End{Reason: runs.Done}, nil
+		}
+	}
+}
+
+func (a *Agent) isPaused() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.paused
+}
+
+// heardMore reports whether something was said that the latest answer does not know.
+func (a *Agent) heardMore() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for k := len(a.talk.live) - 1; k >= 0; k-- {
+		switch i := a.talk.live[k]; i.Kind {
+		case Answered:
+			for _, later := range a.talk.live {
+				if later.Kind == Said && later.N > i.Answer.After {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return false
+}
+
+// failed is the end of a turn whose model does not answer.
+func (a *Agent) failed(err error) (End, error) {
+	if f := model.FailureOf(err); f != nil && f.Cause == model.Limit && f.After > 0 {
+		again := a.o.Now().Add(f.After)
+		return End{Reason: Waiting, Again: &again, Text: fmt.Sprintf("%v; it takes more after %s. Resume the run then.", err, again.Local().Format(time.TimeOnly))}, nil
+	}
+	var over *errBudget
+	if errors.As(err, &over) {
+		return End{Reason: runs.Budget, Text: over.Error() + ". Raise it to go on."}, nil
+	}
+	return End{}, err
+}
+
+// repeated says what follows from calls that were made so often in a row.
+func (a *Agent) repeated(times int) (End, error) {
+	switch {
+	case times >= giveUpAt:
+		return End{Reason: runs.Loop, Text: fmt.Sprintf("The same was done %d times in a row, with the same result. Say how to go on.", times)}, nil
+	case times >= nudgeAt:
+		return End{}, a.tell("You have done the same several times in a row, with the same result. Do something else, or say what is in the way.")
+	}
+	return End{}, nil
+}
+
+// step asks the model once. last says that it was asked without tools, because nothing
+// of the budget is left afterwards.
+func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
+	b, err := a.host.Backend(a.profileNow())
+	if err != nil {
+		return nil, false, err
+	}
+	if near := a.pool.full(); near != "" {
+		if err := a.tell("Most of the budget is used (" + near + "). Bring what matters to an end."); err != nil {
+			return nil, false, err
+		}
+		a.emit(runs.Event{Kind: runs.Note, Reason: "budget", Text: "Most of the budget is used: " + near})
+	}
+	if err := a.makeRoom(ctx, b); err != nil {
+		return nil, false, err
+	}
+	for tries := 0; ; tries++ {
+		q, after, size := a.ask(b)
+		hold := size + int64(expected(b))
+		if over := a.pool.reserve(hold); over != nil {
+			if a.pool.reserve(0) != nil && a.talk.ended(runs.Budget) {
+				return nil, false, over // the last step was made already
+			}
+			hold, last = 0, true
+			q = lastStep(q)
+		}
+		answer, err = a.asked(ctx, b, q, after, hold)
+		if f := model.FailureOf(err); f == nil || f.Cause != model.TooLong || tries > 0 {
+			return answer, last, err
+		}
+		if err := a.shrink(ctx, b); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// expected is how many tokens an answer is expected to have at most.
+func expected(b Backend) int {
+	const usual = 4096
+	if b.Longest > 0 {
+		return min(b.Longest, usual)
+	}
+	return usual
+}
+
+// ended reports whether the latest turn ended so.
+func (t *talk) ended(reason string) bool {
+	for k := len(t.live) - 1; k >= 0; k-- {
+		if t.live[k].Kind == Ended {
+			return t.live[k].End.Reason == reason
+		}
+	}
+	return false
+}
+
+// lastStep is a request that no call can follow.
+func lastStep(q model.Request) model.Request {
+	q.Tools, q.ToolText = nil, ""
+	m := messages(q.Messages)
+	m.user(model.Block{Kind: model.Text, Text: note("The budget is used up, and no tool can be called any more. Say what is done, and what is left to do.")})
+	q.Messages = m
+	return q
+}
+
+// ask is the request now, the last item in it, and about how many tokens it has.
+func (a *Agent) ask(b Backend) (q model.Request, after int, size int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q = a.talk.request()
+	q.Effort, q.MaxTokens = b.Effort, b.Longest
+	return q, a.talk.last, a.talk.size()
+}
+
+// asked asks the model, and keeps what it says.
+func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int, hold int64) (*Item, error) {
+	heard := hearing{a: a, message: fmt.Sprintf("answer-%d", after+1)}
+	said, err := b.Ask(ctx, q, heard.piece)
+	used := Usage{Tokens: said.Usage.Input + said.Usage.Output + said.Usage.CacheRead + said.Usage.CacheWrite}
+	i := Item{Kind: Answered, Answer: &Answer{After: after, Blocks: said.Blocks, Stop: said.Stop, Usage: said.Usage, Model: said.Model}}
+	if b.Cost != nil {
+		i.Answer.Cost = b.Cost(said.Usage)
+		used.Cost = i.Answer.Cost
+	}
+	i.Answer.tidy()
+	used.Calls = int64(len(i.Answer.calls()))
+	a.pool.settle(hold, used)
+	switch {
+	case ctx.Err() != nil:
+		if part := heard.part(); len(part) > 0 {
+			i.Answer = &Answer{After: after, Blocks: part, Stop: interrupted}
+			err = errors.Join(ctx.Err(), a.keep(i))
+		}
+		return nil, errors.Join(ctx.Err(), err)
+	case err != nil:
+		if heard.any {
+			heard.withdraw(model.FailureOf(err))
+		}
+		return nil, err
+	}
+	if err := a.keep(i); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	kept := a.talk.live[len(a.talk.live)-1]
+	for k := len(a.talk.live) - 1; k >= 0; k-- { // a steer may have come behind it
+		if a.talk.live[k].Kind == Answered {
+			kept = a.talk.live[k]
+			break
+		}
+	}
+	usage := a.usage(b, kept.Answer)
+	a.mu.Unlock()
+	heard.settle(kept.Answer.Blocks)
+	a.emit(runs.Event{Kind: runs.UsageNow, Usage: usage})
+	return &kept, nil
+}
+
+// usage is what views show. mu is held.
+func (a *Agent) usage(b Backend, last *Answer) *runs.Usage {
+	u := last.Usage
+	shown := &runs.Usage{Used: u.Input + u.Output + u.CacheRead + u.CacheWrite, Size: int64(b.Window)}
+	if b.Cost != nil {
+		shown.Cost, shown.Currency = a.talk.used.Cost, "USD"
+	}
+	return shown
+}
+
+func (a *Agent) profileNow() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.profile
+}
+
+// hearing tells of an answer while it comes.
+type hearing struct {
+	a       *Agent
+	message string
+	text    strings.Builder
+	any     bool
+}
+
+func (h *hearing) id(kind model.Kind) string {
+	if kind == model.Reasoning {
+		return h.message + "-thought"
+	}
+	return h.message
+}
+
+func (h *hearing) piece(p model.Piece) {
+	if p.Again != nil {
+		h.withdraw(p.Again)
+		return
+	}
+	switch p.Kind {
+	case model.Text:
+		h.text.WriteString(p.Text)
+		h.tell(runs.Text, p)
+	case model.Reasoning:
+		h.tell(runs.Thought, p)
+	}
+}
+
+func (h *hearing) tell(kind string, p model.Piece) {
+	if p.Text == "" {
+		return
+	}
+	h.any = true
+	h.a.emit(runs.Event{Kind: kind, Role: "assistant", Message: h.id(p.Kind), Delta: p.Text})
+}
+
+// withdraw says that what was shown does not hold.
+func (h *hearing) withdraw(f *model.Failure) {
+	h.text.Reset()
+	e := runs.Event{Kind: runs.Note, Reason: runs.Withdrawn, Message: h.message}
+	if f != nil {
+		at := h.a.o.Now().Add(f.After)
+		e.Text = f.Error()
+		if f.Again {
+			e.RetryAt = &at
+		}
+	}
+	h.any = false
+	h.a.emit(e)
+}
+
+// part is what is kept of an answer that was interrupted.
+func (h *hearing) part() []model.Block {
+	if h.text.Len() == 0 {
+		return nil
+	}
+	return []model.Block{{Kind: model.Text, Text: h.text.String()}}
+}
+
+// settle tells the text of an answer whole, if it is not what was shown of it: that of a
+// model that writes its calls as text has them in it.
+func (h *hearing) settle(blocks []model.Block) {
+	var text strings.Builder
+	for _, b := range blocks {
+		if b.Kind == model.Text {
+			text.WriteString(b.Text)
+		}
+	}
+	if text.Len() > 0 && text.String() != h.text.String() {
+		h.a.emit(runs.Event{Kind: runs.Text, Role: "assistant", Message: h.message, Text: text.String()})
+	}
+}
