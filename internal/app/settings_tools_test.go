@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -224,5 +225,48 @@ func TestSwitchBackend(t *testing.T) {
 	}
 	if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), `"backend.profile": "good"`) {
 		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// TestKeysAreHidden: a key in a file is hidden before anybody uses it, one in the
+// keyring from when it is asked for.
+func TestKeysAreHidden(t *testing.T) {
+	const inFile, inRing = "kept apart in a file", "kept apart in a ring"
+	dir := t.TempDir()
+	path := filepath.Join(dir, "key")
+	write(t, path, inFile+"\n")
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := map[string]string{"linux": "secret-tool", "darwin": "security"}[runtime.GOOS]
+	if program == "" {
+		t.Skip("no keyring is known here")
+	}
+	write(t, filepath.Join(dir, program), "#!/bin/sh\necho '"+inRing+"'\n")
+	if err := os.Chmod(filepath.Join(dir, program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	open, _ := models(t, "Authorization", "Bearer "+inRing)
+	settingsFile(t, `{"backend.profiles":[{"name":"file","url":"`+open.URL+`","keyFile":"`+path+`"},{"name":"ring","url":"`+open.URL+`","keyring":true}]}`)
+	r := connect(t, project(t, map[string]string{"a.txt": "One is " + inFile + ".\nOther is " + inRing + ".\n"}), fakeeditor.Options{})
+	r.mode("autonomous")
+	read := func() (file, ring bool) {
+		t.Helper()
+		res := r.call("read_file", object{"path": "a.txt"})
+		if !res.OK || !strings.Contains(res.Content, "One is ") {
+			t.Errorf("%+v", res)
+		}
+		return strings.Contains(res.Content, inFile), strings.Contains(res.Content, inRing)
+	}
+	if file, ring := read(); file || !ring {
+		t.Errorf("before: the key in the file is shown: %v; that in the keyring, which nobody has asked for: %v", file, ring)
+	}
+	r.Choose("Allow")
+	if res := r.call("switch_backend", object{"profile": "ring"}); !res.OK || strings.Contains(res.Content, inRing) {
+		t.Errorf("%+v", res)
+	}
+	if file, ring := read(); file || ring {
+		t.Errorf("after: the key in the file is shown: %v; that in the keyring: %v", file, ring)
 	}
 }

@@ -47,7 +47,7 @@ func (w *Workspace) builtins() []*tools.Tool {
 	c := w.Client
 	return builtins(
 		w.editorDeps(),
-		system.Deps{Pages: pager{w.Dispatch}, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: backend.Backends{Settings: c.Settings}},
+		system.Deps{Pages: pager{w.Dispatch}, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: backend.Backends{Settings: c.Settings, Know: c.Hide.Know}},
 		indexing.Symbols{Parsers: c.Parsers},
 		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed},
 		w.Index, w.shellDeps(), w.texts, w.webDeps(),

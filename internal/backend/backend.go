@@ -7,10 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -20,9 +18,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
 )
 
-// Backends is the language models of the settings, for the tool that switches
-// between them.
-type Backends struct{ Settings Settings }
+// Backends is the language models of the settings: for the tool that switches between
+// them, and for whoever asks one.
+type Backends struct {
+	Settings Settings
+	Know     func(source string, secrets []string) // is told the keys that are in no setting; may be nil
+}
 
 // Settings are where the profiles come from: *live.Settings.
 type Settings interface {
@@ -34,43 +35,28 @@ type Settings interface {
 const maxTry = 10 * time.Second
 
 func (b Backends) profile(name string) (config.Backend, error) {
-	var known []string
 	for _, p := range b.Settings.Now().Backends() {
 		if p.Name == name {
 			return p, nil
 		}
-		known = append(known, p.Name)
 	}
-	return config.Backend{}, tools.Errorf(tools.NotFound, "profile: there is no %q; there are %s", name, strings.Join(known, ", "))
+	return config.Backend{}, tools.Errorf(tools.NotFound, "profile: there is no %q; there are %s", name, b.names())
 }
 
-// key is the key of a profile, or an error that says what is missing.
-func key(p config.Backend) (string, error) {
-	k := p.Key
-	if k == "" && p.KeyEnv != "" {
-		k = os.Getenv(p.KeyEnv)
+// names are those of the profiles, for a person or a model to choose from.
+func (b Backends) names() string {
+	var all []string
+	for _, p := range b.Settings.Now().Backends() {
+		all = append(all, p.Name)
 	}
-	switch {
-	case k == "" && p.KeyEnv != "":
-		return "", tools.Errorf(tools.Unavailable, "%s has no key: the user must set %s in the server's environment, or key in backend.profiles; nothing was switched", p.Name, p.KeyEnv)
-	case k == "" && p.Provider == "anthropic":
-		return "", tools.Errorf(tools.Unavailable, "%s has no key: the user must set key or keyEnv in backend.profiles; nothing was switched", p.Name)
-	case k != "" && !safeForKey(p.URL):
-		return "", tools.Errorf(tools.Unavailable, "%s would get its key over a connection that others can read; its url must begin with https://; nothing was switched", p.Name)
-	case strings.ContainsAny(k, "\r\n\x00"):
-		return "", tools.Errorf(tools.Unavailable, "the key of %s has a line break in it; nothing was switched", p.Name)
-	}
-	return k, nil
+	return strings.Join(all, ", ")
 }
 
-// safeForKey reports whether nobody on the way can read what is sent.
-func safeForKey(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Scheme == "https" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+// unswitched is an error of a question before a switch.
+func unswitched(err error) error {
+	e := *tools.AsError(err)
+	e.Message += "; nothing was switched"
+	return &e
 }
 
 // Backend implements system.Backends.
@@ -79,8 +65,8 @@ func (b Backends) Backend(name string) (system.Backend, error) {
 	if err != nil {
 		return system.Backend{}, err
 	}
-	if _, err := key(p); err != nil {
-		return system.Backend{}, err
+	if _, err := b.key(p); err != nil {
+		return system.Backend{}, unswitched(err)
 	}
 	u, err := url.Parse(p.URL)
 	if err != nil {
@@ -98,14 +84,17 @@ func (b Backends) Try(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	k, err := key(p)
+	k, err := b.key(p)
 	if err != nil {
-		return err
+		return unswitched(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxTry)
 	defer cancel()
-	at := map[string]string{"anthropic": "/v1/models", "openai": "/models", "ollama": "/api/tags"}[p.Provider]
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+at, nil)
+	at := p.URL + "/models"
+	if below := map[string]string{"anthropic": "/v1/models", "ollama": "/api/tags"}[p.Provider]; below != "" {
+		at = root(p) + below
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return err
 	}
@@ -155,6 +144,6 @@ func (b Backends) Describe() (any, error) {
 	if err != nil {
 		return map[string]any{"profile": b.Active(), "ready": false}, nil //nolint:nilerr // that there is none is the answer
 	}
-	_, missing := key(p)
+	_, missing := b.key(p)
 	return map[string]any{"profile": p.Name, "provider": p.Provider, "url": p.URL, "model": p.Model, "ready": missing == nil}, nil
 }

@@ -41,14 +41,7 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
 			"program": p.into(&a.Program), "state": p.given(&a.State), "copied": p.given(&a.Copied), "env": p.given(&a.Env),
 			"acp": p.given(&a.ACP), "resume": p.given(&a.Resume),
-			"network": func(where string, v jsontext.Value) bool {
-				on := v.Kind() == 't'
-				if a.Network = &on; !on && v.Kind() != 'f' {
-					p.wrong("%s must be true or false, not %s", where, shown(v))
-					return false
-				}
-				return true
-			},
+			"network": p.flag(func(on bool) { a.Network = &on }),
 		}) {
 			continue
 		}

@@ -70,7 +70,11 @@ var examples = map[Type]string{
   "destination": "review",
   "toolPermissions": { "run_command": "deny" }
 }]`,
-	Backends: `[{ "name": "lab", "provider": "openai", "url": "https://models.example.org/v1", "model": "large", "keyEnv": "LAB_KEY" }]`,
+	Backends: `[
+  { "name": "lab", "provider": "openai", "url": "https://models.example.org/v1", "model": "large", "keyEnv": "LAB_KEY", "window": 65536 },
+  { "name": "claude", "provider": "anthropic", "url": "https://api.anthropic.com", "model": "claude-sonnet-5-5", "keyFile": "~/.config/claude.key", "effort": "medium" },
+  { "name": "here", "provider": "ollama", "url": "http://localhost:11434", "model": "qwen3-coder:30b", "window": 32768 }
+]`,
 	LanguageServers: `{
   "gopls": { "command": ["/opt/go/bin/gopls"], "initializationOptions": { "pullDiagnostics": true, "staticcheck": true } },
   "pyright": { "enabled": false }
@@ -118,7 +122,10 @@ func (row *Setting) values() string {
 		return "a list of modes: `name`; optional are `description`, `base` (`cautious`, `autonomous` or `manual`; also called `approvalBehavior`), " +
 			"`destination` of edits (`editor` or `review`) and `toolPermissions`"
 	case Backends:
-		return "a list of profiles: `name` and `url`; optional are `provider` (`openai`, which others speak too, `anthropic` or `ollama`), `model`, and `key` or `keyEnv`, the variable that has it"
+		return "a list of profiles: `name` and `url`; optional are `provider` (`openai`, which others speak too, `anthropic` or `ollama`) and `model`. " +
+			"The key is the first that there is of `keyEnv` (a variable of the server's environment), `key`, `keyFile` (a file of yours that nobody else may read: `chmod 600`) and `keyring` (`true`: the system's, service `sidecar-ls`, account the profile's name). " +
+			"Over what is known of the model: `window` and `maxTokens` (tokens of a conversation and of an answer), `vision` (`true` or `false`: it sees images), `effort` (`low`, `medium` or `high`), `calls` (`text` for a model that was not taught to call tools), " +
+			"`wire` (`anthropic`, `chat` or `responses`, instead of what the provider speaks), `reasoning` (`reasoning_content` or `reasoning`: where a chat server has the model's reasoning; without it either counts) and `sendReasoning` (`true`: it gets that back)"
 	case Agents:
 		return "an object: name of the agent to an object with `program` (its name on PATH), `state` (directories of the home that it reads and writes), `copied` (files of the home of which it has copies), " +
 			"`env` (names of variables that it gets), `network` (`true` or `false`), `acp` (arguments with which it speaks ACP) and `resume` (arguments to go on with its last conversation), all optional"

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,38 +123,6 @@ func (p *parser) customMode(where string, v jsontext.Value) (CustomMode, bool) {
 	return m, ok
 }
 
-func (p *parser) backends(v jsontext.Value) (any, bool) {
-	all, ok := p.entries(v, "profiles", maxBackends)
-	if !ok {
-		return nil, false
-	}
-	var got []Backend
-	for i, e := range all {
-		where := fmt.Sprintf("profile %d: ", i+1)
-		b := Backend{Provider: providers[0]}
-		ok := p.fields(where, e, map[string]func(where string, v jsontext.Value) bool{
-			"name": p.into(&b.Name), "provider": p.oneOf(&b.Provider, providers...), "url": p.into(&b.URL), "model": p.into(&b.Model),
-			"key": p.into(&b.Key), "keyEnv": p.into(&b.KeyEnv),
-		})
-		u, err := url.Parse(b.URL)
-		switch {
-		case !ok:
-		case b.Name == "" || len(b.Name) > maxModeName || strings.ContainsFunc(b.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
-			p.wrong("%sneeds a name of at most %d printable bytes", where, maxModeName)
-		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-			p.wrong("%sneeds a url that begins with https:// or http://", where)
-		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-			p.wrong("%sthe url must have no user, query or fragment; a key goes into key or keyEnv", where)
-		case slices.ContainsFunc(got, func(o Backend) bool { return o.Name == b.Name }):
-			p.wrong("%sthere are two profiles %s", where, b.Name)
-		default:
-			b.URL = strings.TrimRight(b.URL, "/")
-			got = append(got, b)
-		}
-	}
-	return got, true
-}
-
 func (p *parser) commandRules(v jsontext.Value) (any, bool) {
 	all, ok := p.entries(v, "rules", maxCommandRules)
 	if !ok {
@@ -235,6 +202,29 @@ func (p *parser) intoList(to *[]string) func(string, jsontext.Value) bool {
 	return func(where string, v jsontext.Value) (ok bool) {
 		*to, ok = p.texts(where, v)
 		return ok
+	}
+}
+
+func (p *parser) flag(set func(on bool)) func(string, jsontext.Value) bool {
+	return func(where string, v jsontext.Value) bool {
+		if k := v.Kind(); k != 't' && k != 'f' {
+			p.wrong("%s must be true or false, not %s", where, shown(v))
+			return false
+		}
+		set(v.Kind() == 't')
+		return true
+	}
+}
+
+func (p *parser) intoNumber(to *int, least, most int) func(string, jsontext.Value) bool {
+	return func(where string, v jsontext.Value) bool {
+		n, err := strconv.Atoi(string(v))
+		if err != nil || n < least || n > most {
+			p.wrong("%s must be a whole number from %d to %d, not %s", where, least, most, shown(v))
+			return false
+		}
+		*to = n
+		return true
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
-// SecretValues are the values of settings that are secrets.
+// SecretValues are the values of settings that are secrets, and the keys in the variables
+// and files that backend.profiles names. What is in a keyring is not asked for here.
 func (s *Settings) SecretValues() []string {
 	var values []string
 	for _, row := range table {
@@ -18,9 +19,7 @@ func (s *Settings) SecretValues() []string {
 		}
 	}
 	for _, b := range s.Backends() {
-		if b.Key != "" {
-			values = append(values, b.Key)
-		}
+		values = append(values, b.keys()...)
 	}
 	return values
 }

@@ -174,9 +174,6 @@ func (s *Settings) Permissions() map[string]string {
 // CustomModes returns a copy of the setting customModes.
 func (s *Settings) CustomModes() []CustomMode { return get[[]CustomMode](s, "customModes") }
 
-// Backends returns a copy of the setting backend.profiles.
-func (s *Settings) Backends() []Backend { return get[[]Backend](s, "backend.profiles") }
-
 // CommandRules returns a copy of the setting commandRules.
 func (s *Settings) CommandRules() []CommandRule { return get[[]CommandRule](s, "commandRules") }
 
@@ -194,7 +191,7 @@ func clone(v any) any {
 	case []string:
 		return slices.Clone(v)
 	case []Backend:
-		return slices.Clone(v)
+		return cloneBackends(v)
 	case map[string]string:
 		return maps.Clone(v)
 	case map[string]LanguageServer:

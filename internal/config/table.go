@@ -283,7 +283,7 @@ var table = []Setting{
 			{Name: "local-ollama", Provider: "ollama", URL: "http://localhost:11434"},
 			{Name: "openai", Provider: "openai", URL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
 		},
-		Help: "Language model profiles. They add to the default ones, or replace those of the same name. A key is sent only over https or to this machine.",
+		Help: "Language model profiles. They add to the default ones, or replace those of the same name. A key is read each time it is needed, and sent only over https or to this machine. An Ollama server forgets what is longer than its own context without a word, so say that in `window`.",
 	},
 	{
 		Key: "backend.profile", Type: String, Scope: ScopeUser,

@@ -39,19 +39,6 @@ type CommandRule struct {
 	NotMatch []string // command lines that it must not match
 }
 
-// Backend is where a language model is reached.
-type Backend struct {
-	Name     string `json:"name"`
-	Provider string `json:"provider"`         // anthropic, openai (or whoever speaks as it does) or ollama
-	URL      string `json:"url"`              // what the provider's paths are added to
-	Model    string `json:"model,omitempty"`  // "": the provider's choice
-	Key      string `json:"key,omitempty"`    // "": that of KeyEnv
-	KeyEnv   string `json:"keyEnv,omitempty"` // the variable of the environment that has the key
-}
-
-// providers are what a backend may be.
-var providers = []string{"openai", "anthropic", "ollama"}
-
 // kind is what the code knows about a Type.
 type kind struct {
 	empty any
@@ -104,17 +91,4 @@ func addModes(have, want any) any {
 
 func addRules(have, want any) any {
 	return slices.Concat(have.([]CommandRule), want.([]CommandRule))
-}
-
-// addBackends lets a profile of want take the place of one by the same name.
-func addBackends(have, want any) any {
-	got := slices.Clone(have.([]Backend))
-	for _, b := range want.([]Backend) {
-		if i := slices.IndexFunc(got, func(o Backend) bool { return o.Name == b.Name }); i >= 0 {
-			got[i] = b
-		} else {
-			got = append(got, b)
-		}
-	}
-	return got
 }

@@ -28,24 +28,3 @@ func TestPut(t *testing.T) {
 		}
 	}
 }
-
-func TestBackends(t *testing.T) {
-	s, problems := Load(user(`{"backend":{"profile":"lab","profiles":[
-		{"name":"lab","url":"https://models.example.org/v1/","key":"k"},
-		{"name":"openai","provider":"openai","url":"https://proxy.example.org"},
-		{"name":"bad","url":"ftp://x"},{"name":"bad","url":"https://u:p@x"},{"url":"https://x"},{"name":"x","url":"https://x","provider":"none"}]}}`),
-		project(`{"backend.profile":"openai","backend.profiles":[]}`), client(`{"backend.profile":"openai"}`))
-	var names []string
-	for _, b := range s.Backends() {
-		names = append(names, b.Name+" "+b.URL)
-	}
-	if got := strings.Join(names, ", "); got != "anthropic https://api.anthropic.com, local-ollama http://localhost:11434, openai https://proxy.example.org, lab https://models.example.org/v1" {
-		t.Error(got)
-	}
-	if s.String("backend.profile") != "lab" || len(problems) != 7 {
-		t.Errorf("%s, %v", s.String("backend.profile"), problems)
-	}
-	if e, _ := s.Explain("backend.profiles"); e.Value != nil {
-		t.Errorf("the keys are shown: %v", e.Value)
-	}
-}

@@ -18,10 +18,16 @@ type Profile struct {
 	Model   string
 	Key     func() (string, error) // nil: there is none. It is asked each time, because keys change
 	Tokens  int                    // of an answer, at most; 0: 8192 where the wire needs a number, else what the provider says
+	Longest int                    // tokens of the longest answer that there can be, with the reasoning; 0: not known
+	Effort  string                 // of requests that have none
 	Chat    ChatFlags
 	NoCalls bool // it was not taught to call: see Request.ToolText
 	Vision  bool // it sees images
 	Cache   bool // marks say what may be cached, on wires that have such marks
+
+	// Adaptive says that the model takes the word of an effort, and no number of tokens
+	// to think. The other wires know nothing but the word.
+	Adaptive bool
 }
 
 // from names whose raw blocks a profile may send back.
@@ -73,6 +79,7 @@ func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, 
 	if hear == nil {
 		hear = func(Piece) {}
 	}
+	r.Effort = cmp.Or(r.Effort, c.Profile.Effort)
 	known := r.Tools
 	if c.Profile.NoCalls {
 		r = textual(r)

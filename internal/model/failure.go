@@ -57,7 +57,7 @@ var advice = map[Cause]string{
 	Busy:     "the model's provider is busy",
 	Limit:    "the model's provider takes no more requests for now",
 	Credit:   "the model's provider wants to be paid: look at the account",
-	Key:      "the model's provider does not take the key: look at key or keyEnv of the profile",
+	Key:      "there is no key that the model's provider takes: look at where the profile says that it is",
 	Missing:  "the model's provider does not have this model: look at model of the profile",
 	TooLong:  "the conversation is longer than the model takes",
 	Rejected: "the model's provider does not take the request",

@@ -31,9 +31,17 @@ var thinking = map[string]int{"low": 2048, "medium": 8192, "high": 24576}
 func (messages) body(p Profile, r Request) (any, error) {
 	most := firstOf(r.MaxTokens, p.Tokens, defaultTokens)
 	body := fields{"model": p.Model, "max_tokens": most, "stream": true}
-	if n := thinking[r.Effort]; n > 0 {
+	switch n := thinking[r.Effort]; {
+	case r.Effort == "":
+	case p.Adaptive:
+		body["output_config"] = fields{"effort": r.Effort}
+		body["thinking"] = fields{"type": "adaptive", "display": "summarized"} // else a person sees nothing of it
+	case n > 0:
+		if most += n; p.Longest > n {
+			most = min(most, p.Longest)
+		}
+		body["max_tokens"] = most
 		body["thinking"] = fields{"type": "enabled", "budget_tokens": n}
-		body["max_tokens"] = most + n
 	}
 	if r.System != "" {
 		body["system"] = []any{p.marked(fields{"type": "text", "text": r.System})}

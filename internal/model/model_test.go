@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -369,5 +372,27 @@ func TestAfter(t *testing.T) {
 	soon := time.Now().Add(time.Minute).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
 	if got := after(map[string][]string{"Retry-After": {soon}}); got <= 0 || got > time.Minute {
 		t.Errorf("%s: %v", soon, got)
+	}
+}
+
+// TestKeyQuoted: a provider's words have no key in them, wherever they come.
+func TestKeyQuoted(t *testing.T) {
+	for wire := range wires {
+		for name, status := range map[string]int{"refused": http.StatusBadRequest, "in the stream": http.StatusOK} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				said := `{"type":"error","error":{"type":"invalid_request_error","message":"what is ` + r.Header.Get("X-Api-Key") + r.Header.Get("Authorization") + ` for?"}}`
+				if status == http.StatusOK {
+					said = "data: " + said + "\n\n"
+				}
+				w.WriteHeader(status)
+				fmt.Fprint(w, said)
+			}))
+			c := &Client{Profile: Profile{Wire: wire, URL: s.URL, Model: "m", Key: func() (string, error) { return "a-secret", nil }}}
+			_, err := c.Ask(t.Context(), Request{}, nil)
+			if err == nil || strings.Contains(err.Error(), "a-secret") || !strings.Contains(err.Error(), "[the key] for?") {
+				t.Errorf("%s, %s: %v", wire, name, err)
+			}
+			s.Close()
+		}
 	}
 }

@@ -24,11 +24,16 @@ const (
 var errQuiet = failed(Quiet, "nothing came for a long time")
 
 // post makes one request and hands the events of its answer to l.
-func (c *Client) post(ctx context.Context, w wire, body any, l listener) error {
+func (c *Client) post(ctx context.Context, w wire, body any, l listener) (err error) {
 	key, err := c.key()
 	if err != nil {
 		return err
 	}
+	defer func() { // some providers quote it
+		if f := FailureOf(err); f != nil && key != "" && strings.Contains(f.Message, key) {
+			f.Message = strings.ReplaceAll(f.Message, key, "[the key]")
+		}
+	}()
 	text, err := marshal(body)
 	if err != nil {
 		return &Failure{Cause: Rejected, Message: err.Error()}

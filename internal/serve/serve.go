@@ -237,7 +237,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 			return log.Verify()
 		},
 		Knowledge: projectIndex{w.Index},
-		Backend:   backend.Backends{Settings: c.Settings}.Describe,
+		Backend:   backend.Backends{Settings: c.Settings, Know: c.Hide.Know}.Describe,
 
 		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package backend
+
+import "os/exec"
+
+// endTogether does nothing: there is no keyring that is asked by a program here.
+func endTogether(*exec.Cmd) {}

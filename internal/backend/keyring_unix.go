@@ -1,0 +1,14 @@
+//go:build unix
+
+package backend
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// endTogether lets the end of a command be that of the processes that it started.
+func endTogether(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
