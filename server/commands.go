@@ -71,6 +71,9 @@ func commands() []command {
 		row("sidecar.agent.show", "Show a conversation with an agent", (*Server).showRun),
 		row("sidecar.agent.fork", "Fork a conversation", (*Server).forkAgent),
 		row("sidecar.agent.rewind", "Rewind a conversation", (*Server).rewindAgent),
+		row("sidecar.agent.budget", "Bound what an agent may use", (*Server).budgetOfAgent),
+		row("sidecar.agent.compact", "Shorten a conversation to a summary", (*Server).compactAgent),
+		row("sidecar.agent.summary", "Change or undo the summary of a conversation", (*Server).summaryOfAgent),
 
 		row("sidecar.backend.get", "Show the language model in use", (*Server).getBackend),
 		row("sidecar.audit.verify", "Check the audit log", (*Server).verifyAudit),

@@ -24,6 +24,10 @@ type Agents interface {
 	Stop(r *runs.Run, call string) error // ends the command of a call alone
 	ModeSet(session, mode string)        // a session works in another mode
 	Fork(ctx context.Context, r *runs.Run, at int64) (*runs.Run, error)
+	Rewind(r *runs.Run, at int64) error
+	Budget(r *runs.Run, b AgentBudget) error
+	Compact(ctx context.Context, r *runs.Run) error
+	Summary(r *runs.Run, at int, text string) error // "" takes it away
 	Runs(all bool) ([]runs.Info, error)
 	// Request returns the request after which a pending change of these sessions was made.
 	Request(sessions []string, hunk string) (run string, r runs.Request, ok bool)
@@ -80,8 +84,9 @@ type AgentSession struct {
 type AgentBegin struct {
 	Agent, Session, Mode, Shadow, Model, Title, Resume string
 
-	Tokens, Calls *int64 // the session's budget; nil: as the settings say
-	Consent       bool   // the person allows what the agent sees
+	Tokens, Calls *int64      // the session's budget; nil: as the settings say
+	Budget        AgentBudget // of our own agent
+	Consent       bool        // the person allows what the agent sees
 }
 
 var errNoAgents = errors.New("agents are not available: no folder is open in the editor")
@@ -142,7 +147,7 @@ type agentRunArgs struct {
 	Shadow      string            `json:"shadow,omitempty"`
 	Model       string            `json:"model,omitempty"`
 	Attachments []runs.Attachment `json:"attachments,omitempty"`
-	Budget      budgetArgs        `json:"budget,omitzero"`
+	Budget      agentBudgetArgs   `json:"budget,omitzero"`
 	Consent     bool              `json:"consent,omitempty"`
 	Resume      string            `json:"resume,omitempty"` // an id of sidecar.agent.sessions
 }
@@ -153,10 +158,13 @@ type runResult struct {
 
 func (s *Server) runAgent(ctx context.Context, a agentRunArgs) (runResult, error) {
 	m, err := s.agents()
+	if err == nil {
+		err = a.Budget.check()
+	}
 	if err != nil {
 		return runResult{}, err
 	}
-	r, err := m.Begin(AgentBegin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: runs.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Consent: a.Consent, Resume: a.Resume})
+	r, err := m.Begin(AgentBegin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: runs.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Budget: a.Budget.budget(), Consent: a.Consent, Resume: a.Resume})
 	if err != nil {
 		return runResult{}, sessionError(err)
 	}
@@ -351,14 +359,19 @@ type rewindArgs struct {
 	What string `json:"what,omitempty"`
 }
 
-var errNoRewind = errors.New("this agent's conversation can't be rewound; start a new run, and take its edits back with sidecar.review.reject or sidecar.review.undo")
-
-// rewindAgent refuses: the protocol has no way to rewind a conversation.
+// rewindAgent has an agent forget what was said after an event.
 func (s *Server) rewindAgent(_ context.Context, a rewindArgs) (runResult, error) {
-	if _, err := s.run(a.Run); err != nil {
+	if a.What != "" && a.What != "conversation" {
+		return runResult{}, invalidParams("only a conversation is rewound: take edits back with sidecar.review.reject or sidecar.review.undo, and leave what out")
+	}
+	r, m, err := s.runOf(a.Run)
+	if err != nil {
 		return runResult{}, err
 	}
-	return runResult{}, errNoRewind
+	if err := m.Rewind(r, a.At); err != nil {
+		return runResult{}, invalidParams("%v", err)
+	}
+	return runResult{r.ID()}, nil
 }
 
 // madeAfter is the request after which a pending change was made.

@@ -28,14 +28,27 @@ type Backend struct {
 	Vision  bool   // it sees images
 	Text    bool   // it writes its calls as text
 	Effort  string
-	Cost    func(model.Usage) float64 // in US dollars; nil: not known
+
+	// Price is what an answer costs, in US dollars, if that is known. nil: it is not.
+	Price func(model.Usage) (cost float64, known bool)
+}
+
+// used is what an answer takes of a budget.
+func (b Backend) used(u model.Usage) Usage {
+	used := Usage{Tokens: u.Input + u.Output + u.CacheRead + u.CacheWrite}
+	if b.Price != nil {
+		used.Cost, _ = b.Price(u)
+	}
+	return used
 }
 
 // Tool is a tool that the model is offered.
 type Tool struct {
-	model.Tool
-	Title string
-	Reads bool // it changes nothing: calls of such tools run side by side
+	Name        string
+	Title       string // for people
+	Description string
+	Schema      json.RawMessage
+	Reads       bool // it changes nothing: calls of such tools run side by side
 }
 
 // Call is a call of a tool, as the gate gets it.
@@ -94,7 +107,9 @@ type Agent struct {
 	talk    *talk
 	tools   map[string]Tool
 	profile string
+	hearing bool // a turn will hear what is said now
 	paused  bool
+	running map[string]*running
 	given   map[string]string // answers of people, by call, that came after a restart
 	waited  time.Duration     // for people, in this turn
 	pool    *pool
@@ -121,7 +136,7 @@ func Open(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{o: o, run: o.Run, host: o.Host, journal: j, talk: newTalk(items), profile: o.Profile, given: map[string]string{}}
+	a := &Agent{o: o, run: o.Run, host: o.Host, journal: j, talk: newTalk(items), profile: o.Profile, given: map[string]string{}, running: map[string]*running{}}
 	if a.talk.budget == nil && o.Budget != (Budget{}) {
 		if err := a.keep(Item{Kind: Raised, Budget: &o.Budget}); err != nil {
 			return nil, errors.Join(err, j.file.Close())
@@ -168,7 +183,7 @@ func (a *Agent) emit(e runs.Event) { _ = a.run.Emit(e) } // after its end there 
 func (a *Agent) Prompt(ctx context.Context, items []runs.Item) (reason string, err error) {
 	begun := time.Now() // which a clock that is set does not change
 	a.mu.Lock()
-	a.paused, a.waited = false, 0
+	a.hearing, a.paused, a.waited = true, false, 0
 	a.mu.Unlock()
 	end := End{}
 	if err = a.hear(items); err == nil {
@@ -182,6 +197,7 @@ func (a *Agent) Prompt(ctx context.Context, items []runs.Item) (reason string, e
 		end.Text = err.Error()
 	}
 	a.mu.Lock()
+	a.hearing = false
 	end.Took = max(0, time.Since(begun)-a.waited)
 	a.mu.Unlock()
 	a.pool.settle(0, Usage{Time: end.Took})
@@ -320,6 +336,9 @@ func (a *Agent) tell(text string) error {
 func (a *Agent) Steer(_ context.Context, i runs.Item) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if !a.hearing {
+		return runs.ErrNoSteer
+	}
 	a.repeats.forget()
 	return a.kept([]*Item{{Kind: Said, Said: a.words(i)}})
 }

@@ -371,7 +371,7 @@ func TestBudget(t *testing.T) {
 			r := newRig(t, func(r *rig) {
 				r.opts.Budget = b
 				r.backend.Longest = 10
-				r.backend.Cost = func(u model.Usage) float64 { return float64(u.Output) / 1000 }
+				r.backend.Price = func(u model.Usage) (float64, bool) { return float64(u.Output) / 1000, true }
 			})
 			r.prompt("hello")
 			use := func(u *turn, calls ...model.Block) {

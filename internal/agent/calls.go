@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -30,6 +32,9 @@ func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times 
 		results := a.batch(ctx, answer, places[n:n+together], n)
 		if err := a.keep(results...); err != nil {
 			return 0, err
+		}
+		if ending(ctx) {
+			return 0, ctx.Err()
 		}
 		if ctx.Err() != nil {
 			if err := a.notRun(answer, "Not run: the user stopped you before it."); err != nil {
@@ -86,13 +91,17 @@ func (a *Agent) batch(ctx context.Context, answer *Item, places []int, done int)
 			continue
 		}
 		all.Go(func() {
-			out := a.call(ctx, answer, place)
+			out, ok := a.call(ctx, answer, place)
+			if !ok {
+				results[k].Result = nil
+				return
+			}
 			results[k].Result.Text, results[k].Result.Failed = out.Text, out.Failed
 			a.finished(answer, place, out, "")
 		})
 	}
 	all.Wait()
-	return results
+	return slices.DeleteFunc(results, func(i Item) bool { return i.Result == nil })
 }
 
 // refused says why a call is not even tried; "" if it is.
@@ -113,33 +122,68 @@ func refused(a *Answer, place, n int) string {
 	return ""
 }
 
-// call makes one call.
-func (a *Agent) call(ctx context.Context, answer *Item, place int) (out Outcome) {
+// call makes one call. ok is false for one that the end of the process has cut off: what
+// is to be said of it is known when the conversation goes on.
+func (a *Agent) call(ctx context.Context, answer *Item, place int) (out Outcome, ok bool) {
 	b, key := answer.Answer.Blocks[place], callKey(answer.N, place)
 	shown := a.shown(answer, place)
 	a.emit(runs.Event{Kind: runs.CallStarted, Call: shown})
+	work, stop := context.WithCancelCause(ctx)
+	a.mu.Lock()
+	a.running[key] = &running{shown.Title, stop}
+	a.mu.Unlock()
 	defer func() {
+		stop(nil)
+		a.mu.Lock()
+		delete(a.running, key)
+		a.mu.Unlock()
 		if p := recover(); p != nil {
 			a.o.Log.Error("a call crashed", "tool", b.Name, "panic", p, "stack", string(debug.Stack()))
-			out = Outcome{Failed: true, Text: fmt.Sprintf("%s crashed (%v). Try another way.", b.Name, p)}
+			out, ok = Outcome{Failed: true, Text: fmt.Sprintf("%s crashed (%v). Try another way.", b.Name, p)}, true
 		}
 	}()
-	out, err := a.host.Call(ctx, Call{ID: a.callID(key), Name: b.Name, Args: json.RawMessage(b.Args), Emit: func(text string) {
+	out, err := a.host.Call(work, Call{ID: a.callID(key), Name: b.Name, Args: json.RawMessage(b.Args), Emit: func(text string) {
 		a.emit(runs.Event{Kind: runs.CallOutput, Call: &runs.Call{ID: key}, Delta: text})
 	}})
 	switch {
+	case err != nil && ending(ctx):
+		return out, false
 	case err != nil && ctx.Err() != nil:
 		out = Outcome{Failed: true, Text: "The user stopped it while it ran. Look at what it did before you call it again."}
 		if a.tools[b.Name].Reads {
 			out.Text = "The user stopped it before the result came."
 		}
+	case err != nil && errors.Is(context.Cause(work), errStopped):
+		out = Outcome{Failed: true, Text: "The user stopped this call while it ran, and wants you to go on without it."}
 	case err != nil:
 		out = Outcome{Failed: true, Text: "Not run: " + err.Error()}
 	}
 	if out.Text == "" {
 		out.Text = "(no output)"
 	}
-	return out
+	return out, true
+}
+
+// ending reports whether ctx has ended because the process does.
+func ending(ctx context.Context) bool { return errors.Is(context.Cause(ctx), runs.ErrClosed) }
+
+// running is a call that runs.
+type running struct {
+	title string
+	stop  context.CancelCauseFunc
+}
+
+var errStopped = errors.New("stopped by a person")
+
+// Running finds a call that runs, to end it alone.
+func (a *Agent) Running(call string) (title string, end func(), ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.running[call]
+	if r == nil {
+		return "", nil, false
+	}
+	return r.title, func() { r.stop(errStopped) }, true
 }
 
 // callID is the id of a call at the gate, which is unique among all runs.

@@ -54,6 +54,10 @@ func (a *Agent) frameNow() error {
 	return nil
 }
 
+func (t Tool) model() model.Tool {
+	return model.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
+}
+
 // inPlace are the tools as the model is offered them: those of before where they were.
 func inPlace(old *Frame, list []Tool) []model.Tool {
 	var next []model.Tool
@@ -61,14 +65,14 @@ func inPlace(old *Frame, list []Tool) []model.Tool {
 	if old != nil {
 		for _, t := range old.Tools {
 			if i := slices.IndexFunc(list, func(n Tool) bool { return n.Name == t.Name }); i >= 0 {
-				next = append(next, list[i].Tool)
+				next = append(next, list[i].model())
 				placed[t.Name] = true
 			}
 		}
 	}
 	for _, t := range list {
 		if !placed[t.Name] {
-			next = append(next, t.Tool)
+			next = append(next, t.model())
 		}
 	}
 	return next

@@ -249,10 +249,7 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 			hold = 0 // it is made all the same: without it the run could not go on
 		}
 		said, err := b.Ask(ctx, q, nil)
-		used := Usage{Tokens: said.Usage.Input + said.Usage.Output + said.Usage.CacheRead + said.Usage.CacheWrite}
-		if b.Cost != nil {
-			used.Cost = b.Cost(said.Usage)
-		}
+		used := b.used(said.Usage)
 		a.pool.settle(hold, used)
 		if err == nil {
 			if err := a.keep(Item{Kind: Spent, Usage: &used}); err != nil {

@@ -50,9 +50,9 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 			continue
 		}
 		switch {
+		case answer.Answer.Stop != model.Refused && a.heardMore():
 		case answer.Answer.Stop == model.Refused:
 			return End{Reason: runs.Refused, Text: "The model, or a filter of its provider, refuses to answer."}, nil
-		case a.heardMore():
 		case answer.Answer.Stop == model.Length && cut == maxCut:
 			return End{}, fmt.Errorf("the model's answer was cut off %d times in a row: raise maxTokens of the profile, or ask for smaller steps", maxCut+1)
 		case answer.Answer.Stop == model.Length:
@@ -67,7 +67,7 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 			}
 		case len(answer.Answer.Blocks) == 0:
 			return End{}, errors.New("the model answers nothing: prompt it again, or switch to another model")
-		default:
+		case a.done():
 			return End{Reason: runs.Done}, nil
 		}
 	}
@@ -79,19 +79,32 @@ func (a *Agent) isPaused() bool {
 	return a.paused
 }
 
-// heardMore reports whether something was said that the latest answer does not know.
+// done ends the turn, unless more was said: a steer is heard now, or not taken.
+func (a *Agent) done() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.hearing = a.talk.unheard()
+	return !a.hearing
+}
+
 func (a *Agent) heardMore() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for k := len(a.talk.live) - 1; k >= 0; k-- {
-		switch i := a.talk.live[k]; i.Kind {
-		case Answered:
-			for _, later := range a.talk.live {
-				if later.Kind == Said && later.N > i.Answer.After {
-					return true
-				}
-			}
-			return false
+	return a.talk.unheard()
+}
+
+// unheard reports whether something was said that the latest answer does not know.
+func (t *talk) unheard() bool {
+	after := 0
+	for k := len(t.live) - 1; k >= 0; k-- {
+		switch i := &t.live[k]; {
+		case i.Kind == Answered && after == 0:
+			after = i.Answer.After
+		case i.Kind == Said && after == 0, i.Kind == Said && i.N > after:
+			return true
+		}
+		if after > 0 && t.live[k].N <= after {
+			break
 		}
 	}
 	return false
@@ -198,12 +211,8 @@ func (a *Agent) ask(b Backend) (q model.Request, after int, size int64) {
 func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int, hold int64) (*Item, error) {
 	heard := hearing{a: a, message: fmt.Sprintf("answer-%d", after+1)}
 	said, err := b.Ask(ctx, q, heard.piece)
-	used := Usage{Tokens: said.Usage.Input + said.Usage.Output + said.Usage.CacheRead + said.Usage.CacheWrite}
-	i := Item{Kind: Answered, Answer: &Answer{After: after, Blocks: said.Blocks, Stop: said.Stop, Usage: said.Usage, Model: said.Model}}
-	if b.Cost != nil {
-		i.Answer.Cost = b.Cost(said.Usage)
-		used.Cost = i.Answer.Cost
-	}
+	used := b.used(said.Usage)
+	i := Item{Kind: Answered, Answer: &Answer{After: after, Blocks: said.Blocks, Stop: said.Stop, Usage: said.Usage, Cost: used.Cost, Model: said.Model}}
 	i.Answer.tidy()
 	used.Calls = int64(len(i.Answer.calls()))
 	a.pool.settle(hold, used)
@@ -242,7 +251,7 @@ func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int
 func (a *Agent) usage(b Backend, last *Answer) *runs.Usage {
 	u := last.Usage
 	shown := &runs.Usage{Used: u.Input + u.Output + u.CacheRead + u.CacheWrite, Size: int64(b.Window)}
-	if b.Cost != nil {
+	if b.Price != nil {
 		shown.Cost, shown.Currency = a.talk.used.Cost, "USD"
 	}
 	return shown

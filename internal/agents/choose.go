@@ -40,8 +40,16 @@ func (c *conversation) tellChosen(options []acp.ConfigOption) {
 	}
 }
 
-// choose has the agent work in another mode, or with another model.
-func (c *conversation) choose(ctx context.Context, a *agent, category, value string) error {
+// choose implements driver.
+func (c *conversation) choose(ctx context.Context, category, value string) error {
+	a, err := c.started(ctx)
+	if err != nil {
+		return err
+	}
+	return c.chooseOf(ctx, a, category, value)
+}
+
+func (c *conversation) chooseOf(ctx context.Context, a *agent, category, value string) error {
 	list := choicesOf(a.session, category)
 	if category == "mode" {
 		list = modesOf(a.session)
@@ -75,19 +83,13 @@ func (m *Manager) Choose(ctx context.Context, run *runs.Run, mode, model string)
 	if err := m.Wake(run); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	c := m.driven[run.ID()]
-	m.mu.Unlock()
-	if c == nil {
+	d := m.driverOf(run)
+	if d == nil {
 		return runs.ErrEnded
-	}
-	a, err := c.started(ctx)
-	if err != nil {
-		return err
 	}
 	for _, one := range []struct{ category, value string }{{"mode", mode}, {"model", model}} {
 		if one.value != "" {
-			if err := c.choose(ctx, a, one.category, one.value); err != nil {
+			if err := d.choose(ctx, one.category, one.value); err != nil {
 				return err
 			}
 		}

@@ -26,6 +26,9 @@ var (
 // returns once the agent has forked the conversation.
 func (m *Manager) Fork(ctx context.Context, run *runs.Run, at int64) (*runs.Run, error) {
 	i := run.Info()
+	if i.Agent == Builtin {
+		return m.forkOwn(run, at)
+	}
 	p, err := m.profile(i.Agent)
 	if err != nil {
 		return nil, err

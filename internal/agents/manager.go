@@ -1,6 +1,7 @@
-// Package agents drives the user's agents over the Agent Client Protocol: each run
-// has a session of its own, in whose world the agent's program works, so that all
-// that it writes, by whatever way, waits for review.
+// Package agents drives agents: our own, and the user's over the Agent Client Protocol.
+// Each run has a session of its own. A program of the user's works in the world of its
+// session, so that all that it writes, by whatever way, waits for review; our own agent
+// works through the gate alone.
 package agents
 
 import (
@@ -16,26 +17,34 @@ import (
 	"sync/atomic"
 	"time"
 
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // Gate is what decides on what agents do: *dispatch.Dispatcher.
 type Gate interface {
 	Call(context.Context, dispatch.Request) (*dispatch.Result, error)
 	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
+	List(dispatch.ListRequest) (list []*tools.Tool, unmatched []string, err error)
+	Keep(session, text string) (cursor string, err error)
 }
 
 // Workspace is the workspace as it is now.
 type Workspace interface {
 	Gate() Gate
 	Parts() programs.Parts
-	NoWorld() error                  // why no program can be given a world
-	Pending(session string) []string // the ids of its changes that wait for review
+	NoWorld() error                    // why no program can be given a world
+	Pending(session string) []string   // the ids of its changes that wait for review
+	Files(session string) []string     // the names of its files with such changes
+	Folders(*session.Session) []string // as names begin with them
+	Means(mode string) string          // what a mode does, in a sentence
 }
 
 // Options are what a Manager needs.
@@ -46,6 +55,7 @@ type Options struct {
 	Profiles func() []profiles.Profile
 	Sessions *session.Store
 	Workspace
+	Backends
 	Program string // this program's path, by which agents reach our tools
 	Version string
 	Log     *slog.Logger
@@ -69,7 +79,7 @@ type Manager struct {
 	mu        sync.Mutex
 	known     map[string]Offer // what agents offer, by profile, once one was started
 	sessions  map[string][]*runs.Run
-	driven    map[string]*conversation     // by run
+	driven    map[string]driver            // by run
 	titles    map[string]map[string]string // of agents' earlier conversations, by profile and id, as they were listed last
 	listeners []*listener
 	following sync.WaitGroup
@@ -95,7 +105,7 @@ var (
 
 // New opens the runs of a workspace.
 func New(o Options) (*Manager, error) {
-	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]*conversation{},
+	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]driver{},
 		titles: map[string]map[string]string{}, asking: make(chan struct{}, 1)}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -144,7 +154,7 @@ type Agent struct {
 // List lists the agents.
 func (m *Manager) List() []Agent {
 	noWorld := m.o.NoWorld()
-	var list []Agent
+	list := []Agent{m.ownListed()}
 	for _, p := range m.o.Profiles() {
 		m.mu.Lock()
 		a := Agent{Profile: p, Offer: m.known[p.Name], Allowed: m.o.Kept.Allowed(p)}
@@ -167,13 +177,17 @@ func (m *Manager) List() []Agent {
 type Begin struct {
 	Agent, Session, Mode, Shadow, Model, Title, Resume string
 
-	Tokens, Calls *int64 // the session's budget; nil: as the settings say
-	Consent       bool   // the person has allowed what the profile gives
+	Tokens, Calls *int64      // the session's budget; nil: as the settings say
+	Budget        loop.Budget // our own agent's, and its sub-agents'
+	Consent       bool        // the person has allowed what the profile gives
 }
 
 // Begin begins a run. Its agent is started at once, beside; what goes wrong then
 // is told in the run, and by Ready.
 func (m *Manager) Begin(b Begin) (*runs.Run, error) {
+	if b.Agent = cmp.Or(b.Agent, Builtin); b.Agent == Builtin {
+		return m.beginOwn(b)
+	}
 	p, err := m.allowed(b.Agent, b.Consent)
 	if err != nil {
 		return nil, err
@@ -213,19 +227,15 @@ func (m *Manager) start(b Begin, p profiles.Profile, s *session.Session) (*runs.
 // Ready waits until the agent of a run has its conversation. The error is why it has
 // none; the run is ended then.
 func (m *Manager) Ready(ctx context.Context, run *runs.Run) error {
-	m.mu.Lock()
-	c := m.driven[run.ID()]
-	m.mu.Unlock()
-	if c == nil {
+	d := m.driverOf(run)
+	if d == nil {
 		return runs.ErrEnded
 	}
 	ready := make(chan error, 1)
 	go func() {
-		c.mu.Lock()
-		err := c.failed // it is not started twice to hear that again
-		c.mu.Unlock()
+		err := d.failure() // it is not started twice to hear that again
 		if err == nil {
-			_, err = c.started(m.base)
+			err = d.ready(m.base)
 		}
 		ready <- err
 	}()
@@ -321,12 +331,15 @@ func (m *Manager) Wake(run *runs.Run) error {
 	if i.Attached || i.State == runs.Ended {
 		return nil
 	}
-	p, err := m.profile(i.Agent)
-	if err != nil {
-		return err
-	}
-	if !m.o.Kept.Allowed(*p) {
-		return fmt.Errorf("%w: it changed since; start a new run", ErrNotAllowed)
+	p := &builtin
+	if i.Agent != Builtin {
+		var err error
+		if p, err = m.profile(i.Agent); err != nil {
+			return err
+		}
+		if !m.o.Kept.Allowed(*p) {
+			return fmt.Errorf("%w: it changed since; start a new run", ErrNotAllowed)
+		}
 	}
 	as := session.OpenRequest{ID: i.Session, Mode: i.Mode, Shadow: i.Shadow}
 	s, err := m.open(as, *p)
@@ -344,6 +357,9 @@ func (m *Manager) Wake(run *runs.Run) error {
 		if err := run.Emit(runs.Event{Kind: runs.Note, Reason: "mode", Mode: now}); err != nil {
 			return err
 		}
+	}
+	if i.Agent == Builtin {
+		return m.driveOwn(run, s, loop.Options{})
 	}
 	m.drive(&conversation{m: m, run: run, profile: *p, session: s})
 	return nil

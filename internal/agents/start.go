@@ -76,12 +76,12 @@ func (c *conversation) converse(ctx context.Context, a *agent) error {
 		c.tell(runs.Event{Kind: runs.Note, Reason: "chosen", AgentMode: s.Modes.Current})
 	}
 	if c.model != "" {
-		if err := c.choose(ctx, a, "model", c.model); err != nil {
+		if err := c.chooseOf(ctx, a, "model", c.model); err != nil {
 			return err
 		}
 	}
 	if mode := c.profile.Mode; slices.ContainsFunc(modesOf(s), func(ch acp.Choice) bool { return ch.Value == mode }) {
-		if err := c.choose(ctx, a, "mode", mode); err != nil {
+		if err := c.chooseOf(ctx, a, "mode", mode); err != nil {
 			return err
 		}
 	}

@@ -12,30 +12,37 @@ var errOver = errors.New("the command has ended already")
 // Stop ends the command of a call alone, and tells that in the run. The agent hears
 // that its command was ended, and goes on.
 func (m *Manager) Stop(run *runs.Run, call string) error {
-	m.mu.Lock()
-	c := m.driven[run.ID()]
-	m.mu.Unlock()
-	var a *agent
-	if c != nil {
-		a = c.here()
+	d := m.driverOf(run)
+	if d == nil {
+		return errIdle
 	}
-	if a == nil {
-		return errors.New("its agent does not run, and so none of its commands does")
-	}
-	command, err := a.bridge.Command(call)
-	if errors.Is(err, acprun.ErrOver) {
-		return errOver
-	}
+	title, end, err := d.stop(call)
 	if err != nil {
 		return err
 	}
+	defer end() // what follows from it is told after this
+	return run.Emit(runs.Event{Kind: runs.Note, Reason: "stopped", Call: &runs.Call{ID: call}, Text: "Stopped by a person: " + title})
+}
+
+var errIdle = errors.New("its agent does not run, and so none of its commands does")
+
+func (c *conversation) stop(call string) (title string, end func(), err error) {
+	a := c.here()
+	if a == nil {
+		return "", nil, errIdle
+	}
+	command, err := a.bridge.Command(call)
+	if errors.Is(err, acprun.ErrOver) {
+		return "", nil, errOver
+	}
+	if err != nil {
+		return "", nil, err
+	}
 	t, ok := a.session.Terminal(command.Terminal).(*terminal)
 	if !ok || !t.toStop() {
-		return errOver
+		return "", nil, errOver
 	}
-	defer t.program.Kill() // what follows from it is told after this
-	c.tell(runs.Event{Kind: runs.Note, Reason: "stopped", Call: &runs.Call{ID: call}, Text: "Stopped by a person: " + command.Title})
-	return nil
+	return command.Title, t.program.Kill, nil
 }
 
 // stopped is what the agent reads at the end of the output of such a command.

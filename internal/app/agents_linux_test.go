@@ -179,7 +179,7 @@ func TestAgentList(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"agent": "mute", "consent": true}`:                           "sidecar-ls run -- ",
 		`{"agent": "nobody", "consent": true}`:                         "no such agent",
-		`{"consent": true}`:                                            "no such agent",
+		`{"consent": true}`:                                            "no language model is in use",
 		`{"agent": "scripted", "consent": true, "mode": "nonesuch"}`:   "mode",
 		`{"agent": "scripted", "consent": true, "session": "/"}`:       "id",
 		`{"agent": "scripted", "consent": true, "shadow": "nonesuch"}`: "shadow",

@@ -402,3 +402,11 @@ func stampsOf(t *testing.T, dir string) string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
+
+// worldInAsking is worldIn for a user who is asked before commands are run.
+func worldInAsking(t *testing.T, dir string) *rig {
+	t.Helper()
+	r := serveBy(t, dir, fakeeditor.Options{}, buildServer(t))
+	r.mode("review")
+	return r
+}

@@ -289,12 +289,13 @@ func (c *cli) agents(ctx context.Context, ask agentAsk, more <-chan agentAsk, to
 	}
 	mode := c.mode
 	c.mode = "" // is that of the agent's session
-	w, err := c.open(ctx, app.QueueAlways)
+	a := serve.NewAgents(c.Self)
+	w, err := c.openFor(ctx, app.QueueAlways, a.Through(person()))
 	c.mode = mode
 	if err != nil {
 		return err
 	}
-	a := serve.NewAgents(w.Client, c.Self)
+	a.Of(w.Client)
 	return errors.Join(converse(ctx, a, ask, more, told), a.Close(), w.Close())
 }
 

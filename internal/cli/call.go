@@ -20,6 +20,16 @@ import (
 
 // open opens the workspace for a sub-command.
 func (c *cli) open(ctx context.Context, queue app.QueueUse) (*app.Workspace, error) {
+	return c.openFor(ctx, queue, person())
+}
+
+// person is whoever sits at the terminal.
+func person() app.User {
+	return app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(slog.New(slog.DiscardHandler))}}
+}
+
+// openFor opens the folder for a person.
+func (c *cli) openFor(ctx context.Context, queue app.QueueUse, user app.User) (*app.Workspace, error) {
 	f, err := c.folder()
 	if err != nil {
 		return nil, err
@@ -27,7 +37,7 @@ func (c *cli) open(ctx context.Context, queue app.QueueUse) (*app.Workspace, err
 	log := slog.New(slog.DiscardHandler)
 	w, err := app.Open(ctx, []workspace.Folder{f}, app.Options{
 		Log: log, Queue: queue, Mode: c.mode, Program: c.Self,
-		User: app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(log)}},
+		User: user,
 	})
 	if errors.Is(err, app.ErrMode) {
 		return nil, usagef("there is no mode %q", c.mode)
@@ -102,7 +112,7 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 		}
 		return c.show(res)
 	}
-	w, err := c.openFor(ctx, r.Name)
+	w, err := c.openToCall(ctx, r.Name)
 	if err != nil {
 		return err
 	}
@@ -128,7 +138,7 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 
 // openFor opens the workspace for a call of a tool. What one changes can be taken back
 // later, of which there is a record where the queue is: that is made for it.
-func (c *cli) openFor(ctx context.Context, tool string) (*app.Workspace, error) {
+func (c *cli) openToCall(ctx context.Context, tool string) (*app.Workspace, error) {
 	w, err := c.open(ctx, app.QueueByMode)
 	if err != nil || w.Home.Queue != nil || w.Home.Err != nil {
 		return w, err

@@ -220,18 +220,18 @@ func (e *entrance) awaitQueue(ctx context.Context, w *app.Workspace) {
 // it has the queue in every mode.
 func (e *entrance) open(ctx context.Context) (*app.Workspace, *serve.Agents, error) {
 	user := endpoint.Elicited{Hide: redact.OfLogger(e.log)}
-	var theirs *serve.Agents
+	theirs := serve.NewAgents(e.self)
 	w, err := app.Open(ctx, []workspace.Folder{e.folder}, app.Options{
 		Log: e.log, Queue: app.QueueAlways, Program: e.self, Resident: true,
 		Person: func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
 			AnswerPerson(ctx, c, theirs, conn, own)
 		},
-		User: app.User{Approver: user, People: user},
+		User: theirs.Through(app.User{Approver: user, People: user}),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	theirs = serve.NewAgents(w.Client, e.self)
+	theirs.Of(w.Client)
 	for _, p := range w.Problems.Show() {
 		e.log.Warn("start", "problem", p)
 	}

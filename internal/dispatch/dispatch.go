@@ -144,6 +144,16 @@ func (verbatim) Defuse(s string) string   { return s }
 func (verbatim) Signs(string) []string    { return nil }
 func (verbatim) Visible(s string) string  { return s }
 
+// Keep keeps a text for a session's model to read on in, and returns the cursor of its
+// beginning.
+func (d *Dispatcher) Keep(sessionID, text string) (cursor string, err error) {
+	s, err := d.o.Sessions.Get(sessionID)
+	if err != nil {
+		return "", err
+	}
+	return d.pages.store(s, text, 0), nil
+}
+
 // Page returns the part of a cut result that follows a cursor. The budget of
 // the session whose result it is pays for it.
 func (d *Dispatcher) Page(cursor string) (Page, error) {

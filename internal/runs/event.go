@@ -86,6 +86,7 @@ type Event struct {
 
 	Question      string     `json:"question,omitempty"` // its id
 	Options       []Option   `json:"options,omitempty"`
+	Custom        bool       `json:"custom,omitempty"` // besides the options, any text is an answer
 	ExpiresAt     *time.Time `json:"expiresAt,omitempty"`
 	Irrecoverable bool       `json:"irrecoverable,omitempty"`
 	Answer        string     `json:"answer,omitempty"`

@@ -15,6 +15,7 @@ import (
 type Question struct {
 	Text          string
 	Options       []Option // empty: any text is an answer
+	Custom        bool     // besides the options, any text is an answer
 	Call          *Call    // what the answer permits
 	ExpiresAt     *time.Time
 	Irrecoverable bool
@@ -72,7 +73,7 @@ func (r *Run) Ask(ctx context.Context, q Question) (answer, by string, err error
 		return "", "", fmt.Errorf("the question has %d bytes and %d options, and %d are open: ask less at once", size, len(q.Options), len(r.questions))
 	}
 	r.lastAsked = max(r.lastAsked, r.seq) + 1
-	open := &question{Event{Kind: Asked, Question: "q" + strconv.FormatInt(r.lastAsked, 10), Text: q.Text, Options: q.Options, Call: q.Call,
+	open := &question{Event{Kind: Asked, Question: "q" + strconv.FormatInt(r.lastAsked, 10), Text: q.Text, Options: q.Options, Custom: q.Custom, Call: q.Call,
 		ExpiresAt: q.ExpiresAt, Irrecoverable: q.Irrecoverable}, make(chan reply, 1)}
 	r.questions[open.Question] = open
 	r.say(open.Event)
@@ -131,10 +132,12 @@ func (r *Run) Answer(id, answer, by string) error {
 	label := answer
 	if len(q.Options) > 0 {
 		i := slices.IndexFunc(q.Options, func(o Option) bool { return o.ID == answer })
-		if i < 0 {
+		if i < 0 && !q.Custom {
 			return fmt.Errorf("%q is no answer to the question: use one of %v", answer, ids(q.Options))
 		}
-		label = q.Options[i].Label
+		if i >= 0 {
+			label = q.Options[i].Label
+		}
 	}
 	delete(r.questions, id)
 	r.say(Event{Kind: Answered, Question: id, Answer: answer, By: by})

@@ -127,7 +127,7 @@ func (r *Run) suspend() error {
 	_ = r.settle()
 	if s := r.step; s != nil && !s.over {
 		s.over = true
-		s.cancel()
+		s.cancel(ErrClosed)
 		r.say(Event{Kind: RunEnd, Reason: Interrupted, Text: "The server ended while the agent worked."})
 	}
 	r.closing = true

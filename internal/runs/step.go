@@ -13,7 +13,8 @@ import (
 // Driver talks to the agent of a run.
 type Driver interface {
 	// Prompt has the agent hear these items and returns when it has stopped, with
-	// the reason of run.end. What the agent says meanwhile goes to Run.Emit.
+	// the reason of run.end. What the agent says meanwhile goes to Run.Emit. The cause
+	// of ctx's end is ErrClosed when the process ends.
 	Prompt(ctx context.Context, items []Item) (reason string, err error)
 	// Steer has an agent that works hear an item at once, or returns ErrNoSteer.
 	Steer(ctx context.Context, item Item) error
@@ -45,9 +46,9 @@ const (
 // step is the time from a prompt until the agent stops.
 type step struct {
 	ctx      context.Context
-	cancel   context.CancelFunc
-	over     bool          // it was told to have ended
-	returned chan struct{} // closed when the driver has returned
+	cancel   context.CancelCauseFunc // ErrClosed: the process ends
+	over     bool                    // it was told to have ended
+	returned chan struct{}           // closed when the driver has returned
 }
 
 const (
@@ -205,7 +206,7 @@ func (r *Run) returned() bool {
 
 func (r *Run) begin() {
 	s := &step{returned: make(chan struct{})}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	items := r.queue
 	r.step, r.queue, r.goesOn = s, nil, false
 	r.steps++
@@ -222,7 +223,7 @@ func (r *Run) begin() {
 	r.store.working.Add(1)
 	go func() {
 		defer r.store.working.Done()
-		defer s.cancel()
+		defer s.cancel(nil)
 		reason, err := prompt(s.ctx, d, items)
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -273,7 +274,7 @@ func (r *Run) end(s *step, reason string, err error) {
 // stop cancels the step without waiting.
 func (r *Run) stop() {
 	s, d := r.step, r.driver
-	s.cancel()
+	s.cancel(nil)
 	r.closeQuestions("cancelled")
 	r.store.working.Add(1)
 	go func() {
@@ -379,7 +380,7 @@ func (r *Run) Close() error {
 		return nil
 	}
 	if s := r.step; s != nil && !s.over { // it began just now
-		s.cancel()
+		s.cancel(nil)
 		r.end(s, Interrupted, nil)
 	}
 	r.closeQuestions("the run was closed")

@@ -57,6 +57,8 @@ type Store struct {
 const (
 	suffixOpen  = ".jsonl"
 	suffixEnded = ".ended.jsonl"
+
+	suffixDriver = ".driver"
 )
 
 // Open reads the runs of a directory. A run whose agent worked when the process
@@ -248,6 +250,9 @@ func (s *Store) List(all bool) []Info {
 	return list
 }
 
+// Beside is a path for what the driver of a run keeps; it is deleted with the run.
+func (s *Store) Beside(run string) string { return filepath.Join(s.opts.Dir, run+suffixDriver) }
+
 // prune deletes the oldest runs that have ended, when there are too many.
 func (s *Store) prune() {
 	s.mu.Lock()
@@ -266,6 +271,9 @@ func (s *Store) prune() {
 		}
 		if err := os.RemoveAll(s.images(ended[0].id)); err != nil {
 			s.log.Warn("the images of an old run can't be deleted", "error", err)
+		}
+		if err := os.RemoveAll(s.Beside(ended[0].id)); err != nil {
+			s.log.Warn("what the agent of an old run has kept can't be deleted", "error", err)
 		}
 		ended = ended[1:]
 	}

@@ -10,9 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
@@ -36,10 +38,14 @@ type Agents struct {
 	listeners map[*func(runs.Event)]bool
 }
 
-// NewAgents makes those of a client.
-func NewAgents(c *app.Client, program string) *Agents {
-	return &Agents{client: c, program: program, listeners: map[*func(runs.Event)]bool{}}
+// NewAgents makes those of a client that is to be named with Of. Its user has to be
+// what Through returns, so that agents ask in their runs.
+func NewAgents(program string) *Agents {
+	return &Agents{program: program, listeners: map[*func(runs.Event)]bool{}}
 }
+
+// Of says whose agents they are.
+func (a *Agents) Of(c *app.Client) { a.client = c }
 
 // Manager opens the runs of the workspace as it is now.
 func (a *Agents) Manager() (*agents.Manager, error) {
@@ -88,7 +94,7 @@ func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 	return agents.Options{
 		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
 		Profiles:  func() []profiles.Profile { return profiles.All(c.Settings.Now()) },
-		Workspace: around{c},
+		Workspace: around{c}, Backends: models{backend.Backends{Settings: c.Settings, Know: c.Hide.Know}},
 		Tools: func(ctx context.Context, conn net.Conn, session string) {
 			err := endpoint.Serve(ctx, conn, conn, endpoint.Options{
 				Version: version.String(), Instructions: endpoint.Instructions,
@@ -164,9 +170,7 @@ func (a *Agents) Subscribe(f func(runs.Event)) (cancel func()) {
 
 // Asked implements server.Agents.
 func (a *Agents) Asked() (open []runs.Event) {
-	a.mu.Lock()
-	m := a.m // without opening it: whose agents don't work is asked when they are looked at
-	a.mu.Unlock()
+	m := a.opened() // whose agents don't work is asked when they are looked at
 	if m == nil {
 		return nil
 	}
@@ -205,7 +209,10 @@ func (a *Agents) List() ([]server.AgentInfo, error) {
 		if i.Can == nil {
 			i.Can = []string{}
 		}
-		if one.ACP == nil {
+		switch {
+		case one.Name == agents.Builtin:
+			i.Kind = agents.Builtin
+		case one.ACP == nil:
 			i.Kind = "program"
 		}
 		for _, mode := range one.Modes {
@@ -258,7 +265,10 @@ func (a *Agents) Begin(b server.AgentBegin) (*runs.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Begin(agents.Begin(b))
+	return m.Begin(agents.Begin{
+		Agent: b.Agent, Session: b.Session, Mode: b.Mode, Shadow: b.Shadow, Model: b.Model, Title: b.Title, Resume: b.Resume,
+		Tokens: b.Tokens, Calls: b.Calls, Budget: agent.Budget(b.Budget), Consent: b.Consent,
+	})
 }
 
 // Get implements server.Agents.
@@ -280,20 +290,11 @@ func (a *Agents) Wake(r *runs.Run) error {
 }
 
 // Files are the names of a session's files that wait for review.
-func (a *Agents) Files(session string) (names []string) {
-	if w := a.client.Workspace(); w != nil && w.Home.Queue != nil {
-		for _, e := range w.Home.Queue.List(session).Edits {
-			names = append(names, e.Name)
-		}
-	}
-	return names
-}
+func (a *Agents) Files(session string) []string { return around{a.client}.Files(session) }
 
 // Request implements server.Agents.
 func (a *Agents) Request(sessions []string, hunk string) (run string, r runs.Request, ok bool) {
-	a.mu.Lock()
-	m := a.m // without opening it: whoever lists edits asks
-	a.mu.Unlock()
+	m := a.opened() // whoever lists edits asks
 	if m == nil {
 		return "", r, false
 	}
@@ -320,9 +321,7 @@ func (a *Agents) Stop(r *runs.Run, call string) error {
 
 // ModeSet implements server.Agents.
 func (a *Agents) ModeSet(session, mode string) {
-	a.mu.Lock()
-	m := a.m // without opening it: until then no session is that of a run
-	a.mu.Unlock()
+	m := a.opened() // until it is opened no session is that of a run
 	if m != nil {
 		m.ModeSet(session, mode)
 	}

@@ -134,8 +134,10 @@ func (s *Server) open(st server.Start) {
 			s.o.Person(ctx, c, s.agents, conn, own)
 		}
 	}
+	s.agents = NewAgents(o.Program)
+	o.User = s.agents.Through(o.User)
 	c := app.NewClient(o)
-	s.agents = NewAgents(c, o.Program)
+	s.agents.Of(c)
 	s.agents.Subscribe(func(runs.Event) {
 		select {
 		case s.changed <- struct{}{}:

@@ -24,8 +24,9 @@ type Turn struct {
 	Tools  []string // those of the server sidecar that the model is offered, without a prefix
 	Result string   // of the latest call, as the model reads it
 
-	offers bool // the model is offered a tool
-	calls  int  // in the conversation so far
+	Body   string // of the request
+	offers bool   // the model is offered a tool
+	calls  int    // in the conversation so far
 	reply  chan answer
 }
 
@@ -35,6 +36,8 @@ type answer struct {
 	own  bool // the tool is the program's own
 	args any
 	text string
+
+	several []Called
 }
 
 // Call has the model call a tool of the server.
@@ -42,6 +45,16 @@ func (t *Turn) Call(tool string, args any) { t.reply <- answer{tool: tool, args:
 
 // CallOwn has the model call a tool of the program's own.
 func (t *Turn) CallOwn(tool string, args any) { t.reply <- answer{tool: tool, own: true, args: args} }
+
+// Called is a call of a tool of the program's own.
+type Called struct {
+	Tool string
+	Args any
+}
+
+// CallAllOwn has the model call several tools of the program's own at once, over
+// Messages.
+func (t *Turn) CallAllOwn(calls ...Called) { t.reply <- answer{several: calls} }
 
 // End has the model say that all is done.
 func (t *Turn) End() { t.Say("Done.") }
@@ -98,6 +111,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	turn.Body = string(body)
 	a := answer{text: "A title"} // what a program asks on the side, without tools
 	if turn.Tools != nil || m.alone && turn.offers {
 		turn.reply = make(chan answer, 1)
@@ -183,6 +197,9 @@ func textOf(content json.RawMessage) string {
 }
 
 func (anthropic) events(a answer, id string) []any {
+	if a.several != nil {
+		return severalCalls(a.several, id)
+	}
 	stop, block, delta := "end_turn", object{"type": "text", "text": ""}, object{"type": "text_delta", "text": a.text}
 	if a.tool != "" {
 		args, _ := json.Marshal(a.args)
@@ -201,6 +218,19 @@ func (anthropic) events(a answer, id string) []any {
 		object{"type": "message_delta", "delta": object{"stop_reason": stop}, "usage": object{"output_tokens": 1}},
 		object{"type": "message_stop"},
 	}
+}
+
+// severalCalls are calls in one answer.
+func severalCalls(calls []Called, id string) []any {
+	all := []any{object{"type": "message_start", "message": object{"id": "msg_" + id, "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}}}
+	for i, c := range calls {
+		args, _ := json.Marshal(c.Args)
+		all = append(all,
+			object{"type": "content_block_start", "index": i, "content_block": object{"type": "tool_use", "id": fmt.Sprintf("toolu_%s_%d", id, i), "name": c.Tool, "input": object{}}},
+			object{"type": "content_block_delta", "index": i, "delta": object{"type": "input_json_delta", "partial_json": string(args)}},
+			object{"type": "content_block_stop", "index": i})
+	}
+	return append(all, object{"type": "message_delta", "delta": object{"stop_reason": "tool_use"}, "usage": object{"output_tokens": 1}}, object{"type": "message_stop"})
 }
 
 // openai is Responses.

@@ -1,0 +1,307 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"strings"
+	"time"
+
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Builtin is the name of our own agent.
+const Builtin = "builtin"
+
+// builtin is our own agent as people choose it. It sees what its session sees, and no
+// more of the user's.
+var builtin = profiles.Profile{Name: Builtin, Title: "sidecar-ls", Tried: true}
+
+// Backends are the language models of the settings.
+type Backends interface {
+	Backend(profile string) (loop.Backend, error) // "" is the active one
+	Names() []string
+}
+
+// own is the driver of a run of our own agent, and its host.
+type own struct {
+	*loop.Agent
+	m       *Manager
+	run     *runs.Run
+	session *session.Session
+	task    string // of a sub-agent
+}
+
+// openOwn opens our own agent for a run.
+func (m *Manager) openOwn(run *runs.Run, s *session.Session, o loop.Options) (*own, error) {
+	d := &own{m: m, run: run, session: s}
+	o.Run, o.Host, o.Log, o.Journal, o.Close = run, d, m.log, m.store.Beside(run.ID()), d.left
+	var err error
+	d.Agent, err = loop.Open(o)
+	return d, err
+}
+
+// left ends what the agent's session has.
+func (d *own) left() error {
+	d.m.mu.Lock()
+	delete(d.m.driven, d.run.ID())
+	d.m.mu.Unlock()
+	d.m.o.Parts().Leave(d.session.ID)
+	return d.m.o.Sessions.Close(d.session.ID)
+}
+
+// Prompt implements runs.Driver.
+func (d *own) Prompt(ctx context.Context, items []runs.Item) (string, error) {
+	if len(items) > 0 && d.run.Info().Title == builtin.Title {
+		if title := runs.TitleOf(items[0].Text); title != "" {
+			_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: "title", Title: title})
+		}
+	}
+	return d.Agent.Prompt(ctx, items)
+}
+
+func (d *own) failure() error { return nil }
+
+func (d *own) ready(context.Context) error {
+	_, err := d.m.o.Backend("")
+	return err
+}
+
+func (d *own) choose(_ context.Context, category, value string) error {
+	if category != "model" {
+		return errors.New("our own agent has no modes besides those of its session: set that one's with sidecar.mode.set")
+	}
+	if err := d.Use(value); err != nil {
+		return err
+	}
+	return d.run.Emit(runs.Event{Kind: runs.Note, Reason: "chosen", Model: value})
+}
+
+func (d *own) stop(call string) (title string, end func(), err error) {
+	title, end, ok := d.Running(call)
+	if !ok {
+		return "", nil, errOver
+	}
+	return title, end, nil
+}
+
+// Backend implements loop.Host.
+func (d *own) Backend(profile string) (loop.Backend, error) {
+	b, err := d.m.o.Backend(profile)
+	if err == nil {
+		d.session.UseModel(b.Name)
+	}
+	return b, err
+}
+
+// Tools implements loop.Host.
+func (d *own) Tools() ([]loop.Tool, error) {
+	list, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]loop.Tool, len(list))
+	for i, t := range list {
+		all[i] = loop.Tool{
+			Name: t.Name, Description: t.Description, Schema: t.SchemaForModels(false),
+			Title: t.Title, Reads: t.Access == tools.Read,
+		}
+	}
+	return all, nil
+}
+
+// Call implements loop.Host.
+func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
+	req := dispatch.Request{Name: c.Name, Arguments: c.Args, Session: d.session.ID, CallID: c.ID, Emit: c.Emit}
+	if c.Name == "read_result" {
+		req.Arguments = d.readable(c.Args)
+	}
+	res, err := d.m.o.Gate().Call(ctx, req)
+	if errors.Is(err, dispatch.ErrRetired) { // the folders have just changed
+		res, err = d.m.o.Gate().Call(ctx, req)
+	}
+	if err != nil {
+		return loop.Outcome{}, err
+	}
+	out := loop.Outcome{Text: res.Content, Failed: !res.OK}
+	for _, ch := range res.Changes {
+		out.Files = append(out.Files, runs.Location{Path: ch.Path})
+	}
+	if len(res.Changes) > 0 {
+		d.run.Changed(d.m.o.Pending(d.session.ID))
+	}
+	return out, nil
+}
+
+// readable are the arguments of read_result with a cursor that the gate knows, in the
+// place of one of a result that the conversation alone has.
+func (d *own) readable(args json.RawMessage) json.RawMessage {
+	var in struct{ Cursor string }
+	if json.Unmarshal(args, &in) != nil {
+		return args
+	}
+	text, ok := d.Past(in.Cursor)
+	if !ok {
+		return args
+	}
+	cursor, err := d.m.o.Gate().Keep(d.session.ID, text)
+	if err != nil {
+		return args
+	}
+	args, _ = json.Marshal(map[string]string{"cursor": cursor})
+	return args
+}
+
+// News implements loop.Host.
+func (d *own) News() []string { return d.session.TakeNotes() }
+
+// Pending implements loop.Host.
+func (d *own) Pending() []string { return d.m.o.Files(d.session.ID) }
+
+// Facts implements loop.Host.
+func (d *own) Facts() loop.Facts {
+	mode := d.session.Mode()
+	f := loop.Facts{Root: d.session.Root, System: runtime.GOOS, Date: time.Now().Format(time.DateOnly), Mode: mode, Means: d.m.o.Means(mode), Task: d.task}
+	f.Folders, f.Files = d.project()
+	return f
+}
+
+// instructionFiles are files with instructions for agents, of which the first one that
+// is there counts.
+var instructionFiles = []string{"AGENTS.md", "CLAUDE.md"}
+
+// maxInstructions bounds a file with instructions, in bytes.
+const maxInstructions = 32 << 10
+
+// project reads the names of the folders, and the instructions in each.
+func (d *own) project() (folders []string, files []loop.File) {
+	read := tools.NewRead(tools.Def{
+		Name: "agent_instructions", Title: "Read the instructions", Description: "Reads a project's instructions for an agent.", Example: "{}", Category: "files", Output: tools.NoOutput{},
+	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
+		folders = d.m.o.Folders(d.session)
+		for _, folder := range folders {
+			for _, name := range instructionFiles {
+				name = path.Join(folder, name)
+				data, err := c.Files.ReadFile(name)
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				if err == nil {
+					files = append(files, loop.File{Name: name, Text: instructionText(string(data))})
+				}
+				break
+			}
+		}
+		return tools.Result{}, nil
+	})
+	if _, err := d.m.o.Parts().Dispatch.CallOwn(context.Background(), read, d.session.ID, ""); err != nil {
+		d.m.log.Warn("the instructions of the project can't be read", "error", err)
+	}
+	return folders, files
+}
+
+func instructionText(text string) string {
+	if len(text) > maxInstructions {
+		text = strings.ToValidUTF8(text[:maxInstructions], "") + "\n(cut)"
+	}
+	return strings.TrimSpace(text)
+}
+
+// ownOf is the driver of the run that a call at the gate is of; nil: it is of none of
+// our own agent's.
+func (m *Manager) ownOf(call string) *own {
+	run, _, _ := strings.Cut(call, ".")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, _ := m.driven[run].(*own)
+	return d
+}
+
+// Answers to a permission.
+const (
+	allowOnce    = "allow_once"
+	allowSession = "allow_session"
+	allowPattern = "allow_pattern"
+	denyOnce     = "reject_once"
+)
+
+// confirmed is what a person types to allow what can't be undone.
+const confirmed = "CONFIRM"
+
+// Approve asks people in the run whose agent makes a call; ok is false for a call of
+// nobody here.
+func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Answer, ok bool, err error) {
+	d := m.ownOf(ask.CallID)
+	if d == nil {
+		return a, false, nil
+	}
+	q := runs.Question{Text: ask.Title + "\n\n" + ask.Detail, Irrecoverable: ask.Irrecoverable, Call: &runs.Call{Kind: ask.Tool, Title: ask.Title}}
+	if over := len(q.Text) - maxAsked; over > 0 {
+		q.Text = strings.ToValidUTF8(q.Text[:maxAsked], "") + "\n(cut)"
+	}
+	if !ask.Expires.IsZero() {
+		q.ExpiresAt = &ask.Expires
+	}
+	if ask.Irrecoverable {
+		q.Text += "\n\nIt can't be undone. Type " + confirmed + " to allow it; anything else is a no."
+	} else {
+		q.Options = []runs.Option{{ID: allowOnce, Label: "Allow", Kind: "allow_once"}}
+		if ask.Rememberable {
+			q.Options = append(q.Options, runs.Option{ID: allowSession, Label: "Allow in this run", Kind: "allow_always"})
+		}
+		if ask.Pattern != "" {
+			q.Options = append(q.Options, runs.Option{ID: allowPattern, Label: "Allow " + ask.Pattern, Kind: "allow_always"})
+		}
+		q.Options = append(q.Options, runs.Option{ID: denyOnce, Label: "Deny", Kind: "reject_once"})
+	}
+	answer, err := d.AskPeople(ctx, ask.CallID, q, func(answer string) bool { return answer != denyOnce && (!ask.Irrecoverable || answer == confirmed) })
+	if err != nil {
+		return a, true, err
+	}
+	switch answer {
+	case allowOnce:
+		a = dispatch.Answer{Allow: true, Scope: dispatch.Once}
+	case allowSession:
+		a = dispatch.Answer{Allow: true, Scope: dispatch.ForSession}
+	case allowPattern:
+		a = dispatch.Answer{Allow: true, Scope: dispatch.Pattern}
+	case confirmed:
+		a = dispatch.Answer{Allow: ask.Irrecoverable, Scope: dispatch.Once, Typed: confirmed}
+	case denyOnce:
+	default:
+		a.Reason = answer
+	}
+	return a, true, nil
+}
+
+// maxAsked bounds the text of a question, in bytes.
+const maxAsked = 32 << 10
+
+// AskUser asks people in the run whose agent calls ask_user; ok is false for a call of
+// nobody here.
+func (m *Manager) AskUser(ctx context.Context, call, text string, options []string, custom bool) (answer string, ok bool, err error) {
+	d := m.ownOf(call)
+	if d == nil {
+		return "", false, nil
+	}
+	q := runs.Question{Text: text, Custom: custom, Call: &runs.Call{Kind: "ask_user", Title: "Ask the user"}}
+	for i, o := range options {
+		q.Options = append(q.Options, runs.Option{ID: fmt.Sprint(i + 1), Label: o})
+	}
+	answer, err = d.AskPeople(ctx, call, q, func(string) bool { return true })
+	for i, o := range options {
+		if answer == fmt.Sprint(i+1) {
+			answer = o
+		}
+	}
+	return answer, true, err
+}

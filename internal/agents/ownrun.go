@@ -1,0 +1,195 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// ownListed is our own agent as people choose it.
+func (m *Manager) ownListed() Agent {
+	a := Agent{Profile: builtin, Allowed: true, Offer: Offer{Version: m.o.Version, Can: []string{"steer", canFork, "rewind", "resume", "images", "commands"}}}
+	for _, name := range m.o.Names() {
+		a.Models = append(a.Models, acp.Choice{Value: name, Name: name})
+	}
+	if _, err := m.o.Backend(""); err != nil {
+		a.Why = err.Error()
+	}
+	return a
+}
+
+// beginOwn begins a run of our own agent.
+func (m *Manager) beginOwn(b Begin) (*runs.Run, error) {
+	if b.Resume != "" {
+		return nil, errors.New("resume: our own agent has no conversations besides its runs: sidecar.agent.resume goes on with one")
+	}
+	if _, err := m.o.Backend(b.Model); err != nil {
+		return nil, err
+	}
+	s, err := m.open(session.OpenRequest{ID: b.Session, Mode: b.Mode, Shadow: b.Shadow}, builtin)
+	if err != nil {
+		return nil, err
+	}
+	run, err := m.store.Start(runs.Spec{Agent: Builtin, Title: cmp.Or(b.Title, builtin.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
+	if err != nil {
+		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
+	}
+	return run, m.joined(run, s, loop.Options{Profile: b.Model, Budget: b.Budget})
+}
+
+// joined gives a run that was begun just now its driver.
+func (m *Manager) joined(run *runs.Run, s *session.Session, o loop.Options) error {
+	m.mu.Lock()
+	m.sessions[s.ID] = append(m.sessions[s.ID], run)
+	err := m.driveOwn(run, s, o)
+	m.mu.Unlock()
+	if err != nil {
+		return errors.Join(err, run.Close(), m.o.Sessions.Close(s.ID))
+	}
+	m.follow(run, 0)
+	return nil
+}
+
+// driveOwn gives a run our own agent. m.mu is held.
+func (m *Manager) driveOwn(run *runs.Run, s *session.Session, o loop.Options) error {
+	d, err := m.openOwn(run, s, o)
+	if err != nil {
+		return err
+	}
+	m.driven[run.ID()] = d
+	run.Attach(d)
+	return nil
+}
+
+// ownFor is the driver of a run of our own agent that nobody prompts now.
+func (m *Manager) ownFor(run *runs.Run) (*own, error) {
+	if err := m.Wake(run); err != nil {
+		return nil, err
+	}
+	d, ok := m.driverOf(run).(*own)
+	switch i := run.Info(); {
+	case i.State == runs.Running || i.State == runs.Waiting:
+		return nil, errors.New("it works on a prompt: wait until it has stopped, or stop it with sidecar.agent.cancel")
+	case !ok:
+		return nil, runs.ErrEnded
+	}
+	return d, nil
+}
+
+// promptAfter is the first prompt after an event; 0 is the last event, and nothing is
+// after it.
+func promptAfter(run *runs.Run, at int64) (string, error) {
+	if at <= 0 {
+		return "", nil
+	}
+	events, _, err := run.History(at, 0, 0)
+	if err != nil {
+		return "", err
+	}
+	return loop.PromptAfter(events, at), nil
+}
+
+// forkOwn begins a run that knows what was said in another one up to an event.
+func (m *Manager) forkOwn(run *runs.Run, at int64) (*runs.Run, error) {
+	d, err := m.ownFor(run)
+	if err != nil {
+		return nil, err
+	}
+	prompt, err := promptAfter(run, at)
+	if err != nil {
+		return nil, err
+	}
+	i := run.Info()
+	s, err := m.open(session.OpenRequest{Mode: i.Mode, Shadow: i.Shadow}, builtin)
+	if err != nil {
+		return nil, err
+	}
+	fork, err := m.store.Start(runs.Spec{Agent: Builtin, Title: i.Title, Session: s.ID, ForkOf: i.Run, Shadow: s.Shadow, Mode: s.Mode()})
+	if err != nil {
+		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
+	}
+	if err := d.Fork(m.store.Beside(fork.ID()), prompt); err != nil {
+		return nil, errors.Join(err, fork.Close(), m.o.Sessions.Close(s.ID))
+	}
+	if err := m.joined(fork, s, loop.Options{}); err != nil {
+		return nil, err
+	}
+	return fork, fork.Emit(runs.Event{Kind: runs.Note, Reason: "forked", Text: "It knows what was said in " + i.Run})
+}
+
+// ErrNotOwn says that only our own agent can do what is asked.
+var ErrNotOwn = errors.New("only our own agent can do this")
+
+// Budget bounds what the agent of a run may use from now on; what it has used counts.
+func (m *Manager) Budget(run *runs.Run, b loop.Budget) error {
+	if run.Info().Agent != Builtin {
+		return ErrNotOwn
+	}
+	if err := m.Wake(run); err != nil {
+		return err
+	}
+	d, ok := m.driverOf(run).(*own)
+	if !ok {
+		return runs.ErrEnded
+	}
+	return d.Raise(b)
+}
+
+// Compact puts a summary in the place of what was said in a run.
+func (m *Manager) Compact(ctx context.Context, run *runs.Run) error {
+	if run.Info().Agent != Builtin {
+		return ErrNotOwn
+	}
+	d, err := m.ownFor(run)
+	if err != nil {
+		return err
+	}
+	return d.Compact(ctx, "")
+}
+
+// Summary changes the latest summary of a run, or takes it away when text is "".
+func (m *Manager) Summary(run *runs.Run, at int, text string) error {
+	if run.Info().Agent != Builtin {
+		return ErrNotOwn
+	}
+	d, err := m.ownFor(run)
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		return d.RestoreBefore(at)
+	}
+	return d.EditSummary(at, text)
+}
+
+// ErrNoRewind says that an agent's conversation can't be rewound.
+var ErrNoRewind = errors.New("this agent's conversation can't be rewound; start a new run, and take its edits back with sidecar.review.reject or sidecar.review.undo")
+
+// Rewind has the agent of a run forget what was said after an event.
+func (m *Manager) Rewind(run *runs.Run, at int64) error {
+	if run.Info().Agent != Builtin {
+		return ErrNoRewind
+	}
+	d, err := m.ownFor(run)
+	if err != nil {
+		return err
+	}
+	prompt, err := promptAfter(run, at)
+	if err != nil {
+		return err
+	}
+	if prompt == "" {
+		return fmt.Errorf("nothing was said after the event %d", at)
+	}
+	if err := d.Agent.Rewind(prompt); err != nil {
+		return err
+	}
+	return run.Emit(runs.Event{Kind: runs.Note, Reason: "rewound", Ref: fmt.Sprint(at), Text: "The agent has forgotten what was said from here back to the event " + fmt.Sprint(at) + ". What it did stays done."})
+}
