@@ -79,7 +79,7 @@ func TestKeyringHangs(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	dir := played(t, `exec 3>"$PLAYED/alive"; echo begun >&3; `+sleep+` 1000 & wait`)
+	dir := played(t, `exec 3>"$PLAYED/alive"; (echo begun >&3; exec `+sleep+` 1000) & wait`)
 	alive := filepath.Join(dir, "alive")
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
 		t.Skip(err)
