@@ -11,6 +11,7 @@ import (
 type AgentBudget struct {
 	Tokens int64         // of the model: read, written and cached
 	Calls  int64         // of tools
+	Steps  int64         // requests to the model
 	Time   time.Duration // of work; what people take does not count
 	Cost   float64       // in US dollars, where the model's price is known
 }
@@ -18,6 +19,7 @@ type AgentBudget struct {
 // agentBudgetArgs is a budget as clients give it.
 type agentBudgetArgs struct {
 	budgetArgs
+	Steps   *int64   `json:"steps,omitempty"`   // requests to the model, for our own agent
 	Seconds *int64   `json:"seconds,omitempty"` // of work, for our own agent
 	Cost    *float64 `json:"cost,omitempty"`    // in US dollars, for our own agent
 }
@@ -32,6 +34,9 @@ func (a agentBudgetArgs) budget() (b AgentBudget) {
 	if a.Calls != nil {
 		b.Calls = *a.Calls
 	}
+	if a.Steps != nil {
+		b.Steps = *a.Steps
+	}
 	if a.Seconds != nil {
 		b.Time = time.Duration(*a.Seconds) * time.Second
 	}
@@ -43,7 +48,7 @@ func (a agentBudgetArgs) budget() (b AgentBudget) {
 
 func (a agentBudgetArgs) check() error {
 	b := a.budget()
-	if b.Tokens < 0 || b.Calls < 0 || b.Time < 0 || b.Cost < 0 {
+	if b.Tokens < 0 || b.Calls < 0 || b.Steps < 0 || b.Time < 0 || b.Cost < 0 {
 		return invalidParams("budget: its members must not be negative; 0 means no bound")
 	}
 	return nil

@@ -114,6 +114,14 @@ type Result struct {
 	Truncated  bool   // the tool itself left something out and says so in Text
 }
 
+// Page is a part of a result that was cut.
+type Page struct {
+	Content    string
+	Next       string // cursor of the page that follows, "" at the end
+	LeftBytes  int    // how much follows this page
+	TotalBytes int    // of the whole result
+}
+
 // Effects are what one call would do, derived from its arguments, for the
 // policy and for the person who is asked. An argument struct may have the
 // method Effects() Effects.

@@ -26,6 +26,7 @@ type Backend struct {
 	Window  int    // tokens that it takes; 0: not known
 	Longest int    // tokens of an answer; 0: not known
 	Vision  bool   // it sees images
+	Paid    bool   // it is asked with a key
 	Text    bool   // it writes its calls as text
 	Effort  string
 
@@ -90,6 +91,7 @@ type Options struct {
 	Host    Host
 	Profile string // of the settings; "" is the active one
 	Budget  Budget // of a new conversation
+	Task    string // of a sub-agent
 	Parent  *Agent // whose budget it draws on; nil: nobody's
 	Log     *slog.Logger
 	Now     func() time.Time // nil: time.Now
@@ -378,6 +380,18 @@ func (a *Agent) Close() error {
 	}
 	return err
 }
+
+// Profile is that of the model that is asked now; "" is the active one.
+func (a *Agent) Profile() string { return a.profileNow() }
+
+// Task is that of a sub-agent; "" for others.
+func (a *Agent) Task() string { return a.o.Task }
+
+// Used is what was used, and the bounds.
+func (a *Agent) Used() (Usage, Budget) { return a.pool.now() }
+
+// Spend keeps what a sub-agent has used. The budget has counted it already.
+func (a *Agent) Spend(u Usage) error { return a.keep(Item{Kind: Spent, Usage: &u}) }
 
 // Raise sets the budget anew; what was used counts.
 func (a *Agent) Raise(b Budget) error {

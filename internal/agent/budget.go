@@ -11,6 +11,7 @@ import (
 type Budget struct {
 	Tokens int64         `json:"tokens,omitempty"` // of the model: read, written and cached
 	Calls  int64         `json:"calls,omitempty"`  // of tools
+	Steps  int64         `json:"steps,omitempty"`  // requests to the model
 	Time   time.Duration `json:"time,omitempty"`   // of work; what people take does not count
 	Cost   float64       `json:"cost,omitempty"`   // in US dollars, where the model's price is known
 }
@@ -67,6 +68,7 @@ func (b Budget) bounds(u Usage) []bound {
 	return []bound{
 		{float64(u.Tokens), float64(b.Tokens), func(v float64) string { return fmt.Sprintf("%.0f tokens", v) }},
 		{float64(u.Calls), float64(b.Calls), func(v float64) string { return fmt.Sprintf("%.0f calls", v) }},
+		{float64(u.Steps), float64(b.Steps), func(v float64) string { return fmt.Sprintf("%.0f steps", v) }},
 		{float64(u.Time), float64(b.Time), func(v float64) string { return time.Duration(v).Round(time.Second).String() }},
 		{u.Cost, b.Cost, func(v float64) string { return fmt.Sprintf("$%.2f", v) }},
 	}

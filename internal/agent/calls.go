@@ -16,9 +16,8 @@ import (
 
 // Bounds of what a model may ask for at once.
 const (
-	maxCalls    = 64      // of an answer
-	maxArgs     = 1 << 20 // bytes of the arguments of a call
-	maxTogether = 8       // calls that run side by side
+	maxCalls = 64      // of an answer
+	maxArgs  = 1 << 20 // bytes of the arguments of a call
 )
 
 // doCalls makes calls of an answer, those that only read side by side, and keeps one
@@ -56,7 +55,7 @@ func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times 
 // together is how many of the calls run side by side now.
 func (a *Agent) together(answer *Item, places []int) int {
 	n := 0
-	for n < len(places) && n < maxTogether && a.tools[answer.Answer.Blocks[places[n]].Name].Reads {
+	for n < len(places) && a.tools[answer.Answer.Blocks[places[n]].Name].Reads {
 		n++
 	}
 	return max(n, 1)
@@ -189,6 +188,9 @@ func (a *Agent) Running(call string) (title string, end func(), ok bool) {
 // callID is the id of a call at the gate, which is unique among all runs.
 func (a *Agent) callID(key string) string { return a.run.ID() + "." + key }
 
+// Key is the id in the run of a call at the gate.
+func (a *Agent) Key(call string) string { return call[min(len(call), len(a.run.ID())+1):] }
+
 // finished tells how a call ended.
 func (a *Agent) finished(answer *Item, place int, out Outcome, why string) {
 	c := a.shown(answer, place)
@@ -271,7 +273,7 @@ func (a *Agent) resume(ctx context.Context) error {
 // AskPeople asks people in the run, and remembers that the call waits for them: the
 // answer may come after a restart.
 func (a *Agent) AskPeople(ctx context.Context, call string, q runs.Question, allows func(answer string) bool) (answer string, err error) {
-	key := call[min(len(call), len(a.run.ID())+1):]
+	key := a.Key(call)
 	a.mu.Lock()
 	answer, ok := a.given[key]
 	delete(a.given, key)

@@ -137,6 +137,7 @@ type Summary struct {
 type Usage struct {
 	Tokens int64         `json:"tokens,omitempty"`
 	Calls  int64         `json:"calls,omitempty"`
+	Steps  int64         `json:"steps,omitempty"`
 	Time   time.Duration `json:"time,omitempty"`
 	Cost   float64       `json:"cost,omitempty"`
 }

@@ -72,6 +72,7 @@ func (t *talk) spend(i Item) {
 		u := i.Answer.Usage
 		t.used.Tokens += u.Input + u.Output + u.CacheRead + u.CacheWrite
 		t.used.Cost += i.Answer.Cost
+		t.used.Steps++
 		t.used.Calls += int64(len(i.Answer.calls()))
 	case Spent:
 		t.used.add(*i.Usage)
@@ -87,6 +88,7 @@ func (t *talk) spend(i Item) {
 func (u *Usage) add(v Usage) {
 	u.Tokens += v.Tokens
 	u.Calls += v.Calls
+	u.Steps += v.Steps
 	u.Time += v.Time
 	u.Cost += v.Cost
 }

@@ -45,6 +45,23 @@ type Workspace interface {
 	Files(session string) []string     // the names of its files with such changes
 	Folders(*session.Session) []string // as names begin with them
 	Means(mode string) string          // what a mode does, in a sentence
+	SubAgents() int                    // how many an agent may have at work at once
+	Shadows
+}
+
+// ErrNoShadow says that there can be no shadow workspace.
+var ErrNoShadow = errors.New("there can be no shadow workspace here")
+
+// Shadows are copies of the files for sub-agents.
+type Shadows interface {
+	// Shadow makes one of what a session sees, or fails with ErrNoShadow.
+	Shadow(ctx context.Context, session string) (id string, err error)
+	// TakeOver makes what was changed there pending, for a session; in a mode that
+	// changes files without asking it changes them.
+	TakeOver(ctx context.Context, id, session, mode string) (files, conflicts []string, err error)
+	// Changes are the files that were changed there, and how many lines.
+	Changes(ctx context.Context, id string) (files []string, added, removed int, err error)
+	Discard(ctx context.Context, id string) error
 }
 
 // Options are what a Manager needs.
@@ -80,6 +97,8 @@ type Manager struct {
 	known     map[string]Offer // what agents offer, by profile, once one was started
 	sessions  map[string][]*runs.Run
 	driven    map[string]driver            // by run
+	children  map[string]*child            // by run
+	slots     map[string]chan struct{}     // of the sub-agents of a session
 	titles    map[string]map[string]string // of agents' earlier conversations, by profile and id, as they were listed last
 	listeners []*listener
 	following sync.WaitGroup
@@ -103,9 +122,12 @@ var (
 	ErrNoProtocol = errors.New("the agent can't be driven")
 )
 
+// maxOpen is how many runs may be open at once, those of sub-agents among them.
+const maxOpen = 256
+
 // New opens the runs of a workspace.
 func New(o Options) (*Manager, error) {
-	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]driver{},
+	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]driver{}, children: map[string]*child{}, slots: map[string]chan struct{}{},
 		titles: map[string]map[string]string{}, asking: make(chan struct{}, 1)}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -113,7 +135,7 @@ func New(o Options) (*Manager, error) {
 	sweepDoors()
 	m.base, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.store, err = runs.Open(runs.Options{Dir: o.Dir, Log: m.log, Wait: o.Wait}); err != nil {
+	if m.store, err = runs.Open(runs.Options{Dir: o.Dir, Log: m.log, Wait: o.Wait, MaxOpen: maxOpen}); err != nil {
 		m.end()
 		return nil, err
 	}

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
@@ -30,6 +32,8 @@ var builtin = profiles.Profile{Name: Builtin, Title: "sidecar-ls", Tried: true}
 type Backends interface {
 	Backend(profile string) (loop.Backend, error) // "" is the active one
 	Names() []string
+	Worker() (profile string, err error)           // the user's own model, for work that costs nothing
+	Try(ctx context.Context, profile string) error // whether it answers
 }
 
 // own is the driver of a run of our own agent, and its host.
@@ -38,7 +42,9 @@ type own struct {
 	m       *Manager
 	run     *runs.Run
 	session *session.Session
-	task    string // of a sub-agent
+
+	mu      sync.Mutex
+	changed []string // the files that it changed
 }
 
 // openOwn opens our own agent for a run.
@@ -55,6 +61,7 @@ func (d *own) left() error {
 	d.m.mu.Lock()
 	delete(d.m.driven, d.run.ID())
 	d.m.mu.Unlock()
+	d.m.endBelow(d.session.ID)
 	d.m.o.Parts().Leave(d.session.ID)
 	return d.m.o.Sessions.Close(d.session.ID)
 }
@@ -109,6 +116,15 @@ func (d *own) Tools() ([]loop.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
+	more, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true, Filter: tools.Filter{Category: "agents"}})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range more {
+		if !slices.Contains(list, t) && (t.Name != "delegate_task" || d.delegates()) {
+			list = append(list, t)
+		}
+	}
 	all := make([]loop.Tool, len(list))
 	for i, t := range list {
 		all[i] = loop.Tool{
@@ -117,6 +133,16 @@ func (d *own) Tools() ([]loop.Tool, error) {
 		}
 	}
 	return all, nil
+}
+
+// delegates reports whether there is a model that costs nothing, beside one that does.
+func (d *own) delegates() bool {
+	worker, err := d.m.o.Worker()
+	if err != nil || worker == d.Profile() {
+		return false
+	}
+	b, err := d.m.o.Backend(d.Profile())
+	return err == nil && b.Paid
 }
 
 // Call implements loop.Host.
@@ -137,9 +163,28 @@ func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
 		out.Files = append(out.Files, runs.Location{Path: ch.Path})
 	}
 	if len(res.Changes) > 0 {
+		d.touched(res.Changes)
 		d.run.Changed(d.m.o.Pending(d.session.ID))
 	}
 	return out, nil
+}
+
+// touched notes the files that a call changed.
+func (d *own) touched(changes []dispatch.ChangeRef) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range changes {
+		if !slices.Contains(d.changed, c.Path) {
+			d.changed = append(d.changed, c.Path)
+		}
+	}
+}
+
+// files are those that it changed.
+func (d *own) files() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]string{}, d.changed...)
 }
 
 // readable are the arguments of read_result with a cursor that the gate knows, in the
@@ -170,7 +215,7 @@ func (d *own) Pending() []string { return d.m.o.Files(d.session.ID) }
 // Facts implements loop.Host.
 func (d *own) Facts() loop.Facts {
 	mode := d.session.Mode()
-	f := loop.Facts{Root: d.session.Root, System: runtime.GOOS, Date: time.Now().Format(time.DateOnly), Mode: mode, Means: d.m.o.Means(mode), Task: d.task}
+	f := loop.Facts{Root: d.session.Root, System: runtime.GOOS, Date: time.Now().Format(time.DateOnly), Mode: mode, Means: d.m.o.Means(mode), Task: d.Task()}
 	f.Folders, f.Files = d.project()
 	return f
 }

@@ -41,6 +41,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/agents"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
@@ -68,6 +69,7 @@ type Options struct {
 type User struct {
 	Approver    dispatch.Approver
 	People      editor.People
+	Team        agents.Team
 	Diagnostics Diagnostics // what the editor shows
 
 	Warn          func(text string)                        // puts a text before the user

@@ -28,9 +28,9 @@ var may = []struct {
 }{
 	{"cmd/sidecar-ls", []string{"internal/cli"}, "main is a wrapper, so that all behaviour can be imported and tested"},
 	{"internal/cli", []string{"..."}, "a sub-command may ask any part of the workspace"},
-	{"internal/agents", []string{"internal/acp", "internal/runs", "internal/runs/acprun", "internal/programs", "internal/profiles", "internal/confine", "internal/dispatch", "internal/policy", "internal/redact", "internal/session", "tools"},
-		"an agent is a program in a session, driven as a run; who asks for it is not known here"},
-	{"internal/serve", []string{"server", "internal/agents", "internal/confine", "internal/mcp/endpoint", "internal/profiles", "internal/programs", "internal/runs", "internal/app", "internal/attach", "internal/backend", "internal/config/live", "internal/dispatch", "internal/ide", "internal/langserver", "internal/indexing", "internal/mcp/source", "internal/redact", "internal/setup", "internal/version", "internal/workspace", "pendingedits", "pki", "tools/editor"},
+	{"internal/agents", []string{"internal/acp", "internal/agent", "tools/agents", "internal/runs", "internal/runs/acprun", "internal/programs", "internal/profiles", "internal/confine", "internal/dispatch", "internal/policy", "internal/redact", "internal/session", "tools"},
+		"an agent is ours or a program, in a session, driven as a run; who asks for it is not known here"},
+	{"internal/serve", []string{"server", "internal/agent", "internal/agents", "internal/policy", "internal/session", "shadow", "tools", "tools/agents", "internal/confine", "internal/mcp/endpoint", "internal/profiles", "internal/programs", "internal/runs", "internal/app", "internal/attach", "internal/backend", "internal/config/live", "internal/dispatch", "internal/ide", "internal/langserver", "internal/indexing", "internal/mcp/source", "internal/redact", "internal/setup", "internal/version", "internal/workspace", "pendingedits", "pki", "tools/editor"},
 		"an editor's client, as the server knows it"},
 	{"internal/app", []string{"..."}, "the one place that builds everything"},
 	{"server", []string{"internal/lsp", "internal/langserver", "internal/dispatch", "internal/workspace", "internal/config", "internal/session", "internal/events", "internal/diff", "internal/runs", "internal/verify", "tools", "pendingedits", "shadow", "pki"},

@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/agents"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 	"github.com/sidecar-ls/sidecar-ls/tools/git"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -31,7 +32,7 @@ func (anyBackend) Active() string { return "" }
 func all(t *testing.T) []*tools.Tool {
 	t.Helper()
 	reg := tools.NewRegistry(tools.RegistryOptions{})
-	if err := reg.Register(tools.Builtin, builtins(editor.Deps{Servers: langserver.New(langserver.Options{})}, system.Deps{Backends: anyBackend{}}, indexing.Symbols{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{})...); err != nil {
+	if err := reg.Register(tools.Builtin, builtins(editor.Deps{Servers: langserver.New(langserver.Options{})}, system.Deps{Backends: anyBackend{}}, indexing.Symbols{}, git.Deps{}, nil, shell.Deps{}, nil, web.Deps{}, agents.Deps{})...); err != nil {
 		t.Fatal(err)
 	}
 	list, _ := reg.List(tools.Filter{})

@@ -5,13 +5,13 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/agents"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 	"github.com/sidecar-ls/sidecar-ls/tools/fs"
 	"github.com/sidecar-ls/sidecar-ls/tools/git"
@@ -22,7 +22,7 @@ import (
 )
 
 // builtins is the list of all tools that come with the server, by family.
-func builtins(e editor.Deps, sys system.Deps, s indexing.Symbols, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps) []*tools.Tool {
+func builtins(e editor.Deps, sys system.Deps, s indexing.Symbols, g git.Deps, k search.Knowledge, sh shell.Deps, x *textindex.Index, w web.Deps, a agents.Deps) []*tools.Tool {
 	finder := s.Finder()
 	if x != nil {
 		finder.Narrow = x.Containing
@@ -36,6 +36,7 @@ func builtins(e editor.Deps, sys system.Deps, s indexing.Symbols, g git.Deps, k 
 		web.Tools(w),
 		system.Tools(sys),
 		editor.Tools(e),
+		agents.Tools(a),
 	} {
 		list = append(list, family...)
 	}
@@ -47,10 +48,10 @@ func (w *Workspace) builtins() []*tools.Tool {
 	c := w.Client
 	return builtins(
 		w.editorDeps(),
-		system.Deps{Pages: pager{w.Dispatch}, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: backend.Backends{Settings: c.Settings, Know: c.Hide.Know}},
+		system.Deps{Pages: w.Dispatch, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: backend.Backends{Settings: c.Settings, Know: c.Hide.Know}},
 		indexing.Symbols{Parsers: c.Parsers},
 		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed},
-		w.Index, w.shellDeps(), w.texts, w.webDeps(),
+		w.Index, w.shellDeps(), w.texts, w.webDeps(), agents.Deps{Team: c.o.User.Team},
 	)
 }
 
@@ -122,12 +123,4 @@ func (w *Workspace) editorDeps() editor.Deps {
 		return editor.Shown{Problems: list, Stale: func(name string) bool { return workspace.Differs(files, w.Live, name) }}, true
 	}
 	return deps
-}
-
-// pager is the dispatcher's pages for the tool that reads them.
-type pager struct{ d *dispatch.Dispatcher }
-
-func (p pager) Page(cursor string, limit int) (system.Page, error) {
-	pg, err := p.d.PageInResult(cursor, limit)
-	return system.Page{Content: pg.Content, Next: pg.NextCursor, LeftBytes: pg.LeftBytes, TotalBytes: pg.TotalBytes}, err
 }

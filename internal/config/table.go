@@ -290,6 +290,10 @@ var table = []Setting{
 		Help: "The profile in use. Agents can change it only with switch_backend, which always asks and tries the key first.",
 	},
 	{
+		Key: "backend.worker", Type: String, Scope: ScopeUser,
+		Help: "The profile of a model of your own, such as one that Ollama runs: agents whose model costs money may have it read for them, with delegate_task.",
+	},
+	{
 		Key: "mcp.servers", Type: MCPServers, Scope: ScopeClient, Secret: true,
 		Help: "MCP servers whose tools are offered as `mcp_<server>_<tool>`. They run confined, like commands. Servers in a project's `.mcp.json` or `.vscode/mcp.json` are used once you trust their exact command line.",
 	},
@@ -308,6 +312,10 @@ var table = []Setting{
 	{
 		Key: "runs.outliveEditor", Type: Boolean, Default: false, Scope: ScopeClient,
 		Help: "Whether agents work on when the editor's window closes, in a process of their own: the next window of the same first folder has their runs as they are then. That process ends with the last agent's work. It needs `sidecar.mcp.attach`, and is not there on Windows. Read when the server starts.",
+	},
+	{
+		Key: "runs.subAgents", Type: Integer, Default: 8, Min: 1, Max: 64, Scope: ScopeUser,
+		Help: "How many sub-agents an agent may have at work at once; others wait for their turn.",
 	},
 	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,

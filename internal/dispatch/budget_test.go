@@ -133,7 +133,7 @@ func TestBudgetOfPages(t *testing.T) {
 		if err != nil || page.Content == "" {
 			t.Fatalf("a page in a result of %d bytes: %q, %v", limit, page.Content, err)
 		}
-		if line := len(fmt.Sprintf("\n[%d of %d bytes follow; cursor %q reads on]", page.LeftBytes, page.TotalBytes, page.NextCursor)); len(page.Content)+line > limit {
+		if line := len(fmt.Sprintf("\n[%d of %d bytes follow; cursor %q reads on]", page.LeftBytes, page.TotalBytes, page.Next)); len(page.Content)+line > limit {
 			t.Fatalf("a page in a result of %d bytes has %d and a line of %d", limit, len(page.Content), line)
 		}
 	}

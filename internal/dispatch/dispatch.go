@@ -173,8 +173,9 @@ func (d *Dispatcher) Page(cursor string) (Page, error) {
 // PageInResult is Page for a tool, whose result of at most limit bytes is cut
 // too: it leaves room for notes and for a line that names the next cursor. The
 // tool's call pays for it.
-func (d *Dispatcher) PageInResult(cursor string, limit int) (Page, error) {
-	return d.pages.page(cursor, limit-limit/notesShare-markerSpace(limit))
+func (d *Dispatcher) PageInResult(cursor string, limit int) (tools.Page, error) {
+	p, err := d.pages.page(cursor, limit-limit/notesShare-markerSpace(limit))
+	return tools.Page{Content: p.Content, Next: p.NextCursor, LeftBytes: p.LeftBytes, TotalBytes: p.TotalBytes}, err
 }
 
 // Metrics returns the counters of every tool that was called.

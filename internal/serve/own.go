@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agent"
@@ -9,9 +11,14 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 	asking "github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
@@ -28,6 +35,10 @@ func (m models) Backend(profile string) (agent.Backend, error) {
 		Model: c, Profile: c.Profile.Name, Name: c.Profile.Model, Window: facts.Window, Longest: facts.Answer,
 		Vision: facts.Vision, Text: c.Profile.NoCalls,
 	}
+	if c.Profile.Key != nil {
+		key, err := c.Profile.Key()
+		b.Paid = err == nil && key != ""
+	}
 	if facts.Prices != nil {
 		b.Price = facts.Cost
 	}
@@ -40,6 +51,85 @@ func (m models) Names() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// Worker implements agents.Backends.
+func (m models) Worker() (string, error) {
+	name := m.b.Settings.Now().String("backend.worker")
+	if name == "" {
+		return "", tools.Errorf(tools.Unavailable, "the user names no model of their own (the setting backend.worker); do the task yourself")
+	}
+	return name, nil
+}
+
+// Try implements agents.Backends.
+func (m models) Try(ctx context.Context, profile string) error { return m.b.Try(ctx, profile) }
+
+// Shadow implements agents.Shadows.
+func (a around) Shadow(ctx context.Context, session string) (string, error) {
+	w := a.c.Workspace()
+	var sees workspace.Files = w.Live
+	if s, err := a.c.Sessions.Get(session); err == nil && a.mode(s.Mode()).SeesPending && w.Home.Queue != nil {
+		sees = w.Home.Queue.For(pendingedits.Proposer{Session: session})
+	}
+	made, err := w.Home.Shadows.Create(ctx, shadow.CreateRequest{IncludeUncommitted: true, Lazy: true, View: sees})
+	if errors.Is(err, shadow.ErrUnusable) {
+		return "", fmt.Errorf("%w: %w", agents.ErrNoShadow, err)
+	}
+	return made.ID, err
+}
+
+// TakeOver implements agents.Shadows. In a mode that asks about no edit, a sub-agent's
+// were decided on when it made them.
+func (a around) TakeOver(ctx context.Context, id, session, mode string) (files, conflicts []string, err error) {
+	w := a.c.Workspace()
+	var into workspace.View = w.Live
+	m := a.mode(mode)
+	straight := !m.ToStore && m.Behaviour.Edits == policy.Allow
+	if !straight {
+		if w.Home.Queue == nil {
+			return nil, nil, w.Home.QueueErr
+		}
+		into = w.Home.Queue.For(pendingedits.Proposer{Session: session, Tool: "spawn_agent", Batch: a.c.Batch(session)})
+	}
+	merged, err := w.Home.Shadows.MergeInto(ctx, id, into, straight)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range merged.Conflicts {
+		conflicts = append(conflicts, c.Path+" ("+c.Reason+")")
+	}
+	for _, s := range merged.Skipped {
+		conflicts = append(conflicts, s.Path+" ("+s.Reason+")")
+	}
+	return append([]string{}, merged.Merged...), conflicts, nil
+}
+
+// Changes implements agents.Shadows.
+func (a around) Changes(ctx context.Context, id string) (files []string, added, removed int, err error) {
+	d, err := a.c.Workspace().Home.Shadows.Diff(ctx, id)
+	for _, f := range d.Files {
+		files, added, removed = append(files, f.Path), added+f.Added, removed+f.Removed
+	}
+	return files, added, removed, err
+}
+
+// Discard implements agents.Shadows.
+func (a around) Discard(ctx context.Context, id string) error {
+	_, err := a.c.Workspace().ShadowsForPeople().Discard(ctx, id)
+	return err
+}
+
+// SubAgents implements agents.Workspace.
+func (a around) SubAgents() int { return a.c.Settings.Now().Int("runs.subAgents") }
+
+func (a around) mode(name string) policy.Mode {
+	for _, m := range a.c.Settings.Modes() {
+		if m.Name == name {
+			return m
+		}
+	}
+	return policy.Mode{}
 }
 
 // Files implements agents.Workspace.
@@ -70,18 +160,13 @@ func (a around) Folders(s *session.Session) []string {
 
 // Means implements agents.Workspace.
 func (a around) Means(mode string) string {
-	for _, m := range a.c.Settings.Modes() {
-		if m.Name == mode {
-			return m.Help
-		}
-	}
-	return ""
+	return a.mode(mode).Help
 }
 
 // Through is a user whom agents of ours ask in their runs, and others as before.
 func (a *Agents) Through(u app.User) app.User {
 	q := asks{a, u.Approver, u.People}
-	u.Approver, u.People = q, q
+	u.Approver, u.People, u.Team = q, q, crew{a}
 	return u
 }
 

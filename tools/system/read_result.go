@@ -10,18 +10,10 @@ import (
 
 // Pager keeps the whole text of results that were cut.
 type Pager interface {
-	// Page returns what follows cursor, as much as a result of at most so many
-	// bytes has room for. It fails with tools.ExpiredCursor for a cursor that is
+	// PageInResult returns what follows cursor, as much as a result of at most so
+	// many bytes has room for. It fails with tools.ExpiredCursor for a cursor that is
 	// unknown or too old.
-	Page(cursor string, most int) (Page, error)
-}
-
-// Page is a part of a result.
-type Page struct {
-	Content    string
-	Next       string // cursor of the page that follows, "" at the end
-	LeftBytes  int    // how much follows this page
-	TotalBytes int    // of the whole result
+	PageInResult(cursor string, most int) (tools.Page, error)
 }
 
 //go:embed read_result.md
@@ -41,7 +33,7 @@ type pageInfo struct {
 func readResult(pager Pager) *tools.Tool {
 	d := tools.Def{Name: "read_result", Title: "Next page of a result", Example: `{"cursor": "c4f1"}`, Description: readResultText, Category: "system", Core: true, Output: pageInfo{}}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in readResultIn) (tools.Result, error) {
-		p, err := pager.Page(in.Cursor, c.Most)
+		p, err := pager.PageInResult(in.Cursor, c.Most)
 		if err != nil {
 			return tools.Result{}, err
 		}

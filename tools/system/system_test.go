@@ -12,12 +12,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-type pages map[string]Page
+type pages map[string]tools.Page
 
-func (p pages) Page(cursor string, _ int) (Page, error) {
+func (p pages) PageInResult(cursor string, _ int) (tools.Page, error) {
 	page, ok := p[cursor]
 	if !ok {
-		return Page{}, tools.Errorf(tools.ExpiredCursor, "call the tool again")
+		return tools.Page{}, tools.Errorf(tools.ExpiredCursor, "call the tool again")
 	}
 	return page, nil
 }

@@ -95,6 +95,10 @@ type maker interface {
 
 // ServeHTTP answers a program.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models") {
+		fmt.Fprint(w, `{"object": "list", "data": [{"id": "scripted", "object": "model"}]}`)
+		return
+	}
 	var by maker
 	for end, one := range makers {
 		if strings.HasSuffix(r.URL.Path, end) {
@@ -138,6 +142,9 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "event: %s\n", kind.Type)
 		}
 		fmt.Fprintf(w, "data: %s\n\n", data)
+	}
+	if by == (chat{}) {
+		fmt.Fprint(w, "data: [DONE]\n\n")
 	}
 }
 

@@ -1,0 +1,193 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
+)
+
+// Best implements team.Team.
+func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) (team.Choice, error) {
+	above := m.ownOf(by.Call)
+	if above == nil {
+		return team.Choice{}, tools.Errorf(tools.Unavailable, "best_of is for runs of the agent %s, in which people are asked; use spawn_agent", Builtin)
+	}
+	s := above.session
+	if s.Shadow != "" {
+		return team.Choice{}, tools.Errorf(tools.Unavailable, "best_of needs the main tree, and you work in the shadow workspace %s; do the task yourself", s.Shadow)
+	}
+	var list []*child
+	defer func() {
+		for _, k := range list {
+			k.run.Cancel()
+			<-k.stopped
+			_ = errors.Join(k.run.Close(), m.drop(k))
+		}
+	}()
+	for range n {
+		k, err := m.spawn(ctx, by, team.Task{Text: task}, true)
+		if err != nil {
+			return team.Choice{}, err
+		}
+		list = append(list, k)
+		if k.shadow == "" {
+			return team.Choice{}, tools.Errorf(tools.Unavailable, "best_of needs a git repository, in which each agent has a copy of the files; use spawn_agent")
+		}
+	}
+	choice := team.Choice{Candidates: make([]team.Candidate, len(list)), Taken: []string{}, Files: []string{}}
+	for i, k := range list {
+		if _, err := m.await(ctx, k); err != nil {
+			return team.Choice{}, err
+		}
+		choice.Candidates[i] = m.measured(ctx, k)
+	}
+	taken, err := m.choose(ctx, above, by.Call, choice.Candidates)
+	if err != nil {
+		return team.Choice{}, err
+	}
+	for _, i := range taken {
+		files, conflicts, err := m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode())
+		if err != nil {
+			return team.Choice{}, tools.Errorf(tools.Unavailable, "what %s made could not be taken over: %v", list[i].run.ID(), err)
+		}
+		choice.Taken = append(choice.Taken, list[i].run.ID())
+		choice.Files, choice.Conflicts = append(choice.Files, files...), append(choice.Conflicts, conflicts...)
+	}
+	return choice, nil
+}
+
+// measured is what one of several agents made, and what the tests say of it.
+func (m *Manager) measured(ctx context.Context, k *child) team.Candidate {
+	c := team.Candidate{Report: k.report, Tests: "not run"}
+	if files, added, removed, err := m.o.Changes(ctx, k.shadow); err == nil {
+		c.Files, c.Added, c.Removed = files, added, removed
+	}
+	if len(c.Files) == 0 {
+		return c
+	}
+	res, err := m.o.Gate().Call(ctx, dispatch.Request{Name: "run_tests", Session: k.driver.session.ID, CallID: k.driver.callFor("tests")})
+	switch {
+	case err != nil || res.Error != nil && res.Error.Code != tools.TestsFailed:
+	case res.OK:
+		c.Tests = "passed"
+	default:
+		c.Tests = "failed"
+	}
+	return c
+}
+
+// callFor is the id of a call at the gate that nobody's model makes.
+func (d *own) callFor(what string) string { return d.run.ID() + "." + what }
+
+// choose asks the person which of several results to take.
+func (m *Manager) choose(ctx context.Context, above *own, call string, list []team.Candidate) (taken []int, err error) {
+	var b strings.Builder
+	q := runs.Question{Custom: true, Call: &runs.Call{Kind: "best_of", Title: "Choose a result"}}
+	b.WriteString("Which result shall be taken? It waits for review then. Write several numbers to take more than one.\n")
+	for i, c := range list {
+		label := fmt.Sprintf("%d: %d files, +%d -%d lines, tests %s", i+1, len(c.Files), c.Added, c.Removed, c.Tests)
+		fmt.Fprintf(&b, "\n%s (%s)\n%s\n", label, c.End, firstLines(c.Answer))
+		q.Options = append(q.Options, runs.Option{ID: fmt.Sprint(i + 1), Label: label})
+	}
+	q.Text, q.Options = b.String(), append(q.Options, runs.Option{ID: "none", Label: "None"})
+	answer, err := above.AskPeople(ctx, call, q, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return r < '0' || r > '9' }) {
+		var n int
+		if _, err := fmt.Sscan(word, &n); err == nil && n >= 1 && n <= len(list) && !slices.Contains(taken, n-1) {
+			taken = append(taken, n-1)
+		}
+	}
+	return taken, nil
+}
+
+func firstLines(text string) string {
+	const most = 400
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return strings.TrimSpace(text)
+}
+
+// reach is how long a local model may take to answer that it is there.
+const reach = 2 * time.Second
+
+// Delegate implements team.Team: a model of the user's own reads and answers. What it
+// uses is nobody's.
+func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (team.Report, error) {
+	worker, err := m.o.Worker()
+	if err != nil {
+		return team.Report{}, err
+	}
+	s, err := m.o.Sessions.Get(by.Session)
+	if err != nil {
+		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
+	}
+	if err := m.reached(ctx, worker); err != nil {
+		return team.Report{}, err
+	}
+	list, _, err := m.o.Gate().List(dispatch.ListRequest{Session: s.ID, Registry: session.Full})
+	if err != nil {
+		return team.Report{}, err
+	}
+	reads := []string{}
+	for _, t := range list {
+		if t.Access == tools.Read && !t.Interactive && t.Category != "agents" {
+			reads = append(reads, t.Name)
+		}
+	}
+	opened, err := m.open(session.OpenRequest{Mode: s.Mode(), Shadow: s.Shadow, Allow: reads}, builtin)
+	if err != nil {
+		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
+	}
+	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(task), Session: opened.ID, Shadow: opened.Shadow, Mode: opened.Mode()}
+	if above := m.ownOf(by.Call); above != nil {
+		spec.Parent = above.run.ID()
+	}
+	run, err := m.store.Start(spec)
+	if err != nil {
+		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.o.Sessions.Close(opened.ID)))
+	}
+	if err := m.joined(run, opened, loop.Options{Profile: worker, Task: task, Budget: budgetOf(team.Budget{})}); err != nil {
+		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
+	}
+	defer func() { _ = run.Close() }()
+	d, _ := m.driverOf(run).(*own)
+	if _, err := run.Prompt(runs.Item{Text: task}, runs.Queue); err != nil {
+		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
+	}
+	defer context.AfterFunc(ctx, func() { run.Cancel() })()
+	answer, end := m.followed(run)
+	used, _ := d.Used()
+	r := team.Report{ID: run.ID(), Answer: answer, End: end, Files: []string{}, Tokens: used.Tokens}
+	if over := len(r.Answer) - maxDelegated; over > 0 {
+		r.Answer = strings.ToValidUTF8(r.Answer[:maxDelegated], "") + "\n(cut)"
+	}
+	return r, ctx.Err()
+}
+
+// maxDelegated bounds the answer of a local model, in bytes.
+const maxDelegated = 16 << 10
+
+// reached fails when a model does not answer soon.
+func (m *Manager) reached(ctx context.Context, profile string) error {
+	ctx, cancel := context.WithTimeout(ctx, reach)
+	defer cancel()
+	if err := m.o.Try(ctx, profile); err != nil {
+		return tools.Errorf(tools.Unavailable, "the local model can't be asked: %v; do the task yourself", err)
+	}
+	return nil
+}

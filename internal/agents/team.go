@@ -1,0 +1,413 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
+)
+
+// maxDepth is how far below a person's agent there may be others.
+const maxDepth = 3
+
+// stepsOfChild is how often a sub-agent may ask its model, unless its caller says less.
+const stepsOfChild = 15
+
+// child is a sub-agent.
+type child struct {
+	run     *runs.Run
+	driver  *own
+	parent  string // the session of its caller
+	call    string // that began it
+	depth   int
+	shadow  string // of its own, which is taken over at its end; "": it has none
+	begun   time.Time
+	kept    bool          // its shadow stays for its caller
+	stopped chan struct{} // closed once report says what it did
+	report  team.Report
+}
+
+// Spawn implements team.Team.
+func (m *Manager) Spawn(ctx context.Context, by team.Caller, t team.Task) (team.Report, error) {
+	if t.Leave {
+		k, err := m.spawn(context.WithoutCancel(ctx), by, t, false)
+		if err != nil {
+			return team.Report{}, err
+		}
+		return team.Report{ID: k.run.ID(), End: string(runs.Running), Files: []string{}}, nil
+	}
+	k, err := m.spawn(ctx, by, t, false)
+	if err != nil {
+		return team.Report{}, err
+	}
+	return m.await(ctx, k)
+}
+
+// await waits for the end of a sub-agent, or ends it.
+func (m *Manager) await(ctx context.Context, k *child) (team.Report, error) {
+	select {
+	case <-k.stopped:
+		return k.report, nil
+	case <-ctx.Done():
+		k.run.Cancel()
+		<-k.stopped
+		return k.report, ctx.Err()
+	}
+}
+
+// spawn begins a sub-agent. kept: its shadow stays, for its caller to look at.
+func (m *Manager) spawn(ctx context.Context, by team.Caller, t team.Task, kept bool) (*child, error) {
+	if t.Agent != "" && t.Agent != Builtin {
+		return nil, tools.Errorf(tools.InvalidArguments, "agent: sub-agents are of the kind %q; leave it out", Builtin)
+	}
+	s, err := m.o.Sessions.Get(by.Session)
+	if err != nil {
+		return nil, tools.Errorf(tools.Unavailable, "%v", err)
+	}
+	depth := m.depth(s.ID) + 1
+	if depth > maxDepth {
+		return nil, tools.Errorf(tools.DepthExceeded, "you are %d agents below the user's, and there may be no more: do the task yourself", maxDepth)
+	}
+	allow, err := m.narrowed(s, t.Allow, depth)
+	if err != nil {
+		return nil, err
+	}
+	release, err := m.slot(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	k := &child{parent: s.ID, call: by.Call, depth: depth, begun: time.Now(), kept: kept, stopped: make(chan struct{})}
+	if err := m.begin(ctx, k, s, t, allow); err != nil {
+		release()
+		return nil, err
+	}
+	go func() {
+		defer release()
+		m.mind(k, s)
+	}()
+	return k, nil
+}
+
+// depth is how far below a person's agent a session is.
+func (m *Manager) depth(session string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.children {
+		if k.driver.session.ID == session {
+			return k.depth
+		}
+	}
+	return 0
+}
+
+// narrowed are the tools of a sub-agent: those of its caller, of them what is allowed.
+// The deepest has none that begin others.
+func (m *Manager) narrowed(s *session.Session, allow []string, depth int) ([]string, error) {
+	list, unmatched, err := m.o.Gate().List(dispatch.ListRequest{Session: s.ID, Registry: session.Full, Filter: tools.Filter{Allow: allow}})
+	if err != nil {
+		return nil, err
+	}
+	if len(unmatched) > 0 {
+		return nil, tools.Errorf(tools.InvalidArguments, "allow: there is no %q; tool_search finds the names of tools", unmatched[0])
+	}
+	names := []string{}
+	for _, t := range list {
+		if depth == maxDepth && (t.Name == "spawn_agent" || t.Name == "best_of") {
+			continue
+		}
+		names = append(names, t.Name)
+	}
+	return names, nil
+}
+
+// slot waits until a caller may have one more sub-agent at work.
+func (m *Manager) slot(ctx context.Context, session string) (release func(), err error) {
+	m.mu.Lock()
+	slots := m.slots[session]
+	if slots == nil {
+		slots = make(chan struct{}, max(1, m.o.SubAgents()))
+		m.slots[session] = slots
+	}
+	m.mu.Unlock()
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// begin opens the session and the run of a sub-agent, and tells it its task.
+func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, t team.Task, allow []string) (err error) {
+	request := session.OpenRequest{Mode: parent.Mode(), Shadow: parent.Shadow, Allow: allow}
+	if parent.Shadow == "" { // one that has a shadow shares it
+		if k.shadow, err = m.o.Shadow(ctx, parent.ID); err != nil && !errors.Is(err, ErrNoShadow) {
+			return tools.Errorf(tools.Unavailable, "the sub-agent has no files to work on: %v", err)
+		}
+		request.Shadow = k.shadow
+	}
+	s, err := m.open(request, builtin)
+	if err != nil {
+		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.drop(k)))
+	}
+	above := m.ownOf(k.call)
+	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(t.Text), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()}
+	o := loop.Options{Budget: budgetOf(t.Budget), Task: t.Text}
+	if above != nil {
+		spec.Parent, o.Parent, o.Profile = above.run.ID(), above.Agent, above.Profile()
+	}
+	if k.run, err = m.store.Start(spec); err != nil {
+		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.o.Sessions.Close(s.ID), m.drop(k)))
+	}
+	if err := m.joined(k.run, s, o); err != nil {
+		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.drop(k)))
+	}
+	k.driver, _ = m.driverOf(k.run).(*own)
+	m.mu.Lock()
+	m.children[k.run.ID()] = k
+	m.mu.Unlock()
+	if above != nil {
+		_ = above.run.Emit(runs.Event{Kind: runs.Child, Child: k.run.ID(), Title: spec.Title, Call: &runs.Call{ID: above.Key(k.call)}})
+	}
+	if _, err := k.run.Prompt(runs.Item{Text: t.Text}, runs.Queue); err != nil {
+		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, k.run.Close(), m.drop(k)))
+	}
+	return nil
+}
+
+func budgetOf(b team.Budget) loop.Budget {
+	return loop.Budget{
+		Tokens: b.Tokens, Calls: b.Calls, Cost: b.Cost, Time: time.Duration(b.Seconds) * time.Second,
+		Steps: max(1, min(cmp.Or(b.Steps, stepsOfChild), stepsOfChild)-1), // the last one has no tools
+	}
+}
+
+// drop discards the shadow of a sub-agent that did not begin.
+func (m *Manager) drop(k *child) error {
+	if k.shadow == "" {
+		return nil
+	}
+	return m.o.Discard(context.Background(), k.shadow)
+}
+
+// mind follows a sub-agent to its end, and takes over what it made.
+func (m *Manager) mind(k *child, parent *session.Session) {
+	defer close(k.stopped)
+	answer, end := m.followed(k.run)
+	ctx := context.Background() // what was made is taken over, whoever has gone meanwhile
+	used, _ := k.driver.Used()
+	k.report = team.Report{ID: k.run.ID(), Answer: answer, End: end, Files: k.driver.files(), Tokens: used.Tokens}
+	if above := m.ownOf(k.call); above != nil {
+		if err := above.Spend(used); err != nil {
+			m.log.Warn("what a sub-agent used is not kept", "error", err)
+		}
+	}
+	if m.closing.Load() {
+		return // its run goes on with the next process
+	}
+	if k.shadow != "" && !k.kept {
+		if err := m.takeOver(ctx, k, parent); err != nil {
+			k.report.Answer += fmt.Sprintf("\n\n(What it changed could not be taken over: %v. The shadow workspace %s has it.)", err, k.shadow)
+			k.report.Shadow = k.shadow
+		}
+	}
+	if !k.kept {
+		if err := k.run.Close(); err != nil {
+			m.log.Warn("a sub-agent was not ended in good order", "error", err)
+		}
+	}
+}
+
+// takeOver makes what a sub-agent changed in its shadow pending.
+func (m *Manager) takeOver(ctx context.Context, k *child, parent *session.Session) error {
+	files, conflicts, err := m.o.TakeOver(ctx, k.shadow, k.driver.session.ID, parent.Mode())
+	if err != nil {
+		return err
+	}
+	k.report.Files, k.report.Conflicts = files, conflicts
+	if len(conflicts) > 0 {
+		k.report.Shadow = k.shadow
+		return nil
+	}
+	if err := m.o.Discard(ctx, k.shadow); err != nil {
+		m.log.Warn("the shadow of a sub-agent stays", "shadow", k.shadow, "error", err)
+	}
+	return nil
+}
+
+// followed waits until an agent has stopped, and returns what it said last, and why it
+// stopped. A person may pause it meanwhile.
+func (m *Manager) followed(run *runs.Run) (answer, end string) {
+	events := run.Subscribe(0)
+	for {
+		e, err := events.Next(m.base)
+		if err != nil {
+			return answer, runs.Interrupted
+		}
+		switch {
+		case e.Kind == runs.Text && e.Role == "assistant" && e.Text != "":
+			answer = e.Text
+		case e.Kind == runs.RunEnd && e.Reason != loop.Paused:
+			if e.Reason == runs.Failed && e.Text != "" {
+				answer = e.Text
+			}
+			return answer, e.Reason
+		}
+	}
+}
+
+// below are the sub-agents of a caller and those below them, the oldest first.
+func (m *Manager) below(session string) (all []*child) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.children {
+		for at := k; at != nil; at = m.childOf(at.parent) {
+			if at.parent == session {
+				all = append(all, k)
+				break
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *child) int { return a.begun.Compare(b.begun) })
+	return all
+}
+
+// childOf is the sub-agent that has a session. m.mu is held.
+func (m *Manager) childOf(session string) *child {
+	for _, k := range m.children {
+		if k.driver.session.ID == session {
+			return k
+		}
+	}
+	return nil
+}
+
+// one finds a sub-agent of a caller.
+func (m *Manager) one(by team.Caller, id string) (*child, error) {
+	for _, k := range m.below(by.Session) {
+		if k.run.ID() == id {
+			return k, nil
+		}
+	}
+	return nil, tools.Errorf(tools.NotFound, "id: you have no sub-agent %q; agent_list has their ids", id)
+}
+
+// member is a sub-agent as it is listed.
+func (k *child) member() team.Member {
+	i := k.run.Info()
+	used, _ := k.driver.Used()
+	one := team.Member{ID: i.Run, Title: i.Title, State: string(i.State), Seconds: int64(time.Since(k.begun).Seconds()), Tokens: used.Tokens}
+	for _, e := range k.run.Open() {
+		one.WaitingFor = runs.TitleOf(e.Text)
+	}
+	select {
+	case <-k.stopped:
+		one.End, one.Answer = k.report.End, k.report.Answer
+	default:
+	}
+	return one
+}
+
+// ListTeam lists the sub-agents of a caller.
+func (m *Manager) ListTeam(by team.Caller) ([]team.Member, error) {
+	list := []team.Member{}
+	for _, k := range m.below(by.Session) {
+		list = append(list, k.member())
+	}
+	return list, nil
+}
+
+// Send implements team.Team.
+func (m *Manager) Send(by team.Caller, id, text string) error {
+	k, err := m.one(by, id)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-k.stopped:
+		return tools.Errorf(tools.Unavailable, "%s has stopped (%s); begin another with spawn_agent", id, k.report.End)
+	default:
+	}
+	if _, err := k.run.Prompt(runs.Item{Text: text}, runs.Steer); err != nil {
+		return tools.Errorf(tools.Unavailable, "%v", err)
+	}
+	return nil
+}
+
+// Wait implements team.Team.
+func (m *Manager) Wait(ctx context.Context, by team.Caller, ids []string, all bool, late time.Duration) ([]team.Member, error) {
+	var list []*child
+	for _, id := range ids {
+		k, err := m.one(by, id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, k)
+	}
+	ctx, cancel := context.WithTimeout(ctx, late)
+	defer cancel()
+	stopped := make(chan struct{}, len(list))
+	for _, k := range list {
+		go func() {
+			select {
+			case <-k.stopped:
+				stopped <- struct{}{}
+			case <-ctx.Done():
+			}
+		}()
+	}
+	for n := 0; n < len(list); n++ {
+		select {
+		case <-stopped:
+		case <-ctx.Done():
+		}
+		if !all || ctx.Err() != nil {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	members := []team.Member{}
+	for _, k := range list {
+		members = append(members, k.member())
+	}
+	return members, nil
+}
+
+// CancelChild stops a sub-agent.
+func (m *Manager) CancelChild(by team.Caller, id string) (team.Member, error) {
+	k, err := m.one(by, id)
+	if err != nil {
+		return team.Member{}, err
+	}
+	k.run.Cancel()
+	<-k.stopped
+	return k.member(), nil
+}
+
+// endBelow ends the sub-agents of a session that is left.
+func (m *Manager) endBelow(session string) {
+	for _, k := range m.below(session) {
+		k.run.Cancel()
+		if k.kept {
+			_ = errors.Join(k.run.Close(), m.drop(k))
+		}
+		m.mu.Lock()
+		delete(m.children, k.run.ID())
+		m.mu.Unlock()
+	}
+	m.mu.Lock()
+	delete(m.slots, session)
+	m.mu.Unlock()
+}

@@ -1,0 +1,69 @@
+package agents
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+//go:embed spawn_agent.md
+var spawnAgentText string
+
+type spawnAgentIn struct {
+	Task    string   `json:"task" jsonschema:"what to do, and what to answer" minLength:"1" maxLength:"20000"`
+	Context string   `json:"context,omitempty" jsonschema:"what it has to know: files, decisions, what was tried" maxLength:"50000"`
+	Agent   string   `json:"agent,omitempty" jsonschema:"which agent; by default one like you" maxLength:"64"`
+	Allow   []string `json:"allow,omitempty" jsonschema:"the only tools that it has, by name; by default yours" maxItems:"64"`
+	Budget  *Budget  `json:"budget,omitempty" jsonschema:"what it may use of yours"`
+	Wait    bool     `json:"wait,omitempty" jsonschema:"false: go on while it works; agent_wait gets what it says" default:"true"`
+}
+
+func spawnAgent(team Team) *tools.Tool {
+	d := tools.Def{
+		Name: "spawn_agent", Title: "Have a sub-agent work", Description: spawnAgentText, Category: "agents", Interactive: true,
+		Example: `{"task": "Find every place that parses dates, and say which formats each takes.", "allow": ["read_file", "search_files"]}`,
+		Tags:    []string{"subagent", "task", "parallel", "delegate"}, Output: Report{},
+	}
+	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in spawnAgentIn) (tools.Result, error) {
+		t := Task{Text: strings.TrimSpace(in.Task), Agent: in.Agent, Allow: in.Allow, Leave: !in.Wait}
+		if t.Text == "" {
+			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "task: is empty; write what the sub-agent is to do")
+		}
+		if in.Context != "" {
+			t.Text += "\n\n# What you have to know\n" + in.Context
+		}
+		if in.Budget != nil {
+			t.Budget = *in.Budget
+		}
+		r, err := team.Spawn(ctx, Caller{c.Session, c.ID}, t)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		return tools.Result{Text: r.words(), Structured: r}, nil
+	})
+}
+
+// words are a report as a model reads it.
+func (r Report) words() string {
+	var b strings.Builder
+	if r.End == "running" {
+		fmt.Fprintf(&b, "%s works. agent_wait gets what it says at its end.", r.ID)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s stopped: %s. It used %d tokens.\n", r.ID, r.End, r.Tokens)
+	if len(r.Files) > 0 {
+		fmt.Fprintf(&b, "Its changes wait for review: %s\n", strings.Join(r.Files, ", "))
+	}
+	if len(r.Conflicts) > 0 {
+		fmt.Fprintf(&b, "Not taken over, because others changed the same places: %s. The shadow workspace %s still has them.\n", strings.Join(r.Conflicts, ", "), r.Shadow)
+	}
+	if r.Answer == "" {
+		b.WriteString("It said nothing.")
+	} else {
+		b.WriteString("Its answer:\n\n" + r.Answer)
+	}
+	return b.String()
+}
