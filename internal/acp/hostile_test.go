@@ -356,16 +356,15 @@ func TestCancelBeforeThePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Cancel()
-	p, err := s.send(turn, nil)
-	if err != nil {
+	if err := s.send(turn, nil); err != nil {
 		t.Fatal(err)
 	}
 	a.expect("session/cancel")
 	prompt := a.expect("session/prompt")
 	a.expect("session/cancel")
 	a.reply(prompt, `{"stopReason":"cancelled"}`)
-	if err := get(t, p.reply); err != nil {
-		t.Error(err)
+	if get(t, turn.done); turn.err != nil {
+		t.Error(turn.err)
 	}
 }
 
