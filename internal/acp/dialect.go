@@ -56,7 +56,7 @@ type said struct {
 }
 
 // dialects are the versions that are spoken here.
-var dialects = map[int]dialect{Version1: version1{}}
+var dialects = map[int]dialect{Version1: version1{}, Version2: version2{}}
 
 // negotiated is the version with which an agent answers when it was asked for one.
 func negotiated(raw json.RawMessage, asked int) (int, error) {
@@ -93,7 +93,7 @@ func refused(err error, asked int) error {
 	var speaks []string
 	for _, raw := range items(data.Supported) {
 		var v uint16
-		if json.Unmarshal(raw, &v) == nil && !slices.Contains(speaks, fmt.Sprint(v)) && len(speaks) < maxVersions {
+		if !isNull(raw) && json.Unmarshal(raw, &v) == nil && !slices.Contains(speaks, fmt.Sprint(v)) && len(speaks) < maxVersions {
 			speaks = append(speaks, fmt.Sprint(v))
 		}
 	}

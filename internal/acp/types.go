@@ -202,4 +202,6 @@ const (
 type Stopped struct {
 	Reason string          `json:"stopReason"`
 	Raw    json.RawMessage `json:"-"`
+
+	err error // with which the agent says that it failed
 }

@@ -18,6 +18,13 @@ const (
 	NoticeGiven       = "notice"
 	CompactionChanged = "compaction_update"
 	CompactionChunk   = "compaction_summary_chunk"
+
+	UserMessage     = "user_message"
+	AgentMessage    = "agent_message"
+	AgentThought    = "agent_thought"
+	TerminalChanged = "terminal_update"
+	TerminalChunk   = "terminal_output_chunk"
+	WorkChanged     = "state_update"
 )
 
 // Update is what an agent tells of a session. Which member is set follows from
@@ -30,7 +37,10 @@ type Update struct {
 	Err     error  // why the members could not be read; Raw is all there is then
 
 	Chunk      *Chunk
+	Message    *Message
 	Tool       *ToolCall
+	Terminal   *TerminalOutput
+	Work       *Work
 	Plan       []PlanEntry
 	Commands   []Command
 	Mode       string
@@ -47,6 +57,22 @@ type Chunk struct {
 	Content   Content `json:"content"`
 }
 
+// Message is a message as a whole, which takes the place of what was told of it.
+type Message struct {
+	ID      string
+	Content []Content // nil: it has not changed; empty: nothing is left of it
+}
+
+// TerminalOutput is what a terminal of the agent's own shows.
+type TerminalOutput struct {
+	ID    string
+	Text  string
+	Whole bool // Text takes the place of what was shown; else it is added to that
+}
+
+// Work tells that an agent works with no prompt that waits for it, or has stopped.
+type Work struct{ On bool }
+
 // ToolCall is a call, or what changed of one: members that are nil or empty have
 // not changed.
 type ToolCall struct {
@@ -59,6 +85,9 @@ type ToolCall struct {
 	Locations []Location      `json:"locations"`
 	RawInput  json.RawMessage `json:"rawInput"`
 	RawOutput json.RawMessage `json:"rawOutput"`
+
+	Untitled bool          `json:"-"` // it has no title any more
+	More     []ToolContent `json:"-"` // is added to the content
 }
 
 // Statuses of a tool call.
@@ -69,15 +98,24 @@ const (
 	StatusFailed     = "failed"
 )
 
-// ToolContent is what a tool call shows: content, a diff or a terminal, by Type.
+// ToolContent is what a tool call shows, by Type.
 type ToolContent struct {
 	Type     string   `json:"type"`
 	Content  *Content `json:"content"`
 	Path     string   `json:"path"`
+	From     string   `json:"-"`       // where the file was before that is moved or copied
 	OldText  *string  `json:"oldText"` // nil for a new file
 	NewText  string   `json:"newText"`
 	Terminal string   `json:"terminalId"`
 }
+
+// Types of what a tool call shows.
+const (
+	ShowsContent  = "content"
+	ShowsDiff     = "diff"     // of Path; with several parts of a file there are several
+	ShowsTerminal = "terminal" // one of ours
+	ShowsTheirs   = "theirs"   // a terminal of the agent's own, whose output comes as updates
+)
 
 // Location is a place in a file; lines count from 1.
 type Location struct {
@@ -111,10 +149,13 @@ type InfoUpdate struct {
 type Usage struct {
 	Used int64 `json:"used"`
 	Size int64 `json:"size"`
-	Cost *struct {
-		Amount   float64 `json:"amount"`
-		Currency string  `json:"currency"`
-	} `json:"cost"`
+	Cost *Cost `json:"cost"`
+}
+
+// Cost is an amount in a currency, or in credits.
+type Cost struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"`
 }
 
 // Notice is something that the agent wants people to know.
