@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
@@ -21,11 +22,22 @@ func TestOurs(t *testing.T) {
 		}
 	}
 	for _, call := range []acp.ToolCall{
+		{ID: "1", Title: "sidecar_x=1; make install", Kind: "execute"}, {ID: "1", Title: "mcp__sidecar__read_file > a", Kind: "execute"},
 		{ID: "1", Title: "mcp__other__write_file"}, {ID: "1", Title: "mcp.sidecars.write_file"}, {ID: "sidecar_1", Title: "make install", Kind: "execute"}, {ID: "1", Title: "write_file (sidecar MCP Server)"},
 	} {
 		if ours(call) {
 			t.Errorf("%+v is taken for one of ours", call)
 		}
+	}
+}
+
+// TestTouched: the files before and after a move count, and one that has no name.
+func TestTouched(t *testing.T) {
+	call := acp.ToolCall{Locations: []acp.Location{{Path: "/a"}}, Content: []acp.ToolContent{
+		{Type: acp.ShowsDiff, Path: "/to", From: "/from"}, {Type: acp.ShowsContent}, {Type: acp.ShowsDiff},
+	}}
+	if got := touched(call); !slices.Equal(got, []string{"/a", "/to", "/from", ""}) {
+		t.Errorf("it touches %q", got)
 	}
 }
 
