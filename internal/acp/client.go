@@ -173,7 +173,7 @@ func (c *Conn) deliverHeld(s *Session) {
 	c.held, c.heldSize = rest, size
 	c.mu.Unlock()
 	for _, u := range its {
-		s.hear(s.talk.heard(u.raw))
+		s.hear(s.talk.heard("", u.raw))
 	}
 }
 

@@ -64,7 +64,8 @@ type Conn struct {
 	requests map[string]*request
 	bytes    int // of the requests
 	sessions map[string]*Session
-	opening  int // session/new under way: updates may come before the answer
+	children map[string]*Session // of sub-agents, by their ids: the session whose agent they belong to
+	opening  int                 // session/new under way: updates may come before the answer
 	held     []heldUpdate
 	heldSize int
 	paths    map[string]chan struct{} // the end of the latest request about a file
@@ -88,7 +89,7 @@ func Open(r io.Reader, w io.Writer, world World, opts Options) *Conn {
 		r: r, world: world, opts: opts, log: opts.Log, dialect: version1{},
 		out: newWriter(w, opts.MaxUnsent, opts.WriteTimeout), in: newInbox(opts.MaxQueued),
 		done:  make(chan struct{}),
-		calls: map[string]*call{}, requests: map[string]*request{}, sessions: map[string]*Session{}, paths: map[string]chan struct{}{},
+		calls: map[string]*call{}, requests: map[string]*request{}, sessions: map[string]*Session{}, children: map[string]*Session{}, paths: map[string]chan struct{}{},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -283,6 +284,14 @@ const (
 	maxHeldBytes = 8 << 20
 )
 
+// find finds an open session, by its id or by that of a sub-agent of it. c.mu is held.
+func (c *Conn) find(id string) (s *Session, child string) {
+	if s := c.sessions[id]; s != nil {
+		return s, ""
+	}
+	return c.children[id], id
+}
+
 // heldUpdate is an update of a session whose id is not known yet.
 type heldUpdate struct {
 	session string
@@ -301,7 +310,7 @@ func (c *Conn) update(m message) {
 		return
 	}
 	c.mu.Lock()
-	session := c.sessions[p.SessionID]
+	session, child := c.find(p.SessionID)
 	if session == nil && c.opening > 0 && len(c.held) < maxHeld && c.heldSize+m.size <= maxHeldBytes {
 		c.held = append(c.held, heldUpdate{p.SessionID, p.Update})
 		c.heldSize += m.size
@@ -313,7 +322,7 @@ func (c *Conn) update(m message) {
 	}
 	c.mu.Unlock()
 	if session != nil {
-		session.hear(session.talk.heard(p.Update))
+		session.hear(session.talk.heard(child, p.Update))
 	}
 }
 

@@ -39,7 +39,8 @@ type dialect interface {
 // but for answered, which at the end of the connection is called beside them.
 type talk interface {
 	began(raw json.RawMessage) ([]Update, error)
-	heard(raw json.RawMessage) said
+	// heard hears an update, of a sub-agent with a session of its own if child is not "".
+	heard(child string, raw json.RawMessage) said
 	// answered hears the answer to the prompt of a turn.
 	answered(t *turn, raw json.RawMessage, err error) said
 	// works reports whether the agent does something that no turn waits for.

@@ -68,7 +68,7 @@ func (c *Conn) admit(r *request) *Error {
 	if p.SessionID != nil || r.method != "elicitation/create" {
 		var id string
 		if json.Unmarshal(p.SessionID, &id) == nil {
-			r.session = c.sessions[id]
+			r.session, _ = c.find(id)
 		}
 		if r.session == nil {
 			return Errorf(CodeInvalidParams, "no session with this id is open: use one that session/new, load or resume has opened")

@@ -85,6 +85,7 @@ func (s *Session) Close(ctx context.Context) error {
 	s.conn.mu.Lock()
 	if s.conn.sessions[s.ID] == s {
 		delete(s.conn.sessions, s.ID)
+		maps.DeleteFunc(s.conn.children, func(_ string, of *Session) bool { return of == s })
 	}
 	s.conn.mu.Unlock()
 	s.abandon(errSessionClosed)

@@ -94,7 +94,7 @@ func (k *talk1) began(raw json.RawMessage) ([]Update, error) {
 	return nil, err
 }
 
-func (k *talk1) heard(raw json.RawMessage) said {
+func (k *talk1) heard(_ string, raw json.RawMessage) said {
 	return said{updates: []Update{parseUpdate(k.s.ID, raw)}}
 }
 

@@ -46,11 +46,14 @@ func (k *talk2) began(raw json.RawMessage) ([]Update, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Update{k.read(update)}, nil
+	return []Update{k.read("", update)}, nil
 }
 
-func (k *talk2) heard(raw json.RawMessage) said {
-	u := k.read(raw)
+func (k *talk2) heard(child string, raw json.RawMessage) said {
+	u := k.read(child, raw)
+	if child != "" {
+		return k.ofChild(u, child)
+	}
 	k.s.mu.Lock()
 	defer k.s.mu.Unlock()
 	switch {

@@ -202,7 +202,7 @@ func TestUpdates2(t *testing.T) {
 		{`{"sessionUpdate":["plan"]}`, func(u Update) bool { return u.Err != nil && u.Kind == "" }},
 		{`"text"`, func(u Update) bool { return u.Err != nil }},
 	} {
-		u := newTalk2(&Session{ID: "s"}).read(json.RawMessage(test.raw))
+		u := newTalk2(&Session{ID: "s"}).read("", json.RawMessage(test.raw))
 		if !test.want(u) || u.Session != "s" || string(u.Raw) != test.raw {
 			t.Errorf("%s is read as %+v", test.raw, u)
 		}
@@ -213,7 +213,7 @@ func TestUpdates2(t *testing.T) {
 func TestUpsert2(t *testing.T) {
 	k := newTalk2(&Session{ID: "s"})
 	read := func(kind, members string) Update {
-		return k.read(json.RawMessage(fmt.Sprintf(`{"sessionUpdate":%q,%s}`, kind, members)))
+		return k.read("", json.RawMessage(fmt.Sprintf(`{"sessionUpdate":%q,%s}`, kind, members)))
 	}
 	cost := func(want float64, members string) {
 		t.Helper()

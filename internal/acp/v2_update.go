@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -88,8 +89,8 @@ const (
 	maxTerminals2 = 1000
 )
 
-// read reads an update that is neither of the state nor of a message of the user's.
-func (k *talk2) read(raw json.RawMessage) Update {
+// read reads an update, but for those of the state.
+func (k *talk2) read(child string, raw json.RawMessage) Update {
 	u := Update{Session: k.s.ID, Raw: raw}
 	var kind struct {
 		Kind string `json:"sessionUpdate"`
@@ -97,8 +98,13 @@ func (k *talk2) read(raw json.RawMessage) Update {
 	if u.Err = json.Unmarshal(raw, &kind); u.Err != nil {
 		return u
 	}
-	u.Kind, u.Parent = kind.Kind, parentOf(raw)
+	u.Kind, u.Parent = kind.Kind, cmp.Or(parentOf(raw), child)
+	if child != "" && !ofChildren[u.Kind] {
+		return u
+	}
 	switch u.Kind {
+	case "subagent_update":
+		k.child(raw, &u)
 	case UserMessageChunk, AgentMessageChunk, AgentThoughtChunk:
 		u.Chunk, u.Err = decode[Chunk](raw)
 		if u.Err == nil && u.Chunk.MessageID == "" {
