@@ -221,23 +221,6 @@ func drive(t *testing.T, agent clients.Agent, set object) *driven {
 	return d
 }
 
-func TestAgentsOverACP2(t *testing.T) {
-	for _, agent := range clients.Agents[:2] {
-		t.Run(agent.Name, func(t *testing.T) {
-			d := drive(t, agent, object{"acpVersion": 2})
-			d.works()
-			d.stops()
-			d.isAccepted()
-			d.isRemembered()
-			if os.Getenv("SHOW") != "" {
-				for _, e := range d.history() {
-					t.Logf("%.900s", fmt.Sprintf("%s %s %s %s %q %q %q %+v %s", e.Time.Format("05.000"), e.Kind, e.Reason, e.Role, e.Message, e.Text, e.Delta, e.Call, e.Raw))
-				}
-			}
-		})
-	}
-}
-
 // works has the agent work with its tools and with ours.
 func (d *driven) works() {
 	t := d.t
