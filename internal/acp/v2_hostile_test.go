@@ -392,3 +392,40 @@ func TestOffers2(t *testing.T) {
 	unsupported(nil, c.Logout(ctx))
 	unsupported(nil, s.SetMode(ctx, "code"))
 }
+
+// TestLongLines2: what is too long is told to the agent, and is neither the end of a turn
+// nor content. The next that is short is.
+func TestLongLines2(t *testing.T) {
+	w := newWorld()
+	c, a := dial(t, w.world(), Options{Version: Version2, MaxLine: 1000})
+	s := open2(t, c, a)
+	long := strings.Repeat("x", 2000)
+	refused := func() {
+		t.Helper()
+		if got := a.read(); got.Error == nil || !strings.Contains(got.line, "a message may have 1000") {
+			t.Errorf("got %s", got.line)
+		}
+	}
+	prompt, end := prompting(t, s, a)
+	a.takes(prompt, "u")
+	a.runs("s1")
+	a.update("s1", "agent_message", `"messageId":"m","content":[{"type":"text","text":"`+long+`"}]`)
+	refused()
+	a.update("s1", "state_update", `"state":"idle","stopReason":"refusal","_meta":"`+long+`"`)
+	refused()
+	a.idles("s1", "end_turn")
+	get(t, end).want(t, StopEndTurn)
+	if len(w.updates) != 0 {
+		t.Errorf("told %s", (<-w.updates).Raw)
+	}
+	prompt, end = prompting(t, s, a)
+	a.reply(prompt, `{"messageId":"`+long+`"}`)
+	if e := get(t, end); e.err == nil || !strings.Contains(e.err.Error(), "a message may have 1000") {
+		t.Errorf("ended with %q, %v", e.Reason, e.err)
+	}
+	prompt, end = prompting(t, s, a)
+	a.takes(prompt, "v")
+	a.runs("s1")
+	a.idles("s1", "end_turn")
+	get(t, end).want(t, StopEndTurn)
+}

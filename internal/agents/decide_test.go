@@ -2,7 +2,10 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
@@ -28,6 +31,19 @@ func TestOurs(t *testing.T) {
 		if ours(call) {
 			t.Errorf("%+v is taken for one of ours", call)
 		}
+	}
+}
+
+// TestHinted: an agent of another version is told where that is chosen, and others are not.
+func TestHinted(t *testing.T) {
+	if err := hinted(fmt.Errorf("%w: 3", acp.ErrVersion)); !errors.Is(err, acp.ErrVersion) || !strings.Contains(err.Error(), "acpVersion in the setting agents") {
+		t.Error(err)
+	}
+	if err := hinted(acp.ErrTimeout); err != acp.ErrTimeout {
+		t.Error(err)
+	}
+	if err := hinted(nil); err != nil {
+		t.Error(err)
 	}
 }
 

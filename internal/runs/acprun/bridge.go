@@ -197,17 +197,19 @@ func (b *Bridge) Permission(ctx context.Context, r acp.PermissionRequest) (strin
 			return "", err
 		}
 	}
-	decided := runs.Call{Kind: cmp.Or(r.Tool.Kind, "other"), Title: cmp.Or(r.Tool.Title, r.Title)}
-	if c != nil {
-		decided = *c
-	}
-	decided.Outcome = "deny"
+	outcome := "deny"
 	for _, o := range r.Options {
 		if o.ID == option && (o.Kind == "allow_once" || o.Kind == "allow_always") {
-			decided.Outcome = "allow"
+			outcome = "allow"
 		}
 	}
-	b.emit(runs.Event{Kind: runs.CallDecided, Call: &decided, Answer: option, By: by})
+	e := runs.Event{Kind: runs.Note, Reason: outcome, Text: cmp.Or(r.Tool.Title, r.Title), Answer: option, By: by}
+	if c != nil {
+		decided := *c
+		decided.Outcome = outcome
+		e = runs.Event{Kind: runs.CallDecided, Call: &decided, Answer: option, By: by}
+	}
+	b.emit(e)
 	return option, nil
 }
 

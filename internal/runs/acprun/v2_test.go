@@ -153,8 +153,8 @@ func TestAlone2(t *testing.T) {
 	if got := a.read(); !strings.Contains(got.line, `"optionId":"y"`) {
 		t.Errorf("answered %s", got.line)
 	}
-	if e := await(t, sub, ofKind(runs.CallDecided)); e.Call.Outcome != "allow" || e.Call.Title != "rm -r x" {
-		t.Errorf("decided %+v", e.Call)
+	if e := await(t, sub, func(e runs.Event) bool { return e.Answer == "y" && e.Kind == runs.Note }); e.Reason != "allow" || e.Text != "rm -r x" {
+		t.Errorf("decided %+v", e)
 	}
 	if state := run.Cancel(); state != runs.Idle {
 		t.Error(state)
@@ -308,12 +308,33 @@ func TestUndecided2(t *testing.T) {
 	if got := a.read(); !strings.Contains(got.line, `"optionId":"y"`) {
 		t.Errorf("got %s", got.line)
 	}
-	if e := await(t, sub, ofKind(runs.CallDecided)); e.Call.Outcome != "deny" || e.Call.Title != "Go on?" {
-		t.Errorf("decided %+v", e.Call)
+	if e := await(t, sub, func(e runs.Event) bool { return e.Answer == "y" && e.Kind == runs.Note }); e.Reason != "deny" || e.Text != "Go on?" {
+		t.Errorf("decided %+v", e)
 	}
 	for range 2 {
 		if r := <-decided; r.Tool.ID != "" || r.Tool.Kind != "" {
 			t.Errorf("decided about %+v", r)
 		}
+	}
+}
+
+// TestDropHistory2: what a run's journal has is not told again when the session is loaded.
+func TestDropHistory2(t *testing.T) {
+	run, err := store(t, t.TempDir()).Start(runs.Spec{Agent: "fake"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := New(run, Options{DropHistory: true})
+	for _, u := range []acp.Update{
+		{Kind: acp.UserMessage, Message: &acp.Message{ID: "u", Content: []acp.Content{acp.Text("go")}}},
+		{Kind: acp.AgentMessage, Message: &acp.Message{ID: "m", Content: []acp.Content{acp.Text("done")}}},
+		{Kind: acp.ToolCallChanged, Raw: []byte("{}"), Tool: &acp.ToolCall{ID: "c", Title: "make"}},
+		{Kind: acp.TerminalChanged, Terminal: &acp.TerminalOutput{ID: "x", Text: "old", Whole: true}},
+		{Kind: acp.NoticeGiven, Raw: []byte("{}"), Notice: &acp.Notice{Title: "kept"}},
+	} {
+		b.Update(t.Context(), u)
+	}
+	if got := tells(conversation(t, run)); !slices.Equal(got, []string{"note noticekept"}) {
+		t.Errorf("the run has %q", got)
 	}
 }
