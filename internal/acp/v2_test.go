@@ -263,10 +263,10 @@ func TestUpsert2(t *testing.T) {
 	shown("x", TerminalChunk, `"terminalId":"x","data":"eMM="`)
 	shown("y", TerminalChanged, `"terminalId":"x","output":{"data":"eQ=="}`)
 	shown("z", TerminalChunk, `"terminalId":"x","data":"eg=="`)
-	for i := range 2 * maxTerminals2 {
+	for i := range 2 * maxPartial {
 		read(TerminalChunk, fmt.Sprintf(`"terminalId":"t%d","data":"ww=="`, i))
 	}
-	if len(k.partial) > maxTerminals2 {
+	if len(k.partial) > maxPartial {
 		t.Errorf("of %d terminals bytes are kept", len(k.partial))
 	}
 }

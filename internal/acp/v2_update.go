@@ -85,8 +85,8 @@ func content2(all ...json.RawMessage) []ToolContent {
 
 // Bounds of what is kept of a session to read the next update by.
 const (
-	maxPlans      = 20
-	maxTerminals2 = 1000
+	maxPlans   = 20
+	maxPartial = 1000
 )
 
 // read reads an update, but for those of the state.
@@ -272,7 +272,7 @@ func (k *talk2) terminal(kind string, raw json.RawMessage) (*TerminalOutput, err
 		data = append(k.partial[o.ID], data...)
 	}
 	whole := wholeRunes(data)
-	if len(k.partial) >= maxTerminals2 {
+	if len(k.partial) >= maxPartial {
 		clear(k.partial)
 	}
 	if delete(k.partial, o.ID); whole < len(data) {

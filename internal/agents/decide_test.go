@@ -39,7 +39,7 @@ func TestHinted(t *testing.T) {
 	if err := hinted(fmt.Errorf("%w: 3", acp.ErrVersion)); !errors.Is(err, acp.ErrVersion) || !strings.Contains(err.Error(), "acpVersion in the setting agents") {
 		t.Error(err)
 	}
-	if err := hinted(acp.ErrTimeout); err != acp.ErrTimeout {
+	if err := hinted(acp.ErrTimeout); err == nil || err.Error() != acp.ErrTimeout.Error() {
 		t.Error(err)
 	}
 	if err := hinted(nil); err != nil {

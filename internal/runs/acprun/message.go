@@ -1,6 +1,7 @@
 package acprun
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
@@ -10,12 +11,13 @@ import (
 // message is what was told of a message that has an id.
 type message struct {
 	key      string
-	text     string
+	text     []byte
 	pictures int
 	anew     bool // what was told is not what it is
 }
 
-// Bounds of the messages that are remembered. One that is older is told anew as a whole.
+// Bounds of the messages that are remembered, and of their texts. One that is older, or
+// longer, is told anew when it comes as a whole.
 const (
 	maxMessages     = 100
 	maxMessageTexts = 8 << 20
@@ -36,11 +38,10 @@ func role(u acp.Update) (kind, role string) {
 func (b *Bridge) told(u acp.Update, id string) *message {
 	kind, role := role(u)
 	key := kind + role + u.Parent + "\n" + id
-	for i, m := range b.messages {
-		if m.key == key {
-			b.messages = append(append(b.messages[:i:i], b.messages[i+1:]...), m)
-			return m
-		}
+	if i := slices.IndexFunc(b.messages, func(m *message) bool { return m.key == key }); i >= 0 {
+		m := b.messages[i]
+		b.messages = append(slices.Delete(b.messages, i, i+1), m)
+		return m
 	}
 	m := &message{key: key}
 	b.messages = append(b.messages, m)
@@ -72,7 +73,7 @@ func (b *Bridge) whole(u acp.Update) (events []runs.Event) {
 	}
 	b.mu.Lock()
 	m := b.told(u, u.Message.ID)
-	rest, goesOn := strings.CutPrefix(words.String(), m.text)
+	rest, goesOn := strings.CutPrefix(words.String(), string(m.text))
 	switch {
 	case goesOn && !m.anew:
 		e.Delta = rest
@@ -81,7 +82,7 @@ func (b *Bridge) whole(u acp.Update) (events []runs.Event) {
 	default:
 		e.Text, m.anew = words.String(), false
 	}
-	m.text = words.String()
+	m.text = []byte(words.String())
 	shown := min(m.pictures, len(pictures))
 	m.pictures = len(pictures)
 	b.last = ""
@@ -98,8 +99,11 @@ func (b *Bridge) whole(u acp.Update) (events []runs.Event) {
 // added remembers a part of a message. b.mu is held.
 func (b *Bridge) added(u acp.Update, e *runs.Event) {
 	m := b.told(u, u.Chunk.MessageID)
-	m.text += e.Delta
+	m.text = append(m.text, e.Delta...)
 	if m.anew { // nothing of it is valid that was told
-		e.Text, e.Delta, m.anew = m.text, "", false
+		e.Text, e.Delta, m.anew = string(m.text), "", false
+	}
+	if len(m.text) > maxMessageTexts {
+		b.messages = slices.DeleteFunc(b.messages, func(one *message) bool { return one == m })
 	}
 }

@@ -179,7 +179,7 @@ func TestAlone2(t *testing.T) {
 // TestMessages2: what is told of messages that come as wholes and in parts.
 func TestMessages2(t *testing.T) {
 	_, b, _ := begin2(t, Options{})
-	message := func(kind, id string, blocks ...acp.Content) acp.Update {
+	wholeOf := func(kind, id string, blocks ...acp.Content) acp.Update {
 		return acp.Update{Kind: kind, Message: &acp.Message{ID: id, Content: append([]acp.Content{}, blocks...)}}
 	}
 	part := func(text string) acp.Update {
@@ -191,12 +191,12 @@ func TestMessages2(t *testing.T) {
 		tells []acp.Update
 		want  string
 	}{
-		{"nothing", []acp.Update{message(acp.AgentMessage, "m")}, ""},
-		{"a whole and more", []acp.Update{message(acp.AgentMessage, "m", acp.Text("a")), message(acp.AgentMessage, "m", acp.Text("a"), acp.Text("b")), part("c")}, "+a+b+c"},
-		{"another whole", []acp.Update{part("a"), message(acp.AgentMessage, "m", acp.Text("b")), part("c")}, "+a=b+c"},
-		{"cleared", []acp.Update{part("a"), message(acp.AgentMessage, "m"), part("b"), part("c")}, "+a=b+c"},
-		{"ids of each kind", []acp.Update{part("a"), message(acp.AgentThought, "m", acp.Text("a")), message(acp.UserMessage, "m", acp.Text("a"))}, "+a+a+a"},
-		{"pictures once", []acp.Update{message(acp.AgentMessage, "m", picture), message(acp.AgentMessage, "m", acp.Text("a"), picture), message(acp.AgentMessage, "m", picture, picture)}, "!+a!"},
+		{"nothing", []acp.Update{wholeOf(acp.AgentMessage, "m")}, ""},
+		{"a whole and more", []acp.Update{wholeOf(acp.AgentMessage, "m", acp.Text("a")), wholeOf(acp.AgentMessage, "m", acp.Text("a"), acp.Text("b")), part("c")}, "+a+b+c"},
+		{"another whole", []acp.Update{part("a"), wholeOf(acp.AgentMessage, "m", acp.Text("b")), part("c")}, "+a=b+c"},
+		{"cleared", []acp.Update{part("a"), wholeOf(acp.AgentMessage, "m"), part("b"), part("c")}, "+a=b+c"},
+		{"ids of each kind", []acp.Update{part("a"), wholeOf(acp.AgentThought, "m", acp.Text("a")), wholeOf(acp.UserMessage, "m", acp.Text("a"))}, "+a+a+a"},
+		{"pictures once", []acp.Update{wholeOf(acp.AgentMessage, "m", picture), wholeOf(acp.AgentMessage, "m", acp.Text("a"), picture), wholeOf(acp.AgentMessage, "m", picture, picture)}, "!+a!"},
 		{"what has not changed", []acp.Update{part("a"), {Kind: acp.AgentMessage, Message: &acp.Message{ID: "m"}}, part("b")}, "+a+b"},
 	} {
 		b.messages = nil
@@ -219,13 +219,17 @@ func TestMessages2(t *testing.T) {
 	}
 	long := strings.Repeat("x", maxMessageTexts/3)
 	for i := range 10 * maxMessages {
-		b.translate(message(acp.AgentMessage, fmt.Sprint(i), acp.Text(long[:i])))
+		b.translate(wholeOf(acp.AgentMessage, fmt.Sprint(i), acp.Text(long[:i])))
 	}
 	if len(b.messages) > maxMessages {
 		t.Errorf("%d messages are remembered", len(b.messages))
 	}
 	for i := range 10 {
-		b.translate(message(acp.AgentMessage, fmt.Sprint("long", i), acp.Text(long)))
+		b.translate(wholeOf(acp.AgentMessage, fmt.Sprint("long", i), acp.Text(long)))
+	}
+	b.translate(part(long + long))
+	if b.translate(part(long + long)); slices.ContainsFunc(b.messages, func(m *message) bool { return strings.HasSuffix(m.key, "\nm") }) {
+		t.Error("a message is remembered that is too long")
 	}
 	if len(b.messages) > 4 { // the last one is not counted yet
 		t.Errorf("%d long messages are remembered", len(b.messages))
