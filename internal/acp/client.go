@@ -9,37 +9,47 @@ import (
 // Initialize is the first call: it says who we are and what there is, and
 // returns what the agent offers.
 func (c *Conn) Initialize(ctx context.Context) (Initialized, error) {
-	capabilities := map[string]any{
-		"fs":       map[string]bool{"readTextFile": c.world.Files != nil, "writeTextFile": c.world.Files != nil},
-		"terminal": c.world.Terminals != nil,
-		"session": map[string]any{
-			"configOptions": map[string]any{"boolean": struct{}{}},
-			"compaction":    struct{}{},
-			"notices":       struct{}{},
-		},
+	asked := c.opts.Version
+	speaks := dialects[asked]
+	if speaks == nil {
+		return Initialized{}, fmt.Errorf("there is no version %d of the protocol", asked)
 	}
-	if c.world.Elicitor != nil {
-		capabilities["elicitation"] = map[string]any{"form": struct{}{}, "url": struct{}{}}
+	var agent Initialized
+	var bad error
+	err := c.call(ctx, c.opts.CallTimeout, "initialize", speaks.hello(c), nil, func(raw json.RawMessage, err error) {
+		if err == nil {
+			agent, bad = c.agreed(raw, asked)
+		}
+	})
+	if err != nil {
+		return Initialized{}, refused(err, asked)
 	}
-	p := map[string]any{"protocolVersion": Version, "clientCapabilities": capabilities}
-	if c.opts.Client.Name != "" {
-		p["clientInfo"] = c.opts.Client
-	}
-	var raw json.RawMessage
-	if err := c.Call(ctx, "initialize", p, &raw); err != nil {
+	return agent, bad
+}
+
+// agreed reads what an agent answers to initialize. Its version is that of all that
+// comes after.
+func (c *Conn) agreed(raw json.RawMessage, asked int) (Initialized, error) {
+	version, err := negotiated(raw, asked)
+	if err != nil {
 		return Initialized{}, err
 	}
-	if err := checkVersion(raw); err != nil {
-		return Initialized{}, err
+	agent, err := dialects[version].initialized(raw)
+	if err != nil {
+		return Initialized{}, fmt.Errorf("the agent's answer to initialize can't be read: %w", err)
 	}
-	agent := Initialized{Raw: raw}
-	if err := json.Unmarshal(raw, &agent); err != nil {
-		return agent, fmt.Errorf("the agent's answer to initialize can't be read: %w", err)
-	}
+	agent.ProtocolVersion, agent.Raw = version, raw
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.agent = agent
+	c.agent, c.dialect = agent, dialects[version]
 	return agent, nil
+}
+
+// speaks is the version that was agreed on.
+func (c *Conn) speaks() dialect {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dialect
 }
 
 // Agent is what Initialize has returned.
@@ -52,7 +62,8 @@ func (c *Conn) Agent() Initialized {
 // Authenticate signs in by one of the agent's methods. It may take as long as a
 // person does; ctx is its only bound.
 func (c *Conn) Authenticate(ctx context.Context, method string) error {
-	return c.call(ctx, forever, "authenticate", map[string]string{"methodId": method}, nil, nil)
+	in, _ := c.speaks().signing()
+	return c.call(ctx, forever, in, map[string]string{"methodId": method}, nil, nil)
 }
 
 const forever = 1<<63 - 1
@@ -62,16 +73,15 @@ func (c *Conn) Logout(ctx context.Context) error {
 	if c.Agent().Capabilities.Auth.Logout == nil {
 		return fmt.Errorf("%w: signing out", ErrUnsupported)
 	}
-	return c.Call(ctx, "logout", struct{}{}, nil)
+	_, out := c.speaks().signing()
+	return c.Call(ctx, out, struct{}{}, nil)
 }
 
-func (p SessionParams) wire(id string) map[string]any {
-	m := map[string]any{"cwd": p.Dir, "mcpServers": list(p.MCPServers)}
+// params are those of a request that begins a session, or goes on with one.
+func (c *Conn) params(p SessionParams, id string) map[string]any {
+	m := c.speaks().session(p)
 	if id != "" {
 		m["sessionId"] = id
-	}
-	if len(p.Directories) > 0 {
-		m["additionalDirectories"] = p.Directories
 	}
 	return m
 }
@@ -101,7 +111,7 @@ func (c *Conn) begin(ctx context.Context, method, from string, p SessionParams) 
 	c.mu.Unlock()
 	var s *Session
 	var bad error
-	err := c.call(ctx, c.opts.CallTimeout, method, p.wire(from), nil, func(raw json.RawMessage, err error) {
+	err := c.call(ctx, c.opts.CallTimeout, method, c.params(p, from), nil, func(raw json.RawMessage, err error) {
 		if err == nil {
 			s, bad = c.opened(method, raw)
 		}
@@ -148,14 +158,14 @@ func (c *Conn) register(s *Session) error {
 func (c *Conn) deliverHeld(s *Session) {
 	c.mu.Lock()
 	c.opening--
-	var its, rest []Update
+	var its, rest []heldUpdate
 	size := 0
 	for _, u := range c.held {
-		if s != nil && u.Session == s.ID {
+		if s != nil && u.session == s.ID {
 			its = append(its, u)
 		} else if c.opening > 0 {
 			rest = append(rest, u)
-			size += len(u.Raw)
+			size += len(u.raw)
 		} else {
 			c.stats.Updates++
 		}
@@ -163,7 +173,7 @@ func (c *Conn) deliverHeld(s *Session) {
 	c.held, c.heldSize = rest, size
 	c.mu.Unlock()
 	for _, u := range its {
-		c.world.Host.Update(c.base, u)
+		s.hear(s.talk.heard("", u.raw))
 	}
 }
 
@@ -173,7 +183,8 @@ func (c *Conn) LoadSession(ctx context.Context, id string, p SessionParams) (*Se
 	if !c.Agent().Capabilities.LoadSession {
 		return nil, fmt.Errorf("%w: loading a session; begin a new one", ErrUnsupported)
 	}
-	return c.reopen(ctx, "session/load", id, p)
+	m := c.params(p, id)
+	return c.reopen(ctx, c.speaks().loading(m), id, p, m)
 }
 
 // ResumeSession goes on with a conversation without its history.
@@ -181,10 +192,10 @@ func (c *Conn) ResumeSession(ctx context.Context, id string, p SessionParams) (*
 	if c.Agent().Capabilities.Session.Resume == nil {
 		return nil, fmt.Errorf("%w: resuming a session; load it or begin a new one", ErrUnsupported)
 	}
-	return c.reopen(ctx, "session/resume", id, p)
+	return c.reopen(ctx, "session/resume", id, p, c.params(p, id))
 }
 
-func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams) (*Session, error) {
+func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams, params map[string]any) (*Session, error) {
 	if err := c.may(p); err != nil {
 		return nil, err
 	}
@@ -192,15 +203,18 @@ func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams) (
 	if err := c.register(s); err != nil {
 		return nil, err
 	}
-	var raw json.RawMessage
-	if err := c.call(ctx, c.opts.LoadTimeout, method, p.wire(id), &raw, nil); err != nil {
+	err := c.call(ctx, c.opts.LoadTimeout, method, params, nil, func(raw json.RawMessage, err error) {
+		if err == nil {
+			s.began(raw)
+		}
+	})
+	if err != nil {
 		c.mu.Lock()
 		delete(c.sessions, id)
 		c.mu.Unlock()
 		s.release()
 		return nil, err
 	}
-	s.began(raw)
 	return s, nil
 }
 
@@ -216,7 +230,10 @@ func (c *Conn) may(p SessionParams) error {
 		return fmt.Errorf("%w: more than one directory", ErrUnsupported)
 	}
 	for _, m := range p.MCPServers {
-		if m.Type == "http" && !a.MCP.HTTP || m.Type == "sse" && !a.MCP.SSE {
+		switch {
+		case m.Type == "" && !a.MCP.Stdio:
+			return fmt.Errorf("%w: MCP servers that are commands, as %q is", ErrUnsupported, m.Name)
+		case m.Type == "http" && !a.MCP.HTTP || m.Type == "sse" && !a.MCP.SSE:
 			return fmt.Errorf("%w: MCP over %s; give it %q as a command", ErrUnsupported, m.Type, m.Name)
 		}
 	}

@@ -18,6 +18,7 @@ const (
 	CodeCancelled      = -32800
 	CodeAuthRequired   = -32000
 	CodeNotFound       = -32002
+	CodeVersion        = -32022
 )
 
 var (

@@ -15,25 +15,71 @@ import (
 const permissionParams = `{"sessionId":"s1","toolCall":{"toolCallId":"c1","title":"rm"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}`
 
 func TestVersions(t *testing.T) {
+	const two = `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}}}`
 	for _, test := range []struct {
+		asked int
 		reply string
 		want  string // "" is success
 	}{
-		{`{"protocolVersion":1}`, ""},
-		{`{"protocolVersion":2}`, "use an older release of the agent"},
-		{`{"protocolVersion":3}`, "use an older release"},
-		{`{"protocolVersion":0}`, "use a newer release"},
-		{`{"protocolVersion":"2025-06-18"}`, "no version number"},
-		{`{}`, "no version number"},
-		{`null`, "no version number"},
-		{`[1]`, "no version number"},
+		{1, `{"protocolVersion":1}`, ""},
+		{1, `{"protocolVersion":2}`, "asked for version 1 and answers with 2: ask it for that"},
+		{1, `{"protocolVersion":3}`, "use an older release of the agent"},
+		{1, `{"protocolVersion":0}`, "use a newer release"},
+		{1, `{"protocolVersion":"2025-06-18"}`, "no version number"},
+		{1, `{}`, "no version number"},
+		{1, `null`, "no version number"},
+		{1, `[1]`, "no version number"},
+		{2, two, ""},
+		{2, `{"protocolVersion":1}`, ""},
+		{2, `{"protocolVersion":3}`, "use an older release"},
+		{2, `{"protocolVersion":-1}`, "use a newer release"},
+		{2, `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`, "offers no sessions"},
+		{2, `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":true}}`, "offers no sessions"},
+		{2, `{"protocolVersion":2,"info":7,"capabilities":{"session":{}}}`, "can't be read"},
+		{2, `{}`, "no version number"},
+		{3, two, "there is no version 3"},
 	} {
-		c, a := dial(t, newWorld().world(), Options{})
-		go func() { a.reply(a.expect("initialize"), test.reply) }()
+		c, a := dial(t, newWorld().world(), Options{Version: test.asked})
+		if test.asked <= Version2 {
+			go func() { a.reply(a.expect("initialize"), test.reply) }()
+		}
 		_, err := c.Initialize(t.Context())
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-			t.Errorf("%s: %v, want %q", test.reply, err, test.want)
+			t.Errorf("asked for %d, %s: %v, want %q", test.asked, test.reply, err, test.want)
 		}
+	}
+}
+
+// TestRefusedVersion: what an agent says of its versions is shown as far as it is numbers.
+func TestRefusedVersion(t *testing.T) {
+	many := strings.Repeat("7,", 10000) + "8,9,10,11,12,13,14,15,16,17,18,19"
+	for _, test := range []struct{ data, want string }{
+		{`{"requested":1,"supported":[2]}`, "asked for version 1 and speaks 2"},
+		{`{"requested":1,"supported":[3,2,3]}`, "speaks 3, 2"},
+		{`{"supported":["2",-1,70000,null,{},2.5,4]}`, "speaks 4"},
+		{`{"supported":[` + many + `]}`, "speaks 7, 8, 9, 10, 11, 12, 13, 14, 15, 16"},
+		{`{"supported":[]}`, "does not say which it speaks"},
+		{`{"supported":"2"}`, "does not say which it speaks"},
+		{`[2]`, "does not say which it speaks"},
+		{`"2"`, "does not say which it speaks"},
+		{`null`, "does not say which it speaks"},
+	} {
+		c, a := dial(t, newWorld().world(), Options{})
+		go func() {
+			req := a.expect("initialize")
+			a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"Unsupported","data":%s}}`, req.ID, test.data))
+		}()
+		if _, err := c.Initialize(t.Context()); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), test.want) {
+			t.Errorf("%.200s: %v, want %q", test.data, err, test.want)
+		}
+	}
+	c, a := dial(t, newWorld().world(), Options{})
+	go func() {
+		req := a.expect("initialize")
+		a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Broken","data":{"supported":[2]}}}`, req.ID))
+	}()
+	if _, err := c.Initialize(t.Context()); err == nil || errors.Is(err, ErrVersion) {
+		t.Errorf("another error: %v", err)
 	}
 }
 
@@ -356,16 +402,15 @@ func TestCancelBeforeThePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Cancel()
-	p, err := s.send(turn, nil)
-	if err != nil {
+	if err := s.send(turn, nil); err != nil {
 		t.Fatal(err)
 	}
 	a.expect("session/cancel")
 	prompt := a.expect("session/prompt")
 	a.expect("session/cancel")
 	a.reply(prompt, `{"stopReason":"cancelled"}`)
-	if err := get(t, p.reply); err != nil {
-		t.Error(err)
+	if get(t, turn.done); turn.err != nil {
+		t.Error(turn.err)
 	}
 }
 

@@ -1,13 +1,12 @@
 package acp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
-	"time"
 )
 
 // Session is a conversation with an agent.
@@ -19,8 +18,8 @@ type Session struct {
 
 	conn         *Conn
 	mu           sync.Mutex
-	turn         chan struct{} // closed at the end of the prompt; nil when there is none
-	cancelled    bool          // that prompt was
+	talk         talk
+	turn         *turn // nil when there is none
 	asks         map[*request]bool
 	terminals    map[string]Terminal // nil while one is started
 	lastTerminal int
@@ -28,164 +27,48 @@ type Session struct {
 }
 
 func (c *Conn) newSession(id string) *Session {
-	return &Session{ID: id, conn: c, asks: map[*request]bool{}, terminals: map[string]Terminal{}}
+	s := &Session{ID: id, conn: c, asks: map[*request]bool{}, terminals: map[string]Terminal{}}
+	s.talk = c.speaks().talk(s)
+	return s
 }
 
-// began reads what the agent says of a session that begins.
+// began reads what the agent says of a session that begins, and tells the host.
 func (s *Session) began(raw json.RawMessage) {
-	var p struct {
-		Modes         *Modes
-		ConfigOptions []ConfigOption
+	updates, err := s.talk.began(raw)
+	if err == nil {
+		s.Config, err = s.conn.speaks().options(raw)
 	}
-	if err := json.Unmarshal(raw, &p); err != nil && !isNull(raw) {
+	if err != nil {
 		s.conn.log.Warn("the modes or options of a session can't be read", "error", err)
 	}
-	s.Modes, s.Config, s.Raw = p.Modes, p.ConfigOptions, raw
-}
-
-// Prompt sends a message and waits for the end of the turn. While it waits the
-// updates come to the host. When ctx ends the turn is cancelled, and what the
-// agent still does is not waited for: the next Prompt waits for it.
-func (s *Session) Prompt(ctx context.Context, blocks ...Content) (Stopped, error) {
-	takes := s.conn.Agent().Capabilities.Prompt
-	for _, b := range blocks {
-		if err := takes.takes(b); err != nil {
-			return Stopped{}, err
-		}
-	}
-	turn, err := s.begin(ctx)
-	if err != nil {
-		return Stopped{}, err
-	}
-	p, err := s.send(turn, blocks)
-	if err != nil {
-		return Stopped{}, wrap("session/prompt", err)
-	}
-	select {
-	case err = <-p.reply:
-	case <-ctx.Done():
-		s.Cancel()
-		return Stopped{}, ctx.Err()
-	}
-	if err != nil {
-		return Stopped{}, wrap("session/prompt", err)
-	}
-	stopped := Stopped{Raw: p.value}
-	if err := json.Unmarshal(p.value, &stopped); err != nil || stopped.Reason == "" {
-		return stopped, fmt.Errorf("the agent ended its turn without a reason: %.200s", p.value)
-	}
-	return stopped, nil
-}
-
-// begin takes the turn. One that was cancelled is waited for.
-func (s *Session) begin(ctx context.Context) (chan struct{}, error) {
-	late := time.NewTimer(s.conn.opts.CancelTimeout)
-	defer late.Stop()
-	for {
-		s.mu.Lock()
-		before, cancelled := s.turn, s.cancelled
-		if s.closed {
-			s.mu.Unlock()
-			return nil, cmp.Or(s.conn.Err(), errSessionClosed)
-		}
-		if before == nil {
-			s.turn, s.cancelled = make(chan struct{}), false
-			turn := s.turn
-			s.mu.Unlock()
-			return turn, nil
-		}
-		s.mu.Unlock()
-		if !cancelled {
-			return nil, ErrBusy
-		}
-		select {
-		case <-before:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-late.C:
-			return nil, fmt.Errorf("%w: it has not ended a prompt that was cancelled", ErrTimeout)
-		}
-	}
-}
-
-// send sends the prompt. A Cancel that comes meanwhile goes out after it, and
-// not before, where it would be for nothing.
-func (s *Session) send(turn chan struct{}, blocks []Content) (*call, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	over := func() {
-		s.turn = nil
-		close(turn)
-	}
-	p, err := s.conn.start("session/prompt", map[string]any{"sessionId": s.ID, "prompt": list(blocks)}, func(json.RawMessage, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		over()
-	})
-	if err != nil {
-		over()
-		return nil, err
-	}
-	if s.cancelled {
-		_ = s.sendCancel()
-	}
-	return p, nil
-}
-
-func (s *Session) sendCancel() error {
-	return s.conn.send(nil, "session/cancel", map[string]string{"sessionId": s.ID})
-}
-
-// Cancel tells the agent to stop and answers all that it asks as cancelled. It
-// doesn't wait: the prompt that is under way returns when the agent has stopped.
-func (s *Session) Cancel() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for r := range s.asks {
-		r.cancel(errTurnCancelled)
-	}
-	if s.turn != nil && !s.cancelled {
-		s.cancelled = true
-		_ = s.sendCancel()
-	}
-}
-
-// ask says whether there is anybody to be asked. A turn that was cancelled asks
-// nothing more.
-func (s *Session) ask(r *request) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.turn != nil && s.cancelled {
-		return false
-	}
-	s.asks[r] = true
-	return true
-}
-
-func (s *Session) asked(r *request) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.asks, r)
+	s.Raw = raw
+	s.hear(said{updates: updates})
 }
 
 // SetMode changes the mode of the session.
 func (s *Session) SetMode(ctx context.Context, id string) error {
-	return s.conn.Call(ctx, "session/set_mode", map[string]string{"sessionId": s.ID, "modeId": id}, nil)
+	method := s.conn.speaks().setMode()
+	if method == "" {
+		return fmt.Errorf("%w: modes beside its settings", ErrUnsupported)
+	}
+	return s.conn.Call(ctx, method, map[string]string{"sessionId": s.ID, "modeId": id}, nil)
 }
 
 // SetConfig changes a setting of the session to a string, or to a bool for a
 // switch, and returns all of them.
 func (s *Session) SetConfig(ctx context.Context, id string, value any) ([]ConfigOption, error) {
-	p := map[string]any{"sessionId": s.ID, "configId": id, "value": value}
-	if _, ok := value.(bool); ok {
-		p["type"] = "boolean"
+	p := s.conn.speaks().setting(id, value)
+	p["sessionId"] = s.ID
+	const method = "session/set_config_option"
+	var got json.RawMessage
+	if err := s.conn.Call(ctx, method, p, &got); err != nil {
+		return nil, err
 	}
-	var got struct{ ConfigOptions []ConfigOption }
-	err := s.conn.Call(ctx, "session/set_config_option", p, &got)
-	return got.ConfigOptions, err
+	options, err := s.conn.speaks().options(got)
+	if err != nil {
+		return nil, fmt.Errorf("the agent's answer to %s can't be read: %w", method, err)
+	}
+	return options, nil
 }
 
 // Close ends the session here, and at the agent if it offers that.
@@ -195,11 +78,17 @@ func (s *Session) Close(ctx context.Context) error {
 	if s.conn.Agent().Capabilities.Session.Close != nil {
 		err = s.conn.Call(ctx, "session/close", map[string]string{"sessionId": s.ID}, nil)
 	}
+	var e *Error
+	if errors.As(err, &e) && e.Code == CodeNotFound { // it is closed already
+		err = nil
+	}
 	s.conn.mu.Lock()
 	if s.conn.sessions[s.ID] == s {
 		delete(s.conn.sessions, s.ID)
+		maps.DeleteFunc(s.conn.children, func(_ string, of *Session) bool { return of == s })
 	}
 	s.conn.mu.Unlock()
+	s.abandon(errSessionClosed)
 	s.release()
 	return err
 }

@@ -1,13 +1,6 @@
 package acp
 
-import (
-	"encoding/json"
-	"errors"
-	"fmt"
-)
-
-// Version is the version of the protocol that is spoken here.
-const Version = 1
+import "encoding/json"
 
 // Implementation names a program.
 type Implementation struct {
@@ -18,7 +11,7 @@ type Implementation struct {
 
 // Initialized is what an agent says of itself.
 type Initialized struct {
-	ProtocolVersion int             `json:"protocolVersion"`
+	ProtocolVersion int             `json:"protocolVersion"` // that is spoken from now on
 	Agent           *Implementation `json:"agentInfo"`
 	Capabilities    Capabilities    `json:"agentCapabilities"`
 	AuthMethods     []AuthMethod    `json:"authMethods"`
@@ -30,8 +23,9 @@ type Capabilities struct {
 	LoadSession bool               `json:"loadSession"`
 	Prompt      PromptCapabilities `json:"promptCapabilities"`
 	MCP         struct {
-		HTTP bool `json:"http"`
-		SSE  bool `json:"sse"`
+		Stdio bool `json:"-"`
+		HTTP  bool `json:"http"`
+		SSE   bool `json:"sse"`
 	} `json:"mcpCapabilities"`
 	Session struct {
 		List                  *struct{} `json:"list"`
@@ -208,22 +202,6 @@ const (
 type Stopped struct {
 	Reason string          `json:"stopReason"`
 	Raw    json.RawMessage `json:"-"`
-}
 
-// checkVersion refuses versions that are not spoken here.
-func checkVersion(raw json.RawMessage) error {
-	var reply struct {
-		ProtocolVersion *int `json:"protocolVersion"`
-	}
-	if err := json.Unmarshal(raw, &reply); err != nil || reply.ProtocolVersion == nil {
-		return errors.New("the agent's answer to initialize has no version number: check that the program speaks the Agent Client Protocol on its standard output")
-	}
-	switch v := *reply.ProtocolVersion; {
-	case v == Version:
-		return nil
-	case v > Version:
-		return fmt.Errorf("%w: it answers with version %d and this program speaks %d: use an older release of the agent", ErrVersion, v, Version)
-	default:
-		return fmt.Errorf("%w: it answers with version %d and this program speaks %d: use a newer release of the agent", ErrVersion, v, Version)
-	}
+	err error // with which the agent says that it failed
 }

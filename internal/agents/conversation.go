@@ -98,9 +98,14 @@ func (c *conversation) Prompt(ctx context.Context, items []runs.Item) (string, e
 	if errors.Is(err, acp.ErrGone) {
 		return reason, a.died(err)
 	}
-	a.program.TakeOver() // the run's end says that all is pending
-	c.run.Changed(c.m.o.Pending(c.session.ID))
+	c.takeOver(a) // the run's end says that all is pending
 	return reason, err
+}
+
+// takeOver makes pending what the agent wrote by itself, and tells the run.
+func (c *conversation) takeOver(a *agent) {
+	a.program.TakeOver()
+	c.run.Changed(c.m.o.Pending(c.session.ID))
 }
 
 // Steer implements runs.Driver.

@@ -48,16 +48,8 @@ func (c *conversation) judge(ctx context.Context, t acp.ToolCall) (policy.Outcom
 
 // edits judges an edit by the files that it names.
 func (c *conversation) edits(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
-	var paths []string
-	for _, l := range t.Locations {
-		paths = append(paths, l.Path)
-	}
-	for _, part := range t.Content {
-		if part.Type == "diff" {
-			paths = append(paths, part.Path)
-		}
-	}
-	if len(paths) == 0 {
+	paths := touched(t)
+	if len(paths) == 0 || slices.Contains(paths, "") { // of the latter nobody knows which
 		return policy.Ask, ""
 	}
 	worst, rule := policy.Allow, ""
@@ -79,6 +71,22 @@ func (c *conversation) edits(ctx context.Context, t acp.ToolCall) (policy.Outcom
 	return worst, rule
 }
 
+// touched are the files that a call names; "" is one that it does not name.
+func touched(t acp.ToolCall) (paths []string) {
+	for _, l := range t.Locations {
+		paths = append(paths, l.Path)
+	}
+	for _, part := range t.Content {
+		if part.Type == acp.ShowsDiff {
+			paths = append(paths, part.Path)
+		}
+		if part.From != "" {
+			paths = append(paths, part.From)
+		}
+	}
+	return paths
+}
+
 // explain asks the gate what it would decide.
 func (c *conversation) explain(ctx context.Context, tool string, arguments map[string]string) (policy.Outcome, string) {
 	args, err := json.Marshal(arguments)
@@ -94,13 +102,19 @@ func (c *conversation) explain(ctx context.Context, tool string, arguments map[s
 
 // ours reports whether a call is one of our tools, which the gate judges when it is made.
 // Claude Code, Codex, opencode and Gemini CLI name them differently, the last in the call's id.
+// A title may be a command line, which no name is.
 func ours(t acp.ToolCall) bool {
 	for _, prefix := range []string{"mcp__sidecar__", "mcp.sidecar.", "sidecar_", "mcp_sidecar_"} {
-		if strings.HasPrefix(t.Name, prefix) || strings.HasPrefix(t.Title, prefix) || prefix == "mcp_sidecar_" && strings.HasPrefix(t.ID, prefix) {
+		rest, named := strings.CutPrefix(t.Title, prefix)
+		if strings.HasPrefix(t.Name, prefix) || named && isName(rest) || prefix == "mcp_sidecar_" && strings.HasPrefix(t.ID, prefix) {
 			return true
 		}
 	}
 	return false
+}
+
+func isName(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
 }
 
 // command is the command line of a call: in its input by the names that agents use,

@@ -2,6 +2,10 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
@@ -21,11 +25,35 @@ func TestOurs(t *testing.T) {
 		}
 	}
 	for _, call := range []acp.ToolCall{
+		{ID: "1", Title: "sidecar_x=1; make install", Kind: "execute"}, {ID: "1", Title: "mcp__sidecar__read_file > a", Kind: "execute"},
 		{ID: "1", Title: "mcp__other__write_file"}, {ID: "1", Title: "mcp.sidecars.write_file"}, {ID: "sidecar_1", Title: "make install", Kind: "execute"}, {ID: "1", Title: "write_file (sidecar MCP Server)"},
 	} {
 		if ours(call) {
 			t.Errorf("%+v is taken for one of ours", call)
 		}
+	}
+}
+
+// TestHinted: an agent of another version is told where that is chosen, and others are not.
+func TestHinted(t *testing.T) {
+	if err := hinted(fmt.Errorf("%w: 3", acp.ErrVersion)); !errors.Is(err, acp.ErrVersion) || !strings.Contains(err.Error(), "acpVersion in the setting agents") {
+		t.Error(err)
+	}
+	if err := hinted(acp.ErrTimeout); err == nil || err.Error() != acp.ErrTimeout.Error() {
+		t.Error(err)
+	}
+	if err := hinted(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTouched: the files before and after a move count, and one that has no name.
+func TestTouched(t *testing.T) {
+	call := acp.ToolCall{Locations: []acp.Location{{Path: "/a"}}, Content: []acp.ToolContent{
+		{Type: acp.ShowsDiff, Path: "/to", From: "/from"}, {Type: acp.ShowsContent}, {Type: acp.ShowsDiff},
+	}}
+	if got := touched(call); !slices.Equal(got, []string{"/a", "/to", "/from", ""}) {
+		t.Errorf("it touches %q", got)
 	}
 }
 

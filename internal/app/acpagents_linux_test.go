@@ -187,31 +187,38 @@ func TestAgentsOverACP(t *testing.T) {
 	slow.Test(t)
 	for _, agent := range clients.Agents {
 		t.Run(agent.Name, func(t *testing.T) {
-			agent.Find(t)
-			buildServer(t)
-			dir := worldProject(t, "overlay", map[string]string{
-				"a.txt": "one\ntwo\n", "b.txt": "b\n", "old/c.txt": "c\nc\nc\n", ".env": "TOKEN=hidden-from-agents\n",
-			}, object{"toolPermissions": object{"run_command": "ask"}})
-			model := agent.Start(t, dir)
-			t.Setenv("XDG_STATE_HOME", t.TempDir())
-			r := runIn(t, dir)
-			if res := r.call("edit_file", object{"path": "a.txt", "search": "two", "replace": "pending"}); !res.OK {
-				t.Fatal(res.Content)
-			}
-			d := &driven{r.agent("Do as planned.", object{"agent": agent.Name}), model, hands[agent.Name]}
-			defer func() {
-				if t.Failed() {
-					for _, e := range d.history() {
-						t.Logf("%.600s", fmt.Sprintf("%s %s %s %s %+v %s", e.Time.Format("05.000"), e.Kind, e.Reason, e.Text, e.Call, e.Raw))
-					}
-				}
-			}()
+			d := drive(t, agent, object{})
 			d.works()
 			d.stops()
 			d.isAccepted()
 			d.isRemembered()
 		})
 	}
+}
+
+// drive starts a run with an agent, of which the user's settings say something.
+func drive(t *testing.T, agent clients.Agent, set object) *driven {
+	t.Helper()
+	agent.Find(t)
+	buildServer(t)
+	dir := worldProject(t, "overlay", map[string]string{
+		"a.txt": "one\ntwo\n", "b.txt": "b\n", "old/c.txt": "c\nc\nc\n", ".env": "TOKEN=hidden-from-agents\n",
+	}, object{"toolPermissions": object{"run_command": "ask"}, "agents": object{agent.Name: set}})
+	model := agent.Start(t, dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	r := runIn(t, dir)
+	if res := r.call("edit_file", object{"path": "a.txt", "search": "two", "replace": "pending"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	d := &driven{r.agent("Do as planned.", object{"agent": agent.Name}), model, hands[agent.Name]}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, e := range d.history() {
+				t.Logf("%.600s", fmt.Sprintf("%s %s %s %s %+v %s", e.Time.Format("05.000"), e.Kind, e.Reason, e.Text, e.Call, e.Raw))
+			}
+		}
+	})
+	return d
 }
 
 // works has the agent work with its tools and with ours.

@@ -18,6 +18,8 @@ type Agent struct {
 	Network *bool
 	ACP     []string
 	Resume  []string
+
+	ACPVersion int // 0: not said
 }
 
 // maxAgents bounds how many agents a source may name.
@@ -41,6 +43,18 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
 			"program": p.into(&a.Program), "state": p.given(&a.State), "copied": p.given(&a.Copied), "env": p.given(&a.Env),
 			"acp": p.given(&a.ACP), "resume": p.given(&a.Resume),
+			"acpVersion": func(where string, v jsontext.Value) bool {
+				switch string(v) {
+				case "1":
+					a.ACPVersion = 1
+				case "2":
+					a.ACPVersion = 2
+				default:
+					p.wrong("%s must be 1 or 2, not %s", where, shown(v))
+					return false
+				}
+				return true
+			},
 			"network": p.flag(func(on bool) { a.Network = &on }),
 		}) {
 			continue

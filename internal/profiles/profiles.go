@@ -15,19 +15,20 @@ import (
 
 // Profile is an agent's program.
 type Profile struct {
-	Name    string
-	Title   string
-	Program string   // its name on PATH
-	State   []string // directories of the home, relative to it, that it reads and writes
-	Copied  []string // files of the home of which it has copies: what it changes of them stays with the profile
-	Env     []string // variables that it gets besides those of every command
-	Runs    []string // those of Env that name a program which it starts
-	Network bool     // it has the network
-	ACP     []string // arguments with which it speaks the Agent Client Protocol; nil: it does not
-	Mode    string   // of its own over ACP, in which it works in a world; "" is the one that it takes
-	Alone   bool     // over ACP it reads and writes all files itself: asking us for them it trips
-	Resume  []string // arguments with which it goes on with its last conversation; nil: not known
-	Tried   bool     // the real program was run with the profile
+	Name       string
+	Title      string
+	Program    string   // its name on PATH
+	State      []string // directories of the home, relative to it, that it reads and writes
+	Copied     []string // files of the home of which it has copies: what it changes of them stays with the profile
+	Env        []string // variables that it gets besides those of every command
+	Runs       []string // those of Env that name a program which it starts
+	Network    bool     // it has the network
+	ACP        []string // arguments with which it speaks the Agent Client Protocol; nil: it does not
+	ACPVersion int      // of that protocol: the latest that it is asked for; 0: 1
+	Mode       string   // of its own over ACP, in which it works in a world; "" is the one that it takes
+	Alone      bool     // over ACP it reads and writes all files itself: asking us for them it trips
+	Resume     []string // arguments with which it goes on with its last conversation; nil: not known
+	Tried      bool     // the real program was run with the profile
 }
 
 // Keys of providers that several agents read.
@@ -83,6 +84,7 @@ func All(set *config.Settings) []Profile {
 				*to = list
 			}
 		}
+		p.ACPVersion = cmp.Or(a.ACPVersion, p.ACPVersion)
 		if a.Network != nil {
 			p.Network = *a.Network
 		}

@@ -42,7 +42,7 @@ func TestTable(t *testing.T) {
 
 // TestSettings: the user changes a row in part, and adds others.
 func TestSettings(t *testing.T) {
-	set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {"network": false}, "mine": {"state": [".mine"]}}}`)})
+	set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {"network": false}, "claude-acp": {"acpVersion": 2}, "mine": {"state": [".mine"]}}}`)})
 	if len(problems) != 0 {
 		t.Fatal(problems)
 	}
@@ -50,6 +50,9 @@ func TestSettings(t *testing.T) {
 	claude, mine := Find(all, "claude", ""), Find(all, "", "mine")
 	if claude == nil || claude.Network || claude.Tried || !slices.Equal(claude.State, []string{".claude"}) {
 		t.Errorf("claude: %+v", claude)
+	}
+	if acp := Find(all, "claude-acp", ""); acp.ACPVersion != 2 || acp.Sees()[0] != claude.Sees()[0] {
+		t.Errorf("claude-acp: %+v", acp)
 	}
 	if mine == nil || mine.Network || !slices.Equal(mine.State, []string{".mine"}) || len(mine.Sees()) != 1 {
 		t.Errorf("mine: %+v", mine)

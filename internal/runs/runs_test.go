@@ -310,8 +310,15 @@ func TestCancel(t *testing.T) {
 		if n := count(history(t, r), RunEnd); n != 2 {
 			t.Errorf("%d ends of two steps", n)
 		}
+		for len(d.cancels) > 0 {
+			<-d.cancels
+		}
 		if got := r.Cancel(); got != Idle {
 			t.Errorf("cancelled with nothing to cancel: %s", got)
+		}
+		synctest.Wait()
+		if len(d.cancels) != 1 {
+			t.Error("an agent that may work by itself is not told to stop")
 		}
 	})
 }

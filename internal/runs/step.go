@@ -271,11 +271,8 @@ func (r *Run) end(s *step, reason string, err error) {
 	r.setState(e.Reason)
 }
 
-// stop cancels the step without waiting.
-func (r *Run) stop() {
-	s, d := r.step, r.driver
-	s.cancel(nil)
-	r.closeQuestions("cancelled")
+// cancelDriver has the agent stop, without waiting.
+func (r *Run) cancelDriver(d Driver) {
 	r.store.working.Add(1)
 	go func() {
 		defer r.store.working.Done()
@@ -285,6 +282,14 @@ func (r *Run) stop() {
 			r.store.log.Warn("cancelling", "run", r.id, "error", err)
 		}
 	}()
+}
+
+// stop cancels the step without waiting.
+func (r *Run) stop() {
+	s, d := r.step, r.driver
+	s.cancel(nil)
+	r.closeQuestions("cancelled")
+	r.cancelDriver(d)
 	time.AfterFunc(cancelGrace, func() { // an agent that takes its time
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -293,13 +298,17 @@ func (r *Run) stop() {
 	})
 }
 
-// Cancel ends the step within 100 ms and keeps what was said. Prompts that wait
+// Cancel ends the step within 100 ms and keeps what was said. Without a step the agent
+// is told to stop what it does by itself. Prompts that wait
 // go on waiting, until Resume.
 func (r *Run) Cancel() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.step
 	if s == nil || s.over {
+		if r.driver != nil && r.info.State != Ended && !r.closing { // an agent may work by itself
+			r.cancelDriver(r.driver)
+		}
 		return r.info.State
 	}
 	if len(r.queue) > 0 && !r.paused {

@@ -14,7 +14,8 @@ import (
 // call is what is known of a tool call, and what was told of it.
 type call struct {
 	runs.Call
-	output            string
+	shows             []show
+	output            []byte   // what was told of that
 	parent            string   // the call of the sub-agent that makes it
 	pictures          []string // the ids of those that were told
 	started, finished bool
@@ -37,7 +38,8 @@ func (b *Bridge) Update(_ context.Context, u acp.Update) {
 	}
 	if session == nil && b.opts.DropHistory {
 		switch u.Kind {
-		case acp.UserMessageChunk, acp.AgentMessageChunk, acp.AgentThoughtChunk, acp.ToolCallStarted, acp.ToolCallChanged, acp.PlanChanged:
+		case acp.UserMessageChunk, acp.AgentMessageChunk, acp.AgentThoughtChunk, acp.UserMessage, acp.AgentMessage, acp.AgentThought,
+			acp.ToolCallStarted, acp.ToolCallChanged, acp.PlanChanged, acp.TerminalChanged, acp.TerminalChunk:
 			return
 		}
 	}
@@ -52,13 +54,18 @@ func (b *Bridge) translate(u acp.Update) []runs.Event {
 		unknown[0].Text = "The agent sent an update that can't be read: " + u.Err.Error()
 		return unknown
 	}
+	switch {
+	case u.Message != nil:
+		return b.whole(u)
+	case u.Terminal != nil:
+		return b.terminal(*u.Terminal)
+	case u.Work != nil:
+		return b.work(u.Work.On)
+	}
 	switch u.Kind {
-	case acp.UserMessageChunk:
-		return b.chunk(runs.Text, "user", u)
-	case acp.AgentMessageChunk:
-		return b.chunk(runs.Text, "assistant", u)
-	case acp.AgentThoughtChunk:
-		return b.chunk(runs.Thought, "assistant", u)
+	case acp.UserMessageChunk, acp.AgentMessageChunk, acp.AgentThoughtChunk:
+		kind, role := role(u)
+		return b.chunk(kind, role, u)
 	case acp.ToolCallStarted, acp.ToolCallChanged:
 		b.over()
 		return b.tool(*u.Tool, u)
@@ -120,14 +127,27 @@ func (b *Bridge) chunk(kind, role string, u acp.Update) []runs.Event {
 		e.Message = fmt.Sprintf("message-%d", b.message)
 	} else {
 		b.last = ""
+		b.added(u, &e)
 	}
-	if e.Delta == "" { // a sound, or what is not known
+	if e.Delta == "" && e.Text == "" { // a sound, or what is not known
 		if u.Chunk.Content.Type == acp.TypeText {
 			return nil
 		}
 		return []runs.Event{{Kind: runs.Note, Reason: u.Kind, Message: e.Message, Role: role, Parent: u.Parent, Raw: u.Raw}}
 	}
 	return []runs.Event{e}
+}
+
+// work tells that the agent works with no prompt that waits for it, or has stopped.
+func (b *Bridge) work(on bool) []runs.Event {
+	b.over()
+	if on {
+		return []runs.Event{{Kind: runs.Note, Reason: "working", Text: "The agent works by itself"}}
+	}
+	if b.opts.Rested != nil {
+		b.opts.Rested()
+	}
+	return []runs.Event{{Kind: runs.Note, Reason: "rested", Text: "The agent has stopped working by itself"}}
 }
 
 // over says that the next part without an id begins another message.
@@ -162,6 +182,9 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 		b.remember(c)
 	}
 	c.parent = cmp.Or(c.parent, u.Parent)
+	if t.Untitled {
+		c.Title = ""
+	}
 	c.Title, c.Kind = cmp.Or(t.Title, t.Name, c.Title), cmp.Or(t.Kind, c.Kind)
 	if t.Locations != nil {
 		c.Locations = nil
@@ -174,9 +197,12 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 		}
 	}
 	var output *runs.Event
-	if t.Content != nil {
-		output = b.content(c, t.Content)
-		b.weigh(c)
+	switch {
+	case t.Content != nil:
+		b.shows(c, nil)
+		output = b.content(c, t.Content, true)
+	case t.More != nil:
+		output = b.content(c, t.More, false)
 	}
 	var events []runs.Event
 	tell := func(kind string) {
@@ -202,10 +228,11 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []runs.Event {
 		c.Outcome = t.Status
 		tell(runs.CallFinished)
 		events[len(events)-1].Raw = t.RawOutput
-		c.output, c.Diff, c.pictures = "", nil, nil // what comes now is told as a whole
-		b.weigh(c)
+		b.shows(c, nil) // what comes now is told as a whole
+		b.grow(c, -len(c.output))
+		c.output, c.pictures = nil, nil
 	}
-	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.RawInput != nil || t.RawOutput != nil) {
+	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.More != nil || t.RawInput != nil || t.RawOutput != nil) {
 		tell(runs.CallOutput) // without output: the call is known better now
 		events[0].Raw = u.Raw
 	}
@@ -221,18 +248,14 @@ func (b *Bridge) remember(c *call) {
 	}
 }
 
-// weigh counts the texts of a call anew, and forgets the oldest calls when there
-// is too much of them.
-func (b *Bridge) weigh(c *call) {
-	size := len(c.output)
-	for _, d := range c.Diff {
-		size += len(d.New)
-		if d.Old != nil {
-			size += len(*d.Old)
-		}
+// grow counts the texts of a call, and forgets the oldest calls when there is too much
+// of them.
+func (b *Bridge) grow(c *call, by int) {
+	if b.calls[c.ID] != c { // forgotten
+		return
 	}
-	b.texts += size - c.size
-	c.size = size
+	b.texts += by
+	c.size += by
 	for b.texts > maxTexts && len(b.order) > 1 {
 		b.forgetOldest()
 	}
@@ -240,54 +263,12 @@ func (b *Bridge) weigh(c *call) {
 
 func (b *Bridge) forgetOldest() {
 	c := b.calls[b.order[0]]
-	b.texts, c.size = b.texts-c.size, 0
+	b.texts -= c.size
+	for _, s := range c.shows {
+		b.leave(s.screen, c.ID)
+	}
 	delete(b.calls, c.ID)
 	b.order = slices.Delete(b.order, 0, 1)
-}
-
-// content takes in what a call shows: it always comes whole, so that what is
-// new of its text is the rest behind what was there.
-func (b *Bridge) content(c *call, all []acp.ToolContent) *runs.Event {
-	var texts []string
-	var images []runs.Image
-	c.Diff = nil
-	for _, part := range all {
-		switch {
-		case part.Type == "diff":
-			c.Diff = append(c.Diff, runs.FileDiff{Path: part.Path, Old: part.OldText, New: part.NewText})
-		case part.Type == "terminal":
-			c.URI = terminal + part.Terminal
-		case part.Content != nil:
-			data, alt, ok := picture(*part.Content)
-			if !ok {
-				texts = append(texts, text(*part.Content))
-				continue
-			}
-			i, words, ok := b.keep(data, alt)
-			switch {
-			case !ok:
-				texts = append(texts, words)
-			case len(images) < maxPictures && !slices.Contains(c.pictures, i.ID):
-				c.pictures = append(c.pictures, i.ID)
-				images = append(images, i)
-			}
-		}
-	}
-	whole := strings.Join(texts, "\n")
-	if (whole == "" || whole == c.output) && len(images) == 0 {
-		return nil
-	}
-	e := &runs.Event{Kind: runs.CallOutput, Parent: c.parent, Text: whole, Images: images}
-	if whole == c.output {
-		e.Text = ""
-	} else if rest, ok := strings.CutPrefix(whole, c.output); ok && c.output != "" {
-		e.Text, e.Delta = "", rest
-	}
-	c.output, c.OutputBytes = whole, len(whole)
-	now := c.Call
-	now.Diff = nil // told when the call is, and with its end
-	e.Call = &now
-	return e
 }
 
 // Chosen are the mode and the model in an agent's settings; "" where it has no such.
