@@ -18,8 +18,10 @@ build: ## the server, in bin/
 demo: build ## the main job, in colour
 	$(GO) run ./internal/test/demo -server bin/sidecar-ls
 
+# All that we link takes minutes to compile, so this does it twice and no more: vet reads what the tests link,
+# and the server that they start is compiled with -trimpath, as build does.
 test: tools ## everything with the race detector, and the extension in VS Code's own workbench
-	$(GO) vet ./...
+	$(GO) vet -race ./...
 	$(GO) test -race -timeout 15m ./...
 	$(MAKE) test-vscode
 
