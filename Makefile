@@ -18,12 +18,14 @@ build: ## the server, in bin/
 demo: build ## the main job, in colour
 	$(GO) run ./internal/test/demo -server bin/sidecar-ls
 
+# All that we link takes minutes to compile, so this does it twice and no more: vet reads what the tests link,
+# and the server that they start is compiled with -trimpath, as build does.
 test: tools ## everything with the race detector, and the extension in VS Code's own workbench
-	$(GO) vet ./...
+	$(GO) vet -race ./...
 	$(GO) test -race -timeout 15m ./...
 	$(MAKE) test-vscode
 
-SWEPT := ./pendingedits ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
+SWEPT := ./pendingedits ./pki/treesitter ./internal/gitrepo ./internal/sandbox ./internal/workspace ./tools/search
 
 sweep: tools ## all that the tests try a part of: each failpoint, long random runs from fresh seeds; hours
 	$(GO) test -timeout 10h $(SWEPT) -everything

@@ -44,13 +44,17 @@ var (
 	}
 )
 
-// TestBatchModel does thousands of random steps with two sessions that have
-// batches and one that has none.
+// TestBatchModel does thousands of random steps, or with -everything ten times as many,
+// with two sessions that have batches and one that has none.
 func TestBatchModel(t *testing.T) {
 	slow.Test(t)
+	steps := 700
+	if *everything {
+		steps = 7000
+	}
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			dir := t.TempDir()
+			dir := memDir(t)
 			m := &batchModel{
 				t: t, rng: rand.New(rand.NewPCG(seed, 7)), base: newMemory(), dir: filepath.Join(dir, "p"), repo: &repo{path: filepath.Join(dir, "repo")},
 				waiting: map[string][]waitingCommit{}, rejected: map[string]bool{},
@@ -60,7 +64,7 @@ func TestBatchModel(t *testing.T) {
 			}
 			m.open()
 			count := map[string]int{}
-			for range 1500 {
+			for range steps {
 				m.step()
 				count[strings.Fields(m.what)[0]]++
 				m.check()

@@ -1,6 +1,7 @@
 package pendingedits
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -106,11 +107,18 @@ func TestDamage(t *testing.T) {
 		if n, ok := ends[int(size)]; !ok || n != len(got) {
 			t.Errorf("%s: %d records, %d bytes", what, len(got), size)
 		}
-		if d := cmp.Diff(want[:len(got)], got, compareRecords); len(got) > 0 && d != "" {
-			t.Errorf("%s (-want +got):\n%s", what, d)
+		var again []byte
+		for _, r := range got {
+			again = append(again, frame(encode(r))...)
+		}
+		if !bytes.Equal(again, good[:size]) {
+			t.Errorf("%s (-want +got):\n%s", what, cmp.Diff(want[:len(got)], got, compareRecords))
 		}
 	}
 	check("nothing wrong", good, true)
+	if got, _, _ := readFrames(good); !cmp.Equal(want, got, compareRecords) { // so that equal bytes are equal records
+		t.Errorf("(-want +got):\n%s", cmp.Diff(want, got, compareRecords))
+	}
 	tried := 0
 	for i := range good {
 		for bit := range 8 {

@@ -135,7 +135,8 @@ func TestManyHunksGrow(t *testing.T) {
 	}
 	const n = 500
 	over := []string{".", "../internal/diff", "slices", "sort"}
-	small, large := opcount.Count(t, "TestManyHunksWork", n, over...), opcount.Count(t, "TestManyHunksWork", 4*n, over...)
+	counts := opcount.Count(t, "TestManyHunksWork", []int{n, 4 * n}, over...)
+	small, large := counts[0], counts[1]
 	t.Logf("%d and %d hunks: %d and %d statements, %.1f times as many", n, 4*n, small, large, float64(large)/float64(small))
 	if small < 1000*n || large > 6*small { // logarithms are allowed
 		t.Errorf("%d statements for %d hunks, %d for %d", small, n, large, 4*n)

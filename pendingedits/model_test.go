@@ -18,16 +18,19 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
-// TestModel does thousands of random steps. Every line that somebody writes is
+// TestModel does thousands of random steps, or with -everything ten times as many. Every line that somebody writes is
 // unique, so it can be followed: what the agent was told is kept is in the
 // queue until a person or the agent takes it out, and what the user wrote is in
 // the file until the user does, or accepts a change of it.
 func TestModel(t *testing.T) {
 	slow.Test(t)
-	const steps = 4000
+	steps := 1500
+	if *everything {
+		steps = 15_000
+	}
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), base: newMemory(), dir: filepath.Join(t.TempDir(), "p"), agents: map[string]bool{}, fresh: map[string]bool{}, accepted: map[string]bool{}}
+			m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), base: newMemory(), dir: filepath.Join(memDir(t), "p"), agents: map[string]bool{}, fresh: map[string]bool{}, accepted: map[string]bool{}}
 			m.open()
 			count := map[string]int{}
 			for range steps {

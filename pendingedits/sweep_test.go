@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -22,8 +21,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
-
-var everything = flag.Bool("everything", false, "crash at every point of accepting 20 and 50 files, and at every point of recovering from that")
 
 // What a process leaves that is killed at a point is what is in its files then:
 // nothing else of it stays. So one run shows what all kills leave, as copies
@@ -215,17 +212,6 @@ func TestBatchCrashes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// memDir is a directory in memory, where there is one: power cuts are not
-// tried here.
-func memDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("/dev/shm", "pendingedits-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 // act is what a process does with a trial.

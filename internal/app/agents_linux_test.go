@@ -25,7 +25,7 @@ var scripted = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	bin = filepath.Join(filepath.Dir(bin), "acpagent")
-	out, err := exec.Command("go", "build", "-o", bin, "github.com/sidecar-ls/sidecar-ls/internal/test/acpagent").CombinedOutput()
+	out, err := exec.Command("go", "build", "-trimpath", "-o", bin, "github.com/sidecar-ls/sidecar-ls/internal/test/acpagent").CombinedOutput()
 	if err != nil {
 		return "", &exec.Error{Name: string(out), Err: err}
 	}

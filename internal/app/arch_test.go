@@ -4,10 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -465,36 +461,4 @@ func importGraph(t *testing.T) map[string][]string {
 		}
 	})
 	return graph
-}
-
-// eachFile parses every Go file of the project but the tests.
-func eachFile(t *testing.T, visit func(pkg, name string, f *ast.File)) {
-	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if base := d.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		visit(path.Dir(name), name, f)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

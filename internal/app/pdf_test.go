@@ -82,7 +82,7 @@ func TestPDFRead(t *testing.T) {
 		{object{"path": "a.txt"}, []string{"binary_file", "is no PDF"}, ""},
 		{object{"path": "short.pdf"}, []string{"binary_file", "can't be read"}, ""},
 		{object{"path": "cut.pdf"}, []string{"binary_file", "can't be read"}, ""},
-		{object{"path": "loop.pdf"}, []string{"loop.pdf"}, ""},
+		{object{"path": "loop.pdf"}, []string{"[page 1 of 3]", "it is missing"}, "Hello"},
 		{object{"path": "deep.pdf"}, []string{"deep.pdf"}, ""},
 		{object{"path": "count.pdf"}, []string{"pdf"}, ""},
 		{object{"path": "size.pdf"}, []string{"pdf"}, ""},

@@ -33,6 +33,9 @@ func (c *Confiner) surroundings(ctx context.Context, spec *sandbox.Spec) (files 
 		if a.Private {
 			continue
 		}
+		if err := sandbox.Confinable(a.Dir); err != nil {
+			return nil, err // before all of the machine is looked through
+		}
 		items, err := c.o.Secrets.Look(ctx, a.Dir, a.Without...)
 		if err != nil {
 			return nil, err

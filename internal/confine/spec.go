@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -34,6 +35,9 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	level, err := c.box.LevelFor(spec.Mode)
 	if err == nil && level > sandbox.None {
 		hidden, err := c.surroundings(ctx, &spec.Spec)
+		if refused := (*sandbox.RefusedError)(nil); errors.As(err, &refused) {
+			return spec, refused
+		}
 		if err != nil {
 			return spec, fmt.Errorf("it is not known what must be hidden from a command: %w", err)
 		}

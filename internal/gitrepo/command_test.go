@@ -26,6 +26,18 @@ type world struct {
 // on PATH, leaves a mark.
 func newWorld(t *testing.T, o Options) *world {
 	t.Helper()
+	w := emptyWorld(t)
+	w.write("a.txt", "one\n")
+	w.write("b.txt", "two\n")
+	w.sh("git init -q && mkdir -p .git/info .git/hooks && git add . && git commit -qm first")
+	w.open(o)
+	return w
+}
+
+// emptyWorld is newWorld before there is a repository. As nobody cuts the power, git
+// need not wait for the disk.
+func emptyWorld(t *testing.T) *world {
+	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git command to compare with")
 	}
@@ -34,7 +46,7 @@ func newWorld(t *testing.T, o Options) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, dir: dir, home: filepath.Join(dir, "home"), marker: filepath.Join(dir, "marker")}
-	w.write("../home/.gitconfig", "[user]\n\tname = A User\n\temail = user@example.test\n[init]\n\tdefaultBranch = master\n\ttemplateDir =\n")
+	w.write("../home/.gitconfig", "[user]\n\tname = A User\n\temail = user@example.test\n[init]\n\tdefaultBranch = master\n\ttemplateDir =\n[core]\n\tfsync = none\n")
 	w.write("../bin/evil", "#!/bin/sh\necho evil >> "+w.marker+"\n")
 	if err := os.Chmod(filepath.Join(dir, "bin/evil"), 0o755); err != nil {
 		t.Fatal(err)
@@ -43,14 +55,16 @@ func newWorld(t *testing.T, o Options) *world {
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.home, ".config"))
 	t.Setenv("PATH", filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	w.write("a.txt", "one\n")
-	w.write("b.txt", "two\n")
-	w.sh("git init -q && mkdir -p .git/info .git/hooks && git add . && git commit -qm first")
-	w.Repo, err = Open(w.path(""), o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return w
+}
+
+// open opens the repository.
+func (w *world) open(o Options) {
+	w.t.Helper()
+	var err error
+	if w.Repo, err = Open(w.path(""), o); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, "work", name) }

@@ -130,16 +130,25 @@ var deeds = []struct {
 	{"read", "git diff; git log -p -2; git show HEAD; git stash list", []gitcmd.Invocation{{Op: "staged", Args: []string{"HEAD"}}, {Op: "show-commit", Args: []string{"HEAD"}}, {Op: "list-commits", Args: []string{"HEAD"}}, {Op: "blob", Args: []string{"HEAD:a.txt"}}, {Op: "list-files"}, {Op: "list-tree", Args: []string{"HEAD"}}}},
 }
 
-// hostile makes a repository with an upstream that has diverged, a branch
-// other, and changes that aren't committed, and then does what the vector does.
-// The function that it returns puts everything back to that state.
-func hostile(t *testing.T, o Options, v vector) (w *world, again func()) {
+// diverged makes what hostile begins with: a repository with an upstream that has
+// diverged, a branch other, and changes that aren't committed.
+func diverged(t *testing.T) *world {
 	t.Helper()
-	w = newWorld(t, o)
+	w := newWorld(t, Options{})
 	w.sh(`git switch -q -c other && echo three >> b.txt && git commit -qam other && git switch -q master &&
 git clone -q --bare . ../up.git && git remote add origin ../up.git && git fetch -q && git branch -q -u origin/master &&
 git clone -q ../up.git ../peer && (cd ../peer && echo zero > a.txt && git commit -qam theirs && git push -q) &&
 echo four > a.txt && git commit -qam ours && echo five >> b.txt && touch -d @1 a.txt`)
+	return w
+}
+
+// hostile makes a copy of what diverged made, and then does what the vector does.
+// The function that it returns puts everything back to that state.
+func hostile(t *testing.T, from *world, o Options, v vector) (w *world, again func()) {
+	t.Helper()
+	w = emptyWorld(t)
+	w.sh("cd ..; rm -rf work; cp -a " + from.path("") + " " + from.path("../up.git") + " .")
+	w.open(o)
 	if out, err := w.try(v.setup); err != nil && !strings.Contains(v.setup, "commit") {
 		t.Fatalf("%s: %v\n%s", v.setup, err, out)
 	}
@@ -174,10 +183,11 @@ func (v vector) some(nth int) []string {
 // run evil, first by plain git, to see that it does.
 func TestHostileConfiguration(t *testing.T) {
 	slow.Test(t)
+	from := diverged(t)
 	plain, ours := 0, 0
 	for i, v := range vectors {
 		t.Run(v.name, func(t *testing.T) {
-			w, again := hostile(t, Options{}, v)
+			w, again := hostile(t, from, Options{}, v)
 			for _, d := range deeds {
 				if !slices.Contains(v.some(i), d.name) {
 					continue
@@ -240,6 +250,7 @@ func (w *world) harmless(deed string) (fired int) {
 // TestConfigurationCases goes through the list of known attacks.
 func TestConfigurationCases(t *testing.T) {
 	slow.Test(t)
+	from := diverged(t)
 	var file struct {
 		Cases []struct {
 			ID, Vector, Setup, Op string
@@ -259,7 +270,7 @@ func TestConfigurationCases(t *testing.T) {
 	plain := 0
 	for _, c := range file.Cases {
 		t.Run(c.ID+" "+c.Vector, func(t *testing.T) {
-			w, again := hostile(t, Options{}, vector{setup: "git branch conf other; " + c.Setup})
+			w, again := hostile(t, from, Options{}, vector{setup: "git branch conf other; " + c.Setup})
 			op, dir, _ := strings.Cut(c.Op, "@")
 			if c.Op != "log-tty" { // which needs a terminal
 				switch op {
@@ -298,10 +309,11 @@ func TestConfigurationCases(t *testing.T) {
 // TestTrustedRuns is the other control: what the user trusts does run.
 func TestTrustedRuns(t *testing.T) {
 	slow.Test(t)
+	from := diverged(t)
 	for _, v := range vectors {
 		switch v.name {
 		case "hooks", "core.hooksPath", "filter.smudge", "merge.driver", "gpg.program":
-			w, again := hostile(t, Options{Trusted: func() bool { return true }}, v)
+			w, again := hostile(t, from, Options{Trusted: func() bool { return true }}, v)
 			ran := false
 			for _, d := range deeds {
 				for _, c := range d.ours {

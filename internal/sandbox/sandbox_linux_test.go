@@ -36,7 +36,7 @@ func runTests(m *testing.M) int {
 		}
 		defer os.RemoveAll(dir)
 		name := filepath.Join(dir, "init")
-		if out, err := exec.Command("go", "build", "-o", name, "./testdata/init").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-trimpath", "-o", name, "./testdata/init").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
 		}

@@ -203,13 +203,22 @@ func (s Spec) resolve() (Spec, error) {
 		if !info.IsDir() {
 			return s, fmt.Errorf("%s is not a directory", dir)
 		}
-		for _, system := range systemDirs {
-			if within(system, dir) {
-				return s, &RefusedError{fmt.Sprintf("commands can't be confined to %s, because %s is in it: open a directory that is not the system's", dir, system)}
-			}
+		if err := Confinable(dir); err != nil {
+			return s, err
 		}
 	}
 	return s, nil
+}
+
+// Confinable returns a *RefusedError if a directory, by its path without links, has
+// directories of the system in it, so that no command is ever confined to it.
+func Confinable(dir string) error {
+	for _, system := range systemDirs {
+		if within(system, dir) {
+			return &RefusedError{fmt.Sprintf("commands can't be confined to %s, because %s is in it: open a directory that is not the system's", dir, system)}
+		}
+	}
+	return nil
 }
 
 // systemDirs may never be writable as a whole.

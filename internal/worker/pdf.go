@@ -40,6 +40,11 @@ type pdfReply struct {
 // PDF returns a reader of documents. It starts program, this program's path, for
 // each; without one it reads here.
 func PDF(program string) func(context.Context, []byte, []int) (web.PDF, error) {
+	return pdfWithin(program, pdfTimeout)
+}
+
+// pdfWithin is PDF; a process that takes longer than limit is killed.
+func pdfWithin(program string, limit time.Duration) func(context.Context, []byte, []int) (web.PDF, error) {
 	return func(ctx context.Context, data []byte, pages []int) (web.PDF, error) {
 		if program == "" {
 			return pdfText(data, pages)
@@ -48,7 +53,7 @@ func PDF(program string) func(context.Context, []byte, []int) (web.PDF, error) {
 		if err := gob.NewEncoder(&in).Encode(pdfRequest{data, pages}); err != nil {
 			return web.PDF{}, err
 		}
-		ctx, cancel := context.WithTimeout(ctx, pdfTimeout)
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, program, pdfCommand)
 		cmd.Env = []string{"GOMAXPROCS=1", "GOMEMLIMIT=512MiB"}
@@ -70,7 +75,7 @@ func PDF(program string) func(context.Context, []byte, []int) (web.PDF, error) {
 		waited := cmd.Wait()
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return web.PDF{}, fmt.Errorf("%w: it takes longer than %v", web.ErrPDF, pdfTimeout)
+			return web.PDF{}, fmt.Errorf("%w: it takes longer than %v", web.ErrPDF, limit)
 		case ctx.Err() != nil:
 			return web.PDF{}, ctx.Err()
 		case err != nil:
@@ -131,7 +136,7 @@ func pageText(r *pdf.Reader, n int) (p web.PDFPage) {
 			p.Error = fmt.Sprintf("it is broken (%v)", r)
 		}
 	}()
-	page := r.Page(n)
+	page := findPage(r.Trailer().Key("Root").Key("Pages"), n)
 	if page.V.IsNull() {
 		p.Error = "it is missing"
 		return p
@@ -142,4 +147,36 @@ func pageText(r *pdf.Reader, n int) (p web.PDFPage) {
 	}
 	p.Text = text
 	return p
+}
+
+// maxPageDepth bounds a tree of pages. Real ones have a few levels.
+const maxPageDepth = 64
+
+// findPage finds a page, counted from 1, in a tree of pages. The library's own search
+// never ends where a tree has itself in it.
+func findPage(tree pdf.Value, n int) pdf.Page {
+	for range maxPageDepth {
+		kids, below := tree.Key("Kids"), pdf.Value{}
+		for i := 0; i < kids.Len(); i++ {
+			kid := kids.Index(i)
+			pages := 1
+			if kid.Key("Type").Name() == "Pages" {
+				pages = int(kid.Key("Count").Int64())
+			}
+			if n <= pages {
+				below = kid
+				break
+			}
+			n -= pages
+		}
+		switch below.Key("Type").Name() {
+		case "Page":
+			return pdf.Page{V: below}
+		case "Pages":
+			tree = below
+		default:
+			return pdf.Page{}
+		}
+	}
+	return pdf.Page{}
 }

@@ -226,8 +226,15 @@ func set(names ...string) map[string]bool {
 	return m
 }
 
+// matchAny reports whether one of patterns matches a name. Each pattern has a star:
+// what is before the first and after the last one is compared first, because walks
+// ask about every name.
 func matchAny(patterns []string, name string) bool {
 	for _, p := range patterns {
+		head, tail := p[:strings.IndexByte(p, '*')], p[strings.LastIndexByte(p, '*')+1:]
+		if !strings.HasPrefix(name, head) || !strings.HasSuffix(name, tail) {
+			continue
+		}
 		if ok, _ := path.Match(p, name); ok {
 			return true
 		}

@@ -38,7 +38,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	name := filepath.Join(dir, "init")
-	if out, err := exec.Command("go", "build", "-o", name, "../sandbox/testdata/init").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", name, "../sandbox/testdata/init").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
 	}

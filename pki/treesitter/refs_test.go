@@ -1,6 +1,7 @@
 package treesitter
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,7 +100,7 @@ func checkReferences(tb testing.TB, src []byte, f pki.File) {
 	for _, r := range f.References {
 		line, column := position(starts, r.Offset)
 		switch {
-		case r.Offset < 0 || !strings.HasPrefix(string(src[min(r.Offset, len(src)):]), r.Name):
+		case r.Offset < 0 || !bytes.HasPrefix(src[min(r.Offset, len(src)):], []byte(r.Name)):
 			tb.Fatalf("the name is not there: %+v", r)
 		case r.Line != line || r.Column != column:
 			tb.Fatalf("bad position: %+v, want %d:%d", r, line, column)

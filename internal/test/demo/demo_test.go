@@ -17,7 +17,7 @@ func TestDemo(t *testing.T) {
 		t.Skip("no git on this machine; make test installs it")
 	}
 	server := filepath.Join(t.TempDir(), "sidecar-ls")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", server, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", server, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

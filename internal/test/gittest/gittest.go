@@ -32,7 +32,7 @@ func New(t testing.TB) *Repo {
 }
 
 // Isolate gives the process a home with nothing but a name in git's settings,
-// and dates that don't change. Without a git command the test is skipped.
+// and dates that don't change; git does not wait for the disk. Without a git command the test is skipped.
 func Isolate(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -46,7 +46,7 @@ func Isolate(t testing.TB) {
 	} {
 		t.Setenv(key, value)
 	}
-	settings := "[user]\n\tname = A U Thor\n\temail = author@example.com\n[protocol \"file\"]\n\tallow = always\n[gc]\n\tauto = 0\n[advice]\n\tdetachedHead = false\n"
+	settings := "[user]\n\tname = A U Thor\n\temail = author@example.com\n[protocol \"file\"]\n\tallow = always\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n[advice]\n\tdetachedHead = false\n"
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(settings), 0o644); err != nil {
 		t.Fatal(err)
 	}

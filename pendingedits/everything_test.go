@@ -1,0 +1,20 @@
+package pendingedits_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var everything = flag.Bool("everything", false, "crash at every point of accepting 20 and 50 files, and at every point of recovering from that; more random steps")
+
+// memDir is a directory in memory, where there is one: power cuts are not
+// tried here.
+func memDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "pendingedits-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
