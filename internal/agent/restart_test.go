@@ -62,37 +62,33 @@ func TestRestartAnywhere(t *testing.T) {
 
 // Behaviour 2: what is said of a call that was cut off depends on what is known of it.
 func TestCutOffCalls(t *testing.T) {
-	r := newRig(t)
-	hold, begun := make(chan bool), make(chan bool, 3)
-	for _, name := range []string{"read_held", "held"} {
-		r.tool(name, func(context.Context, Call) (Outcome, error) { begun <- true; <-hold; return Outcome{}, nil })
-	}
 	for name, want := range map[string]string{"read_held": "changes nothing: call it again", "held": "not known whether it took effect"} {
-		r.prompt(name)
-		r.turn().call(call(name, `{}`), call("write", `{}`))
-		<-begun
-		journal := r.items()
-		next := newRig(t, func(next *rig) {
-			next.list, next.do = r.list, r.do
-			data, err := os.ReadFile(filepath.Join(r.dir, "talk.jsonl"))
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			begun, hold := make(chan bool, 1), make(chan bool)
+			r.tool(name, func(context.Context, Call) (Outcome, error) { begun <- true; <-hold; return Outcome{}, nil })
+			r.prompt("hello")
+			r.turn().call(call(name, `{}`), call("write", `{}`))
+			<-begun
+			data, err := os.ReadFile(filepath.Join(r.dir, "talk.jsonl")) // as a kill would leave it
 			r.must(err)
-			next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
+			next := newRig(t, func(next *rig) {
+				next.list, next.do = r.list, r.do
+				next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
+			})
+			next.prompt("go on")
+			u := next.turn()
+			whole(t, u.Request)
+			text := read(u.Request)
+			if !strings.Contains(text, want) || !strings.Contains(text, "writeNot run: the agent was stopped before it.") {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+			u.say("done")
+			next.ends(1)
+			close(hold)
+			r.turn().say("done")
+			r.ends(1)
 		})
-		next.prompt("go on")
-		u := next.turn()
-		whole(t, u.Request)
-		text := read(u.Request)
-		if !strings.Contains(text, want) || !strings.Contains(text, "writeNot run: the agent was stopped before it.") {
-			t.Errorf("with %d items, no %q in\n%s", len(journal), want, text)
-		}
-		u.say("done")
-		next.ends(1)
-		hold <- true
-		r.turn().say("done")
-		r.ends(map[string]int{"read_held": 1, "held": 2}[name] + 0*len(journal))
-		if name == "held" {
-			break
-		}
 	}
 }
 
