@@ -104,18 +104,19 @@ type Agent struct {
 	run  *runs.Run
 	host Host
 
-	mu      sync.Mutex // of what follows, while a prompt is heard and commands come
-	journal *journal
-	talk    *talk
-	tools   map[string]Tool
-	profile string
-	hearing bool // a turn will hear what is said now
-	paused  bool
-	running map[string]*running
-	given   map[string]string // answers of people, by call, that came after a restart
-	waited  time.Duration     // for people, in this turn
-	pool    *pool
-	repeats repeats
+	mu       sync.Mutex // of what follows, while a prompt is heard and commands come
+	journal  *journal
+	talk     *talk
+	tools    map[string]Tool
+	profile  string
+	caughtUp bool // with what the run has told
+	hearing  bool // a turn will hear what is said now
+	paused   bool
+	running  map[string]*running
+	given    map[string]string // answers of people, by call, that came after a restart
+	waited   time.Duration     // for people, in this turn
+	pool     *pool
+	repeats  repeats
 }
 
 var _ runs.Driver = (*Agent)(nil)
@@ -222,12 +223,20 @@ func (a *Agent) hear(items []runs.Item) error {
 	if err := a.mend(given); err != nil {
 		return err
 	}
+	if err := a.catchUp(items); err != nil {
+		return err
+	}
 	if err := a.news(); err != nil {
 		return err
 	}
 	var all []Item
 	for _, i := range said {
 		all = append(all, Item{Kind: Said, Said: a.words(i)})
+	}
+	for _, i := range items {
+		if _, is := given[i.Call]; is && i.Call != "" {
+			all = append(all, Item{Kind: Said, Said: &Words{By: byServer, ID: i.ID}}) // the call says it
+		}
 	}
 	if len(said) > 0 {
 		a.mu.Lock()
@@ -237,6 +246,36 @@ func (a *Agent) hear(items []runs.Item) error {
 		return a.tell("Go on where you stopped.")
 	}
 	return a.keep(all...)
+}
+
+// catchUp takes in prompts that the run has told and that are not in the journal, because
+// an earlier process ended between the two.
+func (a *Agent) catchUp(now []runs.Item) error {
+	a.mu.Lock()
+	done := a.caughtUp
+	a.caughtUp = true
+	heard := map[string]bool{}
+	for id := range a.talk.heard {
+		heard[id] = true
+	}
+	a.mu.Unlock()
+	if done {
+		return nil
+	}
+	for _, i := range now {
+		heard[i.ID] = true
+	}
+	events, _, err := a.run.History(0, 0, 0)
+	if err != nil {
+		return err
+	}
+	var lost []Item
+	for _, e := range events {
+		if e.Kind == runs.Text && e.Role == "user" && !heard[e.Message] {
+			lost = append(lost, Item{Kind: Said, Said: &Words{By: byPerson, ID: e.Message, Text: e.Text}})
+		}
+	}
+	return a.keep(lost...)
 }
 
 // spokeLast reports whether the model has said the last thing, without a call.

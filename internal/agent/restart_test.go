@@ -226,6 +226,9 @@ func TestRewindAndFork(t *testing.T) {
 		if got := read(talk.request()); got != want {
 			t.Errorf("the fork knows\n%swant\n%s", got, want)
 		}
+		if _, err := talk.before(prompt); err == nil || len(talk.heard) > 0 {
+			t.Errorf("the fork takes a prompt of its own for one of the other run's")
+		}
 		if talk.used != (Usage{}) {
 			t.Errorf("the fork has used %+v", talk.used)
 		}

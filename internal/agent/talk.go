@@ -18,13 +18,14 @@ type talk struct {
 	asking  map[string]bool
 	allowed map[string]bool
 	pruned  map[string]bool
+	heard   map[string]bool // ids of prompts, of those that are void too
 	used    Usage
 	budget  *Budget // the latest that was set; nil: none was
 	summary *Item   // the latest that was not restored; nil: there is none
 }
 
 func newTalk(items []Item) *talk {
-	t := &talk{}
+	t := &talk{heard: map[string]bool{}}
 	t.clear()
 	for _, i := range items {
 		t.add(i)
@@ -41,6 +42,9 @@ func (t *talk) clear() {
 func (t *talk) add(i Item) {
 	t.last = i.N
 	t.spend(i)
+	if i.Kind == Said && i.Said.ID != "" {
+		t.heard[i.Said.ID] = true
+	}
 	switch i.Kind {
 	case Rewound:
 		keep := slices.Clone(t.live)
@@ -60,6 +64,14 @@ func (t *talk) add(i Item) {
 				t.hold(old)
 			}
 		}
+	case Forked: // prompts of the other run have ids that come again in this one
+		t.heard = map[string]bool{}
+		for k := range t.live {
+			if s := t.live[k].Said; s != nil {
+				t.live[k].Said = &Words{By: s.By, Text: s.Text, Parts: s.Parts}
+			}
+		}
+		t.hold(i)
 	default:
 		t.hold(i)
 	}

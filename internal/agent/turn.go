@@ -100,7 +100,7 @@ func (t *talk) unheard() bool {
 		switch i := &t.live[k]; {
 		case i.Kind == Answered && after == 0:
 			after = i.Answer.After
-		case i.Kind == Said && after == 0, i.Kind == Said && i.N > after:
+		case i.Kind == Said && i.N > after && len(blocksOf(i.Said)) > 0:
 			return true
 		}
 		if after > 0 && t.live[k].N <= after {
