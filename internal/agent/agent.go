@@ -337,22 +337,22 @@ func (a *Agent) mend(given map[string]string) error {
 // reads reports whether a tool changes nothing, as far as it is known now.
 func (a *Agent) reads(tool string) bool {
 	if a.tools == nil {
-		_ = a.learn() // what is not known changes something
+		_, _ = a.learn() // what is not known changes something
 	}
 	return a.tools[tool].Reads
 }
 
 // learn asks for the tools.
-func (a *Agent) learn() error {
+func (a *Agent) learn() ([]Tool, error) {
 	list, err := a.host.Tools()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.tools = map[string]Tool{}
 	for _, t := range list {
 		a.tools[t.Name] = t
 	}
-	return nil
+	return list, nil
 }
 
 // news tells the model what happened besides what it did.

@@ -263,7 +263,7 @@ func (a *Agent) resume(ctx context.Context) error {
 	if len(given) == 0 {
 		return nil
 	}
-	if err := a.learn(); err != nil {
+	if _, err := a.learn(); err != nil {
 		return err
 	}
 	_, err := a.doCalls(ctx, answer, given)

@@ -13,14 +13,11 @@ import (
 // same as long as it can, because what providers have cached of a conversation is lost
 // with it: instructions are made once, tools keep their places, new ones come last.
 func (a *Agent) frameNow() error {
-	if err := a.learn(); err != nil {
-		return err
-	}
-	b, err := a.host.Backend(a.profileNow())
+	list, err := a.learn()
 	if err != nil {
 		return err
 	}
-	list, err := a.host.Tools()
+	b, err := a.host.Backend(a.profileNow())
 	if err != nil {
 		return err
 	}

@@ -239,6 +239,7 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 	a.mu.Lock()
 	before := *a.talk
 	a.mu.Unlock()
+	before.forget()
 	before.live = slices.DeleteFunc(slices.Clone(before.live), func(i Item) bool { return i.N > through })
 	before.last = through
 	all := before.messages()

@@ -22,6 +22,16 @@ type talk struct {
 	used    Usage
 	budget  *Budget // the latest that was set; nil: none was
 	summary *Item   // the latest that was not restored; nil: there is none
+
+	prefix prefix // of the latest answer
+	sent   model.Sent
+}
+
+// prefix is what the messages before an answer are, which stay as they were sent.
+type prefix struct {
+	messages messages
+	at       int    // of the answer among what is live
+	heard    []Item // said meanwhile
 }
 
 func newTalk(items []Item) *talk {
@@ -34,7 +44,7 @@ func newTalk(items []Item) *talk {
 }
 
 func (t *talk) clear() {
-	t.frame, t.summary = nil, nil
+	t.frame, t.summary, t.prefix = nil, nil, prefix{}
 	t.results, t.began, t.asking, t.allowed, t.pruned = map[string]*Result{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 }
 
@@ -124,12 +134,14 @@ func (t *talk) hold(i Item) {
 		mark(t.allowed)
 	case Pruned:
 		mark(t.pruned)
+		t.prefix = prefix{}
 	case Resulted:
 		if t.results[i.Result.Call] == nil { // the first one is what the model was told
 			t.results[i.Result.Call] = i.Result
 		}
 	case Compacted:
 		t.summary = &i
+		t.prefix = prefix{}
 	}
 }
 
@@ -153,8 +165,7 @@ func (t *talk) open() (answer *Item, places []int) {
 // messages are what the model is sent after its frame. They only grow at the end, but
 // for what is pruned, compacted or rewound.
 func (t *talk) messages() []model.Message {
-	var m messages
-	var heard []Item // said, and not yet placed
+	m, heard := slices.Clone(t.prefix.messages), t.prefix.heard
 	say := func(through int) {
 		for len(heard) > 0 && heard[0].N <= through {
 			m.user(blocksOf(heard[0].Said)...)
@@ -164,9 +175,15 @@ func (t *talk) messages() []model.Message {
 	begin := 0
 	if t.summary != nil {
 		begin = t.summary.Summary.Through
-		m.user(model.Block{Kind: model.Text, Text: t.summary.Summary.Text})
+		if m == nil {
+			m.user(model.Block{Kind: model.Text, Text: t.summary.Summary.Text})
+		}
 	}
-	for k := range t.live {
+	latest := len(t.live) - 1
+	for latest >= 0 && t.live[latest].Kind != Answered {
+		latest--
+	}
+	for k := t.prefix.at; k < len(t.live); k++ {
 		i := &t.live[k]
 		if i.N <= begin {
 			continue
@@ -176,6 +193,9 @@ func (t *talk) messages() []model.Message {
 			heard = append(heard, *i)
 		case Answered:
 			say(i.Answer.After)
+			if k == latest {
+				t.prefix = prefix{slices.Clone(m), k, slices.Clone(heard)}
+			}
 			m.assistant(i.Answer.Blocks)
 			for _, place := range i.Answer.calls() {
 				m.user(t.result(i, place))
@@ -185,6 +205,9 @@ func (t *talk) messages() []model.Message {
 	say(t.last)
 	return m
 }
+
+// forget has the messages made anew.
+func (t *talk) forget() { t.prefix = prefix{} }
 
 // result is what the model reads of a call.
 func (t *talk) result(answer *Item, place int) model.Block {
@@ -232,7 +255,7 @@ func (m *messages) say(role model.Role, blocks []model.Block) {
 		return
 	}
 	if n := len(*m); n > 0 && (*m)[n-1].Role == role {
-		(*m)[n-1].Blocks = append((*m)[n-1].Blocks, blocks...)
+		(*m)[n-1].Blocks = slices.Concat((*m)[n-1].Blocks, blocks)
 		return
 	}
 	*m = append(*m, model.Message{Role: role, Blocks: slices.Clone(blocks)})
@@ -240,5 +263,5 @@ func (m *messages) say(role model.Role, blocks []model.Block) {
 
 // request is what the model is asked now.
 func (t *talk) request() model.Request {
-	return model.Request{System: t.frame.System, Tools: t.frame.Tools, ToolText: t.frame.ToolText, Messages: t.messages()}
+	return model.Request{System: t.frame.System, Tools: t.frame.Tools, ToolText: t.frame.ToolText, Messages: t.messages(), Sent: &t.sent}
 }

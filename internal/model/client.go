@@ -54,7 +54,7 @@ type wire interface {
 	path() string
 	header(key string) http.Header
 	// body is the request.
-	body(p Profile, r Request) (any, error)
+	body(p Profile, r Request) (fields, error)
 	// listen reads one answer.
 	listen(p Profile, hear func(Piece)) listener
 }
@@ -84,14 +84,18 @@ func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, 
 	if c.Profile.NoCalls {
 		r = textual(r)
 	}
+	var text []byte
 	body, err := w.body(c.Profile, r)
+	if err == nil {
+		text, err = body.body()
+	}
 	if err != nil {
 		return Answer{}, &Failure{Cause: Rejected, Message: err.Error()}
 	}
 	var answer Answer
 	err = c.tries(ctx, hear, func() error {
 		l := w.listen(c.Profile, hear)
-		if err := c.post(ctx, w, body, l); err != nil {
+		if err := c.post(ctx, w, text, l); err != nil {
 			return err
 		}
 		if answer = l.answer(); c.Profile.NoCalls {

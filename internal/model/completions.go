@@ -34,7 +34,7 @@ func bearer(key string) http.Header {
 	return h
 }
 
-func (completions) body(p Profile, r Request) (any, error) {
+func (completions) body(p Profile, r Request) (fields, error) {
 	body := fields{"model": p.Model, "stream": true}
 	if !p.Chat.NoUsage {
 		body["stream_options"] = fields{"include_usage": true}
@@ -56,16 +56,21 @@ func (completions) body(p Profile, r Request) (any, error) {
 		}
 		body["tools"] = tools
 	}
-	var list []any
-	if r.System != "" {
-		list = append(list, fields{"role": "system", "content": r.System})
-	}
-	for _, m := range r.Messages {
+	list, err := r.write(p, nil, func(_ int, m Message) []any {
 		if m.Role == Assistant {
-			list = append(list, assistantTurn(p, m))
-		} else {
-			list = append(list, userTurns(p, m)...)
+			return []any{assistantTurn(p, m)}
 		}
+		return userTurns(p, m)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.System != "" {
+		system, err := marshal(fields{"role": "system", "content": r.System})
+		if err != nil {
+			return nil, err
+		}
+		list = slices.Insert(list, 0, system)
 	}
 	body["messages"] = list
 	return body, nil

@@ -20,7 +20,7 @@ func (messages) header(key string) http.Header {
 }
 
 // fields is an object of JSON.
-type fields = map[string]any
+type fields map[string]any
 
 // defaultTokens are those of an answer where the wire needs a number.
 const defaultTokens = 8192
@@ -28,7 +28,7 @@ const defaultTokens = 8192
 // thinking is how many tokens a model may think, by effort.
 var thinking = map[string]int{"low": 2048, "medium": 8192, "high": 24576}
 
-func (messages) body(p Profile, r Request) (any, error) {
+func (messages) body(p Profile, r Request) (fields, error) {
 	most := firstOf(r.MaxTokens, p.Tokens, defaultTokens)
 	body := fields{"model": p.Model, "max_tokens": most, "stream": true}
 	switch n := thinking[r.Effort]; {
@@ -57,25 +57,33 @@ func (messages) body(p Profile, r Request) (any, error) {
 		}
 		body["tools"] = tools
 	}
-	var list []any
-	var users []fields // the last block of each message of the user's
-	for _, m := range r.Messages {
+	marked := map[int]bool{} // the last two messages of the user's
+	for i := len(r.Messages) - 1; i >= 0 && len(marked) < 2; i-- {
+		if r.Messages[i].Role == User && lastBlock(messageContent(p, r.Messages[i])) != nil {
+			marked[i] = true
+		}
+	}
+	var err error
+	body["messages"], err = r.write(p, marked, func(i int, m Message) []any {
 		content := messageContent(p, m)
 		if len(content) == 0 {
-			continue
+			return nil
 		}
-		if m.Role == User {
-			if last, ok := content[len(content)-1].(fields); ok {
-				users = append(users, last)
-			}
+		if marked[i] {
+			p.marked(lastBlock(content))
 		}
-		list = append(list, fields{"role": m.Role, "content": content})
+		return []any{fields{"role": m.Role, "content": content}}
+	})
+	return body, err
+}
+
+// lastBlock is the last block of a message, if it is one that can be marked.
+func lastBlock(content []any) fields {
+	if len(content) == 0 {
+		return nil
 	}
-	for _, last := range users[max(0, len(users)-2):] {
-		p.marked(last)
-	}
-	body["messages"] = list
-	return body, nil
+	last, _ := content[len(content)-1].(fields)
+	return last
 }
 
 // marked marks what ends a part that may be cached.

@@ -80,6 +80,7 @@ type Request struct {
 	Messages  []Message
 	MaxTokens int    // of the answer; 0: what the profile says
 	Effort    string // low, medium or high: how long to think; "": the model's default
+	Sent      *Sent  // of the conversation; nil: nothing is kept
 }
 
 // Answer is what a model said, whole.

@@ -13,7 +13,7 @@ func (responses) path() string { return "/responses" }
 
 func (responses) header(key string) http.Header { return bearer(key) }
 
-func (responses) body(p Profile, r Request) (any, error) {
+func (responses) body(p Profile, r Request) (fields, error) {
 	body := fields{"model": p.Model, "stream": true, "store": false, "include": []string{"reasoning.encrypted_content"}}
 	if r.System != "" {
 		body["instructions"] = r.System
@@ -31,12 +31,9 @@ func (responses) body(p Profile, r Request) (any, error) {
 		}
 		body["tools"] = tools
 	}
-	input := []any{}
-	for _, m := range r.Messages {
-		input = append(input, responseItems(p, m)...)
-	}
-	body["input"] = input
-	return body, nil
+	var err error
+	body["input"], err = r.write(p, nil, func(_ int, m Message) []any { return responseItems(p, m) })
+	return body, err
 }
 
 // responseItems are the items of a message, in their order.

@@ -24,7 +24,7 @@ const (
 var errQuiet = failed(Quiet, "nothing came for a long time")
 
 // post makes one request and hands the events of its answer to l.
-func (c *Client) post(ctx context.Context, w wire, body any, l listener) (err error) {
+func (c *Client) post(ctx context.Context, w wire, text []byte, l listener) (err error) {
 	key, err := c.key()
 	if err != nil {
 		return err
@@ -34,10 +34,6 @@ func (c *Client) post(ctx context.Context, w wire, body any, l listener) (err er
 			f.Message = strings.ReplaceAll(f.Message, key, "[the key]")
 		}
 	}()
-	text, err := marshal(body)
-	if err != nil {
-		return &Failure{Cause: Rejected, Message: err.Error()}
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	idle := cmp.Or(c.Policy.Idle, 90*time.Second)
