@@ -142,7 +142,7 @@ func (c *conn) serve(ctx context.Context, h handler) error {
 				c.mu.Unlock()
 			}
 		default:
-			c.guard(m.Method, func() error {
+			_ = c.guard(m.Method, func() error { // a notification has no answer
 				h.heard(m.Method, m.Params)
 				return nil
 			})

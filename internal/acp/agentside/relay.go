@@ -72,7 +72,8 @@ func (r *Relay) read(ctx context.Context, in io.Reader) error {
 		switch {
 		case errors.As(err, &bad) && m.Reply:
 			m.Line, _ = json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": bad})
-			err = r.pass(m)
+			err = nil
+			r.pass(m)
 		case errors.As(err, &bad):
 			err = r.out.answer(m.ID, nil, bad)
 		case errors.Is(err, io.EOF):
@@ -81,7 +82,7 @@ func (r *Relay) read(ctx context.Context, in io.Reader) error {
 		case m.Method == "initialize" && m.ID != nil:
 			err = r.initialize(m)
 		case m.Reply || m.ID == nil:
-			err = r.pass(m)
+			r.pass(m)
 		default:
 			if bad := r.forward(ctx, m); bad != nil {
 				err = r.out.answer(m.ID, nil, bad)
@@ -111,14 +112,13 @@ func (r *Relay) initialize(m acp.Envelope) error {
 }
 
 // pass hands on what is no request. Nobody waits for it.
-func (r *Relay) pass(m acp.Envelope) error {
+func (r *Relay) pass(m acp.Envelope) {
 	r.mu.Lock()
 	up := r.up
 	r.mu.Unlock()
 	if up != nil {
 		_ = up.out.line(m.Line) // its reader tells that it has ended
 	}
-	return nil
 }
 
 // forward hands on a request.
@@ -139,7 +139,7 @@ func (r *Relay) forward(ctx context.Context, m acp.Envelope) *acp.Error {
 	case up == nil && p.Cwd == "" && m.Method == "session/list":
 		return acp.Errorf(acp.CodeInvalidParams, "cwd: say whose sessions are to be listed")
 	case up == nil && p.Cwd == "" && !known:
-		return noSession
+		return errNoSession
 	case up == nil:
 		if up, err = r.connect(ctx, p.Cwd); err != nil {
 			return errorOf(err)
@@ -148,7 +148,7 @@ func (r *Relay) forward(ctx context.Context, m acp.Envelope) *acp.Error {
 	r.mu.Lock()
 	if r.up != up {
 		r.mu.Unlock()
-		return cutOff
+		return errCutOff
 	}
 	up.waiting[string(m.ID)] = m
 	r.mu.Unlock()
@@ -158,7 +158,7 @@ func (r *Relay) forward(ctx context.Context, m acp.Envelope) *acp.Error {
 	return nil
 }
 
-var cutOff = acp.Errorf(acp.CodeInternal, "the sidecar-ls that served the folder has ended. What was said is kept: prompt again to go on")
+var errCutOff = acp.Errorf(acp.CodeInternal, "the sidecar-ls that served the folder has ended. What was said is kept: prompt again to go on")
 
 // connect finds who serves, and opens there what is open here.
 func (r *Relay) connect(ctx context.Context, dir string) (*upstream, error) {
@@ -250,7 +250,7 @@ func (r *Relay) pump(up *upstream) {
 	up.waiting = map[string]acp.Envelope{}
 	r.mu.Unlock()
 	for _, m := range waiting {
-		_ = r.out.answer(m.ID, nil, cutOff)
+		_ = r.out.answer(m.ID, nil, errCutOff)
 	}
 }
 

@@ -207,10 +207,10 @@ func (s *server) session(params json.RawMessage) (*session, error) {
 	if t := s.sessions[p.SessionID]; t != nil {
 		return t, nil
 	}
-	return nil, noSession
+	return nil, errNoSession
 }
 
-var noSession = acp.Errorf(acp.CodeInvalidParams, "no session with this id is open: use one that session/new, load or resume has opened")
+var errNoSession = acp.Errorf(acp.CodeInvalidParams, "no session with this id is open: use one that session/new, load or resume has opened")
 
 // place checks where a session is to work.
 func (s *server) place(dir string, more []string) error {
