@@ -15,7 +15,7 @@ func played(t *testing.T, files map[string]string, more ...object) (dir string, 
 	model = clients.NewModel()
 	t.Cleanup(model.Close)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	profile := object{"name": "played", "provider": "anthropic", "url": model.URL, "model": "scripted", "key": "sk-played-0123456789"}
+	profile := object{"name": "played", "provider": "anthropic", "url": model.URL, "model": "scripted", "key": "sk-played-0123456789", "vision": true}
 	return worldProject(t, "overlay", files, append(more, object{
 		"backend.profiles": []object{profile, {"name": "keyless", "provider": "anthropic", "url": model.URL, "model": "scripted", "keyEnv": "NO_SUCH_KEY"}},
 		"backend.profile":  "played",

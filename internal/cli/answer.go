@@ -43,6 +43,9 @@ func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, conn net.
 	case q.Query == agentQuery:
 		answerAgent(ctx, c, a, in, conn, q.Args)
 		return
+	case q.Query == acpQuery:
+		answerACP(ctx, c, a, conn, q.Args)
+		return
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, conn) // until whoever asks has gone

@@ -21,8 +21,12 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "completion":
 		return f
 	}
-	f.StringVar(&c.root, "root", "", "the workspace; by default the project around the current directory")
-	if name != "mcp" {
+	of := "the current directory"
+	if name == "acp" {
+		of = "the directory of the first session"
+	}
+	f.StringVar(&c.root, "root", "", "the workspace; by default the project around "+of)
+	if name != "mcp" && name != "acp" {
 		f.BoolVar(&c.json, "json", false, "print JSON")
 	}
 	switch name {
@@ -36,6 +40,11 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "mcp":
 		f.StringVar(&c.door, "door", "", "the socket of an agent that sidecar-ls has started, by which it reaches its session")
 		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
+		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
+		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
+	case "acp":
+		f.StringVar(&c.mode, "mode", "", "a mode for new sessions, stricter than that of the settings; by default review")
+		f.StringVar(&c.model, "model", "", "a profile of backend.profiles for new sessions; by default the one that is used")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
 	case "call":

@@ -34,6 +34,7 @@ func commands() []command {
 		{"agent", "[--root DIR] [--json] list | sessions [--yes] AGENT [CURSOR] | run [--mode MODE] [--session NAME] [--model MODEL] [--resume ID] [--yes] AGENT PROMPT|- | runs [--all] | attach RUN | resume RUN [PROMPT] | fork RUN | answer RUN QUESTION ANSWER | stop RUN | close RUN", "have an agent of yours work, with its changes waiting for review", agentCommand, verbs("list", "sessions", "run", "runs", "attach", "resume", "fork", "answer", "stop", "close")},
 		{"audit", "[--root DIR] [--json] list|verify [--tool NAME] [--session ID] [--path PATH] [--since DURATION] [--limit N]", "look at what tools did, or check that nobody changed that record", audit, verbs("list", "verify")},
 		{"mcp", "[--root DIR] [--mode MODE] [--log-level LEVEL] [--log-file FILE]", "serve an agent over MCP on standard input and output", serveMCP, nil},
+		{"acp", "[--root DIR] [--mode MODE] [--model MODEL] [--log-level LEVEL] [--log-file FILE]", "serve an editor with our own agent over the Agent Client Protocol, on standard input and output", serveACP, nil},
 		{"trust", "[--root DIR] [--json] [yes|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said", trust, verbs("yes", "no", "forget")},
 		{"setup", "[--root DIR] [--json] [CLIENT [--road ROAD,...] [--project] [--only-ours] [--yes] [--dry-run] [--undo]]", "list the agents and editors that are here, or put sidecar-ls into one of them, with a way back", setUp, setupClients},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor, nil},
@@ -93,7 +94,7 @@ func run(ctx context.Context, args []string, s Streams) error {
 	for _, cmd := range commands() {
 		if cmd.name == name {
 			c := &cli{Streams: s}
-			if name != "serve" && name != "mcp" && name != "run" { // these speak a protocol, or leave their streams to a program
+			if name != "serve" && name != "mcp" && name != "acp" && name != "run" { // these speak a protocol, or leave their streams to a program
 				c.Out, c.Err = onTerminal(s.Out), onTerminal(s.Err)
 			}
 			if err := c.parse(cmd, args); err != nil {

@@ -118,26 +118,42 @@ func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Back
 	if e.mode != "" {
 		a.Mode = e.mode
 	}
-	for begun := time.Now(); ; {
+	return enter(ctx, e, func() (endpoint.Backend, error) {
 		conn, g, err := attach.Dial(ctx, e.folder.Dir, attach.Wish{})
-		if err == nil {
-			return endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), a)
+		if err != nil {
+			return nil, notThere{err}
 		}
-		if !errors.Is(err, attach.ErrNone) {
-			e.log.Warn("not attached", "error", err)
+		return endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), a)
+	}, func() (endpoint.Backend, error) { return e.alone(ctx, a) })
+}
+
+// notThere says that nobody who serves the folder could be asked.
+type notThere struct{ error }
+
+// enter takes the way through the process that serves the folder, or else that through
+// this one, which fails with attach.ErrTaken when another process was faster.
+func enter[T any](ctx context.Context, e *entrance, there, alone func() (T, error)) (T, error) {
+	for begun := time.Now(); ; {
+		t, err := there()
+		var not notThere
+		if !errors.As(err, &not) {
+			return t, err
+		}
+		if !errors.Is(not.error, attach.ErrNone) {
+			e.log.Warn("not attached", "error", not.error)
 		} else if gave := e.gaveWay.Load(); gave != nil && time.Since(*gave) < settleTime {
 			// Whoever asked for the room has not moved in yet.
 			if err := e.pause(ctx); err != nil {
-				return nil, err
+				return t, err
 			}
 			continue
 		}
-		b, err := e.alone(ctx, a)
+		t, err = alone()
 		if !errors.Is(err, attach.ErrTaken) || time.Since(begun) > settleTime {
-			return b, err
+			return t, err
 		}
 		if err := e.pause(ctx); err != nil {
-			return nil, err
+			return t, err
 		}
 	}
 }

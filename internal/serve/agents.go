@@ -14,7 +14,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
@@ -94,7 +93,7 @@ func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 	return agents.Options{
 		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
 		Profiles:  func() []profiles.Profile { return profiles.All(c.Settings.Now()) },
-		Workspace: around{c}, Backends: models{backend.Backends{Settings: c.Settings, Know: c.Hide.Know}},
+		Workspace: around{c}, Backends: models{a.backends()},
 		Tools: func(ctx context.Context, conn net.Conn, session string) {
 			err := endpoint.Serve(ctx, conn, conn, endpoint.Options{
 				Version: version.String(), Instructions: endpoint.Instructions,
