@@ -431,7 +431,7 @@ func (s *Server) askAgain(a Agents) {
 
 // askForAgent shows an agent's question as a message, if it has answers to choose.
 func (s *Server) askForAgent(a Agents, e runs.Event) {
-	if len(e.Options) == 0 {
+	if len(e.Options) == 0 || e.Irrecoverable { // a click is not enough for what can't be undone
 		return
 	}
 	var labels []string

@@ -47,6 +47,7 @@ func (b Backend) used(u model.Usage) Usage {
 type Tool struct {
 	Name        string
 	Title       string // for people
+	Kind        string // for people: read, edit, execute, search, fetch or other
 	Description string
 	Schema      json.RawMessage
 	Reads       bool // it changes nothing: calls of such tools run side by side

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -212,10 +213,14 @@ func (a *Agent) finished(answer *Item, place int, out Outcome, why string) {
 func (a *Agent) shown(answer *Item, place int) *runs.Call {
 	b := answer.Answer.Blocks[place]
 	c := &runs.Call{ID: callKey(answer.N, place), Kind: b.Name, Title: b.Name}
-	if t, ok := a.tools[b.Name]; ok && t.Title != "" {
-		c.Title = t.Title
+	of := about(b.Args)
+	if t, ok := a.tools[b.Name]; ok {
+		c.Kind, c.Title = cmp.Or(t.Kind, c.Kind), cmp.Or(t.Title, c.Title)
 	}
-	if of := about(b.Args); of != "" {
+	switch {
+	case of != "" && c.Kind == "execute":
+		c.Title = of // the command itself
+	case of != "":
 		c.Title += ": " + of
 	}
 	return c

@@ -129,10 +129,27 @@ func (d *own) Tools() ([]loop.Tool, error) {
 	for i, t := range list {
 		all[i] = loop.Tool{
 			Name: t.Name, Description: t.Description, Schema: t.SchemaForModels(false),
-			Title: t.Title, Reads: t.Access == tools.Read,
+			Title: t.Title, Kind: kindOf(t), Reads: t.Access == tools.Read,
 		}
 	}
 	return all, nil
+}
+
+// kindOf is what a tool does, as views of agents know it.
+func kindOf(t *tools.Tool) string {
+	switch {
+	case t.Access == tools.Edit:
+		return "edit"
+	case t.Access == tools.Exec && t.Category != "git":
+		return "execute"
+	case t.Network || t.Category == "web":
+		return "fetch"
+	case t.Category == "search":
+		return "search"
+	case t.Access == tools.Read && t.Category == "files":
+		return "read"
+	}
+	return "other"
 }
 
 // delegates reports whether there is a model that costs nothing, beside one that does.
@@ -279,7 +296,7 @@ const (
 	denyOnce     = "reject_once"
 )
 
-// confirmed is what a person types to allow what can't be undone.
+// confirmed is the answer that allows what can't be undone: views have people type it.
 const confirmed = "CONFIRM"
 
 // Approve asks people in the run whose agent makes a call; ok is false for a call of
@@ -289,7 +306,10 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 	if d == nil {
 		return a, false, nil
 	}
-	q := runs.Question{Text: ask.Title + "\n\n" + ask.Detail, Irrecoverable: ask.Irrecoverable, Call: &runs.Call{Kind: ask.Tool, Title: ask.Title}}
+	q := runs.Question{Text: ask.Title + "\n\n" + ask.Detail, Irrecoverable: ask.Irrecoverable, Call: &runs.Call{Title: ask.Title}}
+	if line := ask.Effects.Command; line != "" {
+		q.Text, q.Call.Kind, q.Call.Title = ask.Reason, "execute", line
+	}
 	if over := len(q.Text) - maxAsked; over > 0 {
 		q.Text = strings.ToValidUTF8(q.Text[:maxAsked], "") + "\n(cut)"
 	}
@@ -297,7 +317,7 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 		q.ExpiresAt = &ask.Expires
 	}
 	if ask.Irrecoverable {
-		q.Text += "\n\nIt can't be undone. Type " + confirmed + " to allow it; anything else is a no."
+		q.Options = []runs.Option{{ID: confirmed, Label: "Allow", Kind: "allow_once"}, {ID: denyOnce, Label: "Deny", Kind: "reject_once"}}
 	} else {
 		q.Options = []runs.Option{{ID: allowOnce, Label: "Allow", Kind: "allow_once"}}
 		if ask.Rememberable {
@@ -308,7 +328,7 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 		}
 		q.Options = append(q.Options, runs.Option{ID: denyOnce, Label: "Deny", Kind: "reject_once"})
 	}
-	answer, err := d.AskPeople(ctx, ask.CallID, q, func(answer string) bool { return answer != denyOnce && (!ask.Irrecoverable || answer == confirmed) })
+	answer, err := d.AskPeople(ctx, ask.CallID, q, func(answer string) bool { return answer != denyOnce })
 	if err != nil {
 		return a, true, err
 	}
@@ -321,9 +341,6 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 		a = dispatch.Answer{Allow: true, Scope: dispatch.Pattern}
 	case confirmed:
 		a = dispatch.Answer{Allow: ask.Irrecoverable, Scope: dispatch.Once, Typed: confirmed}
-	case denyOnce:
-	default:
-		a.Reason = answer
 	}
 	return a, true, nil
 }

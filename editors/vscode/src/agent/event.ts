@@ -12,7 +12,7 @@ export interface AgentEvent {
   call?: Call;
   state?: RunState; reason?: string; retryAt?: string; attempt?: number;
   /** A question's id; what is asked is in text. */
-  question?: string; options?: Option[]; expiresAt?: string; irrecoverable?: boolean; answer?: string; by?: string;
+  question?: string; options?: Option[]; custom?: boolean; expiresAt?: string; irrecoverable?: boolean; answer?: string; by?: string;
   items?: Item[]; paused?: boolean;
   /** Pictures that a call or, in a note, the agent has shown; the server has their data. */
   images?: Image[];
@@ -36,6 +36,9 @@ export interface FileDiff { path: string; old?: string; new: string }
 export interface Option { id: string; label: string; kind?: string }
 export interface PlanEntry { text: string; status?: string; priority?: string }
 export interface Usage { used?: number; size?: number; cost?: number; currency?: string }
+/** Whether a note takes back what was shown of a message, or of the thoughts that came with it. */
+export const withdrawn = (note: AgentEvent, message: string | undefined): boolean => message === note.message || message === `${note.message}-thought`;
+
 export interface Item { item: string; text: string; attachments?: Attachment[]; hold?: boolean; question?: string }
 export interface Attachment { kind: string; uri?: string; range?: unknown; data?: string; mime?: string; text?: string }
 

@@ -1,5 +1,5 @@
 // The events of one run, as far as this window has them: each once, in their order. No VS Code in here.
-import type { AgentEvent } from './event';
+import { type AgentEvent, withdrawn } from './event';
 
 /** How many events are kept, and how many parts of messages that are not over; the server has what goes. */
 const most = { events: 8000, parts: 2000, freshParts: 200 };
@@ -35,6 +35,9 @@ export class RunLog {
     this.last = event.seq;
     if ((event.kind === 'text' || event.kind === 'thought') && event.delta === undefined) {
       this.entries = this.entries.filter(({ event: e }) => !(isPart(e) && e.kind === event.kind && e.message === event.message)); // the whole has come
+    }
+    if (event.kind === 'note' && event.reason === 'withdrawn') {
+      this.entries = this.entries.filter(({ event: e }) => !(isPart(e) && withdrawn(event, e.message))); // it is told anew
     }
     this.entries.push({ from: event.seq, event });
     this.note(event);

@@ -91,7 +91,7 @@ export class Work {
   async answer(run: string, question: string, answer: string, reason?: string, typed?: string): Promise<void> {
     const asked = this.runs.log(run)?.questions.get(question);
     const option = asked?.options?.find(o => o.id === answer);
-    if (asked?.options?.length && !option) {
+    if (asked?.options?.length && !option && !asked.custom) {
       throw new Error(t('This is none of the answers.'));
     }
     if (asked?.irrecoverable && !option?.kind?.startsWith('reject') && typed !== 'CONFIRM') {

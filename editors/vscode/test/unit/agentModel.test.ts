@@ -31,6 +31,17 @@ test('a message grows by its deltas and is replaced by its whole', () => {
   assert.notEqual(m.entries[0]!.key, m.entries[1]!.key);
 });
 
+test('what was shown of a message that is told anew is taken back', () => {
+  const m = model({ kind: 'thought', message: 'a-thought', delta: 'hm' }, { kind: 'text', message: 'b', delta: 'stays' }, { kind: 'text', message: 'a', delta: 'half an' }, { kind: 'note', reason: 'withdrawn', message: 'a', text: 'It ended in the middle' }, { kind: 'text', message: 'a', delta: 'whole' });
+  assert.deepEqual(m.entries.filter(e => e.kind === 'text').map(said), ['text stays.', 'text whole…']);
+});
+
+test('a question may take any text besides its options', () => {
+  const options = [{ id: '1', label: 'this' }];
+  const m = model({ kind: 'question', question: 'q1', text: 'Which?', options, custom: true }, { kind: 'question', question: 'q2', text: 'Which?', options });
+  assert.deepEqual(m.entries.map(e => e.kind === 'question' && e.custom), [true, false]);
+});
+
 test('what follows ends a message of which no whole was told', () => {
   const m = model({ kind: 'thought', message: 't', delta: 'hm' }, { kind: 'text', message: 'a', delta: 'x' }, { kind: 'call.proposed', call: call('1', 'read') });
   assert.deepEqual(m.entries.slice(0, 2).map(said), ['thought hm.', 'text x.']);

@@ -1,5 +1,5 @@
 // A run as its events have told it: what was said and done in its order, and where it stands. Pure.
-import type { AgentEvent, Call, Image, Item, Option, PlanEntry, RunState, Usage } from '../event';
+import { type AgentEvent, type Call, type Image, type Item, type Option, type PlanEntry, type RunState, type Usage, withdrawn } from '../event';
 import { clean, most } from './clean';
 
 interface Base {
@@ -27,7 +27,7 @@ export interface CallEntry extends Base {
   by?: string; asked?: string; raw?: string; result?: string;
 }
 export interface Question extends Base {
-  kind: 'question'; id: string; text: string; options: Option[]; call?: Call; expiresAt?: number; irrecoverable: boolean;
+  kind: 'question'; id: string; text: string; options: Option[]; call?: Call; expiresAt?: number; irrecoverable: boolean; custom: boolean;
   answer?: string; by?: string; closed: boolean;
 }
 export interface Plan extends Base { kind: 'plan'; plan: PlanEntry[]; changed: Set<number> }
@@ -161,6 +161,7 @@ export class Model {
         return this.ended(e, base);
       case 'note':
         this.title = e.title || this.title;
+        if (e.reason === 'withdrawn') { this.withdraw(e); }
         if (e.reason === 'stopped' && e.call && this.calls.has(e.call.call)) {
           this.touch(e.call.call, c => { c.halted = true; }); // its row says so
         } else if (e.reason === 'image') {
@@ -207,6 +208,16 @@ export class Model {
     said.cut += e.cut ?? 0;
     said.took = said.time && time ? time - said.time : undefined;
     said.v++;
+  }
+
+  /** Takes back what was shown of a message that is told anew. */
+  private withdraw(e: AgentEvent): void {
+    for (const [id, said] of this.growing) {
+      if (withdrawn(e, id.slice(2))) {
+        said.text = ''; said.cut = 0; said.v++;
+      }
+    }
+    this.events = this.events.filter(o => o.delta === undefined || !withdrawn(e, o.message));
   }
 
   /** Ends the messages of which no end was told. */
@@ -271,7 +282,7 @@ export class Model {
     if (!id || this.open.has(id)) { return; }
     const q = this.add<Question>({
       ...base(`q:${id}`), kind: 'question', id, text: e.text ?? '', options: e.options ?? [], call: e.call,
-      expiresAt: e.expiresAt ? Date.parse(e.expiresAt) || undefined : undefined, irrecoverable: e.irrecoverable ?? false, closed: false,
+      expiresAt: e.expiresAt ? Date.parse(e.expiresAt) || undefined : undefined, irrecoverable: e.irrecoverable ?? false, custom: e.custom ?? false, closed: false,
     });
     this.open.set(id, q);
     if (e.call) {

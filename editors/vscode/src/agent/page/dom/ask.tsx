@@ -68,6 +68,7 @@ export function Ask({ app, q }: { app: App; q: Question }) {
           {menu.length > 0 && <button type="button" class="second icon-button" aria-label={t('Other answers')} title={t('Other answers')} aria-haspopup="menu" onClick={e => app.openMenu(e.currentTarget, menu)}><Icon name="down" /></button>}
         </div>
       )}
+      {options.length > 0 && q.custom && <Free app={app} q={q} />}
       {long && <pre class="ask-detail">{visible(command)}</pre>}
       {(q.call?.diff?.length ?? 0) > 0 && (
         <div class="ask-detail">{q.call!.diff!.slice(0, 20).map((d, i) => <div key={i}>{q.call!.diff!.length > 1 && <Path app={app} path={d.path} />}<DiffView file={d} wide={false} name={d.path} /></div>)}</div>

@@ -305,6 +305,7 @@ function ChildRow({ app, e }: { app: App; e: Child }) {
 const endings: Record<string, () => [IconName, string]> = {
   done: () => ['check', t('Done')], interrupted: () => ['stop', t('Stopped')], failed: () => ['cross', t('Failed')], refused: () => ['cross', t('The agent refused to go on')],
   budget: () => ['warning', t('Stopped: the budget is used up')], loop: () => ['warning', t('Stopped: it went in circles')],
+  paused: () => ['stop', t('Paused')], waiting: () => ['warning', t('Stopped: the model’s provider takes no more for now')],
 };
 const ending = (reason: string): [IconName, string] => (Object.hasOwn(endings, reason) ? endings[reason]! : endings.done!)();
 
@@ -322,6 +323,7 @@ function EndRow({ app, row, e }: { app: App; row: Row; e: End }) {
           {bad && <><button type="button" onClick={() => app.send({ type: 'control', run, what: 'retry' })}>{t('Retry')}</button>
             <button type="button" class="second" onClick={() => app.send({ type: 'do', what: 'showLog' })}>{t('Show Log')}</button>
             <button type="button" class="second" onClick={() => app.send({ type: 'copy', text: e.text })}>{t('Copy Details')}</button></>}
+          {(e.reason === 'paused' || e.reason === 'waiting') && app.model?.state !== 'ended' && <button type="button" class="second" onClick={() => app.send({ type: 'control', run, what: 'resume' })}>{t('Resume')}</button>}
           {e.reason === 'interrupted' && app.model?.state !== 'ended' && <button type="button" class="second" onClick={() => app.send({ type: 'control', run, what: 'continue' })}>{lost ? t('Resume') : t('Continue')}</button>}
         </div>
       )}
