@@ -212,7 +212,7 @@ func (a *Agent) finished(answer *Item, place int, out Outcome, why string) {
 // shown is a call as people see it.
 func (a *Agent) shown(answer *Item, place int) *runs.Call {
 	b := answer.Answer.Blocks[place]
-	c := &runs.Call{ID: callKey(answer.N, place), Kind: b.Name, Title: b.Name}
+	c := &runs.Call{ID: callKey(answer.N, place), Kind: "other", Tool: b.Name, Title: b.Name}
 	of := about(b.Args)
 	if t, ok := a.tools[b.Name]; ok {
 		c.Kind, c.Title = cmp.Or(t.Kind, c.Kind), cmp.Or(t.Title, c.Title)

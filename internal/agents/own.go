@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,17 +141,14 @@ func kindOf(t *tools.Tool) string {
 	switch {
 	case t.Access == tools.Edit:
 		return "edit"
-	case t.Access == tools.Exec && t.Category != "git":
+	case t.Access == tools.Exec:
 		return "execute"
-	case t.Network || t.Category == "web":
-		return "fetch"
-	case t.Category == "search":
-		return "search"
-	case t.Access == tools.Read && t.Category == "files":
-		return "read"
 	}
-	return "other"
+	return cmp.Or(kinds[t.Category], "other")
 }
+
+// kinds are those of tools that only read.
+var kinds = map[string]string{"search": "search", "web": "fetch", "files": "read", "editor": "search", "git": "read"}
 
 // delegates reports whether there is a model that costs nothing, beside one that does.
 func (d *own) delegates() bool {

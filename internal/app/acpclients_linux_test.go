@@ -28,7 +28,7 @@ func TestACPByTheSDK(t *testing.T) {
 	sdk := clients.ACPSDK(t)
 	dir, model := loudProject(t)
 	cmd := exec.CommandContext(t.Context(), "node", "testdata/acpclient.mjs", sdk, dir, "make it loud", buildServer(t), "acp", "--root", dir)
-	byClient(t, cmd, model, "read Read file: a.txt\n", "edit Write file: a.txt\n", "diff "+dir+"/a.txt LOUD\n", "execute Run command", "asked ", "said All is loud.\n", "stopped end_turn\n")
+	byClient(t, cmd, model, "read Read file: a.txt\n", "edit Write file: a.txt\n", "diff "+dir+"/a.txt LOUD\n", "execute ", "asked ", "said All is loud.\n", "stopped end_turn\n")
 }
 
 // TestACPX: acpx works with our agent.

@@ -123,7 +123,8 @@ type Event struct {
 // Call is a tool call, as far as it is known.
 type Call struct {
 	ID          string     `json:"call"`
-	Kind        string     `json:"kind,omitempty"`
+	Kind        string     `json:"kind,omitempty"` // read, edit, execute, …
+	Tool        string     `json:"tool,omitempty"` // its name, of our own agent's calls
 	Title       string     `json:"title,omitempty"`
 	Locations   []Location `json:"locations,omitempty"`
 	Diff        []FileDiff `json:"diff,omitempty"`

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/server"
-	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // ServeACP serves a client of the Agent Client Protocol with our own agent, until it has
@@ -124,22 +122,6 @@ func (w acpWorkspace) Models() (all []acp.Choice) {
 func (w acpWorkspace) Model(name string) (string, error) {
 	b, err := models{w.a.backends()}.Backend(name)
 	return b.Profile, err
-}
-
-// kinds are those of the protocol, by categories of tools that only read.
-var kinds = map[string]string{"search": "search", "web": "fetch", "files": "read", "editor": "search", "git": "read"}
-
-func (w acpWorkspace) Kind(tool string) string {
-	t, _, ok := w.now().Registry.Lookup(tool)
-	switch {
-	case !ok:
-		return "other"
-	case t.Access == tools.Edit:
-		return "edit"
-	case t.Access != tools.Read:
-		return "execute"
-	}
-	return cmp.Or(kinds[t.Category], "other")
 }
 
 func (w acpWorkspace) Pending(name string) (old *string, text string, ok bool) {

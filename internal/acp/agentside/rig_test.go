@@ -74,7 +74,6 @@ func (h *host) Abs(name string) string                      { return filepath.Jo
 func (h *host) Modes() []acp.Mode                           { return []acp.Mode{{ID: "review", Name: "Review"}} }
 func (h *host) Models() []acp.Choice                        { return []acp.Choice{{Value: "m", Name: "m"}} }
 func (h *host) Model(string) (string, error)                { return "m", nil }
-func (h *host) Kind(tool string) string                     { return "other" }
 func (h *host) Pending(name string) (*string, string, bool) { return nil, "new", name == "new.txt" }
 
 // serve serves a client, whose end is returned.

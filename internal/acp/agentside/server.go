@@ -35,7 +35,6 @@ type Workspace interface {
 	// Model is the profile that a name stands for: "" is the active one. The error says
 	// why it can't be asked.
 	Model(name string) (string, error)
-	Kind(tool string) string // of the protocol
 	// Pending is a file before and after the changes that wait for review; old is nil for
 	// one that they create, and ok is false when there are none.
 	Pending(name string) (old *string, text string, ok bool)

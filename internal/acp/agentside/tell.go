@@ -291,7 +291,7 @@ func (t *teller) call(e runs.Event, past bool) []any {
 func (t *teller) known(told call, c *runs.Call) []any {
 	if !t.calls[c.ID] {
 		t.calls[c.ID] = true
-		told.Kind, told.Title, told.Name, told.ToolKind = acp.ToolCallStarted, cmp.Or(c.Title, c.Kind, c.ID), c.Kind, t.files.Kind(c.Kind)
+		told.Kind, told.Title, told.Name, told.ToolKind = acp.ToolCallStarted, cmp.Or(c.Title, c.Kind, c.ID), c.Tool, cmp.Or(c.Kind, "other")
 	}
 	return []any{told}
 }
@@ -343,7 +343,7 @@ func (t *teller) asking(q runs.Event) call {
 	c := call{ID: q.Question, Title: q.Text, Status: acp.StatusPending, Content: []any{textOf(q.Text)}}
 	if of := q.Call; of != nil {
 		c.ID, c.Title = cmp.Or(of.ID, c.ID), cmp.Or(of.Title, c.Title)
-		c.ToolKind = t.files.Kind(of.Kind)
+		c.ToolKind = of.Kind
 	}
 	return c
 }

@@ -32,7 +32,7 @@ func TestTold(t *testing.T) {
 	id := p.open(h.dir, object{})
 	seen := make(chan bool)
 	h.do <- func(_ context.Context, r *runs.Run, _ []runs.Item) (string, error) {
-		call := &runs.Call{ID: "c1", Kind: "write_file", Title: "Write: new.txt"}
+		call := &runs.Call{ID: "c1", Tool: "write_file", Title: "Write: new.txt"}
 		ended := *call
 		ended.Outcome, ended.Locations = "completed", []runs.Location{{Path: "new.txt", Line: 3}}
 		for _, e := range []runs.Event{
