@@ -20,22 +20,12 @@ func (a *Agent) frameNow() error {
 	if err != nil {
 		return err
 	}
-	list, err := a.host.Tools()
-	if err != nil {
-		return err
-	}
 	a.mu.Lock()
 	old := a.talk.frame
 	a.mu.Unlock()
-	next := Frame{Profile: b.Profile, Model: b.Name}
-	if old == nil {
-		next.System, next.Why = Instructions(a.host.Facts()), "begin"
-	} else {
-		next.System = old.System
-	}
-	next.Tools = inPlace(old, list)
-	if b.Text {
-		next.ToolText = toolText(next.Tools)
+	next, err := a.frame(b, old, a.host.Facts)
+	if err != nil {
+		return err
 	}
 	if old != nil {
 		if next.Why = next.differs(*old); next.Why == "" {
@@ -52,6 +42,25 @@ func (a *Agent) frameNow() error {
 		a.emit(runs.Event{Kind: runs.Note, Reason: "chosen", Model: b.Profile})
 	}
 	return nil
+}
+
+// frame is how requests begin now. facts are asked for when a conversation begins.
+func (a *Agent) frame(b Backend, old *Frame, facts func() Facts) (Frame, error) {
+	list, err := a.host.Tools()
+	if err != nil {
+		return Frame{}, err
+	}
+	next := Frame{Profile: b.Profile, Model: b.Name}
+	if old == nil {
+		next.System, next.Why = Instructions(facts()), "begin"
+	} else {
+		next.System = old.System
+	}
+	next.Tools = inPlace(old, list)
+	if b.Text {
+		next.ToolText = toolText(next.Tools)
+	}
+	return next, nil
 }
 
 func (t Tool) model() model.Tool {

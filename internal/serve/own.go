@@ -207,6 +207,15 @@ func (a *Agents) opened() *agents.Manager {
 	return a.m
 }
 
+// Opening is what a model would get at the beginning of a run of our own agent.
+func (a *Agents) Opening(mode, profile string) (agent.Opening, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return agent.Opening{}, err
+	}
+	return m.Opening(mode, profile)
+}
+
 // Rewind implements server.Agents.
 func (a *Agents) Rewind(r *runs.Run, at int64) error {
 	m, err := a.Manager()
