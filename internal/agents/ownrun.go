@@ -155,6 +155,16 @@ func (m *Manager) Budget(run *runs.Run, b loop.Budget) error {
 	return d.Raise(b)
 }
 
+// Used is what the agent of a run and its sub-agents have used.
+func (m *Manager) Used(run *runs.Run) (loop.Usage, error) {
+	d, ok := m.driverOf(run).(*own)
+	if !ok {
+		return loop.Usage{}, ErrNotOwn
+	}
+	used, _ := d.Used()
+	return used, nil
+}
+
 // Compact puts a summary in the place of what was said in a run.
 func (m *Manager) Compact(ctx context.Context, run *runs.Run) error {
 	if run.Info().Agent != Builtin {

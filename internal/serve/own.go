@@ -216,6 +216,15 @@ func (a *Agents) Opening(mode, profile string) (agent.Opening, error) {
 	return m.Opening(mode, profile)
 }
 
+// Used is what the agent of a run of our own has used.
+func (a *Agents) Used(r *runs.Run) (agent.Usage, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return agent.Usage{}, err
+	}
+	return m.Used(r)
+}
+
 // Rewind implements server.Agents.
 func (a *Agents) Rewind(r *runs.Run, at int64) error {
 	m, err := a.Manager()
