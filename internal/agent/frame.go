@@ -24,16 +24,7 @@ func (a *Agent) frameNow() error {
 	a.mu.Lock()
 	old := a.talk.frame
 	a.mu.Unlock()
-	next := Frame{Profile: b.Profile, Model: b.Name}
-	if old == nil {
-		next.System, next.Why = Instructions(a.host.Facts()), "begin"
-	} else {
-		next.System = old.System
-	}
-	next.Tools = inPlace(old, list)
-	if b.Text {
-		next.ToolText = toolText(next.Tools)
-	}
+	next := frame(b, list, old, a.host.Facts)
 	if old != nil {
 		if next.Why = next.differs(*old); next.Why == "" {
 			return nil
@@ -49,6 +40,21 @@ func (a *Agent) frameNow() error {
 		a.emit(runs.Event{Kind: runs.Note, Reason: "chosen", Model: b.Profile})
 	}
 	return nil
+}
+
+// frame is how requests begin now. facts are asked for when a conversation begins.
+func frame(b Backend, list []Tool, old *Frame, facts func() Facts) Frame {
+	next := Frame{Profile: b.Profile, Model: b.Name}
+	if old == nil {
+		next.System, next.Why = Instructions(facts()), "begin"
+	} else {
+		next.System = old.System
+	}
+	next.Tools = inPlace(old, list)
+	if b.Text {
+		next.ToolText = toolText(next.Tools)
+	}
+	return next
 }
 
 func (t Tool) model() model.Tool {

@@ -353,7 +353,8 @@ func (m *Manager) Wake(run *runs.Run) error {
 	if i.Attached || i.State == runs.Ended {
 		return nil
 	}
-	p := &builtin
+	ours := builtin
+	p := &ours
 	if i.Agent != Builtin {
 		var err error
 		if p, err = m.profile(i.Agent); err != nil {

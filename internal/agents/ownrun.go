@@ -44,6 +44,19 @@ func (m *Manager) beginOwn(b Begin) (*runs.Run, error) {
 	return run, m.joined(run, s, loop.Options{Profile: b.Model, Budget: b.Budget})
 }
 
+// Opening is what a model would get at the beginning of a run of our own agent. Mode ""
+// is review, profile "" is the active one, if there is one.
+func (m *Manager) Opening(mode, profile string) (o loop.Opening, err error) {
+	s, err := m.open(session.OpenRequest{Mode: mode}, builtin)
+	if err != nil {
+		return o, err
+	}
+	d := &own{m: m, session: s}
+	d.Agent = loop.Draft(d, profile)
+	o, err = d.Opening()
+	return o, errors.Join(err, m.o.Sessions.Close(s.ID))
+}
+
 // joined gives a run that was begun just now its driver.
 func (m *Manager) joined(run *runs.Run, s *session.Session, o loop.Options) error {
 	m.mu.Lock()
@@ -140,6 +153,16 @@ func (m *Manager) Budget(run *runs.Run, b loop.Budget) error {
 		return runs.ErrEnded
 	}
 	return d.Raise(b)
+}
+
+// Used is what the agent of a run and its sub-agents have used.
+func (m *Manager) Used(run *runs.Run) (loop.Usage, error) {
+	d, ok := m.driverOf(run).(*own)
+	if !ok {
+		return loop.Usage{}, ErrNotOwn
+	}
+	used, _ := d.Used()
+	return used, nil
 }
 
 // Compact puts a summary in the place of what was said in a run.

@@ -19,6 +19,7 @@ import (
 
 // agentVerbs take what follows the verb.
 var agentVerbs = map[string]func(ctx context.Context, c *cli) error{
+	"prompt": showPrompt, "eval": evalModel,
 	"list": listAgents, "sessions": listSessions, "runs": listRuns, "run": runAgent, "attach": attachRun, "resume": resumeRun, "fork": forkRun,
 	"answer": answerRun, "stop": endRun("stop"), "close": endRun("close"),
 }
@@ -30,7 +31,7 @@ func agentCommand(ctx context.Context, c *cli) error {
 	}
 	f := agentVerbs[verb]
 	if f == nil {
-		return usagef("agent has no verb %q; it has list, sessions, run, runs, attach, resume, fork, answer, stop and close", verb)
+		return usagef("agent has no verb %q; it has list, sessions, run, runs, attach, resume, fork, answer, stop, close, prompt and eval", verb)
 	}
 	return f(ctx, c)
 }

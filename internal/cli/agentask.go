@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -44,6 +45,7 @@ type agentTold struct {
 	Runs   []runs.Info        `json:"runs,omitempty"`
 
 	Sessions *server.AgentSessions `json:"sessions,omitempty"`
+	Opening  *agent.Opening        `json:"opening,omitempty"`
 
 	Run   *runs.Info  `json:"run,omitempty"` // that is followed
 	Event *runs.Event `json:"event,omitempty"`
@@ -74,6 +76,12 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 		list, err := a.Earlier(ctx, ask.Agent, ask.Cursor, ask.Consent)
 		if err == nil {
 			tell(agentTold{Sessions: &list})
+		}
+		return err
+	case "prompt":
+		o, err := a.Opening(ask.Mode, ask.Model)
+		if err == nil {
+			tell(agentTold{Opening: &o})
 		}
 		return err
 	case "run":

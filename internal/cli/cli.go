@@ -82,6 +82,7 @@ type cli struct {
 	resume      string
 	all         bool
 	setup       setupFlags
+	eval        evalFlags
 }
 
 // usageError is a command line that makes no sense.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/evals"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -175,6 +176,11 @@ func (c *cli) values(name, before string) []candidate {
 		list = []string{"allow", "ask", "deny"}
 	case "outcome":
 		list = []string{"allow", "deny"}
+	case "only":
+		tasks, _ := evals.Shipped() // there is nobody to tell
+		for _, t := range tasks {
+			list = append(list, t.Name)
+		}
 	case "into":
 		list = []string{"review", shadow.IntoTree}
 	}

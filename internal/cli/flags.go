@@ -56,12 +56,13 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.profile, "profile", "", "what of yours the program sees: the name of an agent, or none; by default the agent whose program it is")
 		f.BoolVar(&c.yes, "yes", false, "allow what the profile says, without being asked")
 	case "agent":
-		f.StringVar(&c.mode, "mode", "", "with run: the mode of the agent's session; by default review")
+		f.StringVar(&c.mode, "mode", "", "with run and prompt: the mode of the agent's session; by default review")
 		f.StringVar(&c.session, "session", "", "with run: its name; by default one after the agent")
-		f.StringVar(&c.model, "model", "", "with run: a model that the agent has")
+		f.StringVar(&c.model, "model", "", "with run: a model that the agent has; with prompt and eval: a profile of sidecar.backend.profiles")
 		f.StringVar(&c.resume, "resume", "", "with run: go on with this conversation, which the agent had before; agent sessions lists them")
 		f.BoolVar(&c.yes, "yes", false, "with run and sessions: allow what the agent sees of yours, without being asked")
 		f.BoolVar(&c.all, "all", false, "with runs: those too that have ended")
+		c.eval.define(f)
 	case "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
 		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")

@@ -211,6 +211,24 @@ func (a *Agents) opened() *agents.Manager {
 	return a.m
 }
 
+// Opening is what a model would get at the beginning of a run of our own agent.
+func (a *Agents) Opening(mode, profile string) (agent.Opening, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return agent.Opening{}, err
+	}
+	return m.Opening(mode, profile)
+}
+
+// Used is what the agent of a run of our own has used.
+func (a *Agents) Used(r *runs.Run) (agent.Usage, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return agent.Usage{}, err
+	}
+	return m.Used(r)
+}
+
 // Rewind implements server.Agents.
 func (a *Agents) Rewind(r *runs.Run, at int64) error {
 	m, err := a.Manager()

@@ -24,6 +24,10 @@ type Turn struct {
 	Tools  []string // those of the server sidecar that the model is offered, without a prefix
 	Result string   // of the latest call, as the model reads it
 
+	// Used is how many tokens the model says that it has read; 0 is one. Messages alone
+	// says it.
+	Used int
+
 	Body   string // of the request
 	offers bool   // the model is offered a tool
 	calls  int    // in the conversation so far
@@ -38,6 +42,7 @@ type answer struct {
 	text string
 
 	several []Called
+	used    int
 }
 
 // Call has the model call a tool of the server.
@@ -126,6 +131,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case a = <-turn.reply:
+			a.used = turn.Used
 		case <-r.Context().Done():
 			return
 		}
@@ -205,7 +211,7 @@ func textOf(content json.RawMessage) string {
 
 func (anthropic) events(a answer, id string) []any {
 	if a.several != nil {
-		return severalCalls(a.several, id)
+		return severalCalls(a.several, id, max(1, a.used))
 	}
 	stop, block, delta := "end_turn", object{"type": "text", "text": ""}, object{"type": "text_delta", "text": a.text}
 	if a.tool != "" {
@@ -218,7 +224,7 @@ func (anthropic) events(a answer, id string) []any {
 		delta = object{"type": "input_json_delta", "partial_json": string(args)}
 	}
 	return []any{
-		object{"type": "message_start", "message": object{"id": "msg_" + id, "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}},
+		object{"type": "message_start", "message": object{"id": "msg_" + id, "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": max(1, a.used), "output_tokens": 1}}},
 		object{"type": "content_block_start", "index": 0, "content_block": block},
 		object{"type": "content_block_delta", "index": 0, "delta": delta},
 		object{"type": "content_block_stop", "index": 0},
@@ -228,8 +234,8 @@ func (anthropic) events(a answer, id string) []any {
 }
 
 // severalCalls are calls in one answer.
-func severalCalls(calls []Called, id string) []any {
-	all := []any{object{"type": "message_start", "message": object{"id": "msg_" + id, "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}}}
+func severalCalls(calls []Called, id string, used int) []any {
+	all := []any{object{"type": "message_start", "message": object{"id": "msg_" + id, "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": used, "output_tokens": 1}}}}
 	for i, c := range calls {
 		args, _ := json.Marshal(c.Args)
 		all = append(all,
