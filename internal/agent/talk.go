@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -19,8 +20,9 @@ type talk struct {
 	allowed map[string]bool
 	pruned  map[string]bool
 	used    Usage
-	budget  *Budget // the latest that was set; nil: none was
-	summary *Item   // the latest that was not restored; nil: there is none
+	budget  *Budget         // the latest that was set; nil: none was
+	summary *Item           // the latest that was not restored; nil: there is none
+	work    json.RawMessage // what the agent has set out to do; nil: nothing
 }
 
 func newTalk(items []Item) *talk {
@@ -33,7 +35,7 @@ func newTalk(items []Item) *talk {
 }
 
 func (t *talk) clear() {
-	t.frame, t.summary = nil, nil
+	t.frame, t.summary, t.work = nil, nil, nil
 	t.results, t.began, t.asking, t.allowed, t.pruned = map[string]*Result{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 }
 
@@ -118,6 +120,8 @@ func (t *talk) hold(i Item) {
 		}
 	case Compacted:
 		t.summary = &i
+	case Worked:
+		t.work = i.Work
 	}
 }
 
