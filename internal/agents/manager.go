@@ -364,7 +364,7 @@ func (m *Manager) Wake(run *runs.Run) error {
 	if i.Attached || i.State == runs.Ended {
 		return nil
 	}
-	p := &builtin
+	p := new(builtin)
 	if i.Agent != Builtin {
 		var err error
 		if p, err = m.profile(i.Agent); err != nil {

@@ -3,11 +3,13 @@ package app_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -132,6 +134,11 @@ func TestPlan(t *testing.T) {
 		t.Errorf("people are offered %s, custom %v", got, q.Custom)
 	}
 	reads(t, document(t, q), "# Plan\n<U+202E>\n1. Do it.\n")
+	until(t, "the editor is not shown the document", func() bool {
+		return slices.ContainsFunc(r.Record().Requests, func(m fakeeditor.Message) bool {
+			return m.Method == "window/showDocument" && strings.Contains(string(m.Params), q.Call.URI)
+		})
+	})
 	c.answer(q, "review") // the name of a mode alone approves nothing
 	turn := k.of("think first")
 	if !strings.Contains(turn.Result, "did not approve the plan, and says:\n\nreview") {
@@ -199,6 +206,26 @@ func TestPlan(t *testing.T) {
 	if approved != 1 {
 		t.Errorf("%d approvals are told", approved)
 	}
+
+	// What the editor has and has not saved is what the person sees.
+	other.tell("another one", nil)
+	k.of("another one").CallOwn("propose_plan", object{"plan": "1. Look."})
+	q = other.asked()
+	open, err := r.OpenFile(t.Context(), document(t, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Type(t.Context(), open, "1. Look twice.\n"); err != nil {
+		t.Fatal(err)
+	}
+	other.answer(q, "approve_cautious")
+	last := k.of("another one")
+	if !strings.HasSuffix(last.Result, "\n\n1. Look twice.") {
+		t.Errorf("of a plan that is not saved it reads %q", last.Result)
+	}
+	reads(t, document(t, q), "1. Look twice.\n")
+	last.End()
+
 	turn.CallAllOwn(clients.Called{Tool: "write_file", Args: object{"path": "b.txt", "content": "one\n"}}, clients.Called{Tool: "spawn_agent", Args: object{"task": "task-late"}})
 	k.of("task-late").CallOwn("write_file", object{"path": "c.txt", "content": "two\n"})
 	k.of("task-late").End()
