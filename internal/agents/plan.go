@@ -91,7 +91,7 @@ func (m *Manager) askAbout(d team.Decision, doc string) runs.Question {
 			q.Options = append(q.Options, runs.Option{ID: approveIn + mode, Label: "Approve, and go on in " + mode})
 		}
 	}
-	q.Options = append(q.Options, runs.Option{ID: keepPlanning, Label: "Keep planning"})
+	q.Options = append(q.Options, runs.Option{ID: keepPlanning, Label: "Keep planning", Kind: "reject_once"})
 	return q
 }
 

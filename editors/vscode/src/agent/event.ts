@@ -11,8 +11,8 @@ export interface AgentEvent {
   message?: string; role?: string; delta?: string; text?: string;
   call?: Call;
   state?: RunState; reason?: string; retryAt?: string; attempt?: number;
-  /** A question's id; what is asked is in text. */
-  question?: string; options?: Option[]; expiresAt?: string; irrecoverable?: boolean; answer?: string; by?: string;
+  /** A question's id; what is asked is in text. custom: besides the options any text is an answer. */
+  question?: string; options?: Option[]; custom?: boolean; expiresAt?: string; irrecoverable?: boolean; answer?: string; by?: string;
   items?: Item[]; paused?: boolean;
   /** Pictures that a call or, in a note, the agent has shown; the server has their data. */
   images?: Image[];

@@ -48,7 +48,7 @@ export function clean(v: unknown): AgentEvent | undefined {
     message: id(v.message), role: id(v.role), delta: text(v.delta), text: v.kind === 'call.output' && typeof v.text === 'string' ? v.text.slice(-most.text) : text(v.text),
     call: bag(v.call) ? cleanCall(v.call) : undefined,
     state: (['idle', 'running', 'waiting', 'paused', 'ended'] as const).find(s => s === v.state), reason: id(v.reason), retryAt: id(v.retryAt), attempt: size(v.attempt),
-    question: id(v.question), expiresAt: id(v.expiresAt), irrecoverable: v.irrecoverable === true || undefined, answer: text(v.answer, most.title), by: id(v.by),
+    question: id(v.question), expiresAt: id(v.expiresAt), irrecoverable: v.irrecoverable === true || undefined, custom: v.custom === true || undefined, answer: text(v.answer, most.title), by: id(v.by),
     options: list(v.options, most.options, o => typeof o.id === 'string' ? given({ id: o.id.slice(0, most.id), label: text(o.label, 200) ?? o.id.slice(0, 200), kind: id(o.kind) }) : undefined),
     items: list(v.items, 100, i => typeof i.item === 'string' ? given({ item: i.item, text: text(i.text) ?? '', attachments: list(i.attachments, 100, a => typeof a.kind === 'string' ? given({ kind: a.kind, uri: id(a.uri) }) : undefined) }) : undefined),
     images: list(v.images, 100, cleanImage),

@@ -27,7 +27,7 @@ export interface CallEntry extends Base {
   by?: string; asked?: string; raw?: string; result?: string;
 }
 export interface Question extends Base {
-  kind: 'question'; id: string; text: string; options: Option[]; call?: Call; expiresAt?: number; irrecoverable: boolean;
+  kind: 'question'; id: string; text: string; options: Option[]; call?: Call; expiresAt?: number; irrecoverable: boolean; custom: boolean;
   answer?: string; by?: string; closed: boolean;
 }
 export interface Plan extends Base { kind: 'plan'; plan: PlanEntry[]; changed: Set<number> }
@@ -271,7 +271,7 @@ export class Model {
     if (!id || this.open.has(id)) { return; }
     const q = this.add<Question>({
       ...base(`q:${id}`), kind: 'question', id, text: e.text ?? '', options: e.options ?? [], call: e.call,
-      expiresAt: e.expiresAt ? Date.parse(e.expiresAt) || undefined : undefined, irrecoverable: e.irrecoverable ?? false, closed: false,
+      expiresAt: e.expiresAt ? Date.parse(e.expiresAt) || undefined : undefined, irrecoverable: e.irrecoverable ?? false, custom: e.custom ?? false, closed: false,
     });
     this.open.set(id, q);
     if (e.call) {
