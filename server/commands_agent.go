@@ -29,6 +29,7 @@ type Agents interface {
 	Compact(ctx context.Context, r *runs.Run) error
 	Summary(r *runs.Run, at int, text string) error // "" takes it away
 	Runs(all bool) ([]runs.Info, error)
+	Has(session string) bool // whether a session is that of a run that has not ended
 	// Request returns the request after which a pending change of these sessions was made.
 	Request(sessions []string, hunk string) (run string, r runs.Request, ok bool)
 	// Asked are the open questions of agents that work.
@@ -272,7 +273,7 @@ func (s *Server) answerAgent(_ context.Context, a answerRunArgs) (none, error) {
 				return err
 			}
 		}
-		return r.Answer(a.Question, a.Answer, byEditor)
+		return s.answerRun(r, a.Question, a.Answer)
 	})
 }
 
@@ -438,13 +439,18 @@ func (s *Server) askForAgent(a Agents, e runs.Event) {
 	for _, o := range e.Options {
 		labels = append(labels, visible(o.Label))
 	}
+	if path := s.documentOf(e); path != "" {
+		if _, err := s.showDocument(s.base, path, nil); err != nil {
+			s.log.Warn("the document of a question is not shown", "error", err)
+		}
+	}
 	answer, err := (&People{s.client}).choose(s.base, visible(e.Text), labels)
 	if err != nil {
 		return
 	}
 	for _, o := range e.Options {
 		if r, err := a.Get(e.Run); err == nil && visible(o.Label) == answer {
-			_ = r.Answer(e.Question, o.ID, byEditor) // somebody else may have answered
+			_ = s.answerRun(r, e.Question, o.ID) // somebody else may have answered
 			return
 		}
 	}

@@ -32,13 +32,16 @@ func (s *Server) showReview(ctx context.Context, a showArgs) (showResult, error)
 	return s.showDocument(ctx, path, nil)
 }
 
+// shownDir is where files that are shown are, in the state directory.
+const shownDir = "show"
+
 // putShown writes a file that is to be shown, and returns its path.
 func (s *Server) putShown(name, text string) (path string, err error) {
 	dir := s.current().StateDir
 	if dir == "" {
 		return "", errors.New("there is no place for what is to be shown: open a folder that can be written to")
 	}
-	dir = filepath.Join(dir, "show")
+	dir = filepath.Join(dir, shownDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}

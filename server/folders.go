@@ -117,6 +117,8 @@ func (s *Server) followFolders(ctx context.Context) {
 	s.mu.Unlock()
 	if next.Bus != core.Bus {
 		s.listen(next)
+	} else if next.Sessions != core.Sessions { // there was no folder before
+		s.followWork(next)
 	}
 	for _, text := range problems {
 		s.client.warn(ctx, "sidecar: workspace folders: "+text)

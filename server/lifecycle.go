@@ -154,6 +154,7 @@ func (s *Server) listen(core *Core) {
 		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.notify(s.base, "sidecar/event", e) })
 		context.AfterFunc(s.base, cancel)
 	}
+	s.followWork(core)
 	if a := core.Agents; a != nil {
 		cancel := a.Subscribe(func(e runs.Event) { s.tellAgent(a, e) })
 		context.AfterFunc(s.base, cancel)

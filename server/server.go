@@ -51,6 +51,7 @@ type Server struct {
 	progress  *progress
 
 	transcripts transcripts
+	works       works
 
 	work    sync.WaitGroup // goroutines that outlive their message
 	base    context.Context
@@ -89,6 +90,7 @@ func New(opts Options) *Server {
 	s.publisher = newPublisher(s)
 	s.indexing = newIndexing(s)
 	s.transcripts.shown = map[string]bool{}
+	s.works.jobs = map[string]*job{}
 	s.progress = &progress{client: s.client, running: map[string]context.CancelFunc{}}
 	return s
 }

@@ -42,6 +42,7 @@ type Def struct {
 	SeesDisk    bool // it looks at the disk, not at the view: its result says what is pending
 	MaySee      bool // it looks at the disk, and with pending: true at what the view has
 	OnDisk      bool // programs that it asks look at the disk: what the session has is put there first, pending edits aside
+	InOrder     bool // calls of one answer are made one after the other, although it only reads: they depend on each other
 	Idempotent  bool // a second run with the same arguments changes nothing more; what only reads need not say it
 	Override    bool // stands in for a built-in tool of the same name
 	// Wrote names the tool whose programs wrote the changes that this one returns, in

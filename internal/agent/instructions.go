@@ -17,6 +17,7 @@ type Facts struct {
 	Date    string // such as 2026-11-26
 	Mode    string
 	Means   string // what the mode does, in a sentence
+	Plans   bool   // nothing may be changed until the user has approved a plan
 	Files   []File // instructions of the project's
 	Task    string // of a sub-agent
 }
@@ -31,7 +32,7 @@ var systemPrompt string
 var compactPrompt string
 
 // InstructionsVersion is that of our prompts: it grows with each change of their meaning.
-const InstructionsVersion = 1
+const InstructionsVersion = 2
 
 var systemTemplate = template.Must(template.New("system").Parse(systemPrompt))
 

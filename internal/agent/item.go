@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ const (
 	Rewound   Kind = "rewind"  // what was after another item is void
 	Forked    Kind = "fork"    // what is before was said in another conversation
 	Spent     Kind = "spent"   // by a sub-agent, from the budget of all
+	Worked    Kind = "work"    // what the agent has set out to do is this now
 	Raised    Kind = "raise"   // the budget is another now
 	Ended     Kind = "end"     // the agent has stopped
 )
@@ -40,17 +42,18 @@ type Item struct {
 	Time time.Time `json:"time"`
 	Kind Kind      `json:"kind"`
 
-	Version int      `json:"version,omitempty"` // of Begins
-	Frame   *Frame   `json:"frame,omitempty"`
-	Said    *Words   `json:"said,omitempty"`
-	Answer  *Answer  `json:"answer,omitempty"`
-	Calls   []string `json:"calls,omitempty"` // of Started and Pruned; one of Asking and Allowed
-	Result  *Result  `json:"result,omitempty"`
-	Summary *Summary `json:"summary,omitempty"`
-	To      int      `json:"to,omitempty"` // of Rewound: the last item that holds; of Restored: the Compacted one
-	Usage   *Usage   `json:"usage,omitempty"`
-	Budget  *Budget  `json:"budget,omitempty"`
-	End     *End     `json:"end,omitempty"`
+	Version int             `json:"version,omitempty"` // of Begins
+	Frame   *Frame          `json:"frame,omitempty"`
+	Said    *Words          `json:"said,omitempty"`
+	Answer  *Answer         `json:"answer,omitempty"`
+	Calls   []string        `json:"calls,omitempty"` // of Started and Pruned; one of Asking and Allowed
+	Result  *Result         `json:"result,omitempty"`
+	Summary *Summary        `json:"summary,omitempty"`
+	To      int             `json:"to,omitempty"` // of Rewound: the last item that holds; of Restored: the Compacted one
+	Usage   *Usage          `json:"usage,omitempty"`
+	Budget  *Budget         `json:"budget,omitempty"`
+	Work    json.RawMessage `json:"work,omitempty"` // a steps.State
+	End     *End            `json:"end,omitempty"`
 }
 
 // Frame is what every request begins with.

@@ -319,8 +319,8 @@ func (a *Agent) summaryText(through int, words string) string {
 	for _, w := range a.talk.wordsOf(through) {
 		fmt.Fprintf(&b, "\n<said>\n%s\n</said>\n", w)
 	}
-	if todos := a.talk.todos(through); todos != "" {
-		fmt.Fprintf(&b, "\n# The list of what is to do\n%s\n", todos)
+	if work := a.talk.workWords(); work != "" {
+		fmt.Fprintf(&b, "\n# What is to do\n%s\n", work)
 	}
 	if len(files) > 0 {
 		fmt.Fprintf(&b, "\n# Files with changes that wait for review\n%s\n", strings.Join(files, "\n"))
@@ -356,25 +356,6 @@ func (t *talk) wordsOf(through int) (words []string) {
 	}
 	slices.Reverse(words)
 	return words
-}
-
-// todos is the list that the model wrote last.
-func (t *talk) todos(through int) string {
-	for k := len(t.live) - 1; k >= 0; k-- {
-		i := &t.live[k]
-		if i.Kind != Answered || i.N > through {
-			continue
-		}
-		for _, place := range slices.Backward(i.Answer.calls()) {
-			call := i.Answer.Blocks[place]
-			if r := t.results[callKey(i.N, place)]; r == nil || r.Failed || call.Name != "write_todos" && call.Name != "complete_todo" {
-				continue
-			} else {
-				return r.Text
-			}
-		}
-	}
-	return ""
 }
 
 // EditSummary puts other words in the place of a summary, which is Ref of its event;

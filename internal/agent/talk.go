@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -20,8 +21,9 @@ type talk struct {
 	pruned  map[string]bool
 	heard   map[string]bool // ids of prompts, of those that are void too
 	used    Usage
-	budget  *Budget // the latest that was set; nil: none was
-	summary *Item   // the latest that was not restored; nil: there is none
+	budget  *Budget         // the latest that was set; nil: none was
+	summary *Item           // the latest that was not restored; nil: there is none
+	work    json.RawMessage // what the agent has set out to do; nil: nothing
 
 	prefix prefix // of the latest answer
 	sent   model.Sent
@@ -44,7 +46,7 @@ func newTalk(items []Item) *talk {
 }
 
 func (t *talk) clear() {
-	t.frame, t.summary, t.prefix = nil, nil, prefix{}
+	t.frame, t.summary, t.work, t.prefix = nil, nil, nil, prefix{}
 	t.results, t.began, t.asking, t.allowed, t.pruned = map[string]*Result{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 }
 
@@ -142,6 +144,8 @@ func (t *talk) hold(i Item) {
 	case Compacted:
 		t.summary = &i
 		t.prefix = prefix{}
+	case Worked:
+		t.work = i.Work
 	}
 }
 

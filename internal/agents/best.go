@@ -145,7 +145,7 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 	}
 	reads := []string{}
 	for _, t := range list {
-		if t.Access == tools.Read && !t.Interactive && t.Category != "agents" {
+		if t.Access == tools.Read && !t.Interactive && !t.InOrder && t.Category != "agents" {
 			reads = append(reads, t.Name)
 		}
 	}

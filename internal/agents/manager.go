@@ -21,6 +21,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -44,8 +45,9 @@ type Workspace interface {
 	Pending(session string) []string   // the ids of its changes that wait for review
 	Files(session string) []string     // the names of its files with such changes
 	Folders(*session.Session) []string // as names begin with them
-	Means(mode string) string          // what a mode does, in a sentence
+	Mode(name string) policy.Mode      // the zero one for a name that no mode has
 	SubAgents() int                    // how many an agent may have at work at once
+	StepsRequired() bool               // whether agents declare a step before they change something
 	Shadows
 }
 
@@ -67,6 +69,7 @@ type Shadows interface {
 // Options are what a Manager needs.
 type Options struct {
 	Dir      string        // of the journals; this process alone uses it
+	Shown    string        // the directory of documents that people are shown
 	Wait     time.Duration // for another process that has it and may be about to end
 	Kept     profiles.Kept
 	Profiles func() []profiles.Profile
@@ -79,6 +82,9 @@ type Options struct {
 
 	// Tools serves our tools over MCP to an agent of a session until it leaves.
 	Tools func(ctx context.Context, conn net.Conn, session string)
+
+	// Show makes a text of a model harmless where a person reads it.
+	Show func(text string) string
 
 	// QuestionTime is how long people may think about a permission.
 	QuestionTime func() time.Duration
@@ -102,6 +108,7 @@ type Manager struct {
 	titles    map[string]map[string]string // of agents' earlier conversations, by profile and id, as they were listed last
 	listeners []*listener
 	following sync.WaitGroup
+	leave     func() // the sessions, of which it hears what their agents set out to do
 
 	asking chan struct{} // has something while an agent is asked what it had: one at a time
 }
@@ -151,6 +158,7 @@ func New(o Options) (*Manager, error) {
 			}
 		}
 	}
+	m.leave = o.Sessions.Follow(m.worked)
 	return m, nil
 }
 
@@ -158,6 +166,9 @@ func New(o Options) (*Manager, error) {
 func (m *Manager) Close() error {
 	m.closing.Store(true)
 	err := m.store.Close()
+	if m.leave != nil { // else it did not open
+		m.leave()
+	}
 	m.end()
 	m.following.Wait()
 	m.asking <- struct{}{} // who was being asked has ended

@@ -20,6 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
 
 // Builtin is the name of our own agent.
@@ -53,8 +54,10 @@ func (m *Manager) openOwn(run *runs.Run, s *session.Session, o loop.Options) (*o
 	d := &own{m: m, run: run, session: s}
 	o.Run, o.Host, o.Log, o.Journal, o.Close = run, d, m.log, m.store.Beside(run.ID()), d.left
 	var err error
-	d.Agent, err = loop.Open(o)
-	return d, err
+	if d.Agent, err = loop.Open(o); err != nil {
+		return d, err
+	}
+	return d, d.recall()
 }
 
 // left ends what the agent's session has.
@@ -117,20 +120,26 @@ func (d *own) Tools() ([]loop.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	more, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true, Filter: tools.Filter{Category: "agents"}})
-	if err != nil {
-		return nil, err
+	own := []string{"agents", team.Planning}
+	if d.m.o.StepsRequired() {
+		own = append(own, team.Steps)
 	}
-	for _, t := range more {
-		if !slices.Contains(list, t) && (t.Name != "delegate_task" || d.delegates()) {
-			list = append(list, t)
+	for _, category := range own {
+		more, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true, Filter: tools.Filter{Category: category}})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range more {
+			if !slices.Contains(list, t) && (t.Name != "delegate_task" || d.delegates()) {
+				list = append(list, t)
+			}
 		}
 	}
 	all := make([]loop.Tool, len(list))
 	for i, t := range list {
 		all[i] = loop.Tool{
 			Name: t.Name, Description: t.Description, Schema: t.SchemaForModels(false),
-			Title: t.Title, Kind: kindOf(t), Reads: t.Access == tools.Read,
+			Title: t.Title, Kind: kindOf(t), Reads: t.Access == tools.Read && !t.InOrder,
 		}
 	}
 	return all, nil
@@ -229,8 +238,11 @@ func (d *own) Pending() []string { return d.m.o.Files(d.session.ID) }
 
 // Facts implements loop.Host.
 func (d *own) Facts() loop.Facts {
-	mode := d.session.Mode()
-	f := loop.Facts{Root: d.session.Root, System: runtime.GOOS, Date: time.Now().Format(time.DateOnly), Mode: mode, Means: d.m.o.Means(mode), Task: d.Task()}
+	mode := d.m.o.Mode(d.session.Mode())
+	f := loop.Facts{
+		Root: d.session.Root, System: runtime.GOOS, Date: time.Now().Format(time.DateOnly), Task: d.Task(),
+		Mode: d.session.Mode(), Means: mode.Help, Plans: mode.OnlyReads(),
+	}
 	f.Folders, f.Files = d.project()
 	return f
 }

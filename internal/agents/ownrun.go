@@ -134,6 +134,7 @@ func (m *Manager) forkOwn(run *runs.Run, at int64) (*runs.Run, error) {
 	if err := m.joined(fork, s, loop.Options{}); err != nil {
 		return nil, err
 	}
+	m.tellWork(fork, nil)
 	return fork, fork.Emit(runs.Event{Kind: runs.Note, Reason: "forked", Text: "It knows what was said in " + i.Run})
 }
 
@@ -211,8 +212,10 @@ func (m *Manager) Rewind(run *runs.Run, at int64) error {
 	if prompt == "" {
 		return fmt.Errorf("nothing was said after the event %d", at)
 	}
-	if err := d.Agent.Rewind(prompt); err != nil {
+	before := d.session.Work.Now()
+	if err := errors.Join(d.Agent.Rewind(prompt), d.recall()); err != nil {
 		return err
 	}
+	m.tellWork(run, &before)
 	return run.Emit(runs.Event{Kind: runs.Note, Reason: "rewound", Ref: fmt.Sprint(at), Text: "The agent has forgotten what was said from here back to the event " + fmt.Sprint(at) + ". What it did stays done."})
 }

@@ -111,7 +111,7 @@ func (m *Manager) depth(session string) int {
 }
 
 // narrowed are the tools of a sub-agent: those of its caller, of them what is allowed.
-// The deepest has none that begin others.
+// The deepest has none that begin others, and a plan is proposed by who has them.
 func (m *Manager) narrowed(s *session.Session, allow []string, depth int) ([]string, error) {
 	list, unmatched, err := m.o.Gate().List(dispatch.ListRequest{Session: s.ID, Registry: session.Full, Filter: tools.Filter{Allow: allow}})
 	if err != nil {
@@ -122,7 +122,7 @@ func (m *Manager) narrowed(s *session.Session, allow []string, depth int) ([]str
 	}
 	names := []string{}
 	for _, t := range list {
-		if depth == maxDepth && (t.Name == "spawn_agent" || t.Name == "best_of") {
+		if t.Name == "propose_plan" || depth == maxDepth && (t.Name == "spawn_agent" || t.Name == "best_of") {
 			continue
 		}
 		names = append(names, t.Name)

@@ -70,6 +70,7 @@ type User struct {
 	Approver    dispatch.Approver
 	People      editor.People
 	Team        agents.Team
+	Plans       agents.Plans
 	Diagnostics Diagnostics // what the editor shows
 
 	Warn          func(text string)                        // puts a text before the user

@@ -318,6 +318,10 @@ var table = []Setting{
 		Help: "How many sub-agents an agent may have at work at once; others wait for their turn.",
 	},
 	{
+		Key: "steps.required", Type: Boolean, Default: false, Scope: ScopeUser,
+		Help: "Whether agents may change something only in a step that they have declared with declare_step, and have to verify with verify_step; reads are free. It holds for every session but the default one, which is yours. What the program of an agent writes by itself is not covered.",
+	},
+	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
 		Help: "The log level.",
 	},

@@ -72,6 +72,7 @@ type Settings struct {
 	Enabled         bool // false refuses every call
 	Audit           bool // calls are written down in the audit log
 	Trusted         bool // the user trusts the workspace
+	Steps           bool // agents declare a step before they change something
 	Permissions     map[string]policy.Outcome
 	Modes           map[string]policy.Mode // custom modes, by name
 	ResultBytes     int

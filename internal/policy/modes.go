@@ -30,6 +30,9 @@ func (m Mode) InShadow() Mode {
 	return m
 }
 
+// OnlyReads reports whether nothing that changes anything runs, whoever allows it.
+func (m Mode) OnlyReads() bool { return m.Behaviour.Edits == Deny && m.Behaviour.Execs == Deny }
+
 // DefaultMode is the mode when none is named.
 const DefaultMode = "cautious"
 

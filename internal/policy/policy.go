@@ -32,6 +32,7 @@ type Facts struct {
 	ToStore       bool // an edit that waits in the review queue
 	Written       bool // an edit that a program made that was allowed to run
 	Queued        bool // a commit that waits until the batch it is made of is accepted
+	NoStep        bool // the agent has to declare a step before it changes something, and none is open
 
 	// Command is what the reading of a shell's command line comes to: a deny, a
 	// question or an allow of the user's rules and the paths that it names; ""

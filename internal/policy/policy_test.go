@@ -52,6 +52,12 @@ var sections = []section{
 		{"ask, and the settings allow", func(f *Facts) { f.ModePermission, f.Permission = Ask, Allow }},
 		{"allow, and the settings ask", func(f *Facts) { f.ModePermission, f.Permission = Allow, Ask }},
 	}},
+	{"A step that has to be declared", "Where the user wants each change to be part of a step, and none is open, nothing that a person could have allowed helps. What a program wrote that was allowed to run stays.", []circumstance{
+		{"no step", func(f *Facts) { f.NoStep = true }},
+		{"no step, allowed by the settings", func(f *Facts) { f.NoStep, f.Permission = true, Allow }},
+		{"no step, allowed for the session", func(f *Facts) { f.NoStep, f.AllowedBefore = true, true }},
+		{"no step, an edit that a command wrote", func(f *Facts) { f.NoStep, f.Written = true, f.Access == "edit" }},
+	}},
 	{"What always asks", "No mode, setting or earlier answer takes this question away.", []circumstance{
 		{"tool", func(f *Facts) { f.AlwaysAsk = true }},
 		{"tool, allowed by the settings", func(f *Facts) { f.AlwaysAsk, f.Permission = true, Allow }},
@@ -236,12 +242,15 @@ func TestInvariants(t *testing.T) {
 					if k >= len(outcomes) { // by itself: the two together are too many
 						own, command = "", own
 					}
-					for bits := range 1 << 11 {
+					for bits := range 1 << 12 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
+						if bit(11) && perm != Allow { // what it is together with is the same for all of them
+							continue
+						}
 						f := Facts{
 							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
-							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7), Written: bit(10),
+							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7), Written: bit(10), NoStep: bit(11),
 							Command: command, CommandReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
 							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)],
 						}
@@ -271,7 +280,7 @@ func broken(f Facts, v Verdict) string {
 	case "edit":
 		row = f.Behaviour.Edits
 	}
-	denied := row == Deny || f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny
+	denied := row == Deny || f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny || f.NoStep && !f.Written && writes
 	asks := f.AlwaysAsk || f.Irrecoverable || f.Command == Ask || f.Protected && writes
 	switch {
 	case v.Outcome != Allow && v.Outcome != Ask && v.Outcome != Deny:

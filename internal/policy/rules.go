@@ -47,6 +47,12 @@ var rules = [...]rule{
 		},
 	},
 	{
+		// What a program wrote was decided on when it was allowed to run.
+		name: "step.required", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return f.NoStep && !f.Written && f.Access != read },
+		reason: says("the user wants each change to be part of a step, and none is open: declare what you do next with declare_step, do it, and say with verify_step what came of it; reads need no step"),
+	},
+	{
 		name: "always-ask", outcome: Ask, by: ByRule,
 		when:   func(f Facts) bool { return f.AlwaysAsk },
 		reason: func(f Facts) string { return f.Tool + " asks in every mode" },

@@ -46,6 +46,12 @@ func NewAgents(program string) *Agents {
 // Of says whose agents they are.
 func (a *Agents) Of(c *app.Client) { a.client = c }
 
+// Has implements server.Agents.
+func (a *Agents) Has(session string) bool {
+	m := a.opened()
+	return m != nil && m.Has(session)
+}
+
 // Manager opens the runs of the workspace as it is now.
 func (a *Agents) Manager() (*agents.Manager, error) {
 	a.mu.Lock()
@@ -91,7 +97,7 @@ const ending = 5 * time.Second
 func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 	c := a.client
 	return agents.Options{
-		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
+		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Shown: filepath.Join(w.Home.Dir.State(), "show"), Show: c.Hide.Shown, Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
 		Profiles:  func() []profiles.Profile { return profiles.All(c.Settings.Now()) },
 		Workspace: around{c}, Backends: models{a.backends()},
 		Tools: func(ctx context.Context, conn net.Conn, session string) {

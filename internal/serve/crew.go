@@ -82,3 +82,12 @@ func (c crew) Cancel(by team.Caller, id string) (team.Member, error) {
 	}
 	return m.CancelChild(by, id)
 }
+
+// Propose implements team.Plans.
+func (c crew) Propose(ctx context.Context, by team.Caller, plan string) (team.Decision, error) {
+	m, err := c.manager()
+	if err != nil {
+		return team.Decision{}, err
+	}
+	return m.Propose(ctx, by, plan)
+}

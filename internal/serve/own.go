@@ -73,7 +73,7 @@ func (m models) Try(ctx context.Context, profile string) error { return m.b.Try(
 func (a around) Shadow(ctx context.Context, session string) (string, error) {
 	w := a.c.Workspace()
 	var sees workspace.Files = w.Live
-	if s, err := a.c.Sessions.Get(session); err == nil && a.mode(s.Mode()).SeesPending && w.Home.Queue != nil {
+	if s, err := a.c.Sessions.Get(session); err == nil && a.Mode(s.Mode()).SeesPending && w.Home.Queue != nil {
 		sees = w.Home.Queue.For(pendingedits.Proposer{Session: session})
 	}
 	made, err := w.Home.Shadows.Create(ctx, shadow.CreateRequest{IncludeUncommitted: true, Lazy: true, View: sees})
@@ -88,7 +88,7 @@ func (a around) Shadow(ctx context.Context, session string) (string, error) {
 func (a around) TakeOver(ctx context.Context, id, session, mode string) (files, conflicts []string, err error) {
 	w := a.c.Workspace()
 	var into workspace.View = w.Live
-	m := a.mode(mode)
+	m := a.Mode(mode)
 	straight := !m.ToStore && m.Behaviour.Edits == policy.Allow
 	if !straight {
 		if w.Home.Queue == nil {
@@ -127,7 +127,8 @@ func (a around) Discard(ctx context.Context, id string) error {
 // SubAgents implements agents.Workspace.
 func (a around) SubAgents() int { return a.c.Settings.Now().Int("runs.subAgents") }
 
-func (a around) mode(name string) policy.Mode {
+// Mode implements agents.Workspace.
+func (a around) Mode(name string) policy.Mode {
 	for _, m := range a.c.Settings.Modes() {
 		if m.Name == name {
 			return m
@@ -162,15 +163,13 @@ func (a around) Folders(s *session.Session) []string {
 	return names
 }
 
-// Means implements agents.Workspace.
-func (a around) Means(mode string) string {
-	return a.mode(mode).Help
-}
+// StepsRequired implements agents.Workspace.
+func (a around) StepsRequired() bool { return a.c.Settings.Now().Bool("steps.required") }
 
 // Through is a user whom agents of ours ask in their runs, and others as before.
 func (a *Agents) Through(u app.User) app.User {
 	q := asks{a, u.Approver, u.People}
-	u.Approver, u.People, u.Team = q, q, crew{a}
+	u.Approver, u.People, u.Team, u.Plans = q, q, crew{a}, crew{a}
 	return u
 }
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/steps"
 )
 
 // Registry says how a session is shown its tools.
@@ -46,6 +48,9 @@ type Session struct {
 	ownTokens, ownCalls *int64 // its budget; nil follows the setting
 
 	OpenedAt time.Time
+
+	// Work is what the agent has set out to do.
+	Work *steps.Record
 
 	store *Store
 	done  chan struct{} // closed when the session is

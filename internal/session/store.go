@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/steps"
 )
 
 // Default is the session of whoever names none. It is always open.
@@ -49,6 +51,12 @@ type Store struct {
 
 	mu       sync.Mutex
 	sessions map[string]*Session
+	followed []*follower
+}
+
+// follower hears of what agents set out to do.
+type follower struct {
+	f func(session string, before, now steps.State)
 }
 
 // NewStore returns a store that holds the default session.
@@ -159,6 +167,39 @@ func (st *Store) Close(id string) error {
 	return nil
 }
 
+// Work is what the agent of a session has set out to do. It fails with ErrUnknown.
+func (st *Store) Work(id string) (*steps.Record, error) {
+	s, err := st.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Work, nil
+}
+
+// Follow calls f after each change of what the agent of a session has set out to do,
+// until stop is called. f must not change that.
+func (st *Store) Follow(f func(session string, before, now steps.State)) (stop func()) {
+	one := &follower{f}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.followed = append(slices.Clone(st.followed), one)
+	return func() {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		st.followed = slices.DeleteFunc(slices.Clone(st.followed), func(have *follower) bool { return have == one })
+	}
+}
+
+// worked tells the followers.
+func (st *Store) worked(session string, before, now steps.State) {
+	st.mu.Lock()
+	all := st.followed
+	st.mu.Unlock()
+	for _, one := range all {
+		one.f(session, before, now)
+	}
+}
+
 // List describes the open sessions, sorted by id.
 func (st *Store) List() []Info {
 	st.mu.Lock()
@@ -177,7 +218,8 @@ func (st *Store) List() []Info {
 
 func (st *Store) fresh(r OpenRequest, root string) *Session {
 	return &Session{
-		ID: r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry, ListedOnly: r.ListedOnly,
+		Work: steps.NewRecord(func(before, now steps.State) { st.worked(r.ID, before, now) }),
+		ID:   r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry, ListedOnly: r.ListedOnly,
 		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),
 		mode: r.Mode, atLeast: r.AtLeast, ownTokens: r.Tokens, ownCalls: r.Calls, approvals: map[string]struct{}{},
 	}

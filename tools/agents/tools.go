@@ -1,5 +1,5 @@
-// Package agents has the tools by which an agent has others work for it. Who they are,
-// and how they are driven, is its Team's business.
+// Package agents has the tools by which an agent has others work for it, and says what
+// it is going to do. Who the others are, and how they are driven, is its Team's business.
 package agents
 
 import (
@@ -11,7 +11,9 @@ import (
 
 // Deps is what the tools of this family work with.
 type Deps struct {
-	Team Team // nil: there are no agents here
+	Team  Team  // nil: there are no agents here
+	Plans Plans // nil: nobody can be shown a plan
+	Work  Works // nil: nobody keeps what callers set out to do
 }
 
 // Caller is who calls a tool.
@@ -102,6 +104,8 @@ func Tools(d Deps) []*tools.Tool {
 	return []*tools.Tool{
 		spawnAgent(team), bestOf(team), delegateTask(team),
 		agentList(team), agentSend(team), agentWait(team), agentCancel(team),
+		proposePlan(d.Plans), writeTodos(d.Work), completeTodo(d.Work),
+		declareStep(d.Work), verifyStep(d.Work), claimComplete(d.Work), abortWithReport(d.Work),
 	}
 }
 

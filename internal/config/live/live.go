@@ -131,6 +131,7 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
 	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: time.Duration(set.Int("retry.waitMs")) * time.Millisecond}
 	d.Trusted = set.String("workspace.trust") != "untrusted"
+	d.Steps = set.Bool("steps.required")
 	d.Permissions = outcomes(set.Permissions())
 	var rules []shell.Rule
 	for _, r := range set.CommandRules() {

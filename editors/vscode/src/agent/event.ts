@@ -11,7 +11,7 @@ export interface AgentEvent {
   message?: string; role?: string; delta?: string; text?: string;
   call?: Call;
   state?: RunState; reason?: string; retryAt?: string; attempt?: number;
-  /** A question's id; what is asked is in text. */
+  /** A question's id; what is asked is in text. custom: besides the options any text is an answer. */
   question?: string; options?: Option[]; custom?: boolean; expiresAt?: string; irrecoverable?: boolean; answer?: string; by?: string;
   items?: Item[]; paused?: boolean;
   /** Pictures that a call or, in a note, the agent has shown; the server has their data. */

@@ -47,6 +47,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     edit: m => work.ask('sidecar.agent.edit', { run: m.run, item: m.item, text: m.text }),
     withdraw: m => work.ask('sidecar.agent.withdraw', { run: m.run, item: m.item }),
     hurry: m => work.hurry(m.run, m.item, m.when),
+    plan: m => work.openPlan(m.run, m.question),
     answer: m => work.answer(m.run, m.question, m.answer, m.reason, m.typed),
     control: m => work.control(m.run, m.what),
     stopAll: () => work.stopAll(),
@@ -134,7 +135,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     }
     switch (m.type) {
       case 'follow': return m.run === pane.run || runs.info(m.run) !== undefined;
-      case 'answer': return log()?.questions.has(m.question) ?? false;
+      case 'answer': case 'plan': return log()?.questions.has(m.question) ?? false;
       case 'edit': case 'withdraw': case 'hurry': return log()?.queue.items.some(i => i.item === m.item) ?? false;
       case 'stopCommand': return log()?.events.some(e => e.call?.call === m.call) ?? false;
       case 'image': return log()?.events.some(e => e.images?.some(i => i.image === m.image)) ?? false;
@@ -155,7 +156,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     try {
       if (isShown(message)) {
         await (handlers[message.type] as (m: FromPage) => unknown)(message);
-      } else if (message.type === 'answer') {
+      } else if (message.type === 'answer' || message.type === 'plan') {
         pane.tell(t('This question was answered or has expired.'));
       } else if (message.type === 'edit' || message.type === 'withdraw' || message.type === 'hurry') {
         pane.tell(t('The agent has heard this already.'));

@@ -117,7 +117,9 @@ const shapes = {
   edit: { run: id, item: id, text: words },
   withdraw: { run: id, item: id },
   hurry: { run: id, item: id, when: one('steer', 'interrupt') },
-  /** The id of an option, or any text where there are none; typed is the word for what can't be undone. */
+  /** The document of a question about a plan is opened. */
+  plan: { run: id, question: id },
+  /** The id of an option, or any text where there are none or besides them; typed is the word for what can't be undone. */
   answer: { run: id, question: id, answer: words, reason: maybe(words), typed: maybe(id) },
   /** retry has the last prompt heard again; retryNow has a rate limited agent try before its time. */
   control: { run: id, what: one('cancel', 'resume', 'close', 'retry', 'retryNow', 'continue') },

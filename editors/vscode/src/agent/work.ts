@@ -8,6 +8,7 @@ import { decide, editsOf, hunkStates, pendingFiles, selected, selectionOf, type 
 import { imageType, largest } from './images';
 import type { Changes, ToPage } from './messages';
 import type { Pane } from './pane';
+import { planOf } from './plan';
 import type { Ask, Runs } from './runs';
 
 const t = vscode.l10n.t;
@@ -88,14 +89,26 @@ export class Work {
     }
   }
 
+  /** Opens the plan that a question is about. */
+  async openPlan(run: string, question: string): Promise<void> {
+    const plan = planOf(run, this.runs.log(run)?.questions.get(question)?.call?.uri);
+    if (plan) {
+      await vscode.window.showTextDocument(vscode.Uri.parse(plan), { preview: false });
+    }
+  }
+
   async answer(run: string, question: string, answer: string, reason?: string, typed?: string): Promise<void> {
     const asked = this.runs.log(run)?.questions.get(question);
     const option = asked?.options?.find(o => o.id === answer);
-    if (asked?.options?.length && !option && !asked.custom) {
+    if (asked?.options?.length && !option && !(asked.custom && answer.trim())) {
       throw new Error(t('This is none of the answers.'));
     }
     if (asked?.irrecoverable && !option?.kind?.startsWith('reject') && typed !== 'CONFIRM') {
       throw new Error(t('This can\'t be undone. Type {0} to allow it.', 'CONFIRM'));
+    }
+    const plan = planOf(run, asked?.call?.uri);
+    if (plan) { // what is approved is what the person sees
+      await vscode.workspace.textDocuments.find(d => d.isDirty && d.uri.toString() === vscode.Uri.parse(plan).toString())?.save();
     }
     await this.ask('sidecar.agent.answer', { run, question, answer });
     if (reason) {

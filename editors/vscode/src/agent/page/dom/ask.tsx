@@ -1,6 +1,7 @@
 // A question in its place: what is asked, the answers that it offers, and what it is about.
 import { useState } from 'preact/hooks';
 import type { Option } from '../../event';
+import { planOf } from '../../plan';
 import type { Question } from '../model';
 import { deceives, visible } from '../safe';
 import { span, t } from '../words';
@@ -41,6 +42,7 @@ export function Ask({ app, q }: { app: App; q: Question }) {
     ...rest.map(o => ({ label: visible(o.label), run: () => answer(app, q, o.id) })),
     ...(deny ? [{ label: t('Deny with Reason'), run: () => { setReason(''); } }] : []),
   ];
+  const run = app.run, plan = run && planOf(run, q.call?.uri);
   const give = (o: Option) => answer(app, q, o.id, q.irrecoverable && !o.kind?.startsWith('reject') ? { typed } : {});
   return (
     <div class={`ask ${app.asked?.id === q.id ? 'first' : ''}`} role="group" aria-label={t('Question: {0}', title)} data-question={q.id}>
@@ -53,6 +55,7 @@ export function Ask({ app, q }: { app: App; q: Question }) {
           <input type="text" value={typed} onInput={e => setTyped(e.currentTarget.value)} spellcheck={false} autocomplete="off" />
         </label>
       )}
+      {run && plan && <div class="buttons"><button type="button" class="second" onClick={() => app.send({ type: 'plan', run, question: q.id })}>{t('Open the Plan')}</button></div>}
       {options.length === 0 ? <Free app={app} q={q} /> : reason !== undefined && deny ? (
         <form class="ask-free" onSubmit={e => { e.preventDefault(); answer(app, q, deny.id, reason ? { reason } : {}); }}>
           <input type="text" value={reason} placeholder={t('Why not? The agent is told.')} aria-label={t('Reason')} onInput={e => setReason(e.currentTarget.value)} ref={e => e?.focus()}
@@ -68,7 +71,7 @@ export function Ask({ app, q }: { app: App; q: Question }) {
           {menu.length > 0 && <button type="button" class="second icon-button" aria-label={t('Other answers')} title={t('Other answers')} aria-haspopup="menu" onClick={e => app.openMenu(e.currentTarget, menu)}><Icon name="down" /></button>}
         </div>
       )}
-      {options.length > 0 && q.custom && <Free app={app} q={q} />}
+      {q.custom && options.length > 0 && reason === undefined && <Free app={app} q={q} />}
       {long && <pre class="ask-detail">{visible(command)}</pre>}
       {(q.call?.diff?.length ?? 0) > 0 && (
         <div class="ask-detail">{q.call!.diff!.slice(0, 20).map((d, i) => <div key={i}>{q.call!.diff!.length > 1 && <Path app={app} path={d.path} />}<DiffView file={d} wide={false} name={d.path} /></div>)}</div>

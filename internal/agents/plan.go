@@ -1,0 +1,141 @@
+package agents
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
+)
+
+// afterPlan are the modes in which a person may have a plan carried out.
+var afterPlan = []string{"review", "cautious", "autonomous"}
+
+// Answers to a plan.
+const (
+	approveIn    = "approve_" // and the mode
+	keepPlanning = "keep_planning"
+)
+
+// maxPlan bounds a plan that a person has changed, in bytes.
+const maxPlan = 256 << 10
+
+// Propose implements team.Plans. What is approved is the document as it is then: whoever
+// approves it has seen that, and whatever else they say approves nothing.
+func (m *Manager) Propose(ctx context.Context, by team.Caller, plan string) (team.Decision, error) {
+	s, err := m.o.Sessions.Get(by.Session)
+	if err != nil {
+		return team.Decision{}, tools.Errorf(tools.Unavailable, "%v", err)
+	}
+	d := team.Decision{Mode: s.Mode()}
+	if d.Needed = m.o.Mode(d.Mode).OnlyReads(); !d.Needed {
+		return d, nil
+	}
+	above := m.ownOf(by.Call)
+	switch {
+	case m.depth(s.ID) > 0:
+		return d, tools.Errorf(tools.Unavailable, "you are a sub-agent: put the plan into your answer, and your caller proposes it")
+	case above == nil:
+		return d, tools.Errorf(tools.Unavailable, "a plan is approved in a run of the agent %s: tell the user what you would do, and go on when they have chosen another mode", Builtin)
+	}
+	doc := filepath.Join(m.o.Shown, above.run.ID()+"-plan-"+above.Key(by.Call)+".md")
+	d.URI = workspace.FileURI(doc)
+	shown := m.o.Show(plain(plan))
+	if !above.WasAnswered(by.Call) { // else it is there, with what the person made of it
+		if err := putDocument(doc, shown); err != nil {
+			return d, tools.Errorf(tools.Unavailable, "the plan can't be shown: %v", err)
+		}
+	}
+	answer, err := above.AskPeople(ctx, by.Call, m.askAbout(d, doc), func(answer string) bool { return strings.HasPrefix(answer, approveIn) })
+	if err != nil {
+		return d, err
+	}
+	mode, approved := strings.CutPrefix(answer, approveIn)
+	if !approved || !slices.Contains(afterPlan, mode) {
+		if answer != keepPlanning {
+			d.Comment = strings.TrimSpace(answer)
+		}
+		return d, nil
+	}
+	if d.Plan, err = readDocument(doc); err != nil {
+		return d, tools.Errorf(tools.NotApproved, "nothing is approved: %v. Propose the plan again", err)
+	}
+	if err := s.SetMode(mode); err != nil {
+		return d, tools.Errorf(tools.Unavailable, "nothing is approved: %v", err)
+	}
+	m.ModeSet(s.ID, mode)
+	sum := sha256.Sum256([]byte(d.Plan))
+	d.Approved, d.Mode, d.Means, d.Edited, d.Hash = true, mode, m.o.Mode(mode).Help, d.Plan != shown, hex.EncodeToString(sum[:])
+	return d, above.run.Emit(runs.Event{Kind: runs.Note, Reason: "approved", Ref: d.URI, Mode: mode, Text: fmt.Sprintf("The plan %s was approved, to be carried out in the mode %s.", d.Hash[:12], mode)})
+}
+
+// askAbout is the question whether a plan is to be carried out.
+func (m *Manager) askAbout(d team.Decision, doc string) runs.Question {
+	q := runs.Question{
+		Text:   "Shall this plan be carried out? You can change the document first; what it says then is what is done.\n\n" + doc,
+		Custom: true, Call: &runs.Call{Kind: "propose_plan", Title: "Propose a plan", URI: d.URI},
+	}
+	for _, mode := range afterPlan {
+		if m.o.Mode(mode).Name != "" {
+			q.Options = append(q.Options, runs.Option{ID: approveIn + mode, Label: "Approve, and go on in " + mode})
+		}
+	}
+	q.Options = append(q.Options, runs.Option{ID: keepPlanning, Label: "Keep planning", Kind: "reject_once"})
+	return q
+}
+
+// putDocument writes a document, aside first, so that a link in its place is replaced.
+func putDocument(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "plan-*.tmp") // made with 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
+	_, err = f.WriteString(text + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// readDocument reads a document as it is now.
+func readDocument(path string) (string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("the document of the plan is gone")
+	}
+	if err != nil {
+		return "", fmt.Errorf("the document of the plan can't be read: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
+	text := plain(string(data))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the document of the plan can't be read: %w", err)
+	case len(data) > maxPlan:
+		return "", fmt.Errorf("the document of the plan is longer than %d KB", maxPlan>>10)
+	case text == "":
+		return "", errors.New("the document of the plan is empty")
+	}
+	return text, nil
+}
+
+// plain is a text with line feeds alone, and none around it.
+func plain(text string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD"))
+}

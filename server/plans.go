@@ -1,0 +1,46 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// documentOf is the path of the document of ours that a question is about; "": there is
+// none.
+func (s *Server) documentOf(e runs.Event) string {
+	dir := s.current().StateDir
+	if e.Call == nil || dir == "" {
+		return ""
+	}
+	path, ok := workspace.FilePath(e.Call.URI)
+	if !ok || path != filepath.Join(dir, shownDir, filepath.Base(path)) {
+		return "" // an agent may name any file
+	}
+	return path
+}
+
+// answerRun answers a question of a run. What the editor has of its document and has not
+// saved is saved first: the answer is about what the person sees.
+func (s *Server) answerRun(r *runs.Run, question, answer string) error {
+	for _, e := range r.Open() {
+		path := s.documentOf(e)
+		if e.Question != question || path == "" {
+			continue
+		}
+		doc := s.docs.at(e.Call.URI)
+		if doc == nil {
+			continue
+		}
+		text := doc.text.Text()
+		if now, err := os.ReadFile(path); err == nil && string(now) == text {
+			continue
+		}
+		if _, err := s.putShown(filepath.Base(path), text); err != nil {
+			return err
+		}
+	}
+	return r.Answer(question, answer, byEditor)
+}

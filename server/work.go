@@ -1,0 +1,62 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/steps"
+)
+
+// works are the sessions that are shown at work on what they have set out to do.
+type works struct {
+	mu   sync.Mutex
+	jobs map[string]*job // by session
+}
+
+// followWork shows what the agents of a core's sessions set out to do.
+func (s *Server) followWork(core *Core) {
+	if core.Sessions != nil {
+		context.AfterFunc(s.base, core.Sessions.Follow(s.worked))
+	}
+}
+
+// worked shows what the agent of a session works on. Runs show it themselves.
+func (s *Server) worked(session string, _, now steps.State) {
+	if a := s.current().Agents; a != nil && a.Has(session) {
+		return
+	}
+	text, done, all := now.Active()
+	s.works.mu.Lock()
+	defer s.works.mu.Unlock()
+	j := s.works.jobs[session]
+	if text == "" {
+		delete(s.works.jobs, session)
+		if j != nil {
+			go j.end() // it may wait for the client
+		}
+		return
+	}
+	if j == nil {
+		one, err := s.current().Sessions.Get(session)
+		if err != nil {
+			return
+		}
+		j = s.progress.show(s.base, "Agent "+session)
+		s.works.jobs[session] = j
+		go func() {
+			select {
+			case <-one.Done():
+			case <-s.base.Done():
+			case <-j.life.Done():
+			}
+			s.works.mu.Lock()
+			if s.works.jobs[session] == j {
+				delete(s.works.jobs, session)
+			}
+			s.works.mu.Unlock()
+			j.end()
+		}()
+	}
+	j.say(visible(fmt.Sprintf("%s (%d of %d done)", text, done, all)))
+}
