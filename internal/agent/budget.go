@@ -134,6 +134,3 @@ func (p *pool) now() (Usage, Budget) {
 	defer p.mu.Unlock()
 	return p.used, p.budget
 }
-
-// child is the pool of a sub-agent, which has a bound of its own.
-func (p *pool) child(b Budget) *pool { return &pool{parent: p, budget: b} }

@@ -17,9 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"

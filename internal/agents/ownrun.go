@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
@@ -213,7 +212,7 @@ func (m *Manager) Rewind(run *runs.Run, at int64) error {
 		return fmt.Errorf("nothing was said after the event %d", at)
 	}
 	before := d.session.Work.Now()
-	if err := errors.Join(d.Agent.Rewind(prompt), d.recall()); err != nil {
+	if err := errors.Join(d.Rewind(prompt), d.recall()); err != nil {
 		return err
 	}
 	m.tellWork(run, &before)

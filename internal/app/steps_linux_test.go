@@ -130,7 +130,7 @@ func TestStepsOfSessions(t *testing.T) {
 	shown := func(kind string) (n int) {
 		for _, list := range r.Record().Progress {
 			for _, p := range list {
-				if list[0].Title == "Agent "+one && string(p.Kind) == kind && (kind != string(lsp.ProgressReport) || p.Message == "1. Step 1 (0 of 1 done)") {
+				if list[0].Title == "Agent "+one && p.Kind == kind && (kind != string(lsp.ProgressReport) || p.Message == "1. Step 1 (0 of 1 done)") {
 					n++
 				}
 			}

@@ -87,7 +87,7 @@ func (a around) Shadow(ctx context.Context, session string) (string, error) {
 // were decided on when it made them.
 func (a around) TakeOver(ctx context.Context, id, session, mode string) (files, conflicts []string, err error) {
 	w := a.c.Workspace()
-	var into workspace.View = w.Live
+	into := w.Live
 	m := a.Mode(mode)
 	straight := !m.ToStore && m.Behaviour.Edits == policy.Allow
 	if !straight {
