@@ -104,21 +104,21 @@ func run(rounds int) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	p := &provider{sent: make(chan time.Time, 1), asked: make(chan time.Time, 1), go_: make(chan bool, 1)}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	server := &http.Server{Handler: p}
 	go func() { _ = server.Serve(l) }()
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	h := host{&model.Client{Profile: model.Profile{Name: "played", Wire: "anthropic", URL: "http://" + l.Addr().String(), Model: "played"}}}
 	store, err := runs.Open(runs.Options{Dir: filepath.Join(dir, "runs")})
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 
 	talks := []*talk{{items: 10}, {items: 1000}, {items: 10_000}}
 	for _, t := range talks {

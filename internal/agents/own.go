@@ -147,10 +147,10 @@ func (d *own) Tools() ([]loop.Tool, error) {
 
 // kindOf is what a tool does, as views of agents know it.
 func kindOf(t *tools.Tool) string {
-	switch {
-	case t.Access == tools.Edit:
+	switch t.Access {
+	case tools.Edit:
 		return "edit"
-	case t.Access == tools.Exec:
+	case tools.Exec:
 		return "execute"
 	}
 	return cmp.Or(kinds[t.Category], "other")

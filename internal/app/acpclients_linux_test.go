@@ -119,7 +119,7 @@ func TestACPByOurHost(t *testing.T) {
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if s, err = c.LoadSession(t.Context(), id, acp.SessionParams{Dir: dir}); err != nil {
+	if _, err = c.LoadSession(t.Context(), id, acp.SessionParams{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	h.mu.Lock()
