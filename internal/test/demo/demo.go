@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
@@ -28,6 +29,7 @@ type demo struct {
 	log    bytes.Buffer // the server's standard error; read it when the server has ended
 	editor *fakeeditor.Editor
 	open   string // the URI of the open file
+	model  *clients.Model
 }
 
 // goFile is the file that the user has open.
@@ -54,6 +56,7 @@ func (d *demo) show() error {
 		{"The server is killed (kill -9) and started again", d.crash},
 		{"The user accepts the rest", d.accept},
 		{"Another agent works in a shadow workspace", d.shadow},
+		{"Our own agent plans, and has two others work for it", d.own},
 		{"The result", d.result},
 	} {
 		d.out.title(i+1, step.title)
@@ -70,6 +73,9 @@ func (d *demo) begin() error {
 		return err
 	}
 	d.out.done("%d files cloned to %s", len(d.files), d.repo)
+	if err := d.profile(); err != nil {
+		return err
+	}
 	return d.start()
 }
 

@@ -46,6 +46,9 @@ func run(ctx context.Context, server string, w io.Writer, colour bool) (err erro
 	d := &demo{ctx: ctx, server: server, dir: dir, repo: filepath.Join(dir, "tally"), out: printer{w, colour}}
 	err = d.show()
 	d.kill()
+	if d.model != nil {
+		d.model.Close()
+	}
 	if log := d.log.String(); err != nil && log != "" {
 		err = fmt.Errorf("%w\nthe server's log:\n%s", err, log)
 	}

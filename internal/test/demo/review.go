@@ -162,7 +162,7 @@ func (d *demo) result() error {
 	if err != nil {
 		return err
 	}
-	if want := "3 files changed, 14 insertions(+), 4 deletions(-)"; strings.TrimSpace(short) != want {
+	if want := "4 files changed, 24 insertions(+), 4 deletions(-)"; strings.TrimSpace(short) != want {
 		return fmt.Errorf("git should see %q, but sees %q", want, short)
 	}
 	want := maps.Clone(d.files)

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+)
+
+// What our own agent is to do, how its plan says so, and what its sub-agents make.
+const (
+	wanted = "Two words with the same count: test which comes first, and say so in the README."
+	plan   = "# Plan\n\n1. A sub-agent writes a test in count/tie_test.go.\n2. Another says in the README that it is tested.\n3. The tests are run over what both have made.\n"
+
+	tieTest = "count/tie_test.go"
+	tieText = `package count
+
+import "testing"
+
+func TestTie(t *testing.T) {
+	if top := Top("b a"); top[0].Text != "a" {
+		t.Errorf("first is %q", top[0].Text)
+	}
+}
+`
+	tieLine = "- The order of such words is tested.\n"
+)
+
+// profile lets our own agent ask the model that the demo plays.
+func (d *demo) profile() error {
+	d.model = clients.NewModel()
+	settings, err := json.Marshal(map[string]any{
+		"backend.profiles": []any{map[string]any{"name": "scripted", "provider": "anthropic", "url": d.model.URL, "model": "scripted", "key": "sk-scripted-0123456789"}},
+		"backend.profile":  "scripted",
+	})
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(d.dir, "home", "sidecar")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "settings.json"), settings, 0o600)
+}
+
+// talk plays the model of all agents of a run: whose request it is says a word in it.
+type talk struct {
+	d    *demo
+	run  string
+	held []*clients.Turn
+}
+
+// of is the next request that has a word.
+func (k *talk) of(word string) (*clients.Turn, error) {
+	for {
+		if i := slices.IndexFunc(k.held, func(t *clients.Turn) bool { return strings.Contains(t.Body, word) }); i >= 0 {
+			turn := k.held[i]
+			k.held = slices.Delete(k.held, i, i+1)
+			return turn, nil
+		}
+		select {
+		case turn := <-k.d.model.Turns():
+			k.held = append(k.held, turn)
+		case <-k.d.ctx.Done():
+			return nil, fmt.Errorf("the model was not asked by %q: %w", word, k.d.ctx.Err())
+		}
+	}
+}
+
+// event is what the demo reads of an event of a run.
+type event struct {
+	Kind     string `json:"kind"`
+	Reason   string `json:"reason"`
+	Text     string `json:"text"`
+	Question string `json:"question"`
+	Call     struct {
+		URI string `json:"uri"`
+	} `json:"call"`
+}
+
+// await waits for an event of the run after some.
+func (k *talk) await(is func(event) bool) (event, error) {
+	for {
+		var h struct {
+			Events []event `json:"events"`
+		}
+		if err := k.d.execute("sidecar.agent.history", map[string]any{"run": k.run}, &h); err != nil {
+			return event{}, err
+		}
+		if i := slices.IndexFunc(h.Events, is); i >= 0 {
+			return h.Events[i], nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-k.d.ctx.Done():
+			return event{}, k.d.ctx.Err()
+		}
+	}
+}
+
+// answer answers the question that is open, as a person does.
+func (k *talk) answer(seen map[string]bool, answer string) (event, error) {
+	q, err := k.await(func(e event) bool { return e.Kind == "question" && !seen[e.Question] })
+	if err != nil {
+		return q, err
+	}
+	seen[q.Question] = true
+	return q, k.d.execute("sidecar.agent.answer", map[string]any{"run": k.run, "question": q.Question, "answer": answer}, nil)
+}
+
+// own has our own agent work: a plan that is approved, two sub-agents in shadows, tests
+// over what they made, one review.
+func (d *demo) own() error {
+	type object = map[string]any
+	d.out.done("its model is scripted: the demo plays it over the wire that real ones speak")
+	k, seen := &talk{d: d}, map[string]bool{}
+	var r struct {
+		Run string `json:"run"`
+	}
+	if err := d.execute("sidecar.agent.run", object{"agent": "builtin", "mode": "plan", "prompt": wanted}, &r); err != nil {
+		return err
+	}
+	k.run = r.Run
+	d.out.call("prompt", wanted)
+	turn, err := k.of("Two words with the same count")
+	if err != nil {
+		return err
+	}
+	turn.CallOwn("propose_plan", object{"plan": plan})
+	q, err := k.answer(seen, "approve_review")
+	if err != nil {
+		return err
+	}
+	if !strings.HasSuffix(q.Call.URI, ".md") {
+		return fmt.Errorf("the plan is at %q", q.Call.URI)
+	}
+	d.out.quote(plan, 0)
+	d.out.done("the user has read the plan as a document, and approves it, to be carried out in the mode review")
+	if turn, err = k.of("Two words with the same count"); err != nil {
+		return err
+	}
+	turn.CallAllOwn(clients.Called{Tool: "spawn_agent", Args: object{"task": "write-the-test"}}, clients.Called{Tool: "spawn_agent", Args: object{"task": "write-the-readme"}})
+	readme, err := d.read("README.md")
+	if err != nil {
+		return err
+	}
+	for _, one := range []struct{ task, name, text string }{{"write-the-test", tieTest, tieText}, {"write-the-readme", "README.md", readme + tieLine}} {
+		turn, err := k.of(one.task)
+		if err != nil {
+			return err
+		}
+		d.out.call("spawn_agent", one.task+", in a shadow of its own")
+		turn.CallOwn("write_file", object{"path": one.name, "content": one.text})
+		if turn, err = k.of(one.task); err != nil {
+			return err
+		}
+		turn.Say("It is written.")
+	}
+	if turn, err = k.of("It is written."); err != nil {
+		return err
+	}
+	d.out.done("both work at once, and neither sees the other's files")
+	turn.CallOwn("run_tests", object{})
+	d.out.call("run_tests", "over what waits for review")
+	if q, err = k.answer(seen, "allow_once"); err != nil {
+		return err
+	}
+	if turn, err = k.of("It is written."); err != nil {
+		return err
+	}
+	if !strings.Contains(turn.Result, "passed") {
+		return fmt.Errorf("run_tests says %s", turn.Result)
+	}
+	d.out.quote(turn.Result, 3)
+	turn.Say("The order of words with the same count is tested.")
+	end, err := k.await(func(e event) bool { return e.Kind == "run.end" })
+	if err != nil || end.Reason != "done" {
+		return errors.Join(err, fmt.Errorf("the run ended by %s: %s", end.Reason, end.Text))
+	}
+	waits, err := d.pending()
+	if err != nil {
+		return err
+	}
+	if len(waits.Edits) != 2 || waits.hunks() != 2 {
+		return fmt.Errorf("%d files with %d hunks are pending, want 2 with 2", len(waits.Edits), waits.hunks())
+	}
+	d.out.done("what both made is one review: %d hunks in %d files", waits.hunks(), len(waits.Edits))
+	var a decided
+	if err := d.execute("sidecar.review.accept", nil, &a); err != nil {
+		return err
+	}
+	if len(a.Accepted) != 2 || len(a.Failed) != 0 {
+		return fmt.Errorf("accept answered %+v", a)
+	}
+	d.want[tieTest] = tieText
+	d.want["README.md"] += tieLine
+	d.out.done("the user accepts it")
+	return d.execute("sidecar.agent.close", object{"run": k.run}, nil)
+}
