@@ -50,7 +50,8 @@ type Tool struct {
 	Kind        string // for people: read, edit, execute, search, fetch or other
 	Description string
 	Schema      json.RawMessage
-	Reads       bool // it changes nothing: calls of such tools run side by side
+	Reads       bool // it changes nothing: a call that was cut off may be made again
+	Beside      bool // calls run side by side with those of other such tools
 }
 
 // Call is a call of a tool, as the gate gets it.

@@ -107,6 +107,41 @@ func TestJournalTorn(t *testing.T) {
 	}
 }
 
+// Behaviour 1: on a full disk nothing is done that is not in the journal.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("there is no full disk here: ", err)
+	}
+	r := newRig(t)
+	r.prompt("hello")
+	u := r.turn()
+	r.agent.mu.Lock()
+	whole := r.agent.journal.file
+	r.agent.journal.file = full
+	r.agent.mu.Unlock()
+	defer whole.Close()
+	u.call(call("write", `{}`))
+	if reason := r.ends(1); reason != runs.Failed {
+		t.Errorf("it ended with %s", reason)
+	}
+	e := r.until("the end", func(e runs.Event) bool { return e.Kind == runs.RunEnd })
+	if !strings.Contains(e.Text, "can't be written") || !strings.Contains(e.Text, "no space left") {
+		t.Errorf("it says %q", e.Text)
+	}
+	if len(r.calls) != 0 {
+		t.Errorf("%d calls were made", len(r.calls))
+	}
+	r.restart()
+	r.prompt("again")
+	u = r.turn()
+	if got, want := read(u.Request), "user text hello\nuser text again\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	u.say("done")
+	r.ends(2)
+}
+
 // Behaviour 2: one result per call, in call order, whatever happens.
 func TestOneResultPerCall(t *testing.T) {
 	r := newRig(t)

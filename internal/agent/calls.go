@@ -56,7 +56,7 @@ func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times 
 // together is how many of the calls run side by side now.
 func (a *Agent) together(answer *Item, places []int) int {
 	n := 0
-	for n < len(places) && a.tools[answer.Answer.Blocks[places[n]].Name].Reads {
+	for n < len(places) && a.tools[answer.Answer.Blocks[places[n]].Name].Beside {
 		n++
 	}
 	return max(n, 1)

@@ -138,7 +138,7 @@ func (r *rig) tool(name string, do func(context.Context, Call) (Outcome, error))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.do[name] = do
-	r.list = append(r.list, Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`), Title: name, Reads: strings.HasPrefix(name, "read")})
+	r.list = append(r.list, Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`), Title: name, Reads: strings.HasPrefix(name, "read"), Beside: strings.HasPrefix(name, "read")})
 }
 
 func newRig(t *testing.T, with ...func(*rig)) *rig {

@@ -154,7 +154,7 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 		q, after, size := a.ask(b)
 		hold := size + int64(expected(b))
 		if over := a.pool.reserve(hold); over != nil {
-			if a.pool.reserve(0) != nil && a.talk.ended(runs.Budget) {
+			if a.pool.reserve(0) != nil && a.endedBy(runs.Budget) {
 				return nil, false, over // the last step was made already
 			}
 			hold, last = 0, true
@@ -179,11 +179,13 @@ func expected(b Backend) int {
 	return usual
 }
 
-// ended reports whether the latest turn ended so.
-func (t *talk) ended(reason string) bool {
-	for k := len(t.live) - 1; k >= 0; k-- {
-		if t.live[k].Kind == Ended {
-			return t.live[k].End.Reason == reason
+// endedBy reports whether the latest turn ended so.
+func (a *Agent) endedBy(reason string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for k := len(a.talk.live) - 1; k >= 0; k-- {
+		if i := a.talk.live[k]; i.Kind == Ended {
+			return i.End.Reason == reason
 		}
 	}
 	return false

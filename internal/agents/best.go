@@ -152,7 +152,7 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 	if err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
-	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(task), Session: opened.ID, Shadow: opened.Shadow, Mode: opened.Mode()}
+	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(task), Session: opened.ID, Shadow: opened.Shadow, Mode: opened.Mode(), Once: true}
 	if above := m.ownOf(by.Call); above != nil {
 		spec.Parent = above.run.ID()
 	}

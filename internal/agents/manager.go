@@ -148,7 +148,11 @@ func New(o Options) (*Manager, error) {
 	for _, i := range m.store.List(true) {
 		if r, err := m.store.Get(i.Run); err == nil {
 			m.sessions[i.Session] = append(m.sessions[i.Session], r)
-			if i.State != runs.Ended {
+			switch {
+			case i.State == runs.Ended:
+			case i.Once:
+				m.forsake(r)
+			default:
 				_, since, err := r.History(0, 0, 0)
 				if err != nil {
 					return nil, errors.Join(err, m.Close())
@@ -403,6 +407,7 @@ func (m *Manager) ModeSet(session, mode string) {
 	m.mu.Lock()
 	all := slices.Clone(m.sessions[session])
 	m.mu.Unlock()
+	m.modeBelow(session, mode)
 	for _, run := range all {
 		if i := run.Info(); i.State == runs.Ended || i.Mode == mode {
 			continue

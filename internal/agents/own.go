@@ -80,6 +80,12 @@ func (d *own) Prompt(ctx context.Context, items []runs.Item) (string, error) {
 	return d.Agent.Prompt(ctx, items)
 }
 
+// Cancel implements runs.Driver: what is below stops with it.
+func (d *own) Cancel(ctx context.Context) error {
+	d.m.stopBelow(d.session.ID)
+	return d.Agent.Cancel(ctx)
+}
+
 func (d *own) failure() error { return nil }
 
 func (d *own) ready(context.Context) error {
@@ -139,7 +145,7 @@ func (d *own) Tools() ([]loop.Tool, error) {
 	for i, t := range list {
 		all[i] = loop.Tool{
 			Name: t.Name, Description: t.Description, Schema: t.SchemaForModels(false),
-			Title: t.Title, Kind: kindOf(t), Reads: t.Access == tools.Read && !t.InOrder,
+			Title: t.Title, Kind: kindOf(t), Reads: t.Access == tools.Read && t.Category != "agents", Beside: t.Access == tools.Read && !t.InOrder,
 		}
 	}
 	return all, nil

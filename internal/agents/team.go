@@ -160,7 +160,7 @@ func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, 
 		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.drop(k)))
 	}
 	above := m.ownOf(k.call)
-	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(t.Text), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()}
+	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(t.Text), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode(), Once: true} // its tools would be others
 	o := loop.Options{Budget: budgetOf(t.Budget), Task: t.Text}
 	if above != nil {
 		spec.Parent, o.Parent, o.Profile = above.run.ID(), above.Agent, above.Profile()
@@ -393,6 +393,41 @@ func (m *Manager) CancelChild(by team.Caller, id string) (team.Member, error) {
 	k.run.Cancel()
 	<-k.stopped
 	return k.member(), nil
+}
+
+// modeBelow has the sub-agents of a session work in its mode: they are never more than
+// their caller.
+func (m *Manager) modeBelow(session, mode string) {
+	for _, k := range m.below(session) {
+		if k.parent != session {
+			continue
+		}
+		if err := k.driver.session.SetMode(mode); err != nil {
+			m.log.Warn("the mode of a sub-agent is not that of its caller", "run", k.run.ID(), "error", err)
+			continue
+		}
+		m.ModeSet(k.driver.session.ID, mode)
+	}
+}
+
+// forsake ends a sub-agent of an earlier process: nobody waits for it, and its tools
+// would be others.
+func (m *Manager) forsake(run *runs.Run) {
+	text := "The process of its caller ended."
+	if shadow := run.Info().Shadow; shadow != "" {
+		text += " What it changed is in the shadow workspace " + shadow + "."
+	}
+	err := run.Emit(runs.Event{Kind: runs.Note, Reason: "forsaken", Text: text})
+	if err = errors.Join(err, run.Close()); err != nil {
+		m.log.Warn("a sub-agent of an earlier process was not ended", "run", run.ID(), "error", err)
+	}
+}
+
+// stopBelow stops the sub-agents of a session, also those that nobody waits for.
+func (m *Manager) stopBelow(session string) {
+	for _, k := range m.below(session) {
+		k.run.Cancel()
+	}
 }
 
 // endBelow ends the sub-agents of a session that is left.

@@ -349,3 +349,44 @@ func TestDelegate(t *testing.T) {
 	turn.End()
 	c.stopped(1)
 }
+
+// TestSubAgentAfterKill: a sub-agent ends with its process, because its tools would be
+// others in the next one; its caller is told to look, and the person where what it did is.
+func TestSubAgentAfterKill(t *testing.T) {
+	dir, model := played(t, map[string]string{"a.txt": "one\n"})
+	committed(t, dir)
+	r, cmd := mortal(t, dir)
+	k := &talks{t: t, model: model}
+	c := r.agent("lead on", ours)
+	k.of("lead on").CallOwn("spawn_agent", object{"task": "task-held", "allow": []string{"read_file"}})
+	k.of("task-held")
+	child := c.children()[0]
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Wait(t.Context()) // its error is the kill
+	again := &conversation{rig: worldIn(t, dir), run: c.run}
+	after := &conversation{rig: again.rig, run: child.Run}
+	for _, i := range again.list() {
+		if i.Run == child.Run && i.State != told.Ended {
+			t.Errorf("it is %s", i.State)
+		}
+	}
+	where := ""
+	for _, e := range after.history() {
+		if e.Reason == "forsaken" {
+			where = e.Text
+		}
+	}
+	if child.Shadow == "" || !strings.Contains(where, child.Shadow) {
+		t.Errorf("of its shadow %q it says %q", child.Shadow, where)
+	}
+	again.denies("sidecar.agent.prompt", object{"run": child.Run, "text": "go on"}, "ended")
+	command[struct{}](again.rig, "sidecar.agent.resume", object{"run": c.run})
+	turn := k.of("lead on")
+	if !strings.Contains(turn.Body, "look first") {
+		t.Errorf("its caller reads %s", turn.Body)
+	}
+	turn.End()
+	again.stopped(2)
+}

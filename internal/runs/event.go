@@ -109,6 +109,7 @@ type Event struct {
 	ForkOf  string `json:"forkOf,omitempty"`
 	Ref     string `json:"ref,omitempty"`
 	Shadow  string `json:"shadow,omitempty"` // of the session
+	Once    bool   `json:"once,omitempty"`   // of run.start: it ends with its process
 	Mode    string `json:"mode,omitempty"`   // of the session; also of a note: the new one
 
 	AgentMode string `json:"agentMode,omitempty"` // of a note: how the agent works now, by its own names

@@ -11,7 +11,7 @@ import (
 func (r *Run) started(e Event) {
 	r.info.Run, r.info.Agent, r.info.Title = r.id, e.Agent, e.Title
 	r.info.Session, r.info.Parent, r.info.Ref, r.info.OpenedAt = e.Session, e.Parent, e.Ref, e.Time
-	r.info.ForkOf, r.info.Shadow, r.info.Mode = e.ForkOf, e.Shadow, e.Mode
+	r.info.ForkOf, r.info.Shadow, r.info.Mode, r.info.Once = e.ForkOf, e.Shadow, e.Mode, e.Once
 }
 
 // replay brings a run to where its journal ends.

@@ -70,6 +70,7 @@ type Info struct {
 	ForkOf     string    `json:"forkOf,omitempty"` // the run whose conversation this one began with
 	Ref        string    `json:"ref,omitempty"`    // the agent's own name of the conversation, to go on with it
 	Shadow     string    `json:"shadow,omitempty"` // of the session
+	Once       bool      `json:"once,omitempty"`   // it ends with its process: its session can't be opened again as it was
 	Mode       string    `json:"mode,omitempty"`   // of the session
 	Step       int       `json:"step"`
 	Pending    int       `json:"pending"`

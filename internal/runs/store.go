@@ -190,6 +190,7 @@ type Spec struct {
 	ForkOf string // the run whose conversation it begins with
 
 	Shadow, Mode string // of the session, to open it again as it was
+	Once         bool   // it is not opened again: the run ends with its process
 }
 
 // Start begins a run, which waits for Attach and a prompt.
@@ -213,7 +214,7 @@ func (s *Store) Start(spec Spec) (*Run, error) {
 	if r.journal, err = openJournal(s.path(r.id, false), 0); err != nil {
 		return nil, fmt.Errorf("the journal of the run: %w", err)
 	}
-	start := Event{Kind: RunStart, Time: s.opts.Now(), Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent, ForkOf: spec.ForkOf, Shadow: spec.Shadow, Mode: spec.Mode}
+	start := Event{Kind: RunStart, Time: s.opts.Now(), Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent, ForkOf: spec.ForkOf, Shadow: spec.Shadow, Mode: spec.Mode, Once: spec.Once}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.started(start)
