@@ -63,7 +63,7 @@ bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures sea
 	$(GO) run ./bench/shadow $(BENCH_GIT)
 	$(GO) run ./bench/sandbox -server bin/sidecar-ls
 	$(GO) run ./bench/world -server bin/sidecar-ls
-	$(GO) run ./bench/agent
+	$(GO) run ./bench/agent -server bin/sidecar-ls
 	$(GO) run ./bench/langserver -server bin/sidecar-ls
 
 scoreboard: ## what is said of safety, tried on hostile inputs: how many were tried, how many held, and the controls

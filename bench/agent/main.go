@@ -1,6 +1,6 @@
 // Agent measures what our own agent costs besides its model:
 //
-//	go run ./bench/agent [-n rounds]
+//	go run ./bench/agent [-n rounds] [-server bin/sidecar-ls]
 //
 // A provider on loopback plays the model over the Messages wire: it has one tool called
 // again and again. A step is the time from the last byte of an answer to the next
@@ -34,8 +34,13 @@ import (
 func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("n", 21, "rounds that count")
+	server := flag.String("server", "", "the server's program, to measure how long a word takes to the editor")
 	flag.Parse()
-	if err := run(*rounds); err != nil {
+	err := run(*rounds)
+	if err == nil && *server != "" {
+		err = view(context.Background(), *server, 200)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -78,7 +83,7 @@ func (h host) Backend(string) (agent.Backend, error) {
 }
 
 func (h host) Tools() ([]agent.Tool, error) {
-	return []agent.Tool{{Name: "look", Schema: json.RawMessage(`{"type":"object"}`), Reads: true}}, nil
+	return []agent.Tool{{Name: "look", Schema: json.RawMessage(`{"type":"object"}`), Reads: true, Beside: true}}, nil
 }
 
 func (h host) Call(_ context.Context, c agent.Call) (agent.Outcome, error) {

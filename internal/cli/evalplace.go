@@ -248,7 +248,7 @@ func (w *evalWork) ended(e runs.Event) {
 
 // refused reports whether a call of a tool that edits files has failed.
 func (p *evalPlace) refused(e runs.Event) bool {
-	return e.Kind == runs.CallFinished && e.Call != nil && e.Call.Outcome == "failed" && slices.Contains(p.edits, e.Call.Kind)
+	return e.Kind == runs.CallFinished && e.Call != nil && e.Call.Outcome == "failed" && slices.Contains(p.edits, e.Call.Tool)
 }
 
 // heard hears of all runs of the place: the edits of sub-agents that fail are counted, and

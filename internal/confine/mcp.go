@@ -10,11 +10,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
+
+// endTime is how long a server that was killed may take to end.
+const endTime = time.Second
 
 // MCPServer starts an MCP server of the workspace in root, with the environment
 // of commands and what its entry gives it.
@@ -51,8 +55,19 @@ func (c *Confiner) MCPServer(ctx context.Context, root string, s source.Server) 
 	if err != nil {
 		return nil, err
 	}
-	go func() { _ = p.Wait() }() // how it ends does not matter, only that it is not left
-	return &source.Process{In: p.In, Out: p.Out, Kill: p.Kill, Said: p.Said, Hidden: func(ctx context.Context) []string {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = p.Wait() // how it ends does not matter, only that it is not left
+	}()
+	kill := func() {
+		p.Kill()
+		select {
+		case <-ended: // all that it wrote is known
+		case <-time.After(endTime):
+		}
+	}
+	return &source.Process{In: p.In, Out: p.Out, Kill: kill, Said: p.Said, Hidden: func(ctx context.Context) []string {
 		return unseen(ctx, c.box, spec.Spec, outside(s, dir, root))
 	}, Advice: func() string {
 		level, err := c.box.LevelFor(spec.Mode)

@@ -5,6 +5,7 @@ import * as path from 'node:path';
 import { after, before } from 'node:test';
 import { png } from '../agent/scenes.mjs';
 import { agents } from './agents.mjs';
+import { model } from './model.mjs';
 import { eventually, person } from './person.mjs';
 import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
 
@@ -13,7 +14,7 @@ const shots = process.env.SHOTS;
 const files = { 'count/count.go': 'package count\n\n// Words counts words.\nfunc Words(text string) int {\n\treturn len(text)\n}\n', 'notes.txt': 'one\ntwo\nthree\n', 'other.txt': 'a\nb\n' };
 const allow = { optionId: 'yes', name: 'Allow', kind: 'allow_once' }, always = { optionId: 'always', name: 'Always', kind: 'allow_always' }, deny = { optionId: 'no', name: 'Deny', kind: 'reject_once' };
 
-let box, server, browser, me, page, played, ada;
+let box, server, browser, me, page, played, thinks, ada;
 const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
 const file = name => path.join(box.ws, name);
 const test = steps(() => ({ me, page, shot: path.join(shots ?? box.root, 'failed.png') }), 180_000);
@@ -21,10 +22,11 @@ const test = steps(() => ({ me, page, shot: path.join(shots ?? box.root, 'failed
 before(async () => {
   box = sandbox(files);
   played = await agents();
+  thinks = await model();
   const relay = file('relay.cjs'); // where a confined program may read it
   fs.copyFileSync(path.join(import.meta.dirname, 'relay.cjs'), relay);
   fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
-  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ agents: { ada: played.profile(relay), grace: played.profile(relay), missing: { program: 'nowhere-to-be-found', acp: [] } } }));
+  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'backend.profiles': [{ name: 'mine', provider: 'anthropic', url: thinks.url, model: 'played', key: 'sk-played-0123456789' }], 'backend.profile': 'mine', agents: { ada: played.profile(relay), grace: played.profile(relay), missing: { program: 'nowhere-to-be-found', acp: [] } } }));
   assert.match(install(box, vsix), /successfully installed/);
   server = await serve(box);
   browser = await browse();
@@ -37,6 +39,7 @@ before(async () => {
 
 after(async () => {
   await played?.close();
+  await thinks?.close();
   await tidy({ box, server, browser });
 });
 
@@ -461,4 +464,30 @@ test('the whole conversation opens as a document', async () => {
   await me.command('SideCar: Open Conversation as Document');
   await eventually('the document', async () => /## You/.test(await me.text(page.locator('.editor-instance .view-lines'))));
   await me.command('View: Close All Editors');
+});
+
+test('our own agent asks in its place, takes any answer, and its edit is reviewed', async () => {
+  await me.command('SideCar: New Agent Run');
+  await me.choose('sidecar-ls');
+  await say('Make it better');
+  let turn = await thinks.next();
+  assert.match(turn.body, /Make it better/);
+  turn.call(['read_file', { path: 'other.txt' }], ['ask_user', { question: 'Which letter?', options: ['a', 'b'] }]);
+  await shows('Which letter?');
+  await me.shot('own-question');
+  await (await view()).getByRole('textbox', { name: 'Answer' }).fill('neither, a c');
+  await press('Send');
+  turn = await thinks.next();
+  assert.match(turn.body, /neither, a c/);
+  turn.call(['write_file', { path: 'other.txt', content: 'a\nc\n' }], ['run_command', { command: 'cp other.txt copied.txt' }]);
+  await shows('cp other.txt copied.txt');
+  await me.shot('own-command');
+  await press('Allow');
+  turn = await thinks.next();
+  turn.say('It is **better** now.');
+  await shows('It is better now.');
+  await shows('Done');
+  await me.shot('own-done');
+  assert.equal(disk('other.txt'), 'a\nb\n');
+  await me.agent('sidecar.review.reject', { uris: ['other.txt', 'copied.txt'].map(n => `file://${file(n)}`) });
 });
