@@ -71,7 +71,20 @@ func (r *rig) Ask(ctx context.Context, q model.Request, hear func(model.Piece)) 
 	if hear == nil {
 		hear = func(model.Piece) {}
 	}
-	u := &turn{Request: q, ctx: ctx, hear: hear, reply: make(chan reply, 1)}
+	var mu sync.Mutex
+	over := false // then nobody hears any more
+	u := &turn{Request: q, ctx: ctx, reply: make(chan reply, 1), hear: func(p model.Piece) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			hear(p)
+		}
+	}}
+	defer func() {
+		mu.Lock()
+		over = true
+		mu.Unlock()
+	}()
 	r.mu.Lock()
 	r.requests = append(r.requests, q)
 	r.mu.Unlock()
