@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -38,21 +36,13 @@ func serveACP(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 {
 		return usagef("acp takes no arguments, but got %q", c.args[0])
 	}
-	level := new(slog.LevelVar)
-	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, "warn"))); err != nil {
-		return usagef("--log-level: %v", err)
+	log, end, err := c.logger()
+	if err != nil {
+		return err
 	}
-	out := c.Err
-	if c.logFile != "" {
-		file, err := openLog(c.logFile)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		out = file
-	}
+	defer end()
 	serve.Stay()
-	d := &acpDialer{c: c, entrance: entrance{mode: c.mode, self: c.Self, log: redact.NewLogger(out, level)}}
+	d := &acpDialer{c: c, entrance: entrance{mode: c.mode, self: c.Self, log: log}}
 	r := agentside.Relay{Dial: d.dial, Version: version.String(), Log: d.entrance.log}
 	return r.Serve(ctx, c.In, c.Out)
 }

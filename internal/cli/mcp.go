@@ -40,21 +40,13 @@ func serveMCP(ctx context.Context, c *cli) error {
 	if err := checkStricter(f, c.mode); err != nil {
 		return err
 	}
-	level := new(slog.LevelVar)
-	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, "warn"))); err != nil {
-		return usagef("--log-level: %v", err)
+	log, end, err := c.logger()
+	if err != nil {
+		return err
 	}
-	out := c.Err
-	if c.logFile != "" {
-		file, err := openLog(c.logFile)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		out = file
-	}
+	defer end()
 	serve.Stay()
-	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: redact.NewLogger(out, level)}
+	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect,
 	})
@@ -221,6 +213,22 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 		return nil, errors.Join(err, t.Close())
 	}
 	return b, nil
+}
+
+// logger writes where the flags say, with secrets hidden. end closes what it opened.
+func (c *cli) logger() (log *slog.Logger, end func(), err error) {
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, "warn"))); err != nil {
+		return nil, nil, usagef("--log-level: %v", err)
+	}
+	if c.logFile == "" {
+		return redact.NewLogger(c.Err, level), func() {}, nil
+	}
+	file, err := openLog(c.logFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	return redact.NewLogger(file, level), func() { _ = file.Close() }, nil
 }
 
 // awaitQueue waits while somebody decides on pending edits.

@@ -78,7 +78,7 @@ func (s *Server) Line() string {
 type Process struct {
 	In   io.WriteCloser
 	Out  io.ReadCloser
-	Kill func() // ends it; what it wrote before is in Said then
+	Kill func()        // ends it; what it wrote before is in Said then
 	Said func() string // the end of what it wrote to standard error
 
 	// Hidden are the files and directories that its entry names, and that are

@@ -168,7 +168,7 @@ func (d *demo) own() error {
 	d.out.done("both work at once, and neither sees the other's files")
 	turn.CallOwn("run_tests", object{})
 	d.out.call("run_tests", "over what waits for review")
-	if q, err = k.answer(seen, "allow_once"); err != nil {
+	if _, err = k.answer(seen, "allow_once"); err != nil {
 		return err
 	}
 	if turn, err = k.of("It is written."); err != nil {
