@@ -169,7 +169,7 @@ func (a around) StepsRequired() bool { return a.c.Settings.Now().Bool("steps.req
 // Through is a user whom agents of ours ask in their runs, and others as before.
 func (a *Agents) Through(u app.User) app.User {
 	q := asks{a, u.Approver, u.People}
-	u.Approver, u.People, u.Team, u.Plans = q, q, crew{a}, crew{a}
+	u.Approver, u.People, u.Team, u.Plans = q, q, team{a}, team{a}
 	return u
 }
 
