@@ -49,16 +49,16 @@ func main() {
 type provider struct {
 	sent  chan time.Time // an answer is out
 	asked chan time.Time // and the next request is there
-	go_   chan bool      // whether the next answer has a call
+	more  chan bool      // whether the next answer has a call
 }
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	p.asked <- time.Now()
-	more := <-p.go_
+	again := <-p.more
 	w.Header().Set("Content-Type", "text/event-stream")
 	stop, block, delta := "end_turn", `{"type":"text","text":""}`, `{"type":"text_delta","text":"done"}`
-	if more {
+	if again {
 		stop, block, delta = "tool_use", `{"type":"tool_use","id":"t1","name":"look","input":{}}`, fmt.Sprintf(`{"type":"input_json_delta","partial_json":"{\"n\":%d}"}`, time.Now().UnixNano())
 	}
 	for _, e := range []string{
@@ -110,7 +110,7 @@ func run(rounds int) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	p := &provider{sent: make(chan time.Time, 1), asked: make(chan time.Time, 1), go_: make(chan bool, 1)}
+	p := &provider{sent: make(chan time.Time, 1), asked: make(chan time.Time, 1), more: make(chan bool, 1)}
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -170,14 +170,14 @@ func (t *talk) turn(p *provider, calls int, into *[]time.Duration) error {
 	}
 	<-p.asked
 	for range calls {
-		p.go_ <- true
+		p.more <- true
 		sent := <-p.sent
 		asked := <-p.asked
 		if into != nil {
 			*into = append(*into, asked.Sub(sent))
 		}
 	}
-	p.go_ <- false
+	p.more <- false
 	<-p.sent
 	for {
 		e, err := events.Next(context.Background())

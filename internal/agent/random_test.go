@@ -94,21 +94,9 @@ func (c *chaos) say(when string) {
 
 // answer answers one request; false if there is none now.
 func (c *chaos) answer() bool {
-	var u *turn
-	for u == nil {
-		select {
-		case u = <-c.asked:
-		default:
-			if s := c.run.Info().State; s != runs.Running {
-				return false
-			}
-			select {
-			case u = <-c.asked:
-			case <-c.begun: // a tool waits for an interrupt
-				c.run.Cancel()
-			case <-time.After(time.Millisecond): // it may stop at any time without asking
-			}
-		}
+	u := c.request()
+	if u == nil {
+		return false
 	}
 	c.check(u.Request)
 	switch c.IntN(12) {
@@ -141,6 +129,49 @@ func (c *chaos) answer() bool {
 		u.say("done")
 	}
 	return true
+}
+
+// request waits for the next one; nil when the agent stops without asking.
+func (c *chaos) request() *turn {
+	events := c.run.Subscribe(c.seq())
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	happened := make(chan bool, 1)
+	go func() {
+		for {
+			if _, err := events.Next(ctx); err != nil {
+				return
+			}
+			select {
+			case happened <- true:
+			default:
+			}
+		}
+	}()
+	for c.run.Info().State == runs.Running {
+		select {
+		case u := <-c.asked:
+			return u
+		case <-c.begun: // a tool waits for an interrupt
+			c.run.Cancel()
+		case <-happened:
+		}
+	}
+	select {
+	case u := <-c.asked:
+		return u
+	default:
+		return nil
+	}
+}
+
+// seq is the number of the latest event.
+func (c *chaos) seq() int64 {
+	_, next, err := c.run.History(0, 0, 0)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return next
 }
 
 // check looks at a request.

@@ -97,7 +97,7 @@ func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
 }
 
 // shrink makes room because a model has said that there is none.
-func (a *Agent) shrink(ctx context.Context, _ Backend) error {
+func (a *Agent) shrink(ctx context.Context) error {
 	if won, err := a.prune(worthIt); err != nil || won > 0 {
 		return err
 	}

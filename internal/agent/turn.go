@@ -164,7 +164,7 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 		if f := model.FailureOf(err); f == nil || f.Cause != model.TooLong || tries > 0 {
 			return answer, last, err
 		}
-		if err := a.shrink(ctx, b); err != nil {
+		if err := a.shrink(ctx); err != nil {
 			return nil, false, err
 		}
 	}

@@ -81,7 +81,9 @@ func (d *demo) start() error {
 	d.cmd = exec.CommandContext(d.ctx, d.server, "serve", "--stdio")
 	d.cmd.Stderr = &d.log
 	d.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(d.dir, "home"), "XDG_STATE_HOME="+filepath.Join(d.dir, "home"))
-	e, err := fakeeditor.StartProcess(d.cmd, fakeeditor.Options{Root: d.repo})
+	can := fakeeditor.Usual()
+	can.Experimental.Sidecar.Events = true
+	e, err := fakeeditor.StartProcess(d.cmd, fakeeditor.Options{Root: d.repo, Capabilities: can})
 	if err != nil {
 		return err
 	}

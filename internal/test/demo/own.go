@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
 // What our own agent is to do, how its plan says so, and what its sub-agents make.
@@ -75,6 +75,8 @@ func (k *talk) of(word string) (*clients.Turn, error) {
 
 // event is what the demo reads of an event of a run.
 type event struct {
+	Type     string `json:"type"`
+	Run      string `json:"run"`
 	Kind     string `json:"kind"`
 	Reason   string `json:"reason"`
 	Text     string `json:"text"`
@@ -84,29 +86,24 @@ type event struct {
 	} `json:"call"`
 }
 
-// await waits for an event of the run after some.
-func (k *talk) await(is func(event) bool) (event, error) {
-	for {
-		var h struct {
-			Events []event `json:"events"`
-		}
-		if err := k.d.execute("sidecar.agent.history", map[string]any{"run": k.run}, &h); err != nil {
-			return event{}, err
-		}
-		if i := slices.IndexFunc(h.Events, is); i >= 0 {
-			return h.Events[i], nil
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-k.d.ctx.Done():
-			return event{}, k.d.ctx.Err()
-		}
-	}
+// await waits until the editor has been told an event of the run.
+func (k *talk) await(what string, is func(event) bool) (found event, err error) {
+	err = k.d.editor.Await(k.d.ctx, what, func(r *fakeeditor.Record) bool {
+		return slices.ContainsFunc(r.Notifications, func(m fakeeditor.Message) bool {
+			var e event
+			if m.Method != "sidecar/event" || json.Unmarshal(m.Params, &e) != nil || e.Type != "agent" || e.Run != k.run || !is(e) {
+				return false
+			}
+			found = e
+			return true
+		})
+	})
+	return found, err
 }
 
 // answer answers the question that is open, as a person does.
 func (k *talk) answer(seen map[string]bool, answer string) (event, error) {
-	q, err := k.await(func(e event) bool { return e.Kind == "question" && !seen[e.Question] })
+	q, err := k.await("a question", func(e event) bool { return e.Kind == "question" && !seen[e.Question] })
 	if err != nil {
 		return q, err
 	}
@@ -179,7 +176,7 @@ func (d *demo) own() error {
 	}
 	d.out.quote(turn.Result, 3)
 	turn.Say("The order of words with the same count is tested.")
-	end, err := k.await(func(e event) bool { return e.Kind == "run.end" })
+	end, err := k.await("the end of the run", func(e event) bool { return e.Kind == "run.end" })
 	if err != nil || end.Reason != "done" {
 		return errors.Join(err, fmt.Errorf("the run ended by %s: %s", end.Reason, end.Text))
 	}
