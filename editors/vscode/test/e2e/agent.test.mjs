@@ -360,6 +360,8 @@ test('two runs go on at once, and neither has a row of the other', async () => {
   await me.command('SideCar: Open Agent in Editor');
   const [side, tab] = await eventually('two pages', async () => { const all = await pages(); return all.length === 2 && all; });
   await shows('You are Grace', tab);
+  // Another place of the page first: the field may have had the focus before, and what the command still does would close the list.
+  await side.evaluate(() => document.activeElement?.blur());
   await me.command('SideCar: Focus Agent');
   await eventually('the focus', () => side.evaluate(() => document.hasFocus() && document.activeElement.matches('.composer textarea')));
   await me.command('SideCar: Show Agent Runs');
