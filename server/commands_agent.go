@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -24,7 +26,7 @@ type Agents interface {
 	Stop(r *runs.Run, call string) error // ends the command of a call alone
 	ModeSet(session, mode string)        // a session works in another mode
 	Fork(ctx context.Context, r *runs.Run, at int64) (*runs.Run, error)
-	Rewind(r *runs.Run, at int64) error
+	Rewind(ctx context.Context, r *runs.Run, at int64, what string) error
 	Budget(r *runs.Run, b AgentBudget) error
 	Compact(ctx context.Context, r *runs.Run) error
 	Summary(r *runs.Run, at int, text string) error // "" takes it away
@@ -360,16 +362,18 @@ type rewindArgs struct {
 	What string `json:"what,omitempty"`
 }
 
-// rewindAgent has an agent forget what was said after an event.
-func (s *Server) rewindAgent(_ context.Context, a rewindArgs) (runResult, error) {
-	if a.What != "" && a.What != "conversation" {
-		return runResult{}, invalidParams("only a conversation is rewound: take edits back with sidecar.review.reject or sidecar.review.undo, and leave what out")
+// rewindAgent has an agent forget what was said after an event, or takes back what it
+// changed since, or both.
+func (s *Server) rewindAgent(ctx context.Context, a rewindArgs) (runResult, error) {
+	a.What = cmp.Or(a.What, "conversation")
+	if !slices.Contains([]string{"conversation", "files", "both"}, a.What) {
+		return runResult{}, invalidParams("what: %q is none of conversation, files and both", a.What)
 	}
 	r, m, err := s.runOf(a.Run)
 	if err != nil {
 		return runResult{}, err
 	}
-	if err := m.Rewind(r, a.At); err != nil {
+	if err := m.Rewind(ctx, r, a.At, a.What); err != nil {
 		return runResult{}, invalidParams("%v", err)
 	}
 	return runResult{r.ID()}, nil

@@ -29,6 +29,7 @@ const (
 	Compacted Kind = "compact" // a summary stands for what was before
 	Restored  Kind = "restore" // a summary no longer does
 	Rewound   Kind = "rewind"  // what was after another item is void
+	Returned  Kind = "return"  // a rewind is void, and what was said since
 	Forked    Kind = "fork"    // what is before was said in another conversation
 	Spent     Kind = "spent"   // by a sub-agent, from the budget of all
 	Worked    Kind = "work"    // what the agent has set out to do is this now
@@ -49,7 +50,7 @@ type Item struct {
 	Calls   []string        `json:"calls,omitempty"` // of Started and Pruned; one of Asking and Allowed
 	Result  *Result         `json:"result,omitempty"`
 	Summary *Summary        `json:"summary,omitempty"`
-	To      int             `json:"to,omitempty"` // of Rewound: the last item that holds; of Restored: the Compacted one
+	To      int             `json:"to,omitempty"` // of Rewound: the last item that holds; of Returned: the Rewound or Returned one; of Restored: the Compacted one
 	Usage   *Usage          `json:"usage,omitempty"`
 	Budget  *Budget         `json:"budget,omitempty"`
 	Work    json.RawMessage `json:"work,omitempty"` // a steps.State

@@ -198,14 +198,33 @@ func TestRewindAndFork(t *testing.T) {
 	r.turn().say("did two")
 	r.ends(2)
 	used := r.agent.talk.used
-	prompt := PromptAfter(r.events(), after)
+	prompt := PlaceAfter(r.events(), after)
 	fork := filepath.Join(r.dir, "fork.jsonl")
 	r.must(r.agent.Fork(fork, prompt))
 	now := filepath.Join(r.dir, "now.jsonl")
 	r.must(r.agent.Fork(now, ""))
-	r.must(r.agent.Rewind(prompt))
-	if err := r.agent.Rewind(prompt); err == nil {
+	rewound, err := r.agent.Rewind(prompt)
+	r.must(err)
+	if _, err := r.agent.Rewind(prompt); err == nil {
 		t.Error("it is rewound twice")
+	}
+	for _, name := range []string{rewindRef, rewindRef + "1", rewindRef + "99"} {
+		if _, err := r.agent.Rewind(name); err == nil {
+			t.Errorf("%s is no rewind", name)
+		}
+	}
+	live := len(r.agent.talk.live)
+	r.restart()
+	back, err := r.agent.Rewind(rewound)
+	r.must(err)
+	if !holds(r.agent.talk, prompt) {
+		t.Error("a rewind that is void took the prompt with it")
+	}
+	r.restart()
+	_, err = r.agent.Rewind(back)
+	r.must(err)
+	if got := len(r.agent.talk.live); got != live || holds(r.agent.talk, prompt) {
+		t.Errorf("%d items hold, want %d", got, live)
 	}
 	r.restart()
 	r.prompt("three")
@@ -340,4 +359,10 @@ func TestAttachments(t *testing.T) {
 	}
 	u.say("done")
 	r.ends(1)
+}
+
+// holds reports whether a prompt is one that the conversation has.
+func holds(t *talk, prompt string) bool {
+	_, err := t.before(prompt)
+	return err == nil
 }

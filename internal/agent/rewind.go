@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
@@ -13,23 +15,40 @@ import (
 // errNoSuch says that a prompt is not one that the conversation has.
 var errNoSuch = errors.New("the conversation has no such prompt: it was rewound before, or never heard")
 
-// Rewind has the model forget what was said from a prompt on. What the agent did stays
-// done, and what it used stays used.
-func (a *Agent) Rewind(prompt string) error {
+// rewindRef begins the name of a rewind.
+const rewindRef = "rewind:"
+
+// Rewind has the model forget what was said from a prompt on, or makes what was said hold
+// again that another rewind made void: place is the prompt's id, or the name of that
+// rewind. It returns the name of this one. What the agent used stays used.
+func (a *Agent) Rewind(place string) (name string, err error) {
 	a.mu.Lock()
-	to, err := a.talk.before(prompt)
-	if err == nil {
-		err = a.kept([]*Item{{Kind: Rewound, To: to}})
-		a.repeats.forget()
+	defer a.mu.Unlock()
+	i := Item{Kind: Rewound}
+	if i.To, err = a.talk.before(place); err != nil {
+		return "", err
 	}
-	a.mu.Unlock()
-	return err
+	if a.talk.void[i.To+1] != nil {
+		i.Kind, i.To = Returned, i.To+1
+	}
+	a.repeats.forget()
+	err = a.kept([]*Item{&i})
+	return rewindRef + strconv.Itoa(i.N), err
 }
 
-// before is the last item before a prompt.
-func (t *talk) before(prompt string) (int, error) {
+// IsRewind reports whether a place is a rewind, and not a prompt.
+func IsRewind(place string) bool { return strings.HasPrefix(place, rewindRef) }
+
+// before is the last item before a prompt or a rewind.
+func (t *talk) before(place string) (int, error) {
+	if name, ok := strings.CutPrefix(place, rewindRef); ok {
+		if n, err := strconv.Atoi(name); err == nil && t.void[n] != nil {
+			return n - 1, nil
+		}
+		return 0, errNoSuch
+	}
 	for _, i := range t.live {
-		if i.Kind == Said && i.Said.By == byPerson && i.Said.ID == prompt {
+		if i.Kind == Said && i.Said.By == byPerson && i.Said.ID == place {
 			return i.N - 1, nil
 		}
 	}
@@ -37,12 +56,12 @@ func (t *talk) before(prompt string) (int, error) {
 }
 
 // Fork writes the journal of a conversation that begins as this one does before a
-// prompt; "" is as it is now. The fork has used nothing yet.
-func (a *Agent) Fork(path, prompt string) error {
+// prompt or a rewind; "" is as it is now. The fork has used nothing yet.
+func (a *Agent) Fork(path, place string) error {
 	a.mu.Lock()
 	to, err := a.talk.last, error(nil)
-	if prompt != "" {
-		to, err = a.talk.before(prompt)
+	if place != "" {
+		to, err = a.talk.before(place)
 	}
 	a.mu.Unlock()
 	if err != nil {
@@ -71,11 +90,20 @@ func (a *Agent) Fork(path, prompt string) error {
 	return errors.Join(j.append(&Item{Kind: Forked}), j.file.Close())
 }
 
-// PromptAfter is the first prompt of a run after an event, by its id; "" is none.
-func PromptAfter(events []runs.Event, seq int64) string {
+// NoteRewound is the reason of the note that tells of a rewind. Its Ref is the name of
+// the rewind, if that is one of the conversation.
+const NoteRewound = "rewound"
+
+// PlaceAfter is the first prompt of a run after an event, by its id, or the first rewind,
+// by its name; "" is neither.
+func PlaceAfter(events []runs.Event, seq int64) string {
 	for _, e := range events {
-		if e.Seq > seq && (e.Kind == runs.Text && e.Role == "user" || e.Kind == runs.Steered) {
+		switch {
+		case e.Seq <= seq:
+		case e.Kind == runs.Text && e.Role == "user" || e.Kind == runs.Steered:
 			return e.Message
+		case e.Kind == runs.Note && e.Reason == NoteRewound && e.Ref != "":
+			return e.Ref
 		}
 	}
 	return ""

@@ -11,9 +11,10 @@ import (
 // talk is the conversation as its journal has it. A request to the model is a function
 // of it alone.
 type talk struct {
-	live    []Item // that hold: what was rewound is left out
-	last    int    // the number of the latest item
-	frame   *Frame // the latest; nil: there is none
+	live    []Item         // that hold: what was rewound is left out
+	void    map[int][]Item // what held before a Rewound or Returned
+	last    int            // the number of the latest item
+	frame   *Frame         // the latest; nil: there is none
 	results map[string]*Result
 	began   map[string]bool
 	asking  map[string]bool
@@ -37,7 +38,7 @@ type prefix struct {
 }
 
 func newTalk(items []Item) *talk {
-	t := &talk{heard: map[string]bool{}}
+	t := &talk{heard: map[string]bool{}, void: map[int][]Item{}}
 	t.clear()
 	for _, i := range items {
 		t.add(i)
@@ -59,23 +60,13 @@ func (t *talk) add(i Item) {
 	}
 	switch i.Kind {
 	case Rewound:
-		keep := slices.Clone(t.live)
-		t.clear()
-		t.live = nil
-		for _, old := range keep {
-			if old.N <= i.To {
-				t.hold(old)
-			}
-		}
+		t.void[i.N] = t.live
+		t.keep(t.live, func(old Item) bool { return old.N <= i.To })
+	case Returned:
+		t.void[i.N] = t.live
+		t.keep(t.void[i.To], func(Item) bool { return true })
 	case Restored:
-		keep := slices.Clone(t.live)
-		t.clear()
-		t.live = nil
-		for _, old := range keep {
-			if old.N != i.To {
-				t.hold(old)
-			}
-		}
+		t.keep(t.live, func(old Item) bool { return old.N != i.To })
 	case Forked: // prompts of the other run have ids that come again in this one
 		t.heard = map[string]bool{}
 		for k := range t.live {
@@ -86,6 +77,17 @@ func (t *talk) add(i Item) {
 		t.hold(i)
 	default:
 		t.hold(i)
+	}
+}
+
+// keep has of a list those items hold that are wanted.
+func (t *talk) keep(list []Item, wanted func(Item) bool) {
+	t.clear()
+	t.live = nil
+	for _, i := range list {
+		if wanted(i) {
+			t.hold(i)
+		}
 	}
 }
 

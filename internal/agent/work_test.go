@@ -31,14 +31,15 @@ func TestWork(t *testing.T) {
 		t.Errorf("after a restart it is %s", got)
 	}
 	fork := filepath.Join(r.dir, "fork.jsonl")
-	prompt := PromptAfter(r.events(), after)
+	prompt := PlaceAfter(r.events(), after)
 	r.must(r.agent.Fork(fork, prompt))
 	_, items, err := openJournal(fork, r.agent.o.Now)
 	r.must(err)
 	if got := string(newTalk(items).work); got != string(todo("blue")) {
 		t.Errorf("a fork has %s", got)
 	}
-	r.must(r.agent.Rewind(prompt))
+	_, err = r.agent.Rewind(prompt)
+	r.must(err)
 	if got := string(r.agent.Work()); got != string(todo("blue")) {
 		t.Errorf("after a rewind it is %s", got)
 	}

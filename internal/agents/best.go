@@ -56,7 +56,7 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 		return team.Choice{}, err
 	}
 	for _, i := range taken {
-		files, conflicts, err := m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode())
+		files, conflicts, err := m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode(), list[i].driver.takenOver)
 		if err != nil {
 			return team.Choice{}, tools.Errorf(tools.Unavailable, "what %s made could not be taken over: %v", list[i].run.ID(), err)
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -34,6 +35,7 @@ type Gate interface {
 	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
 	List(dispatch.ListRequest) (list []*tools.Tool, unmatched []string, err error)
 	Keep(session, text string) (cursor string, err error)
+	Edits(session, tool string) (workspace.View, error)
 }
 
 // Workspace is the workspace as it is now.
@@ -58,8 +60,8 @@ type Shadows interface {
 	// Shadow makes one of what a session sees, or fails with ErrNoShadow.
 	Shadow(ctx context.Context, session string) (id string, err error)
 	// TakeOver makes what was changed there pending, for a session; in a mode that
-	// changes files without asking it changes them.
-	TakeOver(ctx context.Context, id, session, mode string) (files, conflicts []string, err error)
+	// changes files without asking it changes them. Making hears of it before.
+	TakeOver(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error)
 	// Changes are the files that were changed there, and how many lines.
 	Changes(ctx context.Context, id string) (files []string, added, removed int, err error)
 	Discard(ctx context.Context, id string) error

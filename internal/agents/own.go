@@ -15,6 +15,7 @@ import (
 	"time"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/checkpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -45,13 +46,15 @@ type own struct {
 	run     *runs.Run
 	session *session.Session
 
+	before *checkpoint.Log
+
 	mu      sync.Mutex
 	changed []string // the files that it changed
 }
 
 // openOwn opens our own agent for a run.
 func (m *Manager) openOwn(run *runs.Run, s *session.Session, o loop.Options) (*own, error) {
-	d := &own{m: m, run: run, session: s}
+	d := &own{m: m, run: run, session: s, before: checkpoint.Open(m.store.Before(run.ID()))}
 	o.Run, o.Host, o.Log, o.Journal, o.Close = run, d, m.log, m.store.Beside(run.ID()), d.left
 	var err error
 	if d.Agent, err = loop.Open(o); err != nil {
@@ -67,7 +70,7 @@ func (d *own) left() error {
 	d.m.mu.Unlock()
 	d.m.endBelow(d.session.ID)
 	d.m.o.Parts().Leave(d.session.ID)
-	return d.m.o.Sessions.Close(d.session.ID)
+	return errors.Join(d.before.Close(), d.m.o.Sessions.Close(d.session.ID))
 }
 
 // Prompt implements runs.Driver.
@@ -177,7 +180,7 @@ func (d *own) delegates() bool {
 
 // Call implements loop.Host.
 func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
-	req := dispatch.Request{Name: c.Name, Arguments: c.Args, Session: d.session.ID, CallID: c.ID, Emit: c.Emit}
+	req := dispatch.Request{Name: c.Name, Arguments: c.Args, Session: d.session.ID, CallID: c.ID, Emit: c.Emit, Making: d.making}
 	if c.Name == "read_result" {
 		req.Arguments = d.readable(c.Args)
 	}

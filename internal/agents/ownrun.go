@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
@@ -95,9 +94,9 @@ func (m *Manager) ownFor(run *runs.Run) (*own, error) {
 	return d, nil
 }
 
-// promptAfter is the first prompt after an event; 0 is the last event, and nothing is
-// after it.
-func promptAfter(run *runs.Run, at int64) (string, error) {
+// placeAfter is the first prompt or rewind after an event; 0 is the last event, and
+// nothing is after it.
+func placeAfter(run *runs.Run, at int64) (string, error) {
 	if at <= 0 {
 		return "", nil
 	}
@@ -105,7 +104,7 @@ func promptAfter(run *runs.Run, at int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return loop.PromptAfter(events, at), nil
+	return loop.PlaceAfter(events, at), nil
 }
 
 // forkOwn begins a run that knows what was said in another one up to an event.
@@ -114,7 +113,7 @@ func (m *Manager) forkOwn(run *runs.Run, at int64) (*runs.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompt, err := promptAfter(run, at)
+	place, err := placeAfter(run, at)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +126,7 @@ func (m *Manager) forkOwn(run *runs.Run, at int64) (*runs.Run, error) {
 	if err != nil {
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
-	if err := d.Fork(m.store.Beside(fork.ID()), prompt); err != nil {
+	if err := d.Fork(m.store.Beside(fork.ID()), place); err != nil {
 		return nil, errors.Join(err, fork.Close(), m.o.Sessions.Close(s.ID))
 	}
 	if err := m.joined(fork, s, loop.Options{}); err != nil {
@@ -190,31 +189,4 @@ func (m *Manager) Summary(run *runs.Run, at int, text string) error {
 		return d.RestoreBefore(at)
 	}
 	return d.EditSummary(at, text)
-}
-
-// ErrNoRewind says that an agent's conversation can't be rewound.
-var ErrNoRewind = errors.New("this agent's conversation can't be rewound; start a new run, and take its edits back with sidecar.review.reject or sidecar.review.undo")
-
-// Rewind has the agent of a run forget what was said after an event.
-func (m *Manager) Rewind(run *runs.Run, at int64) error {
-	if run.Info().Agent != Builtin {
-		return ErrNoRewind
-	}
-	d, err := m.ownFor(run)
-	if err != nil {
-		return err
-	}
-	prompt, err := promptAfter(run, at)
-	if err != nil {
-		return err
-	}
-	if prompt == "" {
-		return fmt.Errorf("nothing was said after the event %d", at)
-	}
-	before := d.session.Work.Now()
-	if err := errors.Join(d.Rewind(prompt), d.recall()); err != nil {
-		return err
-	}
-	m.tellWork(run, &before)
-	return run.Emit(runs.Event{Kind: runs.Note, Reason: "rewound", Ref: fmt.Sprint(at), Text: "The agent has forgotten what was said from here back to the event " + fmt.Sprint(at) + ". What it did stays done."})
 }

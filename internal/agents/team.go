@@ -229,7 +229,7 @@ func (m *Manager) mind(k *child, parent *session.Session) {
 
 // takeOver makes what a sub-agent changed in its shadow pending.
 func (m *Manager) takeOver(ctx context.Context, k *child, parent *session.Session) error {
-	files, conflicts, err := m.o.TakeOver(ctx, k.shadow, k.driver.session.ID, parent.Mode())
+	files, conflicts, err := m.o.TakeOver(ctx, k.shadow, k.driver.session.ID, parent.Mode(), k.driver.takenOver)
 	if err != nil {
 		return err
 	}

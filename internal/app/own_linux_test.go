@@ -123,7 +123,8 @@ func TestOwnAgentRefused(t *testing.T) {
 	r.denies("sidecar.agent.summary", object{"run": c.run, "summary": 3}, "not the latest summary")
 	r.denies("sidecar.agent.budget", object{"run": c.run, "budget": object{"tokens": -5}}, "must not be negative")
 	r.denies("sidecar.agent.rewind", object{"run": c.run, "at": 10_000}, "nothing was said after")
-	r.denies("sidecar.agent.rewind", object{"run": c.run, "at": 1, "what": "files"}, "only a conversation")
+	r.denies("sidecar.agent.rewind", object{"run": c.run, "at": 1, "what": "all"}, `"all" is none of conversation, files and both`)
+	r.denies("sidecar.agent.rewind", object{"run": c.run, "at": 1, "what": "files"}, "changed no file")
 	r.denies("sidecar.agent.choose", object{"run": c.run, "model": "keyless"}, "NO_SUCH_KEY")
 }
 

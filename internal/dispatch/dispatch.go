@@ -213,6 +213,25 @@ func (d *Dispatcher) views(s *session.Session, m policy.Mode, by workspace.Autho
 	return reading{workspace.Guard(see, allow)}, to, dest
 }
 
+// Edits is the view that edits of a session go to for which a person asks by name of a
+// tool: nobody is asked again, and they wait for review, except in a mode that edits
+// without asking.
+func (d *Dispatcher) Edits(sessionID, tool string) (workspace.View, error) {
+	s, err := d.o.Sessions.Get(sessionID)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := d.mode(s.Mode(), d.o.Settings())
+	if !ok {
+		return nil, tools.Errorf(tools.Unavailable, "the mode %s is not there any more; choose another one", s.Mode())
+	}
+	by, dest := workspace.Author{Session: s.ID, Tool: tool}, d.o.Views(s)
+	if !m.ToStore && m.Behaviour.Edits == policy.Allow {
+		return dest.Applied(by), nil
+	}
+	return dest.Pending(by, m.Batch), nil
+}
+
 // reading keeps a tool from reaching Apply by a type assertion.
 type reading struct{ workspace.Files }
 

@@ -78,7 +78,7 @@ func (c *call) apply(ctx context.Context, out tools.Result, changes []workspace.
 	if err := ctx.Err(); err != nil {
 		return tools.Result{}, err
 	}
-	if err := c.to.Apply(ctx, changes...); err != nil {
+	if err := c.change(ctx, changes...); err != nil {
 		if errors.Is(err, workspace.ErrConflict) && c.approvals > 0 {
 			return tools.Result{}, tools.Errorf(tools.Conflict, "%v: it changed while the approval was open; read it again and redo the edit", err)
 		}
@@ -94,6 +94,16 @@ func (c *call) apply(ctx context.Context, out tools.Result, changes []workspace.
 		c.res.Changes = append(c.res.Changes, ChangeRef{Path: ch.Path, URI: workspace.FileURI(c.to.Abs(ch.Path)), Kind: ch.Kind(), State: state})
 	}
 	return out, nil
+}
+
+// change makes changes.
+func (c *call) change(ctx context.Context, changes ...workspace.Change) error {
+	if c.req.Making != nil {
+		if err := c.req.Making(c.to, changes); err != nil {
+			return err
+		}
+	}
+	return c.to.Apply(ctx, changes...)
 }
 
 // compute runs the tool.

@@ -23,6 +23,10 @@ type Request struct {
 	Emit      func(chunk string)
 	Most      int // bytes of the result's content, if that is less than the setting has; 0: no matter
 
+	// Making hears of changes before they are made, and of the files as they are
+	// then. An error keeps them from being made. Nil does nothing.
+	Making func(workspace.Files, []workspace.Change) error
+
 	// Whole is for a caller that could not read on in a cut result, because
 	// nothing is kept for its next call: the result is not cut.
 	Whole bool

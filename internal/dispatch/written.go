@@ -187,12 +187,12 @@ func (w *written) make(ctx context.Context, changes []workspace.Change) {
 	if len(changes) == 0 {
 		return
 	}
-	if w.c.to.Apply(ctx, changes...) == nil {
+	if w.c.change(ctx, changes...) == nil {
 		w.made = append(w.made, changes...)
 		return
 	}
 	for _, ch := range changes {
-		if err := w.c.to.Apply(ctx, ch); err != nil {
+		if err := w.c.change(ctx, ch); err != nil {
 			w.leave(reasonOf(err), ch)
 		} else {
 			w.made = append(w.made, ch)

@@ -89,6 +89,13 @@ func (s *Store) newRun(id string) *Run {
 // ID of the run.
 func (r *Run) ID() string { return r.id }
 
+// Seq is that of the latest event; 0 is none.
+func (r *Run) Seq() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seq
+}
+
 // Info returns what a list of runs shows.
 func (r *Run) Info() Info {
 	r.mu.Lock()

@@ -59,6 +59,7 @@ const (
 	suffixEnded = ".ended.jsonl"
 
 	suffixDriver = ".driver"
+	suffixBefore = ".before"
 )
 
 // Open reads the runs of a directory. A run whose agent worked when the process
@@ -254,6 +255,10 @@ func (s *Store) List(all bool) []Info {
 // Beside is a path for what the driver of a run keeps; it is deleted with the run.
 func (s *Store) Beside(run string) string { return filepath.Join(s.opts.Dir, run+suffixDriver) }
 
+// Before is a path for what the files were before the agent of a run changed them; it is
+// deleted with the run, too.
+func (s *Store) Before(run string) string { return filepath.Join(s.opts.Dir, run+suffixBefore) }
+
 // prune deletes the oldest runs that have ended, when there are too many.
 func (s *Store) prune() {
 	s.mu.Lock()
@@ -273,7 +278,7 @@ func (s *Store) prune() {
 		if err := os.RemoveAll(s.images(ended[0].id)); err != nil {
 			s.log.Warn("the images of an old run can't be deleted", "error", err)
 		}
-		if err := os.RemoveAll(s.Beside(ended[0].id)); err != nil {
+		if err := errors.Join(os.RemoveAll(s.Beside(ended[0].id)), os.RemoveAll(s.Before(ended[0].id))); err != nil {
 			s.log.Warn("what the agent of an old run has kept can't be deleted", "error", err)
 		}
 		ended = ended[1:]

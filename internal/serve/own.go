@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
+	"github.com/sidecar-ls/sidecar-ls/internal/checkpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -85,7 +86,7 @@ func (a around) Shadow(ctx context.Context, session string) (string, error) {
 
 // TakeOver implements agents.Shadows. In a mode that asks about no edit, a sub-agent's
 // were decided on when it made them.
-func (a around) TakeOver(ctx context.Context, id, session, mode string) (files, conflicts []string, err error) {
+func (a around) TakeOver(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error) {
 	w := a.c.Workspace()
 	into := w.Live
 	m := a.Mode(mode)
@@ -96,7 +97,7 @@ func (a around) TakeOver(ctx context.Context, id, session, mode string) (files, 
 		}
 		into = w.Home.Queue.For(pendingedits.Proposer{Session: session, Tool: "spawn_agent", Batch: a.c.Batch(session)})
 	}
-	merged, err := w.Home.Shadows.MergeInto(ctx, id, into, straight)
+	merged, err := w.Home.Shadows.MergeInto(ctx, id, checkpoint.Noted{View: into, Making: making}, straight)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -229,12 +230,12 @@ func (a *Agents) Used(r *runs.Run) (agent.Usage, error) {
 }
 
 // Rewind implements server.Agents.
-func (a *Agents) Rewind(r *runs.Run, at int64) error {
+func (a *Agents) Rewind(ctx context.Context, r *runs.Run, at int64, what string) error {
 	m, err := a.Manager()
 	if err != nil {
 		return err
 	}
-	return m.Rewind(r, at)
+	return m.Rewind(ctx, r, at, what)
 }
 
 // Budget implements server.Agents.
