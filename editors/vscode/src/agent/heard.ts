@@ -62,8 +62,8 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     signIn: m => work.signIn(pane, m.method),
     cancelStart: () => work.cancelStart(pane),
     pick: m => whole.pick(pane, m.what),
-    rewind: m => work.branch(pane, 'rewind', m.at),
-    fork: m => work.branch(pane, 'fork', m.at),
+    rewind: m => work.branch(pane, 'rewind', m.at, m.text),
+    fork: m => work.branch(pane, 'fork', m.at, m.text),
     newRun: m => work.again(pane, m.summaryOf),
     set: m => whole.setDetail(m.detail),
 

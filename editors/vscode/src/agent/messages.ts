@@ -133,9 +133,9 @@ const shapes = {
   cancelStart: {},
   /** Quick picks of the extension. */
   pick: { what: one('run', 'sidecarMode', 'agentMode', 'model'), run: maybe(id) },
-  /** Of an own message, by its seq; a fork without one is of the whole conversation. */
-  rewind: { run: id, at: whole },
-  fork: { run: id, at: maybe(whole) },
+  /** To the event at, with the text of the prompt after it, which is sent no more; a fork without them is of the whole conversation. */
+  rewind: { run: id, at: whole, text: maybe(words) },
+  fork: { run: id, at: maybe(whole), text: maybe(words) },
   newRun: { summaryOf: maybe(id) },
   set: { detail: one('replies', 'steps', 'everything') },
 

@@ -145,18 +145,21 @@ export class Work {
   }
 
   /** Goes back to a message, or on from it in another run. */
-  async branch(pane: Pane, what: 'rewind' | 'fork', at?: number): Promise<void> {
+  async branch(pane: Pane, what: 'rewind' | 'fork', at?: number, text?: string): Promise<void> {
     const { run } = pane;
     const items = [
-      { label: t('Conversation'), detail: t('What was said from there on is forgotten; files stay.'), what: 'conversation' },
-      { label: t('Files'), detail: t('What the agent has changed from there on is taken back.'), what: 'files' },
-      { label: t('Both'), what: 'both' },
+      { label: t('Conversation Only'), detail: t('What was said from there on is forgotten; files stay.'), what: 'conversation' },
+      { label: t('Files Only'), detail: t('What the agent has changed from there on is taken back.'), what: 'files' },
+      { label: t('Conversation and Files'), what: 'both' },
     ];
     const chosen = what === 'fork' ? items[0] : await vscode.window.showQuickPick(items, { title: t('Rewind to here') });
     if (run && chosen) {
       const made = await this.ask<{ run: string }>(`sidecar.agent.${what}`, { run, ...(at === undefined ? {} : { at }), what: chosen.what });
       await this.runs.refresh();
       pane.select(made.run);
+      if (text && chosen.what !== 'files') {
+        pane.say({ type: 'draft', text }); // to be said otherwise
+      }
     }
   }
 

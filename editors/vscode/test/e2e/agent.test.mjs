@@ -491,5 +491,26 @@ test('our own agent asks in its place, takes any answer, and its edit is reviewe
   await shows('Done');
   await me.shot('own-done');
   assert.equal(disk('other.txt'), 'a\nb\n');
+});
+
+test('a prompt of our own agent is rewound with the files, and that is undone', async () => {
+  const pending = async () => (await me.agent('sidecar.review.list', {})).edits.map(e => e.path).filter(p => ['other.txt', 'copied.txt'].includes(p));
+  const row = (await view()).locator('.own-head').last();
+  await row.hover();
+  await row.getByRole('button', { name: 'More of this message' }).click();
+  await (await view()).getByRole('menuitem', { name: 'Rewind to Here' }).click();
+  await me.choose('Conversation and Files');
+  await shows('Changed back: copied.txt, other.txt.');
+  await eventually('the prompt is to be said otherwise', async () => await (await composer()).inputValue() === 'Make it better');
+  assert.deepEqual(await pending(), []);
+  await me.shot('own-rewound');
+  await press('Undo Rewind');
+  await me.choose('Files Only');
+  await eventually('the files are back', async () => (await pending()).length === 2);
+  await say('Make it good');
+  const turn = await thinks.next();
+  assert.doesNotMatch(turn.body, /Make it better/); // which stays forgotten
+  turn.say('It is good.');
+  await shows('It is good.');
   await me.agent('sidecar.review.reject', { uris: ['other.txt', 'copied.txt'].map(n => `file://${file(n)}`) });
 });

@@ -71,8 +71,8 @@ export function menuOf(app: App, e: Entry): MenuItem[] {
     case 'own': return [
       { label: t('Copy'), run: () => app.send({ type: 'copy', text: e.text }) },
       { label: t('Edit and Resend'), run: () => { app.take({ type: 'draft', text: e.text, replace: true }); app.take({ type: 'focus' }); } },
-      ...(can.includes('rewind') ? [{ label: t('Rewind to Here'), run: () => app.send({ type: 'rewind', run, at: e.seq }) }] : []),
-      ...(can.includes('fork') && can.includes('rewind') ? [{ label: t('Fork from Here'), run: () => app.send({ type: 'fork', run, at: e.seq }) }] : []),
+      ...(can.includes('rewind') ? [{ label: t('Rewind to Here'), run: () => app.send({ type: 'rewind', run, at: e.seq - 1, text: e.text }) }] : []),
+      ...(can.includes('fork') && can.includes('rewind') ? [{ label: t('Fork from Here'), run: () => app.send({ type: 'fork', run, at: e.seq - 1, text: e.text }) }] : []),
     ];
     case 'text': case 'thought': return [
       { label: t('Copy'), run: () => app.send({ type: 'copy', text: e.text }) },
@@ -280,6 +280,7 @@ function LineRow({ app, row, e }: { app: App; row: Row; e: Line }) {
   return (
     <>
       <Fold app={app} row={row} icon={<Icon name="dot" look="dim" />} look="dim" what={name} body={raw !== ''} />
+      {e.name === 'rewound' && app.agent?.can.includes('rewind') && <div class="inside"><div class="actions"><button type="button" class="quiet" onClick={() => app.send({ type: 'rewind', run: app.run!, at: e.seq - 1 })}>{t('Undo Rewind')}</button></div></div>}
       {row.open && raw && (
         <div class="inside">
           <pre class="output">{visible(raw.slice(0, most.raw))}</pre>
