@@ -310,14 +310,15 @@ func TestLazyTwin(t *testing.T) {
 					t.Fatalf("%q %v", data, err)
 				}
 			}
-			done := 0
+			done, rounds := 0, 30
 			if *everything {
+				rounds = 300
 				seed := uint64(time.Now().UnixNano())
 				t.Logf("seed %d", seed)
 				w.r = rand.New(rand.NewPCG(seed, 2))
 			}
 			tracked := strings.Split(strings.TrimSuffix(r.Git("ls-files", "-z"), "\x00"), "\x00")
-			for i := range 60 {
+			for i := range rounds {
 				for n := w.r.IntN(3); c.always && n > 0; n-- {
 					w.disturb(tracked)
 				}
@@ -329,7 +330,7 @@ func TestLazyTwin(t *testing.T) {
 				if err1 == nil {
 					done++
 				}
-				if i%6 == 0 || i == 59 {
+				if i%6 == 0 || i == rounds-1 {
 					w.same(fmt.Sprintf("%d: %+v", i, changes))
 				}
 			}

@@ -312,7 +312,7 @@ var (
 // files between one question and the next.
 func TestIndexChangesNothing(t *testing.T) {
 	slow.Test(t)
-	rounds := 50
+	rounds := 25
 	if *everything {
 		rounds = 500
 	}
@@ -400,7 +400,7 @@ func TestIndexEqualsRipgrep(t *testing.T) {
 		t.Skip("rg is not here to compare with")
 	}
 	w := newWorld(t, 99, true)
-	for range 60 {
+	for range 30 {
 		w.change()
 		clear(w.layer.texts)
 		for _, pattern := range []string{"needle", "mutex_lock", "absent_everywhere", "interrupt[a-z]+e"} {
