@@ -223,21 +223,26 @@ func (m *Manager) open(root string, kind Kind) (_ *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(at, prefix(root))
+	fresh, err := os.MkdirTemp(at, "new."+prefix(root))
 	if err != nil {
 		return nil, err
 	}
+	dir := filepath.Join(at, strings.TrimPrefix(filepath.Base(fresh), "new."))
 	w := m.newWorld(root, dir, kind)
 	defer func() {
 		if err != nil {
 			w.close()
+			_ = os.Remove(fresh) // which has another name by now, or nothing in it
 		}
 	}()
-	if w.lock, err = os.Open(dir); err != nil {
+	if w.lock, err = os.Open(fresh); err != nil {
 		return nil, err
 	}
 	if err := unix.Flock(int(w.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, fmt.Errorf("%s can't be locked: %w", dir, err)
+		return nil, fmt.Errorf("%s can't be locked: %w", fresh, err)
+	}
+	if err := os.Rename(fresh, dir); err != nil { // only now does Sweep find it
+		return nil, err
 	}
 	for _, name := range []string{upperDir, workDir, atDir, trashDir} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {

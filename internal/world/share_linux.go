@@ -2,8 +2,10 @@ package world
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -59,7 +61,8 @@ func (m *Manager) Share(root, lower, on string) (layer sandbox.Layer, upper stri
 const rootFile = "folder"
 
 // layersOf is the directory of a folder's layers. Those of folders that are gone are
-// removed.
+// removed, but for what a server still has. Servers do this one at a time: one that
+// begins has written only a part of which folder it is.
 func layersOf(root string) (string, error) {
 	at, err := place(root)
 	if err != nil {
@@ -70,12 +73,36 @@ func layersOf(root string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
+	one, err := os.Open(at)
+	if err != nil {
+		return "", err
+	}
+	defer one.Close()
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Flock(int(one.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s can't be locked: %w", at, err)
+	}
 	all, err := filepath.Glob(filepath.Join(at, "*", rootFile))
 	for _, name := range all {
 		of, readErr := os.ReadFile(name)
-		if _, gone := os.Lstat(string(of)); readErr == nil && errors.Is(gone, os.ErrNotExist) {
+		if _, gone := os.Lstat(string(of)); readErr == nil && errors.Is(gone, os.ErrNotExist) && filepath.Dir(name) != dir && !inUse(filepath.Dir(name)) {
 			err = errors.Join(err, removeAll(filepath.Dir(name)))
 		}
 	}
-	return dir, errors.Join(err, os.WriteFile(filepath.Join(dir, rootFile), []byte(root), 0o600))
+	return dir, errors.Join(err, os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, rootFile), []byte(root), 0o600))
+}
+
+// inUse reports whether a server has a layer of a folder.
+func inUse(dir string) bool {
+	entries, _ := os.ReadDir(dir)
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		f, err := os.Open(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK)
+	})
 }
