@@ -51,9 +51,12 @@ func (t *talk) size() int64 {
 			return u.Input + u.CacheRead + u.CacheWrite + u.Output + t.since(i.Answer.After)
 		}
 	}
-	bytes := len(t.frame.System) + len(t.frame.ToolText)
-	for _, tool := range t.frame.Tools {
-		bytes += len(tool.Description) + len(tool.Schema) + len(tool.Name)
+	bytes := 0
+	if t.frame != nil { // it comes with the first step
+		bytes = len(t.frame.System) + len(t.frame.ToolText)
+		for _, tool := range t.frame.Tools {
+			bytes += len(tool.Description) + len(tool.Schema) + len(tool.Name)
+		}
 	}
 	for _, m := range t.messages() {
 		bytes += sizeOf(m.Blocks)
@@ -183,7 +186,7 @@ func (a *Agent) Compact(ctx context.Context, words string) error {
 	if err != nil {
 		return err
 	}
-	a.emit(runs.Event{Kind: runs.Compaction, Reason: "summary", Ref: fmt.Sprint(at), Text: fmt.Sprintf("The conversation was shortened from about %d to %d tokens. The model goes on from this:\n\n%s", before, after, text)})
+	a.summaryIs(at, fmt.Sprintf("The conversation was shortened from about %d to %d tokens.", before, after), text)
 	return nil
 }
 
@@ -365,7 +368,19 @@ func (a *Agent) EditSummary(at int, text string) error {
 	if err != nil {
 		return err
 	}
-	return a.keep(Item{Kind: Restored, To: at}, Item{Kind: Compacted, Summary: &Summary{Through: s.Through, Text: text, Before: s.Before}})
+	a.mu.Lock()
+	err = a.kept([]*Item{{Kind: Restored, To: at}, {Kind: Compacted, Summary: &Summary{Through: s.Through, Text: text, Before: s.Before}}})
+	at = a.talk.last
+	a.mu.Unlock()
+	if err == nil {
+		a.summaryIs(at, "The summary was changed.", text)
+	}
+	return err
+}
+
+// summaryIs tells what the model goes on from.
+func (a *Agent) summaryIs(at int, how, text string) {
+	a.emit(runs.Event{Kind: runs.Compaction, Reason: "summary", Ref: fmt.Sprint(at), Text: how + " The model goes on from this:\n\n" + text})
 }
 
 // RestoreBefore undoes a summary.
@@ -373,7 +388,11 @@ func (a *Agent) RestoreBefore(at int) error {
 	if _, err := a.summaryAt(at); err != nil {
 		return err
 	}
-	return a.keep(Item{Kind: Restored, To: at})
+	if err := a.keep(Item{Kind: Restored, To: at}); err != nil {
+		return err
+	}
+	a.emit(runs.Event{Kind: runs.Compaction, Reason: "restored", Text: "The summary was taken away: the model knows again what was said before it."})
+	return nil
 }
 
 func (a *Agent) summaryAt(at int) (*Summary, error) {

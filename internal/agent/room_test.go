@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -101,6 +102,10 @@ func TestCompaction(t *testing.T) {
 		t.Error("a summary is edited that there is not")
 	}
 	r.must(r.agent.EditSummary(at, "It shall be green."))
+	event = r.until("the summary as it was changed", func(e runs.Event) bool { return e.Kind == runs.Compaction && e.Ref != event.Ref })
+	if event.Ref != fmt.Sprint(r.agent.talk.summary.N) || !strings.HasSuffix(event.Text, "\n\nIt shall be green.") {
+		t.Errorf("the change is told as %+v", event)
+	}
 	r.restart()
 	r.prompt("on")
 	u = r.turn()
@@ -110,11 +115,29 @@ func TestCompaction(t *testing.T) {
 	u.say("done")
 	r.ends(2)
 	r.must(r.agent.RestoreBefore(r.agent.talk.summary.N))
+	r.until("that it was taken away", func(e runs.Event) bool { return e.Kind == runs.Compaction && e.Reason == "restored" })
 	r.agent.mu.Lock()
 	got := read(r.agent.talk.request())
 	r.agent.mu.Unlock()
 	if !strings.Contains(got, "failed word") || strings.Contains(got, "green.\n") || !strings.HasSuffix(got, "assistant text done\nuser text on\nassistant text done\n") {
 		t.Errorf("after undoing it\n%.300s", got)
+	}
+}
+
+// A conversation in which nothing is said yet, or any more, can't be made shorter.
+func TestCompactNothing(t *testing.T) {
+	r := reader(t, 36_000)
+	if err := r.agent.Compact(t.Context(), ""); !errors.Is(err, errNothing) {
+		t.Errorf("before the first prompt it says %v", err)
+	}
+	r.prompt("go")
+	r.turn().say("done")
+	r.ends(1)
+	if _, err := r.agent.Rewind(PlaceAfter(r.events(), 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.agent.Compact(t.Context(), ""); !errors.Is(err, errNothing) {
+		t.Errorf("after it is rewound to its beginning it says %v", err)
 	}
 }
 
