@@ -44,14 +44,18 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 			return team.Choice{}, tools.Errorf(tools.Unavailable, "best_of needs a git repository, in which each agent has a copy of the files; use spawn_agent")
 		}
 	}
-	choice := team.Choice{Candidates: make([]team.Candidate, len(list)), Taken: []string{}, Files: []string{}}
+	choice, patches := team.Choice{Candidates: make([]team.Candidate, len(list)), Taken: []string{}, Files: []string{}}, make([]string, len(list))
 	for i, k := range list {
 		if _, err := m.await(ctx, k); err != nil {
 			return team.Choice{}, err
 		}
-		choice.Candidates[i] = m.measured(ctx, k)
+		choice.Candidates[i], patches[i] = m.measured(ctx, k)
 	}
-	taken, err := m.choose(ctx, above, by.Call, choice.Candidates)
+	doc, uri, err := m.compared(above.run.ID(), above.Key(by.Call), task, choice.Candidates, patches)
+	if err != nil {
+		return team.Choice{}, tools.Errorf(tools.Unavailable, "the results can't be shown: %v", err)
+	}
+	taken, err := m.choose(ctx, above, by.Call, choice.Candidates, doc, uri)
 	if err != nil {
 		return team.Choice{}, err
 	}
@@ -67,13 +71,13 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 }
 
 // measured is what one of several agents made, and what the tests say of it.
-func (m *Manager) measured(ctx context.Context, k *child) team.Candidate {
-	c := team.Candidate{Report: k.report, Tests: "not run"}
-	if files, added, removed, err := m.o.Changes(ctx, k.shadow); err == nil {
-		c.Files, c.Added, c.Removed = files, added, removed
+func (m *Manager) measured(ctx context.Context, k *child) (c team.Candidate, patch string) {
+	c = team.Candidate{Report: k.report, Tests: "not run"}
+	if made, err := m.o.Changes(ctx, k.shadow); err == nil {
+		c.Files, c.Added, c.Removed, patch = made.Files, made.Added, made.Removed, made.Patch
 	}
 	if len(c.Files) == 0 {
-		return c
+		return c, patch
 	}
 	res, err := m.o.Gate().Call(ctx, dispatch.Request{Name: "run_tests", Session: k.driver.session.ID, CallID: k.driver.callFor("tests")})
 	switch {
@@ -83,17 +87,18 @@ func (m *Manager) measured(ctx context.Context, k *child) team.Candidate {
 	default:
 		c.Tests = "failed"
 	}
-	return c
+	return c, patch
 }
 
 // callFor is the id of a call at the gate that nobody's model makes.
 func (d *own) callFor(what string) string { return d.run.ID() + "." + what }
 
-// choose asks the person which of several results to take.
-func (m *Manager) choose(ctx context.Context, above *own, call string, list []team.Candidate) (taken []int, err error) {
+// choose asks the person which of several results to take, which a document has beside
+// each other.
+func (m *Manager) choose(ctx context.Context, above *own, call string, list []team.Candidate, doc, uri string) (taken []int, err error) {
 	var b strings.Builder
-	q := runs.Question{Custom: true, Call: &runs.Call{Kind: "best_of", Title: "Choose a result"}}
-	b.WriteString("Which result shall be taken? It waits for review then. Write several numbers to take more than one.\n")
+	q := runs.Question{Custom: true, Call: &runs.Call{Kind: "best_of", Title: "Choose a result", URI: uri}}
+	b.WriteString("Which result shall be taken? It waits for review then, each hunk by itself. Write several numbers to take more than one. What each has changed is in\n\n" + doc + "\n")
 	for i, c := range list {
 		label := fmt.Sprintf("%d: %d files, +%d -%d lines, tests %s", i+1, len(c.Files), c.Added, c.Removed, c.Tests)
 		fmt.Fprintf(&b, "\n%s (%s)\n%s\n", label, c.End, firstLines(c.Answer))

@@ -62,9 +62,15 @@ type Shadows interface {
 	// TakeOver makes what was changed there pending, for a session; in a mode that
 	// changes files without asking it changes them. Making hears of it before.
 	TakeOver(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error)
-	// Changes are the files that were changed there, and how many lines.
-	Changes(ctx context.Context, id string) (files []string, added, removed int, err error)
+	Changes(ctx context.Context, id string) (Changes, error)
 	Discard(ctx context.Context, id string) error
+}
+
+// Changes are what was changed in a shadow workspace.
+type Changes struct {
+	Files          []string
+	Added, Removed int    // lines
+	Patch          string // in git's format
 }
 
 // Options are what a Manager needs.
@@ -147,6 +153,7 @@ func New(o Options) (*Manager, error) {
 		m.end()
 		return nil, err
 	}
+	m.tidyDocuments()
 	for _, i := range m.store.List(true) {
 		if r, err := m.store.Get(i.Run); err == nil {
 			m.sessions[i.Session] = append(m.sessions[i.Session], r)

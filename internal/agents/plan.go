@@ -4,11 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,9 +24,6 @@ const (
 	keepPlanning = "keep_planning"
 )
 
-// maxPlan bounds a plan that a person has changed, in bytes.
-const maxPlan = 256 << 10
-
 // Propose implements team.Plans. What is approved is the document as it is then: whoever
 // approves it has seen that, and whatever else they say approves nothing.
 func (m *Manager) Propose(ctx context.Context, by team.Caller, plan string) (team.Decision, error) {
@@ -49,7 +42,7 @@ func (m *Manager) Propose(ctx context.Context, by team.Caller, plan string) (tea
 	case above == nil:
 		return d, tools.Errorf(tools.Unavailable, "a plan is approved in a run of the agent %s: tell the user what you would do, and go on when they have chosen another mode", Builtin)
 	}
-	doc := filepath.Join(m.o.Shown, above.run.ID()+"-plan-"+above.Key(by.Call)+".md")
+	doc := filepath.Join(m.o.Shown, documentName(above.run.ID(), "plan", above.Key(by.Call)))
 	d.URI = workspace.FileURI(doc)
 	shown := m.o.Show(plain(plan))
 	if !above.WasAnswered(by.Call) { // else it is there, with what the person made of it
@@ -93,49 +86,4 @@ func (m *Manager) askAbout(d team.Decision, doc string) runs.Question {
 	}
 	q.Options = append(q.Options, runs.Option{ID: keepPlanning, Label: "Keep planning", Kind: "reject_once"})
 	return q
-}
-
-// putDocument writes a document, aside first, so that a link in its place is replaced.
-func putDocument(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "plan-*.tmp") // made with 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	_, err = f.WriteString(text + "\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// readDocument reads a document as it is now.
-func readDocument(path string) (string, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("the document of the plan is gone")
-	}
-	if err != nil {
-		return "", fmt.Errorf("the document of the plan can't be read: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
-	text := plain(string(data))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("the document of the plan can't be read: %w", err)
-	case len(data) > maxPlan:
-		return "", fmt.Errorf("the document of the plan is longer than %d KB", maxPlan>>10)
-	case text == "":
-		return "", errors.New("the document of the plan is empty")
-	}
-	return text, nil
-}
-
-// plain is a text with line feeds alone, and none around it.
-func plain(text string) string {
-	return strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD"))
 }

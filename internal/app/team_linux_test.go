@@ -283,6 +283,16 @@ func TestBestOf(t *testing.T) {
 	if passed == "" || n != 2 || !strings.Contains(q.Text, "tests failed") {
 		t.Fatalf("people are asked %s %+v", q.Text, q.Options)
 	}
+	doc, ok := strings.CutPrefix(q.Call.URI, "file://")
+	data, err := os.ReadFile(doc)
+	if !ok || err != nil || !strings.Contains(q.Text, doc) {
+		t.Fatalf("the results are in %q: %v", q.Call.URI, err)
+	}
+	for _, want := range []string{"> make-it-two\n", "| 1 | 1 | +1 −1 | ", "| 2 | 1 | +1 −1 | ", "| passed | done |", "| failed | done |", "## Result 2\n\n> it is two now", "\n+func Two() int { return 2 }\n", "\n+func Two() int { return 3 }\n"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("no %q in\n%s", want, data)
+		}
+	}
 	c.answer(q, passed)
 	turn := k.of("the hard one")
 	if !strings.Contains(turn.Result, "The user took run-") {

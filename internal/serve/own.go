@@ -111,12 +111,13 @@ func (a around) TakeOver(ctx context.Context, id, session, mode string, making f
 }
 
 // Changes implements agents.Shadows.
-func (a around) Changes(ctx context.Context, id string) (files []string, added, removed int, err error) {
+func (a around) Changes(ctx context.Context, id string) (agents.Changes, error) {
 	d, err := a.c.Workspace().Home.Shadows.Diff(ctx, id)
+	made := agents.Changes{Patch: d.Text}
 	for _, f := range d.Files {
-		files, added, removed = append(files, f.Path), added+f.Added, removed+f.Removed
+		made.Files, made.Added, made.Removed = append(made.Files, f.Path), made.Added+f.Added, made.Removed+f.Removed
 	}
-	return files, added, removed, err
+	return made, err
 }
 
 // Discard implements agents.Shadows.
