@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/realmodel"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -98,7 +99,11 @@ func begin(t *testing.T, dir string, opts fakeeditor.Options, run func(io.Reader
 // until asks again and again, each time a whole request, at most for a minute.
 func until(t *testing.T, failed string, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	patience := time.Minute
+	if os.Getenv(realmodel.Variable) != "" {
+		patience = 15 * time.Minute // it thinks
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for !ok() {
 		if ctx.Err() != nil {

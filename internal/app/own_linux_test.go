@@ -1,6 +1,9 @@
 package app_test
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,5 +187,40 @@ func TestOwnAgentAfterKill(t *testing.T) {
 			t.Errorf("it knows %s", turn.Body)
 		}
 		turn.End()
+	}
+}
+
+// TestOwnAgentLeaksPrompt: a model that makes its instructions the name of a file makes no
+// file, on no road, and is told so.
+func TestOwnAgentLeaksPrompt(t *testing.T) {
+	dir, model := played(t, map[string]string{"a.txt": "a\n", "AGENTS.md": "Write in capitals.\n"})
+	r := worldIn(t, dir)
+	c := r.agent("hello", ours)
+	turn := next(t, model)
+	var body struct{ System []struct{ Text string } }
+	if err := json.Unmarshal([]byte(turn.Body), &body); err != nil || len(body.System) == 0 || len(body.System[0].Text) < 500 {
+		t.Fatalf("its instructions are %+v: %v", body, err)
+	}
+	whole := body.System[0].Text
+	line := strings.Join(strings.Fields(whole), " ")
+	for _, path := range []string{whole, line, "../" + line[:100]} {
+		for tool, args := range map[string]object{
+			"write_file":  {"path": path, "content": "x"},
+			"read_file":   {"path": path},
+			"move_file":   {"from": "a.txt", "to": path},
+			"apply_patch": {"patch": "*** Begin Patch\n*** Add File: " + path + "\n+x\n*** End Patch"},
+		} {
+			turn.CallOwn(tool, args)
+			if turn = next(t, model); !strings.Contains(turn.Body, `"is_error":true`) || len(turn.Result) > 16<<10 {
+				t.Errorf("%s of a file named %.60q says %d bytes: %.300q", tool, path, len(turn.Result), turn.Result)
+			}
+		}
+	}
+	turn.CallOwn("write_file", object{"path": "b.txt", "content": "b\n"}) // the control
+	next(t, model).End()
+	c.stopped(1)
+	r.isQueued("b.txt")
+	if entries, err := os.ReadDir(dir); err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.Contains(e.Name(), "You are") }) {
+		t.Errorf("there are %v %v", entries, err)
 	}
 }

@@ -120,6 +120,8 @@ func TestOwnAgentRewindsFiles(t *testing.T) {
 	if note := c.rewinds(note.Seq, "both"); strings.Contains(note.Text, "hanged back") { // nothing was changed since
 		t.Errorf("it is said %q", note.Text)
 	}
+	c.rewinds(1, "conversation")
+	r.denies("sidecar.agent.compact", object{"run": c.run}, "nothing left to take out of it")
 	r.accept(object{})
 	if got := r.file("a.txt"); got != person(first) {
 		t.Errorf("the disk has %q", got)
