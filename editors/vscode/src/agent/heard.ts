@@ -47,7 +47,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     edit: m => work.ask('sidecar.agent.edit', { run: m.run, item: m.item, text: m.text }),
     withdraw: m => work.ask('sidecar.agent.withdraw', { run: m.run, item: m.item }),
     hurry: m => work.hurry(m.run, m.item, m.when),
-    plan: m => work.openPlan(m.run, m.question),
+    shown: m => work.openShown(m.run, m.question),
     answer: m => work.answer(m.run, m.question, m.answer, m.reason, m.typed),
     control: m => work.control(m.run, m.what),
     stopAll: () => work.stopAll(),
@@ -64,6 +64,9 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     pick: m => whole.pick(pane, m.what),
     rewind: m => work.branch(pane, 'rewind', m.at, m.text),
     fork: m => work.branch(pane, 'fork', m.at, m.text),
+    summary: m => work.summary(m.run, m.summary, m.text),
+    compact: m => work.compact(m.run),
+    budget: m => work.budget(m.run),
     newRun: m => work.again(pane, m.summaryOf),
     set: m => whole.setDetail(m.detail),
 
@@ -135,7 +138,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     }
     switch (m.type) {
       case 'follow': return m.run === pane.run || runs.info(m.run) !== undefined;
-      case 'answer': case 'plan': return log()?.questions.has(m.question) ?? false;
+      case 'answer': case 'shown': return log()?.questions.has(m.question) ?? false;
       case 'edit': case 'withdraw': case 'hurry': return log()?.queue.items.some(i => i.item === m.item) ?? false;
       case 'stopCommand': return log()?.events.some(e => e.call?.call === m.call) ?? false;
       case 'image': return log()?.events.some(e => e.images?.some(i => i.image === m.image)) ?? false;
@@ -156,7 +159,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     try {
       if (isShown(message)) {
         await (handlers[message.type] as (m: FromPage) => unknown)(message);
-      } else if (message.type === 'answer' || message.type === 'plan') {
+      } else if (message.type === 'answer' || message.type === 'shown') {
         pane.tell(t('This question was answered or has expired.'));
       } else if (message.type === 'edit' || message.type === 'withdraw' || message.type === 'hurry') {
         pane.tell(t('The agent has heard this already.'));

@@ -117,8 +117,8 @@ const shapes = {
   edit: { run: id, item: id, text: words },
   withdraw: { run: id, item: id },
   hurry: { run: id, item: id, when: one('steer', 'interrupt') },
-  /** The document of a question about a plan is opened. */
-  plan: { run: id, question: id },
+  /** The document that a question is about is opened. */
+  shown: { run: id, question: id },
   /** The id of an option, or any text where there are none or besides them; typed is the word for what can't be undone. */
   answer: { run: id, question: id, answer: words, reason: maybe(words), typed: maybe(id) },
   /** retry has the last prompt heard again; retryNow has a rate limited agent try before its time. */
@@ -136,6 +136,10 @@ const shapes = {
   /** To the event at, with the text of the prompt after it, which is sent no more; a fork without them is of the whole conversation. */
   rewind: { run: id, at: whole, text: maybe(words) },
   fork: { run: id, at: maybe(whole), text: maybe(words) },
+  /** Of our own agent: another text for its latest summary, none to know again what was before it; the conversation is shortened; what a run may use. */
+  summary: { run: id, summary: whole, text: words },
+  compact: { run: id },
+  budget: { run: id },
   newRun: { summaryOf: maybe(id) },
   set: { detail: one('replies', 'steps', 'everything') },
 

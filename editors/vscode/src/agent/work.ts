@@ -8,7 +8,8 @@ import { decide, editsOf, hunkStates, pendingFiles, selected, selectionOf, type 
 import { imageType, largest } from './images';
 import type { Changes, ToPage } from './messages';
 import type { Pane } from './pane';
-import { planOf } from './plan';
+import { askBudget } from './budget';
+import { shownOf } from './shown';
 import type { Ask, Runs } from './runs';
 
 const t = vscode.l10n.t;
@@ -89,11 +90,11 @@ export class Work {
     }
   }
 
-  /** Opens the plan that a question is about. */
-  async openPlan(run: string, question: string): Promise<void> {
-    const plan = planOf(run, this.runs.log(run)?.questions.get(question)?.call?.uri);
-    if (plan) {
-      await vscode.window.showTextDocument(vscode.Uri.parse(plan), { preview: false });
+  /** Opens the document that a question is about. */
+  async openShown(run: string, question: string): Promise<void> {
+    const shown = shownOf(run, this.runs.log(run)?.questions.get(question)?.call?.uri);
+    if (shown) {
+      await vscode.window.showTextDocument(vscode.Uri.parse(shown.uri), { preview: false });
     }
   }
 
@@ -106,9 +107,9 @@ export class Work {
     if (asked?.irrecoverable && !option?.kind?.startsWith('reject') && typed !== 'CONFIRM') {
       throw new Error(t('This can\'t be undone. Type {0} to allow it.', 'CONFIRM'));
     }
-    const plan = planOf(run, asked?.call?.uri);
-    if (plan) { // what is approved is what the person sees
-      await vscode.workspace.textDocuments.find(d => d.isDirty && d.uri.toString() === vscode.Uri.parse(plan).toString())?.save();
+    const shown = shownOf(run, asked?.call?.uri);
+    if (shown?.what === 'plan') { // what is approved is what the person sees
+      await vscode.workspace.textDocuments.find(d => d.isDirty && d.uri.toString() === vscode.Uri.parse(shown.uri).toString())?.save();
     }
     await this.ask('sidecar.agent.answer', { run, question, answer });
     if (reason) {
@@ -174,6 +175,24 @@ export class Work {
     await this.start(pane, agent, false);
     if (said.length > 0) {
       pane.say({ type: 'draft', text: `${t('This is how an earlier conversation went:')}\n\n${said.join('\n\n').slice(-8000)}\n\n` });
+    }
+  }
+
+  // ---- what a run goes on from, and how far
+
+  async summary(run: string, summary: number, text: string): Promise<void> {
+    await this.ask('sidecar.agent.summary', { run, summary, ...(text.trim() ? { text } : {}) });
+  }
+
+  async compact(run: string): Promise<void> {
+    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t('The conversation is shortened…') }, () => this.ask('sidecar.agent.compact', { run }));
+  }
+
+  /** Asks for each bound, and sets them all. */
+  async budget(run: string): Promise<void> {
+    const budget = await askBudget();
+    if (budget) {
+      await this.ask('sidecar.agent.budget', { run, budget });
     }
   }
 

@@ -507,6 +507,14 @@ test('a prompt of our own agent is rewound with the files, and that is undone', 
   await press('Undo Rewind');
   await me.choose('Files Only');
   await eventually('the files are back', async () => (await pending()).length === 2);
+  await choose('Detail and search', 'Set Budget…');
+  await me.choose('Steps');
+  await page.locator('.quick-input-widget', { hasText: 'Leave it empty' }).waitFor();
+  await me.type('5');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: /Steps.*5/ }).waitFor();
+  await me.choose('Set This Budget');
+  await choose('Detail and search', 'Shorten Conversation');
+  await eventually('why it is not shortened', async () => /nothing left to take out of it/.test(await me.text(page.locator('body')) + await text()));
   await say('Make it good');
   const turn = await thinks.next();
   assert.doesNotMatch(turn.body, /Make it better/); // which stays forgotten

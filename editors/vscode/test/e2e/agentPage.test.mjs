@@ -1,6 +1,6 @@
 // The Agent view's page alone in a browser, with the extension played by the test: what a person sees, and what the page sends.
 import assert from 'node:assert/strict';
-import { events, long, reset, scenes, task, view } from '../agent/scenes.mjs';
+import { events, long, reset, run, scenes, task, view } from '../agent/scenes.mjs';
 import { composer, live, show, step, working } from './agentStep.mjs';
 import { eventually } from './person.mjs';
 
@@ -271,6 +271,40 @@ step('the menu of a row has what can be done with it', {}, async me => {
   await me.page.keyboard.press('Escape');
   assert.equal(await me.page.evaluate(() => document.activeElement.dataset.key), 'm:m1');
   assert.deepEqual(await open('c:c5'), ['Open File', 'Copy Path']);
+});
+
+step('a summary is said otherwise and undone, of our own agent alone; its conversation is shortened, its budget set', {}, async me => {
+  const compacted = (ref, text) => ({ kind: 'compaction', reason: 'summary', ref, text: `The conversation was shortened.\n\n${text}` });
+  const list = events({ kind: 'run.start', agent: 'builtin' }, { kind: 'state', state: 'idle' }, compacted('7', 'It shall be red.'), compacted('9', 'It shall be blue.\n\nAnd round.'));
+  const ours = { runs: [run({ agent: 'builtin' })] };
+  const button = name => me.page.getByRole('button', { name, exact: true });
+  await show(me, list, ours);
+  for (const key of ['e:3', 'e:4']) { await me.row(key).getByRole('button', { name: 'Open' }).click(); }
+  await button('Change Summary').click();
+  const words = me.page.getByRole('textbox', { name: 'Summary' });
+  assert.equal(await words.inputValue(), 'It shall be blue.\n\nAnd round.');
+  await me.page.keyboard.press('Escape');
+  await button('Change Summary').click();
+  await words.fill(' ');
+  await me.send();
+  assert.ok(await button('Save').isDisabled());
+  await words.fill('Green.');
+  await button('Save').click();
+  await button('Undo Summary').click();
+  assert.deepEqual(await me.posted('summary'), [{ type: 'summary', run: 'r', summary: 9, text: 'Green.' }, { type: 'summary', run: 'r', summary: 9, text: '' }]);
+  for (const [item, type] of [['Shorten Conversation', 'compact'], ['Set Budget…', 'budget']]) {
+    await button('Detail and search').click();
+    await me.page.getByRole('menuitem', { name: item }).click();
+    assert.deepEqual(await me.posted(type), [{ type, run: 'r' }]);
+  }
+  await me.send(live(4, { kind: 'compaction', reason: 'restored', text: 'The summary was taken away.' }));
+  await button('Change Summary').waitFor({ state: 'detached' });
+  await show(me, list);
+  await me.row('e:4').locator('pre').waitFor(); // it is open still
+  assert.equal(await button('Change Summary').count(), 0);
+  await button('Detail and search').click();
+  await me.page.getByRole('menuitem', { name: 'Find' }).waitFor();
+  assert.equal(await me.page.getByRole('menuitem', { name: 'Set Budget…' }).count(), 0);
 });
 
 step('mentions and commands are offered and taken by keys', {}, async me => {

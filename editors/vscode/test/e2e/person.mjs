@@ -29,6 +29,8 @@ export function person(page, { agentPort, shots }) {
     },
     async command(title) {
       await eventually(`command ${title}`, async () => {
+        // VS Code gives a webview the focus back once the list of commands closes, late enough to close a list that the command opens.
+        await page.evaluate(() => { if (document.activeElement?.matches('iframe')) { document.activeElement.blur(); } });
         await page.keyboard.press('F1');
         const input = page.locator('.quick-input-widget input.input');
         await input.waitFor({ timeout: 5000 });

@@ -31,7 +31,7 @@ export interface Question extends Base {
   answer?: string; by?: string; closed: boolean;
 }
 export interface Plan extends Base { kind: 'plan'; plan: PlanEntry[]; changed: Set<number> }
-export interface Line extends Base { kind: 'note' | 'compaction' | 'other'; name: string; text: string; raw?: string }
+export interface Line extends Base { kind: 'note' | 'compaction' | 'other'; name: string; text: string; raw?: string; /** Of a summary: its number. */ ref?: string }
 export interface Picture extends Base { kind: 'image'; text: string; images: Image[] }
 export interface Child extends Base { kind: 'child'; run: string; title: string }
 export interface End extends Base { kind: 'end'; reason: string; text: string; took?: number; calls: number; files: number }
@@ -58,6 +58,8 @@ export class Model {
   queue: Item[] = []; paused = false;
   plan: PlanEntry[] = [];
   usage: Usage | undefined;
+  /** The latest summary of the conversation, which alone can be changed. */
+  summary: Line | undefined;
   readonly open = new Map<string, Question>();
 
   private readonly keys = new Map<string, number>();
@@ -171,7 +173,13 @@ export class Model {
         }
         return;
       case 'compaction':
-        this.add({ ...base(`e:${e.seq}`), kind: 'compaction', name: e.reason ?? '', text: e.text ?? '', raw: e.raw as string | undefined });
+        {
+          const line: Line = this.add({ ...base(`e:${e.seq}`), kind: 'compaction', name: e.reason ?? '', text: e.text ?? '', raw: e.raw as string | undefined, ref: e.ref });
+          if (e.reason === 'summary' || e.reason === 'restored') {
+            if (this.summary) { this.summary.v++; } // it loses its buttons
+            this.summary = e.reason === 'summary' ? line : undefined;
+          }
+        }
         return;
       default:
         this.add({ ...base(`e:${e.seq}`), kind: 'other', name: e.kind, text: e.text ?? '', raw: (e.raw as string | undefined) ?? JSON.stringify(e).slice(0, most.raw) });

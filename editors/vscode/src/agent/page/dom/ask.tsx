@@ -1,7 +1,7 @@
 // A question in its place: what is asked, the answers that it offers, and what it is about.
 import { useState } from 'preact/hooks';
 import type { Option } from '../../event';
-import { planOf } from '../../plan';
+import { shownOf } from '../../shown';
 import type { Question } from '../model';
 import { deceives, visible } from '../safe';
 import { span, t } from '../words';
@@ -42,7 +42,7 @@ export function Ask({ app, q }: { app: App; q: Question }) {
     ...rest.map(o => ({ label: visible(o.label), run: () => answer(app, q, o.id) })),
     ...(deny ? [{ label: t('Deny with Reason'), run: () => { setReason(''); } }] : []),
   ];
-  const run = app.run, plan = run && planOf(run, q.call?.uri);
+  const run = app.run, about = run && shownOf(run, q.call?.uri);
   const give = (o: Option) => answer(app, q, o.id, q.irrecoverable && !o.kind?.startsWith('reject') ? { typed } : {});
   return (
     <div class={`ask ${app.asked?.id === q.id ? 'first' : ''}`} role="group" aria-label={t('Question: {0}', title)} data-question={q.id}>
@@ -55,7 +55,7 @@ export function Ask({ app, q }: { app: App; q: Question }) {
           <input type="text" value={typed} onInput={e => setTyped(e.currentTarget.value)} spellcheck={false} autocomplete="off" />
         </label>
       )}
-      {run && plan && <div class="buttons"><button type="button" class="second" onClick={() => app.send({ type: 'plan', run, question: q.id })}>{t('Open the Plan')}</button></div>}
+      {run && about && <div class="buttons"><button type="button" class="second" onClick={() => app.send({ type: 'shown', run, question: q.id })}>{about.what === 'plan' ? t('Open the Plan') : t('Compare the Results')}</button></div>}
       {options.length === 0 ? <Free app={app} q={q} /> : reason !== undefined && deny ? (
         <form class="ask-free" onSubmit={e => { e.preventDefault(); answer(app, q, deny.id, reason ? { reason } : {}); }}>
           <input type="text" value={reason} placeholder={t('Why not? The agent is told.')} aria-label={t('Reason')} onInput={e => setReason(e.currentTarget.value)} ref={e => e?.focus()}

@@ -1,5 +1,6 @@
 // The rows of the transcript: each a line, and what is under it when it is open.
 import { Component, createRef, type ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Row } from '../rows';
 import { stoppable, type CallEntry, type Child, type End, type Entry, type Line, type Own, type Plan, type Said } from '../model';
 import { lines, readable, terminal, visible } from '../safe';
@@ -274,13 +275,35 @@ function PlanRow({ app, row, e }: { app: App; row: Row; e: Plan }) {
   );
 }
 
+/** What the agent goes on from can be said otherwise, or taken away. */
+function Summary({ app, of, text }: { app: App; of: number; text: string }) {
+  const [words, setWords] = useState<string>();
+  const send = (changed: string) => { setWords(undefined); app.send({ type: 'summary', run: app.run!, summary: of, text: changed }); };
+  if (words === undefined) {
+    return (
+      <div class="inside"><div class="actions">
+        <button type="button" class="quiet" onClick={() => setWords(text)}>{t('Change Summary')}</button>
+        <button type="button" class="quiet" onClick={() => send('')}>{t('Undo Summary')}</button>
+      </div></div>
+    );
+  }
+  return (
+    <form class="inside summary" onSubmit={e => { e.preventDefault(); if (words.trim()) { send(words); } }}>
+      <textarea aria-label={t('Summary')} value={words} onInput={e => setWords(e.currentTarget.value)} ref={e => { if (e && !e.dataset.ready) { e.dataset.ready = 'yes'; e.focus(); } }}
+        onKeyDown={e => { if (e.key === 'Escape') { e.stopPropagation(); setWords(undefined); } }} />
+      <div class="buttons"><button type="submit" disabled={!words.trim()}>{t('Save')}</button><button type="button" class="second" onClick={() => setWords(undefined)}>{t('Cancel')}</button></div>
+    </form>
+  );
+}
+
 function LineRow({ app, row, e }: { app: App; row: Row; e: Line }) {
-  const name = e.kind === 'other' ? t('Other event: {0}', visible(e.name)) : e.kind === 'compaction' ? t('The conversation was shortened') : visible(e.text.split('\n')[0]!.slice(0, 300));
+  const name = e.kind === 'other' ? t('Other event: {0}', visible(e.name)) : e.kind === 'compaction' && !e.text ? t('The conversation was shortened') : visible(e.text.split('\n')[0]!.slice(0, 300));
   const raw = e.text && (e.kind !== 'note' || e.text.includes('\n') || e.text.length > 300) ? e.text : e.raw ?? '';
   return (
     <>
       <Fold app={app} row={row} icon={<Icon name="dot" look="dim" />} look="dim" what={name} body={raw !== ''} />
       {e.name === 'rewound' && app.agent?.can.includes('rewind') && <div class="inside"><div class="actions"><button type="button" class="quiet" onClick={() => app.send({ type: 'rewind', run: app.run!, at: e.seq - 1 })}>{t('Undo Rewind')}</button></div></div>}
+      {row.open && e.ref && app.agent?.kind === 'builtin' && app.model?.summary === e && <Summary app={app} of={Number(e.ref)} text={e.text.slice(e.text.indexOf('\n\n') + 2)} />}
       {row.open && raw && (
         <div class="inside">
           <pre class="output">{visible(raw.slice(0, most.raw))}</pre>

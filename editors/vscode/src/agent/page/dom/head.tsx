@@ -47,7 +47,8 @@ export function Head({ app, c }: { app: App; c: Condition }) {
       {text && <span class={`head-state ${look}`}>{text}</span>}
       {app.run && <button type="button" class="icon-only" aria-label={t('Detail and search')} title={t('Detail and search')} aria-haspopup="menu"
         onClick={e => app.openMenu(e.currentTarget, [...detail, { label: t('Find'), hint: `${ctrl}+F`, run: () => app.onFind() }, { label: t('Open as Document'), run: () => app.send({ type: 'document', run: app.run!, what: 'conversation' }) },
-          ...(app.agent?.can.includes('fork') ? [{ label: t('Fork Conversation'), run: () => app.send({ type: 'fork', run: app.run! }) }] : [])])}><Icon name="list" /></button>}
+          ...(app.agent?.can.includes('fork') ? [{ label: t('Fork Conversation'), run: () => app.send({ type: 'fork', run: app.run! }) }] : []),
+          ...(app.agent?.kind === 'builtin' ? [{ label: t('Shorten Conversation'), run: () => app.send({ type: 'compact', run: app.run! }) }, { label: t('Set Budget…'), run: () => app.send({ type: 'budget', run: app.run! }) }] : [])])}><Icon name="list" /></button>}
     </header>
   );
 }
