@@ -1,6 +1,8 @@
 package pendingedits
 
 import (
+	"context"
+	"errors"
 	"net/url"
 	"path"
 	"slices"
@@ -73,4 +75,37 @@ func (n *FolderNames) Shown(kept string) (name string, ok bool) {
 // From is the name in the view of n of a file that the view of other calls name.
 func (n *FolderNames) From(other *FolderNames, name string) (string, bool) {
 	return n.Shown(n.inLog(other.split(name)))
+}
+
+// TakeFolders moves the edits of files that are in our folders, too, out of the
+// queue of theirs.
+func (s *Store) TakeFolders(ctx context.Context, from *Store, ours, theirs []workspace.Folder) error {
+	here, there := NamesOf(ours), NamesOf(theirs)
+	return s.Take(ctx, from, func(name string) (string, bool) { return here.From(there, name) })
+}
+
+// QueueDir is the state directory of a folder: statedir.Dir.
+type QueueDir interface {
+	Check() error
+	Queue() string
+}
+
+// TakeBack takes over the edits that dir has kept in a queue of its own since it
+// was the first of the folders, and reports whether it has; it does nothing while
+// dir is not another one of them.
+func (s *Store) TakeBack(ctx context.Context, base workspace.View, folders []workspace.Folder, dir string, state QueueDir) (bool, error) {
+	i := slices.IndexFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir })
+	if i <= 0 {
+		return false, nil
+	}
+	if err := state.Check(); err != nil {
+		return false, err
+	}
+	theirs := slices.Insert(slices.Delete(slices.Clone(folders), i, i+1), 0, folders[i])
+	from, err := Open(state.Queue(), base, Options{Names: NamesOf(theirs)})
+	if err != nil {
+		return false, err
+	}
+	err = errors.Join(s.Take(ctx, from, func(name string) (string, bool) { return name, true }), from.Close())
+	return err == nil, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
-	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
@@ -238,36 +237,24 @@ func (w *Workspace) importEdits(ctx context.Context, before *Workspace) error {
 	if w.Home.Queue == nil || before.Home.Queue == nil {
 		return nil
 	}
-	ours, theirs := pendingedits.NamesOf(w.Disk.Folders()), pendingedits.NamesOf(before.Disk.Folders())
-	return w.Home.Queue.Take(ctx, before.Home.Queue, func(name string) (string, bool) { return ours.From(theirs, name) })
+	return w.Home.Queue.TakeFolders(ctx, before.Home.Queue, w.Disk.Folders(), before.Disk.Folders())
 }
 
 // undoImport takes over the edits that a folder has kept since it was the first
 // one.
 func (w *Workspace) undoImport(ctx context.Context) {
-	if w.Home.Queue == nil {
+	left := w.Client.left
+	if w.Home.Queue == nil || len(left) == 0 {
 		return
 	}
-	folders := w.Disk.Folders()
-	for i, f := range folders {
-		left := slices.Index(w.Client.left, f.Dir)
-		if i == 0 || left < 0 {
-			continue
-		}
-		theirs := slices.Insert(slices.Delete(slices.Clone(folders), i, i+1), 0, f)
-		dir := statedir.Dir(f.Dir)
-		err := dir.Check()
-		var from *pendingedits.Store
-		if err == nil {
-			from, err = pendingedits.Open(dir.Queue(), w.Live, pendingedits.Options{Names: pendingedits.NamesOf(theirs)})
-		}
-		if err == nil {
-			err = errors.Join(w.Home.Queue.Take(ctx, from, func(name string) (string, bool) { return name, true }), from.Close())
-		}
+	w.Client.left = nil
+	for _, dir := range left {
+		back, err := w.Home.Queue.TakeBack(ctx, w.Live, w.Disk.Folders(), dir, statedir.Dir(dir))
 		if err != nil {
-			w.Problems.Add("the pending edits of " + f.Dir + " come back when it is the first folder again: " + err.Error())
-			continue
+			w.Problems.Add("the pending edits of " + dir + " come back when it is the first folder again: " + err.Error())
 		}
-		w.Client.left = slices.Delete(w.Client.left, left, left+1)
+		if !back {
+			w.Client.left = append(w.Client.left, dir)
+		}
 	}
 }
