@@ -42,6 +42,7 @@ func commands() []command {
 		row("sidecar.approval.allowOldest", "Allow the oldest open approval", (*Server).allowOldest),
 		row("sidecar.approval.denyOldest", "Deny the oldest open approval", (*Server).denyOldest),
 
+		row("sidecar.hooks.list", "List the hooks", (*Server).listHooks),
 		row("sidecar.mcp.list", "List the MCP servers", (*Server).listMCP),
 		row("sidecar.mcp.reconnect", "Restart an MCP server", (*Server).reconnectMCP),
 		row("sidecar.mcp.trust", "Trust an MCP server", (*Server).trustMCP),

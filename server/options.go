@@ -97,6 +97,9 @@ type Core struct {
 	// MCP are the MCP servers whose tools are offered; nil means none.
 	MCP MCP
 
+	// Hooks are the hooks of the workspace; nil means none.
+	Hooks Hooks
+
 	// Setup puts this program into agents and editors; nil does not.
 	Setup Setup
 

@@ -60,11 +60,21 @@ func NewReadEdit[In any](d Def, f func(context.Context, *Call, In) (Result, []wo
 // outside (an MCP server, a plugin). It fails, never panics, when the
 // definition or the schema can't be used.
 func Raw(d Def, src Source, access Access, schema json.RawMessage, f func(context.Context, *Call, json.RawMessage) (Result, error)) (*Tool, error) {
+	return RawProgram(d, src, access, schema, nil, func(ctx context.Context, c *Call, args json.RawMessage) (Result, []workspace.Change, error) {
+		r, err := f(ctx, c, args)
+		return r, nil, err
+	})
+}
+
+// RawProgram is Raw for a tool that is a program: effects says what a call would
+// run, or that it can't; nil is for none. What the program writes are changes, as
+// those of NewExecEdit.
+func RawProgram(d Def, src Source, access Access, schema json.RawMessage, effects func(args json.RawMessage) (Effects, error), f func(context.Context, *Call, json.RawMessage) (Result, []workspace.Change, error)) (*Tool, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
 	switch access {
-	case Read, Exec: // an Edit tool returns changes, which f can't
+	case Read, Exec: // an Edit tool does nothing but return changes
 	default:
 		return nil, fmt.Errorf("tool %s: access %q is not possible for a tool from outside", d.Name, access)
 	}
@@ -92,10 +102,15 @@ func Raw(d Def, src Source, access Access, schema json.RawMessage, f func(contex
 				return nil, invalid(d.Name, validationText(err))
 			}
 		}
-		return &Bound{Args: args, Repairs: repairs, run: func(ctx context.Context, c *Call) (Result, []workspace.Change, error) {
-			r, err := f(ctx, c, args)
-			return r, nil, err
-		}}, nil
+		b := &Bound{Args: args, Repairs: repairs, run: func(ctx context.Context, c *Call) (Result, []workspace.Change, error) {
+			return f(ctx, c, args)
+		}}
+		if effects != nil {
+			if b.Effects, err = effects(args); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
 	}
 	return t, nil
 }

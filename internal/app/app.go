@@ -24,6 +24,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
@@ -159,7 +160,9 @@ type Workspace struct {
 	Servers  *langserver.Pool
 	Sources  *source.Manager   // of MCP; nil: the process doesn't stay
 	Checker  *precheck.Checker // nil: nobody waits for what it finds
-	Problems live.Problems     // what the user should know: settings, recovery, the queue
+
+	Extensions *extend.Extensions
+	Problems   live.Problems // what the user should know: settings, recovery, the queue
 
 	repos   *repos.Repos
 	watch   *watch.Lazy

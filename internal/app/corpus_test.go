@@ -16,6 +16,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
@@ -119,6 +120,7 @@ type result struct {
 	Error   struct {
 		Code tools.Code `json:"code"`
 	} `json:"error"`
+	Decision dispatch.Decision `json:"decision"`
 }
 
 func (r *rig) call(tool string, args any) result {

@@ -9,6 +9,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
@@ -136,8 +137,12 @@ func (w *Workspace) openTools(before *Workspace) error {
 			c.Bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{Activated: []string{}}})
 		},
 	})
+	w.Extensions = extend.New(extend.Options{
+		Settings: c.Settings, Folders: workspace.Dirs(w.Disk.Folders()), Starter: w.Confiner, Shell: w.shellDeps(), Registry: w.Registry,
+		Bus: c.Bus, Audit: w.Home.Audit, Hide: c.Hide, Log: c.o.Log, Warn: c.Warn,
+	})
 	options := dispatch.Options{
-		Registry: w.Registry, Sessions: c.Sessions, Approver: c.o.User.Approver, Bus: c.Bus, Audit: w.Home.Audit, Log: c.o.Log,
+		Hooks: w.Extensions, Registry: w.Registry, Sessions: c.Sessions, Approver: c.o.User.Approver, Bus: c.Bus, Audit: w.Home.Audit, Log: c.o.Log,
 		Redact: c.Hide, Settings: c.Settings.Dispatch, Views: w.views, Secrets: w.values, Confined: w.Confiner,
 	}
 	if before != nil {
@@ -210,6 +215,7 @@ func (w *Workspace) close() error {
 	if w.Servers != nil {
 		w.Servers.Close()
 	}
+	w.Extensions.Close()
 	if w.Sources != nil {
 		w.Sources.Close()
 	}

@@ -82,6 +82,16 @@ var examples = map[Type]string{
 	Agents: `{
   "mine": { "program": "my-agent", "state": [".my-agent"], "env": ["MY_AGENT_KEY"], "network": true }
 }`,
+	Hooks: `{
+  "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "~/hooks/no-force-push.sh", "timeout": 5 }] }],
+  "PostToolUse": [{ "matcher": "Edit|Write", "hooks": [{ "type": "command", "command": "jq -r .tool_input.file_path" }] }]
+}`,
+	CustomTools: `[{
+  "name": "ticket", "description": "Shows a ticket of our tracker by its number.",
+  "command": ["/opt/tracker/bin/show", "--json", "{number}"],
+  "input": { "type": "object", "properties": { "number": { "type": "integer", "minimum": 1 } }, "required": ["number"] },
+  "access": "read", "timeout": 20, "env": ["TRACKER_URL"]
+}]`,
 	MCPServers: `{
   "tickets": { "command": "tickets-mcp", "args": ["--read-only"], "env": { "TICKETS_TOKEN": "${env:TICKETS_TOKEN}" } },
   "docs": { "url": "https://mcp.example.org/mcp", "withoutTools": ["delete_page"] }
@@ -129,6 +139,12 @@ func (row *Setting) values() string {
 	case Agents:
 		return "an object: name of the agent to an object with `program` (its name on PATH), `state` (directories of the home that it reads and writes), `copied` (files of the home of which it has copies), " +
 			"`env` (names of variables that it gets), `network` (`true` or `false`), `acp` (arguments with which it speaks ACP), `acpVersion` (of that protocol, the latest that it is asked for: `1`, or `2`, which is a draft; 1 by default) and `resume` (arguments to go on with its last conversation), all optional"
+	case Hooks:
+		return "an object: event to a list of groups, each with `matcher` (names of tools with `|` between them, or a regular expression over the whole name; empty is all) and `hooks`, a list of `type` (`command`), `command` (a line for the shell); " +
+			"optional are `timeout` (seconds, 15 by default) and `failClosed` (`true`: what it could hold back is held back when it fails)"
+	case CustomTools:
+		return "a list of tools: `name`, `description` and `command` (program and arguments; an argument that is `{field}` alone stands for that of the call, and is left out when the call has none); " +
+			"optional are `input` (JSON schema of the arguments), `access` (`read` or `exec`, which is the default), `timeout` (seconds, 60 by default) and `env` (names of variables that it gets)"
 	case LanguageServers:
 		return serverWords()
 	case MCPServers:
@@ -205,6 +221,14 @@ func (row *Setting) schema() map[string]any {
 			"type": map[string]any{"enum": []string{"stdio", "http"}}, "command": text, "args": texts, "env": map[string]any{"type": "object", "additionalProperties": text}, "cwd": text,
 			"url": text, "headers": map[string]any{"type": "object", "additionalProperties": text}, "enabled": map[string]any{"type": "boolean"}, "withoutTools": texts,
 		}}}
+	case Hooks:
+		hook := list([]string{"command"}, map[string]any{"type": map[string]any{"enum": []string{"command"}}, "command": text, "timeout": map[string]any{"type": "number"}, "failClosed": map[string]any{"type": "boolean"}})
+		return map[string]any{"type": "object", "additionalProperties": list([]string{"hooks"}, map[string]any{"matcher": text, "hooks": hook})}
+	case CustomTools:
+		return list([]string{"name", "description", "command"}, map[string]any{
+			"name": text, "description": text, "command": texts, "input": map[string]any{"type": "object"}, "access": map[string]any{"enum": []string{"read", "exec"}},
+			"timeout": map[string]any{"type": "integer", "minimum": 1, "maximum": maxToolTime}, "env": texts,
+		})
 	case Agents:
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
 			"program": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "acp": texts, "acpVersion": map[string]any{"enum": []int{1, 2}}, "resume": texts,
@@ -240,9 +264,9 @@ func encode(v any) string {
 		if v == nil {
 			return "[]"
 		}
-	case map[string]LanguageServer:
+	case map[string]LanguageServer, [][]byte:
 		return "{}"
-	case []CustomMode, []CommandRule:
+	case []CustomMode, []CommandRule, []CustomTool:
 		return "[]" // no row has another default
 	}
 	data, err := json.Marshal(v)

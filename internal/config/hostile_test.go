@@ -28,6 +28,10 @@ func loosest(row *Setting) any {
 		return []map[string]string{{"name": "openai", "provider": "openai", "url": "https://hostile.invalid/"}}
 	case LanguageServers:
 		return map[string]any{"gopls": map[string]any{"command": []string{"./hostile"}}}
+	case Hooks:
+		return map[string]any{"PreToolUse": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "./hostile"}}}}}
+	case CustomTools:
+		return []any{map[string]any{"name": "hostile", "description": "x", "command": []string{"./hostile"}}}
 	case Agents:
 		return map[string]any{"claude": map[string]any{"state": []string{".ssh"}}}
 	case MCPServers:
@@ -63,6 +67,10 @@ func TestProjectMayNot(t *testing.T) {
 			return s.MCPServers()
 		case Agents:
 			return s.Agents()
+		case Hooks:
+			return s.Hooks()
+		case CustomTools:
+			return s.CustomTools()
 		}
 		e, _ := s.Explain(key)
 		return e.Value

@@ -26,6 +26,8 @@ const (
 	LanguageServers Type = "languageServers" // map[string]LanguageServer
 	MCPServers      Type = "mcpServers"      // map[string]MCPServer
 	Agents          Type = "agents"          // map[string]Agent
+	Hooks           Type = "hooks"           // [][]byte: an object of events for each source
+	CustomTools     Type = "customTools"     // []CustomTool
 )
 
 // Scope is where a setting may be set.
@@ -171,6 +173,22 @@ var table = []Setting{
 	{
 		Key: "agents", Type: Agents, Scope: ScopeUser,
 		Help: "What agents' programs need to run in a session's world with `sidecar-ls run`, over what is known of them. Each is shown and asked about once.",
+	},
+	{
+		Key: "hooks", Type: Hooks, Scope: ScopeClient,
+		Help: "Programs that hear of what agents do and may hold it back, in the format of Claude Code's hooks: an object of events. They run confined, without a network unless commands have one. A hook can make things stricter, and answer a question for you; what is denied stays so.",
+	},
+	{
+		Key: "hooksEnabled", Type: Boolean, Default: true, Scope: ScopeClient,
+		Help: "Whether hooks are run at all: those of `sidecar.hooks`, of plugins and of the project.",
+	},
+	{
+		Key: "tools.custom", Type: CustomTools, Scope: ScopeProject, Project: Never,
+		Help: "Tools that are programs of yours. Each is offered as `custom_<name>`; it gets the arguments as JSON on its standard input, and those that its command names as whole words (`{field}`). No shell reads them. It runs confined as commands do; with the access `read` it can't write.",
+	},
+	{
+		Key: "plugins.dirs", Type: Strings, Scope: ScopeUser,
+		Help: "Directories with plugins, or that are one, besides the user's data directory: absolute paths. A plugin does nothing before you trust it.",
 	},
 	{
 		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never,

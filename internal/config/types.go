@@ -59,6 +59,8 @@ var kinds = map[Type]kind{
 	CommandRules: {[]CommandRule(nil), (*parser).commandRules, addRules},
 	Backends:     {[]Backend(nil), (*parser).backends, addBackends},
 
+	Hooks:           {[][]byte(nil), (*parser).hooks, addHooks},
+	CustomTools:     {[]CustomTool(nil), (*parser).customTools, addCustomTools},
 	Agents:          {map[string]Agent(nil), (*parser).agents, addAgents},
 	LanguageServers: {map[string]LanguageServer(nil), (*parser).languageServers, addServers},
 	MCPServers:      {map[string]MCPServer(nil), (*parser).mcpServers, addMCPServers},

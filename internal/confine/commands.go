@@ -48,6 +48,16 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		return nil, err
 	}
 	spec.HomeVariable = shell.HomeVariable
+	spec.Env = append(spec.Env, r.Env...)
+	spec.ReadOnly = append(spec.ReadOnly, r.Readable...)
+	argv := r.Argv
+	if r.Own {
+		program, readable := installation(argv[0])
+		argv, spec.ReadOnly = append([]string{program}, argv[1:]...), append(spec.ReadOnly, readable...)
+	}
+	if r.LookOnly {
+		spec.LookOnly, spec.Writable = true, nil
+	}
 	run, why, err := c.enter(&spec, r)
 	if err != nil {
 		return nil, err
@@ -57,8 +67,8 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		wait = 0
 	}
 	p := &process{run: run, why: why, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
-	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
-		p.Stdout, p.Stderr = r.Stdout, r.Stderr
+	if p.Cmd, err = c.Command(ctx, spec, r.Dir, argv...); err == nil {
+		p.Stdin, p.Stdout, p.Stderr = r.Stdin, r.Stdout, r.Stderr
 		err = p.Start()
 	}
 	if err != nil {

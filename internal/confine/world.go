@@ -57,11 +57,11 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 	case err != nil:
 		return nil, "", &sandbox.RefusedError{Why: "what the command is to see can't be made: " + err.Error()}
 	}
-	spec.Merged = run.Merged(c.realIn(spec, r.Held))
+	spec.Merged = run.Merged(c.realIn(spec, r.Held || r.LookOnly))
 	if keep {
 		spec.ReadOnly = append(spec.ReadOnly, run.Lent()...)
 	}
-	if r.Held {
+	if r.Held || r.LookOnly {
 		spec.private()
 	}
 	return run, "", nil

@@ -30,6 +30,9 @@ var ErrNobody = errors.New("nobody can be asked")
 func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Change) error {
 	asked := c.d.o.Now()
 	defer func() { c.asked += c.d.o.Now().Sub(asked) }()
+	if answered, err := c.answeredByHook(ctx, v); answered {
+		return err
+	}
 	c.approvals++
 	a := c.question(v, changes)
 	c.reported = true

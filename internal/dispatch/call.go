@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
@@ -35,6 +36,7 @@ type call struct {
 	dest    Destinations
 
 	begun     time.Time
+	hooked    hooks.Outcome      // what hooks said before it was decided on
 	line      *shell.Verdict     // of the command line, if there is one for a shell
 	written   bool               // it is at what a program wrote that was allowed to run
 	follows   bool               // it is at the changes that the run of a program led to
@@ -86,6 +88,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if err == nil {
 		err = ctx.Err()
 	}
+	out = c.heardAfter(ctx, out, err)
 	c.conclude(out, err)
 	return c.res, ctx.Err()
 }
@@ -165,7 +168,10 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if c.req.over != nil {
 		c.see = reading{workspace.Guard(c.req.over, c.set.SensitiveOK)}
 	}
-	if err := bound.Plan(ctx, c.see); err != nil {
+	if err := c.heardBefore(ctx); err != nil {
+		return tools.Result{}, err
+	}
+	if err := c.bound.Plan(ctx, c.see); err != nil {
 		return tools.Result{}, err
 	}
 	c.read(ctx)

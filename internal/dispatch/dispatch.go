@@ -43,6 +43,9 @@ type Options struct {
 	// Confined says how commands are confined; nil says nothing.
 	Confined Confinement
 
+	// Hooks hear of calls; nil: nobody does.
+	Hooks Hooks
+
 	// Check looks at changes of the main tree that have been held for review,
 	// for as long as it may take. nil means that nobody does.
 	Check func(ctx context.Context, session string, changes []workspace.Change) *Checked

@@ -29,6 +29,8 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		NewHosts:       strings.Join(c.newHosts(), ", "),
 		AllowedBefore:  c.remembered(changes),
 		Trusted:        c.set.Trusted,
+		Hook:           policy.Outcome(c.hooked.Decision),
+		HookReason:     hookReason(c.hooked),
 	}
 	c.lineFacts(&f)
 	v := c.lineVerdict(policy.Decide(f))

@@ -38,6 +38,18 @@ type Event struct {
 	*Output     // ToolOutput
 	*Completed  // ToolCompleted
 	*ToolSet    // ToolsChanged
+	*HookRun    // Hook
+}
+
+// HookRun is the payload of Hook: a hook was run.
+type HookRun struct {
+	Event      string `json:"hookEvent"`
+	Origin     string `json:"origin"`
+	Command    string `json:"command"`
+	Decision   string `json:"hookDecision,omitempty"` // allow, ask or deny; "": it said nothing
+	Failure    string `json:"failure,omitempty"`
+	Message    string `json:"hookMessage,omitempty"` // for the user
+	DurationMs int64  `json:"hookMs"`
 }
 
 // Started is the payload of ToolStarted.

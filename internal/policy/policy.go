@@ -48,6 +48,10 @@ type Facts struct {
 	// allowed in this session, with commas; "" for none.
 	NewHosts string
 
+	// Hook is what the user's hooks say about the call; "" is nothing.
+	Hook       Outcome
+	HookReason string
+
 	Permission     Outcome   // what the settings say about the tool
 	ModePermission Outcome   // what the mode itself says about the tool
 	Behaviour      Behaviour // the mode's own row; the zero row asks about everything
@@ -89,6 +93,10 @@ type Verdict struct {
 	By      string // ByRule, ByMode or ByUser
 	Reason  string // a sentence without a full stop, for people and models
 
+	// Person reports, for Ask, that nothing but a person's answer counts, no hook's
+	// either.
+	Person bool
+
 	// Remember reports, for Ask, that the answer may hold for the session:
 	// AllowedBefore will then count.
 	Remember bool
@@ -100,7 +108,7 @@ type Verdict struct {
 func Decide(f Facts) Verdict {
 	for _, r := range rules {
 		if r.when(f) {
-			return Verdict{Outcome: r.outcome, Rule: r.name, By: r.by, Reason: r.reason(f), Remember: r.remember}
+			return Verdict{Outcome: r.outcome, Rule: r.name, By: r.by, Reason: r.reason(f), Person: r.person, Remember: r.remember}
 		}
 	}
 	return byMode(f)

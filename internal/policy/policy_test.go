@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -75,6 +76,18 @@ var sections = []section{
 		{"every command is allowed", func(f *Facts) { f.Command = Allow }},
 		{"every command is allowed, and the settings ask about the tool", func(f *Facts) { f.Command, f.Permission = Allow, Ask }},
 		{"every command is allowed, one can't be undone", func(f *Facts) { f.Command, f.Irrecoverable = Allow, true }},
+	}},
+	{"Hooks", "A hook of the user's makes it stricter; its allow saves the question of the mode and of a new host, and nothing else.", []circumstance{
+		{"a hook denies", func(f *Facts) { f.Hook = Deny }},
+		{"a hook denies, and the settings allow the tool", func(f *Facts) { f.Hook, f.Permission = Deny, Allow }},
+		{"a hook asks, and the settings allow the tool", func(f *Facts) { f.Hook, f.Permission = Ask, Allow }},
+		{"a hook asks, allowed for the session", func(f *Facts) { f.Hook, f.AllowedBefore = Ask, true }},
+		{"a hook allows", func(f *Facts) { f.Hook = Allow }},
+		{"a hook allows, and the settings deny the tool", func(f *Facts) { f.Hook, f.Permission = Allow, Deny }},
+		{"a hook allows, and the settings ask about the tool", func(f *Facts) { f.Hook, f.Permission = Allow, Ask }},
+		{"a hook allows what can't be undone", func(f *Facts) { f.Hook, f.Irrecoverable = Allow, true }},
+		{"a hook allows a tool that always asks", func(f *Facts) { f.Hook, f.AlwaysAsk = Allow, true }},
+		{"a hook allows a protected file", func(f *Facts) { f.Hook, f.Protected = Allow, true }},
 	}},
 	{"A sandbox that holds only a part", "Where commands are not fully confined, every one that does more than look is asked about, in all modes, unless the user's own rule or earlier answer allows it.", []circumstance{
 		{"not fully confined", func(f *Facts) { f.Unconfined = "sandbox: none" }},
@@ -237,9 +250,12 @@ func TestInvariants(t *testing.T) {
 	for _, m := range rows(t) {
 		for _, access := range []string{"read", "edit", "exec", "something new"} {
 			for _, perm := range outcomes {
-				for k, own := range append(outcomes, outcomes[1:]...) {
-					command := Outcome("")
-					if k >= len(outcomes) { // by itself: the two together are too many
+				for k, own := range slices.Concat(outcomes, outcomes[1:], outcomes[1:]) {
+					command, hook := Outcome(""), Outcome("")
+					switch { // by itself: two together are too many
+					case k >= 2*len(outcomes)-1:
+						own, hook = "", own
+					case k >= len(outcomes):
 						own, command = "", own
 					}
 					for bits := range 1 << 12 {
@@ -251,7 +267,7 @@ func TestInvariants(t *testing.T) {
 							Tool: "a_tool", Access: access, Permission: perm, ModePermission: own, Behaviour: m.Behaviour,
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
 							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7), Written: bit(10), NoStep: bit(11),
-							Command: command, CommandReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
+							Command: command, CommandReason: "because", Hook: hook, HookReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
 							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)],
 						}
 						v := Decide(f)
@@ -280,8 +296,8 @@ func broken(f Facts, v Verdict) string {
 	case "edit":
 		row = f.Behaviour.Edits
 	}
-	denied := row == Deny || f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny || f.NoStep && !f.Written && writes
-	asks := f.AlwaysAsk || f.Irrecoverable || f.Command == Ask || f.Protected && writes
+	denied := row == Deny || f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny || f.Hook == Deny || f.NoStep && !f.Written && writes
+	asks := f.AlwaysAsk || f.Irrecoverable || f.Command == Ask || f.Protected && writes || f.Hook == Ask && !f.Written
 	switch {
 	case v.Outcome != Allow && v.Outcome != Ask && v.Outcome != Deny:
 		return "no outcome"

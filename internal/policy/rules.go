@@ -5,6 +5,7 @@ type rule struct {
 	name     string
 	outcome  Outcome
 	by       string
+	person   bool
 	remember bool
 	when     func(Facts) bool
 	reason   func(Facts) string
@@ -35,6 +36,11 @@ var rules = [...]rule{
 		reason: func(f Facts) string { return "the mode " + f.Behaviour.Name + " denies " + f.Tool },
 	},
 	{
+		name: "hook.deny", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return f.Hook == Deny },
+		reason: func(f Facts) string { return f.HookReason },
+	},
+	{
 		name: "command.deny", outcome: Deny, by: ByRule,
 		when:   func(f Facts) bool { return f.Command == Deny },
 		reason: func(f Facts) string { return f.CommandReason },
@@ -53,24 +59,29 @@ var rules = [...]rule{
 		reason: says("the user wants each change to be part of a step, and none is open: declare what you do next with declare_step, do it, and say with verify_step what came of it; reads need no step"),
 	},
 	{
-		name: "always-ask", outcome: Ask, by: ByRule,
+		name: "always-ask", outcome: Ask, by: ByRule, person: true,
 		when:   func(f Facts) bool { return f.AlwaysAsk },
 		reason: func(f Facts) string { return f.Tool + " asks in every mode" },
 	},
 	{
-		name: "path.protected", outcome: Ask, by: ByRule,
+		name: "path.protected", outcome: Ask, by: ByRule, person: true,
 		when:   func(f Facts) bool { return f.Protected && f.Access != read },
 		reason: says("the file may hold secrets, or be run or obeyed by other programs, so a person is asked in every mode"),
 	},
 	{
-		name: "irrecoverable", outcome: Ask, by: ByRule,
+		name: "irrecoverable", outcome: Ask, by: ByRule, person: true,
 		when:   func(f Facts) bool { return f.Irrecoverable },
 		reason: says("what this does can't be undone, so a person is asked in every mode"),
 	},
 	{
-		name: "command.ask", outcome: Ask, by: ByRule,
+		name: "command.ask", outcome: Ask, by: ByRule, person: true,
 		when:   func(f Facts) bool { return f.Command == Ask },
 		reason: func(f Facts) string { return f.CommandReason },
+	},
+	{
+		name: "hook.ask", outcome: Ask, by: ByRule, person: true,
+		when:   func(f Facts) bool { return f.Hook == Ask && !f.Written },
+		reason: func(f Facts) string { return f.HookReason },
 	},
 	{
 		// Whoever let it run was asked about that, and not about each file.
@@ -102,6 +113,11 @@ var rules = [...]rule{
 		name: "command.allow", outcome: Allow, by: ByRule,
 		when:   func(f Facts) bool { return f.Command == Allow },
 		reason: func(f Facts) string { return f.CommandReason },
+	},
+	{
+		name: "hook.allow", outcome: Allow, by: ByRule,
+		when:   func(f Facts) bool { return f.Hook == Allow },
+		reason: func(f Facts) string { return f.HookReason },
 	},
 	{
 		name: "allowed-for-session", outcome: Allow, by: ByUser,

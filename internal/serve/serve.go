@@ -244,6 +244,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 
 		MCP:   mcpServers{w.Sources, c.Settings},
+		Hooks: w.Extensions,
 		Setup: c.setup(), Agents: c.server.agents,
 		Configure: func(layers ...json.RawMessage) []string {
 			fresh := w.Problems.Of(func() []string { return c.Settings.Load(layers...) })

@@ -62,6 +62,11 @@ type Run struct {
 
 	Dir            string // where the command begins, inside of Root
 	Argv           []string
+	Env            []string // NAME=value, besides what every command gets
+	Readable       []string // directories outside of Root that it may read besides
+	Own            bool     // the program is one of the user's, which may lie anywhere
+	LookOnly       bool     // it can't write in Root
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 

@@ -1,0 +1,217 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// script writes a program of the user's, outside of every workspace.
+func script(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	write(t, path, text)
+	if err := os.Chmod(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// onTool is the setting hooks with one hook.
+func onTool(event, matcher, command string) object {
+	return object{event: []object{{"matcher": matcher, "hooks": []object{{"type": "command", "command": command}}}}}
+}
+
+func hooksOf(r *rig) []hooks.Status {
+	return command[struct{ Hooks []hooks.Status }](r, "sidecar.hooks.list", object{}).Hooks
+}
+
+// TestHooks: hooks of the user hold back, change and answer calls, in the sandbox and
+// through the real server; what is denied stays so.
+func TestHooks(t *testing.T) {
+	home(t)
+	guard := script(t, "guard.sh", `#!/bin/sh
+input=$(cat)
+case "$input" in
+*forbidden*) echo "not this one" >&2; exit 2 ;;
+*please-ask*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "who knows"}}' ;;
+*change-me*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "echo changed"}}}' ;;
+*no-such-member*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"commando": "x"}}}' ;;
+*let-it*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}' ;;
+*escape*) (echo x > "$CLAUDE_PROJECT_DIR/escaped"; cat "$CLAUDE_PROJECT_DIR/.env"; curl -s http://127.0.0.1:1) 2>&1; echo x >> "$0"; exit 3 ;;
+esac
+`)
+	set := onTool("PreToolUse", "Bash|git_status", guard)
+	set["PostToolUse"] = []object{{"matcher": "Read", "hooks": []object{{"command": `grep -q '"file_path":"'"$CLAUDE_PROJECT_DIR"'/a.txt"' && echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "this file is generated"}}'; true`}}}}
+	set["PostToolUseFailure"] = []object{{"hooks": []object{{"command": `grep -q not_found && echo '{"hookSpecificOutput": {"hookEventName": "PostToolUseFailure", "additionalContext": "look elsewhere"}}'; true`}}}}
+	userSettings(t, object{"hooks": set, "toolPermissions": object{"git_log": "deny"}})
+	dir := project(t, map[string]string{"a.txt": "text\n", ".env": "KEY=value-that-nobody-knows\n"})
+	r := serveSelf(t, dir, fakeeditor.Options{})
+	r.mode("autonomous")
+	for _, c := range []struct{ name, line, want string }{
+		{"nothing is said", "echo plain", "plain\n"},
+		{"denied", "echo forbidden", "a hook of the user's (sidecar.hooks) denies this: not this one"},
+		{"asked about", "echo please-ask", "the user did not allow"}, // the question is dismissed
+		{"changed", "echo change-me", "changed\n"},
+		{"changed to nonsense", "echo no-such-member", "changed the arguments to what run_command does not take"},
+	} {
+		res := r.call("run_command", object{"command": c.line})
+		if !strings.Contains(res.Content, c.want) {
+			t.Errorf("%s: no %q in %s", c.name, c.want, res.Content)
+		}
+		if c.name == "asked about" && res.Decision.Rule != "hook.ask" {
+			t.Errorf("who asked: %+v", res.Decision)
+		}
+		if c.name == "changed" && !strings.Contains(res.Content, "A hook of the user's changed the arguments") {
+			t.Errorf("the model is not told: %s", res.Content)
+		}
+	}
+	if res := r.call("read_file", object{"path": "a.txt"}); !res.OK || !strings.Contains(res.Content, "A hook of the user's says: this file is generated") {
+		t.Errorf("after a call: %s", res.Content)
+	}
+	if res := r.call("read_file", object{"path": "b.txt"}); res.OK || !strings.Contains(res.Content, "look elsewhere") {
+		t.Errorf("after a failure: %s", res.Content)
+	}
+
+	// It saves the mode's question, and nothing else.
+	r.mode("cautious")
+	if res := r.call("run_command", object{"command": "echo let-it > new.txt"}); !res.OK || res.Decision.Rule != "hook.allow" {
+		t.Errorf("allowed: %+v %s", res.Decision, res.Content)
+	}
+	if res := r.call("run_command", object{"command": "echo plain > other.txt"}); res.OK {
+		t.Errorf("the control was not asked about: %+v", res.Decision)
+	}
+	r.mode("plan")
+	if res := r.call("run_command", object{"command": "echo let-it > third.txt"}); res.OK {
+		t.Errorf("a hook allows what the mode denies: %s", res.Content)
+	}
+
+	// A hook is confined, too.
+	r.mode("autonomous")
+	if res := r.call("run_command", object{"command": "echo escape"}); !res.OK {
+		t.Errorf("a hook that fails holds back: %s", res.Content)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "escaped")); err == nil {
+		t.Error("a hook wrote into the workspace")
+	}
+	list := hooksOf(r)
+	if len(list) != 3 || !list[2].Trusted || !strings.Contains(list[2].LastError+list[0].LastError, "exit code 3") || strings.Contains(list[0].LastError, "value-that-nobody-knows") {
+		t.Errorf("the list is %+v", list)
+	}
+	if data, err := os.ReadFile(guard); err != nil || strings.Contains(string(data), "\nx\n") {
+		t.Errorf("a hook changed itself: %v", err)
+	}
+}
+
+// TestHooksOfProject: what a project brings runs once its user trusts the project.
+func TestHooksOfProject(t *testing.T) {
+	for _, trust := range []string{"unknown", "trusted"} {
+		t.Run(trust, func(t *testing.T) {
+			home(t)
+			dir := project(t, map[string]string{
+				".claude/settings.json": `{"hooks": {"PreToolUse": [{"hooks": [{"command": "exit 2"}]}]}, "model": "x"}`,
+				".sidecar/hooks.json":   `{"hooks": {"PreToolUse": [{"hooks": [{"command": "./guard.sh"}]}]}}`,
+				"a.txt":                 "text\n", "guard.sh": "#!/bin/sh\necho from the project >&2; exit 2\n",
+			})
+			if err := os.Chmod(filepath.Join(dir, "guard.sh"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			r := serveSelf(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace": object{"trust": trust}}}})
+			res := r.call("read_file", object{"path": "a.txt"})
+			if res.OK != (trust != "trusted") {
+				t.Errorf("%s: %s", trust, res.Content)
+			}
+			list := hooksOf(r)
+			if len(list) != 2 || list[0].Trusted != (trust == "trusted") || list[0].Origin != ".claude/settings.json" || list[1].Origin != ".sidecar/hooks.json" {
+				t.Errorf("the list is %+v", list)
+			}
+			if trust != "trusted" {
+				return
+			}
+			// A file that changes counts from then on; one that can't be read runs nothing.
+			write(t, filepath.Join(dir, ".claude/settings.json"), `{"hooks": `)
+			write(t, filepath.Join(dir, ".sidecar/hooks.json"), `{"hooks": {}}`)
+			hooksOf(r)
+			if res := r.call("read_file", object{"path": "a.txt"}); !res.OK {
+				t.Errorf("after the change: %s", res.Content)
+			}
+			if got := command[struct{ Problems []string }](r, "sidecar.hooks.list", object{}).Problems; len(got) != 1 || !strings.Contains(got[0], ".claude/settings.json can't be read") {
+				t.Errorf("problems: %q", got)
+			}
+		})
+	}
+}
+
+// TestCustomTools: a tool from the settings runs without a shell, in the sandbox, and
+// what it writes is an edit of its session.
+func TestCustomTools(t *testing.T) {
+	home(t)
+	t.Setenv("MY_TRACKER", "tracker-token-4711-abcdef")
+	tool := script(t, "tool.sh", `#!/bin/sh
+printf 'argument <%s>\n' "$@"
+echo "stdin $(cat)"
+echo "token ${MY_TRACKER:-none}"
+[ -f pending.txt ] && echo "sees $(cat pending.txt)"
+[ "$1" = write ] && { echo made > made.txt || exit 9; }
+[ "$1" = fail ] && { echo oh >&2; exit 4; }
+true
+`)
+	input := object{"type": "object", "properties": object{"what": object{"type": "string"}, "more": object{"type": "array", "items": object{"type": "string"}}}, "required": []string{"what"}}
+	custom := func(name string, more object) object {
+		c := object{"name": name, "description": "A tool of ours.", "command": []string{tool, "{what}", "fixed {what}", "{more}"}, "input": input, "env": []string{"MY_TRACKER"}}
+		for k, v := range more {
+			c[k] = v
+		}
+		return c
+	}
+	userSettings(t, object{"toolPermissions": object{"custom_does": "allow"}, "tools": object{"custom": []object{
+		custom("does", nil), custom("reads", object{"access": "read"}),
+		custom("broken", object{"command": []string{tool, "{nothing}"}}),
+		custom("options", object{"command": []string{tool, "--", "{what}"}}),
+	}}})
+	dir := project(t, map[string]string{"a.txt": "text\n"})
+	r := serveSelf(t, dir, fakeeditor.Options{})
+	r.mode("review")
+	if res := r.call("write_file", object{"path": "pending.txt", "content": "what waits\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	if res := r.call("custom_options", object{"what": "x"}); res.OK {
+		t.Errorf("review asks about what runs programs: %+v", res.Decision)
+	}
+	res := r.call("custom_reads", object{"what": "a b; $(id)", "more": []string{"c", "d"}})
+	for _, want := range []string{"argument <a b; $(id)>\n", "argument <fixed {what}>\n", "argument <c>\nargument <d>\n", `stdin {"more":["c","d"],"what":"a b; $(id)"}`, "token [REDACTED", "sees what waits"} {
+		if !res.OK || !strings.Contains(res.Content, want) {
+			t.Errorf("no %q in %s", want, res.Content)
+		}
+	}
+	if res := r.call("custom_reads", object{"what": "write"}); res.OK || !strings.Contains(res.Content, "exit code 9") {
+		t.Errorf("a reading tool wrote: %s", res.Content)
+	}
+	r.isQueued("pending.txt")
+	for args, want := range map[string]string{
+		`{"what": "-rf"}`: "would be an option", `{}`: "what", `{"what": "x", "other": 1}`: "other", `{"what": "fail"}`: "oh",
+	} {
+		if res := r.call("custom_reads", json.RawMessage(args)); res.OK || !strings.Contains(res.Content, want) {
+			t.Errorf("%s: %s", args, res.Content)
+		}
+	}
+	if res := r.call("custom_does", object{"what": "write"}); !res.OK {
+		t.Errorf("allowed: %s", res.Content)
+	}
+	r.isQueued("made.txt", "pending.txt")
+	r.mode("autonomous")
+	if res := r.call("custom_options", object{"what": "-rf"}); !res.OK || !strings.Contains(res.Content, "argument <-rf>") {
+		t.Errorf("after --: %s", res.Content)
+	}
+	if res := r.call("custom_broken", object{"what": "x"}); res.OK || res.Error.Code != "unknown_tool" {
+		t.Errorf("a tool that can't be made: %s", res.Content)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "made.txt")); err == nil {
+		t.Error("what it wrote is on the disk before anybody accepted it")
+	}
+}
