@@ -312,6 +312,12 @@ func (a *Agent) answers(items []runs.Item) (said []runs.Item, given map[string]s
 // that are made now.
 func (a *Agent) mend(given map[string]string) error {
 	a.mu.Lock()
+	_, places := a.talk.open()
+	a.mu.Unlock()
+	if len(places) > 0 && a.tools == nil { // mu is free: to list its tools, the host may ask the agent something
+		_, _ = a.learn() // what is not known changes something
+	}
+	a.mu.Lock()
 	defer a.mu.Unlock()
 	answer, places := a.talk.open()
 	var list []*Item
@@ -326,7 +332,7 @@ func (a *Agent) mend(given map[string]string) error {
 			r.Text = "Not run: the agent was stopped before it."
 		case a.talk.asking[key] && !a.talk.allowed[key]:
 			r.Text = "Not run: nobody had allowed it when the agent was stopped."
-		case a.reads(name):
+		case a.tools[name].Reads:
 			r.Text = "The agent was stopped before the result came. It changes nothing: call it again if you need it."
 		default:
 			r.Text = "The agent was stopped while it ran. It is not known whether it took effect: look first, before you call it again."
@@ -334,14 +340,6 @@ func (a *Agent) mend(given map[string]string) error {
 		list = append(list, &Item{Kind: Resulted, Result: &r})
 	}
 	return a.kept(list)
-}
-
-// reads reports whether a tool changes nothing, as far as it is known now.
-func (a *Agent) reads(tool string) bool {
-	if a.tools == nil {
-		_, _ = a.learn() // what is not known changes something
-	}
-	return a.tools[tool].Reads
 }
 
 // learn asks for the tools.

@@ -75,6 +75,7 @@ func TestCutOffCalls(t *testing.T) {
 			next := newRig(t, func(next *rig) {
 				next.list, next.do = r.list, r.do
 				next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
+				next.listed = func() { _ = next.agent.Profile() } // as a host does that knows a worker
 			})
 			next.prompt("go on")
 			u := next.turn()

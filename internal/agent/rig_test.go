@@ -32,6 +32,7 @@ type rig struct {
 	calls    []Call
 	do       map[string]func(context.Context, Call) (Outcome, error)
 	list     []Tool
+	listed   func() // is called when the tools are asked for; may be nil
 	news     []string
 	backend  Backend
 }
@@ -116,6 +117,9 @@ func (r *rig) Backend(profile string) (Backend, error) {
 }
 
 func (r *rig) Tools() ([]Tool, error) {
+	if r.listed != nil {
+		r.listed()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.list), nil
