@@ -116,7 +116,9 @@ type Agent struct {
 	paused   bool
 	running  map[string]*running
 	given    map[string]string // answers of people, by call, that came after a restart
+	begun    time.Time         // this turn
 	waited   time.Duration     // for people, in this turn
+	counted  time.Duration     // of this turn, in the budget
 	pool     *pool
 	repeats  repeats
 }
@@ -186,9 +188,9 @@ func (a *Agent) emit(e runs.Event) { _ = a.run.Emit(e) } // after its end there 
 
 // Prompt implements runs.Driver. Without items the agent goes on where it stopped.
 func (a *Agent) Prompt(ctx context.Context, items []runs.Item) (reason string, err error) {
-	begun := time.Now() // which a clock that is set does not change
 	a.mu.Lock()
-	a.hearing, a.paused, a.waited = true, false, 0
+	a.hearing, a.paused, a.waited, a.counted = true, false, 0, 0
+	a.begun = time.Now() // which a clock that is set does not change
 	a.mu.Unlock()
 	end := End{}
 	if err = a.hear(items); err == nil {
@@ -203,9 +205,8 @@ func (a *Agent) Prompt(ctx context.Context, items []runs.Item) (reason string, e
 	}
 	a.mu.Lock()
 	a.hearing = false
-	end.Took = max(0, time.Since(begun)-a.waited)
 	a.mu.Unlock()
-	a.pool.settle(0, Usage{Time: end.Took})
+	end.Took = a.clock()
 	if kept := a.keep(Item{Kind: Ended, End: &end}); err == nil {
 		err = kept
 	}
@@ -216,6 +217,18 @@ func (a *Agent) Prompt(ctx context.Context, items []runs.Item) (reason string, e
 		a.emit(runs.Event{Kind: runs.Note, Reason: end.Reason, Text: end.Text, RetryAt: end.Again})
 	}
 	return end.Reason, nil
+}
+
+// clock counts in the budget what this turn has taken since it was counted last, and
+// returns what it has taken in all.
+func (a *Agent) clock() time.Duration {
+	a.mu.Lock()
+	more := max(0, time.Since(a.begun)-a.waited-a.counted)
+	a.counted += more
+	took := a.counted
+	a.mu.Unlock()
+	a.pool.settle(0, Usage{Time: more})
+	return took
 }
 
 // hear takes in what people say. An answer to a question of before a restart goes to

@@ -448,6 +448,37 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// Behaviour 16: time is used while the agent works, and not at its end alone.
+func TestBudgetOfTime(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.opts.Budget = Budget{Time: time.Hour} })
+	earlier := func() { // it works longer
+		r.agent.mu.Lock()
+		defer r.agent.mu.Unlock()
+		r.agent.begun = r.agent.begun.Add(-50 * time.Minute)
+	}
+	r.prompt("hello")
+	u := r.turn()
+	earlier()
+	u.call(call("write", `{"a":1}`))
+	if u = r.turn(); u.Tools == nil || !strings.Contains(read(u.Request), "Most of the budget is used") {
+		t.Errorf("after 50 minutes it has %d tools and is told\n%s", len(u.Tools), read(u.Request))
+	}
+	earlier()
+	u.call(call("write", `{"a":2}`))
+	if u = r.turn(); u.Tools != nil {
+		t.Errorf("after 100 minutes it has %d tools", len(u.Tools))
+	}
+	u.say("half is done")
+	if reason := r.ends(1); reason != runs.Budget {
+		t.Errorf("it ended with %s", reason)
+	}
+	used, _ := r.agent.Used()
+	r.restart()
+	if again, _ := r.agent.Used(); used.Time < 100*time.Minute || again.Time != used.Time {
+		t.Errorf("it has used %v, and %v after a restart", used.Time, again.Time)
+	}
+}
+
 // Behaviour 17: the same call with the same result is a loop; polling is none.
 func TestLoop(t *testing.T) {
 	r := newRig(t)

@@ -141,6 +141,7 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	a.clock()
 	if near := a.pool.full(); near != "" {
 		if err := a.tell("Most of the budget is used (" + near + "). Bring what matters to an end."); err != nil {
 			return nil, false, err
