@@ -121,6 +121,8 @@ type Agent struct {
 	counted  time.Duration     // of this turn, in the budget
 	pool     *pool
 	repeats  repeats
+
+	callsLeft int64 // of the latest answer, as many as the budget has room for; only the turn uses it
 }
 
 var _ runs.Driver = (*Agent)(nil)

@@ -448,6 +448,34 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// Behaviour 16: of the calls of an answer only those are made that the budget has room for,
+// that of the agent above too.
+func TestBudgetOfCalls(t *testing.T) {
+	for name, below := range map[string]bool{"its own": false, "that of the agent above": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(r *rig) {
+				if r.opts.Budget = (Budget{Calls: 3}); below {
+					r.opts = Options{Budget: Budget{Calls: 5}, Parent: &Agent{pool: &pool{budget: Budget{Calls: 3}}}}
+				}
+			})
+			r.prompt("hello")
+			r.turn().call(call("write", `{"a":1}`), call("write", `{"a":2}`), call("write", `{"a":3}`), call("write", `{"a":4}`), call("read", `{"a":5}`))
+			u := r.turn()
+			whole(t, u.Request)
+			if n := strings.Count(read(u.Request), "Not run: the budget has no more calls"); len(r.calls) != 3 || n != 2 {
+				t.Errorf("%d calls were made, %d were not:\n%s", len(r.calls), n, read(u.Request))
+			}
+			if u.Tools != nil {
+				t.Error("it has tools still")
+			}
+			u.say("half is done")
+			if reason := r.ends(1); reason != runs.Budget {
+				t.Errorf("it ended with %s", reason)
+			}
+		})
+	}
+}
+
 // Behaviour 16: time is used while the agent works, and not at its end alone.
 func TestBudgetOfTime(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.opts.Budget = Budget{Time: time.Hour} })

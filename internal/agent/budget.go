@@ -53,14 +53,20 @@ func (p *pool) release(tokens int64) {
 	p.mu.Unlock()
 }
 
-// settle gives back what was held and counts what was used.
-func (p *pool) settle(tokens int64, used Usage) {
+// settle gives back what was held and counts what was used. It returns how many of the
+// calls among that there was room for.
+func (p *pool) settle(tokens int64, used Usage) (calls int64) {
+	calls = used.Calls
 	for at := p; at != nil; at = at.parent {
 		at.mu.Lock()
+		if most := at.budget.Calls; most > 0 {
+			calls = min(calls, max(0, most-at.used.Calls))
+		}
 		at.held -= tokens
 		at.used.add(used)
 		at.mu.Unlock()
 	}
+	return calls
 }
 
 // bounds are the parts of a budget, as people read them.

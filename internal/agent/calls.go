@@ -68,7 +68,7 @@ func (a *Agent) batch(ctx context.Context, answer *Item, places []int, done int)
 	var begun []string
 	for k, place := range places {
 		key := callKey(answer.N, place)
-		r := Result{Call: key, Failed: true, Text: refused(answer.Answer, place, done+k)}
+		r := Result{Call: key, Failed: true, Text: refused(answer.Answer, place, done+k, a.callsLeft)}
 		results[k] = Item{Kind: Resulted, Result: &r}
 		if r.Text == "" {
 			begun = append(begun, key)
@@ -105,9 +105,11 @@ func (a *Agent) batch(ctx context.Context, answer *Item, places []int, done int)
 }
 
 // refused says why a call is not even tried; "" if it is.
-func refused(a *Answer, place, n int) string {
+func refused(a *Answer, place, n int, left int64) string {
 	args, size := a.Blocks[place].Args, a.Long[place]
 	switch {
+	case int64(n) >= left:
+		return "Not run: the budget has no more calls. Say what is done, and what is left to do."
 	case n >= maxCalls:
 		return fmt.Sprintf("Not run: an answer may have %d calls; make the others later.", maxCalls)
 	case size > 0:
@@ -271,6 +273,7 @@ func (a *Agent) resume(ctx context.Context) error {
 	if _, err := a.learn(); err != nil {
 		return err
 	}
+	a.callsLeft = int64(len(given)) // the budget had room for them when they were asked about
 	_, err := a.doCalls(ctx, answer, given)
 	return err
 }

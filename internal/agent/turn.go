@@ -218,7 +218,7 @@ func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int
 	i := Item{Kind: Answered, Answer: &Answer{After: after, Blocks: said.Blocks, Stop: said.Stop, Usage: said.Usage, Cost: used.Cost, Model: said.Model}}
 	i.Answer.tidy()
 	used.Calls, used.Steps = int64(len(i.Answer.calls())), 1
-	a.pool.settle(hold, used)
+	a.callsLeft = a.pool.settle(hold, used)
 	switch {
 	case ctx.Err() != nil:
 		if part := heard.part(); len(part) > 0 {
