@@ -99,12 +99,19 @@ func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
 	return a.Compact(ctx, "")
 }
 
-// shrink makes room because a model has said that there is none.
-func (a *Agent) shrink(ctx context.Context) error {
+// shrink makes room because a model has said that there is none. Its window is smaller
+// than what it was sent, whatever is known of it.
+func (a *Agent) shrink(ctx context.Context, b Backend) error {
 	if won, err := a.prune(worthIt); err != nil || won > 0 {
 		return err
 	}
-	return a.Compact(ctx, "")
+	a.mu.Lock()
+	size := int(a.talk.size())
+	a.mu.Unlock()
+	if b.Window == 0 || b.Window > size {
+		b.Window = size
+	}
+	return a.compact(ctx, b, "")
 }
 
 // prune takes old results out of requests, if that wins so many tokens. Failures stay,
@@ -166,6 +173,10 @@ func (a *Agent) Compact(ctx context.Context, words string) error {
 	if err != nil {
 		return err
 	}
+	return a.compact(ctx, b, words)
+}
+
+func (a *Agent) compact(ctx context.Context, b Backend, words string) (err error) {
 	a.mu.Lock()
 	through := a.talk.cutAt(b)
 	before := a.talk.size()

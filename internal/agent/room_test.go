@@ -191,6 +191,42 @@ func TestTooLong(t *testing.T) {
 			t.Errorf("it ended with %s", reason)
 		}
 	})
+	t.Run("pruned, which is not enough", func(t *testing.T) {
+		r := reader(t, 0)
+		r.prompt("hello")
+		for i := range 7 {
+			r.turn().call(call("read_long", fmt.Sprintf(`{"n":%d}`, i)))
+		}
+		r.turn().fail(long)
+		r.turn().fail(long)
+		r.turn().say("short")
+		u := r.turn()
+		if text := read(u.Request); !strings.Contains(text, "# Summary\nshort") {
+			t.Errorf("it goes on with\n%.300s", text)
+		}
+		u.fail(long)
+		if reason := r.ends(1); reason != runs.Failed {
+			t.Errorf("it ended with %s", reason)
+		}
+	})
+	t.Run("summed up, for a window that nobody knows", func(t *testing.T) {
+		r := newRig(t)
+		r.tool("read_some", func(context.Context, Call) (Outcome, error) { return Outcome{Text: strings.Repeat("word ", 400)}, nil })
+		r.prompt("hello")
+		for i := range 12 {
+			r.turn().call(call("read_some", fmt.Sprintf(`{"n":%d}`, i)))
+		}
+		u := r.turn()
+		before := len(read(u.Request))
+		u.fail(long)
+		r.turn().say("short")
+		u = r.turn()
+		if after := len(read(u.Request)); after > before/3 {
+			t.Errorf("of %d bytes %d are left", before, after)
+		}
+		u.say("done")
+		r.ends(1)
+	})
 	t.Run("summed up, in halves", func(t *testing.T) {
 		r := reader(t, 0)
 		r.prompt("hello")

@@ -11,6 +11,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 
+// maxShrinks is how often the conversation is made shorter for a request: results are
+// pruned, and if that is not enough, a summary is made.
+const maxShrinks = 2
+
 // maxCut is how often in a row an answer may be cut off at its longest, before the agent
 // stops.
 const maxCut = 3
@@ -162,10 +166,10 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 			q = lastStep(q)
 		}
 		answer, err = a.asked(ctx, b, q, after, hold)
-		if f := model.FailureOf(err); f == nil || f.Cause != model.TooLong || tries > 0 {
+		if f := model.FailureOf(err); f == nil || f.Cause != model.TooLong || tries == maxShrinks {
 			return answer, last, err
 		}
-		if err := a.shrink(ctx); err != nil {
+		if err := a.shrink(ctx, b); err != nil {
 			return nil, false, err
 		}
 	}
