@@ -246,24 +246,28 @@ func TestWithdrawn(t *testing.T) {
 
 // Behaviour 5: a provider that takes no more for an hour is not waited for.
 func TestWaiting(t *testing.T) {
-	r := newRig(t)
-	r.prompt("hello")
-	r.turn().fail(&model.Failure{Cause: model.Limit, Message: "too many", Again: true, After: time.Hour})
-	if reason := r.ends(1); reason != Waiting {
-		t.Errorf("it ended with %s", reason)
-	}
-	note := r.until("when it takes more", func(e runs.Event) bool { return e.Kind == runs.Note && e.Reason == Waiting })
-	if note.RetryAt == nil || time.Until(*note.RetryAt) < 55*time.Minute {
-		t.Errorf("it says to resume at %v", note.RetryAt)
-	}
-	r.run.Resume()
-	u := r.turn()
-	if got := read(u.Request); got != "user text hello\n" {
-		t.Errorf("it goes on with\n%s", got)
-	}
-	u.say("done")
-	if reason := r.ends(2); reason != runs.Done {
-		t.Errorf("it ended with %s", reason)
+	for _, cause := range []model.Cause{model.Limit, model.Busy} {
+		t.Run(string(cause), func(t *testing.T) {
+			r := newRig(t)
+			r.prompt("hello")
+			r.turn().fail(&model.Failure{Cause: cause, Message: "too many", Again: true, After: time.Hour})
+			if reason := r.ends(1); reason != Waiting {
+				t.Errorf("it ended with %s", reason)
+			}
+			note := r.until("when it takes more", func(e runs.Event) bool { return e.Kind == runs.Note && e.Reason == Waiting })
+			if note.RetryAt == nil || time.Until(*note.RetryAt) < 55*time.Minute {
+				t.Errorf("it says to resume at %v", note.RetryAt)
+			}
+			r.run.Resume()
+			u := r.turn()
+			if got := read(u.Request); got != "user text hello\n" {
+				t.Errorf("it goes on with\n%s", got)
+			}
+			u.say("done")
+			if reason := r.ends(2); reason != runs.Done {
+				t.Errorf("it ended with %s", reason)
+			}
+		})
 	}
 }
 

@@ -116,7 +116,7 @@ func (t *talk) unheard() bool {
 
 // failed is the end of a turn whose model does not answer.
 func (a *Agent) failed(err error) (End, error) {
-	if f := model.FailureOf(err); f != nil && f.Cause == model.Limit && f.After > 0 {
+	if f := model.FailureOf(err); f != nil && (f.Cause == model.Limit || f.Cause == model.Busy) && f.After > 0 {
 		again := a.o.Now().Add(f.After)
 		return End{Reason: Waiting, Again: &again, Text: fmt.Sprintf("%v; it takes more after %s. Resume the run then.", err, again.Local().Format(time.TimeOnly))}, nil
 	}
