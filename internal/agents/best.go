@@ -26,6 +26,9 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 	if s.Shadow != "" {
 		return team.Choice{}, tools.Errorf(tools.Unavailable, "best_of needs the main tree, and you work in the shadow workspace %s; do the task yourself", s.Shadow)
 	}
+	if above.WasAnswered(by.Call) { // it would be an answer to other results than those that people saw
+		return team.Choice{}, tools.Errorf(tools.Unavailable, "the server ended before a result was taken, and the agents with it: nothing was taken. Call best_of again if the task is still to be done")
+	}
 	var list []*child
 	defer func() {
 		for _, k := range list {

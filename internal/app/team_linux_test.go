@@ -306,6 +306,37 @@ func TestBestOf(t *testing.T) {
 	}
 }
 
+// TestBestOfAfterKill: an answer is to the results that were shown. Others are not made
+// for it, and none is taken.
+func TestBestOfAfterKill(t *testing.T) {
+	dir, model := played(t, map[string]string{"a.txt": "one\n"})
+	committed(t, dir)
+	r, cmd := mortal(t, dir)
+	k := &talks{t: t, model: model}
+	c := r.agent("the hard one", ours)
+	k.of("the hard one").CallOwn("best_of", object{"task": "make-it-two", "n": 2})
+	for range 2 {
+		k.of("make-it-two").Say("nothing is to be done")
+	}
+	q := c.asked()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Wait(t.Context()) // its error is the kill
+	again := &conversation{rig: worldIn(t, dir), run: c.run}
+	again.answer(again.asked(), q.Options[0].ID)
+	turn := next(t, model)
+	if !strings.Contains(turn.Result, "nothing was taken") || !strings.Contains(turn.Body, "the hard one") {
+		t.Errorf("its caller reads %q", turn.Result)
+	}
+	turn.End()
+	again.stopped(2)
+	if n := len(again.children()); n != 2 {
+		t.Errorf("%d agents were begun", n)
+	}
+	again.isQueued()
+}
+
 // TestDelegate: the user's own model reads for one that costs money, and can do no more.
 func TestDelegate(t *testing.T) {
 	local := clients.NewModel()
