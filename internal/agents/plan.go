@@ -67,7 +67,7 @@ func (m *Manager) Propose(ctx context.Context, by team.Caller, plan string) (tea
 	if err := s.SetMode(mode); err != nil {
 		return d, tools.Errorf(tools.Unavailable, "nothing is approved: %v", err)
 	}
-	m.ModeSet(s.ID, mode)
+	m.modeIs(s.ID, mode, func(*runs.Run) {}) // the result of the call tells it
 	sum := sha256.Sum256([]byte(d.Plan))
 	d.Approved, d.Mode, d.Means, d.Edited, d.Hash = true, mode, m.o.Mode(mode).Help, d.Plan != shown, hex.EncodeToString(sum[:])
 	return d, above.run.Emit(runs.Event{Kind: runs.Note, Reason: "approved", Ref: d.URI, Mode: mode, Text: fmt.Sprintf("The plan %s was approved, to be carried out in the mode %s.", d.Hash[:12], mode)})

@@ -271,3 +271,24 @@ func TestPlanAfterKill(t *testing.T) {
 	turn.End()
 	again.stopped(2)
 }
+
+// TestModeIsTold: the instructions of a conversation say what the mode was at its
+// beginning. A model is told when a person sets another one, and once.
+func TestModeIsTold(t *testing.T) {
+	dir, model := played(t, map[string]string{"a.txt": "one\n"})
+	r := worldIn(t, dir)
+	c := r.agent("think first", planning)
+	turn := next(t, model)
+	for _, mode := range []string{"review", "review", "plan"} {
+		command[object](r, "sidecar.mode.set", object{"session": c.info().Session, "mode": mode})
+	}
+	turn.CallOwn("read_file", object{"path": "a.txt"})
+	turn = next(t, model)
+	for want, n := range map[string]int{"The mode is review from now on": 1, "The mode is plan from now on": 1, "Nothing may be changed until the user has approved a plan": 1} {
+		if got := strings.Count(turn.Body, want); got != n {
+			t.Errorf("%q is told %d times, want %d: %.3000s", want, got, n, turn.Body)
+		}
+	}
+	turn.End()
+	c.stopped(1)
+}
