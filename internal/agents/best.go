@@ -64,8 +64,12 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 	}
 	for _, i := range taken {
 		files, conflicts, err := m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode(), list[i].driver.takenOver)
+		list[i].needed.Store(err != nil || len(conflicts) > 0)
 		if err != nil {
-			return team.Choice{}, tools.Errorf(tools.Unavailable, "what %s made could not be taken over: %v", list[i].run.ID(), err)
+			return team.Choice{}, tools.Errorf(tools.Unavailable, "what %s made could not be taken over: %v. The shadow workspace %s has it", list[i].run.ID(), err, list[i].shadow)
+		}
+		if len(conflicts) > 0 {
+			choice.Shadows = append(choice.Shadows, list[i].shadow)
 		}
 		choice.Taken = append(choice.Taken, list[i].run.ID())
 		choice.Files, choice.Conflicts = append(choice.Files, files...), append(choice.Conflicts, conflicts...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
@@ -32,6 +33,7 @@ type child struct {
 	shadow  string // of its own, which is taken over at its end; "": it has none
 	begun   time.Time
 	kept    bool          // its shadow stays for its caller
+	needed  atomic.Bool   // and for people, because not all that is there was taken over
 	stopped chan struct{} // closed once report says what it did
 	report  team.Report
 }
@@ -191,9 +193,9 @@ func budgetOf(b team.Budget) loop.Budget {
 	}
 }
 
-// drop discards the shadow of a sub-agent that did not begin.
+// drop discards the shadow of a sub-agent that did not begin, or that is not needed.
 func (m *Manager) drop(k *child) error {
-	if k.shadow == "" {
+	if k.shadow == "" || k.needed.Load() {
 		return nil
 	}
 	return m.o.Discard(context.Background(), k.shadow)

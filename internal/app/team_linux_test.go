@@ -306,6 +306,34 @@ func TestBestOf(t *testing.T) {
 	}
 }
 
+// TestBestOfBoth: who takes two results that do not go together loses none of them.
+func TestBestOfBoth(t *testing.T) {
+	dir, model := played(t, map[string]string{"a.txt": "one\n"})
+	committed(t, dir)
+	r := worldIn(t, dir)
+	k := &talks{t: t, model: model}
+	c := r.agent("the hard one", ours)
+	k.of("the hard one").CallOwn("best_of", object{"task": "make-it-two", "n": 2})
+	for _, text := range []string{"two\n", "zwei\n"} {
+		k.of("make-it-two").CallOwn("write_file", object{"path": "a.txt", "content": text})
+	}
+	for range 2 {
+		k.of("make-it-two").End()
+	}
+	c.answer(c.asked(), "1 2")
+	turn := k.of("the hard one")
+	_, shadow, ok := strings.Cut(turn.Result, "Shadow workspaces that still have them: ")
+	if !ok || !strings.Contains(turn.Result, "do not go together: a.txt") {
+		t.Fatalf("its caller reads %q", turn.Result)
+	}
+	turn.End()
+	c.stopped(1)
+	r.isQueued("a.txt")
+	if left := command[struct{ Shadows []struct{ ID string } }](r, "sidecar.shadow.list", nil).Shadows; len(left) != 1 || left[0].ID != shadow {
+		t.Errorf("of the shadow workspaces there are %+v, and not %q alone", left, shadow)
+	}
+}
+
 // TestBestOfAfterKill: an answer is to the results that were shown. Others are not made
 // for it, and none is taken.
 func TestBestOfAfterKill(t *testing.T) {

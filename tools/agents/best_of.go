@@ -39,7 +39,7 @@ func bestOf(team Team) *tools.Tool {
 			fmt.Fprintf(&b, "The user took %s. Its changes wait for review: %s", strings.Join(choice.Taken, ", "), strings.Join(choice.Files, ", "))
 		}
 		if len(choice.Conflicts) > 0 {
-			fmt.Fprintf(&b, "\nNot taken over, because they do not go together: %s", strings.Join(choice.Conflicts, ", "))
+			fmt.Fprintf(&b, "\nNot taken over, because they do not go together: %s. Shadow workspaces that still have them: %s", strings.Join(choice.Conflicts, ", "), strings.Join(choice.Shadows, ", "))
 		}
 		return tools.Result{Text: b.String(), Structured: choice}, nil
 	})

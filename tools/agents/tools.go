@@ -85,6 +85,7 @@ type Choice struct {
 	Taken      []string    `json:"taken" jsonschema:"ids of those that the user took"`
 	Files      []string    `json:"files" jsonschema:"with changes that wait for review"`
 	Conflicts  []string    `json:"conflicts,omitempty" jsonschema:"files whose changes do not go together"`
+	Shadows    []string    `json:"shadows,omitempty" jsonschema:"the shadow workspaces that still have what could not be taken over"`
 }
 
 // Candidate is what one of several agents made.
