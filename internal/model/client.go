@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -81,6 +82,9 @@ func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, 
 	}
 	r.Effort = cmp.Or(r.Effort, c.Profile.Effort)
 	known := r.Tools
+	if !c.Profile.Vision {
+		r = blind(r)
+	}
 	if c.Profile.NoCalls {
 		r = textual(r)
 	}
@@ -149,4 +153,30 @@ func (c *Client) http() *http.Client {
 		return c.HTTP
 	}
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return errElsewhere }}
+}
+
+// unseen stands for an image that a model can't see.
+const unseen = "[An image is here, and you can't see images.]"
+
+// blind is a request for a model that sees no images: it is told where there are some. A
+// message that is an image alone would else be none, which providers refuse.
+func blind(r Request) Request {
+	r.Messages = slices.Clone(r.Messages)
+	for i, m := range r.Messages {
+		if !slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Kind == Image || len(b.Images) > 0 }) {
+			continue
+		}
+		blocks := slices.Clone(m.Blocks)
+		for k, b := range blocks {
+			if b.Kind == Image {
+				blocks[k] = Block{Kind: Text, Text: unseen}
+			}
+			for range b.Images {
+				blocks[k].Text += "\n" + unseen
+			}
+			blocks[k].Images = nil
+		}
+		r.Messages[i].Blocks = blocks
+	}
+	return r
 }

@@ -345,7 +345,7 @@ func TestImages(t *testing.T) {
 	eachWire(t, func(t *testing.T, p *provider, wire string) {
 		image := Block{Kind: Image, Media: "image/png", Data: []byte("PNG")}
 		r := Request{Messages: []Message{
-			{User, []Block{{Kind: Text, Text: "look"}, image}}, {Assistant, []Block{{Kind: Call, ID: "t1", Name: "shot", Args: "{}"}}},
+			{User, []Block{image}}, {Assistant, []Block{{Kind: Text, Text: "what is it?"}}}, {User, []Block{{Kind: Text, Text: "look"}, image}}, {Assistant, []Block{{Kind: Call, ID: "t1", Name: "shot", Args: "{}"}}},
 			{User, []Block{{Kind: Result, ID: "t1", Text: "a picture", Images: []Block{image}}}},
 		}}
 		for i, sees := range []bool{true, false} {
@@ -354,10 +354,13 @@ func TestImages(t *testing.T) {
 			}
 			want := 0
 			if sees {
-				want = 2
+				want = 3
 			}
 			if n := strings.Count(string(p.bodies["text"][i]), "UE5H"); n != want {
 				t.Errorf("%d images are sent, want %d: %s", n, want, p.bodies["text"][i])
+			}
+			if n := strings.Count(string(p.bodies["text"][i]), unseen); n != 3-want {
+				t.Errorf("of %d images it is told that they are not shown, want %d: %s", n, 3-want, p.bodies["text"][i])
 			}
 		}
 	})
