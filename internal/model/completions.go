@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // ChatFlags are what servers of Chat Completions do differently. The zero value is
@@ -156,22 +157,28 @@ func dataURL(b Block) string {
 }
 
 func (completions) listen(p Profile, hear func(Piece)) listener {
-	return &chatListener{p: p, hear: hear, calls: map[int]*Block{}, own: map[*Block]fields{}}
+	return &chatListener{p: p, hear: hear, calls: map[int]*chatCall{}}
 }
 
 type chatListener struct {
 	p    Profile
 	hear func(Piece)
 
-	text, reasoning string
+	text, reasoning strings.Builder
 	refusal         string
 	details         []fields // reasoning_details, which OpenRouter sends
-	calls           map[int]*Block
-	order           []*Block
-	own             map[*Block]fields // what the provider alone knows of a call
+	calls           map[int]*chatCall
+	order           []*chatCall
 	stop            Stop
 	usage           Usage
 	model           string
+}
+
+// chatCall is a call that is being written. Its arguments may come in very many pieces.
+type chatCall struct {
+	Block
+	args strings.Builder
+	own  fields // what the provider alone knows of it
 }
 
 // chatEvent is a chunk.
@@ -253,9 +260,9 @@ func reasoningIn(name, content, reasoning string) string {
 	return content
 }
 
-func (l *chatListener) say(kind Kind, to *string, text string) {
+func (l *chatListener) say(kind Kind, to *strings.Builder, text string) {
 	if text != "" {
-		*to += text
+		to.WriteString(text)
 		l.hear(Piece{Kind: kind, Text: text})
 	}
 }
@@ -300,7 +307,7 @@ func (l *chatListener) call(raw json.RawMessage) error {
 	for _, known := range []string{"index", "id", "type", "function"} {
 		delete(own, known)
 	}
-	var b *Block
+	var b *chatCall
 	if t.Index != nil {
 		b = l.calls[*t.Index]
 		if b != nil && t.ID != "" && b.ID != "" && t.ID != b.ID { // a server whose calls all have the same index
@@ -308,9 +315,8 @@ func (l *chatListener) call(raw json.RawMessage) error {
 		}
 	}
 	if b == nil {
-		b = &Block{Kind: Call}
+		b = &chatCall{Block: Block{Kind: Call}, own: fields{}}
 		l.order = append(l.order, b)
-		l.own[b] = fields{}
 		if t.Index != nil {
 			l.calls[*t.Index] = b
 		}
@@ -321,39 +327,39 @@ func (l *chatListener) call(raw json.RawMessage) error {
 	if b.Name == "" {
 		b.Name = t.Function.Name
 	}
-	b.Args += t.Function.Arguments
-	maps.Copy(l.own[b], own)
+	b.args.WriteString(t.Function.Arguments)
+	maps.Copy(b.own, own)
 	l.hear(Piece{Kind: Call, ID: b.ID, Name: b.Name, Text: t.Function.Arguments})
 	return nil
 }
 
 func (l *chatListener) answer() Answer {
 	a := Answer{Stop: l.stop, Usage: l.usage, Model: l.model}
-	if l.reasoning != "" || l.details != nil {
-		b := Block{Kind: Reasoning, Text: l.reasoning}
+	if l.reasoning.Len() > 0 || l.details != nil {
+		b := Block{Kind: Reasoning, Text: l.reasoning.String()}
 		if l.details != nil {
 			b.Raw = l.raw(fields{"reasoning_details": l.details})
 		}
 		a.Blocks = append(a.Blocks, b)
 	}
-	if l.text != "" {
-		a.Blocks = append(a.Blocks, Block{Kind: Text, Text: l.text})
+	if l.text.Len() > 0 {
+		a.Blocks = append(a.Blocks, Block{Kind: Text, Text: l.text.String()})
 	}
 	if l.refusal != "" {
 		a.Stop = Refused
 		a.Blocks = append(a.Blocks, Block{Kind: Text, Text: l.refusal})
 	}
 	for i, b := range l.order {
-		if b.Args == "" {
+		if b.Args = b.args.String(); b.Args == "" {
 			b.Args = "{}" // a tool without arguments
 		}
 		if b.ID == "" {
 			b.ID = fmt.Sprintf("call-%d", i+1) // some servers have none
 		}
-		if len(l.own[b]) > 0 {
-			b.Raw = l.raw(l.own[b])
+		if len(b.own) > 0 {
+			b.Raw = l.raw(b.own)
 		}
-		a.Blocks = append(a.Blocks, *b)
+		a.Blocks = append(a.Blocks, b.Block)
 	}
 	if len(l.order) > 0 && a.Stop == Done {
 		a.Stop = Calls // some servers say stop

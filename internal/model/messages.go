@@ -173,6 +173,24 @@ type messageListener struct {
 	a    Answer
 	at   map[int]int                        // blocks of the answer, by their index on the wire
 	raw  map[int]map[string]json.RawMessage // the blocks as they began
+	come map[int]*coming
+}
+
+// coming is what has come of a block. A text to which each of many small pieces was added
+// by itself would be copied as often.
+type coming struct{ text, args strings.Builder }
+
+// join puts what has come of a block into it.
+func (l *messageListener) join(index int) {
+	i, ok := l.at[index]
+	if !ok {
+		return
+	}
+	b, c := &l.a.Blocks[i], l.come[index]
+	b.Text = c.text.String()
+	if c.args.Len() > 0 {
+		b.Args = c.args.String()
+	}
 }
 
 // messageEvent is every event; each has some of these.
@@ -269,13 +287,15 @@ func (l *messageListener) begin(e messageEvent) error {
 		return failed(Garbled, "a block can't be read")
 	}
 	if l.at == nil {
-		l.at, l.raw = map[int]int{}, map[int]map[string]json.RawMessage{}
+		l.at, l.raw, l.come = map[int]int{}, map[int]map[string]json.RawMessage{}, map[int]*coming{}
 	}
-	l.at[e.Index], l.raw[e.Index] = len(l.a.Blocks), raw
+	l.join(e.Index) // one that never ended
+	l.at[e.Index], l.raw[e.Index], l.come[e.Index] = len(l.a.Blocks), raw, &coming{}
 	block := Block{Kind: Other}
 	switch b.Type {
 	case "text":
-		block = Block{Kind: Text, Text: b.Text}
+		block = Block{Kind: Text}
+		l.come[e.Index].text.WriteString(b.Text)
 	case "thinking":
 		block = Block{Kind: Reasoning}
 	case "tool_use":
@@ -291,20 +311,20 @@ func (l *messageListener) more(e messageEvent) {
 	if !ok {
 		return
 	}
-	b, raw := &l.a.Blocks[i], l.raw[e.Index]
+	b, raw, come := &l.a.Blocks[i], l.raw[e.Index], l.come[e.Index]
 	switch e.Delta.Type {
 	case "text_delta":
-		b.Text += e.Delta.Text
+		come.text.WriteString(e.Delta.Text)
 		l.hear(Piece{Kind: Text, Text: e.Delta.Text})
 	case "thinking_delta":
-		b.Text += e.Delta.Thinking
+		come.text.WriteString(e.Delta.Thinking)
 		l.hear(Piece{Kind: Reasoning, Text: e.Delta.Thinking})
 	case "signature_delta":
 		var had string
 		_ = json.Unmarshal(raw["signature"], &had)
 		set(raw, "signature", had+e.Delta.Signature)
 	case "input_json_delta":
-		b.Args += e.Delta.PartialJSON
+		come.args.WriteString(e.Delta.PartialJSON)
 		if b.Kind == Call {
 			l.hear(Piece{Kind: Call, ID: b.ID, Name: b.Name, Text: e.Delta.PartialJSON})
 		}
@@ -328,6 +348,7 @@ func (l *messageListener) end(index int) {
 	if !ok {
 		return
 	}
+	l.join(index)
 	b, raw := &l.a.Blocks[i], l.raw[index]
 	switch b.Kind {
 	case Reasoning:
@@ -352,4 +373,9 @@ func (l *messageListener) end(index int) {
 	}
 }
 
-func (l *messageListener) answer() Answer { return l.a }
+func (l *messageListener) answer() Answer {
+	for index := range l.at { // of what never ended, as much as came
+		l.join(index)
+	}
+	return l.a
+}

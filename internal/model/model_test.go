@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -364,6 +365,44 @@ func TestImages(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestManyPieces: what is long and comes in small pieces is not copied for each of them,
+// which takes a minute for a megabyte.
+func TestManyPieces(t *testing.T) {
+	const n, most = 16 << 10, 400 << 20
+	piece := strings.Repeat("x", 16)
+	for wire, kinds := range map[string][][]string{
+		"anthropic": {
+			{`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` + piece + `"}}`},
+			{`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"` + piece + `"}}`},
+			{`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"b","input":{}}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"` + piece + `"}}`},
+		},
+		"chat": {
+			{`{}`, `{"choices":[{"delta":{"content":"` + piece + `"}}]}`},
+			{`{}`, `{"choices":[{"delta":{"reasoning_content":"` + piece + `"}}]}`},
+			{`{}`, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"b","arguments":"` + piece + `"}}]}}]}`},
+		},
+	} {
+		for _, events := range kinds {
+			l := wires[wire].listen(Profile{}, func(Piece) {})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for i := range n + 1 {
+				if _, err := l.event([]byte(events[min(i, 1)])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b := l.answer().Blocks[0]
+			runtime.ReadMemStats(&after)
+			if len(b.Text+b.Args) != n*len(piece) {
+				t.Errorf("%s: of %s there are %d bytes", wire, events[1], len(b.Text+b.Args))
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > most {
+				t.Errorf("%s: %s takes %d MB", wire, events[1], took>>20)
+			}
+		}
+	}
 }
 
 func TestAfter(t *testing.T) {
