@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -29,8 +28,7 @@ func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times 
 	}
 	for n := 0; n < len(places); {
 		together := a.together(answer, places[n:])
-		results := a.batch(ctx, answer, places[n:n+together], n)
-		if err := a.keep(results...); err != nil {
+		if err := a.batch(ctx, answer, places[n:n+together], n); err != nil {
 			return 0, err
 		}
 		if ending(ctx) {
@@ -62,46 +60,44 @@ func (a *Agent) together(answer *Item, places []int) int {
 	return max(n, 1)
 }
 
-// batch runs calls side by side. done is how many of the answer were run before.
-func (a *Agent) batch(ctx context.Context, answer *Item, places []int, done int) []Item {
-	results := make([]Item, len(places))
+// batch runs calls side by side, and keeps each result when it comes: what one call has
+// changed is known, whatever happens to the others. done is how many of the answer were
+// run before.
+func (a *Agent) batch(ctx context.Context, answer *Item, places []int, done int) error {
+	var items []Item
 	var begun []string
+	not := make([]string, len(places)) // why it is not run
 	for k, place := range places {
 		key := callKey(answer.N, place)
-		r := Result{Call: key, Failed: true, Text: refused(answer.Answer, place, done+k, a.callsLeft)}
-		results[k] = Item{Kind: Resulted, Result: &r}
-		if r.Text == "" {
+		if not[k] = refused(answer.Answer, place, done+k, a.callsLeft); not[k] == "" {
 			begun = append(begun, key)
+		} else {
+			items = append(items, Item{Kind: Resulted, Result: &Result{Call: key, Failed: true, Text: not[k]}})
 		}
 	}
 	if len(begun) > 0 {
-		if err := a.keep(Item{Kind: Started, Calls: begun}); err != nil {
-			for k := range results { // what is not in the journal is not done
-				if results[k].Result.Text == "" {
-					results[k].Result.Text = "Not run: " + err.Error()
-				}
-			}
-			return results
-		}
+		items = append(items, Item{Kind: Started, Calls: begun})
 	}
+	err := a.keep(items...)
+	errs := make([]error, len(places))
 	var all sync.WaitGroup
 	for k, place := range places {
-		if results[k].Result.Text != "" {
-			a.finished(answer, place, Outcome{Failed: true}, results[k].Result.Text)
-			continue
+		switch {
+		case err != nil: // what is not in the journal is not done
+			a.finished(answer, place, Outcome{Failed: true}, "Not run: "+err.Error())
+		case not[k] != "":
+			a.finished(answer, place, Outcome{Failed: true}, not[k])
+		default:
+			all.Go(func() {
+				if out, ok := a.call(ctx, answer, place); ok {
+					errs[k] = a.keep(Item{Kind: Resulted, Result: &Result{Call: callKey(answer.N, place), Text: out.Text, Failed: out.Failed}})
+					a.finished(answer, place, out, "")
+				}
+			})
 		}
-		all.Go(func() {
-			out, ok := a.call(ctx, answer, place)
-			if !ok {
-				results[k].Result = nil
-				return
-			}
-			results[k].Result.Text, results[k].Result.Failed = out.Text, out.Failed
-			a.finished(answer, place, out, "")
-		})
 	}
 	all.Wait()
-	return slices.DeleteFunc(results, func(i Item) bool { return i.Result == nil })
+	return cmp.Or(err, cmp.Or(errs...))
 }
 
 // refused says why a call is not even tried; "" if it is.

@@ -93,6 +93,38 @@ func TestCutOffCalls(t *testing.T) {
 	}
 }
 
+// Behaviour 2: of calls side by side, the result of one that has ended is not lost with
+// those that have not.
+func TestResultsAreKeptAsTheyCome(t *testing.T) {
+	r := newRig(t)
+	hold := make(chan bool)
+	r.tool("read_held", func(context.Context, Call) (Outcome, error) { <-hold; return Outcome{Text: "late"}, nil })
+	r.prompt("hello")
+	r.turn().call(call("read_held", `{}`), call("read", `{}`))
+	r.until("the end of one", func(e runs.Event) bool { return e.Kind == runs.CallFinished && e.Call.Tool == "read" })
+	data, err := os.ReadFile(filepath.Join(r.dir, "talk.jsonl")) // as a kill would leave it
+	r.must(err)
+	close(hold)
+	u := r.turn()
+	if text := read(u.Request); !strings.HasSuffix(text, "user result read_heldlate\nuser result readthe text\n") {
+		t.Errorf("the results are not in the order of the calls:\n%s", text)
+	}
+	u.say("done")
+	r.ends(1)
+	next := newRig(t, func(next *rig) {
+		next.list, next.do = r.list, r.do
+		next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
+	})
+	next.prompt("go on")
+	u = next.turn()
+	whole(t, u.Request)
+	if text := read(u.Request); !strings.Contains(text, "user result readthe text\n") || strings.Count(text, "call it again") != 1 {
+		t.Errorf("it is told\n%s", text)
+	}
+	u.say("done")
+	next.ends(1)
+}
+
 // Behaviour 9: an agent whose process ended goes on when it is resumed.
 func TestResume(t *testing.T) {
 	r := newRig(t)
