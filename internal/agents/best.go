@@ -31,8 +31,8 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 	}
 	var list []*child
 	defer func() {
+		halt(list)
 		for _, k := range list {
-			k.run.Cancel()
 			<-k.stopped
 			_ = errors.Join(k.run.Close(), m.drop(k))
 		}

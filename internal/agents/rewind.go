@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
@@ -69,6 +70,9 @@ func (m *Manager) Rewind(ctx context.Context, run *runs.Run, at int64, what stri
 	if place == "" && what != RewindFiles {
 		return fmt.Errorf("nothing was said after the event %d", at)
 	}
+	if err := m.stopAfter(ctx, d, at); err != nil {
+		return err
+	}
 	note, work := runs.Event{Kind: runs.Note, Reason: loop.NoteRewound}, d.session.Work.Now()
 	var said []string
 	if what != RewindConversation {
@@ -103,6 +107,30 @@ func (m *Manager) Rewind(ctx context.Context, run *runs.Run, at int64, what stri
 	m.tellWork(run, &work)
 	run.Changed(m.o.Pending(d.session.ID))
 	return err
+}
+
+// stopAfter stops the sub-agents that were begun after an event and work on, with those
+// below them. What they made is taken over when it returns, and not after the rewind.
+func (m *Manager) stopAfter(ctx context.Context, d *own, at int64) error {
+	events, _, err := d.run.History(at, 0, 0)
+	if err != nil {
+		return err
+	}
+	var all []*child
+	for _, k := range m.below(d.session.ID) {
+		if slices.ContainsFunc(events, func(e runs.Event) bool { return e.Kind == runs.Child && e.Child == k.run.ID() }) {
+			all = append(append(all, k), m.below(k.session)...)
+		}
+	}
+	halt(all)
+	for _, k := range all {
+		select {
+		case <-k.stopped:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 var errNoChange = errors.New("the agent changed no file after this event")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,7 @@ const stepsOfChild = 15
 type child struct {
 	run     *runs.Run
 	driver  *own
+	session string // its own
 	parent  string // the session of its caller
 	call    string // that began it
 	depth   int
@@ -60,7 +62,7 @@ func (m *Manager) await(ctx context.Context, k *child) (team.Report, error) {
 	case <-k.stopped:
 		return k.report, nil
 	case <-ctx.Done():
-		k.run.Cancel()
+		k.stop()
 		<-k.stopped
 		return k.report, ctx.Err()
 	}
@@ -104,7 +106,7 @@ func (m *Manager) depth(session string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range m.children {
-		if k.driver.session.ID == session {
+		if k.session == session {
 			return k.depth
 		}
 	}
@@ -174,6 +176,7 @@ func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, 
 		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.drop(k)))
 	}
 	k.driver, _ = m.driverOf(k.run).(*own)
+	k.session = s.ID
 	m.mu.Lock()
 	m.children[k.run.ID()] = k
 	m.mu.Unlock()
@@ -286,7 +289,7 @@ func (m *Manager) below(session string) (all []*child) {
 // childOf is the sub-agent that has a session. m.mu is held.
 func (m *Manager) childOf(session string) *child {
 	for _, k := range m.children {
-		if k.driver.session.ID == session {
+		if k.session == session {
 			return k
 		}
 	}
@@ -392,7 +395,7 @@ func (m *Manager) CancelChild(by team.Caller, id string) (team.Member, error) {
 	if err != nil {
 		return team.Member{}, err
 	}
-	k.run.Cancel()
+	k.stop()
 	<-k.stopped
 	return k.member(), nil
 }
@@ -426,16 +429,30 @@ func (m *Manager) forsake(run *runs.Run) {
 }
 
 // stopBelow stops the sub-agents of a session, also those that nobody waits for.
-func (m *Manager) stopBelow(session string) {
-	for _, k := range m.below(session) {
-		k.run.Cancel()
+func (m *Manager) stopBelow(session string) { halt(m.below(session)) }
+
+// halt stops sub-agents side by side: each may take as long as a cancellation may.
+func halt(all []*child) {
+	var each sync.WaitGroup
+	for _, k := range all {
+		each.Go(k.stop)
+	}
+	each.Wait()
+}
+
+// stop stops a sub-agent. One that is paused does nothing that could be stopped: it is
+// ended.
+func (k *child) stop() {
+	if k.run.Cancel() == runs.Paused {
+		_ = k.run.Close() // its report says what came of it
 	}
 }
 
 // endBelow ends the sub-agents of a session that is left.
 func (m *Manager) endBelow(session string) {
-	for _, k := range m.below(session) {
-		k.run.Cancel()
+	all := m.below(session)
+	halt(all)
+	for _, k := range all {
 		if k.kept {
 			_ = errors.Join(k.run.Close(), m.drop(k))
 		}

@@ -127,3 +127,41 @@ func TestOwnAgentRewindsFiles(t *testing.T) {
 		t.Errorf("the disk has %q", got)
 	}
 }
+
+// TestRewindStopsSubAgents: those that were begun after the moment and work on are stopped,
+// with those below them, before anything is taken back; one of before works on.
+func TestRewindStopsSubAgents(t *testing.T) {
+	dir, model := played(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+	committed(t, dir)
+	r := worldIn(t, dir)
+	c := r.agent("the first", ours)
+	k := &talks{t: t, model: model}
+	k.of("the first").CallOwn("spawn_agent", object{"task": "an-early-task", "wait": false})
+	k.of("the first").End()
+	c.stopped(1)
+	history := c.history()
+	at := history[len(history)-1].Seq
+	c.tell("the second", nil)
+	k.of("the second").CallOwn("spawn_agent", object{"task": "a-late-task", "wait": false})
+	k.of("the second").End()
+	c.stopped(2)
+	k.of("a-late-task").CallAllOwn(
+		clients.Called{Tool: "write_file", Args: object{"path": "a.txt", "content": "late\n"}},
+		clients.Called{Tool: "spawn_agent", Args: object{"task": "a-deep-task"}})
+	k.of("a-deep-task").CallOwn("write_file", object{"path": "b.txt", "content": "deep\n"})
+	k.of("a-deep-task") // it is about to say more
+	note := c.rewinds(at, "both")
+	if !strings.Contains(note.Text, "Changed back: a.txt, b.txt.") {
+		t.Errorf("it is said %q", note.Text)
+	}
+	for _, i := range c.list() {
+		if early := strings.Contains(i.Title, "early"); early != (i.State == told.Running) && i.Run != c.run {
+			t.Errorf("%q is %s", i.Title, i.State)
+		}
+	}
+	r.isQueued()
+	k.of("an-early-task").CallOwn("write_file", object{"path": "b.txt", "content": "early\n"})
+	k.of("an-early-task").End()
+	until(t, "the early one does not end", func() bool { return len(r.queued()) == 1 })
+	r.isQueued("b.txt")
+}

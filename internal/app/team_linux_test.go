@@ -237,6 +237,19 @@ func TestSubAgentsAreLedOn(t *testing.T) {
 	if !strings.Contains(turn.Result, "interrupted") {
 		t.Errorf("stopping says %q", turn.Result)
 	}
+	turn.CallOwn("spawn_agent", object{"task": "task-held", "wait": false})
+	turn = k.of("lead them")
+	held := &conversation{rig: r}
+	for _, i := range c.children() {
+		if strings.Contains(i.Title, "held") {
+			held.run = i.Run
+		}
+	}
+	command[struct{}](r, "sidecar.agent.pause", object{"run": held.run})
+	k.of("task-held").CallOwn("read_file", object{"path": "a.txt"})
+	until(t, "it is not paused", func() bool { return held.info().State == told.Paused })
+	turn.CallOwn("agent_cancel", object{"id": held.run}) // there is nothing to stop, and it stops
+	turn = k.of("lead them")
 	turn.CallOwn("spawn_agent", object{"task": "task-three"})
 	k.of("task-three").CallOwn("spawn_agent", object{"task": "task-four"})
 	k.of("task-four")
