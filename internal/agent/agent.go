@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -148,6 +151,11 @@ func Open(o Options) (*Agent, error) {
 	a := &Agent{o: o, run: o.Run, host: o.Host, journal: j, talk: newTalk(items), profile: o.Profile, given: map[string]string{}, running: map[string]*running{}}
 	if a.talk.budget == nil && o.Budget != (Budget{}) {
 		if err := a.keep(Item{Kind: Raised, Budget: &o.Budget}); err != nil {
+			return nil, errors.Join(err, j.file.Close())
+		}
+	}
+	if o.Parent != nil && len(items) == 1 {
+		if err := a.keep(Item{Kind: Drawn, Run: o.Run.Info().Parent}); err != nil {
 			return nil, errors.Join(err, j.file.Close())
 		}
 	}
@@ -444,8 +452,37 @@ func (a *Agent) Task() string { return a.o.Task }
 // Used is what was used, and the bounds.
 func (a *Agent) Used() (Usage, Budget) { return a.pool.now() }
 
-// Spend keeps what a sub-agent has used. The budget has counted it already.
-func (a *Agent) Spend(u Usage) error { return a.keep(Item{Kind: Spent, Usage: &u}) }
+// Spend keeps what the sub-agent of a run has used. The budget has counted it already.
+func (a *Agent) Spend(run string, u Usage) error {
+	return a.keep(Item{Kind: Spent, Run: run, Usage: &u})
+}
+
+// Settle is Spend for the sub-agent of a process that ended before it did: what it used is
+// kept in the journal of the run whose budget it drew on, once. beside is the path of a
+// run's journal; nothing may have that one open.
+func Settle(run string, beside func(run string) string) error {
+	items, _, err := readItems(beside(run))
+	if err != nil {
+		return err
+	}
+	k := slices.IndexFunc(items, func(i Item) bool { return i.Kind == Drawn })
+	if k < 0 {
+		return nil
+	}
+	path := beside(items[k].Run)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil // its run was deleted
+	}
+	j, had, err := openJournal(path, time.Now)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(had, func(i Item) bool { return i.Kind == Spent && i.Run == run }) {
+		used := newTalk(items).used
+		err = j.append(&Item{Kind: Spent, Run: run, Usage: &used})
+	}
+	return errors.Join(err, j.file.Close())
+}
 
 // Raise sets the budget anew; what was used counts.
 func (a *Agent) Raise(b Budget) error {

@@ -31,7 +31,8 @@ const (
 	Rewound   Kind = "rewind"  // what was after another item is void
 	Returned  Kind = "return"  // a rewind is void, and what was said since
 	Forked    Kind = "fork"    // what is before was said in another conversation
-	Spent     Kind = "spent"   // by a sub-agent, from the budget of all
+	Spent     Kind = "spent"   // by a sub-agent, or for what is no answer, from the budget of all
+	Drawn     Kind = "drawn"   // on the budget of another run
 	Worked    Kind = "work"    // what the agent has set out to do is this now
 	Raised    Kind = "raise"   // the budget is another now
 	Ended     Kind = "end"     // the agent has stopped
@@ -52,6 +53,7 @@ type Item struct {
 	Summary *Summary        `json:"summary,omitempty"`
 	To      int             `json:"to,omitempty"` // of Rewound: the last item that holds; of Returned: the Rewound or Returned one; of Restored: the Compacted one
 	Usage   *Usage          `json:"usage,omitempty"`
+	Run     string          `json:"run,omitempty"` // of Drawn: whose budget it is; of Spent: the sub-agent's
 	Budget  *Budget         `json:"budget,omitempty"`
 	Work    json.RawMessage `json:"work,omitempty"` // a steps.State
 	End     *End            `json:"end,omitempty"`

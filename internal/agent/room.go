@@ -264,12 +264,12 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 			hold = 0 // it is made all the same: without it the run could not go on
 		}
 		said, err := b.Ask(ctx, q, nil)
-		used := b.used(said.Usage)
+		used := b.used(said.Usage.Plus(said.Lost))
 		a.pool.settle(hold, used)
+		if kept := a.keep(Item{Kind: Spent, Usage: &used}); kept != nil {
+			return "", errors.Join(err, kept)
+		}
 		if err == nil {
-			if err := a.keep(Item{Kind: Spent, Usage: &used}); err != nil {
-				return "", err
-			}
 			return textOf(said.Blocks), nil
 		}
 		f := model.FailureOf(err)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,25 +219,38 @@ func (a *Agent) ask(b Backend) (q model.Request, after int, size int64) {
 func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int, hold int64) (*Item, error) {
 	heard := hearing{a: a, message: fmt.Sprintf("answer-%d", after+1)}
 	said, err := b.Ask(ctx, q, heard.piece)
-	used := b.used(said.Usage)
+	used, lost := b.used(said.Usage), b.used(said.Lost)
 	i := Item{Kind: Answered, Answer: &Answer{After: after, Blocks: said.Blocks, Stop: said.Stop, Usage: said.Usage, Cost: used.Cost, Model: said.Model}}
 	i.Answer.tidy()
 	used.Calls, used.Steps = int64(len(i.Answer.calls())), 1
-	a.callsLeft = a.pool.settle(hold, used)
+	cut := ctx.Err()
+	if err == nil && cut == nil {
+		lost.Steps = 0
+	} else { // what it took is used, although there is no answer
+		lost.add(used)
+		lost.Steps, used = 1, Usage{}
+	}
+	both := used
+	both.add(lost)
+	a.callsLeft = a.pool.settle(hold, both)
+	var items []Item
+	if part := heard.part(); cut != nil && len(part) > 0 {
+		lost.Steps = 0 // the part of an answer is one
+		items = append(items, Item{Kind: Answered, Answer: &Answer{After: after, Blocks: part, Stop: interrupted}})
+	}
+	if lost != (Usage{}) {
+		items = append(items, Item{Kind: Spent, Usage: &lost})
+	}
 	switch {
-	case ctx.Err() != nil:
-		if part := heard.part(); len(part) > 0 {
-			i.Answer = &Answer{After: after, Blocks: part, Stop: interrupted}
-			err = errors.Join(ctx.Err(), a.keep(i))
-		}
-		return nil, errors.Join(ctx.Err(), err)
+	case cut != nil:
+		return nil, errors.Join(cut, err, a.keep(items...))
 	case err != nil:
 		if heard.any {
 			heard.withdraw(model.FailureOf(err))
 		}
-		return nil, err
+		return nil, cmp.Or(a.keep(items...), err)
 	}
-	if err := a.keep(i); err != nil {
+	if err := a.keep(append(items, i)...); err != nil {
 		return nil, err
 	}
 	a.mu.Lock()

@@ -154,13 +154,14 @@ func New(o Options) (*Manager, error) {
 		return nil, err
 	}
 	m.tidyDocuments()
+	var forsaken []*runs.Run
 	for _, i := range m.store.List(true) {
 		if r, err := m.store.Get(i.Run); err == nil {
 			m.sessions[i.Session] = append(m.sessions[i.Session], r)
 			switch {
 			case i.State == runs.Ended:
 			case i.Once:
-				m.forsake(r)
+				forsaken = append(forsaken, r)
 			default:
 				_, since, err := r.History(0, 0, 0)
 				if err != nil {
@@ -169,6 +170,9 @@ func New(o Options) (*Manager, error) {
 				m.follow(r, since)
 			}
 		}
+	}
+	for _, r := range slices.Backward(forsaken) { // the deepest first: its caller's journal is read then
+		m.forsake(r)
 	}
 	m.leave = o.Sessions.Follow(m.worked)
 	return m, nil

@@ -212,7 +212,7 @@ func (m *Manager) mind(k *child, parent *session.Session) {
 	used, _ := k.driver.Used()
 	k.report = team.Report{ID: k.run.ID(), Answer: answer, End: end, Files: k.driver.files(), Tokens: used.Tokens}
 	if above := m.ownOf(k.call); above != nil {
-		if err := above.Spend(used); err != nil {
+		if err := above.Spend(k.run.ID(), used); err != nil {
 			m.log.Warn("what a sub-agent used is not kept", "error", err)
 		}
 	}
@@ -422,7 +422,7 @@ func (m *Manager) forsake(run *runs.Run) {
 	if shadow := run.Info().Shadow; shadow != "" {
 		text += " What it changed is in the shadow workspace " + shadow + "."
 	}
-	err := run.Emit(runs.Event{Kind: runs.Note, Reason: "forsaken", Text: text})
+	err := errors.Join(loop.Settle(run.ID(), m.store.Beside), run.Emit(runs.Event{Kind: runs.Note, Reason: "forsaken", Text: text}))
 	if err = errors.Join(err, run.Close()); err != nil {
 		m.log.Warn("a sub-agent of an earlier process was not ended", "run", run.ID(), "error", err)
 	}

@@ -70,8 +70,8 @@ type listener interface {
 var wires = map[string]wire{"anthropic": messages{}, "chat": completions{}, "responses": responses{}}
 
 // Ask asks the model and waits for its whole answer, of which hear is told as it
-// comes. An answer without its end is an error, whatever came of it. The error is a
-// *Failure or that of ctx.
+// comes. An answer without its end is an error, whatever came of it: of the answer there
+// is then what it took alone. The error is a *Failure or that of ctx.
 func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, error) {
 	w := wires[c.Profile.Wire]
 	if w == nil {
@@ -97,9 +97,11 @@ func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, 
 		return Answer{}, &Failure{Cause: Rejected, Message: err.Error()}
 	}
 	var answer Answer
+	var lost Usage
 	err = c.tries(ctx, hear, func() error {
 		l := w.listen(c.Profile, hear)
 		if err := c.post(ctx, w, text, l); err != nil {
+			lost = lost.Plus(l.answer().Usage)
 			return err
 		}
 		if answer = l.answer(); c.Profile.NoCalls {
@@ -107,6 +109,7 @@ func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, 
 		}
 		return nil
 	})
+	answer.Lost = lost
 	return answer, err
 }
 

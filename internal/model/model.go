@@ -88,6 +88,7 @@ type Answer struct {
 	Blocks []Block
 	Stop   Stop
 	Usage  Usage
+	Lost   Usage  // of tries that failed before it; an error comes with it too
 	Model  string // the one that answered, as it calls itself
 }
 
@@ -109,6 +110,11 @@ type Usage struct {
 	Reasoning  int64 `json:"reasoning,omitempty"`
 	CacheRead  int64 `json:"cacheRead,omitempty"`
 	CacheWrite int64 `json:"cacheWrite,omitempty"`
+}
+
+// Plus is what two answers took.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.Reasoning + v.Reasoning, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
 }
 
 // Piece is a part of an answer as it comes.

@@ -218,6 +218,9 @@ func TestRetries(t *testing.T) {
 			if p.asked[model] != want.asked || (f == nil) != (want.cause == "") || f != nil && (f.Cause != want.cause || f.After != want.after) {
 				t.Errorf("%s: asked %d times, %v", model, p.asked[model], err)
 			}
+			if cut := int64(min(want.asked, p.asked[model])); wire == "anthropic" && want.cause == Cut && (a.Lost != Usage{Input: 10 * cut, Output: cut, CacheRead: 90 * cut, CacheWrite: 5 * cut}) {
+				t.Errorf("%s: lost is %+v", model, a.Lost)
+			}
 			if f != nil && len(a.Blocks) > 0 {
 				t.Errorf("%s: a failure has the answer %+v", model, a)
 			}
