@@ -48,6 +48,8 @@ func commands() []command {
 		row("sidecar.mcp.trust", "Trust an MCP server", (*Server).trustMCP),
 		row("sidecar.mcp.show", "Give an MCP server access to hidden directories", (*Server).showMCP),
 
+		row("sidecar.skills.list", "List the skills", (*Server).listSkills),
+
 		row("sidecar.setup.list", "List the agents and editors that are here", (*Server).listSetup),
 		row("sidecar.setup.apply", "Put sidecar-ls into an agent or editor", (*Server).applySetup),
 		row("sidecar.setup.undo", "Take sidecar-ls out of an agent or editor", (*Server).undoSetup),

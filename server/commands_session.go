@@ -55,6 +55,9 @@ func (s *Server) openSession(_ context.Context, a openSessionArgs) (sessionResul
 	if err != nil {
 		return sessionResult{}, err
 	}
+	if d := s.current().Dispatch; d != nil {
+		a.Allow = d.WithoutKits(a.Allow)
+	}
 	warnings, err := s.checkAllow(a.Allow)
 	if err != nil {
 		return sessionResult{}, err

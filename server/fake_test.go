@@ -51,6 +51,8 @@ func (c *calls) Metrics() map[string]dispatch.Metric {
 
 func (c *calls) Unmatched([]string) []string { return nil }
 
+func (c *calls) WithoutKits(selectors []string) []string { return selectors }
+
 func (c *calls) List(r dispatch.ListRequest) ([]*tools.Tool, []string, error) {
 	if r.Session == "lost" {
 		return nil, nil, session.ErrUnknown

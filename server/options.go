@@ -94,6 +94,9 @@ type Core struct {
 	Knowledge Knowledge
 	Backend   func() (any, error) // the language model in use; nil: there are no settings
 
+	// Skills are what a session knows how to do; nil: there are none.
+	Skills func(ctx context.Context, session string) (SkillList, error)
+
 	// MCP are the MCP servers whose tools are offered; nil means none.
 	MCP MCP
 
@@ -169,4 +172,5 @@ type Dispatcher interface {
 	Metrics() map[string]dispatch.Metric
 	List(dispatch.ListRequest) ([]*tools.Tool, []string, error)
 	Unmatched(selectors []string) []string
+	WithoutKits(selectors []string) []string
 }

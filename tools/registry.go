@@ -34,6 +34,9 @@ type RegistryOptions struct {
 	Aliases map[string]string    // old names of tools → their names
 	Warn    func(text string)    // told when a tool covers another
 	Changed func(names []string) // told, after the change, which names differ now
+
+	// Kits are the tools of a kit by its name; nil is that there is no such kit.
+	Kits func(name string) []string
 }
 
 // Registry is the set of known tools. Reading never waits: every change makes

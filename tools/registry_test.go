@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -231,5 +232,26 @@ func BenchmarkLookup(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Lookup("read_file")
+	}
+}
+
+// TestKits: a kit is its tools and those that kits are worked with; what is there no
+// more fits nothing.
+func TestKits(t *testing.T) {
+	kits := map[string][]string{"round": {"read_file", "edit_file"}}
+	r := NewRegistry(RegistryOptions{Kits: func(name string) []string { return kits[name] }})
+	for _, one := range []struct{ in, want []string }{
+		{nil, nil},
+		{[]string{"grep"}, []string{"grep"}},
+		{[]string{"kit:round", "grep"}, []string{"read_file", "edit_file", "skill", "write_todos", "complete_todo", "grep"}},
+		{[]string{"*", "!kit:round"}, []string{"*", "!read_file", "!edit_file"}},
+		{[]string{"kit:none"}, []string{"kit:none"}},
+	} {
+		if got := r.WithoutKits(one.in); !slices.Equal(got, one.want) {
+			t.Errorf("%q is %q, want %q", one.in, got, one.want)
+		}
+	}
+	if got := NewRegistry(RegistryOptions{}).WithoutKits([]string{"kit:round"}); !slices.Equal(got, []string{"kit:round"}) {
+		t.Errorf("without kits: %q", got)
 	}
 }

@@ -24,6 +24,7 @@ const Selectors = "a tool's name, a pattern such as git_*, builtin, mcp or plugi
 // f.Allow that fit no tool at all, so that a misspelt one does not go unseen.
 func (r *Registry) List(f Filter) (list []*Tool, unmatched []string) {
 	s := r.now.Load()
+	f.Allow = r.WithoutKits(f.Allow)
 	for _, t := range s.sorted {
 		if r.Matches(f, t) {
 			list = append(list, t)
@@ -36,6 +37,38 @@ func (r *Registry) List(f Filter) (list []*Tool, unmatched []string) {
 		}
 	}
 	return list, unmatched
+}
+
+// forKits are the tools that a kit is worked with, besides its own.
+var forKits = [...]string{"skill", "write_todos", "complete_todo"}
+
+// WithoutKits are selectors with the tools of each kit in its place. A kit is what its
+// name stands for at this moment: later changes of its file are no later rights. One
+// that is not there keeps its selector, which fits nothing.
+func (r *Registry) WithoutKits(selectors []string) []string {
+	if r.opts.Kits == nil || !slices.ContainsFunc(selectors, func(s string) bool { return strings.HasPrefix(strings.TrimPrefix(s, "!"), "kit:") }) {
+		return selectors
+	}
+	out := []string{}
+	for _, s := range selectors {
+		plain, away := strings.CutPrefix(s, "!")
+		name, isKit := strings.CutPrefix(plain, "kit:")
+		var list []string
+		if isKit {
+			list = r.opts.Kits(name)
+		}
+		switch {
+		case list == nil:
+			out = append(out, s)
+		case away:
+			for _, t := range list {
+				out = append(out, "!"+t)
+			}
+		default:
+			out = append(append(out, list...), forKits[:]...)
+		}
+	}
+	return out
 }
 
 // Matches reports whether f chooses t.

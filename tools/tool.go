@@ -113,6 +113,7 @@ type Result struct {
 	Text       string // what the model reads
 	Structured any    // optional; a value of one of the structs that the Def names
 	Truncated  bool   // the tool itself left something out and says so in Text
+	Untrusted  bool   // Text comes from outside, although that of the tool does not always: dispatch wraps it
 }
 
 // Page is a part of a result that was cut.

@@ -34,6 +34,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
@@ -158,6 +159,7 @@ type Workspace struct {
 	Index    *indexing.Knowledge
 	Confiner *confine.Confiner
 	Servers  *langserver.Pool
+	Skills   *skills.Library
 	Sources  *source.Manager   // of MCP; nil: the process doesn't stay
 	Checker  *precheck.Checker // nil: nobody waits for what it finds
 

@@ -51,7 +51,7 @@ func (w *Workspace) builtins() []*tools.Tool {
 		system.Deps{Pages: w.Dispatch, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: backend.Backends{Settings: c.Settings, Know: c.Hide.Know}},
 		indexing.Symbols{Parsers: c.Parsers},
 		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed},
-		w.Index, w.shellDeps(), w.texts, w.webDeps(), agents.Deps{Team: c.o.User.Team, Plans: c.o.User.Plans, Work: c.Sessions},
+		w.Index, w.shellDeps(), w.texts, w.webDeps(), agents.Deps{Team: c.o.User.Team, Plans: c.o.User.Plans, Work: c.Sessions, Skills: agents.Skills{Library: w.Skills, Has: w.Dispatch, Given: c.Sessions}},
 	)
 }
 

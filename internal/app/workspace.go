@@ -21,6 +21,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sessionview"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
@@ -131,7 +132,9 @@ func (w *Workspace) openIndexes() {
 // openTools makes the tools and what runs them.
 func (w *Workspace) openTools(before *Workspace) error {
 	c := w.Client
+	w.Skills = skills.New(skills.Options{Settings: c.Settings, Clean: c.Hide, Files: w.Live})
 	w.Registry = tools.NewRegistry(tools.RegistryOptions{
+		Kits: w.Skills.KitTools,
 		Warn: func(text string) { c.o.Log.Warn(text) },
 		Changed: func([]string) {
 			c.Bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{Activated: []string{}}})

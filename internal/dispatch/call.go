@@ -316,8 +316,8 @@ func (c *call) finish(out tools.Result, err error) {
 	if c.res.Decision.Rule == "" && c.res.Error != nil {
 		c.res.Decision.Rule = string(c.res.Error.Code)
 	}
-	if c.tool != nil && c.tool.Untrusted && err == nil {
-		text = c.fromOutside(text)
+	if c.tool != nil && (c.tool.Untrusted || out.Untrusted) && err == nil {
+		text = c.wrapped(text)
 	}
 	text = c.d.o.Redact.Text(text)
 	c.res.Structured = c.redactValue(c.res.Structured)
@@ -352,12 +352,16 @@ func (c *call) finish(out tools.Result, err error) {
 	c.settleBudget()
 }
 
-// fromOutside wraps what a tool brings from outside, so that it can't pass for
-// anything else.
+// fromOutside wraps a text of a tool that brings what is outside.
 func (c *call) fromOutside(text string) string {
 	if !c.tool.Untrusted {
 		return text
 	}
+	return c.wrapped(text)
+}
+
+// wrapped is a text from outside that can't pass for anything else.
+func (c *call) wrapped(text string) string {
 	hide := c.d.o.Redact
 	if c.req.over != nil {
 		return hide.Sanitize(text) // a person reads it

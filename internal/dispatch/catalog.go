@@ -46,6 +46,11 @@ func (d *Dispatcher) Unmatched(selectors []string) []string {
 	return unmatched
 }
 
+// WithoutKits are selectors with the tools of each kit, as it is now, in its place.
+func (d *Dispatcher) WithoutKits(selectors []string) []string {
+	return d.o.Registry.WithoutKits(selectors)
+}
+
 // short reports whether a list has only the core and what was activated.
 func (d *Dispatcher) short(s *session.Session, set *Settings, r ListRequest) bool {
 	mode := r.Registry

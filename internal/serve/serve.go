@@ -243,6 +243,8 @@ func (c editor) core(w *app.Workspace) *server.Core {
 
 		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 
+		Skills: func(ctx context.Context, session string) (server.SkillList, error) { return SkillList(ctx, w, session) },
+
 		MCP:   mcpServers{w.Sources, c.Settings},
 		Hooks: w.Extensions,
 		Setup: c.setup(), Agents: c.server.agents,

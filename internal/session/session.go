@@ -29,6 +29,7 @@ const (
 	maxApprovals = 4096
 	maxModels    = 64
 	maxActive    = 256
+	maxGiven     = 256
 )
 
 // Session is one agent's run. It is safe for concurrent use.
@@ -65,6 +66,7 @@ type Session struct {
 	approvals map[string]struct{}
 	models    []string // used since the last commit
 	active    []string // tools that were asked for, oldest first
+	given     map[string]string
 }
 
 // Mode returns the session's mode: the one that was set, else that of the
@@ -164,6 +166,21 @@ func (s *Session) Remembered(key string) bool {
 	defer s.mu.Unlock()
 	_, ok := s.approvals[key]
 	return ok
+}
+
+// Give notes that the agent is given what a key stands for in some version, and returns
+// the version that it was given before; "" is none. A full memory notes nothing more.
+func (s *Session) Give(key, version string) (before string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before = s.given[key]
+	if s.given == nil {
+		s.given = map[string]string{}
+	}
+	if before != "" || len(s.given) < maxGiven {
+		s.given[key] = version
+	}
+	return before
 }
 
 // Activate notes that the agent wants a tool in its list, and reports whether

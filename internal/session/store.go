@@ -176,6 +176,15 @@ func (st *Store) Work(id string) (*steps.Record, error) {
 	return s.Work, nil
 }
 
+// Give is Session.Give for a session by its id. It fails with ErrUnknown.
+func (st *Store) Give(id, key, version string) (before string, err error) {
+	s, err := st.Get(id)
+	if err != nil {
+		return "", err
+	}
+	return s.Give(key, version), nil
+}
+
 // Follow calls f after each change of what the agent of a session has set out to do,
 // until stop is called. f must not change that.
 func (st *Store) Follow(f func(session string, before, now steps.State)) (stop func()) {

@@ -11,9 +11,10 @@ import (
 
 // Deps is what the tools of this family work with.
 type Deps struct {
-	Team  Team  // nil: there are no agents here
-	Plans Plans // nil: nobody can be shown a plan
-	Work  Works // nil: nobody keeps what callers set out to do
+	Team   Team  // nil: there are no agents here
+	Plans  Plans // nil: nobody can be shown a plan
+	Work   Works // nil: nobody keeps what callers set out to do
+	Skills Skills
 }
 
 // Caller is who calls a tool.
@@ -105,7 +106,7 @@ func Tools(d Deps) []*tools.Tool {
 	return []*tools.Tool{
 		spawnAgent(team), bestOf(team), delegateTask(team),
 		agentList(team), agentSend(team), agentWait(team), agentCancel(team),
-		proposePlan(d.Plans), writeTodos(d.Work), completeTodo(d.Work),
+		proposePlan(d.Plans), writeTodos(d.Work), completeTodo(d.Work), skill(d.Skills, d.Work),
 		declareStep(d.Work), verifyStep(d.Work), claimComplete(d.Work), abortWithReport(d.Work),
 	}
 }

@@ -1,0 +1,213 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// skillFiles are a project with a skill and a kit.
+var skillFiles = map[string]string{
+	".agents/skills/house/SKILL.md": "---\nname: house\ndescription: How we write here.\nallowed-tools: Bash(rm:*)\n---\nAs on disk. The key is AKIAIOSFODNN7EXAMPLQ.\n",
+	".agents/skills/round/SKILL.md": "---\nname: round\ndescription: A round.\nmetadata:\n  requires: read_file edit_file\n---\n## Steps\n1. Read a.txt\n2. Change it\n",
+	".claude/skills/bad/SKILL.md":   "---\nname: bad\n---\nnothing\n",
+	"a.txt":                         "one\n",
+}
+
+// skillsOf are the skills of a session, by name, without those that ship.
+func (r *rig) skillsOf(session string) (map[string]server.Skill, []string) {
+	r.t.Helper()
+	list := command[server.SkillList](r, "sidecar.skills.list", object{"session": session})
+	own := map[string]server.Skill{}
+	for _, s := range list.Skills {
+		if s.Origin == "project" {
+			own[s.Name] = s
+		}
+	}
+	return own, list.Problems
+}
+
+// TestSkillsOfAProject: they wait for trust, are read as the session sees the files, pass
+// for nothing else, and allow nothing.
+func TestSkillsOfAProject(t *testing.T) {
+	home(t)
+	dir := project(t, skillFiles)
+	r := connect(t, dir, fakeeditor.Options{})
+	list, problems := r.skillsOf("")
+	if len(list) != 2 || !strings.Contains(list["house"].Missing, "not trusted") || len(problems) != 1 || !strings.Contains(problems[0], "bad is left out: it has no description") {
+		t.Fatalf("without trust: %+v, %q", list, problems)
+	}
+	if res := r.call("skill", object{"name": "house"}); res.OK || res.Error.Code != tools.Unavailable || strings.Contains(res.Content, "As on disk") {
+		t.Errorf("without trust: %+v", res)
+	}
+	if err := r.ExecuteCommand(t.Context(), "sidecar.skills.list", object{"session": "nobody"}, nil); err == nil || !strings.Contains(err.Error(), "unknown session") {
+		t.Errorf("the skills of no session: %v", err)
+	}
+
+	r = connect(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace.trust": "trusted"}}})
+	list, _ = r.skillsOf("")
+	if house := list["house"]; house.Missing != "" || !slices.Equal(house.AllowedTools, []string{"Bash(rm:*)"}) || !strings.Contains(strings.Join(house.Warnings, ""), "allows nothing") {
+		t.Errorf("with trust: %+v", house)
+	}
+	if round := list["round"]; !round.Kit || !slices.Equal(round.Steps, []string{"Read a.txt", "Change it"}) || !slices.Equal(round.Tools, []string{"read_file", "edit_file"}) {
+		t.Errorf("the kit: %+v", round)
+	}
+	res := r.call("skill", object{"name": "house"})
+	if !res.OK || !strings.HasPrefix(res.Content, `<untrusted_output tool="skill">`) || !strings.Contains(res.Content, "As on disk") || strings.Contains(res.Content, "AKIAIOSFODNN7EXAMPLQ") {
+		t.Errorf("with trust: %+v", res)
+	}
+	if err := r.Open(t.Context(), fakeeditor.FileURI(filepath.Join(dir, ".agents/skills/house/SKILL.md")), "markdown", "---\nname: house\ndescription: How we write here.\n---\nNot saved.\n"); err != nil {
+		t.Fatal(err)
+	}
+	if res := r.call("skill", object{"name": "house"}); !strings.Contains(res.Content, "Not saved.") {
+		t.Errorf("what is not saved is not read: %+v", res)
+	}
+
+	command[object](r, "sidecar.session.open", object{"id": "other", "mode": "review"})
+	if res := r.in("other", "skill", object{"name": "round"}); !strings.Contains(res.Content, "1. [ ] Read a.txt\n2. [ ] Change it") {
+		t.Errorf("the kit: %+v", res)
+	}
+	if res := r.in("other", "complete_todo", object{"index": 1}); !strings.Contains(res.Content, "1. [x] Read a.txt") {
+		t.Errorf("a step is not ticked: %+v", res)
+	}
+	if res := r.in("other", "skill", object{"name": "tdd_workflow"}); !res.OK || strings.Contains(res.Content, "untrusted_output") || !strings.Contains(res.Content, "3. [ ] Run that test") {
+		t.Errorf("a kit that ships: %+v", res)
+	}
+}
+
+// TestKitSelector: an allow-list with a kit has its tools and no other, as the kit was
+// when the session was opened.
+func TestKitSelector(t *testing.T) {
+	home(t)
+	dir := project(t, skillFiles)
+	r := connect(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace.trust": "trusted"}}})
+	want := []string{"complete_todo", "edit_file", "read_file", "skill", "write_todos"}
+	if got := r.listed(object{"allow": []string{"kit:round"}}); !slices.Equal(got, want) {
+		t.Errorf("kit:round lists %q", got)
+	}
+	if got := r.listed(object{"allow": []string{"kit:code_quality", "!kit:round"}}); slices.Contains(got, "read_file") || !slices.Contains(got, "run_lint") {
+		t.Errorf("one kit without the other lists %q", got)
+	}
+	command[object](r, "sidecar.session.open", object{"id": "round", "allow": []string{"kit:round"}})
+	write(t, filepath.Join(dir, ".agents/skills/round/SKILL.md"), strings.Replace(skillFiles[".agents/skills/round/SKILL.md"], "edit_file", "run_command", 1))
+	if got := r.listed(object{"session": "round"}); !slices.Equal(got, want) {
+		t.Errorf("a kit that was changed later lists %q", got)
+	}
+	if res := r.in("round", "run_command", object{"command": "true"}); res.OK || res.Error.Code != tools.Denied {
+		t.Errorf("a kit that was changed later allows %+v", res)
+	}
+	list, _ := r.skillsOf("round")
+	if list["round"].Missing != "it needs the tool run_command, which this session does not have" || list["house"].Missing != "" {
+		t.Errorf("the session has %+v", list)
+	}
+	if res := r.in("round", "skill", object{"name": "code-quality"}); res.OK || !strings.Contains(res.Content, "it needs the tools grep, run_lint, run_tests, git_diff") {
+		t.Errorf("a kit without its tools: %+v", res)
+	}
+	if err := r.ExecuteCommand(t.Context(), "sidecar.session.open", object{"allow": []string{"kit:nothing"}}, nil); err == nil || !strings.Contains(err.Error(), "nothing in it fits a tool") {
+		t.Errorf("a kit that is not there: %v", err)
+	}
+}
+
+// TestSkillCommand: the command line lists and shows skills, alone and beside an editor.
+func TestSkillCommand(t *testing.T) {
+	home(t)
+	dir := project(t, skillFiles)
+	for _, one := range []struct {
+		code int
+		args []string
+		want string
+	}{
+		{2, []string{}, "skill takes list, or show"},
+		{2, []string{"do"}, `skill takes list or show, not "do"`},
+		{2, []string{"list", "x"}, "skill list takes nothing"},
+		{2, []string{"show"}, "skill show takes the name"},
+		{1, []string{"show", "hause"}, `there is no skill "hause"; did you mean house?`},
+		{1, []string{"show", "house"}, "the skill house is not shown: the workspace is not trusted"},
+		{0, []string{"list"}, "round can't be used: the workspace is not trusted"},
+		{0, []string{"list"}, "bad is left out: it has no description"},
+		{0, []string{"show", "debug_cycle"}, "## Steps\n1. Reproduce"},
+	} {
+		out, stderr, code := runCLI(t, "", append([]string{"skill", "--root", dir}, one.args...)...)
+		if code != one.code || !strings.Contains(out+stderr, one.want) {
+			t.Errorf("skill %q: %d\n%s%s", one.args, code, out, stderr)
+		}
+	}
+	connect(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace.trust": "trusted"}}})
+	out, stderr, code := runCLI(t, "", "skill", "--root", dir, "--json", "show", "round")
+	var shown struct {
+		server.Skill
+		Body string
+	}
+	if err := json.Unmarshal([]byte(out), &shown); code != 0 || err != nil || !shown.Kit || !strings.HasPrefix(shown.Body, "## Steps") {
+		t.Errorf("beside an editor: %d %v\n%s%s", code, err, out, stderr)
+	}
+}
+
+// TestShippedSkills: what they tell of tools is so.
+func TestShippedSkills(t *testing.T) {
+	home(t)
+	r := connect(t, project(t, nil), fakeeditor.Options{})
+	known := r.listed(object{"registry": "full"})
+	code := regexp.MustCompile("`([a-z]+_[a-z_]+)`")
+	files, err := filepath.Glob("../skills/shipped/*/SKILL.md")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%d skills ship, %v", len(files), err)
+	}
+	for _, s := range command[server.SkillList](r, "sidecar.skills.list", object{}).Skills {
+		if s.Origin == "shipped" && s.Missing != "" {
+			t.Errorf("%s: %s", s.Name, s.Missing)
+		}
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range code.FindAllSubmatch(text, -1) {
+			if word := string(m[1]); !slices.Contains(known, word) && !slices.Contains(words, word) {
+				t.Errorf("%s speaks of %s, which is no tool", name, word)
+			}
+		}
+	}
+}
+
+// words in code style that are no tools: arguments of some.
+var words = []string{"timeout_s"}
+
+// TestSkillsPage: the example of docs/skills.md is a kit, and works as the page says.
+func TestSkillsPage(t *testing.T) {
+	home(t)
+	page, err := os.ReadFile("../../docs/skills.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := regexp.MustCompile("(?s)```markdown\n(.*?)```").FindSubmatch(page)
+	if example == nil {
+		t.Fatal("docs/skills.md has no example")
+	}
+	dir := project(t, map[string]string{".agents/skills/release/SKILL.md": string(example[1]), ".agents/skills/release/references/tags.md": "v1.2.3\n"})
+	if out, stderr, code := runCLI(t, "", "trust", "--root", dir, "yes"); code != 0 {
+		t.Fatalf("%d\n%s%s", code, out, stderr)
+	}
+	if out, stderr, code := runCLI(t, "", "skill", "--root", dir, "list"); code != 0 || !regexp.MustCompile(`release +kit +project`).MatchString(out) || strings.Contains(out, "release:") {
+		t.Errorf("%d\n%s%s", code, out, stderr)
+	}
+	if out, stderr, code := runCLI(t, "", "skill", "--root", dir, "show", "release"); code != 0 || !strings.Contains(out, "Files: references/tags.md") || !strings.Contains(out, "4. Tag the version") {
+		t.Errorf("%d\n%s%s", code, out, stderr)
+	}
+	r := connect(t, dir, fakeeditor.Options{})
+	if res := r.call("skill", object{"name": "release"}); !res.OK || !strings.Contains(res.Content, "3. [ ] Run `make test`, and stop if it fails") {
+		t.Errorf("%+v", res)
+	}
+	if res := r.call("skill", object{"name": "release", "file": "references/tags.md"}); !strings.Contains(res.Content, "v1.2.3") {
+		t.Errorf("%+v", res)
+	}
+}
