@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -394,6 +395,23 @@ func (a *Agent) news() error {
 // tell tells the model something that no person says.
 func (a *Agent) tell(text string) error {
 	return a.keep(Item{Kind: Said, Said: &Words{By: byServer, Text: text}})
+}
+
+// Told reports whether what the model reads of the conversation has a text that sidecar-ls
+// told it.
+func (a *Agent) Told(text string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	begin := 0
+	if s := a.talk.summary; s != nil {
+		begin = s.Summary.Through
+	}
+	for k := len(a.talk.live) - 1; k >= 0 && a.talk.live[k].N > begin; k-- {
+		if i := &a.talk.live[k]; i.Kind == Said && i.Said.By == byServer && strings.Contains(i.Said.Text, text) {
+			return true
+		}
+	}
+	return false
 }
 
 // Steer implements runs.Driver: the item is heard at the next step.

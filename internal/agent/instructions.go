@@ -19,6 +19,7 @@ type Facts struct {
 	Means   string // what the mode does, in a sentence
 	Plans   bool   // nothing may be changed until the user has approved a plan
 	Files   []File // instructions of the project's
+	Skills  []Skill
 	Task    string // of a sub-agent
 }
 
@@ -32,7 +33,7 @@ var systemPrompt string
 var compactPrompt string
 
 // InstructionsVersion is that of our prompts: it grows with each change of their meaning.
-const InstructionsVersion = 2
+const InstructionsVersion = 3
 
 var systemTemplate = template.Must(template.New("system").Parse(systemPrompt))
 

@@ -160,7 +160,7 @@ func (a *Agent) stays(key string) bool {
 		return false
 	}
 	k, ok := slices.BinarySearchFunc(a.talk.live, answer, func(i Item, n int) int { return i.N - n })
-	return ok && a.talk.live[k].Kind == Answered && a.talk.live[k].Answer.Blocks[place].Name == "skill"
+	return ok && a.talk.live[k].Kind == Answered && a.talk.live[k].Answer.Blocks[place].Name == useSkill
 }
 
 // errNothing says that there is nothing to make shorter.
@@ -335,6 +335,9 @@ func (a *Agent) summaryText(through int, words string) string {
 	}
 	if work := a.talk.workWords(); work != "" {
 		fmt.Fprintf(&b, "\n# What is to do\n%s\n", work)
+	}
+	if names := a.talk.skillsThrough(through); len(names) > 0 {
+		fmt.Fprintf(&b, "\n# Skills that you worked by\n%s: get what you still need with skill and again: true\n", strings.Join(names, ", "))
 	}
 	if len(files) > 0 {
 		fmt.Fprintf(&b, "\n# Files with changes that wait for review\n%s\n", strings.Join(files, "\n"))

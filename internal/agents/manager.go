@@ -25,6 +25,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -49,6 +50,9 @@ type Workspace interface {
 	Mode(name string) policy.Mode      // the zero one for a name that no mode has
 	SubAgents() int                    // how many an agent may have at work at once
 	StepsRequired() bool               // whether agents declare a step before they change something
+
+	// Skills are what a session knows how to do.
+	Skills(ctx context.Context, session string) (skills.Found, error)
 	Shadows
 }
 

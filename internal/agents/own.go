@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -50,6 +48,8 @@ type own struct {
 
 	mu      sync.Mutex
 	changed []string // the files that it changed
+	nested  nested   // instructions for what it worked on
+	notes   []string // that it is told next
 }
 
 // openOwn opens our own agent for a run.
@@ -80,7 +80,14 @@ func (d *own) Prompt(ctx context.Context, items []runs.Item) (string, error) {
 			_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: "title", Title: title})
 		}
 	}
+	d.asksFor(ctx, items)
 	return d.Agent.Prompt(ctx, items)
+}
+
+// Steer implements runs.Driver.
+func (d *own) Steer(ctx context.Context, i runs.Item) error {
+	d.asksFor(ctx, []runs.Item{i})
+	return d.Agent.Steer(ctx, i)
 }
 
 // Cancel implements runs.Driver: what is below stops with it.
@@ -195,11 +202,19 @@ func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
 	for _, ch := range res.Changes {
 		out.Files = append(out.Files, runs.Location{Path: ch.Path})
 	}
+	d.worksOn(c.Args, changedFiles(res.Changes))
 	if len(res.Changes) > 0 {
 		d.touched(res.Changes)
 		d.run.Changed(d.m.o.Pending(d.session.ID))
 	}
 	return out, nil
+}
+
+func changedFiles(changes []dispatch.ChangeRef) (names []string) {
+	for _, c := range changes {
+		names = append(names, c.Path)
+	}
+	return names
 }
 
 // touched notes the files that a call changed.
@@ -240,7 +255,9 @@ func (d *own) readable(args json.RawMessage) json.RawMessage {
 }
 
 // News implements loop.Host.
-func (d *own) News() []string { return d.session.TakeNotes() }
+func (d *own) News() []string {
+	return slices.Concat(d.session.TakeNotes(), d.untold(), d.noted())
+}
 
 // Pending implements loop.Host.
 func (d *own) Pending() []string { return d.m.o.Files(d.session.ID) }
@@ -253,48 +270,8 @@ func (d *own) Facts() loop.Facts {
 		Mode: d.session.Mode(), Means: mode.Help, Plans: mode.OnlyReads(),
 	}
 	f.Folders, f.Files = d.project()
+	f.Skills = titles(d.knows())
 	return f
-}
-
-// instructionFiles are files with instructions for agents, of which the first one that
-// is there counts.
-var instructionFiles = []string{"AGENTS.md", "CLAUDE.md"}
-
-// maxInstructions bounds a file with instructions, in bytes.
-const maxInstructions = 32 << 10
-
-// project reads the names of the folders, and the instructions in each.
-func (d *own) project() (folders []string, files []loop.File) {
-	read := tools.NewRead(tools.Def{
-		Name: "agent_instructions", Title: "Read the instructions", Description: "Reads a project's instructions for an agent.", Example: "{}", Category: "files", Output: tools.NoOutput{},
-	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
-		folders = d.m.o.Folders(d.session)
-		for _, folder := range folders {
-			for _, name := range instructionFiles {
-				name = path.Join(folder, name)
-				data, err := c.Files.ReadFile(name)
-				if errors.Is(err, fs.ErrNotExist) {
-					continue
-				}
-				if err == nil {
-					files = append(files, loop.File{Name: name, Text: instructionText(string(data))})
-				}
-				break
-			}
-		}
-		return tools.Result{}, nil
-	})
-	if _, err := d.m.o.Parts().Dispatch.CallOwn(context.Background(), read, d.session.ID, ""); err != nil {
-		d.m.log.Warn("the instructions of the project can't be read", "error", err)
-	}
-	return folders, files
-}
-
-func instructionText(text string) string {
-	if len(text) > maxInstructions {
-		text = strings.ToValidUTF8(text[:maxInstructions], "") + "\n(cut)"
-	}
-	return strings.TrimSpace(text)
 }
 
 // ownOf is the driver of the run that a call at the gate is of; nil: it is of none of

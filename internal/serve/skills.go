@@ -14,6 +14,11 @@ func Skills(ctx context.Context, w *app.Workspace, session string) (skills.Found
 	return offered.Skills(ctx, w.Dispatch, w.Skills, session)
 }
 
+// Skills implements agents.Workspace.
+func (a around) Skills(ctx context.Context, session string) (skills.Found, error) {
+	return Skills(ctx, a.c.Workspace(), session)
+}
+
 // SkillList is what people are shown of the skills of a session.
 func SkillList(ctx context.Context, w *app.Workspace, session string) (server.SkillList, error) {
 	found, err := Skills(ctx, w, session)

@@ -1,0 +1,101 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// useSkill is the name of the tool by which an agent gets a skill.
+const useSkill = "skill"
+
+// knows are the skills of the agent's session that it can use, those of people first.
+func (d *own) knows() []skills.Skill {
+	list, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true, Filter: tools.Filter{Allow: []string{useSkill}}})
+	if err != nil || len(list) == 0 {
+		return nil
+	}
+	found, err := d.m.o.Skills(context.Background(), d.session.ID)
+	if err != nil {
+		d.m.log.Warn("the skills can't be read", "error", err)
+		return nil
+	}
+	usable := slices.DeleteFunc(found.Skills, func(s skills.Skill) bool { return s.Missing != "" })
+	slices.SortStableFunc(usable, func(a, b skills.Skill) int { return order(a) - order(b) })
+	return usable
+}
+
+func order(s skills.Skill) int {
+	if s.Origin == skills.Shipped {
+		return 1
+	}
+	return 0
+}
+
+// titles are skills as the instructions tell of them. What seems to instruct the model in
+// a description is left to the skill's name.
+func titles(list []skills.Skill) (out []loop.Skill) {
+	for _, s := range list {
+		one := loop.Skill{Name: s.Name, Description: strings.Join(strings.Fields(s.Description), " ")}
+		if len(s.Flags) > 0 {
+			one.Description = ""
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// asksFor gets the skill that a prompt begins with, as in /release the next version, and
+// has it told before the prompt. What begins so and names no skill is left as it is.
+func (d *own) asksFor(ctx context.Context, items []runs.Item) {
+	for _, i := range items {
+		word, _, _ := strings.Cut(strings.TrimSpace(i.Text), " ")
+		word, _, _ = strings.Cut(word, "\n")
+		name, is := strings.CutPrefix(word, "/")
+		if !is || name == "" || skills.Slug(name) != strings.ReplaceAll(strings.ToLower(name), "_", "-") {
+			continue
+		}
+		found, err := d.m.o.Skills(ctx, d.session.ID)
+		if err != nil {
+			continue
+		}
+		s, ok := found.Find(name)
+		if !ok {
+			continue
+		}
+		args, _ := json.Marshal(map[string]any{"name": s.Name, "again": true})
+		res, err := d.m.o.Gate().Call(ctx, dispatch.Request{Name: useSkill, Arguments: args, Session: d.session.ID, Whole: true})
+		switch {
+		case err != nil:
+			continue
+		case !res.OK:
+			d.note(fmt.Sprintf("The user asks for the skill %s, and it could not be had: %s", s.Name, res.Content))
+		default:
+			d.note(fmt.Sprintf("The user has you work by the skill %s; what follows the name in their words is the task:\n%s", s.Name, res.Content))
+		}
+	}
+}
+
+// note has the model told something with what it hears next.
+func (d *own) note(text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.notes = append(d.notes, text)
+}
+
+// noted are those notes, once.
+func (d *own) noted() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	notes := d.notes
+	d.notes = nil
+	return notes
+}
