@@ -11,12 +11,9 @@ import (
 	"strings"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
-
-// instructionFiles are files with instructions for agents, of which the first one that
-// is there counts.
-var instructionFiles = []string{"AGENTS.md", "CLAUDE.md"}
 
 // Bounds of instructions.
 const (
@@ -53,7 +50,7 @@ func (d *own) project() (folders []string, files []loop.File) {
 
 // instructionsIn reads the instructions of a directory; ok is false when it has none.
 func instructionsIn(files fs.ReadFileFS, dir string) (name, text string, ok bool) {
-	for _, name := range instructionFiles {
+	for _, name := range skills.Instructions() {
 		name = path.Join(dir, name)
 		data, err := files.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +80,7 @@ type nested struct {
 // worksOn notes the instructions that hold for what a call is about.
 func (d *own) worksOn(args json.RawMessage, changed []string) {
 	for _, changedFile := range changed {
-		if slices.Contains(instructionFiles, path.Base(changedFile)) {
+		if slices.Contains(skills.Instructions(), path.Base(changedFile)) {
 			d.mu.Lock()
 			d.nested = nested{} // they are others now
 			d.mu.Unlock()

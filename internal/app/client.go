@@ -282,10 +282,10 @@ func (c *Client) Tools(kind attach.Kind) endpoint.Tools {
 			}
 			return last.Dispatch // all ends
 		},
-		Sessions: c.Sessions,
-		Bus:      c.Bus,
-		People:   kind == attach.Editor,
-		Strict:   c.Settings.StrictSchemas,
+		Sessions: c.Sessions, Bus: c.Bus,
+		Library: last.Skills,
+		People:  kind == attach.Editor,
+		Strict:  c.Settings.StrictSchemas,
 	}
 }
 

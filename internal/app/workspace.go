@@ -132,7 +132,7 @@ func (w *Workspace) openIndexes() {
 // openTools makes the tools and what runs them.
 func (w *Workspace) openTools(before *Workspace) error {
 	c := w.Client
-	w.Skills = skills.New(skills.Options{Settings: c.Settings, Clean: c.Hide, Files: w.Live})
+	w.Skills = skills.New(skills.Options{Settings: c.Settings, Clean: c.Hide, Files: w.Live, Watch: w.watch})
 	w.Registry = tools.NewRegistry(tools.RegistryOptions{
 		Kits: w.Skills.KitTools,
 		Warn: func(text string) { c.o.Log.Warn(text) },

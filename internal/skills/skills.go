@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -85,6 +86,7 @@ type Options struct {
 	Settings Settings
 	Clean    Cleaner
 	Files    workspace.Files // of the project as the user sees them, for who has no session; nil: none
+	Watch    *watch.Lazy     // of the project's disk; nil: changes are not told
 }
 
 // Library finds skills. Nothing is remembered, so that what it says is so now. It is
@@ -311,15 +313,7 @@ func (l *Library) ofProject(ctx context.Context, files workspace.Files, seen map
 	if files == nil {
 		return nil
 	}
-	disk, _ := files.Base()
-	folders := []workspace.Folder{{Name: "."}}
-	if disk != nil {
-		if all := disk.Folders(); len(all) == 1 {
-			folders[0].Dir = all[0].Dir
-		} else {
-			folders = all
-		}
-	}
+	folders := workspace.FoldersOf(files)
 	for _, folder := range folders {
 		for _, dir := range projectDirs {
 			f := l.finder(ctx, Place{Origin: OfProject, Project: true}, seen)

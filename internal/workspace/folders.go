@@ -17,6 +17,20 @@ func Dirs(folders []Folder) []string {
 	return dirs
 }
 
+// FoldersOf are the folders of a view, by the names with which its paths begin; one alone
+// is ".".
+func FoldersOf(files Files) []Folder {
+	disk, _ := files.Base()
+	if disk == nil {
+		return []Folder{{Name: "."}}
+	}
+	folders := disk.Folders()
+	if len(folders) == 1 {
+		folders[0].Name = "."
+	}
+	return folders
+}
+
 // KeepFirst puts the folder with that directory first, if there is one.
 func KeepFirst(folders []Folder, dir string) []Folder {
 	if i := slices.IndexFunc(folders, func(f Folder) bool { return f.Dir == dir }); i > 0 {

@@ -29,6 +29,8 @@ type Backend interface {
 	// Changed has a token after the list of tools has changed.
 	Changed() <-chan struct{}
 
+	KnowHow
+
 	// Gone is closed when the backend can't serve any more.
 	Gone() <-chan struct{}
 
@@ -74,9 +76,12 @@ func Serve(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) er
 	e := &endpoint{o: o, base: ctx, runs: map[string]*run{}}
 	e.server = sdk.NewServer(&sdk.Implementation{Name: "sidecar-ls", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: o.Instructions,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+		Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{ListChanged: true}, Prompts: &sdk.PromptCapabilities{ListChanged: true}, Resources: &sdk.ResourceCapabilities{ListChanged: true},
+		},
 	})
 	e.server.AddTool(e.callAny(), e.call)
+	e.knowsMore()
 	e.server.AddReceivingMiddleware(e.receive)
 	err := e.server.Run(ctx, transport(r, w, cmp.Or(o.maxLine, maxLine)))
 	cancel()
@@ -117,7 +122,7 @@ func (e *endpoint) callAny() *sdk.Tool {
 // nameKey is under what the context of a call has the name of its tool.
 type nameKey struct{}
 
-// receive answers what is about tools.
+// receive answers what is about tools, prompts and resources.
 func (e *endpoint) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch req := req.(type) {
@@ -136,6 +141,9 @@ func (e *endpoint) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			ctx = context.WithValue(ctx, nameKey{}, req.Params.Name)
 			req.Params.Name = callAny
 			res, err := next(ctx, method, req)
+			return res, coded(err)
+		}
+		if res, ok, err := e.knowHow(ctx, next, method, req); ok {
 			return res, coded(err)
 		}
 		return next(ctx, method, req)
@@ -217,6 +225,7 @@ func (e *endpoint) connect(a Agent) (Backend, error) {
 	e.work.Go(func() { e.watch(b) })
 	if again {
 		e.changed()
+		e.knowsMore()
 	}
 	return b, nil
 }
@@ -231,12 +240,14 @@ func (e *endpoint) drop(b Backend) {
 	_ = b.Close()
 }
 
-// watch passes on that the list of tools has changed.
+// watch passes on that a list has changed.
 func (e *endpoint) watch(b Backend) {
 	for {
 		select {
 		case <-b.Changed():
 			e.changed()
+		case <-b.KnowsMore():
+			e.knowsMore()
 		case <-b.Gone():
 			_ = b.Close()
 			return

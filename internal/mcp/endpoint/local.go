@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 )
 
 // Tools is what this process serves agents.
@@ -19,6 +20,7 @@ type Tools struct {
 	Dispatch func() *dispatch.Dispatcher // the one that serves now
 	Sessions *session.Store
 	Bus      *events.Bus
+	Library  *skills.Library // nil: agents are told nothing besides tools
 	Strict   func() bool     // schemas are given in their strict form; nil: never
 	People   bool            // an editor is there that can ask its user
 	Mode     string          // of the agent's calls; "": follows the setting
@@ -36,6 +38,13 @@ type local struct {
 	changed chan struct{}
 	quiet   func() // nothing more is heard of the bus
 	once    sync.Once
+
+	base      context.Context // ends with the agent
+	end       context.CancelFunc
+	work      sync.WaitGroup
+	following sync.Once
+	stirred   chan struct{} // skills or instructions may have changed
+	knowsMore chan struct{}
 }
 
 // Local opens a session for an agent and serves it with the tools of this
@@ -45,8 +54,10 @@ func Local(t Tools, a Agent) (Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{t: t, session: s, client: clientOf(a.Name), people: t.People || a.CanAsk, changed: make(chan struct{}, 1)}
+	l := &local{t: t, session: s, client: clientOf(a.Name), people: t.People || a.CanAsk, changed: make(chan struct{}, 1), stirred: make(chan struct{}, 1), knowsMore: make(chan struct{}, 1)}
+	l.base, l.end = context.WithCancel(context.Background())
 	l.quiet = t.Bus.Subscribe(func(e events.Event) {
+		l.heardOf(e)
 		if e.Type == events.ToolsChanged && (e.Session == "" || e.Session == s.ID) {
 			select {
 			case l.changed <- struct{}{}:
@@ -171,6 +182,8 @@ func (l *local) Close() error {
 	var err error
 	l.once.Do(func() {
 		l.quiet()
+		l.end()
+		l.work.Wait()
 		if l.t.Keep != "" {
 			// Whoever comes again goes on with it.
 		} else if e := l.t.Sessions.Close(l.session.ID); !errors.Is(e, session.ErrUnknown) { // a person may have closed it

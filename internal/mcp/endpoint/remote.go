@@ -22,6 +22,8 @@ type remote struct {
 	changed chan struct{}
 	gone    chan struct{}
 
+	knowsMore chan struct{}
+
 	tokens atomic.Int64
 	told   sync.Map // token → func(string), of the calls that are on their way
 }
@@ -29,7 +31,13 @@ type remote struct {
 // Remote serves an agent with the tools at the other end of conn. who names
 // that process for people.
 func Remote(ctx context.Context, conn io.ReadWriteCloser, who string, a Agent) (Backend, error) {
-	r := &remote{who: who, conn: conn, changed: make(chan struct{}, 1), gone: make(chan struct{})}
+	r := &remote{who: who, conn: conn, changed: make(chan struct{}, 1), gone: make(chan struct{}), knowsMore: make(chan struct{}, 1)}
+	more := func() {
+		select {
+		case r.knowsMore <- struct{}{}:
+		default:
+		}
+	}
 	caps := &sdk.ClientCapabilities{}
 	if a.Mode != "" {
 		caps.Experimental = map[string]any{ownCapability: map[string]any{"mode": a.Mode}}
@@ -46,6 +54,8 @@ func Remote(ctx context.Context, conn io.ReadWriteCloser, who string, a Agent) (
 			default:
 			}
 		},
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { more() },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { more() },
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			if tell, ok := r.told.Load(fmt.Sprint(req.Params.ProgressToken)); ok {
 				tell.(func(string))(req.Params.Message)
@@ -122,6 +132,63 @@ func (r *remote) failed(ctx context.Context, err error) error {
 		return err
 	}
 	return &LostError{Who: r.who}
+}
+
+// Prompts implements KnowHow, as do its neighbours. A process of another version may have
+// none.
+func (r *remote) Prompts(ctx context.Context) ([]*sdk.Prompt, error) {
+	list := []*sdk.Prompt{}
+	if !r.has(func(c *sdk.ServerCapabilities) bool { return c.Prompts != nil }) {
+		return list, nil
+	}
+	for p, err := range r.session.Prompts(ctx, nil) {
+		if err != nil {
+			return nil, r.failed(ctx, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Prompt gets a prompt.
+func (r *remote) Prompt(ctx context.Context, name string, args map[string]string) (*sdk.GetPromptResult, error) {
+	res, err := r.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: args})
+	if err != nil {
+		return nil, r.failed(ctx, err)
+	}
+	return res, nil
+}
+
+// Resources lists resources.
+func (r *remote) Resources(ctx context.Context) ([]*sdk.Resource, error) {
+	list := []*sdk.Resource{}
+	if !r.has(func(c *sdk.ServerCapabilities) bool { return c.Resources != nil }) {
+		return list, nil
+	}
+	for one, err := range r.session.Resources(ctx, nil) {
+		if err != nil {
+			return nil, r.failed(ctx, err)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// Resource reads a resource.
+func (r *remote) Resource(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
+	res, err := r.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+	if err != nil {
+		return nil, r.failed(ctx, err)
+	}
+	return res, nil
+}
+
+// KnowsMore has a token after one of the lists has changed.
+func (r *remote) KnowsMore() <-chan struct{} { return r.knowsMore }
+
+func (r *remote) has(what func(*sdk.ServerCapabilities) bool) bool {
+	init := r.session.InitializeResult()
+	return init != nil && init.Capabilities != nil && what(init.Capabilities)
 }
 
 func (r *remote) Changed() <-chan struct{} { return r.changed }

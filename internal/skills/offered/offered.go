@@ -1,32 +1,113 @@
-// Package offered tells the skills of a session to whoever is no tool: people, prompts,
-// and agents of other programs. It asks through the gate, so that what is read is what
-// the session may read.
+// Package offered tells what a session knows how to do, its skills and the project's
+// instructions, to whoever is no tool: people, prompts, and agents of other programs. It
+// asks through the gate, so that what is read is what the session may read, without
+// secrets.
 package offered
 
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"path"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
 
-// Skills are the skills of a session. What people are shown of them is without secrets.
+// between stands between texts that are redacted together. No text has it.
+const between = "\x00"
+
+// Skills are the skills of a session.
 func Skills(ctx context.Context, d *dispatch.Dispatcher, lib *skills.Library, session string) (found skills.Found, err error) {
-	list := tools.NewRead(tools.Def{
-		Name: "skill_list", Title: "List the skills", Description: "Lists the skills of a session.", Example: "{}", Category: "planning", Output: tools.NoOutput{},
-	}, func(ctx context.Context, c *tools.Call, _ struct{}) (r tools.Result, err error) {
+	clean, err := read(ctx, d, session, func(ctx context.Context, c *tools.Call) (string, error) {
+		var err error
 		found, err = agents.Skills{Library: lib, Has: d}.Of(ctx, c)
-		return r, err
+		var all strings.Builder
+		for _, s := range found.Skills {
+			all.WriteString(s.Description + between)
+		}
+		return all.String(), err
 	})
-	res, err := d.CallOwn(ctx, list, session, "")
-	switch {
-	case err != nil:
-		return found, err
-	case !res.OK:
-		return skills.Found{}, errors.New(res.Error.Message)
+	if err != nil {
+		return skills.Found{}, err
+	}
+	texts := strings.Split(clean, between)
+	for i := range found.Skills {
+		if found.Skills[i].Description = "(hidden)"; len(texts) == len(found.Skills)+1 { // else a secret runs through several
+			found.Skills[i].Description = texts[i]
+		}
 	}
 	return found, nil
+}
+
+// Instruction is a file with instructions of the project's.
+type Instruction struct {
+	Folder string // "." if there is one alone
+	Name   string
+	Text   string
+}
+
+// maxInstructions bounds what is told of a file, in bytes.
+const maxInstructions = 32 << 10
+
+// Instructions are those of each folder of a session.
+func Instructions(ctx context.Context, d *dispatch.Dispatcher, session string) (list []Instruction, err error) {
+	var folders []workspace.Folder
+	if _, err := read(ctx, d, session, func(_ context.Context, c *tools.Call) (string, error) {
+		folders = workspace.FoldersOf(c.Files)
+		return "", nil
+	}); err != nil {
+		return nil, err
+	}
+	for _, f := range folders {
+		one := Instruction{Folder: f.Name}
+		one.Text, err = read(ctx, d, session, func(_ context.Context, c *tools.Call) (string, error) {
+			for _, name := range skills.Instructions() {
+				name = path.Join(f.Name, name)
+				data, err := c.Files.ReadFile(name)
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				if err != nil || strings.Contains(string(data), between) {
+					return "", nil //nolint:nilerr // there are none then
+				}
+				text := strings.ToValidUTF8(string(data), "\ufffd")
+				if len(text) > maxInstructions {
+					text = strings.ToValidUTF8(text[:maxInstructions], "") + "\n(cut)"
+				}
+				one.Name = name
+				return strings.TrimSpace(text), nil
+			}
+			return "", nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if one.Text != "" {
+			list = append(list, one)
+		}
+	}
+	return list, nil
+}
+
+// read reads through the gate. What comes back has no secrets.
+func read(ctx context.Context, d *dispatch.Dispatcher, session string, f func(context.Context, *tools.Call) (string, error)) (string, error) {
+	tool := tools.NewRead(tools.Def{
+		Name: "know_how", Title: "Read skills and instructions", Description: "Reads the skills of a session and the instructions of the project.", Example: "{}", Category: "planning", Output: tools.NoOutput{},
+	}, func(ctx context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
+		text, err := f(ctx, c)
+		return tools.Result{Text: text}, err
+	})
+	res, err := d.CallOwn(ctx, tool, session, "")
+	switch {
+	case err != nil:
+		return "", err
+	case !res.OK:
+		return "", errors.New(res.Error.Message)
+	}
+	return res.Content, nil
 }
