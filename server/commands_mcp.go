@@ -27,6 +27,7 @@ type MCPStatus struct {
 	Trusted   bool     `json:"trusted"`
 	Changed   []string `json:"changed,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+	Shadowed  bool     `json:"shadowed,omitempty"` // another server has the name and is used
 }
 
 func (s *Server) mcp() (MCP, error) {

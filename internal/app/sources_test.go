@@ -75,11 +75,12 @@ func TestMCPServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := func(arg string) string {
-		data, _ := json.Marshal(object{"mcpServers": object{"theirs": object{"command": self, "args": []string{mcpServerCommand, arg}, "env": object{"TOKEN": "${THEIR_TOKEN}"}}}})
+		data, _ := json.Marshal(object{"mcpServers": object{"theirs": object{"command": self, "args": []string{mcpServerCommand, arg}, "env": object{"TOKEN": "${THEIR_TOKEN}"}, "envFile": ".env.theirs"}}})
 		return string(data)
 	}
 	dir := project(t, map[string]string{
 		".mcp.json":        line("one"),
+		".env.theirs":      "FILED=hush-hush-4712\n",
 		".vscode/mcp.json": "{\n  // of another editor\n  \"servers\": {\n    \"asks\": {\"command\": \"x\", \"args\": [\"${input:key}\"]},\n    \"old\": {\"type\": \"sse\", \"url\": \"https://mcp.example.org/sse\"}, /* and */\n  },\n}\n",
 	})
 	started := filepath.Join(dir, "started")
@@ -88,13 +89,13 @@ func TestMCPServers(t *testing.T) {
 
 	servers := r.mcpServers()
 	theirs := servers["theirs"]
-	if theirs.State != "untrusted" || theirs.Transport != "stdio" || theirs.Trusted || theirs.Origin != ".mcp.json" || !strings.Contains(theirs.Command, mcpServerCommand+" one") || !strings.Contains(theirs.Command, "${THEIR_TOKEN}") {
+	if theirs.State != "untrusted" || theirs.Transport != "stdio" || theirs.Trusted || theirs.Origin != ".mcp.json" || !strings.Contains(theirs.Command, mcpServerCommand+" one") || !strings.Contains(theirs.Command, "${THEIR_TOKEN}") || !strings.Contains(theirs.Command, "(FILED)") {
 		t.Errorf("%+v", theirs)
 	}
 	if s := servers["asks"]; s.State != "failed" || !strings.Contains(s.Error, "${input:") {
 		t.Errorf("%+v", s)
 	}
-	if s := servers["old"]; s.State != "failed" || !strings.Contains(s.Error, "sse") {
+	if s := servers["old"]; s.State != "untrusted" || s.Transport != "sse" {
 		t.Errorf("%+v", s)
 	}
 	if out, _, code := runCLI(t, "", "doctor", "--root", dir, "--json"); code == 0 || !strings.Contains(out, "asks: it needs a value") {
@@ -142,7 +143,7 @@ func TestMCPServers(t *testing.T) {
 	r.Choose(slices.Repeat([]string{"Allow"}, 7)...)
 	for _, name := range []string{"mcp_theirs_env", "mcp:theirs/env", "mcp__theirs__env"} {
 		res := r.call(name, object{})
-		if !res.OK || !strings.Contains(res.Content, "TOKEN=[REDACTED") || strings.Contains(res.Content, "hush") || strings.Contains(res.Content, "of-the-host") {
+		if !res.OK || !strings.Contains(res.Content, "TOKEN=[REDACTED") || !strings.Contains(res.Content, "FILED=[REDACTED") || strings.Contains(res.Content, "hush") || strings.Contains(res.Content, "of-the-host") {
 			t.Errorf("%s: %+v", name, res)
 		}
 	}

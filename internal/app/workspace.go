@@ -167,18 +167,16 @@ func (w *Workspace) openTools(before *Workspace) error {
 // newSources has the MCP servers; none is started before it is told to look at
 // the settings.
 func (w *Workspace) newSources() *source.Manager {
-	c, root := w.Client, w.Disk.Folders()[0].Dir
+	c := w.Client
 	warn := c.o.User.Warn
 	if warn == nil {
 		warn = func(text string) { c.o.Log.Warn(text) }
 	}
 	return source.New(source.Options{
-		Config: source.FromSettings{Settings: c.Settings, Root: root, Hide: c.Hide},
-		Start: func(ctx context.Context, s source.Server) (*source.Process, error) {
-			return w.Confiner.MCPServer(ctx, root, s)
-		},
-		HTTP: http.DefaultTransport,
-		Root: root, Memory: source.NewUserMemory(root), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
+		Config: source.FromSettings{Settings: c.Settings, Folders: w.Disk.Folders(), Hide: c.Hide},
+		Start:  w.Confiner.MCPServer,
+		HTTP:   http.DefaultTransport,
+		Memory: source.NewUserMemory(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },
 	})

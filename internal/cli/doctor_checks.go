@@ -122,16 +122,17 @@ func checkAgents(ctx context.Context, dir string) finding {
 // checkSources says which MCP servers are configured; none is started.
 func checkSources(w *app.Workspace) finding {
 	const name = "mcp tools"
-	home := w.Disk.Folders()[0].Dir
-	list, problems := source.FromSettings{Settings: w.Client.Settings, Root: home}.Servers()
-	known := source.NewUserMemory(home)
+	list, problems := source.FromSettings{Settings: w.Client.Settings, Folders: w.Disk.Folders()}.Servers()
+	known := source.NewUserMemory()
 	var words []string
 	for _, s := range list {
 		word := s.Name
-		seen, err := known.Load(s.Name)
+		seen, err := known.Load(s.Root, s.Name)
 		switch {
 		case err != nil:
 			problems = append(problems, err.Error())
+		case s.Shadowed != "":
+			word += fmt.Sprintf(" (of %s; the one of %s is used)", s.Origin, s.Shadowed)
 		case s.Broken != "":
 			problems = append(problems, s.Name+": "+s.Broken)
 		case s.Off:

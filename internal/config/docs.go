@@ -94,7 +94,8 @@ var examples = map[Type]string{
 }]`,
 	MCPServers: `{
   "tickets": { "command": "tickets-mcp", "args": ["--read-only"], "env": { "TICKETS_TOKEN": "${env:TICKETS_TOKEN}" } },
-  "docs": { "url": "https://mcp.example.org/mcp", "withoutTools": ["delete_page"] }
+  "local": { "command": "npx", "args": ["-y", "local-mcp"], "envFile": ".env.local", "timeoutSeconds": 600 },
+  "docs": { "url": "https://mcp.example.org/mcp", "withoutTools": ["delete_page"], "maxTools": 20 }
 }`,
 	CommandRules: `[{ "prefix": ["go", "test"], "decision": "allow", "match": ["go test ./..."], "notMatch": ["go testx"] }]`,
 }

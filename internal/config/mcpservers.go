@@ -17,12 +17,46 @@ type MCPServer struct {
 	Command string            // a program that speaks on its standard streams; "": URL
 	Args    []string          // of Command
 	Env     map[string]string // for Command, besides what every program gets
+	EnvFile string            // of more variables for Command; Env goes first
 	Dir     string            // where Command runs; "": the workspace
-	URL     string            // of a server that is reached by streamable HTTP
+	URL     string            // of a server that is reached by HTTP
+	SSE     bool              // URL speaks the old transport
 	Headers map[string]string // for URL
 	Off     bool              // it is not used
 	Without []string          // names of tools that are left out
 	Broken  string            // why it can't be used; in the settings such an entry is left out
+
+	MCPLimits
+}
+
+// MCPLimits bound what is taken from a server; 0 is the default.
+type MCPLimits struct {
+	TimeoutSeconds int // of a call
+	MaxResultBytes int // of a result
+	MaxTools       int
+}
+
+// The limits of a server whose entry names none, and the highest that the user's
+// may name.
+const (
+	MCPTimeoutSeconds, MostMCPTimeoutSeconds = 120, 3600
+	MCPResultBytes, MostMCPResultBytes       = 8 << 20, 32 << 20
+	MCPTools, MostMCPTools                   = 256, 1024
+)
+
+// Lowered are the limits as a project may set them, with what it may not.
+func (l MCPLimits) Lowered() (_ MCPLimits, refused []string) {
+	for _, limit := range []struct {
+		name   string
+		value  *int
+		normal int
+	}{{"timeoutSeconds", &l.TimeoutSeconds, MCPTimeoutSeconds}, {"maxResultBytes", &l.MaxResultBytes, MCPResultBytes}, {"maxTools", &l.MaxTools, MCPTools}} {
+		if *limit.value > limit.normal {
+			refused = append(refused, fmt.Sprintf("its %s of %d is not used: a project's entry can only lower it from %d; the setting sidecar.mcp.servers can raise it", limit.name, *limit.value, limit.normal))
+			*limit.value = 0
+		}
+	}
+	return l, refused
 }
 
 // maxMCPServers bounds how many servers a source may name.
@@ -45,16 +79,11 @@ func (p *parser) mcpServers(v jsontext.Value) (any, bool) {
 		var s MCPServer
 		kind := ""
 		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
-			"type": p.oneOf(&kind, "stdio", "http"), "command": p.into(&s.Command), "args": p.intoList(&s.Args), "env": p.intoTexts(&s.Env),
+			"type": p.oneOf(&kind, "stdio", "http", "sse"), "command": p.into(&s.Command), "args": p.intoList(&s.Args), "env": p.intoTexts(&s.Env), "envFile": p.into(&s.EnvFile),
 			"cwd": p.into(&s.Dir), "url": p.into(&s.URL), "headers": p.intoTexts(&s.Headers), "withoutTools": p.intoList(&s.Without),
-			"enabled": func(where string, v jsontext.Value) bool {
-				s.Off = v.Kind() == 'f'
-				if k := v.Kind(); k != 't' && k != 'f' {
-					p.wrong("%s must be true or false, not %s", where, shown(v))
-					return false
-				}
-				return true
-			},
+			"timeoutSeconds": p.intoNumber(&s.TimeoutSeconds, 1, MostMCPTimeoutSeconds), "maxResultBytes": p.intoNumber(&s.MaxResultBytes, 1, MostMCPResultBytes),
+			"maxTools": p.intoNumber(&s.MaxTools, 1, MostMCPTools),
+			"enabled":  p.flag(func(on bool) { s.Off = !on }),
 		}) {
 			continue
 		}
@@ -62,6 +91,7 @@ func (p *parser) mcpServers(v jsontext.Value) (any, bool) {
 			p.wrong("%s%s", where, why)
 			continue
 		}
+		s.SSE = kind == "sse"
 		got[m.name] = s
 	}
 	return got, true
@@ -72,16 +102,16 @@ func (s *MCPServer) check(name, kind string) string {
 	switch {
 	case name == "" || len(name) > maxModeName || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '/' || r >= 0x7f }):
 		return fmt.Sprintf("the name must be at most %d ASCII letters, digits or signs, without spaces and slashes", maxModeName)
-	case kind == "sse":
-		return "servers of the old transport sse are not supported; those of streamable HTTP are (type http)"
-	case kind != "" && kind != "stdio" && kind != "http" && kind != "streamable-http" && kind != "streamableHttp":
-		return "the type must be stdio or http"
+	case kind != "" && kind != "stdio" && kind != "http" && kind != "streamable-http" && kind != "streamableHttp" && kind != "sse":
+		return "the type must be stdio, http or sse"
 	case s.Command != "" && s.URL != "":
 		return "has both a command and a url"
 	case s.Command == "" && s.URL == "":
 		return "needs a command or a url"
 	case kind == "stdio" && s.Command == "", kind != "" && kind != "stdio" && s.URL == "":
 		return "has another type than its command or url"
+	case s.EnvFile != "" && s.Command == "":
+		return "has an envFile, which is for a command; write ${env:NAME} into its headers"
 	case s.URL != "" && !strings.Contains(s.URL, "${"):
 		return checkMCPURL(s.URL)
 	}
@@ -172,6 +202,28 @@ type mcpEntry struct {
 	URL      string            `json:"url"`
 	Headers  map[string]string `json:"headers"`
 	Disabled bool              `json:"disabled"`
+
+	TimeoutSeconds *int `json:"timeoutSeconds"`
+	MaxResultBytes *int `json:"maxResultBytes"`
+	MaxTools       *int `json:"maxTools"`
+}
+
+// limits are those of the entry; why says what is wrong with them, or is "".
+func (e *mcpEntry) limits() (l MCPLimits, why string) {
+	for _, limit := range []struct {
+		name string
+		from *int
+		to   *int
+	}{{"timeoutSeconds", e.TimeoutSeconds, &l.TimeoutSeconds}, {"maxResultBytes", e.MaxResultBytes, &l.MaxResultBytes}, {"maxTools", e.MaxTools, &l.MaxTools}} {
+		if limit.from == nil {
+			continue
+		}
+		if *limit.from < 1 {
+			return l, limit.name + " must be at least 1"
+		}
+		*limit.to = *limit.from
+	}
+	return l, ""
 }
 
 // Read reads the servers of a file. One that can't be used is Broken; the
@@ -197,9 +249,9 @@ func (f MCPFile) Read(data []byte) (map[string]MCPServer, error) {
 			got[name] = MCPServer{Broken: "its entry can't be read: " + strings.TrimPrefix(err.Error(), "json: ")}
 			continue
 		}
-		s := MCPServer{Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: e.URL, Headers: e.Headers, Off: e.Disabled}
-		if s.Broken = s.check(name, e.Type); s.Broken == "" && e.EnvFile != "" {
-			s.Broken = "its envFile is not read; set env instead"
+		s := MCPServer{Command: e.Command, Args: e.Args, Env: e.Env, EnvFile: e.EnvFile, Dir: e.Dir, URL: e.URL, SSE: e.Type == "sse", Headers: e.Headers, Off: e.Disabled}
+		if s.MCPLimits, s.Broken = e.limits(); s.Broken == "" {
+			s.Broken = s.check(name, e.Type)
 		}
 		got[name] = s
 	}

@@ -20,9 +20,10 @@ import (
 // endTime is how long a server that was killed may take to end.
 const endTime = time.Second
 
-// MCPServer starts an MCP server of the workspace in root, with the environment
-// of commands and what its entry gives it.
-func (c *Confiner) MCPServer(ctx context.Context, root string, s source.Server) (*source.Process, error) {
+// MCPServer starts an MCP server in its workspace folder, with the environment of
+// commands and what its entry gives it.
+func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Process, error) {
+	root := s.Root
 	spec, err := c.Spec(ctx, root)
 	if err != nil {
 		return nil, err

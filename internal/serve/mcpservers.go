@@ -62,6 +62,6 @@ func (s mcpServers) Show(ctx context.Context, name string, dirs []string) (serve
 func shownSource(st source.Status) server.MCPStatus {
 	return server.MCPStatus{
 		Name: st.Name, State: string(st.State), Transport: st.Transport, Tools: st.Tools, Error: st.Error, Hidden: st.Hidden, Origin: st.Origin,
-		Command: st.Command, Hash: st.Hash, Trusted: st.Trusted, Changed: st.Changed, Warnings: st.Warnings,
+		Command: st.Command, Hash: st.Hash, Trusted: st.Trusted, Changed: st.Changed, Warnings: st.Warnings, Shadowed: st.Shadowed,
 	}
 }

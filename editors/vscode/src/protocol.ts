@@ -133,7 +133,7 @@ export interface CallEvent {
 export interface McpServer {
   name: string; state: string; transport: string; tools: number; error?: string; hidden?: string[];
   origin: string; command: string; hash: string; trusted: boolean;
-  changed?: string[]; warnings?: string[];
+  changed?: string[]; warnings?: string[]; shadowed?: boolean;
 }
 
 export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Config is what is known of the servers from outside.
@@ -25,10 +26,10 @@ type Config interface {
 }
 
 // FromSettings is the Config of a workspace: the servers that the user's settings
-// and the project's files name; the settings go first.
+// and the files of its folders name; the settings go first, then the first folder.
 type FromSettings struct {
 	Settings Settings
-	Root     string           // the workspace's directory
+	Folders  []workspace.Folder
 	Hide     *redact.Redactor // learns the secrets of servers
 }
 
@@ -45,41 +46,77 @@ func (c FromSettings) Refused() string {
 
 // Servers implements Config.
 func (c FromSettings) Servers() (list []Server, problems []string) {
-	add := func(all map[string]config.MCPServer, origin string, project bool) {
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if slices.ContainsFunc(list, func(s Server) bool { return s.Name == name }) {
+	list = appendServers(nil, c.Settings.Now().MCPServers(), Server{Origin: "sidecar.mcp.servers", Root: c.Folders[0].Dir})
+	for _, folder := range c.Folders {
+		for _, f := range config.MCPFiles {
+			origin := f.Name
+			if len(c.Folders) > 1 {
+				origin = folder.Name + "/" + f.Name
+			}
+			data, err := config.ReadProjectFile(folder.Dir, f.Name)
+			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			e := all[name]
-			s := Server{
-				Name: name, Origin: origin, Project: project, Env: e.Env, Dir: e.Dir, URL: e.URL, Headers: e.Headers, Off: e.Off, Without: e.Without, Broken: e.Broken,
+			var all map[string]config.MCPServer
+			if err == nil {
+				all, err = f.Read(data)
 			}
-			if e.Command != "" {
-				s.Command = append([]string{e.Command}, e.Args...)
+			if err != nil {
+				if len(c.Folders) > 1 {
+					err = fmt.Errorf("in %s: %w", folder.Name, err)
+				}
+				problems = append(problems, err.Error())
+				continue
 			}
-			if s.Broken == "" && usesInput(s) {
-				s.Broken = "it needs a value that only another editor asks for (${input:…}); write it in sidecar.mcp.servers, with ${env:…} for what is secret"
-			}
-			list = append(list, s)
+			list = appendServers(list, all, Server{Origin: origin, Root: folder.Dir, Project: true})
 		}
-	}
-	add(c.Settings.Now().MCPServers(), "sidecar.mcp.servers", false)
-	for _, f := range config.MCPFiles {
-		data, err := config.ReadProjectFile(c.Root, f.Name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var all map[string]config.MCPServer
-		if err == nil {
-			all, err = f.Read(data)
-		}
-		if err != nil {
-			problems = append(problems, err.Error())
-			continue
-		}
-		add(all, f.Name, true)
 	}
 	return list, problems
+}
+
+// appendServers adds the servers of a source to those of the sources before it.
+// One whose name is taken stays in the list, to be seen, unless it is the same.
+func appendServers(list []Server, all map[string]config.MCPServer, of Server) []Server {
+	before := len(list)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		e, s := all[name], of
+		s.Name, s.Env, s.EnvFile, s.Dir, s.URL, s.SSE, s.Headers, s.Off, s.Without, s.Broken = name, e.Env, e.EnvFile, e.Dir, e.URL, e.SSE, e.Headers, e.Off, e.Without, e.Broken
+		if e.Command != "" {
+			s.Command = append([]string{e.Command}, e.Args...)
+		}
+		s.Limits = e.MCPLimits
+		if s.Project {
+			s.Limits, s.Notes = s.Limits.Lowered()
+		}
+		if s.Broken == "" && usesInput(s) {
+			s.Broken = "it needs a value that only another editor asks for (${input:…}); write it in sidecar.mcp.servers, with ${env:…} for what is secret"
+		}
+		if s.EnvFile != "" && s.Broken == "" {
+			s.EnvNames = envNames(s)
+		}
+		if i := slices.IndexFunc(list[:before], func(other Server) bool { return other.Name == name && other.Shadowed == "" }); i >= 0 {
+			if list[i].Root == s.Root && list[i].Identity() == s.Identity() {
+				continue
+			}
+			s.Shadowed = list[i].Origin
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// envNames are the names of the variables in a server's envFile, sorted; that it
+// can't be read is said when the server is started.
+func envNames(s Server) []string {
+	name, _, err := fill(s.EnvFile, s.Root, os.LookupEnv)
+	if err != nil {
+		return nil
+	}
+	vars, err := readEnvFile(s.Root, name)
+	if err != nil {
+		return nil
+	}
+	return sortedKeys(vars)
 }
 
 // eachText calls f for every text of a server that may have placeholders in it.
@@ -102,6 +139,7 @@ func eachText(s *Server, f func(text string) (string, error)) error {
 	}
 	replace(&s.Dir)
 	replace(&s.URL)
+	replace(&s.EnvFile)
 	return errors.Join(errs...)
 }
 
@@ -120,33 +158,44 @@ var placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
 
 // Expand implements Config.
 func (c FromSettings) Expand(s Server) (Server, error) {
-	full, secrets, err := expand(s, c.Root, os.LookupEnv)
+	full, secrets, err := expand(s, os.LookupEnv)
 	c.Hide.Know("mcp "+s.Name, secrets)
 	return full, err
 }
 
-// expand fills in the placeholders of a server. secrets are the values that came
-// from the environment, and those that the server gets as its own.
-func expand(s Server, root string, lookup func(string) (string, bool)) (_ Server, secrets []string, err error) {
-	err = eachText(&s, func(text string) (string, error) {
-		var missing error
-		out := placeholder.ReplaceAllStringFunc(text, func(whole string) string {
-			name := whole[2 : len(whole)-1]
-			if name == "workspaceFolder" {
-				return root
-			}
-			name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(name, "env:"), ":-")
-			if v, ok := lookup(name); ok {
-				secrets = append(secrets, v)
-				return v
-			}
-			if !hasFallback {
-				missing = fmt.Errorf("the variable %s of the environment is not set", name)
-			}
-			return fallback
-		})
-		return out, missing
+// fill fills in the placeholders of a text; secrets are the values that came from
+// the environment.
+func fill(text, root string, lookup func(string) (string, bool)) (out string, secrets []string, err error) {
+	out = placeholder.ReplaceAllStringFunc(text, func(whole string) string {
+		name := whole[2 : len(whole)-1]
+		if name == "workspaceFolder" {
+			return root
+		}
+		name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(name, "env:"), ":-")
+		if v, ok := lookup(name); ok {
+			secrets = append(secrets, v)
+			return v
+		}
+		if !hasFallback {
+			err = fmt.Errorf("the variable %s of the environment is not set", name)
+		}
+		return fallback
 	})
+	return out, secrets, err
+}
+
+// expand fills in the placeholders of a server, and gives it the variables of its
+// file. secrets are the values that came from the environment, and those that the
+// server gets as its own.
+func expand(s Server, lookup func(string) (string, bool)) (_ Server, secrets []string, err error) {
+	err = eachText(&s, func(text string) (string, error) {
+		out, found, err := fill(text, s.Root, lookup)
+		secrets = append(secrets, found...)
+		return out, err
+	})
+	if err == nil {
+		s, err = fromEnvFile(s, s.Root)
+	}
 	for _, m := range []map[string]string{s.Env, s.Headers} {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			secrets = append(secrets, m[k])

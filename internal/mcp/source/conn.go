@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,8 +18,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxMessage bounds one message of a server, in bytes: what is longer ends the
-// connection.
+// maxMessage bounds one message of a server, in bytes, unless its entry takes longer
+// results: what is longer ends the connection.
 const maxMessage = 8 << 20
 
 // conn is a connection to a server.
@@ -30,6 +29,11 @@ type conn struct {
 	changed chan struct{}
 	gone    chan struct{}
 	once    sync.Once
+	life    context.Context // of the connection
+	cancel  context.CancelFunc
+	most    int  // bytes of a message
+	sse     bool // by the old transport
+	heard   hearing
 	over    bool // its tools are taken away; guarded by server.listing
 
 	mu  sync.Mutex
@@ -42,20 +46,14 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{changed: make(chan struct{}, 1), gone: make(chan struct{})}
-	var over sdk.Transport
+	c := &conn{changed: make(chan struct{}, 1), gone: make(chan struct{}), most: max(maxMessage, cfg.maxResult())}
+	c.life, c.cancel = context.WithCancel(s.m.base)
 	if cfg.Command != nil {
 		c.process, err = s.m.o.Start(s.m.base, cfg)
 		if err != nil {
+			c.cancel()
 			return nil, fmt.Errorf("it can't be started: %w", err)
 		}
-		over = &sdk.IOTransport{Reader: c.process.Out, Writer: c.process.In, MaxLineLength: maxMessage}
-	} else {
-		over = &sdk.StreamableClientTransport{Endpoint: cfg.URL, MaxEventSize: maxMessage, HTTPClient: &http.Client{
-			Transport: &bounded{s.m.o.HTTP, cfg.Headers},
-			// What it was trusted with goes to no other address.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
-		}}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "sidecar-ls", Version: s.m.o.Version}, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, //nolint:staticcheck // servers of the field ask
@@ -65,13 +63,18 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 			default:
 			}
 		},
+		ProgressNotificationHandler: s.progress(&c.heard),
 	})
-	client.AddRoots(&sdk.Root{Name: filepath.Base(s.m.o.Root), URI: (&url.URL{Scheme: "file", Path: s.m.o.Root}).String()}) //nolint:staticcheck // likewise
+	client.AddRoots(&sdk.Root{Name: filepath.Base(s.cfg.Root), URI: (&url.URL{Scheme: "file", Path: s.cfg.Root}).String()}) //nolint:staticcheck // likewise
 	client.AddReceivingMiddleware(onlyRoots)
 	// A server that does not answer must not hold up more than itself: the SDK
 	// waits for its end when a connection is given up.
 	defer context.AfterFunc(ctx, c.kill)()
-	c.session, err = client.Connect(ctx, over, nil)
+	if c.process != nil {
+		c.session, err = client.Connect(ctx, &sdk.IOTransport{Reader: c.process.Out, Writer: c.process.In, MaxLineLength: c.most}, nil)
+	} else {
+		c.session, err = s.reach(ctx, c, cfg, client)
+	}
 	if err != nil {
 		c.kill()
 		err = c.because(err)
@@ -146,6 +149,7 @@ func (c *conn) giveUp(why error) {
 
 func (c *conn) kill() {
 	c.once.Do(func() {
+		c.cancel()
 		if c.process != nil {
 			c.process.Kill()
 			_ = c.process.In.Close()
@@ -196,41 +200,4 @@ func (c *conn) because(err error) error {
 		}
 	}
 	return err
-}
-
-// bounded sends the headers of a server, and reads no more of an answer than a
-// message may have.
-type bounded struct {
-	next    http.RoundTripper
-	headers map[string]string
-}
-
-func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	for k, v := range b.headers {
-		r.Header.Set(k, v)
-	}
-	res, err := b.next.RoundTrip(r)
-	if err == nil && res.Header.Get("Content-Type") != "text/event-stream" {
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{&firstBytes{res.Body, maxMessage}, res.Body}
-	}
-	return res, err
-}
-
-// firstBytes fails where more would be read.
-type firstBytes struct {
-	r    io.Reader
-	left int
-}
-
-func (f *firstBytes) Read(p []byte) (int, error) {
-	if f.left <= 0 {
-		return 0, fmt.Errorf("an answer of more than %d bytes", maxMessage)
-	}
-	n, err := f.r.Read(p[:min(len(p), f.left)])
-	f.left -= n
-	return n, err
 }

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -25,20 +26,32 @@ import (
 type Server struct {
 	Name    string
 	Origin  string            // where it is named, for people
+	Root    string            // the workspace folder that it is for
 	Project bool              // by the project, so that it has to be trusted first
 	Command []string          // program and arguments; nil: URL
 	Env     map[string]string // for Command
+	EnvFile string            // of more variables for Command
 	Dir     string            // for Command
 	URL     string
+	SSE     bool              // URL speaks the old transport
 	Headers map[string]string // for URL
 	Off     bool
 	Without []string // names of tools that are left out
-	Broken  string   // why it can't be used; "" if it can
+	Limits  config.MCPLimits
+
+	EnvNames []string // of the variables in EnvFile, sorted
+	Broken   string   // why it can't be used; "" if it can
+	Shadowed string   // the origin of the server that has its name; "": it has it itself
+	Notes    []string // what of its entry is not as it says
 }
 
 // Identity is a hash of all that decides on what is run or reached.
 func (s *Server) Identity() string {
-	data, _ := json.Marshal([]any{s.Name, s.Command, s.Env, s.Dir, s.URL, s.Headers}) // strings alone, maps in order
+	all := []any{s.Name, s.Command, s.Env, s.Dir, s.URL, s.Headers} // strings alone, maps in order
+	if s.EnvFile != "" || s.SSE {
+		all = append(all, s.EnvFile, s.EnvNames, s.SSE)
+	}
+	data, _ := json.Marshal(all)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
@@ -54,6 +67,9 @@ func (s *Server) Line() string {
 	}
 	if s.Command == nil {
 		b.WriteString(s.URL)
+		if s.SSE {
+			b.WriteString(" by the old transport sse")
+		}
 		pairs("header", s.Headers)
 		return b.String()
 	}
@@ -68,6 +84,12 @@ func (s *Server) Line() string {
 		}
 	}
 	pairs("with", s.Env)
+	if s.EnvFile != "" {
+		fmt.Fprintf(&b, " with the variables of %q", s.EnvFile)
+		if len(s.EnvNames) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(s.EnvNames, ", "))
+		}
+	}
 	if s.Dir != "" {
 		fmt.Fprintf(&b, " in %q", s.Dir)
 	}
@@ -90,12 +112,12 @@ type Process struct {
 	Advice func() string
 }
 
-// Memory keeps, for the user, what was trusted and seen of the workspace's
-// servers.
+// Memory keeps, for the user, what was trusted and seen of the servers of
+// workspace folders.
 type Memory interface {
 	// Load returns what is known of a server; the zero value is nothing.
-	Load(server string) (Known, error)
-	Save(server string, k Known) error
+	Load(root, server string) (Known, error)
+	Save(root, server string, k Known) error
 }
 
 // Known is what is kept of a server.
@@ -110,7 +132,6 @@ type Options struct {
 	Config   Config
 	Start    func(ctx context.Context, s Server) (*Process, error) // confined
 	HTTP     http.RoundTripper                                     // for servers that are reached
-	Root     string                                                // the workspace's directory
 	Memory   Memory
 	Registry *tools.Registry
 	Clean    func(text string) (clean string, signs []string) // text from outside, and what in it seems to instruct a model
@@ -133,7 +154,8 @@ type Status struct {
 	Hash      string   `json:"hash"`               // of that; sidecar.mcp.trust may name it
 	Trusted   bool     `json:"trusted"`            // no question is open about it
 	Changed   []string `json:"changed,omitempty"`  // tools that are held back until it is trusted again
-	Warnings  []string `json:"warnings,omitempty"` // what is odd about its tools
+	Warnings  []string `json:"warnings,omitempty"` // what is odd about its tools, or its entry
+	Shadowed  bool     `json:"shadowed,omitempty"` // another server has its name and is used
 }
 
 // State is where a server is in its life.
@@ -161,6 +183,7 @@ type Manager struct {
 	mu       sync.Mutex
 	closed   bool
 	servers  map[string]*server
+	shadowed []Server // whose names others have
 	problems []string // of the configuration
 }
 
@@ -193,6 +216,13 @@ func (m *Manager) Reload() {
 		return
 	}
 	var begin []*server
+	var shadowed []Server
+	list = slices.DeleteFunc(list, func(cfg Server) bool {
+		if cfg.Shadowed != "" {
+			shadowed = append(shadowed, cfg)
+		}
+		return cfg.Shadowed != ""
+	})
 	for _, cfg := range list {
 		s := old[cfg.Name]
 		if s == nil || !s.sameAs(cfg) {
@@ -216,7 +246,7 @@ func (m *Manager) Reload() {
 		}
 	}
 	m.mu.Lock()
-	m.servers, m.problems = next, problems
+	m.servers, m.shadowed, m.problems = next, shadowed, problems
 	m.mu.Unlock()
 	for _, s := range begin {
 		s.begin()
@@ -229,15 +259,23 @@ func (m *Manager) Reload() {
 	}
 }
 
-// List describes the servers, sorted by name.
+// List describes the servers, sorted by name. One whose name another has comes
+// after that.
 func (m *Manager) List() []Status {
 	m.mu.Lock()
-	servers := m.servers
+	servers, shadowed := m.servers, m.shadowed
 	m.mu.Unlock()
-	out := make([]Status, 0, len(servers))
+	out := make([]Status, 0, len(servers)+len(shadowed))
 	for _, name := range sortedKeys(servers) {
 		out = append(out, servers[name].status())
 	}
+	for _, cfg := range shadowed {
+		st := newServer(m, cfg).status()
+		st.State, st.Trusted, st.Shadowed = Disabled, true, true
+		st.Error = "the entry of " + cfg.Shadowed + " has this name and is used; rename one of them"
+		out = append(out, st)
+	}
+	slices.SortStableFunc(out, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

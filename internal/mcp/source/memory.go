@@ -7,19 +7,17 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 )
 
-// UserMemory keeps what is known of a workspace's servers in a file of the
-// user's, which no project can bring along.
+// UserMemory keeps what is known of servers in a file of the user's, which no
+// project can bring along.
 type UserMemory struct {
-	file, root string
-	mu         sync.Mutex
+	file string
+	mu   sync.Mutex
 }
 
-// NewUserMemory returns that of the workspace in root.
-func NewUserMemory(root string) *UserMemory {
-	return &UserMemory{file: config.Beside("mcp-trust.json"), root: root}
-}
+// NewUserMemory returns that of the user.
+func NewUserMemory() *UserMemory { return &UserMemory{file: config.Beside("mcp-trust.json")} }
 
-// trustFile is the file: by workspace and by server.
+// trustFile is the file: by workspace folder and by server.
 type trustFile map[string]map[string]Known
 
 func (m *UserMemory) read() (trustFile, error) {
@@ -31,24 +29,24 @@ func (m *UserMemory) read() (trustFile, error) {
 }
 
 // Load implements Memory.
-func (m *UserMemory) Load(server string) (Known, error) {
+func (m *UserMemory) Load(root, server string) (Known, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all, err := m.read()
-	return all[m.root][server], err
+	return all[root][server], err
 }
 
 // Save implements Memory.
-func (m *UserMemory) Save(server string, k Known) error {
+func (m *UserMemory) Save(root, server string, k Known) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all, err := m.read()
 	if err != nil {
 		return err
 	}
-	if all[m.root] == nil {
-		all[m.root] = map[string]Known{}
+	if all[root] == nil {
+		all[root] = map[string]Known{}
 	}
-	all[m.root][server] = k
+	all[root][server] = k
 	return config.WriteBeside(m.file, all)
 }

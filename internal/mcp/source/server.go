@@ -77,7 +77,7 @@ func (s *server) trusted() bool {
 	if !s.cfg.Project {
 		return true
 	}
-	k, err := s.m.o.Memory.Load(s.cfg.Name)
+	k, err := s.m.o.Memory.Load(s.cfg.Root, s.cfg.Name)
 	return err == nil && k.Trusted == s.cfg.Identity()
 }
 
@@ -96,7 +96,7 @@ func (s *server) question() string {
 
 // trust keeps that the user trusts the server, and its tools as they are.
 func (s *server) trust() error {
-	k, err := s.m.o.Memory.Load(s.cfg.Name)
+	k, err := s.m.o.Memory.Load(s.cfg.Root, s.cfg.Name)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *server) trust() error {
 	}
 	c := s.conn
 	s.mu.Unlock()
-	if err := s.m.o.Memory.Save(s.cfg.Name, k); err != nil {
+	if err := s.m.o.Memory.Save(s.cfg.Root, s.cfg.Name, k); err != nil {
 		return err
 	}
 	if c != nil {
@@ -138,9 +138,13 @@ func (s *server) status() Status {
 	defer s.mu.Unlock()
 	st := Status{
 		Name: s.cfg.Name, State: s.state, Transport: "stdio", Tools: len(s.names), Error: s.why, Hidden: s.hidden, Origin: s.cfg.Origin,
-		Command: s.cfg.Line(), Hash: question, Trusted: trusted && len(s.changed) == 0, Changed: sortedKeys(s.changed), Warnings: slices.Clone(s.warnings),
+		Command: s.cfg.Line(), Hash: question, Trusted: trusted && len(s.changed) == 0, Changed: sortedKeys(s.changed), Warnings: slices.Concat(s.cfg.Notes, s.warnings),
 	}
-	if s.cfg.Command == nil {
+	switch {
+	case s.cfg.Command != nil:
+	case s.cfg.SSE || s.conn != nil && s.conn.sse:
+		st.Transport = "sse"
+	default:
 		st.Transport = "http"
 	}
 	if len(s.changed) > 0 && st.Error == "" {

@@ -19,6 +19,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -38,7 +39,7 @@ type memory struct {
 	fail error
 }
 
-func (m *memory) Load(name string) (Known, error) {
+func (m *memory) Load(_, name string) (Known, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	data, _ := json.Marshal(m.all[name])
@@ -47,7 +48,7 @@ func (m *memory) Load(name string) (Known, error) {
 	return k, m.fail
 }
 
-func (m *memory) Save(name string, k Known) error {
+func (m *memory) Save(_, name string, k Known) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.all == nil {
@@ -79,7 +80,7 @@ func newBench(t *testing.T, servers ...Server) *bench {
 	close(now)
 	b.Manager = New(Options{
 		Config: b,
-		Start:  b.start, HTTP: http.DefaultTransport, Root: t.TempDir(), Memory: b.memory,
+		Start:  b.start, HTTP: http.DefaultTransport, Memory: b.memory,
 		Registry: tools.NewRegistry(tools.RegistryOptions{Changed: func([]string) { b.change <- struct{}{} }}),
 		Clean: func(s string) (string, []string) {
 			if strings.Contains(s, "previous instructions") {
@@ -276,7 +277,7 @@ func TestHostile(t *testing.T) {
 			}
 		},
 		"many": func(t *testing.T, b *bench, st Status) {
-			if len(b.names()) != maxTools || len(st.Warnings) == 0 {
+			if len(b.names()) != config.MCPTools || len(st.Warnings) == 0 {
 				t.Errorf("%d tools, warnings %q", len(b.names()), st.Warnings)
 			}
 		},
@@ -387,7 +388,7 @@ func TestAsked(t *testing.T) {
 	})
 	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	defer web.Close()
-	b := newBench(t, Server{Name: "old", URL: web.URL})
+	b := newBench(t, Server{Name: "old", URL: web.URL, Root: "/a folder"})
 	defer b.Close()
 	if st := b.up("old"); st.State != Connected || st.Transport != "http" || st.Tools != 1 {
 		t.Fatalf("%+v", st)
@@ -395,7 +396,7 @@ func TestAsked(t *testing.T) {
 	if _, err := b.call(t.Context(), "mcp_old_ask", `{}`); err != nil {
 		t.Fatal(err)
 	}
-	if len(said) != 3 || !strings.Contains(said[0], "method not found") || said[2] != "file://"+b.o.Root {
+	if len(said) != 3 || !strings.Contains(said[0], "method not found") || said[2] != "file:///a%20folder" {
 		t.Errorf("%q", said)
 	}
 }

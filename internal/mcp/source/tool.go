@@ -16,18 +16,33 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // Bounds of what is taken from a server.
 const (
-	maxTools       = 256
 	maxPages       = 64
 	maxDescription = 2 << 10  // bytes
 	maxSchema      = 64 << 10 // bytes
 	maxWarnings    = 20
-	callTime       = 2 * time.Minute
 )
+
+// limit is a limit of an entry, or what holds where it names none.
+func limit(named, normal int) int {
+	if named > 0 {
+		return named
+	}
+	return normal
+}
+
+func (s *Server) callTime() time.Duration {
+	return time.Duration(limit(s.Limits.TimeoutSeconds, config.MCPTimeoutSeconds)) * time.Second
+}
+
+func (s *Server) maxTools() int { return limit(s.Limits.MaxTools, config.MCPTools) }
+
+func (s *Server) maxResult() int { return limit(s.Limits.MaxResultBytes, config.MCPResultBytes) }
 
 // list lists the server's tools and registers those that may be used.
 func (s *server) list(ctx context.Context, c *conn) error {
@@ -36,11 +51,11 @@ func (s *server) list(ctx context.Context, c *conn) error {
 	if c.over {
 		return errors.New("the connection has ended")
 	}
-	all, more, err := c.tools(ctx)
+	all, more, err := c.tools(ctx, s.cfg.maxTools())
 	if err != nil {
 		return err
 	}
-	k, err := s.m.o.Memory.Load(s.cfg.Name)
+	k, err := s.m.o.Memory.Load(s.cfg.Root, s.cfg.Name)
 	if err != nil {
 		return err
 	}
@@ -58,7 +73,7 @@ func (s *server) list(ctx context.Context, c *conn) error {
 		}
 	}
 	if more {
-		warn("it has more than %d tools; the others are left out", maxTools)
+		warn("it has more than %d tools; the others are left out; maxTools in its entry says how many are taken", s.cfg.maxTools())
 	}
 	changed := map[string]string{}
 	fresh := false
@@ -88,7 +103,7 @@ func (s *server) list(ctx context.Context, c *conn) error {
 		registered = append(registered, tool)
 	}
 	if fresh {
-		if err := s.m.o.Memory.Save(s.cfg.Name, k); err != nil {
+		if err := s.m.o.Memory.Save(s.cfg.Root, s.cfg.Name, k); err != nil {
 			return fmt.Errorf("what its tools say can't be kept: %w", err)
 		}
 	}
@@ -108,9 +123,9 @@ func (s *server) list(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// tools lists the tools of the server, up to maxTools of them; more says that
-// there are others.
-func (c *conn) tools(ctx context.Context) (all []*sdk.Tool, more bool, err error) {
+// tools lists the tools of the server, up to most of them; more says that there
+// are others.
+func (c *conn) tools(ctx context.Context, most int) (all []*sdk.Tool, more bool, err error) {
 	p := &sdk.ListToolsParams{}
 	for range maxPages {
 		res, err := c.session.ListTools(ctx, p)
@@ -121,7 +136,7 @@ func (c *conn) tools(ctx context.Context) (all []*sdk.Tool, more bool, err error
 			if t == nil {
 				continue
 			}
-			if len(all) == maxTools {
+			if len(all) == most {
 				return all, true, nil
 			}
 			all = append(all, t)
@@ -164,7 +179,7 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 	}
 	title, _ := s.m.o.Clean(t.Title)
 	d := tools.Def{
-		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Timeout: callTime,
+		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Timeout: s.cfg.callTime(),
 		Description: fmt.Sprintf("Of the MCP server %s. %s", s.cfg.Name, text),
 	}
 	if a := t.Annotations; a != nil && a.DestructiveHint != nil && *a.DestructiveHint && !a.ReadOnlyHint {
@@ -174,8 +189,8 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 		d.Idempotent = a.ReadOnlyHint || a.IdempotentHint // who says so wrongly has its own tool run twice
 	}
 	tool, err := tools.Raw(d, tools.Source{Kind: tools.SourceMCP, Server: s.cfg.Name, Tool: t.Name}, tools.Exec, schema,
-		func(ctx context.Context, _ *tools.Call, args json.RawMessage) (tools.Result, error) {
-			return s.call(ctx, t.Name, args)
+		func(ctx context.Context, call *tools.Call, args json.RawMessage) (tools.Result, error) {
+			return s.call(ctx, call, t.Name, args)
 		})
 	return tool, odd, err
 }
@@ -211,7 +226,7 @@ func oneLine(s string, most int) string {
 }
 
 // call calls a tool of the server.
-func (s *server) call(ctx context.Context, name string, args json.RawMessage) (tools.Result, error) {
+func (s *server) call(ctx context.Context, call *tools.Call, name string, args json.RawMessage) (tools.Result, error) {
 	c, err := s.now()
 	if err != nil {
 		return tools.Result{}, err
@@ -220,10 +235,16 @@ func (s *server) call(ctx context.Context, name string, args json.RawMessage) (t
 		args = json.RawMessage("{}")
 	}
 	var said *jsonrpc.Error
-	res, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: args})
+	params := &sdk.CallToolParams{Name: name, Arguments: args}
+	if call.Emit != nil {
+		token, end := c.heard.begin(call.Emit)
+		defer end()
+		params.SetProgressToken(token)
+	}
+	res, err := c.session.CallTool(ctx, params)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		c.giveUp(fmt.Errorf("its tool %s did not answer within %v", clip(name), callTime))
+		c.giveUp(fmt.Errorf("its tool %s did not answer within %v; timeoutSeconds in its entry says how long it may take", clip(name), s.cfg.callTime()))
 		return tools.Result{}, ctx.Err()
 	case ctx.Err() != nil:
 		return tools.Result{}, ctx.Err()
@@ -235,11 +256,20 @@ func (s *server) call(ctx context.Context, name string, args json.RawMessage) (t
 		e.Transient = true
 		return tools.Result{}, e
 	}
-	text := words(res)
+	text := s.cut(words(res))
 	if res.IsError {
 		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("%s of the MCP server %s failed", clip(name), s.cfg.Name), Detail: text}
 	}
 	return tools.Result{Text: text}, nil
+}
+
+// cut is a text without what is more than may be taken of a result.
+func (s *server) cut(text string) string {
+	most := s.cfg.maxResult()
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("\n[%d of %d bytes are shown: maxResultBytes in the entry of the MCP server %s; ask it for less]", most, len(text), s.cfg.Name)
 }
 
 // words is a result as text. What is none is named.

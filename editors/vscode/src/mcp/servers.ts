@@ -11,10 +11,10 @@ export function mcpServers(server: Server): ListView<McpServer> {
     async () => (await server.execute<{ servers: McpServer[] }>('sidecar.mcp.list')).servers,
     s => {
       const item = new vscode.TreeItem(s.name);
-      item.id = s.name;
+      item.id = s.shadowed ? `${s.name} ${s.origin}` : s.name; // two of one name
       item.description = [stateName(s.state), s.transport, s.tools === 1 ? t('1 tool') : t('{0} tools', s.tools), s.error].filter(Boolean).join(' · ');
       item.iconPath = icon(s.state);
-      item.contextValue = s.hidden?.length ? 'mcpHidden' : s.trusted ? 'mcp' : 'mcpUntrusted';
+      item.contextValue = s.shadowed ? 'mcpShadowed' : s.hidden?.length ? 'mcpHidden' : s.trusted ? 'mcp' : 'mcpUntrusted';
       item.tooltip = [s.command, s.origin, s.error, ...(s.changed?.length ? [t('Held back until it is trusted again: {0}', s.changed.join(', '))] : []), ...s.warnings ?? []].filter(Boolean).join('\n');
       item.accessibilityInformation = { label: `${s.name}, ${item.description}` };
       return item;
