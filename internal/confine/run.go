@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
@@ -59,7 +60,7 @@ func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, di
 	if err != nil {
 		return nil, err
 	}
-	spec.After, spec.Record = w.End, w.Record()
+	spec.After, spec.Record, spec.Settings = w.End, w.Record(), gitcmd.ShownSettings
 	cmd, err := c.box.Command(ctx, spec.Spec, dir, argv...)
 	if err != nil {
 		w.End()

@@ -96,7 +96,7 @@ func (m *mounts) hide(path string) {
 // bwrapArgs is the whole view of the machine that a command gets: nothing is
 // there that is not listed here. Somebody else could undo the masks while
 // it runs.
-func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed) (args []string, masks []mask) {
+func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed, settings *shownSettings) (args []string, masks []mask) {
 	a := &mounts{spec: s, links: map[string]string{}}
 	a.add("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv")
 	if m.DisableUserns {
@@ -180,8 +180,17 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed)
 	for _, path := range kept {
 		a.mask(path, a.writable)
 	}
+	if settings.dir != "" {
+		a.add("--ro-bind", settings.dir, settingsPath)
+	}
 	for _, path := range closed {
-		a.mask(path, a.readOnly)
+		a.mask(path, func(path string) {
+			if copied := settings.source(path); copied != "" {
+				a.add("--ro-bind", copied, path)
+				return
+			}
+			a.readOnly(path)
+		})
 	}
 	for _, path := range s.Hidden {
 		a.mask(path, a.hide)

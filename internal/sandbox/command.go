@@ -17,12 +17,13 @@ type Cmd struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	level   Level
-	network bool
-	removed []string
-	lost    atomic.Pointer[string] // a protection that went while it ran
-	watched chan struct{}          // closed once the protections are watched; nil when there is nothing to watch
-	plain   bool                   // nothing stands between us and the command
+	level    Level
+	network  bool
+	removed  []string
+	lost     atomic.Pointer[string] // a protection that went while it ran
+	replaced atomic.Pointer[string] // one that went, and was put back
+	watched  chan struct{}          // closed once the protections are watched; nil when there is nothing to watch
+	plain    bool                   // nothing stands between us and the command
 
 	ctx    context.Context
 	proc   runner
@@ -89,6 +90,9 @@ func (c *Cmd) Words() string {
 	words := c.level.Words(c.network)
 	if path := c.lost.Load(); path != nil {
 		words += fmt.Sprintf("; the command was ended, because another program replaced or removed %s, which the sandbox protects: look at what is in it now", *path)
+	}
+	if path := c.replaced.Load(); path != nil {
+		words += fmt.Sprintf("; another program replaced %s meanwhile, which the sandbox protects: the command could have read or changed it for a moment", *path)
 	}
 	return words
 }

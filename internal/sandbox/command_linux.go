@@ -118,13 +118,18 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()
 		return err
 	}
 	*last = append(*last, remove)
-	words, masks := bwrapArgs(s.tools, s.self, spec, guards, sealed)
+	shown, remove, err := spec.show(guards)
+	if err != nil {
+		return err
+	}
+	*last = append(*last, remove)
+	words, masks := bwrapArgs(s.tools, s.self, spec, guards, sealed, shown)
 	args, err := pass("arguments", nulTerminated(words))
 	if err != nil {
 		return err
 	}
 	*last = append(*last, func() { args.Close() })
-	theirs, err := c.watchMasks(masks, last)
+	theirs, err := c.watchMasks(masks, shown, last)
 	if err != nil {
 		return err
 	}

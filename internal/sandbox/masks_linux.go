@@ -19,17 +19,24 @@ import (
 // git does with its settings, takes the mount with it (since Linux 3.18; see
 // detach_mounts in fs/namespace.c): from then on the command could change
 // what took its place. There is no rule that holds for a name instead, so the
-// command's mounts are watched, and it is ended when one of them goes.
+// command's mounts are watched, and it is ended when one of them goes that can't be
+// put back.
 
-// handMounts hands the table of this process's mounts to the server, and waits
-// until that has seen them: a command may move what they lie on.
+// handMounts hands the table of this process's mounts, and what it takes to join
+// them, to the server, and waits until that has seen them: a command may move what
+// they lie on.
 func handMounts(socket int) error {
 	table, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(table)
-	if err := unix.Sendmsg(socket, []byte{0}, unix.UnixRights(table), nil, unix.MSG_NOSIGNAL); err != nil {
+	mounts, err := unix.Open("/proc/self/ns/mnt", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(mounts)
+	if err := unix.Sendmsg(socket, []byte{0}, unix.UnixRights(table, mounts), nil, unix.MSG_NOSIGNAL); err != nil {
 		return err
 	}
 	for {
@@ -44,10 +51,10 @@ func handMounts(socket int) error {
 	}
 }
 
-// watchMasks ends the command when one of the masks goes. The command
+// watchMasks puts masks back that go, or ends the command. The command
 // inherits theirs, on which it hands out its table of mounts. The watch ends
 // when last is called.
-func (c *Cmd) watchMasks(masks []mask, last *[]func()) (theirs *os.File, err error) {
+func (c *Cmd) watchMasks(masks []mask, settings *shownSettings, last *[]func()) (theirs *os.File, err error) {
 	conn, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -60,13 +67,23 @@ func (c *Cmd) watchMasks(masks []mask, last *[]func()) (theirs *os.File, err err
 	come, known := make(chan *os.File, 1), make(chan struct{})
 	go func() {
 		defer watched()
-		table := tableFrom(conn)
+		table, mounts := tableFrom(conn)
+		if mounts != nil {
+			defer mounts.Close()
+		}
 		come <- table
 		if table == nil {
 			close(known)
 			return
 		}
-		if lost := lostMask(table, masks, watched); lost != "" {
+		again := func(m mask) error {
+			err := settings.again(mounts, m)
+			if err == nil {
+				c.replaced.Store(&m.path)
+			}
+			return err
+		}
+		if lost := lostMask(table, masks, watched, again); lost != "" {
 			c.lost.Store(&lost)
 			c.proc.kill()
 		}
@@ -85,23 +102,28 @@ func (c *Cmd) watchMasks(masks []mask, last *[]func()) (theirs *os.File, err err
 	return theirs, nil
 }
 
-// tableFrom receives a table of mounts; nil when the other end goes without.
-func tableFrom(conn *net.UnixConn) *os.File {
-	oob := make([]byte, unix.CmsgSpace(4))
+// tableFrom receives a table of mounts and their namespace; nil when the other end
+// goes without.
+func tableFrom(conn *net.UnixConn) (table, mounts *os.File) {
+	oob := make([]byte, unix.CmsgSpace(2*4))
 	_, n, _, _, err := conn.ReadMsgUnix(make([]byte, 1), oob)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	if files := filesOf(oob[:n]); len(files) == 1 {
-		return files[0]
+	files := filesOf(oob[:n])
+	if len(files) != 2 {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return nil, nil
 	}
-	return nil
+	return files[0], files[1]
 }
 
-// lostMask waits until one of the masks is gone, and returns its path; ""
-// when the table's deadline comes first. It calls watched once it has seen
-// them.
-func lostMask(table *os.File, masks []mask, watched func()) (lost string) {
+// lostMask waits until one of the masks is gone and again fails to put it back,
+// and returns its path; "" when the table's deadline comes first. It calls watched
+// once it has seen them.
+func lostMask(table *os.File, masks []mask, watched func(), again func(mask) error) (lost string) {
 	conn, err := table.SyscallConn()
 	if err != nil {
 		return fmt.Sprintf("the table of mounts (%v)", err)
@@ -118,12 +140,35 @@ func lostMask(table *os.File, masks []mask, watched func()) (lost string) {
 			ids, lost = idsOf(masks, there)
 			watched()
 		default:
-			lost = lostOf(masks, ids, there)
+			lost = putBack(int(fd), masks, ids, there, again)
 		}
 		return lost != ""
 	})
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Sprintf("the table of mounts (%v)", err)
+	}
+	return lost
+}
+
+// putBack puts masks back that are gone, and notes their new mounts; lost is the
+// path of one for which that fails.
+func putBack(table int, masks []mask, ids map[mask]string, there map[string]string, again func(mask) error) (lost string) {
+	for range maxReplaced {
+		m, ok := goneOf(masks, ids, there)
+		if !ok {
+			return ""
+		}
+		lost = m.path
+		if again(m) != nil {
+			return lost
+		}
+		var err error
+		if there, err = mountsIn(table); err != nil {
+			return fmt.Sprintf("the table of mounts (%v)", err)
+		}
+		if id, ok := there[m.place]; ok { // else it was replaced again
+			ids[m] = id
+		}
 	}
 	return lost
 }
@@ -142,16 +187,16 @@ func idsOf(masks []mask, there map[string]string) (ids map[mask]string, lost str
 	return ids, ""
 }
 
-// lostOf is the path of a mask whose mount is not there any more, or "".
-func lostOf(masks []mask, ids map[mask]string, there map[string]string) string {
+// goneOf is a mask whose mount is not there any more, if there is one.
+func goneOf(masks []mask, ids map[mask]string, there map[string]string) (mask, bool) {
 	left := map[string]bool{}
 	for _, id := range there {
 		left[id] = true
 	}
 	if i := slices.IndexFunc(masks, func(m mask) bool { return !left[ids[m]] }); i >= 0 {
-		return masks[i].path
+		return masks[i], true
 	}
-	return ""
+	return mask{}, false
 }
 
 // mountsIn reads a table of mounts: the topmost at each place, by its id. A

@@ -97,6 +97,9 @@ func (g *guard) repository(git string) error {
 			return err
 		}
 	}
+	for _, name := range gitEmpty {
+		g.settings = append(g.settings, filepath.Join(git, name))
+	}
 	if trap := filepath.Join(git, gitTrap); !exists(g.host(trap)) {
 		g.traps = append(g.traps, trap)
 	}

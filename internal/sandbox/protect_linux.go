@@ -35,6 +35,7 @@ type guard struct {
 	see      []string // what must be visible besides
 	keep     []string // directories that must not be renamed, in the order of their depth
 	readOnly []string
+	settings []string // of readOnly: files of repositories' settings
 	traps    []string // files that must not be there afterwards
 	stands   []string // our own, empty, that stand in for what is missing
 }

@@ -25,6 +25,12 @@ type Spec struct {
 	// written, as it can't in that of Root itself, which need not be among them.
 	Repositories []string
 
+	// Settings says what a command sees of a file of such a repository's settings,
+	// and names what in it decides on what is run or where something is sent. With it
+	// the file may be replaced while the command runs, unless more of that is in it
+	// then. nil: commands see the file itself.
+	Settings func(file string) (shown []byte, decides []string)
+
 	// After is called when nothing is left of the command, or when it was not
 	// started after all. What it returns goes to Removed.
 	After func() []string
