@@ -42,6 +42,12 @@ func commands() []command {
 		row("sidecar.approval.allowOldest", "Allow the oldest open approval", (*Server).allowOldest),
 		row("sidecar.approval.denyOldest", "Deny the oldest open approval", (*Server).denyOldest),
 
+		row("sidecar.plugins.list", "List the plugins", (*Server).listPlugins),
+		row("sidecar.plugins.trust", "Trust a plugin", (*Server).trustPlugin),
+		row("sidecar.plugins.distrust", "Trust a plugin no longer", (*Server).distrustPlugin),
+		row("sidecar.plugins.enable", "Enable a plugin", (*Server).enablePlugin),
+		row("sidecar.plugins.disable", "Disable a plugin", (*Server).disablePlugin),
+		row("sidecar.plugins.reload", "Look at a plugin again", (*Server).reloadPlugin),
 		row("sidecar.hooks.list", "List the hooks", (*Server).listHooks),
 		row("sidecar.mcp.list", "List the MCP servers", (*Server).listMCP),
 		row("sidecar.mcp.reconnect", "Restart an MCP server", (*Server).reconnectMCP),

@@ -100,6 +100,9 @@ type Core struct {
 	// MCP are the MCP servers whose tools are offered; nil means none.
 	MCP MCP
 
+	// Plugins are the plugins of the workspace; nil means none.
+	Plugins Plugins
+
 	// Hooks are the hooks of the workspace; nil means none.
 	Hooks Hooks
 

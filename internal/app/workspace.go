@@ -132,7 +132,7 @@ func (w *Workspace) openIndexes() {
 // openTools makes the tools and what runs them.
 func (w *Workspace) openTools(before *Workspace) error {
 	c := w.Client
-	w.Skills = skills.New(skills.Options{Settings: c.Settings, Clean: c.Hide, Files: w.Live, Watch: w.watch})
+	w.Skills = skills.New(skills.Options{More: func() []skills.Place { return w.Extensions.Skills() }, Settings: c.Settings, Clean: c.Hide, Files: w.Live, Watch: w.watch})
 	w.Registry = tools.NewRegistry(tools.RegistryOptions{
 		Kits: w.Skills.KitTools,
 		Warn: func(text string) { c.o.Log.Warn(text) },
@@ -140,9 +140,12 @@ func (w *Workspace) openTools(before *Workspace) error {
 			c.Bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{Activated: []string{}}})
 		},
 	})
+	if c.o.Resident {
+		w.Sources = w.newSources()
+	}
 	w.Extensions = extend.New(extend.Options{
 		Settings: c.Settings, Folders: workspace.Dirs(w.Disk.Folders()), Starter: w.Confiner, Shell: w.shellDeps(), Registry: w.Registry,
-		Bus: c.Bus, Audit: w.Home.Audit, Hide: c.Hide, Log: c.o.Log, Warn: c.Warn,
+		Bus: c.Bus, Audit: w.Home.Audit, Hide: c.Hide, Log: c.o.Log, Warn: c.Warn, Resident: c.o.Resident, Servers: w.Sources.Reload,
 	})
 	options := dispatch.Options{
 		Hooks: w.Extensions, Registry: w.Registry, Sessions: c.Sessions, Approver: c.o.User.Approver, Bus: c.Bus, Audit: w.Home.Audit, Log: c.o.Log,
@@ -155,13 +158,7 @@ func (w *Workspace) openTools(before *Workspace) error {
 		options.Check = w.Checker.Edit
 	}
 	w.Dispatch = dispatch.New(options)
-	if err := w.Registry.Register(tools.Builtin, w.builtins()...); err != nil {
-		return err
-	}
-	if c.o.Resident {
-		w.Sources = w.newSources()
-	}
-	return nil
+	return w.Registry.Register(tools.Builtin, w.builtins()...)
 }
 
 // newSources has the MCP servers; none is started before it is told to look at
@@ -173,7 +170,7 @@ func (w *Workspace) newSources() *source.Manager {
 		warn = func(text string) { c.o.Log.Warn(text) }
 	}
 	return source.New(source.Options{
-		Config: source.FromSettings{Settings: c.Settings, Folders: w.Disk.Folders(), Hide: c.Hide},
+		Config: source.FromSettings{Settings: c.Settings, Folders: w.Disk.Folders(), Hide: c.Hide, More: func() []source.Server { return w.Extensions.MCPServers() }},
 		Start:  w.Confiner.MCPServer,
 		HTTP:   http.DefaultTransport,
 		Memory: source.NewUserMemory(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,

@@ -51,7 +51,8 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 		return nil, err
 	}
 	program, readable := installation(program)
-	spec.ReadOnly = append(spec.ReadOnly, readable...)
+	spec.ReadOnly = append(append(spec.ReadOnly, readable...), s.Readable...)
+	spec.Writable = append(spec.Writable, s.Writable...)
 	p, err := c.Start(ctx, spec, dir, append([]string{program}, s.Command[1:]...))
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -32,6 +33,9 @@ type Options struct {
 	Hide  *redact.Redactor
 	Log   *slog.Logger
 	Warn  func(text string) // puts a text before the user
+
+	Resident bool   // the process stays: plugins are watched
+	Servers  func() // is told when the servers of plugins have changed
 }
 
 // Settings are those that hold now: *live.Settings.
@@ -47,8 +51,9 @@ type Starter interface {
 
 // Extensions are those of one workspace. They follow the settings.
 type Extensions struct {
-	o     Options
-	hooks *hooks.Runner
+	o       Options
+	hooks   *hooks.Runner
+	plugins *plugin.Manager
 
 	loading sync.Mutex
 	seen    atomic.Pointer[config.Settings] // of which they are
@@ -60,6 +65,9 @@ type Extensions struct {
 // New returns the extensions that the settings name now.
 func New(o Options) *Extensions {
 	x := &Extensions{o: o, told: map[string]bool{}}
+	x.plugins = plugin.New(plugin.Options{
+		Places: x.places, Trusted: o.Settings.Trusted, Host: x, Memory: &plugin.UserMemory{}, Store: store(), Watch: o.Resident, Warn: func(text string) { o.Warn(o.Hide.Shown(text)) }, Log: o.Log,
+	})
 	x.hooks = hooks.New(hooks.Options{Config: x, Start: o.Starter.Hook, Told: x.ran})
 	x.Follow()
 	return x
@@ -76,6 +84,7 @@ func (x *Extensions) Follow() {
 	defer x.loading.Unlock()
 	if x.seen.Swap(set) != set {
 		x.loadTools(set)
+		x.plugins.Reload()
 	}
 	x.files.Store(&files)
 	x.hooks.Reload()
@@ -98,6 +107,7 @@ func (x *Extensions) problems(list []string) {
 // Close ends what runs of them.
 func (x *Extensions) Close() {
 	if x != nil {
+		x.plugins.Close()
 		x.hooks.Close()
 	}
 }

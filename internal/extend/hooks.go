@@ -44,7 +44,7 @@ func (x *Extensions) stamps() (all stamps) {
 
 func (x *Extensions) folders() []string { return x.o.Folders[:min(len(x.o.Folders), maxFolders)] }
 
-// Hooks implements hooks.Config: those of the settings, then those of the project.
+// Hooks implements hooks.Config: those of the settings, then those of plugins and of the project.
 func (x *Extensions) Hooks() (list []hooks.Hook, problems []string) {
 	set := x.o.Settings.Now()
 	on := set.Bool("hooksEnabled")
@@ -54,6 +54,11 @@ func (x *Extensions) Hooks() (list []hooks.Hook, problems []string) {
 	}
 	for _, data := range set.Hooks() {
 		add(data, hooks.Hook{Origin: "sidecar.hooks", Trusted: on})
+	}
+	for _, c := range x.plugins.Loaded() {
+		if c.Hooks != nil {
+			add(c.Hooks, hooks.Hook{Origin: "plugin " + c.ID, Trusted: on, Dir: c.Root})
+		}
 	}
 	for _, dir := range x.folders() {
 		for _, name := range hookFiles() {

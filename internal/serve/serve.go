@@ -246,11 +246,12 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		Skills: func(ctx context.Context, session string) (server.SkillList, error) { return SkillList(ctx, w, session) },
 
 		MCP:   mcpServers{w.Sources, c.Settings},
-		Hooks: w.Extensions,
+		Hooks: w.Extensions, Plugins: w.Extensions.Plugins(),
 		Setup: c.setup(), Agents: c.server.agents,
 		Configure: func(layers ...json.RawMessage) []string {
 			fresh := w.Problems.Of(func() []string { return c.Settings.Load(layers...) })
 			w.Sources.Reload()
+			w.Extensions.Follow()
 			c.desk.follow()
 			return fresh
 		},

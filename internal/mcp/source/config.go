@@ -31,6 +31,7 @@ type FromSettings struct {
 	Settings Settings
 	Folders  []workspace.Folder
 	Hide     *redact.Redactor // learns the secrets of servers
+	More     func() []Server  // those of plugins; nil: none
 }
 
 // Settings are those that hold now: *live.Settings.
@@ -69,6 +70,14 @@ func (c FromSettings) Servers() (list []Server, problems []string) {
 				continue
 			}
 			list = appendServers(list, all, Server{Origin: origin, Root: folder.Dir, Project: true})
+		}
+	}
+	if c.More != nil {
+		for _, s := range c.More() {
+			if i := slices.IndexFunc(list, func(other Server) bool { return other.Name == s.Name && other.Shadowed == "" }); i >= 0 {
+				s.Shadowed = list[i].Origin
+			}
+			list = append(list, s)
 		}
 	}
 	return list, problems
@@ -158,6 +167,9 @@ var placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
 
 // Expand implements Config.
 func (c FromSettings) Expand(s Server) (Server, error) {
+	if s.Literal {
+		return s, nil
+	}
 	full, secrets, err := expand(s, os.LookupEnv)
 	c.Hide.Know("mcp "+s.Name, secrets)
 	return full, err

@@ -39,6 +39,12 @@ type Server struct {
 	Without []string // names of tools that are left out
 	Limits  config.MCPLimits
 
+	// Readable and Writable are directories outside of Root that it may read, and write:
+	// those of the plugin that brings it.
+	Readable, Writable []string
+
+	Literal bool // nothing in it stands for something else
+
 	EnvNames []string // of the variables in EnvFile, sorted
 	Broken   string   // why it can't be used; "" if it can
 	Shadowed string   // the origin of the server that has its name; "": it has it itself
@@ -202,8 +208,11 @@ func New(o Options) *Manager {
 
 // Reload reads the configuration again: servers that are new are started, those
 // that are gone or others now are ended; one that was given up stays so. It
-// waits for no server to start.
+// waits for no server to start. A nil Manager has no servers.
 func (m *Manager) Reload() {
+	if m == nil {
+		return
+	}
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	list, problems := m.o.Config.Servers()

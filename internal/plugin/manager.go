@@ -1,0 +1,407 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// Options are what a Manager works with. Log may be nil.
+type Options struct {
+	Places  func() []Place
+	Trusted func() bool // the workspace
+	Host    Host
+	Memory  Memory
+	Store   string            // a directory of ours, for copies of what is loaded
+	Watch   bool              // look again when something changes
+	Warn    func(text string) // puts a text before the user
+	Log     *slog.Logger
+}
+
+// Manager has the plugins of a workspace.
+type Manager struct {
+	o    Options
+	base context.Context
+	stop context.CancelFunc
+
+	loading sync.Mutex // one look at a time
+	turned  bool       // what is loaded has changed; loading holds it
+
+	mu       sync.Mutex
+	closed   bool
+	order    []string // paths
+	plugins  map[string]*entry
+	watching map[string]bool
+	watches  sync.WaitGroup
+}
+
+// entry is one plugin.
+type entry struct {
+	found
+	Status
+	files  map[string]string // as they are
+	loaded *Content          // nil: nothing of it is
+	hash   string            // of loaded
+}
+
+// New returns a manager; Reload looks for its plugins.
+func New(o Options) *Manager {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{o: o, plugins: map[string]*entry{}, watching: map[string]bool{}}
+	m.base, m.stop = context.WithCancel(context.Background())
+	return m
+}
+
+// Close forgets the plugins; what they brought is its host's to end.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.stop()
+	m.loading.Lock() // until a look has ended
+	defer m.loading.Unlock()
+}
+
+// Reload looks at all places again: what is new and may run is loaded, what has changed
+// takes the place of what was there, and what is gone is unloaded.
+func (m *Manager) Reload() {
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	m.mu.Lock()
+	closed, old := m.closed, m.plugins
+	m.mu.Unlock()
+	if closed {
+		return
+	}
+	places := m.o.Places()
+	m.watch(places)
+	said, err := m.o.Memory.Load()
+	if err != nil {
+		m.o.Warn(err.Error())
+	}
+	next, first := map[string]*entry{}, map[string]string{} // by path, and by id
+	var order []string
+	for _, f := range find(places) {
+		e := m.look(f, said[f.path()], old[f.path()])
+		next[f.path()], order = e, append(order, f.path())
+		if at, twice := first[e.ID]; twice {
+			m.unload(e)
+			e.State, e.Error = Faulted, fmt.Sprintf("another plugin has the name %s, at %s; remove or rename one of them", e.ID, at)
+			e.ID += "@" + f.dir
+			continue
+		}
+		first[e.ID] = f.path()
+	}
+	for path, e := range old {
+		if next[path] == nil {
+			m.unload(e)
+		}
+	}
+	for _, path := range order {
+		if e := next[path]; first[e.ID] == path {
+			m.settle(e, said[path])
+		}
+	}
+	need := map[string]bool{}
+	for _, e := range next {
+		if e.loaded != nil {
+			need[filepath.Base(e.loaded.Root)] = true
+		}
+	}
+	for _, s := range said { // of other workspaces, too
+		if len(s.Trusted) > 32 {
+			need[s.Trusted[:32]] = true
+		}
+	}
+	m.mu.Lock()
+	m.order, m.plugins = order, next
+	m.mu.Unlock()
+	if m.turned {
+		m.turned = false
+		m.o.Host.Changed()
+	}
+	sweep(m.o.Store, need)
+}
+
+// look looks at a plugin as it is now. What of it was loaded stays so.
+func (m *Manager) look(f found, s Said, old *entry) *entry {
+	e := &entry{found: f}
+	e.ID, e.Name, e.Origin, e.Path, e.State, e.Trust = f.id, f.id, f.place.Origin, f.path(), Discovered, Unknown
+	if old != nil {
+		e.loaded, e.hash = old.loaded, old.hash
+		e.Tools, e.Hooks, e.Skills, e.Servers = old.Tools, old.Hooks, old.Skills, old.Servers
+	}
+	if s.Mine {
+		e.Trust = Mine
+	}
+	t, err := look(f.dir, f.file, nil)
+	if err != nil {
+		e.State, e.Error = Faulted, err.Error()
+		return e
+	}
+	e.Hash, e.files = t.hash, t.files
+	switch {
+	case s.Mine:
+	case s.Trusted == t.hash:
+		e.Trust = Trusted
+	case s.Trusted != "":
+		e.Changed = t.changed(s.Files)
+	}
+	c, warnings, err := m.read(f, f.dir, false)
+	e.Warnings = append(t.left, warnings...)
+	if err != nil {
+		e.State, e.Error = Faulted, err.Error()
+		return e
+	}
+	e.tell(c)
+	return e
+}
+
+// read reads what the plugin f brings, which lies in dir. With run a file that is a tool
+// may be run to say what it is.
+func (m *Manager) read(f found, dir string, run bool) (c *Content, warnings []string, err error) {
+	if f.file == "" {
+		return readContent(dir)
+	}
+	c = &Content{ID: f.id, Name: f.id, Root: dir}
+	text, err := headerOf(filepath.Join(dir, f.file))
+	if err == nil && text == nil && run {
+		text, err = m.o.Host.Describe(filepath.Join(dir, f.file))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if text == nil {
+		return c, []string{"it has no header, and says what tool it is once it is trusted (--describe)"}, nil
+	}
+	t, err := describe(text, f.file)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.Tools, c.Description = []Tool{t}, t.Description
+	return c, nil, nil
+}
+
+// settle makes of an entry what its user has said: it is loaded, or is not.
+func (m *Manager) settle(e *entry, s Said) {
+	hold := func(state State, why string) {
+		m.unload(e)
+		if e.State != Faulted {
+			e.State, e.Error = state, why
+		}
+	}
+	switch {
+	case s.Off:
+		hold(Disabled, "")
+	case e.place.Project && !m.o.Trusted():
+		hold(Discovered, "it comes with the project, and the workspace is not trusted (sidecar.workspace.trust)")
+	case e.Trust == Unknown:
+		if e.loaded != nil || len(e.Changed) > 0 {
+			m.o.Warn(fmt.Sprintf("The plugin %s has changed since you trusted it, and is not loaded (%s). sidecar.plugins.list shows what is there now, sidecar.plugins.trust trusts it again.", e.ID, some(e.Changed)))
+		}
+		hold(Discovered, "")
+	case e.State == Faulted: // an earlier version stays
+	case e.loaded != nil && e.hash == e.Hash && slices.Equal(e.loaded.Override, s.Override):
+		e.State = Enabled
+	default:
+		m.load(e, s)
+	}
+}
+
+// load takes the plugin as it is now in the place of an earlier version.
+func (m *Manager) load(e *entry, s Said) {
+	root, err := copyTo(m.o.Store, e.dir, e.file, e.Hash)
+	var c *Content
+	if err == nil {
+		c, _, err = m.read(e.found, root, true)
+	}
+	if err == nil {
+		c.Path, c.Mine, c.Project, c.Override = e.path(), s.Mine, e.place.Project, s.Override
+		err = m.o.Host.Load(c)
+	}
+	if err != nil {
+		e.State, e.Error = Faulted, err.Error()
+		if e.loaded != nil {
+			e.Error += "; the version before stays"
+		}
+		m.o.Warn(fmt.Sprintf("The plugin %s can't be loaded: %s", e.ID, e.Error))
+		return
+	}
+	e.tell(c)
+	e.loaded, e.hash, e.State, m.turned = c, e.Hash, Enabled, true
+}
+
+func (m *Manager) unload(e *entry) {
+	if e.loaded != nil {
+		m.o.Host.Unload(e.path())
+		e.loaded, e.hash, m.turned = nil, "", true
+	}
+}
+
+// List describes the plugins, in the order of their places.
+func (m *Manager) List() []Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]Status, 0, len(m.order))
+	for _, path := range m.order {
+		out = append(out, m.plugins[path].Status)
+	}
+	return out
+}
+
+// Loaded are the versions that are loaded, in the order of their places.
+func (m *Manager) Loaded() (list []*Content) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, path := range m.order {
+		if c := m.plugins[path].loaded; c != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// find returns a plugin by its id.
+func (m *Manager) find(id string) (*entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var ids []string
+	for _, path := range m.order {
+		if e := m.plugins[path]; e.ID == id {
+			return e, nil
+		}
+		ids = append(ids, m.plugins[path].ID)
+	}
+	if len(ids) == 0 {
+		return nil, tools.Errorf(tools.NotFound, "there is no plugin %q, and no other; docs/extending.md says where they are looked for", clip(id))
+	}
+	return nil, tools.Errorf(tools.NotFound, "there is no plugin %q; there are %s", clip(id), strings.Join(ids, ", "))
+}
+
+// TrustRequest is what a user says of a plugin.
+type TrustRequest struct {
+	ID       string   `json:"id"`
+	Hash     string   `json:"hash,omitempty"`     // as it was shown; nothing is trusted if it is another now
+	Mine     bool     `json:"mine,omitempty"`     // it is the user's own work
+	Override []string `json:"override,omitempty"` // built-in tools that it may stand in for
+}
+
+// Trust notes that the user trusts a plugin as it is now, and loads it.
+func (m *Manager) Trust(r TrustRequest) (Status, error) {
+	return m.say(r.ID, r.Hash, func(e *entry, s *Said) error {
+		if e.Hash == "" {
+			return tools.Errorf(tools.InvalidArguments, "the plugin %s can't be used: %s", e.ID, e.Error)
+		}
+		s.Trusted, s.Files, s.Mine, s.Override, s.Off = e.Hash, e.files, r.Mine, r.Override, false
+		return nil
+	})
+}
+
+// Enable loads a plugin that was disabled.
+func (m *Manager) Enable(id, hash string) (Status, error) {
+	return m.say(id, hash, func(e *entry, s *Said) error {
+		if e.Trust == Unknown {
+			return tools.Errorf(tools.NotApproved, "nobody has trusted the plugin %s as it is; look at sidecar.plugins.list, and trust it with sidecar.plugins.trust", e.ID)
+		}
+		s.Off = false
+		return nil
+	})
+}
+
+// Disable unloads a plugin until it is enabled again.
+func (m *Manager) Disable(id, hash string) (Status, error) {
+	return m.say(id, hash, func(_ *entry, s *Said) error {
+		s.Off = true
+		return nil
+	})
+}
+
+// Distrust forgets what the user said of a plugin.
+func (m *Manager) Distrust(id string) (Status, error) {
+	return m.say(id, "", func(_ *entry, s *Said) error {
+		*s = Said{}
+		return nil
+	})
+}
+
+// Again looks at all places again, and returns how one plugin is then.
+func (m *Manager) Again(id string) (Status, error) {
+	m.Reload()
+	e, err := m.find(id)
+	if err != nil {
+		return Status{}, err
+	}
+	return e.Status, nil
+}
+
+// say keeps what the user says of a plugin, and looks again.
+func (m *Manager) say(id, hash string, change func(e *entry, s *Said) error) (Status, error) {
+	m.Reload()
+	e, err := m.find(id)
+	if err != nil {
+		return Status{}, err
+	}
+	if hash != "" && hash != e.Hash {
+		return Status{}, tools.Errorf(tools.Conflict, "the plugin %s changed since it was shown; look at sidecar.plugins.list again", id)
+	}
+	all, err := m.o.Memory.Load()
+	if err != nil {
+		return Status{}, err
+	}
+	s := all[e.path()]
+	if err := change(e, &s); err != nil {
+		return Status{}, err
+	}
+	all = maps.Clone(all)
+	if all[e.path()] = s; s.Trusted == "" && !s.Mine && !s.Off {
+		delete(all, e.path())
+	}
+	if err := m.o.Memory.Save(all); err != nil {
+		return Status{}, fmt.Errorf("what you say of plugins can't be kept: %w", err)
+	}
+	m.Reload()
+	if e, err = m.find(id); err != nil {
+		return Status{}, err
+	}
+	return e.Status, nil
+}
+
+// most is how long something may go on changing before it is looked at all the same.
+const most = 2 * time.Second
+
+// watch looks again when something changes in one of the places.
+func (m *Manager) watch(places []Place) {
+	if !m.o.Watch {
+		return
+	}
+	for _, p := range places {
+		if m.watching[p.Dir] {
+			continue
+		}
+		if err := watch.Settled(m.base, p.Dir, "", Quiet, most, m.Reload); err != nil {
+			m.o.Log.Warn("plugins are not watched", "dir", p.Dir, "error", err)
+			continue
+		}
+		m.watching[p.Dir] = true
+	}
+}
+
+// some are the first of a list, for a sentence.
+func some(list []string) string {
+	const few = 5
+	if len(list) > few {
+		return strings.Join(list[:few], ", ") + fmt.Sprintf(" and %d more", len(list)-few)
+	}
+	return strings.Join(list, ", ")
+}
