@@ -121,7 +121,9 @@ type Agent struct {
 	running  map[string]*running
 	given    map[string]string // answers of people, by call, that came after a restart
 	begun    time.Time         // this turn
-	waited   time.Duration     // for people, in this turn
+	waited   time.Duration     // for people and sub-agents, in this turn
+	waiting  int               // calls that wait so now
+	since    time.Time         // the first of them did
 	counted  time.Duration     // of this turn, in the budget
 	pool     *pool
 	repeats  repeats
@@ -238,8 +240,25 @@ func (a *Agent) clock() time.Duration {
 	a.counted += more
 	took := a.counted
 	a.mu.Unlock()
-	a.pool.settle(0, Usage{Time: more})
+	a.pool.settle(Usage{}, Usage{Time: more})
 	return took
+}
+
+// Waits says that a call waits for people, or for a sub-agent, whose own time counts.
+// Until over is called the time that goes by is not used.
+func (a *Agent) Waits() (over func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waiting++; a.waiting == 1 {
+		a.since = time.Now()
+	}
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.waiting--; a.waiting == 0 {
+			a.waited += time.Since(a.since)
+		}
+	}
 }
 
 // hear takes in what people say. An answer to a question of before a restart goes to
@@ -508,7 +527,20 @@ func (a *Agent) Raise(b Budget) error {
 		return err
 	}
 	a.pool.raise(b)
-	return nil
+	now, err := a.host.Backend(a.profileNow())
+	if err == nil {
+		a.sayUnpriced(now)
+	}
+	return nil // what is wrong with the model is said when it is asked
+}
+
+// sayUnpriced says that a bound of the cost is none, because nobody knows the price.
+func (a *Agent) sayUnpriced(b Backend) {
+	most := a.pool.cost()
+	if most == 0 || b.Price != nil {
+		return
+	}
+	a.emit(runs.Event{Kind: runs.Note, Reason: "budget", Text: fmt.Sprintf("The price of %s is not known: the bound of $%.2f does not hold for what it answers. Bound tokens or steps too.", b.Name, most)})
 }
 
 // Use has the agent ask another profile from the next step on. It fails when that has no

@@ -24,22 +24,22 @@ type pool struct {
 	mu     sync.Mutex
 	budget Budget
 	used   Usage
-	held   int64 // tokens of requests that run
+	held   Usage // of requests that run
 	noted  bool  // that most of it is used
 }
 
-// reserve holds tokens for a request, or says which bound is in the way.
-func (p *pool) reserve(tokens int64) error {
+// reserve holds what a request may use, or says which bound is in the way.
+func (p *pool) reserve(want Usage) error {
 	for at := p; at != nil; at = at.parent {
 		at.mu.Lock()
-		err := at.lacks(tokens)
+		err := at.lacks(want)
 		if err == nil {
-			at.held += tokens
+			at.held.add(want)
 		}
 		at.mu.Unlock()
 		if err != nil {
 			for back := p; back != at; back = back.parent {
-				back.release(tokens)
+				back.release(want)
 			}
 			return err
 		}
@@ -47,22 +47,22 @@ func (p *pool) reserve(tokens int64) error {
 	return nil
 }
 
-func (p *pool) release(tokens int64) {
+func (p *pool) release(held Usage) {
 	p.mu.Lock()
-	p.held -= tokens
+	p.held.sub(held)
 	p.mu.Unlock()
 }
 
 // settle gives back what was held and counts what was used. It returns how many of the
 // calls among that there was room for.
-func (p *pool) settle(tokens int64, used Usage) (calls int64) {
+func (p *pool) settle(held, used Usage) (calls int64) {
 	calls = used.Calls
 	for at := p; at != nil; at = at.parent {
 		at.mu.Lock()
 		if most := at.budget.Calls; most > 0 {
 			calls = min(calls, max(0, most-at.used.Calls))
 		}
-		at.held -= tokens
+		at.held.sub(held)
 		at.used.add(used)
 		at.mu.Unlock()
 	}
@@ -90,10 +90,12 @@ type errBudget struct{ what string }
 
 func (e *errBudget) Error() string { return "the budget is used up: " + e.what }
 
-// lacks says which bound leaves no room for so many tokens. mu is held.
-func (p *pool) lacks(tokens int64) error {
+// lacks says which bound leaves no room for so much. mu is held.
+func (p *pool) lacks(want Usage) error {
 	u := p.used
-	u.Tokens += p.held + max(tokens-1, 0)
+	u.add(p.held)
+	u.Tokens += max(want.Tokens-1, 0)
+	u.Cost += want.Cost
 	var over []string
 	for _, b := range p.budget.bounds(u) {
 		if b.most > 0 && b.used >= b.most {
@@ -125,6 +127,18 @@ func (p *pool) full() string {
 		}
 	}
 	return ""
+}
+
+// cost is the smallest bound of the cost; 0: there is none.
+func (p *pool) cost() (most float64) {
+	for at := p; at != nil; at = at.parent {
+		at.mu.Lock()
+		if c := at.budget.Cost; c > 0 && (most == 0 || c < most) {
+			most = c
+		}
+		at.mu.Unlock()
+	}
+	return most
 }
 
 // raise sets the bounds anew; what was used stays used.

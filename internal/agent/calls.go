@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -289,15 +288,13 @@ func (a *Agent) AskPeople(ctx context.Context, call string, q runs.Question, all
 		return "", err
 	}
 	if !ok {
-		begun := time.Now()
+		over := a.Waits()
 		if q.Call == nil {
 			q.Call = &runs.Call{}
 		}
 		q.Call.ID = key
 		answer, _, err = a.run.Ask(ctx, q)
-		a.mu.Lock()
-		a.waited += time.Since(begun)
-		a.mu.Unlock()
+		over()
 		if err != nil {
 			return "", err
 		}

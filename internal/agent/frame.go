@@ -38,6 +38,7 @@ func (a *Agent) frameNow() error {
 	}
 	if old == nil || old.Profile != next.Profile || old.Model != next.Model {
 		a.emit(runs.Event{Kind: runs.Note, Reason: "chosen", Model: b.Profile})
+		a.sayUnpriced(b)
 	}
 	return nil
 }

@@ -259,9 +259,9 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 	all := before.messages()
 	for {
 		q := model.Request{System: before.frame.System, Tools: before.frame.Tools, ToolText: before.frame.ToolText, Messages: withLast(all), MaxTokens: expected(b)}
-		hold := before.size()
+		hold := Usage{Tokens: before.size()}
 		if err := a.pool.reserve(hold); err != nil {
-			hold = 0 // it is made all the same: without it the run could not go on
+			hold = Usage{} // it is made all the same: without it the run could not go on
 		}
 		said, err := b.Ask(ctx, q, nil)
 		used := b.used(said.Usage.Plus(said.Lost))

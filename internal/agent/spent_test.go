@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -70,6 +74,124 @@ func TestSettle(t *testing.T) {
 			if _, err := os.Stat(beside(r.run.ID())); err == nil {
 				t.Error("a run that was deleted has a journal again")
 			}
+		})
+	}
+}
+
+// Behaviour 16: the time in which people think is not used, nor that in which a sub-agent
+// works, which is used by that alone. Waits side by side are one.
+func TestWaitsAreNotUsed(t *testing.T) {
+	r := newRig(t)
+	r.tool("read_others", func(context.Context, Call) (Outcome, error) {
+		first, second := r.agent.Waits(), r.agent.Waits()
+		r.agent.mu.Lock()
+		r.agent.begun, r.agent.since = r.agent.begun.Add(-time.Hour), r.agent.since.Add(-time.Hour)
+		r.agent.mu.Unlock()
+		first()
+		second()
+		return Outcome{}, nil
+	})
+	r.prompt("hello")
+	r.turn().call(call("read_others", `{}`))
+	r.turn().say("ok")
+	r.ends(1)
+	if used, _ := r.agent.Used(); used.Time > time.Minute {
+		t.Errorf("%v are used", used.Time)
+	}
+}
+
+// Behaviour 16: of a budget for several agents not more is used than there is, when they
+// ask their models at once.
+func TestReserve(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget Budget
+		want   Usage
+	}{
+		"steps": {Budget{Steps: 2}, Usage{Steps: 1}},
+		"cost":  {Budget{Cost: 1}, Usage{Cost: 0.4, Steps: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			above := &pool{budget: c.budget}
+			first, second, third := &pool{parent: above}, &pool{parent: above}, &pool{parent: above}
+			for _, p := range []*pool{first, second} {
+				if err := p.reserve(c.want); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var over *errBudget
+			if err := third.reserve(c.want); !errors.As(err, &over) {
+				t.Errorf("a third is told %v", err)
+			}
+			if third.held != (Usage{}) {
+				t.Errorf("what it can't have is held: %+v", third.held)
+			}
+			first.settle(c.want, Usage{})
+			if err := third.reserve(c.want); err != nil {
+				t.Errorf("what is given back can't be had: %v", err)
+			}
+		})
+	}
+}
+
+// Behaviour 16: a request is expected to cost what the latest one did, and the first one
+// what the price says.
+func TestExpects(t *testing.T) {
+	r := newRig(t, func(r *rig) {
+		r.opts.Budget = Budget{Cost: 1}
+		r.backend.Longest = 100
+		r.backend.Price = func(u model.Usage) (float64, bool) { return float64(u.Output) / 1000, true }
+	})
+	r.prompt("hello")
+	u := r.turn()
+	if cost := r.agent.pool.held.Cost; cost != 0.1 {
+		t.Errorf("for the first $%v are held", cost)
+	}
+	u.answer(model.Answer{Blocks: []model.Block{{Kind: model.Call, ID: "c", Name: "read", Args: "{}"}}, Stop: model.Calls, Usage: model.Usage{Output: 300}})
+	u = r.turn()
+	if cost := r.agent.pool.held.Cost; cost != 0.3 {
+		t.Errorf("for the second $%v are held", cost)
+	}
+	u.say("ok")
+	r.ends(1)
+}
+
+// Behaviour 16: that a bound of the cost is none, because the price is not known, is said
+// when a run begins and when the budget is set.
+func TestUnpriced(t *testing.T) {
+	for name, priced := range map[string]bool{"unknown": false, "known": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(r *rig) {
+				r.opts.Budget = Budget{Cost: 1}
+				if priced {
+					r.backend.Price = func(model.Usage) (float64, bool) { return 0, true }
+				}
+			})
+			said := func() (n int) {
+				for _, e := range r.events() {
+					if e.Kind == runs.Note && strings.Contains(e.Text, "The price of played is not known") {
+						n++
+					}
+				}
+				return n
+			}
+			want := func(n int) {
+				t.Helper()
+				if priced {
+					n = 0
+				}
+				if got := said(); got != n {
+					t.Errorf("it is said %d times, want %d", got, n)
+				}
+			}
+			r.prompt("hello")
+			r.turn().call(call("read", `{}`))
+			r.turn().say("ok")
+			r.ends(1)
+			want(1)
+			r.must(r.agent.Raise(Budget{Cost: 2, Tokens: 5}))
+			want(2)
+			r.must(r.agent.Raise(Budget{Tokens: 1000}))
+			want(2)
 		})
 	}
 }

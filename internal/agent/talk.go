@@ -119,6 +119,10 @@ func (u *Usage) add(v Usage) {
 	u.Cost += v.Cost
 }
 
+func (u *Usage) sub(v Usage) {
+	u.add(Usage{-v.Tokens, -v.Calls, -v.Steps, -v.Time, -v.Cost})
+}
+
 // hold takes in an item that is not void.
 func (t *talk) hold(i Item) {
 	t.live = append(t.live, i)

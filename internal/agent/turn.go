@@ -158,12 +158,12 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 	}
 	for tries := 0; ; tries++ {
 		q, after, size := a.ask(b)
-		hold := size + int64(expected(b))
+		hold := a.expects(b, size)
 		if over := a.pool.reserve(hold); over != nil {
-			if a.pool.reserve(0) != nil && a.endedBy(runs.Budget) {
+			if a.pool.reserve(Usage{}) != nil && a.endedBy(runs.Budget) {
 				return nil, false, over // the last step was made already
 			}
-			hold, last = 0, true
+			hold, last = Usage{}, true
 			q = lastStep(q)
 		}
 		answer, err = a.asked(ctx, b, q, after, hold)
@@ -174,6 +174,28 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 			return nil, false, err
 		}
 	}
+}
+
+// expects is what a request of so many tokens is expected to use: as much as the latest
+// one costs, because much of it is cached now as then.
+func (a *Agent) expects(b Backend, size int64) Usage {
+	u := Usage{Tokens: size + int64(expected(b)), Steps: 1}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if u.Cost = a.talk.lastCost(); u.Cost == 0 {
+		u.Cost = b.used(model.Usage{Input: size, Output: int64(expected(b))}).Cost
+	}
+	return u
+}
+
+// lastCost is what the latest answer costs.
+func (t *talk) lastCost() float64 {
+	for k := len(t.live) - 1; k >= 0; k-- {
+		if i := &t.live[k]; i.Kind == Answered && i.Answer.Cost > 0 {
+			return i.Answer.Cost
+		}
+	}
+	return 0
 }
 
 // expected is how many tokens an answer is expected to have at most.
@@ -216,7 +238,7 @@ func (a *Agent) ask(b Backend) (q model.Request, after int, size int64) {
 }
 
 // asked asks the model, and keeps what it says.
-func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int, hold int64) (*Item, error) {
+func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int, hold Usage) (*Item, error) {
 	heard := hearing{a: a, message: fmt.Sprintf("answer-%d", after+1)}
 	said, err := b.Ask(ctx, q, heard.piece)
 	used, lost := b.used(said.Usage), b.used(said.Lost)

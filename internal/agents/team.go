@@ -58,6 +58,7 @@ func (m *Manager) Spawn(ctx context.Context, by team.Caller, t team.Task) (team.
 
 // await waits for the end of a sub-agent, or ends it.
 func (m *Manager) await(ctx context.Context, k *child) (team.Report, error) {
+	defer m.waits(k.call)()
 	select {
 	case <-k.stopped:
 		return k.report, nil
@@ -66,6 +67,14 @@ func (m *Manager) await(ctx context.Context, k *child) (team.Report, error) {
 		<-k.stopped
 		return k.report, ctx.Err()
 	}
+}
+
+// waits says that a call waits for sub-agents, until over is called.
+func (m *Manager) waits(call string) (over func()) {
+	if above := m.ownOf(call); above != nil {
+		return above.Waits()
+	}
+	return func() {}
 }
 
 // spawn begins a sub-agent. kept: its shadow stays, for its caller to look at.
@@ -85,7 +94,9 @@ func (m *Manager) spawn(ctx context.Context, by team.Caller, t team.Task, kept b
 	if err != nil {
 		return nil, err
 	}
+	over := m.waits(by.Call)
 	release, err := m.slot(ctx, s.ID)
+	over()
 	if err != nil {
 		return nil, err
 	}
@@ -358,6 +369,7 @@ func (m *Manager) Wait(ctx context.Context, by team.Caller, ids []string, all bo
 		}
 		list = append(list, k)
 	}
+	defer m.waits(by.Call)()
 	ctx, cancel := context.WithTimeout(ctx, late)
 	defer cancel()
 	stopped := make(chan struct{}, len(list))
