@@ -211,7 +211,7 @@ func (s *Server) setMode(_ context.Context, a setModeArgs) (modeResult, error) {
 // sessionError names the argument that is to blame.
 func sessionError(err error) error {
 	switch {
-	case errors.Is(err, session.ErrMode):
+	case errors.Is(err, session.ErrMode), errors.Is(err, session.ErrLooser):
 		return invalidParams("mode: %v", err)
 	case errors.Is(err, session.ErrUnknown):
 		return invalidParams("session: %v", err)

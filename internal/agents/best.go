@@ -160,7 +160,7 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 			reads = append(reads, t.Name)
 		}
 	}
-	opened, err := m.open(session.OpenRequest{Mode: s.Mode(), Shadow: s.Shadow, Allow: reads}, builtin)
+	opened, err := m.open(session.OpenRequest{Under: s.ID, Shadow: s.Shadow, Allow: reads}, builtin)
 	if err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}

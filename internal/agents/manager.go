@@ -339,7 +339,7 @@ func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Sess
 	if r.ID == "" {
 		r.ID = session.NewID(p.Name)
 	}
-	if r.Mode == "" {
+	if r.Mode == "" && r.Under == "" {
 		r.Mode = programs.Reviewed
 	}
 	return m.o.Sessions.Open(r)
@@ -444,7 +444,7 @@ func (m *Manager) modeIs(session, mode string, changed func(*runs.Run)) {
 	m.mu.Lock()
 	all := slices.Clone(m.sessions[session])
 	m.mu.Unlock()
-	m.modeBelow(session, mode)
+	m.modeBelow(session)
 	for _, run := range all {
 		if i := run.Info(); i.State == runs.Ended || i.Mode == mode {
 			continue

@@ -163,7 +163,7 @@ func (m *Manager) slot(ctx context.Context, session string) (release func(), err
 
 // begin opens the session and the run of a sub-agent, and tells it its task.
 func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, t team.Task, allow []string) (err error) {
-	request := session.OpenRequest{Mode: parent.Mode(), Shadow: parent.Shadow, Allow: allow}
+	request := session.OpenRequest{Under: parent.ID, Shadow: parent.Shadow, Allow: allow}
 	if parent.Shadow == "" { // one that has a shadow shares it
 		if k.shadow, err = m.o.Shadow(ctx, parent.ID); err != nil && !errors.Is(err, ErrNoShadow) {
 			return tools.Errorf(tools.Unavailable, "the sub-agent has no files to work on: %v", err)
@@ -191,6 +191,7 @@ func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, 
 	m.mu.Lock()
 	m.children[k.run.ID()] = k
 	m.mu.Unlock()
+	m.tellMode(k) // its caller's was set just now
 	if above != nil {
 		_ = above.run.Emit(runs.Event{Kind: runs.Child, Child: k.run.ID(), Title: spec.Title, Call: &runs.Call{ID: above.Key(k.call)}})
 	}
@@ -412,18 +413,20 @@ func (m *Manager) CancelChild(by team.Caller, id string) (team.Member, error) {
 	return k.member(), nil
 }
 
-// modeBelow has the sub-agents of a session work in its mode: they are never more than
-// their caller.
-func (m *Manager) modeBelow(session, mode string) {
+// modeBelow tells the sub-agents of a session their mode, which follows its own: they are
+// never more than their caller.
+func (m *Manager) modeBelow(session string) {
 	for _, k := range m.below(session) {
-		if k.parent != session {
-			continue
+		if k.parent == session {
+			m.tellMode(k)
 		}
-		if err := k.driver.session.SetMode(mode); err != nil {
-			m.log.Warn("the mode of a sub-agent is not that of its caller", "run", k.run.ID(), "error", err)
-			continue
-		}
-		m.ModeSet(k.driver.session.ID, mode)
+	}
+}
+
+// tellMode tells a sub-agent its mode, if it was told another one.
+func (m *Manager) tellMode(k *child) {
+	if s, err := m.o.Sessions.Get(k.session); err == nil { // it may have ended
+		m.ModeSet(s.ID, s.Mode())
 	}
 }
 

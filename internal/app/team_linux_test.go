@@ -137,6 +137,7 @@ func TestSubAgentIsNeverMore(t *testing.T) {
 	if strings.Contains(child.Body, `"name":"read_file"`) || !strings.Contains(child.Body, `"name":"write_file"`) {
 		t.Error("its tools are not those that are allowed")
 	}
+	r.denies("sidecar.mode.set", object{"session": plan.children()[0].Session, "mode": "autonomous"}, "the mode is looser than that of the session above")
 	child.CallAllOwn(
 		clients.Called{Tool: "write_file", Args: object{"path": "a.txt", "content": "x\n"}},
 		clients.Called{Tool: "run_command", Args: object{"command": "touch x"}},

@@ -13,9 +13,26 @@ type Budget struct {
 	Calls  int64
 }
 
+// purse is what was used of a budget.
+type purse struct {
+	mu       sync.Mutex
+	calls    int64
+	tokens   int64 // used by settled calls
+	reserved int64 // held by running calls
+}
+
+func (p *purse) used() (calls, tokens int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls, p.tokens
+}
+
 // budget is what bounds the session: each bound that it was opened with, else
 // that of the settings now.
 func (s *Session) budget() Budget {
+	if s.under != nil {
+		return s.under.budget()
+	}
 	var b Budget
 	if s.store.opts.Settings != nil {
 		b = s.store.opts.Settings.Budget()
@@ -32,10 +49,10 @@ func (s *Session) budget() Budget {
 // Reservation is a call that has been counted and the tokens that are held for
 // it. It must be settled once; settling it again does nothing.
 type Reservation struct {
-	session *Session
-	budget  int64 // of tokens, when it was made; 0: no bound
-	tokens  int64 // that are held
-	once    sync.Once
+	purse  *purse
+	budget int64 // of tokens, when it was made; 0: no bound
+	tokens int64 // that are held
+	once   sync.Once
 }
 
 // Reserve counts a call and holds tokens for it (an estimate; 0 is fine). It
@@ -43,14 +60,15 @@ type Reservation struct {
 // left, also counting what is held for calls that run now.
 func (s *Session) Reserve(tokens int64) (*Reservation, error) {
 	budget := s.budget()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if b := budget.Calls; b > 0 && s.calls >= b {
+	p := s.purse
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := budget.Calls; b > 0 && p.calls >= b {
 		return nil, fmt.Errorf("%w: all %d calls of session %s are used; finish with what you have", ErrBudget, b, s.ID)
 	}
 	r, err := s.reserve(tokens, budget.Tokens)
 	if err == nil {
-		s.calls++
+		p.calls++
 	}
 	return r, err
 }
@@ -59,47 +77,46 @@ func (s *Session) Reserve(tokens int64) (*Reservation, error) {
 // page of a result.
 func (s *Session) ReserveTokens(tokens int64) (*Reservation, error) {
 	budget := s.budget()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.purse.mu.Lock()
+	defer s.purse.mu.Unlock()
 	return s.reserve(tokens, budget.Tokens)
 }
 
-// reserve holds tokens of a budget. It needs mu.
+// reserve holds tokens of a budget. It needs the purse's mu.
 func (s *Session) reserve(tokens, budget int64) (*Reservation, error) {
 	tokens = max(tokens, 0)
 	if budget > 0 {
-		left := budget - s.tokens - s.reserved
+		left := budget - s.purse.tokens - s.purse.reserved
 		if left <= 0 || tokens > left {
 			return nil, fmt.Errorf("%w: session %s has %d of %d tokens left; finish with what you have", ErrBudget, s.ID, max(left, 0), budget)
 		}
 	}
-	s.reserved += tokens
-	return &Reservation{session: s, budget: budget, tokens: tokens}, nil
+	s.purse.reserved += tokens
+	return &Reservation{purse: s.purse, budget: budget, tokens: tokens}, nil
 }
 
 // Left is how many tokens the call may use: those that are held for it, and
 // what nobody holds.
 func (r *Reservation) Left() int64 {
-	r.session.mu.Lock()
-	defer r.session.mu.Unlock()
+	r.purse.mu.Lock()
+	defer r.purse.mu.Unlock()
 	return r.left()
 }
 
 func (r *Reservation) left() int64 {
-	s := r.session
 	if r.budget == 0 {
 		return math.MaxInt64
 	}
-	return max(r.tokens+r.budget-s.tokens-s.reserved, 0)
+	return max(r.tokens+r.budget-r.purse.tokens-r.purse.reserved, 0)
 }
 
 // Hold holds tokens for the call instead of what was held for it, or as many as
 // there are. It returns how many that is.
 func (r *Reservation) Hold(tokens int64) int64 {
-	r.session.mu.Lock()
-	defer r.session.mu.Unlock()
+	r.purse.mu.Lock()
+	defer r.purse.mu.Unlock()
 	held := max(min(tokens, r.left()), 0)
-	r.session.reserved += held - r.tokens
+	r.purse.reserved += held - r.tokens
 	r.tokens = held
 	return held
 }
@@ -108,10 +125,10 @@ func (r *Reservation) Hold(tokens int64) int64 {
 // may be more than were held.
 func (r *Reservation) Settle(used int64) {
 	r.once.Do(func() {
-		r.session.mu.Lock()
-		defer r.session.mu.Unlock()
-		r.session.reserved -= r.tokens
-		r.session.tokens += max(used, 0)
+		r.purse.mu.Lock()
+		defer r.purse.mu.Unlock()
+		r.purse.reserved -= r.tokens
+		r.purse.tokens += max(used, 0)
 	})
 }
 

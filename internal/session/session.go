@@ -4,6 +4,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -44,7 +45,9 @@ type Session struct {
 	// in its list. It is shown all tools unless the setting says lazy.
 	ListedOnly bool
 
-	atLeast string // see OpenRequest
+	atLeast string   // see OpenRequest
+	under   *Session // likewise; nil: none
+	purse   *purse   // its own, or that of the session that it is under
 
 	ownTokens, ownCalls *int64 // its budget; nil follows the setting
 
@@ -57,10 +60,7 @@ type Session struct {
 	done  chan struct{} // closed when the session is
 
 	mu        sync.Mutex
-	mode      string // "" follows the setting
-	calls     int64
-	tokens    int64 // used by settled calls
-	reserved  int64 // held by running calls
+	mode      string // "" follows the setting, or the session that it is under
 	notes     []string
 	dropped   int // notes lost since they were last taken
 	approvals map[string]struct{}
@@ -70,25 +70,37 @@ type Session struct {
 }
 
 // Mode returns the session's mode: the one that was set, else that of the
-// settings now, or the one that it was opened with if that is stricter.
+// settings now, or the one that it was opened with if that is stricter. Under another
+// session it is never a looser one than that one's, whichever was set last.
 func (s *Session) Mode() string {
 	s.mu.Lock()
 	mode := s.mode
 	s.mu.Unlock()
-	if mode != "" {
+	switch {
+	case s.under != nil && mode == "":
+		return s.under.Mode()
+	case s.under != nil:
+		return s.store.stricter(s.under.Mode(), mode)
+	case mode != "":
 		return mode
 	}
 	mode = s.store.defaultMode()
-	if stricter := s.store.opts.Stricter; s.atLeast != "" && stricter != nil {
-		return stricter(mode, s.atLeast)
+	if s.atLeast != "" {
+		return s.store.stricter(mode, s.atLeast)
 	}
 	return mode
 }
 
-// SetMode sets the mode. It fails with ErrMode for a name that no mode has.
+// SetMode sets the mode. It fails with ErrMode for a name that no mode has, and with
+// ErrLooser for one that is looser than that of the session above.
 func (s *Session) SetMode(name string) error {
 	if err := s.store.checkMode(name); err != nil {
 		return err
+	}
+	if s.under != nil {
+		if most := s.under.Mode(); s.store.stricter(most, name) != name {
+			return fmt.Errorf("%w: %s works for %s, whose mode is %s; set that one's, and this one follows", ErrLooser, s.ID, s.under.ID, most)
+		}
 	}
 	s.mu.Lock()
 	s.mode = name
@@ -211,8 +223,8 @@ type Info struct {
 	Mode     string
 	Root     string
 	Shadow   string
-	Calls    int64
-	Tokens   int64
+	Calls    int64 // that were used, also by those with whom it shares its budget
+	Tokens   int64 // likewise
 	Budget   Budget
 	OpenedAt time.Time
 }
@@ -220,13 +232,12 @@ type Info struct {
 // Info describes s now.
 func (s *Session) Info() Info {
 	mode, root, budget := s.Mode(), s.Root, s.budget()
+	calls, tokens := s.purse.used()
 	if s.Shadow == "" {
 		root = s.store.root() // the main tree may be another one by now
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return Info{
 		ID: s.ID, Mode: mode, Root: root, Shadow: s.Shadow,
-		Calls: s.calls, Tokens: s.tokens, Budget: budget, OpenedAt: s.OpenedAt,
+		Calls: calls, Tokens: tokens, Budget: budget, OpenedAt: s.OpenedAt,
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -434,5 +435,78 @@ func TestActive(t *testing.T) {
 	}
 	if list := s.Active(); len(list) != maxActive || list[0] != "t0" {
 		t.Errorf("%d tools, from %s", len(list), list[0])
+	}
+}
+
+// TestUnder: a session that works for another one shares its budget, and is never in a
+// looser mode, whichever was set last.
+func TestUnder(t *testing.T) {
+	order := []string{"autonomous", "cautious", "plan"}
+	st := NewStore(Options{
+		Settings: settings{budget: func() Budget { return Budget{Calls: 2, Tokens: 100} }},
+		Stricter: func(have, want string) string {
+			if slices.Index(order, want) > slices.Index(order, have) {
+				return want
+			}
+			return have
+		},
+	})
+	open := func(r OpenRequest) *Session {
+		t.Helper()
+		s, err := st.Open(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	above := open(OpenRequest{Mode: "cautious"})
+	middle := open(OpenRequest{Under: above.ID})
+	below := open(OpenRequest{Under: middle.ID})
+	for _, step := range []struct {
+		s     *Session
+		mode  string
+		err   error
+		modes string // of all three then
+	}{
+		{below, "cautious", nil, "cautious cautious cautious"},
+		{below, "autonomous", ErrLooser, "cautious cautious cautious"},
+		{above, "plan", nil, "plan plan plan"},
+		{below, "cautious", ErrLooser, "plan plan plan"},
+		{above, "autonomous", nil, "autonomous autonomous cautious"},
+		{middle, "plan", nil, "autonomous plan plan"},
+		{middle, "none such", ErrMode, "autonomous plan plan"},
+	} {
+		if step.err == ErrMode {
+			st.opts.Settings = settings{known: map[string]bool{}}
+		}
+		if err := step.s.SetMode(step.mode); !errors.Is(err, step.err) {
+			t.Errorf("%+v: %v", step, err)
+		}
+		if got := above.Mode() + " " + middle.Mode() + " " + below.Mode(); got != step.modes {
+			t.Errorf("after %s the modes are %s, want %s", step.mode, got, step.modes)
+		}
+	}
+	st.opts.Settings = settings{budget: func() Budget { return Budget{Calls: 2, Tokens: 100} }}
+	r, err := below.Reserve(60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := above.ReserveTokens(60); !errors.Is(err, ErrBudget) {
+		t.Errorf("the one above has more than is left: %v", err)
+	}
+	r.Settle(60)
+	if _, err := middle.Reserve(0); err != nil {
+		t.Error(err)
+	}
+	for _, s := range []*Session{above, middle, below} {
+		if _, err := s.Reserve(0); !errors.Is(err, ErrBudget) {
+			t.Errorf("a third call of two is %v", err)
+		}
+		if i := s.Info(); i.Calls != 2 || i.Tokens != 60 {
+			t.Errorf("used are %+v", i)
+		}
+	}
+	if _, err := st.Open(OpenRequest{Under: "none"}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("under none: %v", err)
 	}
 }

@@ -27,6 +27,7 @@ var (
 	ErrExists  = errors.New("the session is open already")
 	ErrInvalid = errors.New("invalid session")
 	ErrMode    = errors.New("unknown mode")
+	ErrLooser  = errors.New("the mode is looser than that of the session above")
 	ErrBudget  = errors.New("the budget is used up")
 )
 
@@ -80,6 +81,10 @@ type OpenRequest struct {
 	ListedOnly bool   // see Session
 	AtLeast    string // a mode; where that of the settings is looser, this one holds
 
+	// Under is the id of a session that this one works for: it shares that one's budget,
+	// and its mode is that one's, unless a stricter one is set. "": none.
+	Under string
+
 	Tokens, Calls *int64 // the session's budget; nil: follows the setting; 0: no bound
 }
 
@@ -122,6 +127,9 @@ func (st *Store) Open(r OpenRequest) (*Session, error) {
 	}
 	if st.sessions[r.ID] != nil {
 		return nil, fmt.Errorf("%w: %s; use it, choose another id, or close it with sidecar.session.close", ErrExists, r.ID)
+	}
+	if r.Under != "" && st.sessions[r.Under] == nil {
+		return nil, unknown(r.Under)
 	}
 	if len(st.sessions) >= MaxSessions {
 		return nil, fmt.Errorf("%w: %d sessions are open; close one with sidecar.session.close", ErrInvalid, len(st.sessions))
@@ -225,13 +233,26 @@ func (st *Store) List() []Info {
 	return infos
 }
 
+// fresh is a session that nobody has yet. It needs mu, for one under another.
 func (st *Store) fresh(r OpenRequest, root string) *Session {
-	return &Session{
+	s := &Session{
 		Work: steps.NewRecord(func(before, now steps.State) { st.worked(r.ID, before, now) }),
 		ID:   r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry, ListedOnly: r.ListedOnly,
 		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),
-		mode: r.Mode, atLeast: r.AtLeast, ownTokens: r.Tokens, ownCalls: r.Calls, approvals: map[string]struct{}{},
+		mode: r.Mode, atLeast: r.AtLeast, under: st.sessions[r.Under], purse: &purse{}, ownTokens: r.Tokens, ownCalls: r.Calls, approvals: map[string]struct{}{},
 	}
+	if s.under != nil {
+		s.purse = s.under.purse
+	}
+	return s
+}
+
+// stricter is want, if it is stricter than have or the same; else have.
+func (st *Store) stricter(have, want string) string {
+	if st.opts.Stricter == nil || have == want {
+		return have
+	}
+	return st.opts.Stricter(have, want)
 }
 
 // root is the directory of the main tree, or "" when it is not known.
