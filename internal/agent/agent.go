@@ -398,9 +398,17 @@ func (a *Agent) learn() ([]Tool, error) {
 	return list, nil
 }
 
+// Note keeps what the model is to be told at its next step.
+func (a *Agent) Note(text string) error {
+	return a.keep(Item{Kind: Noted, Said: &Words{By: byServer, Text: text}})
+}
+
 // news tells the model what happened besides what it did.
 func (a *Agent) news() error {
-	list := a.host.News()
+	more := a.host.News()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := slices.Concat(a.talk.notes, more)
 	if len(list) == 0 {
 		return nil
 	}
@@ -408,7 +416,7 @@ func (a *Agent) news() error {
 	for _, n := range list {
 		text += "\n- " + n
 	}
-	return a.tell(text)
+	return a.kept([]*Item{{Kind: Said, Said: &Words{By: byServer, Text: text, News: true}}})
 }
 
 // tell tells the model something that no person says.

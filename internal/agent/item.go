@@ -20,6 +20,7 @@ const (
 	Begins    Kind = "begin"   // the first item
 	Framed    Kind = "frame"   // how requests begin from here on
 	Said      Kind = "said"    // what the model is told besides results
+	Noted     Kind = "note"    // what it will be told at its next step
 	Answered  Kind = "answer"  // what the model said
 	Started   Kind = "start"   // calls that may have taken effect from here on
 	Asking    Kind = "asking"  // a call waits for a person
@@ -46,7 +47,7 @@ type Item struct {
 
 	Version int             `json:"version,omitempty"` // of Begins
 	Frame   *Frame          `json:"frame,omitempty"`
-	Said    *Words          `json:"said,omitempty"`
+	Said    *Words          `json:"said,omitempty"` // of Said and Noted
 	Answer  *Answer         `json:"answer,omitempty"`
 	Calls   []string        `json:"calls,omitempty"` // of Started and Pruned; one of Asking and Allowed
 	Result  *Result         `json:"result,omitempty"`
@@ -75,6 +76,7 @@ type Words struct {
 	ID    string        `json:"id,omitempty"` // of the prompt
 	Text  string        `json:"text"`
 	Parts []model.Block `json:"parts,omitempty"` // images
+	News  bool          `json:"news,omitempty"`  // all that was noted before
 }
 
 // Who says something.

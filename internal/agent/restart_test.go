@@ -308,6 +308,54 @@ func TestNewsAreTold(t *testing.T) {
 	r.ends(1)
 }
 
+// Behaviour 22: what the person does while nobody works is told at the next step, once, also
+// after a restart and a rewind. It alone begins no turn.
+func TestNewsAreKept(t *testing.T) {
+	r := newRig(t)
+	r.prompt("hello")
+	r.turn().say("ok")
+	r.ends(1)
+	r.must(r.agent.Note("a.go was accepted"))
+	if r.agent.Unfinished() {
+		t.Error("a note is something to do")
+	}
+	_, err := r.agent.Rewind(PlaceAfter(r.events(), 0))
+	r.must(err)
+	r.restart()
+	r.must(r.agent.Note("b.go was rejected: too long"))
+	r.prompt("again")
+	u := r.turn()
+	r.must(r.agent.Note("c.go was accepted"))
+	want := "user text <note>\nSince your last step:\n- a.go was accepted\n- b.go was rejected: too long\n</note>\nuser text again\n"
+	if got := read(u.Request); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	u.say("done")
+	r.ends(2)
+	r.restart()
+	r.prompt("more")
+	u = r.turn()
+	if got := read(u.Request); got != want+"assistant text done\nuser text <note>\nSince your last step:\n- c.go was accepted\n</note>\nuser text more\n" {
+		t.Errorf("then\n%s", got)
+	}
+	u.say("done")
+	r.ends(3)
+	r.must(r.agent.Note("of this run"))
+	fork := filepath.Join(r.dir, "fork.jsonl")
+	r.must(r.agent.Fork(fork, ""))
+	items, _, err := readItems(fork)
+	r.must(err)
+	if notes := newTalk(items).notes; notes != nil {
+		t.Errorf("a fork is told %q", notes)
+	}
+	for range 2 * maxNotes {
+		r.must(r.agent.Note("one of many"))
+	}
+	if n := len(r.agent.talk.notes); n != maxNotes {
+		t.Errorf("%d notes wait", n)
+	}
+}
+
 // Behaviour 23: the model is switched between two steps.
 func TestSwitchModel(t *testing.T) {
 	r := newRig(t)

@@ -23,6 +23,7 @@ type talk struct {
 	heard   map[string]bool // ids of prompts, of those that are void too
 	used    Usage
 	budget  *Budget         // the latest that was set; nil: none was
+	notes   []string        // that it was not told yet; a rewind leaves them
 	summary *Item           // the latest that was not restored; nil: there is none
 	work    json.RawMessage // what the agent has set out to do; nil: nothing
 
@@ -51,14 +52,25 @@ func (t *talk) clear() {
 	t.results, t.began, t.asking, t.allowed, t.pruned = map[string]*Result{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 }
 
+// maxNotes bounds the notes that wait: of more the latest.
+const maxNotes = 64
+
 // add takes in an item that is in the journal.
 func (t *talk) add(i Item) {
 	t.last = i.N
 	t.spend(i)
+	if i.Kind == Said && i.Said.News {
+		t.notes = nil
+	}
 	if i.Kind == Said && i.Said.ID != "" {
 		t.heard[i.Said.ID] = true
 	}
 	switch i.Kind {
+	case Noted:
+		t.notes = append(t.notes, i.Said.Text)
+		if over := len(t.notes) - maxNotes; over > 0 {
+			t.notes = slices.Delete(t.notes, 0, over)
+		}
 	case Rewound:
 		t.void[i.N] = t.live
 		t.keep(t.live, func(old Item) bool { return old.N <= i.To })
@@ -68,7 +80,7 @@ func (t *talk) add(i Item) {
 	case Restored:
 		t.keep(t.live, func(old Item) bool { return old.N != i.To })
 	case Forked: // prompts of the other run have ids that come again in this one
-		t.heard = map[string]bool{}
+		t.heard, t.notes = map[string]bool{}, nil
 		for k := range t.live {
 			if s := t.live[k].Said; s != nil {
 				t.live[k].Said = &Words{By: s.By, Text: s.Text, Parts: s.Parts}

@@ -179,7 +179,24 @@ func New(o Options) (*Manager, error) {
 		m.forsake(r)
 	}
 	m.leave = o.Sessions.Follow(m.worked)
+	o.Sessions.Absent(m.tellAbsent)
 	return m, nil
+}
+
+// tellAbsent tells our own agent of an earlier process what a person did with its edits
+// before it goes on. It keeps that.
+func (m *Manager) tellAbsent(session, text string) {
+	for _, run := range m.runsIn(session) {
+		if run.Info().Agent != Builtin {
+			continue // it would be started for it
+		}
+		err := m.Wake(run)
+		if s, had := m.o.Sessions.Get(session); err == nil && had == nil {
+			s.Tell(text)
+		} else {
+			m.log.Warn("an agent is not told what was done with its edits", "run", run.ID(), "error", errors.Join(err, had))
+		}
+	}
 }
 
 // Close ends all agents. The runs go on with the next New.
@@ -188,6 +205,7 @@ func (m *Manager) Close() error {
 	err := m.store.Close()
 	if m.leave != nil { // else it did not open
 		m.leave()
+		m.o.Sessions.Absent(nil)
 	}
 	m.end()
 	m.following.Wait()

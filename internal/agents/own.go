@@ -60,6 +60,7 @@ func (m *Manager) openOwn(run *runs.Run, s *session.Session, o loop.Options) (*o
 	if d.Agent, err = loop.Open(o); err != nil {
 		return d, err
 	}
+	s.TellTo(d.Note)
 	return d, d.recall()
 }
 
@@ -254,7 +255,8 @@ func (d *own) readable(args json.RawMessage) json.RawMessage {
 	return args
 }
 
-// News implements loop.Host.
+// News implements loop.Host: what was told before the conversation could keep it, and
+// the know-how that its calls have led to.
 func (d *own) News() []string {
 	return slices.Concat(d.session.TakeNotes(), d.untold(), d.noted())
 }

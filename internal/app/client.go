@@ -239,12 +239,8 @@ func (c *Client) Batch(sessionID string) bool {
 	return ok && m.Batch
 }
 
-// Notify puts a text into the next result of a session, if it is still open.
-func (c *Client) Notify(sessionID, text string) {
-	if s, err := c.Sessions.Get(sessionID); err == nil {
-		s.Tell(text)
-	}
-}
+// Notify puts a text into the next result of a session.
+func (c *Client) Notify(sessionID, text string) { c.Sessions.Tell(sessionID, text) }
 
 // Changed tells those who show the review queue.
 func (c *Client) Changed() {

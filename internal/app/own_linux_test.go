@@ -190,6 +190,36 @@ func TestOwnAgentAfterKill(t *testing.T) {
 	}
 }
 
+// TestOwnAgentHearsReviews: what a person did with its edits while it did not work is told
+// to it, also if its server was killed since, and if it did not work again since then.
+func TestOwnAgentHearsReviews(t *testing.T) {
+	dir, model := played(t, map[string]string{"a.txt": "a\n"})
+	r, cmd := mortal(t, dir)
+	c := r.agent("do it", ours)
+	next(t, model).CallAllOwn(
+		clients.Called{Tool: "write_file", Args: object{"path": "b.txt", "content": "b\n"}},
+		clients.Called{Tool: "write_file", Args: object{"path": "c.txt", "content": "c\n"}})
+	next(t, model).End()
+	c.stopped(1)
+	command[struct{}](r, "sidecar.review.reject", object{"uris": []string{uri(r, "b.txt")}, "reason": "refused-b"})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Wait(t.Context()) // its error is the kill
+	c = &conversation{rig: worldIn(t, dir), run: c.run}
+	c.list() // as a view of agents does
+	command[struct{}](c.rig, "sidecar.review.reject", object{"uris": []string{uri(c.rig, "c.txt")}, "reason": "refused-c"})
+	c.tell("go on", nil)
+	turn := next(t, model)
+	for _, want := range []string{"refused-b", "refused-c"} {
+		if strings.Count(turn.Body, want) != 1 {
+			t.Errorf("no %q in %.3000s", want, turn.Body)
+		}
+	}
+	turn.End()
+	c.stopped(2)
+}
+
 // TestOwnAgentLeaksPrompt: a model that makes its instructions the name of a file makes no
 // file, on no road, and is told so.
 func TestOwnAgentLeaksPrompt(t *testing.T) {

@@ -62,6 +62,7 @@ type Session struct {
 	mu        sync.Mutex
 	mode      string // "" follows the setting, or the session that it is under
 	notes     []string
+	keep      func(text string) error // keeps a note elsewhere; nil: notes wait here
 	dropped   int // notes lost since they were last taken
 	approvals map[string]struct{}
 	models    []string // used since the last commit
@@ -112,9 +113,15 @@ func (s *Session) SetMode(name string) error {
 func (s *Session) Done() <-chan struct{} { return s.done }
 
 // Tell queues text for the agent's next result. When the queue is full the
-// oldest text is dropped, and the agent is told how many were.
+// oldest text is dropped, and the agent is told how many were. See TellTo.
 func (s *Session) Tell(text string) {
 	text = cut(text, maxNoteBytes)
+	s.mu.Lock()
+	keep := s.keep
+	s.mu.Unlock()
+	if keep != nil && keep(text) == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.notes) == maxNotes {
@@ -122,6 +129,13 @@ func (s *Session) Tell(text string) {
 		s.dropped++
 	}
 	s.notes = append(s.notes, text)
+}
+
+// TellTo has f keep what the agent is to be told. What it can't keep waits here.
+func (s *Session) TellTo(f func(text string) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep = f
 }
 
 // TakeNotes returns what the agent is to be told, oldest first, and forgets it.

@@ -53,6 +53,7 @@ type Store struct {
 	mu       sync.Mutex
 	sessions map[string]*Session
 	followed []*follower
+	absent   func(id, text string)
 }
 
 // follower hears of what agents set out to do.
@@ -152,6 +153,28 @@ func (st *Store) Get(id string) (*Session, error) {
 		return nil, unknown(id)
 	}
 	return s, nil
+}
+
+// Tell is Session.Tell for the session with that id. What is for one that is not open is
+// for whoever has asked with Absent.
+func (st *Store) Tell(id, text string) {
+	if s, err := st.Get(id); err == nil {
+		s.Tell(text)
+		return
+	}
+	st.mu.Lock()
+	absent := st.absent
+	st.mu.Unlock()
+	if absent != nil {
+		absent(id, text)
+	}
+}
+
+// Absent has f hear what sessions are told that are not open; nil ends that.
+func (st *Store) Absent(f func(id, text string)) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.absent = f
 }
 
 // Close closes a session; "" is the default session, which begins again. It
