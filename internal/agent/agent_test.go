@@ -173,17 +173,16 @@ func TestTooManyCalls(t *testing.T) {
 		many = append(many, call("write", `{}`))
 	}
 	r.turn().call(many...)
-	if reason := r.ends(1); reason != runs.Loop { // the same two hundred times
-		t.Errorf("it ended with %s", reason)
+	u := r.turn()
+	whole(t, u.Request)
+	if strings.Contains(read(u.Request), "the same several times") { // its model has seen no result of them
+		t.Error("the calls of one answer are counted one by one")
 	}
 	if len(r.calls) != maxCalls {
 		t.Errorf("%d calls were made", len(r.calls))
 	}
-	r.prompt("go on")
-	u := r.turn()
-	whole(t, u.Request)
 	u.say("done")
-	r.ends(2)
+	r.ends(1)
 }
 
 // Behaviour 4: arguments that are no JSON are neither repaired nor run.
@@ -424,12 +423,12 @@ func TestBudget(t *testing.T) {
 			if !strings.Contains(read(u.Request), "Most of the budget is used") {
 				t.Errorf("nothing is said of the budget:\n%s", read(u.Request))
 			}
-			if u.Tools != nil { // of tokens too few are left for a step with tools
+			if !u.NoCalls { // of tokens too few are left for a step with calls
 				use(u, call("write", `{"a":5}`))
 				u = r.turn()
 			}
-			if u.Tools != nil || !strings.Contains(read(u.Request), "Say what is done") {
-				t.Errorf("the last step has %d tools", len(u.Tools))
+			if !u.NoCalls || !strings.HasSuffix(read(u.Request), "Say what is done, and what is left to do.\n</note>\n") || len(u.Tools) != 2 {
+				t.Errorf("the last step has %d tools, and may call them: %v\n%s", len(u.Tools), !u.NoCalls, read(u.Request))
 			}
 			u.answer(model.Answer{Blocks: []model.Block{{Kind: model.Text, Text: "half is done"}}, Stop: model.Done, Usage: model.Usage{Output: 200}})
 			if reason := r.ends(1); reason != runs.Budget {
@@ -443,8 +442,8 @@ func TestBudget(t *testing.T) {
 			r.restart() // what was raised stays so
 			r.prompt("now")
 			u = r.turn()
-			if u.Tools == nil {
-				t.Error("a raised budget gives no tools")
+			if u.NoCalls || strings.Count(read(u.Request), wordsOfLast) != 1 {
+				t.Errorf("with a raised budget it is asked\n%s", read(u.Request))
 			}
 			u.say("done")
 			r.ends(3)
@@ -469,8 +468,8 @@ func TestBudgetOfCalls(t *testing.T) {
 			if n := strings.Count(read(u.Request), "Not run: the budget has no more calls"); len(r.calls) != 3 || n != 2 {
 				t.Errorf("%d calls were made, %d were not:\n%s", len(r.calls), n, read(u.Request))
 			}
-			if u.Tools != nil {
-				t.Error("it has tools still")
+			if !u.NoCalls {
+				t.Error("it may call still")
 			}
 			u.say("half is done")
 			if reason := r.ends(1); reason != runs.Budget {
@@ -492,13 +491,13 @@ func TestBudgetOfTime(t *testing.T) {
 	u := r.turn()
 	earlier()
 	u.call(call("write", `{"a":1}`))
-	if u = r.turn(); u.Tools == nil || !strings.Contains(read(u.Request), "Most of the budget is used") {
-		t.Errorf("after 50 minutes it has %d tools and is told\n%s", len(u.Tools), read(u.Request))
+	if u = r.turn(); u.NoCalls || !strings.Contains(read(u.Request), "Most of the budget is used") {
+		t.Errorf("after 50 minutes it may call nothing: %v, and is told\n%s", u.NoCalls, read(u.Request))
 	}
 	earlier()
 	u.call(call("write", `{"a":2}`))
-	if u = r.turn(); u.Tools != nil {
-		t.Errorf("after 100 minutes it has %d tools", len(u.Tools))
+	if u = r.turn(); !u.NoCalls {
+		t.Error("after 100 minutes it may call still")
 	}
 	u.say("half is done")
 	if reason := r.ends(1); reason != runs.Budget {

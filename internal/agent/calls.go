@@ -20,7 +20,7 @@ const (
 )
 
 // doCalls makes calls of an answer, those that only read side by side, and keeps one
-// result for each of them. It returns how often the latest were made in a row.
+// result for each of them. It returns how often the same were made in a row.
 func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times int, err error) {
 	for _, place := range places {
 		a.emit(runs.Event{Kind: runs.CallProposed, Call: a.shown(answer, place)})
@@ -43,11 +43,12 @@ func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times 
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	var made []repeated
 	for _, place := range places {
 		call := answer.Answer.Blocks[place]
-		times = a.repeats.add(call.Name, call.Args, a.talk.results[callKey(answer.N, place)].Text)
+		made = append(made, repeated{call.Name, call.Args, a.talk.results[callKey(answer.N, place)].Text})
 	}
-	return times, nil
+	return a.repeats.add(made), nil
 }
 
 // together is how many of the calls run side by side now.

@@ -96,7 +96,15 @@ func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
 	if size-pruned < int64(fullAt*float64(window)) {
 		return nil
 	}
-	return a.Compact(ctx, "")
+	return other(a.Compact(ctx, ""))
+}
+
+// other leaves out that another summary was made meanwhile: there is room then.
+func other(err error) error {
+	if errors.Is(err, errChanged) {
+		return nil
+	}
+	return err
 }
 
 // shrink makes room because a model has said that there is none. Its window is smaller
@@ -111,7 +119,7 @@ func (a *Agent) shrink(ctx context.Context, b Backend) error {
 	if b.Window == 0 || b.Window > size {
 		b.Window = size
 	}
-	return a.compact(ctx, b, "")
+	return other(a.compact(ctx, b, ""))
 }
 
 // prune takes old results out of requests, if that wins so many tokens. Failures stay,
@@ -166,6 +174,9 @@ func (a *Agent) stays(key string) bool {
 // errNothing says that there is nothing to make shorter.
 var errNothing = errors.New("the conversation is longer than the model takes, and there is nothing left to take out of it: begin a new run")
 
+// errChanged says that a summary is one of what does not hold any more.
+var errChanged = errors.New("the conversation was rewound, or shortened, while a summary was written, which is thrown away: shorten it again")
+
 // Compact puts a summary in the place of what was said, but for the latest steps. words
 // "" has the model write it.
 func (a *Agent) Compact(ctx context.Context, words string) error {
@@ -180,6 +191,7 @@ func (a *Agent) compact(ctx context.Context, b Backend, words string) (err error
 	a.mu.Lock()
 	through := a.talk.cutAt(b)
 	before := a.talk.size()
+	rewinds, summary := len(a.talk.void), a.talk.summary
 	a.mu.Unlock()
 	if through == 0 {
 		return errNothing
@@ -191,7 +203,11 @@ func (a *Agent) compact(ctx context.Context, b Backend, words string) (err error
 	}
 	text := a.summaryText(through, words)
 	a.mu.Lock()
-	err = a.kept([]*Item{{Kind: Compacted, Summary: &Summary{Through: through, Text: text, Before: before}}})
+	if len(a.talk.void) != rewinds || a.talk.summary != summary {
+		err = errChanged
+	} else {
+		err = a.kept([]*Item{{Kind: Compacted, Summary: &Summary{Through: through, Text: text, Before: before}}})
+	}
 	at, after := a.talk.last, a.talk.size()
 	a.mu.Unlock()
 	if err != nil {

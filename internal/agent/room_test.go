@@ -141,6 +141,45 @@ func TestCompactNothing(t *testing.T) {
 	}
 }
 
+// Behaviour 19: a summary of what does not hold any more, because it was rewound meanwhile,
+// is thrown away; one that is not touched by a prompt meanwhile is kept.
+func TestCompactMeanwhile(t *testing.T) {
+	for name, rewound := range map[string]bool{"a rewind": true, "a prompt": false} {
+		t.Run(name, func(t *testing.T) {
+			r := reader(t, 36_000)
+			for n, text := range []string{"one", "two"} {
+				r.prompt(text)
+				r.turn().say("did " + text)
+				r.ends(n + 1)
+			}
+			done := make(chan error)
+			go func() { done <- r.agent.Compact(t.Context(), "") }()
+			u := r.turn()
+			if rewound {
+				_, err := r.agent.Rewind(PlaceAfter(r.events(), 0))
+				r.must(err)
+			} else {
+				r.prompt("three")
+				r.turn().say("did three")
+				r.ends(3)
+			}
+			u.say("SUMMARY")
+			if err := <-done; errors.Is(err, errChanged) != rewound || !rewound && err != nil {
+				t.Errorf("shortening says %v", err)
+			}
+			r.restart()
+			r.prompt("on")
+			u = r.turn()
+			text := read(u.Request)
+			if strings.Contains(text, "SUMMARY") == rewound || strings.Contains(text, "did three") == rewound {
+				t.Errorf("it goes on with\n%s", text)
+			}
+			u.say("done")
+			r.ends(3)
+		})
+	}
+}
+
 // Behaviour 19: the second summary has the words of the first one's time too.
 func TestCompactionTwice(t *testing.T) {
 	r := reader(t, 40_000)

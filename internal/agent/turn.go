@@ -139,8 +139,11 @@ func (a *Agent) repeated(times int) (End, error) {
 	return End{}, nil
 }
 
-// step asks the model once. last says that it was asked without tools, because nothing
-// of the budget is left afterwards.
+// wordsOfLast have the model bring its work to an end.
+const wordsOfLast = "The budget is used up: in this answer no tool can be called. Say what is done, and what is left to do."
+
+// step asks the model once. last says that it could call no tool, because nothing of the
+// budget is left afterwards.
 func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 	b, err := a.host.Backend(a.profileNow())
 	if err != nil {
@@ -163,8 +166,13 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 			if a.pool.reserve(Usage{}) != nil && a.endedBy(runs.Budget) {
 				return nil, false, over // the last step was made already
 			}
-			hold, last = Usage{}, true
-			q = lastStep(q)
+			if !last {
+				if err := a.tell(wordsOfLast); err != nil {
+					return nil, false, err
+				}
+				q, after, _ = a.ask(b)
+			}
+			hold, last, q.NoCalls = Usage{}, true, true
 		}
 		answer, err = a.asked(ctx, b, q, after, hold)
 		if f := model.FailureOf(err); f == nil || f.Cause != model.TooLong || tries == maxShrinks {
@@ -217,15 +225,6 @@ func (a *Agent) endedBy(reason string) bool {
 		}
 	}
 	return false
-}
-
-// lastStep is a request that no call can follow.
-func lastStep(q model.Request) model.Request {
-	q.Tools, q.ToolText = nil, ""
-	m := messages(q.Messages)
-	m.user(model.Block{Kind: model.Text, Text: note("The budget is used up, and no tool can be called any more. Say what is done, and what is left to do.")})
-	q.Messages = m
-	return q
 }
 
 // ask is the request now, the last item in it, and about how many tokens it has.

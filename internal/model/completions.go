@@ -56,6 +56,9 @@ func (completions) body(p Profile, r Request) (fields, error) {
 			tools = append(tools, fields{"type": "function", "function": fields{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
 		}
 		body["tools"] = tools
+		if r.NoCalls {
+			body["tool_choice"] = "none"
+		}
 	}
 	list, err := r.write(p, nil, func(_ int, m Message) []any {
 		if m.Role == Assistant {

@@ -56,6 +56,9 @@ func (messages) body(p Profile, r Request) (fields, error) {
 			tools = append(tools, tool)
 		}
 		body["tools"] = tools
+		if r.NoCalls {
+			body["tool_choice"] = fields{"type": "none"}
+		}
 	}
 	marked := map[int]bool{} // the last two messages of the user's
 	for i := len(r.Messages) - 1; i >= 0 && len(marked) < 2; i-- {

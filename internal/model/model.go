@@ -77,6 +77,7 @@ type Request struct {
 	System    string
 	Tools     []Tool // in the order that they always have, so that caches stay valid
 	ToolText  string // the tools in words, for a model that writes its calls as text
+	NoCalls   bool   // the answer may have none; the tools stay, because caches begin with them
 	Messages  []Message
 	MaxTokens int    // of the answer; 0: what the profile says
 	Effort    string // low, medium or high: how long to think; "": the model's default

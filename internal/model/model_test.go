@@ -241,6 +241,29 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// TestNoCalls: a model that may call nothing is sent its tools all the same, because caches
+// begin with them.
+func TestNoCalls(t *testing.T) {
+	eachWire(t, func(t *testing.T, p *provider, wire string) {
+		r := Request{Tools: []Tool{{Name: "read_file", Schema: json.RawMessage(`{}`)}}}
+		for _, no := range []bool{false, true} {
+			r.NoCalls = no
+			if _, _, err := p.ask(t.Context(), wire, "text", r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		choice := map[string]string{"anthropic": `"tool_choice":{"type":"none"}`}[wire]
+		if choice == "" {
+			choice = `"tool_choice":"none"`
+		}
+		for n, body := range p.bodies["text"] {
+			if strings.Contains(string(body), choice) != (n == 1) || !strings.Contains(string(body), "read_file") {
+				t.Errorf("request %d is %s", n, body)
+			}
+		}
+	})
+}
+
 // TestQuiet: a stream on which nothing comes is dead.
 func TestQuiet(t *testing.T) {
 	eachWire(t, func(t *testing.T, p *provider, wire string) {

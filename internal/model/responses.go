@@ -30,6 +30,9 @@ func (responses) body(p Profile, r Request) (fields, error) {
 			tools = append(tools, fields{"type": "function", "name": t.Name, "description": t.Description, "parameters": t.Schema, "strict": false})
 		}
 		body["tools"] = tools
+		if r.NoCalls {
+			body["tool_choice"] = "none"
+		}
 	}
 	var err error
 	body["input"], err = r.write(p, nil, func(_ int, m Message) []any { return responseItems(p, m) })
