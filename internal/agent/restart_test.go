@@ -442,6 +442,32 @@ func TestAttachments(t *testing.T) {
 	r.ends(1)
 }
 
+// Behaviour 1: a prompt that was told, and is not in the journal because the process ended
+// between the two, has what came along with it.
+func TestRecoveredAttachments(t *testing.T) {
+	r := newRig(t)
+	_, err := r.run.Prompt(runs.Item{Text: "look", Attachments: []runs.Attachment{
+		{Kind: "image", Data: "aW1hZ2U=", Mime: "image/png"},
+		{Kind: "range", URI: "file:///a.go", Text: "func A() {}"},
+	}}, runs.Queue)
+	r.must(err)
+	want := read(r.turn().Request)
+	_ = r.store.Close()
+	path := filepath.Join(r.dir, "talk.jsonl")
+	data, err := os.ReadFile(path)
+	r.must(err)
+	first, _, _ := strings.Cut(string(data), "\n")
+	r.must(os.WriteFile(path, []byte(first+"\n"), 0o600))
+	r.restart()
+	r.prompt("again")
+	u := r.turn()
+	if got := read(u.Request); got != want+"user text again\n" || !strings.Contains(want, "func A()") || !strings.Contains(want, "user image") {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	u.say("done")
+	r.ends(2)
+}
+
 // holds reports whether a prompt is one that the conversation has.
 func holds(t *talk, prompt string) bool {
 	_, err := t.before(prompt)

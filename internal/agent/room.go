@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -161,14 +162,30 @@ func (a *Agent) prunable() (keys []string, won int64) {
 	return keys, won
 }
 
-// stays reports whether a result is never pruned: a skill tells the agent how to work.
+// stays reports whether a result is never pruned: a skill tells the agent how to work, and
+// an answer of the user's is their word.
 func (a *Agent) stays(key string) bool {
+	c, ok := a.talk.call(key)
+	return ok && (c.Name == useSkill || askedWith(c.Name) != "")
+}
+
+// askedWith is the argument of a tool to which the user answers; "": its results are not
+// the user's words.
+func askedWith(tool string) string {
+	return map[string]string{"ask_user": "question", "propose_plan": "plan"}[tool]
+}
+
+// call is a call by its key.
+func (t *talk) call(key string) (c model.Block, ok bool) {
 	var answer, place int
 	if _, err := fmt.Sscanf(key, "%d.%d", &answer, &place); err != nil {
-		return false
+		return c, false
 	}
-	k, ok := slices.BinarySearchFunc(a.talk.live, answer, func(i Item, n int) int { return i.N - n })
-	return ok && a.talk.live[k].Kind == Answered && a.talk.live[k].Answer.Blocks[place].Name == useSkill
+	k, ok := slices.BinarySearchFunc(t.live, answer, func(i Item, n int) int { return i.N - n })
+	if !ok || t.live[k].Kind != Answered || place >= len(t.live[k].Answer.Blocks) {
+		return c, false
+	}
+	return t.live[k].Answer.Blocks[place], true
 }
 
 // errNothing says that there is nothing to make shorter.
@@ -365,14 +382,20 @@ func (a *Agent) summaryText(through int, words string) string {
 	return b.String()
 }
 
-// wordsOf are what the user said through an item, in order: the newest as far as there
+// wordsOf are what the user said through an item, also to questions and plans, in order: the newest as far as there
 // is room. What an earlier summary kept is kept on.
 func (t *talk) wordsOf(through int) (words []string) {
 	room := int64(keepWords)
 	var all []string
 	for _, i := range t.live {
-		if i.N <= through && i.Kind == Said && i.Said.By == byPerson && i.Said.Text != "" {
+		switch {
+		case i.N > through:
+		case i.Kind == Said && i.Said.By == byPerson && i.Said.Text != "":
 			all = append(all, i.Said.Text)
+		case i.Kind == Resulted && !i.Result.Failed:
+			if text := t.answered(i.Result); text != "" {
+				all = append(all, text)
+			}
 		}
 	}
 	for k := len(all) - 1; k >= 0; k-- {
@@ -389,6 +412,17 @@ func (t *talk) wordsOf(through int) (words []string) {
 	}
 	slices.Reverse(words)
 	return words
+}
+
+// answered is what the user said to a call that asked them, with what they were asked; ""
+// if it did not.
+func (t *talk) answered(r *Result) string {
+	c, _ := t.call(r.Call)
+	var args map[string]any
+	if name := askedWith(c.Name); name != "" && json.Unmarshal([]byte(c.Args), &args) == nil {
+		return fmt.Sprintf("(you asked with %s: %v)\n%s", c.Name, args[name], r.Text)
+	}
+	return ""
 }
 
 // EditSummary puts other words in the place of a summary, which is Ref of its event;

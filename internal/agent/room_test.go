@@ -180,6 +180,43 @@ func TestCompactMeanwhile(t *testing.T) {
 	}
 }
 
+// Behaviours 18 and 19: what the user answers to questions and says of plans is their word:
+// it is not taken out, and a summary has it as it was.
+func TestAnswersAreKept(t *testing.T) {
+	r := reader(t, 36_000)
+	big := strings.Repeat("so it is, and not otherwise; ", 300)
+	for name, answer := range map[string]string{"ask_user": "use SQLite " + big, "propose_plan": "The user says: no, smaller " + big, "read_other": "nobody's word " + big} {
+		r.tool(name, func(context.Context, Call) (Outcome, error) { return Outcome{Text: answer}, nil })
+	}
+	r.tool("read_refused", func(context.Context, Call) (Outcome, error) { return Outcome{Text: "refused", Failed: true}, nil })
+	r.prompt("begin")
+	r.turn().call(call("ask_user", `{"question":"Which database?"}`), call("propose_plan", `{"plan":"rewrite all"}`), call("read_other", `{}`), call("ask_user", `{"question":5}`))
+	r.turn().say("done")
+	r.ends(1)
+	r.agent.mu.Lock()
+	for _, i := range r.agent.talk.live {
+		if i.Kind != Resulted {
+			continue
+		}
+		if c, _ := r.agent.talk.call(i.Result.Call); r.agent.stays(i.Result.Call) != (c.Name != "read_other") {
+			t.Errorf("the result of %s stays: %v", c.Name, r.agent.stays(i.Result.Call))
+		}
+	}
+	r.agent.mu.Unlock()
+	r.must(r.agent.Compact(t.Context(), "SUMMARY"))
+	r.restart()
+	r.prompt("on")
+	u := r.turn()
+	text := read(u.Request)
+	for want, has := range map[string]bool{"<said>\n(you asked with ask_user: Which database?)\nuse SQLite " + big: true, "(you asked with propose_plan: rewrite all)\nThe user says: no, smaller " + big: true, "nobody's word": false} {
+		if strings.Contains(text, want) != has {
+			t.Errorf("%.60q is there: %v\n%s", want, !has, text)
+		}
+	}
+	u.say("done")
+	r.ends(2)
+}
+
 // Behaviour 19: the second summary has the words of the first one's time too.
 func TestCompactionTwice(t *testing.T) {
 	r := reader(t, 40_000)
