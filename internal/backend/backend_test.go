@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
@@ -180,6 +181,8 @@ func TestModelFacts(t *testing.T) {
 		"chat server": {`"url":"https://models.example.org/v1","model":"gpt-oss-120b","calls":"text","reasoning":"reasoning","sendReasoning":true,"maxTokens":5000,"vision":true`, "131072 5000 true false", `5000 0 "" false false true {reasoning true true false}`},
 		"ollama":      {`"provider":"ollama","url":"http://localhost:11434","model":"qwen3-coder:30b"`, "0 65536 false false", `0 65536 "" false false false { false true false}`},
 		"its window":  {`"provider":"ollama","url":"http://localhost:11434","model":"qwen3-coder:30b","window":32768`, "32768 16384 false false", `0 65536 "" false false false { false true false}`},
+		"slow":        {`"url":"https://models.example.org/v1","model":"gpt-oss-120b","startSeconds":5`, "131072 0 false false", `0 0 "" false false false { false true false}`},
+		"slow here":   {`"url":"http://127.0.0.1:8080/v1","model":"glm-4.6","startSeconds":7`, "204800 131072 false false", `0 131072 "" false true false { false true false}`},
 		"on loopback": {`"url":"http://127.0.0.1:8080/v1","model":"glm-4.6"`, "204800 131072 false false", `0 131072 "" false true false { false true false}`},
 	} {
 		b, _ := profiles(t, c.members)
@@ -187,6 +190,9 @@ func TestModelFacts(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
+		}
+		if want := map[string]time.Duration{"ollama": startHere, "its window": startHere, "on loopback": startHere, "slow": 5 * time.Second, "slow here": 7 * time.Second}[name]; m.Policy.Start != want {
+			t.Errorf("%s: it may take %v to begin, want %v", name, m.Policy.Start, want)
 		}
 		if got := fmt.Sprint(f.Window, f.Answer, f.Vision, f.Prices != nil); got != c.facts {
 			t.Errorf("%s: %s, want %s", name, got, c.facts)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
@@ -42,7 +43,19 @@ func (b Backends) Model(name string) (*model.Client, model.Facts, error) {
 		Tokens: tokens, Longest: table.Answer, Effort: p.Effort, Adaptive: table.Adaptive,
 		Chat:    model.ChatFlags{Reasoning: p.Reasoning, SendReasoning: p.SendReasoning, OldMaxTokens: !newNames(u)},
 		NoCalls: p.Calls == "text", Vision: facts.Vision, Cache: table.Caches || !known,
-	}}, facts, nil
+	}, Policy: model.Policy{Start: start(p, local(u))}}, facts, nil
+}
+
+// startHere is how long a server of the user's own may take to begin an answer, unless
+// its profile says so: it loads a model first, and may read a long conversation slowly.
+const startHere = 30 * time.Minute
+
+// start is how long the server of a profile may take to begin an answer; 0 is as usual.
+func start(p config.Backend, here bool) time.Duration {
+	if p.StartSeconds == 0 && (here || p.Provider == "ollama") {
+		return startHere
+	}
+	return time.Duration(p.StartSeconds) * time.Second
 }
 
 // over lays what the profile says over what the table knows of its model. A server of

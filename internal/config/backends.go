@@ -34,6 +34,7 @@ type Backend struct {
 	Effort        string `json:"effort,omitempty"`    // low, medium or high; "": the model's default
 	Reasoning     string `json:"reasoning,omitempty"` // the member of a chat server's answers that has it; "": either
 	SendReasoning bool   `json:"sendReasoning,omitempty"`
+	StartSeconds  int    `json:"startSeconds,omitempty"` // until an answer begins, at most; 0: see the documentation
 }
 
 // What the members of a backend may be.
@@ -50,6 +51,9 @@ const (
 	minWindow = 1000
 	maxWindow = 100_000_000
 )
+
+// maxStartSeconds bounds how long a model may take to begin an answer: a day.
+const maxStartSeconds = 24 * 60 * 60
 
 // Backends returns a copy of the setting backend.profiles.
 func (s *Settings) Backends() []Backend { return get[[]Backend](s, "backend.profiles") }
@@ -69,6 +73,7 @@ func (p *parser) backends(v jsontext.Value) (any, bool) {
 			"wire": p.oneOf(&b.Wire, wires...), "window": p.intoNumber(&b.Window, minWindow, maxWindow), "maxTokens": p.intoNumber(&b.MaxTokens, 1, maxWindow),
 			"vision": p.flag(func(on bool) { b.Vision = &on }), "calls": p.oneOf(&b.Calls, callShapes...), "effort": p.oneOf(&b.Effort, efforts...),
 			"reasoning": p.oneOf(&b.Reasoning, reasonings...), "sendReasoning": p.flag(func(on bool) { b.SendReasoning = on }),
+			"startSeconds": p.intoNumber(&b.StartSeconds, 1, maxStartSeconds),
 		}) {
 			continue
 		}

@@ -36,12 +36,12 @@ func TestBackendMembers(t *testing.T) {
 		s, problems := Load(user(`{"backend.profiles":[{"name":"one","url":"https://x` + members + `}]}`))
 		return s, fmt.Sprint(problems)
 	}
-	s, problems := read(`","model":"m","keyEnv":"E","key":"k","keyFile":"~/f","keyring":true,"wire":"responses","window":4000,"maxTokens":1000,"vision":false,"calls":"text","effort":"low","reasoning":"reasoning","sendReasoning":true`)
+	s, problems := read(`","model":"m","keyEnv":"E","key":"k","keyFile":"~/f","keyring":true,"wire":"responses","window":4000,"maxTokens":1000,"vision":false,"calls":"text","effort":"low","reasoning":"reasoning","sendReasoning":true,"startSeconds":600`)
 	all := s.Backends()
 	got := all[len(all)-1]
 	sees := got.Vision
 	got.Vision = nil
-	want := Backend{Name: "one", Provider: "openai", URL: "https://x", Model: "m", KeyEnv: "E", Key: "k", KeyFile: "~/f", Keyring: true, Wire: "responses", Window: 4000, MaxTokens: 1000, Calls: "text", Effort: "low", Reasoning: "reasoning", SendReasoning: true}
+	want := Backend{Name: "one", Provider: "openai", URL: "https://x", Model: "m", KeyEnv: "E", Key: "k", KeyFile: "~/f", Keyring: true, Wire: "responses", Window: 4000, MaxTokens: 1000, Calls: "text", Effort: "low", Reasoning: "reasoning", SendReasoning: true, StartSeconds: 600}
 	if got != want || sees == nil || *sees || problems != "[]" {
 		t.Errorf("%+v, vision %v, %s", got, sees, problems)
 	}
@@ -55,6 +55,7 @@ func TestBackendMembers(t *testing.T) {
 		`","window":"4000"`:                "window must be a whole number",
 		`","maxTokens":0`:                  "maxTokens must be a whole number from 1",
 		`","window":4000,"maxTokens":4000`: "less than window",
+		`","startSeconds":0`:               "startSeconds must be a whole number from 1",
 		`","vision":"yes"`:                 "vision must be true or false",
 		`","keyring":1`:                    "keyring must be true or false",
 		`","calls":"none"`:                 "must be one of native, text",

@@ -135,7 +135,7 @@ func (row *Setting) values() string {
 	case Backends:
 		return "a list of profiles: `name` and `url`; optional are `provider` (`openai`, which others speak too, `anthropic` or `ollama`) and `model`. " +
 			"The key is the first that there is of `keyEnv` (a variable of the server's environment), `key`, `keyFile` (a file of yours that nobody else may read: `chmod 600`) and `keyring` (`true`: the system's, service `sidecar-ls`, account the profile's name). " +
-			"Over what is known of the model: `window` and `maxTokens` (tokens of a conversation and of an answer), `vision` (`true` or `false`: it sees images), `effort` (`low`, `medium` or `high`), `calls` (`text` for a model that was not taught to call tools), " +
+			"Over what is known of the model: `window` and `maxTokens` (tokens of a conversation and of an answer), `vision` (`true` or `false`: it sees images), `startSeconds` (how long it may take to begin an answer: if left out 90, or 1,800 for Ollama and for a server on this machine, which may load a model first and read a long conversation slowly), `effort` (`low`, `medium` or `high`), `calls` (`text` for a model that was not taught to call tools), " +
 			"`wire` (`anthropic`, `chat` or `responses`, instead of what the provider speaks), `reasoning` (`reasoning_content` or `reasoning`: where a chat server has the model's reasoning; without it either counts) and `sendReasoning` (`true`: it gets that back)"
 	case Agents:
 		return "an object: name of the agent to an object with `program` (its name on PATH), `state` (directories of the home that it reads and writes), `copied` (files of the home of which it has copies), " +

@@ -41,6 +41,7 @@ type Policy struct {
 	Base    time.Duration // before the second try, about; doubled each time; default 1 s
 	Longest time.Duration // a provider that asks for more is believed, and the request fails; default 60 s
 	Idle    time.Duration // without an event, a stream is dead; default 90 s
+	Start   time.Duration // until the first event; default Idle
 }
 
 // Client asks one model.

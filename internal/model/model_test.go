@@ -264,7 +264,7 @@ func TestNoCalls(t *testing.T) {
 	})
 }
 
-// TestQuiet: a stream on which nothing comes is dead.
+// TestQuiet: a stream on which nothing comes is dead; until it begins it may take longer.
 func TestQuiet(t *testing.T) {
 	eachWire(t, func(t *testing.T, p *provider, wire string) {
 		_, _, err := p.ask(t.Context(), wire, "quiet", Request{}, func(c *Client) { c.Policy = Policy{Tries: 1, Idle: 50 * time.Millisecond} })
@@ -272,6 +272,12 @@ func TestQuiet(t *testing.T) {
 			t.Errorf("it ended by %v", err)
 		}
 		<-p.gone
+		for start, want := range map[time.Duration]Cause{0: Quiet, time.Minute: ""} {
+			_, _, err := p.ask(t.Context(), wire, "slow", Request{}, func(c *Client) { c.Policy = Policy{Tries: 1, Idle: 50 * time.Millisecond, Start: start} })
+			if f := FailureOf(err); (f == nil) != (want == "") || f != nil && f.Cause != want {
+				t.Errorf("one that begins late ended by %v, want %q", err, want)
+			}
+		}
 	})
 }
 

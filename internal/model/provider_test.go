@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // provider plays one on loopback, over all wires. What it does is the name of the model
@@ -63,6 +64,12 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Unlock()
 	if p.refuses(w, q.Model, n) {
 		return
+	}
+	if q.Model == "slow" {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(200 * time.Millisecond): // a model that is loaded first
+		}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	s := stream{w, r, p, q.Model, n}

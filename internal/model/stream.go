@@ -37,7 +37,7 @@ func (c *Client) post(ctx context.Context, w wire, text []byte, l listener) (err
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	idle := cmp.Or(c.Policy.Idle, 90*time.Second)
-	watch := time.AfterFunc(idle, func() { cancel(errQuiet) })
+	watch := time.AfterFunc(cmp.Or(c.Policy.Start, idle), func() { cancel(errQuiet) })
 	defer watch.Stop()
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.Profile.URL, "/")+w.path(), bytes.NewReader(text))

@@ -63,7 +63,7 @@ type Session struct {
 	mode      string // "" follows the setting, or the session that it is under
 	notes     []string
 	keep      func(text string) error // keeps a note elsewhere; nil: notes wait here
-	dropped   int // notes lost since they were last taken
+	dropped   int                     // notes lost since they were last taken
 	approvals map[string]struct{}
 	models    []string // used since the last commit
 	active    []string // tools that were asked for, oldest first
