@@ -16,6 +16,8 @@ type Skill struct{ Name, Description string }
 // maxSkills bounds what the instructions tell of skills, in bytes.
 const maxSkills = 1500
 
+const others = "- others, without room for what they do: "
+
 // SkillLines are the skills as the instructions tell of them: in full if there is room,
 // else with the first sentence of each, else with names alone at the end.
 func (f Facts) SkillLines() string {
@@ -32,13 +34,19 @@ func (f Facts) SkillLines() string {
 	if full.Len() <= maxSkills {
 		return full.String()
 	}
+	const forNames = 400 // what those without room may take
+	left := 0
+	for _, s := range f.Skills {
+		left += len(s.Name) + len(", ")
+	}
 	var names []string
 	for _, s := range f.Skills {
+		left -= len(s.Name) + len(", ")
 		does, _, _ := strings.Cut(s.Description, ". ")
 		if does = strings.TrimSuffix(does, "."); len(does) > 160 {
 			does = strings.ToValidUTF8(does[:160], "") + "…"
 		}
-		if one := line(s, does); len(names) == 0 && short.Len()+len(one) <= maxSkills*4/5 {
+		if one := line(s, does); len(names) == 0 && short.Len()+len(one)+min(left, forNames)+len(others) <= maxSkills {
 			short.WriteString(one)
 		} else {
 			names = append(names, s.Name)
@@ -47,7 +55,7 @@ func (f Facts) SkillLines() string {
 	if len(names) == 0 {
 		return short.String()
 	}
-	short.WriteString("- others, without room for what they do: ")
+	short.WriteString(others)
 	for i, name := range names {
 		if short.Len()+len(name) > maxSkills-20 {
 			fmt.Fprintf(&short, "and %d more", len(names)-i)

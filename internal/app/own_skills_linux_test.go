@@ -36,7 +36,7 @@ func TestOwnAgentSkills(t *testing.T) {
 	c := r.agent("hello", ours)
 	turn := next(t, model)
 	before := systemOf(t, turn)
-	for _, want := range []string{"- house: How we write here.\n", "- flag\n", "- round: A round.\n", "- code-quality: "} {
+	for _, want := range []string{"- house: How we write here\n", "- flag\n", "- round: A round\n", "- code-quality: ", "- web-and-documents: "} {
 		if !strings.Contains(before, want) {
 			t.Errorf("no %q in the instructions", want)
 		}

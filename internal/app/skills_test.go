@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -151,36 +155,52 @@ func TestSkillCommand(t *testing.T) {
 	}
 }
 
-// TestShippedSkills: what they tell of tools is so.
+// TestShippedSkills: what they tell of tools is so, and the calls that they show can be
+// made.
 func TestShippedSkills(t *testing.T) {
 	home(t)
-	r := connect(t, project(t, nil), fakeeditor.Options{})
-	known := r.listed(object{"registry": "full"})
-	code := regexp.MustCompile("`([a-z]+_[a-z_]+)`")
-	files, err := filepath.Glob("../skills/shipped/*/SKILL.md")
-	if err != nil || len(files) < 4 {
-		t.Fatalf("%d skills ship, %v", len(files), err)
+	w, err := app.Open(t.Context(), []workspace.Folder{{Name: "x", Dir: project(t, nil)}}, app.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, s := range command[server.SkillList](r, "sidecar.skills.list", object{}).Skills {
-		if s.Origin == "shipped" && s.Missing != "" {
+	defer w.Close()
+	found := w.Skills.List(t.Context(), w.Live, func(name string) bool { _, _, ok := w.Registry.Lookup(name); return ok })
+	word, call := regexp.MustCompile("`([a-z]+_[a-z_]+)`"), regexp.MustCompile(`(?m)^([a-z_]+) ({.*})$`)
+	shipped, calls := 0, 0
+	for _, s := range found.Skills {
+		if s.Origin != skills.Shipped {
+			continue
+		}
+		shipped++
+		if s.Missing != "" {
 			t.Errorf("%s: %s", s.Name, s.Missing)
 		}
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+		body, _ := s.Body()
+		for _, m := range word.FindAllStringSubmatch(body, -1) {
+			if _, _, ok := w.Registry.Lookup(m[1]); !ok && !slices.Contains(skillArguments, m[1]) {
+				t.Errorf("%s speaks of %s, which is no tool", s.Name, m[1])
+			}
 		}
-		for _, m := range code.FindAllSubmatch(text, -1) {
-			if word := string(m[1]); !slices.Contains(known, word) && !slices.Contains(words, word) {
-				t.Errorf("%s speaks of %s, which is no tool", name, word)
+		for _, m := range call.FindAllStringSubmatch(body, -1) {
+			calls++
+			tool, _, ok := w.Registry.Lookup(m[1])
+			if !ok {
+				t.Errorf("%s calls %s, which is no tool", s.Name, m[1])
+				continue
+			}
+			b, err := tool.Bind(json.RawMessage(m[2]))
+			if err != nil || len(b.Repairs) > 0 {
+				t.Errorf("%s: %s: %v %q", s.Name, m[0], err, b.Repairs)
 			}
 		}
 	}
+	if shipped != 12 || calls < 20 {
+		t.Errorf("%d skills ship, with %d calls", shipped, calls)
+	}
 }
 
-// words in code style that are no tools: arguments of some.
-var words = []string{"timeout_s"}
+// skillArguments are those of tools that skills speak of.
+var skillArguments = []string{"timeout_s", "expect_hash", "line_hint"}
 
 // TestSkillsPage: the example of docs/skills.md is a kit, and works as the page says.
 func TestSkillsPage(t *testing.T) {
