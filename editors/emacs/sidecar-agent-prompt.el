@@ -13,6 +13,7 @@
 (require 'sidecar-agent-view)
 (declare-function sidecar-agent--current "sidecar-agent")
 (declare-function sidecar-agent--file "sidecar-agent")
+(declare-function sidecar-agent--choose "sidecar-agent")
 
 (defvar sidecar-agent-prompt-mode-map (make-sparse-keymap))
 
@@ -111,6 +112,24 @@
   (sidecar-agent-prompt view)
   (unless (or (bobp) (memq (char-before) '(?\s ?\n))) (insert " "))
   (insert words " "))
+
+(defun sidecar-skill ()
+  "Choose a skill, and begin the prompt with it.
+Our own agent takes its name, others get it by our tool."
+  (interactive)
+  (let* ((view (sidecar-agent--current)) (model (sidecar-agent-v-model view)) (sidecar-buffer-server (sidecar-agent-v-server view))
+         (skills (append (plist-get (sidecar-execute "sidecar.skills.list" (list :session (sidecar-agent-m-session model))) :skills) nil))
+         (skill (sidecar-agent--choose
+                 "Skill: " (or skills (user-error "There are no skills"))
+                 (lambda (s) (concat (sidecar-agent--line (plist-get s :name) 64) " · " (sidecar-agent--line (plist-get s :origin) 40) " · "
+                                     (sidecar-agent--line (or (sidecar-agent--some (plist-get s :missing)) (plist-get s :description)) 120)))))
+         (name (or (plist-get skill :name) (user-error "No skill was chosen"))))
+    (when-let ((missing (sidecar-agent--some (plist-get skill :missing)))) (user-error "The skill %s can't be used: %s" name (sidecar-agent--line missing 200)))
+    (sidecar-agent-prompt view)
+    (save-excursion
+      (goto-char (point-min))
+      (insert (if (equal (sidecar-agent-m-agent model) "builtin") (format "/%s " name) (format "Use the skill %s (the tool skill has it): " name))))
+    (goto-char (point-max))))
 
 (defun sidecar-agent-attach ()
   "Name the region, or this file, in the prompt."

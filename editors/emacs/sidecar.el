@@ -339,7 +339,7 @@ With ARG, ask for a command to run instead."
                    '(("a" . sidecar-accept) ("r" . sidecar-reject) ("f" . sidecar-accept-file) ("F" . sidecar-reject-file)
                      ("A" . sidecar-accept-all) ("R" . sidecar-reject-all) ("u" . sidecar-undo) ("v" . sidecar-verify) ("l" . sidecar-review)
                      ("d" . sidecar-diff) ("m" . sidecar-set-mode) ("t" . sidecar-tool)
-                   ("g" . sidecar-agent) ("G" . sidecar-agent-runs) ("@" . sidecar-agent-attach) ("!" . sidecar-agent-attach-diagnostics)))
+                   ("g" . sidecar-agent) ("G" . sidecar-agent-runs) ("@" . sidecar-agent-attach) ("s" . sidecar-skill) ("!" . sidecar-agent-attach-diagnostics)))
       (define-key map key command))
     map)
   "The commands, for a prefix key.")

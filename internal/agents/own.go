@@ -50,6 +50,7 @@ type own struct {
 	changed []string // the files that it changed
 	nested  nested   // instructions for what it worked on
 	notes   []string // that it is told next
+	offered string   // what views were told of its skills
 }
 
 // openOwn opens our own agent for a run.
@@ -81,6 +82,7 @@ func (d *own) Prompt(ctx context.Context, items []runs.Item) (string, error) {
 			_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: "title", Title: title})
 		}
 	}
+	d.offer()
 	d.asksFor(ctx, items)
 	return d.Agent.Prompt(ctx, items)
 }

@@ -39,7 +39,13 @@ func (m *Manager) beginOwn(b Begin) (*runs.Run, error) {
 	if err != nil {
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
-	return run, m.joined(run, s, loop.Options{Profile: b.Model, Budget: b.Budget})
+	if err := m.joined(run, s, loop.Options{Profile: b.Model, Budget: b.Budget}); err != nil {
+		return run, err
+	}
+	if d, ok := m.driverOf(run).(*own); ok {
+		d.offer()
+	}
+	return run, nil
 }
 
 // Opening is what a model would get at the beginning of a run of our own agent. Mode ""

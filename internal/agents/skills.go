@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -81,6 +82,51 @@ func (d *own) asksFor(ctx context.Context, items []runs.Item) {
 		default:
 			d.note(fmt.Sprintf("The user has you work by the skill %s; what follows the name in their words is the task:\n%s", s.Name, res.Content))
 		}
+	}
+}
+
+// maxOffered bounds the skills that views are told of, and maxOfferedText what is told of
+// each, in bytes.
+const (
+	maxOffered     = 100
+	maxOfferedText = 400
+)
+
+// offer tells views the skills that a prompt can begin with, as agents of other programs
+// tell their commands, when they are others than before.
+func (d *own) offer() {
+	if d.run.Info().Parent != "" { // nobody prompts a sub-agent
+		return
+	}
+	type command struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Input       struct {
+			Hint string `json:"hint"`
+		} `json:"input"`
+	}
+	list := []command{}
+	for _, s := range d.knows() {
+		if len(list) == maxOffered {
+			break
+		}
+		c := command{Name: s.Name, Description: d.m.o.Show(s.Description)}
+		if len(c.Description) > maxOfferedText {
+			c.Description = strings.ToValidUTF8(c.Description[:maxOfferedText], "") + "…"
+		}
+		c.Input.Hint = "what to do by it"
+		list = append(list, c)
+	}
+	raw, err := json.Marshal(map[string]any{"sessionUpdate": acp.CommandsChanged, "availableCommands": list})
+	if err != nil {
+		return
+	}
+	d.mu.Lock()
+	same := d.offered == string(raw) || d.offered == "" && len(list) == 0
+	d.offered = string(raw)
+	d.mu.Unlock()
+	if !same {
+		_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: acp.CommandsChanged, Raw: raw})
 	}
 }
 

@@ -52,6 +52,15 @@ func TestOwnAgentSkills(t *testing.T) {
 	if part := regexp.MustCompile(`(?s)# Skills\n.*?\n\n`).FindString(before + "\n\n"); len(part) > 1700 {
 		t.Errorf("the skills take %d bytes", len(part))
 	}
+	offered := 0
+	for _, e := range c.history() {
+		if e.Reason == "available_commands_update" && strings.Contains(string(e.Raw), `"name":"house","description":"How we write here."`) && !strings.Contains(string(e.Raw), "absent") {
+			offered++
+		}
+	}
+	if offered != 1 {
+		t.Errorf("views are told of its skills %d times", offered)
+	}
 	turn.CallOwn("skill", object{"name": "house"})
 	if turn = next(t, model); !strings.Contains(turn.Result, "Write it as a house.") {
 		t.Errorf("the skill is %q", turn.Result)

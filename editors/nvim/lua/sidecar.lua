@@ -318,6 +318,7 @@ function M.setup(opts)
       return vim.tbl_filter(function(word) return vim.startswith(word, lead) end, vim.tbl_keys(require('sidecar.agent').words))
     end,
   })
+  vim.api.nvim_create_user_command('SidecarSkill', function(args) require('sidecar.agent').skill(args.args) end, { nargs = '?' })
   local group = vim.api.nvim_create_augroup('sidecar', {})
   vim.api.nvim_create_autocmd('BufReadCmd', {
     group = group, pattern = 'sidecar://agent/*',

@@ -190,6 +190,9 @@ func (t *teller) noted(e runs.Event, past bool) (all []any) {
 	if past {
 		return all // how it works now is in the answer, and notices are no history
 	}
+	if e.Reason == acp.CommandsChanged && e.Raw != nil {
+		return append(all, e.Raw)
+	}
 	if e.Mode != "" {
 		all = append(all, update{Kind: acp.ModeChanged, Mode: e.Mode})
 	}

@@ -203,6 +203,30 @@ local function send(when)
   end)
 end
 
+-- Chooses a skill, or takes the one of that name, and begins the prompt with it: our own
+-- agent takes its name, others get it by our tool.
+function M.skill(name)
+  local v, c = current(), client()
+  if not v or not c then return end
+  sidecar.ask(c, 'sidecar.skills.list', { session = v.model.session }, function(result)
+    local function use(s)
+      if s.missing then return warn('the skill ' .. text.line(s.name, 64) .. " can't be used: " .. text.line(s.missing, 200)) end
+      prompt.begin_with(v, v.model.agent == 'builtin' and '/' .. s.name .. ' ' or 'Use the skill ' .. s.name .. ' (the tool skill has it): ')
+    end
+    if name and name ~= '' then
+      for _, s in ipairs(result.skills) do
+        if s.name == name:gsub('_', '-') then return use(s) end
+      end
+      return warn('there is no skill ' .. name .. ': :SidecarSkill lists them')
+    end
+    if #result.skills == 0 then return warn('there are no skills') end
+    local function item(s) return text.line(s.name, 64) .. ' · ' .. text.line(s.origin, 40) .. ' · ' .. text.line(s.missing or s.description, 120) end
+    vim.ui.select(result.skills, { prompt = 'Skill:', format_item = item }, function(s)
+      if s then use(s) end
+    end)
+  end)
+end
+
 M.words = {
   start = M.start,
   runs = M.runs,

@@ -26,8 +26,8 @@ export type ToPage =
   | { type: 'focus' }
   | { type: 'show'; run: string; seq: number }
   | { type: 'find' }
-  /** Text for the composer, behind what is there; or in its place. */
-  | { type: 'draft'; text: string; replace?: boolean }
+  /** Text for the composer, behind what is there; or in its place, or before it. */
+  | { type: 'draft'; text: string; replace?: boolean; before?: boolean }
   /** What became of something that the page asked for, in a sentence; it stands above the composer. */
   | { type: 'told'; text: string; error?: boolean };
 

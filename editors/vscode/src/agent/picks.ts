@@ -34,6 +34,23 @@ export async function pickRun(runs: RunInfo[], title: string, shown: string | un
   return (await vscode.window.showQuickPick(items, { title, placeHolder: t('Which run'), matchOnDescription: true }))?.run;
 }
 
+interface Skill { name: string; description: string; origin: string; kit?: boolean; missing?: string; warnings?: string[] }
+
+/** A skill of a run's session. One that can't be used is shown with what is missing. */
+export async function pickSkill(work: Work, session: string | undefined): Promise<string | undefined> {
+  const { skills } = await work.ask<{ skills: Skill[] }>('sidecar.skills.list', session ? { session } : {});
+  const chosen = await vscode.window.showQuickPick(
+    [...skills].sort((a, b) => Number(!b.missing) - Number(!a.missing)).map(s => ({
+      label: `${s.missing ? '$(circle-slash)' : s.kit ? '$(checklist)' : '$(mortar-board)'} ${visible(s.name)}`, description: visible(s.origin),
+      detail: visible(s.missing ?? [s.description, ...s.warnings ?? []].join(' · ')), skill: s,
+    })),
+    { title: t('Use a skill'), placeHolder: t('Which skill'), matchOnDetail: true });
+  if (chosen?.skill.missing) {
+    throw new Error(t('The skill {0} can\'t be used: {1}', chosen.skill.name, chosen.skill.missing));
+  }
+  return chosen?.skill.name;
+}
+
 /** The SideCar mode of a run's session: what is asked, and where edits go. */
 export async function pickMode(work: Work, session: string): Promise<void> {
   const { modes } = await work.ask<{ modes: { name: string; description: string }[] }>('sidecar.mode.list');

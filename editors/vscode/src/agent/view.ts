@@ -14,7 +14,7 @@ import type { Detail, View } from './messages';
 import { addAgent, readable } from './open';
 import { agentPage } from './page/html';
 import { Pane } from './pane';
-import { pickAgent, pickMode, pickOwn, pickRun } from './picks';
+import { pickAgent, pickMode, pickOwn, pickRun, pickSkill } from './picks';
 import { Runs, type Change } from './runs';
 import { Telling } from './telling';
 import { glyph } from './words';
@@ -74,6 +74,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       'sidecar.focusAgent': () => this.focus(),
       'sidecar.leaveAgent': () => vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup'),
       'sidecar.addToAgent': (uri?: vscode.Uri) => this.add(uri),
+      'sidecar.useSkill': () => this.useSkill(),
       'sidecar.openAgentInEditor': () => this.openEditor(this.used?.run),
       'sidecar.stopRun': () => this.withRun(t('Stop'), r => r.state === 'running' || r.state === 'waiting', run => this.work.control(run, 'cancel')),
       'sidecar.stopAllRuns': () => this.work.stopAll(),
@@ -318,6 +319,18 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       throw new Error(t('No file is open in an editor.'));
     }
     await this.withPane(pane => pane.chips.add(...chip));
+  }
+
+  /** Begins the prompt with a skill: our own agent takes its name, others get it by our tool. */
+  private async useSkill(): Promise<void> {
+    const info = this.work.runs.info(this.used?.run), skill = await pickSkill(this.work, info?.session);
+    if (skill) {
+      const own = (info?.agent ?? 'builtin') === 'builtin';
+      await this.withPane(pane => {
+        pane.say({ type: 'draft', text: own ? `/${skill} ` : t('Use the skill {0} (the tool skill has it): ', skill), before: true });
+        pane.say({ type: 'focus' });
+      });
+    }
   }
 
   /** The page that was used last; the side bar's, if there is none. */

@@ -163,6 +163,14 @@
 (t/shows "There are none.")
 (t/state "● Ready")
 
+;; A skill begins the prompt.
+(t/prompt)
+(insert "say it")
+(setq t/choices '("debug-cycle · shipped"))
+(sidecar-skill)
+(t/ok (progn (t/prompt) (equal (buffer-string) "Use the skill debug-cycle (the tool skill has it): say it")) "the skill stands before the words")
+(erase-buffer)
+
 ;; The review is the one that there is.
 (t/conversation)
 (t/press "v")

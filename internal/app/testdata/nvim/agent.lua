@@ -198,6 +198,19 @@ shows('attached file://')
 shows('a.txt: two')
 shows('a.txt:2:1: error: is two')
 T.ok(not text():find('etc: ', 1, true), 'what is no file is not')
+
+-- A skill begins the prompt.
+require('sidecar.agent.prompt').open(v)
+vim.api.nvim_buf_set_lines(v.prompt, 0, -1, false, { 'say it' })
+choices = { 'debug-cycle · shipped' }
+vim.cmd('SidecarSkill')
+local begun = 'Use the skill debug-cycle (the tool skill has it): say it'
+T.await(function() return vim.api.nvim_buf_get_lines(v.prompt, 0, -1, false)[1] == begun end, 'the skill stands before the words')
+vim.cmd('SidecarSkill nothing')
+told('there is no skill nothing')
+vim.cmd('SidecarSkill tdd_workflow')
+T.await(function() return vim.api.nvim_buf_get_lines(v.prompt, 0, -1, false)[1] == 'Use the skill tdd-workflow (the tool skill has it): ' .. begun end, 'a skill is taken by its name')
+vim.api.nvim_buf_set_lines(v.prompt, 0, -1, false, {})
 state('● Ready')
 
 -- The review is the one that there is.

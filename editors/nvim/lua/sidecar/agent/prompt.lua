@@ -119,6 +119,15 @@ function M.open(v)
   vim.wo[vim.fn.exists('+winbar') == 1 and 'winbar' or 'statusline'] = ' To ' .. text.line(v.model.agent, 40):gsub('%%', '%%%%') .. '  <C-s> send  <C-CR> steer  <C-c> stop'
 end
 
+-- Writes before all that is in the prompt.
+function M.begin_with(v, words)
+  M.open(v)
+  local first = vim.api.nvim_buf_get_lines(v.prompt, 0, 1, false)[1] or ''
+  vim.api.nvim_buf_set_lines(v.prompt, 0, 1, false, { words .. first })
+  local last = vim.api.nvim_buf_get_lines(v.prompt, -2, -1, false)[1]
+  vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(v.prompt), #last })
+end
+
 -- Writes into the prompt.
 function M.add(v, words)
   M.open(v)

@@ -118,7 +118,7 @@ export class App {
       case 'completions': this.completions = m; break;
       case 'told': this.told = m; break;
       case 'draft':
-        this.draft = m.replace || !this.draft ? m.text : `${this.draft.trimEnd()}\n${m.text}`;
+        this.draft = m.replace || !this.draft ? m.text : m.before ? m.text + this.draft : `${this.draft.trimEnd()}\n${m.text}`;
         this.save();
         break;
       case 'focus': this.onFocus(); break;
