@@ -222,7 +222,7 @@ func (l *local) heardOf(e events.Event) {
 	if e.Type != events.ToolCompleted || e.Completed == nil {
 		return
 	}
-	for _, c := range e.Completed.Changes {
+	for _, c := range e.Changes {
 		if skills.Concerns(c.Path) {
 			l.mayKnowMore()
 			return
