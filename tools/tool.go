@@ -110,10 +110,11 @@ func (c *Call) SawFiles() {
 
 // Result is what reading and executing tools return.
 type Result struct {
-	Text       string // what the model reads
-	Structured any    // optional; a value of one of the structs that the Def names
-	Truncated  bool   // the tool itself left something out and says so in Text
-	Untrusted  bool   // Text comes from outside, although that of the tool does not always: dispatch wraps it
+	Text       string  // what the model reads
+	Structured any     // optional; a value of one of the structs that the Def names
+	Truncated  bool    // the tool itself left something out and says so in Text
+	Untrusted  bool    // Text comes from outside, although that of the tool does not always: dispatch wraps it
+	Images     []Image // Text names them
 }
 
 // Page is a part of a result that was cut.

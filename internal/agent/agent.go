@@ -71,6 +71,23 @@ type Outcome struct {
 	Failed bool
 	Files  []runs.Location // that it changed
 	URI    string          // of the whole output, where it is kept
+	Images []Picture
+}
+
+// Picture is a picture in the result of a call.
+type Picture struct {
+	MIME  string
+	Data  []byte
+	Words string // that name it to a model which sees none
+}
+
+// result is the outcome of a call as the journal has it.
+func (o Outcome) result(call string) *Result {
+	r := &Result{Call: call, Text: o.Text, Failed: o.Failed}
+	for _, p := range o.Images {
+		r.Images = append(r.Images, model.Block{Kind: model.Image, Media: p.MIME, Data: p.Data, Text: p.Words})
+	}
+	return r
 }
 
 // Host is where the agent works.

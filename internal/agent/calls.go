@@ -90,7 +90,7 @@ func (a *Agent) batch(ctx context.Context, answer *Item, places []int, done int)
 		default:
 			all.Go(func() {
 				if out, ok := a.call(ctx, answer, place); ok {
-					errs[k] = a.keep(Item{Kind: Resulted, Result: &Result{Call: callKey(answer.N, place), Text: out.Text, Failed: out.Failed}})
+					errs[k] = a.keep(Item{Kind: Resulted, Result: out.result(callKey(answer.N, place))})
 					a.finished(answer, place, out, "")
 				}
 			})

@@ -468,6 +468,37 @@ func TestRecoveredAttachments(t *testing.T) {
 	r.ends(2)
 }
 
+// TestPictures: those of a result go to the model, also after a restart.
+func TestPictures(t *testing.T) {
+	r := newRig(t)
+	r.tool("read_look", func(context.Context, Call) (Outcome, error) {
+		return Outcome{Text: "a.png", Images: []Picture{{MIME: "image/png", Data: []byte("PNG"), Words: "an image, 8×6"}}}, nil
+	})
+	r.prompt("look")
+	r.turn().call(call("read_look", "{}"))
+	check := func(u *turn) {
+		t.Helper()
+		for _, m := range u.Messages {
+			for _, b := range m.Blocks {
+				if b.Kind == model.Result && len(b.Images) == 1 && string(b.Images[0].Data) == "PNG" && b.Images[0].Media == "image/png" && b.Images[0].Text == "an image, 8×6" {
+					return
+				}
+			}
+		}
+		t.Errorf("no picture in %+v", u.Messages)
+	}
+	u := r.turn()
+	check(u)
+	u.say("seen")
+	r.ends(1)
+	r.restart()
+	r.prompt("and now?")
+	u = r.turn()
+	check(u)
+	u.say("the same")
+	r.ends(2)
+}
+
 // holds reports whether a prompt is one that the conversation has.
 func holds(t *talk, prompt string) bool {
 	_, err := t.before(prompt)

@@ -202,6 +202,9 @@ func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
 		return loop.Outcome{}, err
 	}
 	out := loop.Outcome{Text: res.Content, Failed: !res.OK}
+	for _, i := range res.Images {
+		out.Images = append(out.Images, loop.Picture{MIME: i.MIME, Data: i.Data, Words: i.Words()})
+	}
 	for _, ch := range res.Changes {
 		out.Files = append(out.Files, runs.Location{Path: ch.Path})
 	}

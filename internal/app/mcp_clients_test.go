@@ -1,7 +1,11 @@
 package app_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // TestQuirks: what one agent's program needs it gets, and the others what they
@@ -238,6 +243,50 @@ func TestAgentWithoutUser(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestImageOverMCP: a picture comes as one, to agents and to editors.
+func TestImageOverMCP(t *testing.T) {
+	home(t)
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 6))); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := mcpschema.Load("2025-06-18")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, attached := range []bool{false, true} {
+		dir := project(t, map[string]string{"a.png": b.String(), ".env.png": b.String()})
+		if attached {
+			r := connect(t, dir, fakeeditor.Options{})
+			var res struct {
+				Images []tools.Image `json:"images"`
+			}
+			if err := r.ExecuteCommand(t.Context(), "sidecar.tools.call", object{"name": "read_file", "arguments": object{"path": "a.png"}}, &res); err != nil || len(res.Images) != 1 || res.Images[0].Width != 8 || !bytes.Equal(res.Images[0].Data, b.Bytes()) {
+				t.Errorf("%+v, %v", res, err)
+			}
+		}
+		a := newRawAgent(t, schema, "Some Agent", dir)
+		res := a.result("read_file", object{"path": "a.png"}, nil)
+		content, _ := res["content"].([]any)
+		if len(content) != 2 {
+			t.Fatalf("%v", res)
+		}
+		text, _ := content[0].(map[string]any)["text"].(string)
+		if i := content[1].(map[string]any); i["type"] != "image" || i["mimeType"] != "image/png" || i["data"] != base64.StdEncoding.EncodeToString(b.Bytes()) || !strings.Contains(text, "8×6") {
+			t.Errorf("%v", content)
+		}
+		if meta, _ := json.Marshal(res["_meta"]); strings.Contains(string(meta), `"data"`) {
+			t.Errorf("it comes twice: %s", meta)
+		}
+		if out, _, code := runCLI(t, "", "call", "--root", dir, "--json", "read_file", "path=a.png"); code != 0 || !strings.Contains(out, base64.StdEncoding.EncodeToString(b.Bytes())) {
+			t.Errorf("by a shell: %d %.300s", code, out)
+		}
+		if res := a.result("read_file", object{"path": ".env.png"}, nil); len(res["content"].([]any)) != 1 {
+			t.Errorf("a file that may hold secrets: %v", res)
 		}
 	}
 }

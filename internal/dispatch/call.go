@@ -306,6 +306,10 @@ func (c *call) finish(out tools.Result, err error) {
 	} else {
 		c.res.OK = true
 		c.res.Structured = out.Structured
+		left := 0
+		if c.res.Images, left = tools.BoundImages(out.Images); left > 0 {
+			c.notes = append(c.notes, fmt.Sprintf("%s left out: a result has at most %d, of %d MB each and 8 MB in all", tools.Count(left, "image"), tools.MaxImages, tools.MaxImageBytes>>20))
+		}
 	}
 	if c.res.Decision.Outcome == "" || c.res.Decision.Outcome == string(policy.Ask) {
 		c.res.Decision.Outcome = string(policy.Deny)

@@ -39,19 +39,20 @@ type Request struct {
 
 // Result is the envelope of a call: the ToolResult of docs/protocol.md.
 type Result struct {
-	CallID     string      `json:"callId"`
-	Tool       string      `json:"tool"`
-	OK         bool        `json:"ok"`
-	Content    string      `json:"content"`
-	Structured any         `json:"structured,omitempty"`
-	Error      *Failure    `json:"error,omitempty"`
-	Decision   Decision    `json:"decision"`
-	Changes    []ChangeRef `json:"changes,omitzero"`  // the dispatcher gives an empty list for none
-	Checked    *Checked    `json:"checked,omitempty"` // of an edit that is held for review
-	DurationMs int64       `json:"durationMs"`
-	ApprovalMs int64       `json:"approvalMs"`
-	Attempts   int         `json:"attempts"`
-	Truncated  *Truncated  `json:"truncated,omitempty"`
+	CallID     string        `json:"callId"`
+	Tool       string        `json:"tool"`
+	OK         bool          `json:"ok"`
+	Content    string        `json:"content"`
+	Structured any           `json:"structured,omitempty"`
+	Error      *Failure      `json:"error,omitempty"`
+	Decision   Decision      `json:"decision"`
+	Changes    []ChangeRef   `json:"changes,omitzero"`  // the dispatcher gives an empty list for none
+	Checked    *Checked      `json:"checked,omitempty"` // of an edit that is held for review
+	DurationMs int64         `json:"durationMs"`
+	ApprovalMs int64         `json:"approvalMs"`
+	Attempts   int           `json:"attempts"`
+	Truncated  *Truncated    `json:"truncated,omitempty"`
+	Images     []tools.Image `json:"images,omitempty"`
 
 	// Notes are what is said of a call besides its text, for CallOwn alone.
 	Notes []string `json:"-"`

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -159,8 +160,10 @@ func (c *Client) http() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return errElsewhere }}
 }
 
-// unseen stands for an image that a model can't see.
-const unseen = "[An image is here, and you can't see images.]"
+// unseen are the words for an image that a model does not see.
+func (b Block) unseen() string {
+	return "[" + cmp.Or(b.Text, "an image") + ", not shown to this model]"
+}
 
 // blind is a request for a model that sees no images: it is told where there are some. A
 // message that is an image alone would else be none, which providers refuse.
@@ -173,10 +176,10 @@ func blind(r Request) Request {
 		blocks := slices.Clone(m.Blocks)
 		for k, b := range blocks {
 			if b.Kind == Image {
-				blocks[k] = Block{Kind: Text, Text: unseen}
+				blocks[k] = Block{Kind: Text, Text: b.unseen()}
 			}
-			for range b.Images {
-				blocks[k].Text += "\n" + unseen
+			for _, i := range b.Images {
+				blocks[k].Text = strings.TrimPrefix(blocks[k].Text+"\n"+i.unseen(), "\n")
 			}
 			blocks[k].Images = nil
 		}

@@ -376,7 +376,7 @@ func TestMarks(t *testing.T) {
 // TestImages: they are sent to models that see, and to no others.
 func TestImages(t *testing.T) {
 	eachWire(t, func(t *testing.T, p *provider, wire string) {
-		image := Block{Kind: Image, Media: "image/png", Data: []byte("PNG")}
+		image := Block{Kind: Image, Media: "image/png", Data: []byte("PNG"), Text: "an image, 800×600"}
 		r := Request{Messages: []Message{
 			{User, []Block{image}}, {Assistant, []Block{{Kind: Text, Text: "what is it?"}}}, {User, []Block{{Kind: Text, Text: "look"}, image}}, {Assistant, []Block{{Kind: Call, ID: "t1", Name: "shot", Args: "{}"}}},
 			{User, []Block{{Kind: Result, ID: "t1", Text: "a picture", Images: []Block{image}}}},
@@ -392,7 +392,7 @@ func TestImages(t *testing.T) {
 			if n := strings.Count(string(p.bodies["text"][i]), "UE5H"); n != want {
 				t.Errorf("%d images are sent, want %d: %s", n, want, p.bodies["text"][i])
 			}
-			if n := strings.Count(string(p.bodies["text"][i]), unseen); n != 3-want {
+			if n := strings.Count(string(p.bodies["text"][i]), "[an image, 800×600, not shown to this model]"); n != 3-want {
 				t.Errorf("of %d images it is told that they are not shown, want %d: %s", n, 3-want, p.bodies["text"][i])
 			}
 		}

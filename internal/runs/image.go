@@ -1,20 +1,17 @@
 package runs
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"image"
-	_ "image/gif"  // pictures that are taken
-	_ "image/jpeg" // likewise
-	_ "image/png"  // likewise
 	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/picture"
 )
 
 // Image is a picture that an agent has shown. Its data is in a file of the run's.
@@ -30,8 +27,6 @@ type Image struct {
 // Bounds of pictures.
 const (
 	maxImage  = 5 << 20
-	maxSide   = 16 << 10 // of a picture, in pixels: a small file can be a large one
-	maxPixels = 64 << 20
 	maxImages = 64 << 20 // bytes of all of a run
 	maxAlt    = 200
 )
@@ -44,10 +39,8 @@ var (
 	ErrNoImage   = errors.New("the run has no such image; its events name those that it has")
 )
 
-// imageKinds are the pictures that are taken, by their names in package image.
-var imageKinds = map[string]struct{ mime, suffix string }{
-	"png": {"image/png", ".png"}, "jpeg": {"image/jpeg", ".jpg"}, "gif": {"image/gif", ".gif"}, "webp": {"image/webp", ".webp"},
-}
+// suffixes are those of the files of pictures.
+var suffixes = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 
 var imageID = regexp.MustCompile(`^[0-9a-f]{32}\.(png|jpg|gif|webp)$`)
 
@@ -71,52 +64,16 @@ func (r *Run) Keep(text, alt string) (Image, error) {
 	if err != nil {
 		return Image{}, fmt.Errorf("it is not in base64: %w", err)
 	}
-	kind, width, height, err := measure(data)
-	if err != nil {
-		return Image{}, err
+	mime, width, height, err := picture.Measure(data)
+	switch {
+	case errors.Is(err, picture.ErrSize):
+		return Image{}, ErrImageSize
+	case err != nil:
+		return Image{}, ErrImageKind
 	}
 	sum := sha256.Sum256(data)
-	i := Image{hex.EncodeToString(sum[:16]) + imageKinds[kind].suffix, imageKinds[kind].mime, len(data), width, height, alt[:min(len(alt), maxAlt)]}
+	i := Image{hex.EncodeToString(sum[:16]) + suffixes[mime], mime, len(data), width, height, alt[:min(len(alt), maxAlt)]}
 	return i, r.write(i.ID, data)
-}
-
-// measure looks at the head of a picture.
-func measure(data []byte) (kind string, width, height int, err error) {
-	if width, height, ok := webp(data); ok {
-		kind = "webp"
-		return kind, width, height, sized(width, height)
-	}
-	c, kind, err := image.DecodeConfig(bytes.NewReader(data))
-	if _, ok := imageKinds[kind]; err != nil || !ok {
-		return "", 0, 0, ErrImageKind
-	}
-	return kind, c.Width, c.Height, sized(c.Width, c.Height)
-}
-
-func sized(width, height int) error {
-	if width < 1 || height < 1 || width > maxSide || height > maxSide || width*height > maxPixels {
-		return ErrImageSize
-	}
-	return nil
-}
-
-// webp reads the size of a WebP picture, which package image doesn't know, from the
-// head of each of its three forms.
-func webp(data []byte) (width, height int, ok bool) {
-	if len(data) < 30 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
-		return 0, 0, false
-	}
-	b := func(at int) int { return int(data[at]) }
-	switch string(data[12:16]) {
-	case "VP8 ":
-		return (b(26) | b(27)<<8) & 0x3fff, (b(28) | b(29)<<8) & 0x3fff, true
-	case "VP8L":
-		bits := b(21) | b(22)<<8 | b(23)<<16 | b(24)<<24
-		return bits&0x3fff + 1, bits>>14&0x3fff + 1, true
-	case "VP8X":
-		return (b(24) | b(25)<<8 | b(26)<<16) + 1, (b(27) | b(28)<<8 | b(29)<<16) + 1, true
-	}
-	return 0, 0, false
 }
 
 // write puts a picture into the run's directory, unless it is there.
@@ -180,9 +137,9 @@ func (r *Run) Picture(id string) (path, mime string, data []byte, err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return "", "", nil, fmt.Errorf("%w: %q", ErrNoImage, id)
 	}
-	for _, kind := range imageKinds {
-		if filepath.Ext(id) == kind.suffix {
-			mime = kind.mime
+	for kind, suffix := range suffixes {
+		if filepath.Ext(id) == suffix {
+			mime = kind
 		}
 	}
 	return path, mime, data, err

@@ -1,8 +1,11 @@
 package fs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -79,6 +82,27 @@ func TestReadFileRefusals(t *testing.T) {
 			_, _, err := run(t, project(t, files), "read_file", c.args)
 			wantError(t, err, c.code, c.parts...)
 		})
+	}
+}
+
+// TestReadImage: a picture comes as one.
+func TestReadImage(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 6))); err != nil {
+		t.Fatal(err)
+	}
+	c := project(t, map[string]string{"a.png": b.String(), "named.txt": b.String(), "large.png": b.String() + strings.Repeat("x", tools.MaxImageBytes), "sound.wav": "RIFF\x00\x00\x00\x00WAVE\x00"})
+	for _, name := range []string{"a.png", "named.txt"} {
+		res, _, err := run(t, c, "read_file", `{"path":"`+name+`"}`)
+		if err != nil || len(res.Images) != 1 || !bytes.Equal(res.Images[0].Data, b.Bytes()) || res.Images[0].MIME != "image/png" || !strings.Contains(res.Text, name+" is a PNG image, 8×6 pixels") {
+			t.Errorf("%s: %q, %d images, %v", name, res.Text, len(res.Images), err)
+		}
+	}
+	for args, part := range map[string]string{
+		`{"path":"a.png","limit":3}`: "has no lines", `{"path":"a.png","mode":"outline"}`: "has no lines", `{"path":"large.png"}`: "at most", `{"path":"sound.wav"}`: "unknown type",
+	} {
+		_, _, err := run(t, c, "read_file", args)
+		wantError(t, err, tools.BinaryFile, part)
 	}
 }
 

@@ -120,11 +120,11 @@ func decode(name string, data []byte) (workspace.Text, error) {
 // kindOf names what a binary file begins like.
 func kindOf(data []byte) string {
 	for _, k := range [...]struct{ magic, name string }{
-		{"\x89PNG", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"}, {"GIF8", "a GIF image"}, {"%PDF", "a PDF, see pdf_read"},
+		{"\x89PNG", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"}, {"GIF8", "a GIF image"}, {"RIFF", "a WebP image"}, {"%PDF", "a PDF, see pdf_read"},
 		{"PK\x03\x04", "a zip archive"}, {"\x1f\x8b", "gzip data"}, {"\x7fELF", "an ELF program"}, {"MZ", "a Windows program"},
 		{"\xca\xfe\xba\xbe", "a class file"}, {"\x00asm", "a WebAssembly module"}, {"SQLite format 3", "an SQLite database"},
 	} {
-		if strings.HasPrefix(string(data[:min(len(data), 16)]), k.magic) {
+		if strings.HasPrefix(string(data[:min(len(data), 16)]), k.magic) && (k.magic != "RIFF" || len(data) > 12 && string(data[8:12]) == "WEBP") {
 			return k.name
 		}
 	}

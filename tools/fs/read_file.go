@@ -78,6 +78,9 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 		return tools.Result{}, err
 	}
 	sum := startDigest(data)
+	if kind := kindOf(data); strings.HasSuffix(kind, " image") {
+		return readImage(name, data, kind, in, sum)
+	}
 	text, err := decode(name, data)
 	if err != nil {
 		return tools.Result{}, err
@@ -106,6 +109,22 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 		body, info.Lines = part(body, info.Offset, in.Limit)
 	}
 	return tools.Result{Text: body, Structured: info}, nil
+}
+
+// readImage is a picture as a result: those who see none read what it is.
+func readImage(name string, data []byte, kind string, in ReadFileArgs, sum digest) (tools.Result, error) {
+	if in.Mode == "outline" || in.Offset > 0 || in.Limit > 0 || in.Tail > 0 {
+		return tools.Result{}, tools.Errorf(tools.BinaryFile, "%s is %s, which has no lines; read it without mode, offset, limit and tail", name, kind)
+	}
+	image, err := tools.NewImage(data)
+	if err != nil {
+		return tools.Result{}, tools.Errorf(tools.BinaryFile, "%s is not text (%d bytes, %s), and can't be shown as an image: %v", name, len(data), kind, err)
+	}
+	return tools.Result{
+		Text:       fmt.Sprintf("%s is %s, %d×%d pixels, %d bytes", name, kind, image.Width, image.Height, len(data)),
+		Structured: FileInfo{Path: name, Hash: sum, Offset: 1, Encoding: "bytes", EOL: "none"},
+		Images:     []tools.Image{image},
+	}, nil
 }
 
 // part returns limit lines of body (0: all) from line offset on, and how many

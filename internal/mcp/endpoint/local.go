@@ -160,11 +160,14 @@ func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
 		text = string(res.Error.Code) + ": " + text
 	}
 	out := &sdk.CallToolResult{IsError: !res.OK, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	for _, i := range res.Images {
+		out.Content = append(out.Content, &sdk.ImageContent{Data: i.Data, MIMEType: i.MIME})
+	}
 	if !res.OK && l.client.bareErrors {
 		return out, nil
 	}
 	rest := *res
-	rest.Content = ""
+	rest.Content, rest.Images = "", nil
 	meta, err := json.Marshal(&rest)
 	if err != nil {
 		return nil, err

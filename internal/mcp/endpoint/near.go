@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // A program that calls tools of a Remote backend and has a user of its own is
@@ -57,12 +58,17 @@ func CallBy(ctx context.Context, b Backend, c Call) (*dispatch.Result, error) {
 		return nil, err
 	}
 	var text strings.Builder
+	out := &dispatch.Result{Tool: c.Name, OK: !res.IsError}
 	for _, part := range res.Content {
-		if t, ok := part.(*sdk.TextContent); ok {
-			text.WriteString(t.Text)
+		switch part := part.(type) {
+		case *sdk.TextContent:
+			text.WriteString(part.Text)
+		case *sdk.ImageContent:
+			if i, err := tools.NewImage(part.Data); err == nil {
+				out.Images = append(out.Images, i)
+			}
 		}
 	}
-	out := &dispatch.Result{Tool: c.Name, OK: !res.IsError}
 	meta, ok := res.Meta[metaResult]
 	if !ok && res.IsError {
 		return nil, errors.New(text.String()) // no dispatcher said that

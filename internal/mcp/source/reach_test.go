@@ -1,9 +1,12 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -212,5 +215,44 @@ func TestLimits(t *testing.T) {
 	}
 	if other, _, _ := b.o.Registry.Lookup("mcp_few_say"); other.Timeout.Seconds() != config.MCPTimeoutSeconds {
 		t.Errorf("control: %v", other.Timeout)
+	}
+}
+
+// TestContent: pictures of a result are pictures, within the bounds, and what is
+// neither a picture nor text is named.
+func TestContent(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 6))); err != nil {
+		t.Fatal(err)
+	}
+	picture := &sdk.ImageContent{MIMEType: "text/html", Data: b.Bytes()}
+	s := sdk.NewServer(&sdk.Implementation{Name: "shows"}, nil)
+	s.AddTool(&sdk.Tool{Name: "show", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{
+			&sdk.TextContent{Text: "before"}, picture, &sdk.AudioContent{MIMEType: "audio/wav", Data: []byte("x")}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("<svg>")},
+			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a.png", MIMEType: "image/png", Blob: b.Bytes()}},
+			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a.zip", MIMEType: "application/zip", Blob: []byte("PK")}}, picture, picture, picture,
+		}}, nil
+	})
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
+	defer web.Close()
+	m := newBench(t, Server{Name: "shows", URL: web.URL})
+	defer m.Close()
+	if st := m.up("shows"); st.State != Connected {
+		t.Fatalf("%+v", st)
+	}
+	tool, _, _ := m.o.Registry.Lookup("mcp_shows_show")
+	bound, err := tool.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, _, err := bound.Run(t.Context(), &tools.Call{})
+	if err != nil || len(res.Images) != tools.MaxImages || res.Images[0].MIME != "image/png" || res.Images[0].Width != 8 {
+		t.Fatalf("%d images, %v", len(res.Images), err)
+	}
+	want := "before\n[an image, 8×6]\n[a sound, audio/wav, 1 bytes, is not shown]\n[an image, image/png, 5 bytes, is not shown: it is no PNG, JPEG, GIF or WebP image]\n[an image, 8×6]\n" +
+		"[the resource file:///a.zip, 2 bytes, is not shown]\n[an image, 8×6]\n[an image, 8×6]\n[an image, 8×6, is not shown: a result has at most 4]"
+	if res.Text != want {
+		t.Errorf("%s", res.Text)
 	}
 }

@@ -234,7 +234,7 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	var said *jsonrpc.Error
+	var refusal *jsonrpc.Error
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	if call.Emit != nil {
 		token, end := c.heard.begin(call.Emit)
@@ -248,57 +248,24 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 		return tools.Result{}, ctx.Err()
 	case ctx.Err() != nil:
 		return tools.Result{}, ctx.Err()
-	case errors.As(err, &said):
-		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: "the MCP server " + s.cfg.Name + " refused the call", Detail: said.Message}
+	case errors.As(err, &refusal):
+		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: "the MCP server " + s.cfg.Name + " refused the call", Detail: refusal.Message}
 	case err != nil:
 		c.giveUp(err)
 		e := tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", s.cfg.Name)
 		e.Transient = true
 		return tools.Result{}, e
 	}
-	text := s.cut(words(res))
+	var said content
+	for _, part := range res.Content {
+		said.add(part)
+	}
+	said.structured(res.StructuredContent)
+	out := said.result(s)
 	if res.IsError {
-		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("%s of the MCP server %s failed", clip(name), s.cfg.Name), Detail: text}
+		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("%s of the MCP server %s failed", clip(name), s.cfg.Name), Detail: out.Text}
 	}
-	return tools.Result{Text: text}, nil
-}
-
-// cut is a text without what is more than may be taken of a result.
-func (s *server) cut(text string) string {
-	most := s.cfg.maxResult()
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("\n[%d of %d bytes are shown: maxResultBytes in the entry of the MCP server %s; ask it for less]", most, len(text), s.cfg.Name)
-}
-
-// words is a result as text. What is none is named.
-func words(res *sdk.CallToolResult) string {
-	var parts []string
-	for _, c := range res.Content {
-		switch c := c.(type) {
-		case *sdk.TextContent:
-			parts = append(parts, c.Text)
-		case *sdk.ImageContent:
-			parts = append(parts, fmt.Sprintf("[an image, %s, %d bytes, is not shown]", oneLine(c.MIMEType, 60), len(c.Data)))
-		case *sdk.AudioContent:
-			parts = append(parts, fmt.Sprintf("[a sound, %s, %d bytes, is not shown]", oneLine(c.MIMEType, 60), len(c.Data)))
-		case *sdk.ResourceLink:
-			parts = append(parts, "[the resource "+oneLine(c.URI, 500)+"]")
-		case *sdk.EmbeddedResource:
-			if c.Resource != nil && c.Resource.Text != "" {
-				parts = append(parts, c.Resource.Text)
-			} else if c.Resource != nil {
-				parts = append(parts, fmt.Sprintf("[the resource %s, %d bytes, is not shown]", oneLine(c.Resource.URI, 500), len(c.Resource.Blob)))
-			}
-		}
-	}
-	if len(parts) == 0 && res.StructuredContent != nil {
-		if data, err := json.Marshal(res.StructuredContent); err == nil {
-			parts = append(parts, string(data))
-		}
-	}
-	return strings.Join(parts, "\n")
+	return out, nil
 }
 
 // register makes list the tools that the server has in the registry.
