@@ -56,13 +56,10 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 		}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "sidecar-ls", Version: s.m.o.Version}, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, //nolint:staticcheck // servers of the field ask
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
-			select {
-			case c.changed <- struct{}{}:
-			default:
-			}
-		},
+		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, //nolint:staticcheck // servers of the field ask
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.change() },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { c.change() },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { c.change() },
 		ProgressNotificationHandler: s.progress(&c.heard),
 	})
 	client.AddRoots(&sdk.Root{Name: filepath.Base(s.cfg.Root), URI: (&url.URL{Scheme: "file", Path: s.cfg.Root}).String()}) //nolint:staticcheck // likewise
@@ -91,6 +88,14 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 		close(c.gone)
 	}()
 	return c, nil
+}
+
+// change has what the server offers listed again.
+func (c *conn) change() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
 }
 
 // hiddenError is why a server could not be reached that names files which the

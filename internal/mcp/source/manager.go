@@ -185,6 +185,7 @@ type Manager struct {
 
 	loading     sync.Mutex // one Reload at a time
 	registering sync.Mutex // one change of the registry at a time
+	offering    string     // what tools for other things than tools are registered; guarded by registering
 
 	mu       sync.Mutex
 	closed   bool

@@ -40,6 +40,7 @@ type server struct {
 	names    []string // under which its tools are registered
 	changed  map[string]string
 	warnings []string
+	offers   offers
 	cancel   context.CancelFunc // of the run; nil: there is none
 	ended    chan struct{}      // closed when the run has ended
 	first    chan struct{}      // closed when the first attempt of the run has
@@ -302,9 +303,9 @@ func (s *server) leave(c *conn) {
 	defer s.listing.Unlock()
 	c.over = true
 	s.mu.Lock()
-	s.conn = nil
+	s.conn, s.offers = nil, offers{}
 	s.mu.Unlock()
-	_ = s.register(nil) // taking away can't fail
+	_ = errors.Join(s.register(nil), s.m.offer()) // taking away can't fail
 }
 
 // now returns the connection.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -40,6 +39,9 @@ func (s *Server) callTime() time.Duration {
 	return time.Duration(limit(s.Limits.TimeoutSeconds, config.MCPTimeoutSeconds)) * time.Second
 }
 
+// mostCallTime is the longest that any server may have for a call.
+const mostCallTime = config.MostMCPTimeoutSeconds * time.Second
+
 func (s *Server) maxTools() int { return limit(s.Limits.MaxTools, config.MCPTools) }
 
 func (s *Server) maxResult() int { return limit(s.Limits.MaxResultBytes, config.MCPResultBytes) }
@@ -55,6 +57,7 @@ func (s *server) list(ctx context.Context, c *conn) error {
 	if err != nil {
 		return err
 	}
+	offered := c.offered(ctx)
 	k, err := s.m.o.Memory.Load(s.cfg.Root, s.cfg.Name)
 	if err != nil {
 		return err
@@ -112,8 +115,11 @@ func (s *server) list(ctx context.Context, c *conn) error {
 	}
 	s.mu.Lock()
 	before := s.changed
-	s.changed, s.warnings = changed, warnings
+	s.changed, s.warnings, s.offers = changed, warnings, offered
 	s.mu.Unlock()
+	if err := s.m.offer(); err != nil {
+		return err
+	}
 	for name := range changed {
 		if before[name] != changed[name] {
 			s.m.o.Warn(fmt.Sprintf("The MCP server %s has changed what its tool %s says of itself. The tool is held back until you trust the server again (sidecar.mcp.trust).", s.cfg.Name, clip(name)))
@@ -234,7 +240,6 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	var refusal *jsonrpc.Error
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	if call.Emit != nil {
 		token, end := c.heard.begin(call.Emit)
@@ -242,19 +247,8 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 		params.SetProgressToken(token)
 	}
 	res, err := c.session.CallTool(ctx, params)
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		c.giveUp(fmt.Errorf("its tool %s did not answer within %v; timeoutSeconds in its entry says how long it may take", clip(name), s.cfg.callTime()))
-		return tools.Result{}, ctx.Err()
-	case ctx.Err() != nil:
-		return tools.Result{}, ctx.Err()
-	case errors.As(err, &refusal):
-		return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: "the MCP server " + s.cfg.Name + " refused the call", Detail: refusal.Message}
-	case err != nil:
-		c.giveUp(err)
-		e := tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", s.cfg.Name)
-		e.Transient = true
-		return tools.Result{}, e
+	if err := s.failed(ctx, c, "its tool "+clip(name), err); err != nil {
+		return tools.Result{}, err
 	}
 	var said content
 	for _, part := range res.Content {
