@@ -52,6 +52,7 @@ func commands() []command {
 		row("sidecar.mcp.list", "List the MCP servers", (*Server).listMCP),
 		row("sidecar.mcp.reconnect", "Restart an MCP server", (*Server).reconnectMCP),
 		row("sidecar.mcp.trust", "Trust an MCP server", (*Server).trustMCP),
+		row("sidecar.mcp.signIn", "Sign in to an MCP server", (*Server).signInMCP),
 		row("sidecar.mcp.show", "Give an MCP server access to hidden directories", (*Server).showMCP),
 
 		row("sidecar.skills.list", "List the skills", (*Server).listSkills),

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 )
 
 // MCP has the MCP servers whose tools are offered.
@@ -11,12 +13,13 @@ type MCP interface {
 	Reconnect(ctx context.Context, name string) (MCPStatus, error)
 	Trust(ctx context.Context, name, hash string) (MCPStatus, error)
 	Show(ctx context.Context, name string, dirs []string) (MCPStatus, error)
+	SignIn(ctx context.Context, name string, show func(ctx context.Context, address string) bool) (st MCPStatus, address string, err error)
 }
 
 // MCPStatus describes an MCP server.
 type MCPStatus struct {
 	Name      string   `json:"name"`
-	State     string   `json:"state"` // connected, connecting, failed, untrusted or disabled
+	State     string   `json:"state"` // connected, connecting, failed, untrusted, signIn or disabled
 	Transport string   `json:"transport"`
 	Tools     int      `json:"tools"`
 	Error     string   `json:"error,omitempty"`
@@ -87,4 +90,27 @@ func (s *Server) showMCP(ctx context.Context, a mcpShowArgs) (MCPStatus, error) 
 		return MCPStatus{}, err
 	}
 	return m.Show(ctx, a.Server, a.Dirs)
+}
+
+type mcpSignIn struct {
+	Server MCPStatus `json:"server"`
+	URL    string    `json:"url,omitempty"` // to be opened by the user; "": it was
+}
+
+// signInMCP is a person's act, too. An editor that opens the page waits until the
+// person is back, and can give it up.
+func (s *Server) signInMCP(ctx context.Context, a mcpServerArgs) (mcpSignIn, error) {
+	m, err := s.mcp()
+	if err != nil {
+		return mcpSignIn{}, err
+	}
+	st, address, err := m.SignIn(ctx, a.Server, func(ctx context.Context, address string) bool {
+		if !s.client.can.showDocument {
+			return false
+		}
+		var answer lsp.ShowDocumentResult
+		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: lsp.URI(address), External: true, TakeFocus: true}, &answer)
+		return err == nil && answer.Success
+	})
+	return mcpSignIn{st, address}, err
 }

@@ -36,6 +36,11 @@ func (s mcpServers) Trust(ctx context.Context, name, hash string) (server.MCPSta
 	return shownSource(st), err
 }
 
+func (s mcpServers) SignIn(ctx context.Context, name string, show func(context.Context, string) bool) (server.MCPStatus, string, error) {
+	st, address, err := s.m.SignIn(ctx, name, show)
+	return shownSource(st), address, err
+}
+
 // Show adds directories to what commands and servers can read, in the user's
 // file, and starts the server again.
 func (s mcpServers) Show(ctx context.Context, name string, dirs []string) (server.MCPStatus, error) {

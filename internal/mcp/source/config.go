@@ -23,6 +23,9 @@ type Config interface {
 	Refused() string
 	// Expand fills in the placeholders of a server.
 	Expand(Server) (Server, error)
+	// Know takes secrets of a source that must not be shown, in the place of those
+	// before.
+	Know(source string, secrets []string)
 }
 
 // FromSettings is the Config of a workspace: the servers that the user's settings
@@ -174,6 +177,9 @@ func (c FromSettings) Expand(s Server) (Server, error) {
 	c.Hide.Know("mcp "+s.Name, secrets)
 	return full, err
 }
+
+// Know implements Config.
+func (c FromSettings) Know(source string, secrets []string) { c.Hide.Know(source, secrets) }
 
 // fill fills in the placeholders of a text; secrets are the values that came from
 // the environment.

@@ -133,7 +133,7 @@ type Known struct {
 	Tools   map[string]string `json:"tools,omitempty"`   // hash of what each said of itself
 }
 
-// Options are what a Manager needs. All but Log are.
+// Options are what a Manager needs. All but Tokens, Log and After are.
 type Options struct {
 	Config   Config
 	Start    func(ctx context.Context, s Server) (*Process, error) // confined
@@ -142,6 +142,7 @@ type Options struct {
 	Registry *tools.Registry
 	Clean    func(text string) (clean string, signs []string) // text from outside, and what in it seems to instruct a model
 	Warn     func(text string)                                // puts a text before the user
+	Tokens   Tokens                                           // nil: the user's
 	Version  string
 	Log      *slog.Logger
 	After    func(time.Duration) <-chan time.Time // nil: time.After
@@ -173,6 +174,7 @@ const (
 	Connecting State = "connecting"
 	Failed     State = "failed"    // Error says why, and whether it is tried again
 	Untrusted  State = "untrusted" // it waits for the user's trust
+	SignIn     State = "signIn"    // it waits for the user to sign in
 	Disabled   State = "disabled"  // by its entry, or because the workspace is not trusted
 )
 
@@ -198,6 +200,9 @@ type Manager struct {
 func New(o Options) *Manager {
 	if o.After == nil {
 		o.After = time.After
+	}
+	if o.Tokens == nil {
+		o.Tokens = NewUserTokens()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

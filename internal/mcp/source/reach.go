@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,12 +20,20 @@ const sseVersion = "2025-11-25"
 
 // reach says hello to a server that is reached by HTTP. One that refuses the
 // streamable transport as servers do that know the old one alone gets that.
-func (s *server) reach(ctx context.Context, c *conn, cfg Server, client *sdk.Client) (*sdk.ClientSession, error) {
+func (s *server) reach(ctx context.Context, c *conn, cfg Server, client *sdk.Client) (joined *sdk.ClientSession, err error) {
 	base, err := url.Parse(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
 	road := &bounded{next: s.m.o.HTTP, headers: cfg.Headers, base: base, most: c.most}
+	if !hasAuthorization(cfg.Headers) {
+		road.session = &session{s: s, cfg: cfg, client: signInClient(ctx, cfg.URL)}
+	}
+	defer func() {
+		if err != nil && road.session != nil && (road.refused.Load() || errors.Is(err, errSignIn)) {
+			joined, err = nil, errSignIn
+		}
+	}()
 	web := &http.Client{
 		Transport: road,
 		// What it was trusted with goes to no other address.
@@ -39,15 +48,24 @@ func (s *server) reach(ctx context.Context, c *conn, cfg Server, client *sdk.Cli
 	if cfg.SSE {
 		return old()
 	}
-	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: cfg.URL, MaxEventSize: c.most, HTTPClient: web}, nil)
+	joined, err = client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: cfg.URL, MaxEventSize: c.most, HTTPClient: web}, nil)
 	if err == nil || !road.unknown() || ctx.Err() != nil {
-		return session, err
+		return joined, err
 	}
-	session, oldErr := old()
+	joined, oldErr := old()
 	if oldErr != nil {
 		return nil, fmt.Errorf("%w; by the old transport sse: %w", err, oldErr)
 	}
-	return session, nil
+	return joined, nil
+}
+
+func hasAuthorization(headers map[string]string) bool {
+	for k := range headers {
+		if strings.EqualFold(k, "Authorization") {
+			return true
+		}
+	}
+	return false
 }
 
 // lasting has a connection live beyond the hello, and no longer than life.
@@ -67,7 +85,9 @@ type bounded struct {
 	headers map[string]string
 	base    *url.URL
 	most    int          // bytes
+	session *session     // what a person's signing in has brought; nil: it has nothing to do with that
 	status  atomic.Int64 // of the last answer to a POST
+	refused atomic.Bool  // somebody has to sign in
 }
 
 // unknown reports whether the last message was refused as by who does not know
@@ -89,9 +109,21 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	for k, v := range b.headers {
 		r.Header.Set(k, v)
 	}
+	if b.session != nil {
+		token, err := b.session.token(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+	}
 	res, err := b.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if res.StatusCode == http.StatusUnauthorized {
+		b.refused.Store(true)
 	}
 	if r.Method == http.MethodPost {
 		b.status.Store(int64(res.StatusCode))

@@ -42,6 +42,7 @@ type server struct {
 	warnings []string
 	offers   offers
 	cancel   context.CancelFunc // of the run; nil: there is none
+	signing  context.CancelFunc // gives up the latest signing in; nil: there was none
 	ended    chan struct{}      // closed when the run has ended
 	first    chan struct{}      // closed when the first attempt of the run has
 }
@@ -214,6 +215,10 @@ func (s *server) run(ctx context.Context, tried func()) {
 		err := s.connected(ctx, tried)
 		if ctx.Err() != nil {
 			s.note(Disabled, "it was ended")
+			return
+		}
+		if errors.Is(err, errSignIn) {
+			s.note(SignIn, err.Error())
 			return
 		}
 		if time.Since(begun) > steady {

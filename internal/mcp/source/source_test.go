@@ -58,6 +58,28 @@ func (m *memory) Save(_, name string, k Known) error {
 	return m.fail
 }
 
+// tokens keeps them for a test.
+type tokens struct {
+	mu  sync.Mutex
+	all map[string][]byte
+}
+
+func (k *tokens) Load(key string) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.all[key], nil
+}
+
+func (k *tokens) Save(key string, data []byte) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil {
+		k.all = map[string][]byte{}
+	}
+	k.all[key] = data
+	return nil
+}
+
 // bench is a manager with real servers, as processes that nothing confines.
 type bench struct {
 	*Manager
@@ -70,6 +92,7 @@ type bench struct {
 	servers []Server
 	refused string
 	warned  []string
+	secrets []string
 	ended   map[string][]chan struct{} // by server, of each start
 }
 
@@ -80,7 +103,7 @@ func newBench(t *testing.T, servers ...Server) *bench {
 	close(now)
 	b.Manager = New(Options{
 		Config: b,
-		Start:  b.start, HTTP: http.DefaultTransport, Memory: b.memory,
+		Start:  b.start, HTTP: http.DefaultTransport, Memory: b.memory, Tokens: &tokens{},
 		Registry: tools.NewRegistry(tools.RegistryOptions{Changed: func([]string) { b.change <- struct{}{} }}),
 		Clean: func(s string) (string, []string) {
 			if strings.Contains(s, "previous instructions") {
@@ -108,6 +131,12 @@ func (b *bench) Refused() string {
 }
 
 func (b *bench) Expand(s Server) (Server, error) { return s, nil }
+
+func (b *bench) Know(_ string, secrets []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.secrets = append(b.secrets, secrets...)
+}
 
 func (b *bench) start(ctx context.Context, s Server) (*Process, error) {
 	self, err := os.Executable()

@@ -14,7 +14,7 @@ export function mcpServers(server: Server): ListView<McpServer> {
       item.id = s.shadowed ? `${s.name} ${s.origin}` : s.name; // two of one name
       item.description = [stateName(s.state), s.transport, s.tools === 1 ? t('1 tool') : t('{0} tools', s.tools), s.error].filter(Boolean).join(' · ');
       item.iconPath = icon(s.state);
-      item.contextValue = s.shadowed ? 'mcpShadowed' : s.hidden?.length ? 'mcpHidden' : s.trusted ? 'mcp' : 'mcpUntrusted';
+      item.contextValue = s.shadowed ? 'mcpShadowed' : s.state === 'signIn' ? 'mcpSignIn' : s.hidden?.length ? 'mcpHidden' : s.trusted ? 'mcp' : 'mcpUntrusted';
       item.tooltip = [s.command, s.origin, s.error, ...(s.changed?.length ? [t('Held back until it is trusted again: {0}', s.changed.join(', '))] : []), ...s.warnings ?? []].filter(Boolean).join('\n');
       item.accessibilityInformation = { label: `${s.name}, ${item.description}` };
       return item;
@@ -27,6 +27,7 @@ function stateName(state: string): string {
     case 'connecting': return t('connecting');
     case 'failed': return t('failed');
     case 'untrusted': return t('not trusted');
+    case 'signIn': return t('wants you to sign in');
     case 'disabled': return t('switched off');
   }
   return state;
@@ -38,6 +39,7 @@ function icon(state: string): vscode.ThemeIcon {
     case 'connecting': return new vscode.ThemeIcon('sync~spin');
     case 'failed': return new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
     case 'untrusted': return new vscode.ThemeIcon('shield', new vscode.ThemeColor('list.warningForeground'));
+    case 'signIn': return new vscode.ThemeIcon('key', new vscode.ThemeColor('list.warningForeground'));
   }
   return new vscode.ThemeIcon('circle-slash');
 }
@@ -62,6 +64,13 @@ export function registerMcpServers(server: Server, view: ListView<McpServer>): v
       if (await vscode.window.showWarningMessage(t('Trust the MCP server {0}?', s.name), { modal: true, detail }, no, yes) === yes) {
         await server.execute('sidecar.mcp.trust', { server: s.name, hash: s.hash });
       }
+    }),
+    // The server has the page opened, and answers when the person is back.
+    command('sidecar.mcpSignIn', async s => {
+      await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, cancellable: true, title: t('Signing in to {0}…', s.name) }, async (_, cancelled) => {
+        const { url } = await server.execute<{ url?: string }>('sidecar.mcp.signIn', { server: s.name }, cancelled);
+        if (url) await vscode.env.openExternal(vscode.Uri.parse(url, true));
+      });
     }),
     // What is shown is what the question named, to all commands: the sandbox is one.
     command('sidecar.mcpShow', async s => {
