@@ -104,6 +104,17 @@ type Host interface {
 	News() []string
 	// Pending are the names of the files whose changes wait for review.
 	Pending() []string
+	Listener
+}
+
+// Listener hears of moments of a conversation, and may hold something back.
+type Listener interface {
+	// Shortening hears that the conversation is about to be made shorter, by itself or
+	// by a person. An error says why it is not.
+	Shortening(ctx context.Context, itself bool) error
+	// Stopping hears that a turn is about to end with these last words; again: it was
+	// held up before. What it returns is told to the model, which goes on; "" ends it.
+	Stopping(ctx context.Context, last string, again bool) (more string)
 }
 
 // Options are what an Agent needs.
@@ -306,6 +317,13 @@ func (a *Agent) Pause() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.paused = true
+}
+
+// Begun reports whether something was said in the conversation.
+func (a *Agent) Begun() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.talk.last > 0
 }
 
 // Unfinished implements runs.Pauser: whether a prompt without items has something to do.

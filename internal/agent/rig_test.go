@@ -27,6 +27,9 @@ type rig struct {
 
 	asked chan *turn // what the model is asked
 
+	shortening func(itself bool) error
+	stopping   func(last string, again bool) string
+
 	mu       sync.Mutex
 	requests []model.Request
 	calls    []Call
@@ -146,6 +149,21 @@ func (r *rig) News() []string {
 	n := r.news
 	r.news = nil
 	return n
+}
+
+// Shortening and Stopping say what a test has them say.
+func (r *rig) Shortening(_ context.Context, itself bool) error {
+	if r.shortening == nil {
+		return nil
+	}
+	return r.shortening(itself)
+}
+
+func (r *rig) Stopping(_ context.Context, last string, again bool) string {
+	if r.stopping == nil {
+		return ""
+	}
+	return r.stopping(last, again)
 }
 
 func (r *rig) Pending() []string { return []string{"main.go"} }

@@ -97,7 +97,11 @@ func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
 	if size-pruned < int64(fullAt*float64(window)) {
 		return nil
 	}
-	return other(a.Compact(ctx, ""))
+	err = a.shorten(ctx, b, "", true)
+	if errors.As(err, new(*heldError)) {
+		return nil // the provider says whether it is too long
+	}
+	return other(err)
 }
 
 // other leaves out that another summary was made meanwhile: there is room then.
@@ -120,7 +124,7 @@ func (a *Agent) shrink(ctx context.Context, b Backend) error {
 	if b.Window == 0 || b.Window > size {
 		b.Window = size
 	}
-	return other(a.compact(ctx, b, ""))
+	return other(a.shorten(ctx, b, "", true))
 }
 
 // prune takes old results out of requests, if that wins so many tokens. Failures stay,
@@ -200,6 +204,17 @@ func (a *Agent) Compact(ctx context.Context, words string) error {
 	b, err := a.host.Backend(a.profileNow())
 	if err != nil {
 		return err
+	}
+	return a.shorten(ctx, b, words, false)
+}
+
+// heldError says why the conversation is not made shorter.
+type heldError struct{ error }
+
+// shorten is compact once its host has heard of it.
+func (a *Agent) shorten(ctx context.Context, b Backend, words string, itself bool) error {
+	if err := a.host.Shortening(ctx, itself); err != nil {
+		return &heldError{err}
 	}
 	return a.compact(ctx, b, words)
 }

@@ -25,6 +25,7 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 	if err := a.resume(ctx); err != nil {
 		return End{}, err
 	}
+	held := 0
 	for cut := 0; ; {
 		if a.isPaused() {
 			return End{Reason: Paused}, nil
@@ -72,10 +73,35 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 			}
 		case len(answer.Answer.Blocks) == 0:
 			return End{}, errors.New("the model answers nothing: prompt it again, or switch to another model")
-		case a.done():
-			return End{Reason: runs.Done}, nil
+		default:
+			more := ""
+			if held < maxHeld {
+				more = a.host.Stopping(ctx, lastWords(answer), held > 0)
+			}
+			if more != "" {
+				held++
+				if err := a.tell(more); err != nil {
+					return End{}, err
+				}
+			} else if a.done() {
+				return End{Reason: runs.Done}, nil
+			}
 		}
 	}
+}
+
+// maxHeld is how often the end of a turn may be held up.
+const maxHeld = 3
+
+// lastWords are the text of an answer.
+func lastWords(answer *Item) string {
+	var b strings.Builder
+	for _, block := range answer.Answer.Blocks {
+		if block.Kind == model.Text {
+			b.WriteString(block.Text)
+		}
+	}
+	return b.String()
 }
 
 func (a *Agent) isPaused() bool {

@@ -51,6 +51,8 @@ type Workspace interface {
 	SubAgents() int                    // how many an agent may have at work at once
 	StepsRequired() bool               // whether agents declare a step before they change something
 
+	// Hooks hear of conversations.
+	Hooks() dispatch.Hooks
 	// Skills are what a session knows how to do.
 	Skills(ctx context.Context, session string) (skills.Found, error)
 	Shadows

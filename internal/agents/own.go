@@ -47,6 +47,7 @@ type own struct {
 	before *checkpoint.Log
 
 	mu      sync.Mutex
+	told    bool     // hooks know that the conversation has begun
 	changed []string // the files that it changed
 	nested  nested   // instructions for what it worked on
 	notes   []string // that it is told next
@@ -80,6 +81,12 @@ func (d *own) Prompt(ctx context.Context, items []runs.Item) (string, error) {
 	if len(items) > 0 && d.run.Info().Title == builtin.Title {
 		if title := runs.TitleOf(items[0].Text); title != "" {
 			_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: "title", Title: title})
+		}
+	}
+	if d.m.depth(d.session.ID) == 0 { // of a sub-agent its caller's agent is told
+		d.begins(ctx)
+		if why := d.submits(ctx, items); why != "" {
+			return runs.Refused, d.run.Emit(runs.Event{Kind: runs.Note, Reason: runs.Refused, Text: why})
 		}
 	}
 	d.offer()

@@ -175,6 +175,16 @@ func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, 
 		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.drop(k)))
 	}
 	above := m.ownOf(k.call)
+	task := t.Text
+	if above != nil {
+		more, err := above.spawns(ctx, s.ID, t.Text)
+		if err != nil {
+			return tools.Errorf(tools.Denied, "%v", errors.Join(err, m.o.Sessions.Close(s.ID), m.drop(k)))
+		}
+		for _, text := range more {
+			task += "\n\nA hook of the user's says: " + text
+		}
+	}
 	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(t.Text), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode(), Once: true} // its tools would be others
 	o := loop.Options{Budget: budgetOf(t.Budget), Task: t.Text}
 	if above != nil {
@@ -195,7 +205,7 @@ func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, 
 	if above != nil {
 		_ = above.run.Emit(runs.Event{Kind: runs.Child, Child: k.run.ID(), Title: spec.Title, Call: &runs.Call{ID: above.Key(k.call)}})
 	}
-	if _, err := k.run.Prompt(runs.Item{Text: t.Text}, runs.Queue); err != nil {
+	if _, err := k.run.Prompt(runs.Item{Text: task}, runs.Queue); err != nil {
 		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, k.run.Close(), m.drop(k)))
 	}
 	return nil
@@ -224,6 +234,7 @@ func (m *Manager) mind(k *child, parent *session.Session) {
 	used, _ := k.driver.Used()
 	k.report = team.Report{ID: k.run.ID(), Answer: answer, End: end, Files: k.driver.files(), Tokens: used.Tokens}
 	if above := m.ownOf(k.call); above != nil {
+		above.ended(k.run.ID(), answer)
 		if err := above.Spend(k.run.ID(), used); err != nil {
 			m.log.Warn("what a sub-agent used is not kept", "error", err)
 		}

@@ -44,7 +44,7 @@ func (c *call) hook(ctx context.Context, e hooks.Event, more func(*hooks.Input))
 	}
 	in := hooks.Input{Event: e, Session: c.sessionID(), Call: c.req.CallID, ToolName: theirs, OurTool: c.res.Tool}
 	if c.session != nil {
-		in.Dir, in.Mode, in.OurMode = c.session.Root, permissionMode(c.mode), c.mode.Name
+		in.Dir, in.Mode, in.OurMode = c.session.Root, hooks.Mode(c.mode), c.mode.Name
 	}
 	if c.bound != nil {
 		in.OurInput = redactedArguments(c.req.Arguments, c.d.o.Redact.Text, nil)
@@ -54,20 +54,6 @@ func (c *call) hook(ctx context.Context, e hooks.Event, more func(*hooks.Input))
 		more(&in)
 	}
 	return c.d.o.Hooks.Run(ctx, in, names...)
-}
-
-// permissionMode is what a mode does, in the words that hooks know.
-func permissionMode(m policy.Mode) string {
-	b := m.Behaviour
-	switch {
-	case b.Edits == policy.Deny:
-		return "plan"
-	case b.Edits == policy.Allow && b.Execs == policy.Allow:
-		return "bypassPermissions"
-	case b.Edits == policy.Allow || m.ToStore:
-		return "acceptEdits"
-	}
-	return "default"
 }
 
 // heardBefore runs the hooks before anything is decided, and binds the call again

@@ -163,8 +163,8 @@ func TestHooksHear(t *testing.T) {
 		t.Errorf("a call that was given up: %s", l.heard())
 	}
 	for mode, want := range map[string]string{"cautious": "default", "manual": "default", "audit": "acceptEdits", "plan": "plan", "autonomous": "bypassPermissions"} {
-		if m, _ := policy.Lookup(mode); permissionMode(m) != want {
-			t.Errorf("%s is %s, want %s", mode, permissionMode(m), want)
+		if m, _ := policy.Lookup(mode); hooks.Mode(m) != want {
+			t.Errorf("%s is %s, want %s", mode, hooks.Mode(m), want)
 		}
 	}
 }

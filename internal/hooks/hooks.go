@@ -126,6 +126,24 @@ type Input struct {
 	StopActive bool   `json:"stop_hook_active,omitempty"`
 }
 
+// Behaviour is what a mode does with edits and commands: allow, ask or deny.
+type Behaviour interface {
+	Does() (edits, commands string, waits bool)
+}
+
+// Mode is what a mode does, in the words that hooks know; waits: edits wait for review.
+func Mode(m Behaviour) string {
+	switch edits, commands, waits := m.Does(); {
+	case edits == Deny:
+		return "plan"
+	case edits == Allow && commands == Allow:
+		return "bypassPermissions"
+	case edits == Allow || waits:
+		return "acceptEdits"
+	}
+	return "default"
+}
+
 // Response is the result of a call, as a hook is told of it.
 type Response struct {
 	Content    string          `json:"content"`

@@ -30,6 +30,11 @@ func (m Mode) InShadow() Mode {
 	return m
 }
 
+// Does is what the mode does with edits and with commands, and whether edits wait.
+func (m Mode) Does() (edits, commands string, waits bool) {
+	return string(m.Behaviour.Edits), string(m.Behaviour.Execs), m.ToStore
+}
+
 // OnlyReads reports whether nothing that changes anything runs, whoever allows it.
 func (m Mode) OnlyReads() bool { return m.Behaviour.Edits == Deny && m.Behaviour.Execs == Deny }
 

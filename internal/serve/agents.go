@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
@@ -123,6 +124,7 @@ func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 type around struct{ c *app.Client }
 
 func (a around) Gate() agents.Gate     { return a.c.Workspace().Dispatch }
+func (a around) Hooks() dispatch.Hooks { return a.c.Workspace().Extensions }
 func (a around) Parts() programs.Parts { return Programs(a.c.Workspace()) }
 
 func (a around) NoWorld() error {

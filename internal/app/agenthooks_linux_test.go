@@ -1,0 +1,79 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+)
+
+// TestOwnAgentHooks: hooks hear of a conversation with our own agent and of its
+// sub-agents: they tell it something, hold a prompt and a sub-agent back, and have it go on.
+func TestOwnAgentHooks(t *testing.T) {
+	stop := script(t, "stop.sh", `#!/bin/sh
+grep -q '"stop_hook_active":true' || { echo "the tests were not run" >&2; exit 2; }
+`)
+	says := func(event, command string) []object {
+		return []object{{"hooks": []object{{"type": "command", "command": command}}}}
+	}
+	hooked := object{
+		"SessionStart":     says("SessionStart", "echo use tabs"),
+		"UserPromptSubmit": says("UserPromptSubmit", `grep -q password && { echo "no passwords here" >&2; exit 2; }; true`),
+		"SubagentStart":    says("SubagentStart", `grep -q task-held && { echo "not that one" >&2; exit 2; }; echo '{"hookSpecificOutput": {"hookEventName": "SubagentStart", "additionalContext": "be brief"}}'`),
+		"Stop":             says("Stop", stop),
+		"PreToolUse":       says("PreToolUse", `grep -q forbidden && { echo "not this one" >&2; exit 2; }; true`),
+	}
+	dir, model := played(t, map[string]string{"a.txt": "one\n"}, object{"hooks": hooked})
+	committed(t, dir)
+	r := worldIn(t, dir)
+	c := r.agent("begin", ours)
+	k := &talks{t: t, model: model}
+	turn := k.of("begin")
+	if !strings.Contains(turn.Body, "A hook of the user's says: use tabs") {
+		t.Errorf("what a hook says at the start is not told: %s", turn.Body)
+	}
+	turn.CallAllOwn(
+		clients.Called{Tool: "spawn_agent", Args: object{"task": "task-held"}},
+		clients.Called{Tool: "spawn_agent", Args: object{"task": "task-free"}},
+		clients.Called{Tool: "write_file", Args: object{"path": "forbidden.txt", "content": "x"}},
+	)
+	child := k.of("You are a sub-agent")
+	if !strings.Contains(child.Body, "task-free") || !strings.Contains(child.Body, "be brief") {
+		t.Errorf("the sub-agent is told %s", child.Body)
+	}
+	child.CallOwn("write_file", object{"path": "forbidden.txt", "content": "x"})
+	if child = k.of("You are a sub-agent"); !strings.Contains(child.Body, "not this one") {
+		t.Errorf("a hook does not hold for a sub-agent: %s", child.Body)
+	}
+	child.Say("the child is done")
+	turn = k.of("the child is done")
+	if !strings.Contains(turn.Body, "not that one") || strings.Count(turn.Body, "not this one") == 0 {
+		t.Errorf("its caller is told %s", turn.Body)
+	}
+	turn.Say("all is done")
+	turn = k.of("the tests were not run")
+	turn.Say("now all is done")
+	if reason, why, said := c.stopped(1); reason != told.Done || said != "all is donenow all is done" {
+		t.Errorf("it ended by %s: %s: %s", reason, why, said)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "forbidden.txt")); err == nil {
+		t.Error("what a hook denies is there")
+	}
+	r.isQueued()
+
+	c.tell("my password is x", nil)
+	if reason, _, _ := c.stopped(2); reason != told.Refused {
+		t.Errorf("a prompt that is held back ends by %s", reason)
+	}
+	c.tell("go on", nil)
+	if turn = k.of("go on"); strings.Contains(turn.Body, "my password is x") || strings.Count(turn.Body, "use tabs") != 1 {
+		t.Errorf("the model is told %s", turn.Body)
+	}
+	turn.End()
+	turn = k.of("the tests were not run")
+	turn.End()
+	c.stopped(3)
+}
