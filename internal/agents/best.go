@@ -62,6 +62,7 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 	if err != nil {
 		return team.Choice{}, err
 	}
+	choice.Straight = m.o.Mode(s.Mode()).Straight()
 	for _, i := range taken {
 		files, conflicts, err := m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode(), list[i].driver.takenOver)
 		list[i].needed.Store(err != nil || len(conflicts) > 0)
@@ -105,7 +106,11 @@ func (d *own) callFor(what string) string { return d.run.ID() + "." + what }
 func (m *Manager) choose(ctx context.Context, above *own, call string, list []team.Candidate, doc, uri string) (taken []int, err error) {
 	var b strings.Builder
 	q := runs.Question{Custom: true, Call: &runs.Call{Kind: "best_of", Title: "Choose a result", URI: uri}}
-	b.WriteString("Which result shall be taken? It waits for review then, each hunk by itself. Write several numbers to take more than one. What each has changed is in\n\n" + doc + "\n")
+	then := "It waits for review then, each hunk by itself."
+	if m.o.Mode(above.session.Mode()).Straight() {
+		then = "It is written to the files then."
+	}
+	b.WriteString("Which result shall be taken? " + then + " Write several numbers to take more than one. What each has changed is in\n\n" + doc + "\n")
 	for i, c := range list {
 		label := fmt.Sprintf("%d: %d files, +%d -%d lines, tests %s", i+1, len(c.Files), c.Added, c.Removed, c.Tests)
 		fmt.Fprintf(&b, "\n%s (%s)\n%s\n", label, c.End, firstLines(c.Answer))
@@ -147,6 +152,11 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 	if err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
+	release, err := m.slot(ctx, s.ID)
+	if err != nil {
+		return team.Report{}, err
+	}
+	defer release()
 	if err := m.reached(ctx, worker); err != nil {
 		return team.Report{}, err
 	}

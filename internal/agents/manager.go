@@ -160,14 +160,14 @@ func New(o Options) (*Manager, error) {
 		return nil, err
 	}
 	m.tidyDocuments()
-	var forsaken []*runs.Run
+	var left []*runs.Run
 	for _, i := range m.store.List(true) {
 		if r, err := m.store.Get(i.Run); err == nil {
 			m.sessions[i.Session] = append(m.sessions[i.Session], r)
 			switch {
 			case i.State == runs.Ended:
 			case i.Once:
-				forsaken = append(forsaken, r)
+				left = append(left, r)
 			default:
 				_, since, err := r.History(0, 0, 0)
 				if err != nil {
@@ -177,7 +177,7 @@ func New(o Options) (*Manager, error) {
 			}
 		}
 	}
-	for _, r := range slices.Backward(forsaken) { // the deepest first: its caller's journal is read then
+	for _, r := range slices.Backward(left) { // the deepest first: its caller's journal is read then
 		m.forsake(r)
 	}
 	m.leave = o.Sessions.Follow(m.worked)

@@ -72,6 +72,9 @@ func (d *own) left() error {
 	delete(d.m.driven, d.run.ID())
 	d.m.mu.Unlock()
 	d.m.endBelow(d.session.ID)
+	if !d.m.closing.Load() {
+		d.m.sweepBelow(d.run.ID())
+	}
 	d.m.o.Parts().Leave(d.session.ID)
 	return errors.Join(d.before.Close(), d.m.o.Sessions.Close(d.session.ID))
 }

@@ -27,7 +27,7 @@ const stepsOfChild = 15
 // child is a sub-agent.
 type child struct {
 	run     *runs.Run
-	driver  *own
+	driver  *own   // nil once it has ended; Manager.mu guards that
 	session string // its own
 	parent  string // the session of its caller
 	call    string // that began it
@@ -105,10 +105,10 @@ func (m *Manager) spawn(ctx context.Context, by team.Caller, t team.Task, kept b
 		release()
 		return nil, err
 	}
-	go func() {
+	m.following.Go(func() { // what it made is taken over before the workspace goes
 		defer release()
 		m.mind(k, s)
-	}()
+	})
 	return k, nil
 }
 
@@ -242,6 +242,7 @@ func (m *Manager) mind(k *child, parent *session.Session) {
 	if m.closing.Load() {
 		return // its run goes on with the next process
 	}
+	k.report.Straight = m.straight(k, parent)
 	if k.shadow != "" && !k.kept {
 		if err := m.takeOver(ctx, k, parent); err != nil {
 			k.report.Answer += fmt.Sprintf("\n\n(What it changed could not be taken over: %v. The shadow workspace %s has it.)", err, k.shadow)
@@ -252,7 +253,20 @@ func (m *Manager) mind(k *child, parent *session.Session) {
 		if err := k.run.Close(); err != nil {
 			m.log.Warn("a sub-agent was not ended in good order", "error", err)
 		}
+		m.mu.Lock()
+		k.driver = nil // its report is enough, and its conversation may be long
+		m.mu.Unlock()
 	}
+}
+
+// straight reports whether what a sub-agent changes waits for nobody: it goes where edits of
+// its caller go.
+func (m *Manager) straight(k *child, parent *session.Session) bool {
+	mode := m.o.Mode(parent.Mode())
+	if k.shadow != "" { // it was asked about nothing there
+		return mode.Straight()
+	}
+	return parent.Shadow != "" || !mode.ToStore
 }
 
 // takeOver makes what a sub-agent changed in its shadow pending.
@@ -330,16 +344,22 @@ func (m *Manager) one(by team.Caller, id string) (*child, error) {
 }
 
 // member is a sub-agent as it is listed.
-func (k *child) member() team.Member {
+func (m *Manager) member(k *child) team.Member {
 	i := k.run.Info()
-	used, _ := k.driver.Used()
-	one := team.Member{ID: i.Run, Title: i.Title, State: string(i.State), Seconds: int64(time.Since(k.begun).Seconds()), Tokens: used.Tokens}
+	one := team.Member{ID: i.Run, Title: i.Title, State: string(i.State), Seconds: int64(time.Since(k.begun).Seconds())}
+	m.mu.Lock()
+	d := k.driver
+	m.mu.Unlock()
+	if d != nil {
+		used, _ := d.Used()
+		one.Tokens = used.Tokens
+	}
 	for _, e := range k.run.Open() {
 		one.WaitingFor = runs.TitleOf(e.Text)
 	}
 	select {
 	case <-k.stopped:
-		one.End, one.Answer = k.report.End, k.report.Answer
+		one.End, one.Answer, one.Tokens = k.report.End, k.report.Answer, k.report.Tokens
 	default:
 	}
 	return one
@@ -349,7 +369,7 @@ func (k *child) member() team.Member {
 func (m *Manager) ListTeam(by team.Caller) ([]team.Member, error) {
 	list := []team.Member{}
 	for _, k := range m.below(by.Session) {
-		list = append(list, k.member())
+		list = append(list, m.member(k))
 	}
 	return list, nil
 }
@@ -408,7 +428,7 @@ func (m *Manager) Wait(ctx context.Context, by team.Caller, ids []string, all bo
 	}
 	members := []team.Member{}
 	for _, k := range list {
-		members = append(members, k.member())
+		members = append(members, m.member(k))
 	}
 	return members, nil
 }
@@ -421,7 +441,7 @@ func (m *Manager) CancelChild(by team.Caller, id string) (team.Member, error) {
 	}
 	k.stop()
 	<-k.stopped
-	return k.member(), nil
+	return m.member(k), nil
 }
 
 // modeBelow tells the sub-agents of a session their mode, which follows its own: they are
@@ -441,16 +461,58 @@ func (m *Manager) tellMode(k *child) {
 	}
 }
 
+// forsaken is the reason of the note that a sub-agent was left by an earlier process.
+const forsaken = "forsaken"
+
 // forsake ends a sub-agent of an earlier process: nobody waits for it, and its tools
-// would be others.
+// would be others. Its shadow stays if something was changed there, until the run of its
+// caller is closed.
 func (m *Manager) forsake(run *runs.Run) {
 	text := "The process of its caller ended."
-	if shadow := run.Info().Shadow; shadow != "" {
-		text += " What it changed is in the shadow workspace " + shadow + "."
+	if shadow := m.ownShadow(run.Info()); shadow != "" {
+		text += " What it changed, if anything, is in the shadow workspace " + shadow + "."
+		m.following.Go(func() {
+			if made, err := m.o.Changes(m.base, shadow); err == nil && len(made.Files) == 0 {
+				m.discard(shadow)
+			}
+		})
 	}
-	err := errors.Join(loop.Settle(run.ID(), m.store.Beside), run.Emit(runs.Event{Kind: runs.Note, Reason: "forsaken", Text: text}))
+	err := errors.Join(loop.Settle(run.ID(), m.store.Beside), run.Emit(runs.Event{Kind: runs.Note, Reason: forsaken, Text: text}))
 	if err = errors.Join(err, run.Close()); err != nil {
 		m.log.Warn("a sub-agent of an earlier process was not ended", "run", run.ID(), "error", err)
+	}
+}
+
+// ownShadow is the shadow that a sub-agent has for itself; "": it has none.
+func (m *Manager) ownShadow(i runs.Info) string {
+	above, err := m.store.Get(i.Parent)
+	if err != nil || above.Info().Shadow == i.Shadow {
+		return ""
+	}
+	return i.Shadow
+}
+
+// sweepBelow discards the shadows of the sub-agents of a run that were forsaken.
+func (m *Manager) sweepBelow(run string) {
+	for _, i := range m.store.List(true) {
+		if i.Parent != run || i.State != runs.Ended || m.ownShadow(i) == "" {
+			continue
+		}
+		r, err := m.store.Get(i.Run)
+		if err != nil {
+			continue
+		}
+		events, _, _ := r.History(0, 0, 0)
+		if slices.ContainsFunc(events, func(e runs.Event) bool { return e.Kind == runs.Note && e.Reason == forsaken }) {
+			m.discard(i.Shadow)
+		}
+	}
+}
+
+// discard discards a shadow that may be gone already.
+func (m *Manager) discard(shadow string) {
+	if err := m.o.Discard(context.Background(), shadow); err != nil {
+		m.log.Debug("the shadow of a sub-agent of an earlier process stays", "shadow", shadow, "error", err)
 	}
 }
 

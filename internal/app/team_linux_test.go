@@ -357,8 +357,9 @@ func TestBestOfAfterKill(t *testing.T) {
 	k := &talks{t: t, model: model}
 	c := r.agent("the hard one", ours)
 	k.of("the hard one").CallOwn("best_of", object{"task": "make-it-two", "n": 2})
+	k.of("make-it-two").CallOwn("write_file", object{"path": "a.txt", "content": "two\n"})
 	for range 2 {
-		k.of("make-it-two").Say("nothing is to be done")
+		k.of("make-it-two").Say("nothing else is to be done")
 	}
 	q := c.asked()
 	if err := cmd.Process.Kill(); err != nil {
@@ -377,6 +378,14 @@ func TestBestOfAfterKill(t *testing.T) {
 		t.Errorf("%d agents were begun", n)
 	}
 	again.isQueued()
+	shadows := func() int {
+		return len(command[struct{ Shadows []json.RawMessage }](again.rig, "sidecar.shadow.list", nil).Shadows)
+	}
+	until(t, "the shadow stays in which nothing was changed", func() bool { return shadows() == 1 })
+	command[struct{}](again.rig, "sidecar.agent.close", object{"run": again.run})
+	if n := shadows(); n != 0 {
+		t.Errorf("%d shadows of agents that were left stay", n)
+	}
 }
 
 // TestDelegate: the user's own model reads for one that costs money, and can do no more.

@@ -35,6 +35,9 @@ func (m Mode) Does() (edits, commands string, waits bool) {
 	return string(m.Behaviour.Edits), string(m.Behaviour.Execs), m.ToStore
 }
 
+// Straight reports whether edits change the files, and nobody is asked about them.
+func (m Mode) Straight() bool { return !m.ToStore && m.Behaviour.Edits == Allow }
+
 // OnlyReads reports whether nothing that changes anything runs, whoever allows it.
 func (m Mode) OnlyReads() bool { return m.Behaviour.Edits == Deny && m.Behaviour.Execs == Deny }
 

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -217,5 +218,48 @@ func TestBoundOfEvents(t *testing.T) {
 		if _, err := r.Prompt(i, ""); err == nil {
 			t.Error("too much was queued")
 		}
+	}
+}
+
+// TestEndedIsFree: a run that has ended holds no events, whoever reads them, then or later.
+func TestEndedIsFree(t *testing.T) {
+	r, d := start(t, openStore(t, Options{Dir: t.TempDir()}))
+	d.closed = make(chan bool, 1)
+	follower, early := r.Subscribe(0), 0
+	if _, err := follower.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Emit(Event{Kind: Note, Text: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	late := r.Subscribe(0)
+	for _, s := range []*Subscription{follower, late} {
+		n := 0
+		for {
+			_, err := s.Next(t.Context())
+			if errors.Is(err, ErrEnded) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if s == follower {
+			early = n
+		} else if n != early+1 || n < 3 {
+			t.Errorf("who comes late reads %d events, who was there %d more", n, early)
+		}
+		if s.past != nil {
+			t.Error("who has read all holds it still")
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.events != nil {
+		t.Errorf("it holds %d events", len(r.events))
 	}
 }

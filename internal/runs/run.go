@@ -233,8 +233,10 @@ func (r *Run) dropTail() {
 }
 
 // find returns the index of the first event after seq.
-func (r *Run) find(seq int64) int {
-	return sort.Search(len(r.events), func(i int) bool { return r.events[i].Seq > seq })
+func (r *Run) find(seq int64) int { return after(r.events, seq) }
+
+func after(all []entry, seq int64) int {
+	return sort.Search(len(all), func(i int) bool { return all[i].Seq > seq })
 }
 
 // append gives an event its number, writes and tells it. When the journal can't
@@ -413,12 +415,13 @@ func joined(all []entry) []Event {
 // and those that come. One that is slow holds nothing up: it misses parts of
 // messages of which it gets the whole.
 type Subscription struct {
-	run *Run
-	at  int64
+	run  *Run
+	at   int64
+	past []entry // of a run that has ended, which holds nothing itself any more
 }
 
 // Subscribe reads from the first event after since.
-func (r *Run) Subscribe(since int64) *Subscription { return &Subscription{r, since} }
+func (r *Run) Subscribe(since int64) *Subscription { return &Subscription{run: r, at: since} }
 
 // Next waits for the next event. After the last one of a run that has ended it
 // returns ErrEnded.
@@ -426,16 +429,19 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	r := s.run
 	for {
 		r.mu.Lock()
-		if r.info.State == Ended && r.events == nil {
-			events, err := r.load()
-			if err != nil {
-				r.mu.Unlock()
-				return Event{}, err
+		all := r.events
+		if r.info.State == Ended && all == nil {
+			if s.past == nil {
+				var err error
+				if s.past, err = r.load(); err != nil {
+					r.mu.Unlock()
+					return Event{}, err
+				}
 			}
-			r.events = events
+			all = s.past
 		}
-		if i := r.find(s.at); i < len(r.events) {
-			e := r.events[i].Event
+		if i := after(all, s.at); i < len(all) {
+			e := all[i].Event
 			r.mu.Unlock()
 			s.at = e.Seq
 			return e, nil
@@ -444,6 +450,7 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 		r.mu.Unlock()
 		switch {
 		case ended:
+			s.past = nil
 			return Event{}, ErrEnded
 		case closing:
 			return Event{}, ErrClosed

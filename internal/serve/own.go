@@ -89,8 +89,7 @@ func (a around) Shadow(ctx context.Context, session string) (string, error) {
 func (a around) TakeOver(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error) {
 	w := a.c.Workspace()
 	into := w.Live
-	m := a.Mode(mode)
-	straight := !m.ToStore && m.Behaviour.Edits == policy.Allow
+	straight := a.Mode(mode).Straight()
 	if !straight {
 		if w.Home.Queue == nil {
 			return nil, nil, w.Home.QueueErr

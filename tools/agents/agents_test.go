@@ -55,6 +55,19 @@ func (r *recorder) Cancel(_ Caller, id string) (Member, error) {
 	return Member{ID: id, State: "ended"}, nil
 }
 
+// TestStraight: what was changed already does not wait for review.
+func TestStraight(t *testing.T) {
+	for straight, want := range map[bool]string{true: "Its changes are in the files, and wait for nobody: a.go", false: "Its changes wait for review: a.go"} {
+		r := Report{ID: "run-a", Files: []string{"a.go"}, Straight: straight}
+		team := &recorder{choice: Choice{Taken: []string{"run-a"}, Files: []string{"a.go"}, Straight: straight}}
+		for from, text := range map[string]string{"spawn_agent": r.words(), "best_of": caller(t, Deps{Team: team})("best_of", `{"task":"x"}`)} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s says %q, want %q", from, text, want)
+			}
+		}
+	}
+}
+
 func TestTools(t *testing.T) {
 	team := &recorder{choice: Choice{Candidates: []Candidate{{Report: Report{ID: "run-a", End: "done", Files: []string{"a"}}, Added: 3, Removed: 1, Tests: "passed"}}, Taken: []string{"run-a"}, Files: []string{"a"}}}
 	call := caller(t, Deps{Team: team})

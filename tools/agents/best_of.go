@@ -36,7 +36,7 @@ func bestOf(team Team) *tools.Tool {
 		case len(choice.Taken) == 0:
 			b.WriteString("The user took none of them.")
 		default:
-			fmt.Fprintf(&b, "The user took %s. Its changes wait for review: %s", strings.Join(choice.Taken, ", "), strings.Join(choice.Files, ", "))
+			fmt.Fprintf(&b, "The user took %s. %s: %s", strings.Join(choice.Taken, ", "), changes(choice.Straight), strings.Join(choice.Files, ", "))
 		}
 		if len(choice.Conflicts) > 0 {
 			fmt.Fprintf(&b, "\nNot taken over, because they do not go together: %s. Shadow workspaces that still have them: %s", strings.Join(choice.Conflicts, ", "), strings.Join(choice.Shadows, ", "))

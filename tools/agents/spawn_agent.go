@@ -46,6 +46,14 @@ func spawnAgent(team Team) *tools.Tool {
 	})
 }
 
+// changes says where changes are that were taken over.
+func changes(straight bool) string {
+	if straight {
+		return "Its changes are in the files, and wait for nobody"
+	}
+	return "Its changes wait for review"
+}
+
 // words are a report as a model reads it.
 func (r Report) words() string {
 	var b strings.Builder
@@ -55,7 +63,7 @@ func (r Report) words() string {
 	}
 	fmt.Fprintf(&b, "%s stopped: %s. It used %d tokens.\n", r.ID, r.End, r.Tokens)
 	if len(r.Files) > 0 {
-		fmt.Fprintf(&b, "Its changes wait for review: %s\n", strings.Join(r.Files, ", "))
+		fmt.Fprintf(&b, "%s: %s\n", changes(r.Straight), strings.Join(r.Files, ", "))
 	}
 	if len(r.Conflicts) > 0 {
 		fmt.Fprintf(&b, "Not taken over, because others changed the same places: %s. The shadow workspace %s still has them.\n", strings.Join(r.Conflicts, ", "), r.Shadow)

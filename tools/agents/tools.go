@@ -62,7 +62,8 @@ type Report struct {
 	ID        string   `json:"id" jsonschema:"of the sub-agent"`
 	Answer    string   `json:"answer" jsonschema:"its last message"`
 	End       string   `json:"end" jsonschema:"why it stopped: done, interrupted, budget, loop, refused, failed, waiting or paused; running if it works on"`
-	Files     []string `json:"files" jsonschema:"with changes that wait for review"`
+	Files     []string `json:"files" jsonschema:"that it changed"`
+	Straight  bool     `json:"-"` // these are changed already; else the changes wait for review
 	Conflicts []string `json:"conflicts,omitempty" jsonschema:"files whose changes do not go together with those of others"`
 	Shadow    string   `json:"shadow,omitempty" jsonschema:"the shadow workspace that still has what could not be taken over"`
 	Tokens    int64    `json:"tokens" jsonschema:"that it used"`
@@ -84,7 +85,8 @@ type Member struct {
 type Choice struct {
 	Candidates []Candidate `json:"candidates" jsonschema:"what each of them made"`
 	Taken      []string    `json:"taken" jsonschema:"ids of those that the user took"`
-	Files      []string    `json:"files" jsonschema:"with changes that wait for review"`
+	Files      []string    `json:"files" jsonschema:"that they changed"`
+	Straight   bool        `json:"-"` // as in a Report
 	Conflicts  []string    `json:"conflicts,omitempty" jsonschema:"files whose changes do not go together"`
 	Shadows    []string    `json:"shadows,omitempty" jsonschema:"the shadow workspaces that still have what could not be taken over"`
 }
