@@ -476,7 +476,7 @@ func TestUnder(t *testing.T) {
 		{middle, "plan", nil, "autonomous plan plan"},
 		{middle, "none such", ErrMode, "autonomous plan plan"},
 	} {
-		if step.err == ErrMode {
+		if errors.Is(step.err, ErrMode) {
 			st.opts.Settings = settings{known: map[string]bool{}}
 		}
 		if err := step.s.SetMode(step.mode); !errors.Is(err, step.err) {
