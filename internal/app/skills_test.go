@@ -76,6 +76,18 @@ func TestSkillsOfAProject(t *testing.T) {
 	}
 
 	command[object](r, "sidecar.session.open", object{"id": "other", "mode": "review"})
+	if res := r.in("other", "write_file", object{"path": ".agents/skills/fresh/SKILL.md", "content": "---\nname: fresh\ndescription: Not accepted.\n---\nStill pending.\n"}); !res.OK {
+		t.Fatalf("%+v", res)
+	}
+	if list, _ := r.skillsOf("other"); list["fresh"].Description != "Not accepted." {
+		t.Errorf("what is pending is not listed: %+v", list)
+	}
+	if res := r.in("other", "skill", object{"name": "fresh"}); !strings.Contains(res.Content, "Still pending.") {
+		t.Errorf("what is pending is not read: %+v", res)
+	}
+	if list, _ := r.skillsOf(""); list["fresh"].Name != "" {
+		t.Errorf("what is pending is listed where it is not seen: %+v", list)
+	}
 	if res := r.in("other", "skill", object{"name": "round"}); !strings.Contains(res.Content, "1. [ ] Read a.txt\n2. [ ] Change it") {
 		t.Errorf("the kit: %+v", res)
 	}

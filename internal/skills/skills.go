@@ -316,6 +316,9 @@ func (l *Library) ofProject(ctx context.Context, files workspace.Files, seen map
 	folders := workspace.FoldersOf(files)
 	for _, folder := range folders {
 		for _, dir := range projectDirs {
+			if l.users(filepath.Join(folder.Dir, filepath.FromSlash(dir))) {
+				continue
+			}
 			f := l.finder(ctx, Place{Origin: OfProject, Project: true}, seen)
 			f.look(inView{files}, path.Join(folder.Name, dir))
 			found = append(found, f)
@@ -331,6 +334,12 @@ func (l *Library) ofProject(ctx context.Context, files workspace.Files, seen map
 		}
 	}
 	return found
+}
+
+// users reports whether a directory is one of the user's places: they stay the user's when
+// the home directory is opened as a folder.
+func (l *Library) users(dir string) bool {
+	return slices.ContainsFunc(l.o.User, func(p Place) bool { return p.Dir == dir })
 }
 
 // projectDirs are where a project's skills are.

@@ -420,3 +420,23 @@ func TestShipped(t *testing.T) {
 		}
 	}
 }
+
+// TestHome: the user's skills stay the user's when the home directory is a folder.
+func TestHome(t *testing.T) {
+	r := newRig(t, map[string]string{"home/.agents/skills/one/SKILL.md": md("one", "Of the user."), "home/.sidecar/skills/two/SKILL.md": md("two", "Of the folder.")})
+	r.trusted = false
+	list := own(r.library().List(t.Context(), r.disk(workspace.Folder{Name: "home", Dir: r.home}), nil))
+	if len(list) != 2 || list[0].Origin != OfUser || list[0].Missing != "" || list[1].Origin != OfProject || list[1].Missing == "" {
+		t.Errorf("found %+v", list)
+	}
+}
+
+// TestFolders: with several folders each has its skills.
+func TestFolders(t *testing.T) {
+	r := newRig(t, map[string]string{"project/.agents/skills/one/SKILL.md": md("one", "Of the first."), "second/.claude/skills/two/SKILL.md": md("two", "Of the second."), "second/.agents/skills/one/SKILL.md": md("one", "Of the second.")})
+	disk := r.disk(workspace.Folder{Name: "project", Dir: r.project}, workspace.Folder{Name: "second", Dir: filepath.Join(filepath.Dir(r.project), "second")})
+	list := own(r.library().List(t.Context(), disk, nil))
+	if len(list) != 2 || list[0].Description != "Of the first." || list[1].Description != "Of the second." {
+		t.Errorf("found %+v", list)
+	}
+}

@@ -63,9 +63,14 @@ func (t *session) begin(since int64, p sessionParams) {
 		t.ask(question{t.run, q})
 	}
 	if events, _, err := t.run.History(0, since+1, 0); err == nil {
+		var commands []any // as they were told last
 		for _, e := range events {
 			t.attend(e)
+			if e.Reason == acp.CommandsChanged && e.Raw != nil {
+				commands = []any{e.Raw}
+			}
 		}
+		t.tell(commands...)
 	}
 	t.over.Go(func() { t.follow(since) })
 }
