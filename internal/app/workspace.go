@@ -173,6 +173,7 @@ func (w *Workspace) newSources() *source.Manager {
 		Config: source.FromSettings{Settings: c.Settings, Folders: w.Disk.Folders(), Hide: c.Hide, More: func() []source.Server { return w.Extensions.MCPServers() }},
 		Start:  w.Confiner.MCPServer,
 		HTTP:   http.DefaultTransport,
+		People: c.o.User.People,
 		Memory: source.NewUserMemory(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },

@@ -34,6 +34,7 @@ type conn struct {
 	most    int  // bytes of a message
 	sse     bool // by the old transport
 	heard   hearing
+	running calls
 	over    bool // its tools are taken away; guarded by server.listing
 
 	mu  sync.Mutex
@@ -55,15 +56,19 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 			return nil, fmt.Errorf("it can't be started: %w", err)
 		}
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "sidecar-ls", Version: s.m.o.Version}, &sdk.ClientOptions{
+	options := &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, //nolint:staticcheck // servers of the field ask
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.change() },
 		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { c.change() },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { c.change() },
 		ProgressNotificationHandler: s.progress(&c.heard),
-	})
+	}
+	if s.m.o.People != nil {
+		options.ElicitationHandler = s.elicit(c)
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "sidecar-ls", Version: s.m.o.Version}, options)
 	client.AddRoots(&sdk.Root{Name: filepath.Base(s.cfg.Root), URI: (&url.URL{Scheme: "file", Path: s.cfg.Root}).String()}) //nolint:staticcheck // likewise
-	client.AddReceivingMiddleware(onlyRoots)
+	client.AddReceivingMiddleware(offered(s.m.o.People != nil))
 	// A server that does not answer must not hold up more than itself: the SDK
 	// waits for its end when a connection is given up.
 	defer context.AfterFunc(ctx, c.kill)()
@@ -130,15 +135,16 @@ func (e *hiddenError) dirs() (list []string) {
 	return list
 }
 
-// onlyRoots answers what a server may ask: whether we are there, and for the
-// workspace. It gets no model and no user.
-func onlyRoots(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		switch method {
-		case "sampling/createMessage", "elicitation/create":
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " is not offered"}
+// offered answers what a server may ask: whether we are there, for the workspace,
+// and its user, if there is one. It gets no model.
+func offered(people bool) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method == "sampling/createMessage" || method == "elicitation/create" && !people {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " is not offered"}
+			}
+			return next(ctx, method, req)
 		}
-		return next(ctx, method, req)
 	}
 }
 

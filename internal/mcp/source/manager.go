@@ -20,6 +20,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
 // Server is a server that is configured.
@@ -133,7 +134,7 @@ type Known struct {
 	Tools   map[string]string `json:"tools,omitempty"`   // hash of what each said of itself
 }
 
-// Options are what a Manager needs. All but Tokens, Log and After are.
+// Options are what a Manager needs. All but Tokens, People, Log and After are.
 type Options struct {
 	Config   Config
 	Start    func(ctx context.Context, s Server) (*Process, error) // confined
@@ -143,6 +144,7 @@ type Options struct {
 	Clean    func(text string) (clean string, signs []string) // text from outside, and what in it seems to instruct a model
 	Warn     func(text string)                                // puts a text before the user
 	Tokens   Tokens                                           // nil: the user's
+	People   editor.People                                    // who is asked for servers; nil: nobody
 	Version  string
 	Log      *slog.Logger
 	After    func(time.Duration) <-chan time.Time // nil: time.After

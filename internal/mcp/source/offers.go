@@ -291,9 +291,9 @@ func (s *server) failed(ctx context.Context, c *conn, what string, err error) er
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		c.giveUp(fmt.Errorf("%s did not come within %v; timeoutSeconds in its entry says how long it may take", what, s.cfg.callTime()))
-		return ctx.Err()
+		return context.DeadlineExceeded
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &refusal):

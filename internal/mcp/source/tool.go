@@ -42,6 +42,14 @@ func (s *Server) callTime() time.Duration {
 // mostCallTime is the longest that any server may have for a call.
 const mostCallTime = config.MostMCPTimeoutSeconds * time.Second
 
+// asked is what questions to the user may add to the time of a call.
+func (m *Manager) asked() time.Duration {
+	if m.o.People == nil {
+		return 0
+	}
+	return askedTime
+}
+
 func (s *Server) maxTools() int { return limit(s.Limits.MaxTools, config.MCPTools) }
 
 func (s *Server) maxResult() int { return limit(s.Limits.MaxResultBytes, config.MCPResultBytes) }
@@ -185,7 +193,7 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 	}
 	title, _ := s.m.o.Clean(t.Title)
 	d := tools.Def{
-		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Timeout: s.cfg.callTime(),
+		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Timeout: s.cfg.callTime() + s.m.asked(),
 		Description: fmt.Sprintf("Of the MCP server %s. %s", s.cfg.Name, text),
 	}
 	if a := t.Annotations; a != nil && a.DestructiveHint != nil && *a.DestructiveHint && !a.ReadOnlyHint {
@@ -240,6 +248,8 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
+	ctx, end := c.running.begin(ctx, call, s.cfg.callTime())
+	defer end()
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	if call.Emit != nil {
 		token, end := c.heard.begin(call.Emit)
