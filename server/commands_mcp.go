@@ -109,7 +109,7 @@ func (s *Server) signInMCP(ctx context.Context, a mcpServerArgs) (mcpSignIn, err
 			return false
 		}
 		var answer lsp.ShowDocumentResult
-		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: lsp.URI(address), External: true, TakeFocus: true}, &answer)
+		err := s.client.call(ctx, "window/showDocument", lsp.ShowDocumentParams{URI: address, External: true, TakeFocus: true}, &answer)
 		return err == nil && answer.Success
 	})
 	return mcpSignIn{st, address}, err

@@ -39,9 +39,12 @@ type MCPLimits struct {
 // The limits of a server whose entry names none, and the highest that the user's
 // may name.
 const (
-	MCPTimeoutSeconds, MostMCPTimeoutSeconds = 120, 3600
-	MCPResultBytes, MostMCPResultBytes       = 8 << 20, 32 << 20
-	MCPTools, MostMCPTools                   = 256, 1024
+	MCPTimeoutSeconds     = 120
+	MostMCPTimeoutSeconds = 3600
+	MCPResultBytes        = 8 << 20
+	MostMCPResultBytes    = 32 << 20
+	MCPTools              = 256
+	MostMCPTools          = 1024
 )
 
 // Lowered are the limits as a project may set them, with what it may not.

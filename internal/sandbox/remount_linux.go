@@ -82,6 +82,6 @@ func forkAndBind(users, mounts uintptr, source, place *byte) (pid uintptr, errno
 		_, _, errno = syscall.RawSyscall6(unix.SYS_MOUNT, uintptr(unsafe.Pointer(source)), uintptr(unsafe.Pointer(place)), 0, unix.MS_BIND, 0, 0)
 	}
 	for {
-		syscall.RawSyscall(unix.SYS_EXIT_GROUP, uintptr(errno), 0, 0)
+		_, _, _ = syscall.RawSyscall(unix.SYS_EXIT_GROUP, uintptr(errno), 0, 0)
 	}
 }

@@ -130,6 +130,7 @@ func (s *server) signIn(ctx context.Context, addresses chan<- string) error {
 	if err != nil {
 		return err
 	}
+	defer res.Body.Close()
 	if err := handler.Authorize(ctx, req, res); err != nil {
 		return err
 	}

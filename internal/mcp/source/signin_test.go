@@ -185,7 +185,7 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 // browse is a person who signs in.
 func browse(t *testing.T, status *int) func(context.Context, string) bool {
 	return func(_ context.Context, address string) bool {
-		res, err := http.Get(address) //nolint:noctx // of the tests
+		res, err := http.Get(address)
 		if err != nil {
 			t.Error(err)
 			return true
@@ -408,7 +408,7 @@ func TestSignInGivenUp(t *testing.T) {
 	}
 	u, _ := url.Parse(address)
 	b.Close()
-	if _, err := http.Get(u.Query().Get("redirect_uri")); err == nil { //nolint:noctx,bodyclose // nobody answers
+	if _, err := http.Get(u.Query().Get("redirect_uri")); err == nil { //nolint:bodyclose // nobody answers
 		t.Error("it waits after its end")
 	}
 }

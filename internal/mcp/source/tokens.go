@@ -80,13 +80,12 @@ func (u *UserTokens) Save(key string, data []byte) error {
 	if err := config.ReadBeside(u.file, &all); err != nil {
 		return err
 	}
-	switch {
-	case data == nil:
+	if data == nil {
 		if all[key].Keyring {
 			_, _ = keyring(nil, "clear", "service", keyringService, "account", key)
 		}
 		delete(all, key)
-	default:
+	} else {
 		_, err := keyring(data, "store", "--label=sidecar-ls: "+key, "service", keyringService, "account", key)
 		all[key] = kept{Keyring: err == nil}
 		if err != nil {
