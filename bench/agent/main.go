@@ -94,6 +94,10 @@ func (h host) Facts() agent.Facts { return agent.Facts{Mode: "review"} }
 func (h host) News() []string     { return nil }
 func (h host) Pending() []string  { return nil }
 
+// Shortening and Stopping hold nothing back.
+func (h host) Shortening(context.Context, bool) error               { return nil }
+func (h host) Stopping(context.Context, string, bool) (more string) { return "" }
+
 // talk is a conversation of a length.
 type talk struct {
 	items  int

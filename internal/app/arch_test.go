@@ -24,7 +24,7 @@ var may = []struct {
 }{
 	{"cmd/sidecar-ls", []string{"internal/cli"}, "main is a wrapper, so that all behaviour can be imported and tested"},
 	{"internal/cli", []string{"..."}, "a sub-command may ask any part of the workspace"},
-	{"internal/agents", []string{"internal/skills", "internal/checkpoint", "internal/steps", "internal/workspace", "internal/acp", "internal/agent", "tools/agents", "internal/runs", "internal/runs/acprun", "internal/programs", "internal/profiles", "internal/confine", "internal/dispatch", "internal/policy", "internal/redact", "internal/session", "tools"},
+	{"internal/agents", []string{"internal/hooks", "internal/skills", "internal/checkpoint", "internal/steps", "internal/workspace", "internal/acp", "internal/agent", "tools/agents", "internal/runs", "internal/runs/acprun", "internal/programs", "internal/profiles", "internal/confine", "internal/dispatch", "internal/policy", "internal/redact", "internal/session", "tools"},
 		"an agent is ours or a program, in a session, driven as a run; who asks for it is not known here"},
 	{"internal/serve", []string{"server", "internal/skills", "internal/skills/offered", "internal/checkpoint", "internal/acp", "internal/acp/agentside", "internal/agent", "internal/agents", "internal/policy", "internal/session", "shadow", "tools", "tools/agents", "internal/confine", "internal/mcp/endpoint", "internal/profiles", "internal/programs", "internal/runs", "internal/app", "internal/attach", "internal/backend", "internal/config/live", "internal/dispatch", "internal/ide", "internal/langserver", "internal/indexing", "internal/mcp/source", "internal/redact", "internal/setup", "internal/version", "internal/workspace", "pendingedits", "pki", "tools/editor"},
 		"an editor's client, as the server knows it"},
