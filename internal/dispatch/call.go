@@ -306,8 +306,8 @@ func (c *call) finish(out tools.Result, err error) {
 	} else {
 		c.res.OK = true
 		c.res.Structured = out.Structured
-		left := 0
-		if c.res.Images, left = tools.BoundImages(out.Images); left > 0 {
+		images, left := tools.BoundImages(out.Images)
+		if c.res.Images = images; left > 0 {
 			c.notes = append(c.notes, fmt.Sprintf("%s left out: a result has at most %d, of %d MB each and 8 MB in all", tools.Count(left, "image"), tools.MaxImages, tools.MaxImageBytes>>20))
 		}
 	}

@@ -177,7 +177,7 @@ func TestHookVerdicts(t *testing.T) {
 		var got []string
 		r.bus.Subscribe(func(e events.Event) {
 			if e.Permission != nil {
-				got = append(got, fmt.Sprint(e.Type, " ", e.Outcome, " ", e.Permission.Rule))
+				got = append(got, fmt.Sprint(e.Type, " ", e.Outcome, " ", e.Rule))
 			}
 		})
 		must(r.Call(t.Context(), Request{Name: "sh", Arguments: json.RawMessage(`{"line":"x"}`)}))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -68,13 +69,8 @@ func (k *keeper) note(now time.Time, err error) {
 		return
 	}
 	k.last = err.Error()
-	recent := k.failures[:0]
-	for _, at := range k.failures {
-		if now.Sub(at) < breakerTime {
-			recent = append(recent, at)
-		}
-	}
-	k.failures = append(recent, now)
+	k.failures = slices.DeleteFunc(k.failures, func(at time.Time) bool { return now.Sub(at) >= breakerTime })
+	k.failures = append(k.failures, now)
 }
 
 // run runs the hook once.

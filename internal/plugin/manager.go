@@ -41,7 +41,6 @@ type Manager struct {
 	order    []string // paths
 	plugins  map[string]*entry
 	watching map[string]bool
-	watches  sync.WaitGroup
 }
 
 // entry is one plugin.
@@ -159,7 +158,7 @@ func (m *Manager) look(f found, s Said, old *entry) *entry {
 		e.Changed = t.changed(s.Files)
 	}
 	c, warnings, err := m.read(f, f.dir, false)
-	e.Warnings = append(t.left, warnings...)
+	e.Warnings = slices.Concat(t.left, warnings)
 	if err != nil {
 		e.State, e.Error = Faulted, err.Error()
 		return e

@@ -24,22 +24,22 @@ func checkServers(file map[string]json.RawMessage, version string) (servers map[
 	if len(file) == 0 {
 		return nil, nil
 	}
-	out := func(format string, args ...any) (map[string]json.RawMessage, []string) {
-		return nil, []string{"mcp.json is left out: " + fmt.Sprintf(format, args...)}
+	out := func(format string, args ...any) []string {
+		return []string{"mcp.json is left out: " + fmt.Sprintf(format, args...)}
 	}
 	for _, name := range sorted(file) {
 		if name != "$schema" && name != "mcpServers" {
-			return out("the member %s is not of the format", clip(name))
+			return nil, out("the member %s is not of the format", clip(name))
 		}
 	}
 	switch got, err := formatOf(file["$schema"], "mcp"); {
 	case err != nil:
-		return out("%v", err)
+		return nil, out("%v", err)
 	case got != version:
-		return out("it is of version %s of the format, and plugin.json of %s", got, version)
+		return nil, out("it is of version %s of the format, and plugin.json of %s", got, version)
 	}
 	if err := json.Unmarshal(file["mcpServers"], &servers); err != nil || servers == nil {
-		return out("mcpServers must be an object of servers")
+		return nil, out("mcpServers must be an object of servers")
 	}
 	for _, name := range sorted(servers) {
 		if why := checkServer(servers[name]); why != "" {

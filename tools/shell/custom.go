@@ -108,10 +108,7 @@ func (t *Custom) argv(args json.RawMessage) ([]string, error) {
 			argv = append(argv, arg)
 			continue
 		}
-		values, err := words(given[m[1]])
-		if err != nil {
-			return nil, tools.Errorf(tools.InvalidArguments, "%s: %s: %v", t.Name, m[1], err)
-		}
+		values := words(given[m[1]])
 		for _, v := range values {
 			if strings.HasPrefix(v, "-") && !plain {
 				return nil, tools.Errorf(tools.InvalidArguments, "%s: %s: a value that begins with - would be an option of the program; give one that does not", t.Name, m[1])
@@ -127,26 +124,25 @@ func (t *Custom) argv(args json.RawMessage) ([]string, error) {
 
 // words are a value as arguments of a program: a text as it is, each element of a
 // list, and JSON of anything else. A value that is not there has none.
-func words(v json.RawMessage) ([]string, error) {
+func words(v json.RawMessage) (all []string) {
 	if len(v) == 0 || string(v) == "null" {
-		return nil, nil
+		return nil
 	}
 	var text string
 	if json.Unmarshal(v, &text) == nil {
-		return []string{text}, nil
+		return []string{text}
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(v, &list) != nil {
-		return []string{string(v)}, nil
+		return []string{string(v)}
 	}
-	var all []string
 	for _, e := range list {
 		if json.Unmarshal(e, &text) != nil {
 			text = string(e)
 		}
 		all = append(all, text)
 	}
-	return all, nil
+	return all
 }
 
 // shownArgv is a command as people read it.
