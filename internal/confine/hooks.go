@@ -11,7 +11,7 @@ import (
 )
 
 // Hook starts a hook's program in root. It reads what commands see, and the files that
-// the user's own line names; it writes nothing but temporary files.
+// a line of the user's own names; it writes nothing but temporary files.
 func (c *Confiner) Hook(ctx context.Context, root string, h *hooks.Hook, argv []string) (*hooks.Process, error) {
 	spec, err := c.Spec(ctx, root)
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *Confiner) Hook(ctx context.Context, root string, h *hooks.Hook, argv []
 		spec.ReadOnly = append(spec.ReadOnly, h.Dir)
 		spec.Env = append(spec.Env, "PLUGIN_ROOT="+h.Dir, "CLAUDE_PLUGIN_ROOT="+h.Dir)
 	}
-	if user, err := os.UserHomeDir(); err == nil && !h.Project {
+	if user, err := os.UserHomeDir(); err == nil && !h.Project && h.Dir == "" {
 		argv = append([]string{"env", "HOME=" + user}, argv...) // its line may begin paths with ~
 		spec.ReadOnly = append(spec.ReadOnly, named(h.Command, user)...)
 	}

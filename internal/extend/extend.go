@@ -5,7 +5,9 @@ package extend
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,16 +59,17 @@ type Extensions struct {
 
 	loading sync.Mutex
 	seen    atomic.Pointer[config.Settings] // of which they are
-	files   atomic.Pointer[stamps]
+	files   atomic.Pointer[string]
 	looked  atomic.Int64    // when the files were looked at, in nanoseconds
 	told    map[string]bool // problems that the user knows of; loading holds it
+	failed  sync.Map        // of hooks, in words that the user was told
 }
 
 // New returns the extensions that the settings name now.
 func New(o Options) *Extensions {
 	x := &Extensions{o: o, told: map[string]bool{}}
 	x.plugins = plugin.New(plugin.Options{
-		Places: x.places, Trusted: o.Settings.Trusted, Host: x, Memory: &plugin.UserMemory{}, Store: store(), Watch: o.Resident, Warn: func(text string) { o.Warn(o.Hide.Shown(text)) }, Log: o.Log,
+		Places: x.places, Trusted: o.Settings.Trusted, Host: x, Memory: &plugin.UserMemory{}, Store: store(), Watch: o.Resident, Clean: func(text string) (string, []string) { return o.Hide.Defuse(redact.Sanitize(text)), o.Hide.Signs(text) }, Warn: func(text string) { o.Warn(o.Hide.Shown(text)) }, Log: o.Log,
 	})
 	x.hooks = hooks.New(hooks.Options{Config: x, Start: o.Starter.Hook, Told: x.ran})
 	x.Follow()
@@ -84,8 +87,13 @@ func (x *Extensions) Follow() {
 	defer x.loading.Unlock()
 	if x.seen.Swap(set) != set {
 		x.loadTools(set)
-		x.plugins.Reload()
+		for _, dir := range set.Strings("plugins.dirs") {
+			if !filepath.IsAbs(dir) {
+				x.problems([]string{fmt.Sprintf("sidecar.plugins.dirs: %q is no absolute path, and is not looked at", dir)})
+			}
+		}
 	}
+	x.plugins.Reload()
 	x.files.Store(&files)
 	x.hooks.Reload()
 	if _, problems := x.hooks.List(); len(problems) > 0 {
@@ -147,7 +155,10 @@ func (x *Extensions) ran(r hooks.Ran) {
 		Failure: hide(r.Failure), Message: hide(r.Said), DurationMs: r.Took.Milliseconds(),
 	}})
 	if r.Said != "" {
-		x.o.Warn(x.o.Hide.Shown(r.Said))
+		_, known := x.failed.LoadOrStore(r.Said, true)
+		if r.Failure == "" || !known {
+			x.o.Warn(x.o.Hide.Shown(r.Said))
+		}
 	}
 	if x.o.Audit == nil || !x.o.Settings.Now().Bool("audit.enabled") {
 		return

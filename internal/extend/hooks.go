@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
@@ -20,26 +19,27 @@ import (
 // hookFiles are the files of a project that name hooks, in the member hooks.
 func hookFiles() [2]string { return [2]string{".claude/settings.json", ".sidecar/hooks.json"} }
 
-// maxFolders is up to how many folders of a workspace are looked at for hooks.
+// maxFolders is up to how many folders of a workspace are looked at.
 const maxFolders = 8
 
-// stamps are when the files were changed, so that they are read again then.
-type stamps [2 * maxFolders]stamp
-
-type stamp struct {
-	at   time.Time
-	size int64
-}
-
-func (x *Extensions) stamps() (all stamps) {
-	for i, dir := range x.folders() {
-		for k, name := range hookFiles() {
-			if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-				all[2*i+k] = stamp{info.ModTime(), info.Size()}
-			}
+// stamps are when the files that name hooks, and the places of plugins, were changed.
+func (x *Extensions) stamps() string {
+	var b strings.Builder
+	add := func(name string) {
+		if info, err := os.Lstat(name); err == nil {
+			fmt.Fprintf(&b, "%d %d", info.ModTime().UnixNano(), info.Size())
+		}
+		b.WriteByte(';')
+	}
+	for _, dir := range x.folders() {
+		for _, name := range hookFiles() {
+			add(filepath.Join(dir, name))
 		}
 	}
-	return all
+	for _, p := range x.places() {
+		add(p.Dir)
+	}
+	return b.String()
 }
 
 func (x *Extensions) folders() []string { return x.o.Folders[:min(len(x.o.Folders), maxFolders)] }

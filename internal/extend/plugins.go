@@ -48,7 +48,7 @@ func store() string {
 // places are where plugins are looked for.
 func (x *Extensions) places() (list []plugin.Place) {
 	for _, dir := range x.o.Settings.Now().Strings("plugins.dirs") {
-		if filepath.IsAbs(dir) {
+		if filepath.IsAbs(dir) { // others are said where the settings are followed
 			list = append(list, plugin.Place{Dir: filepath.Clean(dir), Origin: "sidecar.plugins.dirs", Files: true})
 		}
 	}
@@ -57,7 +57,7 @@ func (x *Extensions) places() (list []plugin.Place) {
 	}
 	for _, dir := range x.folders() {
 		list = append(list,
-			plugin.Place{Dir: filepath.Join(dir, ".agents/plugins"), Origin: ".agents/plugins", Project: true},
+			plugin.Place{Dir: filepath.Join(dir, ".agents/plugins"), Origin: ".agents/plugins", Project: true, Files: true},
 			plugin.Place{Dir: filepath.Join(dir, ".sidecar/tools"), Origin: ".sidecar/tools", Project: true, Files: true})
 	}
 	return list

@@ -416,9 +416,9 @@ func TestBreaker(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.dir, "good"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.run(PreToolUse, "run_command")
-	if last := r.ran[len(r.ran)-1]; !open() && last.Hook.Command == "test -e good" {
-		t.Error("it is tried while it is given up")
+	before := len(r.ran)
+	if r.run(PreToolUse, "run_command"); len(r.ran) != before+1 || !open() {
+		t.Errorf("it is tried while it is given up: %+v", r.ran[before:])
 	}
 	r.mu.Lock()
 	r.now = r.now.Add(breakerTime)
@@ -426,6 +426,19 @@ func TestBreaker(t *testing.T) {
 	r.run(PreToolUse, "run_command")
 	if list, _ := r.List(); list[0].Open || list[0].LastError != "" {
 		t.Errorf("after a minute, and a success: %+v", list[0])
+	}
+}
+
+// TestBreakerClosed: a hook that is given up holds back what it must not miss.
+func TestBreakerClosed(t *testing.T) {
+	r := newRig(t, Hook{Command: "exit 3", FailClosed: true})
+	for i := range breakerFailures + 1 {
+		if o := r.run(PreToolUse, "run_command"); o.Decision != Deny {
+			t.Errorf("try %d: %+v", i, o)
+		}
+	}
+	if len(r.ran) != breakerFailures {
+		t.Errorf("it was run %d times", len(r.ran))
 	}
 }
 

@@ -48,11 +48,14 @@ type keeper struct {
 	last     string // why it failed last
 }
 
-// open reports whether the hook is given up at that time.
-func (k *keeper) open(now time.Time) bool {
+// open says why the hook is given up at that time, or "".
+func (k *keeper) open(now time.Time) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.openLocked(now)
+	if !k.openLocked(now) {
+		return ""
+	}
+	return fmt.Sprintf("it failed %d times in a row (%s), and is tried again in a minute", breakerFailures, k.last)
 }
 
 func (k *keeper) openLocked(now time.Time) bool {

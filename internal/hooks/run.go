@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,26 +159,26 @@ func (r *Runner) one(ctx context.Context, h *Hook, row Row, in Input, data []byt
 	begun := r.o.Now()
 	ran := Ran{Hook: h, Event: in.Event, Session: in.Session, Call: in.Call, Tool: in.OurTool}
 	var o Outcome
-	var err error
-	if k.open(begun) {
-		err = fmt.Errorf("it failed %d times in a row (%s), and is tried again in a minute", breakerFailures, k.last)
-	} else {
-		var e ended
-		if e, err = k.run(ctx, data); err == nil {
-			o, err = e.read(row, in.OurTool)
-		}
-		if ctx.Err() != nil {
-			return Outcome{} // the call is given up
-		}
-		k.note(r.o.Now(), err)
-	}
-	if err != nil {
-		ran.Failure = err.Error()
-		text := fmt.Sprintf("the hook %q (%s, %s) failed: %v", clip(h.Command), in.Event, h.Origin, err)
-		o = Outcome{said: text}
+	failed := func(err error) (o Outcome) {
+		o.said = fmt.Sprintf("the hook %q (%s, %s) failed: %v", clip(h.Command), in.Event, h.Origin, err)
 		if h.FailClosed && row.Blocks {
-			o.Decision, o.Reason = Deny, text+"; nothing goes on without it (failClosed)"
+			o.Decision, o.Reason = Deny, o.said+"; nothing goes on without it (failClosed)"
 		}
+		return o
+	}
+	if why := k.open(begun); why != "" {
+		return failed(errors.New(why)) // the user has been told
+	}
+	e, err := k.run(ctx, data)
+	if err == nil {
+		o, err = e.read(row, in.OurTool)
+	}
+	if ctx.Err() != nil {
+		return Outcome{} // the call is given up
+	}
+	k.note(r.o.Now(), err)
+	if err != nil {
+		ran.Failure, o = err.Error(), failed(err)
 	}
 	ran.Decision, ran.Said, ran.Took = o.Decision, o.said, r.o.Now().Sub(begun)
 	if told != nil {

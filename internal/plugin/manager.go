@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ import (
 // Options are what a Manager works with. Log may be nil.
 type Options struct {
 	Places  func() []Place
-	Trusted func() bool // the workspace
+	Trusted func() bool                                      // the workspace
+	Clean   func(text string) (clean string, signs []string) // text from outside, and what in it seems to instruct a model
 	Host    Host
 	Memory  Memory
 	Store   string            // a directory of ours, for copies of what is loaded
@@ -112,15 +114,10 @@ func (m *Manager) Reload() {
 			m.settle(e, said[path])
 		}
 	}
-	need := map[string]bool{}
+	needed := map[string]bool{}
 	for _, e := range next {
 		if e.loaded != nil {
-			need[filepath.Base(e.loaded.Root)] = true
-		}
-	}
-	for _, s := range said { // of other workspaces, too
-		if len(s.Trusted) > 32 {
-			need[s.Trusted[:32]] = true
+			needed[filepath.Base(e.loaded.Root)] = true
 		}
 	}
 	m.mu.Lock()
@@ -130,7 +127,7 @@ func (m *Manager) Reload() {
 		m.turned = false
 		m.o.Host.Changed()
 	}
-	sweep(m.o.Store, need)
+	sweep(m.o.Store, needed, time.Now())
 }
 
 // look looks at a plugin as it is now. What of it was loaded stays so.
@@ -168,8 +165,26 @@ func (m *Manager) look(f found, s Said, old *entry) *entry {
 }
 
 // read reads what the plugin f brings, which lies in dir. With run a file that is a tool
-// may be run to say what it is.
+// may be run to say what it is. What it says to models is cleaned, and what in that seems
+// to instruct them is said.
 func (m *Manager) read(f found, dir string, run bool) (c *Content, warnings []string, err error) {
+	if c, warnings, err = m.parse(f, dir, run); err != nil {
+		return nil, warnings, err
+	}
+	clean := func(what string, text *string) {
+		said, signs := m.o.Clean(*text)
+		if *text = said; len(signs) > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s seems to instruct the model (%s)", what, strings.Join(signs, ", ")))
+		}
+	}
+	clean("its description", &c.Description)
+	for i := range c.Tools {
+		clean("the description of "+c.Tools[i].Name, &c.Tools[i].Description)
+	}
+	return c, warnings, nil
+}
+
+func (m *Manager) parse(f found, dir string, run bool) (c *Content, warnings []string, err error) {
 	if f.file == "" {
 		return readContent(dir)
 	}
@@ -385,8 +400,8 @@ func (m *Manager) watch(places []Place) {
 		return
 	}
 	for _, p := range places {
-		if m.watching[p.Dir] {
-			continue
+		if info, err := os.Stat(p.Dir); m.watching[p.Dir] || err != nil || !info.IsDir() {
+			continue // one that is made later is found at the next look
 		}
 		if err := watch.Settled(m.base, p.Dir, "", Quiet, most, m.Reload); err != nil {
 			m.o.Log.Warn("plugins are not watched", "dir", p.Dir, "error", err)

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
+	"time"
 )
 
 // Bounds of a plugin.
@@ -211,16 +211,27 @@ func isCopy(dir, hash string) bool {
 	return string(said) == hash+" "+hashOf(t.files)
 }
 
-// sweep removes copies that nobody needs: those of no hash in need, and what was left of
-// making one.
-func sweep(store string, need map[string]bool) {
+// Copies are kept so long after they were needed last: another server may run them.
+const keptCopies = 30 * 24 * time.Hour
+
+// sweep removes copies that nobody has needed for long, and what was left of making one.
+func sweep(store string, needed map[string]bool, now time.Time) {
 	list, err := os.ReadDir(store)
 	if err != nil {
 		return
 	}
 	for _, e := range list {
-		if name := e.Name(); !need[name] || strings.HasPrefix(name, "new-") {
-			_ = os.RemoveAll(filepath.Join(store, name)) // it is tried again next time
+		at := filepath.Join(store, e.Name())
+		if needed[e.Name()] {
+			_ = os.Chtimes(filepath.Join(at, sealName), now, now) // it counts as used all the same
+			continue
+		}
+		info, err := os.Stat(filepath.Join(at, sealName))
+		if err != nil {
+			info, err = e.Info()
+		}
+		if err == nil && now.Sub(info.ModTime()) > keptCopies {
+			_ = os.RemoveAll(at) // it is tried again next time
 		}
 	}
 }
