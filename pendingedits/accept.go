@@ -204,6 +204,7 @@ func (s *Store) reject(ctx context.Context, sel Selection, reason string) (res R
 	}
 	var r record
 	for _, p := range picks {
+		s.refuse(p)
 		if rest, _ := p.left(p.e, false); rest != nil {
 			r.puts = append(r.puts, rest)
 		} else {

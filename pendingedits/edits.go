@@ -62,11 +62,12 @@ type Hunk struct {
 	State State
 	Text  string // lines of a unified diff, without header and context
 	Says  string // what it does, where that is not to lines: "make it executable"
+	Again bool   // a person has rejected the same before, while this process runs
 }
 
 func (h Hunk) same(o Hunk) bool {
 	return h.ID == o.ID && h.State == o.State && h.OldStart == o.OldStart && h.OldLines == o.OldLines && h.NewStart == o.NewStart && h.NewLines == o.NewLines &&
-		h.Text == o.Text && h.Says == o.Says && slices.Equal(h.Sessions, o.Sessions)
+		h.Text == o.Text && h.Says == o.Says && h.Again == o.Again && slices.Equal(h.Sessions, o.Sessions)
 }
 
 // Side is one of the two texts of an Edit.

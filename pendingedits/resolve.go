@@ -165,6 +165,7 @@ func (s *Store) meet(e *entry, r *resolution) {
 	}
 	r.offered = r.shown || e.isLink() && r.state != Conflict || e.modeID != "" && r.live != nil
 	r.edit = describe(e, r)
+	s.markAgain(&r.edit)
 }
 
 func (s *Store) meetWhole(e *entry, r *resolution) {

@@ -111,6 +111,7 @@ type Store struct {
 	revision int64
 	nextID   int64
 	former   map[formerly]string // the ids that hunks had
+	refused  map[refusal]bool    // what was rejected
 	closed   bool
 
 	kick chan struct{} // holds a token when Changed is due

@@ -219,6 +219,9 @@ func hunkMessage(e pendingedits.Edit, h pendingedits.Hunk) string {
 	if h.State == pendingedits.Conflict {
 		text += "; in conflict with your changes"
 	}
+	if h.Again {
+		text += "; you rejected the same before"
+	}
 	if line := firstAdded(h.Text); line != "" && e.Kind == "modify" && h.Says == "" {
 		text += ": " + line
 	}
@@ -266,7 +269,7 @@ func (s *Server) pendingEdits(edits []pendingedits.Edit) []pendingEdit {
 		}
 		_, p.Problems = s.introduced(e)
 		for _, h := range e.Hunks {
-			p.Hunks = append(p.Hunks, pendingHunk{h.ID, h.Sessions, h.OldStart, h.OldLines, h.NewStart, h.NewLines, string(h.State), h.Text, s.messageOf(h)})
+			p.Hunks = append(p.Hunks, pendingHunk{h.ID, h.Sessions, h.OldStart, h.OldLines, h.NewStart, h.NewLines, string(h.State), h.Text, h.Again, s.messageOf(h)})
 		}
 		out = append(out, p)
 	}

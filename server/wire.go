@@ -41,6 +41,7 @@ type pendingHunk struct {
 	NewLines int      `json:"newLines"`
 	State    string   `json:"state"`
 	Text     string   `json:"text"`
+	Again    bool     `json:"again,omitempty"` // a person has rejected the same before
 
 	Message *madeAfter `json:"message,omitempty"` // after which an agent made it
 }

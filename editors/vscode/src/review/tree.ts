@@ -157,7 +157,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
       case 'hunk': {
         const { hunk } = node;
         const item = new vscode.TreeItem(hunkLabel(hunk), None);
-        item.description = [hunkCounts(hunk), vscode.l10n.t('line {0}', lines(hunk, 'proposed')[0]), hunk.state === 'conflict' ? vscode.l10n.t('conflict') : ''].filter(Boolean).join('  ');
+        item.description = [hunkCounts(hunk), vscode.l10n.t('line {0}', lines(hunk, 'proposed')[0]), hunk.state === 'conflict' ? vscode.l10n.t('conflict') : '', hunk.again ? vscode.l10n.t('rejected before') : ''].filter(Boolean).join('  ');
         item.iconPath = hunk.state === 'conflict' ? new vscode.ThemeIcon('warning', conflictColor) : undefined;
         item.tooltip = new vscode.MarkdownString().appendCodeblock(hunk.text, 'diff');
         if (hunk.message) {
