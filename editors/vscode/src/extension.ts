@@ -4,6 +4,7 @@ import { Server } from './client';
 import { answerDiagnostics } from './diagnostics';
 import { announce } from './mcp/announce';
 import { mcpServers, registerMcpServers } from './mcp/servers';
+import { plugins, registerPlugins } from './plugins/plugins';
 import { Diagrams } from './diagrams/panel';
 import { registerMetrics } from './metricsPanel';
 import type { AgentEvent } from './agent/event';
@@ -32,7 +33,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const s = server, started = () => s.start();
   const pending = new Pending(context.workspaceState), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
   const tree = new PendingTree(pending), activity = new Activity(), status = new Status(s, pending, questions);
-  const sessionView = sessions(s), shadowView = shadows(s), mcpView = mcpServers(s);
+  const sessionView = sessions(s), shadowView = shadows(s), mcpView = mcpServers(s), pluginView = plugins(s);
   const review = new Review(s, pending, tree), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
   const command = vscode.commands.registerCommand;
 
@@ -55,7 +56,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     log, pending, tree, tools, activity, status, sessionView, shadowView, mcpView, new QuestionTree(questions),
     review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
-    registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMcpServers(s, mcpView), registerMetrics(s, activity),
+    registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMcpServers(s, mcpView), registerPlugins(s, pluginView), registerMetrics(s, activity),
     new Diagrams(context, s, activity).register(), announce(s), tellSelection(s),
     command('sidecar.restart', () => s.restart()),
     command('sidecar.showLog', () => log.show()),

@@ -10,6 +10,8 @@ export interface Hunk {
   newStart: number; newLines: number;
   state: EditState;
   text: string;
+  /** The person has rejected the same before. */
+  again?: boolean;
 }
 
 export type EditState = 'clean' | 'moved' | 'conflict';
@@ -134,6 +136,14 @@ export interface McpServer {
   name: string; state: string; transport: string; tools: number; error?: string; hidden?: string[];
   origin: string; command: string; hash: string; trusted: boolean;
   changed?: string[]; warnings?: string[]; shadowed?: boolean;
+}
+
+/** A plugin. Commands are what it would run, and hash stands for all that is in it. */
+export interface Plugin {
+  id: string; name: string; version: string; description?: string; origin: string; path: string;
+  state: 'discovered' | 'enabled' | 'disabled' | 'faulted'; trust: 'unknown' | 'trusted' | 'mine'; hash: string;
+  tools: number; hooks: number; skills: number; servers: number;
+  commands?: string[]; overrides?: string[]; error?: string; warnings?: string[]; changed?: string[];
 }
 
 export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }

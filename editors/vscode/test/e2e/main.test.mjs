@@ -491,6 +491,50 @@ test('an MCP server that the project names is used once it is trusted, with the 
   await me.view('MCP Servers').locator('.pane-header').click(); // the other views need the room
 });
 
+test('a plugin is loaded once it is trusted, with what it would run in the question', async () => {
+  const dir = path.join(box.home, '.local/share/sidecar/plugins/tidy');
+  const put = (name, text, mode) => {
+    fs.mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
+    fs.writeFileSync(path.join(dir, name), text, { mode });
+  };
+  put('plugin.json', JSON.stringify({ $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json', name: 'tidy', version: '1.0.0' }));
+  put('io.sidecar-ls/tools.json', JSON.stringify({ tools: [{ name: 'tidy_says', description: 'Says it.', command: ['./says.sh'], access: 'read' }] }));
+  put('says.sh', '#!/bin/sh\necho all is tidy\n', 0o755);
+  await me.open('Plugins');
+  const row = me.row('tidy', 'Plugins');
+  await eventually('the plugin', async () => {
+    if (await row.count() > 0) { return true; }
+    await me.command('SideCar: Refresh Plugins');
+    return eventually('its row', async () => await row.count() > 0, 3000).catch(() => false);
+  });
+  assert.match(await me.text(row), /not trusted/);
+  assert.equal((await me.call('tidy_says', {})).error?.code, 'unknown_tool');
+  const ask = () => eventually('the dialog', async () => {
+    if (await me.dialog.count() > 0) { return true; }
+    await me.inline(row, 'Trust Plugin').catch(() => {}); // a click on a row that is just redrawn is lost
+    return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
+  });
+  await ask();
+  assert.ok((await me.text(me.dialog)).includes('tool tidy_says: ./says.sh'), 'what it would run');
+  await me.shot('plugin-trust');
+  await page.keyboard.press('Enter');
+  await me.dialog.waitFor({ state: 'hidden' });
+  assert.equal((await me.call('tidy_says', {})).error?.code, 'unknown_tool', 'no is first');
+  await ask();
+  await me.dialog.locator('.monaco-button', { hasText: /^Trust$/ }).click();
+  await eventually('it is enabled', async () => /enabled/.test(await me.text(row)));
+  assert.match((await me.call('tidy_says', {})).content, /all is tidy/);
+  await me.shot('plugins');
+  put('says.sh', '#!/bin/sh\necho something else\n', 0o755); // is not what was trusted
+  await eventually('it is not loaded', async () => (await me.call('tidy_says', {})).error?.code === 'unknown_tool');
+  await eventually('the row says so', async () => {
+    if (/changed since you trusted it/.test(await me.text(row))) { return true; }
+    await me.command('SideCar: Refresh Plugins');
+    return eventually('its row', async () => /changed/.test(await me.text(row)), 3000).catch(() => false);
+  });
+  await me.view('Plugins').locator('.pane-header').click(); // the other views need the room
+});
+
 test('a shadow workspace is made, merged into the review and discarded', async () => {
   await me.open('Shadow Workspaces');
   await me.command('SideCar: Create Shadow Workspace');
