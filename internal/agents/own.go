@@ -49,6 +49,7 @@ type own struct {
 	mu      sync.Mutex
 	told    bool     // hooks know that the conversation has begun
 	changed []string // the files that it changed
+	tested  []string // what tests and linters said
 	nested  nested   // instructions for what it worked on
 	notes   []string // that it is told next
 	offered string   // what views were told of its skills
@@ -116,9 +117,12 @@ func (d *own) ready(context.Context) error {
 	return err
 }
 
-func (d *own) choose(_ context.Context, category, value string) error {
+func (d *own) choose(ctx context.Context, category, value string) error {
 	if category != "model" {
 		return errors.New("our own agent has no modes besides those of its session: set that one's with sidecar.mode.set")
+	}
+	if err := d.m.o.Try(ctx, value); err != nil {
+		return err
 	}
 	if err := d.Use(value); err != nil {
 		return err
@@ -211,6 +215,7 @@ func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
 	if err != nil {
 		return loop.Outcome{}, err
 	}
+	d.checked(res)
 	out := loop.Outcome{Text: res.Content, Failed: !res.OK}
 	for _, i := range res.Images {
 		out.Images = append(out.Images, loop.Picture{MIME: i.MIME, Data: i.Data, Words: i.Words()})

@@ -53,6 +53,14 @@ grep -q '"stop_hook_active":true' || { echo "the tests were not run" >&2; exit 2
 	if !strings.Contains(turn.Body, "not that one") || strings.Count(turn.Body, "not this one") == 0 {
 		t.Errorf("its caller is told %s", turn.Body)
 	}
+	_, cursor, ok := strings.Cut(turn.Body, "read_result with the cursor ")
+	if cursor, _, _ = strings.Cut(cursor, `\n`); !ok {
+		t.Fatalf("its caller has no transcript: %s", turn.Body)
+	}
+	turn.CallOwn("read_result", object{"cursor": cursor})
+	if turn = k.of("begin"); !strings.Contains(turn.Result, "assistant: the child is done") || !strings.Contains(turn.Result, "[write_file failed]") {
+		t.Errorf("the transcript is %q", turn.Result)
+	}
 	turn.Say("all is done")
 	turn = k.of("the tests were not run")
 	turn.Say("now all is done")

@@ -25,6 +25,7 @@ type Run struct {
 	events  []entry   // ordered by Seq
 	bytes   int       // of events
 	seq     int64
+	heardAt time.Time // of the latest event
 	changed chan struct{} // closed at the next event
 	tail    *tail
 	parts   map[string]int // how often a message went on after it was settled
@@ -77,6 +78,7 @@ type Info struct {
 	Usage      *Usage    `json:"usage,omitempty"`
 	WaitingFor string    `json:"waitingFor,omitempty"`
 	OpenedAt   time.Time `json:"openedAt"`
+	HeardAt    time.Time `json:"heardAt,omitzero"`    // when something happened last, in this process
 	Attached   bool      `json:"attached"`            // there is a driver
 	AgentMode  string    `json:"agentMode,omitempty"` // of the agent's own
 	Model      string    `json:"model,omitempty"`
@@ -101,6 +103,7 @@ func (r *Run) Info() Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := r.info
+	i.HeardAt = r.heardAt
 	i.Step, i.Pending, i.Usage, i.Attached = r.steps, len(r.queue), r.usage, r.driver != nil
 	i.WaitingFor = r.waitingFor()
 	return i
@@ -253,6 +256,7 @@ func (r *Run) append(e Event) error {
 		return err
 	}
 	r.seq++
+	r.heardAt = e.Time
 	r.attribute(e)
 	r.events = append(r.events, entry{e, len(line)})
 	r.bytes += len(line)

@@ -41,7 +41,11 @@ func listed(list []Member) string {
 		if m.End != "" {
 			fmt.Fprintf(&b, " (%s)", m.End)
 		}
-		fmt.Fprintf(&b, ", %d s, %d tokens\n", m.Seconds, m.Tokens)
+		fmt.Fprintf(&b, ", %d s, %d tokens", m.Seconds, m.Tokens)
+		if m.Silent > 0 {
+			fmt.Fprintf(&b, "; nothing was heard of it for %d s", m.Silent)
+		}
+		b.WriteByte('\n')
 		if m.WaitingFor != "" {
 			fmt.Fprintf(&b, "  it asks the user: %s\n", m.WaitingFor)
 		}

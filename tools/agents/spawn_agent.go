@@ -68,6 +68,12 @@ func (r Report) words() string {
 	if len(r.Conflicts) > 0 {
 		fmt.Fprintf(&b, "Not taken over, because others changed the same places: %s. The shadow workspace %s still has them.\n", strings.Join(r.Conflicts, ", "), r.Shadow)
 	}
+	if len(r.Checks) > 0 {
+		fmt.Fprintf(&b, "It checked: %s\n", strings.Join(r.Checks, "; "))
+	}
+	if r.Transcript != "" {
+		fmt.Fprintf(&b, "All that it said and did: read_result with the cursor %s\n", r.Transcript)
+	}
 	if r.Answer == "" {
 		b.WriteString("It said nothing.")
 	} else {

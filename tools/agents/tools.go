@@ -67,6 +67,9 @@ type Report struct {
 	Conflicts []string `json:"conflicts,omitempty" jsonschema:"files whose changes do not go together with those of others"`
 	Shadow    string   `json:"shadow,omitempty" jsonschema:"the shadow workspace that still has what could not be taken over"`
 	Tokens    int64    `json:"tokens" jsonschema:"that it used"`
+
+	Checks     []string `json:"checks,omitempty" jsonschema:"the tests and linters that it ran last, and what came of them"`
+	Transcript string   `json:"transcript,omitempty" jsonschema:"the cursor of all that it said and did, for read_result"`
 }
 
 // Member is a sub-agent as it is listed.
@@ -74,6 +77,7 @@ type Member struct {
 	ID         string `json:"id" jsonschema:"for the tools that take one"`
 	Title      string `json:"title" jsonschema:"the beginning of its task"`
 	State      string `json:"state" jsonschema:"idle, running, waiting, paused or ended"`
+	Silent     int64  `json:"silent,omitempty" jsonschema:"seconds since something was heard of it, if that is long"`
 	End        string `json:"end,omitempty" jsonschema:"why it stopped"`
 	Answer     string `json:"answer,omitempty" jsonschema:"its last message, once it has stopped"`
 	WaitingFor string `json:"waitingFor,omitempty" jsonschema:"what it asks the user"`
