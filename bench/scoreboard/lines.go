@@ -83,4 +83,9 @@ var lines = []line{
 	{number: "40", claim: "many calls at once", pkg: "internal/app", tests: "TestManyCalls"},
 	{number: "41", claim: "clients that die or do not read", pkg: "internal/lsp", tests: "TestClientThatDoesNotRead|TestClientThatNeverReads|TestPeerGone|TestStreamEnds"},
 	{number: "41", claim: "servers that are killed", pkg: "internal/app", tests: "TestKilledServer"},
+	{number: "45", claim: "hooks that fail, lie or never end", pkg: "internal/hooks", tests: "TestFailures|TestAnswers|TestBreaker|TestGivenUp|TestAhead|TestParse"},
+	{number: "45", claim: "hooks loosen nothing", pkg: "internal/dispatch", tests: "TestHooks|TestHooksHear"},
+	{number: "45", claim: "hooks confined; a project's once trusted", pkg: "internal/app", tests: "TestHooks|TestHooksOfProject"},
+	{number: "46", claim: "hostile plugins", pkg: "internal/plugin", tests: "TestHostile|TestLinks|TestMoved|TestParts|TestMemory|TestProject"},
+	{number: "46", claim: "plugins that change, or cover a tool", pkg: "internal/app", tests: "TestPlugins|TestCustomTools"},
 }
