@@ -121,10 +121,19 @@ func (t *session) heed(e runs.Event) {
 		t.attend(e)
 		return
 	}
+	if t.ofTurn(e) {
+		t.run.Resume()
+	}
+}
+
+// ofTurn finds out what an event means for the turn of the client, and reports whether
+// its prompt would wait for ever: that of another client, which has gone, was stopped
+// while this one waited behind it.
+func (t *session) ofTurn(e runs.Event) (waits bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.turn == nil {
-		return
+		return false
 	}
 	switch e.Kind {
 	case runs.Text, runs.Steered:
@@ -135,10 +144,12 @@ func (t *session) heed(e runs.Event) {
 			t.finish(ended{stop: acp.StopCancelled})
 		}
 	case runs.RunEnd:
-		if t.turn.heard {
-			t.finish(endOf(e))
+		if !t.turn.heard {
+			return e.Reason == runs.Interrupted
 		}
+		t.finish(endOf(e))
 	}
+	return false
 }
 
 // endOf is the end of a turn.
