@@ -177,7 +177,7 @@ func TestSelectors(t *testing.T) {
 		{[]string{"!git_*", "!run_command"}, []string{"read_file", "run_tests"}, []string{"git_log", "run_command"}, 0},
 		{[]string{"*", "!*_file"}, []string{"grep", "list_directory"}, []string{"read_file", "write_file"}, 0},
 		{[]string{"git_?og", "grep"}, []string{"git_log", "grep"}, []string{"git_diff"}, 0},
-		{[]string{"read_file", "mcp", "kit:tdd_workflow", "mcp:none/*", "raed_file", "!nothing"}, []string{"read_file"}, []string{"grep"}, 5},
+		{[]string{"read_file", "mcp", "kit:none", "mcp:none/*", "raed_file", "!nothing"}, []string{"read_file"}, []string{"grep"}, 5},
 		{[]string{}, nil, all, 0},
 	} {
 		o := command[opened](r, "sidecar.session.open", object{"allow": c.allow})

@@ -17,9 +17,9 @@ import (
 // them that are protected before they exist: a directory stands in for each of
 // them, and goes when the command has ended.
 var (
-	missing = []string{".git", ".sidecar", ".vscode", ".idea", ".mcp.json", ".envrc", ".cursor", ".agents", ".claude", ".devcontainer", ".husky"}
+	missing = []string{".git", ".sidecar", ".vscode", ".idea", ".mcp.json", ".envrc", ".cursor", ".claude", ".devcontainer", ".husky"}
 
-	protected = []string{".sidecar", ".vscode", ".idea", ".vs", ".fleet", ".zed", ".cursor", ".agents", ".claude", ".codex", ".gemini", ".devcontainer",
+	protected = []string{".sidecar", ".vscode", ".idea", ".vs", ".fleet", ".zed", ".cursor", ".claude", ".codex", ".gemini", ".devcontainer",
 		".devcontainer.json", ".husky", ".githooks", ".lefthook", ".direnv", ".ssh", ".gnupg", ".mcp.json", "mcp.json", ".envrc", ".bashrc",
 		".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
 		".gitconfig", ".gitmodules", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".pre-commit-config.yaml",

@@ -140,7 +140,7 @@ func shorts(names map[string]bool) map[string]bool {
 // askNames are files and directories whose content some program runs or trusts
 // without asking: configuration of editors and agents, hooks and what runs
 // them, start-up files of shells and tools, what services build and publish by.
-var askNames = set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".cursor", ".agents", ".claude", ".codex", ".gemini",
+var askNames = set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".cursor", ".claude", ".codex", ".gemini",
 	".devcontainer", ".devcontainer.json", ".husky", ".githooks", ".lefthook", ".direnv", ".ssh", ".gnupg",
 	".mcp.json", "mcp.json", ".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases",
 	".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc",
@@ -152,7 +152,7 @@ var askNames = set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".curso
 	"appveyor.yml", ".appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile")
 
 // askBelow are directories that count below another one alone.
-var askBelow = set(".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows")
+var askBelow = set(".agents/plugins", ".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows")
 
 var askPatterns = []string{"*.code-workspace", "*profile.ps1"}
 
