@@ -30,7 +30,7 @@ func TestPushBeside(t *testing.T) {
 			repo.Git("config", "credential.helper", "!echo password=hush-4712")
 			// What the server does, by a shell: it says what it sees whenever it is asked.
 			const see = "sh see.sh"
-			repo.Commit("two", "see.sh", `cat .git/config; git remote -v; echo x >> .git/config || echo "not written"; rm -f .git/config || echo "not removed"; git rev-parse --abbrev-ref 'HEAD@{upstream}'
+			repo.Commit("two", "see.sh", `cat .git/config; [ -e try.txt ] || exit 0; git remote -v; echo x >> .git/config || echo "not written"; rm -f .git/config || echo "not removed"; git rev-parse --abbrev-ref 'HEAD@{upstream}'
 `)
 			script := `while read -r line; do case $line in
 *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}}\n' "$(id)";;
@@ -61,9 +61,15 @@ esac; done`
 					t.Errorf("%s:\n%s", what, got)
 				}
 			}
+			try := filepath.Join(repo.Dir, "try.txt")
+			write(t, try, "try\n")
 			see1 := r.call("mcp_sh_see", object{})
 			check("the server, before", see1.Content, false)
-			// The user's own git, which replaces the file several times.
+			// The user's own git, which replaces the file several times. For the moment until the
+			// replacement is noticed the new file is not masked, as it was not before.
+			if err := os.Remove(try); err != nil {
+				t.Fatal(err)
+			}
 			for _, args := range [][]string{{"push", "-q", "-u", "origin", "HEAD"}, {"config", "user.nickname", "x"}, {"branch", "-q", "--track", "more", "origin/HEAD~0"}} {
 				cmd := exec.Command("git", args...)
 				cmd.Dir = repo.Dir
@@ -74,8 +80,10 @@ esac; done`
 			var res result
 			until(t, "the server never saw the push", func() bool {
 				res = r.call("mcp_sh_see", object{})
-				return !res.OK || strings.Contains(res.Content, "nickname")
+				return !res.OK || strings.Contains(res.Content, "nickname") && !strings.Contains(res.Content, "hush")
 			})
+			write(t, try, "try\n")
+			res = r.call("mcp_sh_see", object{})
 			check("the server, after", res.Content, true)
 			for _, s := range r.mcpServers() {
 				if s.State != "connected" || s.Error != "" {
