@@ -122,9 +122,23 @@ func TestPlugins(t *testing.T) {
 		t.Errorf("the version before: %s", res.Content)
 	}
 	st = command[plugin.Status](r, "sidecar.plugins.disable", object{"id": st.ID})
-	if res := r.call("alpha_says", object{}); st.State != plugin.Disabled && res.OK {
+	if res := r.call("alpha_says", object{}); st.State != plugin.Disabled || res.OK {
 		t.Errorf("disabled: %+v, %s", st, res.Content)
 	}
+
+	// The first call of the next server finds tools and hooks, although its start does not
+	// wait for them.
+	command[plugin.Status](r, "sidecar.plugins.enable", object{"id": st.ID})
+	writePlugin(t, filepath.Join(place, "alpha"), "four")
+	t.Run("the first call", func(t *testing.T) {
+		r := serveSelf(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"mode": "autonomous", "workspace": object{"trust": "trusted"}}}})
+		if res := r.call("search_files", object{"pattern": "*"}); res.OK {
+			t.Errorf("a hook misses it: %s", res.Content)
+		}
+		if res := r.call("alpha_says", object{}); !res.OK || !strings.Contains(res.Content, "four") {
+			t.Errorf("a tool is not there: %s", res.Content)
+		}
+	})
 }
 
 // TestPluginServer: an MCP server of a plugin is started with what it lies in, and with
@@ -151,24 +165,38 @@ for line in sys.stdin:
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no Python here")
 	}
-	r := serveSelf(t, project(t, map[string]string{"a.txt": "text\n"}), fakeeditor.Options{})
-	r.mode("autonomous")
-	if st := pluginsOf(r)[0]; st.Servers != 1 || st.State != plugin.Discovered {
-		t.Fatalf("%+v", st)
+	dir := project(t, map[string]string{"a.txt": "text\n"})
+	where := func(t *testing.T, r *rig) {
+		t.Helper()
+		command[json.RawMessage](r, "sidecar.mcp.reconnect", object{"server": "served-notes"}) // waits until it is there
+		if res := r.call("mcp_served_notes_where", object{}); !res.OK || !strings.Contains(res.Content, "True") {
+			t.Errorf("%s", res.Content)
+		}
 	}
-	command[plugin.Status](r, "sidecar.plugins.trust", object{"id": "served"})
-	command[json.RawMessage](r, "sidecar.mcp.reconnect", object{"server": "served-notes"}) // waits until it is there
-	res := r.call("mcp_served_notes_where", object{})
-	if !res.OK || !strings.Contains(res.Content, "True") {
-		t.Errorf("%s", res.Content)
-	}
-	if _, err := os.Stat(filepath.Join(data, "sidecar/plugin-data/served/kept")); err != nil {
-		t.Errorf("what it keeps: %v", err)
-	}
-	command[plugin.Status](r, "sidecar.plugins.distrust", object{"id": "served"})
-	if res := r.call("mcp_served_notes_where", object{}); res.OK {
-		t.Errorf("without trust: %s", res.Content)
-	}
+	t.Run("trusted", func(t *testing.T) {
+		r := serveSelf(t, dir, fakeeditor.Options{})
+		r.mode("autonomous")
+		if st := pluginsOf(r)[0]; st.Servers != 1 || st.State != plugin.Discovered {
+			t.Fatalf("%+v", st)
+		}
+		command[plugin.Status](r, "sidecar.plugins.trust", object{"id": "served"})
+		where(t, r)
+		if _, err := os.Stat(filepath.Join(data, "sidecar/plugin-data/served/kept")); err != nil {
+			t.Errorf("what it keeps: %v", err)
+		}
+	})
+	t.Run("from the start", func(t *testing.T) {
+		r := serveSelf(t, dir, fakeeditor.Options{})
+		r.mode("autonomous")
+		if st := pluginsOf(r)[0]; st.State != plugin.Enabled {
+			t.Errorf("after a restart: %+v", st)
+		}
+		where(t, r)
+		command[plugin.Status](r, "sidecar.plugins.distrust", object{"id": "served"})
+		if res := r.call("mcp_served_notes_where", object{}); res.OK {
+			t.Errorf("without trust: %s", res.Content)
+		}
+	})
 }
 
 // TestPluginNew: what plugin new writes works, passes its own tests, and is a tool.

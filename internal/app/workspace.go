@@ -145,7 +145,7 @@ func (w *Workspace) openTools(before *Workspace) error {
 	}
 	w.Extensions = extend.New(extend.Options{
 		Settings: c.Settings, Folders: workspace.Dirs(w.Disk.Folders()), Starter: w.Confiner, Shell: w.shellDeps(), Registry: w.Registry,
-		Bus: c.Bus, Audit: w.Home.Audit, Hide: c.Hide, Log: c.o.Log, Warn: c.Warn, Resident: c.o.Resident, Servers: w.Sources.Reload,
+		Bus: c.Bus, Audit: w.Home.Audit, Hide: c.Hide, Log: c.o.Log, Warn: c.Warn, Resident: c.o.Resident, Servers: w.Sources.Again,
 	})
 	options := dispatch.Options{
 		Hooks: w.Extensions, Registry: w.Registry, Sessions: c.Sessions, Approver: c.o.User.Approver, Bus: c.Bus, Audit: w.Home.Audit, Log: c.o.Log,

@@ -143,7 +143,7 @@ func (c *cli) openToCall(ctx context.Context, tool string) (*app.Workspace, erro
 	if err != nil || w.Home.Queue != nil || w.Home.Err != nil {
 		return w, err
 	}
-	if t, err := find(w, tool); err != nil || t.Access == tools.Read {
+	if t, err := find(ctx, w, tool); err != nil || t.Access == tools.Read {
 		return w, nil //nolint:nilerr // the call says what is wrong with the name
 	}
 	if err := w.Close(); err != nil {

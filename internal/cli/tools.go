@@ -49,8 +49,8 @@ func listTools(ctx context.Context, c *cli) error {
 // What is asked about tools.
 var (
 	toolList   = query[toolsQuery, toolsReply]{name: "tools list", answer: answerTools}
-	toolManual = query[string, tools.Manual]{name: "tools show", answer: func(_ context.Context, w *app.Workspace, name string) (tools.Manual, error) {
-		t, err := find(w, name)
+	toolManual = query[string, tools.Manual]{name: "tools show", answer: func(ctx context.Context, w *app.Workspace, name string) (tools.Manual, error) {
+		t, err := find(ctx, w, name)
 		if err != nil {
 			return tools.Manual{}, err
 		}
@@ -76,7 +76,7 @@ type toolRow struct {
 	Title  string       `json:"title"`
 }
 
-func answerTools(_ context.Context, w *app.Workspace, a toolsQuery) (toolsReply, error) {
+func answerTools(ctx context.Context, w *app.Workspace, a toolsQuery) (toolsReply, error) {
 	var out toolsReply
 	format := tools.Format(a.Format)
 	list, _, err := w.Dispatch.List(dispatch.ListRequest{Model: format.ForModels()})
@@ -84,7 +84,7 @@ func answerTools(_ context.Context, w *app.Workspace, a toolsQuery) (toolsReply,
 		return out, err
 	}
 	if a.Name != "" {
-		t, err := find(w, a.Name)
+		t, err := find(ctx, w, a.Name)
 		if err != nil {
 			return out, err
 		}
@@ -110,7 +110,8 @@ func answerTools(_ context.Context, w *app.Workspace, a toolsQuery) (toolsReply,
 }
 
 // find is the tool of that name.
-func find(w *app.Workspace, name string) (*tools.Tool, error) {
+func find(ctx context.Context, w *app.Workspace, name string) (*tools.Tool, error) {
+	w.Extensions.Ready(ctx)
 	t, _, ok := w.Registry.Lookup(name)
 	if !ok {
 		return nil, fmt.Errorf("%w; sidecar-ls tools lists them", w.Registry.Unknown(name))

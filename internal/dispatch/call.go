@@ -69,6 +69,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 		return nil, ErrRetired
 	}
 	defer d.running.end()
+	d.ready(ctx)
 	begun := d.o.Now()
 	d.o.Secrets.Refresh()
 	if req.CallID == "" {

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type ListRequest struct {
 // List returns the tools that a session may call, sorted by name, and the
 // selectors that match none. How much a lazy registry leaves out says short.
 func (d *Dispatcher) List(r ListRequest) (list []*tools.Tool, unmatched []string, err error) {
+	d.ready(context.Background())
 	s, err := d.o.Sessions.Get(r.Session)
 	if err != nil {
 		return nil, nil, err
@@ -42,12 +44,14 @@ func (d *Dispatcher) List(r ListRequest) (list []*tools.Tool, unmatched []string
 
 // Unmatched returns those of some selectors that fit no tool.
 func (d *Dispatcher) Unmatched(selectors []string) []string {
+	d.ready(context.Background())
 	_, unmatched := d.o.Registry.List(tools.Filter{Allow: selectors})
 	return unmatched
 }
 
 // WithoutKits are selectors with the tools of each kit, as it is now, in its place.
 func (d *Dispatcher) WithoutKits(selectors []string) []string {
+	d.ready(context.Background())
 	return d.o.Registry.WithoutKits(selectors)
 }
 

@@ -13,6 +13,7 @@ import (
 // but an edit's computation, which changes nothing. A call that could not be
 // made at all (unknown tool, bad arguments) is denied with that reason.
 func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, error) {
+	d.ready(ctx)
 	d.o.Secrets.Refresh()
 	c := &call{d: d, req: req, set: d.o.Settings(), res: &Result{Tool: req.Name}}
 	refuse := func(err error) (Explanation, error) {

@@ -14,8 +14,18 @@ import (
 // Hooks hear of calls, and may hold them back: *hooks.Runner. names are what a
 // matcher may call the tool.
 type Hooks interface {
+	// Ready waits until it is known which there are, and which tools come with them.
+	Ready(ctx context.Context)
 	Active(e hooks.Event, names ...string) bool
 	Run(ctx context.Context, in hooks.Input, names ...string) hooks.Outcome
+}
+
+// ready waits until what users extend the server with is there: a hook must not miss the
+// first call.
+func (d *Dispatcher) ready(ctx context.Context) {
+	if d.o.Hooks != nil {
+		d.o.Hooks.Ready(ctx)
+	}
 }
 
 // toldToHook bounds how much of a result a hook is told, in bytes.

@@ -23,6 +23,8 @@ type listener struct {
 	told []hooks.Input
 }
 
+func (l *listener) Ready(context.Context) {}
+
 func (l *listener) Active(e hooks.Event, _ ...string) bool {
 	_, ok := l.says[e]
 	return ok

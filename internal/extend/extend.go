@@ -57,6 +57,7 @@ type Extensions struct {
 	hooks   *hooks.Runner
 	plugins *plugin.Manager
 
+	ready   chan struct{} // closed when they were loaded for the first time
 	loading sync.Mutex
 	seen    atomic.Pointer[config.Settings] // of which they are
 	files   atomic.Pointer[string]
@@ -65,15 +66,32 @@ type Extensions struct {
 	failed  sync.Map        // of hooks, in words that the user was told
 }
 
-// New returns the extensions that the settings name now.
+// New returns the extensions that the settings name now; see Ready.
 func New(o Options) *Extensions {
-	x := &Extensions{o: o, told: map[string]bool{}}
+	x := &Extensions{o: o, told: map[string]bool{}, ready: make(chan struct{})}
 	x.plugins = plugin.New(plugin.Options{
 		Places: x.places, Trusted: o.Settings.Trusted, Host: x, Memory: &plugin.UserMemory{}, Store: store(), Watch: o.Resident, Clean: func(text string) (string, []string) { return o.Hide.Defuse(redact.Sanitize(text)), o.Hide.Signs(text) }, Warn: func(text string) { o.Warn(o.Hide.Shown(text)) }, Log: o.Log,
 	})
 	x.hooks = hooks.New(hooks.Options{Config: x, Start: o.Starter.Hook, Told: x.ran})
-	x.Follow()
+	load := func() {
+		defer close(x.ready)
+		x.Follow()
+	}
+	if o.Resident {
+		go load() // the start of a server does not wait
+	} else {
+		load()
+	}
 	return x
+}
+
+// Ready waits until they were loaded for the first time, which a server's start does not
+// wait for, or until ctx ends.
+func (x *Extensions) Ready(ctx context.Context) {
+	select {
+	case <-x.ready:
+	case <-ctx.Done():
+	}
 }
 
 // Follow reads the settings and files again if they are others now.
@@ -115,6 +133,7 @@ func (x *Extensions) problems(list []string) {
 // Close ends what runs of them.
 func (x *Extensions) Close() {
 	if x != nil {
+		<-x.ready
 		x.plugins.Close()
 		x.hooks.Close()
 	}
@@ -138,6 +157,7 @@ func (x *Extensions) Run(ctx context.Context, in hooks.Input, names ...string) h
 
 // ListHooks describes the hooks in their order, and what is wrong with their sources.
 func (x *Extensions) ListHooks() ([]hooks.Status, []string) {
+	<-x.ready
 	x.Follow()
 	list, problems := x.hooks.List()
 	for i := range list {

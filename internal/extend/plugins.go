@@ -181,8 +181,11 @@ func (x *Extensions) Skills() (list []skills.Place) {
 }
 
 // MCPServers are the servers that plugins bring. They read their plugin, and write to a
-// directory of their own.
+// directory of their own. Nil brings none.
 func (x *Extensions) MCPServers() (list []source.Server) {
+	if x == nil {
+		return nil
+	}
 	for _, c := range x.plugins.Loaded() {
 		if len(c.Servers) == 0 {
 			continue

@@ -41,6 +41,9 @@ func (x *Extensions) loadTools(set *config.Settings) {
 // environment is what a tool gets of the server's environment. Its values may be
 // secrets, so they are masked from then on.
 func (x *Extensions) environment(c config.CustomTool) (env []string) {
+	if len(c.Env) == 0 {
+		return nil
+	}
 	var values []string
 	for _, name := range c.Env {
 		if v, ok := os.LookupEnv(name); ok {

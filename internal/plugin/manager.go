@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -49,9 +50,19 @@ type Manager struct {
 type entry struct {
 	found
 	Status
-	files  map[string]string // as they are
-	loaded *Content          // nil: nothing of it is
-	hash   string            // of loaded
+	seen   *seen
+	loaded *Content // nil: nothing of it is
+	hash   string   // of loaded
+}
+
+// seen is what a look at a plugin has found, which holds as long as its stamp does. What
+// is loaded is a copy, so a stamp that is forged changes nothing that runs.
+type seen struct {
+	stamp string
+	tree
+	content  *Content // nil: err says why
+	warnings []string
+	err      error
 }
 
 // New returns a manager; Reload looks for its plugins.
@@ -141,27 +152,39 @@ func (m *Manager) look(f found, s Said, old *entry) *entry {
 	if s.Mine {
 		e.Trust = Mine
 	}
-	t, err := look(f.dir, f.file, nil)
-	if err != nil {
-		e.State, e.Error = Faulted, err.Error()
-		return e
+	e.seen = m.see(f, old)
+	if e.seen.content == nil {
+		e.State, e.Error = Faulted, e.seen.err.Error()
 	}
-	e.Hash, e.files = t.hash, t.files
+	e.Hash, e.Warnings = e.seen.hash, e.seen.warnings
 	switch {
-	case s.Mine:
-	case s.Trusted == t.hash:
+	case s.Mine || e.Hash == "":
+	case s.Trusted == e.Hash:
 		e.Trust = Trusted
 	case s.Trusted != "":
-		e.Changed = t.changed(s.Files)
+		e.Changed = e.seen.changed(s.Files)
 	}
-	c, warnings, err := m.read(f, f.dir, false)
-	e.Warnings = slices.Concat(t.left, warnings)
-	if err != nil {
-		e.State, e.Error = Faulted, err.Error()
-		return e
+	if e.seen.content != nil {
+		e.tell(e.seen.content)
 	}
-	e.tell(c)
 	return e
+}
+
+// see looks at a plugin, unless it is as it was.
+func (m *Manager) see(f found, old *entry) *seen {
+	now := stamp(f.dir, f.file)
+	if old != nil && old.seen.stamp == now {
+		return old.seen
+	}
+	n := &seen{stamp: now}
+	if n.tree, n.err = look(f.dir, f.file, nil); n.err != nil {
+		n.stamp, n.tree = "", tree{} // it may be readable next time
+		return n
+	}
+	var more []string
+	n.content, more, n.err = m.read(f, f.dir, false)
+	n.warnings = slices.Concat(n.left, more)
+	return n
 }
 
 // read reads what the plugin f brings, which lies in dir. With run a file that is a tool
@@ -217,7 +240,8 @@ func (m *Manager) settle(e *entry, s Said) {
 	}
 	switch {
 	case s.Off:
-		hold(Disabled, "")
+		m.unload(e)
+		e.State = Disabled
 	case e.place.Project && !m.o.Trusted():
 		hold(Discovered, "it comes with the project, and the workspace is not trusted (sidecar.workspace.trust)")
 	case e.Trust == Unknown:
@@ -243,6 +267,9 @@ func (m *Manager) load(e *entry, s Said) {
 	if err == nil {
 		c.Path, c.Mine, c.Project, c.Override = e.path(), s.Mine, e.place.Project, s.Override
 		err = m.o.Host.Load(c)
+	}
+	if errors.Is(err, errMoved) {
+		e.seen.stamp = ""
 	}
 	if err != nil {
 		e.State, e.Error = Faulted, err.Error()
@@ -317,7 +344,7 @@ func (m *Manager) Trust(r TrustRequest) (Status, error) {
 		if e.Hash == "" {
 			return tools.Errorf(tools.InvalidArguments, "the plugin %s can't be used: %s", e.ID, e.Error)
 		}
-		s.Trusted, s.Files, s.Mine, s.Override, s.Off = e.Hash, e.files, r.Mine, r.Override, false
+		s.Trusted, s.Files, s.Mine, s.Override, s.Off = e.Hash, e.seen.files, r.Mine, r.Override, false
 		return nil
 	})
 }

@@ -69,6 +69,35 @@ func hashOf(files map[string]string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
+// stamp tells whether something in a plugin is another than before, without reading it.
+func stamp(dir, file string) string {
+	sum := sha256.New()
+	left := maxFiles
+	_ = filepath.WalkDir(filepath.Join(dir, file), func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			fmt.Fprintf(sum, "%q %v\n", name, err)
+			return nil
+		}
+		if left--; left < 0 { // it is too large, whatever else there is
+			return fs.SkipAll
+		}
+		if e.IsDir() && e.Name() == ".git" {
+			return fs.SkipDir
+		}
+		at := e.Info
+		if e.Type()&fs.ModeSymlink != 0 { // what it leads to counts
+			at = func() (fs.FileInfo, error) { return os.Stat(name) }
+		}
+		if info, err := at(); err == nil {
+			fmt.Fprintf(sum, "%q %v %d %d\n", name, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		} else {
+			fmt.Fprintf(sum, "%q %v\n", name, err)
+		}
+		return nil
+	})
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
 // walk looks at a directory, which so many links have led to.
 func (l *looking) walk(dir string, links int) error {
 	return fs.WalkDir(l.root.FS(), dir, func(name string, e fs.DirEntry, err error) error {

@@ -25,7 +25,7 @@ type Run struct {
 	events  []entry   // ordered by Seq
 	bytes   int       // of events
 	seq     int64
-	heardAt time.Time // of the latest event
+	heardAt time.Time     // of the latest event
 	changed chan struct{} // closed at the next event
 	tail    *tail
 	parts   map[string]int // how often a message went on after it was settled

@@ -193,6 +193,7 @@ type Manager struct {
 
 	mu       sync.Mutex
 	closed   bool
+	begun    bool // the configuration was read once
 	servers  map[string]*server
 	shadowed []Server // whose names others have
 	problems []string // of the configuration
@@ -227,6 +228,7 @@ func (m *Manager) Reload() {
 	refused := m.o.Config.Refused()
 	m.mu.Lock()
 	old, next := m.servers, map[string]*server{}
+	m.begun = true
 	closed := m.closed
 	m.mu.Unlock()
 	if closed {
@@ -273,6 +275,20 @@ func (m *Manager) Reload() {
 	}
 	for _, p := range problems {
 		m.o.Log.Warn("mcp", "problem", p)
+	}
+}
+
+// Again is Reload once that was done: what brings servers may change before anybody has
+// begun to start any.
+func (m *Manager) Again() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	begun := m.begun
+	m.mu.Unlock()
+	if begun {
+		m.Reload()
 	}
 }
 
