@@ -439,43 +439,6 @@ func (m *Manager) Wake(run *runs.Run) error {
 	return nil
 }
 
-// ModeSet has the runs of a session keep its mode, which they have again after a restart,
-// and tells our own agent, whose instructions say what the mode was at the beginning.
-func (m *Manager) ModeSet(session, mode string) {
-	m.modeIs(session, mode, func(run *runs.Run) {
-		if s, err := m.o.Sessions.Get(session); err == nil && run.Info().Agent == Builtin {
-			s.Tell(m.modeWords(mode))
-		}
-	})
-}
-
-// modeWords are what an agent is told whose mode a person has set.
-func (m *Manager) modeWords(name string) string {
-	mode := m.o.Mode(name)
-	words := fmt.Sprintf("The mode is %s from now on, whatever was said of it before: %s", name, mode.Help)
-	if mode.OnlyReads() {
-		words += " Nothing may be changed until the user has approved a plan."
-	}
-	return words
-}
-
-// modeIs is ModeSet with what is done for each run whose mode was another one.
-func (m *Manager) modeIs(session, mode string, changed func(*runs.Run)) {
-	m.mu.Lock()
-	all := slices.Clone(m.sessions[session])
-	m.mu.Unlock()
-	m.modeBelow(session)
-	for _, run := range all {
-		if i := run.Info(); i.State == runs.Ended || i.Mode == mode {
-			continue
-		}
-		changed(run)
-		if err := run.Emit(runs.Event{Kind: runs.Note, Reason: "mode", Mode: mode}); err != nil {
-			m.log.Warn("the mode of a run is not kept", "run", run.ID(), "error", err)
-		}
-	}
-}
-
 // learn keeps what an agent offers.
 func (m *Manager) learn(profile string, o Offer) {
 	m.mu.Lock()

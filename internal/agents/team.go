@@ -307,23 +307,6 @@ func (m *Manager) followed(run *runs.Run) (answer, end string) {
 	}
 }
 
-// modeBelow tells the sub-agents of a session their mode, which follows its own: they are
-// never more than their caller.
-func (m *Manager) modeBelow(session string) {
-	for _, k := range m.below(session) {
-		if k.parent == session {
-			m.tellMode(k)
-		}
-	}
-}
-
-// tellMode tells a sub-agent its mode, if it was told another one.
-func (m *Manager) tellMode(k *child) {
-	if s, err := m.o.Sessions.Get(k.session); err == nil { // it may have ended
-		m.ModeSet(s.ID, s.Mode())
-	}
-}
-
 // forsaken is the reason of the note that a sub-agent was left by an earlier process.
 const forsaken = "forsaken"
 
