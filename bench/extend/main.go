@@ -2,8 +2,8 @@
 //
 //	go run ./bench/extend -server bin/sidecar-ls [-n rounds]
 //
-// A hook that says nothing: read_file with one at PreToolUse and without, in one run,
-// interleaved. A plugin of the user's own: from its last write until its tool says
+// A hook that says nothing: read_file with one at PreToolUse and without, and its line in
+// a shell of its own, in one run, interleaved. A plugin of the user's own: from its last write until its tool says
 // something else. A hundred plugins with ten tools each: the list of plugins, the list of
 // tools, and a start with them and without. Shown are medians in milliseconds.
 package main
@@ -105,6 +105,7 @@ func run(ctx context.Context, server string, rounds int) error {
 func hook(ctx context.Context, server string, rounds int) error {
 	silent := object{"PreToolUse": []object{{"hooks": []object{{"type": "command", "command": "cat > /dev/null"}}}}}
 	var took [2][]time.Duration
+	var bare []time.Duration
 	var editors [2]*fakeeditor.Editor
 	for k, settings := range []object{{}, {"hooks": silent}} {
 		p, err := newPlace(server, settings)
@@ -127,9 +128,15 @@ func hook(ctx context.Context, server string, rounds int) error {
 			}
 			time.Sleep(150 * time.Millisecond) // an agent thinks between its calls
 		}
+		begun := time.Now()
+		if err := exec.CommandContext(ctx, "sh", "-c", "cat > /dev/null").Run(); err != nil {
+			return err
+		}
+		bare = append(bare, time.Since(begun))
 	}
 	plain, heard := median(took[0]), median(took[1])
-	fmt.Printf("read_file %.2f ms, with a hook that says nothing %.2f ms: %.2f ms more\n", plain, heard, heard-plain)
+	alone := median(bare)
+	fmt.Printf("read_file %.2f ms, with a hook that says nothing %.2f ms: %.2f ms more, %.1f times the same line in a shell that nothing confines (%.2f ms)\n", plain, heard, heard-plain, (heard-plain)/alone, alone)
 	return errors.Join(editors[0].Shutdown(ctx), editors[1].Shutdown(ctx))
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -262,7 +263,7 @@ func (r *rig) start(_ context.Context, root string, h *Hook, argv []string) (*Pr
 		return nil, errors.New("there is no sandbox")
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir = root
+	cmd.Dir, cmd.SysProcAttr = root, &syscall.SysProcAttr{Setpgid: true} // a sandbox ends all of its processes
 	var said strings.Builder
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()
@@ -280,7 +281,7 @@ func (r *rig) start(_ context.Context, root string, h *Hook, argv []string) (*Pr
 	theirs.Close()
 	wait := sync.OnceValue(cmd.Wait)
 	r.gone.Go(func() { _ = wait() })
-	return &Process{In: in, Out: out, Wait: wait, Kill: func() { _ = cmd.Process.Kill() }, Said: func() string { return strings.TrimSpace(said.String()) }}, nil
+	return &Process{In: in, Out: out, Wait: wait, Kill: func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }, Said: func() string { return strings.TrimSpace(said.String()) }}, nil
 }
 
 func (r *rig) run(event Event, tool string) Outcome {

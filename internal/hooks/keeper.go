@@ -19,9 +19,10 @@ type Process struct {
 	Said func() string // the end of what it wrote to standard error
 }
 
-// gate starts a hook's line once the first line has come in: what is started ahead
-// waits there, so that nothing of the hook runs before its event.
-const gate = `read -r _ || exit 0; exec "$@"`
+// gate runs a hook's line once the first line has come in: what is started ahead waits
+// there, so that nothing of the hook runs before its event. Another shell for the line
+// would take a third of the time that a hook takes.
+const gate = `read -r _ || exit 0; eval "$1"`
 
 // A hook that fails so often in a while is given up for as long.
 const (

@@ -193,7 +193,7 @@ func (r *Runner) keeper(h *Hook, root string) *keeper {
 	id := h.key(root)
 	k := r.keepers[id]
 	if k == nil {
-		argv := []string{"sh", "-c", gate, "hook", "sh", "-c", h.Command}
+		argv := []string{"sh", "-c", gate, "hook", h.Command}
 		k = &keeper{hook: h, start: func(ctx context.Context) (*Process, error) { return r.o.Start(ctx, root, h, argv) }}
 		r.keepers[id] = k
 	}
