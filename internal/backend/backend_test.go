@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -240,12 +241,12 @@ func TestModelErrors(t *testing.T) {
 func played(t *testing.T, script string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	r, ok := ringOf(runtime.GOOS)
+	r, ok := keyring.Of(runtime.GOOS)
 	if !ok {
 		t.Skip("no keyring is known here")
 	}
 	if script != "" {
-		if err := os.WriteFile(filepath.Join(dir, r.program), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, r.Program), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

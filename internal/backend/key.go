@@ -7,8 +7,12 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
+
+// service is what keys are kept under in a keyring; the account is the profile's name.
+const service = "sidecar-ls"
 
 // key is the key of a profile, or "" for one that needs none. It is looked for each
 // time, so that a changed one is used at once. An error says what is missing and what to
@@ -42,7 +46,7 @@ func (b Backends) find(p config.Backend) (k string, err error) {
 		return k, nil // the settings have said that it is a secret
 	}
 	if k, err = p.ReadKeyFile(); err == nil && k == "" && p.Keyring {
-		k, err = fromKeyring(p.Name)
+		k, err = keyring.Get(service, p.Name)
 	}
 	if k != "" && b.Know != nil {
 		b.Know("key of "+p.Name, strings.FieldsFunc(k, breaks)) // its lines, should it have several

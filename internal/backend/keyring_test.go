@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestKeyring(t *testing.T) {
 	const name = `it's "$(touch x)" ; mine`
 	dir := played(t, `for a; do printf '%s\n' "$a"; done >"$PLAYED/asked"; printf 'the-key\n'`)
-	if key, err := fromKeyring(name); key != "the-key" || err != nil {
+	if key, err := keyring.Get(service, name); key != "the-key" || err != nil {
 		t.Errorf("%q, %v", key, err)
 	}
 	want := []string{"lookup", "service", "sidecar-ls", "account", name}
@@ -31,8 +32,8 @@ func TestKeyring(t *testing.T) {
 		t.Errorf("asked with %q, %v", got, err)
 	}
 	for system, program := range map[string]string{"linux": "secret-tool", "darwin": "security", "windows": ""} {
-		r, ok := ringOf(system)
-		if r.program != program || ok != (program != "") || ok && !strings.Contains(r.store("mine"), `"mine"`) {
+		r, ok := keyring.Of(system)
+		if r.Program != program || ok != (program != "") || ok && !strings.Contains(r.Words(service, "mine"), `"mine"`) {
 			t.Errorf("%s: %+v", system, r)
 		}
 	}
@@ -54,8 +55,8 @@ func TestKeyringFails(t *testing.T) {
 	} {
 		dir := played(t, c.script)
 		if name == "not to be run" {
-			r, _ := ringOf(runtime.GOOS)
-			if err := os.Chmod(filepath.Join(dir, r.program), 0o600); err != nil {
+			r, _ := keyring.Of(runtime.GOOS)
+			if err := os.Chmod(filepath.Join(dir, r.Program), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,8 +100,8 @@ func TestKeyringHangs(t *testing.T) {
 		}
 		gone <- err
 	}()
-	r, _ := ringOf(runtime.GOOS)
-	key, err := r.ask(ctx, "mine")
+	r, _ := keyring.Of(runtime.GOOS)
+	key, err := r.Get(ctx, service, "mine")
 	if key != "" || err == nil || !strings.Contains(err.Error(), "unlock the keyring") {
 		t.Errorf("%q, %v", key, err)
 	}

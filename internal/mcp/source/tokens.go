@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,8 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +17,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 )
 
 // grant is what a person's signing in to a server has brought. It is kept where no
@@ -67,7 +65,8 @@ func (u *UserTokens) Load(key string) ([]byte, error) {
 		return nil, fmt.Errorf("%s can't be read; remove it and sign in again: %w", u.file, err)
 	}
 	if all[key].Keyring {
-		return keyring(nil, "lookup", "service", keyringService, "account", key)
+		text, err := keyring.Get(keyringService, key)
+		return []byte(text), err
 	}
 	return all[key].Grant, nil
 }
@@ -82,11 +81,11 @@ func (u *UserTokens) Save(key string, data []byte) error {
 	}
 	if data == nil {
 		if all[key].Keyring {
-			_, _ = keyring(nil, "clear", "service", keyringService, "account", key)
+			_ = keyring.Clear(keyringService, key) // nobody finds it there any more
 		}
 		delete(all, key)
 	} else {
-		_, err := keyring(data, "store", "--label=sidecar-ls: "+key, "service", keyringService, "account", key)
+		err := keyring.Set(keyringService, key, string(data))
 		all[key] = kept{Keyring: err == nil}
 		if err != nil {
 			all[key] = kept{Grant: data}
@@ -97,33 +96,6 @@ func (u *UserTokens) Save(key string, data []byte) error {
 
 // keyringService is what grants are kept under in a keyring.
 const keyringService = "sidecar-ls-mcp"
-
-// keyringTime bounds the wait for a keyring: a locked one may ask a person who is
-// not there.
-const keyringTime = 5 * time.Second
-
-// keyring asks the system's keyring. What that says on the side is left out of
-// errors: nobody knows what is in it.
-func keyring(in []byte, args ...string) ([]byte, error) {
-	const program = "secret-tool"
-	if runtime.GOOS != "linux" {
-		return nil, errors.New("no keyring is asked on this system")
-	}
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), keyringTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.WaitDelay = time.Second
-	cmd.Stdin = bytes.NewReader(in)
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s gave no answer (%w): unlock the keyring", program, err)
-	}
-	return bytes.TrimSuffix(out, []byte("\n")), nil
-}
 
 // session is a server's grant while it is used: refreshed, and kept again.
 type session struct {
