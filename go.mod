@@ -29,6 +29,8 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 )
 
+require go.yaml.in/yaml/v4 v4.0.0
+
 require (
 	dario.cat/mergo v1.0.0 // indirect
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
