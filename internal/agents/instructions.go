@@ -3,72 +3,32 @@ package agents
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/internal/skills/offered"
 )
 
-// Bounds of instructions.
+// Bounds of instructions for parts of folders.
 const (
-	maxInstructions = 32 << 10 // bytes of a file
-	maxNested       = 16       // files below the folders' own
-	maxLooked       = 4096     // directories that were looked at
+	maxNested = 16   // files
+	maxLooked = 4096 // directories that were looked at
 )
 
-// reading makes a tool that reads for the agent, in no list.
-func reading(f func(*tools.Call) string) *tools.Tool {
-	return tools.NewRead(tools.Def{
-		Name: "agent_instructions", Title: "Read the instructions", Description: "Reads a project's instructions for an agent.", Example: "{}", Category: "files", Output: tools.NoOutput{},
-	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
-		return tools.Result{Text: f(c)}, nil
-	})
-}
-
-// project reads the names of the folders, and the instructions in each.
+// project are the names of the folders, and the instructions in each.
 func (d *own) project() (folders []string, files []loop.File) {
-	read := reading(func(c *tools.Call) string {
-		folders = d.m.o.Folders(d.session)
-		for _, folder := range folders {
-			if name, text, ok := instructionsIn(c.Files, folder); ok {
-				files = append(files, loop.File{Name: name, Text: text})
-			}
-		}
-		return ""
-	})
-	if _, err := d.m.o.Parts().Dispatch.CallOwn(context.Background(), read, d.session.ID, ""); err != nil {
+	said, err := offered.Instructions(context.Background(), d.m.o.Parts().Dispatch, d.session.ID)
+	if err != nil {
 		d.m.log.Warn("the instructions of the project can't be read", "error", err)
 	}
-	return folders, files
-}
-
-// instructionsIn reads the instructions of a directory; ok is false when it has none.
-func instructionsIn(files fs.ReadFileFS, dir string) (name, text string, ok bool) {
-	for _, name := range skills.Instructions() {
-		name = path.Join(dir, name)
-		data, err := files.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if text = instructionText(string(data)); err == nil && text != "" {
-			return name, text, true
-		}
-		break
+	for _, s := range said {
+		files = append(files, loop.File{Name: s.Name, Text: s.Text})
 	}
-	return "", "", false
-}
-
-func instructionText(text string) string {
-	if len(text) > maxInstructions {
-		text = strings.ToValidUTF8(text[:maxInstructions], "") + "\n(cut)"
-	}
-	return strings.TrimSpace(text)
+	return d.m.o.Folders(d.session), files
 }
 
 // nested are the instructions that hold for a part of a folder.
@@ -124,31 +84,14 @@ func pathsOf(args json.RawMessage) (paths []string) {
 // lookAbove finds the nearest instructions upwards of a path, but for those of its folder,
 // which the agent has from the beginning.
 func (d *own) lookAbove(p string) {
-	var name string
-	read := reading(func(c *tools.Call) (text string) {
-		at, err := c.Files.Resolve(p)
-		if err != nil {
-			return ""
-		}
-		if info, err := c.Files.Stat(at); err != nil || !info.IsDir() {
-			at = path.Dir(at)
-		}
-		for folders := d.m.o.Folders(d.session); at != "." && at != "/" && !slices.Contains(folders, at); at = path.Dir(at) {
-			if found, text, ok := instructionsIn(c.Files, at); ok {
-				name = found
-				return text
-			}
-		}
-		return ""
-	})
-	res, err := d.m.o.Parts().Dispatch.CallOwn(context.Background(), read, d.session.ID, "")
-	if err != nil || !res.OK || name == "" {
+	found, err := offered.Nearest(context.Background(), d.m.o.Parts().Dispatch, d.session.ID, p)
+	if err != nil || found.Text == "" {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !slices.ContainsFunc(d.nested.files, func(f loop.File) bool { return f.Name == name }) {
-		d.nested.files = append(d.nested.files, loop.File{Name: name, Text: res.Content})
+	if !slices.ContainsFunc(d.nested.files, func(f loop.File) bool { return f.Name == found.Name }) {
+		d.nested.files = append(d.nested.files, loop.File{Name: found.Name, Text: found.Text})
 	}
 }
 

@@ -109,7 +109,7 @@ func TestOwnAgentSkills(t *testing.T) {
 // on, once, and again when the conversation was shortened.
 func TestOwnAgentNearestInstructions(t *testing.T) {
 	dir, model := played(t, map[string]string{
-		"AGENTS.md":           "Of all.\n",
+		"AGENTS.md":           "Of all. The key is AKIAIOSFODNN7EXAMPLQ.\n",
 		"a.txt":               "one\n",
 		"sub/AGENTS.md":       "Of sub alone. The key is AKIAIOSFODNN7EXAMPLQ.\n",
 		"sub/b.txt":           "two\n",
@@ -122,7 +122,7 @@ func TestOwnAgentNearestInstructions(t *testing.T) {
 	r := worldIn(t, dir)
 	c := r.agent("hello", ours)
 	turn := next(t, model)
-	if !strings.Contains(systemOf(t, turn), "Of all.") || strings.Contains(turn.Body, "Of sub alone.") {
+	if !strings.Contains(systemOf(t, turn), "Of all.") || strings.Contains(turn.Body, "Of sub alone.") || strings.Contains(turn.Body, "AKIAIOSFODNN7EXAMPLQ") {
 		t.Errorf("it begins with %s", turn.Body)
 	}
 	step := func(tool string, args object, sub, deep int) {

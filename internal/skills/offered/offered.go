@@ -7,16 +7,18 @@ package offered
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
+
+// Caller calls tools that are in no list: *dispatch.Dispatcher.
+type Caller interface {
+	CallOwn(ctx context.Context, t *tools.Tool, session, line string) (*dispatch.Result, error)
+}
 
 // between stands between texts that are redacted together. No text has it.
 const between = "\x00"
@@ -44,58 +46,8 @@ func Skills(ctx context.Context, d *dispatch.Dispatcher, lib *skills.Library, se
 	return found, nil
 }
 
-// Instruction is a file with instructions of the project's.
-type Instruction struct {
-	Folder string // "." if there is one alone
-	Name   string
-	Text   string
-}
-
-// maxInstructions bounds what is told of a file, in bytes.
-const maxInstructions = 32 << 10
-
-// Instructions are those of each folder of a session.
-func Instructions(ctx context.Context, d *dispatch.Dispatcher, session string) (list []Instruction, err error) {
-	var folders []workspace.Folder
-	if _, err := read(ctx, d, session, func(_ context.Context, c *tools.Call) (string, error) {
-		folders = workspace.FoldersOf(c.Files)
-		return "", nil
-	}); err != nil {
-		return nil, err
-	}
-	for _, f := range folders {
-		one := Instruction{Folder: f.Name}
-		one.Text, err = read(ctx, d, session, func(_ context.Context, c *tools.Call) (string, error) {
-			for _, name := range skills.Instructions() {
-				name = path.Join(f.Name, name)
-				data, err := c.Files.ReadFile(name)
-				if errors.Is(err, fs.ErrNotExist) {
-					continue
-				}
-				if err != nil || strings.Contains(string(data), between) {
-					return "", nil //nolint:nilerr // there are none then
-				}
-				text := strings.ToValidUTF8(string(data), "\ufffd")
-				if len(text) > maxInstructions {
-					text = strings.ToValidUTF8(text[:maxInstructions], "") + "\n(cut)"
-				}
-				one.Name = name
-				return strings.TrimSpace(text), nil
-			}
-			return "", nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if one.Text != "" {
-			list = append(list, one)
-		}
-	}
-	return list, nil
-}
-
 // read reads through the gate. What comes back has no secrets.
-func read(ctx context.Context, d *dispatch.Dispatcher, session string, f func(context.Context, *tools.Call) (string, error)) (string, error) {
+func read(ctx context.Context, d Caller, session string, f func(context.Context, *tools.Call) (string, error)) (string, error) {
 	tool := tools.NewRead(tools.Def{
 		Name: "know_how", Title: "Read skills and instructions", Description: "Reads the skills of a session and the instructions of the project.", Example: "{}", Category: "planning", Output: tools.NoOutput{},
 	}, func(ctx context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
