@@ -21,9 +21,7 @@ func (d *own) hook(ctx context.Context, in hooks.Input, subject ...string) hooks
 	in.Mode = hooks.Mode(d.m.o.Mode(in.OurMode))
 	o := h.Run(ctx, in, subject...)
 	for _, text := range o.Context {
-		if err := d.Note("A hook of the user's says: " + text); err != nil {
-			d.m.log.Warn("what a hook says is not told", "error", err)
-		}
+		d.tell("A hook of the user's says: " + text)
 	}
 	return o
 }

@@ -51,7 +51,6 @@ type own struct {
 	changed []string // the files that it changed
 	tested  []string // what tests and linters said
 	nested  nested   // instructions for what it worked on
-	notes   []string // that it is told next
 	offered string   // what views were told of its skills
 }
 
@@ -278,7 +277,7 @@ func (d *own) readable(args json.RawMessage) json.RawMessage {
 // News implements loop.Host: what was told before the conversation could keep it, and
 // the know-how that its calls have led to.
 func (d *own) News() []string {
-	return slices.Concat(d.session.TakeNotes(), d.untold(), d.noted())
+	return slices.Concat(d.session.TakeNotes(), d.untold())
 }
 
 // Pending implements loop.Host.

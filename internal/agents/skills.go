@@ -78,10 +78,17 @@ func (d *own) asksFor(ctx context.Context, items []runs.Item) {
 		case err != nil:
 			continue
 		case !res.OK:
-			d.note(fmt.Sprintf("The user asks for the skill %s, and it could not be had: %s", s.Name, res.Content))
+			d.tell(fmt.Sprintf("The user asks for the skill %s, and it could not be had: %s", s.Name, res.Content))
 		default:
-			d.note(fmt.Sprintf("The user has you work by the skill %s; what follows the name in their words is the task:\n%s", s.Name, res.Content))
+			d.tell(fmt.Sprintf("The user has you work by the skill %s; what follows the name in their words is the task:\n%s", s.Name, res.Content))
 		}
+	}
+}
+
+// tell has the model told something at its next step.
+func (d *own) tell(text string) {
+	if err := d.Note(text); err != nil {
+		d.m.log.Warn("the model is not told something", "error", err)
 	}
 }
 
@@ -128,20 +135,4 @@ func (d *own) offer() {
 	if !same {
 		_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: acp.CommandsChanged, Raw: raw})
 	}
-}
-
-// note has the model told something with what it hears next.
-func (d *own) note(text string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.notes = append(d.notes, text)
-}
-
-// noted are those notes, once.
-func (d *own) noted() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	notes := d.notes
-	d.notes = nil
-	return notes
 }
