@@ -116,8 +116,9 @@ func (m *Manager) Reload() {
 		first[e.ID] = f.path()
 	}
 	for path, e := range old {
-		if next[path] == nil {
-			m.unload(e)
+		if next[path] == nil && e.loaded != nil { // others may be reading e
+			m.o.Host.Unload(path)
+			m.turned = true
 		}
 	}
 	for _, path := range order {
