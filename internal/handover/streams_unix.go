@@ -118,8 +118,10 @@ func offer(c *net.UnixConn, s Streams, first []byte) error {
 	if _, _, err := c.WriteMsgUnix(binary.BigEndian.AppendUint64(nil, uint64(len(first))), syscall.UnixRights(fds...), nil); err != nil {
 		return err
 	}
-	if _, err := c.Write(first); err != nil {
-		return err
+	if len(first) > 0 { // for nothing the other process does not wait, and may be gone
+		if _, err := c.Write(first); err != nil {
+			return err
+		}
 	}
 	if _, err := io.ReadFull(c, b); err != nil || b[0] != ready {
 		return fmt.Errorf("the other process did not get the editor: %w", errors.Join(err))
