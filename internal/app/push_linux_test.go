@@ -47,7 +47,7 @@ esac; done`
 			if s := command[server.MCPStatus](r, "sidecar.mcp.reconnect", object{"server": "sh"}); s.State != "connected" {
 				t.Fatalf("%+v", s)
 			}
-			if res := r.call("run_command", object{"command": `until [ -e go.txt ]; do sleep 0.02; done; { ` + see + `; } 2>&1; echo done`, "background": true}); !res.OK {
+			if res := r.call("run_command", object{"command": `until [ -e go.txt ] && ! grep -q hush .git/config; do sleep 0.02; done; { ` + see + `; } 2>&1; echo done`, "background": true}); !res.OK {
 				t.Fatal(res.Content)
 			}
 			check := func(what, got string, pushed bool) {
@@ -65,8 +65,9 @@ esac; done`
 			write(t, try, "try\n")
 			see1 := r.call("mcp_sh_see", object{})
 			check("the server, before", see1.Content, false)
-			// The user's own git, which replaces the file several times. For the moment until the
-			// replacement is noticed the new file is not masked, as it was not before.
+			// The user's own git, which replaces the file several times. For the moment until a
+			// program's protection notices that, the new file is not masked for it, as it was not
+			// before; so each tries what is protected once it sees the mask.
 			if err := os.Remove(try); err != nil {
 				t.Fatal(err)
 			}
