@@ -34,11 +34,26 @@ type talks struct {
 	held  []*clients.Turn
 }
 
+// spoken is a request without its tools, whose descriptions have words of all kinds.
+func spoken(t *testing.T, turn *clients.Turn) string {
+	t.Helper()
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(turn.Body), &parts); err != nil {
+		t.Fatal(err)
+	}
+	delete(parts, "tools")
+	text, err := json.Marshal(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func (k *talks) of(word string) *clients.Turn {
 	k.t.Helper()
 	for {
 		for i, turn := range k.held {
-			if strings.Contains(turn.Body, word) {
+			if strings.Contains(spoken(k.t, turn), word) {
 				k.held = slices.Delete(k.held, i, i+1)
 				return turn
 			}
