@@ -129,15 +129,25 @@ func (c *cli) folder() (workspace.Folder, error) {
 	return workspace.Folder{Name: filepath.Base(dir), Dir: dir}, nil
 }
 
+// projectAround is the nearest directory around here that is a project, else here. What
+// is in a directory such as /tmp may be anybody's: a project there, whose settings would
+// count, has to be named.
 func projectAround(here string) string {
-	for dir := here; ; dir = filepath.Dir(dir) {
+	for dir := here; dir == here || !shared(dir); dir = filepath.Dir(dir) {
 		for _, mark := range []string{".sidecar", ".git"} {
 			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
 				return dir
 			}
 		}
 		if dir == filepath.Dir(dir) {
-			return here
+			break
 		}
 	}
+	return here
+}
+
+// shared reports whether a directory is one where every user puts files.
+func shared(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode()&os.ModeSticky != 0 && info.Mode().Perm()&0o002 != 0
 }
