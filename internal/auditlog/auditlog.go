@@ -30,6 +30,7 @@ type Record struct {
 	Session    string          `json:"session"`
 	CallID     string          `json:"callId"`
 	Tool       string          `json:"tool"`
+	Own        string          `json:"own,omitempty"`    // the agent and its own tool, which did it: what is recorded is the decision
 	Access     string          `json:"access,omitempty"` // read, edit or exec
 	Arguments  json.RawMessage `json:"arguments,omitempty"`
 	Outcome    string          `json:"outcome"` // allow or deny

@@ -188,6 +188,12 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Pattern:       hide(listPatterns(c.patterns(v, changes))),
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
+	if own := c.req.own; own != nil {
+		a.AgentPath = append(a.AgentPath, hide(own.Agent))
+		if c.req.tool == nil {
+			a.Title = hide(own.Agent) + " itself: " + a.Title
+		}
+	}
 	for _, names := range [][]string{a.Effects.Writes, a.Effects.Reads, a.Effects.Hosts} {
 		for i, name := range names {
 			names[i] = hide(name)

@@ -39,6 +39,9 @@ func (c *call) auditRecord() auditlog.Record {
 		Outcome: c.res.Decision.Outcome, By: c.res.Decision.By, Rule: c.res.Decision.Rule,
 		OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs,
 	}
+	if own := c.req.own; own != nil {
+		r.Own = own.Agent + " " + own.Tool
+	}
 	if c.tool != nil && c.bound != nil {
 		r.Access = string(c.access())
 	}

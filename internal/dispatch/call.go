@@ -38,6 +38,7 @@ type call struct {
 	begun     time.Time
 	hooked    hooks.Outcome      // what hooks said before it was decided on
 	line      *shell.Verdict     // of the command line, if there is one for a shell
+	unlike    bool               // an agent does it itself, and no tool of ours does the same
 	written   bool               // it is at what a program wrote that was allowed to run
 	follows   bool               // it is at the changes that the run of a program led to
 	changes   []workspace.Change // that were made
@@ -177,6 +178,9 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	}
 	c.read(ctx)
 
+	if c.req.own != nil {
+		return tools.Result{Text: permitted}, c.permit(ctx)
+	}
 	if c.tool.Access == tools.Edit {
 		out, err := c.edit(ctx)
 		if err == nil {
@@ -326,7 +330,7 @@ func (c *call) finish(out tools.Result, err error) {
 	}
 	text = c.d.o.Redact.Text(text)
 	c.res.Structured = c.redactValue(c.res.Structured)
-	if c.req.tool != nil {
+	if c.req.tool != nil || c.req.own != nil {
 		for _, n := range c.notes {
 			c.res.Notes = append(c.res.Notes, c.d.o.Redact.Text(n))
 		}

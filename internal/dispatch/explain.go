@@ -36,12 +36,8 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 		return refuse(err)
 	}
 	c.read(ctx)
-	for _, name := range bound.Effects.Paths {
-		if resolved, err := c.see.Resolve(name); err != nil {
-			return refuse(err)
-		} else if _, err := c.see.Stat(resolved); errors.Is(err, workspace.ErrSensitive) {
-			return refuse(err)
-		}
+	if err := c.reachable(); err != nil {
+		return refuse(err)
 	}
 	v := c.decide(nil)
 	if c.tool.Access != tools.Edit || v.Outcome == policy.Deny {
@@ -53,6 +49,21 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 	}
 	v = c.decide(changes)
 	return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(changes)}, nil
+}
+
+// reachable fails where the call names a file that it may not see. The tool would find
+// that out itself.
+func (c *call) reachable() error {
+	for _, name := range c.bound.Effects.Paths {
+		resolved, err := c.see.Resolve(name)
+		if err != nil {
+			return err
+		}
+		if _, err := c.see.Stat(resolved); errors.Is(err, workspace.ErrSensitive) {
+			return err
+		}
+	}
+	return nil
 }
 
 // parts are the pieces of a command line.

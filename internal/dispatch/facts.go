@@ -26,6 +26,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Written:        c.written,
 		Queued:         c.queued(),
 		NoStep:         c.noStep(),
+		OwnTool:        c.ownReason(),
 		NewHosts:       strings.Join(c.newHosts(), ", "),
 		AllowedBefore:  c.remembered(changes),
 		Trusted:        c.set.Trusted,

@@ -32,10 +32,10 @@ func (d *Dispatcher) ready(ctx context.Context) {
 const toldToHook = 256 << 10
 
 // heard reports whether hooks hear of an event of the call, and by which names of its
-// tool. What a person has run, and what only takes over what programs wrote, is not
-// for them.
+// tool. What a person has run, what only takes over what programs wrote, and what an agent
+// does itself, which its own hooks hear of, is not for them.
 func (c *call) heard(e hooks.Event) (theirs string, names []string, ok bool) {
-	if c.d.o.Hooks == nil || c.req.over != nil || c.req.tool != nil || c.req.unread {
+	if c.d.o.Hooks == nil || c.req.over != nil || c.req.tool != nil || c.req.unread || c.req.own != nil {
 		return "", nil, false
 	}
 	tool, src := c.req.Name, tools.Source{}

@@ -35,6 +35,7 @@ type Request struct {
 	over   workspace.Files // see CallOver
 	tool   *tools.Tool     // see CallOwn
 	line   string          // likewise
+	own    *Own            // see Permit
 }
 
 // Result is the envelope of a call: the ToolResult of docs/protocol.md.
@@ -54,7 +55,7 @@ type Result struct {
 	Truncated  *Truncated    `json:"truncated,omitempty"`
 	Images     []tools.Image `json:"images,omitempty"`
 
-	// Notes are what is said of a call besides its text, for CallOwn alone.
+	// Notes are what is said of a call besides its text, for CallOwn and Permit alone.
 	Notes []string `json:"-"`
 }
 

@@ -48,6 +48,10 @@ type Facts struct {
 	// allowed in this session, with commas; "" for none.
 	NewHosts string
 
+	// OwnTool says why a person is asked about what an agent does with a tool of its own,
+	// past the review; "" when that does not matter.
+	OwnTool string
+
 	// Hook is what the user's hooks say about the call; "" is nothing.
 	Hook       Outcome
 	HookReason string

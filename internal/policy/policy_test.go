@@ -89,6 +89,12 @@ var sections = []section{
 		{"a hook allows a tool that always asks", func(f *Facts) { f.Hook, f.AlwaysAsk = Allow, true }},
 		{"a hook allows a protected file", func(f *Facts) { f.Hook, f.Protected = Allow, true }},
 	}},
+	{"What an agent does itself", "What it would write past the review, and what is not known here, is asked about whatever else allows it.", []circumstance{
+		{"its own tool", func(f *Facts) { f.OwnTool = "it would write this itself" }},
+		{"its own tool, allowed by the settings", func(f *Facts) { f.OwnTool, f.Permission = "it would write this itself", Allow }},
+		{"its own tool, allowed for the session", func(f *Facts) { f.OwnTool, f.AllowedBefore = "it would write this itself", true }},
+		{"its own tool, denied", func(f *Facts) { f.OwnTool, f.Permission = "it would write this itself", Deny }},
+	}},
 	{"A sandbox that holds only a part", "Where commands are not fully confined, every one that does more than look is asked about, in all modes, unless the user's own rule or earlier answer allows it.", []circumstance{
 		{"not fully confined", func(f *Facts) { f.Unconfined = "sandbox: none" }},
 		{"not fully confined, every command is allowed", func(f *Facts) { f.Unconfined, f.Command = "sandbox: none", Allow }},

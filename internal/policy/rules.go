@@ -84,6 +84,11 @@ var rules = [...]rule{
 		reason: func(f Facts) string { return f.HookReason },
 	},
 	{
+		name: "own-tool", outcome: Ask, by: ByRule, person: true,
+		when:   func(f Facts) bool { return f.OwnTool != "" },
+		reason: func(f Facts) string { return f.OwnTool },
+	},
+	{
 		// Whoever let it run was asked about that, and not about each file.
 		name: "command.wrote", outcome: Allow, by: ByRule,
 		when:   func(f Facts) bool { return f.Written && f.Access == edit },
