@@ -19,8 +19,8 @@ type document interface {
 	source(path []string) string
 	restore(path []string, source string) error
 
-	add(path []string, element string) error
-	take(path []string, element string) error
+	add(path []string, element any) error
+	take(path []string, element any) error
 	text() []byte
 }
 
@@ -46,7 +46,7 @@ func open(f family, text []byte) (document, error) {
 // written.
 type member struct {
 	name  string
-	value any // string, bool, []string or object
+	value any // string, bool, json.Number, []string, []object or object
 }
 
 type object []member
@@ -64,6 +64,12 @@ func plain(v any) any {
 		out := make([]any, len(v))
 		for i, s := range v {
 			out[i] = s
+		}
+		return out
+	case []object:
+		out := make([]any, len(v))
+		for i, o := range v {
+			out[i] = plain(o)
 		}
 		return out
 	}
@@ -117,10 +123,10 @@ func blocked(tree map[string]any, path []string) error {
 }
 
 // holds reports whether the list at a path has an element.
-func holds(tree map[string]any, path []string, element string) bool {
+func holds(tree map[string]any, path []string, element any) bool {
 	v, _ := at(tree, path)
 	list, _ := v.([]any)
-	return slices.Contains(list, any(element))
+	return slices.ContainsFunc(list, func(v any) bool { return reflect.DeepEqual(v, element) })
 }
 
 // listed fails where something else than a list is.

@@ -24,7 +24,7 @@ type kind string
 const (
 	entry        kind = "entry"         // how our server is started, by its name
 	value        kind = "value"         // a value of another setting
-	element      kind = "element"       // a text in a list
+	element      kind = "element"       // a text or an object in a list
 	elementThere kind = "element there" // the same, if there is that list: none means all
 )
 
@@ -84,17 +84,17 @@ func edit(f family, text []byte, items []item) (edited, error) {
 		case it.kind == elementThere && !there:
 			continue
 		case it.kind == element || it.kind == elementThere:
-			text := it.value.(string)
+			one := plain(it.value)
 			if err := listed(want, it.path); err != nil {
 				return out, err
 			}
-			if holds(want, it.path, text) {
+			if holds(want, it.path, one) {
 				continue
 			}
-			out.did = append(out.did, done{element, it.path, text, "", depth(want, it.path)})
-			err = d.add(it.path, text)
+			out.did = append(out.did, done{element, it.path, one, "", depth(want, it.path)})
+			err = d.add(it.path, it.value)
 			list, _ := cur.([]any)
-			put(want, it.path, append(slices.Clone(list), text))
+			put(want, it.path, append(slices.Clone(list), one))
 		case it.kind == entry && isOurs(cur):
 			for _, m := range it.value.(object) {
 				p := append(slices.Clone(it.path), m.name)
@@ -151,13 +151,12 @@ func takeOut(f family, text []byte, did []done) (out []byte, left []string, err 
 		case !there:
 			continue
 		case it.Kind == element:
-			text, _ := it.Value.(string)
-			if !holds(want, it.Path, text) {
+			if !holds(want, it.Path, it.Value) {
 				continue
 			}
-			err = d.take(it.Path, text)
+			err = d.take(it.Path, it.Value)
 			list, _ := cur.([]any)
-			put(want, it.Path, slices.DeleteFunc(slices.Clone(list), func(e any) bool { return e == any(text) }))
+			put(want, it.Path, slices.DeleteFunc(slices.Clone(list), func(e any) bool { return reflect.DeepEqual(e, it.Value) }))
 		case !reflect.DeepEqual(cur, it.Value) && (it.Kind != entry || !isOurs(cur)):
 			left = append(left, shown(it.Path))
 			continue

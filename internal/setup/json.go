@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -89,11 +90,16 @@ func singular(o *hujson.Object, path []string) error {
 }
 
 func (d *jsonDocument) tree() map[string]any {
-	plain := d.root.Clone()
-	plain.Standardize()
-	dec := json.NewDecoder(bytes.NewReader(plain.Pack()))
+	out, _ := read(d.root).(map[string]any)
+	return out
+}
+
+// read is a part of a document as it is read.
+func read(v hujson.Value) (out any) {
+	v = v.Clone()
+	v.Standardize()
+	dec := json.NewDecoder(bytes.NewReader(v.Pack()))
 	dec.UseNumber()
-	var out map[string]any
 	if err := dec.Decode(&out); err != nil {
 		return nil // it was parsed when it was opened
 	}
@@ -258,6 +264,16 @@ func (d *jsonDocument) encode(v any, indent string, dense bool) string {
 			parts = append(parts, quoted(s))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
+	case []object:
+		sep, end := ","+d.line+indent+d.unit, d.line+indent+"]"
+		if dense {
+			sep, end = ", ", "]"
+		}
+		var parts []string
+		for _, o := range v {
+			parts = append(parts, d.encode(o, indent+d.unit, dense))
+		}
+		return "[" + strings.TrimPrefix(sep, ",") + strings.Join(parts, sep) + end
 	case string:
 		return quoted(v)
 	}
@@ -322,23 +338,32 @@ func closeGap(lead, behind hujson.Extra, next, before *hujson.Extra, tail hujson
 	return append(slices.Clone(comments), tail...)
 }
 
-func (d *jsonDocument) add(path []string, element string) error {
+func (d *jsonDocument) add(path []string, element any) error {
 	v, indent := d.find(path)
 	if v == nil {
-		return d.set(path, []string{element})
+		if o, ok := element.(object); ok {
+			return d.set(path, []object{o})
+		}
+		return d.set(path, []string{element.(string)})
 	}
 	a, ok := v.Value.(*hujson.Array)
 	if !ok {
 		return fmt.Errorf("%s is not a list", shown(path))
 	}
-	e := hujson.Value{Value: hujson.String(element)}
 	n := len(a.Elements)
+	dense, inner := true, indent
+	if n > 0 {
+		dense = !bytes.Contains(a.Elements[n-1].BeforeExtra, []byte("\n"))
+		inner = indentation(a.Elements[n-1].BeforeExtra)
+	}
+	e, err := hujson.Parse([]byte(d.encode(element, inner, dense)))
+	if err != nil {
+		return err
+	}
 	if n == 0 {
 		a.Elements = append(a.Elements, e)
 		return nil
 	}
-	dense := !bytes.Contains(a.Elements[n-1].BeforeExtra, []byte("\n"))
-	inner := indentation(a.Elements[n-1].BeforeExtra)
 	last := &a.Elements[n-1]
 	e.BeforeExtra, a.AfterExtra = d.between(last, a.AfterExtra, dense, inner, indent)
 	if last.AfterExtra != nil {
@@ -348,7 +373,7 @@ func (d *jsonDocument) add(path []string, element string) error {
 	return nil
 }
 
-func (d *jsonDocument) take(path []string, element string) error {
+func (d *jsonDocument) take(path []string, element any) error {
 	v, _ := d.find(path)
 	if v == nil {
 		return nil
@@ -357,10 +382,7 @@ func (d *jsonDocument) take(path []string, element string) error {
 	if !ok {
 		return nil
 	}
-	i := slices.IndexFunc(a.Elements, func(e hujson.Value) bool {
-		l, ok := e.Value.(hujson.Literal)
-		return ok && l.Kind() == '"' && l.String() == element
-	})
+	i := slices.IndexFunc(a.Elements, func(e hujson.Value) bool { return reflect.DeepEqual(read(e), element) })
 	if i < 0 {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -111,7 +112,9 @@ func (e Env) records(client, project string) ([]*record, error) {
 		}
 		r := &record{}
 		if err == nil {
-			err = json.Unmarshal(data, r)
+			in := json.NewDecoder(bytes.NewReader(data))
+			in.UseNumber() // as the settings are read
+			err = in.Decode(r)
 		}
 		if err == nil && r.Version != recordVersion {
 			err = fmt.Errorf("it is of version %d, which this sidecar-ls does not know", r.Version)

@@ -238,11 +238,11 @@ func (d *tomlDocument) restore(path []string, source string) error {
 	return fmt.Errorf("%s can't be put back; do it by hand: %s", shown(path), strings.TrimSpace(source))
 }
 
-func (d *tomlDocument) add(path []string, element string) error {
-	return d.set(path, append(d.list(path), element))
+func (d *tomlDocument) add(path []string, element any) error {
+	return d.set(path, append(d.list(path), element.(string))) // setup puts no object into a list of TOML
 }
 
-func (d *tomlDocument) take(path []string, element string) error {
+func (d *tomlDocument) take(path []string, element any) error {
 	return d.set(path, slices.DeleteFunc(d.list(path), func(s string) bool { return s == element }))
 }
 
