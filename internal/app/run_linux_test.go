@@ -28,7 +28,12 @@ func runRig(t *testing.T, kind string, files map[string]string) *rig {
 
 func runIn(t *testing.T, dir string) *rig {
 	t.Helper()
-	r := begin(t, dir, fakeeditor.Options{}, func(in io.Reader, out io.Writer) error {
+	return runWith(t, dir, fakeeditor.Options{})
+}
+
+func runWith(t *testing.T, dir string, o fakeeditor.Options) *rig {
+	t.Helper()
+	r := begin(t, dir, o, func(in io.Reader, out io.Writer) error {
 		cmd := exec.CommandContext(context.Background(), buildServer(t), "serve")
 		cmd.Stdout = out
 		to, err := cmd.StdinPipe()

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend"
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
@@ -27,7 +29,13 @@ func hookCommand(ctx context.Context, c *cli) error {
 	case "test":
 		return testHooks(ctx, c, rest)
 	}
-	return usagef("hook has the verbs list and test")
+	if slices.Contains(agenthook.Names(), verb) {
+		if len(rest) > 0 {
+			return usagef("hook %s takes nothing: the agent tells it on standard input what it is about", verb)
+		}
+		return answerHook(ctx, c, verb)
+	}
+	return usagef("hook has the verbs list and test, and answers the agents %s", strings.Join(agenthook.Names(), ", "))
 }
 
 // hookList asks for the hooks of a workspace.

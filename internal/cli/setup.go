@@ -21,7 +21,7 @@ type setupFlags struct {
 }
 
 func (s *setupFlags) define(f *flag.FlagSet) {
-	f.StringVar(&s.roads, "road", "", "which roads, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write")
+	f.StringVar(&s.roads, "road", "", "which roads, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
 	f.BoolVar(&s.project, "project", false, "write the project's files, not yours")
 	f.BoolVar(&s.only, "only-ours", false, "turn off what the agent has of its own for files and commands")
 	f.BoolVar(&s.yes, "yes", false, "don't ask")

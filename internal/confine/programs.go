@@ -137,6 +137,9 @@ func (h *Hosted) show(dir string) (readable []string) {
 	return readable
 }
 
+// InWorld is the variable by which the programs of a world know that they are in one.
+const InWorld = "SIDECAR_WORLD"
+
 // environ is the environment of the program. What it prints goes to a person's
 // terminal, if it has one.
 func (h Hosted) environ() []string {
@@ -153,7 +156,7 @@ func (h Hosted) environ() []string {
 			env = append(env, v)
 		}
 	}
-	return env
+	return append(env, InWorld+"=1")
 }
 
 // lookPath finds a program as a shell in dir would, with the PATH of env.

@@ -1,10 +1,14 @@
 package setup
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 )
 
 // client is a row of the table.
@@ -22,6 +26,7 @@ type road struct {
 	name, what string
 	files      func(Env, Options) []file
 	project    bool     // files can be those of a project
+	named      bool     // set up only where it is named
 	notes      []string // what to know after it was written
 	state      func(Env) (state, why, command string)
 	manual     func(Env) []string // what a person does, where nothing is written
@@ -103,9 +108,6 @@ type driven struct{ profile, program string }
 // agent is the roads of an agent. program is what `run` starts; without one it
 // has no such road.
 func agent(program string, acp driven, what string, files func(Env, Options) []file, project bool, notes ...string) []road {
-	missing := func(why string) func(Env) (string, string, string) {
-		return func(Env) (string, string, string) { return Unavailable, why, "" }
-	}
 	return []road{
 		{name: "mcp", what: what, files: files, project: project, notes: notes},
 		{name: "world", what: "The whole program runs over a view of the workspace, and what it writes waits for review.", state: func(e Env) (string, string, string) {
@@ -117,7 +119,7 @@ func agent(program string, acp driven, what string, files func(Env, Options) []f
 			}
 			return Available, "", "sidecar-ls run -- " + program
 		}},
-		{name: "hook", what: "The agent asks before it uses its own tools.", state: missing("this version of sidecar-ls answers no hooks")},
+		hookRoad(program),
 		{name: "ide", what: "The agent shows its own edits in the review.", state: func(e Env) (string, string, string) {
 			how, ok := looksForEditor[program]
 			switch {
@@ -138,6 +140,56 @@ func agent(program string, acp driven, what string, files func(Env, Options) []f
 			return Available, "", "sidecar-ls agent run " + acp.profile + ` "…"`
 		}},
 	}
+}
+
+// hooked are the agents whose hooks are answered: where the hooks are, of the user and
+// of a project, and what else there is to know.
+var hooked = map[string]struct {
+	user    func(Env) string
+	project string
+	event   string
+	family  family
+	notes   []string
+}{
+	"claude": {func(e Env) string { return filepath.Join(e.claudeDir(), "settings.json") }, ".claude/settings.local.json", "PreToolUse", strictJSON, []string{
+		"Restart Claude Code; /hooks lists it.",
+		"What `claude -p` would ask about is asked in the editor with: claude -p --permission-prompt-tool mcp__sidecar__approve"}},
+	"codex": {func(e Env) string { return filepath.Join(e.codexDir(), "hooks.json") }, ".codex/hooks.json", "PreToolUse", strictJSON, []string{
+		"Codex runs a hook only once you have trusted it, in its terminal with /hooks; `codex exec` leaves out what is not trusted, and says nothing."}},
+	"gemini": {func(e Env) string { return e.home(".gemini/settings.json") }, ".gemini/settings.json", "BeforeTool", jsonc, []string{
+		"Restart Gemini CLI; /hooks panel lists it."}},
+}
+
+// hookRoad is the road by which an agent asks about its own tools.
+func hookRoad(program string) road {
+	r := road{name: "hook", what: "The agent asks before it uses its own tools: its edits and searches lead to ours, and its commands run over a view of the workspace."}
+	h, ok := hooked[program]
+	if !ok {
+		r.state = func(Env) (string, string, string) {
+			return Unavailable, "the agent has no hooks that sidecar-ls answers", ""
+		}
+		return r
+	}
+	r.named, r.project, r.notes = true, true, append([]string{"The agent needs our tools, too: sidecar-ls setup " + program}, h.notes...)
+	r.files = func(e Env, o Options) []file {
+		f := file{path: h.user(e), family: h.family}
+		if o.Project {
+			f.path, f.project = e.project(h.project), true
+		}
+		timeout := json.Number("600") // seconds: a person may be asked
+		if program == "gemini" {
+			timeout = "600000"
+		}
+		f.items = []item{{element, []string{"hooks", h.event}, object{
+			{"matcher", strings.Join(agenthook.Tools(program), "|")},
+			{"hooks", []object{{{"type", "command"}, {"command", agenthook.Line(e.command(o), "hook", program)}, {"timeout", timeout}}}},
+		}}}
+		if program == "gemini" {
+			f.items = append(f.items, item{value, []string{"hooksConfig", "enabled"}, true})
+		}
+		return []file{f}
+	}
+	return r
 }
 
 // looksForEditor says how agents that look for an editor are told to. The editor's

@@ -11,7 +11,7 @@ import (
 
 // Options say what is to be set up.
 type Options struct {
-	Roads    []string // none: all that setup can write
+	Roads    []string // none: all that setup writes where none is named
 	Project  bool     // in the project's files, not in the user's
 	OnlyOurs bool     // turn off what the agent has of its own for files and commands
 }
@@ -65,7 +65,7 @@ func chosen(row client, o Options) ([]road, error) {
 	}
 	if len(o.Roads) == 0 {
 		for _, r := range row.roads {
-			if r.files != nil || r.manual != nil {
+			if (r.files != nil || r.manual != nil) && !r.named {
 				out = append(out, r)
 			}
 		}
@@ -100,6 +100,9 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 		}
 		if o.Project && !r.project {
 			return nil, fmt.Errorf("setup knows no file of a project for %s; leave out --project", row.title)
+		}
+		if written != "" {
+			return nil, fmt.Errorf("setup writes one road at a time; run it for %s and for %s", written, r.name)
 		}
 		files := r.files(e, o)
 		if plain := o; o.OnlyOurs {

@@ -157,6 +157,9 @@ func (e Env) look(row client, r road) Road {
 		return out
 	}
 	out.Command = "sidecar-ls setup " + row.name
+	if r.named {
+		out.Command += " --road=" + r.name
+	}
 	out.State, out.Why = e.written(r.files(e, Options{}))
 	if !r.project || e.Dir == "" {
 		return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -126,6 +127,10 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 		}
 		out = append(out, tool)
 	}
+	if l.client.hooks != "" {
+		out = append(out, approveTool())
+		slices.SortFunc(out, func(a, b *sdk.Tool) int { return strings.Compare(a.Name, b.Name) })
+	}
 	return out, nil
 }
 
@@ -143,15 +148,12 @@ func (l *local) mode() string {
 
 // Call runs a tool through the dispatcher.
 func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
+	if c.Name == approve && l.client.hooks != "" {
+		return l.approve(ctx, c)
+	}
 	r := dispatch.Request{Mode: l.mode(), Name: c.Name, Arguments: c.Arguments, Session: l.session.ID, Emit: c.Progress, Most: l.client.most}
 	ctx = WithAsker(ctx, c.Ask)
-	res, err := l.t.Dispatch().Call(ctx, r)
-	if errors.Is(err, dispatch.ErrRetired) {
-		res, err = l.t.Dispatch().Call(ctx, r) // another one has come in its place
-	}
-	if errors.Is(err, dispatch.ErrRetired) {
-		err = ErrNotBegun
-	}
+	res, err := l.dispatched(func(d *dispatch.Dispatcher) (*dispatch.Result, error) { return d.Call(ctx, r) })
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +176,19 @@ func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
 	}
 	out.Meta = sdk.Meta{metaResult: json.RawMessage(meta)}
 	return out, nil
+}
+
+// dispatched has the dispatcher do something that serves now, or the one that comes in its
+// place meanwhile.
+func (l *local) dispatched(do func(*dispatch.Dispatcher) (*dispatch.Result, error)) (*dispatch.Result, error) {
+	res, err := do(l.t.Dispatch())
+	if errors.Is(err, dispatch.ErrRetired) {
+		res, err = do(l.t.Dispatch())
+	}
+	if errors.Is(err, dispatch.ErrRetired) {
+		err = ErrNotBegun
+	}
+	return res, err
 }
 
 func (l *local) Changed() <-chan struct{} { return l.changed }

@@ -56,6 +56,13 @@ var (
 	GeminiInEditor = Program{"Gemini CLI", geminiPath, geminiInEditor}
 )
 
+// Hooked and Asking are Claude Code with a server beside its own tools: without more, and
+// with the server's tool approve asked in the place of its user.
+var (
+	Hooked = Program{"Claude Code", claudePath, claude}
+	Asking = Program{"Claude Code", claudePath, claudeAsking}
+)
+
 // arch is the machine's architecture as npm names it.
 func arch() string { return strings.Replace(runtime.GOARCH, "amd64", "x64", 1) }
 
@@ -269,6 +276,11 @@ func claude(c *Client, o Options) (args, env []string) {
 		"-p", "Do as planned.", "--output-format", "stream-json", "--verbose",
 		"--mcp-config", c.write("mcp.json", string(conf)), "--strict-mcp-config", "--allowedTools", "mcp__sidecar",
 	}, append([]string{"ANTHROPIC_BASE_URL=" + c.model.URL, "ANTHROPIC_API_KEY=sk-ant-none"}, quiet...)
+}
+
+func claudeAsking(c *Client, o Options) (args, env []string) {
+	args, env = claude(c, o)
+	return append(args, "--permission-mode", "default", "--permission-prompt-tool", "mcp__sidecar__approve"), env
 }
 
 // quiet keeps Claude Code from asking anybody but its model.

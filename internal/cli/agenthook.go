@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// maxHook bounds what an agent tells its hook, in bytes.
+const maxHook = 32 << 20
+
+// blocks is the exit code by which a hook holds back what it was asked about.
+const blocks = exitCode(2)
+
+// answerHook is a hook of another agent. What goes wrong holds the agent's call back,
+// with the reason on standard error: that is how agents are told. In a world the agent
+// works on what is reviewed anyway.
+func answerHook(ctx context.Context, c *cli, agent string) error {
+	if os.Getenv(confine.InWorld) != "" {
+		return nil
+	}
+	out, err := c.hookAnswer(ctx, agent)
+	if err == nil {
+		_, err = c.Out.Write(out)
+	}
+	if err != nil {
+		fmt.Fprintln(c.Err, "sidecar-ls:", err)
+		return blocks
+	}
+	return nil
+}
+
+func (c *cli) hookAnswer(ctx context.Context, agent string) ([]byte, error) {
+	in, err := io.ReadAll(io.LimitReader(c.In, maxHook+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(in) > maxHook:
+		return nil, fmt.Errorf("the call has more than %d MiB", maxHook>>20)
+	}
+	call, err := agenthook.Read(agent, in)
+	if err != nil || !call.Matters() {
+		return nil, err
+	}
+	if c.root == "" {
+		c.root = projectAround(cmp.Or(os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("GEMINI_PROJECT_DIR"), call.Dir))
+	}
+	f, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	return call.Answer(ctx, agenthook.Options{Root: f.Dir, Home: home, Self: []string{c.Self}, Gate: c.gate})
+}
+
+// hookPermit asks for a decision about what an agent does itself.
+var hookPermit = query[agenthook.Wish, agenthook.Verdict]{name: "hook permit", queue: app.QueueByMode, answer: permitWish}
+
+// gate has whoever serves the workspace decide, who may have a person to ask; or else
+// this process, which has none: the terminal is the agent's.
+func (c *cli) gate(ctx context.Context, w agenthook.Wish) (v agenthook.Verdict, err error) {
+	if there, err := c.askThere(ctx, hookPermit.name, w, &v); there || err != nil {
+		return v, err
+	}
+	here, err := c.openFor(ctx, hookPermit.queue, app.User{})
+	if err != nil {
+		return v, err
+	}
+	defer func() { _ = here.Close() }()
+	return permitWish(ctx, here, w)
+}
+
+func permitWish(ctx context.Context, w *app.Workspace, wish agenthook.Wish) (v agenthook.Verdict, err error) {
+	if _, err := w.Client.Sessions.Open(session.OpenRequest{ID: wish.Session}); err != nil && !errors.Is(err, session.ErrExists) {
+		return v, err
+	}
+	res, err := w.Dispatch.Permit(ctx, dispatch.Own{Session: wish.Session, Agent: wish.Agent, Tool: wish.Tool, Arguments: wish.Arguments, As: wish.As, With: wish.With})
+	switch {
+	case err != nil:
+		return v, err
+	case res.OK:
+		v.Decision = agenthook.Allow
+	case res.Error.Code == tools.NotApproved && res.Decision.By != policy.ByUser:
+		v.Decision, v.Reason = agenthook.Ask, res.Error.Message
+	default:
+		v.Decision, v.Reason, v.Outside = agenthook.Deny, res.Error.Message, res.Error.Code == tools.OutsideWorkspace
+	}
+	if wish.Path == "" || w.Home.Queue == nil {
+		return v, nil
+	}
+	if name, err := w.Disk.Resolve(wish.Path); err == nil {
+		_, _, v.Pending = w.Home.Queue.Edit(name)
+	}
+	return v, nil
+}
