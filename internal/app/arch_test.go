@@ -80,7 +80,7 @@ var may = []struct {
 	{"internal/textindex", []string{"internal/workspace", "internal/watch"}, "what may be in which file, from memory; it matches nothing itself"},
 	{"internal/mcp/endpoint", []string{"internal/agenthook", "internal/skills", "internal/skills/offered", "internal/dispatch", "internal/events", "internal/session", "internal/attach", "internal/config", "internal/redact", "tools", "tools/editor"}, "an agent gets a session and the dispatcher, as every other caller"},
 	{"internal/ide", []string{"internal/diff", "internal/dispatch", "internal/langserver", "internal/policy", "internal/session", "internal/workspace", "pendingedits", "tools"}, "an agent's own edits go through the gate and the queue; which editor shows them is not known here"},
-	{"internal/mcp/source", []string{"internal/keyring", "tools", "tools/editor", "internal/config", "internal/redact", "internal/workspace"}, "servers bring tools; how they are started is not known here"},
+	{"internal/mcp/source", []string{"internal/keyring", "internal/model", "tools", "tools/editor", "internal/config", "internal/redact", "internal/workspace"}, "servers bring tools; how they are started is not known here"},
 	{"internal/evals", nil, "tasks, and what came of them; how agents and commands are run is not known here"},
 	{"internal/agent", []string{"internal/model", "internal/runs", "internal/steps"}, "the loop: a model is asked and its calls are made; what tools there are, and who decides on them, is its host's"},
 	{"internal/model", nil, "the floor: wires to language models; who asks, and about what, is not known here"},
@@ -133,7 +133,7 @@ var may = []struct {
 // only names imports that belong to one package, or to a few: from outside, and of ours
 // where the rows above say "...".
 var only = map[string]struct{ pkg, why string }{
-	module + "/internal/model":          {"internal/agent internal/backend", "a model is asked by the agent, and found by its profile"},
+	module + "/internal/model":          {"internal/agent internal/backend internal/mcp/source", "a model is asked by the agent, or by an MCP server with its user's word, and found by its profile"},
 	"go.lsp.dev/protocol":               {"internal/lsp", "wire types stay at the wire"},
 	"go.lsp.dev/jsonrpc2":               {"internal/lsp", "wire types stay at the wire"},
 	"github.com/sergi/go-diff":          {"internal/diff", "one way to compare texts"},

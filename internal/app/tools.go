@@ -48,7 +48,7 @@ func (w *Workspace) builtins() []*tools.Tool {
 	c := w.Client
 	return builtins(
 		w.editorDeps(),
-		system.Deps{Pages: w.Dispatch, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: backend.Backends{Settings: c.Settings, Know: c.Hide.Know}},
+		system.Deps{Pages: w.Dispatch, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: c.Backends()},
 		indexing.Symbols{Parsers: c.Parsers},
 		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed},
 		w.Index, w.shellDeps(), w.texts, w.webDeps(), agents.Deps{Team: c.o.User.Team, Plans: c.o.User.Plans, Work: c.Sessions, Skills: agents.Skills{Library: w.Skills, Has: w.Dispatch, Given: c.Sessions}},
@@ -73,6 +73,11 @@ func of[T any](sessions *session.Store, id string, ask func(*session.Session) T)
 		answer = ask(s)
 	}
 	return answer
+}
+
+// Backends are the language models of the settings.
+func (c *Client) Backends() backend.Backends {
+	return backend.Backends{Settings: c.Settings, Know: c.Hide.Know}
 }
 
 // shellDeps is what the tools need that run commands.

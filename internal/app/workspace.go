@@ -174,6 +174,7 @@ func (w *Workspace) newSources() *source.Manager {
 		Start:  w.Confiner.MCPServer,
 		HTTP:   http.DefaultTransport,
 		People: c.o.User.People,
+		Models: c.Backends(),
 		Memory: source.NewUserMemory(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },

@@ -298,7 +298,7 @@ func (c *cli) agents(ctx context.Context, ask agentAsk, more <-chan agentAsk, to
 	mode := c.mode
 	c.mode = "" // is that of the agent's session
 	a := serve.NewAgents(c.Self)
-	w, err := c.openFor(ctx, app.QueueAlways, a.Through(person()))
+	w, err := c.openFor(ctx, app.QueueAlways, a.Through(person()), false)
 	c.mode = mode
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func (c *cli) gate(ctx context.Context, w agenthook.Wish) (v agenthook.Verdict, 
 	if there, err := c.askThere(ctx, hookPermit.name, w, &v); there || err != nil {
 		return v, err
 	}
-	here, err := c.openFor(ctx, hookPermit.queue, app.User{})
+	here, err := c.openFor(ctx, hookPermit.queue, app.User{}, false)
 	if err != nil {
 		return v, err
 	}

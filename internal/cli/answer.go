@@ -20,7 +20,7 @@ func queries() []served {
 	return []served{
 		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
 		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
-		knowledgeStatus, policyExplain, hookList, hookTest, hookPermit, pluginList, pluginSay, auditList, auditVerify, toolList, toolManual, skillList, skillShow,
+		knowledgeStatus, policyExplain, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSay, auditList, auditVerify, toolList, toolManual, skillList, skillShow,
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // open opens the workspace for a sub-command.
 func (c *cli) open(ctx context.Context, queue app.QueueUse) (*app.Workspace, error) {
-	return c.openFor(ctx, queue, person())
+	return c.openFor(ctx, queue, person(), false)
 }
 
 // person is whoever sits at the terminal.
@@ -28,8 +28,9 @@ func person() app.User {
 	return app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(slog.New(slog.DiscardHandler))}}
 }
 
-// openFor opens the folder for a person.
-func (c *cli) openFor(ctx context.Context, queue app.QueueUse, user app.User) (*app.Workspace, error) {
+// openFor opens the folder for a person; resident is as for a process that stays, with MCP
+// servers.
+func (c *cli) openFor(ctx context.Context, queue app.QueueUse, user app.User, resident bool) (*app.Workspace, error) {
 	f, err := c.folder()
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (c *cli) openFor(ctx context.Context, queue app.QueueUse, user app.User) (*
 	log := slog.New(slog.DiscardHandler)
 	w, err := app.Open(ctx, []workspace.Folder{f}, app.Options{
 		Log: log, Queue: queue, Mode: c.mode, Program: c.Self,
-		User: user,
+		User: user, Resident: resident,
 	})
 	if errors.Is(err, app.ErrMode) {
 		return nil, usagef("there is no mode %q", c.mode)

@@ -27,8 +27,11 @@ import (
 
 // serveMCP speaks MCP until the agent leaves.
 func serveMCP(ctx context.Context, c *cli) error {
-	if len(c.args) > 0 {
-		return usagef("mcp takes no arguments, but got %q", c.args[0])
+	switch {
+	case len(c.args) > 0 && c.args[0] == "sign-in":
+		return signInToMCP(ctx, c)
+	case len(c.args) > 0:
+		return usagef("mcp has the verb sign-in and takes no other arguments, but got %q", c.args[0])
 	}
 	if c.door != "" {
 		return throughDoor(ctx, c)

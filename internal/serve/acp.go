@@ -120,7 +120,7 @@ func (w acpWorkspace) Models() (all []acp.Choice) {
 }
 
 func (w acpWorkspace) Model(name string) (string, error) {
-	b, err := models{w.a.backends()}.Backend(name)
+	b, err := models{w.a.client.Backends()}.Backend(name)
 	return b.Profile, err
 }
 

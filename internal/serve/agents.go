@@ -100,7 +100,7 @@ func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 	return agents.Options{
 		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Shown: filepath.Join(w.Home.Dir.State(), "show"), Show: c.Hide.Shown, Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
 		Profiles:  func() []profiles.Profile { return profiles.All(c.Settings.Now()) },
-		Workspace: around{c}, Backends: models{a.backends()},
+		Workspace: around{c}, Backends: models{a.client.Backends()},
 		Tools: func(ctx context.Context, conn net.Conn, session string) {
 			err := endpoint.Serve(ctx, conn, conn, endpoint.Options{
 				Version: version.String(), Instructions: endpoint.Instructions,

@@ -26,10 +26,6 @@ import (
 // models are the language models of the settings, for our own agent.
 type models struct{ b backend.Backends }
 
-func (a *Agents) backends() backend.Backends {
-	return backend.Backends{Settings: a.client.Settings, Know: a.client.Hide.Know}
-}
-
 // Backend implements agents.Backends.
 func (m models) Backend(profile string) (agent.Backend, error) {
 	c, facts, err := m.b.Model(profile)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
@@ -239,7 +238,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 			return log.Verify()
 		},
 		Knowledge: projectIndex{w.Index},
-		Backend:   backend.Backends{Settings: c.Settings, Know: c.Hide.Know}.Describe,
+		Backend:   c.Backends().Describe,
 
 		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
 

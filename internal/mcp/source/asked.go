@@ -23,7 +23,7 @@ import (
 const (
 	maxFields    = 5
 	maxForms     = 5                // in a call
-	maxAskedText = 2 << 10          // bytes of a question
+	maxAskedText = 2 << 10          // bytes of a question of the server's
 	maxOptions   = 5                // that are shown; of more, the text names them
 	askedTime    = 10 * time.Minute // that questions may add to a call's time
 )
@@ -158,7 +158,7 @@ func (s *server) form(ctx context.Context, call *tools.Call, message string, fie
 		return place(a) - place(b)
 	})
 	if len(names) == 0 {
-		answer, ok, err := s.ask(ctx, call, message, []string{"Accept", "Decline"}, false)
+		answer, ok, err := s.ask(ctx, call, short(message), []string{"Accept", "Decline"}, false)
 		switch {
 		case err != nil:
 			return nil, err
@@ -177,7 +177,7 @@ func (s *server) form(ctx context.Context, call *tools.Call, message string, fie
 		}
 		needed := slices.Contains(required, name)
 		text, options := f.question(message, name, needed)
-		answer, ok, err := s.ask(ctx, call, text, options, len(options) == 0)
+		answer, ok, err := s.ask(ctx, call, short(text), options, len(options) == 0)
 		if err != nil {
 			return nil, err
 		}
@@ -235,15 +235,20 @@ func (f *field) value(answer string) (any, error) {
 	return answer, nil
 }
 
-// ask asks one question.
+// short is what is shown of a question of the server's.
+func short(text string) string {
+	if len(text) > maxAskedText {
+		text = strings.ToValidUTF8(text[:maxAskedText], "") + "…"
+	}
+	return ", and will read your answer: " + text
+}
+
+// ask asks one question; text goes on where the server was named.
 func (s *server) ask(ctx context.Context, call *tools.Call, text string, options []string, custom bool) (answer string, ok bool, err error) {
 	clean, _ := s.m.o.Clean(text)
-	if len(clean) > maxAskedText {
-		clean = strings.ToValidUTF8(clean[:maxAskedText], "") + "…"
-	}
 	answer, ok, err = s.m.o.People.Ask(ctx, editor.Question{
 		CallID: call.ID, Session: call.Session, Options: options, AllowCustom: custom,
-		Text: fmt.Sprintf("The MCP server %s asks, and will read your answer: %s", s.cfg.Name, clean),
+		Text: fmt.Sprintf("The MCP server %s asks%s", s.cfg.Name, clean),
 	})
 	if err != nil {
 		return "", false, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "nobody could be asked"}

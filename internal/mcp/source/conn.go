@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -35,7 +36,8 @@ type conn struct {
 	sse     bool // by the old transport
 	heard   hearing
 	running calls
-	over    bool // its tools are taken away; guarded by server.listing
+	sampled atomic.Int64 // tokens that the user's model took for it
+	over    bool         // its tools are taken away; guarded by server.listing
 
 	mu  sync.Mutex
 	why error // it was given up
@@ -66,9 +68,13 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 	if s.m.o.People != nil {
 		options.ElicitationHandler = s.elicit(c)
 	}
+	samples := s.m.o.People != nil && s.m.o.Models != nil
+	if samples {
+		options.CreateMessageHandler = s.sample(c) //nolint:staticcheck // likewise
+	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "sidecar-ls", Version: s.m.o.Version}, options)
 	client.AddRoots(&sdk.Root{Name: filepath.Base(s.cfg.Root), URI: (&url.URL{Scheme: "file", Path: s.cfg.Root}).String()}) //nolint:staticcheck // likewise
-	client.AddReceivingMiddleware(offered(s.m.o.People != nil))
+	client.AddReceivingMiddleware(offered(s.m.o.People != nil, samples))
 	// A server that does not answer must not hold up more than itself: the SDK
 	// waits for its end when a connection is given up.
 	defer context.AfterFunc(ctx, c.kill)()
@@ -136,11 +142,11 @@ func (e *hiddenError) dirs() (list []string) {
 }
 
 // offered answers what a server may ask: whether we are there, for the workspace,
-// and its user, if there is one. It gets no model.
-func offered(people bool) sdk.Middleware {
+// its user, if there is one, and the user's language model with the user's word for it.
+func offered(people, samples bool) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			if method == "sampling/createMessage" || method == "elicitation/create" && !people {
+			if method == "sampling/createMessage" && !samples || method == "elicitation/create" && !people {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " is not offered"}
 			}
 			return next(ctx, method, req)

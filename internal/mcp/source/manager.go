@@ -145,6 +145,7 @@ type Options struct {
 	Warn     func(text string)                                // puts a text before the user
 	Tokens   Tokens                                           // nil: the user's
 	People   editor.People                                    // who is asked for servers; nil: nobody
+	Models   Models                                           // that servers may have asked, with the word of People; nil: none
 	Version  string
 	Log      *slog.Logger
 	After    func(time.Duration) <-chan time.Time // nil: time.After

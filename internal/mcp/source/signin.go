@@ -71,7 +71,7 @@ func (m *Manager) SignIn(ctx context.Context, name string, show func(ctx context
 		<-done
 		return Status{}, "", ctx.Err()
 	}
-	if !show(ctx, address) {
+	if !show(ctx, address) && ctx.Err() == nil {
 		return s.status(), address, nil
 	}
 	select {
