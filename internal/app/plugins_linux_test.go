@@ -197,6 +197,42 @@ for line in sys.stdin:
 			t.Errorf("without trust: %s", res.Content)
 		}
 	})
+	t.Run("changed while it works", func(t *testing.T) {
+		r := serveSelf(t, dir, fakeeditor.Options{})
+		r.mode("autonomous")
+		command[plugin.Status](r, "sidecar.plugins.trust", object{"id": "served", "mine": true})
+		where(t, r)
+		program, err := os.ReadFile(filepath.Join(place, "server.py"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds := strings.Replace(string(program), "        r = {\"content\"", `        while os.path.exists(os.path.join(os.environ["PLUGIN_DATA"], "hold")): pass
+        r = {"content"`, 1)
+		// Each version has a tool of its own, so that no call of one waits for the other.
+		change := func(text, tool string) {
+			write(t, filepath.Join(place, "server.py"), strings.Replace(text, `"where"`, `"`+tool+`"`, 1))
+			until(t, "the version with "+tool+" never came", func() bool { return r.call("mcp_served_notes_"+tool, object{}).OK })
+		}
+		change(holds, "first")
+		hold := filepath.Join(data, "sidecar/plugin-data/served/hold")
+		write(t, hold, "x")
+		if err := os.Remove(filepath.Join(filepath.Dir(hold), "kept")); err != nil {
+			t.Fatal(err)
+		}
+		old := make(chan result, 1)
+		go func() { old <- r.call("mcp_served_notes_first", object{}) }()
+		until(t, "the call never began", func() bool {
+			_, err := os.Stat(filepath.Join(filepath.Dir(hold), "kept"))
+			return err == nil
+		})
+		change(string(program), "second")
+		if err := os.Remove(hold); err != nil {
+			t.Fatal(err)
+		}
+		if res := <-old; !res.OK || !strings.Contains(res.Content, "True") {
+			t.Errorf("a call that was running: %s", res.Content)
+		}
+	})
 }
 
 // TestPluginNew: what plugin new writes works, passes its own tests, and is a tool.

@@ -45,6 +45,30 @@ type calling struct {
 type calls struct {
 	mu   sync.Mutex
 	list []*calling
+	none chan struct{} // closed when there are none; nil: nobody waits for that
+}
+
+// over is closed once no call runs.
+func (c *calls) over() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.none == nil {
+		c.none = make(chan struct{})
+		c.settle()
+	}
+	return c.none
+}
+
+// settle tells who waits that no call runs, with mu held.
+func (c *calls) settle() {
+	if c.none == nil || len(c.list) > 0 {
+		return
+	}
+	select {
+	case <-c.none:
+	default:
+		close(c.none)
+	}
 }
 
 // begin notes a call, which has so much time.
@@ -58,6 +82,7 @@ func (c *calls) begin(ctx context.Context, call *tools.Call, most time.Duration)
 	return r.ctx, func() {
 		c.mu.Lock()
 		c.list = slices.DeleteFunc(c.list, func(other *calling) bool { return other == r })
+		c.settle()
 		c.mu.Unlock()
 		r.pause()
 		r.over(nil)

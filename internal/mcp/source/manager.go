@@ -217,8 +217,8 @@ func New(o Options) *Manager {
 }
 
 // Reload reads the configuration again: servers that are new are started, those
-// that are gone or others now are ended; one that was given up stays so. It
-// waits for no server to start. A nil Manager has no servers.
+// that are gone are ended; one that is another now serves until its successor does,
+// and its calls to their end; one that was given up stays so. It waits for no server to start. A nil Manager has no servers.
 func (m *Manager) Reload() {
 	if m == nil {
 		return
@@ -251,7 +251,12 @@ func (m *Manager) Reload() {
 		next[cfg.Name] = s
 	}
 	for name, s := range old {
-		if next[name] != s {
+		n := next[name]
+		switch {
+		case n == s:
+		case n != nil && n.hold(refused) == "":
+			n.follow(s)
+		default:
 			s.end()
 		}
 	}

@@ -31,7 +31,12 @@ type server struct {
 	listing sync.Mutex // one look at the tools at a time
 	turning sync.Mutex // one run at a time: a new one begins when the last one has ended
 
+	// Guarded by Manager.registering.
+	holds  bool // the registry has its tools
+	passed bool // another server has its name and serves in its place
+
 	mu       sync.Mutex
+	before   *server // of the same name and another entry, which serves until this one does
 	state    State
 	why      string // of Failed and Disabled
 	paused   bool   // it is about to be started again
@@ -178,14 +183,17 @@ func (s *server) begin() {
 	})
 }
 
-// end ends the server and waits until it has.
+// end ends the server, with the one before it, and waits until it has.
 func (s *server) end() {
 	s.turning.Lock()
 	defer s.turning.Unlock()
 	s.mu.Lock()
-	cancel, ended := s.cancel, s.ended
-	s.cancel = nil
+	cancel, ended, before := s.cancel, s.ended, s.before
+	s.cancel, s.before = nil, nil
 	s.mu.Unlock()
+	if before != nil {
+		before.end()
+	}
 	if cancel != nil {
 		cancel()
 		<-ended
@@ -285,6 +293,7 @@ func (s *server) connected(ctx context.Context, tried func()) error {
 	}
 	s.note(Connected, "")
 	tried()
+	s.relieve()
 	for {
 		select {
 		case <-c.changed:
@@ -310,7 +319,51 @@ func (s *server) leave(c *conn) {
 	s.mu.Lock()
 	s.conn, s.offers = nil, offers{}
 	s.mu.Unlock()
-	_ = errors.Join(s.register(nil), s.m.offer()) // taking away can't fail
+	_ = errors.Join(s.unregister(), s.m.offer()) // taking away can't fail
+}
+
+// follow has the server take the place of one with the same name once it serves itself. Until
+// then that one serves, or the one that it was to follow.
+func (s *server) follow(old *server) {
+	old.mu.Lock()
+	serving := old
+	if old.conn == nil && old.before != nil {
+		serving, old.before = old.before, nil
+	}
+	serves := serving != old || old.conn != nil
+	old.mu.Unlock()
+	if serving != old || !serves {
+		old.end()
+	}
+	if serves {
+		s.mu.Lock()
+		s.before = serving
+		s.mu.Unlock()
+	}
+}
+
+// relieve ends the server before, once the calls that it works on are over.
+func (s *server) relieve() {
+	s.mu.Lock()
+	old := s.before
+	s.before = nil
+	s.mu.Unlock()
+	if old == nil {
+		return
+	}
+	s.m.work.Go(func() {
+		old.mu.Lock()
+		c := old.conn
+		old.mu.Unlock()
+		if c != nil {
+			select {
+			case <-c.running.over():
+			case <-c.gone:
+			case <-s.m.base.Done():
+			}
+		}
+		old.end()
+	})
 }
 
 // now returns the connection.

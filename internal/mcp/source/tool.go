@@ -272,11 +272,38 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 	return out, nil
 }
 
-// register makes list the tools that the server has in the registry.
+// register makes list the tools that the server has in the registry, in the place of those of
+// the one before it.
 func (s *server) register(list []*tools.Tool) error {
-	names := tools.Names(list)
+	s.mu.Lock()
+	before := s.before
+	s.mu.Unlock()
 	s.m.registering.Lock()
 	defer s.m.registering.Unlock()
+	if s.passed {
+		return nil
+	}
+	err := s.replace(list)
+	if s.holds = s.holds || err == nil; err == nil && before != nil {
+		before.holds, before.passed = false, true
+	}
+	return err
+}
+
+// unregister takes its tools out of the registry.
+func (s *server) unregister() error {
+	s.m.registering.Lock()
+	defer s.m.registering.Unlock()
+	if !s.holds {
+		return nil
+	}
+	s.holds = false
+	return s.replace(nil)
+}
+
+// replace puts tools into the registry in the place of those of the server's name.
+func (s *server) replace(list []*tools.Tool) error {
+	names := tools.Names(list)
 	err := s.m.o.Registry.Replace(tools.User, func(t *tools.Tool) bool { return t.Source.Kind == tools.SourceMCP && t.Source.Server == s.cfg.Name }, list...)
 	if err == nil {
 		s.mu.Lock()
