@@ -46,6 +46,9 @@ type approval struct {
 	answer chan dispatch.Answer // has room for the one answer
 }
 
+// ErrGone is the error of a question to an editor that is no longer there.
+var ErrGone = lsp.ErrPeerGone
+
 var errDismissed = errors.New("the question was dismissed without an answer")
 
 // Approve asks the user. Every error means no.

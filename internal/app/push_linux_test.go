@@ -47,7 +47,7 @@ esac; done`
 			if s := command[server.MCPStatus](r, "sidecar.mcp.reconnect", object{"server": "sh"}); s.State != "connected" {
 				t.Fatalf("%+v", s)
 			}
-			if res := r.call("run_command", object{"command": `until [ -e go.txt ] && ! grep -q hush .git/config; do sleep 0.02; done; { ` + see + `; } 2>&1; echo done`, "background": true}); !res.OK {
+			if res := r.call("run_command", object{"command": `until [ -e go.txt ] && grep -q nickname .git/config && ! grep -q hush .git/config; do sleep 0.02; done; { ` + see + `; } 2>&1; echo done`, "background": true}); !res.OK {
 				t.Fatal(res.Content)
 			}
 			check := func(what, got string, pushed bool) {

@@ -264,9 +264,9 @@ func TestInvariants(t *testing.T) {
 					case k >= len(outcomes):
 						own, command = "", own
 					}
-					for bits := range 1 << 12 {
+					for bits := range 1 << 13 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
-						if bit(11) && perm != Allow { // what it is together with is the same for all of them
+						if (bit(11) || bit(12)) && perm != Allow || bit(11) && bit(12) { // what it is together with is the same for all of them
 							continue
 						}
 						f := Facts{
@@ -274,7 +274,7 @@ func TestInvariants(t *testing.T) {
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
 							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7), Written: bit(10), NoStep: bit(11),
 							Command: command, CommandReason: "because", Hook: hook, HookReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
-							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)],
+							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)], OwnTool: map[bool]string{true: "it does this itself"}[bit(12)],
 						}
 						v := Decide(f)
 						seen[v.Rule] = true
@@ -303,7 +303,7 @@ func broken(f Facts, v Verdict) string {
 		row = f.Behaviour.Edits
 	}
 	denied := row == Deny || f.Permission == Deny || f.ModePermission == Deny || f.Command == Deny || f.Hook == Deny || f.NoStep && !f.Written && writes
-	asks := f.AlwaysAsk || f.Irrecoverable || f.Command == Ask || f.Protected && writes || f.Hook == Ask && !f.Written
+	asks := f.AlwaysAsk || f.Irrecoverable || f.Command == Ask || f.Protected && writes || f.Hook == Ask && !f.Written || f.OwnTool != ""
 	switch {
 	case v.Outcome != Allow && v.Outcome != Ask && v.Outcome != Deny:
 		return "no outcome"

@@ -115,6 +115,9 @@ func asked[T any](ctx context.Context, s *seat, ask func(context.Context, *sitti
 		case <-one.Done():
 		}
 		answer, err := ask(one, e)
+		if errors.Is(err, server.ErrGone) { // a moment before its seat is empty
+			<-one.Done()
+		}
 		stop()
 		cancel()
 		if err == nil || e.left.Err() == nil || ctx.Err() != nil {
