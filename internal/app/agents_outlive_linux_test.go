@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -151,7 +153,12 @@ func TestRunAsksNextEditor(t *testing.T) {
 	c := r.agent("permit execute make it\ntool run_command {\"command\": \"echo by the next\"}\nsay done", nil)
 	q := c.asked()
 	r.closes(cmd)
-	next, cmd := mortal(t, dir)
+	next, cmd := mortal(t, dir, func(e *fakeeditor.Editor) { // whose user looks at no question
+		e.Answer("window/showMessageRequest", func(ctx context.Context, _ json.RawMessage) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+	})
 	c.rig = next
 	if again := c.asked(); again.Question != q.Question || again.Text != q.Text {
 		t.Errorf("it asked %+v and asks %+v", q, again)
