@@ -157,17 +157,30 @@ func (s *server) elicit(c *conn) func(context.Context, *sdk.ElicitRequest) (*sdk
 			s.m.o.Warn(fmt.Sprintf("The MCP server %s asked for what looks like a password or another secret. It was refused: what a server needs of that kind belongs into the env or envFile of its entry.", s.cfg.Name))
 			return &sdk.ElicitResult{Action: "decline"}, nil
 		}
-		r := c.running.latest()
-		if r == nil {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the user is asked during a call alone, and %d times at most", maxForms)}
+		asked, call, end, err := c.forUser(ctx)
+		if err != nil {
+			return nil, err
 		}
-		r.pause()
-		defer r.goOn()
-		asked, cancel := context.WithCancel(r.ctx) // which knows who can be asked
-		defer cancel()
-		defer context.AfterFunc(ctx, cancel)()
-		return s.form(asked, r.call, p.Message, form.Properties, form.Required)
+		defer end()
+		return s.form(asked, call, p.Message, form.Properties, form.Required)
 	}
+}
+
+// forUser is the call for which the user is asked, and a context that knows who that is.
+// Until end the call's time stands still.
+func (c *conn) forUser(ctx context.Context) (asked context.Context, call *tools.Call, end func(), _ error) {
+	r := c.running.latest()
+	if r == nil {
+		return nil, nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the user is asked during a call alone, and %d times at most", maxForms)}
+	}
+	r.pause()
+	asked, cancel := context.WithCancel(r.ctx)
+	stop := context.AfterFunc(ctx, cancel)
+	return asked, r.call, func() {
+		stop()
+		cancel()
+		r.goOn()
+	}, nil
 }
 
 // form asks for each field, the ones that are required first.

@@ -218,7 +218,8 @@ func New(o Options) *Manager {
 
 // Reload reads the configuration again: servers that are new are started, those
 // that are gone are ended; one that is another now serves until its successor does,
-// and its calls to their end; one that was given up stays so. It waits for no server to start. A nil Manager has no servers.
+// and its calls to their end; one that was given up stays so. It waits for no server
+// to start. A nil Manager has no servers.
 func (m *Manager) Reload() {
 	if m == nil {
 		return

@@ -45,20 +45,13 @@ func (s *server) sample(c *conn) func(context.Context, *sdk.CreateMessageRequest
 		if left := maxSampledBudget - c.sampled.Load(); left < int64(most+maxSampledBytes/4) {
 			return nil, refuse(jsonrpc.CodeInvalidRequest, "what this server may have the user's language model asked is used up: %d tokens until it is connected again", maxSampledBudget)
 		}
-		r := c.running.latest()
-		if r == nil {
-			return nil, refuse(jsonrpc.CodeInvalidRequest, "the user is asked during a call alone, and %d times at most", maxForms)
+		asked, call, end, err := c.forUser(ctx)
+		if err != nil {
+			return nil, err
 		}
-		r.pause()
-		defer r.goOn()
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		asked, stop := context.WithCancel(r.ctx) // which knows who can be asked
-		defer stop()
-		defer context.AfterFunc(ctx, stop)()
-		defer context.AfterFunc(asked, cancel)()
+		defer end()
 		text := fmt.Sprintf(" your language model %s (%s) this, for an answer of at most %d tokens. It goes to the model's provider, and the answer to the server.\n\n%s", by.Profile.Name, by.Profile.Model, most, shownPrompt(p.SystemPrompt, said))
-		answer, ok, err := s.ask(asked, r.call, text, []string{"Allow", "Deny"}, false)
+		answer, ok, err := s.ask(asked, call, text, []string{"Allow", "Deny"}, false)
 		switch {
 		case err != nil:
 			return nil, err

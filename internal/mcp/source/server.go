@@ -37,6 +37,7 @@ type server struct {
 
 	mu       sync.Mutex
 	before   *server // of the same name and another entry, which serves until this one does
+	leaving  *server // the one before, which works on its last calls
 	state    State
 	why      string // of Failed and Disabled
 	paused   bool   // it is about to be started again
@@ -183,16 +184,18 @@ func (s *server) begin() {
 	})
 }
 
-// end ends the server, with the one before it, and waits until it has.
+// end ends the server, with those before it, and waits until it has.
 func (s *server) end() {
 	s.turning.Lock()
 	defer s.turning.Unlock()
 	s.mu.Lock()
-	cancel, ended, before := s.cancel, s.ended, s.before
-	s.cancel, s.before = nil, nil
+	cancel, ended, others := s.cancel, s.ended, []*server{s.before, s.leaving}
+	s.cancel, s.before, s.leaving = nil, nil, nil
 	s.mu.Unlock()
-	if before != nil {
-		before.end()
+	for _, other := range others {
+		if other != nil {
+			other.end()
+		}
 	}
 	if cancel != nil {
 		cancel()
@@ -346,24 +349,34 @@ func (s *server) follow(old *server) {
 func (s *server) relieve() {
 	s.mu.Lock()
 	old := s.before
-	s.before = nil
+	if old != nil {
+		s.before, s.leaving = nil, old
+	}
 	s.mu.Unlock()
 	if old == nil {
 		return
 	}
 	s.m.work.Go(func() {
-		old.mu.Lock()
-		c := old.conn
-		old.mu.Unlock()
-		if c != nil {
-			select {
-			case <-c.running.over():
-			case <-c.gone:
-			case <-s.m.base.Done():
-			}
-		}
+		old.last()
 		old.end()
 	})
+}
+
+// last waits for the calls that the server works on, and those of the one before it.
+func (s *server) last() {
+	s.mu.Lock()
+	c, leaving := s.conn, s.leaving
+	s.mu.Unlock()
+	if c != nil {
+		select {
+		case <-c.running.over():
+		case <-c.gone:
+		case <-s.m.base.Done():
+		}
+	}
+	if leaving != nil {
+		leaving.last()
+	}
 }
 
 // now returns the connection.

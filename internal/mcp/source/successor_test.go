@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -123,5 +124,57 @@ func TestSuccessor(t *testing.T) {
 	turn()
 	if b.Reload(); len(b.names()) != 0 || len(b.List()) != 0 {
 		t.Errorf("taken out: %v, %+v", b.names(), b.List())
+	}
+}
+
+// TestLeaving: a call runs to its end over more than one change, and no longer than the server
+// may run at all.
+func TestLeaving(t *testing.T) {
+	now := make(chan struct{})
+	close(now)
+	for name, stays := range map[string]bool{"changed": true, "taken out": false} {
+		t.Run(name, func(t *testing.T) {
+			held := make(chan struct{})
+			defer func() {
+				if !stays {
+					close(held)
+				}
+			}()
+			first, begun := saying(t, "first", held)
+			second, _ := saying(t, "second", now)
+			third, _ := saying(t, "third", now)
+			b := newBench(t, Server{Name: "it", URL: first})
+			b.up("it")
+			turn := func(list ...Server) {
+				b.mu.Lock()
+				b.servers = list
+				b.mu.Unlock()
+				b.Reload()
+			}
+			running := make(chan error, 1)
+			go func() {
+				text, err := b.call(t.Context(), "mcp_it_who", `{}`)
+				if err == nil && text != "first" {
+					err = errors.New("it is answered by " + text)
+				}
+				running <- err
+			}()
+			<-begun
+			for _, url := range []string{second, third} {
+				turn(Server{Name: "it", URL: url})
+				b.up("it")
+			}
+			if text, err := b.call(t.Context(), "mcp_it_who", `{}`); err != nil || text != "third" {
+				t.Errorf("%q, %v", text, err)
+			}
+			if stays {
+				close(held)
+			} else {
+				turn()
+			}
+			if err := <-running; (err == nil) != stays {
+				t.Errorf("the call that was running: %v", err)
+			}
+		})
 	}
 }

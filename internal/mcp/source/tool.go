@@ -256,7 +256,10 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 		defer end()
 		params.SetProgressToken(token)
 	}
-	res, err := c.session.CallTool(ctx, params)
+	connected, cancel := context.WithCancel(ctx) // one that is reached by HTTP tells its calls nothing of its end
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	res, err := c.session.CallTool(connected, params)
 	if err := s.failed(ctx, c, "its tool "+clip(name), err); err != nil {
 		return tools.Result{}, err
 	}
