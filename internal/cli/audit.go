@@ -67,7 +67,7 @@ func audit(ctx context.Context, c *cli) error {
 		for _, ch := range r.Changes {
 			paths = append(paths, ch.Kind+" "+ch.Path+" ("+ch.State+")")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s by %s\t%s\t%s\n", r.Time.Local().Format(time.DateTime), r.Session, r.Tool, r.Outcome, r.By, outcome, strings.Join(paths, ", "))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s by %s\t%s\t%s\n", r.Time.Local().Format(time.DateTime), r.Session, toolOf(r), r.Outcome, r.By, outcome, strings.Join(paths, ", "))
 	}
 	return t.Flush()
 }
@@ -92,4 +92,12 @@ func (c *cli) auditVerify(ctx context.Context) error {
 		return errReported
 	}
 	return err
+}
+
+// toolOf is a record's tool, and the agent's own that it stands for.
+func toolOf(r auditlog.Record) string {
+	if r.Own == "" {
+		return r.Tool
+	}
+	return r.Tool + " (" + r.Own + ")"
 }
