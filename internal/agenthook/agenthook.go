@@ -40,7 +40,6 @@ const (
 type Verdict struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason,omitempty"`
-	Outside  bool   `json:"outside,omitempty"` // it is about what is not in the workspace
 	Pending  bool   `json:"pending,omitempty"` // the file that it reads has edits that wait for review
 }
 
@@ -49,10 +48,11 @@ type Gate func(context.Context, Wish) (Verdict, error)
 
 // Options are what an answer depends on.
 type Options struct {
-	Root string   // of the workspace, absolute
-	Home string   // the user's
-	Self []string // how sidecar-ls is started
-	Gate Gate
+	Root   string // of the workspace, absolute
+	Home   string // the user's
+	Getenv func(string) string
+	Self   string // the program that runs commands in worlds; "": there are no worlds here
+	Gate   Gate
 }
 
 // Call is what an agent tells its hook.
@@ -115,7 +115,7 @@ func (c *Call) Answer(ctx context.Context, o Options) ([]byte, error) {
 // write leads to our tools: what an agent writes itself is past the review.
 func (c *Call) write(o Options, t tool, args map[string]json.RawMessage) ([]byte, error) {
 	if path := c.path(t, args); path != "" && !within(path, o.Root) {
-		if within(path, filepath.Join(o.Home, c.agent.state)) {
+		if own := c.agent.dir(o); within(path, own) && !settings(path) {
 			return nil, nil // its notes and plans
 		}
 		return c.deny(fmt.Sprintf("%s is not in the workspace %s, and nothing outside of it may be written", path, o.Root))
@@ -177,8 +177,11 @@ func (c *Call) run(ctx context.Context, o Options, t tool, args map[string]json.
 	if v.Decision == Deny || v.Decision == Ask && !c.agent.asks {
 		return c.say(v, nil)
 	}
-	argv := append(append([]string{}, o.Self...), "run", "--root", o.Root, "--session", c.session()+"-"+tail(c.ID), "--", "bash", "-c", line)
-	if args[t.member], err = json.Marshal(Line(argv...)); err != nil {
+	if o.Self == "" {
+		return c.say(v, nil)
+	}
+	line = Line(o.Self, "run", "--root", o.Root, "--session", c.session()+"-"+tail(c.ID), "--", "bash", "-c", line)
+	if args[t.member], err = json.Marshal(line); err != nil {
 		return nil, err
 	}
 	return c.say(v, args)
@@ -201,6 +204,12 @@ func (c *Call) path(t tool, args map[string]json.RawMessage) string {
 		path = filepath.Join(c.Dir, path)
 	}
 	return filepath.Clean(path)
+}
+
+// settings reports whether a file of an agent's own can change what its hooks are.
+func settings(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".json" || ext == ".toml"
 }
 
 // within reports whether a path is in a directory, over links.

@@ -33,7 +33,10 @@ func TestAnswers(t *testing.T) {
 		}
 		return Verdict{Decision: Allow, Pending: filepath.Base(w.Path) == "pending.txt"}, nil
 	}
-	o := Options{Root: root, Home: home, Self: []string{"/opt/my tools/sidecar-ls"}, Gate: gate}
+	elsewhere := t.TempDir()
+	o := Options{Root: root, Home: home, Self: "/opt/my tools/sidecar-ls", Gate: gate, Getenv: func(name string) string {
+		return map[string]string{"CODEX_HOME": elsewhere}[name]
+	}}
 	in := func(name string) string { return filepath.Join(root, name) }
 	for _, c := range []struct {
 		agent, tool string
@@ -46,6 +49,8 @@ func TestAnswers(t *testing.T) {
 		{"claude", "Edit", map[string]any{}, "mcp__sidecar__edit_file", ""},
 		{"claude", "NotebookEdit", map[string]any{"notebook_path": in("n.ipynb")}, "mcp__sidecar__edit_file", ""},
 		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/plans/p.md")}, "", ""},
+		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/settings.json")}, "is not in the workspace", ""},
+		{"claude", "Edit", map[string]any{"file_path": filepath.Join(elsewhere, "plan.md")}, "is not in the workspace", ""},
 		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".bashrc")}, "is not in the workspace", "instead of"},
 		{"claude", "Write", map[string]any{"file_path": in("out/.bashrc")}, "is not in the workspace", ""},
 		{"claude", "Write", map[string]any{"file_path": in("../x")}, "is not in the workspace", ""},
@@ -89,6 +94,25 @@ func TestAnswers(t *testing.T) {
 		var answer map[string]any
 		if err := json.Unmarshal(got, &answer); err != nil || strings.Count(string(got), "\n") != 1 {
 			t.Errorf("it is no line of JSON: %s", got)
+		}
+	}
+}
+
+// TestWithoutWorlds: where there are none a command is decided on and left as it is, and an
+// agent's own directory is the one that its variable names.
+func TestWithoutWorlds(t *testing.T) {
+	allow := func(context.Context, Wish) (Verdict, error) { return Verdict{Decision: Allow}, nil }
+	call, err := Read("codex", []byte(`{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "make"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := call.Answer(t.Context(), Options{Root: t.TempDir(), Gate: allow}); err != nil || !strings.Contains(string(got), `"allow"`) || strings.Contains(string(got), "updatedInput") {
+		t.Errorf("%s, %v", got, err)
+	}
+	a, _ := agentOf("claude")
+	for dir, want := range map[string]string{"": "/home/me/.claude", "/elsewhere": "/elsewhere", "not/absolute": "/home/me/.claude"} {
+		if got := a.dir(Options{Home: "/home/me", Getenv: func(string) string { return dir }}); got != want {
+			t.Errorf("%q is %q, want %q", dir, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package agenthook
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 )
 
@@ -11,7 +12,8 @@ type agent struct {
 	event       string // before a tool is used
 	ours        string // what its model's names of our tools begin with
 	asks        bool   // a hook can have it ask its own user
-	state       string // a directory of the home, which is its own
+	place       string // a variable that can name its own directory
+	state       string // that directory, in the home, where it does not
 	tools       map[string]tool
 	format      func(event string, v Verdict, args map[string]json.RawMessage) any
 }
@@ -43,7 +45,7 @@ func agents() []agent {
 	}
 	search := func(member string) tool { return tool{searches, member, "grep", "", nil} }
 	return []agent{
-		{"claude", "Claude Code", "PreToolUse", "mcp__sidecar__", true, ".claude", map[string]tool{
+		{"claude", "Claude Code", "PreToolUse", "mcp__sidecar__", true, "CLAUDE_CONFIG_DIR", ".claude", map[string]tool{
 			"Edit":         {writes, "file_path", "edit_file", "edit_file", [][2]string{{"path", "file_path"}, {"search", "old_string"}, {"replace", "new_string"}}},
 			"MultiEdit":    {writes, "file_path", "edit_file", "", nil},
 			"Write":        {writes, "file_path", "write_file", "write_file", [][2]string{{"path", "file_path"}, {"content", "content"}}},
@@ -53,11 +55,11 @@ func agents() []agent {
 			"Grep":         search("path"),
 			"WebFetch":     {other, "", "", "web_fetch", [][2]string{{"url", "url"}}},
 		}, claudeFormat},
-		{"codex", "Codex", "PreToolUse", "mcp__sidecar__", false, ".codex", map[string]tool{
+		{"codex", "Codex", "PreToolUse", "mcp__sidecar__", false, "CODEX_HOME", ".codex", map[string]tool{
 			"apply_patch": {writes, "", "apply_patch", "", nil},
 			"Bash":        {runs, "command", "run_command", "run_command", [][2]string{{"command", "command"}}},
 		}, claudeFormat},
-		{"gemini", "Gemini CLI", "BeforeTool", "mcp_sidecar_", false, ".gemini", map[string]tool{
+		{"gemini", "Gemini CLI", "BeforeTool", "mcp_sidecar_", false, "", ".gemini", map[string]tool{
 			"replace":             {writes, "file_path", "edit_file", "", nil},
 			"write_file":          {writes, "file_path", "write_file", "", nil},
 			"run_shell_command":   {runs, "command", "run_command", "run_command", [][2]string{{"command", "command"}}},
@@ -67,6 +69,14 @@ func agents() []agent {
 			"search_file_content": search("dir_path"),
 		}, geminiFormat},
 	}
+}
+
+// dir is the agent's own directory.
+func (a agent) dir(o Options) string {
+	if a.place != "" && filepath.IsAbs(o.Getenv(a.place)) {
+		return o.Getenv(a.place)
+	}
+	return filepath.Join(o.Home, a.state)
 }
 
 // Names are the agents whose hooks are answered.

@@ -200,6 +200,9 @@ func TestClaudeApprove(t *testing.T) {
 	if got := r.file("c.txt"); got != "three\n" {
 		t.Errorf("what was allowed is %q", got)
 	}
+	if out, _, _ := inShell(t, dir, "", "audit", "list"); !strings.Contains(out, "run_command (Claude Code Bash)") {
+		t.Errorf("the list of the record does not say whose tools they were:\n%s", out)
+	}
 	var own []string
 	for _, a := range audited(t, r, dir) {
 		if a.Own != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -64,7 +65,11 @@ func (c *cli) hookAnswer(ctx context.Context, agent string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return call.Answer(ctx, agenthook.Options{Root: f.Dir, Home: home, Self: []string{c.Self}, Gate: c.gate})
+	o := agenthook.Options{Root: f.Dir, Home: home, Getenv: os.Getenv, Gate: c.gate}
+	if runtime.GOOS == "linux" { // elsewhere there are no worlds
+		o.Self = c.Self
+	}
+	return call.Answer(ctx, o)
 }
 
 // hookPermit asks for a decision about what an agent does itself.
@@ -97,7 +102,7 @@ func permitWish(ctx context.Context, w *app.Workspace, wish agenthook.Wish) (v a
 	case res.Error.Code == tools.NotApproved && res.Decision.By != policy.ByUser:
 		v.Decision, v.Reason = agenthook.Ask, res.Error.Message
 	default:
-		v.Decision, v.Reason, v.Outside = agenthook.Deny, res.Error.Message, res.Error.Code == tools.OutsideWorkspace
+		v.Decision, v.Reason = agenthook.Deny, res.Error.Message
 	}
 	if wish.Path == "" || w.Home.Queue == nil {
 		return v, nil

@@ -12,6 +12,7 @@ import (
 // Own is what an agent would do with a tool of its own, which nothing here runs.
 type Own struct {
 	Session   string
+	Mode      string          // of this call; "" means that of the session
 	Agent     string          // its program, for people
 	Tool      string          // as the agent calls it
 	Arguments json.RawMessage // likewise
@@ -26,7 +27,7 @@ type Own struct {
 // Nothing is run or changed; the record says whose tool it was. What there is no tool
 // of ours for is always asked about.
 func (d *Dispatcher) Permit(ctx context.Context, o Own) (*Result, error) {
-	r := Request{Name: o.As, Arguments: o.With, Session: o.Session, own: &o}
+	r := Request{Name: o.As, Arguments: o.With, Session: o.Session, Mode: o.Mode, own: &o}
 	if t, _, ok := d.o.Registry.Lookup(o.As); o.As != "" && ok {
 		if _, err := t.Bind(o.With); err == nil || refuses(err) {
 			return d.Call(ctx, r)

@@ -41,7 +41,7 @@ func (l *local) approve(ctx context.Context, c Call) (*sdk.CallToolResult, error
 	if err := json.Unmarshal(c.Arguments, &a); err != nil || a.Tool == "" || len(a.Input) == 0 {
 		return failure("invalid_arguments: approve takes tool_name, the name of a tool of the agent's own, and input, the object of its arguments"), nil //nolint:nilerr // the agent is told
 	}
-	own := dispatch.Own{Session: l.session.ID, Agent: agenthook.Title(l.client.hooks), Tool: a.Tool, Arguments: a.Input}
+	own := dispatch.Own{Session: l.session.ID, Mode: l.mode(), Agent: agenthook.Title(l.client.hooks), Tool: a.Tool, Arguments: a.Input}
 	own.As, own.With = agenthook.Like(l.client.hooks, a.Tool, a.Input)
 	ctx = WithAsker(ctx, nil) // its own user it would have asked itself
 	res, err := l.dispatched(func(d *dispatch.Dispatcher) (*dispatch.Result, error) { return d.Permit(ctx, own) })
