@@ -107,6 +107,7 @@ step('of many answers the two that matter are always there', {}, async me => {
   await me.send(...scenes.askEdit.messages());
   assert.deepEqual((await me.page.locator('.ask .buttons button').allInnerTexts()).map(t => t.trim()), ['Allow', 'Allow for Session', 'Deny', '']);
   await me.page.getByRole('button', { name: 'Other answers' }).click();
+  await me.page.getByRole('menuitem').first().waitFor(); // the list does not wait for any
   assert.deepEqual(await me.page.getByRole('menuitem').allInnerTexts(), ['Always Allow Edits in This Project', 'Deny with Reason']);
 });
 
