@@ -261,8 +261,9 @@ func TestSubAgentsAreLedOn(t *testing.T) {
 			held.run = i.Run
 		}
 	}
+	asked := k.of("task-held") // before the pause: paused any earlier, it would not ask at all
 	command[struct{}](r, "sidecar.agent.pause", object{"run": held.run})
-	k.of("task-held").CallOwn("read_file", object{"path": "a.txt"})
+	asked.CallOwn("read_file", object{"path": "a.txt"})
 	until(t, "it is not paused", func() bool { return held.info().State == told.Paused })
 	turn.CallOwn("agent_cancel", object{"id": held.run}) // there is nothing to stop, and it stops
 	turn = k.of("lead them")
