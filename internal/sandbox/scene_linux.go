@@ -100,7 +100,7 @@ func newScene(self, dir string) (_ *scene, done func(), err error) {
 	if udp, err := net.ListenPacket("udp", "127.0.0.1:0"); err == nil { //nolint:noctx // at once
 		last = append(last, func() { _ = udp.Close() })
 		w.UDP = udp.LocalAddr().String()
-		go echo(udp)
+		go answers(udp)
 	}
 	w.Unix, w.Abstract = filepath.Join(w.Outside, "sock"), "@sidecar-ls-"+w.Secret
 	for _, name := range []string{w.Unix, w.Abstract} {
@@ -121,15 +121,18 @@ func newScene(self, dir string) (_ *scene, done func(), err error) {
 	return w, undo, nil
 }
 
-func echo(c net.PacketConn) {
+// answer is what one who asks over UDP is told.
+const answer = "answer"
+
+func answers(c net.PacketConn) {
 	b := make([]byte, 64)
 	for {
-		n, from, err := c.ReadFrom(b)
+		_, from, err := c.ReadFrom(b)
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err == nil {
-			_, _ = c.WriteTo(b[:n], from)
+			_, _ = c.WriteTo([]byte(answer), from)
 		}
 	}
 }
