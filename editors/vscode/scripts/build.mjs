@@ -1,7 +1,10 @@
 // Puts the package together in build/: the bundled code, the server for one platform, and the manifest, into which go
 // the server's own table of settings and its list of tools. So neither is written down twice.
 //
-//   node scripts/build.mjs --server PATH [--dev]
+//   node scripts/build.mjs [--server PATH] [--describe PATH] [--version VERSION] [--dev]
+//
+// --describe is a server of the same version that runs here, if the one to pack does not. Without --server none is packed:
+// such a package says how to get one.
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { execFileSync } from 'node:child_process';
@@ -9,9 +12,10 @@ import { parseArgs } from 'node:util';
 import * as esbuild from 'esbuild';
 import { manifest } from './manifest.mjs';
 
-const { values: { server: program, dev } } = parseArgs({ options: { server: { type: 'string' }, dev: { type: 'boolean' } } });
-if (!program) { throw new Error('--server PATH: which program is the server'); }
-const server = path.resolve(program);
+const { values: { server: program, describe = program, version, dev } } = parseArgs({ options: {
+  server: { type: 'string' }, describe: { type: 'string' }, version: { type: 'string' }, dev: { type: 'boolean' },
+} });
+if (!describe) { throw new Error('--server PATH, or --describe PATH: which program is the server'); }
 const here = path.join(import.meta.dirname, '..'), repo = path.join(here, '../..'), out = path.join(here, 'build');
 fs.rmSync(out, { recursive: true, force: true });
 
@@ -33,10 +37,12 @@ fs.writeFileSync(path.join(out, 'dist/agent.LICENSES'), used.map(name => {
 // Complete in itself; it is loaded when a diagram is drawn.
 fs.copyFileSync(path.join(here, 'node_modules/mermaid/dist/mermaid.min.js'), path.join(out, 'dist/mermaid.js'));
 fs.copyFileSync(path.join(here, 'node_modules/mermaid/LICENSE'), path.join(out, 'dist/mermaid.LICENSE'));
-const name = server.endsWith('.exe') ? 'sidecar-ls.exe' : 'sidecar-ls';
-fs.mkdirSync(path.join(out, 'server'));
-fs.copyFileSync(server, path.join(out, 'server', name));
-fs.chmodSync(path.join(out, 'server', name), 0o755);
+if (program) {
+  const to = path.join(out, 'server', path.basename(program));
+  fs.mkdirSync(path.dirname(to));
+  fs.copyFileSync(program, to);
+  fs.chmodSync(to, 0o755);
+}
 for (const each of ['media', 'package.nls.json', 'README.md', 'CHANGELOG.md']) {
   fs.cpSync(path.join(here, each), path.join(out, each), { recursive: true, filter: f => !f.endsWith('icon.svg') });
 }
@@ -49,6 +55,6 @@ fs.mkdirSync(path.join(out, 'l10n'));
 fs.writeFileSync(path.join(out, 'l10n/bundle.l10n.json'), JSON.stringify(Object.fromEntries([...new Set(texts)].sort().map(t => [t, t])), null, 2));
 
 const json = file => JSON.parse(fs.readFileSync(file, 'utf8'));
-const tools = JSON.parse(execFileSync(server, ['tools', '--format', 'info'], { encoding: 'utf8', cwd: out }));
-fs.writeFileSync(path.join(out, 'package.json'),
-  JSON.stringify(manifest(json(path.join(here, 'package.json')), json(path.join(repo, 'internal/config/testdata/vscode.json')), tools.tools), null, 2));
+const tools = JSON.parse(execFileSync(path.resolve(describe), ['tools', '--format', 'info'], { encoding: 'utf8', cwd: out }));
+const all = manifest(json(path.join(here, 'package.json')), json(path.join(repo, 'internal/config/testdata/vscode.json')), tools.tools);
+fs.writeFileSync(path.join(out, 'package.json'), JSON.stringify({ ...all, version: version ?? all.version }, null, 2));

@@ -164,13 +164,15 @@ export class Server implements vscode.Disposable {
   private async explain(failed: Failed[]): Promise<void> {
     const list = failed.map(f => `${f.command}: ${f.error}`).join('\n');
     this.log.error(list);
-    const settingsButton = vscode.l10n.t('Open Settings');
+    const settingsButton = vscode.l10n.t('Open Settings'), installButton = vscode.l10n.t('How to Install');
     const chosen = await this.offer(
       failed[0]?.from === 'setting'
         ? vscode.l10n.t('The SideCar server of the setting sidecar.server.path can\'t run: {0}', list)
-        : vscode.l10n.t('There is no SideCar server that runs on this machine ({0}). Build one and name it in the setting sidecar.server.path. Tried: {1}', `${process.platform}-${process.arch}`, list),
-      settingsButton);
-    if (chosen === settingsButton) {
+        : vscode.l10n.t('There is no SideCar server that runs on this machine ({0}). Install sidecar-ls and restart the server, or name it in the setting sidecar.server.path. Tried: {1}', `${process.platform}-${process.arch}`, list),
+      installButton, settingsButton);
+    if (chosen === installButton) {
+      await vscode.env.openExternal(vscode.Uri.parse('https://github.com/sidecar-ls/sidecar-ls/blob/HEAD/docs/install.md'));
+    } else if (chosen === settingsButton) {
       await vscode.commands.executeCommand('workbench.action.openSettings', 'sidecar.server.path');
     }
   }

@@ -5,7 +5,7 @@ import * as path from 'node:path';
 import test from 'node:test';
 import { manifest } from '../../scripts/manifest.mjs';
 import { about, Calls, callText, summary } from '../../src/activity/calls';
-import { askVersion, candidates, find } from '../../src/binary';
+import { askVersion, builtFor, candidates, find } from '../../src/binary';
 import { diagramsHtml } from '../../src/diagrams/html';
 import { metricsHtml } from '../../src/metrics';
 import type { ApproveParams, CallEvent, ToolInfo } from '../../src/protocol';
@@ -27,15 +27,46 @@ test('the server: the setting alone, else the bundled one, else the path', async
 
 test('a program that is not the server is told from one that is, with the reason', { skip: process.platform === 'win32' }, async () => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'sb-'));
-  const program = (name: string, text: string, mode = 0o755) => { const p = path.join(dir, name); fs.writeFileSync(p, text, { mode }); return p; };
+  const program = (name: string, text: string | Buffer, mode = 0o755) => { const p = path.join(dir, name); fs.writeFileSync(p, text, { mode }); return p; };
   try {
     assert.equal(await askVersion(program('good', '#!/bin/sh\necho sidecar-ls v1.2.3\n'), t), 'v1.2.3');
     await assert.rejects(askVersion(program('other', '#!/bin/sh\necho something 1\n'), t), /another program/);
     await assert.rejects(askVersion(path.join(dir, 'absent'), t), /no such file/);
     await assert.rejects(askVersion(program('text', 'x', 0o644), t), /may not be executed/);
+    const foreign = process.arch === 'arm64' ? head('elf', 0x3e) : head('elf', 0xb7);
+    await assert.rejects(askVersion(program('foreign', foreign), t), new RegExp(`it was built for ${builtFor(foreign)}, and this is ${process.platform}-${process.arch}`));
     await assert.rejects(askVersion(program('fails', '#!/bin/sh\nexit 3\n'), t), /failed/);
   } finally {
     fs.rmSync(dir, { recursive: true });
+  }
+});
+
+// The first bytes of a program, of which only the machine counts.
+function head(kind: 'elf' | 'macho' | 'pe', machine: number): Buffer {
+  const b = Buffer.alloc(256);
+  if (kind === 'elf') {
+    b.write('\x7fELF\x02\x01\x01', 'latin1');
+    b.writeUInt16LE(2, 16);
+    b.writeUInt16LE(machine, 18);
+  } else if (kind === 'macho') {
+    b.writeUInt32LE(0xfeedfacf, 0);
+    b.writeUInt32LE(machine, 4);
+  } else {
+    b.write('MZ', 'latin1');
+    b.writeUInt32LE(128, 0x3c);
+    b.write('PE\0\0', 128, 'latin1');
+    b.writeUInt16LE(machine, 132);
+  }
+  return b;
+}
+
+test('the first bytes of a program say what it is built for', () => {
+  assert.deepEqual([head('elf', 0x3e), head('elf', 0xb7), head('macho', 0x01000007), head('macho', 0x0100000c), head('pe', 0x8664), head('pe', 0xaa64)].map(builtFor),
+    ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64', 'win32-arm64']);
+  const beyond = head('pe', 0x8664);
+  beyond.writeUInt32LE(0xfffffff0, 0x3c);
+  for (const other of [head('elf', 0xf3), Buffer.alloc(0), Buffer.from('#!/bin/sh\n'), Buffer.alloc(256), beyond, head('elf', 0x3e).subarray(0, 20)]) {
+    assert.equal(builtFor(other), undefined);
   }
 });
 
