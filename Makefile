@@ -8,9 +8,10 @@ LDFLAGS  = -s -w -X github.com/sidecar-ls/sidecar-ls/internal/version.version=$(
 # The C sources of the grammars are not ours to mend: no warnings about them.
 export CGO_CFLAGS := -O2 -w
 
+VSCODE  := editors/vscode
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools
+.PHONY: build demo cross release test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -83,6 +84,14 @@ fuzz: ## each fuzz target for FUZZTIME
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	  echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-30s} $$p || exit 1; done; done
 
+RELEASE = $(GO) run ./internal/release -zig "$$(internal/release/toolchain/setup.sh)" $(if $(TARGETS),-targets $(TARGETS))
+
+cross: ## the server for all six targets, in dist/; TARGETS=linux-arm64,windows-amd64 makes some
+	$(RELEASE) cross
+
+release: $(VSCODE)/node_modules/.package-lock.json ## all that version VERSION is published as, in dist/
+	export PATH="$$($(VSCODE)/scripts/setup.sh)/node/bin:$$PATH"; $(RELEASE) -version "$(VERSION)" release
+
 install: ## into GOBIN
 	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/sidecar-ls
 
@@ -90,7 +99,6 @@ clean:
 	rm -rf bin
 
 # The extension for VS Code. Node packages come from npm, Chromium from Debian; the workbench to test and try it in goes to a cache.
-VSCODE := editors/vscode
 VSCODE_URL := https://github.com/sidecar-ls/sidecar-ls
 VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))

@@ -29,7 +29,12 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 )
 
-require go.yaml.in/yaml/v4 v4.0.0
+require (
+	github.com/spdx/tools-golang v0.5.7
+	go.yaml.in/yaml/v4 v4.0.0
+)
+
+require github.com/anchore/go-struct-converter v0.1.0 // indirect
 
 require (
 	dario.cat/mergo v1.0.0 // indirect

@@ -118,6 +118,7 @@ var may = []struct {
 	{"internal/programs", []string{"internal/confine", "internal/dispatch", "internal/session", "internal/workspace", "tools", "tools/shell"}, "a program is run in a session; who runs it, and on what terminal, is not known here"},
 	{"internal/sessionview", []string{"internal/workspace", "pendingedits", "tools"}, "a session sees views; whose they are is not known here"},
 	{"internal/version", nil, "the floor"},
+	{"internal/release", nil, "what is released is made from the outside: it runs compilers and packers, and imports nothing of ours"},
 	{"internal/batchcommit", []string{"internal/gitrepo", "internal/workspace", "pendingedits"}, "the queue says what is to be committed; how that is done is git's"},
 	{"internal/decisions", []string{"internal/auditlog", "internal/redact", "pendingedits", "tools"}, "what a person decided, in the form of the audit log"},
 	{"editors", nil, "plug-ins are files; who writes them where is not known here"},

@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, s Streams) error {
 	} else if len(args) == 1 {
 		switch args[0] {
 		case "--version", "-version", "-v":
-			fmt.Fprintln(s.Out, "sidecar-ls", version.String())
+			fmt.Fprintln(s.Out, "sidecar-ls", version.Long())
 			return nil
 		case "--help", "-help", "-h":
 			help(s.Out)

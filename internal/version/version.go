@@ -1,10 +1,19 @@
 // Package version names the build.
 package version
 
-import "runtime/debug"
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
 
-// version is set when a release is built.
-var version = ""
+// These are set when a release is built.
+var (
+	version = ""
+	commit  = "" // all of its name
+	date    = "" // of the commit, such as 2026-11-27
+)
 
 // String names the build: the release, else the commit that Go recorded.
 func String() string {
@@ -15,4 +24,13 @@ func String() string {
 		return info.Main.Version
 	}
 	return "(devel)"
+}
+
+// Long also says what a release was built from and for.
+func Long() string {
+	about := []string{runtime.GOOS + "/" + runtime.GOARCH}
+	if commit != "" {
+		about = append([]string{"commit " + commit[:min(len(commit), 12)], date}, about...)
+	}
+	return fmt.Sprintf("%s (%s)", String(), strings.Join(about, ", "))
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const extensionDir = "editors/vscode"
+
+// extensions packs the extension for VS Code: once for each target with its server, and
+// once without one, which the Marketplace gives to all other systems.
+func (b *build) extensions(ctx context.Context, some []target) error {
+	dir, err := filepath.Abs(extensionDir)
+	if err != nil {
+		return err
+	}
+	here := filepath.Join(b.out, ".here", "sidecar-ls") // tells the extension's scripts what settings and tools there are
+	if _, err := outputOf(ctx, []string{"CGO_CFLAGS=-O2 -w"}, "go", "build", "-trimpath", "-o", here, "./cmd/sidecar-ls"); err != nil {
+		return err
+	}
+	version, _, preview := strings.Cut(b.version, "-") // the Marketplace takes three numbers
+	pack := func(name string, build, vsce []string) error {
+		args := append([]string{"--describe", here, "--version", version}, build...)
+		if _, err := outputIn(ctx, dir, nil, "node", append([]string{"scripts/build.mjs"}, args...)...); err != nil {
+			return err
+		}
+		out := filepath.Join(b.out, name)
+		args = append([]string{"package", "--no-dependencies", "--baseContentUrl", home + "/blob/HEAD/" + extensionDir, "--baseImagesUrl", home + "/raw/HEAD/" + extensionDir, "-o", out}, vsce...)
+		if preview {
+			args = append(args, "--pre-release")
+		}
+		_, err := outputIn(ctx, filepath.Join(dir, "build"), []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", b.date.Unix())}, "../node_modules/.bin/vsce", args...)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(out)
+		if err == nil {
+			fmt.Printf("%-60s %9d\n", name, info.Size())
+		}
+		return err
+	}
+	for _, t := range some {
+		if err := pack(fmt.Sprintf("sidecar-%s-%s.vsix", b.version, t.vscode), []string{"--server", b.binary(t)}, []string{"--target", t.vscode}); err != nil {
+			return err
+		}
+	}
+	return pack(fmt.Sprintf("sidecar-%s.vsix", b.version), nil, nil)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"time"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// nfpm makes packages of Debian's and Red Hat's kinds without their tools. GoReleaser's
+// people keep it (MIT).
+const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0"
+
+// installed is where packages put a file.
+type installed struct {
+	From, To string
+	Mode     os.FileMode
+	Only     string // the kind of package that has it; "" is both
+}
+
+// completions are where shells look for how to complete a command.
+var completions = []struct{ shell, to, only string }{
+	{"bash", "/usr/share/bash-completion/completions/sidecar-ls", ""},
+	{"fish", "/usr/share/fish/vendor_completions.d/sidecar-ls.fish", ""},
+	{"zsh", "/usr/share/zsh/vendor-completions/_sidecar-ls", "deb"},
+	{"zsh", "/usr/share/zsh/site-functions/_sidecar-ls", "rpm"},
+}
+
+// packages makes a .deb and an .rpm for a Linux of t.
+func (b *build) packages(ctx context.Context, t target, notices string) error {
+	tool, err := b.tool(ctx, nfpm)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "sidecar-release-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	files := []installed{
+		{b.binary(t), "/usr/bin/sidecar-ls", 0o755, ""},
+		{"LICENSE", "/usr/share/doc/sidecar-ls/copyright", 0o644, ""},
+		{"README.md", "/usr/share/doc/sidecar-ls/README.md", 0o644, ""},
+		{"CHANGELOG.md", "/usr/share/doc/sidecar-ls/CHANGELOG.md", 0o644, ""},
+		{notices, "/usr/share/doc/sidecar-ls/" + noticesName, 0o644, ""},
+	}
+	for _, c := range completions {
+		text, err := output(ctx, "go", "run", "./cmd/sidecar-ls", "completion", c.shell)
+		if err != nil {
+			return err
+		}
+		from := filepath.Join(work, c.shell)
+		if err := os.WriteFile(from, []byte(text+"\n"), 0o644); err != nil {
+			return err
+		}
+		files = append(files, installed{from, c.to, 0o644, c.only})
+	}
+	config, err := render("nfpm.yaml", map[string]any{"Arch": t.arch, "Version": b.version, "Date": b.date.Format(time.RFC3339), "Files": files})
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(work, "nfpm.yaml")
+	if err := os.WriteFile(name, config, 0o644); err != nil {
+		return err
+	}
+	for _, kind := range []string{"deb", "rpm"} {
+		if _, err := output(ctx, tool, "package", "--config", name, "--packager", kind, "--target", b.out+string(filepath.Separator)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// render fills in a template.
+func render(name string, with any) ([]byte, error) {
+	t, err := template.New(name).Funcs(template.FuncMap{"upper": strings.ToUpper}).ParseFS(templates, "templates/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Option("missingkey=error").Execute(&out, with)
+	return out.Bytes(), err
+}
+
+// manifests are what package managers read. The names are as theirs must be.
+var manifests = []string{"sidecar-ls.rb", "sidecar-ls.json", "SidecarLS.SidecarLS.yaml", "SidecarLS.SidecarLS.locale.en-US.yaml", "SidecarLS.SidecarLS.installer.yaml"}
+
+// published is what manifests name of a release.
+type published struct {
+	Version, Day string
+	sums         map[string]string // of an archive, by its target
+}
+
+// Dir is the directory in the archive of a target.
+func (p published) Dir(t string) string { return archiveDir(p.Version, t) }
+
+// URL is where the archive of a target can be had.
+func (p published) URL(name string) (string, error) {
+	some, err := named([]string{name})
+	if err != nil {
+		return "", err
+	}
+	return home + "/releases/download/v" + p.Version + "/" + archiveDir(p.Version, name) + some[0].archive(), nil
+}
+
+// Sum is the checksum of it.
+func (p published) Sum(t string) (string, error) {
+	sum, ok := p.sums[t]
+	if !ok {
+		return "", errors.New("there is no archive for " + t)
+	}
+	return sum, nil
+}
