@@ -97,6 +97,13 @@ func (b *build) compile(ctx context.Context, t target) error {
 	return nil
 }
 
+// here is the program for this machine, which says of itself what packages need to know.
+func (b *build) here(ctx context.Context) (string, error) {
+	name := filepath.Join(b.out, ".here", "sidecar-ls")
+	_, err := outputOf(ctx, []string{"CGO_CFLAGS=-O2 -w"}, "go", "build", "-trimpath", "-o", name, "./cmd/sidecar-ls")
+	return name, err
+}
+
 // compiler is the command line of t's C compiler, as Go takes it.
 func (b *build) compiler(ctx context.Context, t target) (string, error) {
 	cc := t.cc

@@ -11,14 +11,11 @@ import (
 const extensionDir = "editors/vscode"
 
 // extensions packs the extension for VS Code: once for each target with its server, and
-// once without one, which the Marketplace gives to all other systems.
-func (b *build) extensions(ctx context.Context, some []target) error {
+// once without one, which the Marketplace gives to all other systems. The program here
+// tells the scripts of the extension what settings and tools there are.
+func (b *build) extensions(ctx context.Context, some []target, here string) error {
 	dir, err := filepath.Abs(extensionDir)
 	if err != nil {
-		return err
-	}
-	here := filepath.Join(b.out, ".here", "sidecar-ls") // tells the extension's scripts what settings and tools there are
-	if _, err := outputOf(ctx, []string{"CGO_CFLAGS=-O2 -w"}, "go", "build", "-trimpath", "-o", here, "./cmd/sidecar-ls"); err != nil {
 		return err
 	}
 	version, _, preview := strings.Cut(b.version, "-") // the Marketplace takes three numbers

@@ -34,8 +34,9 @@ var completions = []struct{ shell, to, only string }{
 	{"zsh", "/usr/share/zsh/site-functions/_sidecar-ls", "rpm"},
 }
 
-// packages makes a .deb and an .rpm for a Linux of t.
-func (b *build) packages(ctx context.Context, t target, notices string) error {
+// packages makes a .deb and an .rpm for a Linux of t. The program here says how shells
+// complete it.
+func (b *build) packages(ctx context.Context, t target, notices, here string) error {
 	tool, err := b.tool(ctx, nfpm)
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (b *build) packages(ctx context.Context, t target, notices string) error {
 		{notices, "/usr/share/doc/sidecar-ls/" + noticesName, 0o644, ""},
 	}
 	for _, c := range completions {
-		text, err := output(ctx, "go", "run", "./cmd/sidecar-ls", "completion", c.shell)
+		text, err := output(ctx, here, "completion", c.shell)
 		if err != nil {
 			return err
 		}

@@ -46,6 +46,10 @@ func (b *build) release(ctx context.Context, some []target) error {
 	if err := b.write("sidecar-ls-"+b.version+".spdx.json", bill); err != nil {
 		return err
 	}
+	here, err := b.here(ctx)
+	if err != nil {
+		return err
+	}
 	p := published{Version: b.version, Day: b.date.Format(time.DateOnly), sums: map[string]string{}}
 	for _, t := range some {
 		files, err := b.files(t, told)
@@ -62,12 +66,12 @@ func (b *build) release(ctx context.Context, some []target) error {
 		}
 		p.sums[t.String()] = sum(data)
 		if t.os == "linux" {
-			if err := b.packages(ctx, t, filepath.Join(b.out, noticesName)); err != nil {
+			if err := b.packages(ctx, t, filepath.Join(b.out, noticesName), here); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.extensions(ctx, some); err != nil {
+	if err := b.extensions(ctx, some, here); err != nil {
 		return err
 	}
 	if len(some) == len(targets) {
