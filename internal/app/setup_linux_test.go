@@ -65,10 +65,16 @@ func (p *person) read(name string) string {
 	return string(data)
 }
 
-// at runs setup in a process of its own: with that terminal, or with none.
+// at runs setup, as command runs any.
 func (p *person) at(tty *os.File, args ...string) (out string, code int) {
 	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "sidecar-ls"), append([]string{"setup", "--root", p.dir}, args...)...)
+	return p.command(tty, "setup", args...)
+}
+
+// command runs a command in a process of its own: with that terminal, or with none.
+func (p *person) command(tty *os.File, name string, args ...string) (out string, code int) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "sidecar-ls"), append([]string{name, "--root", p.dir}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if tty != nil {
 		cmd.Stdin, cmd.SysProcAttr.Setctty = tty, true

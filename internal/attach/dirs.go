@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
 
 // maxPath is the longest path of a socket on the systems that there are.
@@ -40,8 +42,8 @@ func socketDirs() []socketDir {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		all = append(all, socketDir{dir: filepath.Join(dir, "sidecar-ls")})
 	}
-	if dir, err := os.UserCacheDir(); err == nil {
-		all = append(all, socketDir{filepath.Join(dir, "sidecar-ls", "run"), true})
+	if dir, err := userdirs.Here().Dir(userdirs.Cache); err == nil {
+		all = append(all, socketDir{filepath.Join(dir, "run"), true})
 	}
 	all = slices.DeleteFunc(all, func(p socketDir) bool { return len(p.dir) > maxPath-len("/0123456789abcdef01234567"+socketEnd) })
 	slices.SortFunc(all, func(a, b socketDir) int { return strings.Compare(a.dir, b.dir) })

@@ -81,6 +81,8 @@ type cli struct {
 	model       string
 	resume      string
 	all         bool
+	list        bool
+	purge       bool
 	mine        bool
 	override    string
 	setup       setupFlags

@@ -41,6 +41,7 @@ func commands() []command {
 		{"setup", "[--root DIR] [--json] [CLIENT [--road ROAD,...] [--project] [--only-ours] [--yes] [--dry-run] [--undo]]", "list the agents and editors that are here, or put sidecar-ls into one of them, with a way back", setUp, setupClients},
 		{"plugin", "[--root DIR] [--json] list | trust [--mine] [--override TOOL,...] ID | distrust ID | enable ID | disable ID | reload ID | add PATH | remove ID | new LANGUAGE DIR", "look at plugins, say which you trust, and make one", pluginCommand, verbs(pluginVerbs()...)},
 		{"hook", "[--root DIR] [--json] list | test EVENT [TOOL [JSON]] | claude | codex | gemini", "list the hooks, or run those of an event on an example; or be a hook of another agent, which puts the policy behind its own tools", hookCommand, verbs(append([]string{"list", "test"}, agenthook.Names()...)...)},
+		{"uninstall", "[--root DIR] [--json] [--list | [--purge] [--yes]]", "list what sidecar-ls has left on this machine, or take it out", uninstall, nil},
 		{"doctor", "[--root DIR] [--json]", "check this machine and workspace", doctor, nil},
 		{"completion", "bash|zsh|fish", "print what lets that shell complete commands, tools and arguments", completion, verbs("bash", "zsh", "fish")},
 	}

@@ -111,7 +111,7 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 	case c.setup.dry:
 	case len(p.Changes) == 0 || c.setup.yes:
 	default:
-		yes, err := c.agreed(ctx, len(p.Changes))
+		yes, err := c.agreed(ctx, fmt.Sprintf("Change %s?", tools.Count(len(p.Changes), "file")))
 		if err != nil {
 			refused = fmt.Sprintf("nothing was written: %v; run it in a terminal, or with --yes", err)
 		} else if !yes {
@@ -141,12 +141,12 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 }
 
 // agreed asks the person at the terminal.
-func (c *cli) agreed(ctx context.Context, files int) (bool, error) {
+func (c *cli) agreed(ctx context.Context, question string) (bool, error) {
 	tty, err := openTerminal()
 	if err != nil {
 		return false, err
 	}
-	text, err := readFrom(ctx, tty, fmt.Sprintf("Change %s? [y/N] ", tools.Count(files, "file")))
+	text, err := readFrom(ctx, tty, question+" [y/N] ")
 	return text == "y" || text == "Y" || text == "yes", err
 }
 

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
 
 // Origin is where a source comes from. A later one is laid over an earlier one.
@@ -82,12 +84,9 @@ func UserSource() (Source, error) {
 // UserFile returns the path of the user's settings, or "" when the system
 // names no directory for such files.
 func UserFile() string {
-	dir := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		var err error
-		if dir, err = os.UserConfigDir(); err != nil {
-			return ""
-		}
+	dir, err := userdirs.Here().Dir(userdirs.Config)
+	if err != nil {
+		return ""
 	}
-	return filepath.Join(dir, prefix, "settings.json")
+	return filepath.Join(dir, "settings.json")
 }

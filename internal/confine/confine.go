@@ -13,7 +13,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -21,6 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/world"
@@ -88,8 +88,8 @@ func New(o Options) *Confiner {
 
 func newSandbox(program string) *sandbox.Sandbox {
 	var o sandbox.Options
-	if dir, err := os.UserCacheDir(); err == nil {
-		o.CacheDir = filepath.Join(dir, "sidecar-ls")
+	if dir, err := userdirs.Here().Dir(userdirs.Cache); err == nil {
+		o.CacheDir = dir
 	}
 	return sandbox.Open(program, o)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
@@ -26,23 +27,20 @@ func UserPlugins() string { return dataDir("plugins") }
 
 // dataDir is a directory of the user's data.
 func dataDir(name string) string {
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "sidecar", name)
-	}
-	home, err := os.UserHomeDir()
+	dir, err := userdirs.Here().Dir(userdirs.Data)
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(home, ".local", "share", "sidecar", name)
+	return filepath.Join(dir, name)
 }
 
 // store is where copies are of what is loaded.
 func store() string {
-	dir, err := os.UserCacheDir()
+	dir, err := userdirs.Here().Dir(userdirs.Cache)
 	if err != nil {
-		dir = os.TempDir()
+		dir = filepath.Join(os.TempDir(), "sidecar-ls")
 	}
-	return filepath.Join(dir, "sidecar-ls", "plugins")
+	return filepath.Join(dir, "plugins")
 }
 
 // places are where plugins are looked for.

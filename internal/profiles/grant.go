@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
 
 // Kept is the directory of what is kept of agents: what people have allowed them,
@@ -19,15 +21,8 @@ type Kept string
 
 // UserKept is that of the user.
 func UserKept() (Kept, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return Kept(filepath.Join(dir, "sidecar-ls", "agents")), nil
+	dir, err := userdirs.Here().Dir(userdirs.State)
+	return Kept(filepath.Join(dir, "agents")), err
 }
 
 func (k Kept) file() string { return filepath.Join(string(k), "allowed.json") }

@@ -10,10 +10,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
 
 // record is what was put where, for undo. It lies in a directory of its own,
@@ -45,7 +48,12 @@ const recordVersion = 1
 
 // State is where copies and records are kept.
 func (e Env) State() string {
-	return filepath.Join(e.xdg("XDG_STATE_HOME", ".local/state"), "sidecar-ls", "setup")
+	dir, _ := e.user().Dir(userdirs.State) // there is a home directory: without one there is no Env
+	return filepath.Join(dir, "setup")
+}
+
+func (e Env) user() userdirs.User {
+	return userdirs.User{System: runtime.GOOS, Home: e.Home, Getenv: e.Getenv}
 }
 
 // keep writes a record with copies of the files as they are before the change.
@@ -94,6 +102,12 @@ func sum(data []byte) string {
 // records are those of a client in a project, or outside of projects for "", the
 // oldest first.
 func (e Env) records(client, project string) ([]*record, error) {
+	all, err := e.recordsOf(client)
+	return slices.DeleteFunc(all, func(r *record) bool { return r.Project != project }), err
+}
+
+// recordsOf are those of a client, the oldest first.
+func (e Env) recordsOf(client string) ([]*record, error) {
 	dirs, err := os.ReadDir(e.State())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -122,9 +136,8 @@ func (e Env) records(client, project string) ([]*record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s can't be read: %w; the copies beside it are of what was there", filepath.Join(dir, "record.json"), err)
 		}
-		if r.dir, r.number = dir, n; r.Project == project {
-			out = append(out, r)
-		}
+		r.dir, r.number = dir, n
+		out = append(out, r)
 	}
 	slices.SortFunc(out, func(a, b *record) int { return a.number - b.number })
 	return out, nil

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
 
 // Manager has the worlds of a workspace, one for each session and folder.
@@ -177,15 +178,15 @@ func (m *Manager) Close() {
 // place is the directory in which the worlds of a folder are: not in the folder,
 // and nobody else's.
 func place(root string) (string, error) {
-	cache, err := os.UserCacheDir()
+	cache, err := userdirs.Here().Dir(userdirs.Cache)
 	if err != nil {
 		cache = ""
 	}
-	for _, dir := range []string{cache, os.TempDir()} {
+	for _, dir := range []string{cache, filepath.Join(os.TempDir(), "sidecar-ls")} {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		dir = filepath.Join(dir, "sidecar-ls", "worlds")
+		dir = filepath.Join(dir, "worlds")
 		if os.MkdirAll(dir, 0o700) != nil {
 			continue
 		}
