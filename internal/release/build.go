@@ -69,7 +69,8 @@ func (b *build) binary(t target) string {
 }
 
 // compile makes the binary for t. All that may differ between two machines is left out
-// of it: paths, the state of the tree, the linker's build identifier.
+// of it: paths, the state of the tree, the linker's build identifier, and what debuggers
+// would read (by default Go asks a linker for it).
 func (b *build) compile(ctx context.Context, t target) error {
 	cc, err := b.compiler(ctx, t)
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *build) compile(ctx context.Context, t target) error {
 	link := append([]string{"-s", "-w", "-buildid=",
 		"-X", pkg + ".version=" + b.version, "-X", pkg + ".commit=" + b.commit, "-X", pkg + ".date=" + b.date.Format(time.DateOnly)}, t.link...)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=netgo,osusergo", "-ldflags="+strings.Join(link, " "), "-o", b.binary(t), "./cmd/sidecar-ls")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS="+t.os, "GOARCH="+t.arch, "CGO_CFLAGS=-O2 -w", "CC="+cc, "GOFLAGS=-mod=readonly", "SOURCE_DATE_EPOCH="+fmt.Sprint(b.date.Unix()))
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS="+t.os, "GOARCH="+t.arch, "CGO_CFLAGS=-O2 -w", "CGO_LDFLAGS=-O2", "CC="+cc, "GOFLAGS=-mod=readonly", "SOURCE_DATE_EPOCH="+fmt.Sprint(b.date.Unix()))
 	if t.zig {
 		cache := filepath.Join(b.zig, "cache")
 		cmd.Env = append(cmd.Env, "ZIG_LIB_DIR="+filepath.Join(b.zig, "node_modules", "@zigc", "lib"), "ZIG_GLOBAL_CACHE_DIR="+cache, "ZIG_LOCAL_CACHE_DIR="+cache)

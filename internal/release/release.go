@@ -39,6 +39,13 @@ func (b *build) release(ctx context.Context, some []target) error {
 	if err := b.write(noticesName, told); err != nil {
 		return err
 	}
+	script, err := templates.ReadFile("templates/install.sh")
+	if err != nil {
+		return err
+	}
+	if err := b.write("install.sh", script); err != nil {
+		return err
+	}
 	bill, err := b.sbom(all)
 	if err != nil {
 		return err

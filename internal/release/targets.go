@@ -12,7 +12,6 @@ type target struct {
 	vscode   string   // as VS Code names it
 	cc       []string // the C compiler and its arguments
 	link     []string // arguments of Go's linker
-	strip    bool     // the compiler leaves symbols in, whatever Go's linker says
 	zig      bool     // cc is zig's
 }
 

@@ -12,7 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
@@ -316,9 +318,15 @@ func (e *Editor) event() {
 	e.changed = make(chan struct{})
 }
 
-// FileURI is the URI of an absolute path.
+// FileURI is the URI of an absolute path, spelled as VS Code does: on Windows with a small
+// letter for the drive and an escaped colon.
 func FileURI(path string) lsp.URI {
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+	path = filepath.ToSlash(path)
+	if runtime.GOOS != "windows" {
+		return (&url.URL{Scheme: "file", Path: path}).String()
+	}
+	drive, rest, _ := strings.Cut(path, ":")
+	return "file:///" + strings.ToLower(drive) + "%3A" + (&url.URL{Path: rest}).EscapedPath()
 }
 
 // FilePath is the path of a file URI.
@@ -330,5 +338,9 @@ func FilePath(uri lsp.URI) (string, error) {
 	if u.Scheme != "file" || u.Path == "" {
 		return "", fmt.Errorf("%s is no file", uri)
 	}
-	return filepath.FromSlash(u.Path), nil
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.FromSlash(path), nil
 }
