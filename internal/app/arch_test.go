@@ -57,7 +57,7 @@ var may = []struct {
 	{"pki/imports", nil, "paths lead to paths, over whatever tree"},
 	{"pki/embed", nil, "vectors come from an endpoint, whatever they are of"},
 	{"pki/index", []string{"pki", "pki/scan", "pki/segment", "pki/history", "pki/rank", "pki/embed", "pki/imports", "pki/terms", "internal/workspace"}, "the index knows views, and neither parsers nor tools nor LSP"},
-	{"pki/treesitter", []string{"pki"}, "cgo stays in one package"},
+	{"pki/treesitter", []string{"pki", "pki/scan"}, "cgo stays in one package; a build without it reads lines"},
 	{"pki/references", []string{"pki", "pki/imports", "internal/workspace"}, "references are found over a view, with whatever parser is at hand"},
 	{"pki", []string{"internal/workspace"}, "the index knows no tool and no LSP"},
 	{"internal/session", []string{"internal/workspace", "internal/steps"}, "a session is state, not behaviour"},

@@ -14,8 +14,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
-	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -36,10 +36,12 @@ func doctor(ctx context.Context, c *cli) error {
 		return err
 	}
 	findings := []finding{
-		{"version", true, fmt.Sprintf("%s, %s, %s/%s", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
-		{"workspace", true, f.Dir},
-		checkWritable(f.Dir),
+		{"version", true, fmt.Sprintf("%s, %s, %s/%s", build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 	}
+	if !treesitter.Parsers {
+		findings = append(findings, finding{"parsers", true, "none: outlines and references of all but Go, Markdown, YAML and TOML are read from lines and braces, and miss some; a build with CGO_ENABLED=1 and a C compiler has them"})
+	}
+	findings = append(findings, finding{"workspace", true, f.Dir}, checkWritable(f.Dir))
 	queue := app.QueueNever
 	if hasState(statedir.Dir(f.Dir)) {
 		queue = app.QueueAlways

@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
+	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )
 
 // commands is every sub-command, in the order of the help.
@@ -74,7 +75,7 @@ func run(ctx context.Context, args []string, s Streams) error {
 	} else if len(args) == 1 {
 		switch args[0] {
 		case "--version", "-version", "-v":
-			fmt.Fprintln(s.Out, "sidecar-ls", version.Long())
+			fmt.Fprintln(s.Out, "sidecar-ls", build())
 			return nil
 		case "--help", "-help", "-h":
 			help(s.Out)
@@ -109,6 +110,14 @@ func run(ctx context.Context, args []string, s Streams) error {
 		}
 	}
 	return usagef("there is no command %q", name)
+}
+
+// build names the build, and what it lacks.
+func build() string {
+	if !treesitter.Parsers {
+		return version.Long() + ", without parsers"
+	}
+	return version.String()
 }
 
 func help(w io.Writer) {

@@ -17,6 +17,18 @@ const (
 	maxDoc       = 400 // characters
 )
 
+// mark is a definition that was found, free of C memory: one match of a query.
+type mark struct {
+	start, end         int
+	nameStart, nameEnd int
+	pattern            int
+	kind               pki.Kind // "" for a local scope
+	declared           bool     // only a declaration
+	receiver           string
+	doc                string
+	docStart, docEnd   int
+}
+
 // assemble turns marks into symbols: one per name, sorted, with what encloses
 // them found by their ranges.
 func (g *grammar) assemble(marks []mark, src []byte) []pki.Symbol {
@@ -252,4 +264,16 @@ func receiverName(text string) string {
 		return ""
 	}
 	return dotted(strings.TrimPrefix(text, "exports."))
+}
+
+// reserved: a word that no declaration has as its name, but that broken code
+// makes look so.
+func (g *grammar) reserved(name string) bool {
+	switch name {
+	case "if", "for", "while", "return", "else":
+		return true
+	case "switch", "catch", "do", "sizeof", "foreach", "defined":
+		return g.comment == "//" && g.lang != "rust"
+	}
+	return false
 }

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package treesitter
 
 import (
@@ -11,27 +13,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
 
-// mark is one match of a query, free of C memory.
-type mark struct {
-	start, end         int
-	nameStart, nameEnd int
-	pattern            int
-	kind               pki.Kind // "" for a local scope
-	declared           bool     // only a declaration
-	receiver           string
-	doc                string
-	docStart, docEnd   int
-}
-
-// symbols parses src and runs the query.
-func (g *grammar) symbols(src []byte, limit time.Duration) ([]pki.Symbol, error) {
-	f, err := g.parse(src, limit, nil)
-	return f.Symbols, err
-}
-
-// walk finds the names of a file, whose symbols are known, by its tree.
-type walk func(root *node, src []byte, symbols []pki.Symbol) pki.File
-
 // parse parses src and runs the query, and then a walk if there is one. No
 // goroutine other than the caller's sees the tree: two readers of one tree
 // crash.
@@ -39,7 +20,7 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 	if err := g.compile(); err != nil {
 		return pki.File{}, err
 	}
-	if g.alone {
+	if tablesOf[g.lang].alone {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 	}
@@ -51,7 +32,7 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 	// that ends would leave its flag set: each parse has a parser of its own.
 	p := sitter.NewParser()
 	defer p.Close()
-	p.SetLanguage(g.tables())
+	p.SetLanguage(g.language())
 	p.SetOperationLimit(max(1, int(limit.Microseconds())))
 	text := src
 	if g.lang == "c" || g.lang == "cpp" {
@@ -76,7 +57,7 @@ func (g *grammar) parse(src []byte, limit time.Duration, w walk) (pki.File, erro
 	if w == nil {
 		return pki.File{Symbols: symbols}, nil
 	}
-	return w(copyTree(tree.RootNode(), g.tables()), src, symbols), nil
+	return w(copyTree(tree.RootNode(), g.language()), src, symbols), nil
 }
 
 // marks runs the query until so much time is spent; a match is small work, see

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package treesitter
 
 import (
@@ -174,16 +176,4 @@ func innermost(symbols []pki.Symbol, at int) *pki.Symbol {
 		}
 	}
 	return found
-}
-
-// reserved: a word that no declaration has as its name, but that broken code
-// makes look so.
-func (g *grammar) reserved(name string) bool {
-	switch name {
-	case "if", "for", "while", "return", "else":
-		return true
-	case "switch", "catch", "do", "sizeof", "foreach", "defined":
-		return g.comment == "//" && g.lang != "rust"
-	}
-	return false
 }

@@ -73,6 +73,7 @@ func TestGoldenReferences(t *testing.T) {
 			case "markdown", "yaml", "toml":
 				t.Skip("it has no references")
 			}
+			needsParser(t, Language(file, src))
 			f, err := Analyze(Language(file, src), src)
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 // Package treesitter finds the named parts of source files. Most languages are
 // parsed with tree-sitter and a query of ours per language (queries/*.scm); Go
-// with its own parser; prose and settings line by line.
+// with its own parser; prose and settings line by line. Built without cgo, it
+// reads those of tree-sitter by their lines and braces.
 //
 // All of the cgo stays here and none of its types leaves. Memory of the C side
 // is invisible to the garbage collector, so every parse makes its own parser,
@@ -67,13 +68,13 @@ func parseSource(lang string, src []byte, all bool) (pki.File, error) {
 		return pki.File{}, ErrUnsupported
 	case minified(src):
 		return pki.File{}, ErrMinified
-	case !survivable(lang, src):
+	case Parsers && !survivable(lang, src):
 		if lang == "bash" {
 			return finishNames(lang, src, shellFunctions(src), all), nil
 		}
 		return pki.File{}, ErrRefused
 	}
-	if w := walkOf(lang); all && w != nil {
+	if w := walkOf(lang); Parsers && all && w != nil {
 		return g.parse(src, timeFor(len(src)), w)
 	}
 	symbols, err := g.symbols(src, timeFor(len(src)))
@@ -83,6 +84,12 @@ func parseSource(lang string, src []byte, all bool) (pki.File, error) {
 	return finishNames(lang, src, symbols, all), nil
 }
 
+// symbols parses src and runs the query.
+func (g *grammar) symbols(src []byte, limit time.Duration) ([]pki.Symbol, error) {
+	f, err := g.parse(src, limit, nil)
+	return f.Symbols, err
+}
+
 // finishNames adds the names to the symbols, if they are wanted.
 func finishNames(lang string, src []byte, symbols []pki.Symbol, all bool) pki.File {
 	if !all {
@@ -90,6 +97,9 @@ func finishNames(lang string, src []byte, symbols []pki.Symbol, all bool) pki.Fi
 	}
 	return Names(lang, src, symbols)
 }
+
+// walk finds the names of a file, whose symbols are known, by its tree.
+type walk func(root *node, src []byte, symbols []pki.Symbol) pki.File
 
 // walkOf returns the walk of the languages that are followed through scopes.
 func walkOf(lang string) walk {
@@ -104,7 +114,10 @@ func walkOf(lang string) walk {
 
 // Safe reports whether lang is parsed without C code: whatever the source,
 // Extract then returns soon.
-func Safe(lang string) bool {
+func Safe(lang string) bool { return !Parsers || withoutTree(lang) }
+
+// withoutTree reports whether a language never had a parser of tree-sitter's.
+func withoutTree(lang string) bool {
 	switch lang {
 	case "go", "markdown", "yaml", "toml":
 		return true
