@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 )
 
 // TestParse: what can't be used of a source is left out and said, and the rest runs.
@@ -263,7 +264,8 @@ func (r *rig) start(_ context.Context, root string, h *Hook, argv []string) (*Pr
 		return nil, errors.New("there is no sandbox")
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.SysProcAttr = root, &syscall.SysProcAttr{Setpgid: true} // a sandbox ends all of its processes
+	cmd.Dir = root
+	procgroup.Own(cmd) // a sandbox ends all of its processes
 	var said strings.Builder
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()
@@ -281,7 +283,7 @@ func (r *rig) start(_ context.Context, root string, h *Hook, argv []string) (*Pr
 	theirs.Close()
 	wait := sync.OnceValue(cmd.Wait)
 	r.gone.Go(func() { _ = wait() })
-	return &Process{In: in, Out: out, Wait: wait, Kill: func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }, Said: func() string { return strings.TrimSpace(said.String()) }}, nil
+	return &Process{In: in, Out: out, Wait: wait, Kill: func() { _ = procgroup.End(cmd) }, Said: func() string { return strings.TrimSpace(said.String()) }}, nil
 }
 
 func (r *rig) run(event Event, tool string) Outcome {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -35,7 +36,7 @@ func (p plain) Wait() error {
 	return err
 }
 
-func (p plain) Kill()             { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+func (p plain) Kill()             { _ = procgroup.End(p.cmd) }
 func (p plain) Words() string     { return "sandbox: none" }
 func (p plain) Removed() []string { return nil }
 
@@ -75,8 +76,8 @@ func newRig(t *testing.T) *rig {
 			cmd := exec.CommandContext(ctx, run.Argv[0], run.Argv[1:]...)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = run.Dir, run.Stdout, run.Stderr
 			cmd.Env = append([]string{"HOME=" + home, HomeVariable + "=" + home, "PATH=" + os.Getenv("PATH")}, r.env...)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+			procgroup.Own(cmd)
+			cmd.Cancel = func() error { return procgroup.End(cmd) }
 			cmd.WaitDelay = time.Second
 			return plain{cmd}, cmd.Start()
 		},
@@ -340,12 +341,8 @@ func TestBackground(t *testing.T) {
 		}
 		return res.Structured.(Ran).ID
 	}
-	fifo := filepath.Join(r.root, "go")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	r.run("export NAME=world")
-	id := started("echo one $NAME; read x < go; echo two; exit 4")
+	id := started("echo one $NAME; until [ -e go ]; do sleep 0.05; done; echo two; exit 4")
 	until := func(want string) Printed {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); ; {
@@ -365,7 +362,7 @@ func TestBackground(t *testing.T) {
 	if !first.Running || first.ExitCode != nil {
 		t.Errorf("%+v", first)
 	}
-	if err := os.WriteFile(fifo, []byte("x\n"), fs.ModePerm); err != nil {
+	if err := os.WriteFile(filepath.Join(r.root, "go"), nil, fs.ModePerm); err != nil {
 		t.Fatal(err)
 	}
 	until("ended with exit code 4")
