@@ -332,3 +332,53 @@ func TestSceneFails(t *testing.T) {
 		}
 	}
 }
+
+// TestSealFails: what can't be made to stand for sealed files is said, and nothing
+// of it stays.
+func TestSealFails(t *testing.T) {
+	temp := realTemp(t)
+	t.Setenv("TMPDIR", temp)
+	key := filepath.Join(realTemp(t), "key.pem")
+	put(t, key, "secret")
+	limitDescriptors(t, 1)
+	last, openErr := os.Open(os.DevNull)
+	_, remove, err := seal([]string{key})
+	limitDescriptors(t, 0)
+	if openErr != nil {
+		t.Fatal(openErr)
+	}
+	last.Close()
+	left, _ := os.ReadDir(temp)
+	if err == nil || remove != nil || len(left) > 0 {
+		t.Errorf("%v, %v", err, left)
+	}
+	_, remove, err = seal([]string{key}) // the control
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove()
+}
+
+// TestNoSecondProcess: a server that can't start itself once more says so, whatever
+// the level.
+func TestNoSecondProcess(t *testing.T) {
+	broken := filepath.Join(realTemp(t), "program")
+	if err := os.WriteFile(broken, []byte("\x7fELF of another machine"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	root := realTemp(t)
+	for _, mode := range []Mode{Auto, Off} {
+		s := Open(broken, Options{})
+		if st := s.Status(); st.Level != None || !strings.Contains(st.Why, "exec format error") {
+			t.Errorf("%+v", st)
+		}
+		cmd, err := s.Command(t.Context(), Spec{Root: root, Mode: mode}, root, "touch", "made")
+		if err == nil {
+			err = cmd.Run()
+		}
+		if err == nil || !strings.Contains(err.Error(), "exec format error") || exists(filepath.Join(root, "made")) {
+			t.Errorf("mode %s: %v", mode, err)
+		}
+		s.Close()
+	}
+}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -103,7 +104,9 @@ func (s *Sandbox) newKeeper(u use) (_ *keeper, err error) {
 		k.cmd.Stdin = theirs
 		k.cmd.ExtraFiles = append([]*os.File{plan}, k.group.join...)
 		k.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		err = k.cmd.Start()
+		if err = k.cmd.Start(); err != nil {
+			err = fmt.Errorf("this program can't be started once more, to watch over commands: %w", err)
+		}
 	}
 	if err != nil {
 		_ = ours.Close()

@@ -20,10 +20,10 @@ func seal(paths []string) (list []sealed, remove func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) }
+	undo := func() { _ = os.RemoveAll(dir) }
 	defer func() {
 		if err != nil {
-			remove()
+			undo()
 		}
 	}()
 	for i, path := range paths {
@@ -51,5 +51,5 @@ func seal(paths []string) (list []sealed, remove func(), err error) {
 		}
 		list = append(list, s)
 	}
-	return list, remove, nil
+	return list, undo, nil
 }
