@@ -45,7 +45,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		if repoErr == nil {
 			tracked, hidden = c.tracked.split(repo, hidden)
 		}
-		if err := hide(&spec.Spec, tracked, hidden); err != nil && level >= sandbox.Bubblewrap {
+		if err := hide(&spec.Spec, tracked, hidden); err != nil && level.Hides() {
 			return spec, err
 		}
 		if spec.areas, err = areasOf(&spec.Spec); err != nil {

@@ -19,23 +19,6 @@ func machineSecrets() []string {
 	return slices.DeleteFunc(append(keys, secrets...), func(name string) bool { return !exists(name) })
 }
 
-// toolchains are directories of the user's home that hold programs and
-// libraries, and no secrets.
-var toolchains = []string{"go/pkg/mod", "go/bin", "sdk", ".cargo/registry", ".cargo/git", ".cargo/bin", ".rustup", ".nvm", ".volta", ".fnm", ".asdf",
-	".bun/bin", ".deno/bin", ".pyenv", ".rbenv", ".sdkman", ".local/lib", ".local/bin", ".local/share/mise", ".local/share/uv",
-	".local/share/pnpm", ".local/share/virtualenvs", ".m2/repository", ".gradle/wrapper", ".npm-global", ".rvm", ".gem", ".dotnet", ".ghcup", ".opam", ".elan", ".juliaup"}
-
-func installed(home string) []string {
-	var out []string
-	for _, name := range toolchains {
-		path := filepath.Join(home, name)
-		if real, err := filepath.EvalSymlinks(path); err == nil && real == path {
-			out = append(out, path)
-		}
-	}
-	return out
-}
-
 // programs are the directories of the system that hold programs, and are read
 // only for everybody.
 var programs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"}

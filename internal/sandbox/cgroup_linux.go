@@ -155,11 +155,6 @@ func (g *cgroup) remove() {
 	}
 }
 
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
-}
-
 // defaultMemory is three quarters of the machine's memory.
 func defaultMemory() int64 {
 	var info unix.Sysinfo_t

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,6 +81,29 @@ func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...st
 	}
 	c.ctx = ctx
 	return c, nil
+}
+
+// capture runs a command in the root of a Spec and returns what it printed.
+func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...string) ([]byte, error) {
+	spec, err := spec.resolve()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.prepare(level, spec, spec.Root, argv)
+	if err != nil {
+		return nil, err
+	}
+	c.ctx = ctx
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	if err := c.Run(); err != nil {
+		var exit *ExitError
+		if errors.As(err, &exit) {
+			return out.Bytes(), fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+		}
+		return out.Bytes(), err
+	}
+	return out.Bytes(), nil
 }
 
 // Level is how the command is confined.

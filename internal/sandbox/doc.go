@@ -22,10 +22,16 @@
 // Which level holds is found by trying to escape (probe_linux.go, with the attempts
 // and the scene that they try to reach).
 //
+// On macOS a command runs under the system's sandbox-exec, with a profile made of its
+// Spec, and what it must not reach is tried by lines of a shell.
+//
 //	what a command may see   spec.go, plan_linux.go
 //	what stands for it       masks_linux.go, sealed_linux.go, protect_linux.go, protect_git_linux.go
 //	the line of processes    command_linux.go, keeper_linux.go (the server's side), keep_linux.go (the keeper's), init_linux.go
 //	rights taken away        bwrap_linux.go, landlock_linux.go, seccomp_linux.go, limits_linux.go, cgroup_linux.go
 //	what stands for the root merged.go, mounter_linux.go, attach_linux.go
 //	the end of a tree        tree_linux.go, orphans_linux.go
+//	names, for all systems   names.go
+//	macOS                    seatbelt.go (the profile), escape.go, sandbox_darwin.go
+//	elsewhere                bare_other.go, other.go
 package sandbox

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -264,27 +263,4 @@ func (s *Sandbox) trials(ctx context.Context, level Level, which string) (_ []Tr
 		return nil, errors.New("nothing was tried")
 	}
 	return trials, nil
-}
-
-// capture runs a command in the root of a Spec and returns what it printed.
-func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...string) ([]byte, error) {
-	spec, err := spec.resolve()
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.prepare(level, spec, spec.Root, argv)
-	if err != nil {
-		return nil, err
-	}
-	c.ctx = ctx
-	var out, said bytes.Buffer
-	c.Stdout, c.Stderr = &out, &said
-	if err := c.Run(); err != nil {
-		var exit *ExitError
-		if errors.As(err, &exit) {
-			return out.Bytes(), fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
-		}
-		return out.Bytes(), err
-	}
-	return out.Bytes(), nil
 }

@@ -6,26 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
-
-var (
-	// gitProtected are the names in a git directory that make git run something,
-	// and gitMissing and gitEmpty those of them that a directory or an empty file
-	// stands in for.
-	gitProtected = []string{"hooks", "config", "config.worktree", "info", "modules", "worktrees"}
-	gitMissing   = []string{"hooks", "info", "modules", "worktrees"}
-	gitEmpty     = []string{"config", "config.worktree"}
-
-	// linkedProtected are those in the git directory of a linked working tree,
-	// whose settings and hooks are another's.
-	linkedProtected = []string{"commondir", "gitdir", "config.worktree", "modules"}
-)
-
-// gitTrap is a file that must not appear in a git directory. It says where git
-// reads its settings and hooks, and git fails when anything else has its name:
-// so nothing can stand in for it, and it is removed after the command.
-const gitTrap = "commondir"
 
 // own protects the repository of the directory itself.
 func (g *guard) own() error {
@@ -118,43 +99,4 @@ func (g *guard) linked(git string) error {
 		return err
 	}
 	return g.standInFile(filepath.Join(git, "config.worktree"))
-}
-
-// linkedGitDir reports whether dir is the git directory of a linked working
-// tree.
-func linkedGitDir(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, gitTrap))
-}
-
-// gitDir reports whether dir is what git takes for a git directory.
-func gitDir(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) && exists(filepath.Join(dir, "refs"))
-}
-
-// linkedTree is the git directory that a linked working tree belongs to, if
-// that directory knows the tree, too: a .git file alone may name any place.
-func linkedTree(file string) []string {
-	read := func(name string) string {
-		data, err := os.ReadFile(name)
-		if err != nil || len(data) > 1<<16 {
-			return ""
-		}
-		return strings.TrimSpace(strings.TrimPrefix(string(data), "gitdir: "))
-	}
-	own := read(file)
-	if !filepath.IsAbs(own) {
-		own = filepath.Join(filepath.Dir(file), own)
-	}
-	back, err := filepath.EvalSymlinks(read(filepath.Join(own, "gitdir")))
-	if err != nil || back != file {
-		return nil
-	}
-	common := read(filepath.Join(own, "commondir"))
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(own, common)
-	}
-	if common, err = filepath.EvalSymlinks(common); err != nil || !gitDir(common) {
-		return nil
-	}
-	return []string{common}
 }

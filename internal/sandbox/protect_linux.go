@@ -7,23 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
-)
-
-// protected are names in a root that a command must not make or change,
-// because other programs run or trust what they hold. missing are those of
-// them that are protected before they exist: a directory stands in for each of
-// them, and goes when the command has ended.
-var (
-	missing = []string{".git", ".sidecar", ".vscode", ".idea", ".mcp.json", ".envrc", ".cursor", ".claude", ".devcontainer", ".husky"}
-
-	protected = []string{".sidecar", ".vscode", ".idea", ".vs", ".fleet", ".zed", ".cursor", ".claude", ".codex", ".gemini", ".devcontainer",
-		".devcontainer.json", ".husky", ".githooks", ".lefthook", ".direnv", ".ssh", ".gnupg", ".mcp.json", "mcp.json", ".envrc", ".bashrc",
-		".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
-		".gitconfig", ".gitmodules", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".pre-commit-config.yaml",
-		"lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".ripgreprc", ".gdbinit", ".lldbinit"}
 )
 
 // guard is what protects one directory while a command runs in it.
@@ -111,10 +96,6 @@ func (g *guard) readOnlyAt(path string) error {
 	}
 	g.readOnly = append(g.readOnly, path)
 	return nil
-}
-
-func linkError(path string) error {
-	return &RefusedError{fmt.Sprintf("%s is a link, which the sandbox can't protect from being replaced; make it a file or directory of its own, or set sidecar.sandbox.mode to off", path)}
 }
 
 // standIn puts a directory where there is nothing.
@@ -224,13 +205,3 @@ func Sweep(dir string, repositories ...string) {
 
 // itself is the host of what is seen as it is.
 func itself(path string) string { return path }
-
-// above lists the directories from below root down to the parent of path:
-// each of them could be renamed, and another one made in its place.
-func above(root, path string) []string {
-	var dirs []string
-	for dir := filepath.Dir(path); dir != root && within(dir, root) && strings.Count(dir, "/") > 0; dir = filepath.Dir(dir) {
-		dirs = append([]string{dir}, dirs...)
-	}
-	return dirs
-}

@@ -13,6 +13,7 @@ type Level int
 const (
 	None       Level = iota // limits, and an end of the whole tree of processes
 	Landlock                // file and TCP rules of the kernel, and a filter of system calls
+	Seatbelt                // macOS: a profile that the kernel holds a command to
 	Bubblewrap              // namespaces, and a filter of system calls: a kernel without Landlock
 	Full                    // all three
 )
@@ -21,6 +22,7 @@ const (
 var levels = [...]string{
 	None:       "none",
 	Landlock:   "Landlock, seccomp",
+	Seatbelt:   "Seatbelt",
 	Bubblewrap: "bubblewrap, seccomp",
 	Full:       "bubblewrap, Landlock, seccomp",
 }
@@ -74,8 +76,8 @@ type Sandbox struct {
 
 	once    sync.Once
 	status  Status
-	tools   machine // Linux only
-	keepers keepers // likewise
+	tools   machine // where there is a sandbox
+	keepers keepers // Linux only
 	mounter mounter // likewise
 }
 
@@ -136,7 +138,7 @@ func join(reasons ...string) string {
 	return strings.Join(said, "; ")
 }
 
-// Weak says in words what a level below bubblewrap leaves open; "" for the
+// Weak says in words what a level that hides nothing leaves open; "" for the
 // others.
 func (l Level) Weak() string {
 	switch l {
@@ -147,6 +149,10 @@ func (l Level) Weak() string {
 	}
 	return ""
 }
+
+// Hides reports whether files can be hidden from a command, and kept from being
+// written where it writes.
+func (l Level) Hides() bool { return l >= Seatbelt }
 
 // Trial is one attempt to escape, and its control.
 type Trial struct {
