@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package clients runs agents' programs, as their users have them, against
 // sidecar-ls, with a model that a test plays. Nothing leaves this machine.
 package clients
@@ -16,11 +14,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 )
 
 // patience bounds how long a program may take to ask its model the next time;
@@ -181,7 +180,7 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 	c.cmd.Dir = o.Dir
 	c.cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, append(env, o.Env...)...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	procgroup.Own(c.cmd)
 	c.cmd.WaitDelay = time.Second // what it leaves may hold its output
 	if err := c.begin(o.Terminal); err != nil {
 		t.Fatal(err)
@@ -191,7 +190,7 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 		close(c.done)
 	}()
 	t.Cleanup(func() {
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+		_ = procgroup.End(c.cmd)
 		<-c.done
 	})
 	return c
