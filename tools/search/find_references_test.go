@@ -32,6 +32,9 @@ func parser() *references.Finder {
 }
 
 func TestFindReferencesFixtures(t *testing.T) {
+	if !treesitter.Parsers {
+		t.Skip("built without cgo: scopes of Python and TypeScript take parsers")
+	}
 	tooltest.Run(t, "testdata/references", Tools(Deps{References: parser()}))
 }
 
