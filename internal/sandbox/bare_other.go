@@ -57,11 +57,6 @@ func plainly(level Level, spec Spec, dir string, env, argv []string) *Cmd {
 	return c
 }
 
-// unconfined makes a command that is not confined.
-func unconfined(spec Spec, dir string, argv []string) *Cmd {
-	return plainly(None, spec, dir, spec.environ(spec.Home, map[string]string{}), argv)
-}
-
 // bare is a command by itself, with its group.
 type bare struct {
 	cmd *exec.Cmd

@@ -23,21 +23,17 @@ var (
 )
 
 var (
-	// gitProtected are the names in a git directory that make git run something,
-	// and gitMissing and gitEmpty those of them that a directory or an empty file
-	// stands in for.
+	// gitProtected are the names in a git directory that make git run something.
 	gitProtected = []string{"hooks", "config", "config.worktree", "info", "modules", "worktrees"}
-	gitMissing   = []string{"hooks", "info", "modules", "worktrees"}
-	gitEmpty     = []string{"config", "config.worktree"}
 
 	// linkedProtected are those in the git directory of a linked working tree,
 	// whose settings and hooks are another's.
 	linkedProtected = []string{"commondir", "gitdir", "config.worktree", "modules"}
 )
 
-// gitTrap is a file that must not appear in a git directory. It says where git
-// reads its settings and hooks, and git fails when anything else has its name:
-// so nothing can stand in for it, and it is removed after the command.
+// gitTrap is a file that must not appear in a git directory: it says where git reads
+// its settings and hooks. git fails when anything else has its name, so on Linux
+// nothing can stand in for it, and it is removed after the command.
 const gitTrap = "commondir"
 
 // toolchains are directories of the user's home that hold programs and

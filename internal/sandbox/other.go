@@ -13,7 +13,7 @@ func (s *Sandbox) probe() { s.status = Status{Why: unsupported} }
 
 // prepare makes a command that is not confined.
 func (s *Sandbox) prepare(_ Level, spec Spec, dir string, argv []string) (*Cmd, error) {
-	return unconfined(spec, dir, argv), nil
+	return plainly(None, spec, dir, spec.environ(spec.Home, map[string]string{}), argv), nil
 }
 
 // Prove has nothing to prove here.

@@ -8,6 +8,13 @@ import (
 	"slices"
 )
 
+// gitMissing and gitEmpty are those of gitProtected that a directory or an empty file
+// stands in for.
+var (
+	gitMissing = []string{"hooks", "info", "modules", "worktrees"}
+	gitEmpty   = []string{"config", "config.worktree"}
+)
+
 // own protects the repository of the directory itself.
 func (g *guard) own() error {
 	git := filepath.Join(g.dir, ".git")

@@ -99,7 +99,7 @@ func (s *Sandbox) trials(ctx context.Context, control bool) (_ []Trial, err erro
 	if err != nil {
 		return nil, &setupError{err.Error()}
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	met := map[bool][]string{}
 	for _, inside := range []bool{true, false} {
 		if !inside && !control {
