@@ -117,7 +117,7 @@ func build() string {
 	if !treesitter.Parsers {
 		return version.Long() + ", without parsers"
 	}
-	return version.String()
+	return version.Long()
 }
 
 func help(w io.Writer) {
