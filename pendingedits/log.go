@@ -1,6 +1,7 @@
 package pendingedits
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // A log is a file of frames, each one record. A frame is a header of sixteen
@@ -104,11 +108,11 @@ func (l *log) load() (records []record, reports []string, err error) {
 	if err := os.Remove(name + ".new"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, err
 	}
-	l.file, err = openFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	l.file, err = openFile(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := syncDir(l.dir); err != nil {
+	if err := osfile.SyncDir(l.dir); err != nil {
 		return nil, nil, err
 	}
 	data, err := io.ReadAll(l.file)
@@ -193,7 +197,7 @@ func (l *log) append(op string, payload []byte) (int64, error) {
 	if err := l.fail(op + ".write"); err != nil {
 		return 0, err
 	}
-	n, err := l.file.Write(frame(payload))
+	n, err := l.file.WriteAt(frame(payload), l.size)
 	if err == nil {
 		err = l.fail(op + ".written")
 	}
@@ -277,24 +281,23 @@ func (l *log) rewrite(payloads [][]byte) error {
 	if err := l.fail("compact.create"); err != nil {
 		return err
 	}
-	f, err := openFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND)
+	f, err := openFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return err
 	}
 	size, err := l.fill(f, payloads)
 	if err == nil {
-		err = os.Rename(name+".new", name)
+		err = l.replace(name)
 	}
 	if err != nil {
 		f.Close()
 		return errors.Join(err, os.Remove(name+".new"))
 	}
 	// From here on the new file is the log, whatever else fails.
-	l.file.Close()
 	l.file, l.size = f, size
 	err = l.fail("compact.renamed")
 	if err == nil {
-		err = syncDir(l.dir)
+		err = osfile.SyncDir(l.dir)
 	}
 	l.broken = err
 	if err == nil {
@@ -302,6 +305,25 @@ func (l *log) rewrite(payloads [][]byte) error {
 		err = l.fail("compact.synced")
 	}
 	return err
+}
+
+// replace puts the new file in the place of the log, which is closed: Windows does
+// not replace a file that is open.
+func (l *log) replace(name string) error {
+	l.file.Close()
+	err := osfile.Rename(context.Background(), name+".new", name)
+	if err == nil {
+		return nil
+	}
+	old, err2 := openFile(name, os.O_RDWR)
+	if err2 == nil {
+		l.file = old
+		err2 = old.Sync() // somebody may have had to sync it while it was closed
+	}
+	if err2 != nil {
+		l.broken = err2
+	}
+	return errors.Join(err, err2)
 }
 
 func (l *log) fill(f *os.File, payloads [][]byte) (size int64, err error) {
@@ -366,21 +388,14 @@ func makeDir(dir string) error {
 	return err
 }
 
-func openFile(name string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(name, flag|noFollow, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", name), f.Close())
-	}
-	return f, nil
-}
+func openFile(name string, flag int) (*os.File, error) { return osfile.Open(name, flag, 0o600) }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+// lockDir holds dir for this process until the file is closed, which happens
+// at its death at the latest. The file says whose it is.
+func lockDir(dir string) (*os.File, error) {
+	f, err := filelock.Open(filepath.Join(dir, lockName))
+	if held, ok := errors.AsType[*filelock.HeldError](err); ok {
+		return nil, fmt.Errorf("%s is %w: %w", dir, held, ErrLocked)
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return f, err
 }

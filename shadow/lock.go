@@ -7,10 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-)
 
-// errHeld says that a lock is held, by this process or another one.
-var errHeld = errors.New("held")
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+)
 
 // Others hold a lock for moments, as a server does that starts and looks
 // whether all is in order, but for those who make, fill or discard the shadow.
@@ -42,30 +41,15 @@ func (m *Manager) lock(ctx context.Context, id string, most time.Duration) (unlo
 // belongs to nobody.
 func (m *Manager) tryLock(id string) (unlock func(), err error) {
 	path := filepath.Join(m.locks(), id+".lock")
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		err = lockFile(f)
-		if errors.Is(err, errHeld) {
-			f.Close()
-			return nil, fmt.Errorf("%w: %s; try again when that is over", ErrBusy, id)
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		// Whoever had it before may have removed the name since it was opened.
-		have, err1 := f.Stat()
-		there, err2 := os.Lstat(path)
-		if err1 == nil && err2 == nil && os.SameFile(have, there) {
-			fmt.Fprintln(f, os.Getpid()) // for people
-			return func() {
-				_ = os.Remove(path) // one that stays is locked again by the next
-				f.Close()
-			}, nil
-		}
-		f.Close()
+	f, err := filelock.Open(path)
+	switch {
+	case errors.Is(err, filelock.ErrLocked):
+		return nil, fmt.Errorf("%w: %s; try again when that is over", ErrBusy, id)
+	case err != nil:
+		return nil, err
 	}
+	return func() {
+		_ = os.Remove(path) // one that stays is locked again by the next
+		f.Close()
+	}, nil
 }

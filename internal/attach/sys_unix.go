@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
 )
 
 const supported = true
@@ -19,31 +21,13 @@ func mine(info fs.FileInfo) bool {
 }
 
 // lockFile holds a file until it is closed, at the death of the process at the
-// latest. The holder removes it before it closes it, so the file must still be
-// the one of that name when it is held.
+// latest. The holder may remove it before he closes it.
 func lockFile(name string) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			f.Close()
-			if errors.Is(err, syscall.EWOULDBLOCK) {
-				err = fmt.Errorf("%s: %w", name, ErrTaken)
-			}
-			return nil, err
-		}
-		held, err1 := f.Stat()
-		there, err2 := os.Lstat(name)
-		if err1 == nil && err2 == nil && os.SameFile(held, there) {
-			return f, nil
-		}
-		f.Close()
-		if err1 != nil {
-			return nil, err1
-		}
+	f, err := filelock.Open(name)
+	if errors.Is(err, filelock.ErrLocked) {
+		err = fmt.Errorf("%s: %w", name, ErrTaken)
 	}
+	return f, err
 }
 
 // lockDir keeps other processes that do the same waiting until it is released.
@@ -52,9 +36,8 @@ func lockDir(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		f.Close()
-		return nil, err
+	if err := filelock.Lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return func() { f.Close() }, nil
 }

@@ -19,6 +19,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // Record is one call. Seq, Prev and Hash are the log's own.
@@ -306,10 +309,10 @@ func (l *Log) hold() (release func(), err error) {
 			return nil, err
 		}
 	}
-	if err := lock(l.lock); err != nil {
+	if err := filelock.Lock(l.lock); err != nil {
 		return nil, err
 	}
-	return func() { unlock(l.lock) }, nil
+	return func() { _ = filelock.Unlock(l.lock) }, nil
 }
 
 // catchUp makes l.file the file that is appended to, and l.last its last
@@ -367,14 +370,7 @@ func (l *Log) catchUp() error {
 
 // openFile opens a file of the log, which must be no link and nothing special.
 func openFile(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", name), f.Close())
-	}
-	return f, nil
+	return osfile.Open(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
 // lastOf returns the last good record of a file, and whether the file ends
@@ -394,7 +390,7 @@ func lastOf(name string) (t tail, whole bool, err error) {
 // eachLine calls f for each line of a file, counted from one, until it returns
 // false.
 func eachLine(name string, f func(number int, line []byte, ended bool) bool) error {
-	file, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	file, err := osfile.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

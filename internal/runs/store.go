@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
 )
 
 // Options of a Store. Dir is required.
@@ -113,6 +115,16 @@ func take(dir string, wait time.Duration) (*os.File, error) {
 		}
 		time.Sleep(lookAgain)
 	}
+}
+
+// lock holds a directory for this process until the file is closed, at its death at
+// the latest. The file says whose it is. It fails with ErrTaken.
+func lock(dir string) (*os.File, error) {
+	f, err := filelock.Open(filepath.Join(dir, lockName))
+	if held, ok := errors.AsType[*filelock.HeldError](err); ok {
+		return nil, fmt.Errorf("%w (process %s): go on in its window, or close that", ErrTaken, held.Process)
+	}
+	return f, err
 }
 
 func (s *Store) openFile(name string) error {

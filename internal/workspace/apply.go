@@ -9,6 +9,8 @@ import (
 	"path"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 var _ View = (*Disk)(nil)
@@ -32,7 +34,7 @@ func (d *Disk) Apply(ctx context.Context, changes ...Change) error {
 	if err != nil || len(plan.entries) == 0 {
 		return err
 	}
-	journal, err := d.writeJournal(plan)
+	journal, err := d.writeJournal(ctx, plan)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
@@ -41,13 +43,13 @@ func (d *Disk) Apply(ctx context.Context, changes ...Change) error {
 		d.unstage(plan)
 		return errors.Join(err, journal.remove())
 	}
-	tried, err := d.commit(plan)
+	tried, err := d.commit(ctx, plan)
 	if err == nil {
 		// All files are new. Should the journal stay, recovering finds nothing to do.
 		_ = journal.remove()
 		return nil
 	}
-	if back := d.rollBack(plan, tried); back != nil {
+	if back := d.rollBack(context.WithoutCancel(ctx), plan, tried); back != nil {
 		return fmt.Errorf("%w; and not everything could be put back, which will be finished at the next start: %w", err, back)
 	}
 	d.unstage(plan)
@@ -147,7 +149,7 @@ func (d *Disk) makeDir(dirs *dirCache, at rootedName) error {
 
 // commit gives the files their new text. It returns how many entries it tried:
 // those may be changed, or half changed, when it fails.
-func (d *Disk) commit(p *plan) (tried int, err error) {
+func (d *Disk) commit(ctx context.Context, p *plan) (tried int, err error) {
 	var dirs dirCache
 	defer dirs.close()
 	for i, e := range p.entries {
@@ -155,7 +157,7 @@ func (d *Disk) commit(p *plan) (tried int, err error) {
 		if err != nil {
 			return i, pathError("apply", e.view, err)
 		}
-		if err := d.install(&dirs, e, e.new, true); err != nil {
+		if err := d.install(ctx, &dirs, e, e.new, true); err != nil {
 			return i + 1, pathError("apply", e.view, err)
 		}
 	}
@@ -174,7 +176,7 @@ func (d *Disk) syncDirs(dirs *dirCache, p *plan) error {
 		if err != nil {
 			return err
 		}
-		return d.step("dir.sync", func() error { return syncDir(root) })
+		return d.step("dir.sync", func() error { return osfile.SyncRoot(root) })
 	}
 	for _, e := range p.entries {
 		if err := sync(rootedName{e.folder, e.dir()}); err != nil {
@@ -190,12 +192,12 @@ func (d *Disk) syncDirs(dirs *dirCache, p *plan) error {
 }
 
 // rollBack gives the first tried entries their old text again.
-func (d *Disk) rollBack(p *plan, tried int) error {
+func (d *Disk) rollBack(ctx context.Context, p *plan, tried int) error {
 	var dirs dirCache
 	defer dirs.close()
 	var errs []error
 	for i := tried - 1; i >= 0; i-- {
-		if err := d.settle(&dirs, p.entries[i], p.entries[i].old); err != nil {
+		if err := d.settle(ctx, &dirs, p.entries[i], p.entries[i].old); err != nil {
 			errs = append(errs, pathError("restore", p.entries[i].view, err))
 		}
 	}
@@ -206,7 +208,7 @@ func (d *Disk) rollBack(p *plan, tried int) error {
 }
 
 // settle brings e, which is old or new, to want.
-func (d *Disk) settle(dirs *dirCache, e *entry, want version) error {
+func (d *Disk) settle(ctx context.Context, dirs *dirCache, e *entry, want version) error {
 	have, err := d.have(dirs, e)
 	if err != nil || have.equal(want) {
 		return err
@@ -214,7 +216,7 @@ func (d *Disk) settle(dirs *dirCache, e *entry, want version) error {
 	if !e.knows(have) {
 		return ErrConflict
 	}
-	return d.install(dirs, e, want, false)
+	return d.install(ctx, dirs, e, want, false)
 }
 
 // have reads what there is at e now.

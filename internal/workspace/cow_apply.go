@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 var _ View = (*CopyOnWrite)(nil)
@@ -152,7 +154,7 @@ func (t *takeover) sync(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(syncDir(root), root.Close())
+	return errors.Join(osfile.SyncRoot(root), root.Close())
 }
 
 var _ linked = (*takeover)(nil)

@@ -3,6 +3,7 @@ package workspace
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // A journal is a line "SCJ1 <length> <crc>", then length bytes: the length of
@@ -65,7 +69,7 @@ type journal struct {
 
 // writeJournal writes down what is about to be done. A single atomic step
 // needs no sync: whatever a power cut leaves of it is whole.
-func (d *Disk) writeJournal(p *plan) (journal, error) {
+func (d *Disk) writeJournal(ctx context.Context, p *plan) (journal, error) {
 	dir := d.opts.StateDir
 	if dir == "" {
 		return journal{}, nil
@@ -87,10 +91,10 @@ func (d *Disk) writeJournal(p *plan) (journal, error) {
 		return err
 	})
 	if err == nil {
-		err = d.step("journal.rename", func() error { return os.Rename(name+".tmp", j.path) })
+		err = d.step("journal.rename", func() error { return osfile.Rename(ctx, name+".tmp", j.path) })
 	}
 	if err == nil && !single {
-		err = d.step("journal.syncdir", func() error { return syncPath(dir) })
+		err = d.step("journal.syncdir", func() error { return osfile.SyncDir(dir) })
 	}
 	if err != nil {
 		defer j.disown()
@@ -115,12 +119,12 @@ func (d *Disk) makeStateDir() error {
 // writeJournalFile returns the file open, so that nobody who recovers takes
 // the batch for one whose process has died.
 func writeJournalFile(path string, p *plan, sync bool) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := osfile.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	owned, err := own(file)
-	if err == nil && !owned {
+	err = filelock.TryLock(file)
+	if errors.Is(err, filelock.ErrLocked) {
 		err = errors.New("somebody recovers while it is written; try again")
 	}
 	if err == nil {
@@ -149,7 +153,7 @@ func (j journal) remove() error {
 	}
 	err := j.disk.step("journal.remove", func() error { return os.Remove(j.path) })
 	if err == nil && strings.HasSuffix(j.path, journalSuffix) {
-		err = j.disk.step("journal.syncdir", func() error { return syncPath(filepath.Dir(j.path)) })
+		err = j.disk.step("journal.syncdir", func() error { return osfile.SyncDir(filepath.Dir(j.path)) })
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -161,15 +165,6 @@ func (j journal) remove() error {
 		return nil // damaged on purpose, so that it is never applied
 	}
 	return fmt.Errorf("journal: %w", err)
-}
-
-func syncPath(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return syncDir(root)
 }
 
 func encodeJournal(w io.Writer, p *plan) error {

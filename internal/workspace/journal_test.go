@@ -28,7 +28,7 @@ func interrupted(t testing.TB) (dir, state, journal string) {
 	}
 	state = t.TempDir()
 	d.opts.StateDir = state
-	j, err := d.writeJournal(plan)
+	j, err := d.writeJournal(t.Context(), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func interrupted(t testing.TB) (dir, state, journal string) {
 	var dirs dirCache
 	defer dirs.close()
 	for _, e := range plan.entries[:2] {
-		if err := d.install(&dirs, e, e.new, true); err != nil {
+		if err := d.install(t.Context(), &dirs, e, e.new, true); err != nil {
 			t.Fatal(err)
 		}
 	}

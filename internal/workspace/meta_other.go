@@ -24,6 +24,3 @@ func mustWriteInPlace(fs.FileInfo) bool { return false }
 func chown(*os.File, int, int) error { return nil }
 
 func isRunning(error) bool { return false }
-
-// syncDir does nothing: directories can't be synced here.
-func syncDir(*os.Root) error { return nil }

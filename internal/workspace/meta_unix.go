@@ -70,17 +70,3 @@ func chown(file *os.File, uid, gid int) error {
 
 // isRunning reports that a file can't be written because it is executed.
 func isRunning(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
-
-// syncDir makes the names in a directory durable.
-func syncDir(root *os.Root) error {
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	err = dir.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		return nil // a file system without it
-	}
-	return err
-}

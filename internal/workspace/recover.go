@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // RecoverReport says what Recover found. Its slices are in order.
@@ -47,15 +50,15 @@ func (d *Disk) Recover(ctx context.Context) (RecoverReport, error) {
 		if !strings.HasPrefix(name, "apply-") || !f.Type().IsRegular() {
 			continue
 		}
-		if err := d.recoverFrom(path, &report); err != nil {
+		if err := d.recoverFrom(ctx, path, &report); err != nil {
 			return report, fmt.Errorf("recovering from %s: %w", name, err)
 		}
 	}
 	return report, nil
 }
 
-func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
-	file, err := os.Open(path)
+func (d *Disk) recoverFrom(ctx context.Context, path string, report *RecoverReport) error {
+	file, err := osfile.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // its process has finished
 	}
@@ -63,8 +66,10 @@ func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
 		return err
 	}
 	defer file.Close()
-	if ours, err := own(file); err != nil || !ours {
-		return err // another process is at it
+	if err := filelock.TryLock(file); errors.Is(err, filelock.ErrLocked) {
+		return nil // another process is at it
+	} else if err != nil {
+		return err
 	}
 	switch filepath.Ext(path) {
 	case ".tmp": // of a batch that had not begun
@@ -117,7 +122,7 @@ func (d *Disk) recoverFrom(path string, report *RecoverReport) error {
 		}
 	}
 	for _, e := range p.entries {
-		if err := d.settle(&dirs, e, e.new); err != nil {
+		if err := d.settle(ctx, &dirs, e, e.new); err != nil {
 			return pathError("recover", e.view, err)
 		}
 		report.Finished = append(report.Finished, e.view)

@@ -1,24 +1,29 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // install makes want of what there is at e. When staged, its temporary file is
 // written already.
-func (d *Disk) install(dirs *dirCache, e *entry, want version, staged bool) error {
+func (d *Disk) install(ctx context.Context, dirs *dirCache, e *entry, want version, staged bool) error {
 	root, err := dirs.open(rootedName{e.folder, e.dir()})
 	if err != nil {
 		return err
 	}
 	switch {
 	case !want.Exists:
-		return d.step("file.remove", func() error { return root.Remove(e.base()) })
+		return d.step("file.remove", func() error {
+			return osfile.Retry(ctx, e.view, func() error { return root.Remove(e.base()) })
+		})
 	case e.inPlace:
-		err := d.writeInPlace(root, e.base(), want)
+		err := d.writeInPlace(ctx, root, e, want)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -28,7 +33,9 @@ func (d *Disk) install(dirs *dirCache, e *entry, want version, staged bool) erro
 			return err
 		}
 	}
-	return d.step("file.rename", func() error { return root.Rename(e.temp, e.base()) })
+	return d.step("file.rename", func() error {
+		return osfile.Retry(ctx, e.view, func() error { return root.Rename(e.temp, e.base()) })
+	})
 }
 
 // writeTemp writes s, complete and synced, under the temporary name of e.
@@ -71,8 +78,12 @@ func (d *Disk) writeTemp(dirs *dirCache, e *entry, s version) error {
 
 // writeInPlace writes want over a file that must stay the same file. The
 // journal is what makes it safe.
-func (d *Disk) writeInPlace(root *os.Root, base string, want version) error {
-	file, err := root.OpenFile(base, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+func (d *Disk) writeInPlace(ctx context.Context, root *os.Root, e *entry, want version) error {
+	var file *os.File
+	err := osfile.Retry(ctx, e.view, func() (err error) {
+		file, err = root.OpenFile(e.base(), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,38 @@
+package osfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/windows"
+)
+
+// open goes by an os.Root, because only that shares the file's deletion.
+func open(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	base := filepath.Base(name)
+	if info, err := root.Lstat(base); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	return root.OpenFile(base, flag, perm)
+}
+
+// SyncRoot does nothing: see SyncDir.
+func SyncRoot(*os.Root) error { return nil }
+
+func inUse(err error) bool {
+	for _, e := range [...]windows.Errno{windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_USER_MAPPED_FILE,
+		windows.ERROR_ACCESS_DENIED /* of a name that is replaced */, windows.ERROR_DELETE_PENDING} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
