@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -57,7 +58,7 @@ func (s *Server) putShown(name, text string) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(dir, name)
-	return path, os.Rename(f.Name(), path)
+	return path, osfile.Rename(context.Background(), f.Name(), path)
 }
 
 // showDocument has the editor open a file, if it can, at a place in it.

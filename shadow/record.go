@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // record is what is kept of a shadow, with its part of the repository, so that
@@ -40,7 +41,7 @@ func (r record) write(l worktree.Linked) error {
 	if err := os.WriteFile(file+".new", data, 0o644); err != nil {
 		return err
 	}
-	return os.Rename(file+".new", file)
+	return osfile.Rename(context.Background(), file+".new", file)
 }
 
 func readRecord(l worktree.Linked) (record, error) {

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // maxPlan bounds a plan that a person has changed, in bytes.
@@ -56,7 +59,7 @@ func putDocument(path, text string) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return osfile.Rename(context.Background(), f.Name(), path)
 }
 
 // readDocument reads a document as it is now.

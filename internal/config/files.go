@@ -1,12 +1,15 @@
 package config
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // ReadProjectFile reads a file of settings in a project: a regular file of at
@@ -87,7 +90,7 @@ func replaceIn(dir, name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = root.Rename(temp, name)
+		err = osfile.Retry(context.Background(), name, func() error { return root.Rename(temp, name) })
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", name, err), root.Remove(temp))
@@ -138,7 +141,7 @@ func WriteBeside(file string, v any) error {
 	}
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
+		err = osfile.Rename(context.Background(), f.Name(), file)
 	}
 	if err != nil {
 		err = errors.Join(err, os.Remove(f.Name()))

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // Places are the directories in which agents look for editors. One that is "" is
@@ -134,7 +136,7 @@ func publish(dir string, depth int, name string, what any, files *[]string) erro
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	if err := osfile.Rename(context.Background(), f.Name(), name); err != nil {
 		return err
 	}
 	*files = append(*files, name)

@@ -3,12 +3,15 @@ package runs
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // journal is the file of a run: a line for each event. A line is written with
@@ -104,18 +107,19 @@ func (j *journal) rewrite(events []entry) error {
 		return err
 	}
 	_, err = temp.Write(all.Bytes())
-	if err == nil {
-		err = temp.Sync()
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
 	}
-	if err == nil {
-		err = os.Rename(temp.Name(), j.path)
-	}
-	if err != nil {
-		temp.Close()
+	bad, size := false, int64(all.Len())
+	j.file.Close() // Windows does not replace a file that is open
+	if err = osfile.Rename(context.Background(), temp.Name(), j.path); err != nil {
 		_ = os.Remove(temp.Name())
-		return err
+		bad, size = j.bad, j.size
 	}
-	j.file.Close()
-	j.file, j.size, j.bad = temp, int64(all.Len()), false
-	return nil
+	now, err2 := openJournal(j.path, size)
+	if err = errors.Join(err, err2); now != nil {
+		now.bad = bad
+		*j = *now
+	}
+	return err
 }

@@ -1,10 +1,12 @@
 package runs
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // started reads what the run is.
@@ -154,7 +156,7 @@ func (r *Run) finish() error {
 	err := r.journal.rewrite(r.events)
 	_ = r.journal.file.Close()
 	if err == nil {
-		err = os.Rename(r.journal.path, r.store.path(r.id, true))
+		err = osfile.Rename(context.Background(), r.journal.path, r.store.path(r.id, true))
 	}
 	if err != nil {
 		return fmt.Errorf("the journal of the run: %w", err)

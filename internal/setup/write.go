@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // staged is a change that is ready: what is left to do is to give a file its
@@ -103,9 +106,9 @@ func commit(all []*staged) error {
 
 func (s *staged) finish() error {
 	if s.Remove {
-		return os.Remove(s.target)
+		return osfile.Retry(context.Background(), s.target, func() error { return os.Remove(s.target) })
 	}
-	return os.Rename(s.temp, s.target)
+	return osfile.Rename(context.Background(), s.temp, s.target)
 }
 
 func (s *staged) revert() error {
@@ -121,7 +124,7 @@ func (s *staged) revert() error {
 	if err := writeNew(s.temp, s.before, s.mode); err != nil {
 		return err
 	}
-	return os.Rename(s.temp, s.target)
+	return osfile.Rename(context.Background(), s.temp, s.target)
 }
 
 // discard takes away what was staged.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
 )
 
@@ -132,7 +134,7 @@ func (s *Store) replace(name string, write func(*os.File) error) error {
 	}
 	err = write(f)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(temp, name)
+		err = osfile.Retry(context.Background(), name, func() error { return root.Rename(temp, name) })
 	}
 	if err != nil {
 		return errors.Join(err, root.Remove(temp))

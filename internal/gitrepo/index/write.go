@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // ErrLocked says that another process is writing the index.
@@ -29,7 +32,7 @@ func Write(path string, x *Index) error {
 	}
 	_, err = f.Write(x.encode())
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(lock, path)
+		err = osfile.Rename(context.Background(), lock, path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(lock))
