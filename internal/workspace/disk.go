@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +45,7 @@ type DiskOptions struct {
 type Disk struct {
 	folders []folder
 	opts    DiskOptions
+	system  string // whose rules for names hold
 
 	mu sync.Mutex // held by Apply and Recover
 }
@@ -64,7 +66,7 @@ func OpenDisk(folders []Folder, opts DiskOptions) (*Disk, error) {
 	if len(folders) == 0 {
 		return nil, errors.New("a workspace needs a folder")
 	}
-	d := &Disk{opts: opts}
+	d := &Disk{opts: opts, system: runtime.GOOS}
 	for _, f := range folders {
 		if err := d.add(f); err != nil {
 			d.Close()

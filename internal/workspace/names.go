@@ -7,7 +7,7 @@ import (
 )
 
 // fold maps the spellings of a name that some file system or tool takes for
-// the same file to one: letter case, invisible characters, trailing dots and
+// the same file to one: letter case, ligatures, invisible characters, trailing dots and
 // spaces, streams (name:stream) and backslashes as separators.
 func fold(name string) string {
 	plain := true
@@ -36,6 +36,7 @@ func fold(name string) string {
 		}
 		return unicode.ToLower(r)
 	}, name)
+	name = several.Replace(name)
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
 		if at := strings.IndexByte(part, ':'); at > 0 {
@@ -48,6 +49,9 @@ func fold(name string) string {
 	}
 	return strings.Join(parts, "/")
 }
+
+// several are the letters that APFS, and ext4 where it ignores case, fold to several.
+var several = strings.NewReplacer("ß", "ss", "ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
 // invisible reports whether r leaves no trace on a screen: control and format
 // characters, variation selectors, fillers.

@@ -183,6 +183,9 @@ func (p *planner) find(name string, itself bool) (*entry, error) {
 	if f == nil || rel == "." {
 		return nil, syscall.EISDIR
 	}
+	if err := checkSegments(p.disk.system, rel); err != nil {
+		return nil, err
+	}
 	dir, err := f.follow(path.Dir(rel))
 	if err != nil {
 		return nil, err

@@ -52,6 +52,13 @@ func (d *Disk) resolve(given string) (string, error) {
 	if err := d.checkBackslash(slashed); err != nil {
 		return "", err
 	}
+	below := slashed
+	if filepath.IsAbs(given) {
+		below = slashed[len(filepath.VolumeName(given)):]
+	}
+	if err := checkSegments(d.system, below); err != nil {
+		return "", err
+	}
 	if filepath.IsAbs(given) || strings.HasPrefix(slashed, "/") {
 		return d.resolveAbs(filepath.Clean(given))
 	}
