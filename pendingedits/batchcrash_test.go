@@ -1,5 +1,3 @@
-//go:build unix
-
 package pendingedits_test
 
 import (
@@ -14,10 +12,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -367,8 +365,7 @@ func crashBatch(spec string) error {
 	var count atomic.Int64
 	return act(what, n, late, dir, func(string) error {
 		if count.Add(1) == int64(at) {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			crash.Now()
 		}
 		return nil
 	})
@@ -380,7 +377,7 @@ func killBatch(t *testing.T, what string, n, at int, late bool, dir string) (fin
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %v %s", batchCrash, what, n, at, late, dir))
 	out, err := cmd.CombinedOutput()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); err != nil && (!ok || !status.Signaled()) {
+	if err != nil && !crash.Was(cmd) {
 		t.Errorf("%s %d files, point %d: %v\n%s", what, n, at, err, out)
 		return true
 	}

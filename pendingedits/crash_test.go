@@ -1,5 +1,3 @@
-//go:build unix
-
 package pendingedits_test
 
 import (
@@ -12,11 +10,11 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -36,7 +34,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashDir); dir != "" {
 		at, err := strconv.Atoi(os.Getenv(crashAt))
 		if err == nil {
-			err = crash(dir, at)
+			err = dieAt(dir, at)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -192,14 +190,13 @@ func goThrough(dir string, naive bool, fail func(string) error, done func(i int)
 	return nil
 }
 
-// crash goes through the steps, says after which it is, and dies at a point.
-func crash(dir string, at int) error {
+// dieAt goes through the steps, says after which it is, and dies at a point.
+func dieAt(dir string, at int) error {
 	n := 0
 	return goThrough(dir, false, func(point string) error {
 		if n++; n == at {
 			fmt.Println("killed", point)
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			crash.Now()
 		}
 		return nil
 	}, func(i int) { fmt.Println("done", i) })
@@ -333,7 +330,7 @@ func kill(t *testing.T, dir string, at int) (acked int, point string, finished b
 	cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("%s=%d", crashAt, at))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); err != nil && (!ok || !status.Signaled()) {
+	if err != nil && !crash.Was(cmd) {
 		t.Fatalf("point %d: %v\n%s", at, err, out)
 	}
 	lines := bufio.NewScanner(strings.NewReader(string(out)))

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -38,8 +38,7 @@ func TestMain(m *testing.M) {
 	}
 	o := shadow.Options{Dir: dir, Fail: func(at string) error {
 		if at == point {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			crash.Now()
 		}
 		return nil
 	}}
@@ -96,8 +95,7 @@ func (h *house) die(point, do string) {
 	cmd.Dir = h.Dir
 	cmd.Env = append(os.Environ(), dieAt+"="+point, "SHADOW_TEST_DO="+do)
 	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() {
+	if err == nil || !crash.Was(cmd) {
 		h.t.Fatalf("%s: it did not die: %v\n%s", point, err, out)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -56,8 +56,7 @@ func applyAndDie(ctx context.Context, m *shadow.Manager, step string) error {
 	}
 	disk, err := applyDisk(dir, func(string) error {
 		if n++; fmt.Sprint(n) == step {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			crash.Now()
 		}
 		return nil
 	})

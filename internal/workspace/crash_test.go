@@ -1,5 +1,3 @@
-//go:build unix
-
 package workspace
 
 import (
@@ -17,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -105,22 +104,21 @@ const (
 // TestMain lets the test binary be the process that crashes.
 func TestMain(m *testing.M) {
 	if spec := os.Getenv(crashEnv); spec != "" {
-		crash(spec)
+		crashAt(spec)
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// crash does what spec says, and kills its own process at the given point.
-func crash(spec string) {
+// crashAt does what spec says, and kills its own process at the given point.
+func crashAt(spec string) {
 	var what, dir, state string
 	var n, point int
 	fmt.Sscan(spec, &what, &n, &point, &dir, &state)
 	count := 0
 	die := func(string) error {
 		if count++; count == point {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			crash.Now()
 		}
 		return nil
 	}
@@ -205,7 +203,7 @@ func runCrash(t testing.TB, what string, n, point int, dir, state string) (kille
 	if err == nil {
 		return false
 	}
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signal() == syscall.SIGKILL {
+	if crash.Was(cmd) {
 		return true
 	}
 	t.Fatalf("%s %d at %d: %v\n%s", what, n, point, err, out)

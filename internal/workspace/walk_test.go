@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -218,45 +217,6 @@ func TestWalkTooLarge(t *testing.T) {
 	})
 	if !errors.Is(err, ErrTooLarge) || visits != 1 {
 		t.Errorf("Walk = %v after %d visits, want ErrTooLarge", err, visits)
-	}
-}
-
-// Links, pipes and sockets are no files, and a link never leads a walk away.
-func TestWalkSkipsWhatIsNoFile(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("links need a privilege")
-	}
-	userIgnore(t, "")
-	outside := diskOf(t, map[string]string{"secret": "x", "dir/secret": "x"})
-	d := diskOf(t, map[string]string{"real/file": "x"})
-	link := func(to, name string) {
-		if err := os.Symlink(to, filepath.Join(d.Abs("."), name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	link(outside.Abs("secret"), "filelink")
-	link(outside.Abs("dir"), "dirlink")
-	link("real", "inside")
-	link("real/file", "insidefile")
-	link(".", "loop")
-	if err := syscall.Mkfifo(d.Abs("pipe"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"real/file"}, walked(t, d, WalkOptions{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"inside/file"}, walked(t, d, WalkOptions{Dir: "inside"})); diff != "" {
-		t.Errorf("a link inside the root, named (-want +got):\n%s", diff)
-	}
-	for name, want := range map[string]error{"filelink": ErrOutside, "dirlink": ErrOutside, "pipe": ErrSpecial} {
-		err := d.Walk(context.Background(), WalkOptions{Dir: name}, func(e *Entry) error {
-			_, err := e.Read(nil)
-			t.Errorf("%s: visited %s (read: %v)", name, e.Path, err)
-			return nil
-		})
-		if !errors.Is(err, want) {
-			t.Errorf("%s: Walk = %v, want %v", name, err, want)
-		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -37,18 +36,6 @@ func Run(cmd *exec.Cmd) (c Cost, err error) {
 		c.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	return c, err
-}
-
-// Processor is the time that this process has had of processors.
-func Processor() time.Duration { return used(syscall.RUSAGE_SELF) }
-
-// WithChildren is Processor with that of its children that have ended.
-func WithChildren() time.Duration { return Processor() + used(syscall.RUSAGE_CHILDREN) }
-
-func used(who int) time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(who, &u) // it fails for what is not one of the constants
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Median is the middle of what of says of each; of an even number the upper
