@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -467,4 +468,32 @@ func (k *worker) readAt(buf []byte, off int64) error {
 		return pathError("read", k.entry.Path, err)
 	}
 	return nil
+}
+
+// scanPieces is Entry.Scan of a file that is open. read fills its buffer unless the
+// file ends.
+func scanPieces(read func(buf []byte) (int, error), buf []byte, piece func([]byte, bool) bool) error {
+	filled, total := 0, 0
+	for {
+		n, err := read(buf[filled:])
+		if err != nil {
+			return err
+		}
+		filled += n
+		if total += n; total > MaxFileSize {
+			return ErrTooLarge
+		}
+		if filled < len(buf) {
+			piece(buf[:filled], true)
+			return nil
+		}
+		end := bytes.LastIndexByte(buf, '\n') + 1
+		if end == 0 {
+			return bufio.ErrTooLong
+		}
+		if !piece(buf[:end], false) {
+			return nil
+		}
+		filled = copy(buf, buf[end:])
+	}
 }

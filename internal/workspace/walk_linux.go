@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"io"
@@ -216,29 +215,7 @@ func (h dirHandle) scanFile(name, buf []byte, piece func([]byte, bool) bool) err
 		return err
 	}
 	defer h.closeFile(fd)
-	filled, total := 0, 0
-	for {
-		n, err := h.read(fd, buf[filled:])
-		if err != nil {
-			return err
-		}
-		filled += n
-		if total += n; total > MaxFileSize {
-			return ErrTooLarge
-		}
-		if filled < len(buf) {
-			piece(buf[:filled], true)
-			return nil
-		}
-		end := bytes.LastIndexByte(buf, '\n') + 1
-		if end == 0 {
-			return bufio.ErrTooLong
-		}
-		if !piece(buf[:end], false) {
-			return nil
-		}
-		filled = copy(buf, buf[end:])
-	}
+	return scanPieces(func(buf []byte) (int, error) { return h.read(fd, buf) }, buf, piece)
 }
 
 // readExclude reads .git/info/exclude of a repository with its own directory.

@@ -3,7 +3,6 @@
 package workspace
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"io/fs"
@@ -121,16 +120,23 @@ func (h dirHandle) readAt(name, buf []byte, off int64) error {
 	return err
 }
 
-// scanFile is Entry.Scan of a file; here it knows only files that fit.
+// scanFile is Entry.Scan of a file.
 func (h dirHandle) scanFile(name, buf []byte, piece func([]byte, bool) bool) error {
-	data, err := h.readFile(name, buf, len(buf))
-	if err == ErrTooLarge {
-		return bufio.ErrTooLong
+	if h.kind(name) != fileKind {
+		return ErrSpecial
 	}
-	if err == nil {
-		piece(data, true)
+	f, _, err := openRead(h.root, h.join(name))
+	if err != nil {
+		return err
 	}
-	return err
+	defer f.Close()
+	return scanPieces(func(buf []byte) (int, error) {
+		n, err := io.ReadFull(f, buf)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = nil
+		}
+		return n, err
+	}, buf, piece)
 }
 
 // readExclude reads .git/info/exclude of a repository with its own directory.
