@@ -133,6 +133,9 @@ func (d *Disk) locate(name string) (f *folder, rel string, err error) {
 	if !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0 {
 		return nil, "", fs.ErrInvalid
 	}
+	if err := checkSegments(d.system, name); err != nil {
+		return nil, "", err
+	}
 	if len(d.folders) == 1 {
 		return &d.folders[0], name, nil
 	}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // maxBatch bounds the text that one Apply holds in memory, in bytes.
@@ -81,7 +83,7 @@ func (d *Disk) plan(ctx context.Context, changes []Change) (*plan, error) {
 			return nil, pathError("apply", name, err)
 		}
 	}
-	return p.finish()
+	return p.finish(ctx)
 }
 
 // play makes one change in memory. The name it returns is the one at fault.
@@ -183,9 +185,6 @@ func (p *planner) find(name string, itself bool) (*entry, error) {
 	if f == nil || rel == "." {
 		return nil, syscall.EISDIR
 	}
-	if err := checkSegments(p.disk.system, rel); err != nil {
-		return nil, err
-	}
 	dir, err := f.follow(path.Dir(rel))
 	if err != nil {
 		return nil, err
@@ -273,14 +272,14 @@ func readState(root *os.Root, base string) (version, fs.FileInfo, error) {
 
 // finish drops what the batch leaves as it is, and orders the rest: everything
 // is written before anything is removed, one directory after the other.
-func (p *planner) finish() (*plan, error) {
+func (p *planner) finish(ctx context.Context) (*plan, error) {
 	out := &plan{}
 	needDir := map[rootedName]bool{}
 	for at, e := range p.entries {
 		if e.old.equal(e.new) {
 			continue
 		}
-		if err := p.prepare(e); err != nil {
+		if err := p.prepare(ctx, e); err != nil {
 			return nil, pathError("apply", e.view, err)
 		}
 		out.entries = append(out.entries, e)
@@ -310,7 +309,7 @@ func (p *planner) finish() (*plan, error) {
 }
 
 // prepare decides how e is written.
-func (p *planner) prepare(e *entry) error {
+func (p *planner) prepare(ctx context.Context, e *entry) error {
 	var random [8]byte
 	rand.Read(random[:])
 	e.temp = ".sidecar-" + hex.EncodeToString(random[:]) + ".tmp"
@@ -328,10 +327,13 @@ func (p *planner) prepare(e *entry) error {
 	}
 	// Replacing a file needs no permission to write it. Who replaces it must
 	// have it all the same.
-	file, err := root.OpenFile(e.base(), os.O_WRONLY|syscall.O_NONBLOCK, 0)
-	if err == nil {
-		return file.Close()
-	}
+	err = osfile.Retry(ctx, e.view, func() error {
+		file, err := root.OpenFile(e.base(), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			err = file.Close()
+		}
+		return err
+	})
 	if isRunning(err) && !e.inPlace {
 		return nil
 	}

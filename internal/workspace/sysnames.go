@@ -24,7 +24,7 @@ func checkSegments(system, name string) error {
 		case kept != part:
 			return fmt.Errorf("%w: Windows takes the segment %q for %q: leave out the dots and blanks at its end", fs.ErrInvalid, part, kept)
 		case strings.IndexFunc(part, forbidden) >= 0:
-			return fmt.Errorf(`%w: the segment %q holds one of <>:"|?* or a control character, which a name has not on Windows: choose another`, fs.ErrInvalid, part)
+			return fmt.Errorf(`%w: the segment %q holds one of <>:"|?*\ or a control character, which a name has not on Windows: choose another`, fs.ErrInvalid, part)
 		case device(part):
 			return fmt.Errorf("%w: the segment %q is the name of a device on Windows: choose another", fs.ErrInvalid, part)
 		}
@@ -32,7 +32,7 @@ func checkSegments(system, name string) error {
 	return nil
 }
 
-func forbidden(r rune) bool { return r < ' ' || strings.ContainsRune(`<>:"|?*`, r) }
+func forbidden(r rune) bool { return r < ' ' || strings.ContainsRune(`<>:"|?*\`, r) }
 
 // device reports whether Windows, or some version of it, takes a segment for a
 // device, whatever its extension is.

@@ -51,7 +51,7 @@ func TestCheckSegments(t *testing.T) {
 	// What is refused on Windows, and what the error says of it.
 	odd := map[string]string{
 		"dot.": `for "dot"`, "dot ": `for "dot"`, "dot. .": `for "dot"`, "a./b": `for "a"`, "a /b": `for "a"`, "a/b ": `for "b"`, "...": `for ""`, " ": `for ""`, "a.go...": `for "a.go"`,
-		"x:ads": "<>:", "a/x::$DATA": "<>:", "C:x": "<>:", "a?": "<>:", "a*b": "<>:", `a"b`: "<>:", "a|b": "<>:", "a<b": "<>:", "a>b": "<>:", "a\tb": "<>:", "a\x01": "<>:",
+		"x:ads": "<>:", "a/x::$DATA": "<>:", "C:x": "<>:", "a?": "<>:", "a*b": "<>:", `a"b`: "<>:", "a|b": "<>:", `a\b`: "<>:", "a<b": "<>:", "a>b": "<>:", "a\tb": "<>:", "a\x01": "<>:",
 		"NUL": "device", "nul": "device", "con.txt": "device", "a/aux": "device", "aux/a": "device", "COM1": "device", "com0.log": "device", "lpt9": "device", "COM¹": "device",
 		"con .txt": "device", "CONIN$": "device", "prn.tar.gz": "device",
 	}
@@ -89,7 +89,7 @@ func TestOneNameOnWindows(t *testing.T) {
 		}
 	}
 	for _, c := range []Change{
-		{Path: "dot.", After: text("new")}, {Path: "new /a", After: text("new")}, {From: "dot", Path: "dot.", Before: text("old")}, {Path: "con.txt", After: text("new")},
+		{Path: "dot.", After: text("new")}, {Path: "new /a", After: text("new")}, {From: "dot", Path: "dot.", Before: text("old")}, {Path: "con.txt", After: text("new")}, {Path: `sub\x`, After: text("new")},
 	} {
 		if err := d.Apply(t.Context(), c); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("%q: %v", c.Path, err)
