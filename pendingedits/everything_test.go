@@ -3,6 +3,7 @@ package pendingedits_test
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -12,7 +13,7 @@ var everything = flag.Bool("everything", false, "crash at every point of accepti
 // tried here.
 func memDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "pendingedits-test-")
-	if err != nil {
+	if err != nil || !filepath.IsAbs(dir) {
 		return t.TempDir()
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })

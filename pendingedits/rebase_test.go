@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -279,9 +279,7 @@ func TestRefused(t *testing.T) {
 // TestLinkedNames uses a file by its own name and by a link's.
 func TestLinkedNames(t *testing.T) {
 	b := newBench(t, "d/a", ten)
-	if err := os.Symlink("d", filepath.Join(b.dir, "link")); err != nil {
-		t.Skip(err)
-	}
+	symlink.Make(t, "d", filepath.Join(b.dir, "link"))
 	b.edit("link/a", replace(ten, "1\n", "one\n"))
 	b.edit("d/a", replace(b.seen("d/a"), "9\n", "nine\n"))
 	b.edit("link/new", "new\n")
@@ -292,9 +290,7 @@ func TestLinkedNames(t *testing.T) {
 	both := replace(ten, "1\n", "one\n", "9\n", "nine\n")
 	b.want("d/a", both, both, "link/a", both, both, "link/new", absent, "new\n")
 
-	if err := os.Symlink(t.TempDir(), filepath.Join(b.dir, "out")); err != nil {
-		t.Fatal(err)
-	}
+	symlink.Make(t, t.TempDir(), filepath.Join(b.dir, "out"))
 	err := b.store.For(agent).Apply(context.Background(), workspace.Change{Path: "out/x", After: []byte("x\n")})
 	if !errors.Is(err, workspace.ErrOutside) {
 		t.Errorf("through a link out of the workspace: %v, want %v", err, workspace.ErrOutside)

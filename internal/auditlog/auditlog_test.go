@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 func fill(t *testing.T, dir string, o Options, n int) {
@@ -185,9 +186,7 @@ func TestUnwritable(t *testing.T) {
 	if err := os.Mkdir(logs, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(logs, fileName(1))); err != nil {
-		t.Fatal(err)
-	}
+	symlink.Make(t, outside, filepath.Join(logs, fileName(1)))
 	if err := New(logs, Options{}).Append(Record{}); err == nil {
 		t.Error("a link was followed")
 	}

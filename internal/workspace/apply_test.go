@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 // openTest opens a disk on a new directory with the given files.
@@ -41,8 +43,11 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
+// execMark is before the text of what can be executed, where files have such bits.
+var execMark = map[bool]string{true: "x "}[keepsExec]
+
 // tree reads everything below dir; directories end in a slash, links show
-// their target, and what can be executed has "x " before its text.
+// their target, and what can be executed has execMark before its text.
 func tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -51,6 +56,7 @@ func tree(t testing.TB, dir string) map[string]string {
 			return err
 		}
 		rel, _ := filepath.Rel(dir, path)
+		rel = filepath.ToSlash(rel)
 		switch {
 		case rel == ".":
 		case e.IsDir():
@@ -65,7 +71,7 @@ func tree(t testing.TB, dir string) map[string]string {
 			}
 			out[rel] = string(data)
 			if info, err := e.Info(); err == nil && IsExec(info.Mode()) {
-				out[rel] = "x " + out[rel]
+				out[rel] = execMark + out[rel]
 			}
 		}
 		return nil
@@ -244,7 +250,7 @@ func TestApply(t *testing.T) {
 				{From: "c", Path: "d", Before: text("C"), After: text("C"), Mode: 0o755},
 				{Path: "a", Before: text("A"), After: text("AA")},
 			},
-			want: map[string]string{"a": "x AA", "b": "x BB", "d": "x C"},
+			want: map[string]string{"a": execMark + "AA", "b": execMark + "BB", "d": execMark + "C"},
 		}, {
 			name: "a mode that the file has", files: map[string]string{"a": "A"},
 			changes: []Change{{Path: "a", Before: text("A"), After: text("A"), Mode: 0o644}},
@@ -269,9 +275,7 @@ func TestApply(t *testing.T) {
 			state := t.TempDir()
 			d, dir := openTest(t, DiskOptions{StateDir: state}, test.files)
 			for link, target := range test.links {
-				if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-					t.Fatal(err)
-				}
+				symlink.Make(t, target, filepath.Join(dir, link))
 			}
 			before := tree(t, dir)
 			err := d.Apply(t.Context(), test.changes...)
@@ -288,7 +292,7 @@ func TestApply(t *testing.T) {
 				want = before
 			}
 			for name := range want { // directories of files given by name
-				for p := filepath.Dir(name); p != "."; p = filepath.Dir(p) {
+				for p := path.Dir(name); p != "."; p = path.Dir(p) {
 					want[p+"/"] = ""
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 var everything = flag.Bool("everything", false, "kill at every point, and batches of 50 files too")
@@ -35,7 +37,7 @@ func batch(n int) (changes []Change, files, after map[string]string) {
 			c := Change{Path: name, Before: text(old), After: text(now)}
 			after[name] = now
 			if i%5 == 4 {
-				c.Mode, after[name] = 0o755, "x "+now
+				c.Mode, after[name] = 0o755, execMark+now
 			}
 			changes = append(changes, c)
 		case 1:
@@ -51,7 +53,7 @@ func batch(n int) (changes []Change, files, after map[string]string) {
 			after[name+".moved"] = now
 		}
 	}
-	if n > 1 {
+	if n > 1 && keepsExec { // elsewhere links are no matter of course
 		files["linked"] = "short"
 		changes = append(changes, Change{Path: "linked", Before: text("short"), After: text("longer than before"), Mode: 0o755},
 			Change{Path: "symbolic", Before: text("linked"), BeforeLink: true, After: text("d0"), AfterLink: true},
@@ -61,7 +63,7 @@ func batch(n int) (changes []Change, files, after map[string]string) {
 	}
 	for _, m := range []map[string]string{files, after} {
 		for name := range m {
-			for p := filepath.Dir(name); p != "."; p = filepath.Dir(p) {
+			for p := path.Dir(name); p != "."; p = path.Dir(p) {
 				after[p+"/"] = ""
 			}
 		}
@@ -77,9 +79,7 @@ func linkBatch(t testing.TB, dir string) {
 	if err := os.Link(filepath.Join(dir, "linked"), filepath.Join(dir, "linked2")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("linked", filepath.Join(dir, "symbolic")); err != nil {
-		t.Fatal(err)
-	}
+	symlink.Make(t, "linked", filepath.Join(dir, "symbolic"))
 }
 
 // recordPoints returns the points that applying the changes passes.
@@ -215,7 +215,7 @@ func runCrash(t testing.TB, what string, n, point int, dir, state string) (kille
 func memDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "workspace-test-")
-	if err != nil {
+	if err != nil || !filepath.IsAbs(dir) {
 		return t.TempDir()
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })

@@ -13,13 +13,13 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 func TestDiskFS(t *testing.T) {
 	d, dir := openTest(t, DiskOptions{}, map[string]string{"a.txt": "a", "d/b.txt": "b", "d/e/c.txt": ""})
-	if err := os.Symlink("d/b.txt", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	symlink.Make(t, "d/b.txt", filepath.Join(dir, "link"))
 	if err := fstest.TestFS(d, "a.txt", "d/b.txt", "d/e/c.txt"); err != nil {
 		t.Error(err)
 	}
@@ -81,12 +81,13 @@ func TestOpenDiskRefuses(t *testing.T) {
 func TestResolve(t *testing.T) {
 	one, dir := openTest(t, DiskOptions{}, map[string]string{"a.txt": "", `odd\name`: ""})
 	two, base := openTwo(t)
-	for _, test := range []struct {
+	type resolve struct {
 		disk  *Disk
 		given string
 		want  string // or
 		err   error
-	}{
+	}
+	tests := []resolve{
 		{one, "a.txt", "a.txt", nil},
 		{one, "./a.txt", "a.txt", nil},
 		{one, "././a.txt", "a.txt", nil},
@@ -100,11 +101,8 @@ func TestResolve(t *testing.T) {
 		{one, dir + "/../" + filepath.Base(dir) + "/a.txt", "a.txt", nil},
 		{one, "%2e%2e/x", "%2e%2e/x", nil},
 		{one, "..foo", "..foo", nil},
-		{one, "...", "...", nil},
 		{one, "~backup", "~backup", nil},
 		{one, "$tmp", "$tmp", nil},
-		{one, "a:b", "a:b", nil},
-		{one, `odd\name`, `odd\name`, nil},
 		{one, "", "", fs.ErrInvalid},
 		{one, "..", "", ErrOutside},
 		{one, "../a.txt", "", ErrOutside},
@@ -115,7 +113,6 @@ func TestResolve(t *testing.T) {
 		{one, dir + "-evil/a.txt", "", ErrOutside},
 		{one, dir + "/../x", "", ErrOutside},
 		{one, `..\a.txt`, "", ErrOutside},
-		{one, `d\a.txt`, "", fs.ErrInvalid},
 		{one, "~/a.txt", "", ErrOutside},
 		{one, "$HOME/a.txt", "", ErrOutside},
 		{one, "a\x00b", "", fs.ErrInvalid},
@@ -135,7 +132,16 @@ func TestResolve(t *testing.T) {
 		{two, "a.txt", "", fs.ErrInvalid},
 		{two, "left/../../out.txt", "", ErrOutside},
 		{two, filepath.Join(base, "out.txt"), "", ErrOutside},
-	} {
+	}
+	if runtime.GOOS != "windows" { // see TestCheckSegments
+		tests = append(tests, []resolve{
+			{one, "...", "...", nil},
+			{one, "a:b", "a:b", nil},
+			{one, `odd\name`, `odd\name`, nil},
+			{one, `d\a.txt`, "", fs.ErrInvalid},
+		}...)
+	}
+	for _, test := range tests {
 		got, err := test.disk.Resolve(test.given)
 		if got != test.want || !errors.Is(err, test.err) {
 			t.Errorf("%.80q: %q, %v; want %q, %v", test.given, got, err, test.want, test.err)
@@ -149,9 +155,7 @@ func TestResolve(t *testing.T) {
 func TestResolveThroughLinkedRoot(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"real/a.txt": "a"})
-	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	symlink.Make(t, "real", filepath.Join(dir, "link"))
 	d, err := OpenDisk([]Folder{{Dir: filepath.Join(dir, "link")}}, DiskOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -213,9 +217,7 @@ func TestRootCanaries(t *testing.T) {
 	for link, target := range map[string]string{
 		"ws/out": "../out", "ws/dir/up": "../../out", "ws/self": "dir", "ws/file": "../out/secret.txt", "ws/new": "../out/new",
 	} {
-		if err := os.Symlink(target, filepath.Join(base, link)); err != nil {
-			t.Fatal(err)
-		}
+		symlink.Make(t, target, filepath.Join(base, link))
 	}
 	d, err := OpenDisk([]Folder{{Dir: filepath.Join(base, "ws")}}, DiskOptions{})
 	if err != nil {

@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 func TestProtected(t *testing.T) {
@@ -92,9 +93,7 @@ func TestGuard(t *testing.T) {
 		"a.txt": "a", ".env": "SECRET", "keys/server.pem": "SECRET", "allowed/.env": "open", "sub/.ssh/config": "SECRET", "sub/b.txt": "b",
 	})
 	for link, target := range map[string]string{"plain": ".env", "chain": "plain", "fine": "a.txt", "sub/up": "../keys/server.pem", "dir": "sub/.ssh", "keydir": "keys"} {
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		symlink.Make(t, target, filepath.Join(dir, link))
 	}
 	pending := layer{"new/.env": text("SECRET"), "keys/other.pem": text("SECRET"), "b.txt": text("b")}
 	// Views lie in structs of other packages, which must not hide the links.

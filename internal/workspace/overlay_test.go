@@ -3,13 +3,14 @@ package workspace
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 func openOverlay(t *testing.T, links map[string]string) Files {
@@ -19,9 +20,7 @@ func openOverlay(t *testing.T, links map[string]string) Files {
 		"was/file": "f", "flat": "flat",
 	})
 	for link, target := range links {
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		symlink.Make(t, target, filepath.Join(dir, link))
 	}
 	return NewOverlay(d, layer{
 		"a.txt": text("pending a"), "d/b.txt": text(""), "gone.txt": nil, "d/gone.txt": nil, "never.txt": nil,

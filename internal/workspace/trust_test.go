@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 // A hostile repository can bring a journal along, which is read when somebody
@@ -28,9 +31,12 @@ func TestRecoverTrustsNoJournal(t *testing.T) {
 		"the mode that git gives to files": {[]*entry{fresh("sub/a.txt")}, 0o644, false},
 	} {
 		t.Run(what, func(t *testing.T) {
+			if c.mode != 0o600 && runtime.GOOS == "windows" {
+				t.Skip("modes tell nothing here")
+			}
 			d, dir := openTest(t, DiskOptions{}, map[string]string{".git/hooks/x": "", ".sidecar/tools/x": "", "sub/x": ""})
-			if err := os.Symlink(".git", filepath.Join(dir, "there")); err != nil {
-				t.Fatal(err)
+			if what == "a hook through a link" {
+				symlink.Make(t, ".git", filepath.Join(dir, "there"))
 			}
 			p := &plan{}
 			for _, e := range c.entries {

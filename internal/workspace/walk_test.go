@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 func TestWalk(t *testing.T) {
@@ -296,9 +298,7 @@ func TestWalkNames(t *testing.T) {
 	}
 	files["top"], files["d1/.env"] = "top", "secret"
 	d, dir := openTest(t, DiskOptions{}, files)
-	if err := os.Symlink("d1", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	symlink.Make(t, "d1", filepath.Join(dir, "link"))
 	view := Guard(NewOverlay(d, layer{"top": text("over"), "d1/e1/f1": nil, "new/f": text("new")}), nil)
 	read := func(opts WalkOptions) map[string]string {
 		var mu sync.Mutex

@@ -1,0 +1,22 @@
+// Package symlink makes symbolic links for tests, which not everybody may on Windows,
+// and Wine only says that it does.
+package symlink
+
+import (
+	"io/fs"
+	"os"
+	"testing"
+)
+
+// Make makes a link, or skips the test where there are none.
+func Make(t testing.TB, target, name string) {
+	t.Helper()
+	err := os.Symlink(target, name)
+	if info, err2 := os.Lstat(name); err == nil && err2 == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return
+	}
+	if os.PathSeparator == '\\' {
+		t.Skip("no symbolic links can be made here: ", err)
+	}
+	t.Fatal(err)
+}
