@@ -9,8 +9,11 @@ import (
 )
 
 func TestDocumentKey(t *testing.T) {
-	if documentKey("file:///a%2Fb") != documentKey("file:///a/b") {
+	if documentKey("file:///c%3A/a%2Fb") != documentKey("file:///c:/a/b") {
 		t.Error("two spellings of one file have different keys")
+	}
+	if documentKey("file:///c:/a") == documentKey("file:///c:/b") {
+		t.Error("control: two files have the same key")
 	}
 }
 

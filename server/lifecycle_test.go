@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -103,22 +104,28 @@ func TestStartFails(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	text := func(s string) *string { return &s }
+	drive, disk := "", "" // where paths begin, in a URI and for the system
+	if runtime.GOOS == "windows" {
+		drive, disk = "/c%3A", "C:"
+	}
+	uri := func(path string) string { return "file://" + drive + path }
+	dir := func(path string) string { return disk + filepath.FromSlash(path) }
 	for _, c := range []struct {
 		name   string
 		params lsp.InitializeParams
 		want   []workspace.Folder
 	}{
 		{"none", lsp.InitializeParams{}, nil},
-		{"rootUri", lsp.InitializeParams{RootURI: text("file:///a%20b"), RootPath: text("/x")}, []workspace.Folder{{Name: "a b", Dir: "/a b"}}},
-		{"rootPath", lsp.InitializeParams{RootPath: text("/x/")}, []workspace.Folder{{Name: "x", Dir: "/x"}}},
+		{"rootUri", lsp.InitializeParams{RootURI: text(uri("/a%20b")), RootPath: text(dir("/x"))}, []workspace.Folder{{Name: "a b", Dir: dir("/a b")}}},
+		{"rootPath", lsp.InitializeParams{RootPath: text(dir("/x/"))}, []workspace.Folder{{Name: "x", Dir: dir("/x")}}},
 		{"relative rootPath", lsp.InitializeParams{RootPath: text("x")}, nil},
 		{"folders", lsp.InitializeParams{
-			RootURI: text("file:///a"),
+			RootURI: text(uri("/a")),
 			WorkspaceFolders: []lsp.WorkspaceFolder{
-				{URI: "file:///a", Name: "one"}, {URI: "file:///b", Name: "one"}, {URI: "file:///a/", Name: "again"},
-				{URI: "file:///c", Name: "x/y"}, {URI: "vscode-vfs://github/d", Name: "d"},
+				{URI: uri("/a"), Name: "one"}, {URI: uri("/b"), Name: "one"}, {URI: uri("/a/"), Name: "again"},
+				{URI: uri("/c"), Name: "x/y"}, {URI: "vscode-vfs://github/d", Name: "d"},
 			},
-		}, []workspace.Folder{{Name: "one", Dir: "/a"}, {Name: "one-2", Dir: "/b"}, {Name: "c", Dir: "/c"}}},
+		}, []workspace.Folder{{Name: "one", Dir: dir("/a")}, {Name: "one-2", Dir: dir("/b")}, {Name: "c", Dir: dir("/c")}}},
 	} {
 		if d := cmp.Diff(c.want, FoldersOf(c.params)); d != "" {
 			t.Errorf("%s: %s", c.name, d)

@@ -12,9 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
@@ -318,15 +316,13 @@ func (e *Editor) event() {
 	e.changed = make(chan struct{})
 }
 
-// FileURI is the URI of an absolute path, spelled as VS Code does: on Windows with a small
-// letter for the drive and an escaped colon.
+// FileURI is the URI of an absolute path.
 func FileURI(path string) lsp.URI {
 	path = filepath.ToSlash(path)
-	if runtime.GOOS != "windows" {
-		return (&url.URL{Scheme: "file", Path: path}).String()
+	if filepath.VolumeName(path) != "" {
+		path = "/" + path // C:/x
 	}
-	drive, rest, _ := strings.Cut(path, ":")
-	return "file:///" + strings.ToLower(drive) + "%3A" + (&url.URL{Path: rest}).EscapedPath()
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // FilePath is the path of a file URI.
@@ -339,8 +335,8 @@ func FilePath(uri lsp.URI) (string, error) {
 		return "", fmt.Errorf("%s is no file", uri)
 	}
 	path := u.Path
-	if runtime.GOOS == "windows" {
-		path = strings.TrimPrefix(path, "/")
+	if filepath.VolumeName(path[1:]) != "" {
+		path = path[1:]
 	}
 	return filepath.FromSlash(path), nil
 }
