@@ -47,5 +47,6 @@ func device(part string) bool {
 	if !ok {
 		number, ok = strings.CutPrefix(base, "LPT")
 	}
-	return ok && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
+	digit, size := utf8.DecodeRuneInString(number)
+	return ok && size == len(number) && strings.ContainsRune("0123456789¹²³", digit)
 }
