@@ -2,6 +2,7 @@
 package keyring
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
 // MaxTime bounds the wait for a keyring: a locked one may ask a person who is not there.
@@ -139,10 +142,11 @@ func (r Ring) run(ctx context.Context, in string, args []string) (string, error)
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.WaitDelay = time.Second // who holds on to its output does not hold us
 	cmd.Stdin = strings.NewReader(in)
-	endTogether(cmd)
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err = proctree.Run(cmd)
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("%s gave no answer for %v: unlock the keyring, or use keyFile", r.Program, MaxTime)
 	}
-	return string(out), err
+	return out.String(), err
 }

@@ -4,6 +4,7 @@
 package setup
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
 // Env is where programs and files are looked for.
@@ -206,11 +209,12 @@ func version(ctx context.Context, program string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "--version")
 	cmd.WaitDelay = 100 * time.Millisecond // what it started may hold its output
-	out, err := cmd.Output()
-	if err != nil && len(out) == 0 {
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := proctree.Run(cmd); err != nil && out.Len() == 0 {
 		return ""
 	}
-	return versionNumber.FindString(strings.ToValidUTF8(string(out[:min(len(out), 4096)]), ""))
+	return versionNumber.FindString(strings.ToValidUTF8(string(out.Next(4096)), ""))
 }
 
 // rowOf is the row of a client.

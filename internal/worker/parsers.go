@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
@@ -68,7 +69,7 @@ type parseReply struct {
 
 // parserProcess is one process.
 type parserProcess struct {
-	cmd   *exec.Cmd
+	tree  *proctree.Tree
 	in    io.WriteCloser
 	enc   *gob.Encoder
 	dec   *gob.Decoder
@@ -144,7 +145,7 @@ func (p *Parsers) claim() (*parserProcess, error) {
 }
 
 func (p *Parsers) start() (*parserProcess, error) {
-	cmd := exec.CommandContext(context.Background(), p.program, parserCommand)
+	cmd := exec.Command(p.program, parserCommand) //nolint:noctx // it outlives the call that it is started for
 	cmd.Env = []string{"GOMAXPROCS=1"}
 	cmd.SysProcAttr = dieWithParent()
 	cmd.WaitDelay = time.Second
@@ -156,10 +157,11 @@ func (p *Parsers) start() (*parserProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	tree, err := proctree.Start(cmd, limits)
+	if err != nil {
 		return nil, err
 	}
-	return &parserProcess{cmd: cmd, in: in, enc: gob.NewEncoder(in), dec: gob.NewDecoder(bufio.NewReader(out))}, nil
+	return &parserProcess{tree: tree, in: in, enc: gob.NewEncoder(in), dec: gob.NewDecoder(bufio.NewReader(out))}, nil
 }
 
 // release keeps a process for the next file.
@@ -202,11 +204,11 @@ func (w *parserProcess) end() {
 	w.wait()
 }
 
-func (w *parserProcess) kill() { _ = w.cmd.Process.Kill() }
+func (w *parserProcess) kill() { w.tree.Kill() }
 
 func (w *parserProcess) wait() {
 	_ = w.in.Close()
-	_ = w.cmd.Wait()
+	_ = w.tree.Wait()
 }
 
 // parseHere parses in this process.

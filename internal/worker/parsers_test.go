@@ -64,7 +64,7 @@ func TestParserPool(t *testing.T) {
 	p.mu.Lock()
 	var pids []int
 	for _, w := range p.idle {
-		pids = append(pids, w.cmd.Process.Pid)
+		pids = append(pids, w.tree.PID())
 	}
 	p.mu.Unlock()
 	if len(pids) == 0 || len(pids) > cap(p.slots) {
@@ -82,7 +82,7 @@ func TestParserPool(t *testing.T) {
 	p.mu.Lock()
 	for _, w := range p.idle {
 		w.kill()
-		_, _ = w.cmd.Process.Wait()
+		_ = w.tree.Wait()
 	}
 	p.mu.Unlock()
 	failed := 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledongthuc/pdf"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/web"
 )
@@ -64,15 +65,16 @@ func pdfWithin(program string, limit time.Duration) func(context.Context, []byte
 		if err != nil {
 			return web.PDF{}, err
 		}
-		if err := cmd.Start(); err != nil {
+		tree, err := proctree.Start(cmd, limits)
+		if err != nil {
 			return web.PDF{}, err
 		}
 		var r pdfReply
 		err = gob.NewDecoder(io.LimitReader(out, 2*maxPDFText)).Decode(&r)
 		if err != nil {
-			_ = cmd.Process.Kill()
+			tree.Kill()
 		}
-		waited := cmd.Wait()
+		waited := tree.Wait()
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return web.PDF{}, fmt.Errorf("%w: it takes longer than %v", web.ErrPDF, limit)

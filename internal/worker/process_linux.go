@@ -11,11 +11,10 @@ func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsi
 // limitMyself bounds this process in memory and processor time, and leaves no
 // core file behind. A limit that can't be set leaves the time-out.
 func limitMyself() {
-	const gib = 1 << 30
 	for _, l := range []struct {
 		what int
 		most uint64
-	}{{syscall.RLIMIT_AS, 2 * gib}, {syscall.RLIMIT_CPU, uint64(2 * workerWork / time.Second)}, {syscall.RLIMIT_CORE, 0}} {
+	}{{syscall.RLIMIT_AS, maxMemory}, {syscall.RLIMIT_CPU, uint64(2 * workerWork / time.Second)}, {syscall.RLIMIT_CORE, 0}} {
 		_ = syscall.Setrlimit(l.what, &syscall.Rlimit{Cur: l.most, Max: l.most})
 	}
 }

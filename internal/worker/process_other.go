@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// dieWithParent relies on the end of standard input elsewhere.
+// dieWithParent leaves it to the tree of the child elsewhere, or to the end of its input.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
 // limitMyself leaves the limits to the parent's time-out elsewhere.

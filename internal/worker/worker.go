@@ -7,7 +7,17 @@
 // crash or to take all memory is a process with limits, and not the server.
 package worker
 
-import "io"
+import (
+	"io"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+)
+
+// maxMemory bounds a worker, in bytes.
+const maxMemory = 2 << 30
+
+// limits are those of a worker from outside; Linux has it limit itself.
+var limits = proctree.Limits{Memory: maxMemory}
 
 // Run does the work of a worker, if name is the sub-command of one: requests on
 // in, replies on out.

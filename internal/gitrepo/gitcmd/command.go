@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
 // Invocation is one run of the git command.
@@ -59,7 +61,7 @@ func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
 			return nil, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, bin, append([]string{"--no-pager", "--literal-pathspecs"}, args...)...)
+	cmd := exec.Command(bin, append([]string{"--no-pager", "--literal-pathspecs"}, args...)...) //nolint:noctx // run ends it
 	cmd.Dir = g.Dir
 	cmd.Env = slices.Concat(g.environment(op, c.Network), configEnvironment(g.overrides(conf, op, c.Hooks)), c.Env)
 	if c.Stdin != nil {
@@ -139,7 +141,7 @@ func (g *Git) binary(ctx context.Context) (string, error) {
 	if g.runner.checked == bin {
 		return bin, nil
 	}
-	cmd := exec.CommandContext(ctx, bin, "version")
+	cmd := exec.Command(bin, "version") //nolint:noctx // run ends it
 	cmd.Env = inherited(always)
 	cmd.WaitDelay = maxPipeWait
 	out, err := run(ctx, cmd, "version", 1<<10)
@@ -186,7 +188,7 @@ const (
 // errOutput is the cause of a stop at the limit of the output.
 var errOutput = errors.New("the output is too long")
 
-// run runs cmd in a process group of its own, which ends with ctx.
+// run runs cmd as a tree of processes, which ends with ctx.
 func run(ctx context.Context, cmd *exec.Cmd, op string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -196,9 +198,8 @@ func run(ctx context.Context, cmd *exec.Cmd, op string, limit int64) ([]byte, er
 	out := &bounded{limit: limit, full: func() { cancel(errOutput) }}
 	errs := &bounded{limit: maxErrors, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, errs
-	cmd.Cancel = func() error { return nil } // the group is ended below
-	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	tree, err := proctree.Start(cmd, proctree.Limits{})
+	if err != nil {
 		return nil, fmt.Errorf("git %s: %w", op, err)
 	}
 	ended := make(chan struct{})
@@ -210,16 +211,18 @@ func run(ctx context.Context, cmd *exec.Cmd, op string, limit int64) ([]byte, er
 			return
 		case <-ctx.Done():
 		}
-		signalGroup(cmd, false)
-		select {
-		case <-ended:
-		case <-time.After(grace):
+		if tree.Terminate() { // git takes its locks away when it is asked
+			select {
+			case <-ended:
+			case <-time.After(grace):
+			}
 		}
-		signalGroup(cmd, true)
+		tree.Kill()
 	}()
-	err := cmd.Wait()
+	err = cmd.Wait()
 	close(ended)
 	<-stopped
+	tree.Leave() // what a hook has left may go on
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errOutput):
 		return nil, Failf(TooMuch, "git %s gives more than %d bytes; narrow what is asked for", op, limit)

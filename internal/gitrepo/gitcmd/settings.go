@@ -49,7 +49,7 @@ func (g *Git) Settings(ctx context.Context) (Settings, error) {
 		files[f] = gitfile.StampFile(f) // before it is read: what changes meanwhile is seen next time
 	}
 	// Listing runs nothing, whatever is in the files.
-	cmd := exec.CommandContext(ctx, bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin")
+	cmd := exec.Command(bin, "config", "--list", "-z", "--includes", "--show-scope", "--show-origin") //nolint:noctx // run ends it
 	cmd.Dir = g.Dir
 	cmd.Env = append(g.environment(operation{}, false), "GIT_CONFIG_COUNT=0")
 	cmd.WaitDelay = maxPipeWait
