@@ -3,12 +3,15 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"sync"
+	"syscall"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
 const noOverlays = "there are no overlays on this system"
@@ -43,13 +46,13 @@ func (*Merged) path() string { return "" }
 // plainly makes a command of a program and its environment, with nothing between it
 // and us. What it leaves behind stays, apart from its processes.
 func plainly(level Level, spec Spec, dir string, env, argv []string) *Cmd {
-	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Cmd ends it
+	ctx, kill := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, env
-	if !spec.Terminal { // whose signals go to the group that it has
-		ownGroup(cmd)
-	}
-	c := &Cmd{level: level, network: spec.Network, plain: true, delay: bareDelay, proc: &bare{cmd: cmd}}
+	b := &bare{cmd: cmd, kills: kill, terminal: spec.Terminal, limits: proctree.Limits{Processes: spec.Limits.Processes, Memory: spec.Limits.Memory}}
+	c := &Cmd{level: level, network: spec.Network, plain: true, delay: bareDelay, proc: b}
 	c.tidy = func() {
+		kill()
 		if spec.After != nil {
 			c.removed = spec.After()
 		}
@@ -57,44 +60,44 @@ func plainly(level Level, spec Spec, dir string, env, argv []string) *Cmd {
 	return c
 }
 
-// bare is a command by itself, with its group.
+// bare is a command and what comes of it, with all rights of the user.
 type bare struct {
-	cmd *exec.Cmd
-
-	mu    sync.Mutex
-	ended bool // it has, or is not to begin
+	cmd      *exec.Cmd
+	kills    context.CancelFunc
+	terminal bool // it has one, whose signals go to the group that it is in
+	limits   proctree.Limits
+	waits    func() error
 }
 
-func (b *bare) start(in, out, said *os.File) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ended {
-		return &setupError{"it was ended before it began"}
-	}
+func (b *bare) start(in, out, said *os.File) (err error) {
 	b.cmd.Stdin, b.cmd.Stdout, b.cmd.Stderr = in, out, said
-	if err := b.cmd.Start(); err != nil {
+	if b.terminal {
+		b.waits, err = b.cmd.Wait, b.cmd.Start()
+	} else {
+		var tree *proctree.Tree
+		if tree, err = proctree.Start(b.cmd, b.limits); err == nil {
+			b.waits = tree.Wait
+		}
+	}
+	if err != nil {
 		return &setupError{err.Error()}
 	}
 	return nil
 }
 
 func (b *bare) wait() (int, error) {
-	err := b.cmd.Wait()
-	b.kill() // what it left in the background
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return exitCode(exit.ProcessState), nil
+	err := b.waits()
+	exit := (*exec.ExitError)(nil)
+	if !errors.As(err, &exit) {
+		return 0, err
 	}
-	return 0, err
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return exit.ExitCode(), nil
 }
 
-func (b *bare) kill() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.ended && b.cmd.Process != nil {
-		endGroup(b.cmd)
-	}
-	b.ended = true
-}
+func (b *bare) kill() { b.kills() }
 
 // Init has nothing to do here.
 func Init(_ []string, _, stderr io.Writer, _ func(string)) int {
@@ -104,8 +107,6 @@ func Init(_ []string, _, stderr io.Writer, _ func(string)) int {
 
 // Sweep has nothing to remove here.
 func Sweep(string, ...string) {}
-
-func defaultMemory() int64 { return -1 }
 
 // AdoptOrphans has nothing to do here: where no keeper is there are no tests of
 // one.

@@ -4,8 +4,6 @@ package sandbox
 
 import "context"
 
-const unsupported = "there is no sandbox for this system"
-
 // machine has nothing that is known elsewhere.
 type machine struct{}
 
@@ -13,7 +11,7 @@ func (s *Sandbox) probe() { s.status = Status{Why: unsupported} }
 
 // prepare makes a command that is not confined.
 func (s *Sandbox) prepare(_ Level, spec Spec, dir string, argv []string) (*Cmd, error) {
-	return plainly(None, spec, dir, spec.environ(spec.Home, map[string]string{}), argv), nil
+	return plainly(None, spec, dir, spec.environ(spec.Home, userDirs()), argv), nil
 }
 
 // Prove has nothing to prove here.

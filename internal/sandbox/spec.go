@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -73,8 +74,8 @@ type Spec struct {
 type Limits struct {
 	FileSize  int64 // bytes of one file
 	Files     int64 // open descriptors of a process
-	Processes int64 // of the whole tree; where cgroups or user namespaces allow
-	Memory    int64 // bytes, of the whole tree; where cgroups allow
+	Processes int64 // of the whole tree; where cgroups, user namespaces or job objects allow
+	Memory    int64 // bytes, of the whole tree; where cgroups or job objects allow
 }
 
 // The defaults. Memory is by default three quarters of the machine's.
@@ -101,14 +102,28 @@ func (l Limits) withDefaults() Limits {
 var kept = []string{"PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "GOPATH", "GOMODCACHE", "GOTOOLCHAIN", "GOFLAGS", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "RUSTUP_HOME",
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
 
+// keptOnWindows are those besides without which programs there don't start, or don't
+// find what is installed and the user's directories.
+var keptOnWindows = []string{"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
+	"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432", "PROGRAMDATA", "ALLUSERSPROFILE", "PUBLIC",
+	"HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "USERNAME", "USERDOMAIN", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP"}
+
 // Environ picks from an environment what a command may have, and makes
 // programs write for something that is no terminal.
-func Environ(from []string) []string {
+func Environ(from []string) []string { return environOn(runtime.GOOS, from) }
+
+// environOn is Environ on a system. The case of names does not matter on Windows.
+func environOn(system string, from []string) []string {
 	var env []string
 	for _, v := range from {
-		name, _, _ := strings.Cut(v, "=")
-		if slices.Contains(kept, name) || strings.HasPrefix(name, "LC_") {
-			env = append(env, v)
+		name, value, _ := strings.Cut(v, "=")
+		keep := slices.Contains(kept, name)
+		if system == "windows" {
+			name = strings.ToUpper(name)
+			keep = slices.Contains(kept, name) || slices.Contains(keptOnWindows, name)
+		}
+		if keep || strings.HasPrefix(name, "LC_") {
+			env = append(env, name+"="+value)
 		}
 	}
 	return append(env, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat")
@@ -131,7 +146,7 @@ func environment(env []string, set map[string]string) []string {
 		}
 	}
 	maps.Copy(last, set)
-	if last["PATH"] == "" {
+	if last["PATH"] == "" && runtime.GOOS != "windows" {
 		last["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	}
 	out := make([]string, 0, len(last))
@@ -232,5 +247,6 @@ var systemDirs = []string{"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/p
 
 // within reports whether path is dir or below it.
 func within(path, dir string) bool {
-	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+	const separator = string(filepath.Separator)
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
 }
