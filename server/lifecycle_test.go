@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -301,20 +301,31 @@ func TestSessions(t *testing.T) {
 
 // TestEndsWithTheClientsProcess: the pipe stays open, but its owner has died.
 func TestEndsWithTheClientsProcess(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("elsewhere the end of the input is what counts")
+	const client = "SERVER_TEST_CLIENT"
+	if os.Getenv(client) != "" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
 	}
-	cmd := exec.Command("cat")
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), client+"=1")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if !alive(cmd.Process.Pid) {
 		t.Fatal("a living process counts as ended")
 	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		watchParent(cancelled, cmd.Process.Pid, func() { t.Error("a living process was taken for one that has ended") })
+	}()
+	cancel()
+	<-left
 	gone := make(chan struct{})
 	go watchParent(t.Context(), cmd.Process.Pid, func() { close(gone) })
 	if err := stdin.Close(); err != nil {
