@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
 )
 
 // door is the way of an agent, in its world, to our tools: a socket that it alone sees.
@@ -21,7 +23,7 @@ func (m *Manager) openDoor(session string, catchUp, again func()) (*door, error)
 		return nil, err
 	}
 	d := &door{dir: dir, held: held}
-	if d.l, err = new(net.ListenConfig).Listen(m.base, "unix", d.path()); err != nil {
+	if d.l, err = localsock.Listen(d.path()); err != nil {
 		_, _ = os.RemoveAll(dir), held.Close()
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func (c caught) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-func (d *door) path() string { return filepath.Join(d.dir, "tools.sock") }
+func (d *door) path() string { return localsock.Path(d.dir, "tools.sock") }
 
 func (d *door) close() {
 	d.stop()

@@ -1,7 +1,7 @@
 // Package attach lets the processes of one user that work in the same
 // directory find each other. One of them is the host; it is found by a socket
 // that lies outside of the directory, where what runs confined in there can't
-// reach it. What is said over a connection is not known here.
+// reach it, or by the name of a pipe. What is said over a connection is not known here.
 package attach
 
 import (
@@ -18,11 +18,10 @@ import (
 
 // Errors that callers branch on. They come wrapped.
 var (
-	ErrTaken       = errors.New("another process is the host")
-	ErrNone        = errors.New("there is no host")
-	ErrBusy        = errors.New("the host has work that can't wait")
-	ErrUnsupported = errors.New("not possible on this system")
-	ErrUnable      = errors.New("the host does not answer command lines")
+	ErrTaken  = errors.New("another process is the host")
+	ErrNone   = errors.New("there is no host")
+	ErrBusy   = errors.New("the host has work that can't wait")
+	ErrUnable = errors.New("the host does not answer command lines")
 )
 
 // Kind says what a host is.

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -60,7 +57,12 @@ func DialServer(ctx context.Context, dir string) (*net.UnixConn, error) {
 		_ = c.Close()
 		return nil, fmt.Errorf("%w without an editor; process %d has one, or needs none", ErrNone, g.PID)
 	}
-	return c.(*net.UnixConn), want(c, g, wantServer)
+	socket, ok := c.(*net.UnixConn)
+	if !ok {
+		_ = c.Close()
+		return nil, errors.New("streams can't be sent over a connection to a server on this system")
+	}
+	return socket, want(c, g, wantServer)
 }
 
 // want says what a connection is for. It closes it when that fails.
@@ -101,9 +103,6 @@ func AskToLeave(ctx context.Context, dir string) error {
 
 // connect reaches the host, wherever it is, and reads its greeting.
 func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
-	if !supported {
-		return nil, Greeting{}, ErrNone
-	}
 	base, err := name(dir)
 	if err != nil {
 		return nil, Greeting{}, err
@@ -111,11 +110,8 @@ func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshake)
 	defer cancel()
 	var wrong error // in a place where there may be one
-	for _, p := range socketDirs() {
-		if p.private() != nil {
-			continue
-		}
-		c, g, err := reach(ctx, filepath.Join(p.dir, base+socketEnd))
+	for _, place := range places(base) {
+		c, g, err := reach(ctx, place)
 		if err == nil {
 			return c, g, nil
 		}
@@ -129,23 +125,11 @@ func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	return nil, Greeting{}, wrong
 }
 
-// reach connects to the host with this socket.
-func reach(ctx context.Context, socket string) (net.Conn, Greeting, error) {
+// reach connects to the host in a place.
+func reach(ctx context.Context, place string) (net.Conn, Greeting, error) {
 	var g Greeting
-	info, err := os.Lstat(socket)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, g, ErrNone
-	case err != nil:
-		return nil, g, err
-	case info.Mode().Type() != os.ModeSocket || !mine(info):
-		return nil, g, fmt.Errorf("%s is not a socket of this user", socket)
-	}
-	c, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
-		return nil, g, fmt.Errorf("%w: what left %s has ended", ErrNone, socket)
-	case err != nil:
+	c, err := dial(ctx, place)
+	if err != nil {
 		return nil, g, err
 	}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -153,7 +137,7 @@ func reach(ctx context.Context, socket string) (net.Conn, Greeting, error) {
 	}
 	if !sameUser(c) {
 		_ = c.Close()
-		return nil, g, fmt.Errorf("%s belongs to another user", socket)
+		return nil, g, fmt.Errorf("%s belongs to another user", place)
 	}
 	line, err := readLine(c)
 	if err == nil {

@@ -1,11 +1,9 @@
 package attach
 
 import (
-	"context"
 	"errors"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,8 +36,8 @@ type Options struct {
 type Host struct {
 	o         Options
 	kind      atomic.Value // Kind
-	locks     []*os.File   // one in each directory
 	listeners []net.Listener
+	free      func() // gives the name back
 
 	once   sync.Once
 	accept sync.WaitGroup
@@ -49,60 +47,19 @@ type Host struct {
 // another one is, whatever the environment of that is. What a killed host left
 // is taken over.
 func Listen(dir string, o Options) (*Host, error) {
-	if !supported {
-		return nil, ErrUnsupported
-	}
 	base, err := name(dir)
 	if err != nil {
 		return nil, err
 	}
 	h := &Host{o: o}
 	h.kind.Store(o.Kind)
-	var errs []error
-	for _, p := range socketDirs() {
-		lock, err := p.claim(base)
-		switch {
-		case err == nil:
-			h.locks = append(h.locks, lock)
-		case errors.Is(err, ErrTaken):
-			h.Close()
-			return nil, err
-		default:
-			errs = append(errs, err)
-		}
-	}
-	for _, lock := range h.locks {
-		l, err := bind(strings.TrimSuffix(lock.Name(), lockEnd) + socketEnd)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		h.listeners = append(h.listeners, l)
-	}
-	if len(h.listeners) == 0 {
-		h.Close()
-		return nil, errors.Join(errs...)
+	if h.listeners, h.free, err = listen(base); err != nil {
+		return nil, err
 	}
 	for _, l := range h.listeners {
 		h.accept.Go(func() { h.serve(l) })
 	}
 	return h, nil
-}
-
-// bind makes a socket. Whoever calls it holds the lock of that name, so one
-// that is there is nobody's.
-func bind(name string) (net.Listener, error) {
-	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "unix", name)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(name, 0o600); err != nil { // its directory kept others out before
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
 }
 
 // SetKind says what the host is from now on.
@@ -117,10 +74,7 @@ func (h *Host) Close() {
 			_ = l.Close() // which removes the socket
 		}
 		h.accept.Wait()
-		for _, lock := range h.locks {
-			_ = os.Remove(lock.Name())
-			_ = lock.Close()
-		}
+		h.free()
 	})
 }
 

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// peer is the process at the other end.
-func peer(c net.Conn) (*syscall.Ucred, error) {
+// peer is the process at the other end, and its user.
+func peer(c net.Conn) (uid, pid int, err error) {
 	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	var who *syscall.Ucred
 	var failed error
@@ -23,36 +23,10 @@ func peer(c net.Conn) (*syscall.Ucred, error) {
 	if err == nil {
 		err = failed
 	}
-	return who, err
-}
-
-// sameUser reports whether a process of this user is at the other end.
-func sameUser(c net.Conn) bool {
-	who, err := peer(c)
-	return err == nil && int(who.Uid) == os.Getuid()
-}
-
-// own reports whether the process at the other end was started by this one, or
-// by one that was. One that can't be looked at counts as such.
-func own(c net.Conn) bool {
-	who, err := peer(c)
-	if err != nil || who.Pid <= 0 {
-		return true
+	if err != nil {
+		return 0, 0, err
 	}
-	self, pid := os.Getpid(), int(who.Pid)
-	if pid == self {
-		return false
-	}
-	above, ok := parent(pid)
-	if !ok {
-		return true
-	}
-	for ; ok && above > 1; above, ok = parent(above) {
-		if above == self {
-			return true
-		}
-	}
-	return false
+	return int(who.Uid), int(who.Pid), nil
 }
 
 // parent is the process that pid was started by.

@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
@@ -58,14 +59,14 @@ func serveMCP(ctx context.Context, c *cli) error {
 // throughDoor serves an agent that a server has started, by the socket that the agent
 // has of it.
 func throughDoor(ctx context.Context, c *cli) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.door)
+	conn, err := localsock.Dial(ctx, c.door)
 	if err != nil {
 		return fmt.Errorf("--door is for agents that sidecar-ls has started: %w", err)
 	}
 	defer func() { _ = conn.Close() }()
 	go func() {
 		_, _ = io.Copy(conn, c.In)
-		if half, ok := conn.(*net.UnixConn); ok {
+		if half, ok := conn.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite()
 		}
 	}()

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"golang.org/x/sys/windows"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 
 // TestServerDies: nothing is left of a tree when who has started it is killed.
@@ -58,7 +58,7 @@ func TestDescends(t *testing.T) {
 
 // TestLimits: a tree has so many processes and no more.
 func TestLimits(t *testing.T) {
-	if windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil {
+	if wine.Running() {
 		t.Skip("Wine takes the limits of a job, but does not keep them")
 	}
 	for n, want := range map[int64]bool{1: false, 2: true} {

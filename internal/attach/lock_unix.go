@@ -12,8 +12,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
 )
 
-const supported = true
-
 // mine reports whether a file belongs to this user.
 func mine(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -1,16 +1,97 @@
+//go:build unix
+
 package attach
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
+
+// listen takes a host's name, in every directory where that is possible. free gives
+// it back after the listeners are closed.
+func listen(base string) (all []net.Listener, free func(), err error) {
+	var locks []*os.File
+	free = func() {
+		for _, lock := range locks {
+			_ = os.Remove(lock.Name())
+			_ = lock.Close()
+		}
+	}
+	var errs []error
+	for _, p := range socketDirs() {
+		lock, err := p.claim(base)
+		switch {
+		case err == nil:
+			locks = append(locks, lock)
+		case errors.Is(err, ErrTaken):
+			free()
+			return nil, nil, err
+		default:
+			errs = append(errs, err)
+		}
+	}
+	for _, lock := range locks {
+		l, err := bind(strings.TrimSuffix(lock.Name(), lockEnd) + socketEnd)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, l)
+	}
+	if len(all) == 0 {
+		free()
+		return nil, nil, errors.Join(errs...)
+	}
+	return all, free, nil
+}
+
+// bind makes a socket. Whoever calls it holds the lock of that name, so one
+// that is there is nobody's.
+func bind(name string) (net.Listener, error) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return localsock.Listen(name)
+}
+
+// places are the sockets at which a host of this name may be.
+func places(base string) (all []string) {
+	for _, p := range socketDirs() {
+		if p.private() == nil {
+			all = append(all, filepath.Join(p.dir, base+socketEnd))
+		}
+	}
+	return all
+}
+
+// dial connects to a socket of this user.
+func dial(ctx context.Context, socket string) (net.Conn, error) {
+	info, err := os.Lstat(socket)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, ErrNone
+	case err != nil:
+		return nil, err
+	case info.Mode().Type() != os.ModeSocket || !mine(info):
+		return nil, fmt.Errorf("%s is not a socket of this user", socket)
+	}
+	c, err := localsock.Dial(ctx, socket)
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: what left %s has ended", ErrNone, socket)
+	}
+	return c, err
+}
 
 // maxPath is the longest path of a socket on the systems that there are.
 const maxPath = 100

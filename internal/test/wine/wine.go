@@ -1,0 +1,3 @@
+// Package wine tells tests whether they run under Wine, which lacks some of what
+// Windows does.
+package wine
