@@ -96,15 +96,24 @@ func (v Verdict) OnlyLooks() bool {
 // because the mode may ask.
 var strictness = map[policy.Outcome]int{policy.Allow: 0, "": 1, policy.Ask: 2, policy.Deny: 3}
 
-// Judge reads a line and decides on each part of it; the strictest wins.
-func (j *Judge) Judge(text string) Verdict {
-	l := Read(text)
+// Judge reads a line for bash and decides on each part of it; the strictest wins.
+func (j *Judge) Judge(text string) Verdict { return j.Decide(text, Read(text)) }
+
+// Decide decides on each part of a line that was read; the strictest wins.
+func (j *Judge) Decide(text string, l *Line) Verdict {
 	v := Verdict{Line: l}
 	add := func(p Part) { v.Parts = append(v.Parts, p) }
+	if l.Unread != "" {
+		add(j.unread(text, l.Unread))
+	}
 	for _, c := range l.Commands {
-		add(j.command(c, l.Assigns))
+		decide, lost := j.powerShell, lostByPowerShell
+		if !l.PowerShell {
+			decide, lost = func(c Command) Part { return j.command(c, l.Assigns) }, Irrecoverable
+		}
+		add(decide(c))
 		if v.Irrecoverable == "" {
-			v.Irrecoverable = Irrecoverable(c)
+			v.Irrecoverable = lost(c)
 		}
 	}
 	for _, w := range l.Writes {
@@ -124,7 +133,7 @@ func (j *Judge) Judge(text string) Verdict {
 	for _, why := range l.Doubts {
 		add(j.mayHide(Part{Text: quote(text), Rule: "command.unclear", Reason: why}, ""))
 	}
-	if j.Secret != nil {
+	if j.Secret != nil && !l.PowerShell {
 		if part, why := broad(l); why != "" {
 			if name := j.Secret(); name != "" {
 				add(Part{Text: part, Outcome: policy.Ask, Rule: "path.sensitive", Reason: why + "; " + quote(name) + " may hold secrets, and nothing hides it from commands here"})

@@ -30,6 +30,9 @@ type Line struct {
 	Reads    []Word    // files that redirections read
 	Assigns  []Assign  // variables that stay set in the shell
 	Doubts   []string  // why it can't be known what runs
+
+	PowerShell bool   // it is one of PowerShell
+	Unread     string // why nothing is known of it; "": it was read
 }
 
 // Command is one simple command.
