@@ -100,8 +100,14 @@ func (w world) WriteFile(ctx context.Context, _, path, text string) error {
 func (w world) Create(ctx context.Context, r acp.TerminalRequest) (acp.Terminal, error) {
 	argv := append([]string{r.Command}, r.Args...)
 	line := words(argv)
+	var boot []string
 	if len(r.Args) == 0 { // a command line
-		argv, line = []string{"bash", "-c", r.Command}, r.Command
+		shell, err := w.m.o.Parts().Shell()
+		if err != nil {
+			return nil, acp.Errorf(acp.CodeInternal, "%v", err)
+		}
+		line = r.Command
+		argv, boot = shell.Line(line)
 	}
 	if err := w.mayRun(ctx, spelled(r.Env, line)); err != nil {
 		return nil, err
@@ -118,6 +124,10 @@ func (w world) Create(ctx context.Context, r acp.TerminalRequest) (acp.Terminal,
 	for _, v := range r.Env {
 		env = append(env, v.Name+"="+v.Value)
 		pass = append(pass, v.Name)
+	}
+	for _, v := range boot {
+		name, _, _ := strings.Cut(v, "=")
+		env, pass = append(env, v), append(pass, name)
 	}
 	t := &terminal{limit: maxTerminal, done: make(chan struct{})}
 	if r.OutputLimit != nil && *r.OutputLimit >= 0 && *r.OutputLimit < maxTerminal {

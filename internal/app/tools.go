@@ -84,7 +84,7 @@ func (c *Client) Backends() backend.Backends {
 func (w *Workspace) shellDeps() shell.Deps {
 	commands, c := confine.Commands{Confiner: w.Confiner}, w.Client
 	deps := shell.Deps{
-		Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave,
+		Shell: commands.Shell, Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave,
 		Ended:  func(session, id string) { w.Dispatch.Unread(session, "command_output", map[string]string{"id": id}) },
 		Closed: func(id string) <-chan struct{} { return of(c.Sessions, id, (*session.Session).Done) },
 	}

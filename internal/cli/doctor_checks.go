@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -13,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -23,7 +25,9 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 	if self == "" {
 		return finding{name, false, "this program does not know its own path, without which no command is run"}
 	}
-	if err := confine.Try(ctx, self, root, set); err != nil {
+	if err := confine.Try(ctx, self, root, set); errors.Is(err, shells.ErrNone) {
+		return finding{name, true, "none, and no command is run: " + err.Error()}
+	} else if err != nil {
 		return finding{name, false, "commands can't be run in this workspace: " + err.Error()}
 	}
 	if mode := set.String("sandbox.mode"); mode == string(sandbox.Off) {
@@ -36,7 +40,11 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 	case st.Broken != "":
 		return finding{name, false, "does not hold, so no command is run: " + st.Broken}
 	case st.Level == sandbox.None:
-		return finding{name, true, "none (" + st.Why + "): every command runs with all your rights"}
+		detail := "none (" + st.Why + "): every command runs with all your rights"
+		if shell, err := shells.Here()(); runtime.GOOS == "windows" && err == nil {
+			detail += "; command lines are run by " + shell.Name
+		}
+		return finding{name, true, detail}
 	}
 	trials, err := s.Prove(ctx)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
@@ -70,13 +71,14 @@ type Confiner struct {
 	following following
 	tracked   trackedSecrets
 	caches    caches
+	shell     func() (shells.Shell, error)
 
 	reportedTracked sync.Map // sessions and roots that know of tracked secrets
 }
 
 // New returns a Confiner. Nothing is tried before the first use.
 func New(o Options) *Confiner {
-	c := &Confiner{o: o, box: newSandbox(o.Program)}
+	c := &Confiner{o: o, box: newSandbox(o.Program), shell: shells.Here()}
 	c.worlds = world.New(world.Options{Box: c.box, Tracked: c.trackedFiles})
 	for _, dir := range o.Folders {
 		if err := world.Sweep(dir); err != nil {
@@ -103,6 +105,9 @@ func (c *Confiner) Close() {
 	c.worlds.Close()
 	c.box.Close()
 }
+
+// Shell is what runs command lines.
+func (c *Confiner) Shell() (shells.Shell, error) { return c.shell() }
 
 // Level is what confines commands, as the settings are.
 func (c *Confiner) Level() (sandbox.Level, error) {

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 )
 
 // Hook starts a hook's program in root. It reads what commands see, and the files that
@@ -23,7 +25,15 @@ func (c *Confiner) Hook(ctx context.Context, root string, h *hooks.Hook, argv []
 		spec.ReadOnly = append(spec.ReadOnly, h.Dir)
 		spec.Env = append(spec.Env, "PLUGIN_ROOT="+h.Dir, "CLAUDE_PLUGIN_ROOT="+h.Dir)
 	}
-	if user, err := os.UserHomeDir(); err == nil && !h.Project && h.Dir == "" {
+	if runtime.GOOS == "windows" {
+		shell, err := shells.Posix(c.shell)
+		if err != nil {
+			return nil, err
+		}
+		var env []string
+		argv, env = shell.Script(nil, argv[2], argv[4:]...) // of sh -c SCRIPT NAME …
+		spec.Env = append(spec.Env, env...)
+	} else if user, err := os.UserHomeDir(); err == nil && !h.Project && h.Dir == "" {
 		argv = append([]string{"env", "HOME=" + user}, argv...) // its line may begin paths with ~
 		spec.ReadOnly = append(spec.ReadOnly, named(h.Command, user)...)
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 )
 
 // Spec is what a child process may see and do, and what is looked after while it
@@ -101,7 +103,17 @@ func (c *Confiner) Secrets(ctx context.Context, root string) (all, tracked []str
 func Try(ctx context.Context, program, root string, set *config.Settings) error {
 	s := newSandbox(program)
 	defer s.Close()
-	cmd, err := s.Command(ctx, base(set, root), root, "true")
+	argv, spec := []string{"true"}, base(set, root)
+	if runtime.GOOS == "windows" { // which has no such program
+		shell, err := shells.Here()()
+		if err != nil {
+			return err
+		}
+		var env []string
+		argv, env = shell.Line("exit 0")
+		spec.Env = append(spec.Env, env...)
+	}
+	cmd, err := s.Command(ctx, spec, root, argv...)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,12 @@ func (c *call) read(ctx context.Context) {
 	if c.d.o.Confined != nil && c.d.o.Confined.Weak() != "" {
 		j.Secret = func() string { return c.aSecret(ctx) }
 	}
-	v := j.Judge(c.bound.Effects.Command)
+	text := c.bound.Effects.Command
+	line := shell.Read
+	if c.d.o.Confined != nil {
+		line = func(text string) *shell.Line { return c.d.o.Confined.ReadLine(ctx, text) }
+	}
+	v := j.Decide(text, line(text))
 	c.line = &v
 }
 

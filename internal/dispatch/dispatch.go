@@ -40,7 +40,8 @@ type Options struct {
 	// have changed them; nil does nothing.
 	Secrets Refresher
 
-	// Confined says how commands are confined; nil says nothing.
+	// Confined says how commands are confined, and reads their lines; nil says
+	// nothing, and bash reads them.
 	Confined Confinement
 
 	// Hooks hear of calls; nil: nobody does.
@@ -59,7 +60,7 @@ type noSecrets struct{}
 func (noSecrets) Refresh() {}
 
 // Confinement says how commands are confined: *confine.Confiner. It is asked only
-// about a call that runs more than looks.
+// about a call that runs more than looks, but for ReadLine.
 type Confinement interface {
 	// Weak says what confines commands less than it should; "" when nothing
 	// does, or nothing is known to be missing.
@@ -67,6 +68,8 @@ type Confinement interface {
 	// Words say what a command would be confined by, for who is asked about it;
 	// "" says nothing.
 	Words() string
+	// ReadLine reads a command line as the shell does that will run it.
+	ReadLine(ctx context.Context, line string) *shell.Line
 }
 
 // Settings are what the user decided, as far as calls are concerned. A value

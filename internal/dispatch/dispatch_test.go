@@ -621,7 +621,7 @@ func TestTheQuestionNamesTheSandbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "cautious")
-			r.o.Confined = confinement{c.weak, c.sandbox}
+			r.o.Confined = confinement{weak: c.weak, words: c.sandbox}
 			r.person.answer = says(Answer{})
 			r.call(t, "shell", `{"command":"make"}`)
 			r.call(t, "put", `{"path":"a.txt","text":"x"}`)
@@ -1008,10 +1008,16 @@ func BenchmarkSmallCall(b *testing.B) {
 }
 
 // confinement says what it is told to.
-type confinement struct{ weak, words string }
+type confinement struct{ weak, words, unread string }
 
 func (c confinement) Weak() string  { return c.weak }
 func (c confinement) Words() string { return c.words }
+func (c confinement) ReadLine(_ context.Context, line string) *shell.Line {
+	if c.unread != "" {
+		return shell.Unread(c.unread)
+	}
+	return shell.Read(line)
+}
 
 // inMode are settings that name a mode.
 type inMode string

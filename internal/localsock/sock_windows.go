@@ -42,4 +42,6 @@ func Listen(path string) (net.Listener, error) {
 }
 
 // Dial connects to a pipe. Whoever has made it can't act in the name of this user.
-func Dial(ctx context.Context, path string) (net.Conn, error) { return winio.DialPipeContext(ctx, path) }
+func Dial(ctx context.Context, path string) (net.Conn, error) {
+	return winio.DialPipeContext(ctx, path)
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -28,6 +29,7 @@ type Parts struct {
 	}
 	Start func(context.Context, shell.Run, confine.Hosted) (confine.Program, error)
 	Leave func(session string) // gives up its world
+	Shell func() (shells.Shell, error)
 
 	Started func() // is called once the program has its streams, or will not get any; nil: nobody cares
 }

@@ -147,7 +147,7 @@ func (a around) Pending(session string) (ids []string) {
 // Programs is what running a program in a workspace takes.
 func Programs(w *app.Workspace) programs.Parts {
 	commands := confine.Commands{Confiner: w.Confiner}
-	return programs.Parts{Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave}
+	return programs.Parts{Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave, Shell: commands.Shell}
 }
 
 // tell hands an event to the listeners.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,11 +16,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 //go:embed wrapper.sh
 var wrapper string
+
+//go:embed wrapper.ps1
+var powerWrapper string
 
 // maxCommand bounds a command: one argument of a process may not be longer.
 const maxCommand = 100 << 10
@@ -164,17 +169,48 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 		}
 		home.Close()
 	}
+	shell, err := sh.d.shell()
+	if err != nil {
+		return r, "", err
+	}
+	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held}
+	sets := c.env
+	if sh.d.Offline != nil && sh.d.Offline(sh.root) {
+		sets = slices.Concat(WithoutRetries, sets)
+	}
+	if shell.PowerShell {
+		r.Argv, r.Env = sh.powerShell(shell, c.line, dir, keep, sets)
+	} else {
+		r.Argv, r.Env = sh.bash(shell, c.line, dir, keep, sets)
+	}
+	for _, v := range r.Env {
+		if len(v) > shells.MaxLine {
+			return r, "", tools.Errorf(tools.InvalidArguments, "command: it is too long for this system; put it into a script file, and run that")
+		}
+	}
+	return r, note, nil
+}
+
+// bash is what runs a line between the states of the session in bash.
+func (sh *shell) bash(s shells.Shell, line, dir, keep string, sets []string) (argv, env []string) {
 	state := `"$` + HomeVariable + `/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
 	// All in one line: bash counts the lines of the command from the one that
 	// evaluates it.
 	script := `__sc_begin=$1; set -- ` + state + ` "$2" ` + keep + ` "${@:3}"; unset ` + HomeVariable + `; eval "$__sc_begin"; ` +
 		`eval "$__sc_line"; __sc_code=$?; eval "$__sc_save"; exit $__sc_code` // saved here for one that sets a trap of its own
-	argv := []string{"bash", "--noprofile", "--norc", "-c", script, "bash", wrapper, c.line, dir}
-	if sh.d.Offline != nil && sh.d.Offline(sh.root) {
-		argv = append(argv, WithoutRetries...)
+	return s.Script([]string{"--noprofile", "--norc"}, script, append([]string{wrapper, line, dir}, sets...)...)
+}
+
+// powerShell is what runs it in PowerShell, which gets all in variables.
+func (sh *shell) powerShell(s shells.Shell, line, dir, keep string, sets []string) (argv, env []string) {
+	argv, env = s.Line(powerWrapper)
+	var coded []string
+	for _, set := range sets {
+		name, value, _ := strings.Cut(set, "=")
+		coded = append(coded, name+"="+base64.StdEncoding.EncodeToString([]byte(value)))
 	}
-	argv = append(argv, c.env...)
-	return Run{Session: sh.session, Root: sh.root, Dir: dir, Argv: argv, Files: call.Files, Held: call.Held}, note, nil
+	return argv, append(env, reserved+"_line="+line, reserved+"_at="+dir, reserved+"_keep="+keep,
+		reserved+"_state="+stateDir+"/"+sh.session, reserved+"_env="+strings.Join(coded, " "))
 }
 
 // inside reports whether dir is a directory in the root, links followed.
@@ -241,7 +277,7 @@ func (sh *shell) left() {
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.dir = strings.TrimSuffix(string(data), "\n")
+	sh.dir = filepath.FromSlash(strings.TrimSuffix(string(data), "\n"))
 }
 
 // outcome is how a command ended.

@@ -75,7 +75,7 @@ func newRig(t *testing.T) *rig {
 			}
 			cmd := exec.CommandContext(ctx, run.Argv[0], run.Argv[1:]...)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = run.Dir, run.Stdout, run.Stderr
-			cmd.Env = append([]string{"HOME=" + home, HomeVariable + "=" + home, "PATH=" + os.Getenv("PATH")}, r.env...)
+			cmd.Env = append([]string{"HOME=" + home, HomeVariable + "=" + home, "PATH=" + os.Getenv("PATH")}, append(run.Env, r.env...)...)
 			procgroup.Own(cmd)
 			cmd.Cancel = func() error { return procgroup.End(cmd) }
 			cmd.WaitDelay = time.Second

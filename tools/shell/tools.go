@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -17,6 +18,9 @@ type Deps struct {
 	// Start starts a command so that all of its processes end with ctx. It
 	// fails, and nothing runs, when the command can't be confined as it must be.
 	Start func(ctx context.Context, r Run) (Process, error)
+
+	// Shell is what runs command lines; nil: a bash that PATH has.
+	Shell func() (shells.Shell, error)
 
 	// Home is the directory of the host that commands in root have as their
 	// home. It outlives them.
@@ -47,6 +51,18 @@ type Deps struct {
 	// NoBackground says why no command can go on after its call; "" means that it
 	// can.
 	NoBackground string
+}
+
+// shell is what runs command lines.
+func (d Deps) shell() (shells.Shell, error) {
+	if d.Shell == nil {
+		return shells.Bash, nil
+	}
+	s, err := d.Shell()
+	if err != nil {
+		err = notStarted(err)
+	}
+	return s, err
 }
 
 // Run is a command to start.

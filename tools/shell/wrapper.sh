@@ -26,7 +26,7 @@ __sc_save='
 				builtin echo
 				builtin echo "# the end"
 			} >|"$__sc_dir/state.new"
-			pwd >|"$__sc_dir/cwd"
+			{ pwd -W 2>/dev/null || pwd; } >|"$__sc_dir/cwd" # -W: a bash for Windows says it as Windows does
 		) 2>/dev/null
 	fi'
 trap '__sc_code=$?; eval "$__sc_save"; exit $__sc_code' EXIT # for a command that exits

@@ -1,0 +1,52 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+)
+
+// TestLineInVariable: a bash that gets its line in a variable runs it as the other one
+// does, and keeps as much.
+func TestLineInVariable(t *testing.T) {
+	both := map[string]*rig{"an argument": newRig(t), "a variable": newRig(t)}
+	both["a variable"].sessions.d.Shell = func() (shells.Shell, error) { return shells.Shell{Path: "bash", Variable: true}, nil }
+	for _, c := range []struct{ line, want string }{
+		{`echo 'a  b' "c\\d" \\ \" *nothing* '@x'`, "a  b c\\d \\ \" *nothing* @x\n"},
+		{"echo one\necho 'two\nthree'", "one\ntwo\nthree\n"},
+		{`mkdir -p "a 'b'" && cd "a 'b'" && export KEPT='x "y"' && f() { echo "f $1"; }`, "(no output)\n"},
+		{`echo "$KEPT ${PWD##*/} $#"; f z; env | grep -c __sc_boot`, "x \"y\" a 'b' 0\nf z\n0\n"},
+	} {
+		for how, r := range both {
+			if got := r.run(c.line); !strings.Contains(got, c.want) {
+				t.Errorf("%s: %s: %q, want %q", how, c.line, got, c.want)
+			}
+		}
+	}
+	r := both["a variable"]
+	if text, _, _ := r.call("run_command", map[string]any{"command": "echo $A", "env": map[string]string{"A": "it's"}}, nil); !strings.HasPrefix(text, "it's\n") {
+		t.Error(text)
+	}
+	if text := r.run("echo " + strings.Repeat("x", shells.MaxLine)); !strings.Contains(text, "too long for this system") {
+		t.Errorf("%.200s", text)
+	}
+}
+
+// TestPowerShell: all that PowerShell gets stands in variables, and nothing in its
+// command line.
+func TestPowerShell(t *testing.T) {
+	r := newRig(t)
+	sh := &shell{d: r.sessions.d, session: "s1", root: r.root}
+	line := "Get-ChildItem 'a b' | Select-Object -First 1; \"$x\""
+	argv, env := sh.powerShell(shells.Shell{Path: "pwsh", PowerShell: true}, line, r.root, "1", []string{"A=it's"})
+	if strings.Contains(strings.Join(argv, " "), "Select-Object") || argv[0] != "pwsh" || !slices.Contains(argv, "-NoProfile") {
+		t.Errorf("%q", argv)
+	}
+	for _, want := range []string{"__sc_line=" + line, "__sc_at=" + r.root, "__sc_keep=1", "__sc_state=.sidecar-shell/s1", "__sc_env=A=aXQncw=="} {
+		if !slices.Contains(env, want) {
+			t.Errorf("%q is not in %q", want, env)
+		}
+	}
+}
