@@ -11,7 +11,7 @@ export CGO_CFLAGS := -O2 -w
 VSCODE  := editors/vscode
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo cross release test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools
+.PHONY: build demo cross platforms release test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -88,6 +88,10 @@ RELEASE = $(GO) run ./internal/release -zig "$$(internal/release/toolchain/setup
 
 cross: ## the server for all six targets, in dist/; TARGETS=linux-arm64,windows-amd64 makes some
 	$(RELEASE) cross
+
+platforms: ## what was built for other systems, tried under qemu and Wine; before a release
+	$(MAKE) cross TARGETS=linux-amd64,linux-arm64,windows-amd64
+	internal/test/platforms/testdata/run.sh
 
 release: $(VSCODE)/node_modules/.package-lock.json ## all that version VERSION is published as, in dist/
 	export PATH="$$($(VSCODE)/scripts/setup.sh)/node/bin:$$PATH"; $(RELEASE) -version "$(VERSION)" release

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"
@@ -103,16 +102,7 @@ func cached(ctx context.Context, shelf shelf, s *state, cache string) (*segment.
 
 // mapped returns the segment in a file, whose bytes stay there.
 func mapped(name string) (*segment.Segment, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	data, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	data, err := contents(name)
 	if err != nil {
 		return nil, err
 	}

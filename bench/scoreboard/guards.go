@@ -69,7 +69,7 @@ var guardList = []guard{
 	{"internal/config/settings.go", "case project && !d.source.Trusted && row.Project == Never:", "case false:", "internal/config", "TestProjectMayNot"},
 	{"internal/workspace/guard.go", "return Sensitive(name) && (g.allow == nil || !g.allow(name))", "return false", "internal/workspace", "TestGuard"},
 	{"internal/workspace/names.go", "case askNames[part] || hasShort(askShort, part), i", "case i", "internal/workspace", "TestProtected"},
-	{"internal/attach/dirs.go", "case info.Mode().Perm()&0o077 != 0:", "case false:", "internal/attach", "TestHostile"},
+	{"internal/attach/places_unix.go", "case info.Mode().Perm()&0o077 != 0:", "case false:", "internal/attach", "TestHostile"},
 	{"internal/sandbox/init_linux.go", "if err := applySeccomp(p.Families); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/init_linux.go", "if err := p.Files.apply(); err != nil {", "if err := error(nil); err != nil {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/keep_linux.go", "unix.PR_SET_CHILD_SUBREAPER, 1,", "unix.PR_SET_CHILD_SUBREAPER, 0,", "internal/sandbox", "TestTree"},
@@ -97,7 +97,7 @@ var guardList = []guard{
 	{"internal/dispatch/written.go", "switch w.c.decide(one).Outcome {", "switch policy.Allow {", "internal/app", "TestWorldOfModes"},
 	{"internal/statedir/statedir.go", "if err := d.Check(); err != nil {", "if err := error(nil); err != nil {", "internal/app", "TestNoWriterBehindLinks"},
 	{"tools/shell/session.go", "_, _ = home.Remove(path.Join(dir, newState)), home.Remove(path.Join(dir, endDir))", "_ = dir", "tools/shell", "TestStateIsPrivate"},
-	{"internal/sandbox/spec.go", "if slices.Contains(kept, name) ||", "if name != \"\" ||", "internal/sandbox", "TestEnvironment"},
+	{"internal/sandbox/spec.go", "keep := slices.Contains(kept, name)", "keep := name != \"\"", "internal/sandbox", "TestEnvironment"},
 }
 
 // guards switches guards off, one by one, in a copy that only the compiler
