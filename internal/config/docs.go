@@ -17,7 +17,7 @@ func Markdown() string {
 
 Settings are read from three places, each laid over the one before:
 
-1. the user's file, ` + "`$XDG_CONFIG_HOME/sidecar/settings.json`" + `;
+1. the user's file, ` + "`~/.config/sidecar/settings.json`" + ` on Linux (or below ` + "`XDG_CONFIG_HOME`" + `; [other systems](install.md#uninstall));
 2. the editor: ` + "`initializationOptions.sidecar`" + `, and ` + "`workspace/configuration`" + ` with the section ` + "`sidecar`" + `;
 3. the project's file, ` + "`" + ProjectFile + "`" + ` in the workspace.
 
