@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -21,8 +20,8 @@ var errNoTerminal = errors.New("there is no terminal here")
 
 // openTerminal opens the terminal of the person who runs the command, whatever
 // its streams are.
-func openTerminal() (*os.File, error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+func openTerminal() (io.ReadWriteCloser, error) {
+	tty, err := ownTerminal()
 	if err != nil {
 		return nil, errNoTerminal
 	}
@@ -128,7 +127,7 @@ func numbered(text string, options int) (i int, ok bool) {
 }
 
 // readFrom asks at a terminal, and closes it.
-func readFrom(ctx context.Context, tty *os.File, prompt string) (string, error) {
+func readFrom(ctx context.Context, tty io.ReadWriteCloser, prompt string) (string, error) {
 	fmt.Fprint(tty, prompt)
 	line := make(chan string, 1)
 	go func() {
