@@ -100,7 +100,7 @@ install: ## into GOBIN
 	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/sidecar-ls
 
 clean:
-	rm -rf bin
+	rm -rf bin dist
 
 # The extension for VS Code. Node packages come from npm, Chromium from Debian; the workbench to test and try it in goes to a cache.
 VSCODE_URL := https://github.com/sidecar-ls/sidecar-ls

@@ -233,11 +233,10 @@ func (l *log) sync(op string, seq int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.file != file: // it was rewritten meanwhile, with everything in it
-		if l.broken != nil {
-			return notDurable(l.broken)
-		}
-		return nil
+	case l.file != file && l.broken != nil:
+		return notDurable(l.broken)
+	case l.file != file && (l.synced >= written || err == nil || errors.Is(err, os.ErrClosed)):
+		return nil // it was rewritten meanwhile, with everything in it, or opened again and synced
 	case err != nil:
 		// The system may have given up on the pages: only a new file can be trusted.
 		l.broken = err

@@ -35,6 +35,19 @@ func TestUninstall(t *testing.T) {
 	}
 	data, _ := userdirs.Here().Dir(userdirs.Data)
 	write(t, filepath.Join(data, "plugins", "x", "plugin.json"), "{}")
+	settings, _ := userdirs.Here().Dir(userdirs.Config)
+	write(t, filepath.Join(settings, "config.json"), "another program's")
+	write(t, filepath.Join(settings, "settings.json"), "{}")
+	agents, _ := userdirs.Here().Dir(userdirs.State)
+	write(t, filepath.Join(agents, "agents", "claude", "home", "mod", "f"), "x")
+	if err := os.Chmod(filepath.Join(agents, "agents", "claude", "home", "mod"), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	gone := project(t, map[string]string{"a.txt": "x\n"})
+	do(0, "setup", "--root", gone, "--project", "claude", "--yes")
+	if err := os.RemoveAll(gone); err != nil {
+		t.Fatal(err)
+	}
 	write(t, filepath.Join(p.home, codex), "model = \"x\"\n")
 	do(0, "setup", "--root", p.dir, "codex", "--yes")
 	do(0, "trust", "yes", "--root", p.dir)
@@ -45,8 +58,12 @@ func TestUninstall(t *testing.T) {
 		if !strings.Contains(do(0, "review", "list", "--root", p.dir), "a.txt") {
 			t.Error("what waits for review is gone")
 		}
-		if is(userdirs.Data) == purged || is(userdirs.Config) == purged {
-			t.Errorf("data: %v, settings: %v", is(userdirs.Data), is(userdirs.Config))
+		_, err := os.Stat(filepath.Join(settings, "settings.json"))
+		if is(userdirs.Data) == purged || (err == nil) == purged {
+			t.Errorf("data: %v, settings: %v", is(userdirs.Data), err)
+		}
+		if _, err := os.Stat(filepath.Join(settings, "config.json")); err != nil {
+			t.Errorf("what is another program's: %v", err)
 		}
 	}
 	out := do(0, "uninstall", "--list", "--root", p.dir)
@@ -61,8 +78,8 @@ func TestUninstall(t *testing.T) {
 		t.Errorf("without a person: exit %d\n%s", code, out)
 	}
 	t.Run("under a server", func(t *testing.T) {
-		serveBy(t, p.dir, fakeeditor.Options{}, "")
-		if out := do(1, "uninstall", "--yes", "--root", p.dir); !strings.Contains(out, "a server of "+p.dir+" runs") {
+		serveBy(t, project(t, map[string]string{"a.txt": "x\n"}), fakeeditor.Options{}, "") // of a project that nobody has told us of
+		if out := do(1, "uninstall", "--yes", "--root", p.dir); !strings.Contains(out, "a server runs") {
 			t.Errorf("it says %s", out)
 		}
 	})

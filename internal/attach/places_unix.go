@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
@@ -129,6 +130,53 @@ func socketDirs() []socketDir {
 	all = slices.DeleteFunc(all, func(p socketDir) bool { return len(p.dir) > maxPath-len("/0123456789abcdef01234567"+socketEnd) })
 	slices.SortFunc(all, func(a, b socketDir) int { return strings.Compare(a.dir, b.dir) })
 	return slices.CompactFunc(all, func(a, b socketDir) bool { return a.dir == b.dir })
+}
+
+// AnyHost reports whether a process that has the same caches is a host, of whatever
+// workspace.
+func AnyHost() (bool, error) {
+	dirs := socketDirs()
+	if cache, err := userdirs.Here().Dir(userdirs.Cache); err == nil {
+		in := func(p socketDir) bool { return p.dir == filepath.Join(cache, "run") }
+		if slices.ContainsFunc(dirs, in) { // each of them is there too
+			dirs = slices.DeleteFunc(dirs, func(p socketDir) bool { return !in(p) })
+		}
+	}
+	for _, p := range dirs {
+		held, err := p.anyHeld()
+		if held || err != nil {
+			return held, err
+		}
+	}
+	return false, nil
+}
+
+// anyHeld reports whether a host has a name in the directory.
+func (p socketDir) anyHeld() (bool, error) {
+	if p.private() != nil {
+		return false, nil // then no host uses it
+	}
+	release, err := lockDir(p.dir) // as a sweep holds names for a moment
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	locks, err := filepath.Glob(filepath.Join(p.dir, "*"+lockEnd))
+	if err != nil {
+		return false, err
+	}
+	for _, name := range locks {
+		f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW, 0)
+		if err != nil {
+			continue
+		}
+		err = filelock.TryLock(f)
+		f.Close()
+		if errors.Is(err, filelock.ErrLocked) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // prepare makes the directory if it is not there.

@@ -28,6 +28,25 @@ func hostFile(base string) (string, error) {
 	return filepath.Join(local, "sidecar-ls", "run", base+".host"), nil
 }
 
+// AnyHost reports whether a process of this user is a host, of whatever workspace.
+func AnyHost() (bool, error) {
+	one, err := hostFile("*")
+	if err != nil {
+		return false, err
+	}
+	files, err := filepath.Glob(one)
+	for _, file := range files {
+		f, err := claim(file)
+		if errors.Is(err, ErrTaken) {
+			return true, nil
+		}
+		if err == nil {
+			_ = f.Close()
+		}
+	}
+	return false, err
+}
+
 // listen takes a host's name. free gives it back after the listeners are closed.
 func listen(base string) (all []net.Listener, free func(), err error) {
 	file, err := hostFile(base)

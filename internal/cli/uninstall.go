@@ -13,10 +13,12 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
 
 // leftover is something of ours on this machine.
@@ -25,6 +27,8 @@ type leftover struct {
 	What  string `json:"what"`
 	Bytes int64  `json:"bytes"`
 	Goes  string `json:"goes"` // what takes it away: uninstall, uninstall --purge, or a command of the user's
+
+	ours []string // names there; none is all
 }
 
 // What takes something away.
@@ -33,16 +37,18 @@ const (
 	goesPurge = "uninstall --purge"
 )
 
-// userLeftovers are the directories of the user's, in the order in which they go.
+// userLeftovers are the directories of the user's, in the order in which they go. Two of
+// them have a name that other programs may use too: what is ours there has names.
 var userLeftovers = []struct {
-	kind userdirs.Kind
-	what string
-	goes string
+	kind  userdirs.Kind
+	what  string
+	goes  string
+	names []string // none is all
 }{
-	{userdirs.Cache, "what can be made again: proofs of the sandbox, worlds, copies of plugins", goes},
-	{userdirs.State, "what you have allowed agents, their homes, and what setup has changed, with copies", goes},
-	{userdirs.Data, "plugins that you have installed", goesPurge},
-	{userdirs.Config, "your settings, and which folders you trust", goesPurge},
+	{userdirs.Cache, "what can be made again: proofs of the sandbox, worlds, copies of plugins", goes, nil},
+	{userdirs.State, "what you have allowed agents, their homes, and what setup has changed, with copies", goes, nil},
+	{userdirs.Data, "plugins that you have installed", goesPurge, []string{"plugins", "plugin-data"}},
+	{userdirs.Config, "your settings and skills, and what you trust", goesPurge, []string{"settings.json", "trust.json", "plugins.json", "mcp-trust.json", "mcp-tokens.json", "skills"}},
 }
 
 // uninstallOutcome is what uninstall found, or did.
@@ -77,7 +83,7 @@ func uninstall(ctx context.Context, c *cli) error {
 	if c.list {
 		return c.tellUninstall(out)
 	}
-	if err := noServers(ctx, out.Left); err != nil {
+	if err := noneRuns(); err != nil {
 		return err
 	}
 	if !c.yes {
@@ -90,6 +96,9 @@ func uninstall(ctx context.Context, c *cli) error {
 		}
 		if !yes {
 			return errors.New("nothing was removed")
+		}
+		if err := noneRuns(); err != nil { // one may have begun meanwhile
+			return err
 		}
 	}
 	for _, s := range out.Setups {
@@ -105,7 +114,7 @@ func uninstall(ctx context.Context, c *cli) error {
 			out.Problems = append(out.Problems, l.Path+" is kept: by its copies what setup changed can be taken back")
 			continue
 		}
-		if err := os.RemoveAll(l.Path); err != nil {
+		if err := l.remove(); err != nil {
 			out.Problems = append(out.Problems, err.Error())
 			continue
 		}
@@ -131,6 +140,9 @@ func problem(list []string) error {
 func undoSetup(env setup.Env, s setup.Written, out *uninstallOutcome) error {
 	o := setup.Options{Roads: []string{s.Road}}
 	if s.Project != "" {
+		if _, err := os.Stat(s.Project); errors.Is(err, fs.ErrNotExist) {
+			return env.Forget(s.Client, s.Project)
+		}
 		o.Project, env.Dir = true, s.Project
 	}
 	p, err := env.PlanUndo(s.Client, o)
@@ -160,8 +172,10 @@ func leftovers(env setup.Env, setups []setup.Written) (all []leftover, err error
 		same := slices.IndexFunc(all, func(l leftover) bool { return l.Path == dir })
 		if same >= 0 { // macOS has one place for both
 			all[same].What += "; " + u.what
-		} else if _, err := os.Lstat(dir); err == nil {
-			all = append(all, leftover{dir, u.what, sizeOf(dir), u.goes})
+			all[same].Bytes += sizeOf(dir, u.names)
+			all[same].ours = append(all[same].ours, u.names...)
+		} else if anyThere(dir, u.names) {
+			all = append(all, leftover{dir, u.what, sizeOf(dir, u.names), u.goes, u.names})
 		}
 	}
 	projects := map[string]bool{env.Dir: true}
@@ -184,7 +198,7 @@ func leftovers(env setup.Env, setups []setup.Written) (all []leftover, err error
 		if statedir.Dir(dir).HasQueue() {
 			what += ", and what waits there for review (sidecar-ls review list)"
 		}
-		all = append(all, leftover{of, what, sizeOf(of), "removing the directory, once nothing waits there"})
+		all = append(all, leftover{of, what, sizeOf(of, nil), "removing the directory, once nothing waits there", nil})
 	}
 	return all, nil
 }
@@ -197,30 +211,62 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
 }
 
-func sizeOf(dir string) (size int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return nil //nolint:nilerr // what can't be read is not counted
-		}
-		if info, err := d.Info(); err == nil {
-			size += info.Size()
-		}
-		return nil
+// anyThere reports whether one of the names is in a directory, or it is there for none.
+func anyThere(dir string, names []string) bool {
+	if len(names) == 0 {
+		_, err := os.Lstat(dir)
+		return err == nil
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
 	})
+}
+
+// sizeOf is what the files of those names have in a directory, or all of it for none.
+func sizeOf(dir string, names []string) (size int64) {
+	for _, name := range among(names) {
+		_ = filepath.WalkDir(filepath.Join(dir, name), func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return nil //nolint:nilerr // what can't be read is not counted
+			}
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+			return nil
+		})
+	}
 	return size
 }
 
-// noServers fails while a server of a known project runs: it would write again what is
-// taken away.
-func noServers(ctx context.Context, all []leftover) error {
-	for _, l := range all {
-		if filepath.Base(l.Path) != ".sidecar" {
-			continue
+// among are names in a directory; no names are the directory itself.
+func among(names []string) []string {
+	if len(names) == 0 {
+		return []string{"."}
+	}
+	return names
+}
+
+// remove takes away what is ours, and the directory if nothing else is in it.
+func (l leftover) remove() error {
+	for _, name := range among(l.ours) {
+		if err := osfile.RemoveAll(filepath.Join(l.Path, name)); err != nil {
+			return err
 		}
-		dir := filepath.Dir(l.Path)
-		if at, err := attach.Find(ctx, dir); err == nil {
-			return fmt.Errorf("nothing was removed: a server of %s runs (process %d); close the editor or agent that has it first", dir, at.PID)
-		}
+	}
+	_ = os.Remove(l.Path) // another program may have files there
+	return nil
+}
+
+// noneRuns fails while a server runs that has these directories, or a program in a
+// session: what it works with would be taken away.
+func noneRuns() error {
+	host, err := attach.AnyHost()
+	if err != nil {
+		return fmt.Errorf("nothing was removed: whether a server runs can't be found out: %w", err)
+	}
+	if host || world.InUse() {
+		return errors.New("nothing was removed: a server runs; close the editors, agents and programs that have one first")
 	}
 	return nil
 }

@@ -32,11 +32,14 @@ func (e *HeldError) Error() string { return fmt.Sprintf("held by process %s", e.
 // Is makes it an ErrLocked.
 func (e *HeldError) Is(target error) bool { return target == ErrLocked }
 
+// rounds bound how often a name may be removed by its holder while it is opened.
+const rounds = 1000
+
 // Open opens a lock file, which is made if it isn't there, locks it, and writes into
 // it whose it is. It fails with a *HeldError. The holder may remove the file before
 // he closes it.
 func Open(name string) (*os.File, error) {
-	for {
+	for range rounds {
 		f, err := open(name)
 		if err != nil {
 			return nil, err
@@ -51,17 +54,23 @@ func Open(name string) (*os.File, error) {
 		// Whoever had it before may have removed the name since it was opened.
 		have, err1 := f.Stat()
 		there, err2 := os.Lstat(name)
-		if err1 != nil || err2 != nil || !os.SameFile(have, there) {
-			if err := errors.Join(err1, f.Close()); err != nil {
+		if errors.Is(err2, os.ErrNotExist) {
+			err2 = nil
+			there = nil
+		}
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if there == nil || !os.SameFile(have, there) {
+			if err := f.Close(); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err := sign(f); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
+		sign(f)
 		return f, nil
 	}
+	return nil, fmt.Errorf("%s is replaced again and again", name)
 }
 
 // open is patient: on Windows a file that its holder has removed and not closed yet is
@@ -74,13 +83,12 @@ func open(name string) (f *os.File, err error) {
 	return f, err
 }
 
-// sign writes into the file whose it is.
-func sign(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return err
+// sign writes into the file whose it is. That is for people: on a disk that is full
+// there is a lock all the same.
+func sign(f *os.File) {
+	if f.Truncate(0) == nil {
+		_, _ = f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
 	}
-	_, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
-	return err
 }
 
 // TryLock locks an open file. It fails with ErrLocked while somebody else has it.

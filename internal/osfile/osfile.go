@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -91,4 +92,20 @@ func system(err error) error {
 		return path.Err
 	}
 	return err
+}
+
+// RemoveAll is os.RemoveAll also for directories that may not be read or written, as
+// commands and package managers leave them.
+func RemoveAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, os.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(path, func(path string, d os.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
 }

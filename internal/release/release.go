@@ -19,10 +19,12 @@ const (
 )
 
 // release makes all that a version is published as, from the binaries of some targets.
-// What a directory of before has is not mixed with it.
 func (b *build) release(ctx context.Context, some []target) error {
 	if b.version == "" || strings.HasPrefix(b.version, "0.0.0-") {
 		return errors.New("a release has a version: make release VERSION=1.2.0")
+	}
+	if err := b.clear(); err != nil {
+		return err
 	}
 	notes, err := releaseNotes("CHANGELOG.md", b.version)
 	if err != nil {
@@ -93,6 +95,22 @@ func (b *build) release(ctx context.Context, some []target) error {
 		}
 	}
 	return b.sums()
+}
+
+// clear removes what another release has left: its files are not of this one.
+func (b *build) clear() error {
+	entries, err := os.ReadDir(b.out)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			if err := os.Remove(filepath.Join(b.out, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // files are those of an archive.

@@ -247,3 +247,33 @@ func TestComponents(t *testing.T) {
 		t.Error("two bills differ")
 	}
 }
+
+// TestClear: files of another release go, binaries stay.
+func TestClear(t *testing.T) {
+	b := &build{out: t.TempDir()}
+	binary := filepath.Join(b.out, "linux-amd64", "sidecar-ls")
+	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{binary, filepath.Join(b.out, "sidecar-ls-0.9.0-linux-amd64.tar.gz")} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.clear(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.write("new", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.sums(); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(b.out, sumsName))
+	if err != nil || string(sums) != sum([]byte("x"))+"  new\n" {
+		t.Errorf("%s, %v", sums, err)
+	}
+	if _, err := os.Stat(binary); err != nil {
+		t.Error(err)
+	}
+}

@@ -16,9 +16,10 @@ type target struct {
 }
 
 // targets are all of them. Linux is linked statically, so that one binary runs on old
-// distributions, on Alpine, and where there is nothing else.
+// distributions, on Alpine, and where there is nothing else. Threads of musl have small
+// stacks unless the program asks for larger ones.
 var targets = []target{
-	{os: "linux", arch: "amd64", vscode: "linux-x64", cc: []string{"musl-gcc"}, link: []string{"-linkmode=external", "-extldflags=-static"}},
+	{os: "linux", arch: "amd64", vscode: "linux-x64", cc: []string{"musl-gcc"}, link: []string{"-linkmode=external", "'-extldflags=-static -Wl,-z,stack-size=8388608'"}},
 	{os: "linux", arch: "arm64", vscode: "linux-arm64", cc: []string{"aarch64-linux-gnu-gcc"}, link: []string{"-linkmode=external", "-extldflags=-static"}},
 	{os: "darwin", arch: "amd64", vscode: "darwin-x64", cc: []string{"zig", "cc", "-target", "x86_64-macos.12.0"}, zig: true},
 	{os: "darwin", arch: "arm64", vscode: "darwin-arm64", cc: []string{"zig", "cc", "-target", "aarch64-macos.12.0"}, zig: true},

@@ -117,6 +117,9 @@ func (j *journal) rewrite(events []entry) error {
 		bad, size = j.bad, j.size
 	}
 	now, err2 := openJournal(j.path, size)
+	if now != nil && err != nil { // somebody may have had to sync it while it was closed
+		err2 = errors.Join(err2, now.file.Sync())
+	}
 	if err = errors.Join(err, err2); now != nil {
 		now.bad = bad
 		*j = *now

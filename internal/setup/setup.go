@@ -211,7 +211,13 @@ func version(ctx context.Context, program string) string {
 	cmd.WaitDelay = 100 * time.Millisecond // what it started may hold its output
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	if err := proctree.Run(cmd); err != nil && out.Len() == 0 {
+	tree, err := proctree.Start(cmd, proctree.Limits{})
+	if err != nil {
+		return ""
+	}
+	err = cmd.Wait()
+	tree.Leave() // it may have begun to update itself
+	if err != nil && out.Len() == 0 {
 		return ""
 	}
 	return versionNumber.FindString(strings.ToValidUTF8(string(out.Next(4096)), ""))

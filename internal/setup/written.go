@@ -15,6 +15,16 @@ type Written struct {
 	Files   []string `json:"files"`
 }
 
+// Forget drops the records of a client in a project that is gone: there is nothing to
+// take out.
+func (e Env) Forget(client, project string) error {
+	all, err := e.records(client, project)
+	for _, r := range all {
+		err = errors.Join(err, r.forget())
+	}
+	return err
+}
+
 // numbered is the name of a record's directory.
 var numbered = regexp.MustCompile(`^(.+)-\d+$`)
 

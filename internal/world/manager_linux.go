@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
@@ -274,27 +275,33 @@ func Sweep(root string) error {
 			continue
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			err = errors.Join(err, removeAll(dir))
+			err = errors.Join(err, osfile.RemoveAll(dir))
 		}
 		f.Close()
 	}
 	return err
 }
 
-// removeAll is os.RemoveAll also for directories that commands, or the kernel,
-// made unreadable.
-func removeAll(path string) error {
-	err := os.RemoveAll(path)
-	if !errors.Is(err, os.ErrPermission) {
-		return err
+// InUse reports whether a process has a world that it works in, or caches that its
+// commands share.
+func InUse() bool {
+	at, err := place("")
+	if err != nil {
+		return false
 	}
-	_ = filepath.WalkDir(path, func(path string, d os.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
+	dirs, _ := filepath.Glob(filepath.Join(at, "*"))
+	for _, dir := range dirs {
+		f, err := os.Open(dir)
+		if err != nil {
+			continue
 		}
-		return nil
-	})
-	return os.RemoveAll(path)
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return true
+		}
+	}
+	return false
 }
 
 // trialPlace is where a kind of world is tried, or why none can be had.
@@ -331,7 +338,7 @@ func (m *Manager) try() (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeAll(scratch)) }()
+	defer func() { err = errors.Join(err, osfile.RemoveAll(scratch)) }()
 	lower := filepath.Join(scratch, "lower")
 	if err := errors.Join(os.MkdirAll(filepath.Join(lower, "dir"), 0o700), os.WriteFile(filepath.Join(lower, "dir", "file"), nil, 0o600)); err != nil {
 		return err

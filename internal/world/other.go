@@ -74,5 +74,8 @@ func (*Run) Harvest() (Harvest, error) { return Harvest{}, nil }
 // End ends nothing.
 func (*Run) End(bool) (Harvest, error) { return Harvest{}, nil }
 
+// InUse is false.
+func InUse() bool { return false }
+
 // Sweep has nothing to remove.
 func Sweep(string) error { return nil }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
@@ -36,7 +37,7 @@ func (o *overlay) renew(_ view, live bool) error {
 }
 
 func (o *overlay) begin() (err error) {
-	if err := removeAll(filepath.Join(o.w.dir, workDir, "work")); err != nil {
+	if err := osfile.RemoveAll(filepath.Join(o.w.dir, workDir, "work")); err != nil {
 		return err
 	}
 	if o.lent, err = o.w.ownObjects(); err != nil {
@@ -86,7 +87,7 @@ func (o *overlay) hide(rel string) error {
 }
 
 func (o *overlay) drop(rel string) error {
-	return removeAll(filepath.Join(o.w.upper(), filepath.FromSlash(rel)))
+	return osfile.RemoveAll(filepath.Join(o.w.upper(), filepath.FromSlash(rel)))
 }
 
 func (o *overlay) moved(string) {}
@@ -158,7 +159,7 @@ func (o *overlay) reset(rel string) error {
 	if err := o.parents(rel); err != nil {
 		return err
 	}
-	if err := removeAll(filepath.Join(o.w.upper(), filepath.FromSlash(rel))); err != nil {
+	if err := osfile.RemoveAll(filepath.Join(o.w.upper(), filepath.FromSlash(rel))); err != nil {
 		return err
 	}
 	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {

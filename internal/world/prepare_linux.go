@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -169,7 +170,7 @@ func (w *world) putUpper(rel string, x want) error {
 		return err
 	}
 	at := filepath.Join(w.upper(), filepath.FromSlash(rel))
-	if err := removeAll(at); err != nil {
+	if err := osfile.RemoveAll(at); err != nil {
 		return err
 	}
 	switch {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -440,7 +441,7 @@ func (m *Manager) tryCopy() (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeAll(scratch)) }()
+	defer func() { err = errors.Join(err, osfile.RemoveAll(scratch)) }()
 	root, tree := filepath.Join(scratch, "root"), filepath.Join(scratch, upperDir)
 	if err := errors.Join(os.Mkdir(root, 0o700), os.Mkdir(tree, 0o700), os.WriteFile(filepath.Join(tree, "file"), nil, 0o600)); err != nil {
 		return err

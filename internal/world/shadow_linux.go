@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
@@ -187,7 +188,7 @@ func (s *shadow) reset(rel string) error {
 	}
 	low, lowErr := os.Lstat(filepath.Join(s.w.root, filepath.FromSlash(rel)))
 	if have, err := os.Lstat(s.at(rel)); err != nil || lowErr != nil || !have.IsDir() || !low.IsDir() {
-		if err := removeAll(s.at(rel)); err != nil {
+		if err := osfile.RemoveAll(s.at(rel)); err != nil {
 			return err
 		}
 		s.forget(rel)
@@ -261,7 +262,7 @@ func (s *shadow) clean(rel string, c *copied) error {
 			}
 		case err == nil && name != ".git" && s.original(name, info):
 		default:
-			if err := removeAll(s.at(name)); err != nil {
+			if err := osfile.RemoveAll(s.at(name)); err != nil {
 				return err
 			}
 			delete(c.kids, e.Name())

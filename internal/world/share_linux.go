@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
@@ -88,7 +89,7 @@ func layersOf(root string) (string, error) {
 	for _, name := range all {
 		of, readErr := os.ReadFile(name)
 		if _, gone := os.Lstat(string(of)); readErr == nil && errors.Is(gone, os.ErrNotExist) && filepath.Dir(name) != dir && !inUse(filepath.Dir(name)) {
-			err = errors.Join(err, removeAll(filepath.Dir(name)))
+			err = errors.Join(err, osfile.RemoveAll(filepath.Dir(name)))
 		}
 	}
 	return dir, errors.Join(err, os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, rootFile), []byte(root), 0o600))

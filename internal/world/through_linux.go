@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -45,7 +46,7 @@ func (w *world) through(f *found) (said []string) {
 	}
 	// Removing takes longer than renaming, and nobody has to wait for it.
 	if t.trashed > 0 {
-		go func() { _ = removeAll(t.trash) }()
+		go func() { _ = osfile.RemoveAll(t.trash) }()
 	}
 	return said
 }
@@ -237,7 +238,7 @@ func rename(from, to string) error {
 		err = os.Rename(copied, to)
 	}
 	if err == nil {
-		err = removeAll(from)
+		err = osfile.RemoveAll(from)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -242,7 +243,7 @@ func (w *world) close() {
 
 // remove takes the world away. w.mu is held, and no command runs in it.
 func (w *world) remove() {
-	_ = removeAll(w.dir) // what stays goes with the next start
+	_ = osfile.RemoveAll(w.dir) // what stays goes with the next start
 	if w.lock != nil {
 		w.lock.Close()
 	}
@@ -293,7 +294,7 @@ func (w *world) dropGit() {
 	now := gitStateOf(w.root)
 	private := filepath.Join(w.upper(), ".git")
 	if _, err := os.Lstat(private); err == nil && w.git != now {
-		_ = removeAll(private)
+		_ = osfile.RemoveAll(private)
 		w.committed, w.reported = "", nil
 	}
 	w.git = now

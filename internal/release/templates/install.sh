@@ -36,6 +36,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 curl -fsSL -o "$work/SHA256SUMS" "$from/SHA256SUMS" || fail "$from/SHA256SUMS can't be read"
 line=$(grep -E "  sidecar-ls-[0-9][^ ]*-$system-$machine\.tar\.gz\$" "$work/SHA256SUMS") || fail "the release has no archive for $system-$machine"
+[ "$(echo "$line" | wc -l)" -eq 1 ] || fail "the release has several archives for $system-$machine"
 archive=${line##*  }
 curl -fsSL -o "$work/$archive" "$from/$archive" || fail "$from/$archive can't be read"
 (cd "$work" && echo "$line" | $check -c - >/dev/null 2>&1) || fail "$archive is not what its checksum says; nothing was installed"
