@@ -1,5 +1,9 @@
 ;;; sidecar.el --- Review what coding agents propose, over Eglot  -*- lexical-binding: t -*-
 
+;; Author: The sidecar-ls authors
+;; URL: https://github.com/sidecar-ls/sidecar-ls
+;; Version: 0.1.0
+;; Keywords: tools, vc
 ;; Package-Requires: ((emacs "28.1") (eglot "1.9"))
 ;; SPDX-License-Identifier: MIT
 

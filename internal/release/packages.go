@@ -92,7 +92,7 @@ func render(name string, with any) ([]byte, error) {
 }
 
 // manifests are what package managers read. The names are as theirs must be.
-var manifests = []string{"sidecar-ls.rb", "sidecar-ls.json", "SidecarLS.SidecarLS.yaml", "SidecarLS.SidecarLS.locale.en-US.yaml", "SidecarLS.SidecarLS.installer.yaml"}
+var manifests = []string{"sidecar-ls.rb", "sidecar-ls.json", "SidecarLS.SidecarLS.yaml", "SidecarLS.SidecarLS.locale.en-US.yaml", "SidecarLS.SidecarLS.installer.yaml", "mason-package.yaml"}
 
 // published is what manifests name of a release.
 type published struct {
@@ -102,6 +102,17 @@ type published struct {
 
 // Dir is the directory in the archive of a target.
 func (p published) Dir(t string) string { return archiveDir(p.Version, t) }
+
+// masonAsset is what mason.nvim downloads for one of its targets.
+type masonAsset struct{ Target, Name, Archive, Program string }
+
+// Mason are those of all targets.
+func (p published) Mason() (all []masonAsset) {
+	for _, t := range targets {
+		all = append(all, masonAsset{t.mason, t.String(), t.archive(), t.program()})
+	}
+	return all
+}
 
 // URL is where the archive of a target can be had.
 func (p published) URL(name string) (string, error) {
