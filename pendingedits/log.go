@@ -18,7 +18,8 @@ import (
 // A log is a file of frames, each one record. A frame is a header of sixteen
 // bytes (magic, length, checksum of the payload, checksum of the header) and
 // the payload; numbers are little-endian. The checksum of its own tells a
-// header of a write that was cut short from a damaged one.
+// header of a write that was cut short from a damaged one, and one of another
+// version, which keeps its shape and has another magic, from both.
 const (
 	logName    = "pending.log"
 	lockName   = "lock"
@@ -125,6 +126,8 @@ func (l *log) load() (records []record, reports []string, err error) {
 		// A crash while it was written: nobody was told that it is kept.
 		reports = append(reports, fmt.Sprintf("the last entry of %s was not written to its end before the last stop; it was left out", logName))
 		return records, reports, errors.Join(l.file.Truncate(l.size), l.file.Sync())
+	case errors.Is(err, errForeign):
+		return nil, nil, fmt.Errorf("%s: %w; accept or reject what is pending with that version, or upgrade this one", name, err)
 	case err != nil:
 		aside, err := l.setAside(data)
 		l.damaged = true
@@ -137,6 +140,7 @@ func (l *log) load() (records []record, reports []string, err error) {
 var (
 	errTorn    = errors.New("the last record is not complete")
 	errDamaged = errors.New("the log is damaged")
+	errForeign = errors.New("it was written by another version of sidecar-ls, in a format that this one does not know")
 )
 
 // readFrames returns the records before the first that is not right, and where
@@ -151,8 +155,11 @@ func readFrames(data []byte) (records []record, size int64, err error) {
 			return records, size, errTorn
 		}
 		length := int(binary.LittleEndian.Uint32(header[4:]))
-		if string(header[:4]) != magic || binary.LittleEndian.Uint32(header[12:]) != checksum(header[:12]) {
+		if binary.LittleEndian.Uint32(header[12:]) != checksum(header[:12]) {
 			return records, size, errDamaged
+		}
+		if string(header[:4]) != magic {
+			return records, size, errForeign
 		}
 		if length > len(rest)-headerSize {
 			return records, size, errTorn
@@ -163,7 +170,7 @@ func readFrames(data []byte) (records []record, size int64, err error) {
 		}
 		r, err := decode(payload)
 		if err != nil {
-			return records, size, errDamaged
+			return records, size, errForeign // it is as it was written
 		}
 		records, size = append(records, r), size+int64(headerSize+length)
 	}

@@ -2,11 +2,13 @@ package pendingedits
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,6 +197,51 @@ func TestOpenAfterDamage(t *testing.T) {
 			kept, err := os.ReadFile(filepath.Join(dir, logName+".damaged-2"))
 			if c.aside != (err == nil) || c.aside && !cmp.Equal(kept, c.data) {
 				t.Errorf("set aside: %v, %d bytes", err, len(kept))
+			}
+		})
+	}
+}
+
+// TestOpenForeign: a log of a version to come is left as it is, for that version.
+func TestOpenForeign(t *testing.T) {
+	good := frame(encode(sampleRecords()[0]))
+	renamed := bytes.Clone(good)
+	copy(renamed, "SPE2")
+	binary.LittleEndian.PutUint32(renamed[12:], checksum(renamed[:12]))
+	for _, c := range []struct {
+		name string
+		data []byte
+		want bool
+	}{
+		{"another magic", renamed, true},
+		{"another magic after records", slices.Concat(good, renamed), true},
+		{"a record with more in it", slices.Concat(good, frame(append(encode(sampleRecords()[0]), 1, 2, 3))), true},
+		{"the control: a damaged magic", append([]byte("SPE2"), good[4:]...), false},
+		{"the control: nothing wrong", good, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			name := filepath.Join(dir, logName)
+			if err := os.WriteFile(name, c.data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the first gives the directory free
+				l, _, _, err := openLog(dir, Options{Fail: never})
+				if c.want != errors.Is(err, errForeign) || c.want == (err == nil) || c.want && !strings.Contains(err.Error(), "with that version") {
+					t.Fatalf("it is opened with %v", err)
+				}
+				if err := l.close(); err != nil {
+					t.Fatal(err)
+				}
+				if !c.want {
+					return
+				}
+			}
+			if left, err := os.ReadFile(name); err != nil || !bytes.Equal(left, c.data) {
+				t.Errorf("it is changed: %d bytes, %v", len(left), err)
+			}
+			if aside, _ := filepath.Glob(filepath.Join(dir, "*.damaged-*")); aside != nil {
+				t.Errorf("set aside: %q", aside)
 			}
 		})
 	}

@@ -87,8 +87,10 @@ func reviewCommand(ctx context.Context, c *cli) error {
 // id is a hunk.
 func chosen(w *app.Workspace, words reviewWords) (*pendingedits.Store, pendingedits.Selection, error) {
 	var sel pendingedits.Selection
-	if err := w.Home.LockedOut(); err != nil {
+	if err := w.Home.LockedOut(); errors.Is(err, pendingedits.ErrLocked) {
 		return nil, sel, fmt.Errorf("%w; decide in the editor that holds the queue, or close it first; with its setting sidecar.mcp.attach on, shells reach it", err)
+	} else if err != nil {
+		return nil, sel, err
 	}
 	hunks, names := map[string]bool{}, map[string]bool{}
 	for _, e := range w.Home.Queue.List("").Edits {
