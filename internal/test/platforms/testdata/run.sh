@@ -24,10 +24,11 @@ mkdir -p "$work/root/bin" "$work/root/tmp" "$work/root/project"
 cp dist/linux-amd64/sidecar-ls "$work/root/bin/"
 cp /bin/busybox "$work/root/bin/sh"
 echo one >"$work/root/project/a.txt"
-in_root() { (cd / && env -i PATH=/bin HOME=/tmp chroot "$work/root" /bin/sidecar-ls "$@"); }
+sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
+in_root() { (cd / && $sudo env -i PATH=/bin HOME=/tmp "$(PATH=$PATH:/usr/sbin command -v chroot)" "$work/root" /bin/sidecar-ls "$@"); }
 in_root --version
 in_root call --root /project read_file path=a.txt | grep -q one
-in_root call --root /project --mode review write_file path=a.txt content=two | grep -q pending
+in_root call --root /project --mode review write_file path=a.txt content=two | grep -q "Held for review"
 in_root review --root /project accept >/dev/null
 grep -q two "$work/root/project/a.txt"
 if in_root call --root /project run_command command=true 2>"$work/said"; then :; fi

@@ -1,3 +1,8 @@
+//go:build unix
+
+// Paths in a profile are those of macOS, with slashes, and so are those of the system that
+// this runs on.
+
 package sandbox
 
 import (
