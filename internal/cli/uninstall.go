@@ -106,11 +106,12 @@ func uninstall(ctx context.Context, c *cli) error {
 			out.Problems = append(out.Problems, err.Error())
 		}
 	}
+	undone := len(out.Problems) == 0
 	for _, l := range out.Left {
 		if l.Goes != goes && (l.Goes != goesPurge || !c.purge) {
 			continue
 		}
-		if dir, _ := userdirs.Here().Dir(userdirs.State); l.Path == dir && len(out.Problems) > 0 {
+		if dir, _ := userdirs.Here().Dir(userdirs.State); l.Path == dir && !undone {
 			out.Problems = append(out.Problems, l.Path+" is kept: by its copies what setup changed can be taken back")
 			continue
 		}

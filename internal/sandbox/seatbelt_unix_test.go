@@ -44,7 +44,7 @@ func profiles() []profiled {
 		}
 		return list
 	}
-	const work = macHome + "/work"
+	const work = macHome + "/code"
 	usual := belt{home: macHome, readable: []string{macHome + "/go/pkg/mod"}, obeyed: obeyed(work)}
 	always := func(p profiled) profiled {
 		p.read = append(p.read, "/usr/bin/git", "/private/etc/hosts", macHome+"/go/pkg/mod/x", p.spec.Root+"/a.go", p.spec.Root+"/.git/config")
@@ -67,8 +67,8 @@ func profiles() []profiled {
 			belt:    belt{home: macHome, readable: usual.readable, obeyed: append(obeyed(work), work+"/sub/.git/hooks", work+"/sub/.git/config", work+"/tree/.git")},
 			write:   []string{work + "/.git/objects/ab/cd", work + "/.git/refs/heads/main", work + "/sub/.git/index", work + "/sub/.git/HEAD"},
 			noWrite: []string{work + "/.git/hooks", work + "/.git/hooks/pre-commit", work + "/.git/config", work + "/.git/HOOKS/pre-commit", work + "/.git/CONFIG", work + "/.git/commondir", work + "/sub/.git/config", work + "/sub/.git/Hooks/x", work + "/tree/.git"}},
-		{name: "elsewhere", spec: spec("/private/tmp/work"), belt: belt{home: macHome, readable: usual.readable, obeyed: obeyed("/private/tmp/work")},
-			write: []string{"/private/tmp/work/a", "/tmp/work/a", "/opt/more/x"}, noRead: []string{"/tmp/work/.env", "/private/tmp/work/.env"}, noWrite: []string{"/tmp/work/.vscode", "/private/tmp/work/.env", "/tmp/work/.env"}},
+		{name: "elsewhere", spec: spec("/private/tmp/code"), belt: belt{home: macHome, readable: usual.readable, obeyed: obeyed("/private/tmp/code")},
+			write: []string{"/private/tmp/code/a", "/tmp/code/a", "/opt/more/x"}, noRead: []string{"/tmp/code/.env", "/private/tmp/code/.env"}, noWrite: []string{"/tmp/code/.vscode", "/private/tmp/code/.env", "/tmp/code/.env"}},
 		{name: "terminal", spec: spec(work), belt: usual, write: []string{work + "/a.go"}},
 	}
 	for i := range list {
@@ -84,7 +84,7 @@ func profiles() []profiled {
 			p.spec.ReadOnly = []string{work + "/vendored"}
 			p.spec.Writable = []string{"/opt/more"}
 		case "elsewhere":
-			p.spec.Hidden = []string{"/private/tmp/work/.env"}
+			p.spec.Hidden = []string{"/private/tmp/code/.env"}
 			p.spec.Writable = []string{"/opt/more"}
 		case "terminal":
 			p.spec.Terminal = true
