@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // Ask is what an agent is to do.
@@ -115,7 +117,7 @@ func (s *sites) inCopy(ctx context.Context, t Task, name string) (*site, error) 
 	return &site{Place: p, dir: dir, leave: func() error {
 		err := p.Close()
 		if !s.keep {
-			err = errors.Join(err, removeAll(dir))
+			err = errors.Join(err, osfile.RemoveAll(dir))
 		}
 		return err
 	}}, nil
@@ -158,7 +160,7 @@ func (s *sites) close() (err error) {
 		err = errors.Join(err, p.Close())
 	}
 	if !s.keep {
-		err = errors.Join(err, removeAll(s.dir))
+		err = errors.Join(err, osfile.RemoveAll(s.dir))
 	}
 	return err
 }

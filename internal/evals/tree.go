@@ -164,17 +164,3 @@ func repository(ctx context.Context, dir string) error {
 	}
 	return nil
 }
-
-// removeAll removes a directory, also what may not be written in it.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
-}
