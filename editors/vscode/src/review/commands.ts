@@ -195,7 +195,7 @@ export class Review {
     }
     const added = edits.reduce((n, e) => n + e.added, 0), removed = edits.reduce((n, e) => n + e.removed, 0);
     const detail = [
-      t('{0}: {1} lines added, {2} removed.', files(edits.length), added, removed),
+      t('{0}. Lines added: {1}, removed: {2}.', files(edits.length), added, removed),
       commits.length === 1 ? t('1 commit waits for them.') : commits.length > 1 ? t('{0} commits wait for them.', commits.length) : '',
       edits.some(e => e.state === 'conflict') ? t('What is in conflict with your changes stays pending.') : '',
     ].filter(Boolean).join('\n');

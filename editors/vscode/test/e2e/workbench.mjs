@@ -9,8 +9,10 @@ import test from 'node:test';
 import { chromium } from 'playwright-core';
 
 const cache = process.env.SIDECAR_VSCODE_CACHE ?? path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'), 'sidecar-vscode');
-const node = path.join(cache, 'node/bin/node');
-const main = path.join(cache, 'code-server/lib/vscode/out/server-main.js');
+/** newest, or floor: the oldest VS Code that the extension runs in. Each has the Node that it wants beside it. */
+const workbench = path.join(cache, process.env.WORKBENCH ?? 'newest');
+const node = path.join(workbench, 'node/bin/node');
+const main = path.join(workbench, 'lib/vscode/out/server-main.js');
 
 /** Ports that are free, each another: both are held until the last is known, as one that was given back may be given again. */
 async function freePorts(n) {
@@ -56,12 +58,28 @@ function environment(box, more = {}) {
   return env;
 }
 
-const args = box => [main, '--accept-server-license-terms', '--server-data-dir', box.data, '--user-data-dir', box.data, '--extensions-dir', box.extensions];
+/**
+ * A box of which the workbench's server and its extension host see no more than a development container shows: a user without
+ * capabilities, processes of its own, the system read-only, and no way to make namespaces. The browser stays outside.
+ */
+export function container(files) {
+  const box = sandbox(files);
+  box.inside = ['bwrap', '--unshare-user', '--uid', '1000', '--gid', '1000', '--disable-userns', '--cap-drop', 'ALL', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', 'dev', '--die-with-parent',
+    ...['bin', 'lib', 'lib64', 'sbin'].flatMap(name => ['--symlink', `usr/${name}`, `/${name}`]), '--ro-bind', '/usr', '/usr', '--ro-bind', '/etc', '/etc',
+    '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run', '--ro-bind', cache, cache, '--bind', box.root, box.root];
+  return box;
+}
+
+/** The command line of the workbench's server, or of its own command line. */
+const command = box => [...box.inside ?? [], node, main, '--accept-server-license-terms', '--server-data-dir', box.data, '--user-data-dir', box.data, '--extensions-dir', box.extensions];
 
 /** Installs a .vsix, and the extension of the tests that plays the agent. */
 export function install(box, vsix, agent = true) {
   if (agent) { fs.cpSync(path.join(import.meta.dirname, 'agent'), path.join(box.extensions, 'sidecar-tests.agent-0.0.1'), { recursive: true }); }
-  return execFileSync(node, [...args(box), '--install-extension', vsix, '--force'], { env: environment(box), encoding: 'utf8' });
+  const copied = path.join(box.root, 'sidecar.vsix'); // where a container sees it, too
+  fs.copyFileSync(vsix, copied);
+  const [program, ...args] = [...command(box), '--install-extension', copied, '--force'];
+  return execFileSync(program, args, { env: environment(box), encoding: 'utf8' });
 }
 
 // Whatever ends the tests ends the process group of a workbench, too. The browser is ended by playwright.
@@ -74,7 +92,8 @@ function ends(child) {
 /** Starts the workbench's server; ready when it answers. */
 export async function serve(box, { trust = true } = {}) {
   const [port, agentPort] = await freePorts(2);
-  const child = spawn(node, [...args(box), '--host', '127.0.0.1', '--port', String(port), '--without-connection-token', '--telemetry-level', 'off', ...(trust ? ['--disable-workspace-trust'] : [])],
+  const [program, ...args] = [...command(box), '--host', '127.0.0.1', '--port', String(port), '--without-connection-token', '--telemetry-level', 'off', ...(trust ? ['--disable-workspace-trust'] : [])];
+  const child = spawn(program, args,
     { env: environment(box, { SIDECAR_TEST_PORT: String(agentPort) }), stdio: ['ignore', 'pipe', 'pipe'], detached: true }); // a process group of its own, to end all of it
   ends(child);
   const log = fs.createWriteStream(`${box.root}/workbench.log`);

@@ -49,7 +49,7 @@ export function DiffView({ file, wide, name }: { file: FileDiff; wide: boolean; 
   const from = useMemo(() => d.parts.map(p => wide ? 0 : indent(p.lines)), [d, wide]);
   return (
     <>
-      <div class={`diff ${two ? 'two' : ''}`} role="group" aria-label={t('{0}: {1} lines added, {2} removed', name, d.added, d.removed)}>
+      <div class={`diff ${two ? 'two' : ''}`} role="group" aria-label={t('{0}: lines added: {1}, removed: {2}', name, d.added, d.removed)}>
         {parts.map((p, i) => (
           <div key={i} class="part">
             {two

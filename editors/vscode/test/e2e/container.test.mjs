@@ -1,0 +1,53 @@
+// What a folder in a development container has, or one that code-server or Remote-SSH opens on another machine: the browser,
+// or the window, is here; the extension, its server and all that they start run where the folder is.
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { after, before } from 'node:test';
+import { eventually, person } from './person.mjs';
+import { browse, container, install, serve, steps, tidy } from './workbench.mjs';
+
+const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
+
+let box, server, browser, me, page;
+
+before(async () => {
+  box = container({ 'notes.txt': 'milk\n' });
+  assert.match(install(box, vsix), /successfully installed/);
+  server = await serve(box);
+  browser = await browse();
+  page = browser.page;
+  me = person(page, { agentPort: server.agentPort, shots: process.env.SHOTS });
+  await page.goto(server.url, { waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+}, { timeout: 240_000 });
+
+const test = steps(() => ({ me, page, shot: path.join(process.env.SHOTS ?? box.root, 'failed-container.png') }), 120_000);
+
+after(() => tidy({ box, server, browser }));
+
+test('an edit waits in the review and is accepted, in the container', async () => {
+  await me.reveal();
+  await me.status('mode').click();
+  await me.choose('review');
+  await me.shows('mode', /review/);
+  const r = await me.call('edit_file', { path: 'notes.txt', search: 'milk', replace: 'bread' });
+  assert.equal(r.changes[0].state, 'pending', r.content);
+  await eventually('the row', async () => assert.deepEqual(await me.rows(), ['notes.txt +1 −1']) ?? true);
+  assert.equal(fs.readFileSync(path.join(box.ws, 'notes.txt'), 'utf8'), 'milk\n');
+  await me.command('SideCar: Accept All Pending Changes');
+  await me.dialog.locator('.monaco-button', { hasText: 'Accept All' }).click();
+  await eventually('the file', async () => fs.readFileSync(path.join(box.ws, 'notes.txt'), 'utf8') === 'bread\n');
+});
+
+test('the server and what it runs are in the container, where no namespaces are to be had, and the question says so', async () => {
+  const call = me.call('run_command', { command: 'hostname > where.txt; id -u >> where.txt' });
+  await me.dialog.waitFor();
+  assert.match(await me.text(me.dialog), /commands are not fully confined here/);
+  await me.shot('container-question');
+  await me.dialog.locator('.monaco-button', { hasText: 'Allow Once' }).click();
+  const r = await call;
+  assert.equal(r.ok, true, r.content);
+  assert.match(r.content, /Landlock/);
+  assert.equal(fs.readFileSync(path.join(box.ws, 'where.txt'), 'utf8'), 'dev\n1000\n');
+});
