@@ -471,6 +471,8 @@ test('the whole conversation opens as a document', async () => {
 test('our own agent asks in its place, takes any answer, and its edit is reviewed', async () => {
   await me.command('SideCar: New Agent Run');
   await me.choose('sidecar-ls');
+  // Until its run is shown, what is typed is for the one before.
+  await (await view()).locator('.head-agent', { hasText: /^sidecar-ls$/ }).waitFor();
   await say('Make it better');
   let turn = await thinks.next();
   assert.match(turn.body, /Make it better/);

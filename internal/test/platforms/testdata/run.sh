@@ -33,6 +33,9 @@ grep -q two "$work/root/project/a.txt"
 if in_root call --root /project run_command command=true 2>"$work/said"; then :; fi
 ! grep -qi panic "$work/said"
 
+say "Linux x64 with a clock that is years off"
+$here/clock.sh
+
 say "Linux arm64, under qemu"
 SIDECAR_SERVER="qemu-aarch64-static $PWD/dist/linux-arm64/sidecar-ls" go test -count=1 -timeout 20m -v ./internal/test/platforms
 
