@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"embed"
 	"errors"
@@ -24,6 +25,7 @@ type installed struct {
 	From, To string
 	Mode     os.FileMode
 	Only     string // the kind of package that has it; "" is both
+	Type     string // in an rpm: doc or license
 }
 
 // completions are where shells look for how to complete a command.
@@ -46,30 +48,43 @@ func (b *build) packages(ctx context.Context, t target, notices, here string) er
 		return err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
+	var wrote error
+	made := func(name string, content []byte) string {
+		from := filepath.Join(work, name)
+		wrote = errors.Join(wrote, os.WriteFile(from, content, 0o644))
+		return from
+	}
+	changes, err := compressed("CHANGELOG.md")
+	if err != nil {
+		return err
+	}
+	// What Debian and Red Hat ask of packages: lintian and rpmlint say so.
+	const doc, licenses, override = "/usr/share/doc/sidecar-ls/", "/usr/share/licenses/sidecar-ls/", "# One program runs on every distribution.\nsidecar-ls: statically-linked-binary [usr/bin/sidecar-ls]\n"
 	files := []installed{
-		{b.binary(t), "/usr/bin/sidecar-ls", 0o755, ""},
-		{"LICENSE", "/usr/share/doc/sidecar-ls/copyright", 0o644, ""},
-		{"README.md", "/usr/share/doc/sidecar-ls/README.md", 0o644, ""},
-		{"CHANGELOG.md", "/usr/share/doc/sidecar-ls/CHANGELOG.md", 0o644, ""},
-		{notices, "/usr/share/doc/sidecar-ls/" + noticesName, 0o644, ""},
+		{b.binary(t), "/usr/bin/sidecar-ls", 0o755, "", ""},
+		{"LICENSE", doc + "copyright", 0o644, "deb", ""},
+		{"README.md", doc + "README.md", 0o644, "deb", ""},
+		{made("changelog.gz", changes), doc + "changelog.gz", 0o644, "deb", ""},
+		{notices, doc + noticesName, 0o644, "deb", ""},
+		{made("overrides", []byte(override)), "/usr/share/lintian/overrides/sidecar-ls", 0o644, "deb", ""},
+		{"LICENSE", licenses + "LICENSE", 0o644, "rpm", "license"},
+		{notices, licenses + noticesName, 0o644, "rpm", "license"},
+		{"README.md", doc + "README.md", 0o644, "rpm", "doc"},
+		{"CHANGELOG.md", doc + "CHANGELOG.md", 0o644, "rpm", "doc"},
 	}
 	for _, c := range completions {
 		text, err := output(ctx, here, "completion", c.shell)
 		if err != nil {
 			return err
 		}
-		from := filepath.Join(work, c.shell)
-		if err := os.WriteFile(from, []byte(text+"\n"), 0o644); err != nil {
-			return err
-		}
-		files = append(files, installed{from, c.to, 0o644, c.only})
+		files = append(files, installed{made(c.shell, []byte(text+"\n")), c.to, 0o644, c.only, ""})
 	}
-	config, err := render("nfpm.yaml", map[string]any{"Arch": t.arch, "Version": b.version, "Date": b.date.Format(time.RFC3339), "Files": files})
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(work, "nfpm.yaml")
-	if err := os.WriteFile(name, config, 0o644); err != nil {
+	with := map[string]any{"Arch": t.arch, "Version": b.version, "Date": b.date.Format(time.RFC3339), "Files": files}
+	log, failed := render("changelog.yaml", with)
+	with["Changelog"] = made("changelog.yaml", log)
+	config, broken := render("nfpm.yaml", with)
+	name := made("nfpm.yaml", config)
+	if err := errors.Join(wrote, failed, broken); err != nil {
 		return err
 	}
 	for _, kind := range []string{"deb", "rpm"} {
@@ -78,6 +93,22 @@ func (b *build) packages(ctx context.Context, t target, notices, here string) er
 		}
 	}
 	return nil
+}
+
+// compressed returns what the file name has, as gzip makes it; each time the same.
+func compressed(name string) ([]byte, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = z.Write(data)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
 }
 
 // render fills in a template.

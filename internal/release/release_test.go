@@ -168,22 +168,41 @@ func TestManifests(t *testing.T) {
 }
 
 func TestPackagesConfig(t *testing.T) {
-	text, err := render("nfpm.yaml", map[string]any{"Arch": "arm64", "Version": "1.2.0-rc.1", "Date": "2026-11-27T12:00:00Z", "Files": []installed{{"/a b/x", "/usr/bin/x", 0o755, ""}, {"/c", "/usr/share/c", 0o644, "deb"}}})
+	text, err := render("nfpm.yaml", map[string]any{"Arch": "arm64", "Version": "1.2.0-rc.1", "Date": "2026-11-27T12:00:00Z", "Changelog": "/d", "Files": []installed{{"/a b/x", "/usr/bin/x", 0o755, "", ""}, {"/c", "/usr/share/c", 0o644, "rpm", "doc"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
 		Version  string
 		Contents []struct {
-			Src, Dst, Packager string
-			Info               struct{ Mode int } `yaml:"file_info"`
+			Src, Dst, Packager, Type string
+			Info                     struct{ Mode int } `yaml:"file_info"`
 		}
 	}
 	if err := yaml.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Version != "1.2.0-rc.1" || len(got.Contents) != 2 || got.Contents[0].Src != "/a b/x" || got.Contents[0].Packager != "" || got.Contents[1].Packager != "deb" || !strings.Contains(string(text), "mode: 0755") {
+	if got.Version != "1.2.0-rc.1" || len(got.Contents) != 2 || got.Contents[0].Src != "/a b/x" || got.Contents[0].Packager+got.Contents[0].Type != "" || got.Contents[1].Packager != "rpm" || got.Contents[1].Type != "doc" || !strings.Contains(string(text), "mode: 0755") {
 		t.Errorf("%s", text)
+	}
+}
+
+func TestCompressed(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "changes")
+	want := bytes.Repeat([]byte("what is new\n"), 10000)
+	if err := os.WriteFile(name, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	data, err := compressed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d: %v", len(got), len(want), err)
 	}
 }
 
