@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"os"
+	"runtime"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -150,4 +151,32 @@ func names(t *testing.T, dir string) string {
 		all = append(all, e.Name())
 	}
 	return strings.Join(all, " ")
+}
+
+// TestShellSetting: what is for Windows alone runs nothing here, and says so; a project
+// that is not trusted has no say.
+func TestShellSetting(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are such shells here")
+	}
+	for _, c := range []struct{ user, project, want string }{
+		{`"commands.shell": "pwsh"`, `{}`, "the setting sidecar.commands.shell asks for pwsh, which is for Windows alone: set it to auto or bash"},
+		{`"commands.shell": "bash"`, `{"commands.shell": "wsl"}`, `ran\n`},
+		{`"commands.shell": "bash", "workspace.trust": "trusted"`, `{"commands.shell": "wsl"}`, "asks for wsl"},
+		{`"commands.shell": "auto"`, `{}`, `ran\n`},
+	} {
+		home(t)
+		write(t, config.UserFile(), `{`+c.user+`, "toolPermissions": {"run_command": "allow"}}`)
+		dir := project(t, map[string]string{".sidecar/settings.json": c.project})
+		r, _ := serveWhole(t, dir, fakeeditor.Options{})
+		r.Choose("Allow")
+		got := string(command[json.RawMessage](r, "sidecar.tools.call", object{"name": "run_command", "arguments": object{"command": "echo ran"}}))
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s, %s: %s", c.user, c.project, got)
+		}
+		out, _, _ := runCLI(t, "", "doctor", "--root", dir)
+		if ran := strings.Contains(c.want, "ran"); ran != strings.Contains(out, "bash, because it is the shell of this system") {
+			t.Errorf("%s, %s: %s", c.user, c.project, out)
+		}
+	}
 }

@@ -51,7 +51,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer func() { _ = w.Close() }()
-		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, w.Client.Settings.Now()), checkWorld(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
+		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, w.Client.Settings.Now()), checkShell(w), checkWorld(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
 	}
 	findings = append(findings, checkClients(ctx, c)...)
 	if c.json {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -40,11 +39,7 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 	case st.Broken != "":
 		return finding{name, false, "does not hold, so no command is run: " + st.Broken}
 	case st.Level == sandbox.None:
-		detail := "none (" + st.Why + "): every command runs with all your rights"
-		if shell, err := shells.Here()(); runtime.GOOS == "windows" && err == nil {
-			detail += "; command lines are run by " + shell.Name
-		}
-		return finding{name, true, detail}
+		return finding{name, true, "none (" + st.Why + "): every command runs with all your rights"}
 	}
 	trials, err := s.Prove(ctx)
 	if err != nil {
@@ -69,6 +64,23 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 	detail := fmt.Sprintf("%s: %d ways to escape were tried and %d held, %d of them work here without the sandbox", st.Level, len(trials), len(trials)-open, shown)
 	if st.Why != "" {
 		detail += fmt.Sprintf("; no higher level: %s (all of it needs bubblewrap, which Linux distributions have as a package); a command can %s", st.Why, strings.Join(byDesign, ", "))
+	}
+	return finding{name, true, detail}
+}
+
+// checkShell says what runs command lines, and why it does.
+func checkShell(w *app.Workspace) finding {
+	const name = "shell"
+	shell, err := w.Confiner.Shell()
+	switch {
+	case errors.Is(err, shells.ErrNone):
+		return finding{name, true, err.Error()}
+	case err != nil:
+		return finding{name, false, err.Error()}
+	}
+	detail := shell.Name + ", because " + shell.Why
+	if shell.Drives != "" {
+		detail += "; what a command starts there may go on after it, and no limits hold"
 	}
 	return finding{name, true, detail}
 }

@@ -182,6 +182,8 @@ func TestTypes(t *testing.T) {
 		},
 		{"a list of language servers", `{"languageServers": ["gopls"]}`, values{}, []string{`languageServers: must be an object of language servers, not ["gopls"]`}},
 		{"a sandbox that is none", `{"sandbox.mode": "on"}`, values{}, []string{`sandbox.mode: must be one of off, auto, require, not "on"`}},
+		{"a shell that nobody knows", `{"commands.shell": "zsh"}`, values{}, []string{`commands.shell: must be one of auto, bash, wsl, powershell, pwsh, not "zsh"`}},
+		{"a shell", `{"commands.shell": "wsl"}`, values{"commands.shell": "wsl"}, nil},
 		{"a key like nothing", `{"whatever": {"mode": 1}}`, values{}, []string{`whatever: is no setting`}},
 		{"an empty key", `{"": {"mode": "manual"}}`, values{}, []string{`: is no setting`}},
 		{"a group that is none", `{"tools": true}`, values{}, []string{`tools: must be an object of settings, not true`}},
@@ -361,6 +363,8 @@ func TestProject(t *testing.T) {
 			[]string{`budget.calls: a project that is not trusted can't take away the bound of 20`}},
 		{"a program of the project's choice", `{}`, `{"languageServers": {"gopls": {"command": ["./evil"]}}}`, values{}, values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"./evil"}}}},
 			[]string{`languageServers: can't be set by a project that is not trusted`}},
+		{"a shell of the project's choice", `{"commands.shell": "bash"}`, `{"commands.shell": "powershell"}`, values{"commands.shell": "bash"}, values{"commands.shell": "powershell"},
+			[]string{`commands.shell: can't be set by a project that is not trusted`}},
 		{"what is harmless", `{}`, `{"tools.registryMode": "lazy"}`, values{"tools.registryMode": "lazy"}, values{"tools.registryMode": "lazy"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

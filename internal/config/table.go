@@ -150,6 +150,10 @@ var table = []Setting{
 		Help: "What commands see and change: `overlay` is what their session sees, pending edits and unsaved text over the disk, and what they change passes review like any edit. `shadow` is the same in a copy of the workspace, for machines without overlays. Nothing runs where what is set can't be had. `disk` is the disk itself. `auto` takes the overlay, else the shadow, else the disk, and every result says which.",
 	},
 	{
+		Key: "commands.shell", Type: String, Default: "auto", Enum: []string{"auto", "bash", "wsl", "powershell", "pwsh"}, Scope: ScopeProject, Project: Never,
+		Help: "What runs command lines on Windows: `bash` is that of Git for Windows, or another one on PATH; `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7; `wsl` is the bash of the Linux that WSL begins by default. Nothing runs where what is set is not there. `auto` takes a bash, else PowerShell 7, else Windows PowerShell, and never WSL. On Linux and macOS it is bash: what is for Windows alone runs nothing there. Read with the first command.",
+	},
+	{
 		Key: "commands.output", Type: String, Default: "tree", Enum: []string{"tree", "session"}, Scope: ScopeUser,
 		Help: "Where files go that git ignores and a command made: `tree` moves them to the workspace, unless they were built of text that is pending; `session` keeps all of them in the session that made them.",
 	},

@@ -72,13 +72,17 @@ type Confiner struct {
 	tracked   trackedSecrets
 	caches    caches
 	shell     func() (shells.Shell, error)
+	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 
 	reportedTracked sync.Map // sessions and roots that know of tracked secrets
 }
 
 // New returns a Confiner. Nothing is tried before the first use.
 func New(o Options) *Confiner {
-	c := &Confiner{o: o, box: newSandbox(o.Program), shell: shells.Here()}
+	c := &Confiner{o: o, box: newSandbox(o.Program)}
+	// A line is decided on as the shell reads it that runs it: it stays the same one.
+	c.shell = shells.Here(func() string { return o.Settings.Now().String("commands.shell") })
+	c.bash = shells.Here(func() string { return shells.UseBash })
 	c.worlds = world.New(world.Options{Box: c.box, Tracked: c.trackedFiles})
 	for _, dir := range o.Folders {
 		if err := world.Sweep(dir); err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 )
 
 // Hook starts a hook's program in root. It reads what commands see, and the files that
@@ -26,7 +25,7 @@ func (c *Confiner) Hook(ctx context.Context, root string, h *hooks.Hook, argv []
 		spec.Env = append(spec.Env, "PLUGIN_ROOT="+h.Dir, "CLAUDE_PLUGIN_ROOT="+h.Dir)
 	}
 	if runtime.GOOS == "windows" {
-		shell, err := shells.Posix(c.shell)
+		shell, err := c.bash()
 		if err != nil {
 			return nil, err
 		}

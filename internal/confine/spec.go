@@ -105,7 +105,7 @@ func Try(ctx context.Context, program, root string, set *config.Settings) error 
 	defer s.Close()
 	argv, spec := []string{"true"}, base(set, root)
 	if runtime.GOOS == "windows" { // which has no such program
-		shell, err := shells.Here()()
+		shell, err := shells.Find(set.String("commands.shell"))
 		if err != nil {
 			return err
 		}

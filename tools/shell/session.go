@@ -162,16 +162,16 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 	if c.keep {
 		keep = "1"
 	}
+	shell, err := sh.d.shell()
+	if err != nil {
+		return r, "", err
+	}
 	if home, err := sh.home(); err == nil {
-		if dir := path.Join(stateDir, sh.session); c.keep && home.MkdirAll(dir, 0o700) == nil { // without it nothing is kept
+		if dir := sh.state(shell); c.keep && home.MkdirAll(dir, 0o700) == nil { // without it nothing is kept
 			// What is written again has the mode that a new file gets.
 			_, _ = home.Remove(path.Join(dir, newState)), home.Remove(path.Join(dir, endDir))
 		}
 		home.Close()
-	}
-	shell, err := sh.d.shell()
-	if err != nil {
-		return r, "", err
 	}
 	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held}
 	sets := c.env
@@ -181,7 +181,10 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 	if shell.PowerShell {
 		r.Argv, r.Env = sh.powerShell(shell, c.line, dir, keep, sets)
 	} else {
-		r.Argv, r.Env = sh.bash(shell, c.line, dir, keep, sets)
+		r.Argv, r.Env, err = sh.bash(shell, c.line, dir, keep, sets)
+		if err != nil {
+			return r, "", err
+		}
 	}
 	for _, v := range r.Env {
 		if len(v) > shells.MaxLine {
@@ -191,14 +194,25 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 	return r, note, nil
 }
 
+// state is the directory of the state that commands of a shell leave, below the home.
+func (sh *shell) state(s shells.Shell) string { return path.Join(stateDir, sh.session, s.State()) }
+
 // bash is what runs a line between the states of the session in bash.
-func (sh *shell) bash(s shells.Shell, line, dir, keep string, sets []string) (argv, env []string) {
-	state := `"$` + HomeVariable + `/` + stateDir + "/" + sh.session + `"` // a session's id has no character that a shell knows
+func (sh *shell) bash(s shells.Shell, line, dir, keep string, sets []string) (argv, env []string, err error) {
+	state := `"$` + HomeVariable + `/` + sh.state(s) + `"` // a session's id has no character that a shell knows
+	if s.Drives != "" {                                    // a Linux of its own, which has other names, and no variable but one
+		home, err := sh.d.Home(sh.root)
+		if err != nil {
+			return nil, nil, err
+		}
+		state, dir = tools.ShellWord(s.Inside(home)+"/"+sh.state(s)), s.Inside(dir)
+	}
 	// All in one line: bash counts the lines of the command from the one that
 	// evaluates it.
 	script := `__sc_begin=$1; set -- ` + state + ` "$2" ` + keep + ` "${@:3}"; unset ` + HomeVariable + `; eval "$__sc_begin"; ` +
 		`eval "$__sc_line"; __sc_code=$?; eval "$__sc_save"; exit $__sc_code` // saved here for one that sets a trap of its own
-	return s.Script([]string{"--noprofile", "--norc"}, script, append([]string{wrapper, line, dir}, sets...)...)
+	argv, env = s.Script([]string{"--noprofile", "--norc"}, script, append([]string{wrapper, line, dir}, sets...)...)
+	return argv, env, nil
 }
 
 // powerShell is what runs it in PowerShell, which gets all in variables.
@@ -210,7 +224,7 @@ func (sh *shell) powerShell(s shells.Shell, line, dir, keep string, sets []strin
 		coded = append(coded, name+"="+base64.StdEncoding.EncodeToString([]byte(value)))
 	}
 	return argv, append(env, reserved+"_line="+line, reserved+"_at="+dir, reserved+"_keep="+keep,
-		reserved+"_state="+stateDir+"/"+sh.session, reserved+"_env="+strings.Join(coded, " "))
+		reserved+"_state="+sh.state(s), reserved+"_env="+strings.Join(coded, " "))
 }
 
 // inside reports whether dir is a directory in the root, links followed.
@@ -266,7 +280,11 @@ func (sh *shell) left() {
 		return
 	}
 	defer home.Close()
-	dir := path.Join(stateDir, sh.session)
+	s, err := sh.d.shell()
+	if err != nil {
+		return
+	}
+	dir := sh.state(s)
 	// A new state is taken over when it is there to its end.
 	if data, err := readState(home, path.Join(dir, newState), maxState); err == nil && bytes.HasSuffix(data, []byte(stateEnd)) {
 		_ = home.Rename(path.Join(dir, newState), path.Join(dir, "state"))
@@ -277,7 +295,7 @@ func (sh *shell) left() {
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.dir = filepath.FromSlash(strings.TrimSuffix(string(data), "\n"))
+	sh.dir = filepath.FromSlash(s.Outside(strings.TrimSuffix(string(data), "\n")))
 }
 
 // outcome is how a command ended.

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,9 +46,30 @@ func TestPowerShell(t *testing.T) {
 	if strings.Contains(strings.Join(argv, " "), "Select-Object") || argv[0] != "pwsh" || !slices.Contains(argv, "-NoProfile") {
 		t.Errorf("%q", argv)
 	}
-	for _, want := range []string{"__sc_line=" + line, "__sc_at=" + r.root, "__sc_keep=1", "__sc_state=.sidecar-shell/s1", "__sc_env=A=aXQncw=="} {
+	for _, want := range []string{"__sc_line=" + line, "__sc_at=" + r.root, "__sc_keep=1", "__sc_state=.sidecar-shell/s1/powershell", "__sc_env=A=aXQncw=="} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%q is not in %q", want, env)
 		}
+	}
+}
+
+// TestWSL: a bash of another Linux gets nothing but one variable; what it leaves is for
+// it alone.
+func TestWSL(t *testing.T) {
+	linux := filepath.Join(t.TempDir(), "wsl")
+	script := "#!/bin/sh\n[ \"$1\" = -e ] && [ \"$WSLENV\" = __sc_boot/u ] || exit 9\nshift\nexec env -i PATH=\"$PATH\" HOME=/ __sc_boot=\"$__sc_boot\" \"$@\"\n"
+	if err := os.WriteFile(linux, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t)
+	now := shells.Shell{Path: linux, Variable: true, Drives: "/mnt/"}
+	r.sessions.d.Shell = func() (shells.Shell, error) { return now, nil }
+	r.run(`mkdir -p "a b" && cd "a b" && export KEPT='x "y"'`)
+	if got := r.run(`echo "$KEPT ${PWD##*/} ${HOME-}"`); !strings.HasPrefix(got, "x \"y\" a b /\n") {
+		t.Error(got)
+	}
+	now = shells.Bash // the directory is one of the host, but the variables are the other shell's
+	if got := r.run(`echo "${KEPT-none} ${PWD##*/}"`); !strings.HasPrefix(got, "none a b\n") {
+		t.Errorf("control: %s", got)
 	}
 }
