@@ -38,13 +38,21 @@ func (s Shell) Command(words ...string) (string, error) {
 	return line, nil
 }
 
-// Set is the beginning of a line with which a variable of the environment has a value
+// Set is the beginning of a line that gives the environment variables, each NAME=value,
 // for what follows.
-func (s Shell) Set(name, value string) string {
-	if s.PowerShell {
-		return "$env:" + name + " = " + literal(value) + "; "
+func (s Shell) Set(variables ...string) (line string) {
+	for _, v := range variables {
+		name, value, _ := strings.Cut(v, "=")
+		if s.PowerShell {
+			line += "$env:" + name + " = " + literal(value) + "; "
+		} else {
+			line += " " + name + "=" + bashWord(value)
+		}
 	}
-	return "export " + name + "=" + bashWord(value) + "; "
+	if s.PowerShell || line == "" {
+		return line
+	}
+	return "export" + line + "; "
 }
 
 // bashWord is a text as one word of a line for bash.

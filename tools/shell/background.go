@@ -85,6 +85,10 @@ func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 	if err != nil {
 		return tools.Result{}, err
 	}
+	shell, err := sh.d.shell()
+	if err != nil {
+		return tools.Result{}, err
+	}
 	sh.mu.Lock()
 	running := 0
 	for _, j := range sh.jobs {
@@ -99,7 +103,7 @@ func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 	sh.lastJob++
 	// A time-out that nobody gave is that of a command that is waited for.
 	ctx, stop := context.WithTimeout(context.Background(), maxTimeout*time.Second)
-	j := &job{id: "bg" + strconv.Itoa(sh.lastJob), line: in.spelled(), started: time.Now(), out: &output{}, stop: stop, done: make(chan struct{})}
+	j := &job{id: "bg" + strconv.Itoa(sh.lastJob), line: in.spelled(shell), started: time.Now(), out: &output{}, stop: stop, done: make(chan struct{})}
 	sh.jobs = append(sh.jobs, j)
 	for i := 0; i < len(sh.jobs) && len(sh.jobs) > maxKept; {
 		if sh.jobs[i].running() {

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -42,7 +43,7 @@ func (in runIn) Check() error {
 			return tools.Errorf(tools.InvalidArguments, "env: the value of %s is not text; put it into a file", name)
 		}
 	}
-	return checkLine(in.spelled())
+	return checkLine(in.spelled(shells.Bash))
 }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -60,19 +61,21 @@ func (in runIn) variables() (list []string) {
 
 // spelled is the command as it would be written without env: what is shown,
 // decided on and remembered, so that a variable counts wherever it stands.
-func (in runIn) spelled() string {
-	if len(in.Env) == 0 {
-		return in.Command
-	}
-	line := "export"
-	for _, set := range in.variables() {
-		name, value, _ := strings.Cut(set, "=")
-		line += " " + name + "=" + tools.ShellWord(value)
-	}
-	return line + "; " + in.Command
+func (in runIn) spelled(s shells.Shell) string { return s.Set(in.variables()...) + in.Command }
+
+func (in runIn) Effects() tools.Effects {
+	return tools.Effects{Command: in.spelled(shells.Bash), Shell: true}
 }
 
-func (in runIn) Effects() tools.Effects { return tools.Effects{Command: in.spelled(), Shell: true} }
+// planCommand spells the command as the shell does that runs it. Where there is none, its
+// end says so.
+func (s *sessions) planCommand(_ context.Context, _ workspace.Files, in runIn) (runIn, tools.Effects, error) {
+	effects := in.Effects()
+	if shell, err := s.d.shell(); err == nil {
+		effects.Command = in.spelled(shell)
+	}
+	return in, effects, nil
+}
 
 // Ran is the structured result of run_command.
 type Ran struct {
@@ -89,7 +92,7 @@ type Ran struct {
 }
 
 func newRunCommand(s *sessions) *tools.Tool {
-	return tools.NewExecEdit(tools.Def{
+	t := tools.NewExecEdit(tools.Def{
 		Name: "run_command", Title: "Run command", Example: `{"command": "go build ./..."}`, Description: runDoc,
 		Category: category, Core: true, Tags: []string{"shell", "bash", "run"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
 		Output: Ran{}, Wrote: "run_command",
@@ -101,6 +104,7 @@ func newRunCommand(s *sessions) *tools.Tool {
 		}
 		return sh.run(ctx, c, in)
 	})
+	return tools.Planned(t, s.planCommand)
 }
 
 // run runs a command and waits for it. Commands of one session follow each
@@ -155,6 +159,9 @@ func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds 
 		err = ctx.Err()
 	}
 	o.note = note
+	if s, bad := sh.d.shell(); bad == nil && s.PowerShell && o.code != 0 { // models write bash where nothing says otherwise
+		o.note = strings.TrimSpace(note + " Command lines are run by " + s.Name + " here, not by bash.")
+	}
 	o.end(call, p, c.take && err == nil)
 	return o, err
 }

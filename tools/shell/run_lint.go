@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
@@ -68,20 +68,20 @@ func newRunLint(s *sessions) *tools.Tool {
 	}, func(ctx context.Context, c *tools.Call, in lintIn) (tools.Result, []workspace.Change, error) {
 		return s.get(c).lint(ctx, c, in)
 	})
-	return tools.Planned(t, planLint)
+	return tools.Planned(t, s.planLint)
 }
 
 // planLint finds the command that runs the linter, which is then decided on as
 // any other.
-func planLint(_ context.Context, files workspace.Files, in lintIn) (lintIn, tools.Effects, error) {
-	var err error
+func (s *sessions) planLint(_ context.Context, files workspace.Files, in lintIn) (lintIn, tools.Effects, error) {
+	shell, err := s.d.shell()
+	if err != nil {
+		return in, tools.Effects{}, err
+	}
 	if in.name, err = files.Resolve(cmp.Or(in.Path, ".")); err != nil {
 		return in, tools.Effects{}, err
 	}
-	in.plan, err = lint.Detect(files, lint.Request{Path: in.name, Fix: in.Fix, Installed: func(program string) bool {
-		_, err := exec.LookPath(program)
-		return err == nil
-	}})
+	in.plan, err = lint.Detect(files, lint.Request{Path: in.name, Fix: in.Fix, On: systemOf(shell), Installed: shell.Has})
 	switch {
 	case errors.Is(err, detect.ErrNone):
 		return in, tools.Effects{}, tools.Errorf(tools.NotFound, "no linter is known for %s; run_command runs any", in.name)
@@ -90,6 +90,9 @@ func planLint(_ context.Context, files workspace.Files, in lintIn) (lintIn, tool
 	case errors.As(err, new(detect.Refused)):
 		return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "%v", err)
 	case err != nil:
+		return in, tools.Effects{}, err
+	}
+	if in.plan.Line, err = lineOf(shell, in.plan); err != nil {
 		return in, tools.Effects{}, err
 	}
 	return in, tools.Effects{Command: in.plan.Line, Shell: true}, nil
@@ -104,7 +107,11 @@ func (sh *shell) lint(ctx context.Context, c *tools.Call, in lintIn) (tools.Resu
 		return tools.Result{}, nil, err
 	}
 	r := lint.Parse(in.plan.Runner, lint.Output{Stdout: stdout.full.String(), Stderr: stderr.full.String(), Code: o.code})
-	names := linted{c.Files, in.plan.Dir, o.world != "disk"}
+	shell, err := sh.d.shell()
+	if err != nil {
+		return tools.Result{}, nil, err
+	}
+	names := linted{c.Files, in.plan.Dir, o.world != "disk", shell}
 	l := Linted{
 		Linter: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Unseen: names.unseen(in.name), Findings: []lint.Finding{},
 		ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Sandbox: o.words,
@@ -176,6 +183,7 @@ type linted struct {
 	files workspace.Files
 	dir   string // where it ran
 	all   bool   // it saw the files as they are here
+	shell shells.Shell
 }
 
 // seen reports whether the linter saw a file as it is here.
@@ -185,6 +193,7 @@ func (l linted) seen(name string) bool { return l.all || onDisk(l.files, name) }
 // path, or as seen from where it ran, or, of a part of a larger project, from
 // where that begins. What lies elsewhere keeps its path.
 func (l linted) name(file string) string {
+	file = l.shell.Outside(file)
 	if filepath.IsAbs(file) {
 		if name, err := l.files.Resolve(file); err == nil {
 			return name

@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
@@ -64,12 +66,12 @@ func newRunTests(s *sessions) *tools.Tool {
 	}, func(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, []workspace.Change, error) {
 		return s.get(c).test(ctx, c, in)
 	})
-	return tools.Planned(t, planTests)
+	return tools.Planned(t, s.planTests)
 }
 
 // planTests finds the command that runs the tests, which is then decided on as
 // any other.
-func planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, tools.Effects, error) {
+func (s *sessions) planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, tools.Effects, error) {
 	switch {
 	case in.Command != "" && (in.Path != "" || in.Name != ""):
 		return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "command: it is run as it is; leave path and name out, or write them into it")
@@ -80,7 +82,11 @@ func planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, t
 		if err != nil {
 			return in, tools.Effects{}, err
 		}
-		in.plan, err = testrun.Detect(files, testrun.Request{Path: name, Name: in.Name})
+		shell, err := s.d.shell()
+		if err != nil {
+			return in, tools.Effects{}, err
+		}
+		in.plan, err = testrun.Detect(files, testrun.Request{Path: name, Name: in.Name, On: systemOf(shell)})
 		switch {
 		case errors.Is(err, testrun.ErrNone):
 			return in, tools.Effects{}, tools.Errorf(tools.NotFound, "no test runner was found in %s or above; give the command that runs the tests", name)
@@ -89,8 +95,25 @@ func planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, t
 		case err != nil:
 			return in, tools.Effects{}, err
 		}
+		if in.plan.Line, err = lineOf(shell, in.plan); err != nil {
+			return in, tools.Effects{}, err
+		}
 	}
 	return in, tools.Effects{Command: in.plan.Line, Shell: true}, nil
+}
+
+// systemOf is where the programs of a shell run.
+func systemOf(s shells.Shell) detect.System {
+	return detect.System{Windows: runtime.GOOS == "windows" && s.Drives == "", Batch: s.PowerShell}
+}
+
+// lineOf is the line for a shell that runs a plan.
+func lineOf(s shells.Shell, p detect.Plan) (string, error) {
+	line, err := s.Command(p.Words...)
+	if err != nil {
+		return "", tools.Errorf(tools.InvalidArguments, "%v", err)
+	}
+	return line, nil
 }
 
 // test runs the planned command and reads what it says.
@@ -117,9 +140,17 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 		Reports: testrun.Reports(c.Files, in.plan, began),
 	})
 	root := c.Files.Abs(".") + string(filepath.Separator)
-	for i, f := range r.Failures { // a model knows files by their names in the workspace
-		r.Failures[i].File, r.Failures[i].Name = strings.TrimPrefix(f.File, root), strings.TrimPrefix(f.Name, root)
-		r.Failures[i].Message = strings.ReplaceAll(f.Message, root, "")
+	roots := []string{root, filepath.ToSlash(root)}
+	if s, err := sh.d.shell(); err == nil {
+		roots = append(roots, s.Inside(c.Files.Abs("."))+"/")
+	}
+	for i := range r.Failures { // a model knows files by their names in the workspace
+		f := &r.Failures[i]
+		for _, root := range roots {
+			f.File, f.Name = strings.TrimPrefix(f.File, root), strings.TrimPrefix(f.Name, root)
+			f.Message = strings.ReplaceAll(f.Message, root, "")
+		}
+		f.File = filepath.ToSlash(f.File)
 	}
 	t := Tested{
 		Runner: in.plan.Runner, Command: in.plan.Line, Cwd: in.plan.Dir, Counted: r.Counted, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped,

@@ -73,3 +73,71 @@ func TestWSL(t *testing.T) {
 		t.Errorf("control: %s", got)
 	}
 }
+
+// TestPlannedForShell: what is decided on is the line of the shell that runs it.
+func TestPlannedForShell(t *testing.T) {
+	r := newRig(t)
+	if err := os.WriteFile(filepath.Join(r.root, "go.mod"), []byte("module x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell, missing := shells.Bash, error(nil)
+	r.sessions.d.Shell = func() (shells.Shell, error) { return shell, missing }
+	plan := func(tool, args string) (string, error) {
+		t.Helper()
+		b, err := r.byName[tool].Bind([]byte(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.Plan(t.Context(), r.files)
+		return b.Effects.Command, err
+	}
+	power := shells.Shell{Path: "powershell", PowerShell: true, Old: true}
+	for _, c := range []struct {
+		shell            shells.Shell
+		tool, args, want string
+	}{
+		{shells.Bash, "run_command", `{"command": "ls", "env": {"A": "it's", "B": "b"}}`, `export A='it'\''s' B=b; ls`},
+		{power, "run_command", `{"command": "ls", "env": {"A": "it's"}}`, `$env:A = 'it''s'; ls`},
+		{shells.Bash, "run_tests", `{"name": "a$b"}`, `go test -json '-run=a$b' ./...`},
+		{power, "run_tests", `{"name": "it's $(x)"}`, `go test -json '-run=it''s $(x)' ./...`},
+		{power, "run_tests", `{"command": "a && b"}`, `a && b`},
+		{power, "run_tests", `{"name": "say \"hi there\""}`, "!use PowerShell 7.3 or bash"},
+		{power, "run_lint", `{}`, "go vet -json ./..."},
+	} {
+		shell = c.shell
+		got, err := plan(c.tool, c.args)
+		if err != nil {
+			got = "!" + err.Error()
+		}
+		if got != c.want && !(strings.HasPrefix(c.want, "!") && err != nil && strings.Contains(got, c.want[1:])) {
+			t.Errorf("%s %s: %s, want %s", c.tool, c.args, got, c.want)
+		}
+	}
+	missing = shells.ErrNone
+	for _, tool := range []string{"run_tests", "run_lint"} {
+		if _, err := plan(tool, `{}`); err == nil || !strings.Contains(err.Error(), "nothing was run: no shell was found") {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+	if got, err := plan("run_command", `{"command": "ls"}`); got != "ls" || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestFailedInPowerShell: a line that fails there is said not to have been run by bash.
+func TestFailedInPowerShell(t *testing.T) {
+	const said = "[Command lines are run by PowerShell 7.4 here, not by bash.]"
+	for script, want := range map[string]bool{"exit 3": true, "exit 0": false} {
+		power := filepath.Join(t.TempDir(), "pwsh")
+		if err := os.WriteFile(power, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t)
+		r.sessions.d.Shell = func() (shells.Shell, error) {
+			return shells.Shell{Path: power, Name: "PowerShell 7.4", PowerShell: true}, nil
+		}
+		if got := r.run("ls"); strings.Contains(got, said) != want {
+			t.Errorf("%s: %s", script, got)
+		}
+	}
+}

@@ -124,7 +124,11 @@ func (j *Judge) powerShell(c Command) Part {
 				named := c // the tables know programs by their bare names
 				named.Words = slices.Clone(c.Words)
 				named.Words[0].Text = name
-				if bad := guard(named, len(r.Prefix)); bad != "" {
+				bad := guard(named, len(r.Prefix))
+				if bad == "" {
+					bad = obeyed(name, c.Words[len(r.Prefix):])
+				}
+				if bad != "" {
 					return p.by("", "command.arguments", "a rule allows "+r.String()+", but not so: "+bad)
 				}
 				return p.by(policy.Allow, "command.rule", "a rule allows "+r.String())
@@ -145,6 +149,23 @@ func (j *Judge) powerShell(c Command) Part {
 	}
 	return p.by(policy.Allow, "command.read", "it only looks")
 }
+
+// obeyed says which of the words that a rule does not name a batch file may obey, or "".
+// PowerShell hands them over without quotes, and cmd.exe has operators and variables.
+func obeyed(name string, words []Word) string {
+	if slices.Contains(noBatchFiles, name) {
+		return ""
+	}
+	for _, w := range words {
+		if strings.ContainsAny(w.Text, "&|<>^%\"\r\n") {
+			return quote(name) + " may be a batch file, which would take a part of " + quote(w.Text) + " for a command"
+		}
+	}
+	return ""
+}
+
+// noBatchFiles are programs that Windows has as such, and not behind a batch file.
+var noBatchFiles = []string{"go", "git", "cargo", "rustc", "dotnet", "node", "deno"}
 
 // notPlain says what in the words of a command is not what it says, or leads out of
 // the workspace, or "".

@@ -78,6 +78,13 @@ func TestPowerShell(t *testing.T) {
 		{free, []string{"npm test"}, map[string]any{"writes": word(".mcp.json", true)}, policy.Ask, false},
 		{free, []string{"npm test"}, map[string]any{"writes": word("$x", false)}, "", false},
 
+		{free, []string{"npm test a&calc"}, nil, "", false}, // npm is a batch file
+		{free, []string{"npm test a%PATH%"}, nil, "", false},
+		{free, []string{"npm test a^b", "Get-Location"}, nil, "", false},
+		{free, []string{"npm test a;b(c)!=,"}, nil, policy.Allow, false},
+		{rules, []string{"go test a&calc"}, nil, policy.Allow, false}, // go is none
+		{MakeRules([]Rule{{[]string{"npm", "a&b"}, policy.Allow}}), []string{"npm a&b"}, nil, policy.Allow, false},
+
 		{rules, []string{"git push"}, nil, policy.Deny, false},
 		{rules, []string{`C:\git\cmd\Git.EXE PUSH --force`}, nil, policy.Deny, false},
 		{rules, []string{"git status"}, nil, policy.Ask, false}, // in other words it may be denied

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 )
 
 // Files is what is looked at to tell what a project is.
@@ -19,9 +18,43 @@ type Files interface {
 type Plan struct {
 	Runner string   // the program, by the name that people know it by
 	Dir    string   // where it runs, a name of Files
-	Line   string   // what a shell runs there
+	Words  []string // the program and its arguments
+	Line   string   // the same as a line for the shell that runs it
 	Note   string   // what else is to be known of the choice
 	Others []string // what else there is, and is not run: "go", "vitest in web"
+}
+
+// System is where the programs run: their names differ.
+type System struct {
+	Windows bool
+
+	// Batch says that batch files are started, and no scripts for sh: by PowerShell.
+	Batch bool
+}
+
+// Python is the interpreter that a system has.
+func (s System) Python() string {
+	if s.Windows {
+		return "python"
+	}
+	return "python3"
+}
+
+// InVenv is a program of an environment of Python.
+func (s System) InVenv(dir, program string) string {
+	if s.Windows {
+		return dir + "/Scripts/" + program + ".exe"
+	}
+	return dir + "/bin/" + program
+}
+
+// Script is the name of what is a script elsewhere, as npm and gradlew are; ending is
+// that of the batch file beside it.
+func (s System) Script(name, ending string) string {
+	if s.Batch {
+		return name + ending
+	}
+	return name
 }
 
 // ErrNone means that no kind fits.
@@ -91,22 +124,4 @@ func (p Project) Above(name string) string {
 		}
 		p.Dir = path.Dir(p.Dir)
 	}
-}
-
-// Line joins words to a command, each quoted as a shell needs it.
-func Line(words ...string) string {
-	for i, w := range words {
-		words[i] = quote(w)
-	}
-	return strings.Join(words, " ")
-}
-
-func quote(w string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:@%+,", r)
-	}
-	if w != "" && strings.TrimFunc(w, plain) == "" {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }

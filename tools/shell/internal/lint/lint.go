@@ -20,6 +20,8 @@ type Request struct {
 	Path string // a file or directory, a name of Files; "" is all
 	Fix  bool   // the linter's fixes are wanted
 
+	On detect.System
+
 	// Installed reports whether there is a program of that name.
 	Installed func(program string) bool
 }
@@ -79,7 +81,7 @@ type linter struct {
 	configured bool   // the project says that it wants it
 	program    string // how it is called, "" where it is not installed
 	fixes      bool   // its output has its fixes
-	line       func(program string) string
+	words      func(program string) []string
 }
 
 // choose takes the first linter that is configured and installed, else the
@@ -97,7 +99,7 @@ func (r Request) choose(linters []linter, advice string) (*detect.Plan, error) {
 			case r.Fix && !l.fixes:
 				return nil, detect.Refuse("fix: %s gives no fixes that could be reviewed first; leave fix out, and edit by what it finds", l.name)
 			default:
-				return &detect.Plan{Runner: l.name, Line: l.line(l.program), Note: note}, nil
+				return &detect.Plan{Runner: l.name, Words: l.words(l.program), Note: note}, nil
 			}
 		}
 	}
@@ -109,10 +111,13 @@ func (r Request) choose(linters []linter, advice string) (*detect.Plan, error) {
 
 // program is a linter's program: that of the project, or the one that is
 // installed; "" where there is none.
-func (r Request) program(p detect.Project, own []string, names ...string) string {
+func (r Request) program(p detect.Project, own func(name string) []string, names ...string) string {
 	for _, name := range names {
-		for _, dir := range own {
-			if at := p.Above(dir + "/" + name); at != "" {
+		if own == nil {
+			break
+		}
+		for _, at := range own(name) {
+			if at := p.Above(at); at != "" {
 				return at
 			}
 		}
@@ -137,7 +142,14 @@ func target(p detect.Project) string {
 	return p.Path
 }
 
-var nodePrograms = []string{"node_modules/.bin"}
+// inModules and inVenv are where a project has a program of its own.
+func (r Request) inModules(name string) []string {
+	return []string{"node_modules/.bin/" + r.On.Script(name, ".cmd")}
+}
+
+func (r Request) inVenv(name string) []string {
+	return []string{r.On.InVenv(".venv", name), r.On.InVenv("venv", name)}
+}
 
 func (r Request) node(p detect.Project) (*detect.Plan, error) {
 	manifest := p.Read("package.json")
@@ -146,42 +158,41 @@ func (r Request) node(p detect.Project) (*detect.Plan, error) {
 		eslint = append(eslint, "eslint.config."+ext)
 	}
 	return r.choose([]linter{
-		{"eslint", anyAbove(p, eslint...) || strings.Contains(manifest, `"eslintConfig"`) || strings.Contains(manifest, `"eslint"`), r.program(p, nodePrograms, "eslint"), true, func(program string) string {
+		{"eslint", anyAbove(p, eslint...) || strings.Contains(manifest, `"eslintConfig"`) || strings.Contains(manifest, `"eslint"`), r.program(p, r.inModules, "eslint"), true, func(program string) []string {
 			words := []string{program, "--format", "json"}
 			if r.Fix {
 				words = append(words, "--fix-dry-run")
 			}
-			return detect.Line(append(words, target(p))...)
+			return append(words, target(p))
 		}},
-		{"biome", anyAbove(p, "biome.json", "biome.jsonc") || strings.Contains(manifest, `"@biomejs/biome"`), r.program(p, nodePrograms, "biome"), false, func(program string) string {
-			return detect.Line(program, "lint", "--reporter=json", "--max-diagnostics=none", target(p))
+		{"biome", anyAbove(p, "biome.json", "biome.jsonc") || strings.Contains(manifest, `"@biomejs/biome"`), r.program(p, r.inModules, "biome"), false, func(program string) []string {
+			return []string{program, "lint", "--reporter=json", "--max-diagnostics=none", target(p)}
 		}},
 	}, "No linter for JavaScript and TypeScript is installed: let the user run npm install --save-dev eslint (or @biomejs/biome) in "+p.Dir+" and configure it")
 }
 
 func (r Request) python(p detect.Project) (*detect.Plan, error) {
-	own := []string{".venv/bin", "venv/bin"}
 	old := p.Read("setup.cfg") + p.Read("tox.ini")
 	return r.choose([]linter{
-		{"ruff", anyAbove(p, "ruff.toml", ".ruff.toml") || strings.Contains(p.Read("pyproject.toml"), "[tool.ruff"), r.program(p, own, "ruff"), true, func(program string) string {
-			return detect.Line(program, "check", "--no-fix", "--output-format=json", target(p)) // a project may have its fixes written otherwise
+		{"ruff", anyAbove(p, "ruff.toml", ".ruff.toml") || strings.Contains(p.Read("pyproject.toml"), "[tool.ruff"), r.program(p, r.inVenv, "ruff"), true, func(program string) []string {
+			return []string{program, "check", "--no-fix", "--output-format=json", target(p)} // a project may have its fixes written otherwise
 		}},
-		{"flake8", p.Has(".flake8") || strings.Contains(old, "[flake8]"), r.program(p, own, "flake8"), false, func(program string) string {
-			return detect.Line(program, "--format=%(path)s:%(row)d:%(col)d: %(code)s %(text)s", target(p))
+		{"flake8", p.Has(".flake8") || strings.Contains(old, "[flake8]"), r.program(p, r.inVenv, "flake8"), false, func(program string) []string {
+			return []string{program, "--format=%(path)s:%(row)d:%(col)d: %(code)s %(text)s", target(p)}
 		}},
-		{"pyflakes", false, r.program(p, own, "pyflakes", "pyflakes3"), false, func(program string) string { return detect.Line(program, target(p)) }},
+		{"pyflakes", false, r.program(p, r.inVenv, "pyflakes", "pyflakes3"), false, func(program string) []string { return []string{program, target(p)} }},
 	}, "No linter for Python is installed: let the user install ruff, flake8 or pyflakes, in the project's .venv or for all")
 }
 
 // cargo has no argument for a path: what lies elsewhere is left out afterwards.
 func (r Request) cargo(p detect.Project) (*detect.Plan, error) {
-	line := func(command string) func(string) string {
-		return func(program string) string {
+	line := func(command string) func(string) []string {
+		return func(program string) []string {
 			words := []string{"cargo", command, "--quiet", "--message-format=json", "--all-targets"}
 			if p.Path == "" {
 				words = append(words, "--workspace")
 			}
-			return detect.Line(words...)
+			return words
 		}
 	}
 	cargo := r.program(p, nil, "cargo")
@@ -208,11 +219,11 @@ func (r Request) golang(p detect.Project) (*detect.Plan, error) {
 		pkg = "./" + path.Dir(p.Path)
 	}
 	return r.choose([]linter{
-		{"golangci-lint", anyAbove(p, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"), r.program(p, nil, "golangci-lint"), true, func(program string) string {
+		{"golangci-lint", anyAbove(p, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"), r.program(p, nil, "golangci-lint"), true, func(program string) []string {
 			// A project may have its fixes written otherwise.
-			return detect.Line(program, "run", "--fix=false", "--output.json.path=stdout", "--show-stats=false", "--path-mode=abs", "--max-issues-per-linter=0", "--max-same-issues=0", "--uniq-by-line=false", pkg)
+			return []string{program, "run", "--fix=false", "--output.json.path=stdout", "--show-stats=false", "--path-mode=abs", "--max-issues-per-linter=0", "--max-same-issues=0", "--uniq-by-line=false", pkg}
 		}},
-		{"go vet", false, r.program(p, nil, "go"), true, func(program string) string { return detect.Line(program, "vet", "-json", pkg) }},
+		{"go vet", false, r.program(p, nil, "go"), true, func(program string) []string { return []string{program, "vet", "-json", pkg} }},
 	}, "No linter for Go is installed: let the user install Go, or golangci-lint")
 }
 
@@ -239,8 +250,8 @@ func (r Request) shellcheck(p detect.Project) (*detect.Plan, error) {
 		}
 	}
 	plan, err := r.choose([]linter{
-		{"shellcheck", false, r.program(p, nil, "shellcheck"), false, func(program string) string {
-			return detect.Line(append([]string{program, "--format=json", "--"}, scripts...)...)
+		{"shellcheck", false, r.program(p, nil, "shellcheck"), false, func(program string) []string {
+			return append([]string{program, "--format=json", "--"}, scripts...)
 		}},
 	}, "No linter for shell scripts is installed: let the user install shellcheck")
 	if err == nil {

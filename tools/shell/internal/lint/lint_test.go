@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
@@ -140,13 +141,6 @@ func TestApplyFormats(t *testing.T) {
 }
 
 func TestDetect(t *testing.T) {
-	tree := func(names ...string) fstest.MapFS {
-		m := fstest.MapFS{}
-		for i := 0; i < len(names); i += 2 {
-			m[names[i]] = &fstest.MapFile{Data: []byte(names[i+1])}
-		}
-		return m
-	}
 	goes := tree("go.mod", "", "a.go", "", "sub/a_test.go", "", "README.md", "", "run", "#!/usr/bin/env bash\n", "data", "x")
 	golangci := tree("go.mod", "", "a.go", "", ".golangci.yml", "version: \"2\"\n")
 	eslint := tree("package.json", "{}", "eslint.config.js", "", "node_modules/.bin/eslint", "", "src/a.ts", "", "-x.js", "")
@@ -208,7 +202,8 @@ func TestDetect(t *testing.T) {
 		"a name for the shell":           {tree("x/$(y).py", ""), "x/$(y).py", false, "ruff", "x: ruff check --no-fix --output-format=json '$(y).py'"},
 	} {
 		plan, err := Detect(c.files, Request{Path: c.path, Fix: c.fix, Installed: func(program string) bool { return slices.Contains(strings.Fields(c.installed), program) }})
-		got := plan.Dir + ": " + plan.Line
+		line, _ := shells.Bash.Command(plan.Words...)
+		got := plan.Dir + ": " + line
 		if err != nil {
 			got = err.Error()
 		}
@@ -237,11 +232,44 @@ func TestManyScripts(t *testing.T) {
 		files["s/"+strings.Repeat("x", i+1)+".sh"] = &fstest.MapFile{}
 	}
 	plan, err := Detect(files, Request{Path: "s", Installed: func(string) bool { return true }})
-	if err != nil || strings.Count(plan.Line, ".sh") != maxScripts || !strings.Contains(plan.Note, "first 200 of 201") {
+	if err != nil || strings.Count(strings.Join(plan.Words, " "), ".sh") != maxScripts || !strings.Contains(plan.Note, "first 200 of 201") {
 		t.Errorf("%v, %q", err, plan.Note)
 	}
 	delete(files, "s/x.sh")
 	if plan, err := Detect(files, Request{Path: "s", Installed: func(string) bool { return true }}); err != nil || plan.Note != "" {
 		t.Errorf("control: %v, %q", err, plan.Note)
 	}
+}
+
+// TestOnWindows: the programs of a project have other names there.
+func TestOnWindows(t *testing.T) {
+	files := tree("package.json", `{"eslintConfig": {}}`, "node_modules/.bin/eslint", "", "node_modules/.bin/eslint.cmd", "", "a.js", "", "py/ruff.toml", "", "py/.venv/Scripts/ruff.exe", "", "py/.venv/bin/ruff", "", "py/a b.py", "")
+	for _, c := range []struct {
+		on   detect.System
+		path string
+		want string
+	}{
+		{detect.System{Windows: true, Batch: true}, "a.js", "node_modules/.bin/eslint.cmd --format json a.js"},
+		{detect.System{Windows: true}, "a.js", "node_modules/.bin/eslint --format json a.js"},
+		{detect.System{Windows: true, Batch: true}, "py/a b.py", ".venv/Scripts/ruff.exe check --no-fix '--output-format=json' 'a b.py'"},
+		{detect.System{}, "py/a b.py", ".venv/bin/ruff check --no-fix --output-format=json 'a b.py'"},
+	} {
+		plan, err := Detect(files, Request{Path: c.path, On: c.on, Installed: func(string) bool { return false }})
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		if got, err := (shells.Shell{PowerShell: c.on.Batch}).Command(plan.Words...); err != nil || got != c.want {
+			t.Errorf("%+v:\n got %s, %v\nwant %s", c.on, got, err, c.want)
+		}
+	}
+}
+
+// tree is a project of files, by name and text.
+func tree(names ...string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for i := 0; i < len(names); i += 2 {
+		m[names[i]] = &fstest.MapFile{Data: []byte(names[i+1])}
+	}
+	return m
 }

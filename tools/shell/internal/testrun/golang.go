@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // planGo: a directory is tested with what is below it, a file by the tests
@@ -31,7 +29,7 @@ func planGo(p project) (*Plan, error) {
 	if run != "" {
 		words = append(words, "-run="+run)
 	}
-	return &Plan{Runner: "go", Line: detect.Line(append(words, pkg)...)}, nil
+	return &Plan{Runner: "go", Words: append(words, pkg)}, nil
 }
 
 var (

@@ -16,9 +16,9 @@ var reportDirs = map[string]string{"gradle": "build/test-results", "maven": "tar
 
 func planGradle(p project) (*Plan, error) {
 	program := "gradle"
-	if p.Has("gradlew") {
-		program = "./gradlew"
-	} else if up := p.Above("gradlew"); up != "" {
+	if own := p.on.Script("gradlew", ".bat"); p.Has(own) {
+		program = "./" + own
+	} else if up := p.Above(own); up != "" {
 		program = up
 	}
 	words := []string{program, "cleanTest", "test", "--continue", "--console=plain"}
@@ -37,14 +37,14 @@ func planGradle(p project) (*Plan, error) {
 	if pattern != "" {
 		words = append(words, "--tests", pattern)
 	}
-	return &Plan{Runner: "gradle", Line: detect.Line(words...)}, nil
+	return &Plan{Runner: "gradle", Words: words}, nil
 }
 
 func planMaven(p project) (*Plan, error) {
 	program := "mvn"
-	if p.Has("mvnw") {
-		program = "./mvnw"
-	} else if up := p.Above("mvnw"); up != "" {
+	if own := p.on.Script("mvnw", ".cmd"); p.Has(own) {
+		program = "./" + own
+	} else if up := p.Above(own); up != "" {
 		program = up
 	}
 	words := []string{program, "--batch-mode", "--no-transfer-progress", "test"}
@@ -65,7 +65,7 @@ func planMaven(p project) (*Plan, error) {
 	if test != "" {
 		words = append(words, "-Dtest="+test)
 	}
-	return &Plan{Runner: "maven", Line: detect.Line(words...)}, nil
+	return &Plan{Runner: "maven", Words: words}, nil
 }
 
 func isUpper(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }

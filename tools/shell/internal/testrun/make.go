@@ -18,7 +18,7 @@ func planMake(p project) (*Plan, error) {
 			if p.Path != "" || p.name != "" {
 				return nil, detect.Refuse("make runs all tests: leave path and name out, or give the command that runs those of your choice")
 			}
-			return &Plan{Runner: "make", Line: detect.Line("make", target)}, nil
+			return &Plan{Runner: "make", Words: []string{"make", target}}, nil
 		}
 	}
 	return nil, nil

@@ -33,12 +33,12 @@ func planNode(p project) (*Plan, error) {
 			break
 		}
 	}
-	words := []string{"npm", "test", "--silent", "--"}
+	words := []string{p.on.Script("npm", ".cmd"), "test", "--silent", "--"}
 	switch {
 	case script == "" && kind == "npm", strings.Contains(script, "no test specified"):
 		return nil, nil
 	case script == "":
-		words = []string{"npx", "--no-install", kind}
+		words = []string{p.on.Script("npx", ".cmd"), "--no-install", kind}
 	}
 	switch kind {
 	case "vitest":
@@ -74,7 +74,7 @@ func planNode(p project) (*Plan, error) {
 			words = words[:len(words)-1]
 		}
 	}
-	return &Plan{Runner: kind, Line: detect.Line(words...)}, nil
+	return &Plan{Runner: kind, Words: words}, nil
 }
 
 // nodeWord reports whether a script calls a program.

@@ -2,8 +2,6 @@ package testrun
 
 import (
 	"strings"
-
-	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // planPytest: the interpreter of the project's own environment, if it has one.
@@ -17,11 +15,11 @@ func planPytest(p project) (*Plan, error) {
 
 // planBare is for tests of Python that no project is around. What they import
 // lies where they run, or beside them.
-func planBare(p project) (*Plan, error) { return pytest(p, "python3", "-m", "pytest"), nil }
+func planBare(p project) (*Plan, error) { return pytest(p, p.on.Python(), "-m", "pytest"), nil }
 
 func pytest(p project, words ...string) *Plan {
-	for _, own := range []string{".venv/bin/python", "venv/bin/python"} {
-		if p.Has(own) {
+	for _, dir := range []string{".venv", "venv"} {
+		if own := p.on.InVenv(dir, "python"); p.Has(own) {
 			words = []string{own, "-m", "pytest"}
 			break
 		}
@@ -40,7 +38,7 @@ func pytest(p project, words ...string) *Plan {
 	if target != "" {
 		words = append(words, "./"+target)
 	}
-	return &Plan{Runner: "pytest", Line: detect.Line(words...)}
+	return &Plan{Runner: "pytest", Words: words}
 }
 
 var (

@@ -3,8 +3,6 @@ package testrun
 import (
 	"path"
 	"strings"
-
-	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // planCargo: a file of tests/ is a target, a file of src/ a module. A crate of
@@ -39,7 +37,7 @@ func planCargo(p project) (*Plan, error) {
 	if filter != "" {
 		words = append(words, "--", filter)
 	}
-	return &Plan{Runner: "cargo", Line: detect.Line(words...)}, nil
+	return &Plan{Runner: "cargo", Words: words}, nil
 }
 
 var (

@@ -14,6 +14,7 @@ import (
 type Request struct {
 	Path string // a file or directory, a name of Files
 	Name string // of a test, as the runner writes it
+	On   detect.System
 }
 
 // Plan is how to run tests. Its programs are go, vitest, jest, npm, pytest,
@@ -27,13 +28,14 @@ var ErrNone = errors.New("no test runner was found")
 type project struct {
 	detect.Project
 	name string // of a test
+	on   detect.System
 }
 
 // kinds are the kinds of runner, in the order in which one is chosen among
-// several. name is that of the test to run.
-func kinds(name string) []detect.Kind {
+// several.
+func kinds(r Request) []detect.Kind {
 	of := func(plan func(project) (*Plan, error)) func(detect.Project) (*Plan, error) {
-		return func(p detect.Project) (*Plan, error) { return plan(project{p, name}) }
+		return func(p detect.Project) (*Plan, error) { return plan(project{p, r.Name, r.On}) }
 	}
 	java := []string{".java", ".kt", ".groovy", ".scala"}
 	return []detect.Kind{
@@ -53,7 +55,7 @@ func Detect(files detect.Files, r Request) (Plan, error) {
 	if strings.HasPrefix(r.Name, "-") || strings.ContainsAny(r.Name, "\n\r\x00") {
 		return Plan{}, detect.Refuse("name: %q is not the name of a test", r.Name)
 	}
-	plan, err := detect.Finder{Files: files, Kinds: kinds(r.Name), Tells: testFile().MatchString}.Find(r.Path)
+	plan, err := detect.Finder{Files: files, Kinds: kinds(r), Tells: testFile().MatchString}.Find(r.Path)
 	if errors.Is(err, detect.ErrNone) {
 		err = ErrNone
 	}

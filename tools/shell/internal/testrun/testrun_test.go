@@ -8,7 +8,9 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )
 
 // TestParse reads what runners printed: each file has a runner's name, what it
@@ -52,13 +54,6 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestDetect(t *testing.T) {
-	tree := func(names ...string) fstest.MapFS {
-		m := fstest.MapFS{}
-		for i := 0; i < len(names); i += 2 {
-			m[names[i]] = &fstest.MapFile{Data: []byte(names[i+1])}
-		}
-		return m
-	}
 	vitest := `{"scripts":{"test":"tsc && vitest run"}}`
 	jest29 := `{"scripts":{"test":"jest"},"devDependencies":{"jest":"^29.1.0"}}`
 	both := tree("go.mod", "", "a_test.go", "package a\nfunc TestA(t *testing.T) {}\nfunc TestB(t *testing.T) {}\n", "package.json", vitest, "src/x.test.ts", "", "sub/a_test.go", "")
@@ -131,7 +126,8 @@ func TestDetect(t *testing.T) {
 		"an option for a file":     {tree("package.json", jest29, "-x.js", ""), "-x.js", "", ".: npm test --silent -- --json --runTestsByPath ./-x.js"},
 	} {
 		plan, err := Detect(c.files, Request{Path: c.path, Name: c.test})
-		got := plan.Dir + ": " + plan.Line
+		line, _ := shells.Bash.Command(plan.Words...)
+		got := plan.Dir + ": " + line
 		if err != nil {
 			got = err.Error()
 		}
@@ -142,4 +138,54 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}
+}
+
+// TestOnWindows: programs have other names there, and PowerShell starts no script for sh.
+func TestOnWindows(t *testing.T) {
+	power, bash, linux := detect.System{Windows: true, Batch: true}, detect.System{Windows: true}, detect.System{}
+	jest := `{"scripts": {"test": "jest"}}`
+	for _, c := range []struct {
+		files fstest.MapFS
+		on    detect.System
+		path  string
+		test  string
+		want  string
+	}{
+		{tree("go.mod", "", "a b_test.go", ""), power, "", "TestÄ", "go test -json '-run=TestÄ' ./..."},
+		{tree("package.json", jest), power, "", `it's`, `npm.cmd test --silent '"--"' --json '"--testNamePattern=it''s"'`},
+		{tree("package.json", jest), power, "", "a&calc", `npm.cmd test --silent '"--"' --json '"--testNamePattern=a&calc"'`},
+		{tree("package.json", jest), power, "", "100%", "would not reach the batch file"},
+		{tree("package.json", jest), bash, "", "100%", `npm test --silent -- --json --testNamePattern=100%`},
+		{tree("package.json", `{"devDependencies": {"vitest": "1"}}`), power, "", "", "npx.cmd --no-install vitest"},
+		{tree("build.gradle", "", "gradlew", "", "gradlew.bat", ""), power, "", "", "./gradlew.bat cleanTest test --continue '\"--console=plain\"'"},
+		{tree("build.gradle", "", "gradlew", "", "gradlew.bat", ""), bash, "", "", "./gradlew cleanTest test --continue --console=plain"},
+		{tree("build.gradle", "", "gradlew", ""), power, "", "", "gradle cleanTest"},
+		{tree("pom.xml", "", "mvnw.cmd", "", "core/pom.xml", "", "core/src/test/java/A.java", ""), power, "core/src/test/java/A.java", "", "../mvnw.cmd --batch-mode --no-transfer-progress test '\"-Dtest=A\"'"},
+		{tree("pytest.ini", "", ".venv/Scripts/python.exe", "", ".venv/bin/python", ""), power, "", "", ".venv/Scripts/python.exe -m pytest"},
+		{tree("pytest.ini", "", ".venv/Scripts/python.exe", ""), bash, "", "", ".venv/Scripts/python.exe -m pytest"},
+		{tree("pytest.ini", "", ".venv/Scripts/python.exe", ""), linux, "", "", "pytest -ra"},
+		{tree("test_x.py", ""), power, "test_x.py", "a and b", "python -m pytest -ra '--tb=short' '--color=no' -k 'a and b' ./test_x.py"},
+		{tree("test_x.py", ""), linux, "test_x.py", "", "python3 -m pytest"},
+	} {
+		plan, err := Detect(c.files, Request{Path: c.path, Name: c.test, On: c.on})
+		got := ""
+		if err == nil {
+			got, err = shells.Shell{PowerShell: c.on.Batch, Old: true}.Command(plan.Words...)
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) || err == nil && !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v, %q:\n got %s\nwant %s", c.on, c.test, got, c.want)
+		}
+	}
+}
+
+// tree is a project of files, by name and text.
+func tree(names ...string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for i := 0; i < len(names); i += 2 {
+		m[names[i]] = &fstest.MapFile{Data: []byte(names[i+1])}
+	}
+	return m
 }
