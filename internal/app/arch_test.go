@@ -158,6 +158,7 @@ var only = map[string]struct{ pkg, why string }{
 	"github.com/fsnotify/fsnotify":      {"internal/watch", "one place that knows what events leave out"},
 	"golang.org/x/sys/unix":             {"internal/workspace internal/sandbox internal/world internal/attach", "raw system calls stay below the view, where processes are confined, and where they say whose they are"},
 	"github.com/Microsoft/go-winio":     {"internal/localsock", "one way to reach another process"},
+	"golang.org/x/text/encoding":        {"internal/shells", "one way from what programs print to UTF-8"},
 	"golang.org/x/net/bpf":              {"internal/sandbox", "one filter of system calls"},
 	"golang.org/x/net/html":             {"tools/web", "pages are read in one place"},
 }

@@ -31,7 +31,7 @@ func TestWordsOfBash(t *testing.T) {
 		t.Errorf("%q, %v\n got %q\nwant %q", line, err, got, hard)
 	}
 	for _, w := range hard {
-		out, err := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-c", Bash.Set("A=" + w)+`printf %s "$A"; env -u A true`).Output()
+		out, err := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-c", Bash.Set("A="+w)+`printf %s "$A"; env -u A true`).Output()
 		if string(out) != w || err != nil {
 			t.Errorf("%q is %q, %v", w, out, err)
 		}

@@ -113,7 +113,8 @@ func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 		sh.jobs = append(sh.jobs[:i:i], sh.jobs[i+1:]...)
 	}
 	sh.mu.Unlock()
-	r.Stdout, r.Stderr, r.Stays = j.out, j.out, true
+	out := sh.d.decoded(j.out)
+	r.Stdout, r.Stderr, r.Stays = out, out, true
 	p, err := sh.d.Start(ctx, r)
 	if err != nil {
 		j.err = err
@@ -128,6 +129,7 @@ func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 	go func() {
 		defer stop()
 		j.end, j.err = wait(ctx, p, j.started)
+		_ = out.Close()
 		_, _ = p.End(false)
 		close(j.done)
 		if j.err == nil && sh.d.Ended != nil {

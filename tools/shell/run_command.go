@@ -146,7 +146,8 @@ func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds 
 	if err != nil {
 		return outcome{}, err
 	}
-	r.Stdout, r.Stderr = stdout, stderr
+	out, said := sh.d.decoded(stdout), sh.d.decoded(stderr)
+	r.Stdout, r.Stderr = out, said
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
 	started := time.Now()
@@ -155,6 +156,7 @@ func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds 
 		return outcome{}, notStarted(err)
 	}
 	o, err := wait(limited, p, started)
+	_, _ = out.Close(), said.Close()
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -22,6 +22,9 @@ type Deps struct {
 	// Shell is what runs command lines; nil: a bash that PATH has.
 	Shell func() (shells.Shell, error)
 
+	// CodePage is what programs print in that don't print UTF-8; nil: that of the system.
+	CodePage func() uint32
+
 	// Home is the directory of the host that commands in root have as their
 	// home. It outlives them.
 	Home func(root string) (string, error)
@@ -64,6 +67,23 @@ func (d Deps) shell() (shells.Shell, error) {
 	}
 	return s, err
 }
+
+// decoded is where a stream of a command goes that is to be UTF-8 in the end. It is to be
+// closed once the command has ended.
+func (d Deps) decoded(w io.Writer) io.WriteCloser {
+	page := shells.CodePage
+	if d.CodePage != nil {
+		page = d.CodePage
+	}
+	if p := page(); p != 0 {
+		return shells.Decode(w, p)
+	}
+	return asItIs{w}
+}
+
+type asItIs struct{ io.Writer }
+
+func (asItIs) Close() error { return nil }
 
 // Run is a command to start.
 type Run struct {

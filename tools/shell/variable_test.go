@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/shells"
@@ -138,6 +139,38 @@ func TestFailedInPowerShell(t *testing.T) {
 		}
 		if got := r.run("ls"); strings.Contains(got, said) != want {
 			t.Errorf("%s: %s", script, got)
+		}
+	}
+}
+
+// TestCodePage: a command's output is UTF-8, also what is not, and also in the background.
+func TestCodePage(t *testing.T) {
+	for page, want := range map[uint32]string{850: "größe\n", 0: "gr\uFFFDe\n"} {
+		r := newRig(t)
+		r.sessions.d.CodePage = func() uint32 { return page }
+		var mu sync.Mutex
+		var streamed strings.Builder
+		text, _, _ := r.call("run_command", map[string]any{"command": `printf 'gr\224\341e\n'; printf 'gr\224\341e\n' >&2; echo größe`}, func(s string) {
+			mu.Lock()
+			defer mu.Unlock()
+			streamed.WriteString(s)
+		})
+		if !strings.HasPrefix(text, want+"größe\n[stderr]\n"+want) {
+			t.Errorf("%d: %s", page, text)
+		}
+		if page != 0 && strings.Count(streamed.String(), want) != 3 {
+			t.Errorf("%d: %q", page, streamed.String())
+		}
+		r.call("run_command", map[string]any{"command": `printf 'gr\224\341e\n\224'`, "background": true}, nil)
+		for {
+			text, _, _ := r.call("command_output", map[string]any{"id": "bg1"}, nil)
+			if strings.Contains(text, "running") {
+				continue
+			}
+			if !strings.Contains(text, want) || strings.Contains(text, "\nö\n") != (page != 0) {
+				t.Errorf("%d: %s", page, text)
+			}
+			break
 		}
 	}
 }
