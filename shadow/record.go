@@ -180,7 +180,7 @@ func (m *Manager) isOurs(l worktree.Linked) error {
 	if err != nil {
 		return err
 	}
-	if strings.TrimRight(string(data), "\r\n") != "gitdir: "+l.GitDir {
+	if filepath.FromSlash(strings.TrimRight(string(data), "\r\n")) != "gitdir: "+l.GitDir { // git writes slashes everywhere
 		return strange("names another repository")
 	}
 	return nil

@@ -119,7 +119,7 @@ func Stage(r *gitrepo.Repo, name, dir string, commit plumbing.Hash, begun func()
 	// The log keeps the commit from being pruned, whatever HEAD becomes.
 	log := fmt.Sprintf("%s %s sidecar-ls <sidecar-ls@localhost> %d %s\tshadow: created\n", plumbing.ZeroHash, commit, now.Unix(), now.Format("-0700"))
 	for _, f := range [...]struct{ name, text string }{
-		{"gitdir", filepath.Join(dir, ".git") + "\n"},
+		{"gitdir", filepath.ToSlash(filepath.Join(dir, ".git")) + "\n"}, // as git writes it
 		{"commondir", "../..\n"},
 		{"HEAD", head},
 		{"ORIG_HEAD", head},
@@ -151,7 +151,7 @@ func (s *Staged) BelongsIn(dir string) bool {
 
 // Pointer is the text of the .git file that belongs into the working tree.
 func (s *Staged) Pointer() string {
-	return "gitdir: " + filepath.Join(s.r.CommonDir, "worktrees", s.Name) + "\n"
+	return "gitdir: " + filepath.ToSlash(filepath.Join(s.r.CommonDir, "worktrees", s.Name)) + "\n"
 }
 
 // WriteIndex writes the index of the working tree.

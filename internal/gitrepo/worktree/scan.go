@@ -215,7 +215,7 @@ func (s *scan) dir(at visited, lo, hi int) error {
 			found = append(found, Found{Path: full, Mode: filemode.Regular})
 			continue
 		}
-		f, ok, err := s.read(full, e)
+		f, ok, err := s.read(full)
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (s *scan) compareFile(e *gitindex.Entry, there fs.DirEntry) (Found, bool, e
 	if e.Stage == 0 && !e.IntentToAdd && index.Unchanged(e, info) && (s.o.Racy == 0 || e.ModifiedAt.Unix() < s.o.Racy) {
 		return Found{}, false, nil
 	}
-	f, ok, err := s.read(e.Name, there)
+	f, ok, err := s.read(e.Name)
 	if err != nil {
 		return Found{}, false, err
 	}
@@ -323,8 +323,8 @@ func (s *scan) compareFile(e *gitindex.Entry, there fs.DirEntry) (Found, bool, e
 
 // read hashes a file, or the target of a link. ok is false for what is neither:
 // git keeps none of it.
-func (s *scan) read(name string, e fs.DirEntry) (f Found, ok bool, err error) {
-	info, err := e.Info()
+func (s *scan) read(name string) (f Found, ok bool, err error) {
+	info, err := s.root.Lstat(name) // a list of files need not say which one it is: that of Wine does not
 	if errors.Is(err, fs.ErrNotExist) {
 		return Found{}, false, nil
 	}
