@@ -87,7 +87,7 @@ var may = []struct {
 	{"internal/evals", []string{"internal/osfile"}, "tasks, and what came of them; how agents and commands are run is not known here"},
 	{"internal/agent", []string{"internal/model", "internal/runs", "internal/steps"}, "the loop: a model is asked and its calls are made; what tools there are, and who decides on them, is its host's"},
 	{"internal/model", nil, "the floor: wires to language models; who asks, and about what, is not known here"},
-	{"internal/handover", nil, "streams go from process to process; what is said over them is not known here"},
+	{"internal/handover", []string{"internal/localsock"}, "streams go from process to process; what is said over them is not known here"},
 	{"internal/attach", []string{"internal/userdirs", "internal/filelock", "internal/proctree", "internal/localsock"}, "the floor: processes find each other, and what they say is not known here"},
 	{"internal/checkpoint", []string{"internal/diff", "internal/workspace"}, "what was changed is noted and taken back in a view; who changes it, and when, is not known here"},
 	{"internal/inventory", []string{"internal/workspace"}, "names alone, by the rules of the floor"},

@@ -3,9 +3,9 @@ package app_test
 import (
 	"encoding/json"
 	"os"
-	"runtime"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 

@@ -48,7 +48,7 @@ func DialPerson(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 
 // DialServer connects an editor's process to the server of dir that another editor
 // has left. It fails with ErrNone when there is none.
-func DialServer(ctx context.Context, dir string) (*net.UnixConn, error) {
+func DialServer(ctx context.Context, dir string) (net.Conn, error) {
 	c, g, err := connect(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,7 @@ func DialServer(ctx context.Context, dir string) (*net.UnixConn, error) {
 		_ = c.Close()
 		return nil, fmt.Errorf("%w without an editor; process %d has one, or needs none", ErrNone, g.PID)
 	}
-	socket, ok := c.(*net.UnixConn)
-	if !ok {
-		_ = c.Close()
-		return nil, errors.New("streams can't be sent over a connection to a server on this system")
-	}
-	return socket, want(c, g, wantServer)
+	return c, want(c, g, wantServer)
 }
 
 // want says what a connection is for. It closes it when that fails.

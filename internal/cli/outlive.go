@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -113,7 +112,7 @@ func (c *cli) serveDetached(ctx context.Context, o serve.Options, log *switched)
 		if !ok {
 			return err
 		}
-		conn = next.(*net.UnixConn)
+		conn = next
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 )
 
-var errNoStreams = errors.New("programs can't be run in a session on this system")
+var errNoStreams = errors.New("on this system no program can be run so that what it writes waits for review. Run it in a shadow workspace instead: sidecar-ls shadow create NAME, run it in the directory that this names, then sidecar-ls shadow merge NAME, which brings what it wrote into the review queue")
 
 // streams are never had here.
 type streams struct {

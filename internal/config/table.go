@@ -333,7 +333,7 @@ var table = []Setting{
 	},
 	{
 		Key: "runs.outliveEditor", Type: Boolean, Default: false, Scope: ScopeClient,
-		Help: "Whether agents work on when the editor's window closes, in a process of their own: the next window of the same first folder has their runs as they are then. That process ends with the last agent's work. It needs `sidecar.mcp.attach`, and is not there on Windows. Read when the server starts.",
+		Help: "Whether agents work on when the editor's window closes, in a process of their own: the next window of the same first folder has their runs as they are then. That process ends with the last agent's work. It needs `sidecar.mcp.attach`; on Windows also an editor that does not keep what it has started in a job that ends with it. Read when the server starts.",
 	},
 	{
 		Key: "runs.subAgents", Type: Integer, Default: 8, Min: 1, Max: 64, Scope: ScopeUser,

@@ -7,32 +7,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
-	"sync"
 	"syscall"
-	"time"
 )
-
-// taken bounds how long the other process may take to answer.
-const taken = 10 * time.Second
-
-// Streams are those of an editor: what it says, what it is told, and where it
-// expects the log.
-type Streams struct{ In, Out, Err *os.File }
-
-// all are the streams in the order in which they are sent.
-func (s Streams) all() []*os.File { return []*os.File{s.In, s.Out, s.Err} }
-
-// The words of the process that takes over: one byte that it has, then the exit
-// code, which is one byte too.
-const ready = '+'
 
 // Start starts a program apart from this process and its terminal, and returns the
 // way to it, which it finds by Inherited.
-func Start(program string, args ...string) (*net.UnixConn, error) {
+func Start(program string, args ...string) (net.Conn, error) {
 	ours, theirs, err := pair()
 	if err != nil {
 		return nil, err
@@ -80,127 +63,64 @@ func connection(f *os.File) (*net.UnixConn, error) {
 }
 
 // Inherited is the way to who started this process by Start.
-func Inherited() (*net.UnixConn, error) { return connection(os.NewFile(3, "handover")) }
+func Inherited() (net.Conn, error) { return connection(os.NewFile(3, "handover")) }
 
-// Give hands over streams of which first was read already. It fails if the other
-// process does not take them: they can be used then as before. Otherwise it closes
-// them here, waits, and returns the exit code that the other process names; lost
-// is that of one that ends without, or when ctx ends.
-func Give(ctx context.Context, c *net.UnixConn, s Streams, first []byte, lost int) (code int, err error) {
-	defer func() { _ = c.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	if err := offer(c, s, first); err != nil {
-		return 0, err
-	}
-	for _, f := range s.all() {
-		_ = f.Close() // the other process has it
-	}
-	b := make([]byte, 1)
-	if _, err := io.ReadFull(c, b); err != nil {
-		return lost, nil // it is gone, and with it what it had to say
-	}
-	return int(b[0]), nil
+// want says that this process takes an editor.
+func want(c net.Conn) error {
+	_, err := c.Write([]byte{ready})
+	return err
 }
 
-// offer waits until the other process has the streams.
-func offer(c *net.UnixConn, s Streams, first []byte) error {
-	if err := c.SetDeadline(time.Now().Add(taken)); err != nil {
-		return err
-	}
-	b := make([]byte, 1)
-	if _, err := io.ReadFull(c, b); err != nil || b[0] != ready {
-		return fmt.Errorf("the other process does not want the editor: %w", errors.Join(err))
+// pass hands over streams with the length of what follows. The other process has them
+// once it has said so.
+func pass(c net.Conn, s Streams, length uint64) error {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return errors.New("streams can be sent over a local socket alone")
 	}
 	var fds []int
 	for _, f := range s.all() {
 		fds = append(fds, int(f.Fd()))
 	}
-	if _, _, err := c.WriteMsgUnix(binary.BigEndian.AppendUint64(nil, uint64(len(first))), syscall.UnixRights(fds...), nil); err != nil {
-		return err
-	}
-	if len(first) > 0 { // for nothing the other process does not wait, and may be gone
-		if _, err := c.Write(first); err != nil {
-			return err
-		}
-	}
-	if _, err := io.ReadFull(c, b); err != nil || b[0] != ready {
-		return fmt.Errorf("the other process did not get the editor: %w", errors.Join(err))
-	}
-	return c.SetDeadline(time.Time{})
+	_, _, err := u.WriteMsgUnix(binary.BigEndian.AppendUint64(nil, length), syscall.UnixRights(fds...), nil)
+	return err
 }
 
-// Editor is one that was taken over.
-type Editor struct {
-	Streams
-	First []byte        // was read from In before
-	Gone  chan struct{} // closed when the process that the editor has started is gone
-
-	c    *net.UnixConn
-	once sync.Once
-}
-
-// Take takes over the editor at the other end.
-func Take(c *net.UnixConn) (*Editor, error) {
-	e := &Editor{c: c, Gone: make(chan struct{})}
-	if err := e.take(); err != nil {
-		e.closeStreams()
-		return nil, errors.Join(err, c.Close())
+// passed is what pass hands over. The streams are to be closed, also with an error.
+func passed(c net.Conn) (s Streams, length uint64, err error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return s, 0, errors.New("streams can be sent over a local socket alone")
 	}
-	go func() {
-		defer close(e.Gone)
-		_, _ = c.Read(make([]byte, 1)) // nothing is said any more
-	}()
-	return e, nil
-}
-
-func (e *Editor) take() error {
-	c := e.c
-	if err := c.SetDeadline(time.Now().Add(taken)); err != nil {
-		return err
-	}
-	if _, err := c.Write([]byte{ready}); err != nil {
-		return err
-	}
-	size, files := make([]byte, 8), make([]byte, syscall.CmsgSpace(4*3))
-	n, got, _, _, err := c.ReadMsgUnix(size, files)
+	size, control := make([]byte, 8), make([]byte, syscall.CmsgSpace(4*3))
+	n, got, _, _, err := u.ReadMsgUnix(size, control)
 	if err != nil {
-		return err
+		return s, 0, err
 	}
-	if err := e.open(files[:got]); err != nil {
-		return err
+	if s, err = open(control[:got]); err != nil {
+		return s, 0, err
 	}
-	if _, err := io.ReadFull(c, size[n:]); err != nil {
-		return err
+	if err := readFull(c, size[n:]); err != nil {
+		return s, 0, err
 	}
-	length := binary.BigEndian.Uint64(size)
-	if length > maxHeader+maxBody {
-		return fmt.Errorf("a first message of %d bytes", length)
-	}
-	e.First = make([]byte, length)
-	if _, err := io.ReadFull(c, e.First); err != nil {
-		return err
-	}
-	if _, err := c.Write([]byte{ready}); err != nil {
-		return err
-	}
-	return c.SetDeadline(time.Time{})
+	return s, binary.BigEndian.Uint64(size), nil
 }
 
 // open makes the streams of what came with a message.
-func (e *Editor) open(control []byte) error {
+func open(control []byte) (s Streams, err error) {
 	messages, err := syscall.ParseSocketControlMessage(control)
 	if err != nil {
-		return err
+		return s, err
 	}
 	var fds []int
 	for i := range messages {
 		got, err := syscall.ParseUnixRights(&messages[i])
 		if err != nil {
-			return err
+			return s, err
 		}
 		fds = append(fds, got...)
 	}
-	places := []**os.File{&e.In, &e.Out, &e.Err}
+	places := []**os.File{&s.In, &s.Out, &s.Err}
 	for i, fd := range fds {
 		syscall.CloseOnExec(fd)
 		if i >= len(places) {
@@ -211,24 +131,7 @@ func (e *Editor) open(control []byte) error {
 		*places[i] = os.NewFile(uintptr(fd), "editor")
 	}
 	if len(fds) != len(places) {
-		return fmt.Errorf("%d streams were handed over, not %d", len(fds), len(places))
+		return s, fmt.Errorf("%d streams were handed over, not %d", len(fds), len(places))
 	}
-	return nil
-}
-
-func (e *Editor) closeStreams() {
-	for _, f := range e.all() {
-		if f != nil {
-			_ = f.Close()
-		}
-	}
-}
-
-// Leave ends what the editor has started, with an exit code, and the streams.
-func (e *Editor) Leave(code int) {
-	e.once.Do(func() {
-		_, _ = e.c.Write([]byte{byte(code)})
-		e.closeStreams()
-		_ = e.c.Close()
-	})
+	return s, nil
 }
