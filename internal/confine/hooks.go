@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/shells"
 )
 
 // Hook starts a hook's program in root. It reads what commands see, and the files that
@@ -26,8 +27,8 @@ func (c *Confiner) Hook(ctx context.Context, root string, h *hooks.Hook, argv []
 	}
 	if runtime.GOOS == "windows" {
 		shell, err := c.bash()
-		if err != nil {
-			return nil, err
+		if err != nil { // whatever the setting says
+			return nil, shells.ErrNoBash
 		}
 		var env []string
 		argv, env = shell.Script(nil, argv[2], argv[4:]...) // of sh -c SCRIPT NAME …

@@ -184,7 +184,7 @@ func find(s system, want string) (Shell, error) {
 	switch want {
 	case UseBash:
 		if sh, ok = s.bash(); !ok {
-			return Shell{}, ErrNoBash
+			return Shell{}, fmt.Errorf("the setting %s asks for bash, and %w; start the server again then, or set it to auto", Setting, ErrNoBash)
 		}
 	case UseWSL:
 		sh, missing = s.wsl()

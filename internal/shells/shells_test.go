@@ -91,7 +91,7 @@ func TestFindChosen(t *testing.T) {
 		"not set":           {"windows", "", all, gitBash, ""},
 		"auto, never WSL":   {"windows", Auto, with(map[string]string{gitBash: "", pwsh: "", ps: ""}), "", "no shell was found"},
 		"bash":              {"windows", UseBash, all, gitBash, ""},
-		"no bash":           {"windows", UseBash, with(map[string]string{gitBash: ""}), "", "install Git for Windows"},
+		"no bash":           {"windows", UseBash, with(map[string]string{gitBash: ""}), "", "the setting sidecar.commands.shell asks for bash, and no bash was found: install Git for Windows"},
 		"powershell":        {"windows", UseWindows, all, ps, ""},
 		"no powershell":     {"windows", UseWindows, with(map[string]string{ps: ""}), "", "5.1 does not answer"},
 		"7 as powershell":   {"windows", UseWindows, with(map[string]string{ps: "7.4.2"}), "", "5.1 does not answer"},
