@@ -213,7 +213,7 @@ func find(s system, want string) (Shell, error) {
 		return Shell{}, ErrNone
 	}
 	if missing != "" {
-		return Shell{}, fmt.Errorf("the setting %s asks for %s, and %s, and start the server again; or set it to auto", Setting, want, missing)
+		return Shell{}, fmt.Errorf("the setting %s asks for %s, and %s; start the server again then, or set it to auto", Setting, want, missing)
 	}
 	sh.Why, sh.look = "the setting "+Setting+" says so", s.look
 	return sh, nil

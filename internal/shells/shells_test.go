@@ -96,7 +96,7 @@ func TestFindChosen(t *testing.T) {
 		"no powershell":     {"windows", UseWindows, with(map[string]string{ps: ""}), "", "5.1 does not answer"},
 		"7 as powershell":   {"windows", UseWindows, with(map[string]string{ps: "7.4.2"}), "", "5.1 does not answer"},
 		"pwsh":              {"windows", UsePwsh, all, pwsh, ""},
-		"no pwsh":           {"windows", UsePwsh, with(map[string]string{pwsh: ""}), "", "install it (winget install Microsoft.PowerShell), and start the server again; or set it to auto"},
+		"no pwsh":           {"windows", UsePwsh, with(map[string]string{pwsh: ""}), "", "install it (winget install Microsoft.PowerShell); start the server again then, or set it to auto"},
 		"wsl":               {"windows", UseWSL, all, wsl, ""},
 		"wsl with nothing":  {"windows", UseWSL, with(map[string]string{wsl + " -l": ""}), "", "WSL has no Linux: install one (wsl --install)"},
 		"docker's Linux":    {"windows", UseWSL, with(map[string]string{wsl + " -e": ""}), "", "no bash that answers"},
