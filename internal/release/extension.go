@@ -40,8 +40,10 @@ func (b *build) extensions(ctx context.Context, some []target, here string) erro
 		return err
 	}
 	for _, t := range some {
-		if err := pack(fmt.Sprintf("sidecar-%s-%s.vsix", b.version, t.vscode), []string{"--server", b.binary(t)}, []string{"--target", t.vscode}); err != nil {
-			return err
+		for _, platform := range t.vscode {
+			if err := pack(fmt.Sprintf("sidecar-%s-%s.vsix", b.version, platform), []string{"--server", b.binary(t)}, []string{"--target", platform}); err != nil {
+				return err
+			}
 		}
 	}
 	return pack(fmt.Sprintf("sidecar-%s.vsix", b.version), nil, nil)

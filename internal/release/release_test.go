@@ -26,7 +26,7 @@ func TestNamed(t *testing.T) {
 		t.Errorf("%d targets, %v", len(all), err)
 	}
 	some, err := named([]string{"windows-arm64", "linux-amd64"})
-	if err != nil || len(some) != 2 || some[0].vscode != "win32-arm64" || some[1].program() != "sidecar-ls" {
+	if err != nil || len(some) != 2 || some[0].vscode[0] != "win32-arm64" || some[1].program() != "sidecar-ls" {
 		t.Errorf("%v, %v", some, err)
 	}
 	if _, err := named([]string{"plan9-amd64"}); err == nil || !strings.Contains(err.Error(), "linux-amd64") {
