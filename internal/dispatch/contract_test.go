@@ -15,6 +15,9 @@ import (
 // rest of it.
 func (m *memory) RealName(name string) (string, error) { return strings.TrimPrefix(name, "to/"), nil }
 
+// Folding implements workspace.Files: each spelling is a file of its own.
+func (m *memory) Folding(string) workspace.Folding { return workspace.Folding{} }
+
 // Base implements workspace.Files: there is no disk.
 func (m *memory) Base() (*workspace.Disk, []string) { return nil, nil }
 

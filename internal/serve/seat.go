@@ -206,6 +206,7 @@ func (l *liveView) ReadDir(name string) ([]fs.DirEntry, error) { return l.now().
 func (l *liveView) Ignored(name string, dir bool) bool         { return l.now().Ignored(name, dir) }
 func (l *liveView) Resolve(path string) (string, error)        { return l.now().Resolve(path) }
 func (l *liveView) RealName(name string) (string, error)       { return l.now().RealName(name) }
+func (l *liveView) Folding(dir string) workspace.Folding       { return l.now().Folding(dir) }
 func (l *liveView) Abs(name string) string                     { return l.now().Abs(name) }
 func (l *liveView) Base() (*workspace.Disk, []string)          { return l.now().Base() }
 func (l *liveView) Node(name string) (workspace.Node, error)   { return workspace.NodeOf(l.now(), name) }

@@ -228,12 +228,18 @@ func (d *Disk) have(dirs *dirCache, e *entry) (version, error) {
 	if err != nil {
 		return version{}, err
 	}
+	if e.respelled() {
+		return e.haveRespelled(root)
+	}
 	s, _, err := readState(root, e.base())
 	return s, err
 }
 
 // knows reports whether have is one of the states that e goes through.
 func (e *entry) knows(have version) bool {
+	if e.respelled() {
+		have.As = "" // the text and the name change one after the other
+	}
 	return have.equal(e.old) || have.equal(e.new) || e.inPlace && have.Exists && have.Link == "" && e.torn(have.Data)
 }
 

@@ -240,7 +240,39 @@ func (v *CopyOnWrite) Resolve(given string) (string, error) {
 			return path.Clean(given), nil
 		}
 	}
-	return name, err
+	if err != nil {
+		return name, err
+	}
+	return v.spelled(name), nil
+}
+
+// Folding implements Files. All that is lower's may be in the directory one day.
+func (v *CopyOnWrite) Folding(dir string) Folding { return v.upper.Folding(dir) }
+
+// spelled returns a name as lower, or else the directory, has it.
+func (v *CopyOnWrite) spelled(name string) string {
+	done, rest := ".", strings.Split(name, "/")
+	for name != "." && len(rest) > 0 {
+		f := v.upper.Folding(done)
+		if f.Exact() {
+			return name
+		}
+		entries, err := v.ReadDir(done)
+		if err != nil {
+			break
+		}
+		found := ""
+		for _, e := range entries {
+			if e.Name() == rest[0] || found == "" && f.Same(e.Name(), rest[0]) {
+				found = e.Name()
+			}
+		}
+		if found == "" {
+			break
+		}
+		done, rest = child(done, found), rest[1:]
+	}
+	return path.Join(append([]string{done}, rest...)...)
 }
 
 // RealName implements Files.
@@ -255,11 +287,11 @@ func (v *CopyOnWrite) RealName(name string) (string, error) {
 	if l == nil {
 		return v.upper.RealName(name)
 	}
-	real, err := l.resolve(name)
+	real, err := l.resolve(v.spelled(name))
 	if err != nil {
 		return name, err
 	}
-	return real, nil
+	return v.spelled(real), nil
 }
 
 // Abs implements Files. There is a file only once it was taken over.

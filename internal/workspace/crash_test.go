@@ -98,7 +98,7 @@ func recordPoints(t testing.TB, files map[string]string, changes []Change) []str
 }
 
 const (
-	crashEnv = "WORKSPACE_TEST_CRASH" // "apply|recover|rollback|naive <files> <point> <dir> <state>"
+	crashEnv = "WORKSPACE_TEST_CRASH" // "apply|recover|rollback|naive|respell <files> <point> <dir> <state>"
 )
 
 // TestMain lets the test binary be the process that crashes.
@@ -142,7 +142,11 @@ func crashAt(spec string) {
 		naive(dir, changes, die)
 		return
 	}
-	d, err := OpenDisk([]Folder{{Dir: dir}}, DiskOptions{StateDir: state, Fail: die})
+	o := DiskOptions{StateDir: state, Fail: die}
+	if what == "respell" {
+		changes, o.Folding = respelling(n), pretend(Folding{Case: true})
+	}
+	d, err := OpenDisk([]Folder{{Dir: dir}}, o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(3)

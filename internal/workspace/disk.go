@@ -35,6 +35,10 @@ type DiskOptions struct {
 	// .git/info/exclude: a linked working tree has that of its repository.
 	Exclude string
 
+	// Folding, when set, says what the file system does with the spellings of names
+	// in a directory, instead of trying it out. It is for tests.
+	Folding func(dir string) Folding
+
 	// Fail, when set, is called with the name of a step before and after it,
 	// and makes the step fail with the error it returns. It is for tests.
 	Fail func(point string) error
@@ -56,6 +60,8 @@ type folder struct {
 	real string // Dir with its links resolved
 	root *os.Root
 	dir  *os.File // the root itself, to look names up from
+
+	spelled *spellings
 
 	exclude string // DiskOptions.Exclude
 }
@@ -100,7 +106,10 @@ func (d *Disk) add(f Folder) error {
 	if err != nil {
 		return errors.Join(err, root.Close())
 	}
-	d.folders = append(d.folders, folder{Folder: f, real: real, root: root, dir: dir, exclude: d.opts.Exclude})
+	d.folders = append(d.folders, folder{
+		Folder: f, real: real, root: root, dir: dir, exclude: d.opts.Exclude,
+		spelled: &spellings{root: root, system: d.system, probe: d.opts.Folding},
+	})
 	return nil
 }
 

@@ -17,6 +17,7 @@ func (g gone) ReadFile(string) ([]byte, error)        { return nil, g.why }
 func (g gone) ReadDir(string) ([]fs.DirEntry, error)  { return nil, g.why }
 func (g gone) Resolve(string) (string, error)         { return "", g.why }
 func (g gone) RealName(string) (string, error)        { return "", g.why }
+func (g gone) Folding(string) Folding                 { return Folding{} }
 func (g gone) Apply(context.Context, ...Change) error { return g.why }
 func (g gone) Ignored(string, bool) bool              { return false }
 func (g gone) Abs(string) string                      { return "" }

@@ -58,6 +58,7 @@ type journalState struct {
 	Meta   *meta       `json:"meta,omitempty"`
 	Perm   fs.FileMode `json:"perm,omitempty"`
 	Exec   execBit     `json:"exec,omitempty"`
+	As     string      `json:"as,omitempty"`
 }
 
 // journal is one that is under way; the zero journal is none.
@@ -77,7 +78,7 @@ func (d *Disk) writeJournal(ctx context.Context, p *plan) (journal, error) {
 	if err := d.makeStateDir(); err != nil {
 		return journal{}, err
 	}
-	single := len(p.entries) == 1 && !p.entries[0].inPlace
+	single := len(p.entries) == 1 && !p.entries[0].inPlace && !p.entries[0].respelled()
 	suffix := journalSuffix
 	if single {
 		suffix = noteSuffix
@@ -174,7 +175,7 @@ func encodeJournal(w io.Writer, p *plan) error {
 	pack := func(s version) journalState {
 		texts = append(texts, s.Data)
 		length += len(s.Data)
-		return journalState{s.Exists, s.Link, len(s.Data), s.Meta, s.Perm, s.Exec}
+		return journalState{s.Exists, s.Link, len(s.Data), s.Meta, s.Perm, s.Exec, s.As}
 	}
 	for _, at := range p.dirs {
 		index.Dirs = append(index.Dirs, journalName{at.folder.real, at.name})
@@ -242,7 +243,7 @@ func decodeJournal(data []byte) (*decodedJournal, error) {
 			return nil, errDamaged
 		}
 		for _, s := range [...]journalState{e.Old, e.New} {
-			if s.Size < 0 || s.Size > len(rest) || s.Size > 0 && (!s.Exists || s.Link != "") || s.Exec != 0 && s.Meta == nil {
+			if s.Size < 0 || s.Size > len(rest) || s.Size > 0 && (!s.Exists || s.Link != "") || s.Exec != 0 && s.Meta == nil || s.As != "" && !validSegment(s.As) {
 				return nil, errDamaged
 			}
 			j.texts = append(j.texts, rest[:s.Size:s.Size])

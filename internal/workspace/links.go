@@ -35,9 +35,17 @@ func (d *Disk) viewName(f *folder, rel string) string {
 	return path.Join(f.Name, rel)
 }
 
-// follow resolves the links in rel. The answer is good for judging names; it
+// follow resolves the links in rel, and spells it as it is on disk: that is the key
+// of a file, whichever of its names is used. The answer is good for judging names; it
 // may be outdated at once, so acting on it needs a check of its own.
 func (f *folder) follow(rel string) (string, error) {
+	if f.spelled.vary() {
+		real, err := followLinks(f.spelled.of(rel), rootLinks{f.root})
+		if err != nil {
+			return "", err
+		}
+		return f.spelled.of(real), nil // a link, too, may be written in another way
+	}
 	if f.plain(rel) {
 		return rel, nil
 	}

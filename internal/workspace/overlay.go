@@ -73,10 +73,39 @@ func (o *overlay) Base() (*Disk, []string) {
 }
 
 func (o *overlay) RealName(name string) (string, error) {
-	if _, _, ok := o.layer.Lookup(name); ok {
+	if _, deleted, ok := o.layer.Lookup(name); ok && !deleted {
 		return name, nil
+	} else if ok {
+		return o.spelled(name), nil // it may be called by another spelling now
 	}
-	return o.Files.RealName(name)
+	real, err := o.Files.RealName(name)
+	if err != nil {
+		return real, err
+	}
+	return o.spelled(real), nil
+}
+
+func (o *overlay) Resolve(given string) (string, error) {
+	name, err := o.Files.Resolve(given)
+	if err != nil {
+		return name, err
+	}
+	return o.spelled(name), nil
+}
+
+// spelled returns a name as the layer calls it, if it has another spelling of it.
+func (o *overlay) spelled(name string) string {
+	if name == "." {
+		return name
+	}
+	f := o.Files.Folding(path.Dir(name))
+	if f.Exact() {
+		return name // and the layer is not asked
+	}
+	return Spelled(name, o.layer.Names(), func(name string) bool {
+		_, deleted, ok := o.layer.Lookup(name)
+		return deleted || !ok
+	}, f)
 }
 
 // resolved returns the name under which the layer knows name.

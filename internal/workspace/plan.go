@@ -29,11 +29,12 @@ type version struct {
 	Meta   *meta       // of a file; nil for one that is new
 	Perm   fs.FileMode // of a file that is new, before the umask
 	Exec   execBit     // set where a batch changes it
+	As     string      // how the base name is written, where a batch changes that alone; else ""
 }
 
 func (s version) equal(t version) bool {
 	return s.Exists == t.Exists && s.Link == t.Link && bytes.Equal(s.Data, t.Data) &&
-		(s.Exec == 0 && t.Exec == 0 || s.exec() == t.exec())
+		(s.Exec == 0 && t.Exec == 0 || s.exec() == t.exec()) && (s.As == t.As || s.As == "" || t.As == "")
 }
 
 // entry is the change of one name, which has no link on its way.
@@ -103,6 +104,13 @@ func (p *planner) play(c Change) (string, error) {
 			return c.From, err
 		}
 		to, err := p.find(c.Path, false)
+		if err == nil && to == from && from.respell(path.Base(c.Path)) {
+			if c.After != nil {
+				to.new.Data = c.After
+			}
+			to.chmod(c.Mode)
+			return c.Path, p.count(to.new.Data)
+		}
 		if err == nil && to.new.Exists {
 			err = fmt.Errorf("%w: the new name is taken", ErrConflict)
 		}
@@ -190,7 +198,10 @@ func (p *planner) find(name string, itself bool) (*entry, error) {
 		return nil, err
 	}
 	at := rootedName{f, path.Join(dir, path.Base(rel))}
-	if e := p.entries[at]; e != nil && (itself || e.new.Link == "") {
+	if itself && f.spelled.vary() {
+		at.name = f.spelled.of(at.name)
+	}
+	if e := p.at(at); e != nil && (itself || e.new.Link == "") {
 		return e, p.permit(name, e)
 	}
 	if !itself {
@@ -198,7 +209,7 @@ func (p *planner) find(name string, itself bool) (*entry, error) {
 			return nil, err
 		}
 	}
-	e := p.entries[at]
+	e := p.at(at)
 	if e == nil {
 		e = &entry{folder: f, name: at.name, view: name}
 		if err := p.permit(name, e); err != nil {
@@ -207,10 +218,20 @@ func (p *planner) find(name string, itself bool) (*entry, error) {
 		if err := p.load(e); err != nil {
 			return nil, err
 		}
-		p.entries[at] = e
+		p.entries[p.key(at)] = e
 	}
 	return e, p.permit(name, e)
 }
+
+// key is what all names of a file have in common, one that is not there yet too.
+func (p *planner) key(at rootedName) rootedName {
+	if at.folder.spelled.vary() {
+		at.name = at.folder.spelled.at(path.Dir(at.name)).Key(at.name)
+	}
+	return at
+}
+
+func (p *planner) at(at rootedName) *entry { return p.entries[p.key(at)] }
 
 // permit refuses what nobody may write, under the name that was given and
 // under the real one.
@@ -314,11 +335,14 @@ func (p *planner) prepare(ctx context.Context, e *entry) error {
 	rand.Read(random[:])
 	e.temp = ".sidecar-" + hex.EncodeToString(random[:]) + ".tmp"
 	modify := e.old.Exists && e.old.Link == "" && e.new.Exists && e.new.Link == ""
-	if e.old.Exists && e.old.Link == "" && (e.old.Meta.Mode&0o222 == 0) && (modify || !p.moved(e)) {
+	if e.old.Exists && e.old.Link == "" && (e.old.Meta.Mode&0o222 == 0) && !e.respelled() && (modify || !p.moved(e)) {
 		return fmt.Errorf("%w: the file is read-only", fs.ErrPermission)
 	}
 	if !modify {
 		return nil
+	}
+	if e.respelled() {
+		return nil // like any file that is moved it is written anew
 	}
 	e.inPlace = mustWriteInPlace(e.info)
 	root, err := p.dirs.open(rootedName{e.folder, e.dir()})

@@ -158,7 +158,7 @@ func (d *Disk) planOf(j *decodedJournal) *plan {
 			return nil
 		}
 		unpack := func(s journalState, data []byte) version {
-			return version{s.Exists, s.Link, data, s.Meta, s.Perm, s.Exec}
+			return version{s.Exists, s.Link, data, s.Meta, s.Perm, s.Exec, s.As}
 		}
 		p.entries = append(p.entries, &entry{
 			folder: at.folder, name: at.name, view: d.viewName(at.folder, at.name),

@@ -19,8 +19,9 @@ const (
 
 var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]+:/`)
 
-// Resolve turns a path as a caller wrote it into a name. It is lexical:
-// nothing is decoded or expanded, and links are judged when the name is used.
+// Resolve turns a path as a caller wrote it into a name. Nothing is decoded or
+// expanded, and links are judged when the name is used. Where several spellings
+// lead to one file, the name is the one that the file has on disk.
 func (d *Disk) Resolve(given string) (string, error) {
 	name, err := d.resolve(given)
 	if err != nil {
@@ -30,7 +31,7 @@ func (d *Disk) Resolve(given string) (string, error) {
 		}
 		return "", &fs.PathError{Op: "resolve", Path: shown, Err: err}
 	}
-	return name, nil
+	return d.spelled(name), nil
 }
 
 func (d *Disk) resolve(given string) (string, error) {
@@ -89,7 +90,11 @@ func (d *Disk) resolveAbs(clean string) (string, error) {
 		}
 	}
 	if best == 0 {
-		return "", ErrOutside
+		f, rel := d.underRoot(clean)
+		if f == nil {
+			return "", ErrOutside
+		}
+		name = d.viewName(f, rel)
 	}
 	return name, d.checkName(name)
 }

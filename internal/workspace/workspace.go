@@ -53,7 +53,15 @@ type Paths interface {
 	// RealName returns name with its links resolved, whether or not there is a
 	// file at the end, for whoever judges where a name leads. It fails with
 	// ErrOutside for a link out of the workspace.
+	//
+	// Where several spellings lead to one file, Resolve and RealName return one
+	// for them all: the one on disk; of what is not there, the one of the layer
+	// that has it; or else the one given.
 	RealName(name string) (string, error)
+
+	// Folding tells which spellings of a name lead to one file in a directory,
+	// whether or not that is there.
+	Folding(dir string) Folding
 
 	// Abs returns the operating system's path of name, for URIs and for
 	// programs that are run; never for a model.

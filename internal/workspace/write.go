@@ -33,6 +33,9 @@ func (d *Disk) install(ctx context.Context, dirs *dirCache, e *entry, want versi
 			return err
 		}
 	}
+	if e.respelled() && want.As != "" {
+		return d.respell(ctx, root, e, want.As)
+	}
 	return d.step("file.rename", func() error {
 		return osfile.Retry(ctx, e.view, func() error { return root.Rename(e.temp, e.base()) })
 	})

@@ -1,0 +1,87 @@
+// Package folded finds directories in which two spellings of a name that differ in
+// letter case lead to one file, for tests of what follows from that.
+package folded
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Dir returns an empty directory of that kind: one of this system, below the directory
+// that SIDECAR_FOLDED names, or, on Linux, on a small exFAT volume, which root can
+// mount where exfat-fuse and exfatprogs are installed. Else it skips the test.
+func Dir(t testing.TB) string {
+	t.Helper()
+	if dir := t.TempDir(); Is(t, dir) {
+		return dir
+	}
+	if below := os.Getenv("SIDECAR_FOLDED"); below != "" {
+		dir, err := os.MkdirTemp(below, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		if !Is(t, dir) {
+			t.Fatalf("SIDECAR_FOLDED names %s, where names that differ in letter case are two files", below)
+		}
+		return dir
+	}
+	return mounted(t)
+}
+
+// Is reports whether names that differ in letter case lead to one file in a directory.
+func Is(t testing.TB, dir string) bool {
+	t.Helper()
+	name := filepath.Join(dir, "folded")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(name)
+	_, err := os.Lstat(filepath.Join(dir, "FOLDED"))
+	return err == nil
+}
+
+func mounted(t testing.TB) string {
+	t.Helper()
+	const why = "there is no directory here in which letter case makes no difference: "
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		t.Skip(why + "name one by SIDECAR_FOLDED")
+	}
+	image, dir := filepath.Join(t.TempDir(), "volume"), t.TempDir()
+	err := os.WriteFile(image, nil, 0o600)
+	if err == nil {
+		err = os.Truncate(image, 16<<20)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(line ...string) string {
+		out, err := exec.Command(line[0], line[1:]...).CombinedOutput()
+		if err != nil {
+			t.Skipf("%s%s: %v %s", why, line[0], err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("mkfs.exfat", image)
+	device := run("losetup", "--find", "--show", image)
+	t.Cleanup(func() { _ = exec.Command("losetup", "--detach", device).Run() })
+	run("mount.exfat-fuse", device, dir)
+	t.Cleanup(func() {
+		for range 50 { // what read it a moment ago may have it open
+			if exec.Command("umount", dir).Run() == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Errorf("%s is still mounted", dir)
+	})
+	if !Is(t, dir) {
+		t.Skip(why + "nothing was mounted")
+	}
+	return dir
+}
