@@ -127,14 +127,14 @@ func (s *Store) now(p part) (live, data []byte, err error) {
 		n, err := s.readNode(p.name)
 		return n.data, p.data, err
 	}
-	if live, err = s.read(p.name); err != nil {
+	if live, err = s.read(p.name, p.name, p.source); err != nil {
 		return nil, nil, err
 	}
 	from, to, on := p.base, p.data, live
 	if p.landed > 0 {
 		from, to = p.final, p.content
 	} else if p.source != p.name {
-		if on, err = s.read(p.source); err != nil {
+		if on, err = s.read(p.source, p.name, p.source); err != nil {
 			return nil, nil, err
 		}
 	}

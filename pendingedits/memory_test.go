@@ -48,6 +48,8 @@ func (m *memory) Stat(name string) (fs.FileInfo, error) {
 	return m.files.Stat(name)
 }
 
+func (m *memory) Folding(string) workspace.Folding { return workspace.Folding{} }
+
 func (m *memory) RealName(name string) (string, error) { return name, nil }
 
 func (m *memory) Apply(ctx context.Context, changes ...workspace.Change) error {

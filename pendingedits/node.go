@@ -34,7 +34,7 @@ func (s *Store) readNode(name string) (node, error) {
 	if n.Link != "" {
 		return node{[]byte(n.Link), true}, nil
 	}
-	data, err := s.read(name)
+	data, err := s.read(name, name)
 	return node{data: data}, err
 }
 

@@ -53,13 +53,17 @@ func (s *Store) stamp(e *entry) stamp {
 	}
 	if e.from != "" {
 		_, err := s.base.Stat(e.name)
-		st.occupied = err == nil
+		st.occupied = err == nil && !s.elsewhere(e.name)
 	}
 	return st
 }
 
-// read returns a file of the base, nil when there is none.
-func (s *Store) read(name string) ([]byte, error) {
+// read returns a file of the base, nil when there is none. Others are names that
+// are spoken of with it; see elsewhere.
+func (s *Store) read(name string, others ...string) ([]byte, error) {
+	if s.elsewhere(name, others...) {
+		return nil, nil
+	}
 	data, err := s.base.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -29,6 +29,7 @@ type stage struct {
 	outdated map[string][]byte      // what the maker of a change saw, where that is not the base
 	again    map[string][]owned     // whose it is that comes back, in the base's text
 	came     map[string][]string    // whose it is that came with a file from another name
+	tied     []string               // names of which one may be another's spelling
 }
 
 func (s *Store) stage(by Proposer) *stage {
@@ -67,11 +68,21 @@ func (g *stage) read(name string) ([]byte, error) {
 	if data, ok := g.base[name]; ok {
 		return data, nil
 	}
-	data, err := g.s.read(name)
+	data, err := g.s.read(name, g.names(name)...)
 	if err == nil {
 		g.base[name] = data
 	}
 	return data, err
+}
+
+// names are those that are spoken of beside name: where a file comes from or goes to
+// with its spelling changed, the base has it under one of them alone.
+func (g *stage) names(name string) []string {
+	if g.s.base.Folding(path.Dir(name)).Exact() {
+		return nil
+	}
+	names := slices.Concat(g.s.queued(), g.tied, slices.Collect(maps.Keys(g.want)))
+	return append(slices.AppendSeq(names, maps.Values(g.from)), name)
 }
 
 // origin is the name in the base of a file that is renamed, else "".
@@ -116,6 +127,7 @@ func (g *stage) change(c workspace.Change) error {
 		if now == nil || c.After == nil {
 			return refuse(c.From, fs.ErrInvalid)
 		}
+		g.tied = append(g.tied, c.From)
 		if there, err := g.current(c.Path); err != nil {
 			return err
 		} else if there != nil {

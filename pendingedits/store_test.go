@@ -31,14 +31,20 @@ type bench struct {
 // newBench makes a workspace of the files given as name, text, name, text, …
 func newBench(t testing.TB, files ...string) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), state: filepath.Join(t.TempDir(), "pending")}
+	return newBenchIn(t, t.TempDir(), nil, files...)
+}
+
+// newBenchIn is newBench in a directory where names fold so; nil: as they do there.
+func newBenchIn(t testing.TB, dir string, folding func(dir string) workspace.Folding, files ...string) *bench {
+	t.Helper()
+	b := &bench{t: t, dir: dir, state: filepath.Join(t.TempDir(), "pending")}
 	b.observer.notify = func(session, text string) { b.told = append(b.told, session+": "+text) }
 	b.observer.report = func(text string) { t.Helper(); t.Errorf("reported: %s", text) }
 	b.opts.Observer = &b.observer
 	for i := 0; i < len(files); i += 2 {
 		b.write(files[i], files[i+1])
 	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "root", Dir: b.dir}}, workspace.DiskOptions{StateDir: t.TempDir()})
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "root", Dir: b.dir}}, workspace.DiskOptions{StateDir: t.TempDir(), Folding: folding})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -175,8 +175,10 @@ func (s *Store) backward(d decided, item undoItem) (backward, error) {
 	if item.applied {
 		tied = nil // nothing becomes pending
 	}
+	looking := s.stage(Proposer{})
+	looking.tied = tied
 	for _, name := range tied {
-		text, err := s.stage(Proposer{}).current(name)
+		text, err := looking.current(name)
 		if err != nil {
 			return b, err
 		}

@@ -119,10 +119,7 @@ func (s *Store) propose(ctx context.Context, by Proposer, called Names, changes 
 		if c.Path, c.From = s.current(called, c.Path), s.current(called, c.From); isAway(c.Path) || isAway(c.From) {
 			return 0, fmt.Errorf("%w: its folder is no longer part of the workspace", fs.ErrNotExist)
 		}
-		if c.Path, err = s.real(c.Path); err != nil {
-			return 0, err
-		}
-		if c.From, err = s.real(c.From); err != nil {
+		if c.Path, c.From, err = s.reals(c); err != nil {
 			return 0, err
 		}
 		if err := s.mayTouch(by, c.Path, c.From); err != nil {
@@ -142,14 +139,6 @@ func (s *Store) propose(ctx context.Context, by Proposer, called Names, changes 
 	return s.commit("record", r)
 }
 
-// real returns a file's name without links; what is no name stays as it is.
-func (s *Store) real(name string) (string, error) {
-	if name == "" || !fs.ValidPath(name) {
-		return name, nil
-	}
-	return s.base.RealName(name)
-}
-
 // layer is the queue as a layer over the base.
 type layer struct {
 	s      *Store
@@ -165,27 +154,33 @@ func (l layer) Lookup(name string) (data []byte, deleted, ok bool) {
 func (l layer) Names() []string {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	if l.s.names == nil {
-		names := slices.Collect(maps.Keys(l.s.entries))
-		for name := range l.s.from {
-			if l.s.entries[name] == nil {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names)
-		l.s.names = names
-	}
+	queued := l.s.queued()
 	if l.called == l.s.called {
-		return slices.Clone(l.s.names)
+		return slices.Clone(queued)
 	}
 	var names []string
-	for _, name := range l.s.names {
+	for _, name := range queued {
 		if name = shown(l.called, kept(l.s.called, name)); !isAway(name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// queued are the names that the queue says something about, sorted. s.mu is held.
+func (s *Store) queued() []string {
+	if s.names == nil {
+		names := slices.Collect(maps.Keys(s.entries))
+		for name := range s.from {
+			if s.entries[name] == nil {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		s.names = names
+	}
+	return s.names
 }
 
 // lookup returns what is proposed for name; !ok says that the base is right.
