@@ -31,7 +31,8 @@ func (s *Store) real(name string) (string, error) {
 
 // reals are the real names of a change's files. Two that differ in their spelling
 // alone are one file, but a change from the one to the other is a rename.
-func (s *Store) reals(c workspace.Change) (path, from string, err error) {
+func (g *stage) reals(c workspace.Change) (path, from string, err error) {
+	s := g.s
 	if path, err = s.real(c.Path); err != nil {
 		return "", "", err
 	}
@@ -40,10 +41,21 @@ func (s *Store) reals(c workspace.Change) (path, from string, err error) {
 	}
 	if from != "" && from == path {
 		if to, ok := workspace.Respelled(s.base, from, c.Path); ok {
-			path = to
+			return to, from, nil
 		}
 	}
-	return path, from, nil
+	return g.staged(path), from, nil
+}
+
+// staged is a name as the same batch of changes has used it before.
+func (g *stage) staged(name string) string {
+	f := g.s.base.Folding(path.Dir(name))
+	for other, data := range g.want {
+		if other != name && data != nil && f.Same(other, name) {
+			return other
+		}
+	}
+	return name
 }
 
 // elsewhere reports whether the base has the file of that name under another

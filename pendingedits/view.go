@@ -119,7 +119,7 @@ func (s *Store) propose(ctx context.Context, by Proposer, called Names, changes 
 		if c.Path, c.From = s.current(called, c.Path), s.current(called, c.From); isAway(c.Path) || isAway(c.From) {
 			return 0, fmt.Errorf("%w: its folder is no longer part of the workspace", fs.ErrNotExist)
 		}
-		if c.Path, c.From, err = s.reals(c); err != nil {
+		if c.Path, c.From, err = g.reals(c); err != nil {
 			return 0, err
 		}
 		if err := s.mayTouch(by, c.Path, c.From); err != nil {

@@ -48,7 +48,7 @@ func (e *Editor) plan(changes []workspace.Change) (*plan, error) {
 		source := c.Path
 		if c.From != "" {
 			source = c.From
-			if e.document(c.Path) != nil {
+			if e.document(c.Path) != nil && !respelled(e.base, c) {
 				return nil, conflict(c.Path, "it is open in the editor")
 			}
 		}
@@ -138,7 +138,7 @@ func (e *Editor) planRename(p *plan, doc *document, c workspace.Change) error {
 	if err := e.saved(c.From); err != nil {
 		return err
 	}
-	if _, err := e.base.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := e.base.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) && !respelled(e.base, c) {
 		return conflict(c.Path, "there is a file already")
 	}
 	want := doc.text.Text()
@@ -152,6 +152,13 @@ func (e *Editor) planRename(p *plan, doc *document, c workspace.Change) error {
 	p.steps = append(p.steps, step{doc: doc, uri: doc.uri, want: &want, op: &lsp.DocumentChange{RenameFile: &lsp.RenameFile{OldURI: doc.uri, NewURI: workspace.FileURI(e.base.Abs(c.Path))}}})
 	p.detach = append(p.detach, c.From)
 	return nil
+}
+
+// respelled reports whether a rename changes the spelling of a name alone: what has
+// the new name then is the file itself.
+func respelled(files workspace.Files, c workspace.Change) bool {
+	to, ok := workspace.Respelled(files, c.From, c.Path)
+	return ok && to == c.Path
 }
 
 // planLeftover deletes or moves the file of an open document on disk, for a

@@ -12,6 +12,10 @@ type meta struct {
 	Xattrs   map[string][]byte `json:"xattrs,omitempty"`
 }
 
+// KeepsExec reports whether files have execute bits on this system. Where they have
+// none, nothing that changes them does anything.
+const KeepsExec = keepsExec
+
 const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
 func readMeta(file *os.File, info fs.FileInfo) (*meta, error) {

@@ -73,6 +73,7 @@ func applyPatch(ctx context.Context, c *tools.Call, in ApplyPatchArgs) (tools.Re
 	if len(changes) == 0 {
 		return tools.Result{Text: "the files are as the patch makes them already; nothing changed", Structured: out}, nil, nil
 	}
+	notes = append(notes, withoutExec(changes, workspace.KeepsExec)...)
 	return tools.Result{Text: summary(out, notes) + clipped(changedText(changes), maxDiff), Structured: out}, changes, nil
 }
 
@@ -86,6 +87,24 @@ func rejected(failed []*tools.Error, files int) error {
 	}
 	e.Message = b.String()
 	return e
+}
+
+// withoutExec says of which new files the mode is left out, where files have none.
+func withoutExec(changes []workspace.Change, kept bool) (notes []string) {
+	for _, ch := range changes {
+		if !kept && workspace.IsExec(ch.Mode) {
+			notes = append(notes, ch.Path+" is not made executable: files have no such mode on this system")
+		}
+	}
+	return notes
+}
+
+// modesKept says what to do about a patch that changes nothing but a mode.
+func modesKept(name string, kept bool) error {
+	if !kept {
+		return tools.Errorf(tools.InvalidArguments, "%s: the patch changes no text of it, and files have no modes on this system; leave it out", name)
+	}
+	return tools.Errorf(tools.InvalidArguments, "%s: the patch changes no text of it, and file modes are not changed here; use run_command for chmod", name)
 }
 
 func summary(out Patched, notes []string) string {

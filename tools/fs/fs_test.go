@@ -17,7 +17,12 @@ import (
 // in / is a directory.
 func project(t testing.TB, files map[string]string) *tools.Call {
 	t.Helper()
-	dir := t.TempDir()
+	return projectIn(t, t.TempDir(), workspace.DiskOptions{}, files)
+}
+
+// projectIn is project in a directory, with options for its disk.
+func projectIn(t testing.TB, dir string, o workspace.DiskOptions, files map[string]string) *tools.Call {
+	t.Helper()
 	for name, text := range files {
 		p := filepath.Join(dir, filepath.FromSlash(name))
 		if strings.HasSuffix(name, "/") {
@@ -33,7 +38,7 @@ func project(t testing.TB, files map[string]string) *tools.Call {
 			t.Fatal(err)
 		}
 	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "root", Dir: dir}}, workspace.DiskOptions{})
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "root", Dir: dir}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,10 +47,16 @@ func moveFile(ctx context.Context, c *tools.Call, in MoveFileArgs) (tools.Result
 	if err != nil {
 		return tools.Result{}, nil, err
 	}
-	if from == to {
-		return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "from and to are the same file, %s; give another path as to", from)
+	other, respelled := workspace.Respelled(c.Files, from, in.To)
+	switch {
+	case from == to && respelled:
+		to, err = other, namesFile(in.To)
+	case from == to:
+		err = tools.Errorf(tools.InvalidArguments, "from and to are the same file, %s; give another path as to", from)
+	default:
+		err = errors.Join(vacant(c, to), namesFile(in.To))
 	}
-	if err := errors.Join(vacant(c, to), namesFile(in.To)); err != nil {
+	if err != nil {
 		return tools.Result{}, nil, first(err)
 	}
 	return tools.Result{

@@ -3,6 +3,7 @@ package fs
 import (
 	"context"
 	iofs "io/fs"
+	"path"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -34,17 +35,27 @@ func newTree(ctx context.Context, c *tools.Call) *tree {
 // resolve turns a name of the patch into one of the view. Of a name that lost
 // its prefix on suspicion the form is taken that exists.
 func (t *tree) resolve(name, plain string) (string, error) {
-	got, err := t.c.Files.Resolve(name)
+	got, err := t.find(name)
 	if err != nil || plain == "" || plain == name {
 		return got, err
 	}
 	if t.there(got) {
 		return got, nil
 	}
-	if other, err := t.c.Files.Resolve(plain); err == nil && t.there(other) {
+	if other, err := t.find(plain); err == nil && t.there(other) {
 		return other, nil
 	}
 	return got, nil
+}
+
+// find resolves a path, to the spelling that an earlier part of the patch has used of
+// what it makes.
+func (t *tree) find(given string) (string, error) {
+	name, err := t.c.Files.Resolve(given)
+	if err != nil || t.nodes[name] != nil {
+		return name, err
+	}
+	return workspace.Spelled(name, t.order, func(name string) bool { return !t.there(name) }, t.c.Files.Folding(path.Dir(name))), nil
 }
 
 func (t *tree) there(name string) bool {
@@ -134,7 +145,7 @@ func (t *tree) apply(f patch.File) (PatchedFile, error) {
 	}
 	after := n.after
 	if len(f.Hunks) == 0 && f.New == f.Old {
-		return done, tools.Errorf(tools.InvalidArguments, "%s: the patch changes no text of it, and file modes are not changed here; use run_command for chmod", name)
+		return done, modesKept(name, workspace.KeepsExec)
 	}
 	if len(f.Hunks) > 0 {
 		if after, done.Hunks, err = patchFile(t.ctx, name, n.after, f.Hunks); err != nil {
@@ -146,13 +157,19 @@ func (t *tree) apply(f patch.File) (PatchedFile, error) {
 		n.after = after
 		return done, nil
 	}
-	to, err := t.c.Files.Resolve(f.New)
+	to, err := t.find(f.New)
 	if err != nil {
 		return done, err
 	}
 	if to == name {
-		n.after = after
-		return done, nil
+		other, respelled := workspace.Respelled(t.c.Files, name, f.New)
+		if !respelled {
+			n.after = after
+			return done, nil
+		}
+		// Its new name is taken, by the file itself.
+		to = other
+		t.add(&node{name: to})
 	}
 	return t.move(n, to, after, done)
 }
