@@ -161,9 +161,20 @@ func (d *documents) close(params json.RawMessage) string {
 	}
 	delete(d.byKey, key)
 	if d.named(doc.name) == doc {
-		d.show(doc.name, nil)
+		d.show(doc.name, d.other(doc.name))
 	}
 	return doc.name
+}
+
+// other returns an open document of that file under another name or spelling, nil if
+// there is none; d.mu is held.
+func (d *documents) other(name string) (other *document) {
+	for _, doc := range d.byKey {
+		if name != "" && doc.name == name && (other == nil || doc.changed.After(other.changed)) {
+			other = doc
+		}
+	}
+	return other
 }
 
 // lose forgets the document of parameters of which only the beginning is known,
@@ -277,6 +288,24 @@ func (d *documents) rename(n *naming) []string {
 	now.names = slices.Sorted(maps.Keys(now.byName))
 	d.layer.Store(now)
 	return now.names
+}
+
+// nameAgain gives the documents of that name the one that they have now.
+func (d *documents) nameAgain(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.show(name, nil)
+	for key, old := range d.byKey {
+		if old.name != name {
+			continue
+		}
+		doc := *old
+		doc.name = d.nameOf(doc.uri)
+		d.byKey[key] = &doc
+		if doc.name != "" {
+			d.show(doc.name, &doc)
+		}
+	}
 }
 
 // named returns the open document of a view name, or nil.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"time"
 
@@ -85,11 +86,26 @@ func (e *Editor) named(name string) *document {
 	if e.docs.naming.Load() == e.naming {
 		return e.docs.named(name)
 	}
-	return e.docs.at(workspace.FileURI(e.base.Abs(name)))
+	if doc := e.docs.at(workspace.FileURI(e.base.Abs(name))); doc != nil || e.base.Folding(path.Dir(name)).Exact() {
+		return doc
+	}
+	// The editor may spell it in another way.
+	for _, now := range e.docs.Names() {
+		doc := e.docs.named(now)
+		if doc == nil {
+			continue
+		}
+		if path, ok := workspace.FilePath(doc.uri); ok {
+			if was, err := e.naming.resolve(path); err == nil && was == name {
+				return doc
+			}
+		}
+	}
+	return nil
 }
 
 // document returns the open document that is the file of that name, also when
-// the name leads there through a link.
+// the name leads there through a link, or is spelled in another way.
 func (e *Editor) document(name string) *document {
 	if doc := e.named(name); doc != nil {
 		return doc
@@ -97,7 +113,7 @@ func (e *Editor) document(name string) *document {
 	if len(e.docs.Names()) == 0 {
 		return nil
 	}
-	real, err := e.base.RealName(name)
+	real, err := e.RealName(name)
 	if err != nil || real == name {
 		return nil
 	}
@@ -162,6 +178,9 @@ func (e *Editor) applyDisk(ctx context.Context, p *plan) error {
 	}
 	for _, name := range p.leftover {
 		e.docs.detach(name)
+	}
+	for _, name := range p.respelled {
+		e.docs.nameAgain(name)
 	}
 	for _, c := range p.disk {
 		e.changed(c.Path)

@@ -93,6 +93,7 @@ type setup struct {
 	wrap         func(workspace.View) workspace.View // around the disk
 	configure    func(layers ...json.RawMessage) []string
 	knowledge    Knowledge
+	folding      func(dir string) workspace.Folding // of the disk
 }
 
 func newWorld(t testing.TB, set setup) *world {
@@ -146,7 +147,7 @@ func (w *world) core(s Start, set setup) (*Core, error) {
 	if len(s.Folders) == 0 {
 		return core, nil
 	}
-	disk, err := workspace.OpenDisk(s.Folders, workspace.DiskOptions{})
+	disk, err := workspace.OpenDisk(s.Folders, workspace.DiskOptions{Folding: set.folding})
 	if err != nil {
 		return nil, err
 	}

@@ -11,11 +11,12 @@ import (
 
 // plan is what an Apply does: steps of the client, and changes on disk.
 type plan struct {
-	steps    []step
-	disk     []workspace.Change
-	detach   []string           // names that the client's steps remove
-	leftover []string           // names of open documents that the disk's changes remove
-	modes    []workspace.Change // whose mode the server changes, once the client has made its steps
+	steps     []step
+	disk      []workspace.Change
+	detach    []string           // names that the client's steps remove
+	leftover  []string           // names of open documents that the disk's changes remove
+	respelled []string           // names of open documents that the disk's changes spell in another way
+	modes     []workspace.Change // whose mode the server changes, once the client has made its steps
 }
 
 // step is one part of a workspace edit.
@@ -132,13 +133,16 @@ func (e *Editor) planDelete(p *plan, doc *document, c workspace.Change) error {
 }
 
 func (e *Editor) planRename(p *plan, doc *document, c workspace.Change) error {
-	if !e.client.can.renameFiles {
+	switch {
+	case respelled(e.base, c):
+		return e.planRespell(p, c)
+	case !e.client.can.renameFiles:
 		return e.planLeftover(p, c.From, c)
 	}
 	if err := e.saved(c.From); err != nil {
 		return err
 	}
-	if _, err := e.base.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) && !respelled(e.base, c) {
+	if _, err := e.base.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) {
 		return conflict(c.Path, "there is a file already")
 	}
 	want := doc.text.Text()
@@ -165,6 +169,26 @@ func respelled(files workspace.Files, c workspace.Change) bool {
 // client that can't. What the user has not saved would be lost, so there must
 // be nothing of that.
 func (e *Editor) planLeftover(p *plan, name string, c workspace.Change) error {
+	if err := e.nothingUnsaved(name, c); err != nil {
+		return err
+	}
+	p.disk = append(p.disk, c)
+	p.leftover = append(p.leftover, name)
+	return nil
+}
+
+// planRespell changes the spelling of a name on disk. Clients refuse that, because
+// there is a file of the new name: the document itself, which stays open.
+func (e *Editor) planRespell(p *plan, c workspace.Change) error {
+	if err := e.nothingUnsaved(c.From, c); err != nil {
+		return err
+	}
+	p.disk = append(p.disk, c)
+	p.respelled = append(p.respelled, c.From)
+	return nil
+}
+
+func (e *Editor) nothingUnsaved(name string, c workspace.Change) error {
 	if err := e.saved(name); err != nil {
 		return err
 	}
@@ -175,8 +199,6 @@ func (e *Editor) planLeftover(p *plan, name string, c workspace.Change) error {
 	if !bytes.Equal(data, c.Before) {
 		return conflict(name, "it has unsaved changes in the editor")
 	}
-	p.disk = append(p.disk, c)
-	p.leftover = append(p.leftover, name)
 	return nil
 }
 

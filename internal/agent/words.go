@@ -5,11 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // words are a prompt as the model reads it.
@@ -33,8 +34,8 @@ func (a *Agent) words(i runs.Item) *Words {
 // attached is what comes with a prompt, in words.
 func attached(at runs.Attachment) string {
 	name := cmp.Or(at.URI, at.Kind)
-	if u := strings.TrimPrefix(name, "file://"); u != name {
-		name = u
+	if path, ok := workspace.FilePath(name); ok {
+		name = path
 	}
 	name += lines(at.Range)
 	switch {
@@ -43,7 +44,7 @@ func attached(at runs.Attachment) string {
 	case at.URI != "":
 		return fmt.Sprintf("[The user points to %s]", name)
 	}
-	return fmt.Sprintf("[The user attached %s, which can't be read]", path.Base(name))
+	return fmt.Sprintf("[The user attached %s, which can't be read]", filepath.Base(name))
 }
 
 // lines says which lines a range has, counted from 1.

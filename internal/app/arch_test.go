@@ -85,7 +85,7 @@ var may = []struct {
 	{"internal/ide", []string{"internal/diff", "internal/dispatch", "internal/langserver", "internal/policy", "internal/session", "internal/workspace", "pendingedits", "tools", "internal/osfile"}, "an agent's own edits go through the gate and the queue; which editor shows them is not known here"},
 	{"internal/mcp/source", []string{"internal/keyring", "internal/model", "tools", "tools/editor", "internal/config", "internal/redact", "internal/workspace"}, "servers bring tools; how they are started is not known here"},
 	{"internal/evals", []string{"internal/osfile"}, "tasks, and what came of them; how agents and commands are run is not known here"},
-	{"internal/agent", []string{"internal/model", "internal/runs", "internal/steps"}, "the loop: a model is asked and its calls are made; what tools there are, and who decides on them, is its host's"},
+	{"internal/agent", []string{"internal/model", "internal/runs", "internal/steps", "internal/workspace"}, "the loop: a model is asked and its calls are made; what tools there are, and who decides on them, is its host's"},
 	{"internal/model", nil, "the floor: wires to language models; who asks, and about what, is not known here"},
 	{"internal/handover", []string{"internal/localsock"}, "streams go from process to process; what is said over them is not known here"},
 	{"internal/attach", []string{"internal/userdirs", "internal/filelock", "internal/proctree", "internal/localsock"}, "the floor: processes find each other, and what they say is not known here"},

@@ -222,10 +222,15 @@ func (s *spellings) leads(dir, other, name string) bool {
 	if err != nil {
 		return false
 	}
-	// It may have been made since the list was. Not every file system has numbers
-	// by which one file is known under two names: then the list decides.
+	// It may have been made since the list was.
 	have, err := s.root.Lstat(child(dir, name))
-	return err == nil && (os.SameFile(info, have) || info.Mode() == have.Mode() && info.Size() == have.Size() && info.ModTime().Equal(have.ModTime()))
+	return err == nil && sameOrAlike(info, have)
+}
+
+// sameOrAlike reports whether two spellings lead to one file. Some file systems of
+// user space number a file by its path.
+func sameOrAlike(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) || a.Mode() == b.Mode() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // swapCase writes the ASCII letters of a name in the other case.
@@ -297,7 +302,7 @@ func below(root fs.FileInfo, of, clean string) (rel string, ok bool) {
 		return "", false
 	}
 	for dir := clean; ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err == nil && os.SameFile(info, root) {
+		if info, err := os.Stat(dir); err == nil && (os.SameFile(info, root) || strings.EqualFold(dir, of) && sameOrAlike(info, root)) {
 			rel, err := filepath.Rel(dir, clean)
 			return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 		}
