@@ -132,7 +132,8 @@ func (m *resident) dirty(r *Repo, conf sweepConfig, c ChangeSet) (dirs []string,
 	}
 	for _, name := range c.Names {
 		// What is written through one name of a file is told of no other.
-		if info, err := os.Lstat(filepath.Join(r.Dir, filepath.FromSlash(name))); err == nil && workspace.Linked(info) {
+		at := filepath.Join(r.Dir, filepath.FromSlash(name))
+		if info, err := os.Lstat(at); err == nil && workspace.Linked(at, info) {
 			return nil, false
 		}
 	}

@@ -182,7 +182,7 @@ func (x *Index) apply(ctx context.Context, b watch.Batch) error {
 func (x *Index) relinked(names []string) (found bool) {
 	for _, name := range names {
 		info, err := x.disk.Lstat(name)
-		if err != nil || !workspace.Linked(info) {
+		if err != nil || !workspace.Linked(x.disk.Abs(name), info) {
 			delete(x.linked, name)
 			continue
 		}

@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package workspace
 
@@ -12,14 +12,14 @@ const keepsExec = false
 
 type fileID struct{}
 
-func idOf(fs.FileInfo) fileID { return fileID{} }
+func identify(*os.File, fs.FileInfo) (id fileID, stays bool) { return fileID{}, false }
 
 // Linked reports whether a file is known to have further names.
-func Linked(fs.FileInfo) bool { return false }
+func Linked(string, fs.FileInfo) bool { return false }
+
+func linkedIn(*os.Root, string, fs.FileInfo) bool { return false }
 
 func owner(fs.FileInfo) (uid, gid int) { return -1, -1 }
-
-func mustWriteInPlace(fs.FileInfo) bool { return false }
 
 func chown(*os.File, int, int) error { return nil }
 

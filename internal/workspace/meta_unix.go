@@ -23,12 +23,21 @@ func idOf(info fs.FileInfo) fileID {
 	return fileID{}
 }
 
-// Linked reports whether a file has further names, through which it may be
-// changed.
-func Linked(info fs.FileInfo) bool {
+// identify returns which file is open, and whether a new one could not take its
+// place.
+func identify(_ *os.File, info fs.FileInfo) (id fileID, stays bool) {
+	return idOf(info), mustWriteInPlace(info)
+}
+
+// Linked reports whether a file, of that path of the operating system, has further
+// names, through which it may be changed.
+func Linked(_ string, info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && st.Nlink > 1
 }
+
+// linkedIn is Linked for a file below a root.
+func linkedIn(_ *os.Root, _ string, info fs.FileInfo) bool { return Linked("", info) }
 
 // owner returns who owns a file.
 func owner(info fs.FileInfo) (uid, gid int) {

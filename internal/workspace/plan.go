@@ -44,6 +44,8 @@ type entry struct {
 	view     string // as the caller knows it
 	old, new version
 	info     fs.FileInfo // of old, to see at the last moment that it is still there
+	id       fileID      // of old
+	stays    bool        // a new file could not take the place of old
 	inPlace  bool        // the file itself is written, not replaced
 	temp     string      // base name of its temporary file
 }
@@ -251,7 +253,9 @@ func (p *planner) load(e *entry) error {
 	if err != nil {
 		return err
 	}
-	e.old, e.info, err = readState(root, e.base())
+	var f found
+	e.old, f, err = readState(root, e.base())
+	e.info, e.id, e.stays = f.info, f.id, f.stays
 	e.new = e.old
 	if err != nil {
 		return err
@@ -259,36 +263,45 @@ func (p *planner) load(e *entry) error {
 	return p.count(e.old.Data)
 }
 
+// found is the file that a state was read of.
+type found struct {
+	info  fs.FileInfo
+	id    fileID
+	stays bool
+}
+
 // readState reads what base is in root, a directory.
-func readState(root *os.Root, base string) (version, fs.FileInfo, error) {
+func readState(root *os.Root, base string) (version, found, error) {
 	info, err := root.Lstat(base)
 	if errors.Is(err, fs.ErrNotExist) {
-		return version{}, nil, nil
+		return version{}, found{}, nil
 	}
 	if err != nil {
-		return version{}, nil, err
+		return version{}, found{}, err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		target, err := root.Readlink(base)
-		return version{Exists: true, Link: target}, info, err
+		return version{Exists: true, Link: target}, found{info: info}, err
 	}
 	file, opened, err := openRead(root, base)
 	if err != nil {
-		return version{}, nil, err
+		return version{}, found{}, err
 	}
 	defer file.Close()
 	if opened.IsDir() {
-		return version{}, nil, syscall.EISDIR
+		return version{}, found{}, syscall.EISDIR
 	}
 	if !os.SameFile(info, opened) {
-		return version{}, nil, ErrConflict
+		return version{}, found{}, ErrConflict
 	}
 	data, err := readBounded(file, opened.Size())
 	if err != nil {
-		return version{}, nil, err
+		return version{}, found{}, err
 	}
 	m, err := readMeta(file, opened)
-	return version{Exists: true, Data: data, Meta: m}, opened, err
+	f := found{info: opened}
+	f.id, f.stays = identify(file, opened)
+	return version{Exists: true, Data: data, Meta: m}, f, err
 }
 
 // finish drops what the batch leaves as it is, and orders the rest: everything
@@ -344,7 +357,7 @@ func (p *planner) prepare(ctx context.Context, e *entry) error {
 	if e.respelled() {
 		return nil // like any file that is moved it is written anew
 	}
-	e.inPlace = mustWriteInPlace(e.info)
+	e.inPlace = e.stays
 	root, err := p.dirs.open(rootedName{e.folder, e.dir()})
 	if err != nil {
 		return err
@@ -382,10 +395,9 @@ func sharedInode(p *plan) error {
 		if !e.inPlace {
 			continue
 		}
-		id := idOf(e.info)
-		first := seen[id]
+		first := seen[e.id]
 		if first == nil {
-			seen[id] = e
+			seen[e.id] = e
 			continue
 		}
 		if !first.new.equal(e.new) {

@@ -73,7 +73,8 @@ func (h dirHandle) stat(name []byte) (Stamp, error) {
 	if err != nil {
 		return Stamp{}, err
 	}
-	return Stamp{Size: info.Size(), Mtime: info.ModTime().UnixNano()}, nil
+	linked := linkedIn(h.root, h.join(name), info)
+	return Stamp{Size: info.Size(), Mtime: info.ModTime().UnixNano(), Linked: linked}, nil
 }
 
 func kindOf(t fs.FileMode) entryKind {

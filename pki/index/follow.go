@@ -102,7 +102,7 @@ func (x *Index) update(name string) (relinked bool) {
 	if real, err := x.o.Files.RealName(name); err != nil || real != name {
 		return false // walks follow no links either
 	}
-	relinked = x.link(name, workspace.Linked(info))
+	relinked = x.link(name, workspace.Linked(x.o.Files.Abs(name), info))
 	var data []byte
 	size := x.room(info.Size())
 	if size <= MaxSource {
