@@ -141,6 +141,7 @@ func (s *Store) acquire(ctx context.Context) error {
 		e.revision = s.revision
 	}
 	s.owned.Store(true)
+	s.respell()
 	if len(s.entries) > 0 || len(s.commits) > 0 {
 		s.changed()
 	}

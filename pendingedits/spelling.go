@@ -59,12 +59,50 @@ func (g *stage) staged(name string) string {
 }
 
 // elsewhere reports whether the base has the file of that name under another
-// spelling that is spoken of too: by the queue or as one of others. Under name there
-// is nothing then, although it can be read by it. s.mu is held, if others are none.
+// spelling, which is one of others too; none are the names of pending renames, for
+// which s.mu is held. Under name there is nothing then, although it can be read by it.
 func (s *Store) elsewhere(name string, others ...string) bool {
 	if s.base.Folding(path.Dir(name)).Exact() {
 		return false
 	}
+	if len(others) == 0 {
+		others = s.moving()
+	}
 	real, err := s.base.RealName(name)
-	return err == nil && real != name && (slices.Contains(others, real) || len(others) == 0 && (s.entries[real] != nil || s.from[real] != nil))
+	return err == nil && real != name && slices.Contains(others, real)
+}
+
+// moving are the old and new names of pending renames. s.mu is held.
+func (s *Store) moving() (names []string) {
+	for _, e := range s.from {
+		names = append(names, e.name, e.from)
+	}
+	return names
+}
+
+// respell gives edits that were kept under another spelling the name that their file
+// has in the base: an earlier version kept them as they were given, and a user may
+// have changed it meanwhile. Of two for one file, one stays as it is. s.mu is held.
+func (s *Store) respell() {
+	if s.intent != nil {
+		return // its changes go by the old names
+	}
+	var r record
+	taken := map[string]bool{}
+	for _, e := range s.sorted() {
+		f := s.base.Folding(path.Dir(e.name))
+		if f.Exact() || e.from != "" || e.isLink() || slices.ContainsFunc(s.commits, func(q *queued) bool { return q.claims(e.name) }) {
+			continue
+		}
+		real, err := s.base.RealName(e.name)
+		if err != nil || real == e.name || !f.Same(real, e.name) || taken[real] || s.entries[real] != nil || s.from[real] != nil {
+			continue
+		}
+		next := *e
+		next.name, taken[real] = real, true
+		r.puts, r.drops = append(r.puts, &next), append(r.drops, e.name)
+	}
+	if len(r.puts) > 0 {
+		_, _ = s.commit("respell", r) // if it can't be kept, it is done again
+	}
 }

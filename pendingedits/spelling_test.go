@@ -225,3 +225,47 @@ func TestRespell(t *testing.T) {
 		b.isListed("A.go", "a.go")
 	})
 }
+
+// TestKeptUnderAnotherSpelling opens a queue that an earlier version has kept.
+func TestKeptUnderAnotherSpelling(t *testing.T) {
+	onFolded(t, "kept", func(t *testing.T, open func(...string) *bench) {
+		now := open("a.go", "1\n", "b.go", "2\n")
+		really := folded.Is(t, now.dir)
+		now.store.Close()
+		old := newBenchIn(t, now.dir, func(string) workspace.Folding { return workspace.Folding{} })
+		old.store.Close()
+		old.state = now.state
+		old.open()
+		names := []string{"A.GO", "B.GO", "b.go"}
+		if !really { // else they are there
+			for i, text := range []string{"1\n", "2\n"} {
+				old.write(names[i], text)
+			}
+		}
+		for _, name := range names {
+			old.edit(name, "new\n")
+		}
+		old.isPending("A.GO modify clean", "B.GO modify clean", "b.go modify clean")
+		if err := old.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !really {
+			for _, name := range names[:2] {
+				if err := os.Remove(filepath.Join(now.dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		now.open()
+		want := []string{"B.GO modify clean", "a.go modify clean", "b.go modify clean"}
+		if !really {
+			want[0] = "B.GO modify conflict" // a disk that only says so has no such file
+		}
+		now.isPending(want...)
+		now.reopen()
+		now.isPending(want...)
+		if r := now.accept(pendingedits.Selection{Names: []string{"a.go"}}); len(r.Accepted) != 1 || now.onDisk("a.go") != "new\n" {
+			t.Errorf("%+v", r)
+		}
+	})
+}

@@ -81,7 +81,7 @@ func (g *stage) names(name string) []string {
 	if g.s.base.Folding(path.Dir(name)).Exact() {
 		return nil
 	}
-	names := slices.Concat(g.s.queued(), g.tied, slices.Collect(maps.Keys(g.want)))
+	names := slices.Concat(g.s.moving(), g.tied, slices.Collect(maps.Keys(g.want)))
 	return append(slices.AppendSeq(names, maps.Values(g.from)), name)
 }
 

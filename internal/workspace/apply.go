@@ -30,6 +30,8 @@ const writers = 8
 func (d *Disk) Apply(ctx context.Context, changes ...Change) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.respelled()
+	defer d.respelled()
 	plan, err := d.plan(ctx, changes)
 	if err != nil || len(plan.entries) == 0 {
 		return err

@@ -133,6 +133,26 @@ func TestSpellingFollowsTheDisk(t *testing.T) {
 	}
 }
 
+// TestSpellingAfterApply is on a volume whose directories keep their time.
+func TestSpellingAfterApply(t *testing.T) {
+	d, dir := foldingDisk(t, Folding{Case: true}, map[string]string{"a.go": "old"})
+	long := time.Now().Add(-time.Hour)
+	for _, want := range []string{"a.go", "A.go", "a.GO"} {
+		if want != "a.go" {
+			was, _ := d.Resolve("A.GO")
+			if err := d.Apply(t.Context(), Change{From: was, Path: want, Before: text("old"), After: text("old")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chtimes(dir, long, long); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.Resolve("A.GO"); err != nil || got != want {
+			t.Errorf("it resolves to %q, %v; want %q", got, err, want)
+		}
+	}
+}
+
 func TestOverlaySpelling(t *testing.T) {
 	for _, exact := range []bool{false, true} {
 		d, _ := foldingDisk(t, Folding{Case: !exact}, map[string]string{"a.go": "old", "b.go": "b", "Dir/x": "x"})

@@ -30,6 +30,7 @@ type RecoverReport struct {
 func (d *Disk) Recover(ctx context.Context) (RecoverReport, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	defer d.respelled()
 	var report RecoverReport
 	if d.opts.StateDir == "" {
 		return report, nil

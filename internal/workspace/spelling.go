@@ -47,6 +47,10 @@ const maxSpelled = 512
 // system tells apart. What was read sooner after a change may lack a later one.
 const settled = 2 * time.Second
 
+// staleAfter bounds how long a directory is believed to be as it was read: FAT and
+// exFAT don't change its time when a name in it changes.
+const staleAfter = 5 * time.Second
+
 // vary reports whether a file may be found under several spellings. Where it may
 // not, which one look at the root tells, nothing else is ever looked at.
 func (s *spellings) vary() bool {
@@ -67,6 +71,16 @@ func (s *spellings) vary() bool {
 		s.dirs = nil
 	}
 	return !d.folding.Exact()
+}
+
+// forget makes directories be read again, after names in them were changed.
+func (s *spellings) forget() {
+	if s.exact.Load() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirs = nil
 }
 
 // foldsCase reports whether a system's file systems do by default.
@@ -154,7 +168,7 @@ func (s *spellings) dir(name string) *spelledDir {
 		delete(s.dirs, name)
 		return nil
 	}
-	if d := s.dirs[name]; d != nil && d.modified.Equal(info.ModTime()) && d.read.Sub(d.modified) > settled {
+	if d := s.dirs[name]; d != nil && d.modified.Equal(info.ModTime()) && d.read.Sub(d.modified) > settled && time.Since(d.read) < staleAfter {
 		return d
 	}
 	d := &spelledDir{modified: info.ModTime(), read: time.Now(), names: map[string]bool{}, byKey: map[string]string{}}
@@ -273,6 +287,13 @@ func (d *Disk) spelled(name string) string {
 		return name
 	}
 	return d.viewName(f, f.spelled.of(rel))
+}
+
+// respelled forgets how names are written, because some were changed.
+func (d *Disk) respelled() {
+	for i := range d.folders {
+		d.folders[i].spelled.forget()
+	}
 }
 
 // underRoot finds an absolute path that another spelling of a root's path begins:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 
@@ -29,11 +30,17 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
+	return newPlaceIn(t, t.TempDir())
+}
+
+// newPlaceIn is newPlace with everything in a directory, if there is a program to try.
+func newPlaceIn(t *testing.T, dir string) *place {
+	t.Helper()
 	program := strings.Fields(os.Getenv("SIDECAR_SERVER"))
 	if len(program) == 0 {
 		t.Skip("SIDECAR_SERVER names no program to try")
 	}
-	base := filepath.Join(t.TempDir(), "Jörg Müller")
+	base := filepath.Join(dir, "Jörg Müller")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	p := &place{t, ctx, filepath.Join(base, "project"), filepath.Join(base, "home"), program}
@@ -327,6 +334,82 @@ func TestDirect(t *testing.T) {
 	}
 	e.good("move_file", object{"from": "a.txt", "to": "d/moved.txt"}, "")
 	p.isOnDisk(map[string]string{"a.txt": "", "d/moved.txt": "19\n"})
+	e.close()
+}
+
+// TestSpellings: where letter case makes no difference, a file is one for agent, editor
+// and queue, whichever way its name is written.
+func TestSpellings(t *testing.T) {
+	p := newPlaceIn(t, folded.Dir(t))
+	text := p.read("a.txt")
+	e := p.open()
+	e.good("edit_file", object{"path": "a.txt", "search": "one", "replace": "ONE"}, "a.txt")
+	e.good("read_file", object{"path": "A.TXT"}, "ONE")
+	e.good("edit_file", object{"path": "A.TXT", "search": "seven", "replace": "SEVEN"}, "a.txt")
+	e.good("write_file", object{"path": "New/F.txt", "content": "1\n"}, "New/F.txt")
+	e.good("write_file", object{"path": "new/f.TXT", "content": "2\n"}, "New/F.txt")
+	e.good("edit_file", object{"path": "D/E.md", "search": "text", "replace": "more"}, "d/e.md")
+	e.isPending("New/F.txt:1", "a.txt:2", "d/e.md:1")
+	e.kill()
+	e = p.open()
+	e.isPending("New/F.txt:1", "a.txt:2", "d/e.md:1")
+	var r struct {
+		Accepted []string          `json:"accepted"`
+		Failed   []json.RawMessage `json:"failed"`
+	}
+	e.do("sidecar.review.accept", nil, &r)
+	if len(r.Accepted) != 3 || len(r.Failed) != 0 {
+		t.Fatalf("accepted %q, failed %s", r.Accepted, r.Failed)
+	}
+	p.isOnDisk(map[string]string{"a.txt": strings.NewReplacer("one", "ONE", "seven", "SEVEN").Replace(text), "New/F.txt": "2\n"})
+
+	// What is open in an editor that writes the name in another way.
+	uri := fakeeditor.FileURI(filepath.Join(p.dir, "B.TXT"))
+	if runtime.GOOS == "windows" {
+		drive, rest, _ := strings.Cut(strings.TrimPrefix(uri, "file:///"), ":")
+		uri = "file:///" + strings.ToLower(drive) + "%3A" + rest
+	}
+	if err := e.Open(p.ctx, uri, "text", "unsaved\n"); err != nil {
+		t.Fatal(err)
+	}
+	e.good("read_file", object{"path": "b.txt"}, "unsaved")
+	e.good("edit_file", object{"path": "b.txt", "search": "unsaved", "replace": "reviewed"}, "b.txt")
+	e.do("sidecar.review.accept", nil, &r)
+	if got, _ := e.Text(uri); got != "reviewed\n" {
+		t.Errorf("the document has %q", got)
+	}
+
+	// A name is spelled in another way: that is a rename, and is taken back.
+	listed := func(want string) {
+		t.Helper()
+		entries, err := os.ReadDir(p.dir)
+		if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == want }) {
+			t.Errorf("there is no %s: %v, %v", want, entries, err)
+		}
+	}
+	e.good("move_file", object{"from": "c.go", "to": "C.go"}, "C.go")
+	e.isPending("C.go:1")
+	listed("c.go")
+	e.do("sidecar.review.accept", nil, &r)
+	e.isPending()
+	listed("C.go")
+	e.do("sidecar.review.undo", nil, nil)
+	listed("c.go")
+	e.close()
+}
+
+// TestSpellingsApart is the control: where letter case makes a difference, the files
+// are two.
+func TestSpellingsApart(t *testing.T) {
+	p := newPlace(t)
+	if folded.Is(t, p.dir) {
+		t.Skip("letter case makes no difference here")
+	}
+	e := p.open()
+	e.good("edit_file", object{"path": "a.txt", "search": "one", "replace": "ONE"}, "")
+	e.bad("read_file", object{"path": "A.TXT"}, "")
+	e.good("write_file", object{"path": "A.TXT", "content": "another\n"}, "")
+	e.isPending("A.TXT:1", "a.txt:1")
 	e.close()
 }
 

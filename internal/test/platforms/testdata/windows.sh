@@ -36,3 +36,7 @@ SIDECAR_SERVER="$(winepath -w "$work/sidecar-ls.exe")" go_windows test -count=1 
 for pkg in ./internal/osfile ./internal/filelock ./internal/proctree ./internal/localsock ./internal/handover ./internal/attach ./internal/shells ./internal/sandbox ./internal/userdirs ./internal/policy/shell ./tools/shell/internal/... ./pendingedits; do
   go_windows test -short -count=1 -timeout 10m -exec wine "$pkg"
 done
+# Of these, what is about names of files; the rest of them needs links, a shell, or minutes.
+for pkg in ./internal/workspace ./server ./tools/fs ./internal/agent; do
+  go_windows test -short -count=1 -timeout 10m -run 'Fold|Spell|Respell|Tried|HardLinks|ShortNames|Executable|AttachedPath' -exec wine "$pkg"
+done
