@@ -308,6 +308,10 @@ func TestTriedOut(t *testing.T) {
 	if runtime.GOOS == "linux" && err != nil && !d.folders[0].spelled.exact.Load() {
 		t.Error("the root is looked at more than once")
 	}
+	// A file that is gone since it was listed tells nothing.
+	if leads, certain := d.folders[0].spelled.leads(".", "GONE", "gone"); leads || certain {
+		t.Error("a file that is gone decides")
+	}
 }
 
 // TestFoldedVolume is about a directory in which the file system takes two spellings

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -172,15 +173,10 @@ func (s *spellings) dir(name string) *spelledDir {
 		return d
 	}
 	d := &spelledDir{modified: info.ModTime(), read: time.Now(), names: map[string]bool{}, byKey: map[string]string{}}
-	file, err := s.root.Open(name)
+	names, err := s.list(name)
 	if err != nil {
 		return nil
 	}
-	names, err := file.Readdirnames(-1)
-	if err = closeAfter(file, err); err != nil {
-		return nil
-	}
-	slices.Sort(names)
 	for _, n := range names {
 		d.names[n] = true
 	}
@@ -218,10 +214,14 @@ func (s *spellings) tryOut(dir string, names []string, d *spelledDir) (f Folding
 	forms := false
 	for _, name := range names {
 		if other := swapCase(name); !decided && other != name && !d.names[other] {
-			f.Case, decided = s.leads(dir, other, name), true
+			if leads, certain := s.leads(dir, other, name); certain {
+				f.Case, decided = leads, true
+			}
 		}
 		if other := otherForm(name); !forms && other != name && !d.names[other] {
-			f.Forms, forms = s.leads(dir, other, name), true
+			if leads, certain := s.leads(dir, other, name); certain {
+				f.Forms, forms = leads, true
+			}
 		}
 		if decided && forms {
 			break
@@ -230,15 +230,30 @@ func (s *spellings) tryOut(dir string, names []string, d *spelledDir) (f Folding
 	return f, decided
 }
 
-// leads reports whether a name that no list has leads to the file of another.
-func (s *spellings) leads(dir, other, name string) bool {
-	info, err := s.root.Lstat(child(dir, other))
-	if err != nil {
-		return false
+// leads reports whether a name that is not listed leads to the file of another one, if
+// that is certain: meanwhile files may come and go.
+func (s *spellings) leads(dir, other, name string) (leads, certain bool) {
+	_, err := s.root.Lstat(child(dir, other))
+	_, gone := s.root.Lstat(child(dir, name))
+	switch {
+	case gone != nil || err != nil && !errors.Is(err, fs.ErrNotExist):
+		return false, false
+	case err != nil:
+		return false, true
 	}
-	// It may have been made since the list was.
-	have, err := s.root.Lstat(child(dir, name))
-	return err == nil && sameOrAlike(info, have)
+	names, err := s.list(dir)
+	return true, err == nil && !slices.Contains(names, other)
+}
+
+// list returns the names in a directory, sorted.
+func (s *spellings) list(dir string) ([]string, error) {
+	file, err := s.root.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := file.Readdirnames(-1)
+	slices.Sort(names)
+	return names, closeAfter(file, err)
 }
 
 // sameOrAlike reports whether two spellings lead to one file. Some file systems of
