@@ -288,6 +288,9 @@ func otherForm(name string) string {
 
 // Folding implements Paths.
 func (d *Disk) Folding(dir string) Folding {
+	if d.exact() {
+		return Folding{}
+	}
 	f, rel, err := d.locate(dir)
 	if err != nil || f == nil {
 		return Folding{}
@@ -295,8 +298,21 @@ func (d *Disk) Folding(dir string) Folding {
 	return f.spelled.at(rel)
 }
 
+// exact reports whether each spelling is known to be a file of its own.
+func (d *Disk) exact() bool {
+	for i := range d.folders {
+		if !d.folders[i].spelled.exact.Load() {
+			return false
+		}
+	}
+	return true
+}
+
 // spelled returns a name as it is written on disk, as far as it exists.
 func (d *Disk) spelled(name string) string {
+	if d.exact() {
+		return name
+	}
 	f, rel, err := d.locate(name)
 	if err != nil || f == nil || !f.spelled.vary() {
 		return name
