@@ -35,7 +35,7 @@ sweep: tools ## all that the tests try a part of: each failpoint, long random ru
 quick: ## the everyday loop, 90 seconds: the tests that are short, without the race detector and without installing anything
 	$(GO) test -short ./...
 
-tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, shells to complete in, language servers, agents
+tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, shells to complete in, a file system that ignores letter case, language servers, agents
 	@missing=""; \
 	command -v nvim >/dev/null || missing="$$missing neovim"; \
 	command -v emacs >/dev/null || missing="$$missing emacs-nox elpa-eglot"; \
@@ -46,6 +46,7 @@ tools: ## what the tests run: real editors, ripgrep and ctags to compare with, b
 	command -v npm  >/dev/null || missing="$$missing nodejs npm"; \
 	command -v zsh  >/dev/null || missing="$$missing zsh"; \
 	command -v fish >/dev/null || missing="$$missing fish"; \
+	command -v mkfs.exfat >/dev/null || missing="$$missing exfatprogs exfat-fuse"; \
 	if [ -n "$$missing" ]; then \
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
