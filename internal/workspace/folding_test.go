@@ -236,13 +236,18 @@ func TestRespell(t *testing.T) {
 	})
 }
 
-// respelling renames a file by its spelling, and with n > 0 changes its text.
+// respelling renames a file by its spelling, with n > 0 changes its text, and with
+// n > 1 another file.
 func respelling(n int) []Change {
 	after := "old"
 	if n > 0 {
 		after = "new"
 	}
-	return []Change{{From: "a.go", Path: "A.go", Before: text("old"), After: text(after)}}
+	changes := []Change{{From: "a.go", Path: "A.go", Before: text("old"), After: text(after)}}
+	if n > 1 {
+		changes = append(changes, Change{Path: "other", Before: text("x"), After: text("y")})
+	}
+	return changes
 }
 
 // pretend is a file system that does as f says everywhere.
@@ -271,6 +276,70 @@ func TestRespellCrash(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestRespellRecovery recovers in vain where a process was killed, and once more; and
+// where somebody has changed the files meanwhile.
+func TestRespellRecovery(t *testing.T) {
+	recovered := func(dir, state string, fail func(string) error) (RecoverReport, error) {
+		d, err := OpenDisk([]Folder{{Dir: dir}}, DiskOptions{StateDir: state, Folding: pretend(Folding{Case: true}), Fail: fail})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		return d.Recover(t.Context())
+	}
+	parked := 0 // kills while the file has neither of its names
+	for point := 1; ; point++ {
+		killed := func() (dir, state string, ok bool) {
+			dir, state = t.TempDir(), t.TempDir()
+			writeFiles(t, dir, map[string]string{"a.go": "old", "other": "x"})
+			return dir, state, runCrash(t, "respell", 2, point, dir, state)
+		}
+		dir, state, ok := killed()
+		if !ok {
+			break
+		}
+		now := tree(t, dir)
+		if _, there := now["a.go"]; there {
+			if err := os.Remove(filepath.Join(dir, "a.go")); err != nil {
+				t.Fatal(err)
+			}
+			_, err := recovered(dir, state, nil)
+			if got := tree(t, dir); err != nil || got["A.go"] != "" || got["a.go"] != "" {
+				t.Errorf("killed at point %d, then deleted: %v, files %v", point, err, got)
+			}
+			continue
+		}
+		if now["A.go"] != "" {
+			continue
+		}
+		parked++
+		writeFiles(t, dir, map[string]string{"other": "theirs"})
+		report, err := recovered(dir, state, nil)
+		if got := tree(t, dir); err != nil || !cmp.Equal(report.Conflicts, []string{"other"}) || !cmp.Equal(got, map[string]string{"a.go": "new", "other": "theirs"}) {
+			t.Errorf("killed at point %d, then changed: %v, %+v, files %v", point, err, report, got)
+		}
+		for n, at := 1, "x"; at != ""; n++ {
+			dir, state, _ := killed()
+			count := 0
+			at = ""
+			_, err := recovered(dir, state, func(p string) error {
+				if count++; count < n {
+					return nil
+				}
+				at = p
+				return errors.New("planned")
+			})
+			report, again := recovered(dir, state, nil)
+			if got := tree(t, dir); again != nil || len(report.Conflicts) > 0 || !cmp.Equal(got, map[string]string{"A.go": "new", "other": "y"}) {
+				t.Errorf("killed at point %d, recovering failed at %q (%v): %v, %+v, files %v", point, at, err, again, report, got)
+			}
+		}
+	}
+	if parked == 0 {
+		t.Error("nothing was killed while names were exchanged")
 	}
 }
 

@@ -174,6 +174,7 @@ func (d *Disk) removeTemps(dirs *dirCache, p *plan) {
 	for _, e := range p.entries {
 		if root, err := dirs.open(rootedName{e.folder, path.Dir(e.name)}); err == nil {
 			_ = root.Remove(e.temp) // it may not be there
+			_ = e.unpark(root)      // nor may this
 		}
 	}
 }

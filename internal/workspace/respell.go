@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
@@ -32,18 +33,18 @@ func (e *entry) respell(base string) bool {
 
 func (e *entry) respelled() bool { return e.old.As != e.new.As }
 
-// haveRespelled reads what there is at e, which has its temporary name if its names
-// were being exchanged.
+// parked is the base name that the file has while its names are exchanged. It is not
+// that of the temporary file, which is written anew before each attempt.
+func (e *entry) parked() string { return strings.TrimSuffix(e.temp, ".tmp") + "-name.tmp" }
+
+// haveRespelled reads what there is at e, which is parked if its names were being
+// exchanged.
 func (e *entry) haveRespelled(root *os.Root) (version, error) {
 	base, err := e.onDisk(root)
 	if err != nil {
 		return version{}, err
 	}
 	s, _, err := readState(root, base)
-	if err == nil && !s.Exists {
-		base = e.temp
-		s, _, err = readState(root, base)
-	}
 	s.As = base
 	return s, err
 }
@@ -58,12 +59,23 @@ func (e *entry) onDisk(root *os.Root) (string, error) {
 	if err = closeAfter(dir, err); err != nil {
 		return "", err
 	}
-	for _, base := range []string{e.new.As, e.old.As} {
+	for _, base := range []string{e.new.As, e.old.As, e.parked()} {
 		if slices.Contains(names, base) {
 			return base, nil
 		}
 	}
 	return e.base(), nil
+}
+
+// unpark gives a file its old name again that was left parked.
+func (e *entry) unpark(root *os.Root) error {
+	if !e.respelled() {
+		return nil
+	}
+	if now, err := e.onDisk(root); err != nil || now != e.parked() {
+		return err
+	}
+	return root.Rename(e.parked(), e.base())
 }
 
 // respell puts the temporary file, which is written, in the place of the file, and
@@ -77,17 +89,17 @@ func (d *Disk) respell(ctx context.Context, root *os.Root, e *entry, as string) 
 	rename := func(from, to string) error {
 		return osfile.Retry(ctx, e.view, func() error { return root.Rename(from, to) })
 	}
-	if now != as {
-		if err := d.step("file.rename", func() error { return rename(e.temp, now) }); err != nil {
-			return err
-		}
-		if err := d.step("file.respell 1", func() error { return rename(now, e.temp) }); err != nil {
+	if err := d.step("file.rename", func() error { return rename(e.temp, now) }); err != nil || now == as {
+		return err
+	}
+	if now != e.parked() {
+		if err := d.step("file.respell 1", func() error { return rename(now, e.parked()) }); err != nil {
 			return err
 		}
 	}
-	err = d.step("file.respell 2", func() error { return rename(e.temp, as) })
-	if err != nil && now != as {
-		return errors.Join(err, rename(e.temp, now)) // it keeps a name
+	err = d.step("file.respell 2", func() error { return rename(e.parked(), as) })
+	if err != nil && now != e.parked() {
+		return errors.Join(err, rename(e.parked(), now)) // it keeps a name
 	}
 	return err
 }
