@@ -126,7 +126,7 @@ func (j *Judge) powerShell(c Command) Part {
 				named.Words[0].Text = name
 				bad := guard(named, len(r.Prefix))
 				if bad == "" {
-					bad = obeyed(name, c.Words[len(r.Prefix):])
+					bad = obeyed(c.Words[0].Text, c.Words[len(r.Prefix):])
 				}
 				if bad != "" {
 					return p.by("", "command.arguments", "a rule allows "+r.String()+", but not so: "+bad)
@@ -152,19 +152,20 @@ func (j *Judge) powerShell(c Command) Part {
 
 // obeyed says which of the words that a rule does not name a batch file may obey, or "".
 // PowerShell hands them over without quotes, and cmd.exe has operators and variables.
-func obeyed(name string, words []Word) string {
-	if slices.Contains(noBatchFiles, name) {
+func obeyed(program string, words []Word) string {
+	if slices.Contains(noBatchFiles, strings.TrimSuffix(strings.ToLower(program), ".exe")) {
 		return ""
 	}
 	for _, w := range words {
 		if strings.ContainsAny(w.Text, "&|<>^%\"\r\n") {
-			return quote(name) + " may be a batch file, which would take a part of " + quote(w.Text) + " for a command"
+			return quote(program) + " may be a batch file, which would take a part of " + quote(w.Text) + " for a command"
 		}
 	}
 	return ""
 }
 
-// noBatchFiles are programs that Windows has as such, and not behind a batch file.
+// noBatchFiles are programs that Windows has as such, and not behind a batch file: by
+// these names alone, as ./go and go.cmd may be files of the workspace.
 var noBatchFiles = []string{"go", "git", "cargo", "rustc", "dotnet", "node", "deno"}
 
 // notPlain says what in the words of a command is not what it says, or leads out of

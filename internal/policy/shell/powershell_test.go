@@ -83,6 +83,9 @@ func TestPowerShell(t *testing.T) {
 		{free, []string{"npm test a^b", "Get-Location"}, nil, "", false},
 		{free, []string{"npm test a;b(c)!=,"}, nil, policy.Allow, false},
 		{rules, []string{"go test a&calc"}, nil, policy.Allow, false}, // go is none
+		{MakeRules([]Rule{{[]string{"go.exe", "test"}, policy.Allow}}), []string{"go.exe test a&calc"}, nil, policy.Allow, false},
+		{MakeRules([]Rule{{[]string{"go.cmd", "test"}, policy.Allow}}), []string{"go.cmd test a&calc"}, nil, "", false},
+		{MakeRules([]Rule{{[]string{"./go", "test"}, policy.Allow}}), []string{"./go test a&calc"}, nil, "", false},
 		{MakeRules([]Rule{{[]string{"npm", "a&b"}, policy.Allow}}), []string{"npm a&b"}, nil, policy.Allow, false},
 
 		{rules, []string{"git push"}, nil, policy.Deny, false},
