@@ -50,6 +50,9 @@ func (g *stage) reals(c workspace.Change) (path, from string, err error) {
 // staged is a name as the same batch of changes has used it before.
 func (g *stage) staged(name string) string {
 	f := g.s.base.Folding(path.Dir(name))
+	if f.Exact() {
+		return name
+	}
 	for other, data := range g.want {
 		if other != name && data != nil && f.Same(other, name) {
 			return other
