@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
 var folds = map[string]Folding{"mac": {Case: true, Forms: true}, "mac, case told apart": {Forms: true}, "windows": {Case: true}, "linux": {}}
@@ -380,6 +381,43 @@ func TestTriedOut(t *testing.T) {
 	// A file that is gone since it was listed tells nothing.
 	if leads, certain := d.folders[0].spelled.leads(".", "GONE", "gone"); leads || certain {
 		t.Error("a file that is gone decides")
+	}
+}
+
+// TestTriedOutByPairs opens a directory of a Mac whose volume tells letter case apart:
+// that it has a name in both cases tells.
+func TestTriedOutByPairs(t *testing.T) {
+	d, dir := openTest(t, DiskOptions{}, map[string]string{"README": "1", "readme": "22"})
+	if len(tree(t, dir)) < 2 {
+		t.Skip("letter case makes no difference here")
+	}
+	s := &spellings{root: d.folders[0].root, system: "darwin"}
+	if got := s.at("."); got.Case {
+		t.Errorf("README and readme are one: %+v", got)
+	}
+	if err := os.Rename(filepath.Join(dir, "readme"), filepath.Join(dir, "1")); err != nil {
+		t.Fatal(err)
+	}
+	if _, certain := s.tells(".", "readme", "README", &spelledDir{names: map[string]bool{"readme": true}}); certain {
+		t.Error("a file that is gone decides")
+	}
+}
+
+// TestNestedRoots finds a root by a path that does not begin as its own does.
+func TestNestedRoots(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"outer/inner/a.go": "a", "outer/b.go": "b"})
+	symlink.Make(t, "outer", filepath.Join(dir, "other"))
+	folders := []Folder{{Name: "outer", Dir: filepath.Join(dir, "outer")}, {Name: "inner", Dir: filepath.Join(dir, "outer", "inner")}}
+	d, err := OpenDisk(folders, DiskOptions{Folding: pretend(Folding{Case: true})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for given, want := range map[string]string{"outer/inner/a.go": "inner/a.go", "other/inner/a.go": "inner/a.go", "other/b.go": "outer/b.go"} {
+		if got, err := d.Resolve(filepath.Join(dir, given)); err != nil || got != want {
+			t.Errorf("%s resolves to %s, %v; want %s", given, got, err, want)
+		}
 	}
 }
 

@@ -213,13 +213,13 @@ func (s *spellings) tryOut(dir string, names []string, d *spelledDir) (f Folding
 	}
 	forms := false
 	for _, name := range names {
-		if other := swapCase(name); !decided && other != name && !d.names[other] {
-			if leads, certain := s.leads(dir, other, name); certain {
+		if other := swapCase(name); !decided && other != name {
+			if leads, certain := s.tells(dir, other, name, d); certain {
 				f.Case, decided = leads, true
 			}
 		}
-		if other := otherForm(name); !forms && other != name && !d.names[other] {
-			if leads, certain := s.leads(dir, other, name); certain {
+		if other := otherForm(name); !forms && other != name {
+			if leads, certain := s.tells(dir, other, name, d); certain {
 				f.Forms, forms = leads, true
 			}
 		}
@@ -228,6 +228,17 @@ func (s *spellings) tryOut(dir string, names []string, d *spelledDir) (f Folding
 		}
 	}
 	return f, decided
+}
+
+// tells reports whether another name leads to the file of a name, if that is certain:
+// where both are listed, it does not, unless a file was renamed meanwhile.
+func (s *spellings) tells(dir, other, name string, d *spelledDir) (leads, certain bool) {
+	if !d.names[other] {
+		return s.leads(dir, other, name)
+	}
+	one, err := s.root.Lstat(child(dir, name))
+	two, err2 := s.root.Lstat(child(dir, other))
+	return false, err == nil && err2 == nil && !sameOrAlike(one, two)
 }
 
 // leads reports whether a name that is not listed leads to the file of another one, if
@@ -328,8 +339,8 @@ func (d *Disk) respelled() {
 }
 
 // underRoot finds an absolute path that another spelling of a root's path begins:
-// one of its directories is the root.
-func (d *Disk) underRoot(clean string) (f *folder, rel string) {
+// one of its directories is the root; of nested roots, the innermost.
+func (d *Disk) underRoot(clean string) (best *folder, rest string) {
 	for i := range d.folders {
 		f := &d.folders[i]
 		if !f.spelled.vary() {
@@ -339,11 +350,11 @@ func (d *Disk) underRoot(clean string) (f *folder, rel string) {
 		if err != nil {
 			continue
 		}
-		if rel, ok := below(root, f.real, clean); ok {
-			return f, rel
+		if rel, ok := below(root, f.real, clean); ok && (best == nil || len(rel) < len(rest)) {
+			best, rest = f, rel
 		}
 	}
-	return nil, ""
+	return best, rest
 }
 
 // below finds root, the directory of that path, among the directories of an absolute
