@@ -3,13 +3,13 @@
 package folded
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Dir returns an empty directory of that kind: one of this system, below the directory
@@ -69,20 +69,36 @@ func mounted(t testing.TB) string {
 	}
 	run("mkfs.exfat", image)
 	device := run("losetup", "--find", "--show", image)
-	t.Cleanup(func() { _ = exec.Command("losetup", "--detach", device).Run() })
+	cleans(t, dir, device)
 	// The kernel must not remember: it takes two spellings for two files.
 	run("mount.exfat-fuse", "-o", "entry_timeout=0,attr_timeout=0,negative_timeout=0,direct_io", device, dir)
-	t.Cleanup(func() {
-		for range 50 { // what read it a moment ago may have it open
-			if exec.Command("umount", dir).Run() == nil {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		t.Errorf("%s is still mounted", dir)
-	})
 	if !Is(t, dir) {
 		t.Skip(why + "nothing was mounted")
 	}
 	return dir
+}
+
+// cleans takes a volume away at the end of the test, or when this process ends in the
+// midst of it, however that is: its time may be up.
+func cleans(t testing.TB, dir, device string) {
+	t.Helper()
+	// What read it a moment ago may have it open.
+	const script = `cat >/dev/null
+		for n in $(seq 50); do mountpoint -q "$1" || break; umount "$1" || sleep 0.1; done
+		losetup --detach "$2"; ! mountpoint -q "$1"`
+	cmd := exec.Command("sh", "-c", script, "sh", dir, device)
+	cmd.SysProcAttr = apart()
+	until, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		_ = exec.Command("losetup", "--detach", device).Run()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(until.Close(), cmd.Wait()); err != nil {
+			t.Errorf("%s is still mounted: %v", dir, err)
+		}
+	})
 }
