@@ -16,8 +16,7 @@ if [ -n "$missing" ]; then
   $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 work=$(mktemp -d)
-# What is Wine's own ends some seconds after the last program.
-trap 'timeout 30 wineserver -w || wineserver -k || true; rm -rf "$work"' EXIT
+trap 'rm -rf "$work"' EXIT
 
 # Wine 8 does not know how Go deletes a file below a directory that it has open, and answers with a status that Go does not
 # expect. Go has another way for old systems: what runs under Wine is compiled to take it; what is released is not.
@@ -28,6 +27,11 @@ printf '{"Replace":{"%s":"%s"}}' "$at" "$work/at_windows.go" >"$work/overlay.jso
 go_windows() { verb=$1; shift; GOOS=windows go "$verb" -overlay "$work/overlay.json" "$@"; }
 
 export WINEPREFIX="$($here/wine.sh)" WINEDEBUG=-all
+# One run at a time: what hangs at its end is ended, and that of another one would be, too. What is Wine's own ends some seconds
+# after the last program.
+exec 9>"$WINEPREFIX/.sidecar-lock"
+flock -w 1800 9 || { echo "another run, or what is left of one, holds $WINEPREFIX" >&2; exit 1; }
+trap 'timeout 30 wineserver -w || wineserver -k || true; rm -rf "$work"' EXIT
 # What the first program under Wine starts lives on, and would keep the output of `go test` open.
 wine cmd /c exit >/dev/null 2>&1
 go_windows build -trimpath -o "$work/sidecar-ls.exe" ./cmd/sidecar-ls
