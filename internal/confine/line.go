@@ -11,7 +11,11 @@ import (
 func (c *Confiner) ReadLine(ctx context.Context, line string) *shell.Line {
 	s, err := c.Shell()
 	if err != nil || !s.PowerShell {
-		return shell.Read(line)
+		l := shell.Read(line)
+		if s.Variable {
+			l.Path = s.Native
+		}
+		return l
 	}
 	if why, ok := shell.ParsesSafely(line); !ok {
 		return shell.Unread(why)

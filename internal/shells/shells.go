@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"runtime"
 	"strings"
@@ -297,6 +298,24 @@ func (s Shell) Outside(name string) string {
 		return name
 	}
 	return strings.ToUpper(rest[:1]) + `:\` + strings.ReplaceAll(strings.TrimPrefix(rest[1:], "/"), "/", `\`)
+}
+
+// Native is Outside for whatever name of a file may stand in a line, and also for a bash
+// for Windows, which has the drives at /c/ and /cygdrive/c/.
+func (s Shell) Native(name string) string {
+	if !s.Variable || !strings.HasPrefix(name, "/") {
+		return name
+	}
+	clean, drives := path.Clean(name), []string{s.Drives}
+	if s.Drives == "" {
+		drives = []string{"/cygdrive/", "/"}
+	}
+	for _, at := range drives {
+		if there := (Shell{Drives: at}).Outside(clean); there != clean {
+			return there
+		}
+	}
+	return name
 }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

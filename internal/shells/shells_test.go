@@ -153,6 +153,22 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+func TestNative(t *testing.T) {
+	wsl, git, here := Shell{Drives: "/mnt/", Variable: true}, Shell{Variable: true}, Bash
+	for _, c := range []struct {
+		s          Shell
+		name, want string
+	}{
+		{wsl, "/mnt/c/p/.env", `C:\p\.env`}, {wsl, "//mnt/../mnt/c//p/.env", `C:\p\.env`}, {wsl, "/home/me", "/home/me"}, {wsl, "c/p", "c/p"}, {wsl, "/c/p", "/c/p"},
+		{git, "/c/p/.env", `C:\p\.env`}, {git, "/cygdrive/c/p", `C:\p`}, {git, "/usr/bin", "/usr/bin"}, {git, "c:/p", "c:/p"},
+		{here, "/c/p", "/c/p"}, {here, "/mnt/c/p", "/mnt/c/p"},
+	} {
+		if got := c.s.Native(c.name); got != c.want {
+			t.Errorf("%+v: %q is %q, want %q", c.s, c.name, got, c.want)
+		}
+	}
+}
+
 // TestWSLLine: a line reaches the bash of WSL in the one variable that comes along.
 func TestWSLLine(t *testing.T) {
 	argv, env := Shell{Path: "wsl.exe", Variable: true, Drives: "/mnt/"}.Script([]string{"--norc"}, "echo $1", "it's")

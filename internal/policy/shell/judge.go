@@ -86,6 +86,17 @@ type Verdict struct {
 	Line          *Line
 }
 
+// zoneOfBoth is where a file lies that the shell calls name, and that is called path
+// here. It is outside, unless that is a file to be careful with.
+func zoneOfBoth(zone func(string) Zone, name, path string) Zone {
+	if path != name {
+		if z := zone(path); z != Inside && z != Outside {
+			return z
+		}
+	}
+	return zone(name)
+}
+
 // OnlyLooks reports whether nothing of the line does more than look, without
 // any rule of the user.
 func (v Verdict) OnlyLooks() bool {
@@ -102,6 +113,11 @@ func (j *Judge) Judge(text string) Verdict { return j.Decide(text, Read(text)) }
 // Decide decides on each part of a line that was read; the strictest wins.
 func (j *Judge) Decide(text string, l *Line) Verdict {
 	v := Verdict{Line: l}
+	if l.Path != nil && j.Zone != nil {
+		there, zone := *j, j.Zone
+		there.Zone = func(name string) Zone { return zoneOfBoth(zone, name, l.Path(name)) }
+		j = &there
+	}
 	add := func(p Part) { v.Parts = append(v.Parts, p) }
 	if l.Unread != "" {
 		add(j.unread(text, l.Unread))

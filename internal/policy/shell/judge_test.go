@@ -327,3 +327,30 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// TestOtherNames: a shell that has other names for the files has no way around what is
+// to be asked about.
+func TestOtherNames(t *testing.T) {
+	j := &Judge{Zone: place}
+	for _, c := range []struct {
+		line        string
+		bare, named policy.Outcome
+	}{
+		{"cat /mnt/c/ws/.env", "", policy.Ask},
+		{"cat </mnt/c/ws/.env", "", policy.Ask},
+		{"echo x >/mnt/c/ws/.git/config", "", policy.Deny},
+		{"bash -c 'echo x >/mnt/c/ws/.git/config'", "", policy.Deny},
+		{"cat /mnt/c/ws/a.go", "", ""}, // what is there is not known for certain
+		{"cat a.go", policy.Allow, policy.Allow},
+		{"cat .env", policy.Ask, policy.Ask},
+	} {
+		l := Read(c.line)
+		if got := j.Decide(c.line, l).Outcome; got != c.bare {
+			t.Errorf("control: %s: %q, want %q", c.line, got, c.bare)
+		}
+		l.Path = func(name string) string { return strings.TrimPrefix(name, "/mnt/c/ws/") }
+		if got := j.Decide(c.line, l).Outcome; got != c.named {
+			t.Errorf("%s: %q, want %q", c.line, got, c.named)
+		}
+	}
+}

@@ -33,6 +33,9 @@ type Line struct {
 
 	PowerShell bool   // it is one of PowerShell
 	Unread     string // why nothing is known of it; "": it was read
+
+	// Path, when set, is what a file is called here that the shell calls name.
+	Path func(name string) string
 }
 
 // Command is one simple command.
