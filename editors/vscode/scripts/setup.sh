@@ -40,11 +40,11 @@ use_node $NODE
 ln -sfn "$node" "$DIR/node"
 
 if [ "${1:-}" = workbench ]; then
-  if ! command -v chromium >/dev/null || ! command -v rg >/dev/null; then
-    say "Chromium and ripgrep"
+  if ! command -v chromium >/dev/null || ! command -v rg >/dev/null || ! command -v bwrap >/dev/null; then
+    say "Chromium, ripgrep and bubblewrap"
     sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
     $sudo apt-get update -qq -o Acquire::Retries=3 >&2
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends chromium ripgrep >&2
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends chromium ripgrep bubblewrap >&2
   fi
   server="$DIR/code-server-$CODE_SERVER"
   use_node $ITS_NODE
