@@ -67,7 +67,7 @@ func (s *Store) begin(ctx context.Context, c Committer, q *queued) (*queued, err
 	begun := *q
 	begun.parts = make([]part, len(q.parts))
 	for i, p := range q.parts {
-		live, data, err := s.now(p)
+		live, data, err := s.now(p, q.names())
 		if err != nil {
 			return q, err
 		}
@@ -120,21 +120,30 @@ func (s *Store) persist(op string, r record) error {
 	return s.write(op, func([]error) (record, error) { return r, nil }, nil, func(*record) {})
 }
 
+// names are those that a commit speaks of.
+func (q *queued) names() (names []string) {
+	for _, p := range q.parts {
+		names = append(names, p.name, p.source)
+	}
+	return names
+}
+
 // now returns the text that the file of p has, and that which a commit of p is
-// to have.
-func (s *Store) now(p part) (live, data []byte, err error) {
+// to have. The names of the commit's files may be spellings of one, which has one
+// of them.
+func (s *Store) now(p part, names []string) (live, data []byte, err error) {
 	if p.mode&fs.ModeSymlink != 0 {
 		n, err := s.readNode(p.name)
 		return n.data, p.data, err
 	}
-	if live, err = s.read(p.name, p.name, p.source); err != nil {
+	if live, err = s.read(p.name, names...); err != nil {
 		return nil, nil, err
 	}
 	from, to, on := p.base, p.data, live
 	if p.landed > 0 {
 		from, to = p.final, p.content
 	} else if p.source != p.name {
-		if on, err = s.read(p.source, p.name, p.source); err != nil {
+		if on, err = s.read(p.source, names...); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -226,6 +226,23 @@ func TestRespell(t *testing.T) {
 	})
 }
 
+// TestCommitOfARespelling commits a rename that changes the spelling alone: the
+// repository has the file once.
+func TestCommitOfARespelling(t *testing.T) {
+	two := replace(ten, "2\n", "two\n")
+	onFolded(t, "commit", func(t *testing.T, open func(...string) *bench) {
+		b := &batch{bench: open("a.go", ten), repo: &repo{path: filepath.Join(t.TempDir(), "repo")}}
+		b.opts.Commits = b.repo
+		b.reopen()
+		b.must(b.store.For(auditor).Apply(t.Context(), workspace.Change{Path: "A.go", From: "a.go", Before: []byte(ten), After: []byte(two)}))
+		b.must(b.commit("first"))
+		b.must(b.edits(auditor, "A.go", replace(two, "9\n", "nine\n"))) // is not committed
+		b.accept(pendingedits.Selection{})
+		b.isListed("A.go")
+		b.history(`first ["A.go=` + quoted(two) + `" "a.go gone"]` + "\n")
+	})
+}
+
 // TestKeptUnderAnotherSpelling opens a queue that an earlier version has kept.
 func TestKeptUnderAnotherSpelling(t *testing.T) {
 	onFolded(t, "kept", func(t *testing.T, open func(...string) *bench) {
