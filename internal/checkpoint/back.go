@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
@@ -125,6 +126,16 @@ func opposite(view workspace.Files, c Change) (back *workspace.Change, why strin
 // moveBack moves a file back, whose text is now.
 func moveBack(view workspace.Files, c Change, now []byte) (back *workspace.Change, why string, err error) {
 	old, _, err := read(view, c.From)
+	if f := view.Folding(path.Dir(c.From)); err == nil && f.Same(c.From, c.Path) {
+		real, err := view.RealName(c.Path)
+		if err != nil {
+			return nil, "", err
+		}
+		if real == c.From {
+			return nil, "", nil // it is back already
+		}
+		old = nil // what is found by the old name is the file itself
+	}
 	switch {
 	case err != nil:
 		return nil, "", err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/checkpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -25,7 +26,12 @@ type house struct {
 
 func newHouse(t *testing.T, files map[string]string) *house {
 	t.Helper()
-	h := &house{T: t, dir: t.TempDir(), path: filepath.Join(t.TempDir(), "run.before")}
+	return newHouseIn(t, t.TempDir(), files)
+}
+
+func newHouseIn(t *testing.T, dir string, files map[string]string) *house {
+	t.Helper()
+	h := &house{T: t, dir: dir, path: filepath.Join(t.TempDir(), "run.before")}
 	for name, text := range files {
 		h.person(name, text)
 	}
@@ -180,6 +186,30 @@ func TestBack(t *testing.T) {
 	h.has(last)
 	if files, left := h.back(h.at); files != nil || left != nil {
 		t.Errorf("nothing was changed, and back are %q, left %v", files, left)
+	}
+}
+
+// TestBackToAnotherSpelling takes a rename back that changed the spelling alone.
+func TestBackToAnotherSpelling(t *testing.T) {
+	h := newHouseIn(t, folded.Dir(t), map[string]string{"a.go": "1\n"})
+	listed := func(want string) {
+		t.Helper()
+		entries, err := os.ReadDir(h.dir)
+		if err != nil || len(entries) != 1 || entries[0].Name() != want {
+			t.Errorf("there is no %s: %v, %v", want, entries, err)
+		}
+	}
+	start := h.agent(workspace.Change{Path: "A.go", From: "a.go", Before: []byte("1\n"), After: []byte("2\n")})
+	listed("A.go")
+	undo := h.at
+	for _, c := range []struct {
+		to   int64
+		name string
+	}{{start, "a.go"}, {undo, "A.go"}, {start, "a.go"}} {
+		if _, left := h.back(c.to); left != nil {
+			t.Errorf("left: %v", left)
+		}
+		listed(c.name)
 	}
 }
 
