@@ -78,8 +78,8 @@ func (m *Manager) merge(ctx context.Context, t *tree, main workspace.Files) (Mer
 		return out, err
 	}
 	defer c.close()
-	list = c.renames(ctx, list)
 	g := &merging{ctx: ctx, m: m, c: c, main: main, top: t.repo.Dir, out: out, names: map[string]bool{}}
+	list = c.renames(ctx, g.respelled(list))
 	for _, ch := range list {
 		g.names[ch.name()] = true
 	}
@@ -90,6 +90,48 @@ func (m *Manager) merge(ctx context.Context, t *tree, main workspace.Files) (Mer
 		g.one(ch)
 	}
 	return g.out, g.leftOut()
+}
+
+// respelled makes renames of files that go and come under two spellings of a name,
+// where the main tree has one file by both: whatever their texts are.
+func (g *merging) respelled(list []change) []change {
+	key := func(file string) string {
+		name, err := g.main.Resolve(filepath.Join(g.top, filepath.FromSlash(file)))
+		if err != nil {
+			return ""
+		}
+		if f := g.main.Folding(path.Dir(name)); !f.Exact() {
+			return f.Key(name)
+		}
+		return ""
+	}
+	gone := map[string]int{}
+	for i, ch := range list {
+		if !ch.new.exists() && !ch.isLink() {
+			if k := key(ch.old.path); k != "" {
+				gone[k] = i
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return list
+	}
+	joined := map[int]bool{}
+	for i, ch := range list {
+		if ch.old.exists() || ch.isLink() {
+			continue
+		}
+		if at, ok := gone[key(ch.new.path)]; ok && !joined[at] {
+			list[i].old, joined[at] = list[at].old, true
+		}
+	}
+	var out []change
+	for i, ch := range list {
+		if !joined[i] {
+			out = append(out, ch)
+		}
+	}
+	return out
 }
 
 // merging is a merge under way.
@@ -190,6 +232,8 @@ func (g *merging) one(ch change) {
 		}
 	}
 	switch {
+	case ch.renamed() && from == name && t.moved == "":
+		g.respell(name, ch.new.path, t, ch.mode())
 	case ch.renamed():
 		g.rename(from, name, t, ch.mode())
 	case !ch.old.exists():
@@ -329,6 +373,21 @@ func (g *merging) modify(name string, t triple, mode fs.FileMode) {
 	if mode = g.newMode(name, mode); mode != 0 || !bytes.Equal(merged, t.ours) {
 		g.change(workspace.Change{Path: name, Before: t.ours, After: merged, Mode: mode})
 	}
+}
+
+// respell renames a file to another spelling of its name.
+func (g *merging) respell(name, given string, t triple, mode fs.FileMode) {
+	to, ok := workspace.Respelled(g.main, name, given)
+	if !ok || t.ours == nil { // a directory is spelled otherwise, or it is done
+		g.modify(name, t, mode)
+		return
+	}
+	merged, reason := t.merge()
+	if reason != "" {
+		g.conflict(name, t, reason)
+		return
+	}
+	g.change(workspace.Change{Path: to, From: name, Before: t.ours, After: merged, Mode: g.newMode(name, mode)})
 }
 
 func (g *merging) rename(from, name string, t triple, mode fs.FileMode) {

@@ -372,6 +372,46 @@ func TestConflictTexts(t *testing.T) {
 	}
 }
 
+// TestMergeRespelled merges renames that change the spelling alone into a main tree
+// where that makes no difference.
+func TestMergeRespelled(t *testing.T) {
+	text := lines("line", 9)
+	h := newHouse(t, "same", text, "empty", "", "other", text, "both", text, "gone", "gone\n")
+	s, w := h.create(shadow.CreateRequest{})
+	for _, name := range []string{"same", "empty", "other", "both"} {
+		if err := os.Rename(w.Path(name), w.Path(strings.ToUpper(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Write("OTHER", "quite another text\n", "BOTH", strings.Replace(text, "line 2", "theirs", 1))
+	if err := os.Remove(w.Path("gone")); err != nil {
+		t.Fatal(err)
+	}
+	h.Write("both", strings.Replace(text, "line 8", "ours", 1))
+	main, err := workspace.OpenDisk([]workspace.Folder{{Dir: h.Dir}}, workspace.DiskOptions{
+		Folding: func(string) workspace.Folding { return workspace.Folding{Case: true} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer main.Close()
+	m := h.apply(s.ID, main)
+	if got, want := summary(m), "rename BOTH, rename EMPTY, rename OTHER, rename SAME, delete gone"; got != want {
+		t.Errorf("it is %s, want %s", got, want)
+	}
+	for name, want := range map[string]string{
+		"SAME": text, "EMPTY": "", "OTHER": "quite another text\n",
+		"BOTH": strings.NewReplacer("line 2", "theirs", "line 8", "ours").Replace(text),
+	} {
+		if got, err := os.ReadFile(h.Path(name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+	if got := summary(h.merge(s.ID, main)); got != "" {
+		t.Errorf("merged again: %s", got)
+	}
+}
+
 // TestMergeOverPending: edits that wait for review are what is merged with, and
 // none is lost.
 func TestMergeOverPending(t *testing.T) {
