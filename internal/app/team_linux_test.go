@@ -62,6 +62,13 @@ func (k *talks) of(word string) *clients.Turn {
 	}
 }
 
+// both are the requests of two runs that are about the same. Once one is answered, its
+// run may ask again before the other run asks at all.
+func (k *talks) both(word string) [2]*clients.Turn {
+	k.t.Helper()
+	return [2]*clients.Turn{k.of(word), k.of(word)}
+}
+
 // children are the runs below a run.
 func (c *conversation) children() (all []listed) {
 	c.t.Helper()
@@ -293,9 +300,8 @@ func TestBestOf(t *testing.T) {
 	k := &talks{t: t, model: model}
 	c := r.agent("the hard one", ours)
 	k.of("the hard one").CallOwn("best_of", object{"task": "make-it-two", "n": 2})
-	for i, body := range []string{"return 2", "return 3"} {
-		k.of("make-it-two").CallOwn("write_file", object{"path": "a.go", "content": fmt.Sprintf("package x\n\nfunc Two() int { %s }\n", body)})
-		_ = i
+	for i, turn := range k.both("make-it-two") {
+		turn.CallOwn("write_file", object{"path": "a.go", "content": fmt.Sprintf("package x\n\nfunc Two() int { return %d }\n", 2+i)})
 	}
 	for range 2 {
 		k.of("make-it-two").Say("it is two now")
@@ -344,8 +350,8 @@ func TestBestOfBoth(t *testing.T) {
 	k := &talks{t: t, model: model}
 	c := r.agent("the hard one", ours)
 	k.of("the hard one").CallOwn("best_of", object{"task": "make-it-two", "n": 2})
-	for _, text := range []string{"two\n", "zwei\n"} {
-		k.of("make-it-two").CallOwn("write_file", object{"path": "a.txt", "content": text})
+	for i, turn := range k.both("make-it-two") {
+		turn.CallOwn("write_file", object{"path": "a.txt", "content": []string{"two\n", "zwei\n"}[i]})
 	}
 	for range 2 {
 		k.of("make-it-two").End()
