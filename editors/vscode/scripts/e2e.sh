@@ -1,21 +1,25 @@
 #!/bin/sh
-# The tests in VS Code's own workbench: all of them in the newest, and beside them, in the oldest that the extension runs in,
-# all that need VS Code. What takes longer than 10 minutes is ended, with all that it started, and so is all when this is.
+# The tests of the extension on a screen, in three parts beside each other: in VS Code's own workbench, the newest and the
+# oldest that the extension runs in, and of the Agent view's page alone. A part that takes longer than 10 minutes is ended,
+# with all that it started, and so is all when this is.
 set -u
 cd "$(dirname "$0")/.."
-run() { exec timeout -k 20 600 node --test --test-concurrency=1 --test-reporter=spec "$@"; }
-said=$(mktemp) running=
-trap 'rm -f "$said"; [ -z "$running" ] || kill $running 2>/dev/null' EXIT
+dir=$(mktemp -d) running=
+trap 'rm -rf "$dir"; [ -z "$running" ] || kill $running 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
-(export WORKBENCH=floor; run $(ls test/e2e/*.test.mjs | grep -v agentPage)) >"$said" 2>&1 &
-running=$!
-run test/e2e/*.test.mjs &
-running="$! $running"
-wait ${running% *}
-newest=$?
-wait ${running#* }
-old=$?
+part() {
+  name=$1; shift
+  (export WORKBENCH="$name"; exec timeout -k 20 600 node --test --test-concurrency=1 --test-reporter=spec "$@") >"$dir/$name" 2>&1 &
+  running="$running $!"
+}
+# The page needs no workbench.
+page=test/e2e/agentPage.test.mjs
+others=$(ls test/e2e/*.test.mjs | grep -v $page)
+part newest $others
+part floor $others
+part page $page
+failed=0
+for pid in $running; do wait "$pid" || failed=1; done
 running=
-echo "== in the oldest VS Code"
-cat "$said"
-[ $newest = 0 ] && [ $old = 0 ]
+for name in newest floor page; do echo "== $name"; cat "$dir/$name"; done
+exit $failed

@@ -6,8 +6,8 @@ import { after, before } from 'node:test';
 import { png } from '../agent/scenes.mjs';
 import { agents } from './agents.mjs';
 import { model } from './model.mjs';
-import { eventually, person } from './person.mjs';
-import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
+import { eventually } from './person.mjs';
+import { open, sandbox, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 const shots = process.env.SHOTS;
@@ -27,14 +27,8 @@ before(async () => {
   fs.copyFileSync(path.join(import.meta.dirname, 'relay.cjs'), relay);
   fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
   fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'backend.profiles': [{ name: 'mine', provider: 'anthropic', url: thinks.url, model: 'played', key: 'sk-played-0123456789' }], 'backend.profile': 'mine', agents: { ada: played.profile(relay), grace: played.profile(relay), missing: { program: 'nowhere-to-be-found', acp: [] } } }));
-  assert.match(install(box, vsix), /successfully installed/);
-  server = await serve(box);
-  browser = await browse();
-  page = browser.page;
+  ({ server, browser, page, me } = await open(box, vsix));
   page.setDefaultTimeout(20_000);
-  me = person(page, { agentPort: server.agentPort, shots });
-  await page.goto(server.url, { waitUntil: 'commit' });
-  await me.container.waitFor({ timeout: 90_000 });
 }, { timeout: 240_000 });
 
 after(async () => {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before } from 'node:test';
-import { eventually, person } from './person.mjs';
-import { browse, container, install, serve, steps, tidy } from './workbench.mjs';
+import { eventually } from './person.mjs';
+import { container, open, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 
@@ -13,13 +13,7 @@ let box, server, browser, me, page;
 
 before(async () => {
   box = container({ 'notes.txt': 'milk\n' });
-  assert.match(install(box, vsix), /successfully installed/);
-  server = await serve(box);
-  browser = await browse();
-  page = browser.page;
-  me = person(page, { agentPort: server.agentPort, shots: process.env.SHOTS });
-  await page.goto(server.url, { waitUntil: 'commit' });
-  await me.container.waitFor({ timeout: 90_000 });
+  ({ server, browser, page, me } = await open(box, vsix));
 }, { timeout: 240_000 });
 
 const test = steps(() => ({ me, page, shot: path.join(process.env.SHOTS ?? box.root, 'failed-container.png') }), 120_000);

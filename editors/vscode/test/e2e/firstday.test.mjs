@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before } from 'node:test';
-import { eventually, person } from './person.mjs';
-import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
+import { eventually } from './person.mjs';
+import { open, sandbox, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 const files = { 'shop.txt': Array.from({ length: 30 }, (_, i) => `line ${i + 1}\n`).join(''), 'notes.txt': 'milk\n' };
@@ -25,13 +25,7 @@ before(async () => {
   fs.copyFileSync(path.join(import.meta.dirname, 'theirs.cjs'), `${away}/mine.cjs`);
   fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
   fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'mcp.servers': { mine: { command: process.execPath, args: [`${away}/mine.cjs`] } } }));
-  assert.match(install(box, vsix), /successfully installed/);
-  server = await serve(box);
-  browser = await browse();
-  page = browser.page;
-  me = person(page, { agentPort: server.agentPort, shots: process.env.SHOTS });
-  await page.goto(server.url, { waitUntil: 'commit' });
-  await me.container.waitFor({ timeout: 90_000 });
+  ({ server, browser, page, me } = await open(box, vsix));
 }, { timeout: 240_000 });
 
 const test = steps(() => ({ me, page, shot: path.join(process.env.SHOTS ?? box.root, 'failed-firstday.png') }), 120_000);

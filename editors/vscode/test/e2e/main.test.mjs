@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before } from 'node:test';
-import { eventually, person } from './person.mjs';
-import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
+import { eventually } from './person.mjs';
+import { open, sandbox, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 const shots = process.env.SHOTS;
@@ -32,13 +32,7 @@ before(async () => {
   git('init', '-q', '-b', 'main');
   git('add', '.');
   git('commit', '-q', '-m', 'first');
-  assert.match(install(box, vsix), /successfully installed/);
-  server = await serve(box);
-  browser = await browse();
-  page = browser.page;
-  me = person(page, { agentPort: server.agentPort, shots });
-  await page.goto(server.url, { waitUntil: 'commit' });
-  await me.container.waitFor({ timeout: 90_000 });
+  ({ server, browser, page, me } = await open(box, vsix));
 }, { timeout: 240_000 });
 
 const test = steps(() => ({ me, page, shot: path.join(shots ?? box.root, 'failed.png') }), 180_000);

@@ -4,8 +4,8 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before } from 'node:test';
 import { agents } from './agents.mjs';
-import { eventually, person } from './person.mjs';
-import { browse, install, sandbox, serve, steps, tidy } from './workbench.mjs';
+import { eventually } from './person.mjs';
+import { open, sandbox, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 let box, server, browser, me, page, played, ada;
@@ -18,14 +18,8 @@ before(async () => {
   fs.copyFileSync(played.relay, relay);
   fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
   fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ runs: { outliveEditor: true }, agents: { ada: played.profile(relay) } }));
-  assert.match(install(box, vsix), /successfully installed/);
-  server = await serve(box);
-  browser = await browse();
-  page = browser.page;
+  ({ server, browser, page, me } = await open(box, vsix));
   page.setDefaultTimeout(20_000);
-  me = person(page, { agentPort: server.agentPort, shots: process.env.SHOTS });
-  await page.goto(server.url, { waitUntil: 'commit' });
-  await me.container.waitFor({ timeout: 90_000 });
 }, { timeout: 240_000 });
 
 after(async () => {

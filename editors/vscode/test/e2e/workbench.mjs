@@ -7,6 +7,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import test from 'node:test';
 import { chromium } from 'playwright-core';
+import { person } from './person.mjs';
 
 const cache = process.env.SIDECAR_VSCODE_CACHE ?? path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'), 'sidecar-vscode');
 /** newest, or floor: the oldest VS Code that the extension runs in. Each has the Node that it wants beside it. */
@@ -140,6 +141,16 @@ export async function browse() {
     if (!(e.message === 'Found unexpected null' && e.stack?.includes('/webview/browser/pre/'))) { problems.push(e.stack ?? String(e)); }
   });
   return { browser, page, outside, problems };
+}
+
+/** Installs a .vsix, and opens the folder of the box in a workbench; ready when the extension's view can be chosen. */
+export async function open(box, vsix) {
+  assert.match(install(box, vsix), /successfully installed/);
+  const server = await serve(box), browser = await browse(), page = browser.page;
+  const me = person(page, { agentPort: server.agentPort, shots: process.env.SHOTS });
+  await page.goto(server.url, { waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+  return { server, browser, page, me };
 }
 
 /**
