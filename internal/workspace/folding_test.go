@@ -223,14 +223,14 @@ func TestRespell(t *testing.T) {
 	}
 	t.Run("one file made twice", func(t *testing.T) {
 		twice := []Change{{Path: "n.go", After: text("1")}, {Path: "N.go", After: text("2")}}
-		d, dir := foldingDisk(t, Folding{Case: true}, nil)
+		d, _ := foldingDisk(t, Folding{Case: true}, nil)
 		if err := d.Apply(t.Context(), twice...); !errors.Is(err, ErrConflict) {
 			t.Errorf("error %v", err)
 		}
-		d, dir = foldingDisk(t, Folding{}, nil)
-		if _, err := os.Stat(filepath.Join(dir, "none")); err == nil || runtime.GOOS != "linux" {
+		if runtime.GOOS != "linux" {
 			t.Skip("names are not exact here")
 		}
+		d, dir := foldingDisk(t, Folding{}, nil)
 		if err := d.Apply(t.Context(), twice...); err != nil || len(tree(t, dir)) != 2 {
 			t.Errorf("control: %v, %v", err, tree(t, dir))
 		}

@@ -98,7 +98,7 @@ func (o *overlay) spelled(name string) string {
 	if name == "." {
 		return name
 	}
-	f := o.Files.Folding(path.Dir(name))
+	f := o.Folding(path.Dir(name))
 	if f.Exact() {
 		return name // and the layer is not asked
 	}

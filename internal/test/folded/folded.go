@@ -3,6 +3,7 @@
 package folded
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -41,7 +42,7 @@ func Is(t testing.TB, dir string) bool {
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(name)
+	defer func() { _ = os.Remove(name) }()
 	_, err := os.Lstat(filepath.Join(dir, "FOLDED"))
 	return err == nil
 }
@@ -61,7 +62,7 @@ func mounted(t testing.TB) string {
 		t.Fatal(err)
 	}
 	run := func(line ...string) string {
-		out, err := exec.Command(line[0], line[1:]...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), line[0], line[1:]...).CombinedOutput()
 		if err != nil {
 			t.Skipf("%s%s: %v %s", why, line[0], err, out)
 		}
@@ -86,14 +87,14 @@ func cleans(t testing.TB, dir, device string) {
 	const script = `cat >/dev/null
 		for n in $(seq 50); do mountpoint -q "$1" || break; umount "$1" || sleep 0.1; done
 		losetup --detach "$2"; ! mountpoint -q "$1"`
-	cmd := exec.Command("sh", "-c", script, "sh", dir, device)
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", script, "sh", dir, device)
 	cmd.SysProcAttr = apart()
 	until, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		_ = exec.Command("losetup", "--detach", device).Run()
+		_ = exec.CommandContext(t.Context(), "losetup", "--detach", device).Run()
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
