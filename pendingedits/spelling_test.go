@@ -21,6 +21,16 @@ var where = map[string]func(t *testing.T, files ...string) *bench{
 	"real": func(t *testing.T, files ...string) *bench { return newBenchIn(t, folded.Dir(t), nil, files...) },
 }
 
+// exact is a bench where each spelling is a file of its own.
+func exact(t *testing.T, files ...string) *bench {
+	t.Helper()
+	b := newBench(t, files...)
+	if folded.Is(t, b.dir) {
+		t.Skip("names fold here")
+	}
+	return b
+}
+
 func onFolded(t *testing.T, name string, do func(t *testing.T, open func(files ...string) *bench)) {
 	for kind, open := range where {
 		t.Run(name+", "+kind, func(t *testing.T) {
@@ -128,10 +138,7 @@ func TestSpellings(t *testing.T) {
 		b.isPending("a.go modify clean")
 	})
 	t.Run("control", func(t *testing.T) {
-		b := newBench(t, "a.go", "1\n")
-		if folded.Is(t, b.dir) {
-			t.Skip("names fold here")
-		}
+		b := exact(t, "a.go", "1\n")
 		b.edit("a.go", "2\n")
 		if name := b.path("A.GO"); name != "A.GO" || b.seen(name) != absent {
 			t.Errorf("it is %s", name)
@@ -212,10 +219,7 @@ func TestRespell(t *testing.T) {
 		b.isPending()
 	})
 	t.Run("control", func(t *testing.T) {
-		b := newBench(t, "a.go", "1\n")
-		if folded.Is(t, b.dir) {
-			t.Skip("names fold here")
-		}
+		b := exact(t, "a.go", "1\n")
 		b.move("a.go", "A.go")
 		if name := b.path("a.go"); name != "a.go" || b.seen(name) != absent {
 			t.Errorf("it is %s", name)
