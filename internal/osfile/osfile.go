@@ -54,7 +54,7 @@ const (
 // again while another program has the file open, for about a second. Only Windows
 // holds files like that. The error names the file.
 func Retry(ctx context.Context, name string, do func() error) error {
-	return retry(ctx, name, do, inUse)
+	return retry(ctx, name, do, IsInUse)
 }
 
 func retry(ctx context.Context, name string, do func() error, inUse func(error) bool) error {

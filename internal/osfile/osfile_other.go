@@ -14,4 +14,13 @@ func open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 // SyncRoot does nothing: directories can't be synced here.
 func SyncRoot(*os.Root) error { return nil }
 
-func inUse(error) bool { return false }
+// IsInUse knows no errors of such systems.
+func IsInUse(error) bool { return false }
+
+// LinkDir makes a link to a directory.
+func LinkDir(target, path string) error { return os.Symlink(target, path) }
+
+// IsFull and IsOtherDisk know no errors of such systems.
+func IsFull(error) bool { return false }
+
+func IsOtherDisk(error) bool { return false }

@@ -27,4 +27,16 @@ func SyncRoot(root *os.Root) error {
 	return err
 }
 
-func inUse(error) bool { return false }
+// IsInUse reports nothing: no program keeps others from a file.
+func IsInUse(error) bool { return false }
+
+// LinkDir makes a link to a directory.
+func LinkDir(target, path string) error { return os.Symlink(target, path) }
+
+// IsFull reports that there was no room on a disk.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// IsOtherDisk reports that a name can't be changed to one on another disk.
+func IsOtherDisk(err error) bool { return errors.Is(err, syscall.EXDEV) }

@@ -27,7 +27,8 @@ func open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 // SyncRoot does nothing: see SyncDir.
 func SyncRoot(*os.Root) error { return nil }
 
-func inUse(err error) bool {
+// IsInUse reports that another program has a file open and does not share it.
+func IsInUse(err error) bool {
 	for _, e := range [...]windows.Errno{windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_USER_MAPPED_FILE,
 		windows.ERROR_ACCESS_DENIED /* of a name that is replaced */, windows.ERROR_DELETE_PENDING} {
 		if errors.Is(err, e) {
@@ -36,3 +37,11 @@ func inUse(err error) bool {
 	}
 	return false
 }
+
+// IsFull reports that there was no room on a disk.
+func IsFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+}
+
+// IsOtherDisk reports that a name can't be changed to one on another disk.
+func IsOtherDisk(err error) bool { return errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) }
