@@ -251,26 +251,27 @@ func (v *CopyOnWrite) Folding(dir string) Folding { return v.upper.Folding(dir) 
 
 // spelled returns a name as lower, or else the directory, has it.
 func (v *CopyOnWrite) spelled(name string) string {
+	if name == "." || !v.upper.folders[0].spelled.vary() {
+		return name
+	}
+	l, err := v.now()
+	switch {
+	case err != nil:
+		return name
+	case l == nil:
+		return v.upper.spelled(name)
+	}
 	done, rest := ".", strings.Split(name, "/")
-	for name != "." && len(rest) > 0 {
-		f := v.upper.Folding(done)
-		if f.Exact() {
-			return name
-		}
-		entries, err := v.ReadDir(done)
+	for len(rest) > 0 {
+		dir, err := l.resolve(done)
 		if err != nil {
 			break
 		}
-		found := ""
-		for _, e := range entries {
-			if e.Name() == rest[0] || found == "" && f.Same(e.Name(), rest[0]) {
-				found = e.Name()
-			}
-		}
-		if found == "" {
+		base, ok := l.in(dir, rest[0])
+		if !ok {
 			break
 		}
-		done, rest = child(done, found), rest[1:]
+		done, rest = child(done, base), rest[1:]
 	}
 	return path.Join(append([]string{done}, rest...)...)
 }

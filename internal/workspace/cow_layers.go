@@ -40,6 +40,25 @@ func (l *layers) below(dir string) (lo, hi int) {
 	return l.from(dir + "/"), l.from(dir + "0") // what follows the slash
 }
 
+// in returns how a name is written in a directory, which has no links on its way.
+func (l *layers) in(dir, base string) (string, bool) {
+	if l.has(child(dir, base)) {
+		return base, true
+	}
+	if f := l.folder.spelled.at(dir); !f.Exact() {
+		found := ""
+		l.each(dir, func(other string, _ int, _ bool) {
+			if found == "" && f.Same(other, base) {
+				found = other
+			}
+		})
+		if found != "" {
+			return found, true
+		}
+	}
+	return l.folder.spelled.in(dir, base)
+}
+
 // isDir reports whether lower has a directory of that name.
 func (l *layers) isDir(name string) bool {
 	if lo, hi := l.below(name); lo < hi || name == "." {

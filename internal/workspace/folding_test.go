@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -398,7 +399,7 @@ func TestTriedOutByPairs(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "readme"), filepath.Join(dir, "1")); err != nil {
 		t.Fatal(err)
 	}
-	if _, certain := s.tells(".", "readme", "README", &spelledDir{names: map[string]bool{"readme": true}}); certain {
+	if _, certain := s.tells(".", "readme", "README", []string{"readme"}); certain {
 		t.Error("a file that is gone decides")
 	}
 }
@@ -465,20 +466,26 @@ func TestFoldedVolume(t *testing.T) {
 	}
 }
 
-// lowerFiles is a Lower of names alone, sorted.
+// lowerFiles is a Lower of names alone, sorted. One of them may be a link to Dir.
 type lowerFiles []string
 
 func (l lowerFiles) Len() int                               { return len(l) }
 func (l lowerFiles) Name(i int) string                      { return l[i] }
-func (l lowerFiles) Mode(int) fs.FileMode                   { return 0o644 }
 func (l lowerFiles) Info(int) (int64, time.Time, error)     { return 1, time.Time{}, nil }
-func (l lowerFiles) Readlink(int) (string, error)           { return "", fs.ErrInvalid }
+func (l lowerFiles) Readlink(int) (string, error)           { return "Dir", nil }
 func (l lowerFiles) Reader() LowerReader                    { return l }
 func (l lowerFiles) Read(i int, buf []byte) ([]byte, error) { return append(buf[:0], l[i]...), nil }
 func (l lowerFiles) Close()                                 {}
 func (l lowerFiles) Names() (map[string]bool, bool, error)  { return nil, true, nil }
 func (l lowerFiles) Take([]string) error                    { return nil }
 func (l lowerFiles) Lock(context.Context) (func(), error)   { return func() {}, nil }
+
+func (l lowerFiles) Mode(i int) fs.FileMode {
+	if l[i] == "link" {
+		return fs.ModeSymlink
+	}
+	return 0o644
+}
 
 // TestCopyOnWriteSpelling finds files of a shadow workspace that are not on disk yet.
 func TestCopyOnWriteSpelling(t *testing.T) {
@@ -496,5 +503,43 @@ func TestCopyOnWriteSpelling(t *testing.T) {
 				t.Errorf("%s: %s resolves to %s, is really %s, %v; want %s", system, given, name, real, err, want)
 			}
 		}
+	}
+}
+
+// TestCopyOnWriteListings finds names of lower without a look at the directory, which
+// is asked for the others alone.
+func TestCopyOnWriteListings(t *testing.T) {
+	var lower lowerFiles
+	for i := range 9 {
+		lower = append(lower, fmt.Sprintf("Dir/f%d", i))
+	}
+	lower = append(lower, "README", "b.go", "link", "readme")
+	d, _ := foldingDisk(t, Folding{Case: true}, map[string]string{"B.GO": "not seen", "c.go": "c"})
+	v := NewCopyOnWrite(d, lower, func() (Lower, error) { return lower, nil })
+	for _, c := range []struct {
+		given, want string
+		asks        bool
+	}{
+		{"dir/F1", "Dir/f1", false},
+		{"Dir/f8", "Dir/f8", false},
+		{"README", "README", false},
+		{"readme", "readme", false},
+		{"ReadMe", "README", false},
+		{"B.go", "b.go", false}, // what the directory has under its name does not count yet
+		{"B.GO", "b.go", false},
+		{"C.GO", "c.go", true}, // the control of what counts listings
+		{"dir/new", "Dir/new", false},
+		{"None/x", "None/x", true},
+		{"LINK/F1", "link/f1", false}, // through a link
+	} {
+		s := d.folders[0].spelled
+		s.lists = 0
+		if got := v.spelled(c.given); got != c.want {
+			t.Errorf("%s is %s, want %s", c.given, got, c.want)
+		}
+		if asks := s.lists > 0; asks != c.asks {
+			t.Errorf("%s: the directory was listed %d times", c.given, s.lists)
+		}
+		s.forget()
 	}
 }

@@ -40,9 +40,10 @@ func (d *Disk) viewName(f *folder, rel string) string {
 // may be outdated at once, so acting on it needs a check of its own.
 func (f *folder) follow(rel string) (string, error) {
 	if f.spelled.vary() {
-		real, err := followLinks(f.spelled.of(rel), rootLinks{f.root})
-		if err != nil {
-			return "", err
+		rel = f.spelled.of(rel)
+		real, err := followLinks(rel, rootLinks{f.root})
+		if err != nil || real == rel {
+			return real, err
 		}
 		return f.spelled.of(real), nil // a link, too, may be written in another way
 	}

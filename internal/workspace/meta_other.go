@@ -17,7 +17,10 @@ func identify(*os.File, fs.FileInfo) (id fileID, stays bool) { return fileID{}, 
 // Linked reports whether a file is known to have further names.
 func Linked(string, fs.FileInfo) bool { return false }
 
-func linkedIn(*os.Root, string, fs.FileInfo) bool { return false }
+func lstatLinked(root *os.Root, rel string) (info fs.FileInfo, linked bool, err error) {
+	info, err = root.Lstat(rel)
+	return info, false, err
+}
 
 func owner(fs.FileInfo) (uid, gid int) { return -1, -1 }
 

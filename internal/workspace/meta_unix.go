@@ -36,10 +36,13 @@ func Linked(_ string, info fs.FileInfo) bool {
 	return ok && info.Mode().IsRegular() && st.Nlink > 1
 }
 
-// linkedIn is Linked for a file below a root.
+// lstatLinked describes a regular file that a walk has met, and whether it is Linked.
 //
 //nolint:unused // Linux' walks look at files in a way of their own
-func linkedIn(_ *os.Root, _ string, info fs.FileInfo) bool { return Linked("", info) }
+func lstatLinked(root *os.Root, rel string) (info fs.FileInfo, linked bool, err error) {
+	info, err = root.Lstat(rel)
+	return info, err == nil && Linked("", info), err
+}
 
 // owner returns who owns a file.
 func owner(info fs.FileInfo) (uid, gid int) {

@@ -48,18 +48,18 @@ func Linked(path string, info fs.FileInfo) bool {
 	return links > 1
 }
 
-// linkedIn is Linked for a file below a root.
-func linkedIn(root *os.Root, rel string, info fs.FileInfo) bool {
-	if !info.Mode().IsRegular() {
-		return false
-	}
+// lstatLinked describes a regular file that a walk has met, and whether it is Linked.
+// The file is opened for both; where it can't be, it is not known to be linked.
+func lstatLinked(root *os.Root, rel string) (info fs.FileInfo, linked bool, err error) {
 	file, err := root.Open(rel)
 	if err != nil {
-		return false
+		info, err = root.Lstat(rel)
+		return info, false, err
 	}
 	defer file.Close()
 	links, _ := linksOf(syscall.Handle(file.Fd()))
-	return links > 1
+	info, err = file.Stat()
+	return info, links > 1 && err == nil && info.Mode().IsRegular(), err
 }
 
 func owner(fs.FileInfo) (uid, gid int) { return -1, -1 }

@@ -27,30 +27,45 @@ type spellings struct {
 
 	exact atomic.Bool // each spelling is a file of its own, below the whole root
 
-	mu   sync.Mutex
-	dirs map[string]*spelledDir
+	mu     sync.Mutex
+	listed map[string]listing
+	tried  map[string]trial
+	lists  int // how often a directory was listed, which tests count
 }
 
-// spelledDir is a directory as it was read.
-type spelledDir struct {
+// listing is a directory as it was read.
+type listing struct {
 	modified time.Time
 	read     time.Time
-	folding  Folding
-	decided  bool // by a file in it, not by what its parent does
-	names    map[string]bool
-	byKey    map[string]string
+	names    []string // sorted
+}
+
+// trial is what a directory was found to do, whichever names are in it.
+type trial struct {
+	dir          fs.FileInfo
+	at           time.Time
+	folding      Folding
+	cased, forms bool // a file in it told of letter case, and of forms: not only what its parent does
 }
 
 // maxSpelled bounds the directories that are remembered.
 const maxSpelled = 512
 
-// settled is more than what lies between two times of a directory that some file
-// system tells apart. What was read sooner after a change may lack a later one.
-const settled = 2 * time.Second
-
 // staleAfter bounds how long a directory is believed to be as it was read: FAT and
 // exFAT don't change its time when a name in it changes.
 const staleAfter = 5 * time.Second
+
+// settled reports whether a directory would have another time if a name in it had
+// changed after it was read: between the two lies more than a tick of the clock, and
+// more than the step in which the file system counts. A step of ten milliseconds or
+// more, as that of exFAT, FAT and HFS+, shows in the time.
+func (l listing) settled() bool {
+	step := 2 * time.Second
+	if l.modified.Nanosecond()%int(10*time.Millisecond) != 0 {
+		step = 100 * time.Millisecond
+	}
+	return l.read.Sub(l.modified) > step
+}
 
 // vary reports whether a file may be found under several spellings. Where it may
 // not, which one look at the root tells, nothing else is ever looked at.
@@ -63,15 +78,12 @@ func (s *spellings) vary() bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.dir(".")
-	if d == nil {
-		return false
-	}
-	if d.decided && d.folding.Exact() {
+	t, ok := s.tryOut(".")
+	if ok && t.cased && t.folding.Exact() {
 		s.exact.Store(true)
-		s.dirs = nil
+		s.listed, s.tried = nil, nil
 	}
-	return !d.folding.Exact()
+	return ok && !t.folding.Exact()
 }
 
 // forget makes directories be read again, after names in them were changed.
@@ -81,7 +93,7 @@ func (s *spellings) forget() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dirs = nil
+	s.listed = nil
 }
 
 // foldsCase reports whether a system's file systems do by default.
@@ -100,12 +112,12 @@ func (s *spellings) at(dir string) Folding {
 
 func (s *spellings) folding(dir string) Folding {
 	for ; dir != "."; dir = path.Dir(dir) {
-		if d := s.dir(dir); d != nil {
-			return d.folding
+		if t, ok := s.tryOut(dir); ok {
+			return t.folding
 		}
 	}
-	if d := s.dir("."); d != nil {
-		return d.folding
+	if t, ok := s.tryOut("."); ok {
+		return t.folding
 	}
 	return s.usual()
 }
@@ -120,15 +132,9 @@ func (s *spellings) of(rel string) string {
 	if rel == "." || !s.vary() {
 		return rel
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	done, rest := ".", strings.Split(rel, "/")
 	for len(rest) > 0 {
-		d := s.dir(done)
-		if d == nil {
-			break
-		}
-		base, ok := s.find(done, d, rest[0])
+		base, ok := s.in(done, rest[0])
 		if !ok {
 			break
 		}
@@ -137,13 +143,47 @@ func (s *spellings) of(rel string) string {
 	return path.Join(append([]string{done}, rest...)...)
 }
 
-// find returns how a name is written in a directory.
-func (s *spellings) find(dir string, d *spelledDir, base string) (string, bool) {
-	if d.names[base] {
+// in returns how a name is written in a directory.
+func (s *spellings) in(dir, base string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.probe == nil {
+		if found, ok := s.among(dir, base, matching(s.root, dir, base)); ok {
+			return found, true
+		}
+	}
+	if s.absent(dir, base) {
+		return "", false // new files need no listing
+	}
+	names, ok := s.remembered(dir)
+	if !ok {
+		names, _ = s.read(dir)
+	}
+	return s.among(dir, base, names)
+}
+
+// absent reports whether no spelling of a name leads to a file.
+func (s *spellings) absent(dir, base string) bool {
+	if s.probe != nil {
+		return false
+	}
+	_, err := s.root.Lstat(child(dir, base))
+	return isAbsent(err)
+}
+
+// among finds the file of a name among sorted names of its directory.
+func (s *spellings) among(dir, base string, names []string) (string, bool) {
+	if len(names) == 0 {
+		return "", false
+	}
+	if has(names, base) {
 		return base, true
 	}
-	if found, ok := d.byKey[d.folding.Key(base)]; ok && !d.folding.Exact() {
-		return found, true
+	if f := s.folding(dir); !f.Exact() {
+		key := f.Key(base)
+		if i := slices.IndexFunc(names, func(name string) bool { return f.Key(name) == key }); i >= 0 {
+			return names[i], true
+		}
 	}
 	if s.probe != nil {
 		return "", false
@@ -154,7 +194,7 @@ func (s *spellings) find(dir string, d *spelledDir, base string) (string, bool) 
 	if err != nil {
 		return "", false
 	}
-	for name := range d.names {
+	for _, name := range names {
 		if other, err := s.root.Lstat(child(dir, name)); err == nil && os.SameFile(info, other) {
 			return name, true
 		}
@@ -162,39 +202,37 @@ func (s *spellings) find(dir string, d *spelledDir, base string) (string, bool) 
 	return "", false
 }
 
-// dir reads a directory, or what is remembered of it; nil: it can't be read.
-func (s *spellings) dir(name string) *spelledDir {
-	info, err := s.root.Stat(name)
+func has(sorted []string, name string) bool {
+	_, ok := slices.BinarySearch(sorted, name)
+	return ok
+}
+
+// remembered returns the names that a directory had when it was read, if they are
+// those that it has.
+func (s *spellings) remembered(dir string) ([]string, bool) {
+	l, ok := s.listed[dir]
+	if !ok || !l.settled() || time.Since(l.read) >= staleAfter {
+		return nil, false
+	}
+	info, err := s.root.Stat(dir)
+	return l.names, err == nil && info.IsDir() && info.ModTime().Equal(l.modified)
+}
+
+// read reads a directory; false: it can't be read, or is none.
+func (s *spellings) read(dir string) ([]string, bool) {
+	info, err := s.root.Stat(dir)
 	if err != nil || !info.IsDir() {
-		delete(s.dirs, name)
-		return nil
+		return nil, false
 	}
-	if d := s.dirs[name]; d != nil && d.modified.Equal(info.ModTime()) && d.read.Sub(d.modified) > settled && time.Since(d.read) < staleAfter {
-		return d
+	l := listing{modified: info.ModTime(), read: time.Now()}
+	if l.names, err = s.list(dir); err != nil {
+		return nil, false
 	}
-	d := &spelledDir{modified: info.ModTime(), read: time.Now(), names: map[string]bool{}, byKey: map[string]string{}}
-	names, err := s.list(name)
-	if err != nil {
-		return nil
+	if len(s.listed) >= maxSpelled || s.listed == nil {
+		s.listed = map[string]listing{}
 	}
-	for _, n := range names {
-		d.names[n] = true
-	}
-	if s.probe != nil {
-		d.folding, d.decided = s.probe(name), true
-	} else {
-		d.folding, d.decided = s.tryOut(name, names, d)
-	}
-	for _, n := range names {
-		if key := d.folding.Key(n); d.byKey[key] == "" {
-			d.byKey[key] = n
-		}
-	}
-	if len(s.dirs) >= maxSpelled || s.dirs == nil {
-		s.dirs = map[string]*spelledDir{}
-	}
-	s.dirs[name] = d
-	return d
+	s.listed[dir] = l
+	return l.names, true
 }
 
 func closeAfter(file *os.File, err error) error {
@@ -204,36 +242,70 @@ func closeAfter(file *os.File, err error) error {
 	return err
 }
 
-// tryOut asks for files of a directory under other spellings. Where no file tells,
-// the directory does as its parent.
-func (s *spellings) tryOut(dir string, names []string, d *spelledDir) (f Folding, decided bool) {
-	f = s.usual()
+// tryOut asks for files of a directory under other spellings, unless it was asked a
+// moment ago. Where no file tells, the directory does as its parent. It is false where
+// there is no directory that can be read.
+func (s *spellings) tryOut(dir string) (trial, bool) {
+	info, err := s.root.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return trial{}, false
+	}
+	if s.probe != nil {
+		return trial{folding: s.probe(dir), cased: true}, true
+	}
+	t, ok := s.tried[dir]
+	if !ok || !os.SameFile(t.dir, info) || time.Since(t.at) >= staleAfter {
+		t = trial{dir: info, at: time.Now()}
+	}
+	// No volume is mounted below a root on Windows, so that forms do as at the root.
+	if t.cased && (t.forms || s.system == "windows") {
+		return t, true
+	}
+	names, ok := s.remembered(dir)
+	if !ok {
+		names, ok = s.read(dir)
+	}
+	if !ok {
+		return trial{}, false
+	}
+	s.ask(dir, names, &t)
+	if len(s.tried) >= maxSpelled || s.tried == nil {
+		s.tried = map[string]trial{}
+	}
+	s.tried[dir] = t
+	return t, true
+}
+
+// ask asks for what is not known yet.
+func (s *spellings) ask(dir string, names []string, t *trial) {
+	f := s.usual()
 	if dir != "." {
 		f = s.folding(path.Dir(dir))
 	}
-	forms := false
+	if !t.cased {
+		t.folding.Case, t.cased = s.told(dir, names, swapCase, f.Case)
+	}
+	if !t.forms {
+		t.folding.Forms, t.forms = s.told(dir, names, otherForm, f.Forms)
+	}
+}
+
+// told returns what the first of the files tells of other spellings.
+func (s *spellings) told(dir string, names []string, otherwise func(string) string, usual bool) (leads, certain bool) {
 	for _, name := range names {
-		if other := swapCase(name); !decided && other != name {
-			if leads, certain := s.tells(dir, other, name, d); certain {
-				f.Case, decided = leads, true
+		if other := otherwise(name); other != name {
+			if leads, certain := s.tells(dir, other, name, names); certain {
+				return leads, true
 			}
-		}
-		if other := otherForm(name); !forms && other != name {
-			if leads, certain := s.tells(dir, other, name, d); certain {
-				f.Forms, forms = leads, true
-			}
-		}
-		if decided && forms {
-			break
 		}
 	}
-	return f, decided
+	return usual, false
 }
 
 // tells reports whether another name leads to the file of a name, if that is certain:
 // where both are listed, it does not, unless a file was renamed meanwhile.
-func (s *spellings) tells(dir, other, name string, d *spelledDir) (leads, certain bool) {
-	if !d.names[other] {
+func (s *spellings) tells(dir, other, name string, names []string) (leads, certain bool) {
+	if !has(names, other) {
 		return s.leads(dir, other, name)
 	}
 	one, err := s.root.Lstat(child(dir, name))
@@ -244,20 +316,22 @@ func (s *spellings) tells(dir, other, name string, d *spelledDir) (leads, certai
 // leads reports whether a name that is not listed leads to the file of another one, if
 // that is certain: meanwhile files may come and go.
 func (s *spellings) leads(dir, other, name string) (leads, certain bool) {
+	before, gone := s.root.Lstat(child(dir, name))
 	_, err := s.root.Lstat(child(dir, other))
-	_, gone := s.root.Lstat(child(dir, name))
+	after, gone2 := s.root.Lstat(child(dir, name))
 	switch {
-	case gone != nil || err != nil && !errors.Is(err, fs.ErrNotExist):
+	case gone != nil || gone2 != nil || !alike(before, after) || err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, false
 	case err != nil:
 		return false, true
 	}
 	names, err := s.list(dir)
-	return true, err == nil && !slices.Contains(names, other)
+	return true, err == nil && !has(names, other)
 }
 
 // list returns the names in a directory, sorted.
 func (s *spellings) list(dir string) ([]string, error) {
+	s.lists++
 	file, err := s.root.Open(dir)
 	if err != nil {
 		return nil, err
@@ -270,7 +344,11 @@ func (s *spellings) list(dir string) ([]string, error) {
 // sameOrAlike reports whether two spellings lead to one file. Some file systems of
 // user space number a file by its path.
 func sameOrAlike(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) || a.Mode() == b.Mode() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return os.SameFile(a, b) || alike(a, b)
+}
+
+func alike(a, b fs.FileInfo) bool {
+	return a.Mode() == b.Mode() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // swapCase writes the ASCII letters of a name in the other case.

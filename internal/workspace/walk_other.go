@@ -69,11 +69,10 @@ func (h dirHandle) kind(name []byte) entryKind {
 
 // stat tells how a file is now.
 func (h dirHandle) stat(name []byte) (Stamp, error) {
-	info, err := h.root.Lstat(h.join(name))
+	info, linked, err := lstatLinked(h.root, h.join(name))
 	if err != nil {
 		return Stamp{}, err
 	}
-	linked := linkedIn(h.root, h.join(name), info)
 	return Stamp{Size: info.Size(), Mtime: info.ModTime().UnixNano(), Linked: linked}, nil
 }
 
