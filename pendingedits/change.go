@@ -61,7 +61,7 @@ func (s *Store) has(c decided) bool {
 		now, err := s.readNode(c.Path)
 		return err == nil && now.is(c.After, c.AfterLink)
 	}
-	now, err := s.read(c.Path, c.Path, c.From)
+	now, err := s.readBeside(c.Path, oneOf(c.Path, c.From))
 	if err != nil || !same(now, c.After) {
 		return false
 	}
@@ -71,7 +71,7 @@ func (s *Store) has(c decided) bool {
 	if c.From == "" {
 		return true
 	}
-	old, err := s.read(c.From, c.Path, c.From)
+	old, err := s.readBeside(c.From, oneOf(c.Path, c.From))
 	return err == nil && old == nil
 }
 

@@ -136,14 +136,14 @@ func (s *Store) now(p part, names []string) (live, data []byte, err error) {
 		n, err := s.readNode(p.name)
 		return n.data, p.data, err
 	}
-	if live, err = s.read(p.name, names...); err != nil {
+	if live, err = s.readBeside(p.name, oneOf(names...)); err != nil {
 		return nil, nil, err
 	}
 	from, to, on := p.base, p.data, live
 	if p.landed > 0 {
 		from, to = p.final, p.content
 	} else if p.source != p.name {
-		if on, err = s.read(p.source, names...); err != nil {
+		if on, err = s.readBeside(p.source, oneOf(names...)); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Store) readNode(name string) (node, error) {
 	if n.Link != "" {
 		return node{[]byte(n.Link), true}, nil
 	}
-	data, err := s.read(name, name)
+	data, err := s.readBeside(name, nil)
 	return node{data: data}, err
 }
 

@@ -53,15 +53,18 @@ func (s *Store) stamp(e *entry) stamp {
 	}
 	if e.from != "" {
 		_, err := s.base.Stat(e.name)
-		st.occupied = err == nil && !s.elsewhere(e.name)
+		st.occupied = err == nil && !s.elsewhere(e.name, s.moving())
 	}
 	return st
 }
 
-// read returns a file of the base, nil when there is none. Others are names that
-// are spoken of with it; see elsewhere.
-func (s *Store) read(name string, others ...string) ([]byte, error) {
-	if s.elsewhere(name, others...) {
+// read returns a file of the base, nil when there is none. Pending renames are spoken
+// of with it; see elsewhere. s.mu is held.
+func (s *Store) read(name string) ([]byte, error) { return s.readBeside(name, s.moving()) }
+
+// readBeside is read where other names are spoken of.
+func (s *Store) readBeside(name string, spoken func(name string) bool) ([]byte, error) {
+	if s.elsewhere(name, spoken) {
 		return nil, nil
 	}
 	data, err := s.base.ReadFile(name)

@@ -62,25 +62,33 @@ func (g *stage) staged(name string) string {
 }
 
 // elsewhere reports whether the base has the file of that name under another
-// spelling, which is one of others too; none are the names of pending renames, for
-// which s.mu is held. Under name there is nothing then, although it can be read by it.
-func (s *Store) elsewhere(name string, others ...string) bool {
-	if s.base.Folding(path.Dir(name)).Exact() {
+// spelling, which is spoken of too; nil: none is. Under name there is nothing then,
+// although it can be read by it.
+func (s *Store) elsewhere(name string, spoken func(name string) bool) bool {
+	if spoken == nil || s.base.Folding(path.Dir(name)).Exact() {
 		return false
 	}
-	if len(others) == 0 {
-		others = s.moving()
-	}
 	real, err := s.base.RealName(name)
-	return err == nil && real != name && slices.Contains(others, real)
+	return err == nil && real != name && spoken(real)
 }
 
-// moving are the old and new names of pending renames. s.mu is held.
-func (s *Store) moving() (names []string) {
-	for _, e := range s.from {
-		names = append(names, e.name, e.from)
+// moving reports whether a name is the old or the new one of a pending rename, nil if
+// there is none: that spares the look at the disk. s.mu is held.
+func (s *Store) moving() func(name string) bool {
+	if len(s.from) == 0 {
+		return nil
 	}
-	return names
+	return s.moves
+}
+
+func (s *Store) moves(name string) bool {
+	e := s.entries[name]
+	return e != nil && s.from[e.from] == e || s.from[name] != nil
+}
+
+// oneOf reports whether a name is one of those.
+func oneOf(names ...string) func(name string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
 }
 
 // respell gives edits that were kept under another spelling the name that their file

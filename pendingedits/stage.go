@@ -68,21 +68,25 @@ func (g *stage) read(name string) ([]byte, error) {
 	if data, ok := g.base[name]; ok {
 		return data, nil
 	}
-	data, err := g.s.read(name, g.names(name)...)
+	data, err := g.s.readBeside(name, g.spoken)
 	if err == nil {
 		g.base[name] = data
 	}
 	return data, err
 }
 
-// names are those that are spoken of beside name: where a file comes from or goes to
-// with its spelling changed, the base has it under one of them alone.
-func (g *stage) names(name string) []string {
-	if g.s.base.Folding(path.Dir(name)).Exact() {
-		return nil
+// spoken reports whether a file goes by that name, too: where its spelling is changed,
+// the base has it under one of its names alone.
+func (g *stage) spoken(name string) bool {
+	if _, ok := g.want[name]; ok || g.s.moves(name) || slices.Contains(g.tied, name) {
+		return true
 	}
-	names := slices.Concat(g.s.moving(), g.tied, slices.Collect(maps.Keys(g.want)))
-	return append(slices.AppendSeq(names, maps.Values(g.from)), name)
+	for _, from := range g.from {
+		if from == name {
+			return true
+		}
+	}
+	return false
 }
 
 // origin is the name in the base of a file that is renamed, else "".
